@@ -1,0 +1,62 @@
+// Opcodes and operand kinds, generated from opcodes.def. See there for the encoding.
+// Tested by opcode_test.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace relayvm {
+
+enum class Opcode : uint8_t {
+#define OP(name, ...) name,
+#include "bytecode/opcodes.def"
+#undef OP
+};
+inline constexpr int kNumOpcodes = 0
+#define OP(...) +1
+#include "bytecode/opcodes.def"
+#undef OP
+    ;
+
+enum class OperandKind : uint8_t {
+  IOUT, IIN, ROUT, RIN, IMM16, IMM32, IMM64, DTYPE, FUNC, CONST, KERNEL, TYPE, MESSAGE, SLOT, TAG, FIELD, CMP, FN,
+  TARGET, ILIST, RLIST, TARGETS, BUFS,
+};
+
+struct OpcodeInfo {
+  std::string_view mnemonic;
+  std::string_view synopsis;
+  std::array<OperandKind, 6> operands;
+  uint8_t num_operands;
+};
+// REQUIRES: opcode < kNumOpcodes.
+const OpcodeInfo& GetOpcodeInfo(Opcode opcode);
+
+// The take bit of RIN operands, and of buffers of kind kRegister.
+inline constexpr uint16_t kTakeBit = 0x8000;
+inline constexpr uint16_t kRegisterMask = 0x7FFF;
+
+enum class Comparison : uint16_t { kEq, kNe, kLt, kLe, kGt, kGe };
+inline constexpr int kNumComparisons = 6;
+
+// Scalar functions of fn.f32, fn.f64 (one argument) and fn2.f32, fn2.f64 (two). kRound is half away from zero.
+// kIsNan, kIsInf, kIsFinite give 0 or 1; kMin and kMax are a < b ? a : b and a > b ? a : b.
+enum class ScalarFunction : uint16_t {
+  kNegate, kAbs, kSign, kExp, kLog, kLog2, kLog10, kSqrt, kRsqrt, kSigmoid, kTanh, kErf, kSin, kCos, kTan, kAsin, kAcos, kAtan,
+  kSinh, kCosh, kAsinh, kAcosh, kAtanh, kFloor, kCeil, kTrunc, kRound, kRoundEven, kIsNan, kIsInf, kIsFinite,
+  kMin, kMax, kPower, kMod /* fmod */, kFloorMod, kFloorDiv, kTruncDiv, kAtan2,
+};
+inline constexpr int kFirstBinaryScalarFunction = static_cast<int>(ScalarFunction::kMin);
+inline constexpr int kNumScalarFunctions = static_cast<int>(ScalarFunction::kAtan2) + 1;
+
+// A buffer operand of a kernel: unit 0 is the kind (low byte) with kTakeBit, unit 1 the index.
+enum class BufferKind : uint8_t {
+  kRegister = 0,  // the memory of the tensor in an object register
+  kConstant = 1,  // a constant of the program
+  kSlot = 2,      // a slot of the frame's arena
+};
+inline constexpr int kNumBufferKinds = 3;
+
+}  // namespace relayvm

@@ -1,0 +1,116 @@
+// Program: the content of a .vmx file as plain data. The compiler fills one in and writes it (writer.h); the reader (reader.h)
+// gives one back whose large parts point into the mapped file.
+// Tested by program_test.cc, and by the round trips of reader_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/dim.h"
+#include "bytecode/base/dtype.h"
+
+namespace relayvm {
+
+// The type of a value at the border (parameters and results), enough to read and print values.
+struct ValueType {
+  enum class Kind : uint8_t { kTensor, kTuple, kAdt, kFunction, kRef, kTypeVar };
+  Kind kind = Kind::kTensor;
+  DType dtype = DType::kFloat32;    // kTensor
+  std::vector<int64_t> dims;        // kTensor: -1 where the size is symbolic
+  std::vector<std::string> dim_names;  // kTensor: as printed ("n", "n*2 + 1"), parallel to dims; "" where static or unknown
+  std::vector<ValueType> args;      // kTuple: fields; kAdt: type arguments; kRef: content
+  uint32_t index = 0;               // kAdt: index into Program::adts; kTypeVar: position among the ADT's type parameters
+};
+
+struct ConstructorInfo {
+  std::string name;
+  std::vector<ValueType> fields;
+};
+struct AdtInfo {
+  std::string name;
+  uint32_t num_type_params = 0;
+  std::vector<ConstructorInfo> constructors;  // position is the tag
+};
+
+// Memory of a frame's arena: byte range [offset, offset + bytes), offset a multiple of 64.
+struct ArenaSlot {
+  uint64_t offset;
+  uint64_t bytes;
+};
+
+struct SourceLocation {  // of the instructions from `pc` on
+  uint32_t pc;           // units from the function's first
+  uint32_t file;         // index into Program::source_files
+  uint32_t line;
+  uint32_t column;
+};
+
+// Arguments arrive in i0.. (scalars) and r0.. (objects), each bank in parameter order.
+struct FunctionInfo {
+  std::string name;
+  uint32_t code_offset = 0;  // units from the start of Program::code
+  uint32_t code_size = 0;    // units
+  uint16_t num_scalar_args = 0, num_object_args = 0;
+  uint16_t num_scalar_registers = 0, num_object_registers = 0;
+  bool returns_scalar = false;
+  uint64_t arena_bytes = 0;
+  std::vector<ArenaSlot> slots;
+  std::vector<SourceLocation> locations;  // ordered by pc
+  // For a function that is a closure's code: how many of its object arguments (the first ones) are captured values.
+  uint16_t num_captured = 0;
+};
+
+// A function that hosts may call. Its code takes and returns objects only (scalars boxed).
+struct ExportInfo {
+  std::string name;
+  uint32_t function = 0;
+  std::vector<std::string> param_names;
+  std::vector<ValueType> params;
+  ValueType result;
+  std::vector<std::string> output_names;  // of the result's tensors, depth first; may be empty
+};
+
+struct KernelInfo {
+  std::string name;
+  bool builtin = false;          // from kernels/runtime, by name; else from the image
+  std::vector<uint64_t> entries; // one an image (Program::images), empty for a builtin
+  uint16_t num_buffers = 0, num_scalars = 0;
+};
+
+struct TensorTypeInfo {  // operand TYPE
+  DType dtype;
+  std::vector<int64_t> dims;
+};
+
+struct ConstantInfo {
+  DType dtype;
+  std::vector<int64_t> dims;
+  std::string name;                 // of a bound parameter, or empty
+  std::span<const std::byte> data;  // 64-byte aligned once read
+};
+
+struct ImageInfo {
+  std::string cpu_features;  // see KernelImage::cpu_features
+  std::span<const uint8_t> elf;
+};
+
+struct Program {
+  uint32_t bytecode_version = 0;
+  std::vector<FunctionInfo> functions;
+  std::span<const uint16_t> code;
+  std::vector<ExportInfo> exports;
+  std::vector<AdtInfo> adts;
+  std::vector<KernelInfo> kernels;
+  std::vector<TensorTypeInfo> tensor_types;
+  std::vector<ConstantInfo> constants;
+  std::vector<std::string> messages;
+  std::vector<std::string> source_files;
+  std::vector<ImageInfo> images;
+  // Keeps alive what the spans point into: the mapped file, or the compiler's buffers.
+  std::vector<std::shared_ptr<const void>> owners;
+};
+
+}  // namespace relayvm

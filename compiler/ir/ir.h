@@ -1,0 +1,213 @@
+// Relay in A-normal form: the compiler's one intermediate representation.
+//
+// A Block is a list of bindings and a result; every operand is an Atom (a variable, a constant, a global function or a
+// constructor). Nested blocks stand only in `if`, `match` and functions, so a pass is a loop over bindings and recurses
+// with the nesting of the source, never with the length of a program: a chain of 100,000 lets is one vector.
+// The frontends produce this form at once (sharing of graph bindings is resolved there: a shared expression is bound in the
+// innermost block that dominates its uses).
+//
+// Nodes are immutable once built, owned by the Module's arena and shared by the modules that passes derive from it.
+// A variable is bound once (its id is unique in the module); passes that copy code make new variables.
+// Thread-compatible. Tested by ir_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "compiler/ir/arena.h"
+#include "compiler/ir/source.h"
+#include "compiler/ir/type.h"
+#include "kernels/op/op.h"
+#include "kernels/te/evaluate.h"
+
+namespace relayvm::ir {
+
+struct Function;
+struct Block;
+
+struct Var {
+  uint32_t id;
+  std::string name;  // for people; may be any text, may repeat. Empty: a temporary
+  Type type;         // after type inference never null
+  Span span;
+};
+
+struct Constant {
+  te::HostTensor value;
+  std::string name;  // of a bound parameter; else empty
+};
+
+struct GlobalVar {  // a function of the module, by name
+  std::string name;
+};
+
+struct Constructor {
+  std::string name;
+  std::string adt;   // the type definition it belongs to
+  uint32_t tag;      // position in the definition
+  std::vector<Type> fields;  // may mention the definition's type parameters
+};
+
+// An operand. Exactly one alternative; pointers are owned by the arena.
+using Atom = std::variant<const Var*, const Constant*, const GlobalVar*, const Constructor*>;
+
+// --- Values that a binding may have ---------------------------------------------------------------------------------
+
+struct AtomExpr {  // %x = %y
+  Atom atom;
+};
+struct OpCall {  // a call of an operator. Attributes are complete.
+  const OpDef* op;
+  std::vector<Atom> args;
+  Attrs attrs;
+};
+struct CallExpr {  // a call of a global function, a constructor or a function value
+  Atom callee;
+  std::vector<Atom> args;
+  std::vector<Type> type_args;  // of a generic callee, after inference
+};
+struct PrimitiveCall {  // after fusion: a group of operator calls that becomes one kernel
+  const Function* function;  // its body holds only OpCalls, MakeTuple and TupleGet; attrs has "Primitive"
+  std::vector<Atom> args;
+};
+struct MakeTuple {
+  std::vector<Atom> fields;
+};
+struct TupleGet {
+  Atom tuple;
+  uint32_t index;
+};
+struct FunctionExpr {  // a closure over the variables in scope
+  const Function* function;
+};
+struct MakeClosure {  // after lambda lifting: a closure whose code is a global function; captured values are its first params
+  const GlobalVar* function;
+  std::vector<Atom> captured;
+};
+struct IfExpr {
+  Atom condition;
+  const Block* then_block;
+  const Block* else_block;
+};
+
+struct Pattern {
+  enum class Kind : uint8_t { kWildcard, kVar, kConstructor, kTuple };
+  Kind kind = Kind::kWildcard;
+  const Var* var = nullptr;                  // kVar
+  const Constructor* constructor = nullptr;  // kConstructor
+  std::vector<Pattern> fields;               // kConstructor, kTuple
+  Span span;
+};
+struct MatchClause {
+  Pattern pattern;
+  const Block* body;
+};
+struct MatchExpr {
+  Atom data;
+  std::vector<MatchClause> clauses;
+  bool complete = true;  // `match`: the clauses must be exhaustive; `match?`: a value that none matches is a run-time error
+};
+struct RefCreate {
+  Atom value;
+};
+struct RefRead {
+  Atom ref;
+};
+struct RefWrite {  // value is the unit tuple
+  Atom ref, value;
+};
+// Made by type inference: at run time `left == right` (or `left >= right`) must hold, else the program fails with `message`.
+// Binds a unit variable. Passes keep it before the operations that need it.
+struct Guard {
+  enum class Kind : uint8_t { kEqual, kAtLeast, kBroadcastable /* equal, or one of them 1 */ };
+  Kind kind;
+  Dim left, right;
+  std::string message;
+};
+
+using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, MakeTuple, TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr,
+                                 RefCreate, RefRead, RefWrite, Guard>;
+struct Expr {
+  ExprVariant node;
+  Span span;
+
+  template <typename T>
+  const T* As() const {
+    return std::get_if<T>(&node);
+  }
+};
+
+struct Binding {
+  const Var* var;
+  const Expr* value;
+};
+struct Block {
+  std::vector<Binding> bindings;
+  Atom result;
+};
+
+struct Function {
+  std::string name;  // for people
+  std::vector<Type> type_params;
+  std::vector<const Var*> params;
+  Type result_type;  // null when not declared and not yet inferred
+  const Block* body;
+  std::map<std::string, AttrValue> attrs;  // Primitive, Inline, ...
+  Span span;
+};
+
+// --- Symbols ---------------------------------------------------------------------------------------------------------
+
+// What a dimension symbol stands for at run time. A symbol whose meaning is a dim of a variable needs no entry: any variable in
+// scope whose type has the symbol as a dim gives it.
+struct ElementSymbol {  // the element at flat position `index` of the integer tensor (or scalar) `var`
+  const Var* var;
+  int64_t index;
+};
+using SymbolTable = std::map<uint32_t, ElementSymbol>;
+
+// --- Module ----------------------------------------------------------------------------------------------------------
+
+struct TypeDef {
+  std::string name;
+  std::vector<Type> params;  // TypeVars
+  std::vector<const Constructor*> constructors;
+  Span span;
+};
+
+struct Module {
+  std::shared_ptr<Arena> arena;
+  std::shared_ptr<SourceMap> sources;
+  std::shared_ptr<IdSource> ids;  // fresh numbers for Var::id, TypeVar::id, InferVar::id and symbols
+  std::map<std::string, const Function*> functions;
+  std::map<std::string, TypeDef> types;
+  SymbolTable symbols;
+  std::string entry = "main";
+};
+
+// --- Helpers ---------------------------------------------------------------------------------------------------------
+
+template <typename T>
+const Expr* MakeExpr(const Module& m, T node, Span span) {
+  return m.arena->New<Expr>(Expr{ExprVariant(std::move(node)), span});
+}
+const Var* MakeVar(const Module& m, std::string name, Type type, Span span);
+const Constant* MakeConstant(const Module& m, te::HostTensor value, std::string name = "");
+
+// Type of an atom: a variable's, a constant's tensor type, a global function's (FunctionTypeOf), a constructor's.
+Type AtomType(const Module& m, const Atom& a);
+Type ConstantType(const Constant& c);
+Type FunctionTypeOf(const Function& f);
+Type ConstructorType(const Module& m, const Constructor& c);
+
+// Calls fn on every operand of `e` (not into nested blocks).
+void ForEachAtom(const Expr& e, const std::function<void(const Atom&)>& fn);
+// Calls fn on every nested block of `e`: branches, clauses, the body of a FunctionExpr.
+void ForEachBlock(const Expr& e, const std::function<void(const Block&)>& fn);
+
+}  // namespace relayvm::ir

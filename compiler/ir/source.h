@@ -1,0 +1,41 @@
+// Where things stand in the source, and how an error shows it.
+// Tested by source_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/status.h"
+
+namespace relayvm::ir {
+
+// A place in a source file; line 0 is unknown. Lines and columns start at 1; columns count bytes.
+struct Span {
+  uint32_t file = 0;  // index in the SourceMap
+  uint32_t line = 0;
+  uint32_t column = 0;
+  uint32_t length = 0;  // bytes to underline, 0 or 1: one caret
+};
+
+class SourceMap {
+ public:
+  // Keeps the text. Gives the file's index.
+  uint32_t AddFile(std::string name, std::string text);
+  const std::string& name(uint32_t file) const { return files_[file].name; }
+  // The text of a line, without its newline. Empty if there is no such line.
+  std::string_view Line(uint32_t file, uint32_t line) const;
+
+  // "file:line:column: message", the source line and a caret line below it.
+  Status Error(StatusCode code, Span span, std::string_view message) const;
+
+ private:
+  struct File {
+    std::string name, text;
+    std::vector<size_t> line_starts;
+  };
+  std::vector<File> files_;
+};
+
+}  // namespace relayvm::ir

@@ -1,0 +1,131 @@
+// Operators: one definition each. An OpDef gives the attribute schema, the type relation and the meaning of an operator;
+// the type checker, the reference interpreter, constant folding, shape evaluation, fusion and code generation all
+// read it. Adding an operator touches its definition and its test.
+//
+// Definitions live in kernels/op/*.cc, grouped by class; each file has a function void Define...(OpTable&) that is called
+// by OpTable::Make() in op_table.cc (no registration before main). Tested by *_test.cc beside each file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "kernels/op/attrs.h"
+#include "kernels/op/tensor_type.h"
+#include "kernels/te/te.h"
+
+namespace relayvm {
+
+// One argument of an operator call: a tensor, or a tuple of tensors (concatenate, stack, einsum ...).
+struct ArgType {
+  bool is_tuple = false;
+  std::vector<TensorType> tensors;  // one, unless is_tuple
+};
+
+// What a type relation sees and does. Implemented by the type checker; by tests with a simple fake.
+class TypeContext {
+ public:
+  virtual ~TypeContext() = default;
+
+  virtual const Attrs& attrs() const = 0;
+  virtual size_t num_args() const = 0;
+  virtual const ArgType& arg(size_t i) const = 0;
+  // REQUIRES: argument i is a tensor.
+  const TensorType& tensor(size_t i) const { return arg(i).tensors[0]; }
+
+  // The elements of integer tensor argument i (rank 0 or 1, static length) as Dims: known ones as they are, unknown ones
+  // as symbols that are bound to the element when the call runs. Fails if the length is not static.
+  virtual Result<std::vector<Dim>> Elements(size_t i) = 0;
+  // The elements only if all are integers known now.
+  virtual std::optional<std::vector<int64_t>> ConstantElements(size_t i) = 0;
+  // A new symbol for a dimension that only running the operator can tell (argwhere, unique); see OpDef::num_counts.
+  virtual Dim FreshSymbol(std::string_view name) = 0;
+  // States that a == b must hold: an error when it cannot, a run-time guard when it is not proved.
+  // `what` completes "nn.dense: WHAT: 3 and 4 differ".
+  virtual Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) = 0;
+  // States that `a` must be `b` or 1, or `b` 1, and gives the broadcast dimension.
+  virtual Result<Dim> Broadcast(const Dim& a, const Dim& b, std::string_view what) = 0;
+  // States that a >= b must hold.
+  virtual Status RequireAtLeast(const Dim& a, const Dim& b, std::string_view what) = 0;
+};
+
+// A result of a type relation: one tensor, or a tuple of tensors.
+struct OpResult {
+  bool is_tuple = false;
+  std::vector<TensorType> tensors;
+
+  OpResult() = default;
+  OpResult(TensorType t) : tensors{std::move(t)} {}  // NOLINT(google-explicit-constructor)
+  static OpResult Tuple(std::vector<TensorType> ts) {
+    OpResult r;
+    r.is_tuple = true;
+    r.tensors = std::move(ts);
+    return r;
+  }
+};
+
+// The call that a definition is asked to compute. `inputs` are the argument tensors, tuples flattened, in order; placeholders
+// or computations. `outputs` are the result types that the relation gave, flattened, without Any.
+struct ComputeContext {
+  const Attrs& attrs;
+  std::span<const te::Tensor> inputs;
+  std::span<const TensorType> outputs;
+};
+
+// How an operator may fuse (TVM's TOpPattern).
+enum class FusionClass : uint8_t { kElementwise, kBroadcast, kInjective, kReduction, kOutElementwise, kOpaque };
+
+// A call to a kernel written in C++ (kernels/runtime/): its name and the int64 numbers it is given after the dims of all
+// inputs and outputs. See kernels/runtime/builtin.h.
+struct BuiltinCall {
+  std::string name;
+  std::vector<Dim> params;
+};
+
+struct OpDef {
+  std::string name;
+  int num_args = 1;  // -1: any number
+  std::vector<AttrField> attrs;
+  // Extra type keys under which the metadata section may hold this operator's attributes ("relay.attrs.ScanopAttrs").
+  FusionClass fusion = FusionClass::kOpaque;
+
+  std::function<Result<OpResult>(TypeContext&)> infer;
+  // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin` or `decompose`d ones.
+  std::function<std::vector<te::Tensor>(const ComputeContext&)> compute;
+  // The meaning, as a kernel written in C++ (sort, top-k, cumsum ...). Arguments of the kernel: inputs, then outputs, then
+  // `num_counts` int64 scalars that it fills.
+  std::function<BuiltinCall(const ComputeContext&)> builtin;
+  // For operators whose result size only running tells: the relation makes `num_counts` fresh symbols, in order; `upper_bound`
+  // gives result shapes that are large enough; the kernel reports the true values.
+  int num_counts = 0;
+  std::function<std::vector<TensorType>(const ComputeContext&)> upper_bound;
+  // True for an operator whose result is its first argument's memory under another shape (reshape, expand_dims, squeeze).
+  bool is_view = false;
+  // Arguments that are read only by the type relation (shape operands of dyn.*): their contents never reach the kernel.
+  std::vector<int> shape_args;
+};
+
+class OpTable {
+ public:
+  // All operators.
+  static const OpTable& Get();
+
+  const OpDef* Find(std::string_view name) const;
+  void Add(OpDef def);  // REQUIRES: a new name
+  std::vector<std::string_view> Names() const;
+
+ private:
+  static OpTable Make();
+  std::unordered_map<std::string, std::unique_ptr<const OpDef>> defs_;
+};
+
+// Checks `given` against the schema and fills in defaults. The error names the operator, the attribute and what is expected.
+Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given);
+
+}  // namespace relayvm
