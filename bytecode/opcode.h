@@ -20,6 +20,10 @@ inline constexpr int kNumOpcodes = 0
 #undef OP
     ;
 
+// Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises it;
+// any other change of meaning raises kFormatMajor (file_format.h).
+inline constexpr uint32_t kBytecodeVersion = 1;
+
 enum class OperandKind : uint8_t {
   IOUT, IIN, ROUT, RIN, IMM16, IMM32, IMM64, DTYPE, FUNC, CONST, KERNEL, TYPE, MESSAGE, SLOT, TAG, FIELD, CMP, FN,
   TARGET, ILIST, RLIST, TARGETS, BUFS,
@@ -33,6 +37,8 @@ struct OpcodeInfo {
 };
 // REQUIRES: opcode < kNumOpcodes.
 const OpcodeInfo& GetOpcodeInfo(Opcode opcode);
+// As written in opcodes.def: "IOUT".
+std::string_view OperandKindName(OperandKind kind);
 
 // The take bit of RIN operands, and of buffers of kind kRegister.
 inline constexpr uint16_t kTakeBit = 0x8000;
@@ -40,6 +46,8 @@ inline constexpr uint16_t kRegisterMask = 0x7FFF;
 
 enum class Comparison : uint16_t { kEq, kNe, kLt, kLe, kGt, kGe };
 inline constexpr int kNumComparisons = 6;
+// "eq". REQUIRES: valid.
+std::string_view ComparisonName(Comparison cmp);
 
 // Scalar functions of fn.f32, fn.f64 (one argument) and fn2.f32, fn2.f64 (two). kRound is half away from zero.
 // kIsNan, kIsInf, kIsFinite give 0 or 1; kMin and kMax are a < b ? a : b and a > b ? a : b.
@@ -50,6 +58,8 @@ enum class ScalarFunction : uint16_t {
 };
 inline constexpr int kFirstBinaryScalarFunction = static_cast<int>(ScalarFunction::kMin);
 inline constexpr int kNumScalarFunctions = static_cast<int>(ScalarFunction::kAtan2) + 1;
+// "round_even". REQUIRES: valid.
+std::string_view ScalarFunctionName(ScalarFunction fn);
 
 // A buffer operand of a kernel: unit 0 is the kind (low byte) with kTakeBit, unit 1 the index.
 enum class BufferKind : uint8_t {

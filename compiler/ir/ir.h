@@ -130,7 +130,12 @@ struct Guard {
   std::string message;
 };
 
-using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, MakeTuple, TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr,
+// An integer tensor of rank 0 or 1 whose elements are dimension expressions (what shape_of and arithmetic on it gives).
+struct ShapeValue {
+  std::vector<Dim> elements;
+};
+
+using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple, TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr,
                                  RefCreate, RefRead, RefWrite, Guard>;
 struct Expr {
   ExprVariant node;
@@ -187,6 +192,8 @@ struct Module {
   std::map<std::string, const Function*> functions;
   std::map<std::string, TypeDef> types;
   SymbolTable symbols;
+  // Elements, row-major, of small integer tensors where type inference found them as dimension expressions; by Var::id.
+  std::map<uint32_t, std::vector<Dim>> contents;
   std::string entry = "main";
 };
 

@@ -24,8 +24,14 @@ class SourceMap {
   // Keeps the text. Gives the file's index.
   uint32_t AddFile(std::string name, std::string text);
   const std::string& name(uint32_t file) const { return files_[file].name; }
+  uint32_t num_files() const { return static_cast<uint32_t>(files_.size()); }
+  // Valid until the next AddFile.
+  std::string_view text(uint32_t file) const { return files_[file].text; }
   // The text of a line, without its newline. Empty if there is no such line.
   std::string_view Line(uint32_t file, uint32_t line) const;
+
+  // The place of `length` bytes at byte `offset` of a file.
+  Span SpanAt(uint32_t file, size_t offset, size_t length) const;
 
   // "file:line:column: message", the source line and a caret line below it.
   Status Error(StatusCode code, Span span, std::string_view message) const;

@@ -66,6 +66,12 @@ Type UnitType();  // the empty tuple
 bool TypeEquals(const Type& a, const Type& b);
 // As Relay prints it: "Tensor[(n, 3), float32]", "fn (int32) -> List[int32]". Symbols print by name with `names`, as `?` without.
 std::string TypeToString(const Type& t, bool symbol_names = true);
+// The same with the caller's spelling of dims and of type variables.
+struct TypeSpelling {
+  std::function<std::string(const Dim&)> dim;
+  std::function<std::string(const TypeVar&)> var;
+};
+std::string TypeToString(const Type& t, const TypeSpelling& spelling);
 // Calls fn on each Dim / replaces each Dim.
 void ForEachDim(const Type& t, const std::function<void(const Dim&)>& fn);
 Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn);

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
+#include "kernels/codegen/graph.h"
 #include "kernels/te/te.h"
 
 namespace llvm {
@@ -17,8 +19,10 @@ class Value;
 
 namespace relayvm::codegen {
 
+class Ops;
+
 // One axis whose value is base, base + 1, ... base + lanes - 1 across the lanes of a vector. With `mask` (a vector of i1), lanes
-// that are off are neither loaded nor trusted.
+// that are off are neither loaded nor trusted; at least one is on.
 struct VectorAxis {
   const te::AxisNode* axis = nullptr;
   llvm::Value* base = nullptr;  // i64
@@ -28,13 +32,15 @@ struct VectorAxis {
 
 class Emitter {
  public:
-  explicit Emitter(llvm::IRBuilderBase& builder);
+  // `graph`: whose nodes EmitNode takes; null: one of its own.
+  explicit Emitter(llvm::IRBuilderBase& builder, Graph* graph = nullptr);
+  ~Emitter();
 
   // --- What names stand for; later bindings replace earlier ones. ---
   void BindSymbol(uint32_t symbol_id, llvm::Value* i64);
   void BindAxis(const te::AxisNode* axis, llvm::Value* i64);
-  // The memory of a tensor: row-major, compact, extents by its shape.
-  void BindBuffer(const te::TensorNode* tensor, llvm::Value* pointer);
+  // The memory of a tensor: row-major, compact, extents by its shape. `constant`: nothing writes it while the kernel runs.
+  void BindBuffer(const te::TensorNode* tensor, llvm::Value* pointer, bool constant = false);
   // The tensor's value at whatever index it is loaded: a by-value scalar, an accumulator. In EmitVector a scalar is splat, a
   // vector must have the axis' lanes.
   void BindValue(const te::TensorNode* tensor, llvm::Value* value);
@@ -43,7 +49,7 @@ class Emitter {
   llvm::Value* EmitDim(const Dim& dim);  // i64
   // The memory type of dtype: i8 for bool, half for float16, i16 for bfloat16 ...
   llvm::Type* MemoryType(DType dtype);
-  // The type expressions of dtype have in registers: i1 for bool, float for float16 arithmetic's own half, float for bfloat16.
+  // The type expressions of dtype have in registers: i1 for bool, float for float16 and bfloat16 (rounded to their dtype).
   llvm::Type* ValueType(DType dtype);
   // A computed tensor that is loaded and not bound is inlined: its body is emitted at the index.
   llvm::Value* Emit(const te::Expr& e);
@@ -54,12 +60,76 @@ class Emitter {
   void Store(llvm::Value* value, DType dtype, llvm::Value* pointer);
   void StoreVector(llvm::Value* value, DType dtype, llvm::Value* pointer, llvm::Value* mask = nullptr);
 
+  // --- The same on graph nodes. Loads must be kLoad of bound tensors. ---
+  Graph& graph() { return graph_; }
+  llvm::Value* EmitNode(const Node* n);
+  llvm::Value* EmitNodeVector(const Node* n, const VectorAxis& axis);
+  // Stores `value`, a scalar or a vector along `axis`, at the flat index `index` of the tensor's buffer.
+  void StoreAt(const te::TensorNode* tensor, const Node* index, llvm::Value* value, const VectorAxis* axis);
+  // Values that are emitted while a scope is open are reused until it closes. Between opening and closing, the insertion
+  // point must stay dominated by where it was, and axes must not be bound again. Without a scope nothing is reused.
+  void OpenScope();
+  void CloseScope();
+  Ops& ops() { return *ops_; }
+  // How many lanes a vector has in which the widest element of `n` fills a register.
+  unsigned LanesFor(const Node* n);
+
  private:
-  llvm::IRBuilderBase& builder_;
+  struct Values {
+    std::unordered_map<const Node*, llvm::Value*> scalar, vector;
+  };
+  struct TopLevel;  // opens a scope for one public call
+  struct Accumulator;
+  struct Address {  // the index of a vector load or store: base + stride * lane, or one index a lane
+    const Node* uniform = nullptr;
+    Dim stride;
+    bool affine = false;
+  };
+
+  const Node* Lower(const te::Expr& e);
+  bool Varies(const Node* n);
+  llvm::Value* Scalar(const Node* n);
+  llvm::Value* ScalarNew(const Node* n);
+  llvm::Value* Vector(const Node* n);
+  llvm::Value* VectorNew(const Node* n);
+  llvm::Value* Splat(llvm::Value* v);
+  llvm::Value* Apply(const Node* n, const std::vector<llvm::Value*>& operands);
+  llvm::Value* LinearScalar(const Node* n);
+  llvm::Value* LinearVector(const Node* n);
+  llvm::Value* DivideIndex(const Node* n, llvm::Value* x, llvm::Value* y);
+  llvm::Value* LoadScalar(const Node* n);
+  llvm::Value* LoadVector(const Node* n);
+  llvm::Value* ScalarSelect(const Node* n, bool vector_sides);
+  llvm::Value* VectorSelect(const Node* n);
+  void EmitShared(const Node* a, const Node* b, bool vector);
+  llvm::Value* ReduceScalar(const Node* n);
+  llvm::Value* ReduceVector(const Node* n);
+  llvm::Value* ReduceAlongVector(const Node* n, const te::AxisNode* axis);
+  const te::AxisNode* VectorReduceAxis(const Node* n);
+  std::vector<llvm::Value*> ReduceLoops(const std::vector<const te::AxisNode*>& axes, size_t level,
+                                        const std::vector<llvm::Value*>& carried,
+                                        const std::function<std::vector<llvm::Value*>(const std::vector<llvm::Value*>&)>& body);
+  Address AddressOf(const Node* index);
+  llvm::Value* Pointer(const te::TensorNode* tensor, llvm::Value* index);
+  llvm::Value* MaskFor(bool in_range);
+
+  llvm::IRBuilderBase& b_;
+  std::unique_ptr<Ops> ops_;
+  std::unique_ptr<Graph> own_graph_;
+  Graph& graph_;
+  std::unique_ptr<Lowering> lowering_;  // null when bindings changed what is inlined
   std::unordered_map<uint32_t, llvm::Value*> symbols_;
   std::unordered_map<const te::AxisNode*, llvm::Value*> axes_;
-  std::unordered_map<const te::TensorNode*, llvm::Value*> buffers_;
+  struct Buffer {
+    llvm::Value* pointer;
+    bool constant;
+  };
+  std::unordered_map<const te::TensorNode*, Buffer> buffers_;
   std::unordered_map<const te::TensorNode*, llvm::Value*> values_;
+  std::unordered_map<const Node*, bool> varies_;
+  std::vector<Values> scopes_;
+  VectorAxis vector_;                      // axis null: scalar emission
+  llvm::Value* select_mask_ = nullptr;     // lanes of the selects around, without vector_.mask
 };
 
 }  // namespace relayvm::codegen

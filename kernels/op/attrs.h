@@ -37,13 +37,16 @@ struct AttrValue {
 };
 
 // The kinds that a schema can ask for. kInts takes a list of integers or one integer; kDType a dtype's name or "".
-enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kDType, kInts, kInts2, kFloats, kIntOrInts };
+// kDims takes kInts and also `?`. kAny takes whatever stands there: attributes that no relation reads as one kind.
+enum class AttrKind : uint8_t {
+  kBool, kInt, kFloat, kString, kDType, kInts, kInts2, kFloats, kIntOrInts, kDims, kAny
+};
 
 struct AttrField {
   std::string_view name;
   AttrKind kind;
-  bool required = false;   // else `fallback` holds when the attribute is not given
-  AttrValue fallback = {};  // None where the attribute is optional without a default
+  bool required = false;    // must be given, and not as None; else `fallback` holds when it is not given or None
+  AttrValue fallback = {};  // None where None is a value of its own (units=None, axes=None)
 };
 
 // Attributes of one call, complete: every field of the schema is present (perhaps None).

@@ -42,8 +42,16 @@ class TypeContext {
   // The elements of integer tensor argument i (rank 0 or 1, static length) as Dims: known ones as they are, unknown ones
   // as symbols that are bound to the element when the call runs. Fails if the length is not static.
   virtual Result<std::vector<Dim>> Elements(size_t i) = 0;
+  // One element of integer tensor argument i (rank 1), whose length need not be static.
+  virtual Result<Dim> Element(size_t i, size_t index) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, Elements(i));
+    if (index < elements.size()) return std::move(elements[index]);
+    return {StatusCode::kInvalidInput, "a shape operand has too few elements"};
+  }
   // The elements only if all are integers known now.
   virtual std::optional<std::vector<int64_t>> ConstantElements(size_t i) = 0;
+  // The same for a float tensor (arange's start, stop, step). A context that knows no constants says so.
+  virtual std::optional<std::vector<double>> ConstantFloats(size_t /*i*/) { return std::nullopt; }
   // A new symbol for a dimension that only running the operator can tell (argwhere, unique); see OpDef::num_counts.
   virtual Dim FreshSymbol(std::string_view name) = 0;
   // States that a == b must hold: an error when it cannot, a run-time guard when it is not proved.

@@ -1,0 +1,462 @@
+#include "bytecode/assembler.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "bytecode/code_builder.h"
+#include "bytecode/file_format.h"
+#include "bytecode/text_cursor.h"
+#include "bytecode/verifier.h"
+
+namespace relayvm {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+// Of at most 15 bits plus the take bit, whatever the text said; the builder reports what does not
+// fit.
+uint16_t ToUnit(uint32_t value, TextCursor* in) {
+  if (value > std::numeric_limits<uint16_t>::max())
+    in->Fail(fmt::format("{} is beyond 16 bits", value));
+  return static_cast<uint16_t>(value);
+}
+
+class Assembler {
+ public:
+  explicit Assembler(const Program* data) : data_(data) {}
+
+  Result<Program> Run(std::string_view text) {
+    size_t number = 0;
+    while (!text.empty()) {
+      ++number;
+      size_t end = text.find('\n');
+      TextCursor in(text.substr(0, end));
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+      if (!in.AtEnd()) ParseLine(&in);
+      if (in.ok() && !in.AtEnd()) in.Fail("more on the line than expected");
+      if (!in.ok())
+        return Status(StatusCode::kInvalidInput, fmt::format("line {}: {}", number, in.error()));
+    }
+    if (in_function_) return Status(StatusCode::kInvalidInput, "the last function has no .end");
+    RELAYVM_RETURN_IF_ERROR(AttachData());
+    return std::move(program_);
+  }
+
+ private:
+  void ParseLine(TextCursor* in) {
+    std::string_view word = in->Word();
+    if (in_function_) return ParseInFunction(word, in);
+    if (word == ".version") {
+      program_.bytecode_version = in->Number<uint32_t>();
+    } else if (word == ".source") {
+      program_.source_files.push_back(in->String());
+    } else if (word == ".message") {
+      program_.messages.push_back(in->String());
+    } else if (word == ".data") {
+      AdtInfo& adt = program_.adts.emplace_back();
+      adt.name = in->String();
+      adt.num_type_params = in->Number<uint32_t>();
+    } else if (word == ".constructor") {
+      if (program_.adts.empty()) return in->Fail(".constructor before any .data");
+      ConstructorInfo& constructor = program_.adts.back().constructors.emplace_back();
+      constructor.name = in->String();
+      constructor.fields = Types(in, 0);
+    } else if (word == ".image") {
+      program_.images.emplace_back().cpu_features = in->String();
+      bytes_ = &images_.emplace_back(std::make_unique<Blob>())->bytes;
+      images_.back()->elided = in->EatWord("elided");
+    } else if (word == ".hex") {
+      if (bytes_ == nullptr) return in->Fail(".hex before any .image or .constant");
+      in->HexBytes(bytes_);
+    } else if (word == ".kernel") {
+      ParseKernel(in);
+    } else if (word == ".type") {
+      TensorTypeInfo& type = program_.tensor_types.emplace_back();
+      StaticType(in, &type.dtype, &type.dims);
+    } else if (word == ".constant") {
+      ConstantInfo& constant = program_.constants.emplace_back();
+      StaticType(in, &constant.dtype, &constant.dims);
+      constant.name = in->String();
+      bytes_ = &constants_.emplace_back(std::make_unique<Blob>())->bytes;
+      constants_.back()->elided = in->EatWord("elided");
+    } else if (word == ".export") {
+      ParseExport(in);
+    } else if (word == ".function") {
+      BeginFunction(in);
+    } else {
+      in->Fail(fmt::format("unknown directive '{}'", word));
+    }
+  }
+
+  // --- Tables ---
+
+  DType ParseDTypeWord(TextCursor* in) {
+    std::string_view word = in->Word();
+    std::optional<DType> dtype = ParseDType(word);
+    if (!dtype) in->Fail(fmt::format("unknown dtype '{}'", word));
+    return dtype.value_or(DType::kBool);
+  }
+
+  void StaticType(TextCursor* in, DType* dtype, std::vector<int64_t>* dims) {
+    *dtype = ParseDTypeWord(in);
+    in->Expect('[');
+    while (in->ok() && !in->Eat(']')) {
+      if (!dims->empty()) in->Expect(',');
+      dims->push_back(in->Number<int64_t>());
+    }
+  }
+
+  ValueType Type(TextCursor* in, int depth) {
+    ValueType type;
+    if (depth >= kMaxTypeDepth) in->Fail(fmt::format("type nests deeper than {}", kMaxTypeDepth));
+    if (!in->ok()) return type;
+    if (in->Peek('(')) {
+      type.kind = ValueType::Kind::kTuple;
+      type.args = Types(in, depth + 1);
+    } else if (in->EatWord("data")) {
+      type.kind = ValueType::Kind::kAdt;
+      type.index = in->Number<uint32_t>();
+      type.args = Types(in, depth + 1);
+    } else if (in->EatWord("fn")) {
+      type.kind = ValueType::Kind::kFunction;
+    } else if (in->EatWord("ref")) {
+      type.kind = ValueType::Kind::kRef;
+      type.args = Types(in, depth + 1);
+    } else if (in->EatWord("var")) {
+      type.kind = ValueType::Kind::kTypeVar;
+      type.index = in->Number<uint32_t>();
+    } else {
+      type.dtype = ParseDTypeWord(in);
+      in->Expect('[');
+      while (in->ok() && !in->Eat(']')) {
+        if (!type.dims.empty()) in->Expect(',');
+        type.dims.push_back(in->Eat('?') ? -1 : in->Number<int64_t>());
+        type.dim_names.push_back(in->Peek('"') ? in->String() : "");
+      }
+    }
+    return type;
+  }
+
+  std::vector<ValueType> Types(TextCursor* in, int depth) {
+    std::vector<ValueType> types;
+    in->Expect('(');
+    while (in->ok() && !in->Eat(')')) {
+      if (!types.empty()) in->Expect(',');
+      types.push_back(Type(in, depth));
+    }
+    return types;
+  }
+
+  void ParseKernel(TextCursor* in) {
+    KernelInfo& kernel = program_.kernels.emplace_back();
+    kernel.name = in->String();
+    in->ExpectWord("scalars");
+    kernel.num_scalars = in->Number<uint16_t>();
+    in->ExpectWord("buffers");
+    kernel.num_buffers = in->Number<uint16_t>();
+    kernel.builtin = in->EatWord("builtin");
+    while (in->ok() && !in->AtEnd()) kernel.entries.push_back(in->Number<uint64_t>());
+  }
+
+  void ParseExport(TextCursor* in) {
+    ExportInfo& e = program_.exports.emplace_back();
+    e.name = in->String();
+    e.function = in->Index("f");
+    in->Expect('(');
+    while (in->ok() && !in->Eat(')')) {
+      if (!e.params.empty()) in->Expect(',');
+      e.param_names.push_back(in->String());
+      in->Expect(':');
+      e.params.push_back(Type(in, 0));
+    }
+    in->Expect('-');
+    in->Expect('>');
+    e.result = Type(in, 0);
+    while (in->ok() && in->Peek('"')) e.output_names.push_back(in->String());
+  }
+
+  // --- Functions ---
+
+  void BeginFunction(TextCursor* in) {
+    FunctionInfo& f = program_.functions.emplace_back();
+    f.name = in->String();
+    in->ExpectWord("scalars");
+    f.num_scalar_args = in->Number<uint16_t>();
+    in->ExpectWord("objects");
+    f.num_object_args = in->Number<uint16_t>();
+    in->ExpectWord("captured");
+    f.num_captured = in->Number<uint16_t>();
+    in->ExpectWord("registers");
+    f.num_scalar_registers = in->Number<uint16_t>();
+    f.num_object_registers = in->Number<uint16_t>();
+    in->ExpectWord("returns");
+    f.returns_scalar = in->EatWord("scalar");
+    if (!f.returns_scalar) in->ExpectWord("object");
+    in->ExpectWord("arena");
+    f.arena_bytes = in->Number<uint64_t>();
+    labels_.clear();
+    bytes_ = nullptr;
+    in_function_ = true;
+  }
+
+  void EndFunction(TextCursor* in) {
+    in_function_ = false;
+    Result<std::vector<uint16_t>> code = builder_.Finish();
+    if (!code.ok()) return in->Fail(code.status().message());
+    FunctionInfo& f = program_.functions.back();
+    uint64_t offset = code_.size();
+    if (offset + code->size() > std::numeric_limits<uint32_t>::max())
+      return in->Fail("more code than 2^32 units");
+    f.code_offset = static_cast<uint32_t>(offset);
+    f.code_size = static_cast<uint32_t>(code->size());
+    code_.insert(code_.end(), code->begin(), code->end());
+  }
+
+  CodeBuilder::Label LabelOf(uint32_t number) {
+    auto [it, inserted] = labels_.try_emplace(number);
+    if (inserted) it->second = builder_.NewLabel();
+    return it->second;
+  }
+
+  void ParseInFunction(std::string_view word, TextCursor* in) {
+    FunctionInfo& f = program_.functions.back();
+    if (word == ".end") return EndFunction(in);
+    if (word == ".slot") {
+      ArenaSlot slot{};
+      slot.offset = in->Number<uint64_t>();
+      slot.bytes = in->Number<uint64_t>();
+      f.slots.push_back(slot);
+    } else if (word == ".at") {
+      SourceLocation location{};
+      location.pc = static_cast<uint32_t>(builder_.position());
+      location.file = in->Number<uint32_t>();
+      location.line = in->Number<uint32_t>();
+      location.column = in->Number<uint32_t>();
+      f.locations.push_back(location);
+    } else if (word.starts_with('L')) {
+      TextCursor label(word);
+      uint32_t number = label.Index("L");
+      if (!label.ok() || !label.AtEnd()) return in->Fail(fmt::format("'{}' is not a label", word));
+      in->Expect(':');
+      builder_.Bind(LabelOf(number));
+    } else {
+      ParseInstruction(word, in);
+    }
+    if (!builder_.status().ok()) in->Fail(builder_.status().message());
+  }
+
+  static const std::unordered_map<std::string_view, Opcode>& Mnemonics() {
+    static const auto* const kMap = [] {
+      auto* map = new std::unordered_map<std::string_view, Opcode>;
+      for (int i = 0; i < kNumOpcodes; ++i) {
+        auto opcode = static_cast<Opcode>(i);
+        map->emplace(GetOpcodeInfo(opcode).mnemonic, opcode);
+      }
+      return map;
+    }();
+    return *kMap;
+  }
+
+  void ParseInstruction(std::string_view mnemonic, TextCursor* in) {
+    auto found = Mnemonics().find(mnemonic);
+    if (found == Mnemonics().end())
+      return in->Fail(fmt::format("unknown instruction '{}'", mnemonic));
+    const OpcodeInfo& info = GetOpcodeInfo(found->second);
+    CodeBuilder::Instruction instruction = builder_.Op(found->second);
+    for (int i = 0; i < info.num_operands && in->ok(); ++i) {
+      if (i > 0) in->Expect(',');
+      ParseOperand(info.operands[i], in, &instruction);
+    }
+  }
+
+  uint16_t ObjectRegister(TextCursor* in) {
+    uint32_t reg = in->Index("r");
+    if (reg > kRegisterMask) in->Fail(fmt::format("register r{} is beyond 15 bits", reg));
+    return static_cast<uint16_t>(reg | (in->Eat('!') ? kTakeBit : 0));
+  }
+
+  template <typename T, typename Element>
+  std::vector<T> List(TextCursor* in, Element element) {
+    std::vector<T> list;
+    in->Expect('[');
+    while (in->ok() && !in->Eat(']')) {
+      if (!list.empty()) in->Expect(',');
+      list.push_back(element());
+    }
+    return list;
+  }
+
+  BufferOperand Buffer(TextCursor* in) {
+    BufferOperand buffer;
+    if (in->Peek('r')) {
+      uint16_t unit = ObjectRegister(in);
+      buffer.index = unit & kRegisterMask;
+      buffer.take = (unit & kTakeBit) != 0;
+    } else if (in->Peek('c')) {
+      buffer.kind = BufferKind::kConstant;
+      buffer.index = ToUnit(in->Index("c"), in);
+    } else {
+      buffer.kind = BufferKind::kSlot;
+      buffer.index = ToUnit(in->Index("s"), in);
+    }
+    return buffer;
+  }
+
+  template <typename E>
+  uint32_t Name(TextCursor* in, int count, std::string_view (*name)(E)) {
+    std::string_view word = in->Word();
+    for (int i = 0; i < count; ++i) {
+      if (name(static_cast<E>(i)) == word) return static_cast<uint32_t>(i);
+    }
+    in->Fail(fmt::format("unknown name '{}'", word));
+    return 0;
+  }
+
+  void ParseOperand(OperandKind kind, TextCursor* in, CodeBuilder::Instruction* out) {
+    switch (kind) {
+      case OperandKind::IOUT:
+      case OperandKind::IIN:
+        out->I(in->Index("i"));
+        break;
+      case OperandKind::ROUT:
+      case OperandKind::RIN: {
+        uint16_t unit = ObjectRegister(in);
+        out->R(unit & kRegisterMask, (unit & kTakeBit) != 0);
+        break;
+      }
+      case OperandKind::IMM16:
+        out->Imm16(in->Number<int64_t>());
+        break;
+      case OperandKind::IMM32:
+        out->Imm32(in->Number<int64_t>());
+        break;
+      case OperandKind::IMM64:
+        out->Imm64(in->Number<int64_t>());
+        break;
+      case OperandKind::DTYPE:
+        out->Type(ParseDTypeWord(in));
+        break;
+      case OperandKind::FUNC:
+        out->Unit(in->Index("f"));
+        break;
+      case OperandKind::CONST:
+        out->Unit(in->Index("c"));
+        break;
+      case OperandKind::KERNEL:
+        out->Unit(in->Index("k"));
+        break;
+      case OperandKind::TYPE:
+        out->Unit(in->Index("t"));
+        break;
+      case OperandKind::MESSAGE:
+        out->Unit(in->Index("m"));
+        break;
+      case OperandKind::SLOT:
+        out->Unit(in->Index("s"));
+        break;
+      case OperandKind::TAG:
+      case OperandKind::FIELD:
+        out->Unit(in->Index("#"));
+        break;
+      case OperandKind::CMP:
+        out->Unit(Name(in, kNumComparisons, ComparisonName));
+        break;
+      case OperandKind::FN:
+        out->Unit(Name(in, kNumScalarFunctions, ScalarFunctionName));
+        break;
+      case OperandKind::TARGET:
+        out->To(LabelOf(in->Index("L")));
+        break;
+      case OperandKind::ILIST:
+        out->IList(List<uint16_t>(in, [&] { return ToUnit(in->Index("i"), in); }));
+        break;
+      case OperandKind::RLIST:
+        out->RList(List<uint16_t>(in, [&] { return ObjectRegister(in); }));
+        break;
+      case OperandKind::TARGETS:
+        out->Targets(List<CodeBuilder::Label>(in, [&] { return LabelOf(in->Index("L")); }));
+        break;
+      case OperandKind::BUFS:
+        out->Bufs(List<BufferOperand>(in, [&] { return Buffer(in); }));
+        break;
+    }
+  }
+
+  // --- Data ---
+
+  struct Blob {
+    Bytes bytes;
+    bool elided = false;
+  };
+
+  // A copy at an address that the VM accepts, owned by the program.
+  std::span<const uint8_t> Own(const Bytes& bytes) {
+    constexpr std::align_val_t kAlignment{kConstantAlignment};
+    auto* copy = static_cast<uint8_t*>(::operator new(bytes.size() + 1, kAlignment));
+    program_.owners.push_back(std::shared_ptr<const void>(
+        copy, [kAlignment](uint8_t* p) { ::operator delete(p, kAlignment); }));
+    if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+    return {copy, bytes.size()};
+  }
+
+  Status AttachData() {
+    auto code = std::make_shared<std::vector<uint16_t>>(std::move(code_));
+    program_.code = *code;
+    program_.owners.push_back(std::move(code));
+    bool borrows = false;
+    for (size_t i = 0; i < constants_.size(); ++i) {
+      if (!constants_[i]->elided) {
+        program_.constants[i].data = std::as_bytes(Own(constants_[i]->bytes));
+        continue;
+      }
+      if (data_ == nullptr || i >= data_->constants.size()) return Elided("constant", i);
+      program_.constants[i].data = data_->constants[i].data;
+      borrows = true;
+    }
+    for (size_t i = 0; i < images_.size(); ++i) {
+      if (!images_[i]->elided) {
+        program_.images[i].elf = Own(images_[i]->bytes);
+        continue;
+      }
+      if (data_ == nullptr || i >= data_->images.size()) return Elided("image", i);
+      program_.images[i].elf = data_->images[i].elf;
+      borrows = true;
+    }
+    if (borrows)
+      program_.owners.insert(program_.owners.end(), data_->owners.begin(), data_->owners.end());
+    return {};
+  }
+
+  static Status Elided(const char* what, size_t index) {
+    return Status(
+        StatusCode::kInvalidInput,
+        fmt::format("the bytes of {} {} are elided, and no program is given to take them from",
+                    what, index));
+  }
+
+  const Program* data_;
+  Program program_;
+  bool in_function_ = false;
+  CodeBuilder builder_;
+  std::map<uint32_t, CodeBuilder::Label> labels_;
+  std::vector<uint16_t> code_;
+  std::vector<std::unique_ptr<Blob>> constants_, images_;
+  Bytes* bytes_ = nullptr;  // what .hex appends to
+};
+
+}  // namespace
+
+Result<Program> Assemble(std::string_view text, const Program* data) {
+  return Assembler(data).Run(text);
+}
+
+}  // namespace relayvm

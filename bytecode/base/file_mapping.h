@@ -1,0 +1,42 @@
+// FileMapping: a file mapped read-only into memory and shared with all processes that map it.
+//
+// The file must not be truncated while it is mapped (a read past the new end is a SIGBUS); replace
+// files by renaming. Immutable; thread-safe. Tested by file_mapping_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "bytecode/base/status.h"
+
+namespace relayvm {
+
+class FileMapping {
+ public:
+  // Fails with kNotFound when there is no such file, kInvalidInput when it is not a regular file or
+  // can't be read.
+  static Result<std::shared_ptr<const FileMapping>> Open(const std::string& path);
+  ~FileMapping();
+  FileMapping(const FileMapping&) = delete;
+  FileMapping& operator=(const FileMapping&) = delete;
+
+  // Page-aligned; empty for an empty file.
+  std::span<const uint8_t> bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+  // Open for reading for as long as this object lives: for mapping parts of the file again, with
+  // other protection.
+  int fd() const { return fd_; }
+
+ private:
+  FileMapping(std::string path, int fd, const uint8_t* data, size_t size)
+      : path_(std::move(path)), fd_(fd), data_(data), size_(size) {}
+
+  std::string path_;
+  int fd_;
+  const uint8_t* data_;
+  size_t size_;
+};
+
+}  // namespace relayvm

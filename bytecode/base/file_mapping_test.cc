@@ -1,0 +1,57 @@
+#include "bytecode/base/file_mapping.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace relayvm {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TempDir {
+ public:
+  TempDir() : path_(fs::temp_directory_path() / ("relayvm_mapping_" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~TempDir() { fs::remove_all(path_); }
+  std::string File(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+TEST_CASE("file mapping: the file's bytes, for as long as the mapping lives") {
+  TempDir dir;
+  std::string path = dir.File("data");
+  std::ofstream(path) << "hello";
+  auto mapping = FileMapping::Open(path);
+  REQUIRE(mapping.ok());
+  fs::remove(path);
+  CHECK(std::string((*mapping)->bytes().begin(), (*mapping)->bytes().end()) == "hello");
+  CHECK(reinterpret_cast<uintptr_t>((*mapping)->bytes().data()) % 4096 == 0);
+  CHECK((*mapping)->path() == path);
+  CHECK((*mapping)->fd() >= 0);
+}
+
+TEST_CASE("file mapping: an empty file has no bytes") {
+  TempDir dir;
+  std::ofstream(dir.File("empty")).flush();
+  auto mapping = FileMapping::Open(dir.File("empty"));
+  REQUIRE(mapping.ok());
+  CHECK((*mapping)->bytes().empty());
+}
+
+TEST_CASE("file mapping: what can't be mapped") {
+  TempDir dir;
+  CHECK(FileMapping::Open(dir.File("none")).status().code() == StatusCode::kNotFound);
+  CHECK(FileMapping::Open(dir.File("none")).status().message() ==
+        "cannot open '" + dir.File("none") + "': No such file or directory");
+  CHECK(FileMapping::Open(dir.File(".")).status().code() == StatusCode::kInvalidInput);
+}
+
+}  // namespace
+}  // namespace relayvm

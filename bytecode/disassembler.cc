@@ -1,0 +1,405 @@
+#include "bytecode/disassembler.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+
+#include "bytecode/instruction.h"
+
+namespace relayvm {
+namespace {
+
+constexpr size_t kCommentColumn = 56;
+constexpr size_t kHexBytesPerLine = 32;
+
+// One line of text, with an optional comment at a fixed column.
+class Line {
+ public:
+  template <typename... Args>
+  Line& Add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    return *this;
+  }
+  void AddComment(std::string_view comment) {
+    comment_ += comment_.empty() ? "" : ", ";
+    for (char c : comment)
+      comment_ += static_cast<uint8_t>(c) < 0x20 ? ' ' : c;  // names may hold anything
+  }
+  void FlushTo(std::string* out) {
+    *out += text_;
+    if (!comment_.empty()) {
+      out->append(text_.size() < kCommentColumn ? kCommentColumn - text_.size() : 1, ' ');
+      *out += "; ";
+      *out += comment_;
+    }
+    *out += '\n';
+  }
+
+ private:
+  std::string text_, comment_;
+};
+
+class Disassembler {
+ public:
+  Disassembler(const Program& program, const DisassembleOptions& options)
+      : program_(program), options_(options) {}
+
+  std::string All() {
+    Line().Add(".version {}", program_.bytecode_version).FlushTo(&out_);
+    for (size_t i = 0; i < program_.source_files.size(); ++i) {
+      Entry("source", i, Line().Add(".source {}", QuoteString(program_.source_files[i])));
+    }
+    for (size_t i = 0; i < program_.messages.size(); ++i) {
+      Entry("m", i, Line().Add(".message {}", QuoteString(program_.messages[i])));
+    }
+    for (size_t i = 0; i < program_.adts.size(); ++i) Adt(i);
+    for (size_t i = 0; i < program_.images.size(); ++i) {
+      const ImageInfo& image = program_.images[i];
+      Line line;
+      line.Add(".image {}{}", QuoteString(image.cpu_features), options_.data ? "" : " elided");
+      line.AddComment(fmt::format("{} bytes", image.elf.size()));
+      Entry("image", i, std::move(line));
+      Hex(image.elf);
+    }
+    for (size_t i = 0; i < program_.kernels.size(); ++i) Kernel(i);
+    for (size_t i = 0; i < program_.tensor_types.size(); ++i) {
+      const TensorTypeInfo& type = program_.tensor_types[i];
+      Entry("t", i, Line().Add(".type {}", TensorTypeToString(type.dtype, type.dims)));
+    }
+    for (size_t i = 0; i < program_.constants.size(); ++i) {
+      const ConstantInfo& constant = program_.constants[i];
+      Entry("c", i,
+            Line().Add(".constant {} {}{}", TensorTypeToString(constant.dtype, constant.dims),
+                       QuoteString(constant.name), options_.data ? "" : " elided"));
+      Hex({reinterpret_cast<const uint8_t*>(constant.data.data()), constant.data.size()});
+    }
+    for (const ExportInfo& e : program_.exports) Export(e);
+    for (uint32_t i = 0; i < program_.functions.size(); ++i) Function(i);
+    return std::move(out_);
+  }
+
+  std::string One(uint32_t function) {
+    Function(function);
+    return std::move(out_);
+  }
+
+ private:
+  // --- Tables ---
+
+  // A line of a table, with the name that operands use for it as its comment.
+  void Entry(const char* prefix, size_t index, Line line) {
+    if (options_.comments) line.AddComment(fmt::format("{}{}", prefix, index));
+    line.FlushTo(&out_);
+  }
+
+  void Hex(std::span<const uint8_t> bytes) {
+    if (!options_.data) return;
+    for (size_t i = 0; i < bytes.size(); i += kHexBytesPerLine) {
+      out_ += "  .hex ";
+      for (uint8_t byte : bytes.subspan(i, std::min(kHexBytesPerLine, bytes.size() - i))) {
+        fmt::format_to(std::back_inserter(out_), "{:02x}", byte);
+      }
+      out_ += '\n';
+    }
+  }
+
+  static std::string Type(const ValueType& type) {
+    switch (type.kind) {
+      case ValueType::Kind::kTensor: {
+        std::string dims;
+        for (size_t i = 0; i < type.dims.size(); ++i) {
+          if (i > 0) dims += ", ";
+          dims += type.dims[i] < 0 ? "?" : fmt::format("{}", type.dims[i]);
+          if (i < type.dim_names.size() && !type.dim_names[i].empty())
+            dims += QuoteString(type.dim_names[i]);
+        }
+        return fmt::format("{}[{}]", DTypeName(type.dtype), dims);
+      }
+      case ValueType::Kind::kTuple:
+        return Types(type.args);
+      case ValueType::Kind::kAdt:
+        return fmt::format("data {}{}", type.index, Types(type.args));
+      case ValueType::Kind::kFunction:
+        return "fn";
+      case ValueType::Kind::kRef:
+        return "ref" + Types(type.args);
+      case ValueType::Kind::kTypeVar:
+        return fmt::format("var {}", type.index);
+    }
+    return "?";
+  }
+  static std::string Types(const std::vector<ValueType>& types) {
+    std::string text = "(";
+    for (size_t i = 0; i < types.size(); ++i) text += (i > 0 ? ", " : "") + Type(types[i]);
+    return text + ")";
+  }
+
+  void Adt(size_t index) {
+    const AdtInfo& adt = program_.adts[index];
+    Entry("data ", index, Line().Add(".data {} {}", QuoteString(adt.name), adt.num_type_params));
+    for (size_t tag = 0; tag < adt.constructors.size(); ++tag) {
+      const ConstructorInfo& constructor = adt.constructors[tag];
+      Entry("#", tag,
+            Line().Add("  .constructor {} {}", QuoteString(constructor.name),
+                       Types(constructor.fields)));
+    }
+  }
+
+  void Kernel(size_t index) {
+    const KernelInfo& kernel = program_.kernels[index];
+    Line line;
+    line.Add(".kernel {} scalars {} buffers {}", QuoteString(kernel.name), kernel.num_scalars,
+             kernel.num_buffers);
+    if (kernel.builtin) line.Add(" builtin");
+    for (uint64_t entry : kernel.entries) line.Add(" {:#x}", entry);
+    Entry("k", index, std::move(line));
+  }
+
+  void Export(const ExportInfo& e) {
+    Line line;
+    line.Add(".export {} f{} (", QuoteString(e.name), e.function);
+    for (size_t i = 0; i < e.params.size(); ++i) {
+      line.Add("{}{}: {}", i > 0 ? ", " : "", QuoteString(e.param_names[i]), Type(e.params[i]));
+    }
+    line.Add(") -> {}", Type(e.result));
+    for (const std::string& name : e.output_names) line.Add(" {}", QuoteString(name));
+    line.FlushTo(&out_);
+  }
+
+  // --- Code ---
+
+  void Function(uint32_t index) {
+    const FunctionInfo& f = program_.functions[index];
+    code_ = program_.code.subspan(f.code_offset, f.code_size);
+    FindLabels();
+    out_ += '\n';
+    Entry("f", index,
+          Line().Add(
+              ".function {} scalars {} objects {} captured {} registers {} {} returns {} arena {}",
+              QuoteString(f.name), f.num_scalar_args, f.num_object_args, f.num_captured,
+              f.num_scalar_registers, f.num_object_registers,
+              f.returns_scalar ? "scalar" : "object", f.arena_bytes));
+    for (size_t i = 0; i < f.slots.size(); ++i) {
+      Entry("s", i, Line().Add("  .slot {} {}", f.slots[i].offset, f.slots[i].bytes));
+    }
+    size_t next_location = 0;
+    Instruction instruction;
+    for (size_t at = 0; at < code_.size(); at += instruction.size()) {
+      if (!DecodeInstruction(code_, at, &instruction).ok()) break;  // excluded by the verifier
+      if (auto label = labels_.find(at); label != labels_.end()) {
+        Line().Add("L{}:", label->second).FlushTo(&out_);
+      }
+      for (; next_location < f.locations.size() && f.locations[next_location].pc <= at;
+           ++next_location) {
+        const SourceLocation& location = f.locations[next_location];
+        if (!options_.locations) continue;
+        Line().Add("  .at {} {} {}", location.file, location.line, location.column).FlushTo(&out_);
+      }
+      Instr(at, instruction);
+    }
+    out_ += ".end\n";
+  }
+
+  // Numbers the targets by their position.
+  void FindLabels() {
+    labels_.clear();
+    Instruction instruction;
+    for (size_t at = 0; at < code_.size(); at += instruction.size()) {
+      if (!DecodeInstruction(code_, at, &instruction).ok()) break;
+      ForEachTarget(instruction, [&](int32_t distance) {
+        labels_[at + static_cast<size_t>(static_cast<int64_t>(distance))] = 0;
+      });
+    }
+    int next = 0;
+    for (auto& [position, label] : labels_) label = next++;
+  }
+
+  static std::string ObjectRegister(uint16_t unit) {
+    return fmt::format("r{}{}", unit & kRegisterMask, (unit & kTakeBit) != 0 ? "!" : "");
+  }
+
+  // "[a, b]" of `count` elements.
+  template <typename Element>
+  static std::string List(size_t count, Element element) {
+    std::string text = "[";
+    for (size_t i = 0; i < count; ++i) text += (i > 0 ? ", " : "") + element(i);
+    return text + "]";
+  }
+
+  std::string Buffer(uint16_t kind, uint16_t index, Line* line) {
+    switch (static_cast<BufferKind>(kind & ~kTakeBit)) {
+      case BufferKind::kRegister:
+        return ObjectRegister(index | (kind & kTakeBit));
+      case BufferKind::kConstant:
+        Explain(line, ConstantComment(index));
+        return fmt::format("c{}", index);
+      case BufferKind::kSlot:
+        return fmt::format("s{}", index);
+    }
+    return "?";
+  }
+
+  std::string ConstantComment(uint16_t index) const {
+    const ConstantInfo& constant = program_.constants[index];
+    std::string type = TensorTypeToString(constant.dtype, constant.dims);
+    return constant.name.empty()
+               ? fmt::format("c{}: {}", index, type)
+               : fmt::format("c{}: {} {}", index, type, QuoteString(constant.name));
+  }
+
+  void Explain(Line* line, std::string_view comment) const {
+    if (options_.comments) line->AddComment(comment);
+  }
+
+  void Instr(size_t at, const Instruction& instruction) {
+    Line line;
+    line.Add("  {}", instruction.info->mnemonic);
+    for (int i = 0; i < instruction.info->num_operands; ++i) {
+      line.Add("{}{}", i > 0 ? ", " : " ", Operand(at, instruction, i, &line));
+    }
+    line.FlushTo(&out_);
+  }
+
+  std::string Operand(size_t at, const Instruction& instruction, int i, Line* line) {
+    uint16_t unit = instruction.Unit(i);
+    switch (instruction.info->operands[i]) {
+      case OperandKind::IOUT:
+      case OperandKind::IIN:
+        return fmt::format("i{}", unit);
+      case OperandKind::ROUT:
+      case OperandKind::RIN:
+        return ObjectRegister(unit);
+      case OperandKind::IMM16:
+      case OperandKind::IMM32:
+      case OperandKind::IMM64:
+        return fmt::format("{}", instruction.Immediate(i));
+      case OperandKind::DTYPE:
+        return std::string(DTypeName(static_cast<DType>(unit)));
+      case OperandKind::FUNC:
+        Explain(line, program_.functions[unit].name);
+        return fmt::format("f{}", unit);
+      case OperandKind::CONST:
+        Explain(line, ConstantComment(unit));
+        return fmt::format("c{}", unit);
+      case OperandKind::KERNEL:
+        Explain(line, program_.kernels[unit].name);
+        return fmt::format("k{}", unit);
+      case OperandKind::TYPE:
+        Explain(line, TensorTypeToString(program_.tensor_types[unit].dtype,
+                                         program_.tensor_types[unit].dims));
+        return fmt::format("t{}", unit);
+      case OperandKind::MESSAGE:
+        Explain(line, QuoteString(program_.messages[unit]));
+        return fmt::format("m{}", unit);
+      case OperandKind::SLOT:
+        return fmt::format("s{}", unit);
+      case OperandKind::TAG:
+      case OperandKind::FIELD:
+        return fmt::format("#{}", unit);
+      case OperandKind::CMP:
+        return std::string(ComparisonName(static_cast<Comparison>(unit)));
+      case OperandKind::FN:
+        return std::string(ScalarFunctionName(static_cast<ScalarFunction>(unit)));
+      case OperandKind::TARGET:
+        return Label(at, instruction.Immediate(i));
+      case OperandKind::ILIST: {
+        std::span<const uint16_t> units = instruction.List(i);
+        return List(units.size(), [&](size_t k) { return fmt::format("i{}", units[k]); });
+      }
+      case OperandKind::RLIST: {
+        std::span<const uint16_t> units = instruction.List(i);
+        return List(units.size(), [&](size_t k) { return ObjectRegister(units[k]); });
+      }
+      case OperandKind::TARGETS:
+        return List(instruction.Count(i), [&](size_t k) {
+          return Label(at, instruction.TargetAt(i, static_cast<int>(k)));
+        });
+      case OperandKind::BUFS: {
+        std::span<const uint16_t> units = instruction.List(i);
+        return List(units.size() / 2,
+                    [&](size_t k) { return Buffer(units[2 * k], units[2 * k + 1], line); });
+      }
+    }
+    return "?";
+  }
+
+  std::string Label(size_t at, int64_t distance) const {
+    auto label = labels_.find(at + static_cast<size_t>(distance));
+    return label == labels_.end() ? "?" : fmt::format("L{}", label->second);
+  }
+
+  const Program& program_;
+  const DisassembleOptions& options_;
+  std::string out_;
+  std::span<const uint16_t> code_;
+  std::map<size_t, int> labels_;  // of the current function, by position
+};
+
+}  // namespace
+
+std::string DisassembleProgram(const Program& program, const DisassembleOptions& options) {
+  return Disassembler(program, options).All();
+}
+
+std::string DisassembleFunction(const Program& program, uint32_t function,
+                                const DisassembleOptions& options) {
+  return Disassembler(program, options).One(function);
+}
+
+std::string TensorTypeToString(DType dtype, const std::vector<int64_t>& dims) {
+  return fmt::format("{}[{}]", DTypeName(dtype), fmt::join(dims, ", "));
+}
+
+std::string TypeToString(const Program& program, const ValueType& type) {
+  std::string args;
+  for (const ValueType& arg : type.args)
+    args += (args.empty() ? "" : ", ") + TypeToString(program, arg);
+  switch (type.kind) {
+    case ValueType::Kind::kTensor: {
+      std::string dims;
+      for (size_t i = 0; i < type.dims.size(); ++i) {
+        if (i > 0) dims += ", ";
+        if (type.dims[i] >= 0) {
+          dims += fmt::format("{}", type.dims[i]);
+        } else {
+          dims += i < type.dim_names.size() && !type.dim_names[i].empty() ? type.dim_names[i] : "?";
+        }
+      }
+      return fmt::format("{}[{}]", DTypeName(type.dtype), dims);
+    }
+    case ValueType::Kind::kTuple:
+      return type.args.size() == 1 ? "(" + args + ",)" : "(" + args + ")";
+    case ValueType::Kind::kAdt: {
+      const std::string& name = program.adts[type.index].name;
+      return args.empty() ? name : name + "[" + args + "]";
+    }
+    case ValueType::Kind::kFunction:
+      return "fn";
+    case ValueType::Kind::kRef:
+      return "ref(" + args + ")";
+    case ValueType::Kind::kTypeVar:
+      return fmt::format("T{}", type.index);
+  }
+  return "?";
+}
+
+std::string QuoteString(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    auto byte = static_cast<uint8_t>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace relayvm

@@ -1,0 +1,33 @@
+// From a program to text. The syntax is the assembler's (see assembler.h, which draws it); what
+// follows a ';' is a comment.
+//
+// assemble(disassemble(p)) is p again: the same code, the same tables, the same file once written.
+// Thread-safe. Tested by assembler_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bytecode/program.h"
+
+namespace relayvm {
+
+struct DisassembleOptions {
+  bool data = false;      // bytes of constants and images in hexadecimal; else `elided`
+  bool comments = true;   // names and types of what operands refer to
+  bool locations = true;  // source locations
+};
+
+// REQUIRES (of all): the program passed the verifier.
+std::string DisassembleProgram(const Program& program, const DisassembleOptions& options = {});
+std::string DisassembleFunction(const Program& program, uint32_t function,
+                                const DisassembleOptions& options = {});
+
+// For people, with the names of data types: "List[float32[n, 3]]", "(int32[], fn)".
+std::string TypeToString(const Program& program, const ValueType& type);
+// "float32[1, 300]".
+std::string TensorTypeToString(DType dtype, const std::vector<int64_t>& dims);
+// In quotes, with escapes: what the assembler reads.
+std::string QuoteString(std::string_view text);
+
+}  // namespace relayvm

@@ -1,0 +1,57 @@
+// The layout of a .vmx file: a fixed header, a flatbuffer (program.fbs), and segments of bulk data.
+//
+//   0       +--------------------------------------------------------------+
+//           | FileHeader, 64 bytes                                         |
+//   64      +--------------------------------------------------------------+
+//           | program: flatbuffer, below 2 GiB                             |
+//   page    +--------------------------------------------------------------+
+//           | kernel image 0: an ELF file, mapped read + execute           |
+//   page    +--------------------------------------------------------------+
+//           | kernel image 1 ...                                           |
+//   page    +--------------------------------------------------------------+
+//           | constants, each at a multiple of 64, mapped read-only        |
+//   file_size --------------------------------------------------------------
+//
+// Gaps hold zeros. All integers are little-endian. The program names its images and constants by
+// 64-bit offsets from the start of the file. The checksum covers the header and the program, and
+// the program holds a checksum of each image; constants are not hashed, so that the time to load
+// does not depend on the weights.
+//
+// Versions: a reader takes files of its own major version with its own or an older minor version,
+// nothing else. Tested by reader_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace relayvm {
+
+inline constexpr uint8_t kFileMagic[4] = {'R', 'V', 'M', 'X'};
+inline constexpr uint16_t kFormatMajor = 1;
+inline constexpr uint16_t kFormatMinor = 0;
+
+inline constexpr uint64_t kSegmentAlignment = 4096;
+inline constexpr uint64_t kConstantAlignment = 64;
+// Flatbuffers' own limit: offsets are signed 32-bit.
+inline constexpr uint64_t kMaxProgramBytes = (uint64_t{1} << 31) - 1;
+
+struct FileHeader {
+  uint8_t magic[4];
+  uint16_t major;
+  uint16_t minor;
+  uint32_t flags;  // none is defined; a reader refuses what it does not know
+  uint32_t reserved0;
+  uint64_t program_offset;
+  uint64_t program_size;
+  uint64_t file_size;
+  uint64_t checksum;  // Checksum64(program, seed: Checksum64(this header with checksum = 0))
+  uint64_t reserved1[2];
+};
+static_assert(sizeof(FileHeader) == 64);
+static_assert(offsetof(FileHeader, flags) == 8);
+static_assert(offsetof(FileHeader, program_offset) == 16);
+static_assert(offsetof(FileHeader, checksum) == 40);
+static_assert(std::is_trivially_copyable_v<FileHeader>);
+
+}  // namespace relayvm

@@ -1,0 +1,265 @@
+#include "bytecode/io/npy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace relayvm {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr uint64_t kMaxHeader = 1 << 20;
+constexpr size_t kMaxRank = 64;
+
+Status Bad(std::string what) { return Status(StatusCode::kInvalidInput, "npy: " + what); }
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+};
+
+// Reads the Python dict literal that is the header.
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : text_(text) {}
+
+  Result<Header> Parse() {
+    Header header;
+    bool has_descr = false;
+    bool has_order = false;
+    bool has_shape = false;
+    if (!Accept('{')) return Malformed();
+    while (!Accept('}')) {
+      auto key = String();
+      if (!key || !Accept(':')) return Malformed();
+      if (*key == "descr") {
+        if (Peek() == '[') return Status(StatusCode::kUnsupported, "npy: arrays of structures are not supported");
+        auto value = String();
+        if (!value) return Malformed();
+        header.descr = *value;
+        has_descr = true;
+      } else if (*key == "fortran_order") {
+        header.fortran_order = AcceptWord("True");
+        if (!header.fortran_order && !AcceptWord("False")) return Malformed();
+        has_order = true;
+      } else if (*key == "shape") {
+        if (!Shape(&header.shape)) return Malformed();
+        has_shape = true;
+      } else {
+        return Bad(fmt::format("unknown header field '{}'", *key));
+      }
+      if (!Accept(',') && Peek() != '}') return Malformed();
+    }
+    if (Peek() != '\0') return Malformed();
+    if (!has_descr || !has_order || !has_shape) return Bad("header without descr, fortran_order or shape");
+    return header;
+  }
+
+ private:
+  static Status Malformed() { return Bad("malformed header"); }
+  char Peek() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool Accept(char c) {
+    if (Peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  bool AcceptWord(std::string_view word) {
+    Peek();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+  std::optional<std::string> String() {
+    char quote = Peek();
+    if (quote != '\'' && quote != '"') return std::nullopt;
+    size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    std::string value(text_.substr(at_ + 1, end - at_ - 1));
+    at_ = end + 1;
+    return value;
+  }
+  bool Shape(std::vector<int64_t>* shape) {
+    if (!Accept('(')) return false;
+    while (!Accept(')')) {
+      int64_t value = 0;
+      Peek();
+      size_t begin = at_;
+      for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value)) return false;
+      }
+      if (at_ == begin || shape->size() == kMaxRank) return false;
+      Accept('L');  // Python 2
+      shape->push_back(value);
+      if (!Accept(',') && Peek() != ')') return false;
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+struct NpyType {
+  std::string_view code;
+  DType dtype;
+};
+constexpr NpyType kTypes[] = {
+    {"b1", DType::kBool},   {"i1", DType::kInt8},   {"i2", DType::kInt16},   {"i4", DType::kInt32},
+    {"i8", DType::kInt64},  {"u1", DType::kUInt8},  {"u2", DType::kUInt16},  {"u4", DType::kUInt32},
+    {"u8", DType::kUInt64}, {"f2", DType::kFloat16}, {"f4", DType::kFloat32}, {"f8", DType::kFloat64},
+};
+
+void SwapBytes(std::vector<std::byte>& data, size_t width) {
+  for (size_t i = 0; i + width <= data.size(); i += width) std::reverse(data.begin() + i, data.begin() + i + width);
+}
+
+// Column-major to row-major.
+std::vector<std::byte> FromFortranOrder(const te::HostTensor& t) {
+  const size_t width = static_cast<size_t>(DTypeBytes(t.dtype));
+  const size_t rank = t.shape.size();
+  std::vector<size_t> strides(rank, width);
+  for (size_t i = 1; i < rank; ++i) strides[i] = strides[i - 1] * static_cast<size_t>(t.shape[i - 1]);
+  std::vector<std::byte> out(t.data.size());
+  std::vector<int64_t> index(rank, 0);
+  size_t from = 0;
+  for (size_t to = 0; to < out.size(); to += width) {
+    std::memcpy(out.data() + to, t.data.data() + from, width);
+    for (size_t axis = rank; axis-- > 0;) {
+      from += strides[axis];
+      if (++index[axis] < t.shape[axis]) break;
+      from -= strides[axis] * static_cast<size_t>(t.shape[axis]);
+      index[axis] = 0;
+    }
+  }
+  return out;
+}
+
+struct FileCloser {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using File = std::unique_ptr<std::FILE, FileCloser>;
+
+Status FileError(const std::string& path, std::string_view what) {
+  StatusCode code = errno == ENOENT ? StatusCode::kNotFound : StatusCode::kInvalidInput;
+  return Status(code, fmt::format("{}: cannot {}: {}", path, what, std::strerror(errno)));
+}
+
+}  // namespace
+
+Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
+  uint64_t left = size;
+  auto take = [&](std::span<std::byte> buffer, std::string_view what) -> Status {
+    if (buffer.size() > left) return Bad(fmt::format("truncated {}: {} bytes are missing", what, buffer.size() - left));
+    left -= buffer.size();
+    return buffer.empty() ? OkStatus() : read(buffer);
+  };
+  std::byte prefix[8];
+  RELAYVM_RETURN_IF_ERROR(take(prefix, "header"));
+  if (std::memcmp(prefix, kMagic.data(), kMagic.size()) != 0) return Bad("not a .npy file (wrong magic number)");
+  const int major = static_cast<int>(prefix[6]);
+  if (major < 1 || major > 3) {
+    return Status(StatusCode::kUnsupported, fmt::format("npy: format {}.{} is not supported", major, static_cast<int>(prefix[7])));
+  }
+  std::byte length_bytes[4] = {};
+  RELAYVM_RETURN_IF_ERROR(take(std::span(length_bytes, major == 1 ? 2 : 4), "header"));
+  uint64_t length = 0;
+  for (int i = 3; i >= 0; --i) length = length << 8 | static_cast<uint64_t>(length_bytes[i]);
+  if (length > kMaxHeader) return Bad(fmt::format("header of {} bytes is too long", length));
+  std::string text(length, '\0');
+  RELAYVM_RETURN_IF_ERROR(take(std::as_writable_bytes(std::span(text)), "header"));
+  RELAYVM_ASSIGN_OR_RETURN(Header header, HeaderParser(text).Parse());
+
+  const std::string_view descr = header.descr;
+  const bool has_order = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
+  const std::string_view code = descr.substr(has_order ? 1 : 0);
+  auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NpyType& t) { return t.code == code; });
+  if (type == std::end(kTypes)) return Status(StatusCode::kUnsupported, fmt::format("npy: dtype '{}' is not supported", descr));
+  te::HostTensor tensor{type->dtype, std::move(header.shape), {}};
+  const auto width = static_cast<uint64_t>(DTypeBytes(tensor.dtype));
+  uint64_t data_bytes = width;
+  bool overflow = false;
+  const bool empty = std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0;
+  for (int64_t dim : tensor.shape) {
+    overflow |= __builtin_mul_overflow(data_bytes, empty ? 0 : static_cast<uint64_t>(dim), &data_bytes);
+  }
+  if (overflow) return Bad("the shape is too large");
+  if (data_bytes < left) return Bad(fmt::format("{} bytes after the data", left - data_bytes));
+  if (data_bytes > left) return Bad(fmt::format("truncated data: {} of {} bytes", left, data_bytes));
+  tensor.data.resize(data_bytes);
+  RELAYVM_RETURN_IF_ERROR(take(tensor.data, "data"));
+  if (has_order && descr[0] == '>') SwapBytes(tensor.data, width);
+  if (header.fortran_order && tensor.shape.size() > 1) tensor.data = FromFortranOrder(tensor);
+  if (tensor.dtype == DType::kBool) {
+    for (std::byte& b : tensor.data) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
+  }
+  return tensor;
+}
+
+Result<te::HostTensor> ParseNpy(std::span<const std::byte> bytes) {
+  size_t at = 0;
+  return ReadNpyStream(bytes.size(), [&](std::span<std::byte> buffer) {
+    std::memcpy(buffer.data(), bytes.data() + at, buffer.size());
+    at += buffer.size();
+    return OkStatus();
+  });
+}
+
+Result<std::vector<std::byte>> SerializeNpy(const te::HostTensor& tensor) {
+  auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NpyType& t) { return t.dtype == tensor.dtype; });
+  if (type == std::end(kTypes)) {
+    return Status(StatusCode::kUnsupported, fmt::format("npy: {} has no .npy form; cast to float32 first", DTypeName(tensor.dtype)));
+  }
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   DTypeBytes(tensor.dtype) == 1 ? '|' : '<', type->code, fmt::join(tensor.shape, ", "),
+                                   tensor.shape.size() == 1 ? "," : "");
+  const bool is_long = header.size() + 64 > 0xFFFF;
+  const size_t prefix = is_long ? 12 : 10;
+  header.append(63 - (prefix + header.size()) % 64, ' ');
+  header += '\n';
+  std::string start(kMagic);
+  start += is_long ? '\2' : '\1';
+  start += '\0';
+  for (size_t i = 0; i < prefix - 8; ++i) start += static_cast<char>(header.size() >> (8 * i));
+  start += header;
+  auto bytes = std::as_bytes(std::span(start));
+  std::vector<std::byte> out;
+  out.reserve(bytes.size() + tensor.data.size());
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  out.insert(out.end(), tensor.data.begin(), tensor.data.end());
+  return out;
+}
+
+Result<te::HostTensor> ReadNpyFile(const std::string& path) {
+  File file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) return FileError(path, "open");
+  if (std::fseek(file.get(), 0, SEEK_END) != 0) return FileError(path, "seek");
+  const long size = std::ftell(file.get());
+  if (size < 0 || std::fseek(file.get(), 0, SEEK_SET) != 0) return FileError(path, "seek");
+  auto tensor = ReadNpyStream(static_cast<uint64_t>(size), [&](std::span<std::byte> buffer) {
+    if (std::fread(buffer.data(), 1, buffer.size(), file.get()) == buffer.size()) return OkStatus();
+    return Bad("read error");
+  });
+  if (!tensor.ok()) return tensor.status().WithContext(path);
+  return tensor;
+}
+
+Status WriteNpyFile(const std::string& path, const te::HostTensor& tensor) {
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, SerializeNpy(tensor));
+  File file(std::fopen(path.c_str(), "wb"));
+  if (file == nullptr) return FileError(path, "create");
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) return FileError(path, "write");
+  if (std::fclose(file.release()) != 0) return FileError(path, "write");
+  return OkStatus();
+}
+
+}  // namespace relayvm

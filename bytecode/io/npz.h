@@ -1,0 +1,21 @@
+// numpy's .npz files: a zip of .npy files, one for each named tensor.
+// Reading is safe on any bytes. The same tensors give the same file. Thread-safe. Tested by npz_test.cc.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "kernels/te/evaluate.h"
+
+namespace relayvm {
+
+using NamedTensors = std::vector<std::pair<std::string, te::HostTensor>>;
+
+// In the archive's order. Errors name the file and the entry.
+Result<NamedTensors> ReadNpz(const std::string& path);
+// Replaces the file. REQUIRES: names differ.
+Status WriteNpz(const std::string& path, const NamedTensors& tensors);
+
+}  // namespace relayvm

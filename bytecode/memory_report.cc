@@ -1,0 +1,387 @@
+#include "bytecode/memory_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "bytecode/base/dim.h"
+#include "bytecode/instruction.h"
+
+namespace relayvm {
+namespace {
+
+// More terms than this make no readable formula.
+constexpr size_t kMaxPeaks = 16;
+
+// What an object register holds: a tensor's memory, or a value that keeps other values alive.
+struct Value {
+  std::optional<Dim> bytes;              // of memory allocated here; nullopt for anything else
+  std::optional<std::vector<Dim>> dims;  // of a tensor, where known
+  std::string name;                      // what its dims are called, when dims is unknown
+  std::vector<std::shared_ptr<const Value>>
+      parts;  // fields, captured values, the tensor that a view shares
+};
+using ValuePtr = std::shared_ptr<const Value>;
+
+struct State {
+  std::vector<Dim> scalars;
+  std::vector<ValuePtr> objects;
+};
+
+class Simulator {
+ public:
+  Simulator(const Program& program, uint32_t function)
+      : program_(program), function_(program.functions[function]) {
+    code_ = program.code.subspan(function_.code_offset, function_.code_size);
+    NameArguments(function);
+  }
+
+  MemoryReport Run() {
+    FindBackEdges();
+    bool falls_through = true;
+    for (at_ = 0; at_ < code_.size(); at_ += instruction_.size()) {
+      if (!DecodeInstruction(code_, at_, &instruction_).ok()) break;  // excluded by the verifier
+      auto joined = joins_.find(at_);
+      if (joined != joins_.end()) {
+        if (falls_through) Join(&joined->second);
+        state_ = std::move(joined->second);
+        joins_.erase(joined);
+      }
+      auto loop = loops_.find(at_);
+      if (loop != loops_.end()) Forget(loop->second);
+      Step();
+      SaveAtTargets();
+      falls_through = !EndsControl(instruction_.opcode);
+    }
+    report_.arena_bytes = function_.arena_bytes;
+    report_.peak_bytes = Peak();
+    return std::move(report_);
+  }
+
+ private:
+  // --- Symbols ---
+
+  Dim Symbol(const std::string& name) {
+    auto [it, inserted] = symbols_.try_emplace(name, Dim());
+    if (inserted) it->second = Dim::Symbol(static_cast<uint32_t>(symbols_.size()), name);
+    return it->second;
+  }
+  // A number about which nothing is known, made here.
+  Dim Unknown(const char* what) { return Symbol(fmt::format("{}@{:#x}", what, at_)); }
+
+  void NameArguments(uint32_t index) {
+    const ExportInfo* exported = nullptr;
+    for (const ExportInfo& e : program_.exports) {
+      if (e.function == index) exported = &e;
+    }
+    state_.scalars.assign(function_.num_scalar_registers, Dim());
+    state_.objects.assign(function_.num_object_registers, nullptr);
+    for (uint16_t i = 0; i < function_.num_scalar_args; ++i)
+      state_.scalars[i] = Symbol(fmt::format("i{}", i));
+    for (uint16_t i = 0; i < function_.num_object_args; ++i) {
+      auto value = std::make_shared<Value>();
+      value->name = fmt::format("r{}", i);
+      if (exported != nullptr) {
+        if (!exported->param_names[i].empty()) value->name = exported->param_names[i];
+        const ValueType& type = exported->params[i];
+        if (type.kind == ValueType::Kind::kTensor) value->dims = ArgumentDims(type, value->name);
+      }
+      state_.objects[i] = std::move(value);
+    }
+  }
+
+  std::vector<Dim> ArgumentDims(const ValueType& type, const std::string& name) {
+    std::vector<Dim> dims;
+    for (size_t k = 0; k < type.dims.size(); ++k) {
+      bool named = k < type.dim_names.size() && !type.dim_names[k].empty();
+      dims.push_back(type.dims[k] >= 0 ? Dim(type.dims[k])
+                     : named           ? Symbol(type.dim_names[k])
+                                       : Symbol(fmt::format("{}.shape[{}]", name, k)));
+    }
+    return dims;
+  }
+
+  // --- Control ---
+
+  // By target of a jump backwards: the end of the code that may run before it is reached again.
+  void FindBackEdges() {
+    Instruction instruction;
+    for (size_t at = 0; at < code_.size(); at += instruction.size()) {
+      if (!DecodeInstruction(code_, at, &instruction).ok()) break;
+      ForEachTarget(instruction, [&](int32_t distance) {
+        size_t target = at + static_cast<size_t>(static_cast<int64_t>(distance));
+        if (distance <= 0) loops_[target] = std::max(loops_[target], at);
+      });
+    }
+  }
+
+  // At the head of a loop: what the loop writes is unknown.
+  void Forget(size_t end) {
+    Instruction instruction;
+    for (size_t at = at_; at <= end; at += instruction.size()) {
+      if (!DecodeInstruction(code_, at, &instruction).ok()) break;
+      if (instruction.info->operands[0] == OperandKind::IOUT) {
+        uint16_t reg = instruction.Unit(0);
+        state_.scalars[reg] = Unknown(fmt::format("i{}", reg).c_str());
+      } else if (instruction.info->operands[0] == OperandKind::ROUT) {
+        state_.objects[instruction.Unit(0)] = nullptr;
+      }
+    }
+  }
+
+  void SaveAtTargets() {
+    ForEachTarget(instruction_, [&](int32_t distance) {
+      if (distance <= 0) return;
+      auto [it, inserted] = joins_.try_emplace(at_ + static_cast<size_t>(distance), state_);
+      if (!inserted) Join(&it->second);
+    });
+  }
+
+  // `other` becomes what holds whether control came from there or from the current state.
+  void Join(State* other) {
+    for (size_t i = 0; i < other->scalars.size(); ++i) {
+      if (!(other->scalars[i] == state_.scalars[i])) {
+        other->scalars[i] = Unknown(fmt::format("i{}", i).c_str());
+      }
+    }
+    for (size_t i = 0; i < other->objects.size(); ++i) {
+      if (other->objects[i] == state_.objects[i]) continue;
+      // One of the two is held: the larger, where that is known.
+      other->objects[i] = JoinValues(other->objects[i], state_.objects[i], i);
+    }
+  }
+
+  ValuePtr JoinValues(const ValuePtr& a, const ValuePtr& b, size_t reg) {
+    Dim bytes =
+        std::max(Held({a}), Held({b}), [](const Dim& x, const Dim& y) { return AtMost(x, y); });
+    if (!AtMost(Held({a}), bytes) || !AtMost(Held({b}), bytes))
+      bytes = Dim::Max(Held({a}), Held({b}));
+    auto value = std::make_shared<Value>();
+    if (!bytes.is_const(0)) value->bytes = bytes;
+    value->name = fmt::format("r{}@{:#x}", reg, at_);
+    if (a && b && a->dims && b->dims && *a->dims == *b->dims) value->dims = a->dims;
+    return value;
+  }
+
+  // --- Memory ---
+
+  static bool AtMost(const Dim& a, const Dim& b) {
+    std::optional<int64_t> bound = (b - a).LowerBound();
+    return bound && *bound >= 0;
+  }
+
+  // Bytes of the memory that these values keep alive.
+  static Dim Held(const std::vector<ValuePtr>& roots) {
+    std::set<const Value*> seen;
+    std::vector<const Value*> work;
+    auto visit = [&](const ValuePtr& value) {
+      if (value && seen.insert(value.get()).second) work.push_back(value.get());
+    };
+    for (const ValuePtr& root : roots) visit(root);
+    Dim total;
+    while (!work.empty()) {
+      const Value* value = work.back();
+      work.pop_back();
+      if (value->bytes) total = total + *value->bytes;
+      for (const ValuePtr& part : value->parts) visit(part);
+    }
+    return total;
+  }
+
+  // Notes what is held now, with `extra` bytes.
+  void Observe(const Dim& extra = Dim()) {
+    Dim held = Held(state_.objects) + extra;
+    for (const Dim& peak : peaks_) {
+      if (AtMost(held, peak)) return;
+    }
+    std::erase_if(peaks_, [&](const Dim& peak) { return AtMost(peak, held); });
+    peaks_.push_back(held);
+  }
+
+  std::string Peak() const {
+    if (peaks_.empty()) return fmt::format("{}", function_.arena_bytes);
+    if (peaks_.size() > kMaxPeaks) {
+      return fmt::format("{} + the largest of {} formulas", function_.arena_bytes, peaks_.size());
+    }
+    Dim peak = peaks_[0];
+    for (const Dim& other : peaks_) peak = Dim::Max(peak, other);
+    return (peak + Dim(static_cast<int64_t>(function_.arena_bytes))).ToString();
+  }
+
+  // --- Instructions ---
+
+  const Dim& I(int operand) const { return state_.scalars[instruction_.Unit(operand)]; }
+  void SetI(Dim value) { state_.scalars[instruction_.Unit(0)] = std::move(value); }
+
+  // Reads an object register's unit; taken, it is empty afterwards.
+  ValuePtr Read(uint16_t unit) {
+    ValuePtr& reg = state_.objects[unit & kRegisterMask];
+    return (unit & kTakeBit) != 0 ? std::exchange(reg, nullptr) : reg;
+  }
+  std::vector<ValuePtr> ReadList(int operand) {
+    std::vector<ValuePtr> values;
+    for (uint16_t unit : instruction_.List(operand)) values.push_back(Read(unit));
+    return values;
+  }
+  void SetR(ValuePtr value) {
+    state_.objects[instruction_.Unit(0)] = std::move(value);
+    Observe();
+  }
+  // A value made elsewhere: what it holds is not ours.
+  void SetForeign() {
+    auto value = std::make_shared<Value>();
+    value->name = fmt::format("r{}@{:#x}", instruction_.Unit(0), at_);
+    SetR(std::move(value));
+  }
+
+  std::vector<Dim> Dims(int operand) const {
+    std::vector<Dim> dims;
+    for (uint16_t reg : instruction_.List(operand)) dims.push_back(state_.scalars[reg]);
+    return dims;
+  }
+
+  void Allocate(DType dtype, std::vector<Dim> dims) {
+    auto value = std::make_shared<Value>();
+    value->bytes = ProductOf(dims) * Dim(DTypeBytes(dtype));
+    value->dims = std::move(dims);
+    report_.allocations.push_back({static_cast<uint32_t>(at_),
+                                   std::string(instruction_.info->mnemonic),
+                                   value->bytes->ToString()});
+    SetR(std::move(value));
+  }
+
+  void Build(std::vector<ValuePtr> parts) {
+    auto value = std::make_shared<Value>();
+    value->parts = std::move(parts);
+    value->name = fmt::format("r{}@{:#x}", instruction_.Unit(0), at_);
+    SetR(std::move(value));
+  }
+
+  Dim DimOf(const ValuePtr& value, uint16_t axis) {
+    if (!value) return Unknown("dim");
+    if (value->dims && axis < value->dims->size()) return (*value->dims)[axis];
+    return Symbol(fmt::format("{}.shape[{}]", value->name, axis));
+  }
+
+  bool Nonzero(int operand) const { return I(operand).is_const() && !I(operand).is_const(0); }
+
+  void Step() {
+    switch (instruction_.opcode) {
+      case Opcode::kMoveI:
+        return SetI(I(1));
+      case Opcode::kConstI16:
+      case Opcode::kConstI64:
+        return SetI(Dim(instruction_.Immediate(1)));
+      case Opcode::kAddI:
+        return SetI(I(1) + I(2));
+      case Opcode::kAddImm:
+        return SetI(I(1) + Dim(instruction_.Immediate(2)));
+      case Opcode::kSubI:
+        return SetI(I(1) - I(2));
+      case Opcode::kMulI:
+        return SetI(I(1) * I(2));
+      case Opcode::kFloorDivI:
+        return SetI(Nonzero(2) ? Dim::FloorDiv(I(1), I(2)) : Unknown("floordiv"));
+      case Opcode::kFloorModI:
+        return SetI(Nonzero(2) ? Dim::FloorMod(I(1), I(2)) : Unknown("floormod"));
+      case Opcode::kMinI:
+        return SetI(Dim::Min(I(1), I(2)));
+      case Opcode::kMaxI:
+        return SetI(Dim::Max(I(1), I(2)));
+      case Opcode::kTensorDim: {
+        uint16_t axis = instruction_.Unit(2);
+        ValuePtr value = Read(instruction_.Unit(1));
+        return SetI(DimOf(value, axis));
+      }
+      case Opcode::kMoveR:
+        return SetR(Read(instruction_.Unit(1)));
+      case Opcode::kDrop:
+        state_.objects[instruction_.Unit(0) & kRegisterMask] = nullptr;
+        return;
+      case Opcode::kConstR: {
+        auto value = std::make_shared<Value>();
+        const ConstantInfo& constant = program_.constants[instruction_.Unit(1)];
+        value->dims.emplace(constant.dims.begin(), constant.dims.end());
+        return SetR(std::move(value));
+      }
+      case Opcode::kAdtNew:
+      case Opcode::kClosureNew:
+        return Build(ReadList(2));
+      case Opcode::kRefNew:
+        return Build({Read(instruction_.Unit(1))});
+      case Opcode::kAdtGet:
+      case Opcode::kRefGet:
+        return Build({Read(instruction_.Unit(1))});  // some part of it: held, as far as is known
+      case Opcode::kTensorAlloc:
+        return Allocate(static_cast<DType>(instruction_.Unit(1)), Dims(2));
+      case Opcode::kTensorStatic: {
+        const TensorTypeInfo& type = program_.tensor_types[instruction_.Unit(1)];
+        return Allocate(type.dtype, {type.dims.begin(), type.dims.end()});
+      }
+      case Opcode::kTensorBox:
+        return Allocate(static_cast<DType>(instruction_.Unit(2)), {});
+      case Opcode::kTensorView: {
+        auto value = std::make_shared<Value>();
+        value->dims = Dims(2);
+        value->parts = {Read(instruction_.Unit(1))};
+        return SetR(std::move(value));
+      }
+      case Opcode::kTensorReuse:
+        Read(instruction_.Unit(1));
+        return Allocate(static_cast<DType>(instruction_.Unit(2)), Dims(3));
+      case Opcode::kKernel:
+        Observe(I(3));
+        ReleaseBuffers(5);
+        return;
+      case Opcode::kKernel1:
+        ReleaseBuffers(2);
+        return;
+      default:
+        return StepOther();
+    }
+  }
+
+  void ReleaseBuffers(int operand) {
+    std::span<const uint16_t> units = instruction_.List(operand);
+    for (size_t k = 0; k < units.size(); k += 2) {
+      if ((units[k] & kTakeBit) != 0) state_.objects[units[k + 1]] = nullptr;
+    }
+  }
+
+  // Calls and the rest: what is taken is given away, and results are unknown.
+  void StepOther() {
+    for (int i = 0; i < instruction_.info->num_operands; ++i) {
+      OperandKind kind = instruction_.info->operands[static_cast<size_t>(i)];
+      if (kind == OperandKind::RIN) Read(instruction_.Unit(i));
+      if (kind == OperandKind::RLIST) ReadList(i);
+    }
+    OperandKind first = instruction_.info->operands[0];
+    if (first == OperandKind::IOUT) SetI(Unknown(fmt::format("i{}", instruction_.Unit(0)).c_str()));
+    if (first == OperandKind::ROUT) SetForeign();
+  }
+
+  const Program& program_;
+  const FunctionInfo& function_;
+  std::span<const uint16_t> code_;
+  std::map<std::string, Dim> symbols_;
+  State state_;
+  std::map<size_t, State> joins_;  // by target of jumps forwards, not reached yet
+  std::map<size_t, size_t> loops_;
+  size_t at_ = 0;
+  Instruction instruction_{};
+  std::vector<Dim> peaks_;  // none of them is known to be at most another
+  MemoryReport report_;
+};
+
+}  // namespace
+
+MemoryReport ReportMemory(const Program& program, uint32_t function) {
+  return Simulator(program, function).Run();
+}
+
+}  // namespace relayvm

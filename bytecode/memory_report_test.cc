@@ -1,0 +1,99 @@
+#include "bytecode/memory_report.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "bytecode/test_programs.h"
+#include "bytecode/verifier.h"
+
+namespace relayvm {
+namespace {
+
+// A function of x: float32[n, 3] and y: int8[?], with 64 bytes of arena.
+MemoryReport Report(const std::string& body) {
+  Result<Program> program = Assemble(R"(
+.message "m"
+.type float32[4, 4]
+.kernel "sort" scalars 0 buffers 2 builtin
+.export "main" f0 ("x": float32[?"n", 3], "y": int8[?]) -> float32[]
+.function "main" scalars 0 objects 2 captured 0 registers 4 6 returns object arena 64
+  .slot 0 64
+)" + body + R"(
+.end
+.function "other" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)");
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  Status status = VerifyProgram(*program);
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  return ReportMemory(*program, 0);
+}
+
+TEST_CASE("memory report: the peak is a formula over the arguments' dims") {
+  struct Case {
+    std::string what;
+    std::string body, peak;
+  };
+  const Case kCases[] = {
+      {"nothing but the arena", "ret.r r0!", "64"},
+      {"a symbolic tensor", "tensor.dim i0, r0, #0\ntensor.alloc r2, float32, [i0, i0]\nret.r r2!",
+       "n*n*4 + 64"},
+      {"an argument without dim names",
+       "tensor.dim i0, r1, #0\ntensor.alloc r2, int64, [i0]\nret.r r2!", "y.shape[0]*8 + 64"},
+      {"arithmetic",
+       "tensor.dim i0, r0, #0\ntensor.dim i1, r0, #1\nmul.i i2, i0, i1\naddimm.i i2, i2, 5\n"
+       "tensor.alloc r2, int8, [i2]\nret.r r2!",
+       "n*3 + 69"},
+      {"two live at once", "tensor.static r2, t0\ntensor.static r3, t0\nret.r r3!", "192"},
+      {"one after the other", "tensor.static r2, t0\ndrop r2!\ntensor.static r3, t0\nret.r r3!",
+       "128"},
+      {"a register written again", "tensor.static r2, t0\ntensor.static r2, t0\nret.r r2!", "128"},
+      {"moved", "tensor.static r2, t0\nmov.r r3, r2!\nret.r r3!", "128"},
+      {"held by a tuple",
+       "tensor.static r2, t0\nadt.new r3, #0, [r2!]\ntensor.static r2, t0\nret.r r3!", "192"},
+      {"given away to a call",
+       "tensor.static r2, t0\ncall.r r3, f1, [], [r2!]\ntensor.static r2, t0\nret.r r2!", "128"},
+      {"a view shares memory",
+       "const.i16 i0, 16\ntensor.static r2, t0\ntensor.view r3, r2!, [i0]\nret.r r3!", "128"},
+      {"reused in place",
+       "tensor.static r2, t0\nconst.i16 i0, 16\ntensor.reuse r3, r2!, float32, [i0]\nret.r r3!",
+       "128"},
+      {"a kernel's scratch",
+       "const.i16 i0, 1\nconst.i16 i1, 1000\nkernel k0, i0, i0, i1, [], [r0, s0]\nret.r r0!",
+       "1064"},
+      {"taken by a kernel",
+       "tensor.static r2, t0\nkernel.1 k0, [], [r2!, s0]\ntensor.static r3, t0\nret.r r3!", "128"},
+      {"incomparable peaks",
+       "tensor.dim i0, r0, #0\ntensor.alloc r2, int8, [i0]\ndrop r2!\ntensor.static r2, t0\nret.r "
+       "r2!",
+       "max(64, n) + 64"},
+      {"branches that meet",
+       "tensor.dim i0, r0, #0\nbr.if i0, L1\ntensor.static r2, t0\njump L2\nL1:\n"
+       "tensor.alloc r2, float32, [i0, i0, i0]\nL2:\nret.r r2!",
+       "max(64, n*n*n*4) + 64"},
+      {"a loop's registers are unknown at its head",
+       "const.i16 i0, 1\nL0:\naddimm.i i0, i0, 1\ntensor.alloc r2, int8, [i0]\nbr.if i0, L0\nret.r "
+       "r2!",
+       "i0@0x3 + 65"},
+  };
+  for (const Case& c : kCases) {
+    CAPTURE(c.what);
+    CHECK(Report(c.body).peak_bytes == c.peak);
+  }
+}
+
+TEST_CASE("memory report: allocations in order") {
+  MemoryReport report = Report(
+      "tensor.dim i0, r0, #0\ntensor.alloc r2, int16, [i0]\ntensor.box r3, i0, int64\nret.r r2!");
+  CHECK(report.arena_bytes == 64);
+  REQUIRE(report.allocations.size() == 2);
+  CHECK(report.allocations[0].pc == 4);
+  CHECK(report.allocations[0].mnemonic == "tensor.alloc");
+  CHECK(report.allocations[0].bytes == "n*2");
+  CHECK(report.allocations[1].bytes == "8");
+}
+
+}  // namespace
+}  // namespace relayvm

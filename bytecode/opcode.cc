@@ -1,0 +1,104 @@
+#include "bytecode/opcode.h"
+
+#include <cassert>
+
+namespace relayvm {
+namespace {
+
+// Deduces the number of operands from the row; the rest of the array is filler.
+template <typename... Kinds>
+constexpr OpcodeInfo Row(std::string_view mnemonic, std::string_view synopsis, Kinds... kinds) {
+  static_assert(sizeof...(kinds) <= std::tuple_size_v<decltype(OpcodeInfo::operands)>);
+  return {mnemonic, synopsis, {kinds...}, static_cast<uint8_t>(sizeof...(kinds))};
+}
+
+constexpr std::array<OpcodeInfo, kNumOpcodes> MakeTable() {
+  using enum OperandKind;
+  return {
+#define OP(name, mnemonic, synopsis, ...) Row(mnemonic, synopsis, __VA_ARGS__),
+#include "bytecode/opcodes.def"
+#undef OP
+  };
+}
+constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = MakeTable();
+
+static_assert(kNumOpcodes <= 256, "an opcode is one byte");
+
+}  // namespace
+
+const OpcodeInfo& GetOpcodeInfo(Opcode opcode) {
+  assert(static_cast<int>(opcode) < kNumOpcodes);
+  return kTable[static_cast<size_t>(opcode)];
+}
+
+std::string_view OperandKindName(OperandKind kind) {
+  using enum OperandKind;
+  switch (kind) {
+    case IOUT:
+      return "IOUT";
+    case IIN:
+      return "IIN";
+    case ROUT:
+      return "ROUT";
+    case RIN:
+      return "RIN";
+    case IMM16:
+      return "IMM16";
+    case IMM32:
+      return "IMM32";
+    case IMM64:
+      return "IMM64";
+    case DTYPE:
+      return "DTYPE";
+    case FUNC:
+      return "FUNC";
+    case CONST:
+      return "CONST";
+    case KERNEL:
+      return "KERNEL";
+    case TYPE:
+      return "TYPE";
+    case MESSAGE:
+      return "MESSAGE";
+    case SLOT:
+      return "SLOT";
+    case TAG:
+      return "TAG";
+    case FIELD:
+      return "FIELD";
+    case CMP:
+      return "CMP";
+    case FN:
+      return "FN";
+    case TARGET:
+      return "TARGET";
+    case ILIST:
+      return "ILIST";
+    case RLIST:
+      return "RLIST";
+    case TARGETS:
+      return "TARGETS";
+    case BUFS:
+      return "BUFS";
+  }
+  return "?";
+}
+
+std::string_view ComparisonName(Comparison cmp) {
+  constexpr std::array<std::string_view, kNumComparisons> kNames = {"eq", "ne", "lt",
+                                                                    "le", "gt", "ge"};
+  return kNames[static_cast<size_t>(cmp)];
+}
+
+std::string_view ScalarFunctionName(ScalarFunction fn) {
+  constexpr std::array<std::string_view, kNumScalarFunctions> kNames = {
+      "negate", "abs",     "sign",  "exp",        "log",       "log2",      "log10",    "sqrt",
+      "rsqrt",  "sigmoid", "tanh",  "erf",        "sin",       "cos",       "tan",      "asin",
+      "acos",   "atan",    "sinh",  "cosh",       "asinh",     "acosh",     "atanh",    "floor",
+      "ceil",   "trunc",   "round", "round_even", "isnan",     "isinf",     "isfinite", "min",
+      "max",    "power",   "mod",   "floor_mod",  "floor_div", "trunc_div", "atan2"};
+  static_assert(kNames.back() == "atan2");
+  return kNames[static_cast<size_t>(fn)];
+}
+
+}  // namespace relayvm

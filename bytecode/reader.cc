@@ -1,0 +1,302 @@
+#include "bytecode/reader.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "bytecode/checksum.h"
+#include "bytecode/file_format.h"
+#include "bytecode/program_generated.h"
+#include "bytecode/verifier.h"
+
+namespace relayvm {
+namespace {
+
+Status Bad(std::string message) { return Status(StatusCode::kInvalidInput, std::move(message)); }
+
+// --- Header ---
+
+Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
+  if (file.size() < sizeof(FileHeader)) {
+    return Bad(fmt::format("not a .vmx file: {} bytes, the header alone has {}", file.size(),
+                           sizeof(FileHeader)));
+  }
+  FileHeader header{};
+  std::memcpy(&header, file.data(), sizeof(header));
+  if (std::memcmp(header.magic, kFileMagic, sizeof(kFileMagic)) != 0) {
+    return Bad("not a .vmx file: it does not begin with RVMX");
+  }
+  if (header.major != kFormatMajor) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format(".vmx format {}.{}, this runtime reads {}.x: compile the program again",
+                    header.major, header.minor, kFormatMajor));
+  }
+  if (header.minor > kFormatMinor) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format(".vmx format {}.{}, this runtime reads up to {}.{}: use a newer runtime",
+                    header.major, header.minor, kFormatMajor, kFormatMinor));
+  }
+  if (header.flags != 0) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format(".vmx flags {:#x} are unknown to this runtime", header.flags));
+  }
+  if (header.file_size != file.size()) {
+    return Bad(fmt::format(".vmx file has {} bytes, its header says {}: {}", file.size(),
+                           header.file_size,
+                           file.size() < header.file_size ? "truncated" : "damaged"));
+  }
+  if (header.program_size >= kMaxProgramBytes) {
+    return Bad(fmt::format(".vmx program of {} bytes, the limit is {}", header.program_size,
+                           kMaxProgramBytes));
+  }
+  if (header.program_offset < sizeof(FileHeader) ||
+      header.program_offset % kConstantAlignment != 0 || header.program_offset > file.size() ||
+      header.program_size > file.size() - header.program_offset) {
+    return Bad(
+        fmt::format(".vmx program at {}, {} bytes: outside the file of {} bytes or misaligned",
+                    header.program_offset, header.program_size, file.size()));
+  }
+  *out = header;
+  header.checksum = 0;
+  uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
+  uint64_t checksum = Checksum64(file.subspan(out->program_offset, out->program_size), seed);
+  if (checksum != out->checksum) {
+    return Bad(fmt::format(".vmx checksum {:#018x}, its header says {:#018x}: damaged", checksum,
+                           out->checksum));
+  }
+  return {};
+}
+
+// --- Flatbuffer to Program ---
+
+// Copies out of the flatbuffer, which may refer to one vector or string many times: the total that
+// is copied is limited to the flatbuffer's size, which no file that our writer made exceeds.
+class Converter {
+ public:
+  Converter(std::span<const uint8_t> file, const FileHeader& header)
+      : file_(file), budget_(header.program_size) {}
+
+  Status Convert(const fbs::Program& from, Program* to) {
+    to->bytecode_version = from.bytecode_version();
+    if (from.code() != nullptr) {
+      // 2-byte aligned: flatbuffers verified that the length in front of it is 4-byte aligned.
+      to->code = {reinterpret_cast<const uint16_t*>(from.code()->Data()), from.code()->size()};
+    }
+    Each(from.functions(), &to->functions, &Converter::Function);
+    Each(from.exports(), &to->exports, &Converter::Export);
+    Each(from.adts(), &to->adts, &Converter::Adt);
+    Each(from.kernels(), &to->kernels, &Converter::Kernel);
+    Each(from.tensor_types(), &to->tensor_types, &Converter::TensorType);
+    Each(from.constants(), &to->constants, &Converter::Constant);
+    Each(from.messages(), &to->messages, &Converter::String);
+    Each(from.source_files(), &to->source_files, &Converter::String);
+    Each(from.images(), &to->images, &Converter::Image);
+    return std::move(error_);
+  }
+
+ private:
+  void Fail(std::string message) {
+    if (error_.ok()) error_ = Bad(std::move(message));
+  }
+
+  bool Spend(uint64_t bytes) {
+    if (bytes > budget_) {
+      Fail(".vmx program refers to the same data many times");
+      budget_ = 0;
+      return false;
+    }
+    budget_ -= bytes;
+    return true;
+  }
+
+  template <typename From, typename To>
+  void Each(const flatbuffers::Vector<flatbuffers::Offset<From>>* from, std::vector<To>* to,
+            void (Converter::*convert)(const From*, To*)) {
+    if (from == nullptr || !error_.ok() || !Spend(uint64_t{from->size()} * sizeof(uint32_t)))
+      return;
+    to->resize(from->size());
+    for (uint32_t i = 0; i < from->size() && error_.ok(); ++i)
+      (this->*convert)(from->Get(i), &(*to)[i]);
+  }
+
+  // By memcpy: flatbuffers 2.0.8 does not verify the alignment of elements wider than 4 bytes.
+  template <typename From, typename To>
+  void Raw(const flatbuffers::Vector<From>* from, std::vector<To>* to) {
+    static_assert(std::is_trivially_copyable_v<To>);
+    if (from == nullptr || !Spend(uint64_t{from->size()} * sizeof(To))) return;
+    to->resize(from->size());
+    if (!to->empty()) std::memcpy(to->data(), from->Data(), to->size() * sizeof(To));
+  }
+
+  void String(const flatbuffers::String* from, std::string* to) {
+    if (from != nullptr && Spend(from->size())) to->assign(from->c_str(), from->size());
+  }
+
+  // Depth is limited by the flatbuffers verifier.
+  void Type(const fbs::ValueType* from, ValueType* to) {
+    if (from == nullptr) return Fail(".vmx program lacks a type");
+    to->kind = static_cast<ValueType::Kind>(from->kind());
+    to->dtype = static_cast<DType>(from->dtype());
+    to->index = from->index();
+    if (from->dims() != nullptr && Spend(uint64_t{from->dims()->size()} * sizeof(uint32_t))) {
+      for (const fbs::Dim* dim : *from->dims()) {
+        to->dims.push_back(dim->size());
+        String(dim->name(), &to->dim_names.emplace_back());
+      }
+    }
+    Each(from->args(), &to->args, &Converter::Type);
+  }
+
+  void Function(const fbs::Function* from, FunctionInfo* to) {
+    String(from->name(), &to->name);
+    to->code_offset = from->code_offset();
+    to->code_size = from->code_size();
+    to->num_scalar_args = from->num_scalar_args();
+    to->num_object_args = from->num_object_args();
+    to->num_scalar_registers = from->num_scalar_registers();
+    to->num_object_registers = from->num_object_registers();
+    to->returns_scalar = from->returns_scalar();
+    to->arena_bytes = from->arena_bytes();
+    Raw(from->slots(), &to->slots);
+    Raw(from->locations(), &to->locations);
+    to->num_captured = from->num_captured();
+  }
+
+  void Export(const fbs::Export* from, ExportInfo* to) {
+    String(from->name(), &to->name);
+    to->function = from->function();
+    if (from->params() != nullptr && Spend(uint64_t{from->params()->size()} * sizeof(uint32_t))) {
+      for (const fbs::Param* param : *from->params()) {
+        String(param->name(), &to->param_names.emplace_back());
+        Type(param->type(), &to->params.emplace_back());
+      }
+    }
+    Type(from->result(), &to->result);
+    Each(from->outputs(), &to->output_names, &Converter::Output);
+  }
+  void Output(const fbs::Output* from, std::string* to) { String(from->name(), to); }
+
+  void Adt(const fbs::Adt* from, AdtInfo* to) {
+    String(from->name(), &to->name);
+    to->num_type_params = from->num_type_params();
+    Each(from->constructors(), &to->constructors, &Converter::Constructor);
+  }
+  void Constructor(const fbs::Constructor* from, ConstructorInfo* to) {
+    String(from->name(), &to->name);
+    Each(from->fields(), &to->fields, &Converter::Type);
+  }
+
+  void Kernel(const fbs::Kernel* from, KernelInfo* to) {
+    String(from->name(), &to->name);
+    to->builtin = from->builtin();
+    Raw(from->entries(), &to->entries);
+    to->num_buffers = from->num_buffers();
+    to->num_scalars = from->num_scalars();
+  }
+
+  void TensorType(const fbs::TensorType* from, TensorTypeInfo* to) {
+    to->dtype = static_cast<DType>(from->dtype());
+    Raw(from->dims(), &to->dims);
+  }
+
+  // Gives an empty range after an error.
+  std::span<const uint8_t> Segment(const fbs::Segment* segment, uint64_t alignment,
+                                   const char* what) {
+    if (segment == nullptr) {
+      Fail(fmt::format(".vmx {} has no segment", what));
+      return {};
+    }
+    uint64_t offset = segment->offset(), bytes = segment->bytes();
+    if (offset > file_.size() || bytes > file_.size() - offset || offset % alignment != 0) {
+      Fail(fmt::format(
+          ".vmx {} at {}, {} bytes: outside the file of {} bytes or not a multiple of {}", what,
+          offset, bytes, file_.size(), alignment));
+      return {};
+    }
+    return file_.subspan(offset, bytes);
+  }
+
+  void Constant(const fbs::Constant* from, ConstantInfo* to) {
+    to->dtype = static_cast<DType>(from->dtype());
+    Raw(from->dims(), &to->dims);
+    String(from->name(), &to->name);
+    to->data = std::as_bytes(Segment(from->data(), kConstantAlignment, "constant"));
+  }
+
+  void Image(const fbs::Image* from, ImageInfo* to) {
+    String(from->cpu_features(), &to->cpu_features);
+    to->elf = Segment(from->elf(), kSegmentAlignment, "kernel image");
+    if (error_.ok() && Spend(0) && Checksum64(to->elf) != from->checksum()) {
+      Fail(
+          fmt::format(".vmx kernel image '{}' is damaged: its checksum differs", to->cpu_features));
+    }
+  }
+
+  std::span<const uint8_t> file_;
+  uint64_t budget_;
+  Status error_;
+};
+
+Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const void> owner) {
+  assert(reinterpret_cast<uintptr_t>(file.data()) % kConstantAlignment == 0);
+  FileHeader header{};
+  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
+
+  // Every table takes at least 8 bytes, reference included, and the writer shares none.
+  flatbuffers::Verifier::Options options;
+  options.max_tables = static_cast<uint32_t>(header.program_size / 8 + 1);
+  options.max_depth = kMaxTypeDepth + 16;
+  const uint8_t* root = file.data() + header.program_offset;
+  flatbuffers::Verifier verifier(root, header.program_size, options);
+  if (!fbs::VerifyProgramBuffer(verifier)) return Bad(".vmx program is not a valid flatbuffer");
+
+  Program program;
+  RELAYVM_RETURN_IF_ERROR(Converter(file, header).Convert(*fbs::GetProgram(root), &program));
+  RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
+  program.owners.push_back(std::move(owner));
+  return program;
+}
+
+// Tables grow in memory; a hostile file may ask for more than there is.
+Result<Program> ReadGuarded(std::span<const uint8_t> file, std::shared_ptr<const void> owner) {
+  try {
+    return ReadInPlace(file, std::move(owner));
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kResourceExhausted, "out of memory while reading the .vmx program");
+  }
+}
+
+}  // namespace
+
+Result<Program> OpenProgram(const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> mapping, FileMapping::Open(path));
+  return ReadProgram(std::move(mapping));
+}
+
+Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping) {
+  std::span<const uint8_t> bytes = mapping->bytes();
+  std::string path = mapping->path();
+  Result<Program> program = ReadGuarded(bytes, std::move(mapping));
+  if (!program.ok()) return program.status().WithContext(path);
+  return program;
+}
+
+Result<Program> ReadProgram(std::span<const uint8_t> bytes) {
+  constexpr std::align_val_t kAlignment{kSegmentAlignment};
+  auto* copy = static_cast<uint8_t*>(::operator new(bytes.size() + 1, kAlignment, std::nothrow));
+  if (copy == nullptr) {
+    return Status(StatusCode::kResourceExhausted,
+                  fmt::format("no memory for a .vmx program of {} bytes", bytes.size()));
+  }
+  if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+  std::shared_ptr<const void> owner(copy,
+                                    [kAlignment](uint8_t* p) { ::operator delete(p, kAlignment); });
+  return ReadGuarded({copy, bytes.size()}, std::move(owner));
+}
+
+}  // namespace relayvm

@@ -1,0 +1,28 @@
+// Reading .vmx files (layout: file_format.h). What comes back has passed the verifier (verifier.h);
+// whatever the bytes, the result is such a program or an error. Time and memory are in proportion
+// to the file without its constants, which are neither read nor copied.
+//
+// Damage is found by checksums; it does not cover constants. Kernel images are native code and
+// trusted as a shared library is. Thread-safe. Tested by reader_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/status.h"
+#include "bytecode/program.h"
+
+namespace relayvm {
+
+// Maps the file. The program keeps the mapping alive, and its code, constants and images point into
+// it.
+Result<Program> OpenProgram(const std::string& path);
+Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping);
+
+// From memory: copies the bytes, since their alignment is not known.
+Result<Program> ReadProgram(std::span<const uint8_t> bytes);
+
+}  // namespace relayvm

@@ -1,0 +1,365 @@
+#include "bytecode/reader.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "bytecode/checksum.h"
+#include "bytecode/disassembler.h"
+#include "bytecode/file_format.h"
+#include "bytecode/test_programs.h"
+#include "bytecode/verifier.h"
+#include "bytecode/writer.h"
+
+namespace relayvm {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::SampleText;
+using Bytes = std::vector<uint8_t>;
+
+class TempDir {
+ public:
+  TempDir() : path_(fs::temp_directory_path() / ("relayvm_reader_" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~TempDir() { fs::remove_all(path_); }
+  std::string File(const char* name) const { return (path_ / name).string(); }
+  size_t Count() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
+
+ private:
+  fs::path path_;
+};
+
+Bytes ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+Program Sample() {
+  Result<Program> program = Assemble(SampleText());
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  return *std::move(program);
+}
+
+Bytes Serialize(const Program& program) {
+  Result<Bytes> bytes = SerializeProgram(program);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  return *std::move(bytes);
+}
+
+FileHeader HeaderOf(const Bytes& file) {
+  FileHeader header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  return header;
+}
+
+// Changes the header and makes the checksum right again, so that what lies behind the checksum is
+// tested.
+void Reseal(
+    Bytes* file, const std::function<void(FileHeader*)>& change = [](FileHeader*) {}) {
+  FileHeader header = HeaderOf(*file);
+  change(&header);
+  header.checksum = 0;
+  uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
+  if (header.program_offset <= file->size() &&
+      header.program_size <= file->size() - header.program_offset) {
+    header.checksum =
+        Checksum64(std::span(*file).subspan(header.program_offset, header.program_size), seed);
+  }
+  std::memcpy(file->data(), &header, sizeof(header));
+}
+
+std::string ErrorOf(const Bytes& file) {
+  Result<Program> program = ReadProgram(file);
+  CHECK(!program.ok());
+  return program.ok() ? "" : program.status().message();
+}
+
+// Uses all that was loaded, as vmdump would.
+void Use(const Program& program) {
+  std::string text = DisassembleProgram(program, {.data = true});
+  Result<Program> again = Assemble(text);
+  REQUIRE_MESSAGE(again.ok(), again.status().message());
+  CHECK(DisassembleProgram(*again, {.data = true}) == text);
+}
+
+// --- Round trips ---
+
+TEST_CASE("writer and reader: what goes in comes out") {
+  Program program = Sample();
+  Bytes file = Serialize(program);
+  Result<Program> read = ReadProgram(file);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(DisassembleProgram(*read, {.data = true}) == DisassembleProgram(program, {.data = true}));
+  CHECK(Serialize(*read) == file);
+
+  CHECK(read->bytecode_version == 1);
+  CHECK(read->functions[0].slots[1].offset == 64);
+  CHECK(read->functions[3].num_captured == 2);
+  CHECK(read->exports[0].params[0].dims == std::vector<int64_t>{-1, 3});
+  CHECK(read->exports[0].params[0].dim_names == std::vector<std::string>{"n*2 + 1", ""});
+  CHECK(read->constants[0].name == "layers.0.weight");
+  CHECK(read->messages[0] == "dims differ: \"n\"\n");
+}
+
+TEST_CASE("writer and reader: an empty program") {
+  Bytes file = Serialize(Program());
+  Result<Program> read = ReadProgram(file);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(read->functions.empty());
+  CHECK(file.size() == HeaderOf(file).file_size);
+}
+
+TEST_CASE("writer: layout, alignment and determinism") {
+  Program program = Sample();
+  Bytes file = Serialize(program);
+  CHECK(Serialize(Sample()) == file);
+  FileHeader header = HeaderOf(file);
+  CHECK(std::memcmp(file.data(), "RVMX\1\0\0\0", 8) == 0);
+  CHECK(header.program_offset == 64);
+  CHECK(header.file_size == file.size());
+
+  Result<Program> read = ReadProgram(file);
+  REQUIRE(read.ok());
+  CHECK(reinterpret_cast<uintptr_t>(read->images[0].elf.data()) % 4096 == 0);
+  CHECK(reinterpret_cast<uintptr_t>(read->constants[0].data.data()) % 4096 == 0);
+  for (const ConstantInfo& constant : read->constants) {
+    CHECK(reinterpret_cast<uintptr_t>(constant.data.data()) % 64 == 0);
+  }
+}
+
+TEST_CASE(
+    "writer: the file has the same bytes, replaces the old one, and leaves nothing else behind") {
+  TempDir dir;
+  std::string path = dir.File("model.vmx");
+  std::ofstream(path) << "old";
+  auto old = FileMapping::Open(path);
+  REQUIRE(old.ok());
+  Program program = Sample();
+  Status status = WriteProgramFile(program, path);
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  CHECK(ReadAll(path) == Serialize(program));
+  CHECK((*old)->bytes().size() == 3);
+  CHECK((*old)->bytes()[0] == 'o');
+
+  Result<Program> read = OpenProgram(path);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  fs::remove(path);
+  CHECK(Serialize(*read) == Serialize(program));
+  CHECK(dir.Count() == 0);
+}
+
+TEST_CASE("writer: errors") {
+  TempDir dir;
+  Status status = WriteProgramFile(Sample(), dir.File("no/such/folder.vmx"));
+  CHECK(status.message() ==
+        "cannot create '" + dir.File("no/such/folder.vmx") + "': No such file or directory");
+  Program invalid = Sample();
+  invalid.exports[0].function = 9;
+  CHECK(WriteProgramFile(invalid, dir.File("x.vmx")).message() ==
+        "export 'main': function 9 out of range 4");
+  CHECK(dir.Count() == 0);
+  CHECK(!SerializeProgram(invalid).ok());
+}
+
+TEST_CASE("writer: a full device is an error") {
+  if (!fs::exists("/dev/full")) return;
+  CHECK(WriteProgramFile(Sample(), "/dev/full").message() ==
+        "cannot write '/dev/full': No space left on device");
+}
+
+TEST_CASE("reader: time does not depend on the constants' size") {
+  // A sparse file with a constant of 64 GiB that is never touched: made from one with a small
+  // constant, whose size, a number that occurs nowhere else, is replaced.
+  TempDir dir;
+  constexpr uint64_t kBytes = uint64_t{1} << 36, kSmall = 12345;
+  std::vector<std::byte> data(kSmall);
+  Program program;
+  program.constants.push_back({DType::kInt8, {static_cast<int64_t>(kSmall)}, "w", data});
+  Bytes file = Serialize(program);
+  int replaced = 0;
+  for (size_t at = 64; at + 8 <= 64 + HeaderOf(file).program_size; at += 4) {
+    uint64_t value;
+    std::memcpy(&value, &file[at], sizeof(value));
+    if (value != kSmall) continue;
+    std::memcpy(&file[at], &kBytes, sizeof(kBytes));
+    ++replaced;
+  }
+  REQUIRE(replaced == 2);  // the dim, and the segment's size
+  file.erase(file.end() - static_cast<ptrdiff_t>(kSmall), file.end());
+  Reseal(&file, [](FileHeader* h) { h->file_size += kBytes - kSmall; });
+  std::string path = dir.File("large.vmx");
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  std::error_code error;
+  fs::resize_file(path, file.size() + kBytes, error);
+  if (error) return;  // a file system without sparse files
+  Result<Program> read = OpenProgram(path);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(read->constants[0].data.size() == kBytes);
+}
+
+// --- Refusals ---
+
+TEST_CASE("reader: versions") {
+  Bytes file = Serialize(Sample());
+  Bytes other = file;
+  Reseal(&other, [](FileHeader* h) { h->major = 2; });
+  CHECK(ErrorOf(other) == ".vmx format 2.0, this runtime reads 1.x: compile the program again");
+  CHECK(ReadProgram(other).status().code() == StatusCode::kUnsupported);
+  other = file;
+  Reseal(&other, [](FileHeader* h) { h->minor = kFormatMinor + 1; });
+  CHECK(ErrorOf(other) == ".vmx format 1.1, this runtime reads up to 1.0: use a newer runtime");
+  other = file;
+  Reseal(&other, [](FileHeader* h) { h->flags = 4; });
+  CHECK(ErrorOf(other) == ".vmx flags 0x4 are unknown to this runtime");
+}
+
+TEST_CASE("reader: headers that are refused") {
+  const Bytes file = Serialize(Sample());
+  const uint64_t size = file.size();
+  struct Case {
+    std::function<void(FileHeader*)> change;
+    std::string message;
+  };
+  const Case kCases[] = {
+      {[](FileHeader* h) { h->magic[0] = 'X'; }, "not a .vmx file: it does not begin with RVMX"},
+      {[](FileHeader* h) { h->file_size += 1; },
+       fmt::format(".vmx file has {} bytes, its header says {}: truncated", size, size + 1)},
+      {[](FileHeader* h) { h->file_size -= 1; },
+       fmt::format(".vmx file has {} bytes, its header says {}: damaged", size, size - 1)},
+      {[](FileHeader* h) { h->program_size = uint64_t{1} << 31; },
+       ".vmx program of 2147483648 bytes, the limit is 2147483647"},
+      {[](FileHeader* h) { h->program_offset = 68; }, "outside the file"},
+      {[](FileHeader* h) { h->program_offset = 0; }, "outside the file"},
+      {[](FileHeader* h) { h->program_offset = ~uint64_t{63}; }, "outside the file"},
+      {[&](FileHeader* h) { h->program_size = size; }, "outside the file"},
+      {[](FileHeader* h) { h->program_size = 0; }, ".vmx program is not a valid flatbuffer"},
+      {[](FileHeader* h) { h->program_size = 4; }, ".vmx program is not a valid flatbuffer"},
+  };
+  for (const Case& c : kCases) {
+    Bytes damaged = file;
+    Reseal(&damaged, c.change);
+    CAPTURE(c.message);
+    CHECK(ErrorOf(damaged).find(c.message) != std::string::npos);
+  }
+  CHECK(ErrorOf({}) == "not a .vmx file: 0 bytes, the header alone has 64");
+}
+
+TEST_CASE("reader: errors name the file") {
+  TempDir dir;
+  std::string path = dir.File("text.vmx");
+  std::ofstream(path) << std::string(100, 'x');
+  CHECK(OpenProgram(path).status().message() ==
+        path + ": not a .vmx file: it does not begin with RVMX");
+  CHECK(OpenProgram(dir.File("none")).status().code() == StatusCode::kNotFound);
+}
+
+// --- Damage ---
+
+TEST_CASE("reader: every truncation is an error") {
+  Bytes file = Serialize(Sample());
+  for (size_t size = 0; size < file.size(); ++size) {
+    Bytes head(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
+    CHECK(!ReadProgram(head).ok());
+    // With a header that agrees.
+    if (size < sizeof(FileHeader)) continue;
+    Reseal(&head, [&](FileHeader* h) { h->file_size = size; });
+    CHECK(!ReadProgram(head).ok());
+  }
+}
+
+TEST_CASE("reader: every flipped byte of the header, program or image is found") {
+  const Bytes file = Serialize(Sample());
+  const FileHeader header = HeaderOf(file);
+  const size_t program_end = header.program_offset + header.program_size;
+  const size_t image_end = 4096 + testing::MakeTinyImage().Bytes().size();
+  REQUIRE(program_end < 4096);
+  for (size_t i = 0; i < file.size(); ++i) {
+    Bytes damaged = file;
+    damaged[i] ^= 0xff;
+    Result<Program> read = ReadProgram(damaged);
+    bool guarded = i < program_end || (i >= 4096 && i < image_end);
+    CAPTURE(i);
+    CHECK(read.ok() == !guarded);
+  }
+}
+
+TEST_CASE("reader: flipped bytes behind a right checksum load and verify, or are errors") {
+  const Bytes file = Serialize(Sample());
+  const size_t end = 64 + HeaderOf(file).program_size;
+  int loaded = 0;
+  for (size_t i = 64; i < end; ++i) {
+    for (int flip : {0x01, 0x04, 0x80, 0xff}) {
+      Bytes damaged = file;
+      damaged[i] = static_cast<uint8_t>(damaged[i] ^ flip);
+      Reseal(&damaged);
+      Result<Program> read = ReadProgram(damaged);
+      if (!read.ok()) continue;
+      ++loaded;
+      if (flip == 0x01) Use(*read);
+    }
+  }
+  CHECK(loaded > 0);
+}
+
+TEST_CASE("reader: random damage behind a right checksum") {
+  const Bytes file = Serialize(Sample());
+  const size_t end = 64 + HeaderOf(file).program_size;
+  std::mt19937 random(1);
+  for (int round = 0; round < 4000; ++round) {
+    Bytes damaged = file;
+    for (uint32_t changes = 1 + random() % 6; changes > 0; --changes) {
+      size_t at = 64 + random() % (end - 64);
+      switch (random() % 3) {
+        case 0:
+          damaged[at] = static_cast<uint8_t>(random());
+          break;
+        case 1:
+          damaged[at] = static_cast<uint8_t>(damaged[at] + 1);
+          break;
+        default: {
+          size_t from = 64 + random() % (end - 64),
+                 size = std::min<size_t>(8, end - std::max(from, at));
+          std::memmove(&damaged[at], &damaged[from], size);
+        }
+      }
+    }
+    Reseal(&damaged);
+    Result<Program> read = ReadProgram(damaged);
+    if (read.ok()) Use(*read);
+  }
+}
+
+TEST_CASE("reader: types as deep as the verifier allows, and not deeper") {
+  auto with_depth = [](int depth) {
+    Program program = Sample();
+    ValueType type;
+    for (int i = 1; i < depth; ++i) {
+      ValueType outer;
+      outer.kind = ValueType::Kind::kTuple;
+      outer.args.push_back(std::move(type));
+      type = std::move(outer);
+    }
+    program.exports[1].params[0] = std::move(type);
+    return program;
+  };
+  Bytes file = Serialize(with_depth(kMaxTypeDepth));
+  CHECK(ReadProgram(file).ok());
+  CHECK(!SerializeProgram(with_depth(kMaxTypeDepth + 1)).ok());
+}
+
+}  // namespace
+}  // namespace relayvm

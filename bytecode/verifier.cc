@@ -1,0 +1,324 @@
+// The verifier's tables; code is in verifier_code.cc.
+#include "bytecode/verifier.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "bytecode/image.h"
+#include "bytecode/opcode.h"
+
+namespace relayvm {
+namespace {
+
+Status Bad(std::string message) { return Status(StatusCode::kInvalidInput, std::move(message)); }
+
+// --- Types ---
+
+Status CheckDType(DType dtype) {
+  auto code = static_cast<uint8_t>(dtype);
+  return IsValidDType(code) ? Status() : Bad(fmt::format("unknown dtype {}", code));
+}
+
+class TypeVerifier {
+ public:
+  // `num_type_vars`: how many type variables are in scope.
+  TypeVerifier(const Program& program, uint32_t num_type_vars)
+      : program_(program), num_type_vars_(num_type_vars) {}
+
+  Status Check(const ValueType& type, int depth = 1) const {
+    if (depth > kMaxTypeDepth) return Bad(fmt::format("type nests deeper than {}", kMaxTypeDepth));
+    switch (type.kind) {
+      case ValueType::Kind::kTensor:
+        return CheckTensor(type);
+      case ValueType::Kind::kTuple:
+        break;
+      case ValueType::Kind::kAdt:
+        RELAYVM_RETURN_IF_ERROR(CheckAdt(type));
+        break;
+      case ValueType::Kind::kRef:
+        if (type.args.size() != 1)
+          return Bad(fmt::format("reference type of {} contents", type.args.size()));
+        break;
+      case ValueType::Kind::kFunction:
+        return CheckNoArgs(type, "function type");
+      case ValueType::Kind::kTypeVar:
+        RELAYVM_RETURN_IF_ERROR(CheckNoArgs(type, "type variable"));
+        if (type.index >= num_type_vars_) {
+          return Bad(fmt::format("type variable {} out of range {}", type.index, num_type_vars_));
+        }
+        return {};
+      default:
+        return Bad(fmt::format("unknown kind of type {}", static_cast<int>(type.kind)));
+    }
+    if (!type.dims.empty()) return Bad("type other than a tensor's has dims");
+    for (const ValueType& arg : type.args) RELAYVM_RETURN_IF_ERROR(Check(arg, depth + 1));
+    return {};
+  }
+
+ private:
+  static Status CheckNoArgs(const ValueType& type, std::string_view what) {
+    if (!type.args.empty() || !type.dims.empty())
+      return Bad(fmt::format("{} has arguments or dims", what));
+    return {};
+  }
+
+  static Status CheckTensor(const ValueType& type) {
+    RELAYVM_RETURN_IF_ERROR(CheckDType(type.dtype));
+    if (!type.args.empty()) return Bad("tensor type has type arguments");
+    if (!type.dim_names.empty() && type.dim_names.size() != type.dims.size()) {
+      return Bad(fmt::format("tensor type has {} names for {} dims", type.dim_names.size(),
+                             type.dims.size()));
+    }
+    for (int64_t dim : type.dims) {
+      if (dim < -1) return Bad(fmt::format("tensor type has a dim of {}", dim));
+    }
+    return {};
+  }
+
+  Status CheckAdt(const ValueType& type) const {
+    if (type.index >= program_.adts.size()) {
+      return Bad(fmt::format("data type {} out of range {}", type.index, program_.adts.size()));
+    }
+    const AdtInfo& adt = program_.adts[type.index];
+    if (type.args.size() != adt.num_type_params) {
+      return Bad(fmt::format("data type '{}' has {} arguments, expects {}", adt.name,
+                             type.args.size(), adt.num_type_params));
+    }
+    return {};
+  }
+
+  const Program& program_;
+  uint32_t num_type_vars_;
+};
+
+Status CheckAdts(const Program& program) {
+  for (const AdtInfo& adt : program.adts) {
+    TypeVerifier types(program, adt.num_type_params);
+    if (adt.constructors.size() > std::numeric_limits<uint16_t>::max()) {
+      return Bad(
+          fmt::format("data type '{}' has {} constructors", adt.name, adt.constructors.size()));
+    }
+    for (const ConstructorInfo& constructor : adt.constructors) {
+      for (const ValueType& field : constructor.fields) {
+        if (Status status = types.Check(field); !status.ok()) {
+          return status.WithContext(
+              fmt::format("constructor '{}' of '{}'", constructor.name, adt.name));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+// --- Constants and tensor types ---
+
+Status CheckTensors(const Program& program) {
+  for (size_t i = 0; i < program.tensor_types.size(); ++i) {
+    const TensorTypeInfo& type = program.tensor_types[i];
+    Result<uint64_t> bytes = StaticTensorBytes(type.dtype, type.dims);
+    if (!bytes.ok()) return bytes.status().WithContext(fmt::format("tensor type {}", i));
+  }
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantInfo& constant = program.constants[i];
+    Result<uint64_t> bytes = StaticTensorBytes(constant.dtype, constant.dims);
+    if (!bytes.ok()) return bytes.status().WithContext(fmt::format("constant {}", i));
+    if (*bytes != constant.data.size()) {
+      return Bad(fmt::format("constant {}: {} bytes of data, its type has {}", i,
+                             constant.data.size(), *bytes));
+    }
+  }
+  return {};
+}
+
+// --- Kernels and images ---
+
+Status CheckKernels(const Program& program) {
+  std::vector<ImageLayout> layouts;
+  for (size_t i = 0; i < program.images.size(); ++i) {
+    Result<ImageLayout> layout = ParseImage(program.images[i].elf);
+    if (!layout.ok()) return layout.status().WithContext(fmt::format("image {}", i));
+    layouts.push_back(*std::move(layout));
+  }
+  for (const KernelInfo& kernel : program.kernels) {
+    size_t expected = kernel.builtin ? 0 : layouts.size();
+    if (kernel.entries.size() != expected) {
+      return Bad(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,
+                             kernel.entries.size(), expected));
+    }
+    if (!kernel.builtin && layouts.empty()) {
+      return Bad(fmt::format("kernel '{}' is compiled, and the program has no image", kernel.name));
+    }
+    for (size_t i = 0; i < expected; ++i) {
+      if (!layouts[i].IsCode(kernel.entries[i])) {
+        return Bad(fmt::format("kernel '{}': entry {:#x} is outside the code of image {}",
+                               kernel.name, kernel.entries[i], i));
+      }
+    }
+  }
+  return {};
+}
+
+// --- Functions ---
+
+Status CheckFunction(const Program& program, const FunctionInfo& f, uint64_t expected_offset) {
+  if (f.code_offset != expected_offset) {
+    return Bad(fmt::format("code at {:#x}, expected {:#x}, where the code before it ends",
+                           f.code_offset, expected_offset));
+  }
+  if (f.code_size > program.code.size() - expected_offset) {
+    return Bad(fmt::format("code of {} units at {:#x} is outside the program's {} units",
+                           f.code_size, f.code_offset, program.code.size()));
+  }
+  if (f.num_scalar_registers > kMaxRegisters || f.num_object_registers > kMaxRegisters) {
+    return Bad(fmt::format("{} scalar and {} object registers, at most {} are possible",
+                           f.num_scalar_registers, f.num_object_registers, kMaxRegisters));
+  }
+  if (f.num_scalar_args > f.num_scalar_registers) {
+    return Bad(fmt::format("{} scalar arguments in {} registers", f.num_scalar_args,
+                           f.num_scalar_registers));
+  }
+  if (f.num_object_args > f.num_object_registers) {
+    return Bad(fmt::format("{} object arguments in {} registers", f.num_object_args,
+                           f.num_object_registers));
+  }
+  if (f.num_captured > f.num_object_args) {
+    return Bad(fmt::format("{} captured values in {} object arguments", f.num_captured,
+                           f.num_object_args));
+  }
+  if (f.arena_bytes > kMaxArenaBytes) {
+    return Bad(fmt::format("arena of {} bytes, the limit is {}", f.arena_bytes, kMaxArenaBytes));
+  }
+  for (size_t i = 0; i < f.slots.size(); ++i) {
+    const ArenaSlot& slot = f.slots[i];
+    if (slot.offset % 64 != 0)
+      return Bad(fmt::format("slot {} at {} is not a multiple of 64", i, slot.offset));
+    if (slot.offset > f.arena_bytes || slot.bytes > f.arena_bytes - slot.offset) {
+      return Bad(fmt::format("slot {} at {}, {} bytes: outside the arena of {} bytes", i,
+                             slot.offset, slot.bytes, f.arena_bytes));
+    }
+  }
+  uint32_t last_pc = 0;
+  for (const SourceLocation& location : f.locations) {
+    if (location.pc >= f.code_size || location.pc < last_pc) {
+      return Bad(
+          fmt::format("source location at {:#x} is out of order or past the code", location.pc));
+    }
+    if (location.file >= program.source_files.size()) {
+      return Bad(fmt::format("source file {} out of range {}", location.file,
+                             program.source_files.size()));
+    }
+    last_pc = location.pc;
+  }
+  return {};
+}
+
+Status CheckFunctions(const Program& program) {
+  uint64_t offset = 0;
+  for (size_t i = 0; i < program.functions.size(); ++i) {
+    const FunctionInfo& f = program.functions[i];
+    if (Status status = CheckFunction(program, f, offset); !status.ok()) {
+      return status.WithContext(fmt::format("function {} '{}'", i, f.name));
+    }
+    offset += f.code_size;
+  }
+  if (offset != program.code.size()) {
+    return Bad(
+        fmt::format("{} units of code after the last function", program.code.size() - offset));
+  }
+  return {};
+}
+
+// --- Exports ---
+
+// Tensors in a value of this type, depth first; nullopt when that depends on the value.
+std::optional<size_t> CountTensors(const ValueType& type) {
+  if (type.kind == ValueType::Kind::kTensor) return 1;
+  if (type.kind != ValueType::Kind::kTuple) return std::nullopt;
+  size_t count = 0;
+  for (const ValueType& field : type.args) {
+    std::optional<size_t> inner = CountTensors(field);
+    if (!inner) return std::nullopt;
+    count += *inner;
+  }
+  return count;
+}
+
+Status CheckExport(const Program& program, const ExportInfo& e) {
+  if (e.function >= program.functions.size()) {
+    return Bad(fmt::format("function {} out of range {}", e.function, program.functions.size()));
+  }
+  const FunctionInfo& f = program.functions[e.function];
+  if (f.num_scalar_args != 0 || f.returns_scalar) {
+    return Bad(fmt::format("function '{}' takes or returns scalars", f.name));
+  }
+  if (f.num_captured != 0) return Bad(fmt::format("function '{}' is a closure's code", f.name));
+  if (f.num_object_args != e.params.size()) {
+    return Bad(fmt::format("{} parameters, function '{}' takes {}", e.params.size(), f.name,
+                           f.num_object_args));
+  }
+  if (e.param_names.size() != e.params.size()) {
+    return Bad(fmt::format("{} names for {} parameters", e.param_names.size(), e.params.size()));
+  }
+  TypeVerifier types(program, 0);
+  for (size_t i = 0; i < e.params.size(); ++i) {
+    if (Status status = types.Check(e.params[i]); !status.ok()) {
+      return status.WithContext(fmt::format("parameter {}", i));
+    }
+  }
+  if (Status status = types.Check(e.result); !status.ok()) return status.WithContext("result");
+  std::optional<size_t> outputs = CountTensors(e.result);
+  if (!e.output_names.empty() && outputs && *outputs != e.output_names.size()) {
+    return Bad(fmt::format("{} names for {} outputs", e.output_names.size(), *outputs));
+  }
+  return {};
+}
+
+Status CheckExports(const Program& program) {
+  std::unordered_set<std::string_view> names;
+  for (const ExportInfo& e : program.exports) {
+    Status status = CheckExport(program, e);
+    if (status.ok() && !names.insert(e.name).second) status = Bad("exported twice");
+    if (!status.ok()) return status.WithContext(fmt::format("export '{}'", e.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<uint64_t> StaticTensorBytes(DType dtype, std::span<const int64_t> dims) {
+  RELAYVM_RETURN_IF_ERROR(CheckDType(dtype));
+  constexpr uint64_t kLimit = std::numeric_limits<int64_t>::max();
+  bool empty = false;
+  for (int64_t dim : dims) {
+    if (dim < 0) return Bad(fmt::format("dim of {}", dim));
+    empty |= dim == 0;
+  }
+  if (empty) return uint64_t{0};
+  auto bytes = static_cast<uint64_t>(DTypeBytes(dtype));
+  for (int64_t dim : dims) {
+    if (static_cast<uint64_t>(dim) > kLimit / bytes) return Bad("tensor size does not fit 63 bits");
+    bytes *= static_cast<uint64_t>(dim);
+  }
+  return bytes;
+}
+
+Status VerifyProgram(const Program& program) {
+  if (program.bytecode_version > kBytecodeVersion) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("bytecode version {}, this runtime runs up to {}",
+                              program.bytecode_version, kBytecodeVersion));
+  }
+  RELAYVM_RETURN_IF_ERROR(CheckAdts(program));
+  RELAYVM_RETURN_IF_ERROR(CheckTensors(program));
+  RELAYVM_RETURN_IF_ERROR(CheckKernels(program));
+  RELAYVM_RETURN_IF_ERROR(CheckFunctions(program));
+  RELAYVM_RETURN_IF_ERROR(VerifyCode(program));
+  return CheckExports(program);
+}
+
+}  // namespace relayvm

@@ -1,0 +1,405 @@
+#include "bytecode/writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "bytecode/checksum.h"
+#include "bytecode/file_format.h"
+#include "bytecode/program_generated.h"
+#include "bytecode/verifier.h"
+
+namespace relayvm {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+uint64_t AlignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// --- Size ---
+
+// An upper bound of the flatbuffer's size. The builder only asserts its limit, so it must be known
+// before.
+class SizeBound {
+ public:
+  uint64_t bytes() const { return bytes_; }
+
+  void AddProgram(const Program& program) {
+    Table();
+    Vector(program.code.size(), sizeof(uint16_t));
+    for (const FunctionInfo& f : program.functions) {
+      Table();
+      String(f.name);
+      Vector(f.slots.size(), sizeof(ArenaSlot));
+      Vector(f.locations.size(), sizeof(SourceLocation));
+    }
+    for (const ExportInfo& e : program.exports) {
+      Table();
+      String(e.name);
+      for (const std::string& name : e.param_names) Named(name);
+      for (const ValueType& type : e.params) Type(type);
+      Type(e.result);
+      for (const std::string& name : e.output_names) Named(name);
+    }
+    for (const AdtInfo& adt : program.adts) {
+      Named(adt.name);
+      for (const ConstructorInfo& constructor : adt.constructors) {
+        Named(constructor.name);
+        for (const ValueType& type : constructor.fields) Type(type);
+      }
+    }
+    for (const KernelInfo& k : program.kernels) {
+      Named(k.name);
+      Vector(k.entries.size(), sizeof(uint64_t));
+    }
+    for (const TensorTypeInfo& t : program.tensor_types) {
+      Table();
+      Vector(t.dims.size(), sizeof(int64_t));
+    }
+    for (const ConstantInfo& c : program.constants) {
+      Named(c.name);
+      Vector(c.dims.size(), sizeof(int64_t));
+    }
+    for (const std::string& s : program.messages) String(s);
+    for (const std::string& s : program.source_files) String(s);
+    for (const ImageInfo& image : program.images) Named(image.cpu_features);
+  }
+
+ private:
+  // The largest table with its vtable, its vectors' lengths, alignment, and the reference to it.
+  void Table() { bytes_ += 160; }
+  void String(const std::string& s) { bytes_ += s.size() + 16; }
+  void Vector(uint64_t count, uint64_t element) { bytes_ += count * element + 16; }
+  void Named(const std::string& name) {
+    Table();
+    String(name);
+  }
+  void Type(const ValueType& type) {
+    Table();
+    bytes_ += 40 * type.dims.size();
+    for (const std::string& name : type.dim_names) String(name);
+    for (const ValueType& arg : type.args) Type(arg);
+  }
+
+  uint64_t bytes_ = 64;
+};
+
+// --- Layout ---
+
+struct Layout {
+  std::vector<fbs::Segment> images;
+  std::vector<uint64_t> image_checksums;
+  std::vector<fbs::Segment> constants;
+  uint64_t file_size = 0;
+};
+
+Layout LayOut(const Program& program, uint64_t program_size) {
+  Layout layout;
+  uint64_t end = sizeof(FileHeader) + program_size;
+  for (const ImageInfo& image : program.images) {
+    uint64_t offset = AlignUp(end, kSegmentAlignment);
+    layout.images.emplace_back(offset, image.elf.size());
+    layout.image_checksums.push_back(Checksum64(image.elf));
+    end = offset + image.elf.size();
+  }
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    uint64_t offset = AlignUp(end, i == 0 ? kSegmentAlignment : kConstantAlignment);
+    layout.constants.emplace_back(offset, program.constants[i].data.size());
+    end = offset + program.constants[i].data.size();
+  }
+  layout.file_size = end;
+  return layout;
+}
+
+// --- Flatbuffer ---
+
+// Vectors that are empty are left out; strings and tables are not shared (see program.fbs).
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(FlatBufferBuilder* builder) : b_(*builder) {}
+
+  void Build(const Program& program, const Layout& layout) {
+    auto functions = Each(program.functions, [&](const FunctionInfo& f) { return Function(f); });
+    auto code = Scalars(program.code);
+    auto exports = Each(program.exports, [&](const ExportInfo& e) { return Export(e); });
+    auto adts = Each(program.adts, [&](const AdtInfo& a) { return Adt(a); });
+    auto kernels = Each(program.kernels, [&](const KernelInfo& k) {
+      auto name = b_.CreateString(k.name);
+      auto entries = Scalars<uint64_t>(k.entries);
+      return fbs::CreateKernel(b_, name, k.builtin, entries, k.num_buffers, k.num_scalars);
+    });
+    auto types = Each(program.tensor_types, [&](const TensorTypeInfo& t) {
+      return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims));
+    });
+    auto constants = Each(program.constants, [&](const ConstantInfo& c) {
+      const fbs::Segment* segment =
+          &layout.constants[static_cast<size_t>(&c - program.constants.data())];
+      auto dims = Scalars<int64_t>(c.dims);
+      auto name = b_.CreateString(c.name);
+      return fbs::CreateConstant(b_, static_cast<uint8_t>(c.dtype), dims, name, segment);
+    });
+    auto messages =
+        Each(program.messages, [&](const std::string& s) { return b_.CreateString(s); });
+    auto files =
+        Each(program.source_files, [&](const std::string& s) { return b_.CreateString(s); });
+    auto images = Each(program.images, [&](const ImageInfo& image) {
+      auto i = static_cast<size_t>(&image - program.images.data());
+      auto features = b_.CreateString(image.cpu_features);
+      return fbs::CreateImage(b_, features, &layout.images[i], layout.image_checksums[i]);
+    });
+    auto root = fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts,
+                                   kernels, types, constants, messages, files, images);
+    fbs::FinishProgramBuffer(b_, root);
+  }
+
+ private:
+  template <typename T, typename Make>
+  auto Each(const std::vector<T>& items, Make make)
+      -> Offset<flatbuffers::Vector<decltype(make(items[0]))>> {
+    if (items.empty()) return 0;
+    std::vector<decltype(make(items[0]))> offsets;
+    offsets.reserve(items.size());
+    for (const T& item : items) offsets.push_back(make(item));
+    return b_.CreateVector(offsets);
+  }
+
+  template <typename T>
+  Offset<flatbuffers::Vector<T>> Scalars(std::span<const T> values) {
+    if (values.empty()) return 0;
+    return b_.CreateVector(values.data(), values.size());
+  }
+
+  // Depth is limited by the verifier.
+  Offset<fbs::ValueType> Type(const ValueType& type) {
+    std::vector<Offset<fbs::Dim>> dims;
+    for (size_t i = 0; i < type.dims.size(); ++i) {
+      Offset<flatbuffers::String> name = 0;
+      if (i < type.dim_names.size() && !type.dim_names[i].empty())
+        name = b_.CreateString(type.dim_names[i]);
+      dims.push_back(fbs::CreateDim(b_, type.dims[i], name));
+    }
+    auto dims_vector = dims.empty() ? 0 : b_.CreateVector(dims);
+    auto args = Each(type.args, [&](const ValueType& arg) { return Type(arg); });
+    return fbs::CreateValueType(b_, static_cast<uint8_t>(type.kind),
+                                static_cast<uint8_t>(type.dtype), dims_vector, args, type.index);
+  }
+
+  Offset<fbs::Function> Function(const FunctionInfo& f) {
+    static_assert(sizeof(ArenaSlot) == sizeof(fbs::ArenaSlot));
+    static_assert(sizeof(SourceLocation) == sizeof(fbs::SourceLocation));
+    auto name = b_.CreateString(f.name);
+    Offset<flatbuffers::Vector<const fbs::ArenaSlot*>> slots = 0;
+    if (!f.slots.empty()) {
+      std::vector<fbs::ArenaSlot> raw;
+      for (const ArenaSlot& slot : f.slots) raw.emplace_back(slot.offset, slot.bytes);
+      slots = b_.CreateVectorOfStructs(raw);
+    }
+    Offset<flatbuffers::Vector<const fbs::SourceLocation*>> locations = 0;
+    if (!f.locations.empty()) {
+      std::vector<fbs::SourceLocation> raw;
+      for (const SourceLocation& l : f.locations) raw.emplace_back(l.pc, l.file, l.line, l.column);
+      locations = b_.CreateVectorOfStructs(raw);
+    }
+    return fbs::CreateFunction(b_, name, f.code_offset, f.code_size, f.num_scalar_args,
+                               f.num_object_args, f.num_scalar_registers, f.num_object_registers,
+                               f.returns_scalar, f.arena_bytes, slots, locations, f.num_captured);
+  }
+
+  Offset<fbs::Export> Export(const ExportInfo& e) {
+    auto name = b_.CreateString(e.name);
+    std::vector<Offset<fbs::Param>> params;
+    for (size_t i = 0; i < e.params.size(); ++i) {
+      auto param_name = b_.CreateString(e.param_names[i]);
+      params.push_back(fbs::CreateParam(b_, param_name, Type(e.params[i])));
+    }
+    auto params_vector = params.empty() ? 0 : b_.CreateVector(params);
+    auto result = Type(e.result);
+    auto outputs = Each(e.output_names, [&](const std::string& s) {
+      return fbs::CreateOutput(b_, b_.CreateString(s));
+    });
+    return fbs::CreateExport(b_, name, e.function, params_vector, result, outputs);
+  }
+
+  Offset<fbs::Adt> Adt(const AdtInfo& adt) {
+    auto name = b_.CreateString(adt.name);
+    auto constructors = Each(adt.constructors, [&](const ConstructorInfo& constructor) {
+      auto constructor_name = b_.CreateString(constructor.name);
+      auto fields = Each(constructor.fields, [&](const ValueType& type) { return Type(type); });
+      return fbs::CreateConstructor(b_, constructor_name, fields);
+    });
+    return fbs::CreateAdt(b_, name, adt.num_type_params, constructors);
+  }
+
+  FlatBufferBuilder& b_;
+};
+
+// --- Output ---
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual Status Write(const void* data, size_t size) = 0;
+
+  Status PadTo(uint64_t* position, uint64_t offset) {
+    static constexpr uint8_t kZeros[kSegmentAlignment] = {};
+    assert(offset >= *position && offset - *position <= sizeof(kZeros));
+    uint64_t size = offset - *position;
+    *position = offset;
+    return Write(kZeros, size);
+  }
+};
+
+class VectorSink : public Sink {
+ public:
+  explicit VectorSink(std::vector<uint8_t>* out) : out_(*out) {}
+  Status Write(const void* data, size_t size) override {
+    auto bytes = static_cast<const uint8_t*>(data);
+    out_.insert(out_.end(), bytes, bytes + size);
+    return {};
+  }
+
+ private:
+  std::vector<uint8_t>& out_;
+};
+
+class FileSink : public Sink {
+ public:
+  FileSink(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  Status Write(const void* data, size_t size) override {
+    auto bytes = static_cast<const uint8_t*>(data);
+    while (size > 0) {
+      ssize_t written = ::write(fd_, bytes, std::min<size_t>(size, size_t{1} << 30));
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+      }
+      bytes += written;
+      size -= static_cast<size_t>(written);
+    }
+    return {};
+  }
+
+ private:
+  int fd_;
+  std::string path_;
+};
+
+// The header and the flatbuffer, ready to write, and where the rest goes.
+struct Prepared {
+  FileHeader header;
+  FlatBufferBuilder builder;
+  Layout layout;
+};
+
+Status Prepare(const Program& program, Prepared* out) {
+  RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
+  SizeBound bound;
+  bound.AddProgram(program);
+  if (bound.bytes() >= kMaxProgramBytes) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("program too large: up to {} bytes without its constants, the limit is {}",
+                    bound.bytes(), kMaxProgramBytes));
+  }
+  // Offsets depend on the program's size, which does not depend on their values: build, lay out,
+  // build again.
+  Layout blank;
+  blank.images.resize(program.images.size());
+  blank.image_checksums.resize(program.images.size(), 1);
+  blank.constants.resize(program.constants.size());
+  ProgramBuilder(&out->builder).Build(program, blank);
+  uint32_t size = out->builder.GetSize();
+  out->layout = LayOut(program, size);
+  out->builder.Clear();
+  ProgramBuilder(&out->builder).Build(program, out->layout);
+  if (out->builder.GetSize() != size) {
+    return Status(StatusCode::kInternal,
+                  fmt::format("program of {} bytes became {} when its offsets were filled in", size,
+                              out->builder.GetSize()));
+  }
+
+  FileHeader& header = out->header;
+  header = {};
+  std::memcpy(header.magic, kFileMagic, sizeof(kFileMagic));
+  header.major = kFormatMajor;
+  header.minor = kFormatMinor;
+  header.program_offset = sizeof(FileHeader);
+  header.program_size = size;
+  header.file_size = out->layout.file_size;
+  uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
+  header.checksum = Checksum64({out->builder.GetBufferPointer(), size}, seed);
+  return {};
+}
+
+Status WriteTo(const Program& program, const Prepared& prepared, Sink* sink) {
+  uint64_t position = sizeof(FileHeader) + prepared.header.program_size;
+  RELAYVM_RETURN_IF_ERROR(sink->Write(&prepared.header, sizeof(FileHeader)));
+  RELAYVM_RETURN_IF_ERROR(
+      sink->Write(prepared.builder.GetBufferPointer(), prepared.header.program_size));
+  for (size_t i = 0; i < program.images.size(); ++i) {
+    std::span<const uint8_t> elf = program.images[i].elf;
+    RELAYVM_RETURN_IF_ERROR(sink->PadTo(&position, prepared.layout.images[i].offset()));
+    RELAYVM_RETURN_IF_ERROR(sink->Write(elf.data(), elf.size()));
+    position += elf.size();
+  }
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    std::span<const std::byte> data = program.constants[i].data;
+    RELAYVM_RETURN_IF_ERROR(sink->PadTo(&position, prepared.layout.constants[i].offset()));
+    RELAYVM_RETURN_IF_ERROR(sink->Write(data.data(), data.size()));
+    position += data.size();
+  }
+  assert(position == prepared.header.file_size);
+  return {};
+}
+
+Status CannotCreate(const std::string& path, int error) {
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("cannot create '{}': {}", path, std::strerror(error)));
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> SerializeProgram(const Program& program) {
+  Prepared prepared;
+  RELAYVM_RETURN_IF_ERROR(Prepare(program, &prepared));
+  std::vector<uint8_t> bytes;
+  bytes.reserve(prepared.header.file_size);
+  VectorSink sink(&bytes);
+  RELAYVM_RETURN_IF_ERROR(WriteTo(program, prepared, &sink));
+  return bytes;
+}
+
+Status WriteProgramFile(const Program& program, const std::string& path) {
+  Prepared prepared;
+  RELAYVM_RETURN_IF_ERROR(Prepare(program, &prepared));
+
+  // A pipe or a device can't be replaced by renaming.
+  struct stat info;
+  bool special = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  std::string written_path = special ? path : fmt::format("{}.tmp{}", path, ::getpid());
+  int flags = O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC);
+  int fd = ::open(written_path.c_str(), flags, 0666);
+  if (fd < 0) return CannotCreate(path, errno);
+
+  FileSink sink(fd, path);
+  Status status = WriteTo(program, prepared, &sink);
+  if (::close(fd) != 0 && status.ok()) status = CannotCreate(path, errno);
+  if (special) return status;
+  if (status.ok() && ::rename(written_path.c_str(), path.c_str()) != 0)
+    status = CannotCreate(path, errno);
+  if (!status.ok()) ::unlink(written_path.c_str());
+  return status;
+}
+
+}  // namespace relayvm

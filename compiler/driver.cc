@@ -1,0 +1,127 @@
+#include "compiler/driver.h"
+
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/core.h>
+
+#include "compiler/frontend/params.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/lowering/lower.h"
+
+namespace relayvm {
+namespace {
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    return Status(StatusCode::kNotFound, fmt::format("cannot read {}", path));
+  }
+  return std::move(text).str();
+}
+
+// "1x?x300" over a declared type: `?` keeps what is declared; a number replaces `?`.
+Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
+                           const std::string& text) {
+  auto fail = [&](const std::string& why) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("--shape {}={}: {}", name, text, why));
+  };
+  const auto* tensor = declared == nullptr ? nullptr : declared->As<TensorType>();
+  if (tensor == nullptr) return fail("the parameter is not a tensor with a declared type");
+  std::vector<Dim> dims;
+  std::stringstream parts(text);
+  std::string part;
+  while (std::getline(parts, part, 'x')) {
+    size_t axis = dims.size();
+    if (axis >= tensor->shape.size()) break;
+    if (part == "?") {
+      dims.push_back(tensor->shape[axis]);
+      continue;
+    }
+    int64_t value = 0;
+    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size() || value < 0) {
+      return fail(fmt::format("\"{}\" is not a size; write numbers and ? separated by x", part));
+    }
+    const Dim& old = tensor->shape[axis];
+    if (old.is_const() && old.value() != value) {
+      return fail(fmt::format("dimension {} is declared as {}", axis, old.value()));
+    }
+    dims.emplace_back(value);
+  }
+  if (dims.size() != tensor->shape.size() || std::getline(parts, part, 'x')) {
+    return fail(fmt::format("the parameter has {} dimensions", tensor->shape.size()));
+  }
+  return ir::MakeTensorType(std::move(dims), tensor->dtype);
+}
+
+Result<ir::Module> BindShapes(ir::Module module, const std::map<std::string, std::string>& shapes) {
+  if (shapes.empty()) return module;
+  const ir::Function& main = *module.functions.at(module.entry);
+  ir::Function copy = main;
+  for (const auto& [name, text] : shapes) {
+    bool found = false;
+    for (const ir::Var*& p : copy.params) {
+      if (p->name != name) continue;
+      found = true;
+      RELAYVM_ASSIGN_OR_RETURN(ir::Type type, BindShape(p->type, name, text));
+      // The same variable with a sharper type: its uses refer to it by pointer, so it is replaced by a let at the start.
+      const ir::Var* param = ir::MakeVar(module, p->name, std::move(type), p->span);
+      ir::Block body;
+      body.bindings.push_back(
+          {p, ir::MakeExpr(module, ir::AtomExpr{param}, p->span)});
+      body.bindings.insert(body.bindings.end(), copy.body->bindings.begin(),
+                           copy.body->bindings.end());
+      body.result = copy.body->result;
+      copy.body = module.arena->New<ir::Block>(std::move(body));
+      p = param;
+    }
+    if (!found) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("--shape {}={}: @{} has no parameter of that name", name, text,
+                                module.entry));
+    }
+  }
+  module.functions[module.entry] = module.arena->New<ir::Function>(std::move(copy));
+  return module;
+}
+
+}  // namespace
+
+Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(std::string text, ReadFile(input));
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay(input, std::move(text)));
+  module.entry = options.entry;
+  if (!module.functions.contains(module.entry)) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("{}: there is no function @{}; name the one to compile with --entry",
+                              input, module.entry));
+  }
+  if (!options.params_file.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(auto params, frontend::ReadParams(options.params_file));
+    RELAYVM_ASSIGN_OR_RETURN(module, frontend::BindParams(module, params));
+  }
+  return BindShapes(std::move(module), options.shapes);
+}
+
+Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunPipeline(std::move(module), options.pipeline));
+  RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
+                           lower::LowerModule(ready, options.kernels));
+  Compiled compiled;
+  compiled.module = std::move(ready);
+  compiled.program = std::move(lowered.program);
+  compiled.llvm_ir = std::move(lowered.llvm_ir);
+  compiled.assembly = std::move(lowered.assembly);
+  return compiled;
+}
+
+Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(input, options));
+  return CompileModule(std::move(module), options);
+}
+
+}  // namespace relayvm

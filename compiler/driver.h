@@ -1,0 +1,35 @@
+// The compiler as a library: a program's text or file in, a Program or its other forms out.
+// Tested by driver_test.cc.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "bytecode/program.h"
+#include "compiler/pipeline.h"
+#include "kernels/codegen/kernel_compiler.h"
+
+namespace relayvm {
+
+struct CompileOptions {
+  std::string params_file;                       // TVM parameter file or .npz; empty: none
+  std::map<std::string, std::string> shapes;     // parameter name -> "1x?x300"
+  std::string entry = "main";
+  PipelineOptions pipeline;
+  KernelOptions kernels;
+};
+
+struct Compiled {
+  ir::Module module;    // after the pipeline
+  Program program;
+  std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
+};
+
+// Reads INPUT (Relay text), binds parameters and shapes. Not yet typed.
+Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
+Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);
+Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options);
+
+}  // namespace relayvm

@@ -1,0 +1,71 @@
+// The surface form: what the parser makes and to_anf.h turns into A-normal form. Private to the frontend.
+//
+// Expressions are nodes of a DAG in one vector, named by position; operands come before their users. A graph variable
+// (%0 = ...) is a node that several others mention. Variables are the IR's own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace relayvm::frontend {
+
+using NodeId = uint32_t;
+inline constexpr NodeId kNoNode = UINT32_MAX;
+
+enum class NodeKind : uint8_t {
+  kAtom,       // `atom`
+  kOperator,   // a bare operator: ops[payload]; only as a callee, never in finished trees
+  kOpCall,     // ops[payload](operands)
+  kCall,       // operands[0](operands[1...])
+  kTuple,
+  kTupleGet,   // field `payload` of operands[0]
+  kLet,        // lets[payload][i] = operands[i], one after the other; the last operand is the value
+  kFunction,   // functions[payload]; operands[0] is the body
+  kIf,         // condition, then, else
+  kMatch,      // matches[payload]; data, then the clauses' bodies
+  kRefCreate,
+  kRefRead,
+  kRefWrite,
+};
+
+struct Node {
+  NodeKind kind;
+  ir::Span span;
+  std::vector<NodeId> operands;
+  uint32_t payload = 0;
+  ir::Atom atom = static_cast<const ir::Var*>(nullptr);
+
+  // True if operand `i` is evaluated in a block of its own (a branch, a clause, a function's body).
+  bool OpensBlock(size_t i) const {
+    if (kind == NodeKind::kFunction) return true;
+    return (kind == NodeKind::kIf || kind == NodeKind::kMatch) && i > 0;
+  }
+};
+
+struct OpPayload {
+  const OpDef* op;
+  Attrs attrs;
+};
+struct MatchPayload {
+  std::vector<ir::Pattern> patterns;
+  bool complete;
+};
+
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<OpPayload> ops;
+  std::vector<std::vector<const ir::Var*>> lets;
+  std::vector<ir::Function> functions;  // without body
+  std::vector<MatchPayload> matches;
+
+  NodeId Add(Node node) {
+    nodes.push_back(std::move(node));
+    return static_cast<NodeId>(nodes.size() - 1);
+  }
+};
+
+}  // namespace relayvm::frontend

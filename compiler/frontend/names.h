@@ -1,0 +1,67 @@
+// The names in scope while a function is parsed, and suggestions for those that are not.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/frontend/ast.h"
+
+namespace relayvm::frontend {
+
+struct StringHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+};
+template <typename T>
+using NameMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
+
+// Maps names to values, innermost first; a mark remembers a state to return to.
+template <typename T>
+class ScopedNames {
+ public:
+  size_t Mark() const { return order_.size(); }
+  void Bind(const std::string& name, T value) {
+    auto it = values_.try_emplace(name).first;
+    it->second.push_back(std::move(value));
+    order_.push_back(&*it);
+  }
+  void Release(size_t mark) {
+    for (; order_.size() > mark; order_.pop_back()) order_.back()->second.pop_back();
+  }
+  const T* Find(std::string_view name) const {
+    auto it = values_.find(name);
+    return it == values_.end() || it->second.empty() ? nullptr : &it->second.back();
+  }
+  template <typename Fn>
+  void ForEachName(const Fn& fn) const {
+    ForEachNameSince(0, fn);
+  }
+  // Of the names bound since Mark() gave `mark`.
+  template <typename Fn>
+  void ForEachNameSince(size_t mark, const Fn& fn) const {
+    for (size_t i = mark; i < order_.size(); ++i) fn(order_[i]->first);
+  }
+
+ private:
+  NameMap<std::vector<T>> values_;
+  std::vector<typename NameMap<std::vector<T>>::value_type*> order_;
+};
+
+// Collects candidates and keeps the one closest to a misspelt name, if any is close enough.
+class Suggestion {
+ public:
+  explicit Suggestion(std::string_view wanted) : wanted_(wanted), best_distance_(wanted.size() < 4 ? 2 : 3) {}
+  void Consider(std::string_view candidate);
+  // `; did you mean PREFIX...?`, or nothing.
+  std::string Text(std::string_view prefix) const;
+
+ private:
+  std::string wanted_;
+  size_t best_distance_;
+  std::string best_;
+  int candidates_ = 0;
+};
+
+}  // namespace relayvm::frontend

@@ -1,0 +1,192 @@
+#include "compiler/frontend/params.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "bytecode/io/npz.h"
+#include "compiler/frontend/names.h"
+#include "compiler/ir/ndarray_blob.h"
+#include "compiler/ir/substitute.h"
+
+namespace relayvm::frontend {
+namespace {
+
+constexpr uint64_t kMagic = 0xF7E58D4F05049CB7;
+
+Status Bad(std::string what) { return Status(StatusCode::kInvalidInput, "parameter file: " + what); }
+
+// Takes fields from the front of a buffer.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::optional<uint64_t> U64() {
+    if (bytes_.size() < 8) return std::nullopt;
+    uint64_t value;
+    std::memcpy(&value, bytes_.data(), 8);
+    bytes_ = bytes_.subspan(8);
+    return value;
+  }
+  std::optional<std::string> String() {
+    auto length = U64();
+    if (!length || *length > bytes_.size()) return std::nullopt;
+    std::string s(reinterpret_cast<const char*>(bytes_.data()), *length);
+    bytes_ = bytes_.subspan(*length);
+    return s;
+  }
+  Result<te::HostTensor> Blob() {
+    size_t size = 0;
+    auto tensor = ir::ReadNdarrayBlob(bytes_, &size);
+    if (tensor.ok()) bytes_ = bytes_.subspan(size);
+    return tensor;
+  }
+  size_t left() const { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+bool IsNumberedVariant(std::string_view name, std::string_view base) {
+  return name.size() > base.size() && name.substr(0, base.size()) == base &&
+         name.find_first_not_of("0123456789", base.size()) == std::string_view::npos;
+}
+
+// As TVM prints a variable's name.
+std::string PrintedName(const std::string& name) {
+  return !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) ? name : "v" + name;
+}
+
+bool Fits(const te::HostTensor& t, const ir::Type& type) {
+  if (type == nullptr || type->As<ir::InferVar>() != nullptr) return true;
+  auto* tensor = type->As<TensorType>();
+  if (tensor == nullptr || tensor->dtype != t.dtype || tensor->shape.size() != t.shape.size()) return false;
+  for (size_t i = 0; i < t.shape.size(); ++i) {
+    if (tensor->shape[i].is_const() && tensor->shape[i].value() != t.shape[i]) return false;
+  }
+  return true;
+}
+
+bool IsCalled(const ir::Block& b, const std::string& function) {
+  auto refers = [&](const ir::Atom& a) {
+    auto* global = std::get_if<const ir::GlobalVar*>(&a);
+    return global != nullptr && (*global)->name == function;
+  };
+  bool found = refers(b.result);
+  for (const ir::Binding& binding : b.bindings) {
+    ir::ForEachAtom(*binding.value, [&](const ir::Atom& a) { found = found || refers(a); });
+    ir::ForEachBlock(*binding.value, [&](const ir::Block& nested) { found = found || IsCalled(nested, function); });
+  }
+  return found;
+}
+
+// The parameter that `name` means; null if there is none, or more than one is as likely.
+const ir::Var* FindParam(const ir::Function& f, const std::string& name, const Params& params) {
+  const std::string printed = PrintedName(name);
+  for (const std::string& wanted : {name, printed}) {
+    for (const ir::Var* p : f.params) {
+      if (p->name == wanted) return p;
+    }
+  }
+  const ir::Var* found = nullptr;
+  for (const ir::Var* p : f.params) {
+    if (!IsNumberedVariant(p->name, printed) || params.contains(p->name)) continue;
+    if (found != nullptr) return nullptr;
+    found = p;
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Params> ParseTvmParams(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  if (reader.U64() != kMagic) return Bad("wrong magic number");
+  reader.U64();
+  auto count = reader.U64();
+  if (!count || *count > reader.left() / 8) return Bad("truncated, or a wrong number of names");
+  std::vector<std::string> names;
+  for (uint64_t i = 0; i < *count; ++i) {
+    auto name = reader.String();
+    if (!name) return Bad(fmt::format("truncated at name {} of {}", i + 1, *count));
+    names.push_back(*std::move(name));
+  }
+  auto tensors = reader.U64();
+  if (tensors != count) return Bad(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
+  Params params;
+  for (std::string& name : names) {
+    auto tensor = reader.Blob();
+    if (!tensor.ok()) return Bad(fmt::format("\"{}\": {}", name, tensor.status().message()));
+    if (!params.emplace(name, *std::move(tensor)).second) return Bad(fmt::format("\"{}\" occurs twice", name));
+  }
+  return params;
+}
+
+Result<Params> ReadParams(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status(StatusCode::kNotFound, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  char magic[8] = {};
+  file.read(magic, sizeof(magic));
+  if (file.gcount() >= 4 && magic[0] == 'P' && magic[1] == 'K') {
+    RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
+    return Params(std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
+  }
+  uint64_t found;
+  std::memcpy(&found, magic, sizeof(found));
+  if (found != kMagic) {
+    return Status(StatusCode::kInvalidInput, fmt::format("{}: neither a TVM parameter file nor a .npz archive", path));
+  }
+  file.clear();
+  file.seekg(0, std::ios::end);
+  std::vector<std::byte> bytes(static_cast<size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) return Status(StatusCode::kInvalidInput, fmt::format("{}: read error", path));
+  auto params = ParseTvmParams(bytes);
+  if (!params.ok()) return params.status().WithContext(path);
+  return params;
+}
+
+Result<ir::Module> BindParams(const ir::Module& m, const Params& params) {
+  auto entry = m.functions.find(m.entry);
+  if (entry == m.functions.end()) return Status(StatusCode::kNotFound, fmt::format("no function @{} to bind parameters to", m.entry));
+  const ir::Function& main = *entry->second;
+  ir::Substitution constants;
+  for (const auto& [name, tensor] : params) {
+    const ir::Var* param = FindParam(main, name, params);
+    if (param == nullptr) {
+      Suggestion suggestion(name);
+      for (const ir::Var* p : main.params) suggestion.Consider(p->name);
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("parameter \"{}\" matches no parameter of @{}{}", name, m.entry, suggestion.Text("%")));
+    }
+    const ir::Constant* constant = ir::MakeConstant(m, tensor, name);
+    if (!Fits(tensor, param->type)) {
+      return m.sources->Error(StatusCode::kInvalidInput, param->span,
+                              fmt::format("parameter \"{}\" is {}, but %{} is declared as {}", name,
+                                          ir::TypeToString(ir::ConstantType(*constant)), param->name, ir::TypeToString(param->type)));
+    }
+    if (!constants.emplace(param, constant).second) {
+      return m.sources->Error(StatusCode::kInvalidInput, param->span, fmt::format("two of the given parameters match %{}", param->name));
+    }
+  }
+  if (constants.empty()) return m;
+  for (const auto& [name, function] : m.functions) {
+    if (IsCalled(*function->body, m.entry)) {
+      return m.sources->Error(StatusCode::kUnsupported, function->span,
+                              fmt::format("cannot bind parameters of @{}: @{} calls it", m.entry, name));
+    }
+  }
+  ir::Function bound = main;
+  std::erase_if(bound.params, [&](const ir::Var* p) { return constants.contains(p); });
+  bound.body = ir::Substitute(m, *main.body, constants);
+  ir::Module out = m;
+  out.functions[m.entry] = m.arena->New(std::move(bound));
+  return out;
+}
+
+}  // namespace relayvm::frontend

@@ -1,0 +1,739 @@
+// Expressions, from the loosest binding (a sequence of lets) to the tightest (a name).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/parser_impl.h"
+#include "kernels/op/op.h"
+
+namespace relayvm::frontend {
+namespace {
+
+bool IsTemporaryName(std::string_view name) {  // as the printer names variables without a name
+  return name.size() > 1 && name[0] == '_' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+struct Infix {
+  std::string_view token;
+  int precedence;
+  std::string_view op;
+};
+constexpr Infix kInfix[] = {
+    {"*", 12, "multiply"},   {"/", 12, "divide"},        {"+", 10, "add"},    {"-", 10, "subtract"},
+    {"<", 8, "less"},        {"<=", 8, "less_equal"},    {">", 8, "greater"}, {">=", 8, "greater_equal"},
+    {"==", 7, "equal"},      {"!=", 7, "not_equal"},
+};
+
+ir::Span Join(const ir::Span& first, const ir::Span& last) {
+  ir::Span span = first;
+  if (first.line == last.line && last.column >= first.column) span.length = last.column + last.length - first.column;
+  return span;
+}
+
+}  // namespace
+
+// --- Sequences -------------------------------------------------------------------------------------------------------
+
+NodeId Parser::LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span) {
+  if (vars.empty()) return values.back();
+  graph_.lets.push_back(std::move(vars));
+  return graph_.Add({NodeKind::kLet, span, std::move(values), static_cast<uint32_t>(graph_.lets.size() - 1)});
+}
+
+NodeId Parser::ParseExpr() {
+  const ir::Span span = SpanOf(Peek());
+  const size_t mark = locals_.Mark();
+  std::vector<const ir::Var*> vars;
+  std::vector<NodeId> values;
+  for (;;) {
+    if (PeekIsWord("let")) {
+      const ir::Var* var = nullptr;
+      NodeId value = kNoNode;
+      if (!ParseLet(&var, &value)) return kNoNode;
+      vars.push_back(var);
+      values.push_back(value);
+      continue;
+    }
+    if (StartsGraphBinding()) {
+      if (!ParseGraphBinding()) return kNoNode;
+      continue;
+    }
+    NodeId value = ParseValue();
+    if (value == kNoNode) return kNoNode;
+    values.push_back(value);
+    if (!Accept(";")) break;
+    vars.push_back(ir::MakeVar(module_, "", nullptr, graph_.nodes[value].span));  // e1; e2
+  }
+  locals_.Release(mark);
+  return LetNode(std::move(vars), std::move(values), span);
+}
+
+bool Parser::ParseLet(const ir::Var** var, NodeId* value) {
+  Take();
+  std::string name;
+  ir::Span span;
+  ir::Type type;
+  if (!ParseNewLocal(&name, &span)) return false;
+  if (Accept(":") && !ParseType(&type)) return false;
+  if (!Expect("=", "in a let")) return false;
+  // Only a function is in scope of itself, so that `let %x = add(%x, 1)` shadows.
+  Peek();
+  Lexer ahead = lexer_;
+  ahead.set_position(Peek().begin);
+  Token first = ahead.Next();
+  while (first.Is("(")) first = ahead.Next();
+  if (first.IsWord("fn")) {
+    *var = BindLocal(name, std::move(type), span);
+    *value = ParseValue();
+  } else {
+    *value = ParseValue();
+    *var = BindLocal(name, std::move(type), span);
+  }
+  return *value != kNoNode && Expect(";", "after the value of a let");
+}
+
+bool Parser::StartsGraphBinding() {
+  if (Peek().kind != TokenKind::kGraph) return false;
+  Lexer ahead = lexer_;
+  return ahead.Next().Is("=");
+}
+
+bool Parser::ParseGraphBinding() {
+  const Token name = Take();
+  Take();  // =
+  NodeId value = PeekIsNumberedConstructor(";") ? ParseConstructor() : ParseValue();
+  if (value == kNoNode || !Expect(";", "after the value of a graph variable")) return false;
+  GraphBinding binding{value, current_function_};
+  auto [it, inserted] = graph_vars_.try_emplace(name.index, binding);
+  if (inserted) return true;
+  if (it->second.function == current_function_) {
+    Fail(name, fmt::format("graph variable %{} is bound twice", name.index));
+    return false;
+  }
+  shadowed_graph_vars_.emplace_back(name.index, it->second);
+  it->second = binding;
+  return true;
+}
+
+bool Parser::ParseNewLocal(std::string* name, ir::Span* span) {
+  const Token t = Peek();
+  if (t.kind != TokenKind::kLocal) {
+    FailExpected("a variable such as %x");
+    return false;
+  }
+  Take();
+  *name = t.text;
+  *span = SpanOf(t);
+  if (t.quoted) return true;
+  // "%x:int32" is x with its type, "%aten::relu" and "%x:0" are names.
+  const size_t colon = name->rfind(':');
+  if (colon == std::string::npos || (*name)[colon - 1] == ':' || PeekIs(":")) return true;
+  std::string_view suffix = std::string_view(*name).substr(colon + 1);
+  if (!NamesType(suffix)) return true;
+  MoveTo(t.begin + 1 + colon);
+  *span = SpanOf(t.begin, t.begin + 1 + colon);
+  name->resize(colon);
+  return true;
+}
+
+const ir::Var* Parser::BindLocal(const std::string& name, ir::Type type, ir::Span span) {
+  const ir::Var* var = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+  locals_.Bind(name, var);
+  return var;
+}
+
+// --- Values ----------------------------------------------------------------------------------------------------------
+
+NodeId Parser::ParseValue() {
+  Nesting nesting(this);
+  if (!nesting.ok()) return kNoNode;
+  if (PeekIsWord("let") || StartsGraphBinding()) return ParseLetValue();
+  if (PeekIs("{")) {
+    NodeId body = kNoNode;
+    return ParseBlock("of a block", &body) ? body : kNoNode;
+  }
+  if (PeekIsWord("free_var")) {
+    Fail(Peek(), "free_var stands only at the start of a file that is one expression");
+    return kNoNode;
+  }
+  return ParseOperators();
+}
+
+// A let as the value of another: `let %x = let %y = 1; add(%y, %y); ...`: its body ends at the first ';'.
+NodeId Parser::ParseLetValue() {
+  const ir::Span span = SpanOf(Peek());
+  const size_t mark = locals_.Mark();
+  std::vector<const ir::Var*> vars;
+  std::vector<NodeId> values;
+  for (;;) {
+    if (PeekIsWord("let")) {
+      const ir::Var* var = nullptr;
+      NodeId value = kNoNode;
+      if (!ParseLet(&var, &value)) return kNoNode;
+      vars.push_back(var);
+      values.push_back(value);
+    } else if (StartsGraphBinding()) {
+      if (!ParseGraphBinding()) return kNoNode;
+    } else {
+      break;
+    }
+  }
+  NodeId value = ParseValue();
+  if (value == kNoNode) return kNoNode;
+  values.push_back(value);
+  locals_.Release(mark);
+  return LetNode(std::move(vars), std::move(values), span);
+}
+
+// Operators of one text level are a loop over two stacks (shunting yard).
+NodeId Parser::ParseOperators() {
+  NodeId first = ParsePostfix();
+  if (first == kNoNode) return kNoNode;
+  std::vector<NodeId> operands = {first};
+  std::vector<std::pair<const Infix*, Token>> pending;
+  auto reduce = [&] {
+    auto [infix, token] = std::move(pending.back());
+    pending.pop_back();
+    NodeId right = operands.back();
+    operands.pop_back();
+    const OpDef* op = OpTable::Get().Find(infix->op);
+    if (op == nullptr) {
+      Fail(StatusCode::kUnsupported, SpanOf(token), fmt::format("unsupported operator \"{}\"", infix->op));
+      return false;
+    }
+    ir::Span span = Join(graph_.nodes[operands.back()].span, graph_.nodes[right].span);
+    operands.back() = MakeOpCall(op, {operands.back(), right}, Attrs(), span);
+    return operands.back() != kNoNode;
+  };
+  for (;;) {
+    const Token& t = Peek();
+    const Infix* infix = nullptr;
+    if (t.kind == TokenKind::kPunctuation) {
+      for (const Infix& candidate : kInfix) {
+        if (candidate.token == t.text) infix = &candidate;
+      }
+    }
+    while (!pending.empty() && (infix == nullptr || pending.back().first->precedence >= infix->precedence)) {
+      if (!reduce()) return kNoNode;
+    }
+    if (infix == nullptr) return operands[0];
+    pending.emplace_back(infix, Take());
+    NodeId operand = ParsePostfix();
+    if (operand == kNoNode) return kNoNode;
+    operands.push_back(operand);
+  }
+}
+
+NodeId Parser::ParsePostfix() {
+  NodeId node = ParsePrimary();
+  while (node != kNoNode) {
+    if (PeekIs("(")) {
+      node = ParseCall(node);
+    } else if (PeekIs(".")) {
+      const Token dot = Take();
+      auto index = lexer_.ProjectionIndex();
+      if (!index) {
+        Fail(dot, "expected the number of a tuple's field after '.'");
+        return kNoNode;
+      }
+      node = FinishOperator(node);
+      if (node == kNoNode) return kNoNode;
+      ir::Span span = Join(graph_.nodes[node].span, SpanOf(dot.begin, lexer_.position()));
+      node = graph_.Add({NodeKind::kTupleGet, span, {node}, *index});
+    } else {
+      return FinishOperator(node);
+    }
+  }
+  return kNoNode;
+}
+
+NodeId Parser::ParsePrimary() {
+  const Token& t = Peek();
+  switch (t.kind) {
+    case TokenKind::kLocal: return ParseLocal();
+    case TokenKind::kGraph: return ParseGraphVar();
+    case TokenKind::kGlobal: return ParseGlobal();
+    case TokenKind::kMeta: return ParseMeta();
+    case TokenKind::kInteger:
+      if (PeekIsNumberedConstructor("(")) return ParseConstructor();
+      return ParseNumber();
+    case TokenKind::kFloat: return ParseNumber();
+    case TokenKind::kIdentifier: return ParseName();
+    case TokenKind::kPunctuation:
+      if (t.text == "(") return ParseParenthesised();
+      if (t.text == "-") return ParseNumber();
+      break;
+    default: break;
+  }
+  FailExpected("an expression");
+  return kNoNode;
+}
+
+// (), (e), (e,), (e, f)
+NodeId Parser::ParseParenthesised() {
+  const ir::Span span = SpanOf(Take());
+  std::vector<NodeId> fields;
+  bool tuple = PeekIs(")");
+  while (!PeekIs(")")) {
+    NodeId field = ParseExpr();
+    if (field == kNoNode) return kNoNode;
+    fields.push_back(field);
+    const bool comma = Accept(",");
+    tuple = tuple || comma;
+    if (!comma && !PeekIs(")")) {
+      FailExpected("',' or ')'");
+      return kNoNode;
+    }
+  }
+  const Token close = Take();
+  if (!tuple) return fields[0];
+  return graph_.Add({NodeKind::kTuple, Join(span, SpanOf(close)), std::move(fields)});
+}
+
+NodeId Parser::AtomNode(ir::Atom atom, ir::Span span) {
+  Node node{NodeKind::kAtom, span, {}};
+  node.atom = atom;
+  return graph_.Add(std::move(node));
+}
+
+// --- Names -----------------------------------------------------------------------------------------------------------
+
+// The longest prefix of the token that is bound, ending before punctuation; the rest is read again.
+template <typename Find>
+static auto FindLongest(const Token& t, const Find& find, size_t* length) -> decltype(find(t.text)) {
+  for (size_t end = t.text.size(); end != std::string::npos && end > 0;
+       end = t.quoted ? std::string::npos : t.text.find_last_of("./:-", end - 1)) {
+    if (auto* found = find(std::string_view(t.text).substr(0, end))) {
+      *length = end;
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+NodeId Parser::ParseLocal() {
+  const Token t = Take();
+  size_t length = 0;
+  auto* var = FindLongest(t, [&](std::string_view name) { return locals_.Find(name); }, &length);
+  if (var == nullptr) {
+    Suggestion suggestion(t.text);
+    locals_.ForEachName([&](const std::string& n) { suggestion.Consider(n); });
+    Fail(t, fmt::format("unknown variable %{}{}", t.text, suggestion.Text("%")));
+    return kNoNode;
+  }
+  if (t.quoted) return AtomNode(*var, SpanOf(t));
+  const size_t end = t.begin + 1 + length;
+  if (end != t.end) MoveTo(end);
+  return AtomNode(*var, SpanOf(t.begin, end));
+}
+
+NodeId Parser::ParseGraphVar() {
+  const Token t = Take();
+  auto it = graph_vars_.find(t.index);
+  if (it == graph_vars_.end()) {
+    Fail(t, fmt::format("unknown graph variable %{}; it is used before it is bound", t.index));
+    return kNoNode;
+  }
+  return it->second.node;
+}
+
+NodeId Parser::ParseGlobal() {
+  const Token t = Take();
+  size_t length = 0;
+  auto* global = FindLongest(
+      t,
+      [&](std::string_view name) {
+        auto it = globals_.find(name);
+        return it == globals_.end() ? nullptr : &it->second;
+      },
+      &length);
+  if (global == nullptr) {
+    Suggestion suggestion(t.text);
+    for (const auto& [name, value] : globals_) suggestion.Consider(name);
+    Fail(t, fmt::format("unknown function @{}{}", t.text, suggestion.Text("@")));
+    return kNoNode;
+  }
+  if (t.quoted) return AtomNode(*global, SpanOf(t));
+  const size_t end = t.begin + 1 + length;
+  if (end != t.end) MoveTo(end);
+  return AtomNode(*global, SpanOf(t.begin, end));
+}
+
+// Keywords, constructors, operators.
+NodeId Parser::ParseName() {
+  const Token t = Peek();
+  if (t.text == "if") return ParseIf();
+  if (t.text == "match" || t.text == "match?") return ParseMatch();
+  if (t.text == "ref" || t.text == "ref_read" || t.text == "ref_write") return ParseRef();
+  if (t.text == "fn") {
+    Take();
+    return ParseFunction("", SpanOf(t));
+  }
+  Take();
+  if (t.text == "True" || t.text == "False") {
+    return AtomNode(ir::MakeConstant(module_, ir::IntScalar(DType::kBool, t.text == "True")), SpanOf(t));
+  }
+  if (constructors_.contains(t.text)) {
+    MoveTo(t.begin);
+    return ParseConstructor();
+  }
+  std::string name = t.text;
+  size_t end = t.end;
+  while (PeekIs(".")) {
+    const Token dot = Take();
+    const Token part = Peek();
+    if (part.kind != TokenKind::kIdentifier) {
+      MoveTo(dot.begin);
+      break;
+    }
+    Take();
+    name += "." + part.text;
+    end = part.end;
+  }
+  Token whole = t;
+  whole.end = end;
+  const OpDef* op = OpTable::Get().Find(name);
+  if (op == nullptr) {
+    FailUnknownName(whole, name);
+    return kNoNode;
+  }
+  graph_.ops.push_back({op, Attrs()});
+  return graph_.Add({NodeKind::kOperator, SpanOf(whole), {}, static_cast<uint32_t>(graph_.ops.size() - 1)});
+}
+
+// Without fields and arguments it is a call at once.
+NodeId Parser::ParseConstructor() {
+  const Token t = Take();
+  const ir::Constructor* constructor = constructors_.find(std::string_view(text_).substr(t.begin, t.end - t.begin))->second;
+  NodeId node = AtomNode(constructor, SpanOf(t));
+  if (!constructor->fields.empty() || PeekIs("(")) return node;
+  return graph_.Add({NodeKind::kCall, SpanOf(t), {node}});
+}
+
+// TVM's defunctionalisation makes constructors named 0, 1, ... A number is one only where TVM prints no number: alone as the value
+// of a graph variable (constants are never bound), and called.
+bool Parser::PeekIsNumberedConstructor(std::string_view next) {
+  if (Peek().kind != TokenKind::kInteger || !constructors_.contains(Peek().number)) return false;
+  Lexer ahead = lexer_;
+  return ahead.Next().Is(next);
+}
+
+void Parser::FailUnknownName(const Token& t, const std::string& name) {
+  Suggestion suggestion(name);
+  for (const auto& [known, constructor] : constructors_) suggestion.Consider(known);
+  for (std::string_view known : OpTable::Get().Names()) suggestion.Consider(known);
+  Fail(StatusCode::kUnsupported, SpanOf(t), fmt::format("unsupported operator \"{}\"{}", name, suggestion.Text("")));
+}
+
+NodeId Parser::ParseMeta() {
+  const Token t = Take();
+  auto node = metadata_.Find(t.text, t.index);
+  if (!node.ok()) {
+    Fail(t, node.status().message());
+    return kNoNode;
+  }
+  if (t.text != "relay.Constant") {
+    Fail(StatusCode::kUnsupported, SpanOf(t), fmt::format("metadata of type {} is not supported as an expression", t.text));
+    return kNoNode;
+  }
+  auto [it, inserted] = metadata_constants_.try_emplace(*node, nullptr);
+  if (inserted) {
+    auto value = metadata_.ConstantValue(*node);
+    if (!value.ok()) {
+      Fail(t, value.status().message());
+      return kNoNode;
+    }
+    it->second = ir::MakeConstant(module_, *std::move(value));
+  }
+  return AtomNode(it->second, SpanOf(t));
+}
+
+// --- Control ---------------------------------------------------------------------------------------------------------
+
+bool Parser::ParseBlock(std::string_view where, NodeId* body) {
+  if (!Expect("{", fmt::format("at the start {}", where))) return false;
+  *body = ParseExpr();
+  return *body != kNoNode && Expect("}", fmt::format("at the end {}", where));
+}
+
+NodeId Parser::ParseIf() {
+  const ir::Span span = SpanOf(Take());
+  if (!Expect("(", "after if")) return kNoNode;
+  NodeId condition = ParseExpr();
+  NodeId then_value = kNoNode;
+  NodeId else_value = kNoNode;
+  if (condition == kNoNode || !Expect(")", "after the condition") || !ParseBlock("of a branch", &then_value)) return kNoNode;
+  if (!AcceptWord("else")) {
+    FailExpected("else");
+    return kNoNode;
+  }
+  if (PeekIsWord("if")) {
+    else_value = ParseValue();
+    if (else_value == kNoNode) return kNoNode;
+  } else if (!ParseBlock("of a branch", &else_value)) {
+    return kNoNode;
+  }
+  return graph_.Add({NodeKind::kIf, span, {condition, then_value, else_value}});
+}
+
+NodeId Parser::ParseMatch() {
+  const Token keyword = Take();
+  NodeId data = ParsePostfix();
+  if (data == kNoNode || !Expect("{", "before the clauses of a match")) return kNoNode;
+  std::vector<NodeId> operands = {data};
+  MatchPayload payload{{}, keyword.text == "match"};
+  while (!Accept("}")) {
+    const size_t mark = locals_.Mark();
+    ir::Pattern pattern;
+    if (!ParsePattern(&pattern) || !Expect("=>", "after a pattern")) return kNoNode;
+    NodeId body = ParseValue();
+    if (body == kNoNode) return kNoNode;
+    locals_.Release(mark);
+    payload.patterns.push_back(std::move(pattern));
+    operands.push_back(body);
+    if (!Accept(",") && !PeekIs("}")) {
+      FailExpected("',' or '}' after a clause");
+      return kNoNode;
+    }
+  }
+  graph_.matches.push_back(std::move(payload));
+  return graph_.Add({NodeKind::kMatch, SpanOf(keyword), std::move(operands), static_cast<uint32_t>(graph_.matches.size() - 1)});
+}
+
+bool Parser::ParsePattern(ir::Pattern* pattern) {
+  Nesting nesting(this);
+  if (!nesting.ok()) return false;
+  const Token t = Peek();
+  pattern->span = SpanOf(t);
+  if (t.kind == TokenKind::kLocal) {
+    std::string name;
+    ir::Type type;
+    if (!ParseNewLocal(&name, &pattern->span) || (Accept(":") && !ParseType(&type))) return false;
+    pattern->kind = ir::Pattern::Kind::kVar;
+    pattern->var = BindLocal(name, std::move(type), pattern->span);
+    return true;
+  }
+  if (AcceptWord("_")) return true;
+  bool has_fields = t.Is("(");
+  if (has_fields) {
+    pattern->kind = ir::Pattern::Kind::kTuple;
+  } else if (t.kind == TokenKind::kIdentifier || t.kind == TokenKind::kInteger) {
+    const std::string written = text_.substr(t.begin, t.end - t.begin);
+    auto it = constructors_.find(written);
+    if (it == constructors_.end()) {
+      Suggestion suggestion(written);
+      for (const auto& [name, constructor] : constructors_) suggestion.Consider(name);
+      Fail(t, fmt::format("unknown constructor {}{}", written, suggestion.Text("")));
+      return false;
+    }
+    pattern->kind = ir::Pattern::Kind::kConstructor;
+    pattern->constructor = it->second;
+    Take();
+    has_fields = PeekIs("(");
+  } else {
+    FailExpected("a pattern");
+    return false;
+  }
+  if (has_fields) {
+    Take();
+    while (!Accept(")")) {
+      ir::Pattern field;
+      if (!ParsePattern(&field)) return false;
+      pattern->fields.push_back(std::move(field));
+      if (!Accept(",") && !PeekIs(")")) {
+        FailExpected("',' or ')' in a pattern");
+        return false;
+      }
+    }
+  }
+  if (pattern->constructor != nullptr && pattern->fields.size() != pattern->constructor->fields.size()) {
+    const size_t wanted = pattern->constructor->fields.size();
+    Fail(t, fmt::format("constructor {} has {} field{}, the pattern {}", pattern->constructor->name, wanted, wanted == 1 ? "" : "s",
+                        pattern->fields.size()));
+    return false;
+  }
+  return true;
+}
+
+NodeId Parser::ParseRef() {
+  const Token keyword = Take();
+  std::vector<NodeId> operands;
+  if (!Expect("(", fmt::format("after {}", keyword.text))) return kNoNode;
+  NodeId first = ParseExpr();
+  if (first == kNoNode) return kNoNode;
+  operands.push_back(first);
+  if (keyword.text == "ref_write") {
+    if (!Expect(",", "between the operands of ref_write")) return kNoNode;
+    NodeId second = ParseExpr();
+    if (second == kNoNode) return kNoNode;
+    operands.push_back(second);
+  }
+  const Token close = Peek();
+  if (!Expect(")", fmt::format("to close {}", keyword.text))) return kNoNode;
+  const NodeKind kind = keyword.text == "ref"        ? NodeKind::kRefCreate
+                        : keyword.text == "ref_read" ? NodeKind::kRefRead
+                                                     : NodeKind::kRefWrite;
+  return graph_.Add({kind, Join(SpanOf(keyword), SpanOf(close)), std::move(operands)});
+}
+
+// --- Functions and calls ---------------------------------------------------------------------------------------------
+
+NodeId Parser::ParseFunction(std::string name, ir::Span span) {
+  ir::Function function;
+  function.name = std::move(name);
+  function.span = span;
+  const size_t locals_mark = locals_.Mark();
+  const size_t types_mark = type_params_.Mark();
+  const size_t graph_mark = shadowed_graph_vars_.size();
+  const uint32_t outer = current_function_;
+  current_function_ = ++num_functions_;
+  NodeId body = kNoNode;
+  if (!ParseTypeParams(&function.type_params) || !ParseParams(&function)) return kNoNode;
+  if (Accept("->") && !ParseType(&function.result_type)) return kNoNode;
+  if (!ParseBlock("of a function", &body)) return kNoNode;
+  locals_.Release(locals_mark);
+  type_params_.Release(types_mark);
+  // What an enclosing function bound is seen again; other graph variables stay, because TVM prints a shared expression where
+  // it meets it first.
+  for (; shadowed_graph_vars_.size() > graph_mark; shadowed_graph_vars_.pop_back()) {
+    auto& [number, binding] = shadowed_graph_vars_.back();
+    graph_vars_[number] = binding;
+  }
+  current_function_ = outer;
+  graph_.functions.push_back(std::move(function));
+  return graph_.Add({NodeKind::kFunction, span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+}
+
+bool Parser::ParseParams(ir::Function* function) {
+  if (!Expect("(", "before the parameters")) return false;
+  const size_t mark = locals_.Mark();
+  while (!Accept(")")) {
+    std::vector<ParsedAttr> attrs;
+    if (StartsAttr()) {
+      if (!ParseAttrList(&attrs)) return false;
+      for (ParsedAttr& a : attrs) {
+        if (!a.is_expression) function->attrs[a.name] = std::move(a.value);
+      }
+    } else {
+      std::string name;
+      ir::Span span;
+      ir::Type type;
+      const bool quoted = Peek().quoted;
+      if (!ParseNewLocal(&name, &span)) return false;
+      const ir::Var* shared = quoted ? nullptr : TakeSharedVariable(&name);
+      if (Accept("{")) {  // virtual_device_=...: there is one device
+        if (!ParseAttrList(&attrs) || !Expect("}", "after a parameter's attributes")) return false;
+      }
+      if (Accept(":") && !ParseType(&type)) return false;
+      bool duplicate = false;
+      locals_.ForEachNameSince(mark, [&](const std::string& n) { duplicate = duplicate || n == name; });
+      if (duplicate) {
+        Fail(StatusCode::kInvalidInput, span, fmt::format("parameter %{} is declared twice", name));
+        return false;
+      }
+      if (shared == nullptr) shared = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+      locals_.Bind(name, shared);
+      params_by_name_[name] = shared;
+      function->params.push_back(shared);
+    }
+    if (!Accept(",") && !PeekIs(")")) {
+      FailExpected("',' or ')' after a parameter");
+      return false;
+    }
+  }
+  return true;
+}
+
+// "x-malformed-ir" is how TVM prints a parameter that is also the parameter %x of an earlier function, when both share (parts
+// of) their bodies.
+const ir::Var* Parser::TakeSharedVariable(std::string* name) {
+  constexpr std::string_view kSuffix = "-malformed-ir";
+  if (name->size() <= kSuffix.size() || !name->ends_with(kSuffix)) return nullptr;
+  auto it = params_by_name_.find(name->substr(0, name->size() - kSuffix.size()));
+  if (it == params_by_name_.end()) return nullptr;
+  name->resize(name->size() - kSuffix.size());
+  return it->second;
+}
+
+NodeId Parser::MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs, ir::Span span) {
+  if (op->num_args >= 0 && args.size() != static_cast<size_t>(op->num_args)) {
+    Fail(StatusCode::kInvalidInput, span, fmt::format("operator {} takes {} argument{}, {} given", op->name, op->num_args,
+                                                      op->num_args == 1 ? "" : "s", args.size()));
+    return kNoNode;
+  }
+  graph_.ops.push_back({op, std::move(attrs)});
+  return graph_.Add({NodeKind::kOpCall, span, std::move(args), static_cast<uint32_t>(graph_.ops.size() - 1)});
+}
+
+// A bare operator is the function that calls it.
+NodeId Parser::FinishOperator(NodeId id) {
+  if (graph_.nodes[id].kind != NodeKind::kOperator) return id;
+  const Node node = graph_.nodes[id];
+  const OpDef* op = graph_.ops[node.payload].op;
+  Attrs attrs;
+  if (op->num_args < 0) {
+    Fail(StatusCode::kUnsupported, node.span,
+         fmt::format("operator {} takes any number of arguments and cannot be a value; wrap it in fn (...) {{ ... }}", op->name));
+    return kNoNode;
+  }
+  if (!CompleteOpAttrs(*op, {}, nullptr, node.span, &attrs)) return kNoNode;
+  ir::Function function;
+  function.span = node.span;
+  std::vector<NodeId> args;
+  for (int i = 0; i < op->num_args; ++i) {
+    function.params.push_back(ir::MakeVar(module_, fmt::format("a{}", i), nullptr, node.span));
+    args.push_back(AtomNode(function.params.back(), node.span));
+  }
+  NodeId body = MakeOpCall(op, std::move(args), std::move(attrs), node.span);
+  graph_.functions.push_back(std::move(function));
+  return graph_.Add({NodeKind::kFunction, node.span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+}
+
+NodeId Parser::ParseCall(NodeId callee) {
+  const Token open = Take();
+  std::vector<NodeId> args;
+  std::vector<ParsedAttr> attrs;
+  std::optional<Token> meta;
+  while (!PeekIs(")")) {
+    if (StartsAttr()) {
+      if (!ParseAttrList(&attrs)) return kNoNode;
+    } else if (Peek().kind == TokenKind::kMeta && Metadata::IsAttrs(Peek().text)) {
+      meta = Take();
+    } else {
+      NodeId arg = ParseExpr();
+      if (arg == kNoNode) return kNoNode;
+      args.push_back(arg);
+    }
+    const bool last = !attrs.empty() || meta.has_value();
+    if ((last || !Accept(",")) && !PeekIs(")")) {
+      FailExpected(last ? "')' after the attributes" : "',' or ')' after an argument");
+      return kNoNode;
+    }
+  }
+  const Token close = Take();
+  const Node& head = graph_.nodes[callee];
+  const ir::Span span = Join(head.span, SpanOf(close));
+  if (head.kind == NodeKind::kOperator) {
+    const OpDef* op = graph_.ops[head.payload].op;
+    Attrs complete;
+    if (!CompleteOpAttrs(*op, attrs, meta ? &*meta : nullptr, span, &complete)) return kNoNode;
+    return MakeOpCall(op, std::move(args), std::move(complete), span);
+  }
+  for (const ParsedAttr& a : attrs) {
+    if (a.name == "attrs_type_key") continue;
+    Fail(StatusCode::kInvalidInput, a.span, fmt::format("attribute {}: only calls of operators have attributes", a.name));
+    return kNoNode;
+  }
+  auto* constructor = head.kind == NodeKind::kAtom ? std::get_if<const ir::Constructor*>(&head.atom) : nullptr;
+  if (constructor != nullptr && args.size() != (*constructor)->fields.size()) {
+    const size_t wanted = (*constructor)->fields.size();
+    Fail(StatusCode::kInvalidInput, span, fmt::format("constructor {} takes {} argument{}, {} given", (*constructor)->name,
+                                                      wanted, wanted == 1 ? "" : "s", args.size()));
+    return kNoNode;
+  }
+  args.insert(args.begin(), callee);
+  return graph_.Add({NodeKind::kCall, span, std::move(args)});
+}
+
+}  // namespace relayvm::frontend

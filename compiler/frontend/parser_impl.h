@@ -1,0 +1,167 @@
+// The parser's state and its parts, private to the frontend: parser.cc (the file: definitions, in which order),
+// parse_types.cc, parse_expr.cc, parse_attrs.cc.
+//
+// A recursive-descent parser that stops at the first error: functions give kNoNode or false when `status_` is set. It recurses
+// with the nesting of the text only, and that is limited (kMaxNesting); sequences of lets and operators are loops.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/frontend/ast.h"
+#include "compiler/frontend/lexer.h"
+#include "compiler/frontend/metadata.h"
+#include "compiler/frontend/names.h"
+#include "compiler/ir/scalar.h"
+
+namespace relayvm::frontend {
+
+class Parser {
+ public:
+  Parser(std::string name, std::string text);
+  Result<ir::Module> Run();
+
+ private:
+  struct Definition {
+    size_t begin;  // of `def`, `type` or `extern`
+    bool is_function;
+  };
+  struct GraphBinding {
+    NodeId node;
+    uint32_t function;  // the function literal that binds it
+  };
+  // An attribute as written. Expressions (the operands that arange repeats as attributes) have no value.
+  struct ParsedAttr {
+    std::string name;
+    AttrValue value;
+    bool is_expression = false;
+    ir::Span span;
+  };
+  class Nesting;  // counts depth_ for the time of a call
+
+  // --- parser.cc: tokens, errors, the file
+  const Token& Peek();
+  Token Take();
+  bool PeekIs(std::string_view punctuation) { return Peek().Is(punctuation); }
+  bool PeekIsWord(std::string_view word) { return Peek().IsWord(word); }
+  bool Accept(std::string_view punctuation);
+  bool AcceptWord(std::string_view word);
+  bool Expect(std::string_view punctuation, std::string_view where);
+  void MoveTo(size_t position);
+  ir::Span SpanOf(const Token& t) const { return SpanOf(t.begin, t.end); }
+  ir::Span SpanOf(size_t begin, size_t end) const;
+  void Fail(StatusCode code, ir::Span span, const std::string& message);
+  void Fail(const Token& at, const std::string& message);
+  // "expected WHAT, found TOKEN".
+  void FailExpected(std::string_view what);
+  bool failed() const { return !status_.ok(); }
+
+  bool ReadVersion();
+  bool FindDefinitions();
+  void SkipDefinition(bool is_function);
+  bool DeclareType(const Definition& d);
+  bool DefineType(const Definition& d);
+  bool ReadMetadata();
+  bool ParseDefinitions();
+  bool ParseExpressionFile();
+  bool LowerFunctions();
+
+  // --- parse_types.cc
+  bool ParseType(ir::Type* type);
+  bool ParseTypeList(std::string_view close, std::vector<ir::Type>* types);
+  bool ParseTensorType(ir::Type* type);
+  bool ParseFunctionType(ir::Type* type);
+  bool ParseNamedType(const Token& name, ir::Type* type);
+  bool ParseDim(Dim* dim);
+  // "[A, B]": binds them in type_params_. Accepts their absence.
+  bool ParseTypeParams(std::vector<ir::Type>* params);
+  bool NamesType(std::string_view word) const;
+
+  // --- parse_expr.cc
+  NodeId ParseExpr();
+  NodeId ParseValue();
+  NodeId ParseLetValue();
+  NodeId ParseOperators();
+  NodeId ParsePostfix();
+  NodeId ParsePrimary();
+  NodeId ParseParenthesised();
+  NodeId ParseNumber();
+  NodeId ParseLocal();
+  NodeId ParseGraphVar();
+  NodeId ParseGlobal();
+  NodeId ParseName();
+  NodeId ParseConstructor();
+  bool PeekIsNumberedConstructor(std::string_view next);
+  NodeId ParseMeta();
+  NodeId ParseIf();
+  NodeId ParseMatch();
+  NodeId ParseRef();
+  NodeId ParseCall(NodeId callee);
+  NodeId ParseFunction(std::string name, ir::Span span);
+  bool ParseBlock(std::string_view where, NodeId* body);
+  bool ParseParams(ir::Function* function);
+  const ir::Var* TakeSharedVariable(std::string* name);
+  bool ParsePattern(ir::Pattern* pattern);
+  bool ParseLet(const ir::Var** var, NodeId* value);
+  bool ParseGraphBinding();
+  bool StartsGraphBinding();
+  // The name of a new local: how far it reaches is decided by what follows.
+  bool ParseNewLocal(std::string* name, ir::Span* span);
+  const ir::Var* BindLocal(const std::string& name, ir::Type type, ir::Span span);
+  NodeId FinishOperator(NodeId node);
+  NodeId MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs, ir::Span span);
+  NodeId AtomNode(ir::Atom atom, ir::Span span);
+  void FailUnknownName(const Token& t, const std::string& name);
+  NodeId LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span);
+
+  // --- parse_attrs.cc
+  bool StartsAttr();
+  bool ParseAttrList(std::vector<ParsedAttr>* attrs);
+  bool ParseAttrValue(ParsedAttr* attr);
+  bool ParseAttrNumber(ParsedAttr* attr);
+  bool ParseAttrMeta(ParsedAttr* attr);
+  // Attributes of a call of `op`: those written, or those of a metadata object, completed.
+  bool CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& written, const Token* meta, ir::Span span,
+                       Attrs* attrs);
+
+  std::string text_;
+  ir::Module module_;
+  uint32_t file_ = 0;
+  Lexer lexer_;
+  std::optional<Token> peeked_;
+  Status status_;
+  int depth_ = 0;
+
+  std::vector<Definition> definitions_;
+  std::optional<size_t> metadata_at_;
+  Metadata metadata_;
+  std::unordered_map<uint32_t, const ir::Constant*> metadata_constants_;
+
+  NameMap<const ir::GlobalVar*> globals_;
+  NameMap<const ir::Constructor*> constructors_;
+  ScopedNames<ir::Type> type_params_;
+  ScopedNames<const ir::Var*> locals_;
+  NameMap<const ir::Var*> params_by_name_;  // of all functions so far
+  std::unordered_map<uint64_t, GraphBinding> graph_vars_;
+  std::vector<std::pair<uint64_t, GraphBinding>> shadowed_graph_vars_;  // by those of an inner function
+  uint32_t current_function_ = 0;  // function literals are numbered
+  uint32_t num_functions_ = 0;
+
+  Graph graph_;
+  std::vector<NodeId> functions_;  // of the definitions, in the file's order
+};
+
+class Parser::Nesting {
+ public:
+  explicit Nesting(Parser* p);
+  ~Nesting() { --parser_->depth_; }
+  bool ok() const { return ok_; }
+
+ private:
+  Parser* parser_;
+  bool ok_;
+};
+
+}  // namespace relayvm::frontend

@@ -1,0 +1,153 @@
+#include "compiler/ir/metadata_writer.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/ndarray_blob.h"
+
+namespace relayvm::ir {
+namespace {
+// Node 0 is null, node 1 the root map. The arrays of the root come last.
+constexpr uint32_t kFirstNode = 2;
+}  // namespace
+
+std::string JsonString(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (static_cast<unsigned char>(c) < ' ') {
+          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + "\"";
+}
+
+uint32_t MetadataWriter::Add(const std::string& type_key, const Fields& attrs, const std::string& extra) {
+  std::string json = fmt::format("{{\"type_key\": {}", JsonString(type_key));
+  if (!attrs.empty()) {
+    json += ", \"attrs\": {";
+    for (size_t i = 0; i < attrs.size(); ++i) {
+      json += fmt::format("{}{}: {}", i > 0 ? ", " : "", JsonString(attrs[i].first), JsonString(attrs[i].second));
+    }
+    json += "}";
+  }
+  nodes_.push_back(json + extra + "}");
+  return static_cast<uint32_t>(nodes_.size() - 1) + kFirstNode;
+}
+
+uint32_t MetadataWriter::AddString(const std::string& text) {
+  return Add("runtime.String", {}, text.empty() ? "" : ", \"repr_str\": " + JsonString(text));
+}
+
+std::string MetadataWriter::Root(const std::string& type_key, uint32_t node) {
+  std::vector<uint32_t>& list = roots_[type_key];
+  list.push_back(node);
+  return fmt::format("meta[{}][{}]", type_key, list.size() - 1);
+}
+
+uint32_t MetadataWriter::VirtualDevice() {
+  if (virtual_device_ == 0) {
+    uint32_t scope = AddString("");
+    virtual_device_ = Add("VirtualDevice", {{"device_type_int", "-1"},
+                                            {"memory_scope", std::to_string(scope)},
+                                            {"target", "0"},
+                                            {"virtual_device_id", "-1"}});
+  }
+  return virtual_device_;
+}
+
+std::string MetadataWriter::Reference(const Constant* constant) {
+  std::string& reference = constants_[constant];
+  if (!reference.empty()) return reference;
+  arrays_.push_back(constant);
+  uint32_t node = Add("relay.Constant", {{"_checked_type_", "0"},
+                                         {"data", std::to_string(arrays_.size() - 1)},
+                                         {"span", "0"},
+                                         {"virtual_device_", std::to_string(VirtualDevice())}});
+  return reference = Root("relay.Constant", node);
+}
+
+uint32_t MetadataWriter::AddBinary(const std::string& type_key, uint32_t a, uint32_t b) {
+  return Add(type_key,
+             {{"a", std::to_string(a)}, {"b", std::to_string(b)}, {"dtype", "int32"}, {"span", "0"}});
+}
+
+uint32_t MetadataWriter::AddDim(const Dim& dim) {
+  switch (dim.kind()) {
+    case Dim::Kind::kConst: {
+      const bool wide = dim.value() != static_cast<int32_t>(dim.value());
+      return Add("IntImm", {{"dtype", wide ? "int64" : "int32"}, {"span", "0"}, {"value", std::to_string(dim.value())}});
+    }
+    case Dim::Kind::kAny: return Add("tir.Any", {{"dtype", "int32"}, {"span", "0"}});
+    case Dim::Kind::kSymbol: {
+      auto [it, is_new] = symbols_.try_emplace(dim.symbol_id(), 0);
+      if (!is_new) return it->second;
+      if (prim_type_ == 0) prim_type_ = Add("PrimType", {{"dtype", "int32"}});
+      uint32_t name = AddString(dim.symbol_name());
+      return it->second = Add("tir.SizeVar", {{"dtype", "int32"},
+                                              {"name", std::to_string(name)},
+                                              {"span", "0"},
+                                              {"type_annotation", std::to_string(prim_type_)}});
+    }
+    default: break;
+  }
+  const char* type_key = "tir.Add";
+  if (dim.kind() == Dim::Kind::kMul) type_key = "tir.Mul";
+  if (dim.kind() == Dim::Kind::kFloorDiv) type_key = "tir.FloorDiv";
+  if (dim.kind() == Dim::Kind::kFloorMod) type_key = "tir.FloorMod";
+  if (dim.kind() == Dim::Kind::kMin) type_key = "tir.Min";
+  if (dim.kind() == Dim::Kind::kMax) type_key = "tir.Max";
+  uint32_t node = AddDim(dim.operands()[0]);
+  for (const Dim& operand : dim.operands().subspan(1)) node = AddBinary(type_key, node, AddDim(operand));
+  return node;
+}
+
+std::string MetadataWriter::Reference(const Dim& dim) {
+  auto it = dims_.find(dim);
+  if (it != dims_.end()) return it->second;
+  const char* type_key = "tir.Add";
+  switch (dim.kind()) {
+    case Dim::Kind::kSymbol: type_key = "tir.SizeVar"; break;
+    case Dim::Kind::kMul: type_key = "tir.Mul"; break;
+    case Dim::Kind::kFloorDiv: type_key = "tir.FloorDiv"; break;
+    case Dim::Kind::kFloorMod: type_key = "tir.FloorMod"; break;
+    case Dim::Kind::kMin: type_key = "tir.Min"; break;
+    case Dim::Kind::kMax: type_key = "tir.Max"; break;
+    default: break;
+  }
+  return dims_[dim] = Root(type_key, AddDim(dim));
+}
+
+std::string MetadataWriter::Write() const {
+  std::string keys;
+  std::string data;
+  std::string arrays;
+  uint32_t next = static_cast<uint32_t>(nodes_.size()) + kFirstNode;
+  for (const auto& [type_key, list] : roots_) {
+    const char* comma = keys.empty() ? "" : ", ";
+    keys += comma + JsonString(type_key);
+    data += comma + std::to_string(next++);
+    arrays += fmt::format(",\n    {{\"type_key\": \"Array\", \"data\": [{}]}}", fmt::join(list, ", "));
+  }
+  std::string out = "{\n  \"root\": 1,\n  \"nodes\": [\n    {\"type_key\": \"\"},\n";
+  out += fmt::format("    {{\"type_key\": \"Map\", \"keys\": [{}], \"data\": [{}]}}", keys, data);
+  for (const std::string& node : nodes_) out += ",\n    " + node;
+  out += arrays + "\n  ],\n  \"b64ndarrays\": [";
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    out += i > 0 ? ",\n    \"" : "\n    \"";
+    out += Base64Encode(WriteNdarrayBlob(arrays_[i]->value));
+    out += "\"";
+  }
+  out += arrays_.empty() ? "]" : "\n  ]";
+  return out + ",\n  \"attrs\": {\"tvm_version\": \"0.14.0\"}\n}\n";
+}
+
+}  // namespace relayvm::ir

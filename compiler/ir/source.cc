@@ -1,0 +1,62 @@
+#include "compiler/ir/source.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace relayvm::ir {
+namespace {
+// Generated programs have lines of many kilobytes: an error shows this many bytes around the place.
+constexpr size_t kShownBytes = 160;
+}  // namespace
+
+uint32_t SourceMap::AddFile(std::string name, std::string text) {
+  File file{std::move(name), std::move(text), {0}};
+  for (size_t i = 0; i < file.text.size(); ++i) {
+    if (file.text[i] == '\n') file.line_starts.push_back(i + 1);
+  }
+  files_.push_back(std::move(file));
+  return static_cast<uint32_t>(files_.size() - 1);
+}
+
+Span SourceMap::SpanAt(uint32_t file, size_t offset, size_t length) const {
+  const std::vector<size_t>& starts = files_[file].line_starts;
+  size_t line = std::upper_bound(starts.begin(), starts.end(), offset) - starts.begin();
+  return Span{file, static_cast<uint32_t>(line),
+              static_cast<uint32_t>(offset - starts[line - 1] + 1), static_cast<uint32_t>(length)};
+}
+
+std::string_view SourceMap::Line(uint32_t file, uint32_t line) const {
+  if (file >= files_.size() || line == 0 || line > files_[file].line_starts.size()) return {};
+  const File& f = files_[file];
+  size_t begin = f.line_starts[line - 1];
+  size_t end = line < f.line_starts.size() ? f.line_starts[line] - 1 : f.text.size();
+  if (end > begin && f.text[end - 1] == '\r') --end;
+  return std::string_view(f.text).substr(begin, end - begin);
+}
+
+Status SourceMap::Error(StatusCode code, Span span, std::string_view message) const {
+  if (span.line == 0 || span.file >= files_.size()) return Status(code, std::string(message));
+  std::string_view line = Line(span.file, span.line);
+  size_t place = std::min<size_t>(span.column == 0 ? 0 : span.column - 1, line.size());
+  size_t first = 0;
+  if (line.size() > kShownBytes && place > kShownBytes / 2) {
+    first = std::min(place - kShownBytes / 2, line.size() - kShownBytes);
+  }
+  std::string shown(line.substr(first, kShownBytes));
+  std::string caret;  // tabs are kept, so that the caret stands under its place
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = '?';
+  }
+  for (size_t i = first; i < place; ++i) {
+    bool continues_utf8 = (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+    if (!continues_utf8) caret += line[i] == '\t' ? '\t' : ' ';
+  }
+  caret += '^';
+  size_t underlined = std::min<size_t>(span.length, first + shown.size() - std::min(place, first + shown.size()));
+  if (underlined > 1) caret.append(underlined - 1, '~');
+  return Status(code, fmt::format("{}:{}:{}: {}\n{}\n{}", name(span.file), span.line, span.column,
+                                  message, shown, caret));
+}
+
+}  // namespace relayvm::ir

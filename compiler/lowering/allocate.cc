@@ -1,0 +1,139 @@
+#include "compiler/lowering/allocate.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+#include <fmt/core.h>
+
+namespace relayvm::lower {
+namespace {
+
+constexpr size_t kNever = SIZE_MAX;
+constexpr uint32_t kMaxRegisters = 32767;
+
+struct Interval {
+  size_t first = kNever, last = 0;
+  void Touch(size_t at) {
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+  bool used() const { return first != kNever; }
+};
+
+// Linear scan over one bank: intervals by start; the lowest free register first, so that register files stay small.
+Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args, std::vector<uint32_t>& assigned,
+                      std::string_view bank) {
+  std::vector<uint32_t> order;
+  for (uint32_t r = 0; r < intervals.size(); ++r) {
+    if (r < num_args) intervals[r].Touch(0);
+    if (intervals[r].used()) order.push_back(r);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    bool arg_a = a < num_args;
+    bool arg_b = b < num_args;
+    if (arg_a != arg_b) return arg_a;
+    return intervals[a].first < intervals[b].first;
+  });
+  assigned.assign(intervals.size(), 0);
+  using Ending = std::pair<size_t, uint32_t>;  // last use, machine register
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> active;
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
+  uint32_t count = 0;
+  for (uint32_t r : order) {
+    // A register is free for results of the very instruction that last reads it: operands are read before results are written.
+    while (r >= num_args && !active.empty() && active.top().first <= intervals[r].first) {
+      free.push(active.top().second);
+      active.pop();
+    }
+    uint32_t machine = count;
+    if (r >= num_args && !free.empty()) {
+      machine = free.top();
+      free.pop();
+    } else {
+      ++count;
+    }
+    assigned[r] = machine;
+    active.emplace(intervals[r].last, machine);
+  }
+  if (count > kMaxRegisters) {
+    return Status(StatusCode::kOutOfRange,
+                  fmt::format("the function needs {} {} registers, more than {}; split it into smaller functions",
+                              count, bank, kMaxRegisters));
+  }
+  return static_cast<uint16_t>(count);
+}
+
+}  // namespace
+
+Result<RegisterCounts> AllocateRegisters(MFunction& f) {
+  std::vector<Interval> scalars(f.num_scalars);
+  std::vector<Interval> objects(f.num_objects);
+  auto bank_of = [&](Bank bank) -> std::vector<Interval>& {
+    return bank == Bank::kScalar ? scalars : objects;
+  };
+  // Position 0 is the entry, where arguments arrive. A result is written after the operands are read: odd positions.
+  for (size_t i = 0; i < f.code.size(); ++i) {
+    size_t read = 2 * i + 2;
+    ForEachUse(f.code[i], [&](Bank bank, uint32_t& r, bool*) { bank_of(bank)[r].Touch(read); });
+    ForEachDef(f.code[i], [&](Bank bank, uint32_t& r) { bank_of(bank)[r].Touch(read + 1); });
+  }
+  std::vector<uint32_t> scalar_map;
+  std::vector<uint32_t> object_map;
+  RegisterCounts counts;
+  RELAYVM_ASSIGN_OR_RETURN(counts.scalars, Scan(scalars, f.num_scalar_args, scalar_map, "scalar"));
+  RELAYVM_ASSIGN_OR_RETURN(counts.objects, Scan(objects, f.num_object_args, object_map, "object"));
+  for (MInst& inst : f.code) {
+    ForEachUse(inst, [&](Bank bank, uint32_t& r, bool*) {
+      r = bank == Bank::kScalar ? scalar_map[r] : object_map[r];
+    });
+    ForEachDef(inst, [&](Bank bank, uint32_t& r) {
+      r = bank == Bank::kScalar ? scalar_map[r] : object_map[r];
+    });
+  }
+  return counts;
+}
+
+ArenaPlan PlanArena(MFunction& f) {
+  std::vector<Interval> intervals(f.slots.size());
+  for (size_t i = 0; i < f.code.size(); ++i) {
+    ForEachSlot(f.code[i], [&](uint32_t& s) { intervals[s].Touch(i); });
+  }
+  std::vector<uint32_t> order;
+  for (uint32_t s = 0; s < intervals.size(); ++s) {
+    if (intervals[s].used()) order.push_back(s);
+  }
+  std::vector<uint32_t> position(f.slots.size());
+  ArenaPlan plan;
+  for (uint32_t s : order) {
+    position[s] = static_cast<uint32_t>(plan.slots.size());
+    plan.slots.push_back({0, f.slots[s].bytes});
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return f.slots[a].bytes > f.slots[b].bytes; });
+  std::vector<uint32_t> placed;  // ordered by offset
+  for (uint32_t s : order) {
+    uint64_t size = (f.slots[s].bytes + 63) / 64 * 64;
+    uint64_t offset = 0;
+    for (uint32_t p : placed) {
+      bool overlaps = intervals[p].first <= intervals[s].last && intervals[s].first <= intervals[p].last;
+      if (!overlaps) continue;
+      const ArenaSlot& slot = plan.slots[position[p]];
+      if (slot.offset >= offset + size) break;
+      offset = std::max(offset, slot.offset + (slot.bytes + 63) / 64 * 64);
+    }
+    plan.slots[position[s]].offset = offset;
+    plan.bytes = std::max(plan.bytes, offset + size);
+    auto at = std::upper_bound(placed.begin(), placed.end(), offset, [&](uint64_t o, uint32_t p) {
+      return o < plan.slots[position[p]].offset;
+    });
+    placed.insert(at, s);
+  }
+  for (MInst& inst : f.code) {
+    ForEachSlot(inst, [&](uint32_t& s) { s = position[s]; });
+  }
+  return plan;
+}
+
+}  // namespace relayvm::lower

@@ -1,0 +1,532 @@
+#include "compiler/lowering/function_lowering.h"
+
+#include <cassert>
+
+#include <fmt/core.h>
+
+namespace relayvm::lower {
+
+using ir::Atom;
+using ir::Block;
+using ir::Type;
+
+FunctionLowering::FunctionLowering(ModuleLowering& module, const FunctionTask& task)
+    : module_(module), task_(task) {}
+
+Result<MFunction> FunctionLowering::Lower() {
+  switch (task_.kind) {
+    case FunctionTask::Kind::kFunction:
+    case FunctionTask::Kind::kClosureCode: RELAYVM_RETURN_IF_ERROR(LowerFunctionBody()); break;
+    case FunctionTask::Kind::kAdapter: RELAYVM_RETURN_IF_ERROR(LowerAdapter()); break;
+    case FunctionTask::Kind::kConstructor: RELAYVM_RETURN_IF_ERROR(LowerConstructor()); break;
+  }
+  return std::move(out_);
+}
+
+// --- Emission --------------------------------------------------------------------------------------------------------
+
+MInst& FunctionLowering::Emit(Opcode op, std::vector<MOperand> operands) {
+  assert(operands.size() == GetOpcodeInfo(op).num_operands);
+  MInst& inst = out_.code.emplace_back();
+  inst.op = op;
+  inst.operands = std::move(operands);
+  inst.span = span_;
+  return inst;
+}
+
+void FunctionLowering::Bind(Label label) {
+  MInst& inst = out_.code.emplace_back();
+  inst.is_label = true;
+  inst.label = label;
+  inst.span = span_;
+}
+
+Value FunctionLowering::ScalarValue(Type type, Reg reg) {
+  Location* l = NewLocation();
+  l->scalar = reg;
+  return {std::move(type), l};
+}
+
+Value FunctionLowering::ObjectValue(Type type, Reg reg) {
+  Location* l = NewLocation();
+  l->object = reg;
+  return {std::move(type), l};
+}
+
+void FunctionLowering::Remember(std::optional<Reg>& part, Reg reg) {
+  part = reg;
+  undo_.push_back({&part, Dim()});
+}
+
+void FunctionLowering::CloseScope(size_t mark) {
+  while (undo_.size() > mark) {
+    Undo& u = undo_.back();
+    if (u.part != nullptr) {
+      u.part->reset();
+    } else {
+      dim_registers_.erase(u.dim);
+    }
+    undo_.pop_back();
+  }
+}
+
+// --- Values ----------------------------------------------------------------------------------------------------------
+
+Value FunctionLowering::AtomValue(const Atom& atom) {
+  if (const auto* var = std::get_if<const ir::Var*>(&atom)) return vars_.at((*var)->id);
+  if (const auto* constant = std::get_if<const ir::Constant*>(&atom)) {
+    Location* l = NewLocation();
+    l->constant = *constant;
+    return {ir::ConstantType(**constant), l};
+  }
+  Reg reg = NewObject();
+  uint32_t function = 0;
+  if (const auto* global = std::get_if<const ir::GlobalVar*>(&atom)) {
+    function = module_.AdapterIndex((*global)->name);
+  } else {
+    function = module_.ConstructorIndex(*std::get<const ir::Constructor*>(atom));
+  }
+  Emit(Opcode::kClosureNew, {reg, function, std::vector<uint32_t>{}});
+  return ObjectValue(ir::AtomType(module_.module(), atom), reg);
+}
+
+void FunctionLowering::BindVar(const ir::Var* var, Value value) {
+  value.type = var->type;
+  RegisterSymbols(value);
+  depth_of_[var->id] = depth_;
+  vars_[var->id] = std::move(value);
+}
+
+void FunctionLowering::RegisterSymbols(const Value& value) {
+  if (value.location->fields) {
+    for (const Value& field : *value.location->fields) RegisterSymbols(field);
+    return;
+  }
+  std::vector<std::pair<uint32_t, Type>> path;
+  RegisterSymbols(value, value.type, path);
+}
+
+void FunctionLowering::RegisterSymbols(const Value& base, const Type& type,
+                                       std::vector<std::pair<uint32_t, Type>>& path) {
+  if (const auto* tuple = type->As<ir::TupleType>()) {
+    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      path.emplace_back(i, tuple->fields[i]);
+      RegisterSymbols(base, tuple->fields[i], path);
+      path.pop_back();
+    }
+    return;
+  }
+  const auto* tensor = type->As<TensorType>();
+  if (tensor == nullptr) return;
+  for (uint32_t axis = 0; axis < tensor->shape.size(); ++axis) {
+    const Dim& d = tensor->shape[axis];
+    if (d.is_symbol()) {
+      symbol_sources_.try_emplace(d.symbol_id(), SymbolSource{base, path, axis});
+    }
+  }
+}
+
+Reg FunctionLowering::ScalarOf(const Value& value) {
+  Location& l = *value.location;
+  if (l.scalar) return *l.scalar;
+  const auto& tensor = *value.type->As<TensorType>();
+  if (l.constant != nullptr) {
+    const te::HostTensor& host = l.constant->value;
+    uint64_t bits = 0;
+    int bytes = DTypeBytes(host.dtype);
+    for (int i = 0; i < bytes; ++i) {
+      bits |= static_cast<uint64_t>(std::to_integer<uint8_t>(host.data[static_cast<size_t>(i)]))
+              << (8 * i);
+    }
+    if (IsSignedInt(host.dtype) && bytes < 8) {
+      int shift = 64 - 8 * bytes;
+      bits = static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift);
+    }
+    return ConstI(static_cast<int64_t>(bits));
+  }
+  Reg reg = NewScalar();
+  if (l.slot) {
+    Emit(Opcode::kSlotItem, {reg, *l.slot, static_cast<int64_t>(tensor.dtype)});
+  } else {
+    Emit(Opcode::kTensorItem, {reg, *l.object, static_cast<int64_t>(tensor.dtype), 0});
+  }
+  Remember(l.scalar, reg);
+  return reg;
+}
+
+Reg FunctionLowering::ObjectOf(const Value& value) {
+  Location& l = *value.location;
+  if (l.object) return *l.object;
+  Reg reg = NewObject();
+  if (l.constant != nullptr) {
+    Emit(Opcode::kConstR, {reg, module_.ConstantIndex(*l.constant)});
+  } else if (l.fields) {
+    std::vector<uint32_t> fields;
+    for (const Value& f : *l.fields) fields.push_back(ObjectOf(f));
+    Emit(Opcode::kAdtNew, {reg, 0, fields});
+  } else {
+    assert(l.scalar && "a tensor in an arena slot never escapes");
+    DType dtype = value.type->As<TensorType>()->dtype;
+    Emit(Opcode::kTensorBox, {reg, *l.scalar, static_cast<int64_t>(dtype)});
+  }
+  Remember(l.object, reg);
+  return reg;
+}
+
+MBuffer FunctionLowering::BufferOf(const Value& value) {
+  const Location& l = *value.location;
+  if (l.slot) return {BufferKind::kSlot, *l.slot};
+  if (l.constant != nullptr) return {BufferKind::kConstant, module_.ConstantIndex(*l.constant)};
+  return {BufferKind::kRegister, ObjectOf(value)};
+}
+
+std::vector<uint32_t> FunctionLowering::ObjectsOf(const std::vector<Atom>& atoms) {
+  std::vector<uint32_t> regs;
+  for (const Atom& a : atoms) regs.push_back(ObjectOf(AtomValue(a)));
+  return regs;
+}
+
+Value FunctionLowering::FieldOf(const Value& tuple, uint32_t index, const Type& type) {
+  if (tuple.location->fields) return (*tuple.location->fields)[index];
+  Reg reg = NewObject();
+  Emit(Opcode::kAdtGet, {reg, ObjectOf(tuple), index});
+  return ObjectValue(type, reg);
+}
+
+// --- Escapes and uses ------------------------------------------------------------------------------------------------
+
+// Bindings are visited last to first, so that what a variable's users need is known before its own operands are seen.
+void FunctionLowering::FindEscapes(const Block& block, bool result_escapes) {
+  auto mark = [&](const Atom& a) {
+    if (const auto* v = std::get_if<const ir::Var*>(&a)) escapes_.insert((*v)->id);
+  };
+  auto count = [&](const Atom& a) {
+    if (const auto* v = std::get_if<const ir::Var*>(&a)) ++remaining_[(*v)->id];
+  };
+  if (result_escapes) mark(block.result);
+  count(block.result);
+  for (size_t i = block.bindings.size(); i-- > 0;) {
+    const ir::Expr& e = *block.bindings[i].value;
+    bool escapes = escapes_.contains(block.bindings[i].var->id);
+    ForEachAtom(e, count);
+    const auto* call = e.As<ir::OpCall>();
+    bool alias = e.As<ir::AtomExpr>() != nullptr || e.As<ir::MakeTuple>() != nullptr ||
+                 e.As<ir::TupleGet>() != nullptr;
+    if (call != nullptr && call->op->is_view) alias = true;
+    if (alias) {
+      if (escapes) ForEachAtom(e, mark);
+    } else if (call == nullptr && e.As<ir::PrimitiveCall>() == nullptr) {
+      ForEachAtom(e, mark);
+    }
+    ForEachBlock(e, [&](const Block& b) { FindEscapes(b, true); });
+  }
+}
+
+// --- Functions -------------------------------------------------------------------------------------------------------
+
+Status FunctionLowering::LowerFunctionBody() {
+  const ir::Function& f = *task_.function;
+  bool closure = task_.kind == FunctionTask::Kind::kClosureCode;
+  Convention convention = module_.ConventionOf(f);
+  if (closure) {
+    convention.result = Bank::kObject;
+    for (Bank& b : convention.params) b = Bank::kObject;
+  }
+  result_bank_ = convention.result;
+  span_ = f.span;
+  FindEscapes(*f.body, result_bank_ == Bank::kObject);
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    const ir::Var* p = f.params[i];
+    bool scalar = convention.params[i] == Bank::kScalar;
+    BindVar(p, scalar ? ScalarValue(p->type, NewScalar()) : ObjectValue(p->type, NewObject()));
+  }
+  out_.num_scalar_args = out_.num_scalars;
+  out_.num_object_args = out_.num_objects;
+  auto result = LowerBlock(*f.body, /*tail=*/true);
+  return result.ok() ? OkStatus() : result.status();
+}
+
+Status FunctionLowering::LowerAdapter() {
+  const ir::Function& f = *task_.function;
+  Convention convention = module_.ConventionOf(f);
+  span_ = f.span;
+  std::vector<Value> params;
+  for (const ir::Var* p : f.params) params.push_back(ObjectValue(p->type, NewObject()));
+  out_.num_object_args = out_.num_objects;
+  std::vector<uint32_t> scalars;
+  std::vector<uint32_t> objects;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (convention.params[i] == Bank::kScalar) {
+      scalars.push_back(ScalarOf(params[i]));
+    } else {
+      objects.push_back(ObjectOf(params[i]));
+    }
+  }
+  uint32_t callee = module_.FunctionIndex(task_.name);
+  if (convention.result == Bank::kObject) {
+    Emit(Opcode::kTailCall, {callee, scalars, objects});
+    return OkStatus();
+  }
+  Reg result = NewScalar();
+  Emit(Opcode::kCallI, {result, callee, scalars, objects});
+  Return(ScalarValue(f.result_type, result));
+  return OkStatus();
+}
+
+Status FunctionLowering::LowerConstructor() {
+  std::vector<uint32_t> fields;
+  for (size_t i = 0; i < task_.constructor->fields.size(); ++i) fields.push_back(NewObject());
+  out_.num_object_args = out_.num_objects;
+  Reg reg = NewObject();
+  Emit(Opcode::kAdtNew, {reg, task_.constructor->tag, fields});
+  Emit(Opcode::kReturnR, {reg});
+  return OkStatus();
+}
+
+// --- Blocks ----------------------------------------------------------------------------------------------------------
+
+Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bool tail) {
+  for (size_t i = 0; i < block.bindings.size(); ++i) {
+    const ir::Binding& b = block.bindings[i];
+    span_ = b.value->span;
+    const auto* result = std::get_if<const ir::Var*>(&block.result);
+    bool last = tail && i + 1 == block.bindings.size() && result != nullptr && *result == b.var;
+    if (last) {
+      const Type& type = b.var->type;
+      if (const auto* call = b.value->As<ir::CallExpr>()) {
+        RELAYVM_RETURN_IF_ERROR(LowerTailCall(*call, type));
+        return std::optional<Value>();
+      }
+      if (const auto* e = b.value->As<ir::IfExpr>()) {
+        auto r = LowerIf(*e, type, true);
+        if (!r.ok()) return r.status();
+        return std::optional<Value>();
+      }
+      if (const auto* e = b.value->As<ir::MatchExpr>()) {
+        auto r = LowerMatch(*e, type, true, b.value->span);
+        if (!r.ok()) return r.status();
+        return std::optional<Value>();
+      }
+    }
+    RELAYVM_RETURN_IF_ERROR(LowerBinding(b));
+    ForEachAtom(*b.value, [&](const Atom& a) {
+      if (const auto* v = std::get_if<const ir::Var*>(&a)) --remaining_[(*v)->id];
+    });
+  }
+  Value value = AtomValue(block.result);
+  if (!tail) return std::optional<Value>(value);
+  Return(value);
+  return std::optional<Value>();
+}
+
+Status FunctionLowering::LowerBinding(const ir::Binding& b) {
+  const ir::Expr& e = *b.value;
+  const Type& type = b.var->type;
+  if (const auto* x = e.As<ir::AtomExpr>()) {
+    BindVar(b.var, AtomValue(x->atom));
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::OpCall>()) return LowerOpCall(b.var, *x);
+  if (const auto* x = e.As<ir::PrimitiveCall>()) return LowerPrimitive(b.var, *x);
+  if (const auto* x = e.As<ir::ShapeValue>()) return LowerShapeValue(b.var, *x);
+  if (const auto* x = e.As<ir::CallExpr>()) {
+    RELAYVM_ASSIGN_OR_RETURN(Value v, LowerCall(*x, type));
+    BindVar(b.var, v);
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::MakeTuple>()) {
+    Location* l = NewLocation();
+    l->fields.emplace();
+    for (const Atom& a : x->fields) l->fields->push_back(AtomValue(a));
+    BindVar(b.var, {type, l});
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::TupleGet>()) {
+    BindVar(b.var, FieldOf(AtomValue(x->tuple), x->index, type));
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::MakeClosure>()) {
+    Reg reg = NewObject();
+    uint32_t code = module_.ClosureCodeIndex(x->function->name);
+    Emit(Opcode::kClosureNew, {reg, code, ObjectsOf(x->captured)});
+    BindVar(b.var, ObjectValue(type, reg));
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::IfExpr>()) {
+    RELAYVM_ASSIGN_OR_RETURN(Value v, LowerIf(*x, type, false));
+    BindVar(b.var, v);
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::MatchExpr>()) {
+    RELAYVM_ASSIGN_OR_RETURN(Value v, LowerMatch(*x, type, false, e.span));
+    BindVar(b.var, v);
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::RefCreate>()) {
+    Reg reg = NewObject();
+    Emit(Opcode::kRefNew, {reg, ObjectOf(AtomValue(x->value))});
+    BindVar(b.var, ObjectValue(type, reg));
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::RefRead>()) {
+    Reg reg = NewObject();
+    Emit(Opcode::kRefGet, {reg, ObjectOf(AtomValue(x->ref))});
+    BindVar(b.var, ObjectValue(type, reg));
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::RefWrite>()) {
+    Emit(Opcode::kRefSet, {ObjectOf(AtomValue(x->ref)), ObjectOf(AtomValue(x->value))});
+    Location* unit = NewLocation();
+    unit->fields.emplace();
+    BindVar(b.var, {type, unit});
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::Guard>()) {
+    Location* unit = NewLocation();
+    unit->fields.emplace();
+    BindVar(b.var, {type, unit});
+    return LowerGuard(*x);
+  }
+  return {StatusCode::kInternal, "lowering: a function literal that lambda lifting should have removed"};
+}
+
+void FunctionLowering::Return(const Value& value) {
+  if (result_bank_ == Bank::kScalar) {
+    Emit(Opcode::kReturnI, {ScalarOf(value)});
+  } else {
+    Emit(Opcode::kReturnR, {ObjectOf(value)});
+  }
+}
+
+// --- Calls -----------------------------------------------------------------------------------------------------------
+
+void FunctionLowering::SplitArguments(const std::vector<Atom>& args, const Convention& convention,
+                                      std::vector<uint32_t>& scalars,
+                                      std::vector<uint32_t>& objects) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    Value v = AtomValue(args[i]);
+    if (convention.params[i] == Bank::kScalar) {
+      scalars.push_back(ScalarOf(v));
+    } else {
+      objects.push_back(ObjectOf(v));
+    }
+  }
+}
+
+Result<Value> FunctionLowering::LowerCall(const ir::CallExpr& call, const Type& type) {
+  if (const auto* c = std::get_if<const ir::Constructor*>(&call.callee)) {
+    Reg reg = NewObject();
+    Emit(Opcode::kAdtNew, {reg, (*c)->tag, ObjectsOf(call.args)});
+    return ObjectValue(type, reg);
+  }
+  if (const auto* g = std::get_if<const ir::GlobalVar*>(&call.callee)) {
+    const ir::Function& f = *module_.module().functions.at((*g)->name);
+    Convention convention = module_.ConventionOf(f);
+    std::vector<uint32_t> scalars;
+    std::vector<uint32_t> objects;
+    SplitArguments(call.args, convention, scalars, objects);
+    uint32_t callee = module_.FunctionIndex((*g)->name);
+    if (convention.result == Bank::kScalar) {
+      Reg reg = NewScalar();
+      Emit(Opcode::kCallI, {reg, callee, scalars, objects});
+      return ScalarValue(type, reg);
+    }
+    Reg reg = NewObject();
+    Emit(Opcode::kCallR, {reg, callee, scalars, objects});
+    return ObjectValue(type, reg);
+  }
+  Reg closure = ObjectOf(AtomValue(call.callee));
+  std::vector<uint32_t> args = ObjectsOf(call.args);
+  Reg reg = NewObject();
+  Emit(Opcode::kCallClosure, {reg, closure, args});
+  return ObjectValue(type, reg);
+}
+
+Status FunctionLowering::LowerTailCall(const ir::CallExpr& call, const Type& type) {
+  if (const auto* g = std::get_if<const ir::GlobalVar*>(&call.callee)) {
+    const ir::Function& f = *module_.module().functions.at((*g)->name);
+    Convention convention = module_.ConventionOf(f);
+    if (convention.result == result_bank_) {
+      std::vector<uint32_t> scalars;
+      std::vector<uint32_t> objects;
+      SplitArguments(call.args, convention, scalars, objects);
+      Emit(Opcode::kTailCall, {module_.FunctionIndex((*g)->name), scalars, objects});
+      return OkStatus();
+    }
+  }
+  bool closure = std::holds_alternative<const ir::Var*>(call.callee);
+  if (closure && result_bank_ == Bank::kObject) {
+    Reg reg = ObjectOf(AtomValue(call.callee));
+    Emit(Opcode::kTailClosure, {reg, ObjectsOf(call.args)});
+    return OkStatus();
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Value v, LowerCall(call, type));
+  Return(v);
+  return OkStatus();
+}
+
+// --- Control ---------------------------------------------------------------------------------------------------------
+
+Value FunctionLowering::MergeTarget(const Type& type) {
+  return ir::IsScalarType(type) ? ScalarValue(type, NewScalar()) : ObjectValue(type, NewObject());
+}
+
+void FunctionLowering::MoveTo(const Value& target, const Value& value) {
+  if (target.location->scalar) {
+    Emit(Opcode::kMoveI, {*target.location->scalar, ScalarOf(value)});
+  } else {
+    Emit(Opcode::kMoveR, {*target.location->object, ObjectOf(value)});
+  }
+}
+
+Result<Value> FunctionLowering::LowerIf(const ir::IfExpr& e, const Type& type, bool tail) {
+  Value target = tail ? Value{type, nullptr} : MergeTarget(type);
+  Label else_label = NewLabel();
+  Label done = NewLabel();
+  Emit(Opcode::kBranchIfNot, {ScalarOf(AtomValue(e.condition)), else_label});
+  ++depth_;
+  const Block* blocks[] = {e.then_block, e.else_block};
+  for (int side = 0; side < 2; ++side) {
+    size_t scope = OpenScope();
+    auto symbols = symbol_sources_;
+    if (side == 1) Bind(else_label);
+    RELAYVM_ASSIGN_OR_RETURN(std::optional<Value> v, LowerBlock(*blocks[side], tail));
+    if (v) {
+      MoveTo(target, *v);
+      Emit(Opcode::kJump, {done});
+    }
+    CloseScope(scope);
+    symbol_sources_ = std::move(symbols);
+  }
+  --depth_;
+  if (!tail) Bind(done);
+  return target;
+}
+
+Status FunctionLowering::LowerGuard(const ir::Guard& guard) {
+  auto compare = [&](Comparison c, Reg a, Reg b) {
+    Reg r = NewScalar();
+    Emit(Opcode::kCompareI, {r, static_cast<int64_t>(c), a, b});
+    return r;
+  };
+  Reg left = EmitDim(guard.left);
+  Reg right = EmitDim(guard.right);
+  Reg ok = 0;
+  switch (guard.kind) {
+    case ir::Guard::Kind::kEqual: ok = compare(Comparison::kEq, left, right); break;
+    case ir::Guard::Kind::kAtLeast: ok = compare(Comparison::kGe, left, right); break;
+    case ir::Guard::Kind::kBroadcastable: {
+      Reg one = ConstI(1);
+      Reg either = NewScalar();
+      Emit(Opcode::kOrI, {either, compare(Comparison::kEq, left, one),
+                          compare(Comparison::kEq, right, one)});
+      ok = NewScalar();
+      Emit(Opcode::kOrI, {ok, either, compare(Comparison::kEq, left, right)});
+      break;
+    }
+  }
+  Emit(Opcode::kGuard, {ok, left, right, module_.MessageIndex(guard.message)});
+  return OkStatus();
+}
+
+}  // namespace relayvm::lower

@@ -1,0 +1,155 @@
+// Lowers one function of the A-normal form to MIR.
+//
+// Every variable has a Location that says where its value can be had: in a scalar register (rank-0 values), in an object
+// register, in a slot of the frame's arena (tensors of static shape that do not escape), as a constant, or as a tuple whose fields
+// are known apart and need no object. Conversions between these are made when first needed and remembered while the
+// block in which they were made is open. Dimension expressions become scalar arithmetic the same way.
+//
+// function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators and dims; lower_kernel.cc operators
+// that become kernels; lower_match.cc matches. Tested by lower_test.cc. Not thread-safe.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/lowering/mir.h"
+#include "compiler/lowering/module_lowering.h"
+
+namespace relayvm::lower {
+
+struct Value;
+
+// Where a value is. Several alternatives may hold at once (a scalar and its box).
+struct Location {
+  std::optional<Reg> scalar;
+  std::optional<Reg> object;
+  std::optional<uint32_t> slot;
+  const ir::Constant* constant = nullptr;
+  std::optional<std::vector<Value>> fields;
+};
+
+struct Value {
+  ir::Type type;
+  Location* location = nullptr;  // owned by the FunctionLowering
+};
+
+class FunctionLowering {
+ public:
+  FunctionLowering(ModuleLowering& module, const FunctionTask& task);
+
+  // The function's MIR, not yet analysed.
+  Result<MFunction> Lower();
+  bool returns_scalar() const { return result_bank_ == Bank::kScalar; }
+
+ private:
+  // --- Emission (function_lowering.cc) ---
+  Reg NewScalar() { return out_.num_scalars++; }
+  Reg NewObject() { return out_.num_objects++; }
+  Label NewLabel() { return out_.num_labels++; }
+  MInst& Emit(Opcode op, std::vector<MOperand> operands);
+  void Bind(Label label);
+  Location* NewLocation() { return &locations_.emplace_back(); }
+  Value ScalarValue(ir::Type type, Reg reg);
+  Value ObjectValue(ir::Type type, Reg reg);
+
+  // What is remembered inside a branch is forgotten when it closes.
+  size_t OpenScope() { return undo_.size(); }
+  void CloseScope(size_t mark);
+
+  // --- Values ---
+  Value AtomValue(const ir::Atom& atom);
+  void BindVar(const ir::Var* var, Value value);
+  void RegisterSymbols(const Value& value);
+  void RegisterSymbols(const Value& base, const ir::Type& type,
+                       std::vector<std::pair<uint32_t, ir::Type>>& path);
+  Reg ScalarOf(const Value& value);
+  Reg ObjectOf(const Value& value);
+  MBuffer BufferOf(const Value& value);
+  std::vector<uint32_t> ObjectsOf(const std::vector<ir::Atom>& atoms);
+  Value FieldOf(const Value& tuple, uint32_t index, const ir::Type& type);
+
+  // --- Blocks and control (function_lowering.cc) ---
+  Status LowerFunctionBody();
+  Status LowerAdapter();
+  Status LowerConstructor();
+  void FindEscapes(const ir::Block& block, bool result_escapes);
+  // In tail position the block returns from the function and gives no value.
+  Result<std::optional<Value>> LowerBlock(const ir::Block& block, bool tail);
+  Status LowerBinding(const ir::Binding& binding);
+  void Return(const Value& value);
+  Result<Value> LowerCall(const ir::CallExpr& call, const ir::Type& type);
+  Status LowerTailCall(const ir::CallExpr& call, const ir::Type& type);
+  void SplitArguments(const std::vector<ir::Atom>& args, const Convention& convention,
+                      std::vector<uint32_t>& scalars, std::vector<uint32_t>& objects);
+  // A register that both branches write, for a value of `type`; and the write.
+  Value MergeTarget(const ir::Type& type);
+  void MoveTo(const Value& target, const Value& value);
+  Result<Value> LowerIf(const ir::IfExpr& e, const ir::Type& type, bool tail);
+  Status LowerGuard(const ir::Guard& guard);
+
+  // --- Matches (lower_match.cc) ---
+  Result<Value> LowerMatch(const ir::MatchExpr& e, const ir::Type& type, bool tail, ir::Span span);
+  struct MatchState;
+  struct MatchRow;
+  Status LowerDecision(MatchState& state, std::vector<MatchRow> rows, std::vector<Value> columns);
+  Status LowerLeaf(MatchState& state, const MatchRow& row);
+
+  // --- Scalars and dims (lower_scalar.cc) ---
+  Reg ConstI(int64_t value);
+  Reg EmitDim(const Dim& dim);
+  std::vector<uint32_t> EmitDims(const std::vector<Dim>& dims);
+  // The scalar register of an operator call on scalars, or nothing if it is not one.
+  std::optional<Reg> LowerScalarOp(const ir::OpCall& call, const ir::Type& type);
+
+  // --- Kernels (lower_kernel.cc) ---
+  Status LowerOpCall(const ir::Var* var, const ir::OpCall& call);
+  Status LowerPrimitive(const ir::Var* var, const ir::PrimitiveCall& call);
+  Status LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value);
+  Status LowerView(const ir::Var* var, const Value& source);
+  Status LowerBuiltin(const ir::Var* var, const ir::OpCall& call, const BuiltinCall& builtin,
+                      const std::vector<Value>& inputs);
+  struct KernelGroup;
+  Status LowerKernel(const ir::Var* var, KernelGroup& group);
+  // Memory for a result: a slot, a new tensor, or the memory of `reuse` when it dies here.
+  Value AllocateTensor(const TensorType& type, bool escapes, const Value* reuse);
+  void BindResults(const ir::Var* var, std::vector<Value> results, bool is_tuple);
+
+  ModuleLowering& module_;
+  const FunctionTask& task_;
+  MFunction out_;
+  Bank result_bank_ = Bank::kObject;
+  ir::Span span_;  // of the binding being lowered
+
+  std::deque<Location> locations_;
+  std::unordered_map<uint32_t, Value> vars_;          // by Var::id
+  std::unordered_set<uint32_t> escapes_;              // Var::id of values that must be objects
+  std::unordered_map<uint32_t, size_t> remaining_;    // Var::id: uses not yet lowered, nested ones included
+  std::unordered_map<uint32_t, size_t> depth_of_;     // Var::id: block depth where it was bound
+  size_t depth_ = 0;
+  struct SymbolSource {  // a dim of `value`, or of the tensor that `path` leads to inside it
+    Value value;
+    std::vector<std::pair<uint32_t, ir::Type>> path;
+    uint32_t axis;
+  };
+  std::unordered_map<uint32_t, SymbolSource> symbol_sources_;  // by symbol id
+
+  struct DimHash {
+    size_t operator()(const Dim& d) const { return d.Hash(); }
+  };
+  std::unordered_map<Dim, Reg, DimHash> dim_registers_;
+  // How to forget: a remembered location part, or a remembered dim.
+  struct Undo {
+    std::optional<Reg>* part = nullptr;
+    Dim dim;
+  };
+  std::vector<Undo> undo_;
+  void Remember(std::optional<Reg>& part, Reg reg);
+};
+
+}  // namespace relayvm::lower

@@ -1,0 +1,14 @@
+// Liveness on MIR: marks the last use of every object register, and drops objects where no use follows.
+//
+// After: along every path each object register that is defined is taken exactly once (by a use or a drop), unreachable
+// code and pure instructions whose result nobody uses are gone. REQUIRES: forward jumps only.
+// Tested by liveness_test.cc.
+#pragma once
+
+#include "compiler/lowering/mir.h"
+
+namespace relayvm::lower {
+
+void MarkLastUses(MFunction& function);
+
+}  // namespace relayvm::lower

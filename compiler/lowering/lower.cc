@@ -1,0 +1,149 @@
+#include "compiler/lowering/lower.h"
+
+#include <fmt/core.h>
+
+#include "bytecode/code_builder.h"
+#include "compiler/lowering/allocate.h"
+#include "compiler/lowering/function_lowering.h"
+#include "compiler/lowering/liveness.h"
+#include "compiler/lowering/module_lowering.h"
+#include "compiler/lowering/peephole.h"
+#include "compiler/lowering/value_type.h"
+
+namespace relayvm::lower {
+namespace {
+
+std::vector<uint16_t> Units(const std::vector<uint32_t>& regs) {
+  return {regs.begin(), regs.end()};
+}
+
+// One instruction with allocated registers, through the opcode table.
+void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels, CodeBuilder& builder) {
+  const OpcodeInfo& info = GetOpcodeInfo(inst.op);
+  CodeBuilder::Instruction out = builder.Op(inst.op);
+  for (size_t k = 0; k < info.num_operands; ++k) {
+    const MOperand& operand = inst.operands[k];
+    auto reg = static_cast<uint32_t>(operand.value);
+    switch (info.operands[k]) {
+      case OperandKind::IOUT:
+      case OperandKind::IIN: out.I(reg); break;
+      case OperandKind::ROUT: out.R(reg); break;
+      case OperandKind::RIN: out.R(reg, operand.take); break;
+      case OperandKind::IMM16: out.Imm16(operand.value); break;
+      case OperandKind::IMM32: out.Imm32(operand.value); break;
+      case OperandKind::IMM64: out.Imm64(operand.value); break;
+      case OperandKind::TARGET: out.To(labels[reg]); break;
+      case OperandKind::ILIST: out.IList(Units(operand.regs)); break;
+      case OperandKind::RLIST: {
+        std::vector<uint16_t> units = Units(operand.regs);
+        for (size_t i = 0; i < units.size(); ++i) {
+          if (operand.takes[i]) units[i] |= kTakeBit;
+        }
+        out.RList(units);
+        break;
+      }
+      case OperandKind::TARGETS: {
+        std::vector<CodeBuilder::Label> targets;
+        for (uint32_t l : operand.regs) targets.push_back(labels[l]);
+        out.Targets(targets);
+        break;
+      }
+      case OperandKind::BUFS: {
+        std::vector<BufferOperand> buffers;
+        for (const MBuffer& b : operand.buffers) {
+          buffers.push_back({b.kind, static_cast<uint16_t>(b.index), b.take});
+        }
+        out.Bufs(buffers);
+        break;
+      }
+      default: out.Unit(reg); break;
+    }
+  }
+}
+
+Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& task,
+                                   std::vector<uint16_t>& code) {
+  FunctionLowering lowering(module, task);
+  RELAYVM_ASSIGN_OR_RETURN(MFunction f, lowering.Lower());
+  FuseCompareAndBranch(f);
+  MarkLastUses(f);
+  ArenaPlan arena = PlanArena(f);
+  auto registers = AllocateRegisters(f);
+  if (!registers.ok()) return registers.status().WithContext("function @" + task.name);
+
+  FunctionInfo info;
+  info.name = task.name;
+  if (task.kind == FunctionTask::Kind::kAdapter) info.name += "$objects";
+  info.code_offset = static_cast<uint32_t>(code.size());
+  info.num_scalar_args = static_cast<uint16_t>(f.num_scalar_args);
+  info.num_object_args = static_cast<uint16_t>(f.num_object_args);
+  info.num_scalar_registers = registers->scalars;
+  info.num_object_registers = registers->objects;
+  info.returns_scalar = lowering.returns_scalar();
+  info.arena_bytes = arena.bytes;
+  info.slots = std::move(arena.slots);
+  if (task.kind == FunctionTask::Kind::kClosureCode) {
+    auto captured = task.function->attrs.find("Closure");
+    if (captured != task.function->attrs.end()) {
+      info.num_captured =
+          static_cast<uint16_t>(std::get<Dim>(captured->second.value).value());
+    }
+  }
+
+  CodeBuilder builder;
+  std::vector<CodeBuilder::Label> labels;
+  for (uint32_t i = 0; i < f.num_labels; ++i) labels.push_back(builder.NewLabel());
+  for (const MInst& inst : f.code) {
+    if (inst.is_label) {
+      builder.Bind(labels[inst.label]);
+      continue;
+    }
+    auto pc = static_cast<uint32_t>(builder.position());
+    bool moved = info.locations.empty() || info.locations.back().line != inst.span.line ||
+                 info.locations.back().file != inst.span.file ||
+                 info.locations.back().column != inst.span.column;
+    if (inst.span.line != 0 && moved) {
+      info.locations.push_back({pc, inst.span.file, inst.span.line, inst.span.column});
+    }
+    Encode(inst, labels, builder);
+  }
+  auto units = builder.Finish();
+  if (!units.ok()) return units.status().WithContext("function @" + task.name);
+  info.code_size = static_cast<uint32_t>(units->size());
+  code.insert(code.end(), units->begin(), units->end());
+  return info;
+}
+
+}  // namespace
+
+Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options) {
+  auto entry = module.functions.find(module.entry);
+  if (entry == module.functions.end()) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("there is no function @{} to be the entry", module.entry));
+  }
+  LoweredProgram result;
+  Program& program = result.program;
+  ModuleLowering lowering(module, options);
+  uint32_t entry_index = lowering.AdapterIndex(module.entry);
+  auto code = std::make_shared<std::vector<uint16_t>>();
+  // Lowering a function may ask for others: the list grows while it is walked.
+  for (size_t i = 0; i < lowering.tasks().size(); ++i) {
+    FunctionTask task = lowering.tasks()[i];
+    RELAYVM_ASSIGN_OR_RETURN(FunctionInfo info, LowerFunction(lowering, task, *code));
+    program.functions.push_back(std::move(info));
+  }
+  program.code = *code;
+  program.owners.push_back(code);
+  RELAYVM_ASSIGN_OR_RETURN(KernelImage image, lowering.kernels().Finish());
+  result.llvm_ir = std::move(image.llvm_ir);
+  result.assembly = std::move(image.assembly);
+  lowering.Finish(program, std::move(image));
+  for (uint32_t f = 0; f < module.sources->num_files(); ++f) {
+    program.source_files.push_back(module.sources->name(f));
+  }
+  RELAYVM_RETURN_IF_ERROR(AddExport(module, *entry->second, entry_index, program));
+  return result;
+}
+
+}  // namespace relayvm::lower

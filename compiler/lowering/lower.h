@@ -1,0 +1,22 @@
+// From a lowered module to a program: bytecode, kernels, constants, signatures.
+//
+// Before: typed A-normal form without FunctionExpr (LambdaLift), polymorphic functions allowed. After: a Program that
+// VerifyProgram accepts. Equal input gives equal bytes. Tested by lower_test.cc and the golden tables of tests/golden.
+#pragma once
+
+#include "bytecode/base/status.h"
+#include "bytecode/program.h"
+#include "compiler/ir/ir.h"
+#include "kernels/codegen/kernel_compiler.h"
+
+namespace relayvm::lower {
+
+struct LoweredProgram {
+  Program program;
+  std::string llvm_ir, assembly;  // when KernelOptions asked for them
+};
+
+// The module's entry function becomes the program's export. The program keeps the module's arena alive.
+Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options);
+
+}  // namespace relayvm::lower

@@ -1,0 +1,475 @@
+// Operators and fused groups as kernels: inputs, results' memory, and the call.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <unordered_set>
+
+#include <fmt/core.h>
+
+#include "compiler/lowering/function_lowering.h"
+
+namespace relayvm::lower {
+
+using ir::Atom;
+
+// A group of operators to become one kernel. `compute` may be called more than once.
+struct FunctionLowering::KernelGroup {
+  std::string name;
+  std::vector<Value> inputs;
+  std::vector<TensorType> outputs;
+  bool is_tuple = false;
+  std::function<Result<std::vector<te::Tensor>>(std::span<const te::Tensor>)> compute;
+};
+
+namespace {
+
+constexpr size_t kMaxNameLength = 96;
+
+std::string KernelName(const std::vector<std::string_view>& ops) {
+  std::string name = ops.size() > 1 ? "fused" : "";
+  for (std::string_view op : ops) {
+    if (!name.empty()) name += "_";
+    name += op;
+  }
+  std::replace(name.begin(), name.end(), '.', '_');
+  if (name.size() > kMaxNameLength) name.resize(kMaxNameLength);
+  return name;
+}
+
+// The placeholders that the computations load, directly or through others.
+void CollectLoaded(const te::Expr& e, std::unordered_set<const void*>& seen,
+                   std::set<const te::TensorNode*>& loaded) {
+  std::vector<const te::ExprNode*> work{e.get()};
+  while (!work.empty()) {
+    const te::ExprNode* node = work.back();
+    work.pop_back();
+    if (node == nullptr || !seen.insert(node).second) continue;
+    for (const te::Expr& operand : node->operands) work.push_back(operand.get());
+    if (node->kind != te::ExprKind::kLoad) continue;
+    const te::TensorNode* t = node->tensor.get();
+    if (t->is_placeholder()) {
+      loaded.insert(t);
+    } else {
+      work.push_back(t->body.get());
+    }
+  }
+}
+
+std::vector<TensorType> FlatTypes(const ir::Type& type) {
+  if (const auto* t = type->As<TensorType>()) return {*t};
+  std::vector<TensorType> all;
+  if (const auto* tuple = type->As<ir::TupleType>()) {
+    for (const ir::Type& f : tuple->fields) {
+      std::vector<TensorType> inner = FlatTypes(f);
+      all.insert(all.end(), inner.begin(), inner.end());
+    }
+  }
+  return all;
+}
+
+// A rank-0 constant as an expression of its own, so that code generation sees the number.
+te::Tensor ImmediateTensor(const te::HostTensor& value) {
+  te::Expr e;
+  auto read = [&]<typename T>(T zero) {
+    T v = zero;
+    std::memcpy(&v, value.data.data(), sizeof(T));
+    return v;
+  };
+  switch (value.dtype) {
+    case DType::kFloat32: e = te::FloatImm(static_cast<double>(read(0.0F)), value.dtype); break;
+    case DType::kFloat64: e = te::FloatImm(read(0.0), value.dtype); break;
+    case DType::kBool: e = te::IntImm(read(uint8_t{0}), value.dtype); break;
+    case DType::kInt8: e = te::IntImm(read(int8_t{0}), value.dtype); break;
+    case DType::kInt16: e = te::IntImm(read(int16_t{0}), value.dtype); break;
+    case DType::kInt32: e = te::IntImm(read(int32_t{0}), value.dtype); break;
+    case DType::kInt64: e = te::IntImm(read(int64_t{0}), value.dtype); break;
+    case DType::kUInt8: e = te::IntImm(read(uint8_t{0}), value.dtype); break;
+    case DType::kUInt16: e = te::IntImm(read(uint16_t{0}), value.dtype); break;
+    case DType::kUInt32: e = te::IntImm(read(uint32_t{0}), value.dtype); break;
+    default: return nullptr;
+  }
+  return te::Compute("immediate", {}, [&](const std::vector<te::Expr>&) { return e; });
+}
+
+std::vector<te::Tensor> MakePlaceholders(const std::vector<Value>& inputs) {
+  std::vector<te::Tensor> tensors;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& t = *inputs[i].type->As<TensorType>();
+    tensors.push_back(
+        te::Placeholder("in" + std::to_string(i), t.shape, t.dtype, static_cast<int>(i)));
+  }
+  return tensors;
+}
+
+std::optional<std::vector<int64_t>> StaticDims(const TensorType& type) {
+  std::vector<int64_t> dims;
+  for (const Dim& d : type.shape) {
+    if (!d.is_const()) return std::nullopt;
+    dims.push_back(d.value());
+  }
+  return dims;
+}
+
+}  // namespace
+
+Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, const Value* reuse) {
+  Location* l = NewLocation();
+  Value value{ir::MakeType(type), l};
+  auto dtype = static_cast<int64_t>(type.dtype);
+  if (auto dims = StaticDims(type)) {
+    if (!escapes) {
+      uint64_t bytes = static_cast<uint64_t>(DTypeBytes(type.dtype));
+      for (int64_t d : *dims) bytes *= static_cast<uint64_t>(d);
+      l->slot = static_cast<uint32_t>(out_.slots.size());
+      out_.slots.push_back({std::max<uint64_t>(bytes, 1)});
+      return value;
+    }
+    l->object = NewObject();
+    Emit(Opcode::kTensorStatic, {*l->object, module_.TensorTypeIndex(type.dtype, *dims)});
+    return value;
+  }
+  std::vector<uint32_t> dims = EmitDims(type.shape);
+  l->object = NewObject();
+  if (reuse != nullptr) {
+    Emit(Opcode::kTensorReuse, {*l->object, *reuse->location->object, dtype, dims});
+  } else {
+    Emit(Opcode::kTensorAlloc, {*l->object, dtype, dims});
+  }
+  return value;
+}
+
+void FunctionLowering::BindResults(const ir::Var* var, std::vector<Value> results, bool is_tuple) {
+  if (!is_tuple) {
+    BindVar(var, results[0]);
+    return;
+  }
+  Location* l = NewLocation();
+  l->fields = std::move(results);
+  BindVar(var, {var->type, l});
+}
+
+Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
+  const auto& type = *var->type->As<TensorType>();
+  const Location& from = *source.location;
+  bool escapes = escapes_.contains(var->id);
+  if (type.shape.empty() && from.scalar) {
+    BindVar(var, ScalarValue(var->type, *from.scalar));
+    return OkStatus();
+  }
+  if (!escapes) {
+    // Only the memory matters to kernels: no object is made. The source's own dims stay the source of symbols.
+    Location* l = NewLocation();
+    if (from.slot || from.constant != nullptr) {
+      l->slot = from.slot;
+      l->constant = from.constant;
+    } else {
+      l->object = ObjectOf(source);
+    }
+    depth_of_[var->id] = depth_;
+    vars_[var->id] = {var->type, l};
+    return OkStatus();
+  }
+  Reg reg = NewObject();
+  Emit(Opcode::kTensorView, {reg, ObjectOf(source), EmitDims(type.shape)});
+  BindVar(var, ObjectValue(var->type, reg));
+  return OkStatus();
+}
+
+Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value) {
+  const auto& type = *var->type->As<TensorType>();
+  if (type.shape.empty()) {
+    BindVar(var, ScalarValue(var->type, EmitDim(value.elements[0])));
+    return OkStatus();
+  }
+  KernelGroup group;
+  group.name = "shape";
+  group.outputs = {type};
+  group.compute = [&](std::span<const te::Tensor>) -> Result<std::vector<te::Tensor>> {
+    return std::vector<te::Tensor>{
+        te::Compute("shape", type.shape, [&](const std::vector<te::Expr>& i) {
+          te::Expr e = te::IntImm(0, type.dtype);
+          for (size_t k = value.elements.size(); k-- > 0;) {
+            te::Expr element = te::Cast(te::DimValue(value.elements[k]), type.dtype);
+            e = k + 1 == value.elements.size()
+                    ? element
+                    : te::Select(i[0] == te::IntImm(static_cast<int64_t>(k)), element, e);
+          }
+          return e;
+        })};
+  };
+  return LowerKernel(var, group);
+}
+
+Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call) {
+  if (auto scalar = LowerScalarOp(call, var->type)) {
+    BindVar(var, ScalarValue(var->type, *scalar));
+    return OkStatus();
+  }
+  KernelGroup group;
+  for (const Atom& a : call.args) {
+    Value v = AtomValue(a);
+    const auto* tuple = v.type->As<ir::TupleType>();
+    if (tuple == nullptr) {
+      group.inputs.push_back(v);
+      continue;
+    }
+    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      group.inputs.push_back(FieldOf(v, i, tuple->fields[i]));
+    }
+  }
+  if (call.op->is_view) return LowerView(var, group.inputs[0]);
+  group.outputs = FlatTypes(var->type);
+  group.is_tuple = var->type->As<ir::TupleType>() != nullptr;
+  if (call.op->builtin) {
+    std::vector<te::Tensor> placeholders = MakePlaceholders(group.inputs);
+    BuiltinCall builtin = call.op->builtin({call.attrs, placeholders, group.outputs});
+    return LowerBuiltin(var, call, builtin, group.inputs);
+  }
+  if (!call.op->compute) {
+    return module_.module().sources->Error(
+        StatusCode::kUnsupported, span_,
+        fmt::format("operator \"{}\" cannot be compiled", call.op->name));
+  }
+  group.name = KernelName({call.op->name});
+  group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
+    return call.op->compute({call.attrs, in, group.outputs});
+  };
+  return LowerKernel(var, group);
+}
+
+Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveCall& call) {
+  KernelGroup group;
+  std::vector<std::string_view> names;
+  for (const ir::Binding& b : call.function->body->bindings) {
+    if (const auto* op = b.value->As<ir::OpCall>()) names.push_back(op->op->name);
+  }
+  group.name = KernelName(names);
+  group.outputs = FlatTypes(var->type);
+  group.is_tuple = var->type->As<ir::TupleType>() != nullptr;
+  // Parameters that are tuples are given as their fields.
+  std::vector<std::pair<const ir::Var*, size_t>> params;
+  for (size_t p = 0; p < call.args.size(); ++p) {
+    Value v = AtomValue(call.args[p]);
+    const auto* tuple = v.type->As<ir::TupleType>();
+    params.emplace_back(call.function->params[p], group.inputs.size());
+    if (tuple == nullptr) {
+      group.inputs.push_back(v);
+      continue;
+    }
+    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      group.inputs.push_back(FieldOf(v, i, tuple->fields[i]));
+    }
+  }
+  group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
+    std::unordered_map<uint32_t, std::vector<te::Tensor>> values;
+    for (const auto& [param, first] : params) {
+      size_t count = FlatTypes(param->type).size();
+      values[param->id].assign(in.begin() + static_cast<ptrdiff_t>(first),
+                               in.begin() + static_cast<ptrdiff_t>(first + count));
+    }
+    auto atom_value = [&](const Atom& a) -> std::vector<te::Tensor> {
+      if (const auto* v = std::get_if<const ir::Var*>(&a)) return values.at((*v)->id);
+      const auto& c = *std::get<const ir::Constant*>(a);
+      return {ImmediateTensor(c.value)};
+    };
+    for (const ir::Binding& b : call.function->body->bindings) {
+      std::vector<te::Tensor>& result = values[b.var->id];
+      if (const auto* op = b.value->As<ir::OpCall>()) {
+        std::vector<te::Tensor> inputs;
+        for (const Atom& a : op->args) {
+          for (te::Tensor& t : atom_value(a)) inputs.push_back(std::move(t));
+        }
+        std::vector<TensorType> outputs = FlatTypes(b.var->type);
+        result = op->op->compute({op->attrs, inputs, outputs});
+      } else if (const auto* tuple = b.value->As<ir::MakeTuple>()) {
+        for (const Atom& a : tuple->fields) {
+          for (te::Tensor& t : atom_value(a)) result.push_back(std::move(t));
+        }
+      } else if (const auto* get = b.value->As<ir::TupleGet>()) {
+        result = {atom_value(get->tuple)[get->index]};
+      } else if (const auto* alias = b.value->As<ir::AtomExpr>()) {
+        result = atom_value(alias->atom);
+      } else {
+        return Status(StatusCode::kInternal, "lowering: a fused group holds more than operators");
+      }
+    }
+    return atom_value(call.function->body->result);
+  };
+  return LowerKernel(var, group);
+}
+
+Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
+  // First with every input, to see which are loaded and which are the same value; then with those alone.
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<te::Tensor> probe, [&] {
+    std::vector<te::Tensor> placeholders = MakePlaceholders(group.inputs);
+    return group.compute(placeholders);
+  }());
+  std::unordered_set<const void*> seen;
+  std::set<const te::TensorNode*> loaded;
+  for (const te::Tensor& t : probe) {
+    if (t->is_placeholder()) {
+      loaded.insert(t.get());
+    } else {
+      CollectLoaded(t->body, seen, loaded);
+    }
+  }
+  std::set<int> used;
+  for (const te::TensorNode* t : loaded) used.insert(t->input_index);
+
+  KernelSpec spec;
+  spec.name = group.name;
+  std::vector<Value> inputs;
+  std::vector<te::Tensor> tensors(group.inputs.size());
+  std::map<const Location*, te::Tensor> by_location;
+  for (size_t i = 0; i < group.inputs.size(); ++i) {
+    const Value& v = group.inputs[i];
+    const auto& type = *v.type->As<TensorType>();
+    if (!used.contains(static_cast<int>(i))) {
+      tensors[i] = te::Placeholder("unused", type.shape, type.dtype, -1);
+      continue;
+    }
+    if (v.location->constant != nullptr && type.shape.empty()) {
+      tensors[i] = ImmediateTensor(v.location->constant->value);
+      if (tensors[i] != nullptr) continue;
+    }
+    te::Tensor& same = by_location[v.location];
+    if (same != nullptr && same->shape == type.shape) {
+      tensors[i] = same;
+      continue;
+    }
+    tensors[i] = te::Placeholder("in" + std::to_string(inputs.size()), type.shape, type.dtype,
+                                 static_cast<int>(inputs.size()));
+    same = tensors[i];
+    spec.inputs.push_back(tensors[i]);
+    spec.by_value.push_back(ir::IsScalarType(v.type) && v.location->scalar.has_value());
+    inputs.push_back(v);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(spec.outputs, group.compute(tensors));
+  auto added = module_.kernels().Add(spec);
+  if (!added.ok()) {
+    return module_.module().sources->Error(added.status().code(), span_,
+                                           added.status().message());
+  }
+  const KernelInterface& interface = added->interface;
+
+  std::vector<uint32_t> scalars = EmitDims(interface.symbols);
+  std::vector<MBuffer> buffers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (spec.by_value[i]) {
+      scalars.push_back(ScalarOf(inputs[i]));
+    } else {
+      buffers.push_back(BufferOf(inputs[i]));
+    }
+  }
+  bool escapes = escapes_.contains(var->id);
+  std::vector<Value> results;
+  std::set<const Location*> reused;
+  for (size_t o = 0; o < group.outputs.size(); ++o) {
+    const Value* reuse = nullptr;
+    for (const auto& [in, out] : interface.in_place) {
+      const Value& candidate = inputs[static_cast<size_t>(in)];
+      if (static_cast<size_t>(out) != o || !candidate.location->object ||
+          candidate.location->constant != nullptr) {
+        continue;
+      }
+      if (*candidate.type->As<TensorType>() == group.outputs[o] &&
+          reused.insert(candidate.location).second) {
+        reuse = &candidate;
+        break;
+      }
+    }
+    results.push_back(AllocateTensor(group.outputs[o], escapes, reuse));
+    buffers.push_back(BufferOf(results.back()));
+  }
+  uint32_t kernel =
+      module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());
+  if (interface.parallel_extent.is_const(1) && interface.scratch_bytes.is_const(0)) {
+    Emit(Opcode::kKernel1, {kernel, scalars, buffers});
+  } else {
+    Reg extent = EmitDim(interface.parallel_extent);
+    Reg grain = EmitDim(interface.grain);
+    Reg scratch = EmitDim(interface.scratch_bytes);
+    Emit(Opcode::kKernel, {kernel, extent, grain, scratch, scalars, buffers});
+  }
+  BindResults(var, std::move(results), group.is_tuple);
+  return OkStatus();
+}
+
+Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call,
+                                      const BuiltinCall& builtin,
+                                      const std::vector<Value>& inputs) {
+  std::vector<TensorType> outputs = FlatTypes(var->type);
+  std::vector<TensorType> memory = outputs;
+  if (call.op->num_counts > 0) {
+    std::vector<te::Tensor> placeholders = MakePlaceholders(inputs);
+    memory = call.op->upper_bound({call.attrs, placeholders, outputs});
+  }
+  std::vector<MBuffer> buffers;
+  std::vector<uint32_t> scalars;
+  auto describe = [&](const TensorType& t) {
+    scalars.push_back(ConstI(static_cast<int64_t>(t.dtype)));
+    scalars.push_back(ConstI(t.rank()));
+    for (const Dim& d : t.shape) scalars.push_back(EmitDim(d));
+  };
+  for (const Value& v : inputs) {
+    buffers.push_back(BufferOf(v));
+    describe(*v.type->As<TensorType>());
+  }
+  bool escapes = escapes_.contains(var->id);
+  std::vector<Value> results;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    bool counted = !(memory[o] == outputs[o]);
+    results.push_back(AllocateTensor(memory[o], escapes || counted, nullptr));
+    buffers.push_back(BufferOf(results.back()));
+    describe(memory[o]);
+  }
+  for (const Dim& d : builtin.params) scalars.push_back(EmitDim(d));
+  std::vector<uint32_t> count_slots;
+  for (int c = 0; c < call.op->num_counts; ++c) {
+    count_slots.push_back(static_cast<uint32_t>(out_.slots.size()));
+    out_.slots.push_back({sizeof(int64_t)});
+    buffers.push_back({BufferKind::kSlot, count_slots.back()});
+  }
+  uint32_t kernel = module_.BuiltinIndex(builtin.name, buffers.size(), scalars.size());
+  Emit(Opcode::kKernel1, {kernel, scalars, buffers});
+  if (call.op->num_counts == 0) {
+    BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
+    return OkStatus();
+  }
+  // The symbols that the relation made for the counts, in order: those of the results that nothing else gives.
+  std::set<uint32_t> known;
+  for (const Value& v : inputs) {
+    for (const Dim& d : v.type->As<TensorType>()->shape) {
+      d.ForEachSymbol([&](const Dim& s) { known.insert(s.symbol_id()); });
+    }
+  }
+  std::map<uint32_t, Dim> fresh;
+  for (const TensorType& t : outputs) {
+    for (const Dim& d : t.shape) {
+      d.ForEachSymbol([&](const Dim& s) {
+        bool given = known.contains(s.symbol_id()) || dim_registers_.contains(s) ||
+                     module_.module().symbols.contains(s.symbol_id());
+        if (!given) fresh.emplace(s.symbol_id(), s);
+      });
+    }
+  }
+  size_t c = 0;
+  for (const auto& [id, symbol] : fresh) {
+    if (c == count_slots.size()) break;
+    Reg reg = NewScalar();
+    Emit(Opcode::kSlotItem, {reg, count_slots[c++], static_cast<int64_t>(DType::kInt64)});
+    dim_registers_[symbol] = reg;
+    undo_.push_back({nullptr, symbol});
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (memory[o] == outputs[o]) continue;
+    Reg reg = NewObject();
+    Emit(Opcode::kTensorView, {reg, ObjectOf(results[o]), EmitDims(outputs[o].shape)});
+    results[o] = ObjectValue(ir::MakeType(outputs[o]), reg);
+  }
+  BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
+  return OkStatus();
+}
+
+}  // namespace relayvm::lower

@@ -1,0 +1,141 @@
+#include "compiler/lowering/module_lowering.h"
+
+#include <cstring>
+#include <utility>
+
+namespace relayvm::lower {
+
+ModuleLowering::ModuleLowering(const ir::Module& module, KernelOptions options)
+    : module_(module), kernels_(std::move(options)) {}
+
+Convention ModuleLowering::ConventionOf(const ir::Function& f) const {
+  Convention c;
+  for (const ir::Var* p : f.params) {
+    c.params.push_back(ir::IsScalarType(p->type) ? Bank::kScalar : Bank::kObject);
+  }
+  c.result = ir::IsScalarType(f.result_type) ? Bank::kScalar : Bank::kObject;
+  return c;
+}
+
+uint32_t ModuleLowering::AddTask(FunctionTask task, const std::string& key) {
+  auto [at, inserted] = task_index_.emplace(key, static_cast<uint32_t>(tasks_.size()));
+  if (inserted) tasks_.push_back(std::move(task));
+  return at->second;
+}
+
+uint32_t ModuleLowering::FunctionIndex(const std::string& global) {
+  const ir::Function* f = module_.functions.at(global);
+  return AddTask({FunctionTask::Kind::kFunction, f, nullptr, global}, "f:" + global);
+}
+
+uint32_t ModuleLowering::ClosureCodeIndex(const std::string& global) {
+  const ir::Function* f = module_.functions.at(global);
+  return AddTask({FunctionTask::Kind::kClosureCode, f, nullptr, global}, "c:" + global);
+}
+
+uint32_t ModuleLowering::AdapterIndex(const std::string& global) {
+  const ir::Function* f = module_.functions.at(global);
+  Convention c = ConventionOf(*f);
+  bool objects_only = c.result == Bank::kObject;
+  for (Bank b : c.params) objects_only = objects_only && b == Bank::kObject;
+  if (objects_only) return FunctionIndex(global);
+  return AddTask({FunctionTask::Kind::kAdapter, f, nullptr, global}, "a:" + global);
+}
+
+uint32_t ModuleLowering::ConstructorIndex(const ir::Constructor& constructor) {
+  return AddTask({FunctionTask::Kind::kConstructor, nullptr, &constructor, constructor.name},
+                 "k:" + constructor.adt + "." + constructor.name);
+}
+
+uint32_t ModuleLowering::ConstantIndex(const ir::Constant& constant) {
+  auto [at, inserted] =
+      constant_index_.emplace(&constant, static_cast<uint32_t>(constants_.size()));
+  if (!inserted) return at->second;
+  // Equal small constants share one entry.
+  const te::HostTensor& value = constant.value;
+  if (value.data.size() <= 64) {
+    std::string key(DTypeName(value.dtype));
+    for (int64_t d : value.shape) key += "," + std::to_string(d);
+    key.push_back('\0');
+    key.append(reinterpret_cast<const char*>(value.data.data()), value.data.size());
+    auto [same, fresh] = small_constant_index_.emplace(std::move(key), at->second);
+    if (!fresh) return at->second = same->second;
+  }
+  constants_.push_back(&constant);
+  return at->second;
+}
+
+uint32_t ModuleLowering::MessageIndex(const std::string& message) {
+  auto [at, inserted] =
+      message_index_.emplace(message, static_cast<uint32_t>(program_.messages.size()));
+  if (inserted) program_.messages.push_back(message);
+  return at->second;
+}
+
+uint32_t ModuleLowering::TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims) {
+  auto [at, inserted] = tensor_type_index_.emplace(
+      std::pair(dtype, dims), static_cast<uint32_t>(program_.tensor_types.size()));
+  if (inserted) program_.tensor_types.push_back({dtype, dims});
+  return at->second;
+}
+
+uint32_t ModuleLowering::KernelIndex(uint32_t compiled_id, const std::string& name,
+                                     size_t num_buffers, size_t num_scalars) {
+  auto [at, inserted] = kernel_index_.emplace("#" + std::to_string(compiled_id),
+                                              static_cast<uint32_t>(program_.kernels.size()));
+  if (inserted) {
+    KernelInfo info;
+    info.name = name;
+    info.num_buffers = static_cast<uint16_t>(num_buffers);
+    info.num_scalars = static_cast<uint16_t>(num_scalars);
+    program_.kernels.push_back(std::move(info));
+    compiled_ids_.push_back(compiled_id);
+  }
+  return at->second;
+}
+
+uint32_t ModuleLowering::BuiltinIndex(const std::string& name, size_t num_buffers,
+                                      size_t num_scalars) {
+  std::string key =
+      name + "/" + std::to_string(num_buffers) + "/" + std::to_string(num_scalars);
+  auto [at, inserted] =
+      kernel_index_.emplace(key, static_cast<uint32_t>(program_.kernels.size()));
+  if (inserted) {
+    KernelInfo info;
+    info.name = name;
+    info.builtin = true;
+    info.num_buffers = static_cast<uint16_t>(num_buffers);
+    info.num_scalars = static_cast<uint16_t>(num_scalars);
+    program_.kernels.push_back(std::move(info));
+    compiled_ids_.push_back(0);
+  }
+  return at->second;
+}
+
+void ModuleLowering::Finish(Program& program, KernelImage image) {
+  program.messages = std::move(program_.messages);
+  program.tensor_types = std::move(program_.tensor_types);
+  program.kernels = std::move(program_.kernels);
+  bool has_compiled = false;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    if (program.kernels[k].builtin) continue;
+    has_compiled = true;
+    program.kernels[k].entries = {image.entry_offsets[compiled_ids_[k]]};
+  }
+  if (has_compiled) {
+    auto elf = std::make_shared<std::vector<uint8_t>>(std::move(image.elf));
+    program.images.push_back({image.cpu_features, *elf});
+    program.owners.push_back(elf);
+  }
+  for (const ir::Constant* c : constants_) {
+    ConstantInfo info;
+    info.dtype = c->value.dtype;
+    info.dims = c->value.shape;
+    info.name = c->name;
+    info.data = c->value.data;
+    program.constants.push_back(std::move(info));
+  }
+  program.owners.push_back(module_.arena);
+}
+
+}  // namespace relayvm::lower

@@ -1,0 +1,82 @@
+// The parts of a program that its functions share: function numbers and calling conventions, constants, kernels, messages.
+// Used by FunctionLowering; owned by LowerModule (lower.h). Not thread-safe.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bytecode/program.h"
+#include "compiler/ir/ir.h"
+#include "compiler/lowering/mir.h"
+#include "kernels/codegen/kernel_compiler.h"
+
+namespace relayvm::lower {
+
+// How a function is called: the bank of each parameter, and of the result.
+struct Convention {
+  std::vector<Bank> params;
+  Bank result = Bank::kObject;
+};
+
+// A function of the program that is yet to be lowered, or a small adapter that no IR stands behind.
+struct FunctionTask {
+  enum class Kind : uint8_t {
+    kFunction,     // a global function, by its own convention
+    kClosureCode,  // a lifted function: objects in, object out; captured values first
+    kAdapter,      // objects in, object out, around a global function: used as a value, or exported
+    kConstructor,  // objects in, a constructor's value out: a constructor used as a function
+  };
+  Kind kind;
+  const ir::Function* function = nullptr;
+  const ir::Constructor* constructor = nullptr;
+  std::string name;
+};
+
+class ModuleLowering {
+ public:
+  ModuleLowering(const ir::Module& module, KernelOptions options);
+
+  const ir::Module& module() const { return module_; }
+  KernelCompiler& kernels() { return kernels_; }
+
+  Convention ConventionOf(const ir::Function& f) const;
+  // Numbers of functions; asking for one schedules its lowering.
+  uint32_t FunctionIndex(const std::string& global);
+  uint32_t ClosureCodeIndex(const std::string& global);
+  uint32_t AdapterIndex(const std::string& global);
+  uint32_t ConstructorIndex(const ir::Constructor& constructor);
+  const std::deque<FunctionTask>& tasks() const { return tasks_; }
+
+  uint32_t ConstantIndex(const ir::Constant& constant);
+  uint32_t MessageIndex(const std::string& message);
+  uint32_t TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims);
+  // The program's number of a compiled kernel, or of one written in C++.
+  uint32_t KernelIndex(uint32_t compiled_id, const std::string& name, size_t num_buffers, size_t num_scalars);
+  uint32_t BuiltinIndex(const std::string& name, size_t num_buffers, size_t num_scalars);
+
+  // Moves tables into the program; `image` gives the entries of compiled kernels.
+  void Finish(Program& program, KernelImage image);
+
+ private:
+  uint32_t AddTask(FunctionTask task, const std::string& key);
+
+  const ir::Module& module_;
+  KernelCompiler kernels_;
+  std::deque<FunctionTask> tasks_;
+  std::unordered_map<std::string, uint32_t> task_index_;
+  std::map<const ir::Constant*, uint32_t> constant_index_;
+  std::unordered_map<std::string, uint32_t> small_constant_index_;
+  std::vector<const ir::Constant*> constants_;
+  std::unordered_map<std::string, uint32_t> message_index_;
+  std::map<std::pair<DType, std::vector<int64_t>>, uint32_t> tensor_type_index_;
+  std::map<std::string, uint32_t> kernel_index_;
+  std::vector<uint32_t> compiled_ids_;  // parallel to program_.kernels
+  Program program_;
+};
+
+}  // namespace relayvm::lower

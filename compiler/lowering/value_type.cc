@@ -1,0 +1,92 @@
+#include "compiler/lowering/value_type.h"
+
+#include <map>
+
+namespace relayvm::lower {
+namespace {
+
+class Converter {
+ public:
+  Converter(const ir::Module& module, Program& program) : module_(module), program_(program) {}
+
+  // `params` are the type parameters in scope: of the type definition being converted.
+  ValueType Convert(const ir::Type& type, const std::vector<ir::Type>& params) {
+    ValueType v;
+    if (const auto* t = type->As<TensorType>()) {
+      v.dtype = t->dtype;
+      for (const Dim& d : t->shape) {
+        v.dims.push_back(d.is_const() ? d.value() : -1);
+        v.dim_names.push_back(d.is_const() || d.ContainsAny() ? "" : d.ToString());
+      }
+      return v;
+    }
+    if (const auto* t = type->As<ir::TupleType>()) {
+      v.kind = ValueType::Kind::kTuple;
+      for (const ir::Type& f : t->fields) v.args.push_back(Convert(f, params));
+      return v;
+    }
+    if (const auto* t = type->As<ir::AdtType>()) {
+      v.kind = ValueType::Kind::kAdt;
+      v.index = AdtIndex(t->name);
+      for (const ir::Type& a : t->args) v.args.push_back(Convert(a, params));
+      return v;
+    }
+    if (const auto* t = type->As<ir::RefType>()) {
+      v.kind = ValueType::Kind::kRef;
+      v.args.push_back(Convert(t->value, params));
+      return v;
+    }
+    if (const auto* t = type->As<ir::TypeVar>()) {
+      v.kind = ValueType::Kind::kTypeVar;
+      for (uint32_t i = 0; i < params.size(); ++i) {
+        if (params[i]->As<ir::TypeVar>()->id == t->id) v.index = i;
+      }
+      return v;
+    }
+    v.kind = ValueType::Kind::kFunction;
+    return v;
+  }
+
+ private:
+  uint32_t AdtIndex(const std::string& name) {
+    auto [at, inserted] = adts_.emplace(name, static_cast<uint32_t>(program_.adts.size()));
+    if (!inserted) return at->second;
+    uint32_t index = at->second;
+    const ir::TypeDef& def = module_.types.at(name);
+    program_.adts.emplace_back();
+    AdtInfo info;
+    info.name = name;
+    info.num_type_params = static_cast<uint32_t>(def.params.size());
+    for (const ir::Constructor* c : def.constructors) {
+      ConstructorInfo constructor;
+      constructor.name = c->name;
+      for (const ir::Type& f : c->fields) constructor.fields.push_back(Convert(f, def.params));
+      info.constructors.push_back(std::move(constructor));
+    }
+    program_.adts[index] = std::move(info);
+    return index;
+  }
+
+  const ir::Module& module_;
+  Program& program_;
+  std::map<std::string, uint32_t> adts_;
+};
+
+}  // namespace
+
+Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
+                 Program& program) {
+  Converter converter(module, program);
+  ExportInfo info;
+  info.name = module.entry;
+  info.function = index;
+  for (const ir::Var* p : function.params) {
+    info.param_names.push_back(p->name);
+    info.params.push_back(converter.Convert(p->type, function.type_params));
+  }
+  info.result = converter.Convert(function.result_type, function.type_params);
+  program.exports.push_back(std::move(info));
+  return OkStatus();
+}
+
+}  // namespace relayvm::lower

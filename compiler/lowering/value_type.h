@@ -1,0 +1,15 @@
+// Signatures at the border of a program: Relay types as the runtime's ValueTypes.
+// Tested by lower_test.cc.
+#pragma once
+
+#include "bytecode/base/status.h"
+#include "bytecode/program.h"
+#include "compiler/ir/ir.h"
+
+namespace relayvm::lower {
+
+// Adds the export of `function`, whose code is program function `index`, and the ADTs that its types mention.
+Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
+                 Program& program);
+
+}  // namespace relayvm::lower

@@ -1,0 +1,108 @@
+#include "compiler/pipeline.h"
+
+#include <chrono>
+
+#include <fmt/core.h>
+
+#include "compiler/ir/printer.h"
+#include "compiler/transforms/common_subexpressions.h"
+#include "compiler/transforms/dead_code.h"
+#include "compiler/transforms/fold_constants.h"
+#include "compiler/transforms/fuse.h"
+#include "compiler/transforms/inline.h"
+#include "compiler/transforms/lambda_lift.h"
+#include "compiler/transforms/pack_weights.h"
+#include "compiler/transforms/propagate_constants.h"
+#include "compiler/transforms/resolve_shapes.h"
+#include "compiler/transforms/simplify_inference.h"
+#include "compiler/typing/infer.h"
+
+namespace relayvm {
+namespace {
+
+using Pass = std::function<Result<ir::Module>(const ir::Module&)>;
+
+// Runs passes in order, with the dumps and times that were asked for.
+class Runner {
+ public:
+  Runner(ir::Module module, const PipelineOptions& options)
+      : module_(std::move(module)), options_(options) {}
+
+  void Run(std::string_view name, const Pass& pass) {
+    if (!status_.ok()) return;
+    auto start = std::chrono::steady_clock::now();
+    Result<ir::Module> result = pass(module_);
+    if (options_.timings != nullptr) {
+      std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      options_.timings->push_back({name, took.count()});
+    }
+    if (!result.ok()) {
+      status_ = result.status();
+      return;
+    }
+    module_ = std::move(result).value();
+    Print(name);
+  }
+
+  Result<ir::Module> Finish() {
+    if (!status_.ok()) return status_;
+    return std::move(module_);
+  }
+
+ private:
+  void Print(std::string_view name) {
+    bool wanted = options_.print_ir_after == "all" || options_.print_ir_after == name;
+    if (!wanted || !options_.print) return;
+    std::string text = ir::PrintModule(module_);
+    if (text == last_text_) {
+      options_.print(fmt::format("// After {}: unchanged\n", name));
+      return;
+    }
+    options_.print(fmt::format("// After {}:\n{}\n", name, text));
+    last_text_ = std::move(text);
+  }
+
+  ir::Module module_;
+  const PipelineOptions& options_;
+  Status status_;
+  std::string last_text_;
+};
+
+}  // namespace
+
+Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
+  Runner r(std::move(module), options);
+  bool optimise = options.opt_level >= 1;
+  // Errors of the program are those of the program as written: types first, before anything moves.
+  r.Run("InferTypes", InferTypes);
+  if (optimise) {
+    // Both copy or specialise code, which then gets types of its own.
+    r.Run("Inline", ir::Inline);
+    r.Run("PropagateConstants", ir::PropagateConstants);
+    r.Run("ResolveAliases", ir::ResolveAliases);
+    r.Run("InferTypes", InferTypes);
+  }
+  // No kernel computes a shape from here on.
+  r.Run("ResolveShapes", ir::ResolveShapes);
+  r.Run("EliminateDeadCode", ir::EliminateDeadCode);
+  if (optimise) {
+    r.Run("SimplifyInference", ir::SimplifyInference);
+    r.Run("InferTypes", InferTypes);
+    r.Run("FoldConstants", ir::FoldConstants);
+    r.Run("EliminateCommonSubexpressions", ir::EliminateCommonSubexpressions);
+    r.Run("PackWeights", [&](const ir::Module& m) { return ir::PackWeights(m, options.cpu); });
+    r.Run("InferTypes", InferTypes);
+    // Types made anew may know more shapes.
+    r.Run("ResolveShapes", ir::ResolveShapes);
+    r.Run("EliminateDeadCode", ir::EliminateDeadCode);
+  }
+  if (options.opt_level >= 2) r.Run("FuseOps", ir::FuseOps);
+  // Closures become functions: after this no pass sees a function literal.
+  r.Run("LambdaLift", ir::LambdaLift);
+  r.Run("EliminateDeadCode", ir::EliminateDeadCode);
+  return r.Finish();
+}
+
+Result<ir::Module> RunFrontendPipeline(ir::Module module) { return InferTypes(module); }
+
+}  // namespace relayvm

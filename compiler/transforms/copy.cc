@@ -1,0 +1,105 @@
+#include "compiler/transforms/copy.h"
+
+#include "compiler/transforms/rewrite.h"
+
+namespace relayvm::ir {
+namespace {
+
+bool MentionsTypeVar(const Type& t) {
+  if (t == nullptr) return false;
+  if (t->As<TypeVar>() != nullptr) return true;
+  auto any = [](const std::vector<Type>& ts) {
+    for (const Type& x : ts) {
+      if (MentionsTypeVar(x)) return true;
+    }
+    return false;
+  };
+  if (const auto* x = t->As<TupleType>()) return any(x->fields);
+  if (const auto* x = t->As<AdtType>()) return any(x->args);
+  if (const auto* x = t->As<RefType>()) return MentionsTypeVar(x->value);
+  if (const auto* x = t->As<FunctionType>()) return any(x->params) || MentionsTypeVar(x->result);
+  return false;
+}
+
+class Copier {
+ public:
+  Copier(const Module& m, AtomMap& map, bool keep_types)
+      : m_(m), map_(map), keep_types_(keep_types) {}
+
+  const Block* Copy(const Block& block) {
+    Block out;
+    out.bindings.reserve(block.bindings.size());
+    for (const Binding& b : block.bindings) {
+      // A function literal may mention its own variable.
+      const Var* var = b.value->As<FunctionExpr>() != nullptr ? Fresh(b.var) : nullptr;
+      const Expr* e = CopyExpr(b.value);
+      out.bindings.push_back({var != nullptr ? var : Fresh(b.var), e});
+    }
+    out.result = Image(block.result);
+    return m_.arena->New<Block>(std::move(out));
+  }
+
+ private:
+  // Symbols of the original mean nothing to the copy.
+  Type Annotation(const Type& t) const {
+    if (t == nullptr || (!keep_types_ && MentionsTypeVar(t))) return nullptr;
+    return MapDims(t, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+  }
+
+  const Var* Fresh(const Var* v) {
+    Type type = Annotation(v->type);
+    const Var* fresh = MakeVar(m_, v->name, std::move(type), v->span);
+    map_[v->id] = fresh;
+    return fresh;
+  }
+
+  Atom Image(const Atom& a) const {
+    const Var* v = AsVar(a);
+    if (v == nullptr) return a;
+    auto at = map_.find(v->id);
+    return at == map_.end() ? a : at->second;
+  }
+
+  Pattern CopyPattern(const Pattern& p) {
+    Pattern out = p;
+    if (p.var != nullptr) out.var = Fresh(p.var);
+    for (Pattern& f : out.fields) f = CopyPattern(f);
+    return out;
+  }
+
+  const Expr* CopyExpr(const Expr* e) {
+    e = MapAtoms(m_, e, [&](const Atom& a) { return Image(a); });
+    if (const auto* x = e->As<IfExpr>()) {
+      return MakeExpr(m_, IfExpr{x->condition, Copy(*x->then_block), Copy(*x->else_block)},
+                      e->span);
+    }
+    if (const auto* x = e->As<MatchExpr>()) {
+      MatchExpr copy = *x;
+      for (MatchClause& c : copy.clauses) {
+        c.pattern = CopyPattern(c.pattern);
+        c.body = Copy(*c.body);
+      }
+      return MakeExpr(m_, std::move(copy), e->span);
+    }
+    if (const auto* x = e->As<FunctionExpr>()) {
+      Function f = *x->function;
+      for (const Var*& p : f.params) p = Fresh(p);
+      f.result_type = Annotation(f.result_type);
+      f.body = Copy(*f.body);
+      return MakeExpr(m_, FunctionExpr{m_.arena->New<Function>(std::move(f))}, e->span);
+    }
+    return e;
+  }
+
+  const Module& m_;
+  AtomMap& map_;
+  bool keep_types_;
+};
+
+}  // namespace
+
+const Block* CopyBlock(const Module& m, const Block& block, AtomMap& map, bool keep_types) {
+  return Copier(m, map, keep_types).Copy(block);
+}
+
+}  // namespace relayvm::ir

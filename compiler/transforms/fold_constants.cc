@@ -1,0 +1,158 @@
+#include "compiler/transforms/fold_constants.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/transforms/rewrite.h"
+
+namespace relayvm::ir {
+namespace {
+
+// A result may be this large even when its operands are smaller.
+constexpr int64_t kSmallBytes = 16 << 10;
+
+class Folder {
+ public:
+  explicit Folder(const Module& m) : m_(m) {}
+
+  const Block* Run(const Block& block) {
+    Block out;
+    out.bindings.reserve(block.bindings.size());
+    bool changed = false;
+    for (const Binding& b : block.bindings) {
+      const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) { return Image(a); });
+      e = MapBlocks(m_, e, [&](const Block& inner) { return Run(inner); });
+      changed = changed || e != b.value;
+      if (Fold(b.var, *e)) {
+        changed = true;
+        continue;
+      }
+      if (ChooseBranch(b.var, *e, out)) {
+        changed = true;
+        continue;
+      }
+      out.bindings.push_back({b.var, e});
+    }
+    out.result = Image(block.result);
+    changed = changed || !(out.result == block.result);
+    return changed ? m_.arena->New<Block>(std::move(out)) : &block;
+  }
+
+ private:
+  Atom Image(const Atom& a) const {
+    const Var* v = AsVar(a);
+    auto at = v == nullptr ? constants_.end() : constants_.find(v->id);
+    return at == constants_.end() ? a : Atom(at->second);
+  }
+
+  // True when the value of `e` is known: uses of `var` become the constant.
+  bool Fold(const Var* var, const Expr& e) {
+    if (const auto* alias = e.As<AtomExpr>()) {
+      const auto* c = std::get_if<const Constant*>(&alias->atom);
+      if (c == nullptr) return false;
+      constants_[var->id] = *c;
+      return true;
+    }
+    if (const auto* get = e.As<TupleGet>()) {
+      const Var* tuple = AsVar(get->tuple);
+      auto at = tuple == nullptr ? tuples_.end() : tuples_.find(tuple->id);
+      if (at == tuples_.end()) return false;
+      constants_[var->id] = at->second[get->index];
+      return true;
+    }
+    // A tuple keeps its binding, for uses as a whole; its projections and operators on it see the constants.
+    if (const auto* make = e.As<MakeTuple>()) {
+      std::vector<const Constant*> fields;
+      for (const Atom& a : make->fields) {
+        if (const auto* c = std::get_if<const Constant*>(&a)) fields.push_back(*c);
+      }
+      if (fields.size() == make->fields.size()) tuples_[var->id] = std::move(fields);
+      return false;
+    }
+    const auto* call = e.As<OpCall>();
+    if (call == nullptr || !call->op->compute) return false;
+    return FoldCall(var, *call);
+  }
+
+  bool FoldCall(const Var* var, const OpCall& call) {
+    std::vector<const te::HostTensor*> inputs;
+    for (const Atom& a : call.args) {
+      const auto* c = std::get_if<const Constant*>(&a);
+      if (c != nullptr) {
+        inputs.push_back(&(*c)->value);
+        continue;
+      }
+      const Var* v = AsVar(a);
+      auto tuple = v == nullptr ? tuples_.end() : tuples_.find(v->id);
+      if (tuple == tuples_.end()) return false;
+      for (const Constant* field : tuple->second) inputs.push_back(&field->value);
+    }
+    std::vector<TensorType> outputs;
+    if (const auto* t = var->type->As<TensorType>()) {
+      outputs.push_back(*t);
+    } else if (const auto* tuple = var->type->As<TupleType>()) {
+      for (const Type& f : tuple->fields) {
+        const auto* t2 = f->As<TensorType>();
+        if (t2 == nullptr) return false;
+        outputs.push_back(*t2);
+      }
+    }
+    int64_t input_bytes = 0;
+    std::vector<te::Tensor> placeholders;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      input_bytes += static_cast<int64_t>(inputs[i]->data.size());
+      std::vector<Dim> shape(inputs[i]->shape.begin(), inputs[i]->shape.end());
+      placeholders.push_back(te::Placeholder("in", shape, inputs[i]->dtype, static_cast<int>(i)));
+    }
+    int64_t output_bytes = 0;
+    for (const TensorType& t : outputs) {
+      Dim size = ProductOf(t.shape);
+      if (!size.is_const()) return false;
+      output_bytes += size.value() * DTypeBytes(t.dtype);
+    }
+    if (output_bytes > kSmallBytes && output_bytes > 4 * input_bytes) return false;
+    std::vector<const Constant*> results;
+    for (const te::Tensor& t : call.op->compute({call.attrs, placeholders, outputs})) {
+      auto value = te::Evaluate(t, inputs, [](uint32_t) { return std::nullopt; });
+      if (!value.ok()) return false;  // the program will report it when it runs
+      results.push_back(MakeConstant(m_, std::move(value).value()));
+    }
+    if (var->type->As<TensorType>() == nullptr) {
+      tuples_[var->id] = std::move(results);
+      return false;
+    }
+    constants_[var->id] = results[0];
+    return true;
+  }
+
+  // An `if` on a constant is the block that it chooses.
+  bool ChooseBranch(const Var* var, const Expr& e, Block& out) {
+    const auto* x = e.As<IfExpr>();
+    const auto* c = x == nullptr ? nullptr : std::get_if<const Constant*>(&x->condition);
+    if (c == nullptr) return false;
+    const te::HostTensor& value = (*c)->value;
+    bool taken = std::any_of(value.data.begin(), value.data.end(),
+                             [](std::byte v) { return v != std::byte{0}; });
+    const Block& chosen = taken ? *x->then_block : *x->else_block;
+    out.bindings.insert(out.bindings.end(), chosen.bindings.begin(), chosen.bindings.end());
+    out.bindings.push_back({var, MakeExpr(m_, AtomExpr{chosen.result}, e.span)});
+    return true;
+  }
+
+  const Module& m_;
+  std::unordered_map<uint32_t, const Constant*> constants_;
+  std::unordered_map<uint32_t, std::vector<const Constant*>> tuples_;
+};
+
+}  // namespace
+
+Module FoldConstants(const Module& m) {
+  Module out = m;
+  for (auto& [name, f] : out.functions) {
+    const Block* body = Folder(m).Run(*f->body);
+    if (body != f->body) f = WithBody(m, *f, body);
+  }
+  return out;
+}
+
+}  // namespace relayvm::ir

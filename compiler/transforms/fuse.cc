@@ -1,0 +1,374 @@
+#include "compiler/transforms/fuse.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/lowering/scalar_operators.h"
+#include "compiler/transforms/copy.h"
+#include "compiler/transforms/rewrite.h"
+
+namespace relayvm::ir {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+// A group has at most so many operators: kernels stay small enough to optimise quickly.
+constexpr size_t kMaxGroup = 64;
+
+// What fusion knows of one binding.
+struct Node {
+  bool candidate = false;   // an operator that may be in a group
+  bool projection = false;  // a TupleGet of a candidate
+  FusionClass kind = FusionClass::kOpaque;
+  bool expensive = false;   // holds a transcendental function
+  bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ... (kOutElementwise, kReduction)
+  size_t group = 0;         // union-find parent
+  size_t size = 1;
+  std::vector<size_t> users;   // bindings of this block; kNone for a nested or final use
+  std::vector<size_t> members; // of a root
+};
+
+bool IsLight(FusionClass k) {
+  return k == FusionClass::kElementwise || k == FusionClass::kBroadcast || k == FusionClass::kInjective;
+}
+
+bool IsExpensive(std::string_view op) {
+  constexpr std::string_view kOps[] = {"exp",  "log",  "tanh", "sigmoid", "erf",  "power", "sin",  "cos",   "tan",
+                                       "asin", "acos", "atan", "sinh",    "cosh", "asinh", "acosh", "atanh", "log2",
+                                       "log10"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
+// Joins of tensors are copies: computing their parts element by element behind a choice is slower than copying.
+bool IsJoin(std::string_view op) { return op == "concatenate" || op == "stack"; }
+
+const TensorType* TensorOf(const Type& t) { return t == nullptr ? nullptr : t->As<TensorType>(); }
+
+class BlockFuser {
+ public:
+  BlockFuser(const Module& m, const Block& block)
+      : m_(m), original_(block), block_(WithProjectionsAtTheirTuple(block)) {}
+
+  const Block* Run() {
+    Analyse();
+    for (size_t i = 0; i < nodes_.size(); ++i) TryJoin(i);
+    return Emit();
+  }
+
+ private:
+  // Each TupleGet of an operator's result directly behind it, so that a tuple and its projections are used from one place on.
+  static Block WithProjectionsAtTheirTuple(const Block& block) {
+    std::unordered_map<uint32_t, std::vector<Binding>> projections;
+    std::unordered_set<uint32_t> tuples;
+    for (const Binding& b : block.bindings) {
+      if (b.value->As<OpCall>() != nullptr && b.var->type->As<TupleType>() != nullptr) {
+        tuples.insert(b.var->id);
+      }
+      const auto* get = b.value->As<TupleGet>();
+      const Var* tuple = get == nullptr ? nullptr : AsVar(get->tuple);
+      if (tuple != nullptr && tuples.contains(tuple->id)) projections[tuple->id].push_back(b);
+    }
+    Block out;
+    out.result = block.result;
+    out.bindings.reserve(block.bindings.size());
+    for (const Binding& b : block.bindings) {
+      const auto* get = b.value->As<TupleGet>();
+      const Var* tuple = get == nullptr ? nullptr : AsVar(get->tuple);
+      if (tuple != nullptr && tuples.contains(tuple->id)) continue;
+      out.bindings.push_back(b);
+      auto at = projections.find(b.var->id);
+      if (at != projections.end()) {
+        out.bindings.insert(out.bindings.end(), at->second.begin(), at->second.end());
+      }
+    }
+    return out;
+  }
+
+  size_t Root(size_t i) {
+    while (nodes_[i].group != i) {
+      nodes_[i].group = nodes_[nodes_[i].group].group;
+      i = nodes_[i].group;
+    }
+    return i;
+  }
+
+  void Analyse() {
+    nodes_.resize(block_.bindings.size());
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Binding& b = block_.bindings[i];
+      Node& n = nodes_[i];
+      n.group = i;
+      n.members = {i};
+      index_[b.var->id] = i;
+      if (const auto* call = b.value->As<OpCall>()) {
+        std::vector<Type> types;
+        for (const Atom& a : call->args) types.push_back(AtomType(m_, a));
+        n.candidate = call->op->compute != nullptr && !call->op->builtin && !call->op->is_view &&
+                      !lower::IsScalarOperator(*call, types, b.var->type) &&
+                      call->op->fusion != FusionClass::kOpaque && !call->args.empty();
+        n.kind = call->op->fusion;
+        n.expensive = IsExpensive(call->op->name);
+        n.has_anchor = !IsLight(n.kind);
+      } else if (const auto* get = b.value->As<TupleGet>()) {
+        size_t tuple = Position(get->tuple);
+        n.projection = tuple != kNone && nodes_[tuple].candidate;
+        n.kind = FusionClass::kElementwise;
+      }
+      ForEachAtom(*b.value, [&](const Atom& a) { Use(a, i); });
+      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner); });
+    }
+    Use(block_.result, kNone);
+  }
+
+  size_t Position(const Atom& a) const {
+    const Var* v = AsVar(a);
+    auto at = v == nullptr ? index_.end() : index_.find(v->id);
+    return at == index_.end() ? kNone : at->second;
+  }
+  void Use(const Atom& a, size_t user) {
+    size_t p = Position(a);
+    if (p != kNone) nodes_[p].users.push_back(user);
+  }
+  void UseNested(const Block& block) {
+    for (const Binding& b : block.bindings) {
+      ForEachAtom(*b.value, [&](const Atom& a) { Use(a, kNone); });
+      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner); });
+    }
+    Use(block.result, kNone);
+  }
+
+  void TryJoin(size_t i) {
+    Node& n = nodes_[i];
+    const Expr& e = *block_.bindings[i].value;
+    if (n.projection) {
+      Join(Position(e.As<TupleGet>()->tuple), i);
+      return;
+    }
+    if (!n.candidate) return;
+    const auto& call = *e.As<OpCall>();
+    if (IsJoin(call.op->name)) return;
+    for (const Atom& a : call.args) {
+      size_t p = Position(a);
+      if (p != kNone && (nodes_[p].candidate || nodes_[p].projection) && MayJoin(p, i)) Join(p, i);
+    }
+  }
+
+  bool SameShape(size_t a, size_t b) const {
+    const TensorType* x = TensorOf(block_.bindings[a].var->type);
+    const TensorType* y = TensorOf(block_.bindings[b].var->type);
+    return x != nullptr && y != nullptr && x->shape == y->shape;
+  }
+
+  bool MayJoin(size_t p, size_t c) {
+    size_t group = Root(p);
+    size_t mine = Root(c);
+    if (group == mine) return false;
+    const Node& g = nodes_[group];
+    const Node& n = nodes_[c];
+    if (g.size + nodes_[mine].size > kMaxGroup) return false;
+    if (IsJoin(OpName(p))) return false;
+    if (block_.bindings[c].var->type->As<TupleType>() != nullptr && !OnlyProjected(c)) return false;
+    if (g.has_anchor && nodes_[mine].has_anchor) return false;
+    if (IsLight(n.kind)) {
+      // After an anchor only what has its shape and order of elements.
+      bool same = SameShape(p, c);
+      if (g.has_anchor && !(same && n.kind != FusionClass::kInjective)) return false;
+      if (!same && n.kind != FusionClass::kInjective && g.expensive) return false;
+      if (n.kind == FusionClass::kInjective && g.expensive && Grows(p, c)) return false;
+    } else if (n.kind == FusionClass::kReduction) {
+      if (g.has_anchor) return false;
+    } else {
+      return false;  // contractions and windows read elements many times: their inputs are made first
+    }
+    return OutputsAllow(group, c);
+  }
+
+  bool OnlyProjected(size_t tuple) const {
+    return std::all_of(nodes_[tuple].users.begin(), nodes_[tuple].users.end(),
+                       [&](size_t u) { return u != kNone && nodes_[u].projection; });
+  }
+
+  std::string_view OpName(size_t i) const {
+    const auto* call = block_.bindings[i].value->As<OpCall>();
+    return call == nullptr ? std::string_view() : std::string_view(call->op->name);
+  }
+
+  // True unless both have provably as many elements.
+  bool Grows(size_t p, size_t c) const {
+    const TensorType* x = TensorOf(block_.bindings[p].var->type);
+    const TensorType* y = TensorOf(block_.bindings[c].var->type);
+    return x == nullptr || y == nullptr || !(ProductOf(x->shape) == ProductOf(y->shape));
+  }
+
+  // Uses of members outside the joint group must come after `c`, and such members must be tensors of c's shape.
+  bool OutputsAllow(size_t group, size_t c) {
+    size_t mine = Root(c);
+    for (size_t root : {group, mine}) {
+      for (size_t m : nodes_[root].members) {
+        if (m == c) continue;
+        bool output = false;
+        for (size_t u : nodes_[m].users) {
+          if (u == c) continue;
+          if (u != kNone && (Root(u) == group || Root(u) == mine)) continue;
+          if (u != kNone && nodes_[u].projection) continue;  // stands directly behind its tuple
+          if (u != kNone && u < c) return false;
+          output = true;
+        }
+        if (output && !SameShape(m, c)) return false;
+      }
+    }
+    return true;
+  }
+
+  void Join(size_t p, size_t c) {
+    size_t a = Root(p);
+    size_t b = Root(c);
+    if (a == b) return;
+    if (nodes_[a].size < nodes_[b].size) std::swap(a, b);
+    Node& into = nodes_[a];
+    Node& from = nodes_[b];
+    from.group = a;
+    into.size += from.size;
+    into.has_anchor = into.has_anchor || from.has_anchor;
+    into.expensive = into.expensive || from.expensive;
+    into.members.insert(into.members.end(), from.members.begin(), from.members.end());
+    from.members.clear();
+  }
+
+  // Groups of one operator stay calls; others become a primitive function at their last member.
+  const Block* Emit() {
+    std::unordered_map<size_t, size_t> last;  // root -> position of the last member
+    std::vector<bool> grouped(nodes_.size(), false);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      std::vector<size_t>& members = nodes_[i].members;
+      if (nodes_[i].group != i) continue;
+      size_t operators = 0;
+      for (size_t m : members) operators += nodes_[m].candidate ? 1 : 0;
+      if (operators < 2) continue;
+      std::sort(members.begin(), members.end());
+      last[i] = members.back();
+      for (size_t m : members) grouped[m] = true;
+    }
+    Block out;
+    out.result = block_.result;
+    bool changed = !last.empty();
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Binding& b = block_.bindings[i];
+      if (!grouped[i]) {
+        const Expr* e = MapBlocks(m_, b.value, [&](const Block& inner) {
+          return BlockFuser(m_, inner).Run();
+        });
+        changed = changed || e != b.value;
+        out.bindings.push_back({b.var, e});
+        continue;
+      }
+      size_t root = Root(i);
+      if (last.at(root) == i) EmitGroup(nodes_[root].members, out);
+    }
+    return changed ? m_.arena->New<Block>(std::move(out)) : &original_;
+  }
+
+  void EmitGroup(const std::vector<size_t>& members, Block& out) {
+    std::unordered_set<size_t> inside(members.begin(), members.end());
+    std::vector<Atom> args;
+    Function f;
+    f.attrs["Primitive"] = Dim(1);
+    AtomMap map;
+    auto import = [&](const Atom& a) {
+      const Var* v = AsVar(a);
+      if (v != nullptr && map.contains(v->id)) return;
+      if (v == nullptr) {
+        // Scalars stay in the body, as numbers; other constants are passed.
+        const auto* c = std::get_if<const Constant*>(&a);
+        if (c != nullptr && (*c)->value.shape.empty()) return;
+      }
+      args.push_back(a);
+      const Var* p = MakeVar(m_, "", AtomType(m_, a), Span{});
+      f.params.push_back(p);
+      if (v != nullptr) {
+        map[v->id] = p;
+      } else {
+        constants_[std::get<const Constant*>(a)] = p;
+      }
+    };
+    constants_.clear();
+    Block body;
+    std::vector<size_t> outputs;
+    for (size_t i : members) {
+      const Binding& b = block_.bindings[i];
+      ForEachAtom(*b.value, [&](const Atom& a) {
+        const auto* c = std::get_if<const Constant*>(&a);
+        if (c == nullptr || !constants_.contains(*c)) import(a);
+      });
+      const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) -> Atom {
+        if (const Var* v = AsVar(a)) return map.at(v->id);
+        const auto* c = std::get_if<const Constant*>(&a);
+        auto at = c == nullptr ? constants_.end() : constants_.find(*c);
+        return at == constants_.end() ? a : Atom(at->second);
+      });
+      const Var* copy = MakeVar(m_, b.var->name, b.var->type, b.var->span);
+      map[b.var->id] = copy;
+      body.bindings.push_back({copy, e});
+      bool output = std::any_of(nodes_[i].users.begin(), nodes_[i].users.end(), [&](size_t u) {
+        return u == kNone || !inside.contains(u);
+      });
+      if (output) outputs.push_back(i);
+    }
+    if (outputs.empty()) return;  // nothing needs the group
+    Span span = block_.bindings[members.back()].value->span;
+    if (outputs.size() == 1) {
+      const Var* var = block_.bindings[outputs[0]].var;
+      body.result = map.at(var->id);
+      f.result_type = var->type;
+      Finish(std::move(f), std::move(body), std::move(args), var, span, out);
+      return;
+    }
+    TupleType tuple;
+    MakeTuple make;
+    for (size_t o : outputs) {
+      const Var* var = block_.bindings[o].var;
+      tuple.fields.push_back(var->type);
+      make.fields.push_back(map.at(var->id));
+    }
+    Type type = MakeType(std::move(tuple));
+    const Var* inner = MakeVar(m_, "", type, span);
+    body.bindings.push_back({inner, MakeExpr(m_, std::move(make), span)});
+    body.result = inner;
+    f.result_type = type;
+    const Var* result = MakeVar(m_, "", type, span);
+    Finish(std::move(f), std::move(body), std::move(args), result, span, out);
+    for (uint32_t k = 0; k < outputs.size(); ++k) {
+      out.bindings.push_back(
+          {block_.bindings[outputs[k]].var, MakeExpr(m_, TupleGet{result, k}, span)});
+    }
+  }
+
+  void Finish(Function f, Block body, std::vector<Atom> args, const Var* var, Span span, Block& out) {
+    f.body = m_.arena->New<Block>(std::move(body));
+    f.span = span;
+    const Function* primitive = m_.arena->New<Function>(std::move(f));
+    out.bindings.push_back({var, MakeExpr(m_, PrimitiveCall{primitive, std::move(args)}, span)});
+  }
+
+  const Module& m_;
+  const Block& original_;
+  const Block block_;
+  std::vector<Node> nodes_;
+  std::unordered_map<uint32_t, size_t> index_;
+  std::unordered_map<const Constant*, const Var*> constants_;
+};
+
+}  // namespace
+
+Module FuseOps(const Module& m) {
+  Module out = m;
+  for (auto& [name, f] : out.functions) {
+    const Block* body = BlockFuser(m, *f->body).Run();
+    if (body != f->body) f = WithBody(m, *f, body);
+  }
+  return out;
+}
+
+}  // namespace relayvm::ir

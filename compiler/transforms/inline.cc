@@ -1,0 +1,245 @@
+#include "compiler/transforms/inline.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/transforms/copy.h"
+#include "compiler/transforms/rewrite.h"
+
+namespace relayvm::ir {
+namespace {
+
+// A function of at most this many bindings is copied to each of its calls.
+constexpr size_t kSmall = 48;
+// The module may grow to so many bindings, or to this multiple of its size, by inlining.
+constexpr size_t kFreeGrowth = 4000;
+constexpr size_t kGrowthFactor = 4;
+
+size_t CountBindings(const Block& block) {
+  size_t n = block.bindings.size();
+  for (const Binding& b : block.bindings) {
+    ForEachBlock(*b.value, [&](const Block& inner) { n += CountBindings(inner); });
+  }
+  return n;
+}
+
+// What is called and mentioned where.
+struct Usage {
+  std::unordered_map<std::string, std::vector<std::string>> callees;  // of each function, mentions included
+  std::unordered_map<std::string, size_t> calls;
+  std::unordered_set<std::string> values;  // globals used other than by calling
+};
+
+void Collect(const Module& m, Usage& usage) {
+  for (const auto& [name, f] : m.functions) {
+    std::vector<std::string>& callees = usage.callees[name];
+    std::function<void(const Block&)> walk = [&](const Block& block) {
+      auto mention = [&](const Atom& a) {
+        if (const auto* g = std::get_if<const GlobalVar*>(&a)) {
+          callees.push_back((*g)->name);
+          usage.values.insert((*g)->name);
+        }
+      };
+      for (const Binding& b : block.bindings) {
+        if (const auto* call = b.value->As<CallExpr>()) {
+          if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {
+            callees.push_back((*g)->name);
+            ++usage.calls[(*g)->name];
+          }
+          for (const Atom& a : call->args) mention(a);
+        } else {
+          ForEachAtom(*b.value, mention);
+        }
+        ForEachBlock(*b.value, walk);
+      }
+      mention(block.result);
+    };
+    walk(*f->body);
+  }
+}
+
+// Functions on a cycle of the call graph, by Tarjan's algorithm with an explicit stack; `order` lists callees before callers.
+class Cycles {
+ public:
+  explicit Cycles(const Usage& usage) {
+    for (const auto& [name, callees] : usage.callees) names_.push_back(name);
+    std::sort(names_.begin(), names_.end());
+    for (const std::string& name : names_) {
+      if (!index_.contains(name)) Visit(name, usage);
+    }
+  }
+  bool Has(const std::string& name) const { return cyclic_.contains(name); }
+  const std::vector<std::string>& order() const { return order_; }
+
+ private:
+  void Visit(const std::string& root, const Usage& usage) {
+    struct Frame {
+      std::string name;
+      size_t next = 0;
+    };
+    std::vector<Frame> frames{{root}};
+    Enter(root);
+    while (!frames.empty()) {
+      Frame& f = frames.back();
+      auto edges = usage.callees.find(f.name);
+      if (edges != usage.callees.end() && f.next < edges->second.size()) {
+        const std::string& callee = edges->second[f.next++];
+        if (callee == f.name) cyclic_.insert(callee);
+        if (!usage.callees.contains(callee)) continue;
+        if (!index_.contains(callee)) {
+          Enter(callee);
+          frames.push_back({callee});
+        } else if (on_stack_.contains(callee)) {
+          low_[f.name] = std::min(low_[f.name], index_[callee]);
+        }
+        continue;
+      }
+      std::string name = f.name;
+      frames.pop_back();
+      if (!frames.empty()) low_[frames.back().name] = std::min(low_[frames.back().name], low_[name]);
+      if (low_[name] != index_[name]) continue;
+      size_t members = 0;
+      std::string popped;
+      do {
+        popped = stack_.back();
+        stack_.pop_back();
+        on_stack_.erase(popped);
+        if (popped != name || members > 0) cyclic_.insert(popped);
+        ++members;
+        order_.push_back(popped);
+      } while (popped != name);
+    }
+  }
+  void Enter(const std::string& name) {
+    size_t i = index_.size();
+    index_[name] = i;
+    low_[name] = i;
+    stack_.push_back(name);
+    on_stack_.insert(name);
+  }
+
+  std::vector<std::string> names_, stack_, order_;
+  std::unordered_map<std::string, size_t> index_, low_;
+  std::unordered_set<std::string> on_stack_, cyclic_;
+};
+
+class Inliner {
+ public:
+  explicit Inliner(const Module& m) : m_(m) {}
+
+  Module Run() {
+    Usage usage;
+    Collect(m_, usage);
+    Cycles cycles(usage);
+    size_t total = 0;
+    for (const auto& [name, f] : m_.functions) total += CountBindings(*f->body);
+    budget_ = std::max(kFreeGrowth, total * kGrowthFactor);
+    // Callees first: what is inlined has its own calls inlined already.
+    for (const std::string& name : cycles.order()) {
+      auto at = m_.functions.find(name);
+      if (at == m_.functions.end()) continue;
+      const Block* body = Rewrite(*at->second->body);
+      if (body != at->second->body) at->second = WithBody(m_, *at->second, body);
+      size_t size = CountBindings(*at->second->body);
+      bool once = usage.calls[name] == 1 && !usage.values.contains(name);
+      if (!cycles.Has(name) && name != m_.entry && (size <= kSmall || once)) {
+        candidates_[name] = at->second;
+      }
+    }
+    return std::move(m_);
+  }
+
+ private:
+  const Block* Rewrite(const Block& block) {
+    // Literals bound in this block that are called once, not used otherwise, and not recursive.
+    Block out;
+    out.result = block.result;
+    bool changed = false;
+    for (const Binding& b : block.bindings) {
+      if (const auto* literal = b.value->As<FunctionExpr>()) NoteLiteral(block, b, *literal);
+      const Expr* e = MapBlocks(m_, b.value, [&](const Block& inner) { return Rewrite(inner); });
+      const Function* callee = Callee(*e);
+      if (callee != nullptr && e->As<CallExpr>()->args.size() == callee->params.size()) {
+        changed = true;
+        Expand(b.var, *e, *callee, out.bindings);
+        continue;
+      }
+      changed = changed || e != b.value;
+      if (const auto* literal = e->As<FunctionExpr>(); literal != nullptr && literals_.contains(b.var->id)) {
+        literals_[b.var->id] = literal->function;
+      }
+      out.bindings.push_back({b.var, e});
+    }
+    return changed ? m_.arena->New<Block>(std::move(out)) : &block;
+  }
+
+  void NoteLiteral(const Block& block, const Binding& b, const FunctionExpr& literal) {
+    size_t calls = 0;
+    size_t others = 0;
+    std::function<void(const Block&)> count = [&](const Block& inner) {
+      for (const Binding& x : inner.bindings) {
+        if (const auto* call = x.value->As<CallExpr>()) {
+          if (AsVar(call->callee) == b.var) {
+            ++calls;
+            for (const Atom& a : call->args) others += AsVar(a) == b.var ? 1 : 0;
+            continue;
+          }
+        }
+        ForEachAtom(*x.value, [&](const Atom& a) { others += AsVar(a) == b.var ? 1 : 0; });
+        ForEachBlock(*x.value, count);
+      }
+      others += AsVar(inner.result) == b.var ? 1 : 0;
+    };
+    count(*literal.function->body);
+    if (calls + others > 0) return;
+    count(block);
+    if (others == 0 && (calls == 1 || CountBindings(*literal.function->body) <= kSmall)) {
+      literals_[b.var->id] = literal.function;
+    }
+  }
+
+  const Function* Callee(const Expr& e) const {
+    const auto* call = e.As<CallExpr>();
+    if (call == nullptr) return nullptr;
+    if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {
+      auto at = candidates_.find((*g)->name);
+      return at == candidates_.end() ? nullptr : at->second;
+    }
+    const Var* v = AsVar(call->callee);
+    auto at = v == nullptr ? literals_.end() : literals_.find(v->id);
+    return at == literals_.end() ? nullptr : at->second;
+  }
+
+  void Expand(const Var* result, const Expr& e, const Function& callee, std::vector<Binding>& out) {
+    size_t size = CountBindings(*callee.body);
+    if (size > budget_) {
+      out.push_back({result, m_.arena->New<Expr>(e)});
+      return;
+    }
+    budget_ -= size;
+    const auto& call = *e.As<CallExpr>();
+    AtomMap map;
+    bool generic = !callee.type_params.empty();
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      const Var* p = callee.params[i];
+      const Var* copy = MakeVar(m_, p->name, nullptr, p->span);
+      out.push_back({copy, MakeExpr(m_, AtomExpr{call.args[i]}, e.span)});
+      map[p->id] = copy;
+    }
+    const Block* body = CopyBlock(m_, *callee.body, map, !generic);
+    out.insert(out.end(), body->bindings.begin(), body->bindings.end());
+    out.push_back({result, MakeExpr(m_, AtomExpr{body->result}, e.span)});
+  }
+
+  Module m_;
+  size_t budget_ = 0;
+  std::unordered_map<std::string, const Function*> candidates_;
+  std::unordered_map<uint32_t, const Function*> literals_;
+};
+
+}  // namespace
+
+Module Inline(const Module& m) { return Inliner(m).Run(); }
+
+}  // namespace relayvm::ir

@@ -1,0 +1,220 @@
+#include "compiler/transforms/propagate_constants.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/transforms/copy.h"
+#include "compiler/transforms/rewrite.h"
+
+namespace relayvm::ir {
+namespace {
+
+// An alias may be looked through when it does not sharpen the type: constants always, variables when no type is written.
+class AliasResolver {
+ public:
+  explicit AliasResolver(const Module& m) : m_(m) {}
+
+  const Block* Run(const Block& block) {
+    Block out;
+    out.bindings.reserve(block.bindings.size());
+    bool changed = false;
+    for (const Binding& b : block.bindings) {
+      const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) { return Image(a); });
+      e = MapBlocks(m_, e, [&](const Block& inner) { return Run(inner); });
+      changed = changed || e != b.value;
+      const auto* alias = e->As<AtomExpr>();
+      if (alias != nullptr) {
+        bool constant = std::holds_alternative<const Constant*>(alias->atom);
+        const Var* source = AsVar(alias->atom);
+        bool same = source != nullptr && (b.var->type == nullptr ||
+                                          (source->type != nullptr && TypeEquals(b.var->type, source->type)));
+        if (constant || same) {
+          map_[b.var->id] = alias->atom;
+          changed = true;
+          continue;
+        }
+      }
+      out.bindings.push_back({b.var, e});
+    }
+    out.result = Image(block.result);
+    changed = changed || !(out.result == block.result);
+    return changed ? m_.arena->New<Block>(std::move(out)) : &block;
+  }
+
+ private:
+  Atom Image(const Atom& a) const {
+    const Var* v = AsVar(a);
+    auto at = v == nullptr ? map_.end() : map_.find(v->id);
+    return at == map_.end() ? a : at->second;
+  }
+
+  const Module& m_;
+  AtomMap map_;
+};
+
+// What is known of a parameter: nothing yet, one constant, or several values.
+struct Knowledge {
+  const Constant* constant = nullptr;
+  bool varies = false;
+};
+
+class Propagator {
+ public:
+  explicit Propagator(const Module& m) : m_(m) {}
+
+  Module Run() {
+    CollectCalls();
+    Solve();
+    return Apply();
+  }
+
+ private:
+  struct Call {
+    std::string caller;
+    std::string callee;
+    const CallExpr* call;
+  };
+
+  void CollectCalls() {
+    fixed_.insert(m_.entry);
+    for (const auto& [name, f] : m_.functions) {
+      for (size_t i = 0; i < f->params.size(); ++i) {
+        param_of_[f->params[i]->id] = {name, i};
+      }
+      knowledge_[name].resize(f->params.size());
+      std::function<void(const Block&)> walk = [&, caller = name](const Block& block) {
+        auto value = [&](const Atom& a) {
+          if (const auto* g = std::get_if<const GlobalVar*>(&a)) fixed_.insert((*g)->name);
+        };
+        for (const Binding& b : block.bindings) {
+          const auto* call = b.value->As<CallExpr>();
+          if (call != nullptr) {
+            if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {
+              calls_.push_back({caller, (*g)->name, call});
+            }
+            for (const Atom& a : call->args) value(a);
+          } else {
+            ForEachAtom(*b.value, value);
+          }
+          ForEachBlock(*b.value, walk);
+        }
+        value(block.result);
+      };
+      walk(*f->body);
+    }
+  }
+
+  void Solve() {
+    for (const std::string& name : fixed_) {
+      for (Knowledge& k : knowledge_[name]) k.varies = true;
+    }
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (const Call& c : calls_) {
+        auto callee = knowledge_.find(c.callee);
+        if (callee == knowledge_.end()) continue;
+        for (size_t i = 0; i < callee->second.size() && i < c.call->args.size(); ++i) {
+          changed = Merge(callee->second[i], c.call->args[i]) || changed;
+        }
+      }
+    }
+  }
+
+  bool Merge(Knowledge& k, const Atom& arg) {
+    if (k.varies) return false;
+    const Constant* constant = nullptr;
+    if (const auto* c = std::get_if<const Constant*>(&arg)) {
+      constant = *c;
+    } else if (const Var* v = AsVar(arg)) {
+      auto param = param_of_.find(v->id);
+      if (param == param_of_.end()) {
+        k.varies = true;
+        return true;
+      }
+      const Knowledge& source = knowledge_[param->second.first][param->second.second];
+      if (source.varies) {
+        k.varies = true;
+        return true;
+      }
+      constant = source.constant;
+      if (constant == nullptr) return false;  // nothing known yet
+    } else {
+      k.varies = true;
+      return true;
+    }
+    if (k.constant == nullptr) {
+      k.constant = constant;
+      return true;
+    }
+    if (k.constant == constant) return false;
+    k.varies = true;
+    return true;
+  }
+
+  bool IsKnown(const std::string& function, size_t i) const {
+    auto at = knowledge_.find(function);
+    return at != knowledge_.end() && i < at->second.size() && !at->second[i].varies &&
+           at->second[i].constant != nullptr;
+  }
+
+  Module Apply() {
+    for (auto& [name, f] : m_.functions) {
+      Function copy = *f;
+      copy.params.clear();
+      Block body;
+      for (size_t i = 0; i < f->params.size(); ++i) {
+        if (!IsKnown(name, i)) {
+          copy.params.push_back(f->params[i]);
+          continue;
+        }
+        // A binding keeps the declared type in force; aliases are resolved below.
+        body.bindings.push_back(
+            {f->params[i], MakeExpr(m_, AtomExpr{knowledge_[name][i].constant}, f->span)});
+      }
+      body.bindings.insert(body.bindings.end(), f->body->bindings.begin(), f->body->bindings.end());
+      body.result = f->body->result;
+      copy.body = RewriteBlock(m_, body, [&](const Binding& b, std::vector<Binding>& out) {
+        out.push_back({b.var, DropArguments(b.value)});
+      });
+      if (copy.body == &body) copy.body = m_.arena->New<Block>(std::move(body));
+      f = m_.arena->New<Function>(std::move(copy));
+    }
+    return std::move(m_);
+  }
+
+  const Expr* DropArguments(const Expr* e) {
+    const auto* call = e->As<CallExpr>();
+    const auto* g = call == nullptr ? nullptr : std::get_if<const GlobalVar*>(&call->callee);
+    if (g == nullptr) return e;
+    CallExpr copy = *call;
+    copy.args.clear();
+    for (size_t i = 0; i < call->args.size(); ++i) {
+      if (!IsKnown((*g)->name, i)) copy.args.push_back(call->args[i]);
+    }
+    if (copy.args.size() == call->args.size()) return e;
+    return MakeExpr(m_, std::move(copy), e->span);
+  }
+
+  Module m_;
+  std::vector<Call> calls_;
+  std::unordered_set<std::string> fixed_;
+  std::unordered_map<uint32_t, std::pair<std::string, size_t>> param_of_;
+  std::unordered_map<std::string, std::vector<Knowledge>> knowledge_;
+};
+
+}  // namespace
+
+Module ResolveAliases(const Module& m) {
+  Module out = m;
+  for (auto& [name, f] : out.functions) {
+    const Block* body = AliasResolver(m).Run(*f->body);
+    if (body != f->body) f = WithBody(m, *f, body);
+  }
+  return out;
+}
+
+Module PropagateConstants(const Module& m) { return Propagator(m).Run(); }
+
+}  // namespace relayvm::ir

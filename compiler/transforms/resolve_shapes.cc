@@ -1,0 +1,77 @@
+#include "compiler/transforms/resolve_shapes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/transforms/rewrite.h"
+
+namespace relayvm::ir {
+namespace {
+
+// Numbers read from tensors wrap as their dtype does; only dims proper may become dimension arithmetic.
+bool IsShapeArithmetic(const Module& m, const std::vector<Dim>& elements) {
+  bool pure = true;
+  for (const Dim& d : elements) {
+    pure = pure && !d.ContainsAny();
+    d.ForEachSymbol([&](const Dim& s) { pure = pure && !m.symbols.contains(s.symbol_id()); });
+  }
+  return pure;
+}
+
+te::HostTensor IntegerTensor(const TensorType& type, const std::vector<Dim>& elements) {
+  te::HostTensor t;
+  t.dtype = type.dtype;
+  for (const Dim& d : type.shape) t.shape.push_back(d.value());
+  auto bytes = static_cast<size_t>(DTypeBytes(type.dtype));
+  t.data.resize(elements.size() * bytes);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    int64_t v = elements[i].value();
+    std::memcpy(t.data.data() + i * bytes, &v, bytes);  // little-endian: the low bytes
+  }
+  return t;
+}
+
+}  // namespace
+
+Module ResolveShapes(const Module& m) {
+  auto empty = [&](DType dtype) -> Atom {
+    te::HostTensor t;
+    t.dtype = dtype;
+    t.shape = {0};
+    return MakeConstant(m, std::move(t));
+  };
+  return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
+    const auto* call = b.value->As<OpCall>();
+    if (call == nullptr) {
+      out.push_back(b);
+      return;
+    }
+    auto known = m.contents.find(b.var->id);
+    const auto* type = b.var->type->As<TensorType>();
+    if (known != m.contents.end() && type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool) &&
+        type->rank() <= 1 && IsShapeArithmetic(m, known->second)) {
+      bool constant = std::all_of(known->second.begin(), known->second.end(),
+                                  [](const Dim& d) { return d.is_const(); });
+      const Expr* e =
+          constant ? MakeExpr(m, AtomExpr{MakeConstant(m, IntegerTensor(*type, known->second))},
+                              b.value->span)
+                   : MakeExpr(m, ShapeValue{known->second}, b.value->span);
+      out.push_back({b.var, e});
+      return;
+    }
+    if (call->op->shape_args.empty()) {
+      out.push_back(b);
+      return;
+    }
+    OpCall cut = *call;
+    for (int i : call->op->shape_args) {
+      auto k = static_cast<size_t>(i);
+      if (k >= cut.args.size() || AsVar(cut.args[k]) == nullptr) continue;
+      const auto* arg = AsVar(cut.args[k])->type->As<TensorType>();
+      if (arg != nullptr) cut.args[k] = empty(arg->dtype);
+    }
+    out.push_back({b.var, MakeExpr(m, std::move(cut), b.value->span)});
+  });
+}
+
+}  // namespace relayvm::ir

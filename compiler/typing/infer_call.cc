@@ -1,0 +1,318 @@
+// Calls of functions, closures and constructors.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/typing/inference.h"
+
+namespace relayvm::typing {
+
+using ir::AdtType;
+using ir::FunctionType;
+using ir::InferVar;
+using ir::MakeType;
+using ir::RefType;
+using ir::TupleType;
+using ir::Type;
+
+namespace {
+
+Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
+
+}  // namespace
+
+Inference::Callee Inference::KnownCallee(FunctionState& state) {
+  Callee callee;
+  callee.name = state.name;
+  callee.type_params = state.function->type_params;
+  for (const ir::Var* p : state.function->params) callee.params.push_back(TypeOf(p));
+  callee.param_vars = state.function->params;
+  callee.result = ResultForCall(state);
+  callee.outside = state.outside;
+  return callee;
+}
+
+Result<Inference::MaybeType> Inference::InferCall(Item& item, const ir::CallExpr& call) {
+  if (auto* global = std::get_if<const ir::GlobalVar*>(&call.callee)) {
+    auto it = globals_.find((*global)->name);
+    if (it == globals_.end()) return Invalid(fmt::format("there is no function @{}", (*global)->name));
+    return ApplyCallee(item, KnownCallee(*it->second), call.args);
+  }
+  if (auto* var = std::get_if<const ir::Var*>(&call.callee)) {
+    if (auto* known = vars_[*var].function) {
+      return ApplyCallee(item, KnownCallee(*const_cast<FunctionState*>(known)), call.args);
+    }
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(call.callee));
+  if (type->As<InferVar>() != nullptr) return CallUnknown(item, type, call);
+  auto* f = type->As<FunctionType>();
+  if (f == nullptr) {
+    return Invalid(fmt::format("{} is called, but has type {}", NameOf(call.callee),
+                               ir::TypeToString(solver_.Zonk(type))));
+  }
+  Callee callee{NameOf(call.callee), f->type_params, f->params, {}, f->result, item.place};
+  return ApplyCallee(item, std::move(callee), call.args);
+}
+
+Result<Inference::MaybeType> Inference::InferPrimitive(Item& item, const ir::PrimitiveCall& call) {
+  auto it = by_function_.find(call.function);
+  if (it == by_function_.end() || !it->second->done) {
+    FunctionState& state = NewFunctionState(call.function, "a primitive function", item.place);
+    RELAYVM_RETURN_IF_ERROR(DeclareParams(state));
+    RELAYVM_RETURN_IF_ERROR(InferFunction(state));
+    it = by_function_.find(call.function);
+  }
+  return ApplyCallee(item, KnownCallee(*it->second), call.args);
+}
+
+// A parameter that is called: its type is that of a function from what it is given here.
+Result<Inference::MaybeType> Inference::CallUnknown(Item& item, const Type& callee,
+                                                    const ir::CallExpr& call) {
+  FunctionType type;
+  for (const ir::Atom& a : call.args) {
+    RELAYVM_ASSIGN_OR_RETURN(Type arg, TypeOf(a));
+    Type slot = NewSlot(item);
+    RELAYVM_RETURN_IF_ERROR(solver_.Flow(arg, slot));
+    type.params.push_back(slot);
+  }
+  type.result = NewSlot(item);
+  RELAYVM_RETURN_IF_ERROR(solver_.Flow(MakeType(type), callee));
+  return MaybeType(type.result);
+}
+
+Result<Inference::MaybeType> Inference::InferClosure(Item& item, const ir::MakeClosure& e) {
+  (void)item;
+  auto it = globals_.find(e.function->name);
+  if (it == globals_.end()) return Invalid(fmt::format("there is no function @{}", e.function->name));
+  Type type = FunctionValueType(*it->second);
+  FunctionType closure = *type->As<FunctionType>();
+  if (closure.params.size() < e.captured.size()) {
+    return Invalid(fmt::format("@{} has {} parameters, {} are captured", e.function->name,
+                               closure.params.size(), e.captured.size()));
+  }
+  DimMap dims;
+  std::vector<DimEquation> equations;
+  std::set<uint32_t> bound;
+  ForEachBoundSymbol(closure.params, [&](uint32_t id) { bound.insert(id); });
+  for (size_t i = 0; i < e.captured.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(Type actual, TypeOf(e.captured[i]));
+    RELAYVM_RETURN_IF_ERROR(solver_.Flow(actual, closure.params[i]));
+    MatchDims(closure.params[i], actual, bound, "captured value", dims, equations);
+  }
+  closure.params.erase(closure.params.begin(),
+                       closure.params.begin() + static_cast<ptrdiff_t>(e.captured.size()));
+  Type rest = MakeType(std::move(closure));
+  return MaybeType(ir::MapDims(rest, [&](const Dim& d) {
+    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      auto found = dims.find(s.symbol_id());
+      return found == dims.end() ? std::nullopt : std::optional(found->second);
+    });
+  }));
+}
+
+// Binds the symbols of `expected` to the dims of `actual`; what else must be equal becomes an equation.
+void Inference::MatchDims(const Type& expected, const Type& actual, const std::set<uint32_t>& bound,
+                          const std::string& what, DimMap& dims,
+                          std::vector<DimEquation>& equations) {
+  Type e = solver_.Resolve(expected);
+  Type a = solver_.Resolve(actual);
+  if (e->node.index() != a->node.index()) return;
+  if (auto* tensor = e->As<TensorType>()) {
+    auto* given = a->As<TensorType>();
+    for (int i = 0; i < tensor->rank() && i < given->rank(); ++i) {
+      const Dim& x = tensor->shape[i];
+      const Dim& y = given->shape[i];
+      if (x.is_any()) continue;
+      if (x.is_symbol() && bound.contains(x.symbol_id()) &&
+          dims.emplace(x.symbol_id(), y).second) {
+        continue;
+      }
+      equations.push_back({x, y, fmt::format("{}: dimension {}", what, i)});
+    }
+  } else if (auto* tuple = e->As<TupleType>()) {
+    auto* given = a->As<TupleType>();
+    for (size_t i = 0; i < tuple->fields.size() && i < given->fields.size(); ++i) {
+      MatchDims(tuple->fields[i], given->fields[i], bound, what, dims, equations);
+    }
+  }
+}
+
+Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
+                                                    const std::vector<ir::Atom>& args) {
+  if (callee.params.size() != args.size()) {
+    return Invalid(fmt::format("{} takes {} argument{}, found {}", callee.name,
+                               callee.params.size(), callee.params.size() == 1 ? "" : "s",
+                               args.size()));
+  }
+  std::map<uint32_t, Type> instance;
+  if (!callee.type_params.empty()) {
+    if (item.type_args.empty()) {
+      for (size_t i = 0; i < callee.type_params.size(); ++i) {
+        item.type_args.push_back(NewSlot(item));
+      }
+    }
+    for (size_t i = 0; i < callee.type_params.size(); ++i) {
+      instance[callee.type_params[i]->As<ir::TypeVar>()->id] = item.type_args[i];
+    }
+  }
+  std::vector<Type> actual;
+  std::vector<std::string> what;
+  for (size_t i = 0; i < args.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
+    bool named = i < callee.param_vars.size() && !callee.param_vars[i]->name.empty();
+    what.push_back(named ? fmt::format("argument %{} of {}", callee.param_vars[i]->name, callee.name)
+                         : fmt::format("argument {} of {}", i, callee.name));
+    callee.params[i] = SubstituteTypeVars(callee.params[i], instance);
+    Status s = solver_.Flow(type, callee.params[i]);
+    if (!s.ok()) return s.WithContext(what[i]);
+    actual.push_back(std::move(type));
+  }
+  // A parameter may have been unknown until now: what waits for it decides the result.
+  Type result = solver_.Resolve(callee.result);
+  if (auto* unknown = result->As<InferVar>(); unknown != nullptr && !item.loose) {
+    item.blocked_on = unknown->id;
+    return MaybeType();
+  }
+
+  for (size_t i = 0; i < callee.param_vars.size(); ++i) {
+    callee.params[i] = SubstituteTypeVars(TypeOf(callee.param_vars[i]), instance);
+  }
+  std::set<uint32_t> bound;
+  ForEachBoundSymbol(callee.params, [&](uint32_t id) { bound.insert(id); });
+  DimMap dims;
+  std::vector<DimEquation> equations;
+  for (size_t i = 0; i < args.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(actual[i], TypeOf(args[i]));  // the call may have decided it
+    MatchDims(callee.params[i], actual[i], bound, what[i], dims, equations);
+    AddCheck(actual[i], callee.params[i], item.binding->value->span, what[i]);
+  }
+  auto substitute = [&](const Dim& s) -> std::optional<Dim> {
+    auto found = dims.find(s.symbol_id());
+    return found == dims.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::vector<ir::Guard> guards;
+  for (const DimEquation& e : equations) {
+    bool open = false;
+    e.expected.ForEachSymbol([&](const Dim& s) {
+      open = open || (bound.contains(s.symbol_id()) && !dims.contains(s.symbol_id()));
+    });
+    Dim expected = e.expected.Substitute(substitute);
+    if (open || expected == e.actual || expected.ContainsAny() || e.actual.ContainsAny()) continue;
+    if (Dim::ProvablyDifferent(expected, e.actual)) {
+      return Invalid(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
+                                 e.actual.ToString()));
+    }
+    guards.push_back({ir::Guard::Kind::kEqual, e.actual, expected,
+                      fmt::format("{}: {} and {} differ", e.what, e.actual.ToString(),
+                                  expected.ToString())});
+  }
+  if (!guards.empty()) guards_.before[item.binding->var] = std::move(guards);
+
+  result = SubstituteTypeVars(solver_.Zonk(callee.result), instance);
+  Type seen = callee.param_vars.empty()
+                  ? result
+                  : solver_.Restrict(solver_.Zonk(callee.result), callee.outside,
+                                     [&](uint32_t id) { return dims.contains(id); });
+  result = SubstituteTypeVars(seen, instance);
+  if (callee.param_vars.empty()) {
+    // A function value: symbols that its parameters bind and that no argument gave are unknown.
+    result = ir::MapDims(result, [&](const Dim& d) {
+      bool unbound = false;
+      d.ForEachSymbol([&](const Dim& s) {
+        unbound = unbound || (bound.contains(s.symbol_id()) && !dims.contains(s.symbol_id()));
+      });
+      return unbound ? Dim::Any() : d;
+    });
+  }
+  return MaybeType(ir::MapDims(result, [&](const Dim& d) { return d.Substitute(substitute); }));
+}
+
+// --- Checks at the end --------------------------------------------------------------------------
+
+void Inference::AddCheck(Type actual, Type expected, ir::Span span, std::string what) {
+  if (actual == expected || solver_.Resolve(expected)->As<TensorType>() != nullptr) return;
+  checks_.push_back({std::move(actual), std::move(expected), span, std::move(what)});
+}
+
+Status Inference::CheckContainers() {
+  for (const ContainerCheck& c : checks_) {
+    Type actual = solver_.Zonk(c.actual, ir::UnitType());
+    Type expected = solver_.Zonk(c.expected, ir::UnitType());
+    if (Conforms(actual, expected)) continue;
+    return ErrorAt(c.span,
+                   Status(StatusCode::kUnsupported,
+                          fmt::format("{}: expected {}, found {}; dimensions inside containers, "
+                                      "references and function types are not checked when the "
+                                      "program runs, so they must agree",
+                                      c.what, ir::TypeToString(expected, true),
+                                      ir::TypeToString(actual, true))));
+  }
+  return OkStatus();
+}
+
+namespace {
+
+bool DimsConform(const TensorType& actual, const TensorType& expected) {
+  for (int i = 0; i < actual.rank() && i < expected.rank(); ++i) {
+    if (!expected.shape[i].is_any() && !(expected.shape[i] == actual.shape[i])) return false;
+  }
+  return true;
+}
+
+// `inside` a container, where no guard reaches.
+bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
+  if (actual == expected || actual->node.index() != expected->node.index()) return true;
+  if (auto* tensor = actual->As<TensorType>()) {
+    return !inside || DimsConform(*tensor, *expected->As<TensorType>());
+  }
+  if (auto* tuple = actual->As<TupleType>()) {
+    const auto& other = expected->As<TupleType>()->fields;
+    for (size_t i = 0; i < tuple->fields.size() && i < other.size(); ++i) {
+      if (!ConformsInside(tuple->fields[i], other[i], inside)) return false;
+    }
+    return true;
+  }
+  if (auto* adt = actual->As<AdtType>()) {
+    const auto& other = expected->As<AdtType>()->args;
+    for (size_t i = 0; i < adt->args.size() && i < other.size(); ++i) {
+      if (!ConformsInside(adt->args[i], other[i], true)) return false;
+    }
+    return true;
+  }
+  if (auto* ref = actual->As<RefType>()) {
+    const Type& other = expected->As<RefType>()->value;
+    return ConformsInside(ref->value, other, true) && ConformsInside(other, ref->value, true);
+  }
+  auto* f = actual->As<FunctionType>();
+  if (f == nullptr) return true;
+  auto* g = expected->As<FunctionType>();
+  if (SameFunctionType(*f, *g)) return true;
+  // Each symbol that a parameter binds for the first time takes any value.
+  std::set<uint32_t> bound;
+  auto loosen = [](const Type& t, std::set<uint32_t>& seen) {
+    return ir::MapDims(t, [&](const Dim& d) {
+      return d.is_symbol() && seen.insert(d.symbol_id()).second ? Dim::Any() : d;
+    });
+  };
+  std::set<uint32_t> wanted;
+  for (size_t i = 0; i < f->params.size() && i < g->params.size(); ++i) {
+    Type given = ir::MapDims(g->params[i], [](const Dim& d) { return d; });
+    if (!ConformsInside(given, loosen(f->params[i], bound), true)) return false;
+  }
+  ForEachBoundSymbol(f->params, [&](uint32_t id) { wanted.insert(id); });
+  ForEachBoundSymbol(g->params, [&](uint32_t id) { wanted.insert(id); });
+  auto forget = [&](const Dim& d) {
+    bool quantified = false;
+    d.ForEachSymbol([&](const Dim& s) { quantified = quantified || wanted.contains(s.symbol_id()); });
+    return quantified ? Dim::Any() : d;
+  };
+  return ConformsInside(ir::MapDims(f->result, forget), ir::MapDims(g->result, forget), true);
+}
+
+}  // namespace
+
+bool Inference::Conforms(const Type& actual, const Type& expected) const {
+  return ConformsInside(actual, expected, false);
+}
+
+}  // namespace relayvm::typing

@@ -1,0 +1,380 @@
+// The type of each kind of expression but calls of functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/typing/inference.h"
+#include "compiler/typing/patterns.h"
+
+namespace relayvm::typing {
+
+using ir::AdtType;
+using ir::FunctionType;
+using ir::InferVar;
+using ir::MakeType;
+using ir::RefType;
+using ir::TupleType;
+using ir::Type;
+
+namespace {
+
+Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
+
+}  // namespace
+
+Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
+  const ir::Expr& e = *item.binding->value;
+  const ir::Var* var = item.binding->var;
+  if (auto* call = e.As<ir::OpCall>()) return InferOp(item, *call);
+  if (auto* call = e.As<ir::CallExpr>()) return InferCall(item, *call);
+  if (auto* call = e.As<ir::PrimitiveCall>()) return InferPrimitive(item, *call);
+  if (auto* get = e.As<ir::TupleGet>()) return InferTupleGet(item, *get);
+  if (auto* branch = e.As<ir::IfExpr>()) return InferIf(item, *branch);
+  if (auto* match = e.As<ir::MatchExpr>()) return InferMatch(item, *match);
+  if (auto* closure = e.As<ir::MakeClosure>()) return InferClosure(item, *closure);
+  if (auto* copy = e.As<ir::AtomExpr>()) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(copy->atom));
+    VarState& state = vars_[var];
+    state.alias = copy->atom;
+    if (auto* from = std::get_if<const ir::Var*>(&copy->atom)) {
+      const VarState& source = vars_[*from];
+      state.function = source.function;
+      state.field_elements = source.field_elements;
+      state.tuple = source.tuple;
+    } else if (auto* global = std::get_if<const ir::GlobalVar*>(&copy->atom)) {
+      state.function = globals_.at((*global)->name);
+    }
+    return MaybeType(type);
+  }
+  if (auto* tuple = e.As<ir::MakeTuple>()) {
+    TupleType type;
+    for (const ir::Atom& a : tuple->fields) {
+      RELAYVM_ASSIGN_OR_RETURN(Type field, TypeOf(a));
+      type.fields.push_back(std::move(field));
+    }
+    vars_[var].tuple = tuple;
+    return MaybeType(MakeType(std::move(type)));
+  }
+  if (auto* f = e.As<ir::FunctionExpr>()) {
+    std::string name = var->name.empty() ? "a closure" : "%" + var->name;
+    FunctionState& state = NewFunctionState(f->function, name, item.place);
+    RELAYVM_RETURN_IF_ERROR(DeclareParams(state));
+    DefineVar(var, nullptr, item.place);
+    vars_[var].function = &state;
+    RELAYVM_RETURN_IF_ERROR(InferFunction(state));
+    return MaybeType(FunctionValueType(state));
+  }
+  if (auto* shape = e.As<ir::ShapeValue>()) {
+    if (var->type == nullptr || var->type->As<TensorType>() == nullptr) {
+      return Invalid("a shape value has no tensor type");
+    }
+    std::vector<Dim> elements;
+    for (const Dim& d : shape->elements) elements.push_back(Translate(d));
+    vars_[var].elements = std::make_shared<const std::vector<Dim>>(std::move(elements));
+    return MaybeType(var->type);
+  }
+  if (e.As<ir::Guard>() != nullptr) return MaybeType(ir::UnitType());  // made anew
+  return InferRef(item, e);
+}
+
+// --- Operators ----------------------------------------------------------------------------------
+
+// The host of a call in the program.
+class CallHost final : public OpHost {
+ public:
+  CallHost(Inference& inference, const ir::Var* var, const std::vector<ir::Atom>& args, Place place)
+      : inference_(inference), var_(var), args_(args), place_(place) {}
+
+  std::vector<Dim> Elements(size_t i, int64_t size) override {
+    return inference_.ElementsOrSymbols(args_[i], size);
+  }
+  const ir::Constant* ConstantArg(size_t i) override {
+    ir::Atom a = inference_.Canonical(args_[i]);
+    auto* constant = std::get_if<const ir::Constant*>(&a);
+    return constant != nullptr ? *constant : nullptr;
+  }
+  Dim NewSymbol(std::string_view name) override {
+    std::string base = var_->name.empty() ? fmt::format("v{}", var_->id) : var_->name;
+    Dim d = Dim::Symbol(inference_.module_.ids->Next(), fmt::format("{}.{}", base, name));
+    inference_.scopes_.DefineSymbol(d.symbol_id(), place_);
+    fresh_.push_back(d);
+    return d;
+  }
+  Broadcasts& broadcasts() override { return inference_.broadcasts_; }
+
+  const std::vector<Dim>& fresh() const { return fresh_; }
+
+ private:
+  Inference& inference_;
+  const ir::Var* var_;
+  const std::vector<ir::Atom>& args_;
+  Place place_;
+  std::vector<Dim> fresh_;
+};
+
+Result<std::optional<std::vector<ArgType>>> Inference::ArgTypes(Item& item, const OpDef& op,
+                                                                const std::vector<ir::Atom>& args) {
+  using MaybeArgs = std::optional<std::vector<ArgType>>;
+  std::vector<ArgType> out(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
+    if (auto* unknown = type->As<InferVar>()) {
+      item.blocked_on = unknown->id;
+      return MaybeArgs();
+    }
+    if (auto* tensor = type->As<TensorType>()) {
+      out[i].tensors = {*tensor};
+      continue;
+    }
+    auto* tuple = type->As<TupleType>();
+    out[i].is_tuple = true;
+    for (size_t k = 0; tuple != nullptr && k < tuple->fields.size(); ++k) {
+      Type field = solver_.Resolve(tuple->fields[k]);
+      if (auto* unknown = field->As<InferVar>()) {
+        item.blocked_on = unknown->id;
+        return MaybeArgs();
+      }
+      auto* tensor = field->As<TensorType>();
+      if (tensor == nullptr) {
+        tuple = nullptr;
+        break;
+      }
+      out[i].tensors.push_back(*tensor);
+    }
+    if (tuple == nullptr) {
+      return Invalid(fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}",
+                                 op.name, i, ir::TypeToString(solver_.Zonk(type))));
+    }
+  }
+  return MaybeArgs(std::move(out));
+}
+
+Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& call) {
+  const ir::Var* var = item.binding->var;
+  RELAYVM_ASSIGN_OR_RETURN(auto args, ArgTypes(item, *call.op, call.args));
+  if (!args) return MaybeType();
+  CallHost host(*this, var, call.args, item.place);
+  RELAYVM_ASSIGN_OR_RETURN(OpTyping typing, TypeOp(*call.op, call.attrs, *args, host));
+
+  // Symbols that the call defines take their names from the input's type where it has some.
+  std::map<uint32_t, Dim> renamed;
+  for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
+    std::vector<Dim>& shape = typing.result.tensors[t].shape;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      bool fresh = std::find(host.fresh().begin(), host.fresh().end(), shape[i]) !=
+                   host.fresh().end();
+      if (!fresh || renamed.contains(shape[i].symbol_id())) continue;
+      std::vector<int> path;
+      if (typing.result.is_tuple) path.push_back(static_cast<int>(t));
+      path.push_back(static_cast<int>(i));
+      auto declared = DeclaredSymbol(var, path);
+      if (!declared) continue;
+      renamed.emplace(shape[i].symbol_id(), *declared);
+      scopes_.DefineSymbol(declared->symbol_id(), item.place);
+    }
+  }
+  auto rename = [&](const Dim& s) -> std::optional<Dim> {
+    auto it = renamed.find(s.symbol_id());
+    return it == renamed.end() ? std::nullopt : std::optional(it->second);
+  };
+  if (!renamed.empty()) {
+    for (TensorType& t : typing.result.tensors) {
+      for (Dim& d : t.shape) d = d.Substitute(rename);
+    }
+    for (ir::Guard& g : typing.guards) {
+      g.left = g.left.Substitute(rename);
+      g.right = g.right.Substitute(rename);
+    }
+  }
+  if (!typing.guards.empty()) guards_.before[var] = std::move(typing.guards);
+
+  vars_[var].place = item.place;
+  TrackElements(var, call, typing.result, *args);
+  if (!typing.result.is_tuple) {
+    const TensorType& t = typing.result.tensors[0];
+    return MaybeType(ir::MakeTensorType(t.shape, t.dtype));
+  }
+  TupleType tuple;
+  for (const TensorType& t : typing.result.tensors) {
+    tuple.fields.push_back(ir::MakeTensorType(t.shape, t.dtype));
+  }
+  return MaybeType(MakeType(std::move(tuple)));
+}
+
+// --- Tuples, references -------------------------------------------------------------------------
+
+Result<Inference::MaybeType> Inference::InferTupleGet(Item& item, const ir::TupleGet& get) {
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(get.tuple));
+  if (auto* unknown = type->As<InferVar>()) {
+    item.blocked_on = unknown->id;
+    return MaybeType();
+  }
+  auto* tuple = type->As<TupleType>();
+  if (tuple == nullptr) {
+    return Invalid(fmt::format("expected a tuple, found {} of type {}", NameOf(get.tuple),
+                               ir::TypeToString(solver_.Zonk(type))));
+  }
+  if (get.index >= tuple->fields.size()) {
+    return Invalid(fmt::format("field {} of a tuple with {} field{}: {}", get.index,
+                               tuple->fields.size(), tuple->fields.size() == 1 ? "" : "s",
+                               ir::TypeToString(solver_.Zonk(type))));
+  }
+  VarState& state = vars_[item.binding->var];
+  ir::Atom canonical = Canonical(get.tuple);
+  if (auto* var = std::get_if<const ir::Var*>(&canonical)) {
+    const VarState& source = vars_[*var];
+    if (source.tuple != nullptr) {
+      state.alias = source.tuple->fields[get.index];
+      if (auto* field = std::get_if<const ir::Var*>(&*state.alias)) {
+        state.function = vars_[*field].function;
+        state.tuple = vars_[*field].tuple;
+      }
+    } else if (get.index < source.field_elements.size() && source.field_elements[get.index]) {
+      state.elements =
+          std::make_shared<const std::vector<Dim>>(*source.field_elements[get.index]);
+    }
+  }
+  return MaybeType(tuple->fields[get.index]);
+}
+
+Result<Inference::MaybeType> Inference::InferRef(Item& item, const ir::Expr& e) {
+  if (auto* create = e.As<ir::RefCreate>()) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(create->value));
+    // The contents may widen with what is written later.
+    Type slot = NewSlot(item);
+    RELAYVM_RETURN_IF_ERROR(solver_.Flow(type, slot));
+    return MaybeType(MakeType(RefType{slot}));
+  }
+  auto* read = e.As<ir::RefRead>();
+  auto* write = e.As<ir::RefWrite>();
+  const ir::Atom& ref = read != nullptr ? read->ref : write->ref;
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(ref));
+  if (solver_.IsUnknown(type)) {
+    RELAYVM_RETURN_IF_ERROR(solver_.Flow(type, MakeType(RefType{NewSlot(item)})));
+    type = solver_.Resolve(type);
+  }
+  auto* ref_type = type->As<RefType>();
+  if (ref_type == nullptr) {
+    return Invalid(fmt::format("expected a reference, found {} of type {}", NameOf(ref),
+                               ir::TypeToString(solver_.Zonk(type))));
+  }
+  if (read != nullptr) return MaybeType(ref_type->value);
+  RELAYVM_ASSIGN_OR_RETURN(Type value, TypeOf(write->value));
+  Status s = solver_.Flow(value, ref_type->value);
+  if (!s.ok()) return s.WithContext(fmt::format("write to {}", NameOf(ref)));
+  AddCheck(value, ref_type->value, e.span, fmt::format("write to {}", NameOf(ref)));
+  return MaybeType(ir::UnitType());
+}
+
+// --- Branches -----------------------------------------------------------------------------------
+
+Result<Inference::MaybeType> Inference::InferIf(Item& item, const ir::IfExpr& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Type condition, TypeOf(e.condition));
+  Status s = solver_.Flow(condition, ir::MakeScalarType(DType::kBool));
+  if (!s.ok()) return s.WithContext("condition of if");
+  Type then_type;
+  Type else_type;
+  RELAYVM_RETURN_IF_ERROR(
+      InferBlock(*e.then_block, scopes_.NewScope(item.place.scope), &then_type));
+  RELAYVM_RETURN_IF_ERROR(
+      InferBlock(*e.else_block, scopes_.NewScope(item.place.scope), &else_type));
+  solver_.BeginStep();
+  Type result = NewSlot(item);
+  RELAYVM_RETURN_IF_ERROR(solver_.Flow(then_type, result));
+  s = solver_.Flow(else_type, result);
+  if (!s.ok()) return s.WithContext("the branches of if differ");
+  AddCheck(then_type, result, item.binding->value->span, "the branches of if differ");
+  AddCheck(else_type, result, item.binding->value->span, "the branches of if differ");
+  return MaybeType(result);
+}
+
+Result<Inference::MaybeType> Inference::InferMatch(Item& item, const ir::MatchExpr& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Type data, TypeOf(e.data));
+  std::vector<Type> types;
+  for (const ir::MatchClause& clause : e.clauses) {
+    ScopeId scope = scopes_.NewScope(item.place.scope);
+    solver_.BeginStep();
+    RELAYVM_RETURN_IF_ERROR(
+        InferPattern(item, clause.pattern, data, scope, guards_.at_start[clause.body]));
+    RELAYVM_RETURN_IF_ERROR(InferBlock(*clause.body, scope, &types.emplace_back()));
+  }
+  if (e.complete) {
+    if (auto missing = UnmatchedCase(module_, e)) {
+      return Invalid(fmt::format("match is not exhaustive: {} is not handled", *missing));
+    }
+  }
+  solver_.BeginStep();
+  Type result = NewSlot(item);
+  for (const Type& t : types) {
+    Status s = solver_.Flow(t, result);
+    if (!s.ok()) return s.WithContext("the clauses of match differ");
+    AddCheck(t, result, item.binding->value->span, "the clauses of match differ");
+  }
+  return MaybeType(result);
+}
+
+Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& type, ScopeId scope,
+                               std::vector<ir::Guard>& guards) {
+  using Kind = ir::Pattern::Kind;
+  if (p.kind == Kind::kWildcard) return OkStatus();
+  if (p.kind == Kind::kVar) {
+    Place place = Now(scope);
+    DefineVar(p.var, type, place);
+    if (p.var->type == nullptr) return OkStatus();
+    RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(p.var->type, place, p.span));
+    RELAYVM_RETURN_IF_ERROR(
+        Annotate(p.var, declared, p.span, fmt::format("%{}", p.var->name), &guards));
+    LearnMeanings(p.var->type, TypeOf(p.var));
+    return OkStatus();
+  }
+  Type t = solver_.Resolve(type);
+  std::vector<Type> fields;
+  if (p.kind == Kind::kTuple) {
+    if (t->As<InferVar>() != nullptr) {
+      TupleType tuple;
+      for (size_t i = 0; i < p.fields.size(); ++i) tuple.fields.push_back(NewSlot(item));
+      RELAYVM_RETURN_IF_ERROR(solver_.Flow(MakeType(std::move(tuple)), t));
+      t = solver_.Resolve(t);
+    }
+    auto* tuple = t->As<TupleType>();
+    if (tuple == nullptr || tuple->fields.size() != p.fields.size()) {
+      return ErrorAt(p.span,
+                     fmt::format("the pattern is a tuple of {}, the value has type {}",
+                                 p.fields.size(), ir::TypeToString(solver_.Zonk(t))));
+    }
+    fields = tuple->fields;
+  } else {
+    const ir::Constructor& c = *p.constructor;
+    auto def = module_.types.find(c.adt);
+    if (def == module_.types.end()) {
+      return ErrorAt(p.span, fmt::format("there is no type {}", c.adt));
+    }
+    if (t->As<InferVar>() != nullptr) {
+      AdtType adt{c.adt, {}};
+      for (size_t i = 0; i < def->second.params.size(); ++i) adt.args.push_back(NewSlot(item));
+      RELAYVM_RETURN_IF_ERROR(solver_.Flow(MakeType(std::move(adt)), t));
+      t = solver_.Resolve(t);
+    }
+    auto* adt = t->As<AdtType>();
+    if (adt == nullptr || adt->name != c.adt || adt->args.size() != def->second.params.size()) {
+      return ErrorAt(p.span, fmt::format("{} makes a value of type {}, the value has type {}",
+                                         c.name, c.adt, ir::TypeToString(solver_.Zonk(t))));
+    }
+    if (c.fields.size() != p.fields.size()) {
+      return ErrorAt(p.span,
+                     fmt::format("{} has {} field{}, the pattern has {}", c.name, c.fields.size(),
+                                 c.fields.size() == 1 ? "" : "s", p.fields.size()));
+    }
+    std::map<uint32_t, Type> args;
+    for (size_t i = 0; i < adt->args.size(); ++i) {
+      args[def->second.params[i]->As<ir::TypeVar>()->id] = adt->args[i];
+    }
+    for (const Type& f : c.fields) fields.push_back(SubstituteTypeVars(f, args));
+  }
+  for (size_t i = 0; i < fields.size(); ++i) {
+    RELAYVM_RETURN_IF_ERROR(InferPattern(item, p.fields[i], fields[i], scope, guards));
+  }
+  return OkStatus();
+}
+
+}  // namespace relayvm::typing

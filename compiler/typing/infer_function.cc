@@ -1,0 +1,306 @@
+// Functions, blocks, and what waits.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/typing/call_graph.h"
+#include "compiler/typing/inference.h"
+
+namespace relayvm::typing {
+
+using ir::FunctionType;
+using ir::MakeType;
+using ir::TupleType;
+using ir::Type;
+
+namespace {
+
+// Slot numbers of a function's own slots; its site is the id of its first parameter, or of the variable it is bound to.
+constexpr uint32_t kParamSlot = 1'000'000;
+constexpr uint32_t kResultSlot = 1'000'001;
+
+}  // namespace
+
+// --- Functions ----------------------------------------------------------------------------------
+
+FunctionState& Inference::NewFunctionState(const ir::Function* f, std::string name, Place outside) {
+  FunctionState& state = function_states_.emplace_back();
+  state.function = f;
+  state.name = std::move(name);
+  state.outside = outside;
+  state.scope = scopes_.NewScope(outside.scope);
+  by_function_[f] = &state;
+  return state;
+}
+
+Status Inference::InferComponents() {
+  for (const auto& [name, function] : module_.functions) {
+    FunctionState& state = NewFunctionState(function, "@" + name, Place{Scopes::kRoot, 0});
+    globals_.emplace(name, &state);
+    RELAYVM_RETURN_IF_ERROR(DeclareParams(state));
+  }
+  for (const Component& component : ComponentsCalleesFirst(module_)) {
+    for (const std::string* name : component.functions) {
+      globals_[*name]->recursive = component.recursive;
+    }
+    for (const std::string* name : component.functions) {
+      RELAYVM_RETURN_IF_ERROR(InferFunction(*globals_[*name]));
+    }
+  }
+  return OkStatus();
+}
+
+Status Inference::DeclareParams(FunctionState& state) {
+  const ir::Function& f = *state.function;
+  if (f.body == nullptr) return ErrorAt(f.span, fmt::format("{} has no body", state.name));
+  // Symbols that the parameters bind keep their identity; a copy of a function gets its own.
+  std::vector<Type> written;
+  for (const ir::Var* p : f.params) {
+    if (p->type != nullptr) written.push_back(p->type);
+  }
+  std::map<uint32_t, std::optional<uint32_t>> own;
+  Place place = Now(state.scope);
+  ForEachBoundSymbol(written, [&](uint32_t id) {
+    if (own.contains(id)) return;
+    bool taken = scopes_.IsDefined(id);
+    own[id] = taken ? std::optional(module_.ids->Next()) : std::nullopt;
+    scopes_.DefineSymbol(taken ? *own[id] : id, place);
+  });
+  auto keep = [&](const Dim& d) {
+    bool all_own = true;
+    d.ForEachSymbol([&](const Dim& s) { all_own = all_own && own.contains(s.symbol_id()); });
+    if (!all_own) return Dim::Any();
+    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      auto renamed = own[s.symbol_id()];
+      if (!renamed) return std::nullopt;
+      return Dim::Symbol(*renamed, s.symbol_name(), s.symbol_nonnegative());
+    });
+  };
+  // Dims of tensors and of tensors in tuples come from the written type, all else from its prepared form.
+  std::function<Type(const Type&, const Type&)> restore = [&](const Type& prepared, const Type& w) {
+    if (auto* tensor = w->As<TensorType>()) {
+      std::vector<Dim> shape;
+      for (const Dim& d : tensor->shape) shape.push_back(keep(d));
+      return ir::MakeTensorType(std::move(shape), tensor->dtype);
+    }
+    auto* tuple = w->As<TupleType>();
+    if (tuple == nullptr) return prepared;
+    size_t next = 0;
+    return MapChildren(prepared,
+                       [&](const Type& field) { return restore(field, tuple->fields[next++]); });
+  };
+  for (const ir::Var* p : f.params) {
+    Type type;
+    if (p->type == nullptr) {
+      type = solver_.NewSlot({}, {p->id, kParamSlot});
+    } else {
+      RELAYVM_ASSIGN_OR_RETURN(Type prepared, PrepareDeclared(p->type, {}, p->span));
+      type = restore(prepared, p->type);
+    }
+    DefineVar(p, type, place);
+  }
+  if (f.result_type != nullptr) {
+    // Slots of a written result are shared by all calls: they see nothing of the body.
+    RELAYVM_ASSIGN_OR_RETURN(state.declared_result,
+                             PrepareDeclared(f.result_type, state.outside, f.span));
+  }
+  return OkStatus();
+}
+
+// REQUIRES: DeclareParams.
+Status Inference::InferFunction(FunctionState& state) {
+  Type body;
+  Status s = InferBlock(*state.function->body, state.scope, &body);
+  if (!s.ok()) return ErrorAt(state.function->span, s);
+  solver_.BeginStep();
+  return FinishFunction(state, body);
+}
+
+Status Inference::FinishFunction(FunctionState& state, const Type& body_type) {
+  const ir::Function& f = *state.function;
+  std::string what = fmt::format("result of {}", state.name);
+  if (state.declared_result != nullptr) {
+    RELAYVM_RETURN_IF_ERROR(Annotate(f.body->result, state.declared_result, f.span, what,
+                                     &guards_.at_end[f.body]));
+  }
+  if (state.recursive) {
+    Status s = solver_.Flow(body_type, ResultForCall(state));
+    if (!s.ok()) return ErrorAt(f.span, s.WithContext(what));
+  }
+  state.done = true;
+  return OkStatus();
+}
+
+// What a call gives. While the body isn't typed yet, the same for all calls: nothing that depends on the arguments' dims.
+Type Inference::ResultForCall(FunctionState& state) {
+  if (state.done && !state.recursive) {
+    // The result's variable knows more than what has flowed out of the function.
+    Type type = *TypeOf(state.function->body->result);
+    return state.declared_result == nullptr ? type : Refine(type, state.declared_result);
+  }
+  if (state.result != nullptr) return state.result;
+  state.recursive = true;
+  if (state.declared_result != nullptr) {
+    state.result = state.declared_result;
+  } else {
+    uint32_t site = state.function->params.empty() ? state.function->body->bindings.empty()
+                                                         ? static_cast<uint32_t>(state.scope)
+                                                         : state.function->body->bindings[0].var->id
+                                                   : state.function->params[0]->id;
+    state.result = solver_.NewSlot(state.outside, {site, kResultSlot});
+  }
+  return state.result;
+}
+
+// The type of a function as a value. What its users find out about its unannotated parameters reaches it through their slots.
+Type Inference::FunctionValueType(FunctionState& state) {
+  FunctionType type{state.function->type_params, {}, nullptr};
+  bool complete = true;
+  for (const ir::Var* p : state.function->params) {
+    const Type& t = TypeOf(p);
+    complete = complete && vars_[p].settled;
+    type.params.push_back(t);
+  }
+  Type result = ResultForCall(state);
+  if (complete && solver_.FirstUnknown(result) == 0) {
+    std::set<uint32_t> own;
+    ForEachBoundSymbol(type.params, [&](uint32_t id) { own.insert(id); });
+    type.result = solver_.Restrict(result, state.outside,
+                                   [&](uint32_t id) { return own.contains(id); });
+    return MakeType(std::move(type));
+  }
+  // A parameter that was opened shows its symbols here; they quantify nothing in a result that is still to come.
+  type.result = solver_.Restrict(result, state.outside);
+  return MakeType(std::move(type));
+}
+
+Type Inference::FinalResult(const ir::Function* function) {
+  FunctionState& state = *by_function_.at(function);
+  std::vector<Type> params;
+  for (const ir::Var* p : function->params) params.push_back(FinalType(p));
+  std::set<uint32_t> own;
+  ForEachBoundSymbol(params, [&](uint32_t id) { own.insert(id); });
+  Type result = solver_.Restrict(ResultForCall(state), state.outside,
+                                 [&](uint32_t id) { return own.contains(id); });
+  return solver_.Zonk(result, ir::UnitType());
+}
+
+// --- Blocks and bindings ------------------------------------------------------------------------
+
+Status Inference::InferBlock(const ir::Block& block, ScopeId scope, Type* result) {
+  for (const ir::Binding& b : block.bindings) RELAYVM_RETURN_IF_ERROR(InferBinding(b, scope));
+  auto type = TypeOf(block.result);
+  if (!type.ok()) return type.status();
+  *result = *type;
+  return OkStatus();
+}
+
+Status Inference::InferBinding(const ir::Binding& binding, ScopeId scope) {
+  Item item{.binding = &binding, .place = Now(scope)};
+  solver_.BeginStep();
+  auto type = InferExpr(item);
+  if (!type.ok()) return ErrorAt(binding.value->span, type.status());
+  if (type->has_value()) {
+    RELAYVM_RETURN_IF_ERROR(Finish(item, std::move(**type)));
+  } else {
+    item.promised = solver_.NewSlot(item.place, {binding.var->id, 0}, /*guessed=*/true);
+    DefineVar(binding.var, item.promised, item.place);
+    if (binding.var->type != nullptr) {
+      RELAYVM_ASSIGN_OR_RETURN(
+          Type declared, PrepareDeclared(binding.var->type, item.place, binding.var->span));
+      Status s = solver_.Flow(item.promised, declared);
+      if (!s.ok()) return ErrorAt(binding.value->span, s);
+    }
+    items_.push_back(item);
+    solver_.Wait(item.blocked_on, static_cast<uint32_t>(items_.size() - 1));
+  }
+  return RunWoken();
+}
+
+Status Inference::Finish(Item& item, Type type) {
+  const ir::Var* var = item.binding->var;
+  item.done = true;
+  if (!item.type_args.empty()) type_args_[var] = item.type_args;
+  if (item.promised != nullptr) {
+    Status s = solver_.Define(item.promised, type);
+    if (!s.ok()) return ErrorAt(item.binding->value->span, s);
+    VarState& state = vars_[var];
+    // Who has seen the promised type relies on its symbols.
+    if (!state.read) {
+      state.type = type;
+      state.settled = false;
+    }
+  } else {
+    DefineVar(var, std::move(type), item.place);
+  }
+  if (var->type == nullptr) return OkStatus();
+  RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(var->type, item.place, var->span));
+  RELAYVM_RETURN_IF_ERROR(Annotate(var, declared, item.binding->value->span,
+                                   var->name.empty() ? "a value" : "%" + var->name,
+                                   &guards_.after[var]));
+  LearnMeanings(var->type, TypeOf(var));
+  return OkStatus();
+}
+
+// --- Waiting ------------------------------------------------------------------------------------
+
+Status Inference::RunWoken() {
+  if (running_woken_) return OkStatus();
+  running_woken_ = true;
+  Status status;
+  while (status.ok() && solver_.HasWoken()) {
+    for (uint32_t i : solver_.TakeWoken()) {
+      Item& item = items_[i];
+      if (item.done) continue;
+      solver_.BeginStep();
+      auto type = InferExpr(item);
+      if (!type.ok()) {
+        status = ErrorAt(item.binding->value->span, type.status());
+      } else if (type->has_value()) {
+        status = Finish(item, std::move(**type));
+      } else {
+        solver_.Wait(item.blocked_on, i);
+      }
+      if (!status.ok()) break;
+    }
+  }
+  running_woken_ = false;
+  return status;
+}
+
+// What waits for the result of a call that itself waits: the result is whatever it will be.
+Status Inference::RunStalled() {
+  RELAYVM_RETURN_IF_ERROR(RunWoken());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    Item& item = items_[i];
+    if (item.done || item.binding->value->As<ir::CallExpr>() == nullptr) continue;
+    item.loose = true;
+    solver_.BeginStep();
+    auto type = InferExpr(item);
+    if (!type.ok()) return ErrorAt(item.binding->value->span, type.status());
+    if (type->has_value()) RELAYVM_RETURN_IF_ERROR(Finish(item, std::move(**type)));
+    RELAYVM_RETURN_IF_ERROR(RunWoken());
+  }
+  return Stuck();
+}
+
+Status Inference::Stuck() {
+  for (const Item& item : items_) {
+    if (item.done) continue;
+    std::string unknown;
+    ir::ForEachAtom(*item.binding->value, [&](const ir::Atom& a) {
+      auto type = TypeOf(a);
+      auto* var = std::get_if<const ir::Var*>(&a);
+      if (!unknown.empty() || !type.ok() || solver_.FirstUnknown(*type) == 0) return;
+      if (var != nullptr && !(*var)->name.empty()) unknown = "%" + (*var)->name;
+    });
+    return ErrorAt(item.binding->value->span,
+                   unknown.empty() ? std::string("the type of this expression cannot be inferred; "
+                                                 "annotate what it is made of")
+                                   : fmt::format("the type of {} cannot be inferred; annotate it",
+                                                 unknown));
+  }
+  return OkStatus();
+}
+
+}  // namespace relayvm::typing

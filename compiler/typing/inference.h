@@ -1,0 +1,219 @@
+// One run of type inference over a module. InferTypes (infer.cc) runs it until no type widens, then has Rebuild make the result.
+//
+// Functions are taken callees first, bindings in order. The type of a binding follows from the types of its operands; where these
+// are unknown yet (an unannotated parameter of a closure, the result of a function that calls itself), the binding waits for the
+// slot that is unknown and its variable gets a slot of its own. What still waits at the end cannot be inferred.
+//
+// Dims in types of variables are expressions over visible symbols. An Any in tensor position is opened when the variable's type is
+// first looked at: it becomes a symbol that the variable defines.
+// Not thread-safe. Tested by infer_test.cc, errors_test.cc.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/typing/op_typing.h"
+#include "compiler/typing/solver.h"
+
+namespace relayvm::typing {
+
+// A function while it is being typed: a global one, a closure, or the body of a primitive call.
+struct FunctionState {
+  const ir::Function* function = nullptr;
+  std::string name;
+  Place outside;  // where the function is defined
+  ScopeId scope = 0;
+  bool recursive = false;  // mentioned before its body was typed
+  bool done = false;
+  ir::Type declared_result;  // prepared; null when not declared
+  ir::Type result;           // of the body, in terms of parameter symbols; while recursive: the same for all calls
+};
+
+struct VarState {
+  ir::Type type;  // may hold slots and Any
+  Place place;
+  bool settled = false;  // `type` is complete and opened
+  bool read = false;     // someone saw its structure
+  const FunctionState* function = nullptr;  // the closure that it is bound to
+  std::optional<ir::Atom> alias;            // it is the same value as this
+  const ir::MakeTuple* tuple = nullptr;
+  std::shared_ptr<const std::vector<Dim>> elements;        // of a small integer tensor
+  std::vector<std::optional<std::vector<Dim>>> field_elements;  // of the tensors of a tuple
+  bool leaf_elements = false;                              // `elements` are the variable's own element symbols
+};
+
+// Guards to put into the program. Those of a binding stand before it; those of a block at its end or start.
+struct GuardPlaces {
+  std::unordered_map<const ir::Var*, std::vector<ir::Guard>> before;
+  std::unordered_map<const ir::Var*, std::vector<ir::Guard>> after;
+  std::unordered_map<const ir::Block*, std::vector<ir::Guard>> at_start;
+  std::unordered_map<const ir::Block*, std::vector<ir::Guard>> at_end;
+};
+
+class Inference {
+ public:
+  Inference(const ir::Module& module, Widenings* widenings);
+
+  // Types the whole module. The results below are valid when it succeeds and must_rerun() is false.
+  Status Run();
+  bool must_rerun() const { return solver_.must_rerun(); }
+
+  // --- Results, for Rebuild ---
+  ir::Type FinalType(const ir::Var* var);
+  ir::Type FinalResult(const ir::Function* function);
+  std::vector<ir::Type> FinalTypeArgs(const ir::Var* var);
+  const GuardPlaces& guards() const { return guards_; }
+  struct Element {
+    uint32_t symbol;
+    const ir::Var* var;
+    int64_t index;
+  };
+  const std::vector<Element>& elements() const { return element_symbols_; }
+  // The elements of `var` as expressions; null when unknown or its own symbols.
+  const std::vector<Dim>* Contents(const ir::Var* var) const;
+  // A dim that the input mentions outside of types, in terms of this run's symbols.
+  Dim Translate(const Dim& d) const;
+
+ private:
+  // What a declared type claims of a value: constants that the value's type doesn't show are guarded.
+  struct Annotation {
+    ir::Atom value;
+    ir::Type declared;
+    std::string what;
+    std::vector<ir::Guard>* guards;
+  };
+  // A binding that is being typed.
+  struct Item {
+    const ir::Binding* binding;
+    Place place;
+    uint32_t slot_index = 1;       // of the next slot that belongs to it
+    ir::Type promised;             // what its variable's type is while it waits
+    std::vector<ir::Type> type_args;
+    bool instantiated = false;
+    uint32_t blocked_on = 0;       // the slot
+    bool loose = false;            // take a result that is still unknown as it is
+    bool done = false;
+  };
+  using MaybeType = std::optional<ir::Type>;  // nullopt: blocked
+
+  // inference.cc: variables
+  const ir::Type& TypeOf(const ir::Var* var);
+  Result<ir::Type> TypeOf(const ir::Atom& a);
+  void DefineVar(const ir::Var* var, ir::Type type, Place place);
+  ir::Type Open(const ir::Var* var, const ir::Type& t, std::vector<int>& path);
+  Dim OpenedDim(const ir::Var* var, const std::vector<int>& path);
+  std::optional<Dim> DeclaredSymbol(const ir::Var* var, const std::vector<int>& path) const;
+  void LearnMeanings(const ir::Type& declared, const ir::Type& inferred);
+  Result<ir::Type> PrepareDeclared(const ir::Type& t, Place place, ir::Span span);
+  Status Annotate(const ir::Atom& value, const ir::Type& declared, ir::Span span, std::string what,
+                  std::vector<ir::Guard>* guards);
+  void GuardAnnotation(const ir::Type& inferred, const ir::Type& declared, const std::string& what,
+                       std::vector<ir::Guard>& guards);
+  ir::Type Refine(const ir::Type& inferred, const ir::Type& declared);
+  // The failure with its place, unless it has one.
+  Status ErrorAt(ir::Span span, const Status& status);
+  Status ErrorAt(ir::Span span, std::string_view message);
+  std::string NameOf(const ir::Atom& a) const;
+  Place Now(ScopeId scope) { return {scope, scopes_.Tick()}; }
+  ir::Type NewSlot(Item& item, bool guessed = false);
+
+  // elements.cc: contents of small integer tensors
+  ir::Atom Canonical(const ir::Atom& a) const;
+  std::optional<std::vector<Dim>> ElementsOf(const ir::Atom& a);
+  std::vector<Dim> ElementsOrSymbols(const ir::Atom& a, int64_t size);
+  void TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
+                     const std::vector<ArgType>& args);
+
+  // infer_function.cc: functions, blocks, waiting
+  Status InferComponents();
+  Status InferFunction(FunctionState& state);
+  Status FinishFunction(FunctionState& state, const ir::Type& body_type);
+  Status InferBlock(const ir::Block& block, ScopeId scope, ir::Type* result);
+  Status InferBinding(const ir::Binding& binding, ScopeId scope);
+  Status Finish(Item& item, ir::Type type);
+  Status RunWoken();
+  Status RunStalled();
+  Status Stuck();
+  ir::Type FunctionValueType(FunctionState& state);
+  ir::Type ResultForCall(FunctionState& state);
+  FunctionState& NewFunctionState(const ir::Function* f, std::string name, Place outside);
+  Status DeclareParams(FunctionState& state);
+
+  // infer_expr.cc: one case for each kind of expression
+  Result<MaybeType> InferExpr(Item& item);
+  Result<MaybeType> InferOp(Item& item, const ir::OpCall& call);
+  Result<MaybeType> InferTupleGet(Item& item, const ir::TupleGet& get);
+  Result<MaybeType> InferIf(Item& item, const ir::IfExpr& e);
+  Result<MaybeType> InferMatch(Item& item, const ir::MatchExpr& e);
+  Result<MaybeType> InferRef(Item& item, const ir::Expr& e);
+  Result<MaybeType> InferClosure(Item& item, const ir::MakeClosure& e);
+  Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope,
+                      std::vector<ir::Guard>& guards);
+  // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
+  Result<std::optional<std::vector<ArgType>>> ArgTypes(Item& item, const OpDef& op,
+                                                       const std::vector<ir::Atom>& args);
+
+  // infer_call.cc: calls of functions
+  Result<MaybeType> InferCall(Item& item, const ir::CallExpr& call);
+  Result<MaybeType> InferPrimitive(Item& item, const ir::PrimitiveCall& call);
+  struct Callee {
+    std::string name;
+    std::vector<ir::Type> type_params;
+    std::vector<ir::Type> params;
+    std::vector<const ir::Var*> param_vars;  // of a known function
+    ir::Type result;
+    Place outside;  // whose symbols the result may mention
+  };
+  Result<MaybeType> ApplyCallee(Item& item, Callee callee, const std::vector<ir::Atom>& args);
+  Result<MaybeType> CallUnknown(Item& item, const ir::Type& callee, const ir::CallExpr& call);
+  Callee KnownCallee(FunctionState& state);
+  using DimMap = std::map<uint32_t, Dim>;
+  struct DimEquation {
+    Dim expected, actual;
+    std::string what;
+  };
+  void MatchDims(const ir::Type& expected, const ir::Type& actual, const std::set<uint32_t>& bound,
+                 const std::string& what, DimMap& dims, std::vector<DimEquation>& equations);
+
+  void AddCheck(ir::Type actual, ir::Type expected, ir::Span span, std::string what);
+
+  // What the containers and functions that flow through calls must satisfy; dims there cannot be guarded. Checked at the end.
+  struct ContainerCheck {
+    ir::Type actual, expected;
+    ir::Span span;
+    std::string what;
+  };
+  Status CheckContainers();
+  bool Conforms(const ir::Type& actual, const ir::Type& expected) const;
+
+  const ir::Module& module_;
+  Scopes scopes_;
+  Solver solver_;
+  Broadcasts broadcasts_;
+  std::unordered_map<const ir::Var*, VarState> vars_;
+  std::map<std::pair<uint32_t, std::vector<int>>, Dim> opened_;
+  std::unordered_map<uint32_t, Dim> meanings_;  // symbols of the input that this run replaced
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> old_elements_;  // element symbols of the input
+  std::vector<Element> element_symbols_;
+  std::deque<FunctionState> function_states_;
+  std::unordered_map<std::string_view, FunctionState*> globals_;
+  std::unordered_map<const ir::Function*, FunctionState*> by_function_;
+  std::deque<Item> items_;  // those that have ever waited
+  std::unordered_map<const ir::Var*, std::vector<ir::Type>> type_args_;
+  GuardPlaces guards_;
+  std::vector<ContainerCheck> checks_;
+  std::vector<Annotation> annotations_;
+  bool running_woken_ = false;
+  bool error_located_ = false;
+
+  friend class CallHost;
+};
+
+}  // namespace relayvm::typing

@@ -1,0 +1,323 @@
+#include "compiler/typing/op_typing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/te/evaluate.h"
+
+namespace relayvm::typing {
+
+// --- Broadcasting -------------------------------------------------------------------------------
+
+std::vector<Dim> Broadcasts::PartsOf(const Dim& d) const {
+  if (d.is_const(1)) return {};
+  auto it = parts_.find(d);
+  return it == parts_.end() ? std::vector<Dim>{d} : it->second;
+}
+
+Dim Broadcasts::Combine(const Dim& a, const Dim& b, bool* proved) {
+  *proved = true;
+  std::vector<Dim> x = PartsOf(a);
+  std::vector<Dim> y = PartsOf(b);
+  std::sort(x.begin(), x.end());
+  std::sort(y.begin(), y.end());
+  // That `a` exists says that its parts broadcast with each other.
+  if (std::includes(x.begin(), x.end(), y.begin(), y.end())) return a;
+  if (std::includes(y.begin(), y.end(), x.begin(), x.end())) return b;
+  *proved = false;
+  std::vector<Dim> all;
+  std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(all));
+  for (const Dim& d : all) {
+    if (d.is_const()) return d;  // above 1: the others are it, or 1
+  }
+  Dim largest = all[0];
+  Dim smallest = Dim::Min(Dim(1), all[0]);
+  for (size_t i = 1; i < all.size(); ++i) {
+    largest = Dim::Max(largest, all[i]);
+    smallest = Dim::Min(smallest, all[i]);
+  }
+  Dim result = largest * smallest;
+  parts_.emplace(result, std::move(all));
+  return result;
+}
+
+// --- The context of a relation --------------------------------------------------------------------
+
+namespace {
+
+// A shape operand longer than this is a mistake.
+constexpr int64_t kMaxShapeElements = 1 << 16;
+
+class Context final : public TypeContext {
+ public:
+  Context(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args, OpHost& host)
+      : op_(op), attrs_(attrs), args_(args), host_(host) {}
+
+  const Attrs& attrs() const override { return attrs_; }
+  size_t num_args() const override { return args_.size(); }
+  const ArgType& arg(size_t i) const override { return args_[i]; }
+
+  Result<std::vector<Dim>> Elements(size_t i) override {
+    RELAYVM_RETURN_IF_ERROR(CheckTensor(i));
+    const TensorType& t = tensor(i);
+    if (IsFloat(t.dtype)) {
+      return Fail(fmt::format("argument {}: expected an integer tensor, found {}", i,
+                              DTypeName(t.dtype)));
+    }
+    Dim size = ProductOf(t.shape);
+    if (!size.is_const()) {
+      return Fail(StatusCode::kUnsupported,
+                  fmt::format("argument {}: its length decides a rank and must be static, but its "
+                              "shape is {}",
+                              i, ShapeToString(t.shape)));
+    }
+    if (size.value() < 0 || size.value() > kMaxShapeElements) {
+      return Fail(fmt::format("argument {}: {} elements are too many for a shape", i,
+                              size.value()));
+    }
+    if (const ir::Constant* c = host_.ConstantArg(i)) {
+      std::vector<int64_t> values = IntegerElements(c->value);
+      return std::vector<Dim>(values.begin(), values.end());
+    }
+    return host_.Elements(i, size.value());
+  }
+
+  std::optional<std::vector<int64_t>> ConstantElements(size_t i) override {
+    if (i >= args_.size() || args_[i].is_tuple || IsFloat(tensor(i).dtype)) return std::nullopt;
+    if (const ir::Constant* c = host_.ConstantArg(i)) return IntegerElements(c->value);
+    if (!TrackedSize(tensor(i))) return std::nullopt;
+    std::vector<int64_t> values;
+    for (const Dim& d : host_.Elements(i, *TrackedSize(tensor(i)))) {
+      if (!d.is_const()) return std::nullopt;
+      values.push_back(d.value());
+    }
+    return values;
+  }
+
+  std::optional<std::vector<double>> ConstantFloats(size_t i) override {
+    if (i >= args_.size() || args_[i].is_tuple) return std::nullopt;
+    if (!IsFloat(tensor(i).dtype)) {
+      auto integers = ConstantElements(i);
+      if (!integers) return std::nullopt;
+      return std::vector<double>(integers->begin(), integers->end());
+    }
+    const ir::Constant* c = host_.ConstantArg(i);
+    if (c == nullptr) return std::nullopt;
+    int64_t n = c->value.size();
+    std::vector<double> out(static_cast<size_t>(n));
+    for (int64_t k = 0; k < n; ++k) {
+      const std::byte* p = c->value.data.data() + k * DTypeBytes(c->value.dtype);
+      if (c->value.dtype == DType::kFloat32) {
+        float v;
+        std::memcpy(&v, p, sizeof v);
+        out[k] = v;
+      } else if (c->value.dtype == DType::kFloat64) {
+        std::memcpy(&out[k], p, sizeof(double));
+      } else {
+        return std::nullopt;
+      }
+    }
+    return out;
+  }
+
+  Dim FreshSymbol(std::string_view name) override { return host_.NewSymbol(name); }
+
+  Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) override {
+    if (a == b) return OkStatus();
+    if (Dim::ProvablyDifferent(a, b)) return Differ(a, b, what);
+    AddGuard(ir::Guard::Kind::kEqual, a, b, what, "differ");
+    return OkStatus();
+  }
+
+  Result<Dim> Broadcast(const Dim& a, const Dim& b, std::string_view what) override {
+    if (a.is_const(1) || a == b) return b;
+    if (b.is_const(1)) return a;
+    // Neither equal nor is either 1.
+    if (Dim::ProvablyDifferent(a, b) && Dim::ProvablyDifferent(a, Dim(1)) &&
+        Dim::ProvablyDifferent(b, Dim(1))) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: {}: {} and {} do not broadcast", op_.name, what, a.ToString(),
+                                b.ToString()));
+    }
+    bool proved = false;
+    Dim result = host_.broadcasts().Combine(a, b, &proved);
+    if (!proved) AddGuard(ir::Guard::Kind::kBroadcastable, a, b, what, "do not broadcast");
+    return result;
+  }
+
+  Status RequireAtLeast(const Dim& a, const Dim& b, std::string_view what) override {
+    Dim difference = a - b;
+    auto low = difference.LowerBound();
+    if (low && *low >= 0) return OkStatus();
+    auto high = difference.UpperBound();
+    if (high && *high < 0) {
+      return Fail(fmt::format("{}: {} is below {}", what, a.ToString(), b.ToString()));
+    }
+    AddGuard(ir::Guard::Kind::kAtLeast, a, b, what, "are in the wrong order");
+    return OkStatus();
+  }
+
+  std::vector<ir::Guard> TakeGuards() { return std::move(guards_); }
+
+  // A dimension that an expression makes must not be negative.
+  Status RequireDimension(const Dim& d, size_t tensor, size_t axis) {
+    auto low = d.LowerBound();
+    if (low && *low >= 0) return OkStatus();
+    for (const ArgType& a : args_) {
+      for (const TensorType& t : a.tensors) {
+        if (std::find(t.shape.begin(), t.shape.end(), d) != t.shape.end()) return OkStatus();
+      }
+    }
+    std::string what = tensor == 0 ? fmt::format("dimension {} of the result", axis)
+                                   : fmt::format("dimension {} of result {}", axis, tensor);
+    auto high = d.UpperBound();
+    if (high && *high < 0) return Fail(fmt::format("{} is negative: {}", what, d.ToString()));
+    guards_.push_back({ir::Guard::Kind::kAtLeast, d, Dim(0),
+                       fmt::format("{}: {} is negative: {}", op_.name, what, d.ToString())});
+    return OkStatus();
+  }
+
+ private:
+  Status CheckTensor(size_t i) const {
+    if (i < args_.size() && !args_[i].is_tuple) return OkStatus();
+    return Fail(fmt::format("argument {}: expected a tensor", i));
+  }
+  Status Fail(StatusCode code, std::string_view what) const {
+    return {code, fmt::format("{}: {}", op_.name, what)};
+  }
+  Status Fail(std::string_view what) const { return Fail(StatusCode::kInvalidInput, what); }
+  Status Differ(const Dim& a, const Dim& b, std::string_view what) const {
+    return Fail(fmt::format("{}: {} and {} differ", what, a.ToString(), b.ToString()));
+  }
+  void AddGuard(ir::Guard::Kind kind, const Dim& a, const Dim& b, std::string_view what,
+                std::string_view failure) {
+    guards_.push_back({kind, a, b,
+                       fmt::format("{}: {}: {} and {} {}", op_.name, what, a.ToString(),
+                                   b.ToString(), failure)});
+  }
+
+  const OpDef& op_;
+  const Attrs& attrs_;
+  std::span<const ArgType> args_;
+  OpHost& host_;
+  std::vector<ir::Guard> guards_;
+};
+
+// A relation's own messages leave the operator's name out.
+Status WithOpName(const OpDef& op, const Status& s) {
+  if (s.message().rfind(op.name + ": ", 0) == 0) return s;
+  return {s.code(), fmt::format("{}: {}", op.name, s.message())};
+}
+
+// Longer expressions cost more than they tell: the dimension gets a name of its own.
+constexpr size_t kMaxDimSize = 64;
+
+}  // namespace
+
+Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args,
+                        OpHost& host) {
+  if (op.num_args >= 0 && args.size() != static_cast<size_t>(op.num_args)) {
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("{}: expected {} argument{}, found {}", op.name, op.num_args,
+                              op.num_args == 1 ? "" : "s", args.size()));
+  }
+  Context context(op, attrs, args, host);
+  if (!op.infer) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: has no type relation", op.name));
+  }
+  auto inferred = op.infer(context);
+  if (!inferred.ok()) return WithOpName(op, inferred.status());
+  OpTyping typing{std::move(inferred).value(), {}};
+  for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
+    auto& shape = typing.result.tensors[t].shape;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i].ContainsAny() || DimSize(shape[i], kMaxDimSize) >= kMaxDimSize) {
+        shape[i] = host.NewSymbol(t == 0 ? std::to_string(i) : fmt::format("{}.{}", t, i));
+      } else if (!shape[i].is_symbol() || !shape[i].symbol_nonnegative()) {
+        RELAYVM_RETURN_IF_ERROR(context.RequireDimension(shape[i], t, i));
+      }
+    }
+  }
+  typing.guards = context.TakeGuards();
+  return typing;
+}
+
+// --- Elements -------------------------------------------------------------------------------------
+
+std::optional<int64_t> TrackedSize(const TensorType& t) {
+  if (IsFloat(t.dtype) || t.dtype == DType::kBool || t.rank() > 4) return std::nullopt;
+  int64_t size = 1;
+  for (const Dim& d : t.shape) {
+    if (!d.is_const() || d.value() < 0 || d.value() > kMaxTrackedElements) return std::nullopt;
+    size *= d.value();
+  }
+  if (size > kMaxTrackedElements) return std::nullopt;
+  return size;
+}
+
+std::vector<int64_t> IntegerElements(const te::HostTensor& t) {
+  std::vector<int64_t> out(static_cast<size_t>(t.size()));
+  auto read = [&]<typename T>(T) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      T v;
+      std::memcpy(&v, t.data.data() + i * sizeof(T), sizeof v);
+      out[i] = static_cast<int64_t>(v);
+    }
+  };
+  switch (t.dtype) {
+    case DType::kBool:
+    case DType::kUInt8: read(uint8_t{}); break;
+    case DType::kInt8: read(int8_t{}); break;
+    case DType::kInt16: read(int16_t{}); break;
+    case DType::kInt32: read(int32_t{}); break;
+    case DType::kInt64: read(int64_t{}); break;
+    case DType::kUInt16: read(uint16_t{}); break;
+    case DType::kUInt32: read(uint32_t{}); break;
+    case DType::kUInt64: read(uint64_t{}); break;
+    default: break;
+  }
+  return out;
+}
+
+std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
+    const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+    std::span<const TensorType> outputs,
+    const std::function<std::optional<std::vector<Dim>>(size_t)>& elements) {
+  std::vector<std::optional<std::vector<Dim>>> out(outputs.size());
+  auto tracked = [](const TensorType& t) {
+    return (t.dtype == DType::kInt32 || t.dtype == DType::kInt64) && TrackedSize(t).has_value();
+  };
+  if (!op.compute || std::none_of(outputs.begin(), outputs.end(), tracked)) return out;
+  std::vector<std::optional<std::vector<Dim>>> known;
+  std::vector<te::Tensor> placeholders;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    known.push_back(elements(i));
+    placeholders.push_back(te::Placeholder(fmt::format("p{}", i), inputs[i].shape, inputs[i].dtype,
+                                           static_cast<int>(i)));
+  }
+  ComputeContext context{attrs, placeholders, outputs};
+  std::vector<te::Tensor> results = op.compute(context);
+  for (size_t r = 0; r < results.size() && r < outputs.size(); ++r) {
+    if (!tracked(outputs[r])) continue;
+    auto values = te::EvaluateSymbolic(results[r], known);
+    if (!values || values->size() != static_cast<size_t>(*TrackedSize(outputs[r]))) continue;
+    bool simple = std::all_of(values->begin(), values->end(), [](const Dim& d) {
+      return !d.ContainsAny() && DimSize(d, kMaxDimSize) < kMaxDimSize;
+    });
+    if (simple) out[r] = std::move(values);
+  }
+  return out;
+}
+
+size_t DimSize(const Dim& d, size_t limit) {
+  size_t size = 1;
+  for (const Dim& x : d.operands()) {
+    if (size >= limit) return limit;
+    size += DimSize(x, limit - size);
+  }
+  return size;
+}
+
+}  // namespace relayvm::typing

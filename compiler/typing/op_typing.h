@@ -1,0 +1,69 @@
+// Runs the type relation of one operator call: proves, guards or refuses the equations that it states.
+// Not thread-safe. Tested by op_typing_test.cc.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace relayvm::typing {
+
+// Dimensions that came from broadcasting: what each was made of. The expression of a broadcast of n and m is
+// max(n, m)*min(n, m, 1), which is n where m is 1, m where n is 1, and n where both are equal.
+class Broadcasts {
+ public:
+  // The broadcast of a and b. `proved` is set when no guard is needed: one is 1, they are equal, or one is made of the other.
+  // REQUIRES: a and b are not different constants above 1.
+  Dim Combine(const Dim& a, const Dim& b, bool* proved);
+
+ private:
+  struct Hash {
+    size_t operator()(const Dim& d) const { return d.Hash(); }
+  };
+  std::vector<Dim> PartsOf(const Dim& d) const;
+  std::unordered_map<Dim, std::vector<Dim>, Hash> parts_;
+};
+
+// What a relation needs from around the call.
+class OpHost {
+ public:
+  virtual ~OpHost() = default;
+  // The elements of argument i, a small integer tensor of static shape with `size` elements.
+  virtual std::vector<Dim> Elements(size_t i, int64_t size) = 0;
+  // The argument when it is a constant, else null.
+  virtual const ir::Constant* ConstantArg(size_t i) = 0;
+  // A symbol that the call's result defines.
+  virtual Dim NewSymbol(std::string_view name) = 0;
+  virtual Broadcasts& broadcasts() = 0;
+};
+
+struct OpTyping {
+  OpResult result;
+  std::vector<ir::Guard> guards;
+};
+
+// The result has no Any. Errors name the operator, not the place.
+Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args,
+                        OpHost& host);
+
+// The elements of the integer results of a call, as dims, where they are small and can be computed now: one entry for each
+// result tensor, nullopt where not known. `elements(i)` gives those of the i-th argument tensor, tuples flattened.
+std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
+    const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+    std::span<const TensorType> outputs,
+    const std::function<std::optional<std::vector<Dim>>(size_t)>& elements);
+
+// As many elements as are tracked.
+inline constexpr int64_t kMaxTrackedElements = 64;
+// The number of elements of an integer tensor small enough to be tracked.
+std::optional<int64_t> TrackedSize(const TensorType& t);
+// Elements of an integer or bool constant.
+std::vector<int64_t> IntegerElements(const te::HostTensor& t);
+// Nodes of an expression, counted up to `limit`.
+size_t DimSize(const Dim& d, size_t limit);
+
+}  // namespace relayvm::typing

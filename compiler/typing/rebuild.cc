@@ -1,0 +1,214 @@
+#include "compiler/typing/rebuild.h"
+
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace relayvm::typing {
+namespace {
+
+using ir::Atom;
+using ir::Guard;
+using ir::Type;
+
+// The guards on the way to a place.
+class KnownFacts {
+ public:
+  size_t mark() const { return log_.size(); }
+  void Rollback(size_t mark) {
+    for (; log_.size() > mark; log_.pop_back()) facts_.erase(log_.back());
+  }
+  // False when the fact is known already.
+  bool Add(const Guard& g) {
+    if (Knows(g.kind, g.left, g.right)) return false;
+    Fact f = Make(g.kind, g.left, g.right);
+    facts_.insert(f);
+    log_.push_back(f);
+    return true;
+  }
+
+ private:
+  using Fact = std::tuple<Guard::Kind, Dim, Dim>;
+  static Fact Make(Guard::Kind kind, const Dim& a, const Dim& b) {
+    bool swap = kind != Guard::Kind::kAtLeast && b < a;
+    return swap ? Fact(kind, b, a) : Fact(kind, a, b);
+  }
+  bool Knows(Guard::Kind kind, const Dim& a, const Dim& b) const {
+    return facts_.contains(Make(kind, a, b)) ||
+           facts_.contains(Make(Guard::Kind::kEqual, a, b));
+  }
+
+  std::set<Fact> facts_;
+  std::vector<Fact> log_;
+};
+
+class Rebuilder {
+ public:
+  Rebuilder(const ir::Module& module, Inference& inference)
+      : in_(module), inference_(inference) {}
+
+  ir::Module Run() {
+    out_ = in_;
+    out_.symbols.clear();
+    out_.contents.clear();
+    for (auto& [name, function] : out_.functions) function = RebuildFunction(*function);
+    for (const Inference::Element& e : inference_.elements()) {
+      if (used_symbols_.contains(e.symbol)) {
+        out_.symbols[e.symbol] = {MapVar(e.var), e.index};
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void Use(const Dim& d) {
+    if (d.is_const()) return;
+    d.ForEachSymbol([&](const Dim& s) {
+      if (!s.symbol_nonnegative()) used_symbols_.insert(s.symbol_id());
+    });
+  }
+
+  const ir::Var* MapVar(const ir::Var* var) {
+    auto [it, inserted] = vars_.try_emplace(var);
+    if (!inserted) return it->second;
+    Type type = inference_.FinalType(var);
+    ir::ForEachDim(type, [&](const Dim& d) { Use(d); });
+    bool same = var->type != nullptr && ir::TypeEquals(var->type, type);
+    it->second = same ? var
+                      : in_.arena->New<ir::Var>(ir::Var{var->id, var->name, type, var->span});
+    if (const std::vector<Dim>* contents = inference_.Contents(var)) {
+      for (const Dim& d : *contents) Use(d);
+      out_.contents[var->id] = *contents;
+    }
+    return it->second;
+  }
+
+  Atom Map(const Atom& a) {
+    auto* var = std::get_if<const ir::Var*>(&a);
+    return var == nullptr ? a : Atom(MapVar(*var));
+  }
+  std::vector<Atom> Map(const std::vector<Atom>& atoms) {
+    std::vector<Atom> out;
+    out.reserve(atoms.size());
+    for (const Atom& a : atoms) out.push_back(Map(a));
+    return out;
+  }
+
+  const ir::Function* RebuildFunction(const ir::Function& f) {
+    ir::Function out = f;
+    for (const ir::Var*& p : out.params) p = MapVar(p);
+    out.result_type = inference_.FinalResult(&f);
+    ir::ForEachDim(out.result_type, [&](const Dim& d) { Use(d); });
+    out.body = RebuildBlock(*f.body);
+    return in_.arena->New<ir::Function>(std::move(out));
+  }
+
+  void Emit(const std::unordered_map<const ir::Var*, std::vector<Guard>>& places,
+            const ir::Var* var, ir::Span span, std::vector<ir::Binding>& out) {
+    auto it = places.find(var);
+    if (it != places.end()) Emit(it->second, span, out);
+  }
+  void Emit(const std::vector<Guard>& guards, ir::Span span, std::vector<ir::Binding>& out) {
+    for (const Guard& g : guards) {
+      if (!facts_.Add(g)) continue;
+      Use(g.left);
+      Use(g.right);
+      const ir::Var* unit = ir::MakeVar(in_, "", ir::UnitType(), span);
+      out.push_back({unit, ir::MakeExpr(in_, g, span)});
+    }
+  }
+
+  const ir::Block* RebuildBlock(const ir::Block& block) {
+    size_t mark = facts_.mark();
+    ir::Block out;
+    out.bindings.reserve(block.bindings.size());
+    const GuardPlaces& guards = inference_.guards();
+    if (auto it = guards.at_start.find(&block); it != guards.at_start.end()) {
+      Emit(it->second, {}, out.bindings);
+    }
+    for (const ir::Binding& b : block.bindings) {
+      if (b.value->As<Guard>() != nullptr) continue;  // of an earlier run
+      Emit(guards.before, b.var, b.value->span, out.bindings);
+      const ir::Var* var = MapVar(b.var);
+      out.bindings.push_back({var, RebuildExpr(b)});
+      Emit(guards.after, b.var, b.value->span, out.bindings);
+    }
+    if (auto it = guards.at_end.find(&block); it != guards.at_end.end()) {
+      Emit(it->second, {}, out.bindings);
+    }
+    out.result = Map(block.result);
+    facts_.Rollback(mark);
+    return in_.arena->New<ir::Block>(std::move(out));
+  }
+
+  ir::Pattern RebuildPattern(const ir::Pattern& p) {
+    ir::Pattern out = p;
+    if (p.var != nullptr) out.var = MapVar(p.var);
+    for (ir::Pattern& field : out.fields) field = RebuildPattern(field);
+    return out;
+  }
+
+  const ir::Expr* RebuildExpr(const ir::Binding& b) {
+    const ir::Expr& e = *b.value;
+    ir::ExprVariant node = e.node;
+    std::visit([&](auto& n) { Rebuild(n, b.var); }, node);
+    return in_.arena->New<ir::Expr>(ir::Expr{std::move(node), e.span});
+  }
+
+  void Rebuild(ir::AtomExpr& n, const ir::Var*) { n.atom = Map(n.atom); }
+  void Rebuild(ir::OpCall& n, const ir::Var*) { n.args = Map(n.args); }
+  void Rebuild(ir::CallExpr& n, const ir::Var* var) {
+    n.callee = Map(n.callee);
+    n.args = Map(n.args);
+    n.type_args = inference_.FinalTypeArgs(var);
+  }
+  void Rebuild(ir::PrimitiveCall& n, const ir::Var*) {
+    n.function = RebuildFunction(*n.function);
+    n.args = Map(n.args);
+  }
+  void Rebuild(ir::ShapeValue& n, const ir::Var*) {
+    for (Dim& d : n.elements) {
+      d = inference_.Translate(d);
+      Use(d);
+    }
+  }
+  void Rebuild(ir::MakeTuple& n, const ir::Var*) { n.fields = Map(n.fields); }
+  void Rebuild(ir::TupleGet& n, const ir::Var*) { n.tuple = Map(n.tuple); }
+  void Rebuild(ir::FunctionExpr& n, const ir::Var*) { n.function = RebuildFunction(*n.function); }
+  void Rebuild(ir::MakeClosure& n, const ir::Var*) { n.captured = Map(n.captured); }
+  void Rebuild(ir::IfExpr& n, const ir::Var*) {
+    n.condition = Map(n.condition);
+    n.then_block = RebuildBlock(*n.then_block);
+    n.else_block = RebuildBlock(*n.else_block);
+  }
+  void Rebuild(ir::MatchExpr& n, const ir::Var*) {
+    n.data = Map(n.data);
+    for (ir::MatchClause& c : n.clauses) {
+      c.pattern = RebuildPattern(c.pattern);
+      c.body = RebuildBlock(*c.body);
+    }
+  }
+  void Rebuild(ir::RefCreate& n, const ir::Var*) { n.value = Map(n.value); }
+  void Rebuild(ir::RefRead& n, const ir::Var*) { n.ref = Map(n.ref); }
+  void Rebuild(ir::RefWrite& n, const ir::Var*) {
+    n.ref = Map(n.ref);
+    n.value = Map(n.value);
+  }
+  void Rebuild(Guard&, const ir::Var*) {}
+
+  const ir::Module& in_;
+  Inference& inference_;
+  ir::Module out_;
+  std::unordered_map<const ir::Var*, const ir::Var*> vars_;
+  std::unordered_set<uint32_t> used_symbols_;
+  KnownFacts facts_;
+};
+
+}  // namespace
+
+ir::Module Rebuild(const ir::Module& module, Inference& inference) {
+  return Rebuilder(module, inference).Run();
+}
+
+}  // namespace relayvm::typing

@@ -1,0 +1,503 @@
+#include "compiler/typing/solver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace relayvm::typing {
+
+using ir::AdtType;
+using ir::FunctionType;
+using ir::InferVar;
+using ir::MakeType;
+using ir::RefType;
+using ir::TupleType;
+using ir::Type;
+using ir::TypeVar;
+
+// --- Slots ------------------------------------------------------------------------------------
+
+Type Solver::NewSlot(Place limit, SlotKey key, bool guessed) {
+  uint32_t id = ids_->Next();
+  slots_[id] = Slot{nullptr, 0, limit, {key}, guessed, step_, {}};
+  return MakeType(InferVar{id});
+}
+
+void Solver::AdoptSlot(uint32_t id, Place limit) {
+  slots_.try_emplace(id, Slot{nullptr, 0, limit, {SlotKey{id, UINT32_MAX}}, false, step_, {}});
+}
+
+uint32_t Solver::Root(uint32_t id) const {
+  for (const Slot* s = &At(id); s->forward != 0; s = &At(id)) id = s->forward;
+  return id;
+}
+
+Type Solver::Resolve(const Type& t) const {
+  Type current = t;
+  while (auto* v = current->As<InferVar>()) {
+    auto it = slots_.find(v->id);
+    if (it == slots_.end()) return current;
+    if (it->second.forward != 0) {
+      current = MakeType(InferVar{Root(v->id)});
+      continue;
+    }
+    if (it->second.type == nullptr) return current;
+    current = it->second.type;
+  }
+  return current;
+}
+
+uint32_t Solver::FirstUnknown(const Type& t) const {
+  Type r = Resolve(t);
+  if (auto* v = r->As<InferVar>()) return v->id;
+  uint32_t found = 0;
+  MapChildren(r, [&](const Type& child) {
+    if (found == 0) found = FirstUnknown(child);
+    return child;
+  });
+  return found;
+}
+
+Type Solver::Zonk(const Type& t, const Type& fallback) const {
+  Type r = Resolve(t);
+  if (r->As<InferVar>() != nullptr) return fallback != nullptr ? fallback : r;
+  return MapChildren(r, [&](const Type& child) { return Zonk(child, fallback); });
+}
+
+void Solver::Wait(uint32_t slot, uint32_t waiter) { At(Root(slot)).waiters.push_back(waiter); }
+
+bool Solver::Occurs(uint32_t slot, const Type& t) const {
+  Type r = Resolve(t);
+  if (auto* v = r->As<InferVar>()) return v->id == slot;
+  bool found = false;
+  MapChildren(r, [&](const Type& child) {
+    found = found || Occurs(slot, child);
+    return child;
+  });
+  return found;
+}
+
+namespace {
+
+// `t` with Any wherever `wide` has it. Types of different structure are left alone.
+Type ApplyWidening(const Type& t, const Type& wide) {
+  if (auto* tensor = t->As<TensorType>()) {
+    auto* w = wide->As<TensorType>();
+    if (w == nullptr || w->rank() != tensor->rank()) return t;
+    std::vector<Dim> shape = tensor->shape;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (w->shape[i].is_any()) shape[i] = Dim::Any();
+    }
+    return shape == tensor->shape ? t : ir::MakeTensorType(std::move(shape), tensor->dtype);
+  }
+  std::vector<Type> others;
+  MapChildren(wide, [&](const Type& child) {
+    others.push_back(child);
+    return child;
+  });
+  if (t->node.index() != wide->node.index()) return t;
+  size_t next = 0;
+  return MapChildren(t, [&](const Type& child) {
+    return next < others.size() ? ApplyWidening(child, others[next++]) : child;
+  });
+}
+
+}  // namespace
+
+void Solver::Fill(uint32_t slot, const Type& type) {
+  Slot& s = At(slot);
+  Type t = type;
+  for (const SlotKey& key : s.keys) {
+    if (auto it = widenings_->find(key); it != widenings_->end()) t = ApplyWidening(t, it->second);
+  }
+  s.type = t;
+  woken_.insert(woken_.end(), s.waiters.begin(), s.waiters.end());
+  s.waiters.clear();
+}
+
+Status Solver::Bind(uint32_t slot, const Type& type) {
+  if (Occurs(slot, type)) {
+    return {StatusCode::kInvalidInput,
+            fmt::format("the type would contain itself: {}", ir::TypeToString(Zonk(type)))};
+  }
+  Cleaning c{At(slot).limit, At(slot).guessed, nullptr, {}};
+  Type clean = Clean(type, c, Variance::kCovariant);
+  Fill(slot, clean);
+  return OkStatus();
+}
+
+Status Solver::Define(const Type& slot, const Type& type) {
+  Type r = Resolve(slot);
+  if (auto* v = r->As<InferVar>()) {
+    if (auto* other = Resolve(type)->As<InferVar>()) {
+      if (other->id != v->id) Link(v->id, other->id);
+      return OkStatus();
+    }
+    At(v->id).guessed = false;
+    return Bind(v->id, type);
+  }
+  return Flow(type, slot);
+}
+
+void Solver::Link(uint32_t a, uint32_t b) {
+  a = Root(a);
+  b = Root(b);
+  if (a == b) return;
+  Slot& from = At(a);
+  Slot& to = At(b);
+  Place limit = scopes_->Common(from.limit, to.limit);
+  to.keys.insert(to.keys.end(), from.keys.begin(), from.keys.end());
+  to.guessed = to.guessed || from.guessed;
+  to.step = std::min(to.step, from.step);
+  from.forward = b;
+  std::vector<uint32_t> waiters = std::move(from.waiters);
+  from.waiters.clear();
+  Limit(b, limit, false);
+  if (At(b).type != nullptr) {
+    woken_.insert(woken_.end(), waiters.begin(), waiters.end());
+  } else {
+    At(b).waiters.insert(At(b).waiters.end(), waiters.begin(), waiters.end());
+  }
+}
+
+void Solver::Widen(uint32_t slot, const Type& type) {
+  Slot& s = At(slot);
+  s.type = type;
+  if (s.step == step_) return;
+  must_rerun_ = true;
+  Type wide = Zonk(type);
+  for (const SlotKey& key : s.keys) {
+    auto [it, inserted] = widenings_->emplace(key, wide);
+    if (!inserted) it->second = ApplyWidening(it->second, wide);
+  }
+}
+
+void Solver::Limit(uint32_t slot, Place limit, bool drop_symbols) {
+  slot = Root(slot);
+  Slot& s = At(slot);
+  s.limit = scopes_->Common(s.limit, limit);
+  if (s.type == nullptr) {
+    s.guessed = s.guessed || drop_symbols;
+    return;
+  }
+  Cleaning c{s.limit, drop_symbols, nullptr, {}};
+  Type before = s.type;
+  Type clean = Clean(before, c, Variance::kInvariant);
+  if (clean != before) Widen(slot, clean);
+}
+
+// --- Dims seen from a place ---------------------------------------------------------------------
+
+Type Solver::Restrict(const Type& t, Place limit, const std::function<bool(uint32_t)>& keep) {
+  Cleaning c{limit, false, keep ? &keep : nullptr, {}};
+  return Clean(t, c, Variance::kCovariant);
+}
+
+Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
+  if (auto* var = t->As<InferVar>()) {
+    uint32_t root = Root(var->id);
+    if (At(root).type != nullptr && v == Variance::kCovariant) return Clean(At(root).type, c, v);
+    Limit(root, c.limit, c.drop_symbols && At(root).type != nullptr);
+    return root == var->id ? t : MakeType(InferVar{root});
+  }
+  if (auto* tensor = t->As<TensorType>()) {
+    std::vector<Dim> shape;
+    bool changed = false;
+    for (const Dim& d : tensor->shape) {
+      bool visible = true;
+      d.ForEachSymbol([&](const Dim& s) {
+        uint32_t id = s.symbol_id();
+        if (std::find(c.bound.begin(), c.bound.end(), id) != c.bound.end()) return;
+        if (c.keep != nullptr && (*c.keep)(id)) return;
+        visible = visible && !c.drop_symbols && scopes_->IsSymbolVisible(id, c.limit);
+      });
+      shape.push_back(visible ? d : Dim::Any());
+      changed = changed || !visible;
+    }
+    return changed ? ir::MakeTensorType(std::move(shape), tensor->dtype) : t;
+  }
+  if (auto* f = t->As<FunctionType>()) {
+    size_t outer = c.bound.size();
+    std::vector<Type> params;
+    for (const Type& p : f->params) params.push_back(Zonk(p));
+    ForEachBoundSymbol(params, [&](uint32_t id) { c.bound.push_back(id); });
+    bool changed = false;
+    FunctionType out{f->type_params, {}, nullptr};
+    for (const Type& p : f->params) {
+      out.params.push_back(Clean(p, c, Variance::kInvariant));
+      changed = changed || out.params.back() != p;
+    }
+    out.result = Clean(f->result, c, v);
+    changed = changed || out.result != f->result;
+    c.bound.resize(outer);
+    return changed ? MakeType(std::move(out)) : t;
+  }
+  Variance inner = t->As<RefType>() != nullptr ? Variance::kInvariant : v;
+  return MapChildren(t, [&](const Type& child) { return Clean(child, c, inner); });
+}
+
+// --- Flow ---------------------------------------------------------------------------------------
+
+Status Solver::Flow(const Type& actual, const Type& expected) {
+  // The message shows the types as they were before the attempt.
+  if (actual == expected) return OkStatus();
+  auto joined = Join(expected, actual, Variance::kCovariant);
+  if (joined.ok()) return OkStatus();
+  std::string e = ir::TypeToString(Zonk(expected));
+  std::string a = ir::TypeToString(Zonk(actual));
+  const std::string& why = joined.status().message();
+  return {joined.status().code(), why.empty()
+                                      ? fmt::format("expected {}, found {}", e, a)
+                                      : fmt::format("expected {}, found {} ({})", e, a, why)};
+}
+
+Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) {
+  Type e = Resolve(expected);
+  Type a = Resolve(actual);
+  if (e == a) return expected;
+  auto* e_unknown = e->As<InferVar>();
+  auto* a_unknown = a->As<InferVar>();
+  auto* e_slot = expected->As<InferVar>();
+  auto* a_slot = actual->As<InferVar>();
+  if (e_slot != nullptr && a_slot != nullptr && Root(e_slot->id) == Root(a_slot->id)) return expected;
+  if (e_unknown != nullptr && a_unknown != nullptr) {
+    Link(a_unknown->id, e_unknown->id);
+    return expected;
+  }
+  if (e_unknown != nullptr || a_unknown != nullptr) {
+    uint32_t unknown = e_unknown != nullptr ? e_unknown->id : a_unknown->id;
+    const Type& other = e_unknown != nullptr ? actual : expected;
+    auto* other_slot = other->As<InferVar>();
+    if (v == Variance::kInvariant && other_slot != nullptr) {
+      if (Occurs(unknown, other)) return Status(StatusCode::kInvalidInput, "infinite type");
+      Link(unknown, other_slot->id);
+    } else {
+      RELAYVM_RETURN_IF_ERROR(Bind(unknown, other));
+    }
+    return expected;
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinResolved(e, a, v));
+  if (a_slot != nullptr && v == Variance::kInvariant && joined != a) {
+    // Both sides must agree: the wider type is that of both.
+    if (!ir::TypeEquals(Zonk(joined), Zonk(a))) Widen(Root(a_slot->id), joined);
+  }
+  if (e_slot == nullptr) return joined;
+  if (joined != e) Widen(Root(e_slot->id), joined);
+  return expected;
+}
+
+Result<Type> Solver::JoinResolved(const Type& e, const Type& a, Variance v) {
+  Status differ(StatusCode::kInvalidInput, "");
+  if (e->node.index() != a->node.index()) return differ;
+  if (auto* t = e->As<TensorType>()) return JoinTensors(*t, *a->As<TensorType>(), e);
+  if (e->As<FunctionType>() != nullptr) return JoinFunctions(e, a, v);
+  if (auto* t = e->As<TypeVar>()) {
+    if (t->id != a->As<TypeVar>()->id) return differ;
+    return e;
+  }
+  if (auto* t = e->As<RefType>()) {
+    RELAYVM_ASSIGN_OR_RETURN(Type value,
+                             Join(t->value, a->As<RefType>()->value, Variance::kInvariant));
+    return value == t->value ? e : MakeType(RefType{std::move(value)});
+  }
+  if (auto* t = e->As<TupleType>()) {
+    const auto& other = a->As<TupleType>()->fields;
+    if (t->fields.size() != other.size()) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{} and {} fields", t->fields.size(), other.size()));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Type> fields, JoinLists(t->fields, other, v));
+    return fields == t->fields ? e : MakeType(TupleType{std::move(fields)});
+  }
+  auto* t = e->As<AdtType>();
+  auto* u = a->As<AdtType>();
+  if (t->name != u->name || t->args.size() != u->args.size()) return differ;
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<Type> args, JoinLists(t->args, u->args, v));
+  return args == t->args ? e : MakeType(AdtType{t->name, std::move(args)});
+}
+
+Result<std::vector<Type>> Solver::JoinLists(const std::vector<Type>& e, const std::vector<Type>& a,
+                                            Variance v) {
+  std::vector<Type> out;
+  out.reserve(e.size());
+  for (size_t i = 0; i < e.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(Type t, Join(e[i], a[i], v));
+    out.push_back(std::move(t));
+  }
+  return out;
+}
+
+Result<Type> Solver::JoinTensors(const TensorType& e, const TensorType& a, const Type& whole) {
+  if (e.dtype != a.dtype) {
+    return Status(StatusCode::kInvalidInput, fmt::format("dtypes {} and {} differ",
+                                                         DTypeName(e.dtype), DTypeName(a.dtype)));
+  }
+  if (e.rank() != a.rank()) {
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("ranks {} and {} differ", e.rank(), a.rank()));
+  }
+  std::vector<Dim> shape;
+  bool changed = false;
+  for (int i = 0; i < e.rank(); ++i) {
+    const Dim& x = e.shape[i];
+    const Dim& y = a.shape[i];
+    if (x.is_const() && y.is_const() && !(x == y)) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("dimension {}: {} and {} differ", i, x.ToString(), y.ToString()));
+    }
+    bool keep = x == y || x.is_any();
+    shape.push_back(keep ? x : Dim::Any());
+    changed = changed || !keep;
+  }
+  return changed ? ir::MakeTensorType(std::move(shape), e.dtype) : whole;
+}
+
+FunctionType Solver::Loosen(const FunctionType& f) {
+  std::map<uint32_t, Type> instance;
+  for (const Type& p : f.type_params) {
+    instance[p->As<TypeVar>()->id] = NewSlot({}, SlotKey{UINT32_MAX, anonymous_++});
+  }
+  std::vector<uint32_t> bound;
+  std::vector<Type> params;
+  for (const Type& p : f.params) params.push_back(Zonk(p));
+  ForEachBoundSymbol(params, [&](uint32_t id) { bound.push_back(id); });
+  auto loosen_dim = [&](const Dim& d) {
+    bool uses_bound = false;
+    d.ForEachSymbol([&](const Dim& s) {
+      uses_bound = uses_bound || std::find(bound.begin(), bound.end(), s.symbol_id()) != bound.end();
+    });
+    return uses_bound ? Dim::Any() : d;
+  };
+  FunctionType out;
+  for (const Type& p : f.params) {
+    // Slots stay: they are shared with the function's own parameters.
+    out.params.push_back(SubstituteTypeVars(ir::MapDims(p, loosen_dim), instance));
+  }
+  out.result = SubstituteTypeVars(ir::MapDims(f.result, loosen_dim), instance);
+  return out;
+}
+
+namespace {
+
+// The greatest type below both, of what a function accepts. Null when there is none.
+Type MeetParams(const Type& a, const Type& b) {
+  auto* x = a->As<TensorType>();
+  auto* y = b->As<TensorType>();
+  if (x == nullptr || y == nullptr || x->rank() != y->rank()) return a;
+  std::vector<Dim> shape;
+  for (int i = 0; i < x->rank(); ++i) {
+    shape.push_back(x->shape[i].is_any() ? y->shape[i] : x->shape[i]);
+  }
+  return shape == x->shape ? a : ir::MakeTensorType(std::move(shape), x->dtype);
+}
+
+}  // namespace
+
+Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, Variance v) {
+  const auto& x = *e->As<FunctionType>();
+  const auto& y = *a->As<FunctionType>();
+  if (SameFunctionType(x, y)) return e;
+  if (x.params.size() != y.params.size()) {
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("{} and {} parameters", x.params.size(), y.params.size()));
+  }
+  FunctionType ex = Loosen(x);
+  FunctionType ay = Loosen(y);
+  FunctionType out;
+  for (size_t i = 0; i < ex.params.size(); ++i) {
+    // What the users of `e` pass goes into the parameters of `a`.
+    RELAYVM_ASSIGN_OR_RETURN(Type unused, Join(ay.params[i], ex.params[i], Variance::kInvariant));
+    bool plain = ex.params[i]->As<TensorType>() != nullptr;
+    out.params.push_back(plain ? MeetParams(ex.params[i], Resolve(ay.params[i])) : ex.params[i]);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(out.result, Join(ex.result, ay.result, v));
+  // A slot keeps the type that it has unless it really changes.
+  Type joined = MakeType(out);
+  FunctionType before = x;
+  before.type_params.clear();
+  bool same = x.type_params.empty() && ir::TypeEquals(MakeType(before), joined);
+  return same ? e : joined;
+}
+
+// --- Helpers ------------------------------------------------------------------------------------
+
+Type MapChildren(const Type& t, const std::function<Type(const Type&)>& fn) {
+  auto all = [&](const std::vector<Type>& types, bool* changed) {
+    std::vector<Type> out;
+    out.reserve(types.size());
+    for (const Type& x : types) {
+      out.push_back(fn(x));
+      *changed = *changed || out.back() != x;
+    }
+    return out;
+  };
+  bool changed = false;
+  if (auto* tuple = t->As<TupleType>()) {
+    auto fields = all(tuple->fields, &changed);
+    return changed ? MakeType(TupleType{std::move(fields)}) : t;
+  }
+  if (auto* f = t->As<FunctionType>()) {
+    auto params = all(f->params, &changed);
+    Type result = fn(f->result);
+    if (!changed && result == f->result) return t;
+    return MakeType(FunctionType{f->type_params, std::move(params), std::move(result)});
+  }
+  if (auto* ref = t->As<RefType>()) {
+    Type value = fn(ref->value);
+    return value == ref->value ? t : MakeType(RefType{std::move(value)});
+  }
+  if (auto* adt = t->As<AdtType>()) {
+    auto args = all(adt->args, &changed);
+    return changed ? MakeType(AdtType{adt->name, std::move(args)}) : t;
+  }
+  return t;
+}
+
+Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types) {
+  if (types.empty()) return t;
+  if (auto* v = t->As<TypeVar>()) {
+    auto it = types.find(v->id);
+    return it == types.end() ? t : it->second;
+  }
+  return MapChildren(t, [&](const Type& child) { return SubstituteTypeVars(child, types); });
+}
+
+void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn) {
+  for (const Type& p : params) {
+    if (auto* tensor = p->As<TensorType>()) {
+      for (const Dim& d : tensor->shape) {
+        if (d.is_symbol()) fn(d.symbol_id());
+      }
+    } else if (auto* tuple = p->As<TupleType>()) {
+      ForEachBoundSymbol(tuple->fields, fn);
+    }
+  }
+}
+
+bool SameFunctionType(const FunctionType& a, const FunctionType& b) {
+  if (a.params.size() != b.params.size()) return false;
+  std::vector<uint32_t> from;
+  std::vector<uint32_t> to;
+  ForEachBoundSymbol(b.params, [&](uint32_t id) { from.push_back(id); });
+  ForEachBoundSymbol(a.params, [&](uint32_t id) { to.push_back(id); });
+  if (from.size() != to.size()) return false;
+  // The renaming must be one to one.
+  std::map<uint32_t, uint32_t> forward;
+  std::map<uint32_t, uint32_t> backward;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (!forward.emplace(from[i], to[i]).second && forward[from[i]] != to[i]) return false;
+    if (!backward.emplace(to[i], from[i]).second && backward[to[i]] != from[i]) return false;
+  }
+  auto rename = [&](const Dim& d) {
+    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      auto it = forward.find(s.symbol_id());
+      if (it == forward.end()) return std::nullopt;
+      return Dim::Symbol(it->second, s.symbol_name(), s.symbol_nonnegative());
+    });
+  };
+  Type renamed = ir::MapDims(MakeType(b), rename);
+  return ir::TypeEquals(MakeType(a), renamed);
+}
+
+}  // namespace relayvm::typing

@@ -1,0 +1,270 @@
+// The loop nest around the tile kernels.
+//
+//   for each (batch, block of rows) that the units touch:
+//     pack the block of a
+//     for each group of panels: pack the panels of b, unless they are memory that tiles can read
+//       for each block of k, tile of rows, panel: tile kernel into scratch; with the last block: epilogue into the outputs
+#include "kernels/codegen/contraction.h"
+
+#include <algorithm>
+
+#include "kernels/codegen/contraction_direct.h"
+#include "kernels/codegen/contraction_epilogue.h"
+#include "kernels/codegen/contraction_pack.h"
+#include "kernels/codegen/contraction_plan.h"
+#include "kernels/codegen/contraction_tile.h"
+
+namespace relayvm::codegen {
+namespace {
+
+using llvm::Value;
+
+// --- Product --------------------------------------------------------------------------------------------------------
+
+class ProductEmitter {
+ public:
+  explicit ProductEmitter(ContractionContext& c)
+      : c_(c),
+        b_(c.b),
+        d_(c.d),
+        epilogue_(c),
+        a_scratch_(c.Scratch(d_.a_offset)),
+        b_scratch_(c.Scratch(d_.b_offset)),
+        c_scratch_(c.Scratch(d_.c_offset)) {}
+
+  void Emit(Value* begin, Value* end) {
+    If(b_, b_.CreateICmpSLT(begin, end), [&] {
+      Value* panels = c_.emitter.EmitDim(d_.panels);
+      Value* row_blocks = c_.emitter.EmitDim(d_.row_blocks);
+      Value* last = Add(b_, Div(b_, Add(b_, end, -1), panels), 1);
+      For(b_, Div(b_, begin, panels), last, 1, "block", [&](Value* block) {
+        Value* first_unit = Mul(b_, block, panels);
+        Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
+        Value* to = Min(b_, Sub(b_, end, first_unit), panels);
+        EmitBlock(Div(b_, block, row_blocks), Rem(b_, block, row_blocks), from, to);
+      });
+    });
+  }
+
+ private:
+  // Panels from..to-1 of one block of rows.
+  void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
+    const bool has_dot = d_.form == ContractionForm::kMatrix && d_.packed_width == 0 &&
+                         d_.b.buffer && d_.b.k_contiguous && d_.a.k_contiguous;
+    if (!has_dot) return EmitTiledBlock(batch, row_block, from, to);
+    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, kMaxDotRows)), [&] { EmitDotBlock(batch, from, to); },
+       [&] { EmitTiledBlock(batch, row_block, from, to); });
+  }
+
+  // --- Few rows, weights as they are ---
+
+  void EmitDotBlock(Value* batch, Value* from, Value* to) {
+    Value* a = nullptr;
+    Value* a_stride = nullptr;
+    if (d_.a.buffer) {
+      a = c_.PlainRow(d_.a, batch, I64(b_, 0));
+      a_stride = c_.emitter.EmitDim(d_.a.stride);
+    } else {
+      a = c_.Scratch(d_.dot_offset);
+      a_stride = Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
+      EmitCopyRows(c_, batch, c_.rows, a, a_stride);
+    }
+    For(b_, from, to, 1, "panel", [&](Value* panel) {
+      Value* column = Mul(b_, panel, d_.panel);
+      Value* count = Min(b_, Sub(b_, c_.columns, column), I64(b_, d_.panel));
+      for (int64_t rows = 1; rows <= kMaxDotRows; ++rows) {
+        if (d_.rows.is_const() && d_.rows.value() != rows) continue;
+        If(b_, b_.CreateICmpEQ(c_.rows, I64(b_, rows)),
+           [&] { EmitDots(static_cast<unsigned>(rows), batch, column, count, a, a_stride); });
+      }
+      epilogue_.EmitTile(batch, I64(b_, 0), c_.rows, column, c_scratch_);
+    });
+  }
+
+  void EmitDots(unsigned rows, Value* batch, Value* column, Value* count, Value* a,
+                Value* a_stride) {
+    Value* weights = c_.PlainRow(d_.b, batch, column);
+    Value* stride = c_.emitter.EmitDim(d_.b.stride);
+    auto dots = [&](Value* first, Value* last, unsigned units) {
+      For(b_, first, last, units, "unit", [&](Value* unit) {
+        EmitDotCall(b_, {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes},
+                    {a, At(b_, c_.element, weights, Mul(b_, unit, stride)),
+                     At(b_, c_.element, c_scratch_, unit), c_.depth, a_stride, stride, d_.panel});
+      });
+    };
+    const unsigned units = static_cast<unsigned>(
+        std::min<int64_t>(DotUnits(rows, d_.target.vector_registers), d_.panel));
+    Value* whole = b_.CreateAnd(count, I64(b_, -static_cast<int64_t>(units)));
+    dots(I64(b_, 0), whole, units);
+    if (units > 1) dots(whole, count, 1);
+  }
+
+  // --- Tiles ---
+
+  struct Panel {
+    Value* pointer;
+    Value* k_stride;
+  };
+
+  void EmitTiledBlock(Value* batch, Value* row_block, Value* from, Value* to) {
+    Value* row = d_.row_block ? Mul(b_, row_block, d_.row_block) : I64(b_, 0);
+    Value* count = d_.row_block ? Min(b_, Sub(b_, c_.rows, row), I64(b_, d_.row_block)) : c_.rows;
+    Value* a = a_scratch_;
+    if (d_.form == ContractionForm::kPixelRows) {
+      EmitPackPixelRows(c_, batch, row, count, a);
+    } else if (d_.pack_a) {
+      EmitPackRows(c_, batch, row, count, a);
+    } else {
+      a = c_.PlainRow(d_.a, batch, I64(b_, 0));
+    }
+    Value* panel_elements = Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}),
+                                d_.panel);
+    For(b_, from, to, d_.panel_group, "panel", [&](Value* first) {
+      Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
+      if (d_.panel_group == 1) {
+        Value* column = Mul(b_, first, d_.panel);
+        EmitPanel(batch, row, count, a, column, PanelOfB(batch, column, b_scratch_));
+        return;
+      }
+      auto packed = [&](Value* q) {
+        return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
+      };
+      For(b_, I64(b_, 0), group, 1, "pack", [&](Value* q) {
+        PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q));
+      });
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+          Value* column = Mul(b_, Add(b_, first, q), d_.panel);
+          EmitTileAndEpilogue(batch, row, tile, count, a, column, {packed(q), nullptr});
+        });
+      });
+    });
+  }
+
+  // Where tiles can read the panel at `column`: packed into `room`, or in place.
+  Panel PanelOfB(Value* batch, Value* column, Value* room) {
+    if (d_.form == ContractionForm::kPixelColumns) {
+      EmitPackPixelPanel(c_, batch, column, room);
+      return {room, nullptr};
+    }
+    if (d_.packed_width > 0 && d_.b.buffer) {
+      Value* width = I64(b_, d_.packed_width);
+      // Panel column / P is K * P elements; rows of the operand are rows of a panel.
+      Value* pointer =
+          c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
+      return {At(b_, c_.element, pointer, Rem(b_, column, width)), nullptr};
+    }
+    if (!ReadsBInPlace()) {
+      EmitPackPanel(c_, batch, column, room);
+      return {room, nullptr};
+    }
+    // One tile of rows uses each element of b once: packing it would cost more than reading it where it is.
+    Value* in_place = b_.CreateAnd(b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
+                                   b_.CreateICmpSLE(Add(b_, column, d_.panel), c_.columns));
+    Value* plain = At(b_, c_.element, c_.PlainRow(d_.b, batch, I64(b_, 0)), column);
+    Value* stride = c_.emitter.EmitDim(d_.b.stride);
+    If(b_, b_.CreateNot(in_place), [&] { EmitPackPanel(c_, batch, column, room); });
+    return {b_.CreateSelect(in_place, plain, room),
+            b_.CreateSelect(in_place, stride, I64(b_, d_.panel))};
+  }
+
+  bool ReadsBInPlace() const {
+    return d_.form != ContractionForm::kPixelColumns && d_.packed_width == 0 && d_.b.buffer &&
+           !d_.b.k_contiguous && !(d_.rows.is_const() && d_.rows.value() > d_.tile_rows);
+  }
+
+  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
+                 const Panel& panel) {
+    if (d_.k_block == 0) {
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        EmitTileAndEpilogue(batch, row, tile, count, a, column, panel);
+      });
+      return;
+    }
+    Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
+    auto sums_of = [&](Value* tile) {
+      return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
+    };
+    For(b_, I64(b_, 0), k_blocks, 1, "k.block", [&](Value* block) {
+      Value* k = Mul(b_, block, d_.k_block);
+      Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
+      Value* stride = panel.k_stride ? panel.k_stride : I64(b_, BStride());
+      Value* columns_of_b = At(b_, c_.element, panel.pointer, Mul(b_, k, stride));
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        Value* index = Add(
+            b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
+        Value* rows_of_a =
+            At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * d_.a_row_stride));
+        CallTile(Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
+                 {rows_of_a, columns_of_b, sums_of(tile), extent,
+                  b_.CreateICmpNE(block, I64(b_, 0)), nullptr, nullptr, panel.k_stride});
+      });
+    });
+    For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+      epilogue_.EmitTile(batch, Add(b_, row, tile), Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
+                     column, sums_of(tile));
+    });
+  }
+
+  void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
+                           Value* column, const Panel& panel) {
+    Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
+    Value* rows_of_a;
+    if (d_.form == ContractionForm::kMatrix && !d_.a.k_contiguous) {
+      rows_of_a = At(b_, c_.element, a,
+                     Mul(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), c_.depth), AKStride()));
+    } else {
+      rows_of_a = At(b_, c_.element, a, Mul(b_, tile, d_.a_row_stride));
+    }
+    CallTile(rows, {rows_of_a, panel.pointer, c_scratch_, c_.depth, b_.getFalse(), nullptr, nullptr,
+                    panel.k_stride});
+    epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
+  }
+
+  int64_t AKStride() const {
+    if (d_.form != ContractionForm::kMatrix || d_.a.k_contiguous) return 1;
+    return (d_.tile_rows + d_.lanes - 1) / d_.lanes * d_.lanes;
+  }
+  int64_t BStride() const {
+    return d_.packed_width > 0 && d_.b.buffer ? d_.packed_width : d_.panel;
+  }
+
+  void CallTile(Value* rows, const TileCall& call) {
+    TileConfig config{d_.dtype,      d_.tile_rows, d_.vectors,
+                      d_.lanes,      d_.a_row_stride, AKStride(),
+                      call.b_k_stride ? TileConfig::kDynamic : BStride()};
+    if (d_.rows.is_const()) {
+      // Only the last tile has fewer rows.
+      const unsigned rest = static_cast<unsigned>(d_.rows.value() % d_.tile_rows);
+      TileConfig rest_config = config;
+      rest_config.rows = rest;
+      if (rest == 0) return EmitTileCall(b_, config, call);
+      if (d_.rows.value() < d_.tile_rows) return EmitTileCall(b_, rest_config, call);
+      If(b_, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows)), [&] { EmitTileCall(b_, config, call); },
+         [&] { EmitTileCall(b_, rest_config, call); });
+      return;
+    }
+    EmitTileDispatch(b_, config, call, rows);
+  }
+
+  ContractionContext& c_;
+  Builder& b_;
+  const ContractionDetail& d_;
+  EpilogueEmitter epilogue_;
+  Value *a_scratch_, *b_scratch_, *c_scratch_;
+};
+
+}  // namespace
+
+Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder,
+                       Value* begin, Value* end, Value* scratch) {
+  ContractionContext context(*plan.detail, emitter, builder, scratch);
+  if (plan.detail->form == ContractionForm::kDirect) {
+    EmitDirectConvolution(context, begin, end);
+    return OkStatus();
+  }
+  ProductEmitter(context).Emit(begin, end);
+  return OkStatus();
+}
+
+}  // namespace relayvm::codegen

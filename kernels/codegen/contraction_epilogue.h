@@ -1,0 +1,39 @@
+// From sums to outputs: binds the axes of an element or of a vector of elements, emits the epilogue's expressions, stores.
+// Tested through contraction_test.cc.
+#pragma once
+
+#include <vector>
+
+#include "kernels/codegen/contraction_pack.h"
+
+namespace relayvm::codegen {
+
+class EpilogueEmitter {
+ public:
+  explicit EpilogueEmitter(ContractionContext& c);
+
+  // Rows row..row+count-1 of the panel at `column`, whose sums are at `tile`, panel elements a row.
+  void EmitTile(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column, llvm::Value* tile);
+  // A vector of sums along the last axis of the outputs, from `position`; the other axes are at `outer`.
+  void EmitVector(const std::vector<llvm::Value*>& outer, llvm::Value* position, llvm::Value* sums, llvm::Value* mask);
+
+ private:
+  llvm::Value* BufferOf(const te::TensorNode& tensor);
+  void Bind(size_t axis, llvm::Value* value);
+  // Binds axes first..first+count-1 to the coordinates of row-major position `flat`.
+  void BindFlat(size_t first, size_t count, llvm::Value* flat);
+  // Binds all axes but that of the columns. False when columns are not one axis.
+  bool BindRow(llvm::Value* batch, llvm::Value* row);
+  // The row-major position of an element in the outputs.
+  llvm::Value* Offset(llvm::Value* batch, llvm::Value* row, llvm::Value* column);
+  void StoreLanes(llvm::Value* base, llvm::Value* offset, llvm::Value* sums, llvm::Value* mask);
+  void StoreScalar(llvm::Value* column, llvm::Value* offset, llvm::Value* sum);
+
+  ContractionContext& c_;
+  Builder& b_;
+  const Epilogue& epilogue_;
+  std::vector<llvm::Value*> outputs_;
+  llvm::Value* column_base_ = nullptr;  // what a column's index adds to, on the axis of the columns
+};
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,180 @@
+#include "kernels/codegen/contraction_ir.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+
+namespace relayvm::codegen {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+Value* Add(Builder& b, Value* x, Value* y) {
+  if (IsConst(x, 0)) return y;
+  if (IsConst(y, 0)) return x;
+  return b.CreateAdd(x, y, "", /*HasNUW=*/false, /*HasNSW=*/true);
+}
+Value* Add(Builder& b, Value* x, int64_t y) { return Add(b, x, I64(b, y)); }
+Value* Sub(Builder& b, Value* x, Value* y) {
+  if (IsConst(y, 0)) return x;
+  return b.CreateSub(x, y, "", /*HasNUW=*/false, /*HasNSW=*/true);
+}
+Value* Mul(Builder& b, Value* x, Value* y) {
+  if (IsConst(x, 1)) return y;
+  if (IsConst(y, 1)) return x;
+  if (IsConst(x, 0)) return x;
+  if (IsConst(y, 0)) return y;
+  return b.CreateMul(x, y, "", /*HasNUW=*/false, /*HasNSW=*/true);
+}
+Value* Mul(Builder& b, Value* x, int64_t y) { return Mul(b, x, I64(b, y)); }
+
+Value* Min(Builder& b, Value* x, Value* y) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
+}
+Value* Max(Builder& b, Value* x, Value* y) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y);
+}
+Value* Div(Builder& b, Value* x, Value* y) { return IsConst(y, 1) ? x : b.CreateUDiv(x, y); }
+Value* Rem(Builder& b, Value* x, Value* y) {
+  return IsConst(y, 1) ? I64(b, 0) : b.CreateURem(x, y);
+}
+Value* CeilDiv(Builder& b, Value* x, int64_t y) { return Div(b, Add(b, x, y - 1), I64(b, y)); }
+
+std::optional<int64_t> ConstantOf(Value* v) {
+  auto* constant = llvm::dyn_cast<llvm::ConstantInt>(v);
+  if (!constant) return std::nullopt;
+  return constant->getSExtValue();
+}
+
+void For(Builder& b, Value* begin, Value* end, int64_t step, std::string_view name,
+         const std::function<void(Value*)>& body) {
+  ForCarried(b, begin, end, step, name, {}, [&](Value* i, const std::vector<Value*>&) {
+    body(i);
+    return std::vector<Value*>{};
+  });
+}
+
+void ForNext(Builder& b, Value* begin, Value* end, std::string_view name,
+             const std::function<Value*(Value*)>& body) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  BasicBlock* before = b.GetInsertBlock();
+  BasicBlock* loop = BasicBlock::Create(b.getContext(), llvm::Twine(name), function);
+  BasicBlock* after = BasicBlock::Create(b.getContext(), llvm::Twine(name) + ".end", function);
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, llvm::StringRef(name));
+  i->addIncoming(begin, before);
+  Value* next = body(i);
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), loop, after);
+  b.SetInsertPoint(after);
+}
+
+std::vector<Value*> ForCarried(
+    Builder& b, Value* begin, Value* end, int64_t step, std::string_view name,
+    std::vector<Value*> initial,
+    const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body) {
+  if (std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end); from && to) {
+    if (*from >= *to) return initial;
+    if (*from + step >= *to) return body(begin, initial);
+  }
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  BasicBlock* before = b.GetInsertBlock();
+  BasicBlock* loop = BasicBlock::Create(b.getContext(), llvm::Twine(name), function);
+  BasicBlock* after = BasicBlock::Create(b.getContext(), llvm::Twine(name) + ".end", function);
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, llvm::StringRef(name));
+  i->addIncoming(begin, before);
+  std::vector<llvm::PHINode*> phis;
+  std::vector<Value*> carried;
+  for (Value* v : initial) {
+    phis.push_back(b.CreatePHI(v->getType(), 2));
+    phis.back()->addIncoming(v, before);
+    carried.push_back(phis.back());
+  }
+  std::vector<Value*> next = body(i, carried);
+  Value* next_i = Add(b, i, step);
+  BasicBlock* latch = b.GetInsertBlock();
+  i->addIncoming(next_i, latch);
+  for (size_t j = 0; j < phis.size(); ++j) phis[j]->addIncoming(next[j], latch);
+  b.CreateCondBr(b.CreateICmpSLT(next_i, end), loop, after);
+  b.SetInsertPoint(after);
+  std::vector<Value*> result;
+  for (size_t j = 0; j < phis.size(); ++j) {
+    llvm::PHINode* phi = b.CreatePHI(initial[j]->getType(), 2);
+    phi->addIncoming(initial[j], before);
+    phi->addIncoming(next[j], latch);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+void If(Builder& b, Value* condition, const std::function<void()>& then_body,
+        const std::function<void()>& else_body) {
+  if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    if (constant->isOne()) {
+      then_body();
+    } else if (else_body) {
+      else_body();
+    }
+    return;
+  }
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  BasicBlock* then_block = BasicBlock::Create(b.getContext(), "then", function);
+  BasicBlock* else_block =
+      else_body ? BasicBlock::Create(b.getContext(), "else", function) : nullptr;
+  BasicBlock* after = BasicBlock::Create(b.getContext(), "endif", function);
+  b.CreateCondBr(condition, then_block, else_block ? else_block : after);
+  b.SetInsertPoint(then_block);
+  then_body();
+  b.CreateBr(after);
+  if (else_block) {
+    b.SetInsertPoint(else_block);
+    else_body();
+    b.CreateBr(after);
+  }
+  b.SetInsertPoint(after);
+}
+
+llvm::FixedVectorType* VectorOf(llvm::Type* element, unsigned lanes) {
+  return llvm::FixedVectorType::get(element, lanes);
+}
+
+Value* LaneIndices(Builder& b, unsigned lanes) {
+  std::vector<llvm::Constant*> indices;
+  for (unsigned i = 0; i < lanes; ++i) indices.push_back(I64(b, i));
+  return llvm::ConstantVector::get(indices);
+}
+
+Value* MaskBelow(Builder& b, Value* count, unsigned lanes) {
+  return b.CreateICmpSLT(LaneIndices(b, lanes), b.CreateVectorSplat(lanes, count));
+}
+
+Value* At(Builder& b, llvm::Type* element, Value* base, Value* index) {
+  if (IsConst(index, 0)) return base;
+  return b.CreateInBoundsGEP(element, base, index);
+}
+Value* At(Builder& b, llvm::Type* element, Value* base, int64_t index) {
+  return At(b, element, base, I64(b, index));
+}
+
+llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& name,
+                                  llvm::ArrayRef<llvm::Type*> params,
+                                  const std::function<void(Builder&, llvm::Function*)>& define) {
+  llvm::Module* module = parent->getParent();
+  if (llvm::Function* existing = module->getFunction(name)) return existing;
+  llvm::LLVMContext& context = module->getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, *module);
+  function->addFnAttrs(llvm::AttrBuilder(context, parent->getAttributes().getFnAttrs()));
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::IRBuilder<> builder(BasicBlock::Create(context, "entry", function));
+  define(builder, function);
+  builder.CreateRetVoid();
+  return function;
+}
+
+}  // namespace relayvm::codegen

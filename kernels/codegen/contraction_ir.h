@@ -1,0 +1,66 @@
+// Small helpers that write LLVM IR: loops, branches, arithmetic on i64. Shared by the contraction emitters.
+// Tested through contraction_test.cc.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "kernels/codegen/emitter.h"
+
+namespace relayvm::codegen {
+
+using Builder = llvm::IRBuilderBase;
+
+inline llvm::ConstantInt* I64(Builder& b, int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); }
+
+// --- i64 arithmetic; constants fold, values never wrap ---
+llvm::Value* Add(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* Add(Builder& b, llvm::Value* x, int64_t y);
+llvm::Value* Sub(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* Mul(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* Mul(Builder& b, llvm::Value* x, int64_t y);
+llvm::Value* Min(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* Max(Builder& b, llvm::Value* x, llvm::Value* y);
+// Of values that are not negative, by positive ones.
+llvm::Value* Div(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* Rem(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* CeilDiv(Builder& b, llvm::Value* x, int64_t y);
+
+std::optional<int64_t> ConstantOf(llvm::Value* v);
+inline bool IsConst(llvm::Value* v, int64_t value) { return ConstantOf(v) == value; }
+
+// --- Control flow: the builder ends up after the construct. ---
+// for (i = begin; i < end; i += step) body(i)
+void For(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, std::string_view name,
+         const std::function<void(llvm::Value*)>& body);
+// The same with steps that vary: body(i) returns the next i.
+void ForNext(Builder& b, llvm::Value* begin, llvm::Value* end, std::string_view name,
+             const std::function<llvm::Value*(llvm::Value*)>& body);
+// As For, carrying values: body(i, carried) returns the next ones; the result is the last.
+std::vector<llvm::Value*> ForCarried(
+    Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, std::string_view name,
+    std::vector<llvm::Value*> initial,
+    const std::function<std::vector<llvm::Value*>(llvm::Value*, const std::vector<llvm::Value*>&)>& body);
+void If(Builder& b, llvm::Value* condition, const std::function<void()>& then_body,
+        const std::function<void()>& else_body = nullptr);
+
+// --- Vectors ---
+llvm::FixedVectorType* VectorOf(llvm::Type* element, unsigned lanes);
+// {0, 1, ...} of i64.
+llvm::Value* LaneIndices(Builder& b, unsigned lanes);
+// Lanes whose index is below count (i64).
+llvm::Value* MaskBelow(Builder& b, llvm::Value* count, unsigned lanes);
+// Address of base[index] for elements of type `element`.
+llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* index);
+llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, int64_t index);
+
+// A helper function of the module with internal linkage: void(params). Calls `define` with the builder in its entry block when
+// the module does not have it yet. Copies target attributes from `parent`, the function that calls it.
+llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& name, llvm::ArrayRef<llvm::Type*> params,
+                                  const std::function<void(Builder&, llvm::Function*)>& define);
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,363 @@
+// Recognises the product and the epilogue of a contraction in a fused group.
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kernels/codegen/contraction_plan.h"
+
+namespace relayvm::codegen {
+
+using te::Expr;
+using te::ExprKind;
+using te::ExprNode;
+using te::Tensor;
+using te::TensorNode;
+
+void ForEachNode(const Expr& e, const std::function<void(const ExprNode&)>& fn) {
+  std::vector<const ExprNode*> stack = {e.get()};
+  std::unordered_set<const ExprNode*> seen;
+  while (!stack.empty()) {
+    const ExprNode* node = stack.back();
+    stack.pop_back();
+    if (!seen.insert(node).second) continue;
+    fn(*node);
+    for (const Expr& operand : node->operands) stack.push_back(operand.get());
+  }
+}
+
+bool MentionsAxis(const Expr& e, const te::Axis& axis) {
+  bool found = false;
+  ForEachNode(e, [&](const ExprNode& node) { found = found || node.axis == axis; });
+  return found;
+}
+
+std::vector<Tensor> ReachedComputations(const std::vector<Tensor>& outputs) {
+  std::vector<Tensor> result, stack(outputs);
+  std::unordered_set<const TensorNode*> seen;
+  while (!stack.empty()) {
+    Tensor tensor = std::move(stack.back());
+    stack.pop_back();
+    if (tensor->is_placeholder() || !seen.insert(tensor.get()).second) continue;
+    ForEachNode(tensor->body, [&](const ExprNode& node) {
+      if (node.tensor) stack.push_back(node.tensor);
+    });
+    result.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+namespace {
+
+// Rebuilds e with fn's replacement for each node (null: keep the node and rebuild its operands), each shared node once.
+class Rewriter {
+ public:
+  using Fn = std::function<Expr(const Expr&)>;
+  explicit Rewriter(Fn fn) : fn_(std::move(fn)) {}
+
+  Expr Rewrite(const Expr& root) {
+    std::vector<std::pair<Expr, bool>> stack = {{root, false}};
+    while (!stack.empty()) {
+      auto [e, operands_done] = std::move(stack.back());
+      stack.pop_back();
+      if (done_.contains(e.get())) continue;
+      if (!operands_done) {
+        if (Expr replacement = fn_(e)) {
+          done_[e.get()] = replacement;
+          kept_.push_back(e);
+          continue;
+        }
+        stack.emplace_back(e, true);
+        for (const Expr& operand : e->operands) stack.emplace_back(operand, false);
+        continue;
+      }
+      done_[e.get()] = Rebuild(e);
+      kept_.push_back(e);
+    }
+    return done_.at(root.get());
+  }
+
+ private:
+  Expr Rebuild(const Expr& e) {
+    bool changed = false;
+    std::vector<Expr> operands;
+    for (const Expr& operand : e->operands) {
+      operands.push_back(done_.at(operand.get()));
+      changed = changed || operands.back().get() != operand.get();
+    }
+    if (!changed) return e;
+    auto node = std::make_shared<ExprNode>(*e);
+    node->operands = std::move(operands);
+    return node;
+  }
+
+  Fn fn_;
+  std::unordered_map<const ExprNode*, Expr> done_;
+  std::vector<Expr> kept_;  // nodes whose addresses are keys
+};
+
+// Whether e reads `target`, directly or through computed tensors.
+class Dependence {
+ public:
+  explicit Dependence(const TensorNode* target) : target_(target) {}
+
+  bool Of(const Expr& e) {
+    bool result = false;
+    ForEachNode(e, [&](const ExprNode& node) {
+      if (node.tensor && !result) result = OfTensor(*node.tensor);
+    });
+    return result;
+  }
+  bool OfTensor(const TensorNode& tensor) {
+    if (&tensor == target_) return true;
+    if (tensor.is_placeholder()) return false;
+    auto [it, inserted] = known_.emplace(&tensor, false);
+    if (!inserted) return it->second;
+    const bool result = Of(tensor.body);
+    known_[&tensor] = result;
+    return result;
+  }
+
+ private:
+  const TensorNode* target_;
+  std::unordered_map<const TensorNode*, bool> known_;
+};
+
+std::function<Expr(const te::Axis&)> AxisMap(const std::vector<te::Axis>& axes,
+                                             const std::vector<Expr>& values) {
+  std::unordered_map<const te::AxisNode*, Expr> map;
+  for (size_t i = 0; i < axes.size(); ++i) map[axes[i].get()] = values[i];
+  return [map = std::move(map)](const te::Axis& axis) {
+    auto it = map.find(axis.get());
+    return it == map.end() ? nullptr : it->second;
+  };
+}
+
+std::vector<Expr> AxisValues(const std::vector<te::Axis>& axes) {
+  std::vector<Expr> values;
+  for (const te::Axis& axis : axes) values.push_back(te::AxisValue(axis));
+  return values;
+}
+
+bool IsAxis(const Expr& e, const te::Axis& axis) {
+  if (axis->extent.is_const(1)) return e->kind == ExprKind::kIntImm && e->int_value == 0;
+  return e->kind == ExprKind::kAxis && e->axis == axis;
+}
+
+// Type that products of `dtype` accumulate in: wide enough to give the same integers, and at least as exact floats.
+std::optional<DType> AccumulatorOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+    case DType::kBFloat16:
+    case DType::kFloat32:
+      return DType::kFloat32;
+    case DType::kFloat64:
+      return DType::kFloat64;
+    case DType::kInt8:
+    case DType::kInt16:
+    case DType::kInt32:
+    case DType::kUInt8:
+    case DType::kUInt16:
+    case DType::kUInt32:
+      return DType::kInt32;  // wraps the same modulo any smaller power of two
+    case DType::kInt64:
+    case DType::kUInt64:
+      return DType::kInt64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Whether e loads `tensor`, and nothing else that is a computed reduction.
+bool LoadsOnly(const Expr& e, const TensorNode* tensor) {
+  bool found = false, clean = true;
+  ForEachNode(e, [&](const ExprNode& node) {
+    if (node.kind == ExprKind::kReduce) clean = false;
+    if (node.tensor && node.tensor.get() == tensor) found = true;
+  });
+  return found && clean;
+}
+
+}  // namespace
+
+std::optional<Product> MatchProduct(const TensorNode& contraction) {
+  Product product;
+  int reductions = 0;
+  std::function<void(const Expr&)> find = [&](const Expr& e) {
+    if (e->kind == ExprKind::kReduce) {
+      ++reductions;
+      product.reduce = e;
+      return;
+    }
+    for (const Expr& operand : e->operands) find(operand);
+  };
+  find(contraction.body);
+  if (reductions != 1 || product.reduce->reduce != te::ReduceKind::kSum) return std::nullopt;
+  if (contraction.hint_inputs.size() != 2) return std::nullopt;
+  const Expr& body = product.reduce->operands[0];
+  if (body->kind != ExprKind::kBinary || body->binary != te::BinaryOp::kMultiply) {
+    return std::nullopt;
+  }
+  // A product that is narrower than the sum wraps or rounds before it is added.
+  if (body->dtype != product.reduce->dtype) return std::nullopt;
+  std::optional<DType> accumulator = AccumulatorOf(product.reduce->dtype);
+  if (!accumulator) return std::nullopt;
+  product.accumulator = *accumulator;
+  product.data = body->operands[0];
+  product.weight = body->operands[1];
+  const TensorNode* data = contraction.hint_inputs[0].get();
+  const TensorNode* weight = contraction.hint_inputs[1].get();
+  if (!LoadsOnly(product.data, data) || !LoadsOnly(product.weight, weight)) return std::nullopt;
+  return product;
+}
+
+std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& contraction,
+                                      const Product& product) {
+  Epilogue epilogue;
+  epilogue.accumulator = te::Placeholder("accumulator", {}, product.accumulator, -1);
+  epilogue.value = te::Placeholder("value", {}, contraction->dtype, -1);
+  epilogue.axes = contraction->axes;
+  // Sums in a wider type than the expression states are brought back to it.
+  const Expr sum = te::Cast(te::Load(epilogue.accumulator, {}), product.reduce->dtype);
+  epilogue.result =
+      Rewriter([&](const Expr& e) { return e.get() == product.reduce.get() ? sum : nullptr; })
+          .Rewrite(contraction->body);
+
+  const std::vector<Expr> own_index = AxisValues(contraction->axes);
+  const Expr value = te::Load(epilogue.value, {});
+  Dependence dependence(contraction.get());
+  bool legal = true;
+  // The body of a computed tensor that depends on the contraction, with such tensors inlined.
+  std::unordered_map<const TensorNode*, Expr> inlined;
+  std::function<Expr(const TensorNode&)> inline_body;
+  auto inline_loads = [&](const Expr& root) {
+    return Rewriter([&](const Expr& e) -> Expr {
+             if (e->kind == ExprKind::kReduce) {
+               if (dependence.Of(e)) legal = false;
+               return e;
+             }
+             if (e->kind != ExprKind::kLoad || e->tensor == contraction) return nullptr;
+             if (!dependence.OfTensor(*e->tensor)) return nullptr;
+             return te::SubstituteAxes(inline_body(*e->tensor), AxisMap(e->tensor->axes, e->operands));
+           })
+        .Rewrite(root);
+  };
+  inline_body = [&](const TensorNode& tensor) {
+    auto it = inlined.find(&tensor);
+    if (it != inlined.end()) return it->second;
+    Expr body = inline_loads(tensor.body);
+    inlined[&tensor] = body;
+    return body;
+  };
+
+  for (const Tensor& output : spec.outputs) {
+    if (output->shape != contraction->shape) return std::nullopt;
+    Epilogue::Output out{output, value};
+    if (output != contraction) {
+      if (output->is_placeholder() || !dependence.OfTensor(*output)) return std::nullopt;
+      Expr body =
+          te::SubstituteAxes(inline_body(*output), AxisMap(output->axes, own_index));
+      out.expr = Rewriter([&](const Expr& e) -> Expr {
+                   if (e->kind != ExprKind::kLoad || e->tensor != contraction) return nullptr;
+                   for (size_t i = 0; i < e->operands.size(); ++i) {
+                     if (!IsAxis(e->operands[i], contraction->axes[i])) legal = false;
+                   }
+                   return value;
+                 }).Rewrite(body);
+    }
+    if (!legal) return std::nullopt;
+    epilogue.outputs.push_back(std::move(out));
+  }
+  return epilogue;
+}
+
+bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last) {
+  if (last - first < 2) return true;
+  const std::vector<te::Axis> old(epilogue.axes.begin() + first, epilogue.axes.begin() + last);
+  std::vector<Dim> extents;
+  for (const te::Axis& axis : old) extents.push_back(axis->extent);
+  const te::Axis flat_axis = te::MakeAxis("flat", ProductOf(extents));
+  auto mentions = [&](const Expr& e) {
+    return std::any_of(old.begin(), old.end(),
+                       [&](const te::Axis& axis) { return MentionsAxis(e, axis); });
+  };
+  bool legal = true;
+  std::unordered_map<const TensorNode*, Tensor> flat_tensors;
+  std::vector<std::pair<Tensor, Tensor>> flattened = epilogue.flattened;
+  std::function<Expr(const Expr&)> rewrite = [&](const Expr& root) -> Expr {
+    return Rewriter([&](const Expr& e) -> Expr {
+             if (!legal || !mentions(e)) return e;
+             if (e->kind == ExprKind::kAxis || e->kind == ExprKind::kReduce) {
+               legal = false;
+               return e;
+             }
+             if (e->kind != ExprKind::kLoad) return nullptr;
+             const Tensor& tensor = e->tensor;
+             if (!tensor->is_placeholder()) {
+               return rewrite(te::SubstituteAxes(tensor->body, AxisMap(tensor->axes, e->operands)));
+             }
+             // Some run of the indices must be the old axes, in order and in full; no other may mention them.
+             for (size_t at = 0; at + old.size() <= e->operands.size(); ++at) {
+               bool match = true;
+               for (size_t i = 0; i < old.size() && match; ++i) {
+                 match = IsAxis(e->operands[at + i], old[i]) && tensor->shape[at + i] == extents[i];
+               }
+               if (!match) continue;
+               std::vector<Expr> indices;
+               std::vector<Dim> shape;
+               for (size_t i = 0; i < e->operands.size(); ++i) {
+                 if (i == at) {
+                   indices.push_back(te::AxisValue(flat_axis));
+                   shape.push_back(flat_axis->extent);
+                 }
+                 if (i >= at && i < at + old.size()) continue;
+                 if (mentions(e->operands[i])) match = false;
+                 indices.push_back(e->operands[i]);
+                 shape.push_back(tensor->shape[i]);
+               }
+               if (!match) break;
+               Tensor& flat = flat_tensors[tensor.get()];
+               if (!flat || flat->shape != shape) {
+                 flat = te::Placeholder(tensor->name + "_flat", shape, tensor->dtype, -1);
+                 flattened.emplace_back(flat, tensor);
+               }
+               return te::Load(flat, std::move(indices));
+             }
+             legal = false;
+             return e;
+           })
+        .Rewrite(root);
+  };
+  Epilogue copy = epilogue;
+  copy.result = rewrite(copy.result);
+  for (Epilogue::Output& output : copy.outputs) output.expr = rewrite(output.expr);
+  if (!legal) return false;
+  copy.axes.erase(copy.axes.begin() + first, copy.axes.begin() + last);
+  copy.axes.insert(copy.axes.begin() + first, flat_axis);
+  // A flattened tensor may have been flattened before: name the one that has memory.
+  for (auto& [flat, original] : flattened) {
+    for (const auto& [inner, outer] : epilogue.flattened) {
+      if (original == inner) original = outer;
+    }
+  }
+  copy.flattened = std::move(flattened);
+  epilogue = std::move(copy);
+  return true;
+}
+
+const ExprNode* PlainLoad(const Expr& e, DType dtype, const KernelSpec& spec) {
+  if (e->kind != ExprKind::kLoad || !e->tensor->is_placeholder() || e->tensor->rank() == 0) {
+    return nullptr;
+  }
+  // int32 accumulators serve uint32 too.
+  if (IsFloat(e->dtype) != IsFloat(dtype) || DTypeBytes(e->dtype) != DTypeBytes(dtype)) {
+    return nullptr;
+  }
+  if (e->dtype == DType::kBool || e->dtype == DType::kBFloat16) return nullptr;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i] == e->tensor) return i < spec.by_value.size() && spec.by_value[i] ? nullptr : e.get();
+  }
+  return nullptr;
+}
+
+}  // namespace relayvm::codegen

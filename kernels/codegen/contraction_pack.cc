@@ -1,0 +1,212 @@
+#include "kernels/codegen/contraction_pack.h"
+
+#include <algorithm>
+
+#include "kernels/codegen/contraction_tile.h"
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+ContractionContext::ContractionContext(const ContractionDetail& detail, Emitter& the_emitter,
+                                       Builder& builder, Value* the_scratch)
+    : d(detail), emitter(the_emitter), b(builder), scratch(the_scratch) {
+  element = AccumulatorType(b.getContext(), d.dtype);
+  vector = VectorOf(element, d.lanes);
+  element_bytes = static_cast<unsigned>(DTypeBytes(d.dtype));
+  batch = emitter.EmitDim(d.batch);
+  rows = emitter.EmitDim(d.rows);
+  columns = emitter.EmitDim(d.columns);
+  depth = emitter.EmitDim(d.depth);
+}
+
+Value* ContractionContext::Scratch(const Dim& byte_offset) {
+  return At(b, b.getInt8Ty(), scratch, emitter.EmitDim(byte_offset));
+}
+
+Value* ContractionContext::LoadView(const te::Tensor& view, Value* i, Value* j, Value* k,
+                                    int vector_dim, Value* mask) {
+  auto known = std::find_if(view_loads_.begin(), view_loads_.end(), [&](const ViewLoad& v) {
+    return v.view == view && v.vector_dim == vector_dim;
+  });
+  if (known == view_loads_.end()) {
+    ViewLoad load{view, vector_dim, {}, nullptr};
+    std::vector<te::Expr> indices;
+    for (const Dim& extent : view->shape) {
+      load.axes.push_back(te::MakeAxis("i", extent));
+      indices.push_back(te::AxisValue(load.axes.back()));
+    }
+    load.load = te::Load(view, std::move(indices));
+    known = view_loads_.insert(view_loads_.end(), std::move(load));
+  }
+  Value* const positions[3] = {i, j, k};
+  for (int dim = 0; dim < 3; ++dim) {
+    if (dim != vector_dim) emitter.BindAxis(known->axes[dim].get(), positions[dim]);
+  }
+  return emitter.EmitVector(
+      known->load, {known->axes[vector_dim].get(), positions[vector_dim], d.lanes, mask});
+}
+
+const te::Expr& ContractionContext::Keep(te::Expr e) { return kept_.emplace_back(std::move(e)); }
+
+Value* ContractionContext::PlainRow(const MatrixOperand& operand, Value* batch_index, Value* row) {
+  emitter.BindAxis(operand.batch.get(), batch_index);
+  Value* offset = Add(b, emitter.Emit(operand.base), Mul(b, row, emitter.EmitDim(operand.stride)));
+  std::vector<Value*> origin(operand.buffer->shape.size(), I64(b, 0));
+  return At(b, element, emitter.ElementAddress(operand.buffer.get(), origin), offset);
+}
+
+void ContractionContext::StoreLanes(Value* vector_value, Value* pointer) {
+  b.CreateAlignedStore(vector_value, pointer, llvm::Align(element_bytes));
+}
+
+namespace {
+
+// Calls body(k, mask) for vectors that cover [from, to), the last one masked.
+void ForVectors(ContractionContext& c, Value* from, Value* to, std::string_view name,
+                const std::function<void(Value* at, Value* mask)>& body) {
+  Builder& b = c.b;
+  const int64_t lanes = c.d.lanes;
+  Value* whole = Add(b, from, b.CreateAnd(Sub(b, to, from), I64(b, -lanes)));
+  For(b, from, whole, lanes, name, [&](Value* at) { body(at, nullptr); });
+  If(b, b.CreateICmpSLT(whole, to),
+     [&] { body(whole, MaskBelow(b, Sub(b, to, whole), c.d.lanes)); });
+}
+
+// Swaps rows and columns of a square: lane i of the j-th result is lane j of the i-th vector.
+void Transpose(Builder& b, std::vector<Value*>& vectors) {
+  const unsigned n = static_cast<unsigned>(vectors.size());
+  for (unsigned bit = 1; bit < n; bit *= 2) {
+    std::vector<int> low, high;
+    for (unsigned lane = 0; lane < n; ++lane) {
+      const bool second = lane & bit;
+      low.push_back(static_cast<int>(second ? n + lane - bit : lane));
+      high.push_back(static_cast<int>(second ? n + lane : lane + bit));
+    }
+    for (unsigned i = 0; i < n; ++i) {
+      if (i & bit) continue;
+      Value* x = vectors[i];
+      Value* y = vectors[i + bit];
+      vectors[i] = b.CreateShuffleVector(x, y, low);
+      vectors[i + bit] = b.CreateShuffleVector(x, y, high);
+    }
+  }
+}
+
+// b is (column, k) with k contiguous: squares of lanes x lanes are turned in registers.
+void PackTransposed(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+  Builder& b = c.b;
+  const unsigned lanes = c.d.lanes;
+  Value* last = Add(b, c.columns, -1);
+  for (unsigned v = 0; v < c.d.vectors; ++v) {
+    ForVectors(c, I64(b, 0), c.depth, "pack.k", [&](Value* k, Value* mask) {
+      std::vector<Value*> square;
+      for (unsigned i = 0; i < lanes; ++i) {
+        // Columns past the end repeat the last one; what comes of them is not stored.
+        Value* at = Min(b, Add(b, column, int64_t{v * lanes + i}), last);
+        if (c.d.b.buffer) {
+          Value* pointer = At(b, c.element, c.PlainRow(c.d.b, batch, at), k);
+          const llvm::Align align(c.element_bytes);
+          square.push_back(mask ? static_cast<Value*>(b.CreateMaskedLoad(
+                                      c.vector, pointer, align, mask,
+                                      llvm::Constant::getNullValue(c.vector)))
+                                : b.CreateAlignedLoad(c.vector, pointer, align));
+        } else {
+          // The view is (batch, k, column).
+          square.push_back(c.LoadView(c.d.b.view, batch, k, at, 1, mask));
+        }
+      }
+      Transpose(b, square);
+      for (unsigned i = 0; i < lanes; ++i) {
+        Value* row = Mul(b, Add(b, k, int64_t{i}), c.d.panel);
+        c.StoreLanes(square[i], At(b, c.element, destination, Add(b, row, int64_t{v * lanes})));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
+                  Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  const int64_t tile_rows = d.tile_rows;
+  if (!d.a.k_contiguous) {
+    const int64_t width = (d.tile_rows + d.lanes - 1) / d.lanes * d.lanes;
+    For(b, I64(b, 0), count, tile_rows, "pack.tile", [&](Value* first) {
+      Value* tile = At(b, c.element, destination,
+                       Mul(b, Mul(b, Div(b, first, I64(b, tile_rows)), c.depth), width));
+      For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
+        for (int64_t at = 0; at < tile_rows; at += d.lanes) {
+          Value* from = Add(b, first, at);
+          Value* mask = MaskBelow(b, Sub(b, count, from), d.lanes);
+          Value* values = c.LoadView(d.a.view, batch, Add(b, row, from), k, 1, mask);
+          c.StoreLanes(values, At(b, c.element, tile, Add(b, Mul(b, k, width), at)));
+        }
+      });
+    });
+    return;
+  }
+  Value* k_blocks = c.emitter.EmitDim(d.k_blocks);
+  For(b, I64(b, 0), count, 1, "pack.row", [&](Value* i) {
+    Value* tile = Div(b, i, I64(b, tile_rows));
+    Value* in_tile = Rem(b, i, I64(b, tile_rows));
+    auto pack_block = [&](Value* block, Value* from, Value* to) {
+      Value* packed_row =
+          Add(b, Mul(b, Add(b, Mul(b, tile, k_blocks), block), tile_rows), in_tile);
+      Value* pointer = At(b, c.element, destination, Mul(b, packed_row, d.a_row_stride));
+      ForVectors(c, from, to, "pack.k", [&](Value* k, Value* mask) {
+        Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), k, 2, mask);
+        c.StoreLanes(values, At(b, c.element, pointer, Sub(b, k, from)));
+      });
+    };
+    if (d.k_block == 0) {
+      pack_block(I64(b, 0), I64(b, 0), c.depth);
+      return;
+    }
+    For(b, I64(b, 0), k_blocks, 1, "pack.block", [&](Value* block) {
+      Value* from = Mul(b, block, d.k_block);
+      pack_block(block, from, Min(b, Add(b, from, d.k_block), c.depth));
+    });
+  });
+}
+
+void EmitCopyRows(ContractionContext& c, Value* batch, Value* count, Value* destination,
+                  Value* stride) {
+  Builder& b = c.b;
+  For(b, I64(b, 0), count, 1, "copy.row", [&](Value* row) {
+    Value* pointer = At(b, c.element, destination, Mul(b, row, stride));
+    ForVectors(c, I64(b, 0), c.depth, "copy.k", [&](Value* k, Value* mask) {
+      c.StoreLanes(c.LoadView(c.d.a.view, batch, row, k, 2, mask), At(b, c.element, pointer, k));
+    });
+  });
+}
+
+void EmitPackPanel(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  if (d.b.k_contiguous) return PackTransposed(c, batch, column, destination);
+  auto pack = [&](bool whole) {
+    For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
+      Value* row = At(b, c.element, destination, Mul(b, k, d.panel));
+      for (unsigned v = 0; v < d.vectors; ++v) {
+        Value* at = Add(b, column, int64_t{v * d.lanes});
+        Value* values;
+        if (d.packed_width > 0) {
+          values = c.LoadView(d.b.view, Div(b, at, I64(b, d.packed_width)), k,
+                              Rem(b, at, I64(b, d.packed_width)), 2);
+        } else {
+          Value* mask = whole ? nullptr : MaskBelow(b, Sub(b, c.columns, at), d.lanes);
+          values = c.LoadView(d.b.view, batch, k, at, 2, mask);
+        }
+        c.StoreLanes(values, At(b, c.element, row, v * d.lanes));
+      }
+    });
+  };
+  if (d.packed_width > 0) return pack(true);
+  If(b, b.CreateICmpSLE(Add(b, column, d.panel), c.columns), [&] { pack(true); },
+     [&] { pack(false); });
+}
+
+}  // namespace relayvm::codegen

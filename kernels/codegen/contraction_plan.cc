@@ -1,0 +1,550 @@
+// Chooses form, operands and tiling of a contraction.
+#include "kernels/codegen/contraction_plan.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+namespace relayvm::codegen {
+
+using te::Expr;
+using te::ExprKind;
+using te::ExprNode;
+using te::Tensor;
+
+// --- Target ---------------------------------------------------------------------------------------------------------
+
+ContractionTarget ContractionTargetFor(const std::string& cpu) {
+  ContractionTarget target;
+  bool avx2 = cpu == "x86-64-v3" || cpu == "haswell" || cpu == "znver1" || cpu == "znver2" ||
+              cpu == "znver3";
+  bool avx512 = cpu == "x86-64-v4" || cpu == "znver4" || cpu == "znver5" ||
+                cpu.starts_with("skylake-avx512") || cpu.starts_with("icelake") ||
+                cpu.starts_with("sapphirerapids") || cpu.starts_with("cascadelake");
+  if (cpu == "native") {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    avx2 = features.lookup("avx2") && features.lookup("fma");
+    avx512 = avx2 && features.lookup("avx512f") && features.lookup("avx512vl") &&
+             features.lookup("avx512bw") && features.lookup("avx512dq");
+  }
+  if (avx2) target.vector_bytes = 32;
+  if (avx512) {
+    target.vector_bytes = 64;
+    target.vector_registers = 32;
+    target.l2_bytes = 1 << 20;
+  }
+  return target;
+}
+
+int64_t PreferredPanelWidth(const std::string& cpu, DType dtype) {
+  return 2 * ContractionTargetFor(cpu).vector_bytes / std::max(DTypeBytes(dtype), 4);
+}
+
+int64_t PixelOperand::taps() const {
+  int64_t n = 1;
+  for (int64_t k : kernel) n *= k;
+  return n;
+}
+
+namespace {
+
+Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
+int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
+
+Expr Times(const Expr& e, const Dim& d) { return e * te::DimValue(d); }
+Expr Quotient(const Expr& e, const Dim& d) {
+  return te::Binary(te::BinaryOp::kDivide, e, te::DimValue(d));
+}
+Expr Remainder(const Expr& e, const Dim& d) {
+  return te::Binary(te::BinaryOp::kMod, e, te::DimValue(d));
+}
+
+// The coordinates along `axes` of row-major position `flat`.
+std::vector<Expr> Unflatten(const Expr& flat, const std::vector<te::Axis>& axes) {
+  std::vector<Expr> result(axes.size());
+  Expr rest = flat;
+  for (size_t i = axes.size(); i-- > 0;) {
+    if (i == 0) {
+      result[i] = rest;
+    } else {
+      result[i] = Remainder(rest, axes[i]->extent);
+      rest = Quotient(rest, axes[i]->extent);
+    }
+    if (axes[i]->extent.is_const(1)) result[i] = te::IntImm(0);
+  }
+  return result;
+}
+
+Dim Extent(const std::vector<te::Axis>& axes) {
+  std::vector<Dim> extents;
+  for (const te::Axis& axis : axes) extents.push_back(axis->extent);
+  return ProductOf(extents);
+}
+
+struct Substitution {
+  std::vector<te::Axis> axes;
+  std::vector<Expr> values;
+
+  void Add(const te::Axis& axis, Expr value) {
+    axes.push_back(axis);
+    values.push_back(std::move(value));
+  }
+  void Add(const std::vector<te::Axis>& from, const std::vector<Expr>& to) {
+    for (size_t i = 0; i < from.size(); ++i) Add(from[i], to[i]);
+  }
+  Expr Apply(const Expr& e) const {
+    return te::SubstituteAxes(e, [this](const te::Axis& axis) -> Expr {
+      auto it = std::find(axes.begin(), axes.end(), axis);
+      return it == axes.end() ? nullptr : values[it - axes.begin()];
+    });
+  }
+};
+
+class Planner {
+ public:
+  Planner(const KernelSpec& spec, const ContractionTarget& target)
+      : spec_(spec), detail_(std::make_shared<ContractionDetail>()) {
+    detail_->target = target;
+  }
+
+  std::optional<ContractionPlan> Plan() {
+    if (!FindContraction()) return std::nullopt;
+    std::optional<Product> product = MatchProduct(*detail_->contraction);
+    if (!product) return std::nullopt;
+    product_ = std::move(*product);
+    detail_->dtype = product_.accumulator;
+    std::optional<Epilogue> epilogue = MatchEpilogue(spec_, detail_->contraction, product_);
+    if (!epilogue) return std::nullopt;
+    detail_->epilogue = std::move(*epilogue);
+    plan_.in_place = InPlacePairs();
+    const bool planned = detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
+    if (!planned) return std::nullopt;
+    plan_.detail = detail_;
+    return std::move(plan_);
+  }
+
+ private:
+  // Exactly one contraction, and no other reduction, whose result would be computed again and again.
+  bool FindContraction() {
+    for (const Tensor& tensor : ReachedComputations(spec_.outputs)) {
+      if (tensor->hint == te::ScheduleHint::kDense ||
+          tensor->hint == te::ScheduleHint::kBatchMatmul ||
+          tensor->hint == te::ScheduleHint::kConv) {
+        if (detail_->contraction) return false;
+        detail_->contraction = tensor;
+        continue;
+      }
+      bool reduces = false;
+      ForEachNode(tensor->body, [&](const ExprNode& node) {
+        reduces = reduces || node.kind == ExprKind::kReduce;
+      });
+      if (reduces) return false;
+    }
+    return detail_->contraction != nullptr;
+  }
+
+  std::vector<std::pair<int, int>> InPlacePairs() {
+    std::vector<std::pair<int, int>> pairs;
+    // Inputs that something other than the epilogue's own element reads.
+    std::vector<Tensor> blocked;
+    auto block_loads = [&](const Expr& e) {
+      ForEachNode(e, [&](const ExprNode& node) {
+        if (node.tensor) blocked.push_back(node.tensor);
+      });
+    };
+    const Epilogue& epilogue = detail_->epilogue;
+    block_loads(product_.data);
+    block_loads(product_.weight);
+    auto block_others = [&](const Expr& e) {
+      ForEachNode(e, [&](const ExprNode& node) {
+        if (!node.tensor || node.tensor->rank() == 0) return;
+        bool own = node.tensor->is_placeholder() && node.operands.size() == epilogue.axes.size();
+        for (size_t i = 0; own && i < node.operands.size(); ++i) {
+          const Expr& index = node.operands[i];
+          own = epilogue.axes[i]->extent.is_const(1)
+                    ? index->kind == ExprKind::kIntImm
+                    : index->kind == ExprKind::kAxis && index->axis == epilogue.axes[i];
+        }
+        if (!own) blocked.push_back(node.tensor);
+      });
+    };
+    block_others(epilogue.result);
+    for (const Epilogue::Output& output : epilogue.outputs) block_others(output.expr);
+    for (const Tensor& computed : ReachedComputations(blocked)) block_loads(computed->body);
+    for (size_t i = 0; i < spec_.inputs.size(); ++i) {
+      const Tensor& input = spec_.inputs[i];
+      if ((i < spec_.by_value.size() && spec_.by_value[i]) || std::count(blocked.begin(), blocked.end(), input)) continue;
+      for (size_t o = 0; o < spec_.outputs.size(); ++o) {
+        const Tensor& output = spec_.outputs[o];
+        if (output->shape == input->shape && output->dtype == input->dtype) {
+          pairs.emplace_back(static_cast<int>(i), static_cast<int>(o));
+        }
+      }
+    }
+    return pairs;
+  }
+
+  // --- Dense and batch_matmul ---
+
+  bool PlanMatrix() {
+    ContractionDetail& d = *detail_;
+    const te::TensorNode& t = *d.contraction;
+    if (product_.reduce->axes.size() != 1 || t.rank() < 1) return false;
+    const te::Axis k = product_.reduce->axes[0];
+    const te::Axis n = t.axes.back();
+    std::vector<te::Axis> leading(t.axes.begin(), t.axes.end() - 1), batch_axes, row_axes = leading;
+    const bool is_batch = t.hint == te::ScheduleHint::kBatchMatmul;
+    if (is_batch || (t.transpose_a && leading.size() > 1)) {
+      batch_axes.assign(leading.begin(), leading.end() - 1);
+      row_axes = {leading.back()};
+    }
+    if (MentionsAxis(product_.data, n)) return false;
+    for (const te::Axis& axis : row_axes) {
+      if (MentionsAxis(product_.weight, axis)) return false;
+    }
+    d.form = ContractionForm::kMatrix;
+    d.batch = Extent(batch_axes);
+    d.rows = Extent(row_axes);
+    d.columns = n->extent;
+    d.depth = k->extent;
+    const Tensor& weight = t.hint_inputs[1];
+    if (!is_batch && weight->rank() == 3) {
+      if (!weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0) return false;
+      d.packed_width = weight->shape[2].value();
+    }
+
+    d.a.k_contiguous = !t.transpose_a;
+    d.a.view = te::Compute("a", {d.batch, d.rows, d.depth}, [&](const std::vector<Expr>& i) {
+      Substitution to;
+      to.Add(batch_axes, Unflatten(i[0], batch_axes));
+      to.Add(row_axes, Unflatten(i[1], row_axes));
+      to.Add(k, i[2]);
+      return te::Cast(to.Apply(product_.data), d.dtype);
+    });
+    UsePlainMemory(d.a, product_.data, batch_axes, d.a.k_contiguous ? d.rows * d.depth : Dim(0),
+                   d.depth);
+    if (d.packed_width > 0) {
+      PlanPackedWeight();
+    } else {
+      d.b.k_contiguous = t.transpose_b;
+      d.b.view = te::Compute("b", {d.batch, d.depth, d.columns}, [&](const std::vector<Expr>& i) {
+        Substitution to;
+        to.Add(batch_axes, Unflatten(i[0], batch_axes));
+        to.Add(k, i[1]);
+        to.Add(n, i[2]);
+        return te::Cast(to.Apply(product_.weight), d.dtype);
+      });
+      UsePlainMemory(d.b, product_.weight, batch_axes, d.depth * d.columns,
+                     d.b.k_contiguous ? d.depth : d.columns);
+    }
+    d.row_axes = leading.size();
+    if (FlattenEpilogue(d.epilogue, 0, leading.size()) && !leading.empty()) d.row_axes = 1;
+    ChooseTile();
+    // Packed a, its rows at a few distances only, so that kernels share tile functions.
+    const std::optional<int64_t> depth = ConstDepth();
+    if (!d.a.k_contiguous) {
+      d.a_row_stride = 1;
+    } else if (depth && *depth <= 64) {
+      d.a_row_stride = 80;
+    } else if (depth && *depth <= 256) {
+      d.a_row_stride = 272;
+    } else {
+      d.a_row_stride = 528;
+      if (!depth || *depth > 512) d.k_block = 512;
+    }
+    if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
+    ChooseRowBlock(depth.value_or(1024));
+    Finish(ScratchOfPackedA(), RoundUp(d.depth, d.lanes) * d.panel);
+    return true;
+  }
+
+  // Sets operand.buffer when the expression loads memory as it is. `matrix` is the size of one batch element's matrix.
+  void UsePlainMemory(MatrixOperand& operand, const Expr& e, const std::vector<te::Axis>& batch_axes,
+                      const Dim& matrix, const Dim& stride) {
+    operand.batch = te::MakeAxis("batch", detail_->batch);
+    operand.base = te::IntImm(0);
+    operand.stride = stride;
+    const ExprNode* load = PlainLoad(e, detail_->dtype, spec_);
+    if (!load || load->tensor->rank() < 1) return;
+    if (detail_->contraction->hint == te::ScheduleHint::kBatchMatmul) {
+      Substitution to;
+      to.Add(batch_axes, {te::AxisValue(operand.batch)});
+      operand.base = Times(to.Apply(load->operands[0]), matrix);
+    } else if (!batch_axes.empty()) {
+      bool batched = false;
+      for (const te::Axis& axis : batch_axes) batched = batched || MentionsAxis(e, axis);
+      if (batched) return;
+    }
+    operand.buffer = load->tensor;
+  }
+
+  // The view's coordinates are (panel, k, column in panel).
+  void PlanPackedWeight() {
+    ContractionDetail& d = *detail_;
+    const Tensor& weight = d.contraction->hint_inputs[1];
+    d.b.k_contiguous = false;
+    d.b.view = te::Compute("b", weight->shape, [&](const std::vector<Expr>& i) {
+      return te::Cast(te::Load(weight, i), d.dtype);
+    });
+    UsePlainMemory(d.b, te::Load(weight, std::vector<Expr>(3, te::IntImm(0))), {}, 0, d.packed_width);
+  }
+
+  std::optional<int64_t> ConstDepth() const {
+    if (detail_->depth.is_const()) return detail_->depth.value();
+    return std::nullopt;
+  }
+
+  void ChooseTile() {
+    ContractionDetail& d = *detail_;
+    d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
+    d.vectors = 2;
+    if (d.packed_width > 0) {
+      while (d.packed_width % d.lanes != 0) d.lanes /= 2;
+      if (d.packed_width % (2 * d.lanes) != 0) d.vectors = 1;
+    } else if (d.columns.is_const()) {
+      const int64_t columns = std::max<int64_t>(d.columns.value(), 4);
+      while (d.lanes / 2 >= columns) d.lanes /= 2;
+      if (columns <= d.lanes) d.vectors = 1;
+    }
+    d.panel = int64_t{d.lanes} * d.vectors;
+    d.tile_rows = d.target.vector_registers == 32 ? 12 : (d.vectors == 1 ? 12 : 6);
+    d.panels = Dim::CeilDiv(d.columns, d.panel);
+  }
+
+  // Rows of a that are packed at a time: what leaves half of L2 to b, in blocks of equal size where the extent is known.
+  void ChooseRowBlock(int64_t depth) {
+    ContractionDetail& d = *detail_;
+    const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
+    const int64_t most = std::clamp<int64_t>(d.target.l2_bytes * 5 / 8 / row_bytes, 4 * d.tile_rows, 240) /
+                         d.tile_rows * d.tile_rows;
+    d.row_block = most;
+    if (d.rows.is_const()) {
+      const int64_t rows = std::max<int64_t>(d.rows.value(), 1);
+      const int64_t blocks = (rows + most - 1) / most;
+      d.row_block = RoundUp((rows + blocks - 1) / blocks, d.tile_rows);
+    }
+    d.row_blocks = Dim::CeilDiv(d.rows, d.row_block);
+  }
+
+  Dim ScratchOfPackedA() const {
+    const ContractionDetail& d = *detail_;
+    if (d.a.k_contiguous) return d.k_blocks * (d.row_block * d.a_row_stride);
+    return d.depth * (d.row_block / d.tile_rows * RoundUp(d.tile_rows, d.lanes));
+  }
+
+  // --- Convolutions ---
+
+  bool PlanConv() {
+    ContractionDetail& d = *detail_;
+    const te::TensorNode& t = *d.contraction;
+    if (!t.conv) return false;
+    const te::ConvHint& hint = *t.conv;
+    const size_t spatial = hint.strides.size();
+    if (spatial < 1 || spatial > 3 || t.rank() != static_cast<int>(spatial) + 2) return false;
+    const std::string letters = std::string("DHW").substr(3 - spatial);
+    PixelOperand& p = d.pixels;
+    p.channels_last = hint.data_layout == "N" + letters + "C";
+    if (!p.channels_last && hint.data_layout != "NC" + letters) return false;
+    const size_t channel_at = p.channels_last ? spatial + 1 : 1;
+    const size_t space_at = p.channels_last ? 1 : 2;
+    const Tensor& data = t.hint_inputs[0];
+    const Tensor& weight = t.hint_inputs[1];
+    if (data->rank() != t.rank() || hint.kernel_layout.size() != weight->shape.size()) return false;
+
+    p.data = data;
+    p.channels = data->shape[channel_at];
+    p.stride = hint.strides;
+    p.padding = hint.padding_before;
+    p.dilation = hint.dilation;
+    p.groups = hint.groups;
+    for (size_t s = 0; s < spatial; ++s) {
+      p.input.push_back(data->shape[space_at + s]);
+      p.output.push_back(t.shape[space_at + s]);
+      const size_t at = hint.kernel_layout.find(letters[s]);
+      if (at == std::string::npos || !weight->shape[at].is_const()) return false;
+      p.kernel.push_back(weight->shape[at].value());
+    }
+    // Reduction axes: the input channel (unless a group has one), then the taps.
+    std::vector<te::Axis> taps = product_.reduce->axes;
+    te::Axis channel;
+    if (taps.size() == spatial + 1) {
+      channel = taps[0];
+      taps.erase(taps.begin());
+    }
+    if (taps.size() != spatial) return false;
+    const Dim group_channels = channel ? channel->extent : Dim(1);
+    const Dim out_channels = t.shape[channel_at];
+    if (!group_channels.is_const() || !out_channels.is_const() || p.groups < 1) return false;
+    p.group_channels = group_channels.value();
+    if (out_channels.value() % p.groups != 0) return false;
+    const int64_t group_outputs = out_channels.value() / p.groups;
+    if (!LayoutsAgree(channel_at)) return false;
+
+    const Expr* data_load = &product_.data;
+    while ((*data_load)->kind == ExprKind::kSelect || (*data_load)->kind == ExprKind::kCast) {
+      if ((*data_load)->kind == ExprKind::kCast) p.casts.insert(p.casts.begin(), (*data_load)->dtype);
+      data_load = &(*data_load)->operands[(*data_load)->kind == ExprKind::kSelect ? 1 : 0];
+    }
+    if ((*data_load)->kind != ExprKind::kLoad || (*data_load)->tensor != data) return false;
+    p.plain = p.casts.empty() && PlainLoad(*data_load, d.dtype, spec_);
+
+    d.depth = p.group_channels * p.taps();
+    d.batch = t.shape[0] * p.groups;
+    const Dim pixels = ProductOf(p.output);
+    const Dim channels(group_outputs);
+    d.form = p.channels_last ? ContractionForm::kPixelRows : ContractionForm::kPixelColumns;
+    d.rows = p.channels_last ? pixels : channels;
+    d.columns = p.channels_last ? channels : pixels;
+
+    // The weights as a matrix of (channel of the group) x k.
+    const te::Axis out_axis = t.axes[channel_at];
+    auto weights = [&](const Expr& group, const Expr& out, const Expr& k) {
+      Substitution to;
+      to.Add(out_axis, Times(group, group_outputs) + out);
+      Expr tap = k;
+      if (channel) {
+        to.Add(channel, p.channels_last ? Remainder(k, p.group_channels) : Quotient(k, p.taps()));
+        tap = p.channels_last ? Quotient(k, p.group_channels) : Remainder(k, p.taps());
+      }
+      to.Add(taps, Unflatten(tap, taps));
+      return te::Cast(to.Apply(product_.weight), d.dtype);
+    };
+    MatrixOperand& w = p.channels_last ? d.b : d.a;
+    w.k_contiguous = !p.channels_last;
+    w.view = te::Compute("weights",
+                         p.channels_last ? std::vector<Dim>{d.batch, d.depth, channels}
+                                         : std::vector<Dim>{d.batch, channels, d.depth},
+                         [&](const std::vector<Expr>& i) {
+                           const Expr group = Remainder(i[0], p.groups);
+                           return p.channels_last ? weights(group, i[2], i[1])
+                                                  : weights(group, i[1], i[2]);
+                         });
+    w.batch = te::MakeAxis("batch", d.batch);
+    const Expr group = Remainder(te::AxisValue(w.batch), p.groups);
+    w.stride = p.channels_last ? out_channels : d.depth;
+    w.base = Times(group, p.channels_last ? channels : channels * d.depth);
+    const std::string in_place_layout = p.channels_last ? letters + "IO" : "OI" + letters;
+    const ExprNode* load = PlainLoad(product_.weight, d.dtype, spec_);
+    if (load && channel && hint.kernel_layout == in_place_layout) w.buffer = load->tensor;
+
+    d.row_axes = p.channels_last ? spatial + 1 : 2;
+    ChooseTile();
+    if (DirectIsBetter(group_outputs)) {
+      PlanDirect(te::Compute("weights", {p.groups, group_outputs, d.depth},
+                             [&](const std::vector<Expr>& i) { return weights(i[0], i[1], i[2]); }));
+      return true;
+    }
+    if (p.channels_last) {
+      if (FlattenEpilogue(d.epilogue, 1, spatial + 1)) d.row_axes = 2;
+    } else {
+      FlattenEpilogue(d.epilogue, 2, spatial + 2);
+    }
+    const int64_t depth = d.depth.value();
+    d.pack_a = !w.buffer || p.channels_last;
+    if (d.pack_a) {
+      d.a_row_stride = RoundUp(depth, 16);
+      if (d.a_row_stride % 64 == 0) d.a_row_stride += 16;
+      ChooseRowBlock(depth);
+    } else {
+      d.a_row_stride = depth;
+    }
+    Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
+    if (!p.channels_last) {
+      const int64_t panel_bytes = std::max<int64_t>(depth * d.panel * DTypeBytes(d.dtype), 1);
+      d.panel_group = std::clamp<int64_t>(d.target.l2_bytes / 2 / panel_bytes, 1, 8);
+      b_elements = b_elements * d.panel_group;
+    }
+    Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
+    return true;
+  }
+
+  // The output has the layout of the data, and each side of the product depends on its own axes only.
+  bool LayoutsAgree(size_t channel_at) const {
+    const te::TensorNode& t = *detail_->contraction;
+    bool agree = true;
+    for (size_t i = 0; i < t.axes.size(); ++i) {
+      if (i != channel_at && MentionsAxis(product_.weight, t.axes[i])) return false;
+    }
+    ForEachNode(product_.data, [&](const ExprNode& node) {
+      if (node.tensor != t.hint_inputs[0]) return;
+      for (size_t dim = 0; dim < node.operands.size(); ++dim) {
+        if (dim == channel_at) continue;
+        for (size_t i = 0; i < t.axes.size(); ++i) {
+          if (i != dim && MentionsAxis(node.operands[dim], t.axes[i])) agree = false;
+        }
+      }
+    });
+    return agree;
+  }
+
+  // Packing pixels pays when several vectors of outputs reuse them.
+  bool DirectIsBetter(int64_t group_outputs) const {
+    const PixelOperand& p = detail_->pixels;
+    if (p.channels_last) return p.groups > 1 && group_outputs == 1 && p.group_channels == 1;
+    return group_outputs <= 4;
+  }
+
+  // weights: (group, output channel of the group, k).
+  void PlanDirect(Tensor weights) {
+    ContractionDetail& d = *detail_;
+    const PixelOperand& p = d.pixels;
+    d.form = ContractionForm::kDirect;
+    d.a.view = std::move(weights);
+    d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
+    if (p.channels_last) d.rows = d.columns;
+    std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
+    const Dim images = Dim::FloorDiv(d.batch, p.groups);
+    plan_.parallel_extent = images * ProductOf(lines) * (p.channels_last ? 1 : p.groups);
+    const Dim channels = p.channels_last ? Dim(p.groups) : d.rows;
+    const Dim work = Dim::Max(1, channels * p.output.back() * d.depth);
+    plan_.grain = Dim::Max(1, Dim::CeilDiv(1 << 20, work));
+    plan_.scratch_bytes = 0;
+  }
+
+  // --- Scratch, parallel range ---
+
+  void Finish(const Dim& a_elements, const Dim& b_elements) {
+    ContractionDetail& d = *detail_;
+    const int64_t bytes = DTypeBytes(d.dtype);
+    Dim offset = 0;
+    auto reserve = [&](const Dim& elements) {
+      const Dim at = offset;
+      offset = offset + RoundUp(elements * bytes, 64);
+      return at;
+    };
+    const int64_t tile = d.tile_rows * d.panel;
+    d.c_offset = reserve(Dim(d.k_block ? d.row_block * d.panel : tile));
+    d.a_offset = reserve(a_elements);
+    const bool packs_b = d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
+    d.b_offset = reserve(packs_b ? b_elements : Dim(0));
+    d.dot_offset = reserve(UsesDot(d) ? RoundUp(d.depth, d.lanes) * kMaxDotRows : Dim(0));
+    plan_.scratch_bytes = offset;
+    plan_.parallel_extent = d.batch * d.row_blocks * d.panels;
+    // Work of a unit in multiply-adds, with what reading a column of b costs.
+    const Dim rows = d.row_block ? Dim::Min(d.rows, d.row_block) : d.rows;
+    const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel);
+    plan_.grain = Dim::Max(1, Dim::CeilDiv(4 << 20, work));
+  }
+
+  static bool UsesDot(const ContractionDetail& d) {
+    return d.form == ContractionForm::kMatrix && d.packed_width == 0 && d.b.buffer &&
+           d.b.k_contiguous && d.a.k_contiguous;
+  }
+
+  const KernelSpec& spec_;
+  std::shared_ptr<ContractionDetail> detail_;
+  ContractionPlan plan_;
+  Product product_;
+};
+
+}  // namespace
+
+std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
+                                               const ContractionTarget& target) {
+  return Planner(spec, target).Plan();
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,128 @@
+// What EmitContraction works from: a fused group described as batched matrix products with packed operands and an epilogue.
+//
+//   result[batch][row][column] = epilogue(sum over k of A[batch][row][k] * B[batch][k][column])
+//
+//                  batch            row                column               k
+//   dense          - (leading dims) (leading dims)     unit                 in
+//   batch_matmul   b                m                  n                    k
+//   conv, NC...    (n, group)       output channel     output pixel         (channel, tap)
+//   conv, N...C    (n, group)       output pixel       output channel       (tap, channel)
+//
+// Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of direct convolutions (n, channel
+// block, output line) or (n, output line). Symbolic extents stay Dims. Immutable once made. Tested through contraction_test.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kernels/codegen/contraction.h"
+#include "kernels/te/te.h"
+
+namespace relayvm::codegen {
+
+// One side of the product.
+struct MatrixOperand {
+  // (batch, row, k) or (batch, k, column), computed in the accumulator type: what packing emits.
+  te::Tensor view;
+  bool k_contiguous = true;  // vectors are best loaded along k; otherwise along row or column
+  // Set when the matrix is memory of the accumulator type that can be used in place: element (i, j), j contiguous, is
+  // buffer[base + i * stride + j], base an expression over `batch`.
+  te::Tensor buffer;
+  te::Axis batch;
+  te::Expr base;
+  Dim stride;
+};
+
+// The data of a convolution: tensor[n][channel][position...] or tensor[n][position...][channel].
+struct PixelOperand {
+  te::Tensor data;
+  bool plain = false;  // a buffer of the accumulator type
+  std::vector<DType> casts;  // of an element, from the inside out
+  bool channels_last = false;
+  Dim channels;                     // of the whole tensor
+  std::vector<Dim> input, output;   // spatial extents
+  std::vector<int64_t> kernel, stride, padding, dilation;
+  int64_t groups = 1;
+  int64_t group_channels = 0;  // input channels that one group reads
+
+  size_t spatial() const { return kernel.size(); }
+  int64_t taps() const;
+};
+
+struct Epilogue {
+  te::Tensor accumulator;  // rank 0, accumulator type: the sum of products
+  te::Tensor value;        // rank 0: the contraction's element, which is `result` over `accumulator`
+  te::Expr result;
+  struct Output {
+    te::Tensor tensor;
+    te::Expr expr;  // over `axes` and `value`
+  };
+  std::vector<Output> outputs;
+  std::vector<te::Axis> axes;  // of the contraction tensor, after flattening
+  // Tensors that stand for others of the same memory with fewer dimensions: (flat, original).
+  std::vector<std::pair<te::Tensor, te::Tensor>> flattened;
+};
+
+enum class ContractionForm {
+  kMatrix,           // dense, batch_matmul
+  kPixelColumns,     // convolution, channels first: b is packed from pixels
+  kPixelRows,        // convolution, channels last: a is packed from pixels
+  kDirect,           // convolution with few channels a group: no product of matrices
+};
+
+struct ContractionDetail {
+  ContractionForm form = ContractionForm::kMatrix;
+  ContractionTarget target;
+  te::Tensor contraction;
+  DType dtype = DType::kFloat32;  // of the accumulators
+  Dim batch = 1, rows, columns, depth;
+  MatrixOperand a, b;         // kPixelColumns has no b, kPixelRows no a
+  PixelOperand pixels;        // of convolutions
+  int64_t packed_width = 0;   // b is packed in panels of this width; else 0
+  Epilogue epilogue;
+  size_t row_axes = 0;        // kMatrix: epilogue axes that make up (batch, row), before the column axis
+
+  // Tiling.
+  unsigned lanes = 1, vectors = 1, tile_rows = 1;
+  int64_t panel = 1;          // vectors * lanes columns
+  bool pack_a = true;
+  int64_t row_block = 0;      // rows of packed a, a multiple of tile_rows; 0: a is used in place, all rows at once
+  int64_t k_block = 0;        // 0: k is not blocked
+  int64_t a_row_stride = 0;   // of packed a
+  int64_t panel_group = 1;    // panels of b that are packed together
+  Dim row_blocks = 1, panels = 1;
+  Dim k_blocks = 1;
+
+  Dim a_offset, b_offset, c_offset, dot_offset;  // bytes into scratch
+};
+
+// The rows that dot kernels serve (weights not packed, k contiguous).
+inline constexpr int64_t kMaxDotRows = 4;
+
+// --- Recognition (contraction_match.cc) ---
+
+// sum over `axes` of data * weight, and what is made of the sum.
+struct Product {
+  te::Expr reduce;  // the kReduce node in the contraction's body
+  te::Expr data, weight;
+  DType accumulator;
+};
+// nullopt unless the body is the sum of products of expressions that load hint_inputs[0] and hint_inputs[1], respectively.
+std::optional<Product> MatchProduct(const te::TensorNode& contraction);
+
+// nullopt when an output needs the contraction anywhere but at its own index.
+std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const te::Tensor& contraction, const Product& product);
+// Makes axes first..last-1 one axis; false, and unchanged, when some load does not allow that.
+bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last);
+
+// The computations that the outputs reach, each once.
+std::vector<te::Tensor> ReachedComputations(const std::vector<te::Tensor>& outputs);
+// Calls fn for each distinct node of e, without entering the bodies of loaded tensors.
+void ForEachNode(const te::Expr& e, const std::function<void(const te::ExprNode&)>& fn);
+bool MentionsAxis(const te::Expr& e, const te::Axis& axis);
+// A placeholder in memory of that type, loaded without conversion: its load; else null.
+const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& spec);
+
+}  // namespace relayvm::codegen

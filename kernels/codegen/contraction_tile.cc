@@ -1,0 +1,333 @@
+#include "kernels/codegen/contraction_tile.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return llvm::Type::getFloatTy(context);
+    case DType::kFloat64:
+      return llvm::Type::getDoubleTy(context);
+    case DType::kInt32:
+    case DType::kUInt32:
+      return llvm::Type::getInt32Ty(context);
+    case DType::kInt64:
+    case DType::kUInt64:
+      return llvm::Type::getInt64Ty(context);
+    default:
+      return nullptr;
+  }
+}
+
+Value* MultiplyAdd(Builder& b, Value* x, Value* y, Value* z) {
+  if (x->getType()->isIntOrIntVectorTy()) return b.CreateAdd(b.CreateMul(x, y), z);
+  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, z});
+}
+
+namespace {
+
+Value* AddAny(Builder& b, Value* x, Value* y) {
+  return x->getType()->isIntOrIntVectorTy() ? b.CreateAdd(x, y) : b.CreateFAdd(x, y);
+}
+
+Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) {
+  return b.CreateAlignedLoad(type, pointer, llvm::Align(align));
+}
+
+// --- Tile kernel ----------------------------------------------------------------------------------------------------
+
+void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
+  llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
+  llvm::Type* vector = VectorOf(element, config.lanes);
+  const uint64_t align = DTypeBytes(config.dtype);
+  const uint64_t c_align = align * config.lanes;
+  Value* a = function->getArg(0);
+  Value* panel = function->getArg(1);
+  Value* c = function->getArg(2);
+  Value* k_extent = function->getArg(3);
+  Value* accumulate = function->getArg(4);
+  auto stride = [&](int64_t value, unsigned arg) -> Value* {
+    return value == TileConfig::kDynamic ? function->getArg(arg)
+                                         : static_cast<Value*>(I64(b, value));
+  };
+  Value* a_row_stride = stride(config.a_row_stride, 5);
+  Value* a_k_stride = stride(config.a_k_stride, 6);
+  Value* b_k_stride = stride(config.b_k_stride, 7);
+
+  // An FMA takes 4 cycles or so: below 8 independent accumulators the loop would wait for them.
+  const unsigned accumulators = config.rows * config.vectors;
+  unsigned sets = 1;
+  while (sets < 4 && accumulators * sets < 8) sets *= 2;
+  const unsigned unroll = 4;
+
+  std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
+  {
+    llvm::BasicBlock* before = b.GetInsertBlock();
+    std::vector<Value*> loaded;
+    llvm::BasicBlock* from = nullptr;
+    If(b, accumulate, [&] {
+      for (unsigned i = 0; i < accumulators; ++i) {
+        loaded.push_back(LoadVector(b, vector, At(b, vector, c, i), c_align));
+      }
+      from = b.GetInsertBlock();
+    });
+    for (unsigned i = 0; i < accumulators; ++i) {
+      llvm::PHINode* phi = b.CreatePHI(vector, 2);
+      phi->addIncoming(loaded[i], from);
+      phi->addIncoming(initial[i], before);
+      initial[i] = phi;
+    }
+  }
+
+  // One step of k into set `set` of the accumulators.
+  auto step = [&](Value* k, unsigned set, std::vector<Value*>& sums) {
+    std::vector<Value*> columns;
+    Value* row_of_b = At(b, element, panel, Mul(b, k, b_k_stride));
+    for (unsigned v = 0; v < config.vectors; ++v) {
+      columns.push_back(LoadVector(b, vector, At(b, vector, row_of_b, v), align));
+    }
+    Value* a_k = At(b, element, a, Mul(b, k, a_k_stride));
+    for (unsigned row = 0; row < config.rows; ++row) {
+      Value* scalar =
+          b.CreateLoad(element, At(b, element, a_k, Mul(b, a_row_stride, static_cast<int64_t>(row))));
+      Value* broadcast = b.CreateVectorSplat(config.lanes, scalar);
+      for (unsigned v = 0; v < config.vectors; ++v) {
+        Value*& sum = sums[set * accumulators + row * config.vectors + v];
+        sum = MultiplyAdd(b, broadcast, columns[v], sum);
+      }
+    }
+  };
+  Value* whole = b.CreateAnd(k_extent, I64(b, -static_cast<int64_t>(unroll)));
+  std::vector<Value*> sums =
+      ForCarried(b, I64(b, 0), whole, unroll, "k", initial,
+                 [&](Value* k, const std::vector<Value*>& carried) {
+                   std::vector<Value*> next = carried;
+                   for (unsigned u = 0; u < unroll; ++u) step(Add(b, k, u), u % sets, next);
+                   return next;
+                 });
+  sums = ForCarried(b, whole, k_extent, 1, "k.rest", sums,
+                    [&](Value* k, const std::vector<Value*>& carried) {
+                      std::vector<Value*> next = carried;
+                      step(k, 0, next);
+                      return next;
+                    });
+  for (unsigned i = 0; i < accumulators; ++i) {
+    Value* sum = sums[i];
+    for (unsigned set = 1; set < sets; ++set) sum = AddAny(b, sum, sums[set * accumulators + i]);
+    b.CreateAlignedStore(sum, At(b, vector, c, i), llvm::Align(c_align));
+  }
+}
+
+std::string TileName(const TileConfig& config) {
+  auto stride = [](int64_t value) {
+    return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
+  };
+  return fmt::format("tile_{}_{}x{}x{}_a{}_{}_b{}", DTypeName(config.dtype), config.rows,
+                     config.vectors, config.lanes, stride(config.a_row_stride),
+                     stride(config.a_k_stride), stride(config.b_k_stride));
+}
+
+std::vector<llvm::Type*> TileParams(Builder& b) {
+  llvm::Type* ptr = b.getPtrTy();
+  llvm::Type* i64 = b.getInt64Ty();
+  return {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
+}
+
+std::vector<Value*> TileArgs(Builder& b, const TileCall& call) {
+  auto stride = [&](Value* value) { return value ? value : I64(b, 0); };
+  return {call.a,          call.b, call.c, call.k, call.accumulate, stride(call.a_row_stride),
+          stride(call.a_k_stride), stride(call.b_k_stride)};
+}
+
+}  // namespace
+
+void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {
+  llvm::Function* tile = GetOrDefineHelper(
+      builder.GetInsertBlock()->getParent(), TileName(config), TileParams(builder),
+      [&](Builder& b, llvm::Function* function) {
+        for (unsigned i = 0; i < 3; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
+        DefineTile(b, function, config);
+      });
+  builder.CreateCall(tile, TileArgs(builder, call));
+}
+
+void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows) {
+  std::vector<llvm::Type*> params = TileParams(builder);
+  params.push_back(builder.getInt64Ty());
+  llvm::Function* dispatch = GetOrDefineHelper(
+      builder.GetInsertBlock()->getParent(), "any_" + TileName(config), params,
+      [&](Builder& b, llvm::Function* function) {
+        auto arg = [&](unsigned i) { return function->getArg(i); };
+        const TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
+        llvm::LLVMContext& context = b.getContext();
+        auto* done = llvm::BasicBlock::Create(context, "done", function);
+        llvm::SwitchInst* cases = b.CreateSwitch(arg(8), done, config.rows);
+        for (unsigned n = config.rows; n > 0; --n) {
+          auto* block = llvm::BasicBlock::Create(context, "rows", function, done);
+          cases->addCase(I64(b, n), block);
+          b.SetInsertPoint(block);
+          TileConfig one = config;
+          one.rows = n;
+          EmitTileCall(b, one, inner);
+          b.CreateBr(done);
+        }
+        b.SetInsertPoint(done);
+      });
+  std::vector<Value*> args = TileArgs(builder, call);
+  args.push_back(rows);
+  builder.CreateCall(dispatch, args);
+}
+
+// --- Dot kernel -----------------------------------------------------------------------------------------------------
+
+unsigned DotUnits(unsigned rows, unsigned vector_registers) {
+  // Accumulators, one vector of each row of A, one of W, one spare.
+  const unsigned budget = vector_registers - rows - 2;
+  unsigned units = 16;
+  while (units > 1 && units * rows > budget) units /= 2;
+  return units;
+}
+
+namespace {
+
+// The sums over the lanes of each vector of `vectors` (a power of two of them, at most the lanes), as one vector of so many lanes.
+// Each round adds neighbours of two vectors into one, which costs two shuffles for each of the vectors that are left.
+Value* SumLanes(Builder& b, std::vector<Value*> vectors) {
+  const unsigned count = static_cast<unsigned>(vectors.size());
+  unsigned lanes = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements();
+  // Lane order: after a round, the result of (x, y) alternates in groups: x's sums, then y's, for each group of `width` lanes.
+  // First halve single vectors until lanes == count, so that all rounds pair vectors.
+  while (lanes > count) {
+    std::vector<int> low, high;
+    for (unsigned i = 0; i < lanes / 2; ++i) {
+      low.push_back(static_cast<int>(i));
+      high.push_back(static_cast<int>(i + lanes / 2));
+    }
+    for (Value*& v : vectors) {
+      v = AddAny(b, b.CreateShuffleVector(v, low), b.CreateShuffleVector(v, high));
+    }
+    lanes /= 2;
+  }
+  // Now a transpose-and-add of a square: round r pairs vector i with i + half.
+  while (vectors.size() > 1) {
+    const unsigned half = static_cast<unsigned>(vectors.size()) / 2;
+    // Each vector holds `lanes / vectors.size()` finished positions in groups of vectors.size() partial sums.
+    const unsigned group = static_cast<unsigned>(vectors.size());
+    std::vector<int> even, odd;
+    for (unsigned g = 0; g < lanes; g += group) {
+      for (unsigned source = 0; source < 2; ++source) {
+        for (unsigned i = 0; i < half; ++i) {
+          even.push_back(static_cast<int>(source * lanes + g + i));
+          odd.push_back(static_cast<int>(source * lanes + g + half + i));
+        }
+      }
+    }
+    std::vector<Value*> next;
+    for (unsigned i = 0; i < half; ++i) {
+      Value* x = vectors[i];
+      Value* y = vectors[i + half];
+      next.push_back(
+          AddAny(b, b.CreateShuffleVector(x, y, even), b.CreateShuffleVector(x, y, odd)));
+    }
+    vectors = std::move(next);
+  }
+  // Position p of the result belongs to the vector whose index has p's bits: round by round the top bit of the index chose the
+  // half of a group, so the order is the natural one.
+  return vectors[0];
+}
+
+void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, int64_t c_stride) {
+  llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
+  llvm::Type* vector = VectorOf(element, config.lanes);
+  const uint64_t align = DTypeBytes(config.dtype);
+  Value* a = function->getArg(0);
+  Value* w = function->getArg(1);
+  Value* c = function->getArg(2);
+  Value* k_extent = function->getArg(3);
+  Value* a_stride = function->getArg(4);
+  Value* w_stride = function->getArg(5);
+
+  auto step = [&](Value* k, Value* mask, unsigned set, std::vector<Value*>& sums) {
+    auto load = [&](Value* base, Value* stride, unsigned row) -> Value* {
+      Value* pointer = At(b, element, At(b, element, base, k), Mul(b, stride, int64_t{row}));
+      if (!mask) return LoadVector(b, vector, pointer, align);
+      return b.CreateMaskedLoad(vector, pointer, llvm::Align(align), mask,
+                                llvm::Constant::getNullValue(vector));
+    };
+    std::vector<Value*> rows;
+    for (unsigned row = 0; row < config.rows; ++row) rows.push_back(load(a, a_stride, row));
+    for (unsigned unit = 0; unit < config.units; ++unit) {
+      Value* weights = load(w, w_stride, unit);
+      for (unsigned row = 0; row < config.rows; ++row) {
+        Value*& sum = sums[(set * config.rows + row) * config.units + unit];
+        sum = MultiplyAdd(b, rows[row], weights, sum);
+      }
+    }
+  };
+  const unsigned count = config.rows * config.units;
+  unsigned sets = 1;
+  while (sets < 4 && count * sets < 8) sets *= 2;
+  const unsigned unroll = std::max(sets, count <= 8 ? 2U : 1U);
+  const int64_t chunk = int64_t{config.lanes} * unroll;
+  std::vector<Value*> sums(count * sets, llvm::Constant::getNullValue(vector));
+  Value* whole = b.CreateAnd(k_extent, I64(b, -chunk));
+  sums = ForCarried(b, I64(b, 0), whole, chunk, "k", sums,
+                    [&](Value* k, const std::vector<Value*>& carried) {
+                      std::vector<Value*> next = carried;
+                      for (unsigned u = 0; u < unroll; ++u) {
+                        step(Add(b, k, int64_t{u} * config.lanes), nullptr, u % sets, next);
+                      }
+                      return next;
+                    });
+  sums = ForCarried(b, whole, k_extent, config.lanes, "k.rest", sums,
+                    [&](Value* k, const std::vector<Value*>& carried) {
+                      std::vector<Value*> next = carried;
+                      step(k, MaskBelow(b, Sub(b, k_extent, k), config.lanes), 0, next);
+                      return next;
+                    });
+  for (unsigned row = 0; row < config.rows; ++row) {
+    std::vector<Value*> units;
+    for (unsigned unit = 0; unit < config.units; ++unit) {
+      Value* sum = sums[row * config.units + unit];
+      for (unsigned set = 1; set < sets; ++set) {
+        sum = AddAny(b, sum, sums[(set * config.rows + row) * config.units + unit]);
+      }
+      units.push_back(sum);
+    }
+    // More units than lanes: in groups.
+    const unsigned group = std::min(config.units, config.lanes);
+    for (unsigned first = 0; first < config.units; first += group) {
+      Value* sum = SumLanes(
+          b, std::vector<Value*>(units.begin() + first, units.begin() + first + group));
+      Value* pointer = At(b, element, c, row * c_stride + first);
+      b.CreateAlignedStore(sum, pointer, llvm::Align(align));
+    }
+  }
+}
+
+}  // namespace
+
+void EmitDotCall(Builder& builder, const DotConfig& config, const DotCall& call) {
+  llvm::Type* ptr = builder.getPtrTy();
+  llvm::Type* i64 = builder.getInt64Ty();
+  const std::string name = fmt::format("dot_{}_{}x{}x{}_c{}", DTypeName(config.dtype), config.rows,
+                                       config.units, config.lanes, call.c_stride);
+  llvm::Function* dot = GetOrDefineHelper(
+      builder.GetInsertBlock()->getParent(), name, {ptr, ptr, ptr, i64, i64, i64},
+      [&](Builder& b, llvm::Function* function) {
+        for (unsigned i = 0; i < 3; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
+        DefineDot(b, function, config, call.c_stride);
+      });
+  builder.CreateCall(dot, {call.a, call.w, call.c, call.k, call.a_stride, call.w_stride});
+}
+
+}  // namespace relayvm::codegen

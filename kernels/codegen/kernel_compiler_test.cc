@@ -1,0 +1,315 @@
+#include "kernels/codegen/kernel_compiler.h"
+
+#include "kernels/codegen/kernel_harness.h"
+
+namespace relayvm {
+namespace {
+
+using te::BinaryOp;
+using te::Compute;
+using te::Expr;
+using te::Load;
+using te::Placeholder;
+using te::ReduceKind;
+using te::Tensor;
+using te::UnaryOp;
+
+const Dim kN = Dim::Symbol(1, "n");
+const Dim kM = Dim::Symbol(2, "m");
+const Dim kK = Dim::Symbol(3, "k");
+using Indices = std::vector<Expr>;
+
+Tensor Input(std::vector<Dim> shape, int index, DType dtype = DType::kFloat32) {
+  return Placeholder("x" + std::to_string(index), std::move(shape), dtype, index);
+}
+
+KernelSpec Spec(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
+  KernelSpec spec;
+  spec.name = std::move(name);
+  spec.by_value.assign(inputs.size(), false);
+  spec.inputs = std::move(inputs);
+  spec.outputs = std::move(outputs);
+  return spec;
+}
+
+Tensor Reduction(const Tensor& x, ReduceKind kind, std::vector<int> axes, bool keep, DType dtype) {
+  std::vector<Dim> shape;
+  auto reduced = [&](int d) { return std::find(axes.begin(), axes.end(), d) != axes.end(); };
+  for (int d = 0; d < x->rank(); ++d) {
+    if (!reduced(d)) {
+      shape.push_back(x->shape[static_cast<size_t>(d)]);
+    } else if (keep) {
+      shape.push_back(1);
+    }
+  }
+  return Compute("reduce", shape, [&](const Indices& out) {
+    std::vector<te::Axis> reduce;
+    Indices at;
+    size_t next = 0;
+    for (int d = 0; d < x->rank(); ++d) {
+      if (!reduced(d)) {
+        at.push_back(out[next++]);
+        continue;
+      }
+      reduce.push_back(te::MakeAxis("k" + std::to_string(d), x->shape[static_cast<size_t>(d)]));
+      at.push_back(te::AxisValue(reduce.back()));
+      if (keep) ++next;
+    }
+    return te::Reduce(kind, Load(x, at), reduce, dtype);
+  });
+}
+
+// Loads x with 0 for the dimensions that are 1.
+Expr At(const Tensor& x, Indices at) {
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (x->shape[i].is_const(1)) at[i] = te::IntImm(0);
+  }
+  return Load(x, std::move(at));
+}
+
+Tensor Softmax(const Tensor& x, int axis) {
+  Tensor max = Reduction(x, ReduceKind::kMax, {axis}, true, x->dtype);
+  Tensor exp = Compute("exp", x->shape, [&](const Indices& i) {
+    return te::Unary(UnaryOp::kExp, Load(x, i) - At(max, i));
+  });
+  Tensor sum = Reduction(exp, ReduceKind::kSum, {axis}, true, x->dtype);
+  return Compute("softmax", x->shape,
+                 [&](const Indices& i) { return te::Binary(BinaryOp::kDivide, Load(exp, i), At(sum, i)); });
+}
+
+TEST_CASE("elementwise, broadcast and scalars by value") {
+  KernelHarness harness;
+  Tensor x = Input({kN, kM}, 0);
+  Tensor b = Input({kM}, 1);
+  Tensor s = Input({}, 2);
+  Tensor affine = Compute("affine", {kN, kM}, [&](const Indices& i) {
+    return Load(x, i) * Load(s, {}) + Load(b, {i[1]});
+  });
+  KernelSpec spec = Spec("affine", {x, b, s}, {affine});
+  size_t by_buffer = harness.Add(spec);
+  spec.by_value[2] = true;
+  size_t by_value = harness.Add(spec);
+  Tensor relu = Compute("relu", {kN, kM}, [&](const Indices& i) {
+    return te::Binary(BinaryOp::kMax, Load(x, i), te::FloatImm(0, DType::kFloat32));
+  });
+  size_t two = harness.Add(Spec("two", {x, b, s}, {relu, affine}));
+  Tensor zero = Compute("scalar", {}, [&](const Indices&) { return Load(s, {}) + te::Const(1, DType::kFloat32); });
+  size_t rank0 = harness.Add(Spec("rank0", {x, b, s}, {zero}));
+  Tensor iota = Compute("iota", {kN}, [&](const Indices& i) { return te::Cast(i[0] * te::IntImm(3), DType::kInt32); });
+  size_t no_inputs = harness.Add(Spec("iota", {}, {iota}));
+  size_t copy = harness.Add(Spec("copy", {x}, {x}));
+  harness.Finish();
+  for (int64_t n : {0, 1, 3, 64}) {
+    for (int64_t m : {0, 1, 7, 16, 33, 200}) {
+      SymbolValues symbols = {{1, n}, {2, m}};
+      for (size_t k : {by_buffer, by_value, two, rank0, no_inputs, copy}) harness.Check(k, symbols);
+    }
+  }
+  CHECK(harness.interface(two).in_place == std::vector<std::pair<int, int>>{{0, 0}, {0, 1}});
+}
+
+TEST_CASE("reductions over any axes") {
+  KernelHarness harness;
+  Tensor x = Input({kN, kM, 5}, 0);
+  struct Case {
+    ReduceKind kind;
+    std::vector<int> axes;
+    bool keep;
+  };
+  std::vector<size_t> kernels;
+  for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kProd, ReduceKind::kArgMax,
+                          ReduceKind::kArgMin}) {
+    for (std::vector<int> axes : {std::vector<int>{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}}) {
+      bool is_arg = kind >= ReduceKind::kArgMax;
+      Tensor y = Reduction(x, kind, axes, axes.size() == 2, is_arg ? DType::kInt32 : DType::kFloat32);
+      kernels.push_back(harness.Add(Spec("reduce", {x}, {y})));
+    }
+  }
+  Tensor flags = Input({kN, kM}, 0, DType::kBool);
+  kernels.push_back(harness.Add(Spec("all", {flags}, {Reduction(flags, ReduceKind::kAll, {1}, false, DType::kBool)})));
+  kernels.push_back(harness.Add(Spec("any", {flags}, {Reduction(flags, ReduceKind::kAny, {0}, false, DType::kBool)})));
+  harness.Finish();
+  for (int64_t n : {0, 1, 4}) {
+    for (int64_t m : {0, 1, 3, 37}) {
+      for (size_t k : kernels) harness.Check(k, {{1, n}, {2, m}}, 1e-4, -1.3, 1.3);
+    }
+  }
+}
+
+TEST_CASE("softmax runs row by row") {
+  KernelHarness harness;
+  Tensor x = Input({kN, kM}, 0);
+  Tensor image = Input({2, kN, kM, 6}, 0);
+  size_t rows = harness.Add(Spec("softmax", {x}, {Softmax(x, 1)}));
+  size_t columns = harness.Add(Spec("softmax0", {x}, {Softmax(x, 0)}));
+  size_t channels = harness.Add(Spec("softmax_channels", {image}, {Softmax(image, 1)}));
+  harness.Finish();
+  CHECK(harness.interface(rows).parallel_extent == kN);
+  CHECK(harness.interface(rows).in_place == std::vector<std::pair<int, int>>{{0, 0}});
+  CHECK(harness.interface(channels).parallel_extent.ToString() != "1");
+  for (int64_t n : {1, 2, 17}) {
+    for (int64_t m : {1, 3, 16, 50}) {
+      for (size_t k : {rows, columns, channels}) harness.Check(k, {{1, n}, {2, m}});
+    }
+  }
+}
+
+TEST_CASE("injective: transpose, reshape, concatenate, pad, take") {
+  KernelHarness harness;
+  Tensor x = Input({kN, kM}, 0);
+  std::vector<size_t> kernels;
+  Tensor transposed = Compute("t", {kM, kN}, [&](const Indices& i) { return Load(x, {i[1], i[0]}); });
+  kernels.push_back(harness.Add(Spec("transpose", {x}, {transposed})));
+  Tensor flat = Compute("flat", {kN * kM}, [&](const Indices& i) {
+    return Load(x, {te::Binary(BinaryOp::kFloorDivide, i[0], te::DimValue(kM)),
+                    te::Binary(BinaryOp::kFloorMod, i[0], te::DimValue(kM))});
+  });
+  kernels.push_back(harness.Add(Spec("reshape", {x}, {flat})));
+  Tensor wide = Input({kN, kM * Dim(8)}, 0);
+  Tensor heads = Compute("heads", {8, kN, kM}, [&](const Indices& i) {
+    return Load(wide, {i[1], i[0] * te::DimValue(kM) + i[2]});
+  });
+  kernels.push_back(harness.Add(Spec("heads", {wide}, {heads})));
+  Tensor merged = Compute("merged", {kN, kM * Dim(8)}, [&](const Indices& i) {
+    return Load(heads, {te::Binary(BinaryOp::kFloorDivide, i[1], te::DimValue(kM)), i[0],
+                        te::Binary(BinaryOp::kFloorMod, i[1], te::DimValue(kM))});
+  });
+  kernels.push_back(harness.Add(Spec("there_and_back", {wide}, {merged})));
+  Tensor y = Input({kN, kK}, 1);
+  Tensor joined = Compute("joined", {kN, kM + kK}, [&](const Indices& i) {
+    return te::Select(i[1] < te::DimValue(kM), Load(x, i), Load(y, {i[0], i[1] - te::DimValue(kM)}));
+  });
+  kernels.push_back(harness.Add(Spec("concatenate", {x, y}, {joined})));
+  Tensor padded = Compute("padded", {kN + Dim(3), kM + Dim(2)}, [&](const Indices& i) {
+    Expr inside = (i[0] >= te::IntImm(1)) && (i[0] < te::DimValue(kN + Dim(1))) && (i[1] >= te::IntImm(2));
+    return te::Select(inside, Load(x, {i[0] - te::IntImm(1), i[1] - te::IntImm(2)}), te::FloatImm(9, DType::kFloat32));
+  });
+  kernels.push_back(harness.Add(Spec("pad", {x}, {padded})));
+  Tensor ids = Input({kK}, 1, DType::kInt32);
+  Tensor taken = Compute("taken", {kK, kM}, [&](const Indices& i) {
+    Expr id = te::Cast(Load(ids, {i[0]}), DType::kInt64);
+    Expr clipped = te::Binary(BinaryOp::kMin, te::Binary(BinaryOp::kMax, id, te::IntImm(0)),
+                              te::DimValue(kN) - te::IntImm(1));
+    return Load(x, {clipped, i[1]});
+  });
+  kernels.push_back(harness.Add(Spec("take", {x, ids}, {taken})));
+  Tensor reversed = Compute("reversed", {kN, kM}, [&](const Indices& i) {
+    return Load(x, {i[0], te::DimValue(kM) - te::IntImm(1) - i[1]});
+  });
+  kernels.push_back(harness.Add(Spec("reverse", {x}, {reversed})));
+  Tensor strided = Compute("strided", {kN, Dim::CeilDiv(kM, 3)}, [&](const Indices& i) {
+    return Load(x, {i[0], i[1] * te::IntImm(3)});
+  });
+  kernels.push_back(harness.Add(Spec("strided", {x}, {strided})));
+  Tensor repeated = Compute("repeated", {kN, kM * Dim(2)}, [&](const Indices& i) {
+    return Load(x, {i[0], te::Binary(BinaryOp::kFloorDivide, i[1], te::IntImm(2))});
+  });
+  kernels.push_back(harness.Add(Spec("repeat", {x}, {repeated})));
+  harness.Finish();
+  for (int64_t n : {1, 2, 9}) {
+    for (int64_t m : {1, 5, 16, 40}) {
+      for (int64_t k : {1, 3, 20}) {
+        for (size_t kernel : kernels) harness.Check(kernel, {{1, n}, {2, m}, {3, k}});
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix product without a hint is a plain loop nest") {
+  KernelHarness harness;
+  Tensor a = Input({kN, kK}, 0);
+  Tensor b = Input({kK, kM}, 1);
+  Tensor bt = Input({kM, kK}, 1);
+  auto product = [&](const Tensor& right, bool transposed) {
+    return Compute("product", {kN, kM}, [&](const Indices& i) {
+      te::Axis k = te::MakeAxis("k", kK);
+      Expr kv = te::AxisValue(k);
+      return te::Reduce(ReduceKind::kSum,
+                        Load(a, {i[0], kv}) * (transposed ? Load(right, {i[1], kv}) : Load(right, {kv, i[1]})), {k},
+                        DType::kFloat32);
+    });
+  };
+  size_t plain = harness.Add(Spec("nn", {a, b}, {product(b, false)}));
+  size_t transposed = harness.Add(Spec("nt", {a, bt}, {product(bt, true)}));
+  harness.Finish();
+  for (int64_t n : {1, 4}) {
+    for (int64_t m : {1, 19, 64}) {
+      for (int64_t k : {0, 1, 33}) {
+        harness.Check(plain, {{1, n}, {2, m}, {3, k}}, 1e-4);
+        harness.Check(transposed, {{1, n}, {2, m}, {3, k}}, 1e-4);
+      }
+    }
+  }
+}
+
+TEST_CASE("layer normalisation: two reductions and a row") {
+  KernelHarness harness;
+  Tensor x = Input({kN, kM}, 0);
+  Tensor gamma = Input({kM}, 1);
+  Tensor mean = Compute("mean", {kN, 1}, [&](const Indices& i) {
+    te::Axis k = te::MakeAxis("k", kM);
+    return te::Binary(BinaryOp::kDivide,
+                      te::Reduce(ReduceKind::kSum, Load(x, {i[0], te::AxisValue(k)}), {k}, DType::kFloat32),
+                      te::Cast(te::DimValue(kM), DType::kFloat32));
+  });
+  Tensor centred = Compute("centred", {kN, kM}, [&](const Indices& i) { return Load(x, i) - At(mean, i); });
+  Tensor variance = Compute("variance", {kN}, [&](const Indices& i) {
+    te::Axis k = te::MakeAxis("k", kM);
+    Expr d = Load(centred, {i[0], te::AxisValue(k)});
+    return te::Binary(BinaryOp::kDivide, te::Reduce(ReduceKind::kSum, d * d, {k}, DType::kFloat32),
+                      te::Cast(te::DimValue(kM), DType::kFloat32));
+  });
+  Tensor out = Compute("norm", {kN, kM}, [&](const Indices& i) {
+    Expr scale = te::Unary(UnaryOp::kRsqrt, Load(variance, {i[0]}) + te::Const(1e-5, DType::kFloat32));
+    return Load(centred, i) * scale * Load(gamma, {i[1]});
+  });
+  size_t kernel = harness.Add(Spec("layer_norm", {x, gamma}, {out}));
+  size_t with_statistics = harness.Add(Spec("layer_norm3", {x, gamma}, {out, mean, variance}));
+  harness.Finish();
+  CHECK(harness.interface(kernel).parallel_extent == kN);
+  for (int64_t n : {1, 5}) {
+    for (int64_t m : {1, 6, 48, 100}) {
+      harness.Check(kernel, {{1, n}, {2, m}}, 1e-4);
+      harness.Check(with_statistics, {{1, n}, {2, m}}, 1e-4);
+    }
+  }
+}
+
+TEST_CASE("equal specs share a kernel, over their own symbols; the image is deterministic") {
+  auto make = [](KernelHarness& harness, const Dim& rows, const Dim& columns) {
+    Tensor x = Input({rows, columns}, 0);
+    return harness.Add(Spec("softmax", {x}, {Softmax(x, 1)}));
+  };
+  KernelHarness first;
+  size_t a = make(first, kN, kM);
+  size_t b = make(first, Dim::Symbol(8, "p"), Dim::Symbol(7, "q"));
+  size_t c = make(first, kN, 12);
+  CHECK(first.id(a) == first.id(b));
+  CHECK(first.id(a) != first.id(c));
+  CHECK(first.interface(b).parallel_extent.ToString() == "p");
+  CHECK(first.interface(b).symbols.size() == 2);
+  first.Finish();
+  KernelHarness second;
+  make(second, kN, kM);
+  make(second, kN, 12);
+  second.Finish();
+  CHECK(first.image().elf == second.image().elf);
+  first.Check(b, {{8, 3}, {7, 21}});
+}
+
+TEST_CASE("errors name what is wrong") {
+  KernelOptions options;
+  options.cpu = "pentium";
+  KernelCompiler compiler(options);
+  Tensor x = Input({kN}, 0);
+  auto added = compiler.Add(Spec("copy", {x}, {x}));
+  REQUIRE(!added.ok());
+  CHECK(added.status().message().find("pentium") != std::string::npos);
+  KernelCompiler other({});
+  Tensor any = Input({Dim::Any()}, 0);
+  CHECK(!other.Add(Spec("any", {any}, {any})).ok());
+  CHECK(!other.Add(Spec("none", {x}, {})).ok());
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,158 @@
+#include "kernels/codegen/kernel_function.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/emitter.h"
+#include "kernels/codegen/loops.h"
+#include "kernels/codegen/ops.h"
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+KernelInterface KernelPlan::Interface() const {
+  KernelInterface interface;
+  interface.name = name;
+  interface.symbols = symbols;
+  if (contraction) {
+    interface.parallel_extent = contraction->parallel_extent;
+    interface.grain = contraction->grain;
+    interface.scratch_bytes = contraction->scratch_bytes;
+    interface.in_place = contraction->in_place;
+  } else {
+    interface.parallel_extent = loops->parallel_extent;
+    interface.grain = loops->grain;
+    interface.scratch_bytes = loops->scratch_bytes;
+    interface.in_place = loops->in_place;
+  }
+  return interface;
+}
+
+namespace {
+
+bool IsByValue(const KernelSpec& spec, size_t input) { return input < spec.by_value.size() && spec.by_value[input]; }
+
+Status CheckSpec(const KernelSpec& spec) {
+  // Emission recurses over inlined computations; a fused group is far smaller than this.
+  constexpr size_t kMaxTensors = 2000;
+  std::vector<te::Tensor> tensors = TensorsInOrder(spec.outputs);
+  if (tensors.size() > kMaxTensors) {
+    return Status(StatusCode::kUnsupported, fmt::format("kernel {} has {} tensors; the limit is {}", spec.name,
+                                                        tensors.size(), kMaxTensors));
+  }
+  if (spec.outputs.empty()) {
+    return Status(StatusCode::kInternal, fmt::format("kernel {} has no outputs", spec.name));
+  }
+  for (const te::Tensor& t : tensors) {
+    for (const Dim& d : t->shape) {
+      if (!d.ContainsAny()) continue;
+      return Status(StatusCode::kInternal, fmt::format("kernel {}: shape of {} contains an unknown dimension: {}",
+                                                       spec.name, t->name, ShapeToString(t->shape)));
+    }
+    if (!t->is_placeholder()) continue;
+    size_t i = static_cast<size_t>(t->input_index);
+    if (t->input_index < 0 || i >= spec.inputs.size() || spec.inputs[i] != t) {
+      return Status(StatusCode::kInternal,
+                    fmt::format("kernel {}: {} is read but is not input {}", spec.name, t->name, t->input_index));
+    }
+    if (IsByValue(spec, i) && t->rank() != 0) {
+      return Status(StatusCode::kInternal,
+                    fmt::format("kernel {}: input {} is by value but of rank {}", spec.name, i, t->rank()));
+    }
+  }
+  return OkStatus();
+}
+
+// A canonical 64-bit scalar as the register form of its dtype.
+Value* FromCanonical(llvm::IRBuilderBase& b, Ops& ops, Value* v, DType t) {
+  if (t == DType::kBool) return b.CreateICmpNE(v, b.getInt64(0));
+  if (!IsFloat(t)) return b.CreateTrunc(v, ops.ValueType(t));
+  Value* bits = b.CreateTrunc(v, b.getIntNTy(static_cast<unsigned>(DTypeBits(t))));
+  return ops.FromMemory(b.CreateBitCast(bits, ops.MemoryType(t)), t);
+}
+
+llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, const Target& target) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type* i32 = llvm::Type::getInt32Ty(context);
+  auto* type = llvm::FunctionType::get(i32, {pointer, pointer, i32, i32}, false);
+  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  function->setDSOLocal(true);
+  PrepareFunction(*function, target);
+  for (unsigned i = 0; i < 2; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
+  return function;
+}
+
+}  // namespace
+
+Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim> symbols,
+                              const ContractionTarget& target) {
+  RELAYVM_RETURN_IF_ERROR(CheckSpec(spec));
+  KernelPlan plan;
+  plan.spec = std::move(spec);
+  plan.name = std::move(name);
+  plan.symbols = std::move(symbols);
+  plan.contraction = PlanContraction(plan.spec, target);
+  if (!plan.contraction) {
+    RELAYVM_ASSIGN_OR_RETURN(plan.loops, PlanLoops(plan.spec));
+  }
+  return plan;
+}
+
+Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module) {
+  const KernelSpec& spec = plan.spec;
+  llvm::Function* function = DeclareKernel(module, plan.name, target);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  Emitter emitter(b, plan.loops ? &plan.loops->graph : nullptr);
+  std::vector<std::pair<int, int>> in_place = plan.Interface().in_place;
+
+  // RelayvmKernelArgs: buffers, scalars, scratch.
+  Value* args = function->getArg(1);
+  auto never_changes = [&](llvm::LoadInst* load) {
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
+    return load;
+  };
+  auto field = [&](int64_t i) {
+    return never_changes(b.CreateLoad(b.getPtrTy(), At(b, b.getPtrTy(), args, i)));
+  };
+  Value* buffers = field(0);
+  Value* scalars = field(1);
+  Value* scratch = field(2);
+  int64_t next_scalar = 0;
+  auto scalar = [&] {
+    return never_changes(b.CreateLoad(b.getInt64Ty(), At(b, b.getInt64Ty(), scalars, next_scalar++)));
+  };
+  for (const Dim& symbol : plan.symbols) emitter.BindSymbol(symbol.symbol_id(), scalar());
+  int64_t next_buffer = 0;
+  auto buffer = [&] {
+    return never_changes(b.CreateLoad(b.getPtrTy(), At(b, b.getPtrTy(), buffers, next_buffer++)));
+  };
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const te::TensorNode* input = spec.inputs[i].get();
+    if (IsByValue(spec, i)) {
+      emitter.BindValue(input, FromCanonical(b, emitter.ops(), scalar(), input->dtype));
+      continue;
+    }
+    bool overwritten = false;
+    for (const auto& [from, to] : in_place) overwritten = overwritten || from == static_cast<int>(i);
+    emitter.BindBuffer(input, buffer(), /*constant=*/!overwritten);
+  }
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    emitter.BindBuffer(plan.loops ? plan.loops->outputs[i].get() : spec.outputs[i].get(), buffer());
+  }
+  Value* begin = b.CreateZExt(function->getArg(2), b.getInt64Ty());
+  Value* end = b.CreateZExt(function->getArg(3), b.getInt64Ty());
+  if (plan.contraction) {
+    RELAYVM_RETURN_IF_ERROR(EmitContraction(*plan.contraction, emitter, b, begin, end, scratch));
+  } else {
+    EmitLoops(*plan.loops, emitter, b, begin, end, scratch);
+  }
+  b.CreateRet(b.getInt32(0));
+  return OkStatus();
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,33 @@
+// One kernel: its plan (which loops or which contraction), and its function in LLVM IR. Tested by kernel_compiler_test.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/kernel_compiler.h"
+#include "kernels/codegen/schedule.h"
+#include "kernels/codegen/target.h"
+
+namespace relayvm::codegen {
+
+struct KernelPlan {
+  KernelSpec spec;
+  std::string name;          // of the function
+  std::vector<Dim> symbols;  // in argument order
+  // Exactly one of these.
+  std::optional<ContractionPlan> contraction;
+  std::unique_ptr<LoopPlan> loops;
+
+  KernelInterface Interface() const;
+};
+
+Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim> symbols,
+                              const ContractionTarget& target);
+
+// Adds the function to the module. Different plans may be emitted from different threads.
+Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module);
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,275 @@
+// For tests: compiles kernels, maps the image into this process, runs them, and compares with te::Evaluate.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bytecode/kernel_abi.h"
+#include "kernels/codegen/kernel_compiler.h"
+#include "kernels/te/evaluate.h"
+#include "kernels/te/scalar.h"
+
+namespace relayvm {
+
+using te::HostTensor;
+using SymbolValues = std::map<uint32_t, int64_t>;
+
+inline te::SymbolFn SymbolsOf(const SymbolValues& values) {
+  return [values](uint32_t id) -> std::optional<int64_t> {
+    auto it = values.find(id);
+    if (it == values.end()) return std::nullopt;
+    return it->second;
+  };
+}
+
+inline std::vector<int64_t> ShapeOf(const te::Tensor& t, const SymbolValues& symbols) {
+  std::vector<int64_t> shape;
+  for (const Dim& d : t->shape) shape.push_back(*d.Evaluate(SymbolsOf(symbols)));
+  return shape;
+}
+
+inline HostTensor MakeTensor(DType dtype, std::vector<int64_t> shape) {
+  HostTensor t;
+  t.dtype = dtype;
+  t.shape = std::move(shape);
+  t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
+  return t;
+}
+
+// Small values of either sign (unsigned: small), reproducible.
+inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t seed, double low = -4, double high = 4) {
+  HostTensor t = MakeTensor(dtype, std::move(shape));
+  std::mt19937 random(seed);
+  for (int64_t i = 0; i < t.size(); ++i) {
+    double u = static_cast<double>(random()) / 4294967296.0;
+    double v = low + (high - low) * u;
+    if (!IsFloat(dtype) && !IsSignedInt(dtype)) v = std::abs(v);
+    te::Scalar s = IsFloat(dtype) ? te::FloatScalar(te::RoundToDType(v, dtype))
+                                  : te::ApplyCast(DType::kFloat64, dtype, te::FloatScalar(std::round(v)));
+    if (dtype == DType::kBool) s = te::IntScalar(random() & 1);
+    te::WriteElement(dtype, s, t.data.data() + i * DTypeBytes(dtype));
+  }
+  return t;
+}
+
+inline te::Scalar Element(const HostTensor& t, int64_t i) {
+  return te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype));
+}
+
+// Maps the loadable segments of an image.
+class MappedImage {
+ public:
+  explicit MappedImage(const std::vector<uint8_t>& elf) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, elf.data(), sizeof(header));
+    std::vector<Elf64_Phdr> segments(header.e_phnum);
+    std::memcpy(segments.data(), elf.data() + header.e_phoff, sizeof(Elf64_Phdr) * header.e_phnum);
+    for (const Elf64_Phdr& s : segments) {
+      if (s.p_type == PT_LOAD) size_ = std::max<size_t>(size_, (s.p_vaddr + s.p_memsz + 4095) / 4096 * 4096);
+    }
+    base_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (const Elf64_Phdr& s : segments) {
+      if (s.p_type == PT_LOAD) std::memcpy(base_ + s.p_vaddr, elf.data() + s.p_offset, s.p_filesz);
+    }
+    for (const Elf64_Phdr& s : segments) {
+      if (s.p_type != PT_LOAD) continue;
+      REQUIRE(s.p_vaddr % 4096 == s.p_offset % 4096);
+      char* start = base_ + s.p_vaddr / 4096 * 4096;
+      size_t bytes = static_cast<size_t>(base_ + s.p_vaddr + s.p_memsz - start);
+      mprotect(start, bytes, PROT_READ | ((s.p_flags & PF_X) != 0 ? PROT_EXEC : 0));
+    }
+  }
+  ~MappedImage() { munmap(base_, size_); }
+  MappedImage(const MappedImage&) = delete;
+
+  RelayvmKernelFn At(uint64_t address) const { return reinterpret_cast<RelayvmKernelFn>(base_ + address); }
+
+ private:
+  char* base_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Memory with 64-byte alignment and a guard behind, which CheckGuard() finds overwritten.
+class GuardedBuffer {
+ public:
+  explicit GuardedBuffer(size_t bytes) : bytes_(bytes), memory_(bytes + 256, std::byte{0xa5}) {
+    size_t address = reinterpret_cast<size_t>(memory_.data());
+    offset_ = (64 - address % 64) % 64;
+  }
+  std::byte* data() { return memory_.data() + offset_; }
+  bool GuardIsWhole() const {
+    for (size_t i = offset_ + bytes_; i < memory_.size(); ++i) {
+      if (memory_[i] != std::byte{0xa5}) return false;
+    }
+    return true;
+  }
+
+ private:
+  size_t bytes_;
+  std::vector<std::byte> memory_;
+  size_t offset_;
+};
+
+class KernelHarness {
+ public:
+  explicit KernelHarness(KernelOptions options = {}) : compiler_(std::move(options)) {}
+
+  size_t Add(const KernelSpec& spec) {
+    auto added = compiler_.Add(spec);
+    REQUIRE_MESSAGE(added.ok(), added.status().ToString());
+    kernels_.push_back({spec, std::move(*added)});
+    return kernels_.size() - 1;
+  }
+  const KernelInterface& interface(size_t k) const { return kernels_[k].added.interface; }
+  uint32_t id(size_t k) const { return kernels_[k].added.id; }
+  const KernelImage& image() const { return image_; }
+
+  void Finish() {
+    auto image = compiler_.Finish();
+    REQUIRE_MESSAGE(image.ok(), image.status().ToString());
+    image_ = std::move(*image);
+    mapped_ = std::make_unique<MappedImage>(image_.elf);
+  }
+
+  // The outputs. The range of units is cut into pieces of `piece` units (0: one piece), run last to first.
+  // With `in_place` the outputs that may take an input's memory do.
+  std::vector<HostTensor> Run(size_t k, const std::vector<HostTensor>& inputs, const SymbolValues& symbols,
+                              uint32_t piece = 0, bool in_place = false) {
+    const Kernel& kernel = kernels_[k];
+    const KernelInterface& interface = kernel.added.interface;
+    auto value_of = [&](const Dim& d) { return *d.Evaluate(SymbolsOf(symbols)); };
+    std::vector<GuardedBuffer> memory;
+    std::vector<void*> buffers;
+    std::vector<int64_t> scalars;
+    std::map<int, size_t> memory_of_input;
+    for (const Dim& s : interface.symbols) scalars.push_back(value_of(s));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const HostTensor& t = inputs[i];
+      if (i < kernel.spec.by_value.size() && kernel.spec.by_value[i]) {
+        int64_t bits = 0;
+        std::memcpy(&bits, t.data.data(), t.data.size());
+        scalars.push_back(IsFloat(t.dtype) ? bits : Element(t, 0).i);
+        continue;
+      }
+      memory_of_input[static_cast<int>(i)] = memory.size();
+      memory.emplace_back(t.data.size());
+      std::memcpy(memory.back().data(), t.data.data(), t.data.size());
+    }
+    std::vector<size_t> memory_of_output;
+    for (size_t o = 0; o < kernel.spec.outputs.size(); ++o) {
+      const te::Tensor& t = kernel.spec.outputs[o];
+      std::optional<size_t> shared;
+      for (const auto& [from, to] : interface.in_place) {
+        bool is_free = std::find(memory_of_output.begin(), memory_of_output.end(), memory_of_input[from]) ==
+                       memory_of_output.end();
+        if (in_place && to == static_cast<int>(o) && is_free) shared = memory_of_input[from];
+      }
+      if (!shared) {
+        shared = memory.size();
+        memory.emplace_back(MakeTensor(t->dtype, ShapeOf(t, symbols)).data.size());
+      }
+      memory_of_output.push_back(*shared);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (memory_of_input.contains(static_cast<int>(i))) {
+        buffers.push_back(memory[memory_of_input[static_cast<int>(i)]].data());
+      }
+    }
+    for (size_t m : memory_of_output) buffers.push_back(memory[m].data());
+    int64_t extent = value_of(interface.parallel_extent);
+    CHECK(value_of(interface.grain) >= 1);
+    RelayvmKernelFn fn = mapped_->At(image_.entry_offsets[kernel.added.id]);
+    RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
+    uint32_t step = piece == 0 ? static_cast<uint32_t>(std::max<int64_t>(extent, 1)) : piece;
+    std::vector<uint32_t> starts;
+    for (uint32_t begin = 0; begin < extent; begin += step) starts.push_back(begin);
+    for (size_t i = starts.size(); i-- > 0;) {
+      GuardedBuffer scratch(static_cast<size_t>(value_of(interface.scratch_bytes)));
+      RelayvmKernelArgs args{buffers.data(), scalars.data(), scratch.data()};
+      uint32_t end = static_cast<uint32_t>(std::min<int64_t>(extent, starts[i] + int64_t{step}));
+      CHECK(fn(&env, &args, starts[i], end) == 0);
+      CHECK(scratch.GuardIsWhole());
+    }
+    std::vector<HostTensor> outputs;
+    for (size_t o = 0; o < memory_of_output.size(); ++o) {
+      const te::Tensor& t = kernel.spec.outputs[o];
+      HostTensor out = MakeTensor(t->dtype, ShapeOf(t, symbols));
+      std::memcpy(out.data.data(), memory[memory_of_output[o]].data(), out.data.size());
+      outputs.push_back(std::move(out));
+    }
+    for (const GuardedBuffer& m : memory) CHECK(m.GuardIsWhole());
+    return outputs;
+  }
+
+  // Random inputs; the kernel in one piece, in small pieces and in place, against the evaluator.
+  void Check(size_t k, const SymbolValues& symbols, double tolerance = 1e-5, double low = -4, double high = 4) {
+    const KernelSpec& spec = kernels_[k].spec;
+    std::vector<HostTensor> inputs;
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      uint32_t seed = static_cast<uint32_t>(k * 100 + i + 1);
+      inputs.push_back(RandomTensor(spec.inputs[i]->dtype, ShapeOf(spec.inputs[i], symbols), seed, low, high));
+    }
+    std::vector<const HostTensor*> pointers;
+    for (const HostTensor& t : inputs) pointers.push_back(&t);
+    std::vector<HostTensor> expected;
+    for (const te::Tensor& output : spec.outputs) {
+      auto value = te::Evaluate(output, pointers, SymbolsOf(symbols));
+      REQUIRE_MESSAGE(value.ok(), value.status().ToString());
+      expected.push_back(std::move(*value));
+    }
+    for (int run = 0; run < 3; ++run) {
+      std::vector<HostTensor> outputs = Run(k, inputs, symbols, run == 1 ? 1 : 0, run == 2);
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        INFO(spec.name, " output ", o, " run ", run);
+        CheckNear(outputs[o], expected[o], tolerance);
+      }
+    }
+  }
+
+  static void CheckNear(const HostTensor& got, const HostTensor& want, double tolerance) {
+    REQUIRE(got.shape == want.shape);
+    double unit = got.dtype == DType::kFloat16 ? 1e-3 : (got.dtype == DType::kBFloat16 ? 1e-2 : 0);
+    tolerance = std::max(tolerance, unit);
+    int failures = 0;
+    for (int64_t i = 0; i < want.size() && failures < 3; ++i) {
+      te::Scalar g = Element(got, i);
+      te::Scalar w = Element(want, i);
+      bool same = false;
+      if (!IsFloat(want.dtype)) {
+        same = g.i == w.i;
+      } else {
+        same = (std::isnan(g.f) && std::isnan(w.f)) || g.f == w.f ||
+               std::abs(g.f - w.f) <= tolerance * std::max(1.0, std::abs(w.f));
+      }
+      if (same) continue;
+      ++failures;
+      if (IsFloat(want.dtype)) {
+        CHECK_MESSAGE(false, fmt::format("element {}: {} instead of {}", i, g.f, w.f));
+      } else {
+        CHECK_MESSAGE(false, fmt::format("element {}: {} instead of {}", i, g.i, w.i));
+      }
+    }
+  }
+
+ private:
+  struct Kernel {
+    KernelSpec spec;
+    KernelCompiler::Added added;
+  };
+  KernelCompiler compiler_;
+  std::vector<Kernel> kernels_;
+  KernelImage image_;
+  std::unique_ptr<MappedImage> mapped_;
+};
+
+}  // namespace relayvm

@@ -1,0 +1,271 @@
+#include "kernels/codegen/loop_transforms.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace relayvm::codegen {
+
+using te::BinaryOp;
+
+Stride StrideOf(const Node* index, const te::AxisNode* axis) {
+  if (!index->DependsOn(axis)) return Stride::kNone;
+  if (index->kind == NodeKind::kAxis) return Stride::kOne;
+  if (index->kind != NodeKind::kLinear) return Stride::kIrregular;
+  Stride stride = Stride::kNone;
+  for (size_t i = 0; i < index->operands.size(); ++i) {
+    const Node* term = index->operands[i];
+    if (!term->DependsOn(axis)) continue;
+    if (term->kind != NodeKind::kAxis) return Stride::kIrregular;
+    stride = index->coefficients[i].is_const(1) ? Stride::kOne : Stride::kOther;
+  }
+  return stride;
+}
+
+namespace {
+
+using AxisList = std::vector<const te::AxisNode*>;
+
+std::vector<const Node*> RootsOf(const LoopNest& nest) {
+  std::vector<const Node*> roots;
+  for (const LoopStore& store : nest.stores) {
+    roots.push_back(store.value);
+    roots.push_back(store.index);
+  }
+  return roots;
+}
+
+void SubstituteAll(Graph& graph, LoopNest& nest,
+                   const std::unordered_map<const te::AxisNode*, const Node*>& axes) {
+  for (LoopStore& store : nest.stores) {
+    store.value = graph.Substitute(store.value, axes);
+    store.index = graph.Substitute(store.index, axes);
+  }
+}
+
+// --- Merging --------------------------------------------------------------------------------------
+
+// The coefficient of `axis` in sum n; 0 when absent.
+Dim CoefficientOf(const Node* n, const te::AxisNode* axis) {
+  if (n->kind == NodeKind::kAxis) return Dim(n->axis == axis ? 1 : 0);
+  for (size_t i = 0; i < n->operands.size(); ++i) {
+    if (n->operands[i]->kind == NodeKind::kAxis && n->operands[i]->axis == axis) return n->coefficients[i];
+  }
+  return Dim(0);
+}
+
+// Whether a*extent(b) + b can stand for the two wherever they occur below `roots`.
+bool CanMerge(const std::vector<const Node*>& roots, const te::AxisNode* a, const te::AxisNode* b) {
+  bool can = true;
+  auto check_sum = [&](const Node* sum) {
+    can = can && CoefficientOf(sum, a) == CoefficientOf(sum, b) * b->extent;
+  };
+  for (const Node* root : roots) {
+    if (root->kind == NodeKind::kAxis) check_sum(root);
+  }
+  ForEachNode(roots, [&](const Node* n) {
+    if (!can) return;
+    if (n->kind == NodeKind::kLinear) return check_sum(n);
+    for (const Node* operand : n->operands) {
+      if (operand->kind == NodeKind::kAxis) check_sum(operand);
+    }
+  });
+  return can;
+}
+
+// Replaces adjacent axes a, b by one; true when some pair was merged.
+bool MergePair(Graph& graph, const std::vector<const Node*>& roots, AxisList& axes,
+               std::unordered_map<const te::AxisNode*, const Node*>& replaced) {
+  for (size_t i = 0; i + 1 < axes.size(); ++i) {
+    const te::AxisNode* a = axes[i];
+    const te::AxisNode* b = axes[i + 1];
+    if (!CanMerge(roots, a, b)) continue;
+    const te::AxisNode* merged = graph.NewAxis(a->name + b->name, a->extent * b->extent);
+    const Node* m = graph.Axis(merged);
+    replaced[a] = graph.FloorDiv(m, b->extent);
+    replaced[b] = graph.FloorMod(m, b->extent);
+    axes[i] = merged;
+    axes.erase(axes.begin() + static_cast<ptrdiff_t>(i) + 1);
+    return true;
+  }
+  return false;
+}
+
+void DropUnitAxes(AxisList& axes) {
+  std::erase_if(axes, [](const te::AxisNode* a) { return a->extent.is_const(1); });
+}
+
+void MergeAxes(Graph& graph, LoopNest& nest) {
+  DropUnitAxes(nest.axes);
+  while (true) {
+    std::unordered_map<const te::AxisNode*, const Node*> replaced;
+    if (!MergePair(graph, RootsOf(nest), nest.axes, replaced)) return;
+    SubstituteAll(graph, nest, replaced);
+  }
+}
+
+// Inside reductions, likewise. The position of an arg reduction is row-major, which merging keeps.
+const Node* MergeReduceAxes(Graph& graph, const Node* root) {
+  return graph.Rewrite(root, [&](const Node* n) -> const Node* {
+    if (n->kind != NodeKind::kReduce) return nullptr;
+    AxisList axes = n->axes;
+    const Node* body = n->operands[0];
+    bool is_arg = n->reduce == te::ReduceKind::kArgMax || n->reduce == te::ReduceKind::kArgMin;
+    DropUnitAxes(axes);
+    while (true) {
+      std::unordered_map<const te::AxisNode*, const Node*> replaced;
+      if (!MergePair(graph, {body}, axes, replaced)) break;
+      body = graph.Substitute(body, replaced);
+    }
+    if (axes == n->axes) return nullptr;
+    if (axes.empty()) {
+      // One element: the reduction is its body, but for the NaN that kMax and kMin ignore and the 0 and 1 of kAll and kAny.
+      if (n->reduce == te::ReduceKind::kSum || n->reduce == te::ReduceKind::kProd) return body;
+      if (is_arg) return graph.Int(0, n->dtype);
+      axes = {n->axes[0]};
+    }
+    return graph.Reduce(n->reduce, body, std::move(axes), n->dtype, n->select_last);
+  });
+}
+
+// --- Splitting ------------------------------------------------------------------------------------
+
+// An axis that is divided by d, where d divides its extent, becomes two: a = outer * d + inner.
+bool SplitOne(Graph& graph, LoopNest& nest) {
+  const te::AxisNode* axis = nullptr;
+  Dim divisor;
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (axis != nullptr || n->kind != NodeKind::kBinary || n->dtype != DType::kInt64) return;
+    if (n->binary != BinaryOp::kFloorDivide && n->binary != BinaryOp::kFloorMod) return;
+    const Node* x = n->operands[0];
+    const Node* d = n->operands[1];
+    if (x->kind != NodeKind::kAxis || d->kind != NodeKind::kLinear || !d->operands.empty()) return;
+    if (std::find(nest.axes.begin(), nest.axes.end(), x->axis) == nest.axes.end()) return;
+    auto low = d->dim.LowerBound();
+    if (!low || *low < 0 || d->dim.is_const(0)) return;
+    if (!Dim::FloorMod(x->axis->extent, d->dim).is_const(0)) return;
+    // Short inner loops are worse than dividing by a small constant.
+    if (d->dim.is_const() && d->dim.value() < 8 && !(x->axis->extent == d->dim)) return;
+    axis = x->axis;
+    divisor = d->dim;
+  });
+  if (axis == nullptr) return false;
+  const te::AxisNode* outer = graph.NewAxis(axis->name + "o", Dim::FloorDiv(axis->extent, divisor));
+  const te::AxisNode* inner = graph.NewAxis(axis->name + "i", divisor);
+  const Node* sum = graph.Add(graph.Scale(graph.Axis(outer), divisor), graph.Axis(inner));
+  auto at = std::find(nest.axes.begin(), nest.axes.end(), axis);
+  *at = outer;
+  nest.axes.insert(at + 1, inner);
+  SubstituteAll(graph, nest, {{axis, sum}});
+  return true;
+}
+
+// --- Vectors --------------------------------------------------------------------------------------
+
+struct VectorScore {
+  int gathers = 0;      // loads that are not contiguous, and divisions of what varies
+  int contiguous = 0;
+  bool stores = true;   // all stores are contiguous
+};
+
+VectorScore ScoreOf(const LoopNest& nest, const te::AxisNode* axis) {
+  VectorScore score;
+  for (const LoopStore& store : nest.stores) {
+    score.stores = score.stores && StrideOf(store.index, axis) == Stride::kOne;
+  }
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (!n->DependsOn(axis)) return;
+    if (n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 && n->binary >= BinaryOp::kDivide &&
+        n->binary <= BinaryOp::kFloorMod) {
+      score.gathers += 2;
+    }
+    if (n->kind != NodeKind::kLoad || n->operands.empty()) return;
+    if (StrideOf(n->operands[0], axis) == Stride::kOne) {
+      ++score.contiguous;
+    } else {
+      ++score.gathers;
+    }
+  });
+  return score;
+}
+
+// Whether a reduction in the nest runs along memory, so that it vectorises inside.
+bool HasContiguousReduction(const LoopNest& nest) {
+  bool found = false;
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (n->kind != NodeKind::kReduce) return;
+    for (const te::AxisNode* axis : n->axes) {
+      if (axis->extent.is_const() && axis->extent.value() < 4) continue;
+      int contiguous = 0;
+      int others = 0;
+      ForEachNode({n->operands[0]}, [&](const Node* x) {
+        if (x->kind != NodeKind::kLoad || x->operands.empty()) return;
+        Stride stride = StrideOf(x->operands[0], axis);
+        if (stride == Stride::kOne) ++contiguous;
+        if (stride == Stride::kOther || stride == Stride::kIrregular) ++others;
+      });
+      found = found || (contiguous > 0 && others == 0);
+    }
+  });
+  return found;
+}
+
+void ChooseVectorAxis(LoopNest& nest) {
+  bool reduces_along_memory = HasContiguousReduction(nest);
+  const te::AxisNode* best = nullptr;
+  int best_value = 0;
+  for (size_t i = nest.axes.size(); i-- > 0;) {
+    const te::AxisNode* axis = nest.axes[i];
+    VectorScore score = ScoreOf(nest, axis);
+    if (reduces_along_memory && score.gathers > 0) continue;
+    int value = (score.stores ? 8 : 0) + 2 * score.contiguous - 3 * score.gathers;
+    if (axis->extent.is_const() && axis->extent.value() < 4) value -= 12;
+    if (best != nullptr && value <= best_value) continue;
+    best = axis;
+    best_value = value;
+  }
+  nest.vectorise = best != nullptr;
+  if (best == nullptr) return;
+  nest.axes.erase(std::find(nest.axes.begin(), nest.axes.end(), best));
+  nest.axes.push_back(best);
+}
+
+}  // namespace
+
+void TransformNest(Graph& graph, LoopNest& nest) {
+  for (LoopStore& store : nest.stores) store.value = MergeReduceAxes(graph, store.value);
+  MergeAxes(graph, nest);
+  while (SplitOne(graph, nest)) {
+  }
+  MergeAxes(graph, nest);
+  ChooseVectorAxis(nest);
+}
+
+bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written, const AxisList& unit_axes) {
+  // written = sum over unit axes + inner, and inner covers [0, size of a unit). The read is within the unit when it has the
+  // same unit part and the rest stays in that range.
+  const Node* rest = read;
+  const Node* inner = written;
+  Dim unit_size;
+  for (const te::AxisNode* axis : unit_axes) {
+    Dim c = CoefficientOf(written, axis);
+    if (!(CoefficientOf(read, axis) == c)) return false;
+    rest = graph.Add(rest, graph.Scale(graph.Axis(axis), Dim(0) - c));
+    inner = graph.Add(inner, graph.Scale(graph.Axis(axis), Dim(0) - c));
+    unit_size = c;  // of the innermost unit axis
+  }
+  for (const te::AxisNode* axis : unit_axes) {
+    if (rest->DependsOn(axis) || inner->DependsOn(axis)) return false;
+  }
+  if (unit_axes.empty()) return false;
+  Bounds in = graph.BoundsOf(rest);
+  Bounds out = graph.BoundsOf(inner);
+  auto within = [&](const Bounds& b) {
+    if (!b.low || !b.high) return false;
+    auto low = b.low->LowerBound();
+    auto room = (unit_size - Dim(1) - *b.high).LowerBound();
+    return low && *low >= 0 && room && *room >= 0;
+  };
+  return within(in) && within(out);
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,26 @@
+// Rewriting one loop nest: merging and splitting axes, choosing the one that runs as vectors. Tested by kernel_compiler_test.cc.
+#pragma once
+
+#include <vector>
+
+#include "kernels/codegen/graph.h"
+#include "kernels/codegen/schedule.h"
+
+namespace relayvm::codegen {
+
+// How the flat index of a load or store moves with `axis`.
+enum class Stride : uint8_t { kNone, kOne, kOther, kIrregular };
+Stride StrideOf(const Node* index, const te::AxisNode* axis);
+inline bool IsContiguous(const Node* index, const te::AxisNode* axis) {
+  return StrideOf(index, axis) == Stride::kOne;
+}
+
+// Merges reduce axes too. Afterwards the last axis of `nest` is the one to vectorise, if nest.vectorise.
+void TransformNest(Graph& graph, LoopNest& nest);
+
+// True when reading at flat index `read`, in any iteration of a unit, stays within what the unit writes at `written`, for a
+// unit whose elements are one contiguous range.
+bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written,
+                  const std::vector<const te::AxisNode*>& unit_axes);
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,182 @@
+#include "kernels/codegen/loops.h"
+
+#include <algorithm>
+
+#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/ops.h"
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+namespace {
+
+class LoopEmitter {
+ public:
+  LoopEmitter(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder)
+      : plan_(plan), emitter_(emitter), b_(builder) {}
+
+  void Run(Value* begin, Value* end) {
+    emitter_.OpenScope();
+    // Unit indices are decoded once, then counted up with carries.
+    std::vector<const te::AxisNode*> axes(plan_.unit_axes);
+    std::vector<Value*> extents;
+    for (const te::AxisNode* axis : axes) extents.push_back(emitter_.EmitDim(axis->extent));
+    if (plan_.block != 0) {
+      Value* extent = emitter_.EmitDim(plan_.nests[0].axes.back()->extent);
+      extents.push_back(CeilDiv(b_, extent, plan_.block));
+    }
+    std::vector<Value*> first(extents.size());
+    Value* rest = begin;
+    for (size_t i = extents.size(); i-- > 0;) {
+      if (i == 0) {
+        first[i] = rest;
+        continue;
+      }
+      // A unit exists only when no extent is 0; the division must not trap before that is known.
+      Value* divisor = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, extents[i], I64(b_, 1));
+      first[i] = Rem(b_, rest, divisor);
+      rest = Div(b_, rest, divisor);
+    }
+    if (extents.empty()) {
+      For(b_, begin, end, 1, "unit", [&](Value*) { EmitUnit(nullptr); });
+      emitter_.CloseScope();
+      return;
+    }
+    ForCarried(b_, begin, end, 1, "unit", first, [&](Value*, const std::vector<Value*>& index) {
+      emitter_.OpenScope();
+      for (size_t i = 0; i < axes.size(); ++i) emitter_.BindAxis(axes[i], index[i]);
+      EmitUnit(plan_.block != 0 ? index.back() : nullptr);
+      emitter_.CloseScope();
+      return Next(index, extents);
+    });
+    emitter_.CloseScope();
+  }
+
+ private:
+  std::vector<Value*> Next(std::vector<Value*> index, const std::vector<Value*>& extents) {
+    for (size_t i = index.size(); i-- > 0;) {
+      // Without a carry out of the axes behind, the index stays; the last one always counts.
+      bool last = i + 1 == index.size();
+      Value* counted = last ? Add(b_, index[i], 1) : index[i];
+      if (!last) counted = b_.CreateAdd(index[i], b_.CreateZExt(carry_, b_.getInt64Ty()));
+      if (i == 0) {
+        index[i] = counted;
+        break;
+      }
+      carry_ = b_.CreateICmpEQ(counted, extents[i]);
+      index[i] = b_.CreateSelect(carry_, I64(b_, 0), counted);
+    }
+    return index;
+  }
+
+  void EmitUnit(Value* block) {
+    for (const LoopNest& nest : plan_.nests) {
+      emitter_.OpenScope();
+      EmitLevel(nest, 0, block);
+      emitter_.CloseScope();
+    }
+  }
+
+  void EmitLevel(const LoopNest& nest, size_t level, Value* block) {
+    if (level == nest.axes.size()) return EmitScalar(nest);
+    const te::AxisNode* axis = nest.axes[level];
+    Value* extent = emitter_.EmitDim(axis->extent);
+    if (nest.vectorise && level + 1 == nest.axes.size()) {
+      Value* first = I64(b_, 0);
+      if (block != nullptr) {
+        first = Mul(b_, block, plan_.block);
+        extent = Min(b_, extent, Add(b_, first, plan_.block));
+      }
+      return EmitVectors(nest, axis, first, extent);
+    }
+    For(b_, I64(b_, 0), extent, 1, axis->name, [&](Value* i) {
+      emitter_.OpenScope();
+      emitter_.BindAxis(axis, i);
+      EmitLevel(nest, level + 1, block);
+      emitter_.CloseScope();
+    });
+  }
+
+  // All values come before all stores, so that an output may have an input's memory.
+  void EmitScalar(const LoopNest& nest) {
+    std::vector<Value*> values;
+    for (const LoopStore& store : nest.stores) values.push_back(emitter_.EmitNode(store.value));
+    for (size_t i = 0; i < values.size(); ++i) {
+      emitter_.StoreAt(nest.stores[i].target, nest.stores[i].index, values[i], nullptr);
+    }
+  }
+
+  void EmitVector(const LoopNest& nest, const VectorAxis& axis) {
+    emitter_.OpenScope();
+    std::vector<Value*> values;
+    for (const LoopStore& store : nest.stores) values.push_back(emitter_.EmitNodeVector(store.value, axis));
+    for (size_t i = 0; i < values.size(); ++i) {
+      emitter_.StoreAt(nest.stores[i].target, nest.stores[i].index, values[i], &axis);
+    }
+    emitter_.CloseScope();
+  }
+
+  void EmitVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end) {
+    unsigned lanes = 64;
+    uint64_t cost = 0;
+    bool reduces = false;
+    for (const LoopStore& store : nest.stores) {
+      lanes = std::min(lanes, emitter_.LanesFor(store.value));
+      cost += store.value->cost;
+      ForEachNode({store.value}, [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
+    }
+    bool masks = emitter_.ops().traits().masks;
+    bool is_const = axis->extent.is_const();
+    int64_t extent = is_const ? axis->extent.value() : 0;
+    while (is_const && lanes > 2 && (masks ? static_cast<int64_t>(lanes / 2) >= extent
+                                           : static_cast<int64_t>(lanes) > extent)) {
+      lanes /= 2;
+    }
+    // Several vectors at once: for a reduction independent chains of additions, for cheap bodies fewer turns.
+    unsigned wide = reduces ? 4 : (cost <= 8 ? 2 : 1);
+    while (is_const && wide > 1 && static_cast<int64_t>(wide * lanes) > extent) wide /= 2;
+
+    auto whole = [&](unsigned unit) {
+      return Add(b_, first, b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~uint64_t{unit - 1})));
+    };
+    Value* done = first;
+    for (unsigned ways = wide;; ways = 1) {
+      Value* limit = whole(ways * lanes);
+      For(b_, done, limit, ways * lanes, axis->name, [&](Value* i) {
+        EmitVector(nest, {axis, i, ways * lanes, nullptr});
+      });
+      done = limit;
+      if (ways == 1) break;
+    }
+    if (masks) {
+      For(b_, done, end, lanes, axis->name, [&](Value* i) {
+        EmitVector(nest, {axis, i, lanes, MaskBelow(b_, b_.CreateSub(end, i), lanes)});
+      });
+      return;
+    }
+    For(b_, done, end, 1, axis->name, [&](Value* i) {
+      emitter_.OpenScope();
+      emitter_.BindAxis(axis, i);
+      EmitScalar(nest);
+      emitter_.CloseScope();
+    });
+  }
+
+  LoopPlan& plan_;
+  Emitter& emitter_;
+  llvm::IRBuilderBase& b_;
+  Value* carry_ = nullptr;
+};
+
+}  // namespace
+
+void EmitLoops(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder, Value* begin, Value* end,
+               Value* scratch) {
+  for (const LoopPlan::Scratch& s : plan.scratch) {
+    emitter.BindBuffer(s.tensor, At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));
+  }
+  LoopEmitter(plan, emitter, builder).Run(begin, end);
+}
+
+}  // namespace relayvm::codegen

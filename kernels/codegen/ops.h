@@ -1,0 +1,70 @@
+// What the operators of tensor expressions mean as LLVM IR, on scalars and on vectors alike.
+//
+// Values have the register form of their dtype: iN for integers, i1 for bool, float for float16, bfloat16 and float32 (the
+// first two rounded to their dtype after each operation), double. The semantics are those of kernels/te/scalar.h. No operator
+// becomes a call outside the module. Tested by ops_test.cc through kernel_compiler.h.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "bytecode/base/dtype.h"
+#include "kernels/te/scalar.h"
+#include "kernels/te/te.h"
+
+namespace relayvm::codegen {
+
+// What the target of a function can do, as far as emission depends on it.
+struct TargetTraits {
+  unsigned vector_bytes = 16;
+  bool masks = false;  // masked loads and stores of any width are cheap (AVX-512)
+  bool fma = false;
+  bool half = false;   // converts float16 in hardware (F16C)
+
+  // By the function's "target-features" attribute; of the host's baseline when there is none.
+  static TargetTraits Of(const llvm::Function& function);
+};
+
+class Ops {
+ public:
+  Ops(llvm::IRBuilderBase& builder, TargetTraits traits) : b_(builder), traits_(traits) {}
+
+  const TargetTraits& traits() const { return traits_; }
+  llvm::Type* ValueType(DType t);
+  llvm::Type* MemoryType(DType t);
+  llvm::Value* Constant(te::Scalar v, DType t);
+  llvm::Value* FromMemory(llvm::Value* v, DType t);
+  llvm::Value* ToMemory(llvm::Value* v, DType t);
+
+  // t is the dtype of the operands.
+  llvm::Value* Unary(te::UnaryOp op, DType t, llvm::Value* x);
+  llvm::Value* Binary(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
+  llvm::Value* Cast(DType from, DType to, llvm::Value* x);
+  llvm::Value* Reinterpret(DType from, DType to, llvm::Value* x);
+  // x rounded to float16 or bfloat16; itself for other dtypes.
+  llvm::Value* Round(llvm::Value* x, DType t);
+
+ private:
+  llvm::Value* FloatUnary(te::UnaryOp op, llvm::Value* x);
+  llvm::Value* IntUnary(te::UnaryOp op, DType t, llvm::Value* x);
+  llvm::Value* FloatBinary(te::BinaryOp op, llvm::Value* x, llvm::Value* y);
+  llvm::Value* IntBinary(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
+  llvm::Value* BoolBinary(te::BinaryOp op, llvm::Value* x, llvm::Value* y);
+  llvm::Value* Compare(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
+  llvm::Value* Divide(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
+  llvm::Value* IntPower(DType t, llvm::Value* x, llvm::Value* y);
+  llvm::Value* Shift(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
+  llvm::Value* FloatToInt(DType to, llvm::Value* x);
+  llvm::Value* IntToFloat(DType from, DType to, llvm::Value* x);
+  llvm::Value* HalfToFloat(llvm::Value* bits);
+  llvm::Value* FloatToHalf(llvm::Value* x);
+  llvm::Value* FloatToBFloat16(llvm::Value* x);
+  llvm::Value* DoubleToFloatOdd(llvm::Value* x);
+  // `scalar` with the vector shape of `like`.
+  llvm::Type* Like(llvm::Type* scalar, llvm::Value* like);
+  llvm::Value* IntLike(llvm::Value* like, uint64_t v);  // of the integer type of `like`
+
+  llvm::IRBuilderBase& b_;
+  TargetTraits traits_;
+};
+
+}  // namespace relayvm::codegen

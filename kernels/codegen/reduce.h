@@ -1,0 +1,41 @@
+// How each kind of reduction accumulates: identity, one step, and combining partial results. Internal to the emitter.
+#pragma once
+
+#include <vector>
+
+#include "kernels/codegen/graph.h"
+#include "kernels/codegen/ops.h"
+
+namespace relayvm::codegen {
+
+// The state is one value, or for arg reductions two: the best element and its position (i64, -1 before the first).
+using ReduceState = std::vector<llvm::Value*>;
+
+class Reducer {
+ public:
+  // `n` is a kReduce node.
+  Reducer(const Node* n, Ops& ops, llvm::IRBuilderBase& b);
+
+  bool is_arg() const { return is_arg_; }
+  size_t width() const { return is_arg_ ? 2 : 1; }
+  // lanes 0: scalars.
+  ReduceState Identity(unsigned lanes);
+  // `position` only for arg reductions, else null. Lanes off in `mask` (may be null) keep their state.
+  ReduceState Step(const ReduceState& state, llvm::Value* x, llvm::Value* position, llvm::Value* mask);
+  ReduceState Combine(const ReduceState& a, const ReduceState& b);
+  // Across the lanes of a vector state.
+  ReduceState Horizontal(ReduceState state);
+  // The value of the reduction.
+  llvm::Value* Finish(const ReduceState& state);
+
+ private:
+  llvm::Value* Merge(llvm::Value* a, llvm::Value* x);
+
+  const Node* n_;
+  Ops& ops_;
+  llvm::IRBuilderBase& b_;
+  DType dtype_;  // of the elements
+  bool is_arg_;
+};
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,59 @@
+// Schedules of everything that is not a contraction: which tensors are computed where, in which loops, on which units.
+//
+//   unit loop (parallel)          unit = row-major index over unit_axes, times blocks of the vector axis when `block` is set
+//     nest, nest, ...             each: loops over its axes, the last one as vectors; in the body, all values, then all stores
+//
+// A tensor is staged (has memory: an output, or scratch) when computing it again for each use would cost too much: a reduction
+// that several elements read, a costly function. Axes along which every stage reads the others at its own index become unit axes,
+// so a softmax or a layer normalisation runs row by row with a row of scratch. Whatever has no such axis runs as one unit.
+// Tested by kernel_compiler_test.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "kernels/codegen/graph.h"
+#include "kernels/codegen/kernel_compiler.h"
+
+namespace relayvm::codegen {
+
+// Assigns `value`, element by element, to `target` at the flat index `index`.
+struct LoopStore {
+  const te::TensorNode* target;
+  const Node* value;
+  const Node* index;
+};
+
+struct LoopNest {
+  std::vector<const te::AxisNode*> axes;  // outermost first
+  bool vectorise = false;                 // the last axis; else elements are computed one by one
+  std::vector<LoopStore> stores;
+};
+
+struct LoopPlan {
+  Graph graph;
+  std::vector<te::Tensor> keep_alive;
+  std::vector<const te::AxisNode*> unit_axes;
+  std::vector<LoopNest> nests;
+  // Elements of the vector axis that one unit takes; 0: all of them. Only with a single nest.
+  int64_t block = 0;
+  std::vector<te::Tensor> outputs;  // stand-ins for the output buffers, the targets of stores
+  struct Scratch {
+    const te::TensorNode* tensor;
+    Dim offset;
+  };
+  std::vector<Scratch> scratch;
+
+  Dim parallel_extent = 1, grain = 1, scratch_bytes = 0;
+  std::vector<std::pair<int, int>> in_place;
+};
+
+Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec);
+
+// The distinct tensors that the outputs need, inputs first.
+std::vector<te::Tensor> TensorsInOrder(const std::vector<te::Tensor>& outputs);
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,197 @@
+#include "kernels/codegen/target.h"
+
+#include <fmt/format.h>
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/Scalar.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <array>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+namespace relayvm::codegen {
+namespace {
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+// The levels of the x86-64 psABI, each with all of the ones before.
+constexpr std::array<std::string_view, 10> kV2 = {"cmov", "cx8",  "cx16",   "sahf",   "popcnt",
+                                                  "sse3", "ssse3", "sse4.1", "sse4.2", "fxsr"};
+constexpr std::array<std::string_view, 10> kV3 = {"avx",  "avx2",  "bmi",   "bmi2", "f16c",
+                                                  "fma",  "lzcnt", "movbe", "xsave", "crc32"};
+constexpr std::array<std::string_view, 5> kV4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
+
+bool HostHas(const llvm::StringMap<bool>& host, std::span<const std::string_view> features) {
+  for (std::string_view f : features) {
+    if (!host.lookup(llvm::StringRef(f.data(), f.size()))) return false;
+  }
+  return true;
+}
+
+void InitialiseLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+  });
+}
+
+}  // namespace
+
+Result<Target> ResolveTarget(const KernelOptions& options) {
+  InitialiseLlvm();
+  Target target;
+  target.opt_level = options.opt_level;
+  target.level = options.cpu;
+  target.tune = "generic";
+  if (options.cpu == "native") {
+    llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+    target.tune = llvm::sys::getHostCPUName().str();
+    if (!HostHas(host, {kV2.data(), 9})) {
+      return {StatusCode::kUnsupported, "this machine is older than x86-64-v2, the lowest target"};
+    }
+    target.level = "x86-64-v2";
+    if (HostHas(host, {kV3.data(), 9})) target.level = "x86-64-v3";
+    if (target.level == "x86-64-v3" && HostHas(host, kV4)) target.level = "x86-64-v4";
+  }
+  auto add = [&](std::span<const std::string_view> features) {
+    for (std::string_view f : features) target.features += (target.features.empty() ? "+" : ",+") + std::string(f);
+  };
+  if (target.level != "x86-64-v2" && target.level != "x86-64-v3" && target.level != "x86-64-v4") {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("unknown target {}: native, x86-64-v2, x86-64-v3 and x86-64-v4 are supported", options.cpu)};
+  }
+  add(kV2);
+  if (target.level != "x86-64-v2") add(kV3);
+  if (target.level == "x86-64-v4") add(kV4);
+  return target;
+}
+
+std::unique_ptr<llvm::TargetMachine> MakeTargetMachine(const Target& target) {
+  std::string error;
+  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  llvm::TargetOptions options;
+  options.FunctionSections = false;
+  auto level = target.opt_level >= 2 ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
+  return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
+      kTriple, target.level, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+}
+
+void PrepareModule(llvm::Module& module, const llvm::TargetMachine& machine) {
+  module.setTargetTriple(kTriple);
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::SmallPIC);
+}
+
+void PrepareFunction(llvm::Function& function, const Target& target) {
+  function.addFnAttr("target-cpu", target.level);
+  function.addFnAttr("target-features", target.features);
+  function.addFnAttr("tune-cpu", target.tune);
+  function.addFnAttr("no-builtins");
+  if (target.level == "x86-64-v4") {
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+  }
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+// Loops are vectorised and unrolled by the time they get here: what is left is to clean up, hoist, and unroll short
+// constant loops. Of LLVM's standard pipelines most passes would find nothing to do.
+Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(module, &stream)) {
+    return Status(StatusCode::kInternal, fmt::format("generated LLVM IR is malformed: {}", message));
+  }
+  if (opt_level <= 0) return OkStatus();
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+
+  llvm::FunctionPassManager f;
+  f.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  f.addPass(llvm::EarlyCSEPass(true));
+  f.addPass(llvm::SimplifyCFGPass());
+  f.addPass(llvm::InstCombinePass());
+  if (opt_level >= 2) {
+    llvm::LoopPassManager l;
+    l.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    l.addPass(llvm::IndVarSimplifyPass());
+    l.addPass(llvm::LoopFullUnrollPass());
+    f.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(l), /*UseMemorySSA=*/true));
+    f.addPass(llvm::GVNPass());
+    f.addPass(llvm::InstCombinePass());
+    llvm::LoopPassManager again;
+    again.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    f.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(again), /*UseMemorySSA=*/true));
+    f.addPass(llvm::SimplifyCFGPass());
+    f.addPass(llvm::ADCEPass());
+  }
+  llvm::ModulePassManager m;
+  m.addPass(llvm::AlwaysInlinerPass());
+  m.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));
+  m.run(module, modules);
+  return OkStatus();
+}
+
+namespace {
+
+Status EmitFile(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
+                llvm::SmallVectorImpl<char>& out) {
+  llvm::raw_svector_ostream stream(out);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true)) {
+    return Status(StatusCode::kInternal, "LLVM's x86-64 target cannot write this kind of file");
+  }
+  passes.run(module);
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> out;
+  RELAYVM_RETURN_IF_ERROR(EmitFile(module, machine, llvm::CodeGenFileType::ObjectFile, out));
+  return std::vector<char>(out.begin(), out.end());
+}
+
+Result<std::string> EmitAssembly(const llvm::Module& module, llvm::TargetMachine& machine) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);  // emission changes what it emits
+  llvm::SmallVector<char, 0> out;
+  RELAYVM_RETURN_IF_ERROR(EmitFile(*copy, machine, llvm::CodeGenFileType::AssemblyFile, out));
+  return std::string(out.begin(), out.end());
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,163 @@
+// Transposed convolutions: nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose.
+// The kernel's I is the input's channels, its O the output's channels of one group. Each output position gathers the taps k with
+// (y + padding - k * dilation) divisible by the stride. Stateless. Tested by conv_test.cc.
+#include <algorithm>
+#include <utility>
+
+#include "kernels/op/conv.h"
+#include "kernels/op/nn_helpers.h"
+
+namespace relayvm {
+namespace {
+
+using nn::Indices;
+using nn::WindowLayout;
+using te::Expr;
+using te::Tensor;
+
+struct TransposePlan {
+  WindowLayout data, kernel, out;
+  std::vector<int64_t> strides, dilation, output_padding;
+  nn::Padding padding;
+  int64_t groups = 1;
+  Dim batch, in_channels, kernel_in, kernel_out;
+  std::vector<Dim> in_extent, kernel_extent, out_extent, out_shape;
+};
+
+Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
+                                    const std::vector<Dim>& data_shape,
+                                    const std::vector<Dim>& kernel_shape) {
+  const std::string letters(nn::SpatialLetters(spatial));
+  TransposePlan p;
+  const std::string& data_layout = attrs.String("data_layout");
+  RELAYVM_ASSIGN_OR_RETURN(p.data, nn::ParseLayout(data_layout, "NC" + letters, "data_layout"));
+  RELAYVM_ASSIGN_OR_RETURN(
+      p.kernel, nn::ParseLayout(attrs.String("kernel_layout"), "IO" + letters, "kernel_layout"));
+  const std::string& out_layout = attrs.String("out_layout");
+  RELAYVM_ASSIGN_OR_RETURN(p.out, nn::ParseLayout(out_layout.empty() ? data_layout : out_layout,
+                                                  "NC" + letters, "out_layout"));
+  if (p.data.rank() != static_cast<int>(data_shape.size())) {
+    return Invalid("data has rank {}, expected {}", data_shape.size(), data_layout);
+  }
+  if (p.kernel.rank() != static_cast<int>(kernel_shape.size())) {
+    return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
+                    attrs.String("kernel_layout"));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(p.strides,
+                           nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
+  RELAYVM_ASSIGN_OR_RETURN(p.dilation,
+                           nn::ExpandSpatial(attrs.Ints("dilation"), spatial, 1, "dilation"));
+  // Some programs give more values than there are spatial axes; the first ones count.
+  std::vector<int64_t> output_padding = attrs.Ints("output_padding");
+  if (static_cast<int>(output_padding.size()) > spatial) output_padding.resize(spatial);
+  RELAYVM_ASSIGN_OR_RETURN(
+      p.output_padding, nn::ExpandSpatial(std::move(output_padding), spatial, 0, "output_padding"));
+  RELAYVM_ASSIGN_OR_RETURN(p.padding, nn::ExpandPadding(attrs.Ints("padding"), spatial));
+  p.groups = attrs.Int("groups");
+  if (p.groups < 1) return Invalid("groups is {}, expected at least 1", p.groups);
+
+  p.batch = p.data.Extent('N', data_shape);
+  p.in_channels = p.data.Extent('C', data_shape);
+  p.kernel_in = p.kernel.Extent('I', kernel_shape);
+  p.kernel_out = p.kernel.Extent('O', kernel_shape);
+  for (int s = 0; s < spatial; ++s) {
+    p.in_extent.push_back(p.data.Extent(letters[s], data_shape));
+    p.kernel_extent.push_back(p.kernel.Extent(letters[s], kernel_shape));
+    const int64_t pad = p.padding.before[s] + p.padding.after[s];
+    p.out_extent.push_back((p.in_extent[s] - 1) * p.strides[s] +
+                           (p.kernel_extent[s] - 1) * p.dilation[s] + 1 - pad + p.output_padding[s]);
+  }
+  p.out_shape = p.out.Shape([&](char axis) {
+    if (axis == 'N') return p.batch;
+    if (axis == 'C') return p.kernel_out * p.groups;
+    return p.out_extent[letters.find(axis)];
+  });
+  return p;
+}
+
+Result<OpResult> InferTranspose(TypeContext& tc, int spatial) {
+  const TensorType& data = tc.tensor(0);
+  const TensorType& kernel = tc.tensor(1);
+  if (data.dtype != kernel.dtype && !(IsInt(data.dtype) && IsInt(kernel.dtype))) {
+    return nn::RequireSameDType(data.dtype, kernel.dtype, "the dtypes of data and kernel");
+  }
+  RELAYVM_ASSIGN_OR_RETURN(TransposePlan p,
+                           PlanTranspose(tc.attrs(), spatial, data.shape, kernel.shape));
+  RELAYVM_RETURN_IF_ERROR(
+      tc.RequireEqual(p.in_channels, p.kernel_in, "the channels of data and of the kernel"));
+  if (p.groups > 1) {
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(Dim::FloorMod(p.in_channels, p.groups), 0, "the channels modulo groups"));
+  }
+  RELAYVM_RETURN_IF_ERROR(CheckConvAttrs(tc, p.kernel_out * p.groups, p.kernel_extent));
+  for (int s = 0; s < spatial; ++s) {
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_extent[s], 0, "the output's extent"));
+  }
+  return OpResult(TensorType{p.out_shape, tc.attrs().OptionalDType("out_dtype").value_or(data.dtype)});
+}
+
+std::vector<Tensor> ComputeTranspose(const ComputeContext& c, int spatial) {
+  const Tensor& data = c.inputs[0];
+  const Tensor& kernel = c.inputs[1];
+  const std::string letters(nn::SpatialLetters(spatial));
+  const TransposePlan p = *PlanTranspose(c.attrs, spatial, data->shape, kernel->shape);
+  const DType dtype = c.outputs[0].dtype;
+  return {te::Compute(fmt::format("conv{}d_transpose", spatial), p.out_shape, [&](const Indices& i) {
+    const Expr channel = p.out.Logical('C', i);
+    const Dim group_in = Dim::FloorDiv(p.kernel_in, p.groups);
+    std::vector<te::Axis> axes = {te::MakeAxis("ic", group_in)};
+    Expr in_channel = te::AxisValue(axes.back());
+    Expr kernel_out = channel;
+    if (p.groups > 1) {
+      const Expr per_group = te::DimValue(p.kernel_out);
+      in_channel = FloorDivExpr(channel, per_group) * te::DimValue(group_in) + in_channel;
+      kernel_out = FloorModExpr(channel, per_group);
+    }
+    Indices position, tap;
+    std::vector<Expr> hits;
+    for (int s = 0; s < spatial; ++s) {
+      axes.push_back(te::MakeAxis(fmt::format("k{}", static_cast<char>(letters[s] - 'A' + 'a')),
+                                  p.kernel_extent[s]));
+      tap.push_back(te::AxisValue(axes.back()));
+      Expr at = p.out.Logical(letters[s], i) + Int(p.padding.before[s]) -
+                tap[s] * Int(p.dilation[s]);
+      hits.push_back(at >= Int(0));
+      if (p.strides[s] > 1) {
+        hits.push_back(FloorModExpr(at, Int(p.strides[s])) == Int(0));
+        at = FloorDivExpr(at, Int(p.strides[s]));
+      }
+      hits.push_back(at < te::DimValue(p.in_extent[s]));
+      position.push_back(at);
+    }
+    const Expr x = te::Load(data, p.data.Physical([&](char axis) {
+      if (axis == 'N') return p.out.Logical('N', i);
+      if (axis == 'C') return in_channel;
+      return position[letters.find(axis)];
+    }));
+    const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
+      if (axis == 'O') return kernel_out;
+      if (axis == 'I') return in_channel;
+      return tap[letters.find(axis)];
+    }));
+    const Expr value = te::Cast(x, dtype) * te::Cast(w, dtype);
+    return te::Reduce(te::ReduceKind::kSum,
+                      te::Select(nn::AndAll(hits), value, te::Const(0, dtype)), axes, dtype);
+  })};
+}
+
+}  // namespace
+
+void DefineConvTranspose(OpTable& table) {
+  for (int spatial = 1; spatial <= 3; ++spatial) {
+    OpDef op;
+    op.name = fmt::format("nn.conv{}d_transpose", spatial);
+    op.num_args = 2;
+    op.attrs = ConvFields(spatial, true);
+    op.fusion = FusionClass::kOutElementwise;
+    op.infer = [spatial](TypeContext& tc) { return InferTranspose(tc, spatial); };
+    op.compute = [spatial](const ComputeContext& c) { return ComputeTranspose(c, spatial); };
+    table.Add(std::move(op));
+  }
+}
+
+}  // namespace relayvm

@@ -1,0 +1,215 @@
+// Operators that make a tensor from a shape or a few scalars: zeros, full, arange, shape_of ...
+#include <cmath>
+
+#include "kernels/op/define.h"
+#include "kernels/op/op_helpers.h"
+
+namespace relayvm {
+namespace {
+
+using te::Expr;
+
+// The dims of attribute `shape`, all known.
+Result<std::vector<Dim>> ShapeAttr(const Attrs& attrs) {
+  std::vector<Dim> shape = attrs.Dims("shape");
+  for (const Dim& d : shape) {
+    if (d.ContainsAny()) return Invalid("shape {} has an unknown dim", ShapeToString(shape));
+    if (auto high = d.UpperBound(); high && *high < 0) {
+      return Invalid("shape {} has a negative dim", ShapeToString(shape));
+    }
+  }
+  return shape;
+}
+
+te::Tensor Filled(std::string name, const TensorType& type, Expr value) {
+  return te::Compute(std::move(name), type.shape, [&](const ExprList&) { return value; });
+}
+
+OpDef ConstantFill(std::string name, double value) {
+  OpDef def;
+  def.name = name;
+  def.num_args = 0;
+  def.attrs = {Required("shape", AttrKind::kDims), Optional("dtype", AttrKind::kDType, "")};
+  def.fusion = FusionClass::kElementwise;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, ShapeAttr(ctx.attrs()));
+    return OpResult(TensorType{std::move(shape), DTypeOr(ctx.attrs(), "dtype", DType::kFloat32)});
+  };
+  def.compute = [name, value](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    return {Filled(name, ctx.outputs[0], te::Const(value, ctx.outputs[0].dtype))};
+  };
+  return def;
+}
+
+OpDef Full() {
+  OpDef def;
+  def.name = "full";
+  def.attrs = {Optional("shape", AttrKind::kDims, AttrList{}),
+               Optional("dtype", AttrKind::kDType, "")};
+  def.fusion = FusionClass::kElementwise;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(0), 0, "the fill value"));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, ShapeAttr(ctx.attrs()));
+    return OpResult(
+        TensorType{std::move(shape), DTypeOr(ctx.attrs(), "dtype", ctx.tensor(0).dtype)});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    const TensorType& out = ctx.outputs[0];
+    return {Filled("full", out, te::Cast(Scalar(ctx.inputs[0]), out.dtype))};
+  };
+  return def;
+}
+
+OpDef FullLike() {
+  OpDef def;
+  def.name = "full_like";
+  def.num_args = 2;
+  def.fusion = FusionClass::kElementwise;
+  def.shape_args = {0};
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(1), 0, "the fill value"));
+    return OpResult(ctx.tensor(0));
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    const TensorType& out = ctx.outputs[0];
+    return {Filled("full_like", out, te::Cast(Scalar(ctx.inputs[1]), out.dtype))};
+  };
+  return def;
+}
+
+// --- arange ---------------------------------------------------------------------------------------------------------
+
+// One of arange's numbers when it is known now: as an argument, or as the attribute that repeats it.
+std::optional<double> KnownFloat(TypeContext& ctx, size_t i, std::string_view attr) {
+  if (auto values = ctx.ConstantFloats(i); values && values->size() == 1) return (*values)[0];
+  const AttrValue* given = ctx.attrs().Find(attr);
+  if (given == nullptr) return std::nullopt;
+  if (const auto* d = std::get_if<double>(&given->value)) return *d;
+  return std::nullopt;
+}
+
+Result<Dim> FloatRangeLength(TypeContext& ctx) {
+  constexpr std::string_view kNames[] = {"start", "stop", "step"};
+  double v[3];
+  for (size_t i = 0; i < 3; ++i) {
+    auto known = KnownFloat(ctx, i, kNames[i]);
+    if (!known) {
+      return Unsupported(
+          "{} is a {} that is not known at compile time, so the length of the range isn't either; "
+          "give it as an integer or a constant",
+          kNames[i], DTypeName(ctx.tensor(i).dtype));
+    }
+    v[i] = *known;
+  }
+  double length = std::ceil((v[1] - v[0]) / v[2]);
+  if (v[2] == 0 || !(length < 9e15)) {
+    return Invalid("the range from {} to {} by {} is not finite", v[0], v[1], v[2]);
+  }
+  return Dim(length > 0 ? static_cast<int64_t>(length) : 0);
+}
+
+Result<Dim> IntRangeLength(TypeContext& ctx) {
+  Dim v[3];
+  for (size_t i = 0; i < 3; ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, ctx.Elements(i));
+    v[i] = elements[0];
+  }
+  const Dim& step = v[2];
+  if (step.is_const(0)) return Invalid("the step is 0");
+  if (!step.is_const()) {
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(step * step, Dim(1), "the step is 0"));
+  }
+  // ceil(x / y) = -floor(-x / y), of any signs.
+  Dim length = step.is_const() && step.value() > 0
+                   ? Dim::CeilDiv(v[1] - v[0], step)
+                   : Dim(0) - Dim::FloorDiv(v[0] - v[1], step);
+  return Dim::Max(Dim(0), length);
+}
+
+OpDef Arange() {
+  OpDef def;
+  def.name = "arange";
+  def.num_args = 3;
+  // start, stop and step repeat the arguments; only the arguments count where they are known.
+  def.attrs = {Optional("start", AttrKind::kAny), Optional("stop", AttrKind::kAny),
+               Optional("step", AttrKind::kAny), Optional("dtype", AttrKind::kDType, "")};
+  def.fusion = FusionClass::kInjective;
+  def.shape_args = {1};
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    for (size_t i = 0; i < 3; ++i) {
+      RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(i), 0, "start, stop and step"));
+      RELAYVM_RETURN_IF_ERROR(RequireNumber(ctx.tensor(i), "start, stop and step"));
+      RELAYVM_RETURN_IF_ERROR(RequireSameDType(ctx.tensor(0), ctx.tensor(i)));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(
+        Dim length, IsFloat(ctx.tensor(0).dtype) ? FloatRangeLength(ctx) : IntRangeLength(ctx));
+    return OpResult(TensorType{{length}, DTypeOr(ctx.attrs(), "dtype", ctx.tensor(0).dtype)});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    DType dtype = ctx.inputs[0]->dtype;
+    return {te::Compute("arange", ctx.outputs[0].shape, [&](const ExprList& i) {
+      Expr offset = te::Cast(i[0], dtype) * Scalar(ctx.inputs[2]);
+      return te::Cast(Scalar(ctx.inputs[0]) + offset, ctx.outputs[0].dtype);
+    })};
+  };
+  return def;
+}
+
+// --- Shapes as data -------------------------------------------------------------------------------------------------
+
+OpDef ShapeOf(std::string name, DType fallback) {
+  OpDef def;
+  def.name = std::move(name);
+  def.attrs = {Optional("dtype", AttrKind::kDType, "")};
+  def.fusion = FusionClass::kInjective;
+  def.shape_args = {0};
+  def.infer = [fallback](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    return OpResult(
+        TensorType{{Dim(ctx.tensor(0).rank())}, DTypeOr(ctx.attrs(), "dtype", fallback)});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    DType dtype = ctx.outputs[0].dtype;
+    ExprList dims;
+    for (const Dim& d : ctx.inputs[0]->shape) dims.push_back(te::Cast(te::DimValue(d), dtype));
+    return {te::Compute("shape_of", ctx.outputs[0].shape,
+                        [&](const ExprList& i) { return SelectFrom(i[0], dims, dtype); })};
+  };
+  return def;
+}
+
+OpDef NdarraySize() {
+  OpDef def;
+  def.name = "ndarray_size";
+  def.attrs = {Optional("dtype", AttrKind::kDType, "")};
+  def.fusion = FusionClass::kInjective;
+  def.shape_args = {0};
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    return OpResult(TensorType{{}, DTypeOr(ctx.attrs(), "dtype", DType::kInt32)});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    Dim size = ProductOf(ctx.inputs[0]->shape);
+    return {Filled("ndarray_size", ctx.outputs[0],
+                   te::Cast(te::DimValue(size), ctx.outputs[0].dtype))};
+  };
+  return def;
+}
+
+}  // namespace
+
+void DefineCreation(OpTable& table) {
+  table.Add(ConstantFill("zeros", 0));
+  table.Add(ConstantFill("ones", 1));
+  table.Add(Full());
+  table.Add(FullLike());
+  table.Add(Arange());
+  table.Add(ShapeOf("shape_of", DType::kInt32));
+  table.Add(ShapeOf("vm.shape_of", DType::kInt64));
+  table.Add(NdarraySize());
+}
+
+}  // namespace relayvm

@@ -1,0 +1,216 @@
+// Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack.
+// Elements are converted to the result's dtype (out_dtype, else the data's) before they are multiplied, and accumulated in it.
+// Stateless. Tested by dense_test.cc.
+#include <utility>
+
+#include "kernels/op/define.h"
+#include "kernels/op/nn_helpers.h"
+
+namespace relayvm {
+namespace {
+
+using nn::Indices;
+using te::Expr;
+using te::Tensor;
+
+DType ResultDType(TypeContext& tc) {
+  return tc.attrs().OptionalDType("out_dtype").value_or(tc.tensor(0).dtype);
+}
+
+// Products are defined within a class of dtypes: two floats of one dtype, or two integers.
+Status CheckOperands(TypeContext& tc) {
+  const DType a = tc.tensor(0).dtype, b = tc.tensor(1).dtype;
+  if (a == b || (IsInt(a) && IsInt(b))) return OkStatus();
+  return nn::RequireSameDType(a, b, "the dtypes of data and weight");
+}
+
+Status CheckUnits(TypeContext& tc, const Dim& columns) {
+  if (!tc.attrs().Has("units")) return OkStatus();
+  return tc.RequireEqual(tc.attrs().Int("units"), columns, "units and the columns of weight");
+}
+
+// A is (..., m, k) or, transposed, (..., k, m); B is (k, n) or, transposed, (n, k).
+Result<OpResult> InferMatmul(TypeContext& tc, bool transpose_a, bool transpose_b) {
+  const TensorType& a = tc.tensor(0);
+  const TensorType& b = tc.tensor(1);
+  if (a.rank() < (transpose_a ? 2 : 1)) return Invalid("data has rank {}, too low", a.rank());
+  RELAYVM_RETURN_IF_ERROR(RequireRank(b, 2, "weight"));
+  RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+  std::vector<Dim> shape = a.shape;
+  if (transpose_a) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  const Dim& columns = b.shape[transpose_b ? 0 : 1];
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(shape.back(), b.shape[transpose_b ? 1 : 0],
+                                          "the reduced dimensions of data and weight"));
+  RELAYVM_RETURN_IF_ERROR(CheckUnits(tc, columns));
+  shape.back() = columns;
+  return OpResult(TensorType{std::move(shape), ResultDType(tc)});
+}
+
+// sum over k of a(k) * b(k), in the result's dtype.
+template <typename A, typename B>
+Expr Contract(const Dim& extent, DType dtype, const A& a, const B& b) {
+  const te::Axis k = te::MakeAxis("k", extent);
+  const Expr at = te::AxisValue(k);
+  return te::Reduce(te::ReduceKind::kSum, te::Cast(a(at), dtype) * te::Cast(b(at), dtype), {k}, dtype);
+}
+
+Tensor Hinted(Tensor t, te::ScheduleHint hint, const ComputeContext& c, bool transpose_a,
+              bool transpose_b) {
+  auto node = std::make_shared<te::TensorNode>(*t);
+  node->hint = hint;
+  node->hint_inputs = {c.inputs[0], c.inputs[1]};
+  node->transpose_a = transpose_a;
+  node->transpose_b = transpose_b;
+  return node;
+}
+
+std::vector<Tensor> ComputeMatmul(const ComputeContext& c, const char* name, bool transpose_a,
+                                  bool transpose_b) {
+  const Tensor& a = c.inputs[0];
+  const Tensor& b = c.inputs[1];
+  const size_t rank = a->shape.size();
+  const Dim& extent = a->shape[transpose_a ? rank - 2 : rank - 1];
+  const Tensor out = te::Compute(name, c.outputs[0].shape, [&](const Indices& i) {
+    return Contract(
+        extent, c.outputs[0].dtype,
+        [&](const Expr& k) {
+          Indices at = i;
+          at.back() = k;
+          if (transpose_a) std::swap(at[rank - 1], at[rank - 2]);
+          return te::Load(a, at);
+        },
+        [&](const Expr& k) {
+          return te::Load(b, transpose_b ? Indices{i.back(), k} : Indices{k, i.back()});
+        });
+  });
+  return {Hinted(out, te::ScheduleHint::kDense, c, transpose_a, transpose_b)};
+}
+
+OpDef MatmulOp(std::string name, std::vector<AttrField> fields) {
+  OpDef op;
+  op.name = std::move(name);
+  op.num_args = 2;
+  op.attrs = std::move(fields);
+  op.attrs.push_back({"out_dtype", AttrKind::kDType, false, ""});
+  op.fusion = FusionClass::kOutElementwise;
+  return op;
+}
+
+OpDef DenseOp() {
+  OpDef op = MatmulOp("nn.dense", {{"units", AttrKind::kInt}});
+  op.infer = [](TypeContext& tc) { return InferMatmul(tc, false, true); };
+  op.compute = [](const ComputeContext& c) { return ComputeMatmul(c, "dense", false, true); };
+  return op;
+}
+
+OpDef GeneralMatmulOp() {
+  OpDef op = MatmulOp("nn.matmul", {{"units", AttrKind::kInt},
+                                    {"transpose_a", AttrKind::kBool, false, false},
+                                    {"transpose_b", AttrKind::kBool, false, false}});
+  op.infer = [](TypeContext& tc) {
+    return InferMatmul(tc, tc.attrs().Bool("transpose_a"), tc.attrs().Bool("transpose_b"));
+  };
+  op.compute = [](const ComputeContext& c) {
+    return ComputeMatmul(c, "matmul", c.attrs.Bool("transpose_a"), c.attrs.Bool("transpose_b"));
+  };
+  return op;
+}
+
+// The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the micro-kernels read them.
+OpDef DensePackOp() {
+  OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
+  op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& data = tc.tensor(0);
+    const TensorType& weight = tc.tensor(1);
+    if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
+    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
+    RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+    if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
+      return Invalid("the last dimension of weight is {}, expected a positive constant",
+                      weight.shape[2].ToString());
+    }
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(data.shape.back(), weight.shape[1],
+                                            "the reduced dimensions of data and weight"));
+    Dim units = weight.shape[0] * weight.shape[2];
+    if (tc.attrs().Has("units")) units = tc.attrs().Int("units");
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[2]), weight.shape[0],
+                                            "the panels of units and of weight"));
+    std::vector<Dim> shape = data.shape;
+    shape.back() = units;
+    return OpResult(TensorType{std::move(shape), ResultDType(tc)});
+  };
+  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
+    const Tensor& weight = c.inputs[1];
+    const Expr width = te::DimValue(weight->shape[2]);
+    const Tensor out = te::Compute("dense_pack", c.outputs[0].shape, [&](const Indices& i) {
+      return Contract(
+          weight->shape[1], c.outputs[0].dtype,
+          [&](const Expr& k) {
+            Indices at = i;
+            at.back() = k;
+            return te::Load(c.inputs[0], at);
+          },
+          [&](const Expr& k) {
+            return te::Load(weight, {FloorDivExpr(i.back(), width), k, FloorModExpr(i.back(), width)});
+          });
+    });
+    return {Hinted(out, te::ScheduleHint::kDense, c, false, false)};
+  };
+  return op;
+}
+
+// (b, m, k) x (b, k, n); either batch may be 1.
+OpDef BatchMatmulOp() {
+  OpDef op = MatmulOp("nn.batch_matmul", {{"transpose_a", AttrKind::kBool, false, false},
+                                          {"transpose_b", AttrKind::kBool, false, false}});
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& a = tc.tensor(0);
+    const TensorType& b = tc.tensor(1);
+    RELAYVM_RETURN_IF_ERROR(RequireRank(a, 3, "the first argument"));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(b, 3, "the second argument"));
+    RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+    const bool ta = tc.attrs().Bool("transpose_a"), tb = tc.attrs().Bool("transpose_b");
+    RELAYVM_ASSIGN_OR_RETURN(Dim batch, tc.Broadcast(a.shape[0], b.shape[0], "the batch dimensions"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(a.shape[ta ? 1 : 2], b.shape[tb ? 2 : 1], "the reduced dimensions"));
+    return OpResult(TensorType{{batch, a.shape[ta ? 2 : 1], b.shape[tb ? 1 : 2]}, ResultDType(tc)});
+  };
+  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
+    const Tensor& a = c.inputs[0];
+    const Tensor& b = c.inputs[1];
+    const bool ta = c.attrs.Bool("transpose_a"), tb = c.attrs.Bool("transpose_b");
+    const std::vector<Dim>& shape = c.outputs[0].shape;
+    // The batch index of an operand that is broadcast is 0; where only running tells, it is selected.
+    const auto batch_index = [&](const Tensor& t, const Expr& i) -> Expr {
+      if (t->shape[0] == shape[0]) return i;
+      if (t->shape[0].is_const(1)) return Int(0);
+      return te::Select(te::DimValue(t->shape[0]) == Int(1), Int(0), i);
+    };
+    const Tensor out = te::Compute("batch_matmul", shape, [&](const Indices& i) {
+      return Contract(
+          a->shape[ta ? 1 : 2], c.outputs[0].dtype,
+          [&](const Expr& k) {
+            const Expr batch = batch_index(a, i[0]);
+            return te::Load(a, ta ? Indices{batch, k, i[1]} : Indices{batch, i[1], k});
+          },
+          [&](const Expr& k) {
+            const Expr batch = batch_index(b, i[0]);
+            return te::Load(b, tb ? Indices{batch, i[2], k} : Indices{batch, k, i[2]});
+          });
+    });
+    return {Hinted(out, te::ScheduleHint::kBatchMatmul, c, ta, tb)};
+  };
+  return op;
+}
+
+}  // namespace
+
+void DefineDense(OpTable& table) {
+  table.Add(DenseOp());
+  table.Add(GeneralMatmulOp());
+  table.Add(DensePackOp());
+  table.Add(BatchMatmulOp());
+}
+
+}  // namespace relayvm

@@ -1,0 +1,420 @@
+// Operators that index by data: take, gather, gather_nd, adv_index, one_hot, unravel_index, sparse_to_dense.
+//
+// An index out of range is clamped into it (take's "wrap" aside) where TVM is unchecked, so that no access leaves the tensor.
+#include "kernels/op/indexing.h"
+
+#include <algorithm>
+
+#include "kernels/op/define.h"
+#include "kernels/op/op_helpers.h"
+#include "kernels/op/shape_rules.h"
+
+namespace relayvm {
+
+using te::Expr;
+
+namespace {
+
+// An axis that is read through an index must not be empty, unless nothing is read.
+Status RequireReadable(TypeContext& ctx, const Dim& extent, const std::vector<Dim>& result) {
+  if (auto low = extent.LowerBound(); low && *low >= 1) return OkStatus();
+  return ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(result)), "the indexed axis is empty");
+}
+
+// --- take -----------------------------------------------------------------------------------------------------------
+
+// Where the parts of the result of take(axis, batch_dims) lie:
+// data[:axis] + indices[batch_dims:] + data[axis + 1:].
+struct TakeShape {
+  int axis;
+  int batch;
+};
+
+Result<OpResult> InferTake(TypeContext& ctx) {
+  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+  const TensorType& data = ctx.tensor(0);
+  const TensorType& indices = ctx.tensor(1);
+  RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
+  const std::string& mode = ctx.attrs().String("mode");
+  if (mode != "clip" && mode != "wrap" && mode != "fast") {
+    return Invalid("mode \"{}\" is not clip, wrap or fast", mode);
+  }
+  auto given = ctx.attrs().OptionalInt("axis");
+  if (!given) {
+    if (ctx.attrs().Int("batch_dims") != 0) return Invalid("batch_dims needs an axis");
+    RELAYVM_RETURN_IF_ERROR(RequireReadable(ctx, ProductOf(data.shape), indices.shape));
+    return OpResult(TensorType{indices.shape, data.dtype});
+  }
+  RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(*given, data.rank()));
+  int64_t batch = ctx.attrs().Int("batch_dims");
+  if (batch < 0) batch += indices.rank();
+  if (batch < 0 || batch > axis || batch > indices.rank()) {
+    return Invalid("batch_dims is {}, with axis {} and indices of rank {}", batch, axis,
+                   indices.rank());
+  }
+  for (int64_t i = 0; i < batch; ++i) {
+    auto k = static_cast<size_t>(i);
+    RELAYVM_RETURN_IF_ERROR(
+        ctx.RequireEqual(data.shape[k], indices.shape[k], "batch dims of data and indices"));
+  }
+  TensorType out{{data.shape.begin(), data.shape.begin() + axis}, data.dtype};
+  out.shape.insert(out.shape.end(), indices.shape.begin() + batch, indices.shape.end());
+  out.shape.insert(out.shape.end(), data.shape.begin() + axis + 1, data.shape.end());
+  RELAYVM_RETURN_IF_ERROR(
+      RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], out.shape));
+  return OpResult(std::move(out));
+}
+
+std::vector<te::Tensor> ComputeTake(const ComputeContext& ctx) {
+  const te::Tensor& data = ctx.inputs[0];
+  const te::Tensor& indices = ctx.inputs[1];
+  bool wrap = ctx.attrs.String("mode") == "wrap";
+  auto in_range = [&](Expr index, const Dim& extent) {
+    if (wrap) return FloorModExpr(ToIndex(std::move(index)), te::DimValue(extent));
+    return ClampIndex(std::move(index), extent);
+  };
+  auto given = ctx.attrs.OptionalInt("axis");
+  if (!given) {
+    return {te::Compute("take", ctx.outputs[0].shape, [&](const ExprList& i) {
+      Expr position = in_range(te::Load(indices, i), ProductOf(data->shape));
+      return te::Load(data, Unravel(position, data->shape));
+    })};
+  }
+  int axis = CanonicalAxis(*given, data->rank());
+  int batch = CanonicalAxis(ctx.attrs.Int("batch_dims"), indices->rank());
+  return {te::Compute("take", ctx.outputs[0].shape, [&](const ExprList& i) {
+    auto middle = i.begin() + axis;
+    auto tail = middle + (indices->rank() - batch);
+    ExprList which(i.begin(), i.begin() + batch);
+    which.insert(which.end(), middle, tail);
+    ExprList at(i.begin(), middle);
+    at.push_back(in_range(te::Load(indices, std::move(which)),
+                          data->shape[static_cast<size_t>(axis)]));
+    at.insert(at.end(), tail, i.end());
+    return te::Load(data, std::move(at));
+  })};
+}
+
+OpDef Take() {
+  OpDef def;
+  def.name = "take";
+  def.num_args = 2;
+  def.attrs = {Optional("batch_dims", AttrKind::kInt, 0), Optional("axis", AttrKind::kInt),
+               Optional("mode", AttrKind::kString, "clip")};
+  def.fusion = FusionClass::kInjective;
+  def.infer = InferTake;
+  def.compute = ComputeTake;
+  return def;
+}
+
+// --- gather ---------------------------------------------------------------------------------------------------------
+
+// out[i, j, k] = data[i, indices[i, j, k], k] for axis 1.
+OpDef Gather() {
+  OpDef def;
+  def.name = "gather";
+  def.num_args = 2;
+  def.attrs = {Required("axis", AttrKind::kInt)};
+  def.fusion = FusionClass::kInjective;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    const TensorType& data = ctx.tensor(0);
+    const TensorType& indices = ctx.tensor(1);
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(indices, data.rank(), "indices"));
+    RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(ctx.attrs().Int("axis"), data.rank()));
+    for (size_t i = 0; i < data.shape.size(); ++i) {
+      if (i == static_cast<size_t>(axis)) continue;
+      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(data.shape[i], indices.shape[i],
+                                                 "indices are larger than the data"));
+    }
+    RELAYVM_RETURN_IF_ERROR(
+        RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], indices.shape));
+    return OpResult(TensorType{indices.shape, data.dtype});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    const te::Tensor& data = ctx.inputs[0];
+    auto axis = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("axis"), data->rank()));
+    return {te::Compute("gather", ctx.outputs[0].shape, [&](const ExprList& i) {
+      ExprList at = i;
+      at[axis] = ClampIndex(te::Load(ctx.inputs[1], i), data->shape[axis]);
+      return te::Load(data, std::move(at));
+    })};
+  };
+  return def;
+}
+
+// indices has shape (M, Y...): its first axis holds the M coordinates of an element of data[batch dims...].
+OpDef GatherNd() {
+  OpDef def;
+  def.name = "gather_nd";
+  def.num_args = 2;
+  def.attrs = {Optional("batch_dims", AttrKind::kInt, 0), Optional("index_rank", AttrKind::kInt)};
+  def.fusion = FusionClass::kInjective;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    const TensorType& data = ctx.tensor(0);
+    const TensorType& indices = ctx.tensor(1);
+    RELAYVM_RETURN_IF_ERROR(RequireNumber(indices, "indices"));
+    if (indices.rank() < 1) return Invalid("indices must have at least one dim");
+    Dim count = indices.shape[0];
+    if (!count.is_const()) {
+      auto rank = ctx.attrs().OptionalInt("index_rank");
+      if (!rank) {
+        return Invalid(
+            "index_rank must be given: the first dim of indices, {}, is not known at compile time",
+            count.ToString());
+      }
+      RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(count, Dim(*rank), "index_rank"));
+      count = Dim(*rank);
+    }
+    int64_t batch = ctx.attrs().Int("batch_dims");
+    if (batch < 0 || batch > indices.rank() - 1) {
+      return Invalid("batch_dims is {}, indices have rank {}", batch, indices.rank());
+    }
+    if (count.value() < 0 || count.value() + batch > data.rank()) {
+      return Invalid("{} coordinates and {} batch dims for data of rank {}", count.value(), batch,
+                     data.rank());
+    }
+    TensorType out{{indices.shape.begin() + 1, indices.shape.end()}, data.dtype};
+    out.shape.insert(out.shape.end(), data.shape.begin() + batch + count.value(), data.shape.end());
+    for (int64_t i = 0; i < batch; ++i) {
+      auto k = static_cast<size_t>(i);
+      RELAYVM_RETURN_IF_ERROR(
+          ctx.RequireEqual(data.shape[k], indices.shape[k + 1], "batch dims of data and indices"));
+    }
+    for (int64_t i = batch; i < batch + count.value(); ++i) {
+      RELAYVM_RETURN_IF_ERROR(
+          RequireReadable(ctx, data.shape[static_cast<size_t>(i)], out.shape));
+    }
+    return OpResult(std::move(out));
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    const te::Tensor& data = ctx.inputs[0];
+    const te::Tensor& indices = ctx.inputs[1];
+    int64_t batch = ctx.attrs.Int("batch_dims");
+    int64_t kept = ctx.outputs[0].rank() - (indices->rank() - 1);  // trailing dims of data
+    int64_t count = data->rank() - batch - kept;
+    return {te::Compute("gather_nd", ctx.outputs[0].shape, [&](const ExprList& i) {
+      ExprList at(i.begin(), i.begin() + batch);
+      for (int64_t k = 0; k < count; ++k) {
+        ExprList which{Int(k)};
+        which.insert(which.end(), i.begin(), i.begin() + (indices->rank() - 1));
+        at.push_back(ClampIndex(te::Load(indices, std::move(which)),
+                                data->shape[static_cast<size_t>(batch + k)]));
+      }
+      at.insert(at.end(), i.begin() + (indices->rank() - 1), i.end());
+      return te::Load(data, std::move(at));
+    })};
+  };
+  return def;
+}
+
+// (data, i0, i1, ...): numpy's data[i0, i1, ...], the indices broadcast together.
+OpDef AdvIndex() {
+  OpDef def;
+  def.name = "adv_index";
+  def.fusion = FusionClass::kInjective;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTuple(ctx, 0));
+    const std::vector<TensorType>& fields = ctx.arg(0).tensors;
+    const TensorType& data = fields[0];
+    auto count = static_cast<std::ptrdiff_t>(fields.size()) - 1;
+    if (count < 1 || count > data.rank()) {
+      return Invalid("{} indices for data of rank {}", count, data.rank());
+    }
+    std::vector<Dim> shape;
+    for (size_t n = 1; n < fields.size(); ++n) {
+      RELAYVM_RETURN_IF_ERROR(RequireInteger(fields[n], "indices"));
+      RELAYVM_ASSIGN_OR_RETURN(shape, BroadcastShapes(ctx, shape, fields[n].shape, "indices"));
+    }
+    shape.insert(shape.end(), data.shape.begin() + count, data.shape.end());
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      RELAYVM_RETURN_IF_ERROR(RequireReadable(ctx, data.shape[static_cast<size_t>(k)], shape));
+    }
+    return OpResult(TensorType{std::move(shape), data.dtype});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    const te::Tensor& data = ctx.inputs[0];
+    const std::vector<Dim>& out = ctx.outputs[0].shape;
+    auto count = static_cast<std::ptrdiff_t>(ctx.inputs.size()) - 1;
+    std::ptrdiff_t index_rank = static_cast<std::ptrdiff_t>(out.size()) - (data->rank() - count);
+    std::vector<Dim> index_shape(out.begin(), out.begin() + index_rank);
+    return {te::Compute("adv_index", out, [&](const ExprList& i) {
+      ExprList which(i.begin(), i.begin() + index_rank);
+      ExprList at;
+      for (std::ptrdiff_t k = 0; k < count; ++k) {
+        auto n = static_cast<size_t>(k);
+        at.push_back(ClampIndex(LoadBroadcast(ctx.inputs[n + 1], index_shape, which),
+                                data->shape[n]));
+      }
+      at.insert(at.end(), i.begin() + index_rank, i.end());
+      return te::Load(data, std::move(at));
+    })};
+  };
+  return def;
+}
+
+// --- one_hot --------------------------------------------------------------------------------------------------------
+
+OpDef OneHot() {
+  OpDef def;
+  def.name = "one_hot";
+  def.num_args = 3;
+  def.attrs = {Required("depth", AttrKind::kInt), Optional("axis", AttrKind::kInt, -1),
+               Optional("dtype", AttrKind::kDType, "")};
+  def.fusion = FusionClass::kInjective;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    int64_t depth = ctx.attrs().Int("depth");
+    if (depth < 1) return Invalid("depth is {}", depth);
+    return InferOneHot(ctx, Dim(depth));
+  };
+  def.compute = ComputeOneHot;
+  return def;
+}
+
+// --- unravel_index, sparse_to_dense ---------------------------------------------------------------------------------
+
+// Row k holds coordinate k of each index into an array of the given shape.
+OpDef UnravelIndex() {
+  OpDef def;
+  def.name = "unravel_index";
+  def.num_args = 2;
+  def.fusion = FusionClass::kInjective;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+    const TensorType& indices = ctx.tensor(0);
+    const TensorType& shape = ctx.tensor(1);
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(shape, "shape"));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(shape, 1, "shape"));
+    if (!shape.shape[0].is_const()) {
+      return Unsupported("the length of shape, {}, is not known at compile time",
+                         shape.shape[0].ToString());
+    }
+    if (indices.rank() > 1) return Invalid("indices must be a scalar or a vector");
+    TensorType out{{shape.shape[0]}, indices.dtype};
+    out.shape.insert(out.shape.end(), indices.shape.begin(), indices.shape.end());
+    return OpResult(std::move(out));
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    const te::Tensor& indices = ctx.inputs[0];
+    int64_t rank = ctx.outputs[0].shape[0].value();
+    return {te::Compute("unravel_index", ctx.outputs[0].shape, [&](const ExprList& i) {
+      Expr rest = ToIndex(te::Load(indices, ExprList(i.begin() + 1, i.end())));
+      ExprList coordinates(static_cast<size_t>(rank));
+      for (int64_t k = rank; k-- > 0;) {
+        Expr extent = ToIndex(te::Load(ctx.inputs[1], {Int(k)}));
+        coordinates[static_cast<size_t>(k)] = te::Cast(FloorModExpr(rest, extent), indices->dtype);
+        rest = FloorDivExpr(rest, extent);
+      }
+      return SelectFrom(i[0], coordinates, indices->dtype);
+    })};
+  };
+  return def;
+}
+
+OpDef SparseToDense() {
+  OpDef def;
+  def.name = "sparse_to_dense";
+  def.num_args = -1;
+  def.attrs = {Required("output_shape", AttrKind::kDims)};
+  def.fusion = FusionClass::kOpaque;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    std::vector<Dim> shape = ctx.attrs().Dims("output_shape");
+    RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, shape));
+    return InferSparseToDense(ctx, shape);
+  };
+  def.compute = ComputeSparseToDense;
+  return def;
+}
+
+}  // namespace
+
+Result<OpResult> InferOneHot(TypeContext& ctx, const Dim& depth) {
+  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+  const TensorType& indices = ctx.tensor(0);
+  RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
+  RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(1), 0, "on_value"));
+  RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(2), 0, "off_value"));
+  RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(ctx.attrs().Int("axis"), indices.rank() + 1));
+  TensorType out{indices.shape, DTypeOr(ctx.attrs(), "dtype", ctx.tensor(1).dtype)};
+  out.shape.insert(out.shape.begin() + axis, depth);
+  return OpResult(std::move(out));
+}
+
+std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx) {
+  const te::Tensor& indices = ctx.inputs[0];
+  int axis = CanonicalAxis(ctx.attrs.Int("axis"), indices->rank() + 1);
+  return {te::Compute("one_hot", ctx.outputs[0].shape, [&](const ExprList& i) {
+    ExprList at = i;
+    at.erase(at.begin() + axis);
+    DType dtype = ctx.outputs[0].dtype;
+    return te::Select(ToIndex(te::Load(indices, std::move(at))) == i[static_cast<size_t>(axis)],
+                      te::Cast(Scalar(ctx.inputs[1]), dtype), te::Cast(Scalar(ctx.inputs[2]), dtype));
+  })};
+}
+
+Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& shape) {
+  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
+  if (ctx.num_args() < 2) return Invalid("needs indices and values");
+  const TensorType& indices = ctx.tensor(0);
+  const TensorType& values = ctx.tensor(1);
+  RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "sparse_indices"));
+  if (values.rank() > 1) return Invalid("sparse_values must be a scalar or a vector");
+  if (indices.rank() > 2) return Invalid("sparse_indices must have at most 2 dims");
+  if (ctx.num_args() > 2) {
+    RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(2), 0, "default_value"));
+    RELAYVM_RETURN_IF_ERROR(RequireSameDType(values, ctx.tensor(2)));
+  }
+  if (values.rank() == 1) {
+    Dim count = indices.rank() == 0 ? Dim(1) : indices.shape[0];
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(values.shape[0], count, "indices and values"));
+  }
+  Dim coordinates = indices.rank() == 2 ? indices.shape[1] : Dim(1);
+  RELAYVM_RETURN_IF_ERROR(
+      ctx.RequireEqual(coordinates, Dim(static_cast<int64_t>(shape.size())),
+                       "coordinates of an index and dims of the result"));
+  return OpResult(TensorType{shape, values.dtype});
+}
+
+// For each element the last entry whose coordinates are the element's: two steps, its position, then its value.
+std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx) {
+  const te::Tensor& indices = ctx.inputs[0];
+  const te::Tensor& values = ctx.inputs[1];
+  const std::vector<Dim>& shape = ctx.outputs[0].shape;
+  bool has_default = ctx.inputs.size() > 2 && ctx.inputs[2]->rank() == 0;
+  Expr fallback = has_default ? Scalar(ctx.inputs[2]) : te::Const(0, values->dtype);
+  Dim count = indices->rank() == 0 ? Dim(1) : indices->shape[0];
+  // 1 + the position of the last match; 0 or less when there is none.
+  te::Tensor found = te::Compute("sparse_position", shape, [&](const ExprList& i) {
+    te::Axis k = te::MakeAxis("k", count);
+    Expr match = te::IntImm(1, DType::kBool);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      ExprList at;
+      if (indices->rank() > 0) at.push_back(te::AxisValue(k));
+      if (indices->rank() > 1) at.push_back(Int(static_cast<int64_t>(d)));
+      match = match && ToIndex(te::Load(indices, std::move(at))) == i[d];
+    }
+    Expr position = te::Select(match, te::AxisValue(k) + Int(1), Int(0));
+    return te::Reduce(te::ReduceKind::kMax, position, {k}, DType::kInt64);
+  });
+  return {te::Compute("sparse_to_dense", shape, [&](const ExprList& i) {
+    Expr position = te::Load(found, i);
+    ExprList at;
+    if (values->rank() == 1) at.push_back(position - Int(1));
+    return te::Select(Greater(position, Int(0)), te::Load(values, std::move(at)), fallback);
+  })};
+}
+
+void DefineIndexing(OpTable& table) {
+  table.Add(Take());
+  table.Add(Gather());
+  table.Add(GatherNd());
+  table.Add(AdvIndex());
+  table.Add(OneHot());
+  table.Add(UnravelIndex());
+  table.Add(SparseToDense());
+}
+
+}  // namespace relayvm

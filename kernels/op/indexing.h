@@ -1,0 +1,18 @@
+// What the static and the dyn.* form of one_hot and sparse_to_dense share. Tested by indexing_test.cc.
+#pragma once
+
+#include <vector>
+
+#include "kernels/op/op.h"
+
+namespace relayvm {
+
+// Arguments: indices, on value, off value.
+Result<OpResult> InferOneHot(TypeContext& ctx, const Dim& depth);
+std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx);
+
+// Arguments: indices, values and perhaps a default value. Of equal indices the last one counts.
+Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& shape);
+std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx);
+
+}  // namespace relayvm

@@ -1,0 +1,91 @@
+#include "kernels/op/testing.h"
+
+namespace relayvm::op_testing {
+namespace {
+
+TEST_CASE("take: modes, axis, batch dims") {
+  te::HostTensor x = F32({3, 2}, Iota(6));
+  te::HostTensor i = I32({2}, {-1, 7});
+  CheckOp("take", {{"axis", 0}}, {x, i}, {F32({2, 2}, {0, 1, 4, 5})});  // clip: -1 is element 0
+  CheckOp("take", {{"axis", 0}, {"mode", "wrap"}}, {x, i}, {F32({2, 2}, {4, 5, 2, 3})});
+  CheckOp("take", {{"axis", 0}, {"mode", "fast"}}, {x, I32({2}, {2, 0})}, {F32({2, 2}, {4, 5, 0, 1})});
+  CheckOp("take", {}, {x, I64({2, 2}, {5, 9, -3, 2})}, {F32({2, 2}, {5, 5, 0, 2})});
+  CheckOp("take", {{"axis", -1}}, {x, I32({}, {1})}, {F32({3}, {1, 3, 5})});
+  CheckOp("take", {{"axis", 1}}, {x, I32({1, 2}, {1, 0})}, {F32({3, 1, 2}, {1, 0, 3, 2, 5, 4})});
+  CheckOp("take", {{"axis", 1}, {"batch_dims", 1}}, {x, I32({3, 1}, {1, 0, 1})},
+          {F32({3, 1}, {1, 2, 5})});
+  CheckOp("take", {{"axis", 0}}, {F32({0, 2}, {}), I32({0}, {})}, {F32({0, 2}, {})});
+  CheckFails("take", {{"axis", 0}}, {F32({0, 2}, {}), i}, "the indexed axis is empty");
+  CheckFails("take", {{"axis", 0}}, {F32({0, 2}, {}), i}, "the indexed axis is empty", true);
+  CheckFails("take", {{"axis", 0}}, {x, F32({1}, {0})}, "indices must be of an integer dtype");
+  CheckFails("take", {{"axis", 0}, {"mode", "raise"}}, {x, i}, "not clip, wrap or fast");
+  CheckFails("take", {{"axis", 0}, {"batch_dims", 1}}, {x, i}, "batch_dims is 1");
+}
+
+TEST_CASE("gather") {
+  te::HostTensor x = F32({2, 3}, Iota(6));
+  CheckOp("gather", {{"axis", 1}}, {x, I64({2, 2}, {2, 0, 1, 1})}, {F32({2, 2}, {2, 0, 4, 4})});
+  CheckOp("gather", {{"axis", 0}}, {x, I64({1, 3}, {1, 0, 1})}, {F32({1, 3}, {3, 1, 5})});
+  CheckOp("gather", {{"axis", 1}}, {x, I64({1, 2}, {-5, 9})}, {F32({1, 2}, {0, 2})});  // clamped
+  CheckFails("gather", {{"axis", 1}}, {x, I64({3, 1}, {0, 0, 0})}, "larger than the data");
+  CheckFails("gather", {{"axis", 1}}, {x, I64({2}, {0, 0})}, "indices must have rank 2");
+}
+
+TEST_CASE("gather_nd: coordinates lie along the first axis of indices") {
+  te::HostTensor x = F32({2, 2, 2}, Iota(8));
+  Options indices{.static_args = {1}};
+  CheckOp("gather_nd", {}, {x, I64({2, 3}, {0, 1, 1, 0, 0, 1})}, {F32({3, 2}, {0, 1, 4, 5, 6, 7})},
+          indices);
+  CheckOp("gather_nd", {}, {x, I32({3, 1}, {1, 0, 1})}, {F32({1}, {5})}, indices);
+  CheckOp("gather_nd", {{"batch_dims", 1}}, {x, I32({1, 2}, {1, 0})}, {F32({2, 2}, {2, 3, 4, 5})},
+          indices);
+  CheckOp("gather_nd", {{"index_rank", 2}}, {x, I64({2, 1}, {1, 0})}, {F32({1, 2}, {4, 5})});
+  CheckFails("gather_nd", {}, {x, I64({2, 1}, {1, 0})}, "index_rank must be given", true);
+  CheckFails("gather_nd", {}, {x, I64({4, 1}, {1, 0, 0, 0})}, "4 coordinates");
+}
+
+TEST_CASE("adv_index") {
+  te::HostTensor x = F32({2, 3}, Iota(6));
+  CheckOp("adv_index", {}, {Arg::Tuple({x, I64({2}, {1, 0})})}, {F32({2, 3}, {3, 4, 5, 0, 1, 2})});
+  CheckOp("adv_index", {}, {Arg::Tuple({x, I64({2, 1}, {1, 0}), I64({2}, {2, 1})})},
+          {F32({2, 2}, {5, 4, 2, 1})});
+  CheckFails("adv_index", {}, {Arg::Tuple({x})}, "0 indices");
+}
+
+TEST_CASE("one_hot") {
+  te::HostTensor i = I32({3}, {1, 0, 5});
+  AttrMap attrs = {{"depth", 2}, {"dtype", "float32"}};
+  CheckOp("one_hot", attrs, {i, F32({}, {1}), F32({}, {-1})}, {F32({3, 2}, {-1, 1, 1, -1, -1, -1})});
+  attrs["axis"] = 0;
+  CheckOp("one_hot", attrs, {i, I32({}, {2}), I32({}, {0})}, {F32({2, 3}, {0, 2, 0, 2, 0, 0})});
+  CheckOp("dyn.one_hot", {{"dtype", "int32"}}, {i, I32({}, {1}), I32({}, {0}), I32({}, {2})},
+          {I32({3, 2}, {0, 1, 1, 0, 0, 0})});
+  CheckFails("one_hot", {{"depth", 0}}, {i, F32({}, {1}), F32({}, {0})}, "depth is 0");
+}
+
+TEST_CASE("unravel_index") {
+  CheckOp("unravel_index", {}, {I64({3}, {22, 41, 37}), I64({2}, {7, 6})},
+          {I64({2, 3}, {3, 6, 6, 4, 5, 1})});
+  CheckOp("unravel_index", {}, {I32({}, {1621}), I32({4}, {6, 7, 8, 9})}, {I32({4}, {3, 1, 4, 1})},
+          {.static_args = {1}});
+}
+
+TEST_CASE("sparse_to_dense: the last of equal indices counts") {
+  AttrMap attrs = {{"output_shape", List({5})}};
+  CheckOp("sparse_to_dense", attrs, {I32({3}, {1, 4, 1}), F32({3}, {3, 2, 9}), F32({}, {-1})},
+          {F32({5}, {-1, 9, -1, -1, 2})}, {.static_args = {0, 1}});
+  CheckOp("sparse_to_dense", attrs, {I32({}, {3}), F32({}, {7}), F32({}, {0})},
+          {F32({5}, {0, 0, 0, 7, 0})});
+  CheckOp("sparse_to_dense", {{"output_shape", List({2, 2})}},
+          {I32({2, 2}, {0, 1, 1, 0}), I64({2}, {5, 6}), I64({}, {0})}, {I64({2, 2}, {0, 5, 6, 0})},
+          {.static_args = {0, 1}});
+  CheckOp("sparse_to_dense", attrs, {I32({0}, {}), F32({0}, {}), F32({}, {4})},
+          {F32({5}, {4, 4, 4, 4, 4})}, {.static_args = {0, 1}});
+  CheckOp("dyn.sparse_to_dense", {}, {I32({1}, {2}), F32({}, {3}), F32({}, {0}), I64({1}, {4})},
+          {F32({4}, {0, 0, 3, 0})});
+  CheckFails("sparse_to_dense", {{"output_shape", List({2, 2})}},
+             {I32({1}, {0}), F32({1}, {5}), F32({}, {0})}, "coordinates of an index");
+}
+
+}  // namespace
+}  // namespace relayvm::op_testing

@@ -1,0 +1,82 @@
+#include "kernels/op/testing.h"
+
+namespace relayvm::op_testing {
+namespace {
+
+TEST_CASE("trilu keeps a triangle") {
+  for (int64_t k : {-2, -1, 0, 1, 2}) {
+    for (bool upper : {true, false}) {
+      std::vector<double> out;
+      for (int64_t i = 0; i < 3; ++i) {
+        for (int64_t j = 0; j < 4; ++j) {
+          bool keep = upper ? j - i >= k : j - i <= k;
+          out.push_back(keep ? static_cast<double>(i * 4 + j + 1) : 0);
+        }
+      }
+      CheckOp("trilu", {{"upper", upper}}, {F32({3, 4}, Iota(12, 1)), I64({}, {double(k)})},
+              {F32({3, 4}, out)});
+    }
+  }
+  CheckFails("trilu", {}, {F32({3}, Iota(3)), I64({}, {0})}, "at least 2 dims");
+}
+
+TEST_CASE("matrix_set_diag: one diagonal, several, alignments") {
+  te::HostTensor x = F32({3, 4}, std::vector<double>(12, 0));
+  CheckOp("matrix_set_diag", {}, {x, F32({3}, {1, 2, 3})},
+          {F32({3, 4}, {1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0})});
+  CheckOp("matrix_set_diag", {{"k1", 1}, {"k2", 1}}, {x, F32({3}, {1, 2, 3})},
+          {F32({3, 4}, {0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3})});
+  // Diagonals 2, 1, 0, -1; the shorter ones right-aligned above, left-aligned below the main one.
+  te::HostTensor d = F32({4, 3}, {0, 9, 1, 6, 5, 8, 1, 2, 3, 4, 5, 0});
+  CheckOp("matrix_set_diag", {{"k1", -1}, {"k2", 2}}, {x, d},
+          {F32({3, 4}, {1, 6, 9, 0, 4, 2, 5, 1, 0, 5, 3, 8})});
+  te::HostTensor left = F32({4, 3}, {9, 1, 0, 6, 5, 8, 1, 2, 3, 0, 4, 5});
+  CheckOp("matrix_set_diag",
+          {{"k1", -1}, {"k2", 2}, {"super_diag_right_align", false}, {"sub_diag_right_align", true}},
+          {x, left}, {F32({3, 4}, {1, 6, 9, 0, 4, 2, 5, 1, 0, 5, 3, 8})});
+  CheckFails("matrix_set_diag", {}, {x, F32({4}, Iota(4))}, "the diagonals");
+  CheckFails("matrix_set_diag", {{"k1", 2}, {"k2", 1}}, {x, d}, "above k2");
+}
+
+TEST_CASE("sequence_mask") {
+  te::HostTensor x = F32({2, 3}, Iota(6, 1));
+  CheckOp("sequence_mask", {}, {x, I32({3}, {0, 1, 2})}, {F32({2, 3}, {0, 2, 3, 0, 0, 6})});
+  CheckOp("sequence_mask", {{"axis", 1}, {"mask_value", -1.0}}, {x, F32({2}, {1, 5})},
+          {F32({2, 3}, {1, -1, -1, 4, 5, 6})});
+  CheckFails("sequence_mask", {{"axis", 2}}, {x, I32({3}, {0, 1, 2})}, "axis must be 0 or 1");
+}
+
+TEST_CASE("einsum") {
+  te::HostTensor a = F32({2, 3}, Iota(6));
+  te::HostTensor b = F32({3, 2}, Iota(6));
+  auto call = [](const char* equation, std::vector<te::HostTensor> in, te::HostTensor out) {
+    CheckOp("einsum", {{"equation", equation}}, {Arg::Tuple(std::move(in))}, {std::move(out)});
+  };
+  call("ij,jk->ik", {a, b}, F32({2, 2}, {10, 13, 28, 40}));
+  call("ij,jk", {a, b}, F32({2, 2}, {10, 13, 28, 40}));
+  call("ij , jk -> ki", {a, b}, F32({2, 2}, {10, 28, 13, 40}));
+  call("ij->ji", {a}, F32({3, 2}, {0, 3, 1, 4, 2, 5}));
+  call("ij->", {a}, F32({}, {15}));
+  call("ij->i", {a}, F32({2}, {3, 12}));
+  call("ii->i", {F32({2, 2}, Iota(4))}, F32({2}, {0, 3}));
+  call("ii", {F32({2, 2}, Iota(4))}, F32({}, {3}));
+  call("i,j->ij", {F32({2}, {1, 2}), F32({2}, {3, 4})}, F32({2, 2}, {3, 4, 6, 8}));
+  call("ij,jk,km->im", {a, b, F32({2, 1}, {1, 1})}, F32({2, 1}, {23, 68}));
+  call("...ij,...jk->...ik", {F32({2, 1, 1}, {2, 3}), F32({2, 1, 1}, {4, 5})},
+       F32({2, 1, 1}, {8, 15}));
+  call("...i,i->...", {a, F32({3}, {1, 1, 1})}, F32({2}, {3, 12}));
+  call("ij,ij->ij", {a, F32({1, 3}, {1, 0, 2})}, F32({2, 3}, {0, 0, 4, 3, 0, 10}));
+  auto fails = [](const char* equation, std::vector<te::HostTensor> in, const char* message) {
+    CheckFails("einsum", {{"equation", equation}}, {Arg::Tuple(std::move(in))}, message);
+  };
+  fails("ij,jk->il", {a, b}, "the result has label l that no operand has");
+  fails("ij->ii", {a}, "twice");
+  fails("ij,jk->ik", {a}, "has 2 operands, the call 1");
+  fails("ij->ij", {a, b}, "has 1 operands, the call 2");
+  fails("ijk->i", {a}, "does not fit an operand of rank 2");
+  fails("i?->i", {a}, "unexpected '?'");
+  fails("ij,jk->ik", {a, a}, "dims of one label");
+}
+
+}  // namespace
+}  // namespace relayvm::op_testing

@@ -1,0 +1,94 @@
+// What the definitions of nn, reduction and vision operators share beyond op_helpers.h: layouts, windows, expressions.
+// Stateless; thread-safe. Tested by nn_helpers_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "kernels/op/op_helpers.h"
+#include "kernels/te/te.h"
+
+namespace relayvm::nn {
+
+using Indices = ExprList;
+
+Status RequireSameDType(DType a, DType b, std::string_view what);
+
+// --- Expressions ---------------------------------------------------------------------------------------------------
+
+inline te::Expr Divide(te::Expr a, te::Expr b) {
+  return te::Binary(te::BinaryOp::kDivide, std::move(a), std::move(b));
+}
+inline te::Expr Sqrt(te::Expr a) { return te::Unary(te::UnaryOp::kSqrt, std::move(a)); }
+inline te::Expr Exp(te::Expr a) { return te::Unary(te::UnaryOp::kExp, std::move(a)); }
+inline te::Expr Log(te::Expr a) { return te::Unary(te::UnaryOp::kLog, std::move(a)); }
+inline te::Expr Power(te::Expr a, te::Expr b) {
+  return te::Binary(te::BinaryOp::kPower, std::move(a), std::move(b));
+}
+// The lowest value of dtype: -infinity's finite neighbour, as TVM's min_value.
+te::Expr LowestValue(DType dtype);
+// 0 <= i < extent.
+te::Expr InRange(const te::Expr& i, const te::Expr& extent);
+// All of them; null when the list is empty.
+te::Expr AndAll(const std::vector<te::Expr>& conditions);
+// Select that takes a null condition as true.
+te::Expr SelectIf(const te::Expr& condition, te::Expr if_true, te::Expr if_false);
+// The sum over `axes`, or the body itself when there are none.
+te::Expr ReduceOver(te::ReduceKind kind, te::Expr body, std::vector<te::Axis> axes, DType dtype);
+// Loads `t` at the last t->rank() of `indices`, 0 where its extent is the constant 1.
+te::Expr LoadOnes(const te::Tensor& t, const Indices& indices);
+// A copy of `t` with a schedule hint.
+te::Tensor WithHint(const te::Tensor& t, te::ScheduleHint hint, std::vector<te::Tensor> inputs);
+
+// --- Layouts -------------------------------------------------------------------------------------------------------
+
+// "NCHW", "OIHW8i8o", "NCHW16c": a capital is an axis, a number and a small letter a split of that axis.
+// Logical index of an axis = (((primal * f1) + sub1) * f2) + sub2 ... for its splits in order.
+class WindowLayout {
+ public:
+  static Result<WindowLayout> Parse(std::string_view text);
+
+  int rank() const { return static_cast<int>(parts_.size()); }
+  bool Has(char axis) const { return Position(axis) >= 0; }
+  int Position(char axis) const;       // of the capital; -1 when absent
+  int64_t Factor(char axis) const;     // the product of its splits, 1 when not split
+  Dim Extent(char axis, const std::vector<Dim>& shape) const;
+  te::Expr Logical(char axis, const Indices& indices) const;
+  // The physical shape and index tuple for what `fn` gives for each capital.
+  std::vector<Dim> Shape(const std::function<Dim(char)>& fn) const;
+  Indices Physical(const std::function<te::Expr(char)>& fn) const;
+  // Capitals in order: "NCHW" of "NCHW8c".
+  std::string Capitals() const;
+
+ private:
+  struct Part {
+    char axis;       // capital
+    int64_t factor;  // 0: the capital itself
+  };
+  std::vector<Part> parts_;
+};
+
+// The layout whose capitals are a permutation of `capitals`; else an error naming `what`.
+Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals, std::string_view what);
+
+// --- Windows (convolution, pooling) --------------------------------------------------------------------------------
+
+struct Padding {
+  std::vector<int64_t> before, after;  // one a spatial axis
+};
+// Relay's short forms: one value for all; one a spatial axis; or all before, then all after.
+Result<Padding> ExpandPadding(const std::vector<int64_t>& padding, int spatial);
+// `values` as one a spatial axis (one value stands for all), each at least `least`.
+Result<std::vector<int64_t>> ExpandSpatial(std::vector<int64_t> values, int spatial, int64_t least,
+                                           std::string_view what);
+// floordiv(in + pad - dilated kernel, stride) + 1.
+Dim WindowExtent(const Dim& in, int64_t pad, const Dim& kernel, int64_t stride, int64_t dilation);
+// "W", "HW", "DHW".
+std::string_view SpatialLetters(int spatial);
+
+}  // namespace relayvm::nn

@@ -1,0 +1,193 @@
+#include "kernels/op/op.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace relayvm {
+namespace {
+
+std::string Describe(const AttrValue& v) {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(bool b) const { return b ? "True" : "False"; }
+    std::string operator()(const Dim& d) const { return d.ToString(); }
+    std::string operator()(double d) const { return fmt::format("{}", d); }
+    std::string operator()(const std::string& s) const { return fmt::format("\"{}\"", s); }
+    std::string operator()(const AttrList& list) const {
+      std::string out = "[";
+      for (size_t i = 0; i < list.size(); ++i) {
+        if (i > 0) out += ", ";
+        if (i == 8) return out + "...]";
+        out += Describe(list[i]);
+      }
+      return out + "]";
+    }
+  };
+  return std::visit(Visitor(), v.value);
+}
+
+std::string_view Expectation(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kBool: return "True or False";
+    case AttrKind::kInt: return "an integer";
+    case AttrKind::kFloat: return "a number";
+    case AttrKind::kString: return "a string";
+    case AttrKind::kDType: return "the name of a dtype";
+    case AttrKind::kInts: return "a list of integers";
+    case AttrKind::kInts2: return "a list of lists of integers";
+    case AttrKind::kFloats: return "a list of numbers";
+    case AttrKind::kIntOrInts: return "an integer or a list of integers";
+    case AttrKind::kDims: return "a list of integers or ?";
+    case AttrKind::kAny: return "any value";
+  }
+  return "";
+}
+
+// Metadata sections hold numbers as text, so a string that is a number in whole counts as one.
+template <typename T>
+std::optional<T> ParseWhole(const std::string& text) {
+  T value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<int64_t> AsInt(const AttrValue& v) {
+  if (const auto* b = std::get_if<bool>(&v.value)) return *b ? 1 : 0;
+  if (const auto* dim = std::get_if<Dim>(&v.value)) {
+    if (dim->is_const()) return dim->value();
+    return std::nullopt;
+  }
+  if (const auto* text = std::get_if<std::string>(&v.value)) return ParseWhole<int64_t>(*text);
+  return std::nullopt;
+}
+
+std::optional<double> AsFloat(const AttrValue& v) {
+  if (const auto* d = std::get_if<double>(&v.value)) return *d;
+  if (const auto* text = std::get_if<std::string>(&v.value)) return ParseWhole<double>(*text);
+  if (auto i = AsInt(v)) return static_cast<double>(*i);
+  return std::nullopt;
+}
+
+std::optional<AttrValue> Convert(const AttrValue& v, AttrKind kind);
+
+std::optional<AttrValue> ConvertList(const AttrValue& v, AttrKind element, bool accept_single) {
+  const auto* list = std::get_if<AttrList>(&v.value);
+  AttrList out;
+  if (list == nullptr) {
+    if (!accept_single) return std::nullopt;
+    auto single = Convert(v, element);
+    if (!single) return std::nullopt;
+    out.push_back(std::move(*single));
+    return AttrValue(std::move(out));
+  }
+  out.reserve(list->size());
+  for (const AttrValue& x : *list) {
+    auto converted = Convert(x, element);
+    if (!converted) return std::nullopt;
+    out.push_back(std::move(*converted));
+  }
+  return AttrValue(std::move(out));
+}
+
+// `v` as the canonical value of `kind`; nullopt when it is not one.
+std::optional<AttrValue> Convert(const AttrValue& v, AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kBool:
+      if (auto i = AsInt(v)) return AttrValue(*i != 0);
+      return std::nullopt;
+    case AttrKind::kInt:
+      if (auto i = AsInt(v)) return AttrValue(*i);
+      return std::nullopt;
+    case AttrKind::kFloat:
+      if (auto d = AsFloat(v)) return AttrValue(*d);
+      return std::nullopt;
+    case AttrKind::kString:
+      if (std::holds_alternative<std::string>(v.value)) return v;
+      return std::nullopt;
+    case AttrKind::kDType: {
+      const auto* text = std::get_if<std::string>(&v.value);
+      if (text == nullptr) return std::nullopt;
+      if (text->empty() || *text == "void") return AttrValue("");
+      auto dtype = ParseDType(*text);
+      if (!dtype) return std::nullopt;
+      return AttrValue(std::string(DTypeName(*dtype)));
+    }
+    case AttrKind::kInts: return ConvertList(v, AttrKind::kInt, true);
+    case AttrKind::kInts2: return ConvertList(v, AttrKind::kInts, false);
+    case AttrKind::kFloats: return ConvertList(v, AttrKind::kFloat, true);
+    case AttrKind::kIntOrInts:
+      if (std::holds_alternative<AttrList>(v.value)) return ConvertList(v, AttrKind::kInt, false);
+      return Convert(v, AttrKind::kInt);
+    case AttrKind::kDims: {
+      const auto* list = std::get_if<AttrList>(&v.value);
+      AttrList single{v};
+      if (list == nullptr) list = &single;
+      AttrList out;
+      for (const AttrValue& x : *list) {
+        if (std::holds_alternative<Dim>(x.value)) {
+          out.push_back(x);
+          continue;
+        }
+        auto i = AsInt(x);
+        if (!i) return std::nullopt;
+        out.emplace_back(*i);
+      }
+      return AttrValue(std::move(out));
+    }
+    case AttrKind::kAny: return v;
+  }
+  return std::nullopt;
+}
+
+const AttrField* FindField(const OpDef& op, std::string_view name) {
+  for (const AttrField& field : op.attrs) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+std::string FieldNames(const OpDef& op) {
+  if (op.attrs.empty()) return "it has none";
+  std::string out = "it has ";
+  for (size_t i = 0; i < op.attrs.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += op.attrs[i].name;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given) {
+  Attrs out;
+  for (const auto& [name, value] : given.values()) {
+    const AttrField* field = FindField(op, name);
+    if (field == nullptr) {
+      return Status(StatusCode::kInvalidInput, fmt::format("{}: no attribute named \"{}\"; {}",
+                                                           op.name, name, FieldNames(op)));
+    }
+    if (value.is_none()) continue;  // as if not given
+    auto converted = Convert(value, field->kind);
+    if (!converted) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: attribute {} must be {}, not {}", op.name, name,
+                                Expectation(field->kind), Describe(value)));
+    }
+    out.Set(name, std::move(*converted));
+  }
+  for (const AttrField& field : op.attrs) {
+    if (out.Find(field.name) != nullptr) continue;
+    if (field.required) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: attribute {} ({}) is missing", op.name, field.name,
+                                Expectation(field.kind)));
+    }
+    out.Set(std::string(field.name), field.fallback);
+  }
+  return out;
+}
+
+}  // namespace relayvm

@@ -1,0 +1,350 @@
+#include "kernels/op/op_helpers.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace relayvm {
+
+using te::Expr;
+using te::Tensor;
+
+// --- Axes and dtypes ------------------------------------------------------------------------------------------------
+
+Result<int> NormalizeAxis(int64_t axis, int rank, std::string_view what) {
+  if (axis < -rank || axis >= rank) {
+    if (rank == 0) return Invalid("{} {} is out of range: the tensor has rank 0", what, axis);
+    return Invalid("{} {} is out of range [{}, {}] for rank {}", what, axis, -rank, rank - 1, rank);
+  }
+  return CanonicalAxis(axis, rank);
+}
+
+Result<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes, int rank,
+                                       std::string_view what) {
+  std::vector<int> out;
+  for (int64_t axis : axes) {
+    RELAYVM_ASSIGN_OR_RETURN(int normal, NormalizeAxis(axis, rank, what));
+    if (std::find(out.begin(), out.end(), normal) != out.end()) {
+      return Invalid("{} {} is given twice", what, axis);
+    }
+    out.push_back(normal);
+  }
+  return out;
+}
+
+namespace {
+Status DTypeError(const TensorType& t, std::string_view what, std::string_view expected) {
+  return Invalid("{} must be of {} dtype, not {}", what, expected, DTypeName(t.dtype));
+}
+}  // namespace
+
+Status RequireFloat(const TensorType& t, std::string_view what) {
+  return IsFloat(t.dtype) ? OkStatus() : DTypeError(t, what, "a float");
+}
+Status RequireInteger(const TensorType& t, std::string_view what) {
+  return IsInt(t.dtype) ? OkStatus() : DTypeError(t, what, "an integer");
+}
+Status RequireIntegerOrBool(const TensorType& t, std::string_view what) {
+  return !IsFloat(t.dtype) ? OkStatus() : DTypeError(t, what, "an integer or bool");
+}
+Status RequireNumber(const TensorType& t, std::string_view what) {
+  return t.dtype != DType::kBool ? OkStatus() : DTypeError(t, what, "an integer or float");
+}
+Status RequireBool(const TensorType& t, std::string_view what) {
+  if (t.dtype == DType::kBool) return OkStatus();
+  return Invalid("{} must be bool, not {}", what, DTypeName(t.dtype));
+}
+
+Status RequireSameDType(const TensorType& a, const TensorType& b) {
+  if (a.dtype == b.dtype) return OkStatus();
+  return Invalid("dtypes {} and {} differ; there is no implicit conversion, insert a cast",
+                 DTypeName(a.dtype), DTypeName(b.dtype));
+}
+
+Status RequireRank(const TensorType& t, int rank, std::string_view what) {
+  if (t.rank() == rank) return OkStatus();
+  return Invalid("{} must have rank {}, not {}: its shape is {}", what, rank, t.rank(),
+                 ShapeToString(t.shape));
+}
+
+Status RequireTensors(const TypeContext& ctx) {
+  for (size_t i = 0; i < ctx.num_args(); ++i) {
+    if (ctx.arg(i).is_tuple) return Invalid("argument {} must be a tensor, not a tuple", i);
+  }
+  return OkStatus();
+}
+
+Status RequireTuple(const TypeContext& ctx, size_t i) {
+  if (!ctx.arg(i).is_tuple) return Invalid("argument {} must be a tuple of tensors", i);
+  if (ctx.arg(i).tensors.empty()) return Invalid("argument {} is an empty tuple", i);
+  return OkStatus();
+}
+
+Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std::vector<Dim>& b,
+                         std::string_view what) {
+  if (a.size() != b.size()) {
+    return Invalid("{}: shapes {} and {} differ in rank", what, ShapeToString(a), ShapeToString(b));
+  }
+  for (size_t i = 0; i < a.size(); ++i) {
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(a[i], b[i], what));
+  }
+  return OkStatus();
+}
+
+Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim>& a,
+                                         const std::vector<Dim>& b, std::string_view what) {
+  const std::vector<Dim>& longer = a.size() >= b.size() ? a : b;
+  const std::vector<Dim>& shorter = a.size() >= b.size() ? b : a;
+  size_t lead = longer.size() - shorter.size();
+  std::vector<Dim> out(longer.begin(), longer.begin() + static_cast<std::ptrdiff_t>(lead));
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    const Dim& x = a.size() >= b.size() ? longer[lead + i] : shorter[i];
+    const Dim& y = a.size() >= b.size() ? shorter[i] : longer[lead + i];
+    RELAYVM_ASSIGN_OR_RETURN(Dim d, ctx.Broadcast(x, y, what));
+    out.push_back(std::move(d));
+  }
+  return out;
+}
+
+// --- Tensor expressions ---------------------------------------------------------------------------------------------
+
+Expr ClampIndex(Expr index, const Dim& extent) {
+  return Clamp(ToIndex(std::move(index)), Int(0), te::DimValue(extent - Dim(1)));
+}
+
+Expr Ravel(const ExprList& indices, const std::vector<Dim>& shape) {
+  Expr position = Int(0);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    position = i == 0 ? indices[0] : position * te::DimValue(shape[i]) + indices[i];
+  }
+  return position;
+}
+
+ExprList Unravel(Expr position, const std::vector<Dim>& shape) {
+  ExprList out(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i].is_const(1)) {
+      out[i] = Int(0);
+    } else if (i == 0) {
+      out[i] = position;
+    } else {
+      out[i] = FloorModExpr(position, te::DimValue(shape[i]));
+      position = FloorDivExpr(position, te::DimValue(shape[i]));
+    }
+  }
+  return out;
+}
+
+ExprList BroadcastIndices(const std::vector<Dim>& shape, const std::vector<Dim>& out,
+                          const ExprList& indices) {
+  size_t lead = out.size() - shape.size();
+  ExprList result;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const Dim& d = shape[i];
+    const Expr& index = indices[lead + i];
+    if (d.is_const(1)) {
+      result.push_back(Int(0));
+    } else if (d.is_const() || d == out[lead + i]) {
+      result.push_back(index);
+    } else {
+      result.push_back(te::Select(te::DimValue(d) == Int(1), Int(0), index));
+    }
+  }
+  return result;
+}
+
+Expr LoadBroadcast(const Tensor& t, const std::vector<Dim>& out, const ExprList& indices) {
+  return te::Load(t, BroadcastIndices(t->shape, out, indices));
+}
+
+Tensor Elementwise(std::string name, const ComputeContext& ctx,
+                   const std::function<Expr(const ExprList&)>& fn) {
+  return te::Compute(std::move(name), ctx.outputs[0].shape, [&](const ExprList& i) {
+    ExprList values;
+    for (const Tensor& t : ctx.inputs) values.push_back(te::Load(t, i));
+    return fn(values);
+  });
+}
+
+Tensor Identity(const Tensor& t) {
+  return te::Compute("copy", t->shape, [&](const ExprList& i) { return te::Load(t, i); });
+}
+
+namespace {
+
+// A run of dims [in_begin, in_end) of the data that holds the same elements as [out_begin, out_end) of the result.
+struct DimGroup {
+  size_t in_begin, in_end, out_begin, out_end;
+};
+
+// Splits a reshape into the smallest groups whose products are equal as expressions, so that unchanged dims keep their plain
+// index. Dims left over form one last group.
+std::vector<DimGroup> GroupDims(const std::vector<Dim>& in, const std::vector<Dim>& out) {
+  std::vector<DimGroup> groups;
+  size_t i = 0;
+  size_t j = 0;
+  while (i < in.size() && j < out.size()) {
+    bool found = false;
+    // The first pair of equal prefix products, fewest dims first.
+    for (size_t total = 2; !found && total <= in.size() - i + out.size() - j; ++total) {
+      for (size_t a = 1; !found && a < total; ++a) {
+        size_t b = total - a;
+        if (a > in.size() - i || b > out.size() - j) continue;
+        Dim left = ProductOf(std::span<const Dim>(in).subspan(i, a));
+        Dim right = ProductOf(std::span<const Dim>(out).subspan(j, b));
+        if (!(left == right)) continue;
+        groups.push_back({i, i + a, j, j + b});
+        i += a;
+        j += b;
+        found = true;
+      }
+    }
+    if (!found) break;
+  }
+  auto all_one = [](const std::vector<Dim>& dims, size_t from) {
+    return std::all_of(dims.begin() + static_cast<std::ptrdiff_t>(from), dims.end(),
+                       [](const Dim& d) { return d.is_const(1); });
+  };
+  bool rest = i < in.size() || j < out.size();
+  if (rest && all_one(in, i) && all_one(out, j)) {
+    groups.push_back({i, in.size(), out.size(), out.size()});
+  } else if (rest) {
+    groups.push_back({i, in.size(), j, out.size()});
+  }
+  return groups;
+}
+
+}  // namespace
+
+Tensor ReshapeTensor(const Tensor& data, const std::vector<Dim>& shape) {
+  const std::vector<Dim>& in = data->shape;
+  auto slice = [](const auto& v, size_t begin, size_t end) {
+    return std::decay_t<decltype(v)>(v.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     v.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  return te::Compute("reshape", shape, [&](const ExprList& out) {
+    ExprList indices;
+    for (const DimGroup& g : GroupDims(in, shape)) {
+      Expr position =
+          Ravel(slice(out, g.out_begin, g.out_end), slice(shape, g.out_begin, g.out_end));
+      for (Expr& e : Unravel(position, slice(in, g.in_begin, g.in_end))) {
+        indices.push_back(std::move(e));
+      }
+    }
+    return te::Load(data, std::move(indices));
+  });
+}
+
+Expr SelectFrom(const Expr& index, const ExprList& values, DType dtype) {
+  if (values.empty()) return te::Const(0, dtype);
+  Expr result = values.back();
+  for (size_t i = values.size() - 1; i-- > 0;) {
+    result = te::Select(index == Int(static_cast<int64_t>(i)), values[i], result);
+  }
+  return result;
+}
+
+// --- Layouts --------------------------------------------------------------------------------------------------------
+
+Result<Layout> Layout::Parse(std::string_view text) {
+  Layout layout;
+  int64_t factor = 0;
+  for (char c : text) {
+    if (std::isdigit(static_cast<unsigned char>(c))) {
+      factor = factor * 10 + (c - '0');
+      if (factor > (int64_t{1} << 31)) return Invalid("layout \"{}\": a factor is too large", text);
+    } else if (c >= 'A' && c <= 'Z') {
+      if (factor != 0) return Invalid("layout \"{}\": a factor before upper-case {}", text, c);
+      if (layout.Find(c) >= 0) return Invalid("layout \"{}\": axis {} stands twice", text, c);
+      layout.entries.push_back({c, 0});
+    } else if (c >= 'a' && c <= 'z') {
+      if (factor == 0) return Invalid("layout \"{}\": no factor before {}", text, c);
+      layout.entries.push_back({static_cast<char>(c - 'a' + 'A'), factor});
+      factor = 0;
+    } else {
+      return Invalid("layout \"{}\": unexpected character '{}'", text, c);
+    }
+  }
+  if (factor != 0) return Invalid("layout \"{}\" ends in a factor", text);
+  for (const Entry& e : layout.entries) {
+    if (layout.Find(e.axis) < 0) return Invalid("layout \"{}\": no axis {}", text, e.axis);
+  }
+  if (layout.entries.empty()) return Invalid("empty layout");
+  return layout;
+}
+
+int Layout::Find(char axis) const {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].axis == axis && entries[i].factor == 0) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int64_t Layout::InnerFactor(char axis) const {
+  int64_t product = 1;
+  for (const Entry& e : entries) {
+    if (e.axis == axis && e.factor != 0) product *= e.factor;
+  }
+  return product;
+}
+
+Result<std::vector<Dim>> TransformShape(TypeContext& ctx, const std::vector<Dim>& shape,
+                                        const Layout& from, const Layout& to) {
+  if (static_cast<int>(shape.size()) != from.rank()) {
+    return Invalid("the source layout has {} dims, the data {}", from.rank(), shape.size());
+  }
+  for (const Layout* layout : {&from, &to}) {
+    const Layout& other = layout == &from ? to : from;
+    for (const Layout::Entry& e : layout->entries) {
+      if (other.Find(e.axis) < 0) return Invalid("axis {} is missing in one layout", e.axis);
+    }
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (from.entries[i].factor == 0) continue;
+    RELAYVM_RETURN_IF_ERROR(
+        ctx.RequireEqual(shape[i], Dim(from.entries[i].factor), "a factor of the source layout"));
+  }
+  std::vector<Dim> out;
+  for (const Layout::Entry& e : to.entries) {
+    if (e.factor != 0) {
+      out.emplace_back(e.factor);
+      continue;
+    }
+    Dim extent = shape[static_cast<size_t>(from.Find(e.axis))] * Dim(from.InnerFactor(e.axis));
+    Dim factor(to.InnerFactor(e.axis));
+    Dim outer = Dim::FloorDiv(extent, factor);
+    RELAYVM_RETURN_IF_ERROR(
+        ctx.RequireEqual(outer * factor, extent, "an axis must be a multiple of its factor"));
+    out.push_back(std::move(outer));
+  }
+  return out;
+}
+
+Tensor TransformTensor(const Tensor& data, const Layout& from, const Layout& to,
+                       const std::vector<Dim>& shape) {
+  return te::Compute("layout_transform", shape, [&](const ExprList& i) {
+    // The index of an axis in whole: outermost part first, then the inner parts in order.
+    auto whole = [&](char axis) {
+      Expr index = i[static_cast<size_t>(to.Find(axis))];
+      for (size_t k = 0; k < to.entries.size(); ++k) {
+        const Layout::Entry& e = to.entries[k];
+        if (e.axis == axis && e.factor != 0) index = index * Int(e.factor) + i[k];
+      }
+      return index;
+    };
+    ExprList source(from.entries.size());
+    for (const Layout::Entry& upper : from.entries) {
+      if (upper.factor != 0) continue;
+      Expr index = whole(upper.axis);
+      for (size_t k = from.entries.size(); k-- > 0;) {
+        const Layout::Entry& e = from.entries[k];
+        if (e.axis != upper.axis || e.factor == 0) continue;
+        source[k] = FloorModExpr(index, Int(e.factor));
+        index = FloorDivExpr(index, Int(e.factor));
+      }
+      source[static_cast<size_t>(from.Find(upper.axis))] = index;
+    }
+    return te::Load(data, std::move(source));
+  });
+}
+
+}  // namespace relayvm

@@ -1,0 +1,343 @@
+// Pooling: nn.{max,avg}_pool{1,2,3}d, nn.global_{max,avg}_pool2d, nn.adaptive_{max,avg}_pool{1,2,3}d and the gradients of
+// the two-dimensional ones. The spatial axes are found by their letters; all others pass through, so any layout works that
+// does not split a spatial axis.
+//
+// An average divides by the taps that lie inside the input or, with count_include_pad, inside the padded input (ceil_mode lets a
+// window leave that too); by 1 where there are none. Adaptive bins are PyTorch's:
+// floor(o * in / out) .. ceil((o + 1) * in / out). Stateless. Tested by pool_test.cc.
+#include <utility>
+
+#include "kernels/op/define.h"
+#include "kernels/op/nn_helpers.h"
+
+namespace relayvm {
+namespace {
+
+using nn::Indices;
+using te::Expr;
+using te::ReduceKind;
+using te::Tensor;
+
+struct PoolPlan {
+  std::vector<int> axes;  // of the spatial letters, in D H W order
+  std::vector<int64_t> size, strides, dilation;
+  nn::Padding padding;
+  std::vector<Dim> out_shape;
+};
+
+// Where the spatial axes of `attrs`' layout stand.
+Result<std::vector<int>> SpatialAxes(const Attrs& attrs, int spatial, int rank) {
+  const std::string& text = attrs.String("layout");
+  RELAYVM_ASSIGN_OR_RETURN(nn::WindowLayout layout, nn::WindowLayout::Parse(text));
+  if (layout.rank() != rank) return Invalid("data has rank {}, layout is {}", rank, text);
+  const std::string& out = attrs.String("out_layout");
+  if (!out.empty() && out != text) {
+    return Unsupported("out_layout {} differs from layout {}", out, text);
+  }
+  std::vector<int> axes;
+  for (char letter : nn::SpatialLetters(spatial)) {
+    if (!layout.Has(letter)) return Invalid("layout {} has no axis {}", text, letter);
+    if (layout.Factor(letter) != 1) return Unsupported("layout {} splits axis {}", text, letter);
+    axes.push_back(layout.Position(letter));
+  }
+  return axes;
+}
+
+Result<PoolPlan> PlanPool(const Attrs& attrs, int spatial, const std::vector<Dim>& shape) {
+  PoolPlan p;
+  RELAYVM_ASSIGN_OR_RETURN(p.axes, SpatialAxes(attrs, spatial, static_cast<int>(shape.size())));
+  RELAYVM_ASSIGN_OR_RETURN(p.size,
+                           nn::ExpandSpatial(attrs.Ints("pool_size"), spatial, 1, "pool_size"));
+  RELAYVM_ASSIGN_OR_RETURN(p.strides,
+                           nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
+  RELAYVM_ASSIGN_OR_RETURN(p.dilation,
+                           nn::ExpandSpatial(attrs.Ints("dilation"), spatial, 1, "dilation"));
+  RELAYVM_ASSIGN_OR_RETURN(p.padding, nn::ExpandPadding(attrs.Ints("padding"), spatial));
+  p.out_shape = shape;
+  for (int s = 0; s < spatial; ++s) {
+    int64_t pad = p.padding.before[s] + p.padding.after[s];
+    if (attrs.Bool("ceil_mode")) pad += p.strides[s] - 1;
+    Dim& extent = p.out_shape[p.axes[s]];
+    extent = nn::WindowExtent(extent, pad, p.size[s], p.strides[s], p.dilation[s]);
+  }
+  return p;
+}
+
+// The input position that tap `tap` of output position `out` reads.
+Expr TapPosition(const PoolPlan& p, size_t s, const Expr& out, const Expr& tap) {
+  return out * Int(p.strides[s]) + tap * Int(p.dilation[s]) - Int(p.padding.before[s]);
+}
+
+// A window position needs checking only where padding or ceil_mode lets it leave the input.
+std::vector<Expr> InsideChecks(const PoolPlan& p, const Attrs& attrs, size_t s, const Expr& at,
+                               const Dim& extent) {
+  std::vector<Expr> checks;
+  if (p.padding.before[s] > 0) checks.push_back(at >= Int(0));
+  if (p.padding.after[s] > 0 || (attrs.Bool("ceil_mode") && p.strides[s] > 1)) {
+    checks.push_back(at < te::DimValue(extent));
+  }
+  return checks;
+}
+
+// How many taps of the window at `out` lie in 0..extent-1 along spatial axis s; with `padded`, in the padded input.
+Expr TapsInside(const PoolPlan& p, size_t s, const Expr& out, const Dim& extent, bool padded) {
+  const Expr dilation = Int(p.dilation[s]);
+  const Expr start = out * Int(p.strides[s]) - Int(p.padding.before[s]);
+  const Expr zero = Int(0);
+  const Expr end = te::DimValue(padded ? extent + p.padding.after[s] : extent);
+  const Expr last = MinExpr(FloorDivExpr(end - Int(1) - start, dilation), Int(p.size[s] - 1));
+  if (padded) return MaxExpr(last + Int(1), zero);
+  const Expr first = MaxExpr(FloorDivExpr(zero - start + dilation - Int(1), dilation), zero);
+  return MaxExpr(last - first + Int(1), zero);
+}
+
+// What an average divides by, as int64.
+Expr AverageCount(const PoolPlan& p, const Attrs& attrs, const Indices& out,
+                  const std::vector<Dim>& shape) {
+  const bool padded = attrs.Has("count_include_pad") && attrs.Bool("count_include_pad");
+  Expr count = Int(1);
+  bool whole = true;
+  for (size_t s = 0; s < p.axes.size(); ++s) {
+    const bool leaves = attrs.Bool("ceil_mode") && p.strides[s] > 1;
+    const bool pads = p.padding.before[s] > 0 || p.padding.after[s] > 0;
+    if (!leaves && (padded || !pads)) {
+      count = count * Int(p.size[s]);
+      continue;
+    }
+    whole = false;
+    count = count * TapsInside(p, s, out[p.axes[s]], shape[p.axes[s]], padded);
+  }
+  return whole ? count : MaxExpr(count, Int(1));
+}
+
+std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_max) {
+  const Tensor& data = c.inputs[0];
+  const PoolPlan p = *PlanPool(c.attrs, spatial, data->shape);
+  const DType dtype = data->dtype;
+  const Tensor out = te::Compute(is_max ? "max_pool" : "avg_pool", p.out_shape, [&](const Indices& i) {
+    std::vector<te::Axis> axes;
+    std::vector<Expr> inside;
+    Indices at = i;
+    for (size_t s = 0; s < p.axes.size(); ++s) {
+      axes.push_back(te::MakeAxis(fmt::format("k{}", s), p.size[s]));
+      Expr& position = at[p.axes[s]];
+      position = TapPosition(p, s, position, te::AxisValue(axes.back()));
+      for (Expr& e : InsideChecks(p, c.attrs, s, position, data->shape[p.axes[s]])) {
+        inside.push_back(std::move(e));
+      }
+    }
+    const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
+    const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
+    const Expr reduced =
+        te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
+    if (is_max) return reduced;
+    return nn::Divide(reduced, te::Cast(AverageCount(p, c.attrs, i, data->shape), dtype));
+  });
+  return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
+}
+
+std::vector<AttrField> PoolFields(int spatial, bool is_max) {
+  const auto repeat = [spatial](int v) { return AttrList(static_cast<size_t>(spatial), AttrValue(v)); };
+  std::vector<AttrField> fields = {
+      {"pool_size", AttrKind::kInts, true},
+      {"strides", AttrKind::kInts, false, repeat(1)},
+      {"dilation", AttrKind::kInts, false, repeat(1)},
+      {"padding", AttrKind::kInts, false, repeat(0)},
+      {"layout", AttrKind::kString, false, "NC" + std::string(nn::SpatialLetters(spatial))},
+      {"out_layout", AttrKind::kString, false, ""},
+      {"ceil_mode", AttrKind::kBool, false, false}};
+  if (!is_max) fields.push_back({"count_include_pad", AttrKind::kBool, false, false});
+  return fields;
+}
+
+OpDef PoolOp(int spatial, bool is_max) {
+  OpDef op;
+  op.name = fmt::format("nn.{}_pool{}d", is_max ? "max" : "avg", spatial);
+  op.attrs = PoolFields(spatial, is_max);
+  op.fusion = FusionClass::kOutElementwise;
+  op.infer = [spatial](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& data = tc.tensor(0);
+    RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), spatial, data.shape));
+    for (int axis : p.axes) {
+      RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], 0, "the output's extent"));
+    }
+    return OpResult(TensorType{p.out_shape, data.dtype});
+  };
+  op.compute = [spatial, is_max](const ComputeContext& c) { return ComputePool(c, spatial, is_max); };
+  return op;
+}
+
+// --- Adaptive and global pooling -----------------------------------------------------------------------------------
+
+// The output extents of the spatial axes: none given keeps the input's, one stands for all.
+Result<std::vector<Dim>> AdaptiveShape(const Attrs& attrs, const std::vector<int>& axes,
+                                       std::vector<Dim> shape, bool global) {
+  std::vector<int64_t> size = global ? std::vector<int64_t>{1} : attrs.Ints("output_size");
+  if (size.empty()) return shape;
+  RELAYVM_ASSIGN_OR_RETURN(
+      size, nn::ExpandSpatial(std::move(size), static_cast<int>(axes.size()), 1, "output_size"));
+  for (size_t s = 0; s < axes.size(); ++s) shape[axes[s]] = size[s];
+  return shape;
+}
+
+std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool is_max) {
+  const Tensor& data = c.inputs[0];
+  const std::vector<int> spatial_axes = *SpatialAxes(c.attrs, spatial, data->rank());
+  const std::vector<Dim>& shape = c.outputs[0].shape;
+  const DType dtype = data->dtype;
+  const Tensor out = te::Compute("adaptive_pool", shape, [&](const Indices& i) {
+    std::vector<te::Axis> axes;
+    std::vector<Expr> inside;
+    Indices at = i;
+    Expr count = Int(1);
+    for (int axis : spatial_axes) {
+      const Dim& in = data->shape[axis];
+      const Dim& out_extent = shape[axis];
+      const std::string name = fmt::format("k{}", axis);
+      // Bins of one size need no bounds; else the largest bin's extent stands for all.
+      if (Dim::FloorMod(in, out_extent).is_const(0)) {
+        const Dim size = Dim::FloorDiv(in, out_extent);
+        axes.push_back(te::MakeAxis(name, size));
+        at[axis] = i[axis] * te::DimValue(size) + te::AxisValue(axes.back());
+        count = count * te::DimValue(size);
+        continue;
+      }
+      const Expr in_value = te::DimValue(in), out_value = te::DimValue(out_extent);
+      const Expr start = FloorDivExpr(i[axis] * in_value, out_value);
+      const Expr end =
+          FloorDivExpr((i[axis] + Int(1)) * in_value + out_value - Int(1), out_value);
+      axes.push_back(te::MakeAxis(name, Dim::CeilDiv(in, out_extent) + 1));
+      at[axis] = start + te::AxisValue(axes.back());
+      inside.push_back(at[axis] < end);
+      count = count * (end - start);
+    }
+    const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
+    const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
+    const Expr reduced =
+        te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
+    if (is_max) return reduced;
+    return nn::Divide(reduced, te::Cast(count, dtype));
+  });
+  return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
+}
+
+OpDef AdaptiveOp(std::string name, int spatial, bool is_max, bool global) {
+  OpDef op;
+  op.name = std::move(name);
+  op.attrs = {{"layout", AttrKind::kString, false, "NC" + std::string(nn::SpatialLetters(spatial))},
+              {"out_layout", AttrKind::kString, false, ""}};
+  if (!global) op.attrs.push_back({"output_size", AttrKind::kInts, false, AttrList{}});
+  op.fusion = FusionClass::kOutElementwise;
+  op.infer = [spatial, global](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& data = tc.tensor(0);
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<int> axes, SpatialAxes(tc.attrs(), spatial, data.rank()));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape,
+                             AdaptiveShape(tc.attrs(), axes, data.shape, global));
+    return OpResult(TensorType{std::move(shape), data.dtype});
+  };
+  op.compute = [spatial, is_max](const ComputeContext& c) {
+    return ComputeAdaptive(c, spatial, is_max);
+  };
+  return op;
+}
+
+// --- Gradients -----------------------------------------------------------------------------------------------------
+// Arguments: the gradient of the pool's result, the pool's input. Each input position gathers from the windows that read it.
+
+// For input position `at` (a full index tuple): the sum over the taps k of `term(window, k)`, the window being the one whose tap k
+// reads the position.
+using TermFn = std::function<Expr(const Indices& window, const Indices& taps)>;
+Expr GatherWindows(const PoolPlan& p, const Indices& at, DType dtype, const TermFn& term) {
+  std::vector<te::Axis> axes;
+  std::vector<Expr> valid;
+  Indices window = at, taps;
+  for (size_t s = 0; s < p.axes.size(); ++s) {
+    axes.push_back(te::MakeAxis(fmt::format("k{}", s), p.size[s]));
+    taps.push_back(te::AxisValue(axes.back()));
+    Expr& w = window[p.axes[s]];
+    const Expr scaled = w + Int(p.padding.before[s]) - taps.back() * Int(p.dilation[s]);
+    w = FloorDivExpr(scaled, Int(p.strides[s]));
+    valid.push_back(FloorModExpr(scaled, Int(p.strides[s])) == Int(0));
+    valid.push_back(nn::InRange(w, te::DimValue(p.out_shape[p.axes[s]])));
+  }
+  const Expr value = te::Select(nn::AndAll(valid), term(window, taps), te::Const(0, dtype));
+  return te::Reduce(ReduceKind::kSum, value, axes, dtype);
+}
+
+Result<OpResult> InferGrad(TypeContext& tc) {
+  const TensorType& grad = tc.tensor(0);
+  const TensorType& data = tc.tensor(1);
+  RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), 2, data.shape));
+  RELAYVM_RETURN_IF_ERROR(nn::RequireSameDType(grad.dtype, data.dtype, "gradient and data"));
+  RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, grad.shape, p.out_shape, "gradient and result"));
+  return OpResult(data);
+}
+
+std::vector<Tensor> ComputeAvgGrad(const ComputeContext& c) {
+  const Tensor& grad = c.inputs[0];
+  const Tensor& data = c.inputs[1];
+  const PoolPlan p = *PlanPool(c.attrs, 2, data->shape);
+  return {te::Compute("avg_pool2d_grad", data->shape, [&](const Indices& at) {
+    return GatherWindows(p, at, data->dtype, [&](const Indices& window, const Indices&) {
+      const Expr count = AverageCount(p, c.attrs, window, data->shape);
+      return nn::Divide(te::Load(grad, window), te::Cast(count, data->dtype));
+    });
+  })};
+}
+
+// The first largest tap of each window takes its gradient.
+std::vector<Tensor> ComputeMaxGrad(const ComputeContext& c) {
+  const Tensor& grad = c.inputs[0];
+  const Tensor& data = c.inputs[1];
+  const PoolPlan p = *PlanPool(c.attrs, 2, data->shape);
+  const Tensor winner = te::Compute("max_pool2d_winner", p.out_shape, [&](const Indices& i) {
+    std::vector<te::Axis> axes;
+    std::vector<Expr> inside;
+    Indices at = i;
+    for (size_t s = 0; s < p.axes.size(); ++s) {
+      axes.push_back(te::MakeAxis(fmt::format("k{}", s), p.size[s]));
+      Expr& position = at[p.axes[s]];
+      position = TapPosition(p, s, position, te::AxisValue(axes.back()));
+      inside.push_back(nn::InRange(position, te::DimValue(data->shape[p.axes[s]])));
+    }
+    const Expr value =
+        te::Select(nn::AndAll(inside), te::Load(data, at), nn::LowestValue(data->dtype));
+    return te::Reduce(ReduceKind::kArgMax, value, axes, DType::kInt64);
+  });
+  return {te::Compute("max_pool2d_grad", data->shape, [&](const Indices& at) {
+    return GatherWindows(p, at, data->dtype, [&](const Indices& window, const Indices& taps) {
+      const Expr tap = taps[0] * Int(p.size[1]) + taps[1];
+      return te::Select(te::Load(winner, window) == tap, te::Load(grad, window),
+                        te::Const(0, data->dtype));
+    });
+  })};
+}
+
+OpDef GradOp(bool is_max) {
+  OpDef op;
+  op.name = is_max ? "nn.max_pool2d_grad" : "nn.avg_pool2d_grad";
+  op.num_args = 2;
+  op.attrs = PoolFields(2, is_max);
+  op.fusion = FusionClass::kOutElementwise;
+  op.infer = InferGrad;
+  op.compute = is_max ? ComputeMaxGrad : ComputeAvgGrad;
+  return op;
+}
+
+}  // namespace
+
+void DefinePool(OpTable& table) {
+  for (int spatial = 1; spatial <= 3; ++spatial) {
+    for (bool is_max : {true, false}) {
+      table.Add(PoolOp(spatial, is_max));
+      table.Add(AdaptiveOp(fmt::format("nn.adaptive_{}_pool{}d", is_max ? "max" : "avg", spatial),
+                           spatial, is_max, false));
+    }
+  }
+  table.Add(AdaptiveOp("nn.global_max_pool2d", 2, true, true));
+  table.Add(AdaptiveOp("nn.global_avg_pool2d", 2, false, true));
+  table.Add(GradOp(true));
+  table.Add(GradOp(false));
+}
+
+}  // namespace relayvm

@@ -1,0 +1,98 @@
+// Scatter: scatter_elements (ONNX ScatterElements) and scatter_nd (the index tuple stands along the first axis of indices).
+// An index out of range is an error when the program runs; a negative one counts from the end. Stateless.
+// Tested by scatter_test.cc.
+#include <array>
+#include <utility>
+
+#include "kernels/op/define.h"
+#include "kernels/op/op_helpers.h"
+
+namespace relayvm {
+namespace {
+
+// In the order of the kernels' ScatterMode.
+constexpr std::array<std::string_view, 6> kModes = {"update", "add", "mul", "mean", "min", "max"};
+
+Result<int64_t> ModeNumber(const std::string& mode) {
+  for (size_t i = 0; i < kModes.size(); ++i) {
+    if (kModes[i] == mode) return static_cast<int64_t>(i);
+  }
+  return Invalid("the reduction is \"{}\", expected update, add, mul, mean, min or max", mode);
+}
+
+OpDef ScatterElementsOp() {
+  OpDef op;
+  op.name = "scatter_elements";
+  op.num_args = 3;
+  op.attrs = {Optional("axis", AttrKind::kInt, 0),
+              Optional("reduction", AttrKind::kString, "update")};
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& data = tc.tensor(0);
+    const TensorType& indices = tc.tensor(1);
+    const TensorType& updates = tc.tensor(2);
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireSameDType(data, updates));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(indices, data.rank(), "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(updates, data.rank(), "updates"));
+    RELAYVM_RETURN_IF_ERROR(NormalizeAxis(tc.attrs().Int("axis"), data.rank()).status());
+    RELAYVM_RETURN_IF_ERROR(ModeNumber(tc.attrs().String("reduction")).status());
+    for (int d = 0; d < data.rank(); ++d) {
+      if (updates.shape[d] == indices.shape[d]) continue;  // only as many updates as indices are used
+      RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(updates.shape[d], indices.shape[d],
+                                                "the shapes of updates and indices"));
+    }
+    return OpResult(data);
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {"scatter_elements",
+            {CanonicalAxis(c.attrs.Int("axis"), c.inputs[0]->rank()),
+             *ModeNumber(c.attrs.String("reduction"))}};
+  };
+  return op;
+}
+
+OpDef ScatterNdOp() {
+  OpDef op;
+  op.name = "scatter_nd";
+  op.num_args = 3;
+  op.attrs = {Optional("mode", AttrKind::kString, "update")};
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& data = tc.tensor(0);
+    const TensorType& indices = tc.tensor(1);
+    const TensorType& updates = tc.tensor(2);
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireSameDType(data, updates));
+    RELAYVM_RETURN_IF_ERROR(ModeNumber(tc.attrs().String("mode")).status());
+    if (indices.rank() < 1) return Invalid("indices has rank 0, expected at least 1");
+    // How many axes an index tuple names; where its extent is not known, the ranks tell.
+    int64_t depth = indices.rank() - 1 + data.rank() - updates.rank();
+    if (indices.shape[0].is_const()) depth = indices.shape[0].value();
+    if (depth < 0 || depth > data.rank()) {
+      return Invalid("indices name {} axes, data has rank {}", depth, data.rank());
+    }
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(indices.shape[0], depth, "the axes that indices and updates name"));
+    // updates: the columns of indices, then the axes of data that they do not name.
+    std::vector<Dim> expected(indices.shape.begin() + 1, indices.shape.end());
+    expected.insert(expected.end(), data.shape.begin() + depth, data.shape.end());
+    if (updates.shape.size() > expected.size() && depth == data.rank()) {
+      expected.insert(expected.end(), updates.shape.begin() + static_cast<int64_t>(expected.size()),
+                      updates.shape.end());  // see the kernel
+    }
+    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, updates.shape, expected, "the shape of updates"));
+    return OpResult(data);
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {"scatter_nd", {*ModeNumber(c.attrs.String("mode"))}};
+  };
+  return op;
+}
+
+}  // namespace
+
+void DefineScatter(OpTable& table) {
+  table.Add(ScatterElementsOp());
+  table.Add(ScatterNdOp());
+}
+
+}  // namespace relayvm

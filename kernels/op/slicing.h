@@ -1,0 +1,20 @@
+// Slices whose begin, end and strides are tensors: strided_set and dyn.strided_slice. Tested by slicing_test.cc.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernels/op/op.h"
+#include "kernels/op/shape_rules.h"
+
+namespace relayvm {
+
+// The shape of a slice of data of shape `in`; begin, end and strides are arguments first, first + 1 and first + 2.
+Result<std::vector<Dim>> InferSlice(TypeContext& ctx, const std::vector<Dim>& in, size_t first,
+                                    std::string_view mode);
+// How many axes they speak of, in a call that InferSlice accepted.
+size_t SliceCount(const ComputeContext& ctx, size_t first);
+// The slice of input 0, for begin and strides in inputs 1 and 3.
+te::Tensor ComputeSlice(const ComputeContext& ctx, std::string_view mode);
+
+}  // namespace relayvm

@@ -1,0 +1,204 @@
+// How a C++ kernel reads its arguments (see builtin.h for their layout), and how it handles elements of any dtype.
+// Everything here is stateless. Tested through builtin_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "bytecode/base/dtype.h"
+#include "bytecode/kernel_abi.h"
+#include "kernels/runtime/half.h"
+
+namespace relayvm {
+
+struct TensorView {
+  DType dtype = DType::kFloat32;
+  int rank = 0;
+  const int64_t* dims = nullptr;
+  std::byte* data = nullptr;
+
+  // The number of elements of axes from..to-1.
+  int64_t Count(int from, int to) const {
+    int64_t count = 1;
+    for (int d = from; d < to; ++d) count *= dims[d];
+    return count;
+  }
+  int64_t size() const { return Count(0, rank); }
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+};
+
+// The arguments of one call. REQUIRES: the kernel knows how many tensors it has.
+class CallArgs {
+ public:
+  static constexpr int kMaxTensors = 12;
+
+  CallArgs(const RelayvmKernelArgs* args, int num_tensors)
+      : buffers_(args->buffers), num_tensors_(num_tensors) {
+    const int64_t* s = args->scalars;
+    for (int i = 0; i < num_tensors; ++i) {
+      TensorView& t = tensors_[i];
+      t.dtype = static_cast<DType>(*s++);
+      t.rank = static_cast<int>(*s++);
+      t.dims = s;
+      s += t.rank;
+      t.data = static_cast<std::byte*>(args->buffers[i]);
+    }
+    params_ = s;
+  }
+
+  const TensorView& operator[](int i) const { return tensors_[i]; }
+  int64_t param(int i) const { return params_[i]; }
+  int64_t& count(int i) const { return *static_cast<int64_t*>(buffers_[num_tensors_ + i]); }
+
+ private:
+  TensorView tensors_[kMaxTensors];
+  void* const* buffers_;
+  const int64_t* params_;
+  int num_tensors_;
+};
+
+// A kernel written as a function of its CallArgs, under the kernel ABI. No exception leaves it.
+template <int32_t (*kFn)(const CallArgs&), int kNumTensors>
+int32_t BuiltinEntry(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+                     uint32_t end) noexcept {
+  static_assert(kNumTensors <= CallArgs::kMaxTensors);
+  if (begin >= end) return RELAYVM_KERNEL_OK;
+  try {
+    return kFn(CallArgs(args, kNumTensors));
+  } catch (...) {  // only memory for temporaries can fail
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+}
+
+// --- Elements ------------------------------------------------------------------------------------------------------
+
+struct Bool {
+  uint8_t bits;
+  Bool() = default;
+  explicit Bool(bool b) : bits(b) {}
+  explicit operator bool() const { return bits != 0; }
+};
+
+// Calls fn.operator()<T>() with T the storage type of `t`.
+template <typename Fn>
+decltype(auto) DispatchDType(DType t, Fn&& fn) {
+  switch (t) {
+    case DType::kBool: return fn.template operator()<Bool>();
+    case DType::kInt8: return fn.template operator()<int8_t>();
+    case DType::kInt16: return fn.template operator()<int16_t>();
+    case DType::kInt32: return fn.template operator()<int32_t>();
+    case DType::kInt64: return fn.template operator()<int64_t>();
+    case DType::kUInt8: return fn.template operator()<uint8_t>();
+    case DType::kUInt16: return fn.template operator()<uint16_t>();
+    case DType::kUInt32: return fn.template operator()<uint32_t>();
+    case DType::kUInt64: return fn.template operator()<uint64_t>();
+    case DType::kFloat16: return fn.template operator()<Float16>();
+    case DType::kBFloat16: return fn.template operator()<BFloat16>();
+    case DType::kFloat32: return fn.template operator()<float>();
+    case DType::kFloat64: return fn.template operator()<double>();
+  }
+  return fn.template operator()<float>();
+}
+
+// The type that arithmetic on T uses: integers wrap as their unsigned 64-bit images, halves compute in float.
+template <typename T>
+constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+template <typename T>
+using Arithmetic = std::conditional_t<
+    kIsHalf<T>, float,
+    std::conditional_t<std::is_same_v<T, Bool>, bool,
+                       std::conditional_t<std::is_floating_point_v<T>, T,
+                                          std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>>;
+
+// What geometric kernels compute float dtypes in.
+template <typename T>
+using Real = std::conditional_t<std::is_same_v<Arithmetic<T>, double>, double, float>;
+
+// As DispatchDType for float dtypes; an error for others.
+template <typename Fn>
+int32_t DispatchFloat(DType t, Fn&& fn) {
+  if (!IsFloat(t)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  return DispatchDType(t, [&]<typename T>() -> int32_t {
+    if constexpr (kIsHalf<T> || std::is_floating_point_v<T>) {
+      return fn.template operator()<T>();
+    } else {
+      return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    }
+  });
+}
+
+template <typename T>
+Arithmetic<T> ToArithmetic(T x) {
+  return static_cast<Arithmetic<T>>(x);
+}
+template <typename T>
+T FromArithmetic(Arithmetic<T> x) {
+  return static_cast<T>(x);
+}
+
+// Float to integer, toward zero; NaN gives 0 and what is out of range the nearest end (never undefined).
+inline int64_t TruncateToInt64(double x) {
+  if (!(x == x)) return 0;
+  if (x >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (x < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(x);
+}
+
+// Conversion between storage types as `cast` defines it.
+template <typename To, typename From>
+To ConvertElement(From from) {
+  const Arithmetic<From> x = ToArithmetic(from);
+  if constexpr (std::is_same_v<To, Bool>) {
+    return Bool(x != Arithmetic<From>(0));
+  } else if constexpr (std::is_floating_point_v<Arithmetic<From>> && std::is_integral_v<To>) {
+    return static_cast<To>(TruncateToInt64(static_cast<double>(x)));
+  } else {
+    return FromArithmetic<To>(static_cast<Arithmetic<To>>(x));
+  }
+}
+
+// Element i of a tensor of any dtype.
+template <typename To>
+To LoadAs(const TensorView& t, int64_t i) {
+  return DispatchDType(t.dtype, [&]<typename T>() { return ConvertElement<To>(t.as<const T>()[i]); });
+}
+inline void StoreIndex(const TensorView& t, int64_t i, int64_t value) {
+  DispatchDType(t.dtype, [&]<typename T>() { t.as<T>()[i] = ConvertElement<T>(value); });
+}
+
+// A tensor seen as (outer, n, inner) around one axis.
+struct AxisSplit {
+  int64_t outer, n, inner;
+};
+inline AxisSplit SplitAt(const TensorView& t, int axis) {
+  return {t.Count(0, axis), t.dims[axis], t.Count(axis + 1, t.rank)};
+}
+
+// An integer whose order is that of the elements: NaN above all, -0 equal to 0.
+template <typename T>
+uint64_t SortKey(T x) {
+  if constexpr (std::is_same_v<T, Bool>) {
+    return x.bits != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_signed_v<T>) {
+      return static_cast<uint64_t>(static_cast<int64_t>(x)) ^ (uint64_t{1} << 63);
+    } else {
+      return x;
+    }
+  } else {
+    const double d = static_cast<double>(ToArithmetic(x));
+    if (d != d) return std::numeric_limits<uint64_t>::max();
+    if (d == 0) return uint64_t{1} << 63;
+    const uint64_t bits = std::bit_cast<uint64_t>(d);
+    return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{1} << 63);
+  }
+}
+// The keys of n elements from `first`, `stride` apart.
+void LoadKeys(const TensorView& t, int64_t first, int64_t stride, int64_t n, uint64_t* keys);
+
+}  // namespace relayvm

@@ -1,0 +1,55 @@
+// The C++ kernels by file; builtin.cc lists them under their names. What each takes (inputs -> outputs; parameters) stands here.
+#pragma once
+
+#include "kernels/runtime/call_args.h"
+
+namespace relayvm {
+
+// scan.cc: data -> out; axis (-1: over all elements in order), exclusive
+int32_t CumSum(const CallArgs& args);
+int32_t CumProd(const CallArgs& args);
+
+// sort.cc: stable; among equals the lower index comes first
+int32_t Sort(const CallArgs& args);         // data -> out; axis, ascending
+int32_t ArgSort(const CallArgs& args);      // data -> indices; axis, ascending
+int32_t TopK(const CallArgs& args);         // data -> values, indices; axis, ascending
+int32_t TopKValues(const CallArgs& args);   // data -> values; axis, ascending
+int32_t TopKIndices(const CallArgs& args);  // data -> indices; axis, ascending
+// The same with k, which the shapes of the outputs already tell, as second input.
+int32_t DynTopK(const CallArgs& args);
+int32_t DynTopKValues(const CallArgs& args);
+int32_t DynTopKIndices(const CallArgs& args);
+int32_t SearchSorted(const CallArgs& args);  // sorted, values -> positions; right
+
+// scatter.cc: mode is a ScatterMode; negative indices count from the end
+enum class ScatterMode : int64_t { kUpdate, kAdd, kMul, kMean, kMin, kMax };
+int32_t ScatterElements(const CallArgs& args);  // data, indices, updates -> out; axis, mode
+int32_t ScatterNd(const CallArgs& args);        // data, indices, updates -> out; mode
+
+// select.cc
+int32_t ArgWhere(const CallArgs& args);      // condition -> positions (n, rank); count: n
+int32_t Unique(const CallArgs& args);        // data -> values, first, inverse, number; sorted
+int32_t UniqueCounts(const CallArgs& args);  // data -> values, first, inverse, number, counts; sorted
+
+// sparse.cc
+// indices, values, dense_shape, default -> indices, values, empty_row; counts: rows of the first two
+int32_t SparseFillEmptyRows(const CallArgs& args);
+int32_t SparseReshape(const CallArgs& args);  // indices, shape, new_shape -> indices, shape
+
+// vision_nms.cc
+int32_t GetValidCounts(const CallArgs& args);  // data, threshold -> counts, data, positions; id, score
+// data, counts, positions, most, threshold -> data, or positions and counts; force_suppress, top_k, coord_start, score, id,
+// return_indices, invalid_to_bottom
+int32_t NonMaxSuppression(const CallArgs& args);
+// boxes, scores, most per class, IoU threshold, score threshold -> (batch, class, box) rows, their number
+int32_t AllClassNms(const CallArgs& args);
+// the same -> (class, box) rows, scores, numbers by batch
+int32_t AllClassNmsTensorflow(const CallArgs& args);
+
+// vision_roi.cc; a real parameter is passed as the bits of a double
+int32_t RoiAlign(const CallArgs& args);  // data, rois -> out; scale, sample_ratio, NHWC, max
+int32_t RoiPool(const CallArgs& args);   // data, rois -> out; scale, NHWC
+int32_t Proposal(const CallArgs& args);  // class probability, box deltas, image info -> rois; see there
+int32_t MultiboxTransformLoc(const CallArgs& args);  // probability, location, anchors -> boxes, counts; see there
+
+}  // namespace relayvm

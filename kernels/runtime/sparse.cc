@@ -1,0 +1,98 @@
+// Kernels on sparse tensors: COO (a row of indices for each value) and CSR / BSR matrices. Tested by sparse_test.cc.
+#include <cstring>
+#include <vector>
+
+#include "kernels/runtime/kernels.h"
+
+namespace relayvm {
+
+// Each row of the dense shape without an entry gets one, at column 0, with the default value. Entries of a row keep their order.
+int32_t SparseFillEmptyRows(const CallArgs& args) {
+  const TensorView &indices = args[0], &values = args[1], &fill = args[3];
+  const TensorView &out_indices = args[4], &out_values = args[5], &empty_row = args[6];
+  const int64_t entries = values.size();
+  const int64_t rank = indices.dims[1];
+  const int64_t rows = empty_row.dims[0];
+  if (fill.size() < 1 || (entries > 0 && rank < 1)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  // start[r]: where row r's entries begin in the result.
+  std::vector<int64_t> start(static_cast<size_t>(rows) + 1, 0);
+  for (int64_t e = 0; e < entries; ++e) {
+    const int64_t row = LoadAs<int64_t>(indices, e * rank);
+    if (row < 0 || row >= rows) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+    ++start[row + 1];
+  }
+  int64_t total = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t count = start[r + 1];
+    StoreIndex(empty_row, r, count == 0);
+    start[r] = total;
+    total += count == 0 ? 1 : count;
+  }
+  if (total > out_values.size()) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
+  for (int64_t r = 0; r < rows; ++r) {
+    if (LoadAs<int64_t>(empty_row, r) == 0) continue;
+    for (int64_t d = 0; d < rank; ++d) StoreIndex(out_indices, start[r] * rank + d, d == 0 ? r : 0);
+    std::memcpy(out_values.data + start[r] * bytes, fill.data, bytes);
+  }
+  for (int64_t e = 0; e < entries; ++e) {
+    const int64_t at = start[LoadAs<int64_t>(indices, e * rank)]++;
+    for (int64_t d = 0; d < rank; ++d) {
+      StoreIndex(out_indices, at * rank + d, LoadAs<int64_t>(indices, e * rank + d));
+    }
+    std::memcpy(out_values.data + at * bytes, values.data + e * bytes, bytes);
+  }
+  args.count(0) = total;
+  return RELAYVM_KERNEL_OK;
+}
+
+// The same positions under another dense shape, of which one extent may be -1.
+int32_t SparseReshape(const CallArgs& args) {
+  const TensorView &indices = args[0], &shape = args[1], &wanted = args[2];
+  const TensorView &out_indices = args[3], &out_shape = args[4];
+  const int64_t entries = indices.dims[0];
+  const int64_t from = shape.size(), to = wanted.size();
+  if (indices.dims[1] != from || out_indices.dims[1] != to) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  std::vector<int64_t> old_shape(static_cast<size_t>(from)), new_shape(static_cast<size_t>(to));
+  int64_t size = 1, known = 1, inferred = -1;
+  for (int64_t d = 0; d < from; ++d) {
+    old_shape[d] = LoadAs<int64_t>(shape, d);
+    if (__builtin_mul_overflow(size, old_shape[d], &size)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+  for (int64_t d = 0; d < to; ++d) {
+    new_shape[d] = LoadAs<int64_t>(wanted, d);
+    if (new_shape[d] == -1) {
+      if (inferred >= 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+      inferred = d;
+    } else if (__builtin_mul_overflow(known, new_shape[d], &known)) {
+      return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    }
+  }
+  if (inferred >= 0) {
+    if (known <= 0 || size % known != 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    new_shape[inferred] = size / known;
+  }
+  for (int64_t d = 0; d < to; ++d) {
+    if (new_shape[d] <= 0 && entries > 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    StoreIndex(out_shape, d, new_shape[d]);
+  }
+  if (old_shape == new_shape) {  // as they are, even where an index lies outside its extent
+    for (int64_t i = 0; i < entries * to; ++i) StoreIndex(out_indices, i, LoadAs<int64_t>(indices, i));
+    return RELAYVM_KERNEL_OK;
+  }
+  for (int64_t e = 0; e < entries; ++e) {
+    uint64_t flat = 0;
+    for (int64_t d = 0; d < from; ++d) {
+      flat = flat * static_cast<uint64_t>(old_shape[d]) +
+             static_cast<uint64_t>(LoadAs<int64_t>(indices, e * from + d));
+    }
+    for (int64_t d = to; d-- > 0;) {
+      const uint64_t extent = static_cast<uint64_t>(new_shape[d]);
+      StoreIndex(out_indices, e * to + d, static_cast<int64_t>(d == 0 ? flat : flat % extent));
+      flat /= extent;
+    }
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
+}  // namespace relayvm

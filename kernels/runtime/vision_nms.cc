@@ -1,0 +1,272 @@
+// Kernels that select boxes: get_valid_counts, non_max_suppression, all_class_non_max_suppression. Tested by vision_test.cc.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kernels/runtime/kernels.h"
+
+namespace relayvm {
+namespace {
+
+struct Box {
+  double left, top, right, bottom;
+};
+
+// Corners may come in any order.
+template <typename Load>
+Box MakeBox(const Load& at) {
+  const double a = at(0), b = at(1), c = at(2), d = at(3);
+  return {std::min(a, c), std::min(b, d), std::max(a, c), std::max(b, d)};
+}
+
+// Intersection over union, 0 when the union is empty.
+template <typename T>
+T Overlap(const Box& a, const Box& b) {
+  const T w = std::max<T>(0, static_cast<T>(std::min(a.right, b.right)) -
+                                 static_cast<T>(std::max(a.left, b.left)));
+  const T h = std::max<T>(0, static_cast<T>(std::min(a.bottom, b.bottom)) -
+                                 static_cast<T>(std::max(a.top, b.top)));
+  const auto area = [](const Box& box) {
+    return (static_cast<T>(box.right) - static_cast<T>(box.left)) *
+           (static_cast<T>(box.bottom) - static_cast<T>(box.top));
+  };
+  const T both = w * h;
+  const T either = area(a) + area(b) - both;
+  return either <= 0 ? T(0) : both / either;
+}
+
+}  // namespace
+
+int32_t GetValidCounts(const CallArgs& args) {
+  const TensorView &data = args[0], &threshold = args[1];
+  const TensorView &counts = args[2], &out = args[3], &positions = args[4];
+  const int64_t batch = data.dims[0], boxes = data.dims[1], width = data.dims[2];
+  const int64_t id = args.param(0), score = args.param(1);
+  if (score < 0 || score >= width || id >= width) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const double least = LoadAs<double>(threshold, 0);
+  return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
+    for (int64_t b = 0; b < batch; ++b) {
+      const T* from = data.as<const T>() + b * boxes * width;
+      T* to = out.as<T>() + b * boxes * width;
+      int64_t kept = 0;
+      for (int64_t i = 0; i < boxes; ++i) {
+        const T* row = from + i * width;
+        if (!(ToArithmetic(row[score]) > least) || (id >= 0 && !(ToArithmetic(row[id]) >= 0))) {
+          continue;
+        }
+        std::memcpy(to + kept * width, row, static_cast<size_t>(width) * sizeof(T));
+        StoreIndex(positions, b * boxes + kept, i);
+        ++kept;
+      }
+      StoreIndex(counts, b, kept);
+      std::fill(to + kept * width, to + boxes * width, FromArithmetic<T>(-1));
+      for (int64_t i = kept; i < boxes; ++i) StoreIndex(positions, b * boxes + i, -1);
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+namespace {
+
+struct NmsOptions {
+  bool force_suppress, return_indices, invalid_to_bottom;
+  int64_t top_k, coordinates, score, id, most;
+  double threshold;
+};
+
+// One batch of non_max_suppression: `rows` receives the boxes in order of score with the suppressed ones -1, `boxes_at` their positions
+// in the data (-1: suppressed).
+template <typename T>
+void SuppressBatch(const T* data, int64_t boxes, int64_t width, int64_t valid, const NmsOptions& o,
+                   T* rows, std::vector<int64_t>& boxes_at) {
+  const T minus_one = FromArithmetic<T>(-1);
+  std::fill(rows, rows + boxes * width, minus_one);
+  std::fill(boxes_at.begin(), boxes_at.end(), -1);
+  std::vector<int64_t> order(static_cast<size_t>(valid));
+  for (int64_t i = 0; i < valid; ++i) order[i] = i;
+  if (o.threshold > 0) {
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return SortKey(data[a * width + o.score]) > SortKey(data[b * width + o.score]);
+    });
+    if (o.top_k > 0 && o.top_k < valid) order.resize(static_cast<size_t>(o.top_k));
+  }
+  const int64_t candidates = static_cast<int64_t>(order.size());
+  for (int64_t j = 0; j < candidates; ++j) {
+    std::memcpy(rows + j * width, data + order[j] * width, static_cast<size_t>(width) * sizeof(T));
+    boxes_at[j] = order[j];
+  }
+  if (!(o.threshold > 0)) return;
+  struct Kept {
+    Box box;
+    double id;
+  };
+  std::vector<Kept> kept;
+  for (int64_t j = 0; j < candidates; ++j) {
+    T* row = rows + j * width;
+    bool valid_box = o.most < 0 || static_cast<int64_t>(kept.size()) < o.most;
+    if (valid_box) {
+      if (!(ToArithmetic(row[o.score]) > 0)) continue;  // neither kept nor suppressed
+      const Kept self = {MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[o.coordinates + k])); }),
+                         o.id < 0 ? 0 : static_cast<double>(ToArithmetic(row[o.id]))};
+      for (const Kept& k : kept) {
+        if (o.id >= 0 && !(k.id >= 0)) continue;
+        if (!o.force_suppress && o.id >= 0 && self.id != k.id) continue;
+        if (static_cast<double>(Overlap<Real<T>>(self.box, k.box)) >= o.threshold) {
+          valid_box = false;
+          break;
+        }
+      }
+      if (valid_box) kept.push_back(self);
+    }
+    if (valid_box) continue;
+    std::fill(row, row + width, minus_one);
+    boxes_at[j] = -1;
+  }
+}
+
+}  // namespace
+
+int32_t NonMaxSuppression(const CallArgs& args) {
+  const TensorView &data = args[0], &valid_count = args[1], &indices = args[2];
+  const TensorView& out = args[5];
+  NmsOptions o;
+  o.force_suppress = args.param(0) != 0;
+  o.top_k = args.param(1);
+  o.coordinates = args.param(2);
+  o.score = args.param(3);
+  o.id = args.param(4);
+  o.return_indices = args.param(5) != 0;
+  o.invalid_to_bottom = args.param(6) != 0;
+  o.most = LoadAs<int64_t>(args[3], 0);
+  o.threshold = LoadAs<double>(args[4], 0);
+  const int64_t batch = data.dims[0], boxes = data.dims[1], width = data.dims[2];
+  if (o.coordinates < 0 || o.coordinates + 4 > width || o.score < 0 || o.score >= width ||
+      o.id >= width) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+  return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
+    std::vector<T> scratch(o.return_indices ? static_cast<size_t>(boxes * width) : 0);
+    std::vector<int64_t> at(static_cast<size_t>(boxes));
+    for (int64_t b = 0; b < batch; ++b) {
+      const int64_t valid = LoadAs<int64_t>(valid_count, b);
+      if (valid < 0 || valid > boxes) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      T* rows = o.return_indices ? scratch.data() : out.as<T>() + b * boxes * width;
+      SuppressBatch(data.as<const T>() + b * boxes * width, boxes, width, valid, o, rows, at);
+      if (o.return_indices) {
+        int64_t found = 0;
+        for (int64_t j = 0; j < boxes; ++j) {
+          if (at[j] < 0) continue;
+          const int64_t position = LoadAs<int64_t>(indices, b * boxes + at[j]);
+          if (position >= 0) StoreIndex(out, b * boxes + found++, position);
+        }
+        StoreIndex(args[6], b, found);
+        for (int64_t j = found; j < boxes; ++j) StoreIndex(out, b * boxes + j, -1);
+        continue;
+      }
+      if (!o.invalid_to_bottom) continue;
+      int64_t found = 0;
+      for (int64_t j = 0; j < boxes; ++j) {
+        if (!(ToArithmetic(rows[j * width]) >= 0)) continue;
+        if (j != found) {
+          std::memcpy(rows + found * width, rows + j * width, static_cast<size_t>(width) * sizeof(T));
+        }
+        ++found;
+      }
+      std::fill(rows + found * width, rows + boxes * width, FromArithmetic<T>(-1));
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+namespace {
+
+struct Detection {
+  int64_t box;
+  double score;
+};
+
+// The boxes of one class that survive, best first.
+template <typename T>
+std::vector<Detection> SelectClass(const T* boxes, const T* scores, int64_t n, int64_t most,
+                                   double iou_threshold, double score_threshold) {
+  std::vector<Detection> candidates;
+  for (int64_t i = 0; i < n; ++i) {
+    const double score = static_cast<double>(ToArithmetic(scores[i]));
+    if (score > score_threshold) candidates.push_back({i, score});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  std::vector<Detection> kept;
+  std::vector<Box> kept_boxes;
+  for (const Detection& d : candidates) {
+    if (most >= 0 && static_cast<int64_t>(kept.size()) >= most) break;
+    const T* row = boxes + d.box * 4;
+    const Box box = MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[k])); });
+    const bool suppressed = std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](const Box& k) {
+      const double overlap = static_cast<double>(Overlap<Real<T>>(box, k));
+      return overlap > 0 && overlap >= iou_threshold;
+    });
+    if (suppressed) continue;
+    kept.push_back(d);
+    kept_boxes.push_back(box);
+  }
+  return kept;
+}
+
+// Calls emit(batch, class, detection) for each surviving box, by batch, class and score.
+template <typename Emit>
+int32_t AllClasses(const CallArgs& args, const Emit& emit) {
+  const TensorView &boxes = args[0], &scores = args[1];
+  const int64_t batch = boxes.dims[0], n = boxes.dims[1], classes = scores.dims[1];
+  const int64_t most = LoadAs<int64_t>(args[2], 0);
+  const double iou = LoadAs<double>(args[3], 0), least = LoadAs<double>(args[4], 0);
+  return DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
+    for (int64_t b = 0; b < batch; ++b) {
+      for (int64_t c = 0; c < classes; ++c) {
+        const T* line = scores.as<const T>() + (b * classes + c) * n;
+        for (const Detection& d :
+             SelectClass(boxes.as<const T>() + b * n * 4, line, n, most, iou, least)) {
+          emit(b, c, d);
+        }
+      }
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+void Clear(const TensorView& t) {
+  const size_t bytes = static_cast<size_t>(t.size()) * DTypeBytes(t.dtype);
+  if (bytes != 0) std::memset(t.data, 0, bytes);
+}
+
+}  // namespace
+
+int32_t AllClassNms(const CallArgs& args) {
+  const TensorView& out = args[5];
+  Clear(out);
+  int64_t found = 0;
+  const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
+    StoreIndex(out, found * 3, b);
+    StoreIndex(out, found * 3 + 1, c);
+    StoreIndex(out, found * 3 + 2, d.box);
+    ++found;
+  });
+  StoreIndex(args[6], 0, found);
+  return error;
+}
+
+int32_t AllClassNmsTensorflow(const CallArgs& args) {
+  const TensorView &out = args[5], &scores = args[6], &counts = args[7];
+  for (int i = 5; i <= 7; ++i) Clear(args[i]);
+  std::vector<int64_t> found(static_cast<size_t>(counts.dims[0]), 0);
+  const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
+    const int64_t at = b * out.dims[1] + found[b]++;
+    StoreIndex(out, at * 2, c);
+    StoreIndex(out, at * 2 + 1, d.box);
+    DispatchDType(scores.dtype, [&]<typename T>() { scores.as<T>()[at] = ConvertElement<T>(d.score); });
+  });
+  for (size_t b = 0; b < found.size(); ++b) StoreIndex(counts, static_cast<int64_t>(b), found[b]);
+  return error;
+}
+
+}  // namespace relayvm

@@ -1,0 +1,325 @@
+// Kernels on regions of interest: roi_align, roi_pool, proposal; and multibox_transform_loc. Arithmetic is in float32 (float64
+// for float64 data). Tested by vision_test.cc.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "kernels/runtime/kernels.h"
+
+namespace relayvm {
+namespace {
+
+double BitsToDouble(int64_t bits) { return std::bit_cast<double>(bits); }
+
+// Feature maps and the pooled result in either layout.
+struct RoiShape {
+  int64_t batch, channels, height, width, pooled_height, pooled_width;
+  bool channels_last;
+
+  int64_t Data(int64_t n, int64_t c, int64_t y, int64_t x) const {
+    return channels_last ? ((n * height + y) * width + x) * channels + c
+                         : ((n * channels + c) * height + y) * width + x;
+  }
+  int64_t Out(int64_t n, int64_t c, int64_t y, int64_t x) const {
+    return channels_last ? ((n * pooled_height + y) * pooled_width + x) * channels + c
+                         : ((n * channels + c) * pooled_height + y) * pooled_width + x;
+  }
+};
+
+RoiShape ShapeOf(const TensorView& data, const TensorView& out, bool channels_last) {
+  const int64_t *d = data.dims, *o = out.dims;
+  if (channels_last) return {d[0], d[3], d[1], d[2], o[1], o[2], true};
+  return {d[0], d[1], d[2], d[3], o[2], o[3], false};
+}
+
+// The value at (y, x) between pixels; 0 beyond one pixel outside the map.
+template <typename T, typename R>
+R Bilinear(const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
+  const R height = static_cast<R>(s.height), width = static_cast<R>(s.width);
+  if (!(y >= -1 && x >= -1 && y <= height && x <= width)) return 0;
+  y = std::min(std::max(y, R(0)), height - 1);
+  x = std::min(std::max(x, R(0)), width - 1);
+  const int64_t top = static_cast<int64_t>(std::floor(y)), left = static_cast<int64_t>(std::floor(x));
+  const int64_t bottom = std::min(top + 1, s.height - 1), right = std::min(left + 1, s.width - 1);
+  const R dy = y - static_cast<R>(top), dx = x - static_cast<R>(left);
+  const auto pixel = [&](int64_t py, int64_t px) {
+    return static_cast<R>(ToArithmetic(data[s.Data(n, c, py, px)]));
+  };
+  return (1 - dy) * ((1 - dx) * pixel(top, left) + dx * pixel(top, right)) +
+         dy * ((1 - dx) * pixel(bottom, left) + dx * pixel(bottom, right));
+}
+
+}  // namespace
+
+int32_t RoiAlign(const CallArgs& args) {
+  const TensorView &data = args[0], &rois = args[1], &out = args[2];
+  const double scale = BitsToDouble(args.param(0));
+  const int64_t sample_ratio = args.param(1);
+  const bool is_max = args.param(3) != 0;
+  const RoiShape s = ShapeOf(data, out, args.param(2) != 0);
+  return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
+    using R = Real<T>;
+    for (int64_t r = 0; r < rois.dims[0]; ++r) {
+      const auto roi = [&](int k) { return LoadAs<R>(rois, r * 5 + k); };
+      const int64_t n = TruncateToInt64(roi(0));
+      if (n < 0 || n >= s.batch) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      const R factor = static_cast<R>(scale);
+      const R left = roi(1) * factor, top = roi(2) * factor;
+      const R roi_width = std::max(roi(3) * factor - left, R(1));
+      const R roi_height = std::max(roi(4) * factor - top, R(1));
+      const R bin_height = roi_height / static_cast<R>(s.pooled_height);
+      const R bin_width = roi_width / static_cast<R>(s.pooled_width);
+      const auto grid = [&](R bin) {
+        return sample_ratio > 0 ? sample_ratio : TruncateToInt64(std::ceil(bin));
+      };
+      const int64_t grid_y = grid(bin_height), grid_x = grid(bin_width);
+      // A box far larger than its map would take forever and means nothing.
+      if (grid_y > 4 * s.height + 64 || grid_x > 4 * s.width + 64) {
+        return RELAYVM_KERNEL_INVALID_ARGUMENT;
+      }
+      for (int64_t c = 0; c < s.channels; ++c) {
+        for (int64_t py = 0; py < s.pooled_height; ++py) {
+          for (int64_t px = 0; px < s.pooled_width; ++px) {
+            const R count = static_cast<R>(grid_y * grid_x);
+            R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
+            for (int64_t gy = 0; gy < grid_y; ++gy) {
+              const R y = top + static_cast<R>(py) * bin_height +
+                          (static_cast<R>(gy) + R(0.5)) * bin_height / static_cast<R>(grid_y);
+              for (int64_t gx = 0; gx < grid_x; ++gx) {
+                const R x = left + static_cast<R>(px) * bin_width +
+                            (static_cast<R>(gx) + R(0.5)) * bin_width / static_cast<R>(grid_x);
+                const R sample = Bilinear<T, R>(data.as<const T>(), s, n, c, y, x);
+                value = is_max ? std::max(value, sample) : value + sample / count;
+              }
+            }
+            out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
+          }
+        }
+      }
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+int32_t RoiPool(const CallArgs& args) {
+  const TensorView &data = args[0], &rois = args[1], &out = args[2];
+  const double scale = BitsToDouble(args.param(0));
+  const RoiShape s = ShapeOf(data, out, args.param(1) != 0);
+  return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
+    using R = Real<T>;
+    constexpr R kEpsilon = R(0.00001);  // against rounding just before floor and ceil
+    for (int64_t r = 0; r < rois.dims[0]; ++r) {
+      const auto corner = [&](int k) {
+        return TruncateToInt64(std::round(LoadAs<R>(rois, r * 5 + k) * static_cast<R>(scale)));
+      };
+      const int64_t n = TruncateToInt64(LoadAs<R>(rois, r * 5));
+      if (n < 0 || n >= s.batch) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      const int64_t left = corner(1), top = corner(2);
+      const int64_t limit = int64_t{1} << 30;
+      for (int k = 1; k <= 4; ++k) {
+        if (corner(k) > limit || corner(k) < -limit) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+      }
+      const R bin_width = static_cast<R>(std::max<int64_t>(corner(3) - left + 1, 1)) /
+                          static_cast<R>(s.pooled_width);
+      const R bin_height = static_cast<R>(std::max<int64_t>(corner(4) - top + 1, 1)) /
+                           static_cast<R>(s.pooled_height);
+      const auto first = [&](int64_t p, R bin, int64_t start, int64_t extent) {
+        return std::clamp<int64_t>(
+            TruncateToInt64(std::floor(static_cast<R>(p) * bin + kEpsilon)) + start, 0, extent);
+      };
+      const auto last = [&](int64_t p, R bin, int64_t start, int64_t extent) {
+        return std::clamp<int64_t>(
+            TruncateToInt64(std::ceil(static_cast<R>(p + 1) * bin - kEpsilon)) + start, 0, extent);
+      };
+      for (int64_t py = 0; py < s.pooled_height; ++py) {
+        const int64_t y0 = first(py, bin_height, top, s.height);
+        const int64_t y1 = last(py, bin_height, top, s.height);
+        for (int64_t px = 0; px < s.pooled_width; ++px) {
+          const int64_t x0 = first(px, bin_width, left, s.width);
+          const int64_t x1 = last(px, bin_width, left, s.width);
+          for (int64_t c = 0; c < s.channels; ++c) {
+            R value = y0 < y1 && x0 < x1 ? std::numeric_limits<R>::lowest() : R(0);
+            for (int64_t y = y0; y < y1; ++y) {
+              for (int64_t x = x0; x < x1; ++x) {
+                value = std::max(value, static_cast<R>(ToArithmetic(data.as<const T>()[s.Data(n, c, y, x)])));
+              }
+            }
+            out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
+          }
+        }
+      }
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+// --- proposal ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct ProposalBox {
+  float x1, y1, x2, y2, score;
+};
+
+float ProposalOverlap(const ProposalBox& a, const ProposalBox& b) {
+  const float w = std::max(0.0f, std::min(a.x2, b.x2) - std::max(a.x1, b.x1) + 1.0f);
+  const float h = std::max(0.0f, std::min(a.y2, b.y2) - std::max(a.y1, b.y1) + 1.0f);
+  const auto area = [](const ProposalBox& box) {
+    return (box.x2 - box.x1 + 1.0f) * (box.y2 - box.y1 + 1.0f);
+  };
+  const float both = w * h;
+  return both / (area(a) + area(b) - both);
+}
+
+// The anchor of a ratio and a scale at the origin.
+ProposalBox Anchor(double ratio, double scale, double stride) {
+  const double center = 0.5 * (stride - 1.0);
+  const double width = std::floor(std::sqrt(std::floor(stride * stride / ratio)) + 0.5) * scale;
+  const double height = std::floor(width / scale * ratio + 0.5) * scale;
+  return {static_cast<float>(center - 0.5 * (width - 1)), static_cast<float>(center - 0.5 * (height - 1)),
+          static_cast<float>(center + 0.5 * (width - 1)), static_cast<float>(center + 0.5 * (height - 1)), 0};
+}
+
+}  // namespace
+
+// Parameters: feature_stride, pre-NMS count, post-NMS count, min size, iou_loss, threshold (bits), number of scales, number of ratios,
+// then the scales and ratios (bits).
+int32_t Proposal(const CallArgs& args) {
+  const TensorView &probability = args[0], &deltas = args[1], &info = args[2], &out = args[3];
+  if (probability.dtype != DType::kFloat32) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const int64_t stride = args.param(0), before = args.param(1), after = args.param(2);
+  const double min_size = static_cast<double>(args.param(3));
+  const bool iou_loss = args.param(4) != 0;
+  const double threshold = BitsToDouble(args.param(5));
+  const int64_t num_scales = args.param(6), num_ratios = args.param(7);
+  const int64_t batch = probability.dims[0], height = probability.dims[2], width = probability.dims[3];
+  const int64_t anchors = num_scales * num_ratios;
+  if (probability.dims[1] != 2 * anchors || deltas.dims[1] != 4 * anchors || anchors < 1) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+  const float* scores = probability.as<const float>();
+  const float* delta = deltas.as<const float>();
+  std::vector<ProposalBox> boxes;
+  std::memset(out.data, 0, static_cast<size_t>(out.size()) * sizeof(float));
+  for (int64_t b = 0; b < batch; ++b) {
+    const float image_height = info.as<const float>()[b * 3], image_width = info.as<const float>()[b * 3 + 1];
+    const float smallest = info.as<const float>()[b * 3 + 2] * static_cast<float>(min_size);
+    const int64_t real_height = TruncateToInt64(image_height / static_cast<float>(stride));
+    const int64_t real_width = TruncateToInt64(image_width / static_cast<float>(stride));
+    boxes.clear();
+    for (int64_t h = 0; h < height; ++h) {
+      for (int64_t w = 0; w < width; ++w) {
+        for (int64_t k = 0; k < anchors; ++k) {
+          const ProposalBox anchor =
+              Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
+                     BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))), static_cast<double>(stride));
+          const float dx = static_cast<float>(w * stride), dy = static_cast<float>(h * stride);
+          const float x1 = anchor.x1 + dx, y1 = anchor.y1 + dy, x2 = anchor.x2 + dx, y2 = anchor.y2 + dy;
+          float d[4];
+          for (int i = 0; i < 4; ++i) d[i] = delta[(((b * anchors + k) * 4 + i) * height + h) * width + w];
+          ProposalBox box;
+          if (iou_loss) {
+            box = {x1 + d[0], y1 + d[1], x2 + d[2], y2 + d[3], 0};
+          } else {
+            const float box_w = x2 - x1 + 1.0f, box_h = y2 - y1 + 1.0f;
+            const float center_x = d[0] * box_w + (x1 + 0.5f * (box_w - 1.0f));
+            const float center_y = d[1] * box_h + (y1 + 0.5f * (box_h - 1.0f));
+            const float half_w = 0.5f * (std::exp(d[2]) * box_w - 1.0f);
+            const float half_h = 0.5f * (std::exp(d[3]) * box_h - 1.0f);
+            box = {center_x - half_w, center_y - half_h, center_x + half_w, center_y + half_h, 0};
+          }
+          box.x1 = std::max(std::min(box.x1, image_width - 1.0f), 0.0f);
+          box.y1 = std::max(std::min(box.y1, image_height - 1.0f), 0.0f);
+          box.x2 = std::max(std::min(box.x2, image_width - 1.0f), 0.0f);
+          box.y2 = std::max(std::min(box.y2, image_height - 1.0f), 0.0f);
+          box.score = scores[(((b * 2 + 1) * anchors + k) * height + h) * width + w];
+          if (h >= real_height || w >= real_width) box.score = -1.0f;
+          if (box.x2 - box.x1 + 1.0f < smallest || box.y2 - box.y1 + 1.0f < smallest) {
+            box = {box.x1 - smallest / 2, box.y1 - smallest / 2, box.x2 + smallest / 2,
+                   box.y2 + smallest / 2, -1.0f};
+          }
+          boxes.push_back(box);
+        }
+      }
+    }
+    std::stable_sort(boxes.begin(), boxes.end(), [](const ProposalBox& p, const ProposalBox& q) {
+      return SortKey(p.score) > SortKey(q.score);
+    });
+    if (before >= 0 && before < static_cast<int64_t>(boxes.size())) boxes.resize(static_cast<size_t>(before));
+    std::vector<ProposalBox> kept;
+    for (const ProposalBox& box : boxes) {
+      if (static_cast<int64_t>(kept.size()) >= after) break;
+      const bool removed = std::any_of(kept.begin(), kept.end(), [&](const ProposalBox& k) {
+        return static_cast<double>(ProposalOverlap(k, box)) > threshold;
+      });
+      if (!removed) kept.push_back(box);
+    }
+    // Fewer survivors than results: they repeat.
+    for (int64_t i = 0; i < after && !kept.empty(); ++i) {
+      const ProposalBox& box = kept[static_cast<size_t>(i) % kept.size()];
+      float* row = out.as<float>() + (b * after + i) * 5;
+      row[0] = static_cast<float>(b);
+      row[1] = box.x1;
+      row[2] = box.y1;
+      row[3] = box.x2;
+      row[4] = box.y2;
+    }
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
+// --- multibox_transform_loc ----------------------------------------------------------------------------------------
+
+// Parameters: clip, threshold (bits), keep_background, the four variances (bits).
+int32_t MultiboxTransformLoc(const CallArgs& args) {
+  const TensorView &probability = args[0], &location = args[1], &anchor = args[2];
+  const TensorView &out = args[3], &counts = args[4];
+  const bool clip = args.param(0) != 0, keep_background = args.param(2) != 0;
+  const double threshold = BitsToDouble(args.param(1));
+  const int64_t batch = probability.dims[0], classes = probability.dims[1], n = probability.dims[2];
+  return DispatchFloat(probability.dtype, [&]<typename T>() -> int32_t {
+    using R = Real<T>;
+    const auto load = [](const TensorView& t, int64_t i) { return static_cast<R>(ToArithmetic(t.as<const T>()[i])); };
+    R variance[4];
+    for (int k = 0; k < 4; ++k) variance[k] = static_cast<R>(BitsToDouble(args.param(3 + k)));
+    std::fill(out.as<T>(), out.as<T>() + out.size(), FromArithmetic<T>(-1));
+    for (int64_t b = 0; b < batch; ++b) {
+      int64_t valid = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        R score = -1;
+        int64_t id = 0;
+        for (int64_t k = keep_background ? 0 : 1; k < classes; ++k) {
+          const R p = load(probability, (b * classes + k) * n + j);
+          if (p > score) {
+            id = k;
+            score = p;
+          }
+        }
+        if (score < static_cast<R>(threshold) || (id == 0 && !keep_background)) continue;
+        R a[4], p[4];
+        for (int k = 0; k < 4; ++k) {
+          a[k] = load(anchor, j * 4 + k);
+          p[k] = load(location, (b * n + j) * 4 + k);
+        }
+        const R w = a[2] - a[0], h = a[3] - a[1];
+        const R x = p[0] * variance[0] * w + (a[0] + a[2]) / 2;
+        const R y = p[1] * variance[1] * h + (a[1] + a[3]) / 2;
+        const R half_w = std::exp(p[2] * variance[2]) * w / 2, half_h = std::exp(p[3] * variance[3]) * h / 2;
+        const R row[6] = {static_cast<R>(keep_background ? id : id - 1), score, x - half_w, y - half_h,
+                          x + half_w, y + half_h};
+        T* to = out.as<T>() + (b * n + valid) * 6;
+        for (int k = 0; k < 6; ++k) {
+          const R value = k >= 2 && clip ? std::max(R(0), std::min(R(1), row[k])) : row[k];
+          to[k] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
+        }
+        ++valid;
+      }
+      StoreIndex(counts, b, valid);
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+}  // namespace relayvm

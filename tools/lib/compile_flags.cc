@@ -1,0 +1,74 @@
+#include "tools/lib/compile_flags.h"
+
+#include <cstdio>
+
+#include <fmt/core.h>
+
+namespace relayvm::tools {
+
+void CompileFlags::AddTo(CLI::App& app) {
+  app.add_option("INPUT", input, "the program: Relay text")->required();
+  app.add_option("--params", options.params_file,
+                 "weights to bind to parameters by name: a TVM parameter file or an .npz");
+  app.add_option("--shape", shapes, "NAME=1x?x300: the shape of a parameter (? keeps what is declared)");
+  app.add_option("--target", options.kernels.cpu,
+                 "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4")
+      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
+  app.add_option("--precision", "fp32: as the program says")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--entry", options.entry, "the function to compile");
+  app.add_option("--print-ir-after", options.pipeline.print_ir_after,
+                 "a pass's name, or all: print the program after it, on standard error");
+  app.add_flag("--time-passes", time_passes, "print the time of each pass, on standard error");
+  for (int level = 0; level <= 3; ++level) {
+    app.add_flag_callback(fmt::format("--O{}", level),
+                          [this, level] { options.pipeline.opt_level = level; },
+                          fmt::format("optimisation level; also -O{}", level));
+  }
+}
+
+Status CompileFlags::Finish() {
+  for (const std::string& s : shapes) {
+    size_t equals = s.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("--shape {}: write NAME=1x?x300", s)};
+    }
+    options.shapes[s.substr(0, equals)] = s.substr(equals + 1);
+  }
+  options.pipeline.cpu = options.kernels.cpu;
+  options.pipeline.print = [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  };
+  if (time_passes) options.pipeline.timings = &timings;
+  return OkStatus();
+}
+
+void CompileFlags::PrintTimings() const {
+  if (!time_passes) return;
+  double total = 0;
+  for (const PassTiming& t : timings) {
+    fmt::print(stderr, "{:10.3f} ms  {}\n", t.milliseconds, t.pass);
+    total += t.milliseconds;
+  }
+  fmt::print(stderr, "{:10.3f} ms  total\n", total);
+}
+
+std::vector<std::string> NormalizeArguments(int argc, char** argv) {
+  std::vector<std::string> args;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string arg = argv[i];
+    bool level = arg.size() == 3 && arg.starts_with("-O") && arg[2] >= '0' && arg[2] <= '3';
+    args.push_back(level ? "-" + arg : arg);
+  }
+  return args;
+}
+
+int Fail(const std::string& tool, const Status& status) {
+  fmt::print(stderr, "{}: {}\n", tool, status.message());
+  switch (status.code()) {
+    case StatusCode::kInvalidArgument: return kExitUsage;
+    default: return kExitBadInput;
+  }
+}
+
+}  // namespace relayvm::tools

@@ -1,0 +1,38 @@
+// The command-line options that relayc and relayrun share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver.h"
+
+namespace relayvm::tools {
+
+struct CompileFlags {
+  std::string input;
+  CompileOptions options;
+  std::vector<std::string> shapes;
+  bool time_passes = false;
+  std::vector<PassTiming> timings;
+
+  void AddTo(CLI::App& app);
+  // After parsing: fills in what the options derive. A Status for a malformed one.
+  Status Finish();
+  void PrintTimings() const;
+};
+
+// The arguments without argv[0], last first as CLI11 wants them, with -O0..-O3 spelled --O0..--O3.
+std::vector<std::string> NormalizeArguments(int argc, char** argv);
+
+// Exit statuses of all tools.
+inline constexpr int kExitUsage = 1;
+inline constexpr int kExitBadInput = 2;
+inline constexpr int kExitRunFailed = 3;
+inline constexpr int kExitMismatch = 4;
+
+// Prints "tool: message" to standard error and gives the exit status for it.
+int Fail(const std::string& tool, const Status& status);
+
+}  // namespace relayvm::tools

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs every Debian package that relayvm is built, run and tested with. Needs root; does nothing that is done already.
+set -eu
+PACKAGES="
+  g++ cmake ninja-build ccache
+  llvm-19-dev liblld-19-dev libzstd-dev zlib1g-dev
+  libflatbuffers-dev flatbuffers-compiler
+  libboost-context-dev libfmt-dev
+  libcli11-dev libzip-dev nlohmann-json3-dev
+  doctest-dev python3 python3-numpy binutils
+"
+missing=""
+for package in $PACKAGES; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+# shellcheck disable=SC2086
+apt-get install -q -y --no-install-recommends $missing

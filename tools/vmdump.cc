@@ -1,0 +1,261 @@
+// vmdump: shows what is in a .vmx file. The command line is the user's contract:
+//
+//   vmdump MODEL.vmx [--bytecode] [--kernels] [--memory] [--constants] [--json]
+//
+// Without a selection: an overview. Exit status: 0 done, 1 wrong usage, 2 bad input. Tested by
+// vmdump_test.cc.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bytecode/disassembler.h"
+#include "bytecode/file_format.h"
+#include "bytecode/image.h"
+#include "bytecode/memory_report.h"
+#include "bytecode/reader.h"
+
+namespace relayvm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string path;
+  bool bytecode = false, kernels = false, memory = false, constants = false, json = false;
+};
+
+// --- The content as JSON; text is printed from it ---
+
+Json Overview(const Program& program) {
+  Json exports = Json::array();
+  for (const ExportInfo& e : program.exports) {
+    Json params = Json::array();
+    for (size_t i = 0; i < e.params.size(); ++i) {
+      params.push_back({{"name", e.param_names[i]}, {"type", TypeToString(program, e.params[i])}});
+    }
+    exports.push_back({{"name", e.name},
+                       {"params", std::move(params)},
+                       {"result", TypeToString(program, e.result)},
+                       {"outputs", e.output_names}});
+  }
+  Json types = Json::array();
+  for (const AdtInfo& adt : program.adts) {
+    Json constructors = Json::array();
+    for (const ConstructorInfo& constructor : adt.constructors) {
+      Json fields = Json::array();
+      for (const ValueType& field : constructor.fields)
+        fields.push_back(TypeToString(program, field));
+      constructors.push_back({{"name", constructor.name}, {"fields", std::move(fields)}});
+    }
+    types.push_back(
+        {{"name", adt.name}, {"parameters", adt.num_type_params}, {"constructors", constructors}});
+  }
+  uint64_t constant_bytes = 0, image_bytes = 0;
+  for (const ConstantInfo& constant : program.constants) constant_bytes += constant.data.size();
+  for (const ImageInfo& image : program.images) image_bytes += image.elf.size();
+  return {{"exports", std::move(exports)},
+          {"types", std::move(types)},
+          {"functions", program.functions.size()},
+          {"code_bytes", program.code.size() * sizeof(uint16_t)},
+          {"kernels", program.kernels.size()},
+          {"images", program.images.size()},
+          {"image_bytes", image_bytes},
+          {"constants", program.constants.size()},
+          {"constant_bytes", constant_bytes}};
+}
+
+Json Bytecode(const Program& program) {
+  Json functions = Json::array();
+  for (uint32_t i = 0; i < program.functions.size(); ++i) {
+    functions.push_back(
+        {{"name", program.functions[i].name}, {"code", DisassembleFunction(program, i)}});
+  }
+  return functions;
+}
+
+Json Kernels(const Program& program) {
+  Json images = Json::array();
+  for (const ImageInfo& image : program.images) {
+    Json segments = Json::array();
+    if (Result<ImageLayout> layout = ParseImage(image.elf); layout.ok()) {
+      for (const ImageSegment& segment : layout->segments) {
+        segments.push_back({{"address", segment.address},
+                            {"bytes", segment.memory_bytes},
+                            {"access", segment.executable ? "rx"
+                                       : segment.writable ? "rw"
+                                                          : "r"}});
+      }
+    }
+    images.push_back({{"cpu_features", image.cpu_features},
+                      {"bytes", image.elf.size()},
+                      {"segments", std::move(segments)}});
+  }
+  Json kernels = Json::array();
+  for (const KernelInfo& kernel : program.kernels) {
+    kernels.push_back({{"name", kernel.name},
+                       {"builtin", kernel.builtin},
+                       {"scalars", kernel.num_scalars},
+                       {"buffers", kernel.num_buffers},
+                       {"entries", kernel.entries}});
+  }
+  return {{"images", std::move(images)}, {"kernels", std::move(kernels)}};
+}
+
+Json Memory(const Program& program) {
+  Json functions = Json::array();
+  for (uint32_t i = 0; i < program.functions.size(); ++i) {
+    MemoryReport report = ReportMemory(program, i);
+    Json allocations = Json::array();
+    for (const MemoryReport::Allocation& allocation : report.allocations) {
+      allocations.push_back({{"pc", allocation.pc},
+                             {"instruction", allocation.mnemonic},
+                             {"bytes", allocation.bytes}});
+    }
+    functions.push_back({{"name", program.functions[i].name},
+                         {"arena_bytes", report.arena_bytes},
+                         {"peak_bytes", report.peak_bytes},
+                         {"allocations", std::move(allocations)}});
+  }
+  return functions;
+}
+
+Json Constants(const Program& program) {
+  Json constants = Json::array();
+  for (const ConstantInfo& constant : program.constants) {
+    constants.push_back({{"name", constant.name},
+                         {"dtype", DTypeName(constant.dtype)},
+                         {"shape", constant.dims},
+                         {"bytes", constant.data.size()}});
+  }
+  return constants;
+}
+
+// --- Text ---
+
+std::string Text(const Json& value) { return value.get<std::string>(); }
+
+void PrintOverview(const Json& overview) {
+  for (const Json& type : overview["types"]) {
+    std::string constructors;
+    for (const Json& constructor : type["constructors"]) {
+      std::string fields;
+      for (const Json& field : constructor["fields"])
+        fields += (fields.empty() ? "" : ", ") + Text(field);
+      constructors += (constructors.empty() ? "" : " | ") + Text(constructor["name"]);
+      if (!fields.empty()) constructors += "(" + fields + ")";
+    }
+    fmt::print("type {} = {}\n", Text(type["name"]), constructors);
+  }
+  for (const Json& e : overview["exports"]) {
+    std::string params;
+    for (const Json& param : e["params"]) {
+      params += (params.empty() ? "" : ", ") + Text(param["name"]) + ": " + Text(param["type"]);
+    }
+    fmt::print("export {}({}) -> {}\n", Text(e["name"]), params, Text(e["result"]));
+    std::string outputs;
+    for (const Json& name : e["outputs"]) outputs += (outputs.empty() ? "" : ", ") + Text(name);
+    if (!outputs.empty()) fmt::print("  outputs {}\n", outputs);
+  }
+  fmt::print(
+      "{} functions, {} bytes of code; {} kernels, {} images of {} bytes; {} constants of {} "
+      "bytes\n",
+      overview["functions"].get<uint64_t>(), overview["code_bytes"].get<uint64_t>(),
+      overview["kernels"].get<uint64_t>(), overview["images"].get<uint64_t>(),
+      overview["image_bytes"].get<uint64_t>(), overview["constants"].get<uint64_t>(),
+      overview["constant_bytes"].get<uint64_t>());
+}
+
+void PrintKernels(const Json& all) {
+  for (const Json& image : all["images"]) {
+    fmt::print("image {}, {} bytes\n", Text(image["cpu_features"]), image["bytes"].get<uint64_t>());
+    for (const Json& segment : image["segments"]) {
+      fmt::print("  {:#10x} {:>10} bytes {}\n", segment["address"].get<uint64_t>(),
+                 segment["bytes"].get<uint64_t>(), Text(segment["access"]));
+    }
+  }
+  size_t index = 0;
+  for (const Json& kernel : all["kernels"]) {
+    std::string entries;
+    for (const Json& entry : kernel["entries"])
+      entries += fmt::format(" {:#x}", entry.get<uint64_t>());
+    fmt::print("k{:<5} {:<48} {:>2} scalars {:>2} buffers{}\n", index++, Text(kernel["name"]),
+               kernel["scalars"].get<int>(), kernel["buffers"].get<int>(),
+               kernel["builtin"].get<bool>() ? " builtin" : entries);
+  }
+}
+
+void PrintMemory(const Json& functions) {
+  for (const Json& function : functions) {
+    fmt::print("{}: peak {} bytes, arena {}\n", Text(function["name"]),
+               Text(function["peak_bytes"]), function["arena_bytes"].get<uint64_t>());
+    for (const Json& allocation : function["allocations"]) {
+      fmt::print("  +{:<#8x} {:<14} {}\n", allocation["pc"].get<uint32_t>(),
+                 Text(allocation["instruction"]), Text(allocation["bytes"]));
+    }
+  }
+}
+
+void PrintConstants(const Program& program) {
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantInfo& constant = program.constants[i];
+    fmt::print("c{:<5} {:<28} {:>12} bytes  {}\n", i,
+               TensorTypeToString(constant.dtype, constant.dims), constant.data.size(),
+               constant.name);
+  }
+}
+
+void PrintText(const Options& options, const Program& program) {
+  bool selected = options.bytecode || options.kernels || options.memory || options.constants;
+  if (!selected) PrintOverview(Overview(program));
+  if (options.bytecode) fmt::print("{}", DisassembleProgram(program));
+  if (options.kernels) PrintKernels(Kernels(program));
+  if (options.memory) PrintMemory(Memory(program));
+  if (options.constants) PrintConstants(program);
+}
+
+void PrintJson(const Options& options, const Program& program) {
+  Json all = {{"format", fmt::format("{}.{}", kFormatMajor, kFormatMinor)},
+              {"bytecode_version", program.bytecode_version},
+              {"program", Overview(program)}};
+  if (options.bytecode) all["bytecode"] = Bytecode(program);
+  if (options.kernels) all["kernels"] = Kernels(program);
+  if (options.memory) all["memory"] = Memory(program);
+  if (options.constants) all["constants"] = Constants(program);
+  // Names may be any bytes; JSON must be UTF-8.
+  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Shows what is in a compiled program.", "vmdump");
+  app.add_option("MODEL", options.path, "the .vmx file")->required();
+  app.add_flag("--bytecode", options.bytecode, "the tables and the code of all functions");
+  app.add_flag("--kernels", options.kernels, "kernels and their images");
+  app.add_flag("--memory", options.memory, "each function's memory, as formulas over its symbols");
+  app.add_flag("--constants", options.constants, "the constants' names and types");
+  app.add_flag("--json", options.json, "one JSON value instead of text");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 1;
+  }
+  Result<Program> program = OpenProgram(options.path);
+  if (!program.ok()) {
+    fmt::print(stderr, "vmdump: {}\n", program.status().message());
+    return 2;
+  }
+  if (options.json) {
+    PrintJson(options, *program);
+  } else {
+    PrintText(options, *program);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace relayvm
+
+int main(int argc, char** argv) { return relayvm::Main(argc, argv); }

@@ -1,0 +1,459 @@
+#include "vm/allocator.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+
+namespace relayvm::vm {
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+constexpr int kPagesPerGranule = Heap::kGranuleBytes / kPageBytes;
+// Pages kept beyond the target, so that small programs never give pages back and forth.
+constexpr size_t kSlackPages = (1 << 20) / kPageBytes;
+
+constexpr size_t PagesOf(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
+
+void* MapPages(size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+// A mapping of `bytes` at a multiple of `bytes`, a power of two.
+void* MapAligned(size_t bytes) {
+  void* mapped = MapPages(2 * bytes);
+  if (mapped == nullptr) return nullptr;
+  auto begin = reinterpret_cast<uintptr_t>(mapped);
+  uintptr_t aligned = (begin + bytes - 1) & ~(bytes - 1);
+  if (aligned > begin) munmap(mapped, aligned - begin);
+  munmap(reinterpret_cast<void*>(aligned + bytes), begin + bytes - aligned);
+  return reinterpret_cast<void*>(aligned);
+}
+
+}  // namespace
+
+const std::array<uint32_t, Heap::kNumClasses> Heap::kClassBytes = [] {
+  std::array<uint32_t, kNumClasses> bytes{};
+  for (int i = 0; i < 8; ++i) bytes[i] = 16 * (i + 1);
+  for (int i = 8; i < kNumClasses; ++i) bytes[i] = (5 + (i - 8) % 4) << (5 + (i - 8) / 4);
+  return bytes;
+}();
+
+// Stands for "no current span": never has a free block.
+Heap::Span* Heap::EmptySpan() {
+  static Span span{};
+  return &span;
+}
+
+Heap::Heap() { bins_.fill({EmptySpan(), nullptr}); }
+
+Heap::~Heap() {
+  for (auto [block, bytes] : huge_) munmap(block, bytes);
+  for (auto [block, bytes] : free_huge_) munmap(block, bytes);
+  while (chunks_ != nullptr) {
+    Chunk* next = chunks_->next;
+    munmap(chunks_, kChunkBytes);
+    chunks_ = next;
+  }
+}
+
+// --- Runs ---
+
+char* Heap::MemoryOf(Span* span) {
+  Chunk* chunk = ChunkOf(span);
+  return reinterpret_cast<char*>(chunk) + (span - chunk->spans) * kGranuleBytes;
+}
+
+// One bin for each length up to 16 granules, then four a doubling.
+int Heap::RunBin(unsigned granules) {
+  if (granules <= 16) return static_cast<int>(granules) - 1;
+  unsigned last = granules - 1;
+  int log = 31 - std::countl_zero(last);
+  return 16 + (log - 4) * 4 + ((last >> (log - 2)) & 3);
+}
+
+size_t Heap::TouchedPages(const Span* first, unsigned granules) const {
+  size_t pages = 0;
+  for (unsigned i = 0; i < granules; ++i) pages += first[i].touched;
+  return pages;
+}
+
+void Heap::InsertFree(Span* first, unsigned granules, size_t touched_pages) {
+  Span* last = first + granules - 1;
+  first->state = last->state = State::kFree;
+  first->granules = last->granules = static_cast<uint16_t>(granules);
+  int bin = RunBin(granules);
+  first->previous = nullptr;
+  first->next = runs_[bin];
+  if (first->next != nullptr) first->next->previous = first;
+  runs_[bin] = first;
+  nonempty_runs_ |= uint64_t{1} << bin;
+  // While a run is free, `used` of its first span counts its resident pages.
+  first->used = static_cast<uint32_t>(touched_pages);
+  if (first->used == 0) return;
+  kept_pages_ += first->used;
+  first->older = newest_;
+  first->newer = nullptr;
+  (newest_ != nullptr ? newest_->newer : oldest_) = first;
+  newest_ = first;
+}
+
+void Heap::RemoveFree(Span* first) {
+  int bin = RunBin(first->granules);
+  if (first->next != nullptr) first->next->previous = first->previous;
+  if (first->previous != nullptr) {
+    first->previous->next = first->next;
+  } else {
+    runs_[bin] = first->next;
+    if (first->next == nullptr) nonempty_runs_ &= ~(uint64_t{1} << bin);
+  }
+  if (first->used == 0) return;
+  kept_pages_ -= first->used;
+  (first->newer != nullptr ? first->newer->older : newest_) = first->older;
+  (first->older != nullptr ? first->older->newer : oldest_) = first->newer;
+}
+
+// Frees a run that is in no list, together with its free neighbours.
+void Heap::ReturnRun(Span* first) {
+  Chunk* chunk = ChunkOf(first);
+  unsigned granules = first->granules;
+  size_t touched = TouchedPages(first, granules);
+  Span* after = first + granules;
+  if (after < chunk->spans + kGranulesPerChunk && after->state == State::kFree) {
+    RemoveFree(after);
+    granules += after->granules;
+    touched += after->used;
+  }
+  Span* before = first - 1;  // at least granule 0, which is never free
+  if (before->state == State::kFree) {
+    first = before - before->granules + 1;
+    RemoveFree(first);
+    granules += first->granules;
+    touched += first->used;
+  }
+  InsertFree(first, granules, touched);
+}
+
+bool Heap::AddChunk() {
+  void* memory = MapAligned(kChunkBytes);
+  if (memory == nullptr) return false;
+  // Huge pages would make a chunk resident in steps of 2 MiB.
+  madvise(memory, kChunkBytes, MADV_NOHUGEPAGE);
+  static_assert(sizeof(Chunk) + sizeof(Span) * kGranulesPerChunk <= kGranuleBytes);
+  auto* chunk = static_cast<Chunk*>(memory);
+  chunk->next = chunks_;
+  if (chunks_ != nullptr) chunks_->previous = chunk;
+  chunks_ = chunk;
+  chunk->spans[0].state = State::kInside;
+  InsertFree(&chunk->spans[1], kGranulesPerChunk - 1, 0);
+  return true;
+}
+
+// A run of `granules`, in no list and of state kRun; null when there is no memory.
+Heap::Span* Heap::TakeRun(unsigned granules) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Span* found = nullptr;
+    int bin = RunBin(granules);
+    for (Span* s = runs_[bin]; s != nullptr && found == nullptr; s = s->next) {
+      if (s->granules >= granules) found = s;
+    }
+    // Every run of a later bin is long enough.
+    uint64_t later = bin == 63 ? 0 : nonempty_runs_ >> (bin + 1) << (bin + 1);
+    if (found == nullptr && later != 0) found = runs_[std::countr_zero(later)];
+    if (found != nullptr) {
+      RemoveFree(found);
+      unsigned rest = found->granules - granules;
+      // Counting the part taken is cheap; the rest may be long.
+      if (rest > 0) InsertFree(found + granules, rest, found->used - TouchedPages(found, granules));
+      found->granules = static_cast<uint16_t>(granules);
+      found[granules - 1].state = State::kInside;
+      found->state = State::kRun;
+      return found;
+    }
+    if (!AddChunk()) return nullptr;
+  }
+  return nullptr;
+}
+
+// Counts the pages of a taken run as in use, when `bytes` of it will be written.
+void Heap::Use(Span* first, size_t bytes) {
+  size_t pages = PagesOf(bytes);
+  for (unsigned i = 0; i < first->granules; ++i) {
+    size_t here = std::min<size_t>(pages, kPagesPerGranule);
+    pages -= here;
+    first[i].touched = std::max(first[i].touched, static_cast<uint8_t>(here));
+    used_pages_ += first[i].touched;
+  }
+  peak_pages_ = std::max(peak_pages_, used_pages_);
+  KeepWithinTarget();
+}
+
+// --- Giving pages back ---
+
+void Heap::Purge(Span* first) {
+  madvise(MemoryOf(first), first->granules * kGranuleBytes, MADV_DONTNEED);
+  for (unsigned i = 0; i < first->granules; ++i) first[i].touched = 0;
+  RemoveFree(first);
+  InsertFree(first, first->granules, 0);
+}
+
+void Heap::KeepWithinTarget() {
+  size_t peak = std::max(peak_pages_, previous_peak_pages_);
+  size_t target = peak + peak / 8 + kSlackPages;
+  while (used_pages_ + kept_pages_ > target) {
+    if (!free_huge_.empty()) {
+      auto [block, bytes] = free_huge_.front();
+      free_huge_.erase(free_huge_.begin());
+      munmap(block, bytes);
+      kept_pages_ -= PagesOf(bytes);
+    } else if (oldest_ != nullptr) {
+      Purge(oldest_);
+    } else {
+      return;
+    }
+  }
+}
+
+void Heap::Trim() {
+  for (Bin& bin : bins_) {
+    Span* span = bin.current;
+    if (span == EmptySpan() || span->used != 0) continue;
+    bin.current = EmptySpan();
+    ReturnSpan(span);
+  }
+  for (auto [block, bytes] : free_huge_) {
+    munmap(block, bytes);
+    kept_pages_ -= PagesOf(bytes);
+  }
+  free_huge_.clear();
+  while (oldest_ != nullptr) Purge(oldest_);
+}
+
+// --- Small blocks ---
+
+void* Heap::AllocateSmallSlow(unsigned size_class) {
+  size_t bytes = ClassBytes(size_class);
+  if (live_ + bytes > limit_) return nullptr;
+  Bin& bin = bins_[size_class];
+  Span* span = bin.current;
+  if (span == EmptySpan() || span->fresh * bytes + bytes > kGranuleBytes) {
+    if (span != EmptySpan()) span->state = State::kFull;
+    span = bin.partial;
+    if (span != nullptr) {
+      bin.partial = span->next;
+      if (bin.partial != nullptr) bin.partial->previous = nullptr;
+    } else {
+      span = TakeRun(1);
+      if (span == nullptr) {
+        bin.current = EmptySpan();
+        return nullptr;
+      }
+      span->size_class = static_cast<uint8_t>(size_class);
+      span->free = nullptr;
+      span->used = span->fresh = 0;
+      span->state = State::kPartial;
+      // A span counts as resident in whole, though its tail may never be written.
+      used_pages_ += kPagesPerGranule;
+      peak_pages_ = std::max(peak_pages_, used_pages_);
+      KeepWithinTarget();
+    }
+    bin.current = span;
+  }
+  void* block = span->free;
+  if (block != nullptr) {
+    span->free = *static_cast<void**>(block);
+  } else {
+    block = MemoryOf(span) + bytes * span->fresh++;
+  }
+  ++span->used;
+  Count(bytes);
+  return block;
+}
+
+// A block of `span` was freed, and the span was full or is now empty.
+void Heap::SpanChanged(Span* span) {
+  Bin& bin = bins_[span->size_class];
+  if (bin.current == span) return;  // an empty current span stays, for the next block
+  if (span->state == State::kFull) {
+    span->state = State::kPartial;
+    span->previous = nullptr;
+    span->next = bin.partial;
+    if (bin.partial != nullptr) bin.partial->previous = span;
+    bin.partial = span;
+  }
+  if (span->used > 0) return;
+  (span->previous != nullptr ? span->previous->next : bin.partial) = span->next;
+  if (span->next != nullptr) span->next->previous = span->previous;
+  ReturnSpan(span);
+}
+
+void Heap::ReturnSpan(Span* span) {
+  size_t written = PagesOf(span->fresh * ClassBytes(span->size_class));
+  span->touched = std::max(span->touched, static_cast<uint8_t>(written));
+  used_pages_ -= kPagesPerGranule;
+  ReturnRun(span);
+}
+
+// --- Large blocks ---
+
+void* Heap::AllocateLarge(size_t bytes) {
+  if (remote_.load(std::memory_order_relaxed) != nullptr) DrainRemote();
+  size_t rounded = PagesOf(bytes) * kPageBytes;
+  if (rounded < bytes || rounded > limit_ || live_ > limit_ - rounded) return nullptr;
+  void* block;
+  if (bytes > kMaxRunBytes) {
+    block = AllocateHuge(rounded);
+    if (block == nullptr) return nullptr;
+  } else {
+    Span* run = TakeRun(static_cast<unsigned>((bytes + kGranuleBytes - 1) / kGranuleBytes));
+    if (run == nullptr) return nullptr;
+    Use(run, bytes);
+    block = MemoryOf(run);
+  }
+  Count(rounded);
+  return block;
+}
+
+void Heap::FreeLarge(void* block, size_t bytes) {
+  live_ -= PagesOf(bytes) * kPageBytes;
+  if (bytes > kMaxRunBytes) return FreeHuge(block);
+  Span* run = SpanOf(block);
+  used_pages_ -= TouchedPages(run, run->granules);
+  ReturnRun(run);
+}
+
+void* Heap::AllocateHuge(size_t bytes) {
+  // The smallest kept mapping that fits; a tail of more than an eighth goes back.
+  auto best = free_huge_.end();
+  for (auto it = free_huge_.begin(); it != free_huge_.end(); ++it) {
+    if (it->second >= bytes && (best == free_huge_.end() || it->second < best->second)) best = it;
+  }
+  void* block;
+  size_t mapped = bytes;
+  if (best != free_huge_.end()) {
+    block = best->first;
+    mapped = best->second;
+    kept_pages_ -= PagesOf(mapped);
+    free_huge_.erase(best);
+    if (mapped - bytes > bytes / 8) {
+      munmap(static_cast<char*>(block) + bytes, mapped - bytes);
+      mapped = bytes;
+    }
+  } else {
+    block = MapPages(bytes);
+    if (block == nullptr) return nullptr;
+    madvise(block, bytes, MADV_HUGEPAGE);
+  }
+  huge_.emplace(block, mapped);
+  used_pages_ += PagesOf(mapped);
+  peak_pages_ = std::max(peak_pages_, used_pages_);
+  KeepWithinTarget();
+  return block;
+}
+
+void Heap::FreeHuge(void* block) {
+  auto it = huge_.find(block);
+  assert(it != huge_.end());
+  free_huge_.push_back(*it);
+  used_pages_ -= PagesOf(it->second);
+  kept_pages_ += PagesOf(it->second);
+  huge_.erase(it);
+}
+
+// --- Exported blocks ---
+
+void Heap::Export(void* block, size_t bytes) {
+  references_.fetch_add(1, std::memory_order_relaxed);
+  live_ -= PagesOf(bytes) * kPageBytes;
+  if (bytes > kMaxRunBytes) {
+    used_pages_ -= PagesOf(huge_.at(block));
+    exported_huge_.insert(block);
+    return;
+  }
+  Span* run = SpanOf(block);
+  used_pages_ -= TouchedPages(run, run->granules);
+  run->state = State::kExported;
+}
+
+void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
+  if (heap->orphaned_.load(std::memory_order_acquire)) {
+    madvise(block, PagesOf(bytes) * kPageBytes, MADV_DONTNEED);
+  } else {
+    auto* remote = new (block) RemoteBlock{heap->remote_.load(std::memory_order_relaxed), bytes};
+    while (!heap->remote_.compare_exchange_weak(remote->next, remote, std::memory_order_release,
+                                                std::memory_order_relaxed)) {
+    }
+  }
+  if (heap->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete heap;
+}
+
+void Heap::DrainRemote() {
+  RemoteBlock* remote = remote_.exchange(nullptr, std::memory_order_acquire);
+  while (remote != nullptr) {
+    RemoteBlock* next = remote->next;
+    size_t bytes = remote->bytes;
+    if (bytes > kMaxRunBytes) {
+      used_pages_ += PagesOf(huge_.at(remote));
+      exported_huge_.erase(remote);
+      FreeHuge(remote);
+    } else {
+      ReturnRun(SpanOf(remote));
+    }
+    remote = next;
+  }
+}
+
+// --- Runs of the program ---
+
+void Heap::BeginRun(size_t limit) {
+  limit_ = limit;
+  allocations_ = 0;
+  DrainRemote();
+  peak_ = live_;
+  previous_peak_pages_ = peak_pages_;
+  peak_pages_ = used_pages_;
+  KeepWithinTarget();
+}
+
+void Heap::Reset() {
+  if (live_ == 0) return;
+  bins_.fill({EmptySpan(), nullptr});
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    int granules = 0;
+    for (int i = 1; i < kGranulesPerChunk; i += granules) {
+      Span* span = &chunk->spans[i];
+      granules = span->granules;
+      bool small = span->state == State::kPartial || span->state == State::kFull;
+      if (!small && span->state != State::kRun) continue;
+      if (small) {
+        ReturnSpan(span);
+      } else {
+        used_pages_ -= TouchedPages(span, span->granules);
+        ReturnRun(span);
+      }
+    }
+  }
+  std::vector<void*> garbage;
+  for (auto& [block, bytes] : huge_) {
+    if (!exported_huge_.contains(block)) garbage.push_back(block);
+  }
+  for (void* block : garbage) FreeHuge(block);
+  live_ = 0;
+  KeepWithinTarget();
+}
+
+void Heap::Orphan() {
+  orphaned_.store(true, std::memory_order_seq_cst);
+  DrainRemote();
+  Reset();
+  Trim();
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+HeapStats Heap::stats() const {
+  return {live_, peak_, (used_pages_ + kept_pages_) * kPageBytes, allocations_};
+}
+
+}  // namespace relayvm::vm

@@ -1,0 +1,177 @@
+// Heap: the memory of one invocation.
+//
+//   chunk    64 MiB of address space, aligned to its size; granule 0 holds a Span for each of its 1,024 granules of 64 KiB
+//   span     one granule cut into blocks of one size class (up to 16 KiB): a free list, and a tail never used yet
+//   run      one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
+//   huge     a mapping of its own
+//
+// Pages of free runs stay resident only while the pages in use plus those kept stay within what this run or the one before
+// needed at its peak (and an eighth, and 1 MiB); beyond that the oldest free ones go back to the OS. So resident memory is
+// bounded by the largest live set, whatever sequence of sizes comes, and equal runs fault no pages in again.
+//
+// One thread at a time, except FreeExported. No locks and no atomics on its paths.
+// Tested by allocator_test.cc.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace relayvm::vm {
+
+struct HeapStats {
+  size_t live_bytes = 0;      // in blocks handed out, rounded as they are
+  size_t peak_bytes = 0;      // highest live_bytes since BeginRun()
+  size_t resident_bytes = 0;  // pages in use or kept
+  uint64_t allocations = 0;   // since BeginRun()
+};
+
+class Heap {
+ public:
+  static constexpr size_t kMaxSmall = 16 << 10;
+  static constexpr size_t kGranuleBytes = 64 << 10;
+  static constexpr size_t kChunkBytes = 64 << 20;
+  static constexpr size_t kMaxRunBytes = 32 << 20;
+
+  Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  // Gives the heap up by its owner. It goes away once the last exported block is freed; until then it holds only those.
+  void Orphan();
+  // True when no exported block is outstanding, so that the heap may be handed to another invocation.
+  bool CanBeReused() const { return references_.load(std::memory_order_acquire) == 1; }
+
+  // Starts a run: `limit` bounds live bytes. What was freed by other threads comes back.
+  void BeginRun(size_t limit);
+  // Frees every block but the exported ones, and keeps pages for the next run of this size.
+  void Reset();
+  // Gives back all pages that are free.
+  void Trim();
+  HeapStats stats() const;
+
+  // 16-byte aligned; 64-byte aligned when `bytes` is a multiple of 64. Null when the limit or the machine's memory is reached.
+  // REQUIRES: 0 < bytes <= kMaxSmall.
+  void* AllocateSmall(size_t bytes) {
+    unsigned size_class = SizeClass(bytes);
+    Bin& bin = bins_[size_class];
+    void* block = bin.current->free;
+    if (block == nullptr || live_ + ClassBytes(size_class) > limit_) [[unlikely]] {
+      return AllocateSmallSlow(size_class);
+    }
+    bin.current->free = *static_cast<void**>(block);
+    ++bin.current->used;
+    Count(ClassBytes(size_class));
+    return block;
+  }
+  void FreeSmall(void* block) {
+    Span* span = SpanOf(block);
+    live_ -= ClassBytes(span->size_class);
+    *static_cast<void**>(block) = span->free;
+    span->free = block;
+    if (--span->used == 0 || span->state == State::kFull) [[unlikely]] SpanChanged(span);
+  }
+
+  // Page-aligned. REQUIRES: bytes > kMaxSmall (smaller ones waste a granule).
+  void* AllocateLarge(size_t bytes);
+  void FreeLarge(void* block, size_t bytes);
+
+  // Hands a large block to someone who may outlive the invocation and free it from any thread.
+  void Export(void* block, size_t bytes);
+  static void FreeExported(Heap* heap, void* block, size_t bytes);
+
+ private:
+  enum class State : uint8_t { kFree, kRun, kExported, kPartial, kFull, kInside };
+  struct Span {  // of a granule; of a run's first granule, and of the last one of a free run (granules only)
+    void* free;
+    Span *previous, *next;              // in a list of free runs, or of a bin's partial spans
+    Span *older, *newer;                // in the list of free runs with resident pages
+    uint32_t used, fresh;               // blocks: handed out, and first never used
+    uint16_t granules;                  // of a run
+    uint8_t size_class;
+    State state;
+    uint8_t touched;                    // pages of this granule that may be resident: a prefix
+  };
+  struct Chunk {
+    Chunk *previous, *next;
+    Span spans[];
+  };
+  static constexpr int kGranulesPerChunk = kChunkBytes / kGranuleBytes;
+  static constexpr int kNumClasses = 36;
+  static constexpr int kNumRunBins = 40;
+  struct Bin {
+    Span* current;
+    Span* partial;
+  };
+  struct RemoteBlock {  // lies in the freed block itself
+    RemoteBlock* next;
+    size_t bytes;
+  };
+
+  // 16-byte steps up to 128, then four classes a doubling.
+  static unsigned SizeClass(size_t bytes) {
+    if (bytes <= 128) return static_cast<unsigned>((bytes - 1) >> 4);
+    size_t last = bytes - 1;
+    int log = 63 - std::countl_zero(last);
+    return static_cast<unsigned>(8 + (log - 7) * 4 + ((last >> (log - 2)) & 3));
+  }
+  static const std::array<uint32_t, kNumClasses> kClassBytes;
+  static size_t ClassBytes(unsigned size_class) { return kClassBytes[size_class]; }
+  static Chunk* ChunkOf(const void* p) {
+    return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(p) & ~(kChunkBytes - 1));
+  }
+  static Span* SpanOf(const void* p) {
+    return &ChunkOf(p)->spans[(reinterpret_cast<uintptr_t>(p) & (kChunkBytes - 1)) / kGranuleBytes];
+  }
+  static char* MemoryOf(Span* span);
+  static int RunBin(unsigned granules);
+
+  void Count(size_t bytes) {
+    live_ += bytes;
+    if (live_ > peak_) peak_ = live_;
+    ++allocations_;
+  }
+  ~Heap();
+  void* AllocateSmallSlow(unsigned size_class);
+  void SpanChanged(Span* span);
+  void ReturnSpan(Span* span);
+  Span* TakeRun(unsigned granules);
+  bool AddChunk();
+  // `touched_pages` is the sum of `touched` over the granules.
+  void InsertFree(Span* first, unsigned granules, size_t touched_pages);
+  void RemoveFree(Span* first);
+  void ReturnRun(Span* first);
+  void Use(Span* first, size_t bytes);
+  size_t TouchedPages(const Span* first, unsigned granules) const;
+  void Purge(Span* first);
+  void KeepWithinTarget();
+  void* AllocateHuge(size_t bytes);
+  void FreeHuge(void* block);
+  void DrainRemote();
+  static Span* EmptySpan();
+
+  size_t live_ = 0, peak_ = 0, limit_ = SIZE_MAX;
+  uint64_t allocations_ = 0;
+  std::array<Bin, kNumClasses> bins_;
+  std::array<Span*, kNumRunBins> runs_{};
+  uint64_t nonempty_runs_ = 0;  // bit by bin
+  Span *oldest_ = nullptr, *newest_ = nullptr;
+  Chunk* chunks_ = nullptr;
+  std::map<void*, size_t> huge_;                         // live and exported: mapped bytes
+  std::set<void*> exported_huge_;
+  std::vector<std::pair<void*, size_t>> free_huge_;      // resident, oldest first
+  // Pages of 4 KiB: in use, and free but resident; the highest use in this run and the one before.
+  size_t used_pages_ = 0, kept_pages_ = 0, peak_pages_ = 0, previous_peak_pages_ = 0;
+
+  std::atomic<size_t> references_{1};  // the owner and exported blocks
+  std::atomic<bool> orphaned_{false};
+  std::atomic<RemoteBlock*> remote_{nullptr};
+};
+
+}  // namespace relayvm::vm

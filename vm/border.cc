@@ -1,0 +1,363 @@
+#include "vm/border.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <new>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/allocator.h"
+#include "vm/shared_object.h"
+
+namespace relayvm::vm {
+namespace {
+
+// --- Inputs ---
+
+std::string Describe(const Object* object) {
+  switch (object->kind) {
+    case ObjectKind::kTensor: {
+      auto* tensor = static_cast<const Tensor*>(object);
+      if (tensor->rank == 0) return std::string(DTypeName(tensor->dtype));
+      return fmt::format("Tensor[({}), {}]", fmt::join(tensor->shape(), ", "), DTypeName(tensor->dtype));
+    }
+    case ObjectKind::kAdt: {
+      auto* adt = static_cast<const Adt*>(object);
+      return fmt::format("a tuple or constructor with tag {} and {} fields", adt->tag, adt->num_fields);
+    }
+    case ObjectKind::kClosure: return "a function";
+    case ObjectKind::kRef: return "a reference";
+    case ObjectKind::kEmpty: return "nothing";
+  }
+  return "?";
+}
+
+bool TensorMatches(const ValueType& type, const Object* object) {
+  if (object->kind != ObjectKind::kTensor) return false;
+  auto* tensor = static_cast<const Tensor*>(object);
+  if (tensor->dtype != type.dtype || tensor->rank != type.dims.size()) return false;
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    if (type.dims[i] >= 0 && type.dims[i] != tensor->dims[i]) return false;
+  }
+  return true;
+}
+
+// Walks a value along its type, without recursion. Types of fields are closures: a type, and what its variables stand for.
+class TypeChecker {
+ public:
+  explicit TypeChecker(const Program& program) : program_(program) {}
+
+  // Empty when `root` is of `type`, else what is wrong.
+  std::string Check(const Object* root, const ValueType& type) {
+    Push(root, &type, nullptr);
+    while (!work_.empty()) {
+      Item item = work_.back();
+      work_.pop_back();
+      std::string problem = Visit(item);
+      if (!problem.empty()) return problem;
+    }
+    return "";
+  }
+
+ private:
+  struct Environment;
+  struct Bound {
+    const ValueType* type;
+    const Environment* environment;
+    auto operator<=>(const Bound&) const = default;
+  };
+  struct Environment {
+    std::vector<Bound> args;
+  };
+  struct Item {
+    const Object* object;
+    Bound type;
+  };
+
+  void Push(const Object* object, const ValueType* type, const Environment* environment) {
+    // A tree is shared inside only where counts are above one, so only those are remembered.
+    if (object->count.load(std::memory_order_relaxed) > kUncounted + 1 && !FieldsOf(const_cast<Object*>(object)).empty() &&
+        !seen_.insert({object, {type, environment}}).second) {
+      return;
+    }
+    work_.push_back({object, {type, environment}});
+  }
+
+  const Environment* EnvironmentOf(const ValueType& adt, const Environment* outer) {
+    std::vector<Bound> args;
+    for (const ValueType& arg : adt.args) {
+      if (arg.kind == ValueType::Kind::kTypeVar && outer != nullptr && arg.index < outer->args.size()) {
+        args.push_back(outer->args[arg.index]);
+      } else {
+        args.push_back({&arg, outer});
+      }
+    }
+    // List[T] inside List[T]: nothing new.
+    if (outer != nullptr && args == outer->args) return outer;
+    auto [it, inserted] = environments_.try_emplace(args, nullptr);
+    if (inserted) it->second = &storage_.emplace_back(Environment{std::move(args)});
+    return it->second;
+  }
+
+  std::string Mismatch(const Item& item) const {
+    return fmt::format("expected {}, got {}", RelayTypeToString(program_, *item.type.type), Describe(item.object));
+  }
+
+  std::string Visit(Item item) {
+    while (item.type.type->kind == ValueType::Kind::kTypeVar) {
+      const Environment* environment = item.type.environment;
+      // A variable without meaning is that of an uninstantiated type: any value will do.
+      if (environment == nullptr || item.type.type->index >= environment->args.size()) return "";
+      Bound bound = environment->args[item.type.type->index];
+      if (bound == item.type) return "";
+      item.type = bound;
+    }
+    const ValueType& type = *item.type.type;
+    switch (type.kind) {
+      case ValueType::Kind::kTensor: return TensorMatches(type, item.object) ? "" : Mismatch(item);
+      case ValueType::Kind::kTuple: {
+        auto* tuple = static_cast<const Adt*>(item.object);
+        if (item.object->kind != ObjectKind::kAdt || tuple->tag != 0 || tuple->num_fields != type.args.size()) {
+          return Mismatch(item);
+        }
+        for (size_t i = type.args.size(); i-- > 0;) Push(tuple->fields[i], &type.args[i], item.type.environment);
+        return "";
+      }
+      case ValueType::Kind::kAdt: {
+        const AdtInfo& info = program_.adts[type.index];
+        auto* adt = static_cast<const Adt*>(item.object);
+        if (item.object->kind != ObjectKind::kAdt || adt->tag >= info.constructors.size()) return Mismatch(item);
+        const ConstructorInfo& constructor = info.constructors[adt->tag];
+        if (adt->num_fields != constructor.fields.size()) {
+          return fmt::format("{} takes {} fields, got {}", constructor.name, constructor.fields.size(), adt->num_fields);
+        }
+        const Environment* environment = EnvironmentOf(type, item.type.environment);
+        for (size_t i = constructor.fields.size(); i-- > 0;) {
+          Push(adt->fields[i], &constructor.fields[i], environment);
+        }
+        return "";
+      }
+      case ValueType::Kind::kFunction: return "functions cannot be passed in from the host";
+      case ValueType::Kind::kRef: return "references cannot be passed in from the host";
+      case ValueType::Kind::kTypeVar: return "";
+    }
+    return "";
+  }
+
+  const Program& program_;
+  std::vector<Item> work_;
+  std::set<std::pair<const Object*, Bound>> seen_;
+  std::map<std::vector<Bound>, const Environment*> environments_;
+  std::deque<Environment> storage_;
+};
+
+// --- Results ---
+
+// Tensors up to this size are copied out: cheaper than keeping pages of the heap alive for them.
+constexpr size_t kCopyBytes = Heap::kMaxSmall;
+
+struct HeapMemory : ExternalMemory {
+  Heap* heap;
+  void* block;
+  size_t bytes;
+};
+struct ConstantMemory : ExternalMemory {
+  std::shared_ptr<const Executable> executable;
+};
+struct OwnerMemory : ExternalMemory {
+  Object* owner;
+};
+
+class Exporter {
+ public:
+  Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable) : heap_(heap), executable_(executable) {}
+
+  Result<Value> Export(Object* root) {
+    Object* result = Empty();
+    work_.push_back({root, &result});
+    bool ok = true;
+    while (ok && !work_.empty()) {
+      Item item = work_.back();
+      work_.pop_back();
+      ++num_objects_;
+      *item.slot = Convert(item.from);
+      if (*item.slot == nullptr) {
+        *item.slot = Empty();
+        ok = false;
+      }
+    }
+    Value value = Value::Adopt(result);
+    if (!ok) return Status(StatusCode::kResourceExhausted, "no memory for the result");
+    if (!refs_.empty() && HasCycle(result)) {
+      for (Ref* ref : refs_) RetainShared(ref);
+      for (Ref* ref : refs_) ReleaseShared(std::exchange(ref->content, Empty()));
+      for (Ref* ref : refs_) ReleaseShared(ref);
+      return Status(StatusCode::kUnsupported, "the result holds references that form a cycle; these cannot leave the program");
+    }
+    return value;
+  }
+  size_t num_objects() const { return num_objects_; }
+
+ private:
+  struct Item {
+    Object* from;
+    Object** slot;
+  };
+
+  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null without memory.
+  Object* Convert(Object* from) {
+    if (from->home == Home::kShared) {
+      RetainShared(from);
+      return from;
+    }
+    const bool remember = from->home == Home::kLocal && (!IsUnique(from) || from->kind == ObjectKind::kRef);
+    if (remember) {
+      auto it = converted_.find(from);
+      if (it != converted_.end()) {
+        RetainShared(it->second);
+        return it->second;
+      }
+    }
+    Object* to = nullptr;
+    switch (from->kind) {
+      case ObjectKind::kEmpty: return from;
+      case ObjectKind::kTensor: to = ConvertTensor(static_cast<Tensor*>(from)); break;
+      case ObjectKind::kAdt: to = NewSharedAdt(static_cast<Adt*>(from)->tag, static_cast<Adt*>(from)->num_fields); break;
+      case ObjectKind::kClosure: to = NewSharedClosure(static_cast<Closure*>(from)->function); break;
+      case ObjectKind::kRef: {
+        to = NewSharedRef();
+        if (to != nullptr) refs_.push_back(static_cast<Ref*>(to));
+        break;
+      }
+    }
+    if (to == nullptr) return nullptr;
+    std::span<Object*> from_fields = FieldsOf(from), to_fields = FieldsOf(to);
+    for (size_t i = to_fields.size(); i-- > 0;) work_.push_back({from_fields[i], &to_fields[i]});
+    if (remember) converted_.emplace(from, to);
+    return to;
+  }
+
+  Tensor* Wrap(const Tensor* from, ExternalMemory* memory) {
+    return NewSharedTensor(from->dtype, from->shape(), from->data, from->bytes(), memory);
+  }
+
+  Tensor* ConvertTensor(Tensor* from) {
+    const size_t bytes = from->bytes();
+    if (bytes <= kCopyBytes || from->storage() == Storage::kInline) {
+      Tensor* to = NewSharedTensor(from->dtype, from->shape(), bytes);
+      if (to != nullptr && bytes > 0) std::memcpy(to->data, from->data, bytes);
+      return to;
+    }
+    if (from->home == Home::kImmortal) return WrapConstant(from);
+    if (from->storage() == Storage::kOwned) {
+      auto* memory = new (std::nothrow) HeapMemory;
+      if (memory == nullptr) return nullptr;
+      memory->release = [](ExternalMemory* self) {
+        auto* m = static_cast<HeapMemory*>(self);
+        Heap::FreeExported(m->heap, m->block, m->bytes);
+        delete m;
+      };
+      memory->heap = &heap_;
+      memory->block = from->data;
+      memory->bytes = from->capacity;
+      heap_.Export(from->data, from->capacity);
+      // From here on the local header owns nothing.
+      from->storage_code = static_cast<uint8_t>(Storage::kExternal);
+      return Wrap(from, memory);
+    }
+    // A view; or what was just exported, of which only the object remembered is asked for again.
+    Tensor* owner = from->owner;
+    if (owner->home == Home::kImmortal) return WrapConstant(from);
+    Object* shared_owner = Convert(owner);
+    if (shared_owner == nullptr) return nullptr;
+    // The owner may be remembered only by count; a view is one holder, so a lone owner is not asked for twice.
+    auto* memory = new (std::nothrow) OwnerMemory;
+    if (memory == nullptr) {
+      ReleaseShared(shared_owner);
+      return nullptr;
+    }
+    memory->release = [](ExternalMemory* self) {
+      auto* m = static_cast<OwnerMemory*>(self);
+      ReleaseShared(m->owner);
+      delete m;
+    };
+    memory->owner = shared_owner;
+    return Wrap(from, memory);
+  }
+
+  Tensor* WrapConstant(const Tensor* from) {
+    auto* memory = new (std::nothrow) ConstantMemory;
+    if (memory == nullptr) return nullptr;
+    memory->release = [](ExternalMemory* self) { delete static_cast<ConstantMemory*>(self); };
+    memory->executable = executable_;
+    return Wrap(from, memory);
+  }
+
+  // Depth-first search over what was made; cycles can only go through references.
+  static bool HasCycle(Object* root) {
+    std::unordered_map<Object*, bool> finished;
+    std::vector<std::pair<Object*, size_t>> path = {{root, 0}};
+    finished.emplace(root, false);
+    while (!path.empty()) {
+      auto& [object, next] = path.back();
+      std::span<Object*> fields = FieldsOf(object);
+      if (next == fields.size()) {
+        finished[object] = true;
+        path.pop_back();
+        continue;
+      }
+      Object* child = fields[next++];
+      auto [it, inserted] = finished.emplace(child, false);
+      if (inserted) {
+        path.push_back({child, 0});
+      } else if (!it->second && child->home == Home::kShared) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Heap& heap_;
+  const std::shared_ptr<const Executable>& executable_;
+  std::vector<Item> work_;
+  std::unordered_map<Object*, Object*> converted_;
+  std::vector<Ref*> refs_;
+  size_t num_objects_ = 0;
+};
+
+}  // namespace
+
+Status CheckInputs(const Program& program, const ExportInfo& function, std::span<const Value> inputs) {
+  if (inputs.size() != function.params.size()) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{}: expected {} inputs, got {}", function.name, function.params.size(), inputs.size())};
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Object* object = inputs[i].object() != nullptr ? inputs[i].object() : Empty();
+    const ValueType& type = function.params[i];
+    // The common case, without the machinery.
+    if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) continue;
+    std::string problem = TypeChecker(program).Check(object, type);
+    if (problem.empty()) continue;
+    std::string name = i < function.param_names.size() ? function.param_names[i] : "";
+    if (!name.empty() && name.front() != '%') name = "%" + name;
+    if (name.empty()) name = std::to_string(i);
+    return {StatusCode::kInvalidArgument, fmt::format("{}: parameter {}: {}", function.name, name, problem)};
+  }
+  return OkStatus();
+}
+
+Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable, Object* object,
+                           size_t* num_objects) {
+  Exporter exporter(heap, executable);
+  Result<Value> value = exporter.Export(object);
+  if (num_objects != nullptr) *num_objects = exporter.num_objects();
+  return value;
+}
+
+}  // namespace relayvm::vm

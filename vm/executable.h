@@ -1,0 +1,95 @@
+// Executable: a program ready to run. Its file is mapped, its kernels are linked, its constants are objects.
+//
+// Immutable; any number of threads and invocations share one. Values and invocations that need it keep it alive.
+// Tested by executable_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/status.h"
+#include "bytecode/kernel_abi.h"
+#include "bytecode/program.h"
+#include "kernels/runtime/builtin.h"
+
+namespace relayvm {
+
+namespace vm {
+class MappedImage;
+struct Tensor;
+
+// What the interpreter needs of a function, in one cache line.
+struct FunctionCode {
+  const uint16_t* code;
+  const ArenaSlot* slots;
+  uint64_t arena_bytes;
+  uint32_t frame_bytes;    // header and both banks
+  uint32_t scratch_bytes;  // above the frame: argument blocks of kernels
+  uint32_t index;          // into Program::functions
+  uint16_t num_scalar_registers, num_object_registers;
+  uint16_t num_scalar_args, num_object_args;
+  bool returns_scalar;
+};
+static_assert(sizeof(FunctionCode) <= 64);
+
+struct KernelCode {
+  RelayvmKernelFn fn;
+  uint16_t num_scalars, num_buffers;
+};
+}  // namespace vm
+
+struct LoadOptions {
+  // The host's own kernels, found by name before those of the runtime library. Parallel as the program asks.
+  std::span<const Builtin> kernels;
+  // Lists kernels in /tmp/perf-PID.map for `perf report`.
+  bool perf_map = false;
+};
+
+class Executable : public std::enable_shared_from_this<Executable> {
+ public:
+  // Opens, verifies and links. Fails with kUnsupported when no kernel image suits the machine, or a builtin is missing.
+  static Result<std::shared_ptr<const Executable>> Load(const std::string& path, const LoadOptions& options = {});
+  // The same for a program in memory; it is verified here.
+  static Result<std::shared_ptr<const Executable>> FromProgram(Program program, const LoadOptions& options = {});
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  const Program& program() const { return program_; }
+  // Null when there is none of that name.
+  const ExportInfo* FindExport(std::string_view name) const;
+  // The tag of a constructor, searched in all ADTs. kNotFound; kInvalidArgument when two ADTs have one of that name.
+  Result<uint32_t> FindConstructor(std::string_view name) const;
+  // Which of Program::images runs here; -1 without kernels of an image.
+  int image_index() const { return image_index_; }
+
+  // For the runtime.
+  const std::vector<vm::FunctionCode>& functions() const { return functions_; }
+  const std::vector<vm::KernelCode>& kernels() const { return kernels_; }
+  const std::vector<vm::Tensor*>& constants() const { return constants_; }
+
+ private:
+  Executable();
+  static Result<std::shared_ptr<const Executable>> Link(Program program, const FileMapping* file,
+                                                        const LoadOptions& options);
+  Status LinkKernels(const FileMapping* file, const LoadOptions& options);
+  Status MakeFunctions();
+  Status MakeConstants();
+
+  Program program_;
+  std::vector<vm::FunctionCode> functions_;
+  std::vector<vm::KernelCode> kernels_;
+  std::vector<vm::Tensor*> constants_;
+  std::unique_ptr<vm::MappedImage> image_;
+  int image_index_ = -1;
+};
+
+// "Tensor[(?, 300), float32]", "(int64, List[Tensor[(3), bool]])": as Relay writes types.
+std::string RelayTypeToString(const Program& program, const ValueType& type);
+
+}  // namespace relayvm

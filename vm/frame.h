@@ -1,0 +1,27 @@
+// A function's activation on the VmStack:
+//
+//   Frame | scalar registers, 8 bytes each | object registers, 8 bytes each | scratch of the running instruction, or the
+//                                                                             frame of what it calls
+// Object registers always hold an object; those without a value hold Empty().
+#pragma once
+
+#include <cstdint>
+
+#include "vm/executable.h"
+#include "vm/object.h"
+
+namespace relayvm::vm {
+
+struct Frame {
+  const FunctionCode* function;
+  Frame* caller;              // null for the first frame
+  const uint16_t* return_pc;  // in the caller: after the call
+  char* arena;                // null when the function has none
+  uint64_t return_register;   // in the caller
+
+  uint64_t* scalars() { return reinterpret_cast<uint64_t*>(this + 1); }
+  Object** objects() { return reinterpret_cast<Object**>(scalars() + function->num_scalar_registers); }
+};
+static_assert(sizeof(Frame) == 40);
+
+}  // namespace relayvm::vm

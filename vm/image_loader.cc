@@ -1,0 +1,131 @@
+#include "vm/image_loader.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+
+#include "bytecode/image.h"
+
+namespace relayvm::vm {
+namespace {
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// The file offset of a segment that can be mapped as it lies: page-aligned, and without zeros to add.
+bool CanMapFromFile(const ImageSegment& segment, std::span<const uint8_t> elf, const FileMapping* file) {
+  if (file == nullptr || segment.writable || segment.memory_bytes != segment.file_bytes) return false;
+  uint64_t elf_offset = static_cast<uint64_t>(elf.data() - file->bytes().data());
+  return elf_offset % kImagePageBytes == 0 && segment.file_offset % kImagePageBytes == segment.address % kImagePageBytes;
+}
+
+int Protection(const ImageSegment& segment) {
+  return PROT_READ | (segment.writable ? PROT_WRITE : 0) | (segment.executable ? PROT_EXEC : 0);
+}
+
+Status MapSegment(const ImageSegment& segment, std::span<const uint8_t> elf, const FileMapping* file, char* base) {
+  uint64_t in_page = segment.address % kImagePageBytes;
+  char* begin = base + (segment.address - in_page);
+  size_t bytes = (in_page + segment.memory_bytes + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
+  if (CanMapFromFile(segment, elf, file)) {
+    uint64_t offset = static_cast<uint64_t>(elf.data() - file->bytes().data()) + segment.file_offset - in_page;
+    void* mapped = mmap(begin, in_page + segment.memory_bytes, Protection(segment), MAP_PRIVATE | MAP_FIXED, file->fd(),
+                        static_cast<off_t>(offset));
+    if (mapped != MAP_FAILED) return OkStatus();
+    // A file system mounted noexec refuses; a copy in memory may still run.
+  }
+  void* memory = mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return {StatusCode::kResourceExhausted, "kernel image: no memory to map it"};
+  std::memcpy(begin + in_page, elf.data() + segment.file_offset, segment.file_bytes);
+  if (mprotect(begin, bytes, Protection(segment)) != 0) {
+    return {StatusCode::kUnsupported, fmt::format("kernel image: the system refuses executable memory: {}",
+                                                  std::strerror(errno))};
+  }
+  return OkStatus();
+}
+
+// Reads a T at `offset`; false outside the bytes.
+template <typename T>
+bool ReadAt(std::span<const uint8_t> bytes, uint64_t offset, T* out) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
+  std::memcpy(out, bytes.data() + offset, sizeof(T));
+  return true;
+}
+
+}  // namespace
+
+Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures& cpu) {
+  assert(!images.empty());
+  size_t best = images.size(), best_count = 0;
+  for (size_t i = 0; i < images.size(); ++i) {
+    if (!cpu.Missing(images[i].cpu_features).empty()) continue;
+    size_t count = ExpandFeatures(images[i].cpu_features).size();
+    if (best < images.size() && count <= best_count) continue;
+    best = i;
+    best_count = count;
+  }
+  if (best < images.size()) return best;
+  std::string message = "no kernel image runs on this machine:";
+  for (const ImageInfo& image : images) {
+    message += fmt::format("{} the one for {} needs {}", &image == images.data() ? "" : ";", image.cpu_features,
+                           Join(cpu.Missing(image.cpu_features)));
+  }
+  return Status(StatusCode::kUnsupported, message + "; compile with a lower --target");
+}
+
+Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf, const FileMapping* file) {
+  RELAYVM_ASSIGN_OR_RETURN(ImageLayout layout, ParseImage(elf));
+  void* reserved = mmap(nullptr, layout.memory_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) {
+    return Status(StatusCode::kResourceExhausted,
+                  fmt::format("kernel image: cannot reserve {} bytes of address space", layout.memory_bytes));
+  }
+  std::unique_ptr<MappedImage> image(new MappedImage(static_cast<char*>(reserved), layout.memory_bytes));
+  if (file != nullptr) {
+    const uint8_t* begin = file->bytes().data();
+    if (elf.data() < begin || elf.data() + elf.size() > begin + file->bytes().size()) file = nullptr;
+  }
+  for (const ImageSegment& segment : layout.segments) {
+    RELAYVM_RETURN_IF_ERROR(MapSegment(segment, elf, file, image->base_));
+  }
+  return image;
+}
+
+MappedImage::~MappedImage() { munmap(base_, bytes_); }
+
+RelayvmKernelFn MappedImage::Entry(uint64_t address) const {
+  assert(address < bytes_);
+  return reinterpret_cast<RelayvmKernelFn>(base_ + address);
+}
+
+void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
+  Elf64_Ehdr header;
+  if (!ReadAt(elf, 0, &header) || header.e_shentsize != sizeof(Elf64_Shdr)) return;
+  std::FILE* out = std::fopen(fmt::format("/tmp/perf-{}.map", getpid()).c_str(), "a");
+  if (out == nullptr) return;
+  for (int i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section, names;
+    if (!ReadAt(elf, header.e_shoff + i * sizeof(section), &section) || section.sh_type != SHT_SYMTAB) continue;
+    if (!ReadAt(elf, header.e_shoff + section.sh_link * sizeof(names), &names)) continue;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      if (!ReadAt(elf, section.sh_offset + at, &symbol)) break;
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0) continue;
+      std::string name;
+      char c;
+      for (uint64_t p = names.sh_offset + symbol.st_name; ReadAt(elf, p, &c) && c != '\0'; ++p) name += c;
+      fmt::print(out, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(image.base() + symbol.st_value), symbol.st_size, name);
+    }
+  }
+  std::fclose(out);
+}
+
+}  // namespace relayvm::vm

@@ -1,0 +1,66 @@
+// Kernel images in memory: choosing the best one that the machine runs, and mapping it.
+//
+// Mapping needs no dynamic linker: segments of a file are mapped read-only, or read and execute, straight from it (shared
+// between processes); an image that is in memory only is copied and then protected.
+// Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/status.h"
+#include "bytecode/kernel_abi.h"
+#include "bytecode/program.h"
+
+namespace relayvm::vm {
+
+// What the CPU and the operating system offer, by LLVM's names ("avx2", "sse4.2").
+class CpuFeatures {
+ public:
+  static CpuFeatures OfThisMachine();
+  // For tests: a machine with just these.
+  explicit CpuFeatures(std::vector<std::string> names) : names_(std::move(names)) {}
+
+  bool Has(std::string_view feature) const;
+  // What is missing of `required`: a comma-separated list of features and levels ("x86-64-v3"), "+" before a name ignored.
+  std::vector<std::string> Missing(std::string_view required) const;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// The features in a list, its levels replaced by what they stand for; sorted, each once.
+std::vector<std::string> ExpandFeatures(std::string_view list);
+
+// The image that asks for most of those that the machine runs. Fails with kUnsupported, naming what is missing.
+// REQUIRES: !images.empty().
+Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures& cpu);
+
+class MappedImage {
+ public:
+  // `file` is where `elf` lies, when it does lie in a mapped file; else null.
+  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf, const FileMapping* file);
+  ~MappedImage();
+  MappedImage(const MappedImage&) = delete;
+  MappedImage& operator=(const MappedImage&) = delete;
+
+  // REQUIRES: `address` is inside an executable segment (bytecode/image.h, IsCode).
+  RelayvmKernelFn Entry(uint64_t address) const;
+  const char* base() const { return base_; }
+
+ private:
+  MappedImage(char* base, size_t bytes) : base_(base), bytes_(bytes) {}
+  char* base_;
+  size_t bytes_;
+};
+
+// Appends the kernels to /tmp/perf-PID.map, where `perf report` looks for code that is in no file.
+void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf);
+
+}  // namespace relayvm::vm

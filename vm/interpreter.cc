@@ -1,0 +1,703 @@
+// The dispatch loop: the semantics of bytecode/opcodes.def, in its order.
+#include "vm/interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "vm/interpreter_impl.h"
+#include "vm/scalar_ops.h"
+
+#if defined(__GNUC__)
+#define RELAYVM_COMPUTED_GOTO 1
+#endif
+
+namespace relayvm::vm {
+namespace {
+
+inline int64_t Imm16(const uint16_t* unit) { return static_cast<int16_t>(*unit); }
+inline int32_t Imm32(const uint16_t* unit) {
+  int32_t value;
+  std::memcpy(&value, unit, sizeof(value));  // units are little-endian, low first
+  return value;
+}
+inline uint64_t Imm64(const uint16_t* unit) {
+  uint64_t value;
+  std::memcpy(&value, unit, sizeof(value));
+  return value;
+}
+
+inline int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
+inline uint64_t Unsigned(int64_t value) { return static_cast<uint64_t>(value); }
+
+// The value of an object operand: moved out of its register when it is taken, else retained.
+inline Object* TakeOrRetain(Object** objects, uint16_t operand) {
+  Object*& reg = objects[operand & kRegisterMask];
+  Object* value = reg;
+  if (operand & kTakeBit) {
+    reg = Empty();
+  } else {
+    Retain(value);
+  }
+  return value;
+}
+
+}  // namespace
+
+// Makes `frame` one of `callee`, all but the registers. Arguments were taken out of the registers before.
+inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
+  const FunctionCode* function = frame->function;
+  Object** objects = frame->objects();
+  for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap_, objects[i]);
+  if (callee == function) return true;
+  if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
+  frame->arena = nullptr;
+  if (callee->arena_bytes != 0) {
+    frame->arena = context_.arena->Push(callee->arena_bytes);
+    if (frame->arena == nullptr) return FailMemory(frame, pc, "the arena of a function");
+  }
+  frame->function = callee;
+  return true;
+}
+
+// Operands of the current instruction by unit.
+#define I(unit) scalars[pc[unit]]
+#define R(unit) objects[pc[unit] & kRegisterMask]
+#define TAKES(unit) ((pc[unit] & kTakeBit) != 0)
+
+#define NEXT(units) \
+  do {              \
+    pc += (units);  \
+    DISPATCH();     \
+  } while (false)
+
+// Replaces the object in a register.
+#define SET_OBJECT(unit, value)       \
+  do {                                \
+    Object*& set_reg = R(unit);       \
+    Object* set_old = set_reg;        \
+    set_reg = (value);                \
+    Release(heap, set_old);           \
+  } while (false)
+
+// Ends the use of an operand that was only looked at.
+#define RELEASE_IF_TAKEN(unit)    \
+  do {                            \
+    if (TAKES(unit)) {            \
+      Object* taken = R(unit);    \
+      R(unit) = Empty();          \
+      Release(heap, taken);       \
+    }                             \
+  } while (false)
+
+#define EXPECT_KIND(object, expected_kind)                                                        \
+  do {                                                                                            \
+    if ((object)->kind != (expected_kind)) [[unlikely]] return FailKind(frame, pc, expected_kind, object); \
+  } while (false)
+
+#define POLL(cost)                                                                       \
+  do {                                                                                   \
+    fuel_ -= (cost);                                                                     \
+    if ((fuel_ < 0) | (stop->load(std::memory_order_relaxed) != 0)) [[unlikely]] {       \
+      if (!Poll(frame, pc)) return false;                                                \
+    }                                                                                    \
+  } while (false)
+
+// Jumps to the target at `unit`; backward jumps poll.
+#define JUMP(unit)               \
+  do {                           \
+    int32_t jump = Imm32(pc + (unit)); \
+    if (jump <= 0) POLL(1);      \
+    NEXT(jump);                  \
+  } while (false)
+
+// Loads the locals that follow from `frame`.
+#define ENTER_FRAME()                                                             \
+  do {                                                                            \
+    scalars = frame->scalars();                                                   \
+    objects = frame->objects();                                                   \
+  } while (false)
+
+#define BINARY_INT(name, expression)         \
+  CASE(name) : {                             \
+    uint64_t a = I(2), b = I(3);             \
+    I(1) = static_cast<uint64_t>(expression); \
+    NEXT(4);                                 \
+  }
+#define BINARY_FLOAT(name, width, op)                     \
+  CASE(name) : {                                          \
+    I(1) = From##width(As##width(I(2)) op As##width(I(3))); \
+    NEXT(4);                                              \
+  }
+
+#if RELAYVM_COMPUTED_GOTO
+#define CASE(name) L_##name
+#define DISPATCH()                                                       \
+  do {                                                                   \
+    if constexpr (kTraced) TraceInstruction(frame, pc);                  \
+    goto* kLabels[*pc];                                                  \
+  } while (false)
+#else
+#define CASE(name) case Opcode::name
+#define DISPATCH() goto dispatch
+#endif
+
+template <bool kTraced>
+bool Interpreter::Loop(Frame* frame) {
+#if RELAYVM_COMPUTED_GOTO
+  static const void* const kLabels[] = {
+#define OP(name, ...) &&L_##name,
+#include "bytecode/opcodes.def"
+#undef OP
+  };
+#endif
+  Heap& heap = heap_;
+  std::atomic<uint32_t>* const stop = context_.stop;
+  const FunctionCode* const functions = executable_.functions().data();
+  char* const stack_end = context_.stack->end();
+  const uint16_t* pc = frame->function->code;
+  uint64_t* scalars;
+  Object** objects;
+  ENTER_FRAME();
+
+#if RELAYVM_COMPUTED_GOTO
+  DISPATCH();
+#else
+dispatch:
+  if constexpr (kTraced) TraceInstruction(frame, pc);
+  switch (static_cast<Opcode>(*pc)) {
+#endif
+
+  // --- Moves and constants ---
+  CASE(kMoveI) : {
+    I(1) = I(2);
+    NEXT(3);
+  }
+  CASE(kMoveR) : {
+    Object* value = TakeOrRetain(objects, pc[2]);
+    SET_OBJECT(1, value);
+    NEXT(3);
+  }
+  CASE(kConstI16) : {
+    I(1) = Unsigned(Imm16(pc + 2));
+    NEXT(3);
+  }
+  CASE(kConstI64) : {
+    I(1) = Imm64(pc + 2);
+    NEXT(6);
+  }
+  CASE(kConstR) : {
+    SET_OBJECT(1, executable_.constants()[pc[2]]);
+    NEXT(3);
+  }
+  CASE(kDrop) : {
+    SET_OBJECT(1, Empty());
+    NEXT(2);
+  }
+
+  // --- Integer arithmetic ---
+  BINARY_INT(kAddI, a + b)
+  CASE(kAddImm) : {
+    I(1) = I(2) + Unsigned(Imm16(pc + 3));
+    NEXT(4);
+  }
+  BINARY_INT(kSubI, a - b)
+  BINARY_INT(kMulI, a* b)
+  BINARY_INT(kDivI, DivideTruncate(Signed(a), Signed(b)))
+  BINARY_INT(kModI, RemainderTruncate(Signed(a), Signed(b)))
+  BINARY_INT(kFloorDivI, DivideFloor(Signed(a), Signed(b)))
+  BINARY_INT(kFloorModI, RemainderFloor(Signed(a), Signed(b)))
+  BINARY_INT(kDivU, b == 0 ? 0 : a / b)
+  BINARY_INT(kModU, b == 0 ? 0 : a % b)
+  BINARY_INT(kMinI, Signed(a) < Signed(b) ? a : b)
+  BINARY_INT(kMaxI, Signed(a) > Signed(b) ? a : b)
+  BINARY_INT(kMinU, a < b ? a : b)
+  BINARY_INT(kMaxU, a > b ? a : b)
+  BINARY_INT(kAndI, a & b)
+  BINARY_INT(kOrI, a | b)
+  BINARY_INT(kXorI, a ^ b)
+  // A count above 63 shifts everything out.
+  BINARY_INT(kShlI, b > 63 ? 0 : a << b)
+  BINARY_INT(kShrI, Signed(a) >> (b > 63 ? 63 : b))
+  BINARY_INT(kShrU, b > 63 ? 0 : a >> b)
+  CASE(kWrap) : {
+    I(1) = WrapScalar(I(2), static_cast<DType>(pc[3]));
+    NEXT(4);
+  }
+  CASE(kCompareI) : {
+    I(1) = CompareScalars(pc[2], Signed(I(3)), Signed(I(4)));
+    NEXT(5);
+  }
+  CASE(kCompareU) : {
+    I(1) = CompareScalars(pc[2], I(3), I(4));
+    NEXT(5);
+  }
+  CASE(kSelectI) : {
+    I(1) = I(2) != 0 ? I(3) : I(4);
+    NEXT(5);
+  }
+
+  // --- Floating point ---
+  BINARY_FLOAT(kAddF32, F32, +)
+  BINARY_FLOAT(kSubF32, F32, -)
+  BINARY_FLOAT(kMulF32, F32, *)
+  BINARY_FLOAT(kDivF32, F32, /)
+  CASE(kCompareF32) : {
+    I(1) = CompareScalars(pc[2], AsF32(I(3)), AsF32(I(4)));
+    NEXT(5);
+  }
+  CASE(kCallF32) : {
+    I(1) = CallF32(pc[2], I(3));
+    NEXT(4);
+  }
+  CASE(kCall2F32) : {
+    I(1) = Call2F32(pc[2], I(3), I(4));
+    NEXT(5);
+  }
+  BINARY_FLOAT(kAddF64, F64, +)
+  BINARY_FLOAT(kSubF64, F64, -)
+  BINARY_FLOAT(kMulF64, F64, *)
+  BINARY_FLOAT(kDivF64, F64, /)
+  CASE(kCompareF64) : {
+    I(1) = CompareScalars(pc[2], AsF64(I(3)), AsF64(I(4)));
+    NEXT(5);
+  }
+  CASE(kCallF64) : {
+    I(1) = CallF64(pc[2], I(3));
+    NEXT(4);
+  }
+  CASE(kCall2F64) : {
+    I(1) = Call2F64(pc[2], I(3), I(4));
+    NEXT(5);
+  }
+  CASE(kConvert) : {
+    I(1) = ConvertScalar(I(2), static_cast<DType>(pc[3]), static_cast<DType>(pc[4]));
+    NEXT(5);
+  }
+
+  // --- Control ---
+  CASE(kJump) : { JUMP(1); }
+  CASE(kBranchIf) : {
+    if (I(1) != 0) JUMP(2);
+    NEXT(4);
+  }
+  CASE(kBranchIfNot) : {
+    if (I(1) == 0) JUMP(2);
+    NEXT(4);
+  }
+  CASE(kBranchCmpI) : {
+    if (CompareScalars(pc[1], Signed(I(2)), Signed(I(3)))) JUMP(4);
+    NEXT(6);
+  }
+  CASE(kSwitch) : {
+    uint64_t index = I(1);
+    uint32_t count = pc[2];
+    if (index < count) JUMP(3 + 2 * index);
+    NEXT(3 + 2 * count);
+  }
+  CASE(kSwitchTag) : {
+    Object* object = R(1);
+    EXPECT_KIND(object, ObjectKind::kAdt);
+    uint64_t index = static_cast<Adt*>(object)->tag;
+    uint32_t count = pc[2];
+    RELEASE_IF_TAKEN(1);
+    if (index < count) JUMP(3 + 2 * index);
+    NEXT(3 + 2 * count);
+  }
+  CASE(kCallI) : CASE(kCallR) : {
+    const FunctionCode* callee = &functions[pc[2]];
+    const uint16_t* scalar_args = pc + 4;
+    const uint32_t num_scalars = pc[3];
+    const uint16_t* object_args = scalar_args + num_scalars + 1;
+    const uint32_t num_objects = object_args[-1];
+    auto* next = reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end) [[unlikely]] {
+      return FailStack(frame, pc, callee);
+    }
+    POLL(1);
+    next->function = callee;
+    next->caller = frame;
+    next->return_pc = object_args + num_objects;
+    next->return_register = pc[1];
+    next->arena = nullptr;
+    if (callee->arena_bytes != 0) {
+      next->arena = context_.arena->Push(callee->arena_bytes);
+      if (next->arena == nullptr) [[unlikely]] return FailMemory(frame, pc, "the arena of a function");
+    }
+    uint64_t* next_scalars = next->scalars();
+    Object** next_objects = next->objects();
+    for (uint32_t i = 0; i < num_scalars; ++i) next_scalars[i] = scalars[scalar_args[i]];
+    for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) next_scalars[i] = 0;
+    for (uint32_t i = 0; i < num_objects; ++i) next_objects[i] = TakeOrRetain(objects, object_args[i]);
+    for (uint32_t i = num_objects; i < callee->num_object_registers; ++i) next_objects[i] = Empty();
+    frame = next;
+    scalars = next_scalars;
+    objects = next_objects;
+    pc = callee->code;
+    DISPATCH();
+  }
+  CASE(kTailCall) : {
+    const FunctionCode* callee = &functions[pc[1]];
+    const uint16_t* scalar_args = pc + 3;
+    const uint32_t num_scalars = pc[2];
+    const uint16_t* object_args = scalar_args + num_scalars + 1;
+    const uint32_t num_objects = object_args[-1];
+    // Arguments are gathered above both frames, old and new.
+    const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
+    auto* gathered_scalars = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + above);
+    auto* gathered_objects = reinterpret_cast<Object**>(gathered_scalars + num_scalars);
+    if (reinterpret_cast<char*>(gathered_objects + num_objects) + callee->scratch_bytes > stack_end) [[unlikely]] {
+      return FailStack(frame, pc, callee);
+    }
+    POLL(1);
+    for (uint32_t i = 0; i < num_scalars; ++i) gathered_scalars[i] = scalars[scalar_args[i]];
+    for (uint32_t i = 0; i < num_objects; ++i) gathered_objects[i] = TakeOrRetain(objects, object_args[i]);
+    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]] return false;
+    ENTER_FRAME();
+    for (uint32_t i = 0; i < num_scalars; ++i) scalars[i] = gathered_scalars[i];
+    for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) scalars[i] = 0;
+    for (uint32_t i = 0; i < num_objects; ++i) objects[i] = gathered_objects[i];
+    for (uint32_t i = num_objects; i < callee->num_object_registers; ++i) objects[i] = Empty();
+    pc = callee->code;
+    DISPATCH();
+  }
+  CASE(kCallClosure) : {
+    const uint16_t* object_args = pc + 4;
+    const uint32_t num_objects = pc[3];
+    Object* object = R(2);
+    const FunctionCode* callee = ClosureFunction(frame, pc, object, num_objects);
+    if (callee == nullptr) [[unlikely]] return false;
+    auto* closure = static_cast<Closure*>(object);
+    auto* next = reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end) [[unlikely]] {
+      return FailStack(frame, pc, callee);
+    }
+    POLL(1);
+    next->function = callee;
+    next->caller = frame;
+    next->return_pc = object_args + num_objects;
+    next->return_register = pc[1];
+    next->arena = nullptr;
+    if (callee->arena_bytes != 0) {
+      next->arena = context_.arena->Push(callee->arena_bytes);
+      if (next->arena == nullptr) [[unlikely]] return FailMemory(frame, pc, "the arena of a function");
+    }
+    uint64_t* next_scalars = next->scalars();
+    Object** next_objects = next->objects();
+    for (uint32_t i = 0; i < callee->num_scalar_registers; ++i) next_scalars[i] = 0;
+    uint32_t filled = 0;
+    for (; filled < closure->num_captured; ++filled) {
+      next_objects[filled] = closure->captured[filled];
+      Retain(next_objects[filled]);
+    }
+    for (uint32_t i = 0; i < num_objects; ++i) next_objects[filled++] = TakeOrRetain(objects, object_args[i]);
+    for (; filled < callee->num_object_registers; ++filled) next_objects[filled] = Empty();
+    RELEASE_IF_TAKEN(2);
+    frame = next;
+    scalars = next_scalars;
+    objects = next_objects;
+    pc = callee->code;
+    DISPATCH();
+  }
+  CASE(kTailClosure) : {
+    const uint16_t* object_args = pc + 3;
+    const uint32_t num_objects = pc[2];
+    Object* object = R(1);
+    const FunctionCode* callee = ClosureFunction(frame, pc, object, num_objects);
+    if (callee == nullptr) [[unlikely]] return false;
+    auto* closure = static_cast<Closure*>(object);
+    const uint32_t num_gathered = callee->num_object_args;
+    const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
+    auto** gathered = reinterpret_cast<Object**>(reinterpret_cast<char*>(frame) + above);
+    if (reinterpret_cast<char*>(gathered + num_gathered) + callee->scratch_bytes > stack_end) [[unlikely]] {
+      return FailStack(frame, pc, callee);
+    }
+    POLL(1);
+    uint32_t filled = 0;
+    for (; filled < closure->num_captured; ++filled) {
+      gathered[filled] = closure->captured[filled];
+      Retain(gathered[filled]);
+    }
+    for (uint32_t i = 0; i < num_objects; ++i) gathered[filled++] = TakeOrRetain(objects, object_args[i]);
+    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]] return false;
+    ENTER_FRAME();
+    for (uint32_t i = 0; i < callee->num_scalar_registers; ++i) scalars[i] = 0;
+    for (uint32_t i = 0; i < num_gathered; ++i) objects[i] = gathered[i];
+    for (uint32_t i = num_gathered; i < callee->num_object_registers; ++i) objects[i] = Empty();
+    pc = callee->code;
+    DISPATCH();
+  }
+  CASE(kReturnI) : {
+    // Never in the first frame, whose function returns an object.
+    uint64_t value = I(1);
+    const FunctionCode* function = frame->function;
+    for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap, objects[i]);
+    if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
+    pc = frame->return_pc;
+    uint64_t destination = frame->return_register;
+    frame = frame->caller;
+    ENTER_FRAME();
+    scalars[destination] = value;
+    DISPATCH();
+  }
+  CASE(kReturnR) : {
+    Object* value = R(1);
+    R(1) = Empty();  // a return is the last use, with or without the take bit
+    const FunctionCode* function = frame->function;
+    for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap, objects[i]);
+    if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
+    if (frame->caller == nullptr) {
+      result_ = value;
+      return true;
+    }
+    pc = frame->return_pc;
+    uint64_t destination = frame->return_register;
+    frame = frame->caller;
+    ENTER_FRAME();
+    Object* old = objects[destination];
+    objects[destination] = value;
+    Release(heap, old);
+    DISPATCH();
+  }
+  CASE(kGuard) : {
+    if (I(1) == 0) [[unlikely]] return FailGuard(frame, pc, I(2), I(3), pc[4]);
+    NEXT(5);
+  }
+  CASE(kTrap) : { return FailTrap(frame, pc, pc[1]); }
+
+  // --- Data ---
+  CASE(kAdtNew) : {
+    const uint32_t count = pc[3];
+    Adt* adt = NewAdt(heap, pc[2], count);
+    if (adt == nullptr) [[unlikely]] return FailMemory(frame, pc, "a constructor or tuple");
+    for (uint32_t i = 0; i < count; ++i) adt->fields[i] = TakeOrRetain(objects, pc[4 + i]);
+    SET_OBJECT(1, adt);
+    NEXT(4 + count);
+  }
+  CASE(kAdtGet) : {
+    Object* object = R(2);
+    EXPECT_KIND(object, ObjectKind::kAdt);
+    auto* adt = static_cast<Adt*>(object);
+    if (pc[3] >= adt->num_fields) [[unlikely]] return FailField(frame, pc, pc[3], adt->num_fields, "field");
+    Object* value = adt->fields[pc[3]];
+    Retain(value);
+    RELEASE_IF_TAKEN(2);
+    SET_OBJECT(1, value);
+    NEXT(4);
+  }
+  CASE(kAdtTag) : {
+    Object* object = R(2);
+    EXPECT_KIND(object, ObjectKind::kAdt);
+    uint64_t tag = static_cast<Adt*>(object)->tag;
+    RELEASE_IF_TAKEN(2);
+    I(1) = tag;
+    NEXT(3);
+  }
+  CASE(kClosureNew) : {
+    const uint32_t count = pc[3];
+    Closure* closure = NewClosure(heap, pc[2], count);
+    if (closure == nullptr) [[unlikely]] return FailMemory(frame, pc, "a closure");
+    for (uint32_t i = 0; i < count; ++i) closure->captured[i] = TakeOrRetain(objects, pc[4 + i]);
+    SET_OBJECT(1, closure);
+    NEXT(4 + count);
+  }
+  CASE(kRefNew) : {
+    Ref* ref = NewRef(heap);
+    if (ref == nullptr) [[unlikely]] return FailMemory(frame, pc, "a reference");
+    ref->content = TakeOrRetain(objects, pc[2]);
+    SET_OBJECT(1, ref);
+    NEXT(3);
+  }
+  CASE(kRefGet) : {
+    Object* object = R(2);
+    EXPECT_KIND(object, ObjectKind::kRef);
+    Object* value = static_cast<Ref*>(object)->content;
+    Retain(value);
+    RELEASE_IF_TAKEN(2);
+    SET_OBJECT(1, value);
+    NEXT(3);
+  }
+  CASE(kRefSet) : {
+    Object* object = R(1);
+    EXPECT_KIND(object, ObjectKind::kRef);
+    auto* ref = static_cast<Ref*>(object);
+    Object* old = ref->content;
+    ref->content = TakeOrRetain(objects, pc[2]);
+    Release(heap, old);
+    RELEASE_IF_TAKEN(1);
+    NEXT(3);
+  }
+
+  // --- Tensors ---
+  CASE(kTensorAlloc) : {
+    const uint32_t rank = pc[3];
+    Tensor* tensor = NewTensorChecked(frame, pc, static_cast<DType>(pc[2]), pc + 4, rank);
+    if (tensor == nullptr) [[unlikely]] return false;
+    SET_OBJECT(1, tensor);
+    NEXT(4 + rank);
+  }
+  CASE(kTensorStatic) : {
+    Tensor* tensor = NewStaticTensor(frame, pc, pc[2]);
+    if (tensor == nullptr) [[unlikely]] return false;
+    SET_OBJECT(1, tensor);
+    NEXT(3);
+  }
+  CASE(kTensorView) : {
+    const uint32_t rank = pc[3];
+    Object* from = R(2);
+    EXPECT_KIND(from, ObjectKind::kTensor);
+    Tensor* tensor = View(frame, pc, from, TAKES(2), pc + 4, rank);
+    if (tensor == nullptr) [[unlikely]] return false;
+    if (tensor == from) {
+      R(2) = Empty();  // changed in place, and moved
+    } else {
+      RELEASE_IF_TAKEN(2);
+    }
+    SET_OBJECT(1, tensor);
+    NEXT(4 + rank);
+  }
+  CASE(kTensorReuse) : {
+    const uint32_t rank = pc[4];
+    Object* from = R(2);
+    EXPECT_KIND(from, ObjectKind::kTensor);
+    Tensor* tensor = Reuse(frame, pc, from, TAKES(2), static_cast<DType>(pc[3]), pc + 5, rank);
+    if (tensor == nullptr) [[unlikely]] return false;
+    if (tensor == from) {
+      R(2) = Empty();
+    } else {
+      RELEASE_IF_TAKEN(2);
+    }
+    SET_OBJECT(1, tensor);
+    NEXT(5 + rank);
+  }
+  CASE(kTensorDim) : {
+    Object* object = R(2);
+    EXPECT_KIND(object, ObjectKind::kTensor);
+    auto* tensor = static_cast<Tensor*>(object);
+    if (pc[3] >= tensor->rank) [[unlikely]] return FailField(frame, pc, pc[3], tensor->rank, "axis");
+    uint64_t dim = Unsigned(tensor->dims[pc[3]]);
+    RELEASE_IF_TAKEN(2);
+    I(1) = dim;
+    NEXT(4);
+  }
+  CASE(kTensorItem) : {
+    Object* object = R(2);
+    EXPECT_KIND(object, ObjectKind::kTensor);
+    auto* tensor = static_cast<Tensor*>(object);
+    const auto dtype = static_cast<DType>(pc[3]);
+    const int64_t position = Imm32(pc + 4);
+    if (tensor->dtype != dtype || position < 0 || position >= tensor->num_elements()) [[unlikely]] {
+      return FailItem(frame, pc, tensor, pc[3], position);
+    }
+    uint64_t value = LoadScalar(dtype, tensor->data + position * DTypeBytes(dtype));
+    RELEASE_IF_TAKEN(2);
+    I(1) = value;
+    NEXT(6);
+  }
+  CASE(kTensorBox) : {
+    const auto dtype = static_cast<DType>(pc[3]);
+    Tensor* tensor = NewTensor(heap, dtype, 0, static_cast<size_t>(DTypeBytes(dtype)));
+    if (tensor == nullptr) [[unlikely]] return FailMemory(frame, pc, "a scalar");
+    StoreScalar(dtype, I(2), tensor->data);
+    SET_OBJECT(1, tensor);
+    NEXT(4);
+  }
+  CASE(kSlotItem) : {
+    I(1) = LoadScalar(static_cast<DType>(pc[3]), frame->arena + frame->function->slots[pc[2]].offset);
+    NEXT(4);
+  }
+
+  // --- Kernels ---
+  CASE(kKernel) : CASE(kKernel1) : {
+    const bool ranged = *pc == static_cast<uint16_t>(Opcode::kKernel);
+    const uint16_t* scalar_args = pc + (ranged ? 6 : 3);
+    const uint32_t num_scalars = scalar_args[-1];
+    const uint16_t* buffer_args = scalar_args + num_scalars + 1;
+    const uint32_t num_buffers = buffer_args[-1];
+    POLL(kKernelFuel);
+    // The argument block stands above the frame, in space that the call of this function has checked.
+    auto* scalar_block = reinterpret_cast<int64_t*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+    auto** buffer_block = reinterpret_cast<void**>(scalar_block + num_scalars);
+    for (uint32_t i = 0; i < num_scalars; ++i) scalar_block[i] = Signed(scalars[scalar_args[i]]);
+    uint16_t any_take = 0;
+    for (uint32_t i = 0; i < num_buffers; ++i) {
+      const uint16_t kind = buffer_args[2 * i], index = buffer_args[2 * i + 1];
+      any_take |= kind;
+      if ((kind & 0xFF) == static_cast<uint16_t>(BufferKind::kRegister)) {
+        Object* object = objects[index];
+        EXPECT_KIND(object, ObjectKind::kTensor);
+        buffer_block[i] = static_cast<Tensor*>(object)->data;
+      } else if ((kind & 0xFF) == static_cast<uint16_t>(BufferKind::kSlot)) {
+        buffer_block[i] = frame->arena + frame->function->slots[index].offset;
+      } else {
+        buffer_block[i] = executable_.constants()[index]->data;
+      }
+    }
+    const KernelCode* kernel = &executable_.kernels()[pc[1]];
+    if (kTraced || ranged) {
+      KernelCall call{pc[1], kernel, {buffer_block, scalar_block, nullptr}, 1, 1, 0};
+      if (ranged) {
+        call.units = Signed(I(2));
+        call.grain = Signed(I(3));
+        call.scratch_bytes = Signed(I(4));
+      }
+      if (kTraced ? !TraceKernel(frame, pc, call) : !RunKernel(frame, pc, call)) [[unlikely]] return false;
+    } else {
+      RelayvmKernelArgs args{buffer_block, scalar_block, nullptr};
+      int32_t code = kernel->fn(&env_, &args, 0, 1);
+      if (code != RELAYVM_KERNEL_OK) [[unlikely]] return FailKernel(frame, pc, pc[1], code);
+    }
+    if (any_take & kTakeBit) {
+      for (uint32_t i = 0; i < num_buffers; ++i) {
+        if ((buffer_args[2 * i] & kTakeBit) == 0) continue;
+        Object*& reg = objects[buffer_args[2 * i + 1]];
+        Object* taken = reg;
+        reg = Empty();
+        Release(heap, taken);
+      }
+    }
+    pc = buffer_args + 2 * num_buffers;
+    DISPATCH();
+  }
+#if !RELAYVM_COMPUTED_GOTO
+  }
+  return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");
+#endif
+}
+
+Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object** result) {
+  const FunctionCode* code = &executable_.functions()[function];
+  auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
+  if (context_.stack->begin() + code->frame_bytes + code->scratch_bytes > context_.stack->end()) {
+    return {StatusCode::kResourceExhausted,
+            executable_.program().functions[function].name + ": its frame is larger than the stack; raise stack_limit"};
+  }
+  *frame = {code, nullptr, nullptr, nullptr, 0};
+  if (code->arena_bytes != 0) {
+    frame->arena = context_.arena->Push(code->arena_bytes);
+    if (frame->arena == nullptr) {
+      FailMemory(frame, code->code, "the arena of a function");
+      return std::move(error_);
+    }
+  }
+  std::fill_n(frame->scalars(), code->num_scalar_registers, 0);
+  std::fill_n(frame->objects(), code->num_object_registers, Empty());
+  std::copy(args.begin(), args.end(), frame->objects());
+  bool ok = context_.trace != nullptr ? Loop<true>(frame) : Loop<false>(frame);
+  if (!ok) return std::move(error_);
+  *result = result_;
+  return OkStatus();
+}
+
+Interpreter::Interpreter(const Executable& executable, InterpreterContext& context)
+    : executable_(executable), context_(context), heap_(*context.heap) {
+  env_.struct_size = sizeof(env_);
+  env_.num_threads = context.pool->num_threads();
+}
+
+Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
+                 std::span<Object* const> args, Object** result) {
+  return Interpreter(executable, context).Run(function, args, result);
+}
+
+}  // namespace relayvm::vm

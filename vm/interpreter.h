@@ -1,0 +1,76 @@
+// Interpreter: runs a function of a verified program.
+//
+// The verifier (bytecode/verifier.h) has proved operands, jumps and arities; what depends on values (kinds of objects, sizes,
+// positions) is checked here and fails with a Status that names the function and the source line. Whatever the bytecode,
+// nothing here has undefined behaviour, short of what kernels do with their buffers.
+//
+// Calls of the program never use the native stack. One thread at a time; kernels may run on the pool's threads.
+// Tested by interpreter_test.cc and its neighbours (interpreter_*_test.cc).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "vm/allocator.h"
+#include "vm/executable.h"
+#include "vm/object.h"
+#include "vm/stack.h"
+#include "vm/thread_pool.h"
+#include "vm/trace.h"
+
+namespace relayvm::vm {
+
+// Scratch memory of kernels, one block a worker, that grows and stays.
+class ScratchBuffers {
+ public:
+  explicit ScratchBuffers(uint32_t num_workers) : blocks_(num_workers) {}
+  ~ScratchBuffers();
+  ScratchBuffers(const ScratchBuffers&) = delete;
+  ScratchBuffers& operator=(const ScratchBuffers&) = delete;
+
+  // At least `bytes` for each of the first `workers`; false when there is no memory.
+  bool Reserve(size_t bytes, uint32_t workers);
+  // 64-byte aligned; null before the first Reserve.
+  void* of(uint32_t worker) const { return blocks_[worker].memory; }
+  // Frees blocks larger than `bytes`.
+  void Trim(size_t bytes);
+
+ private:
+  struct Block {
+    void* memory = nullptr;
+    size_t bytes = 0;
+  };
+  std::vector<Block> blocks_;
+};
+
+// What the interpreter runs with. All pointers are borrowed.
+struct InterpreterContext {
+  Heap* heap = nullptr;
+  VmStack* stack = nullptr;
+  ArenaStack* arena = nullptr;
+  ScratchBuffers* scratch = nullptr;
+  ThreadPool* pool = nullptr;
+  TraceSink* trace = nullptr;  // null: none, and no cost
+  // Set from any thread to stop at the next call or backward jump.
+  std::atomic<uint32_t>* stop = nullptr;
+  int64_t deadline = INT64_MAX;  // steady clock, nanoseconds
+  // Called when the time slice is over (see YieldAt); returns when the invocation may go on.
+  void (*yield)(void* context) = nullptr;
+  void* yield_context = nullptr;
+  int64_t yield_at = INT64_MAX;  // steady clock, nanoseconds
+  char* stack_peak = nullptr;    // out: highest byte of the VM stack that was in use, about
+};
+
+// Runs functions[function] with object arguments (each given a reference by the caller: they are moved in) and gives its
+// result. On failure nothing is released: the caller resets the heap. REQUIRES: the function takes args.size() objects and no
+// scalars, and returns an object.
+Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
+                 std::span<Object* const> args, Object** result);
+
+// Nanoseconds of the steady clock.
+int64_t NowNanoseconds();
+
+}  // namespace relayvm::vm

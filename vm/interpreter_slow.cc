@@ -1,0 +1,370 @@
+// What the dispatch loop does seldom: errors, polls, allocation of tensors, kernels over a range, traces.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "vm/interpreter_impl.h"
+
+namespace relayvm::vm {
+namespace {
+
+// Polls between two looks at the clock.
+constexpr int64_t kFuel = 1024;
+// Tasks a thread, so that uneven ones even out.
+constexpr int64_t kTasksPerThread = 4;
+constexpr int kMaxCallersShown = 8;
+
+std::string ShapeString(std::span<const int64_t> dims) {
+  return fmt::format("({})", fmt::join(dims, ", "));
+}
+
+}  // namespace
+
+int64_t NowNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// --- Errors ---
+
+std::string Interpreter::Where(const FunctionCode* function, const uint16_t* pc) const {
+  const Program& program = executable_.program();
+  const FunctionInfo& info = program.functions[function->index];
+  auto at = static_cast<uint32_t>(pc - function->code);
+  auto after = std::upper_bound(info.locations.begin(), info.locations.end(), at,
+                                [](uint32_t unit, const SourceLocation& l) { return unit < l.pc; });
+  if (after == info.locations.begin()) return fmt::format("{}+{:#x}", info.name, at);
+  const SourceLocation& location = after[-1];
+  std::string_view file = location.file < program.source_files.size() ? program.source_files[location.file] : "?";
+  return fmt::format("{} ({}:{}:{})", info.name, file, location.line, location.column);
+}
+
+bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code, std::string message) {
+  std::string text = fmt::format("{}: {}", Where(frame->function, pc), message);
+  int shown = 0;
+  const uint16_t* return_pc = frame->return_pc;
+  Frame* caller = frame->caller;
+  // return_pc is after the call, so one unit before it is inside.
+  for (; caller != nullptr && shown < kMaxCallersShown; ++shown) {
+    text += fmt::format("\n  called from {}", Where(caller->function, return_pc - 1));
+    return_pc = caller->return_pc;
+    caller = caller->caller;
+  }
+  uint64_t more = 0;
+  for (; caller != nullptr; caller = caller->caller) ++more;
+  if (more > 0) text += fmt::format("\n  and {} more calls", more);
+  error_ = Status(code, std::move(text));
+  return false;
+}
+
+bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected, const Object* found) {
+  return Fail(frame, pc, StatusCode::kInvalidInput,
+              fmt::format("{} needs {}, found {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic,
+                          ObjectKindName(expected), ObjectKindName(found->kind)));
+}
+
+bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b, uint16_t message) {
+  return Fail(frame, pc, StatusCode::kFailedPrecondition,
+              fmt::format("{} ({} and {})", executable_.program().messages[message], static_cast<int64_t>(a),
+                          static_cast<int64_t>(b)));
+}
+
+bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
+  return Fail(frame, pc, StatusCode::kFailedPrecondition, executable_.program().messages[message]);
+}
+
+bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what) {
+  HeapStats stats = heap_.stats();
+  return Fail(frame, pc, StatusCode::kResourceExhausted,
+              fmt::format("no memory for {}: {} bytes are in use; raise the memory limit", what, stats.live_bytes));
+}
+
+bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
+  uint64_t depth = 0;
+  for (Frame* f = frame; f != nullptr; f = f->caller) ++depth;
+  return Fail(frame, pc, StatusCode::kResourceExhausted,
+              fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise stack_limit, or make the "
+                          "recursion a tail call",
+                          depth, executable_.program().functions[callee->index].name,
+                          context_.stack->end() - context_.stack->begin()));
+}
+
+bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code) {
+  const std::string& name = executable_.program().kernels[kernel].name;
+  switch (code) {
+    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
+      return Fail(frame, pc, StatusCode::kOutOfRange, fmt::format("kernel {}: index out of range", name));
+    case RELAYVM_KERNEL_INVALID_ARGUMENT:
+      return Fail(frame, pc, StatusCode::kInvalidArgument, fmt::format("kernel {}: invalid argument", name));
+    default:
+      return Fail(frame, pc, StatusCode::kInternal, fmt::format("kernel {}: failed with code {}", name, code));
+  }
+}
+
+bool Interpreter::FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count, const char* what) {
+  return Fail(frame, pc, StatusCode::kInvalidInput,
+              fmt::format("{}: {} {} of {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic, what, field, count));
+}
+
+bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype, int64_t position) {
+  return Fail(frame, pc, StatusCode::kInvalidInput,
+              fmt::format("tensor.item: element {} of {}, tensor is {} of shape {}", position,
+                          DTypeName(static_cast<DType>(dtype)), DTypeName(tensor->dtype), ShapeString(tensor->shape())));
+}
+
+// --- Polls ---
+
+bool Interpreter::Poll(Frame* frame, const uint16_t* pc) {
+  context_.stack_peak = std::max(context_.stack_peak, reinterpret_cast<char*>(frame));
+  if (context_.stop->load(std::memory_order_acquire) != 0) {
+    return Fail(frame, pc, StatusCode::kCancelled, "cancelled");
+  }
+  fuel_ = kFuel;
+  if (context_.deadline == INT64_MAX && context_.yield_at == INT64_MAX) return true;
+  int64_t now = NowNanoseconds();
+  if (now >= context_.deadline) return Fail(frame, pc, StatusCode::kDeadlineExceeded, "the deadline has passed");
+  if (now < context_.yield_at) return true;
+  context_.yield(context_.yield_context);
+  if (context_.stop->load(std::memory_order_acquire) != 0) {
+    return Fail(frame, pc, StatusCode::kCancelled, "cancelled");
+  }
+  return true;
+}
+
+// --- Closures ---
+
+const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee,
+                                                 uint32_t num_args) {
+  if (callee->kind != ObjectKind::kClosure) {
+    FailKind(frame, pc, ObjectKind::kClosure, callee);
+    return nullptr;
+  }
+  auto* closure = static_cast<const Closure*>(callee);
+  const FunctionCode* function = &executable_.functions()[closure->function];
+  if (closure->num_captured + num_args == function->num_object_args && function->num_scalar_args == 0 &&
+      !function->returns_scalar) {
+    return function;
+  }
+  Fail(frame, pc, StatusCode::kInvalidInput,
+       fmt::format("closure of {} is called with {} arguments and {} captured values, takes {}",
+                   executable_.program().functions[closure->function].name, num_args, closure->num_captured,
+                   function->num_object_args));
+  return nullptr;
+}
+
+// --- Tensors ---
+
+int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs, uint32_t rank,
+                                int64_t* dims) {
+  if (rank > kMaxRank) {
+    Fail(frame, pc, StatusCode::kUnsupported, fmt::format("a tensor of rank {}, above {}", rank, kMaxRank));
+    return -1;
+  }
+  const uint64_t* scalars = frame->scalars();
+  for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(scalars[regs[i]]);
+  int64_t bytes = CheckedTensorBytes(dtype, {dims, rank});
+  if (bytes >= 0) return bytes;
+  bool negative = std::any_of(dims, dims + rank, [](int64_t d) { return d < 0; });
+  Fail(frame, pc, negative ? StatusCode::kInvalidArgument : StatusCode::kResourceExhausted,
+       fmt::format("a tensor of shape {}: {}", ShapeString({dims, rank}),
+                   negative ? "a dimension is negative" : "its size overflows"));
+  return -1;
+}
+
+Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
+                                      uint32_t rank) {
+  int64_t dims[kMaxRank];
+  int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
+  if (bytes < 0) return nullptr;
+  Tensor* tensor = NewTensor(heap_, dtype, static_cast<int>(rank), static_cast<size_t>(bytes));
+  if (tensor == nullptr) {
+    FailMemory(frame, pc, fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str());
+    return nullptr;
+  }
+  std::copy_n(dims, rank, tensor->dims);
+  return tensor;
+}
+
+Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t type) {
+  const TensorTypeInfo& info = executable_.program().tensor_types[type];
+  int64_t bytes = CheckedTensorBytes(info.dtype, info.dims);
+  if (info.dims.size() > kMaxRank || bytes < 0) {
+    Fail(frame, pc, StatusCode::kUnsupported, "a tensor of rank above 255, or too large");
+    return nullptr;
+  }
+  Tensor* tensor = NewTensor(heap_, info.dtype, static_cast<int>(info.dims.size()), static_cast<size_t>(bytes));
+  if (tensor == nullptr) {
+    FailMemory(frame, pc, fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(info.dims)).c_str());
+    return nullptr;
+  }
+  std::copy(info.dims.begin(), info.dims.end(), tensor->dims);
+  return tensor;
+}
+
+Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool take, const uint16_t* regs,
+                          uint32_t rank) {
+  auto* tensor = static_cast<Tensor*>(from);
+  int64_t dims[kMaxRank];
+  int64_t bytes = GatherDims(frame, pc, tensor->dtype, regs, rank, dims);
+  if (bytes < 0) return nullptr;
+  if (static_cast<size_t>(bytes) > tensor->bytes()) {
+    Fail(frame, pc, StatusCode::kInvalidArgument,
+         fmt::format("a view of shape {} on a tensor of shape {}", ShapeString({dims, rank}),
+                     ShapeString(tensor->shape())));
+    return nullptr;
+  }
+  Tensor* view = tensor;
+  bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims);
+  if (take && fits && IsUnique(tensor)) {
+    tensor->rank = static_cast<uint8_t>(rank);
+  } else {
+    view = NewView(heap_, tensor, static_cast<int>(rank), tensor->data, static_cast<size_t>(bytes));
+    if (view == nullptr) {
+      FailMemory(frame, pc, "a view of a tensor");
+      return nullptr;
+    }
+  }
+  std::copy_n(dims, rank, view->dims);
+  return view;
+}
+
+Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool take, DType dtype,
+                           const uint16_t* regs, uint32_t rank) {
+  auto* tensor = static_cast<Tensor*>(from);
+  int64_t dims[kMaxRank];
+  int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
+  if (bytes < 0) return nullptr;
+  // Only local objects have a count of 1; so must the one that owns the memory.
+  bool alone = take && IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
+  bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims) && static_cast<size_t>(bytes) <= tensor->capacity;
+  if (!alone || !fits) return NewTensorChecked(frame, pc, dtype, regs, rank);
+  tensor->dtype = dtype;
+  tensor->rank = static_cast<uint8_t>(rank);
+  std::copy_n(dims, rank, tensor->dims);
+  return tensor;
+}
+
+// --- Kernels over a range ---
+
+ScratchBuffers::~ScratchBuffers() {
+  for (Block& b : blocks_) std::free(b.memory);
+}
+
+bool ScratchBuffers::Reserve(size_t bytes, uint32_t workers) {
+  for (uint32_t i = 0; i < workers; ++i) {
+    Block& b = blocks_[i];
+    if (b.bytes >= bytes) continue;
+    std::free(b.memory);
+    size_t rounded = (std::max(bytes, 2 * b.bytes) + 63) & ~size_t{63};
+    b.memory = std::aligned_alloc(64, rounded);
+    if (b.memory == nullptr && rounded > bytes) b.memory = std::aligned_alloc(64, rounded = (bytes + 63) & ~size_t{63});
+    b.bytes = b.memory == nullptr ? 0 : rounded;
+    if (b.memory == nullptr) return false;
+  }
+  return true;
+}
+
+void ScratchBuffers::Trim(size_t bytes) {
+  for (Block& b : blocks_) {
+    if (b.bytes <= bytes) continue;
+    std::free(b.memory);
+    b = {};
+  }
+}
+
+namespace {
+
+struct ParallelRange {
+  const KernelCall* call;
+  const RelayvmKernelEnv* env;
+  const ScratchBuffers* scratch;
+  uint64_t units;
+  uint32_t num_tasks;
+  // The error of the task with the lowest index: task index + 1 (high half) and code; 0 when all went well.
+  std::atomic<uint64_t> error{0};
+};
+
+void RunTask(void* context, uint32_t index, uint32_t worker) {
+  auto& range = *static_cast<ParallelRange*>(context);
+  RelayvmKernelArgs args = range.call->args;
+  args.scratch = range.scratch->of(worker);
+  auto begin = static_cast<uint32_t>(range.units * index / range.num_tasks);
+  auto end = static_cast<uint32_t>(range.units * (index + 1) / range.num_tasks);
+  int32_t code = range.call->kernel->fn(range.env, &args, begin, end);
+  if (code == RELAYVM_KERNEL_OK) return;
+  uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
+  uint64_t seen = range.error.load(std::memory_order_relaxed);
+  while ((seen == 0 || error < seen) && !range.error.compare_exchange_weak(seen, error)) {
+  }
+}
+
+}  // namespace
+
+int32_t Interpreter::RunRange(const KernelCall& call) {
+  // REQUIRES: 0 < units <= UINT32_MAX.
+  const uint32_t threads = context_.pool->num_threads();
+  const int64_t grain = std::max<int64_t>(call.grain, 1);
+  int64_t tasks = 1;
+  if (threads > 1) tasks = std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads);
+  RelayvmKernelArgs args = call.args;
+  args.scratch = context_.scratch->of(0);
+  if (tasks <= 1) {
+#ifndef NDEBUG
+    // The last piece first: shows kernels that depend on the order of units.
+    constexpr int64_t kPieces = 3;
+    for (int64_t piece = kPieces; piece-- > 0;) {
+      auto begin = static_cast<uint32_t>(call.units * piece / kPieces);
+      auto end = static_cast<uint32_t>(call.units * (piece + 1) / kPieces);
+      if (begin == end) continue;
+      int32_t code = call.kernel->fn(&env_, &args, begin, end);
+      if (code != RELAYVM_KERNEL_OK) return code;
+    }
+    return RELAYVM_KERNEL_OK;
+#else
+    return call.kernel->fn(&env_, &args, 0, static_cast<uint32_t>(call.units));
+#endif
+  }
+  ParallelRange range{&call, &env_, context_.scratch, static_cast<uint64_t>(call.units), static_cast<uint32_t>(tasks)};
+  context_.pool->Run(range.num_tasks, RunTask, &range);
+  return static_cast<int32_t>(range.error.load(std::memory_order_relaxed));
+}
+
+bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
+  if (call.units == 0) return true;
+  if (call.units < 0 || call.units > UINT32_MAX) {
+    return Fail(frame, pc, StatusCode::kOutOfRange,
+                fmt::format("kernel {}: {} units of work", executable_.program().kernels[call.index].name, call.units));
+  }
+  if (call.scratch_bytes > 0) {
+    const uint32_t workers = call.units > 1 ? context_.pool->num_threads() : 1;
+    bool possible = call.scratch_bytes < (int64_t{1} << 40);
+    if (!possible || !context_.scratch->Reserve(static_cast<size_t>(call.scratch_bytes), workers)) {
+      return FailMemory(frame, pc, fmt::format("{} bytes of a kernel's scratch", call.scratch_bytes).c_str());
+    }
+  }
+  int32_t code = RunRange(call);
+  if (code != RELAYVM_KERNEL_OK) return FailKernel(frame, pc, call.index, code);
+  return true;
+}
+
+// --- Traces ---
+
+bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
+  int64_t begin = NowNanoseconds();
+  bool ok = RunKernel(frame, pc, call);
+  context_.trace->OnKernel({call.index, executable_.program().kernels[call.index].name, begin, NowNanoseconds(),
+                            static_cast<uint64_t>(std::max<int64_t>(call.units, 0))});
+  return ok;
+}
+
+void Interpreter::TraceInstruction(Frame* frame, const uint16_t* pc) {
+  if (!context_.trace->wants_instructions()) return;
+  uint32_t depth = 0;
+  for (Frame* f = frame->caller; f != nullptr; f = f->caller) ++depth;
+  context_.trace->OnInstruction(
+      {frame->function->index, static_cast<uint32_t>(pc - frame->function->code), depth});
+}
+
+}  // namespace relayvm::vm

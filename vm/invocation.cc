@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cassert>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "vm/border.h"
+#include "vm/relayvm.h"
+#include "vm/workspace.h"
+
+namespace relayvm {
+namespace {
+// Of the VM stack that a run used, what stays resident.
+constexpr size_t kKeptStackBytes = 256 << 10;
+}  // namespace
+
+struct Invocation::Impl {
+  std::shared_ptr<Runtime> runtime;
+  std::shared_ptr<const Executable> executable;
+  InvocationOptions options;
+  std::unique_ptr<vm::Workspace> workspace;
+
+  std::atomic<uint32_t> stop{0};
+  std::vector<Value> inputs;  // held for the whole run: the interpreter does not count them
+  uint32_t function = 0;
+  vm::InterpreterContext context;
+  std::optional<vm::Fiber> fiber;
+  std::optional<Result<Value>> result;
+  InvocationStats stats;
+  int64_t started_at = 0;
+
+  static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
+
+  // The whole run; on the fiber.
+  void RunOnFiber() {
+    // Kernels written in C++ may run out of memory; nothing else here throws.
+    try {
+      result = Execute();
+    } catch (const std::bad_alloc&) {
+      result = Result<Value>(StatusCode::kResourceExhausted, "out of memory");
+    } catch (const std::exception& e) {
+      result = Result<Value>(StatusCode::kInternal, std::string("exception: ") + e.what());
+    }
+    vm::Heap& heap = *workspace->heap;
+    vm::HeapStats heap_stats = heap.stats();
+    stats.peak_bytes = heap_stats.peak_bytes;
+    stats.allocations = heap_stats.allocations;
+    // What a failure left, and cycles through references.
+    workspace->arena.Clear();
+    heap.Reset();
+    if (context.stack_peak != nullptr) {
+      auto used = static_cast<size_t>(context.stack_peak - workspace->stack.begin());
+      if (used > kKeptStackBytes) workspace->stack.Trim(kKeptStackBytes);
+    }
+    stats.resident_bytes = heap.stats().resident_bytes;
+    stats.run_ns = vm::NowNanoseconds() - started_at;
+    inputs.clear();
+  }
+
+  Result<Value> Execute() {
+    std::vector<vm::Object*> args;
+    args.reserve(inputs.size());
+    for (const Value& v : inputs) args.push_back(v.object());
+    vm::Object* object = nullptr;
+    RELAYVM_RETURN_IF_ERROR(vm::Interpret(*executable, context, function, args, &object));
+    // An empty register is no result; only bytecode that no compiler emits returns one.
+    if (object->kind == vm::ObjectKind::kEmpty) {
+      return Status(StatusCode::kInvalidInput, "the function returned an empty register");
+    }
+    size_t num_objects = 0;
+    Result<Value> value = vm::ExportObject(*workspace->heap, executable, object, &num_objects);
+    // A small result is given back object by object, so that the heap stays warm; a large one goes with Heap::Reset.
+    constexpr size_t kFew = 64;
+    if (num_objects <= kFew) vm::Release(*workspace->heap, object);
+    return value;
+  }
+};
+
+Invocation::Invocation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Invocation::~Invocation() {
+  if (impl_->fiber.has_value() && !impl_->fiber->done()) {
+    impl_->stop.store(1, std::memory_order_release);
+    while (!Poll()) {
+    }
+  }
+  impl_->fiber.reset();
+  impl_->runtime->Release(std::move(impl_->workspace));
+}
+
+Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> runtime,
+                                                       std::shared_ptr<const Executable> executable,
+                                                       const InvocationOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->runtime = std::move(runtime);
+  impl->executable = std::move(executable);
+  impl->options = options;
+  impl->workspace = impl->runtime->Acquire();
+  vm::Workspace& workspace = *impl->workspace;
+  // Kernels and their libraries need some stack whatever is asked for.
+  constexpr size_t kMinNativeStack = 64 << 10;
+  Status status = workspace.stack.Reserve(options.stack_limit);
+  if (status.ok()) status = workspace.fiber_stack.Reserve(std::max(options.native_stack_bytes, kMinNativeStack));
+  if (!status.ok()) {
+    impl->runtime->Release(std::move(impl->workspace));
+    return status;
+  }
+  vm::InterpreterContext& context = impl->context;
+  context.heap = workspace.heap;
+  context.stack = &workspace.stack;
+  context.arena = &workspace.arena;
+  context.scratch = &workspace.scratch;
+  context.pool = workspace.pool;
+  context.trace = workspace.trace;
+  context.stop = &impl->stop;
+  context.yield = [](void* self) { static_cast<Impl*>(self)->fiber->Suspend(); };
+  context.yield_context = impl.get();
+  return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
+}
+
+Status Invocation::Start(std::string_view function, std::vector<Value> inputs) {
+  Impl& impl = *impl_;
+  if (impl.fiber.has_value() && !impl.fiber->done()) {
+    return {StatusCode::kFailedPrecondition, "the invocation is running; poll it to its end first"};
+  }
+  const ExportInfo* info = impl.executable->FindExport(function);
+  if (info == nullptr) {
+    return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", function)};
+  }
+  RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(impl.executable->program(), *info, inputs));
+  impl.function = info->function;
+  impl.inputs = std::move(inputs);
+  impl.stop.store(0, std::memory_order_relaxed);
+  impl.started_at = vm::NowNanoseconds();
+  int64_t timeout = impl.options.timeout.count();
+  impl.context.deadline =
+      timeout <= 0 || timeout > INT64_MAX - impl.started_at ? INT64_MAX : impl.started_at + timeout;
+  impl.context.stack_peak = nullptr;
+  impl.result.reset();
+  impl.workspace->heap->BeginRun(impl.options.memory_limit);
+  impl.fiber.emplace(impl.workspace->fiber_stack, Impl::Main, &impl);
+  return OkStatus();
+}
+
+bool Invocation::Poll(std::chrono::nanoseconds slice) {
+  Impl& impl = *impl_;
+  if (!impl.fiber.has_value() || impl.fiber->done()) return true;
+  impl.context.yield_at = slice.count() <= 0 ? INT64_MAX : vm::NowNanoseconds() + slice.count();
+  impl.fiber->Resume();
+  return impl.fiber->done();
+}
+
+Result<Value> Invocation::TakeResult() {
+  if (!impl_->result.has_value()) {
+    return Status(StatusCode::kFailedPrecondition, "no run of this invocation has ended");
+  }
+  Result<Value> result = *std::move(impl_->result);
+  impl_->result.reset();
+  return result;
+}
+
+Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inputs) {
+  RELAYVM_RETURN_IF_ERROR(Start(function, std::move(inputs)));
+  while (!Poll()) {
+  }
+  return TakeResult();
+}
+
+void Invocation::Cancel() { impl_->stop.store(1, std::memory_order_release); }
+void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.timeout = timeout; }
+void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
+void Invocation::Trim() { impl_->workspace->heap->Trim(); }
+InvocationStats Invocation::stats() const { return impl_->stats; }
+const Executable& Invocation::executable() const { return *impl_->executable; }
+
+}  // namespace relayvm

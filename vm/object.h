@@ -1,0 +1,144 @@
+// Runtime objects: a closed set, with intrusive counts.
+//
+//   word 0   count (4) | kind (1) | home (1) | two bytes by kind
+//   word 1   by kind; while an object waits to be destroyed, the link to the next one (never of a tensor)
+//
+// An object lives in one of three homes, and its count is read accordingly:
+//   kLocal     in the Heap of one invocation; a plain count below kUncounted
+//   kShared    owned by Values (value.h); kUncounted + an atomic count that the interpreter never touches: an invocation
+//              holds its inputs for as long as it runs, and otherwise treats them as constants
+//   kImmortal  constants of an executable, and the empty object: never counted
+// So Retain and Release are one compare and one add, without atomics, whatever the object is. A local count that reaches
+// kUncounted stays there: the object then lives until its heap is reset.
+//
+// References go from local objects to any, from shared ones to shared and immortal ones only.
+// Tested by object_test.cc.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bytecode/base/dtype.h"
+
+namespace relayvm::vm {
+
+class Heap;
+
+enum class ObjectKind : uint8_t { kEmpty, kTensor, kAdt, kClosure, kRef };
+enum class Home : uint8_t { kLocal, kShared, kImmortal };
+
+// "a tensor", "a closure", ...
+const char* ObjectKindName(ObjectKind kind);
+
+inline constexpr uint32_t kUncounted = 0x80000000;
+
+struct Object {
+  std::atomic<uint32_t> count;
+  ObjectKind kind;
+  Home home;
+};
+
+// Where a tensor's memory is.
+enum class Storage : uint8_t {
+  kInline,    // behind the header, in the same block
+  kOwned,     // a block of its own, from the heap
+  kView,      // that of `owner`
+  kExternal,  // anywhere; `external` says how to give it back
+};
+
+// Memory that came from outside, or that left its heap.
+struct ExternalMemory {
+  void (*release)(ExternalMemory* self);  // frees *self too; may be called from any thread
+};
+
+struct Tensor : Object {
+  DType dtype;
+  uint8_t rank;
+  char* data;                // 64-byte aligned; meaningless when there are no elements
+  uint64_t capacity : 56;    // bytes at data
+  uint64_t storage_code : 8;
+  union {
+    Tensor* owner;            // kView; never a view itself
+    ExternalMemory* external;  // kExternal
+  };
+  int64_t dims[];  // room for max(rank, kInlineDims)
+
+  Storage storage() const { return static_cast<Storage>(storage_code); }
+  std::span<const int64_t> shape() const { return {dims, rank}; }
+  int64_t num_elements() const;
+  size_t bytes() const { return static_cast<size_t>(num_elements()) * DTypeBytes(dtype); }
+};
+static_assert(sizeof(Tensor) == 32);
+inline constexpr int kInlineDims = 4;
+inline constexpr int kMaxRank = 255;
+inline constexpr size_t kDataAlignment = 64;
+// Bytes of a tensor's header, a multiple of 64: inline data starts there.
+constexpr size_t TensorHeaderBytes(int rank) {
+  return (sizeof(Tensor) + 8 * static_cast<size_t>(rank < kInlineDims ? kInlineDims : rank) + 63) & ~size_t{63};
+}
+
+struct Adt : Object {
+  uint16_t num_fields;
+  union {
+    uint64_t tag;
+    Object* next;
+  };
+  Object* fields[];
+};
+
+struct Closure : Object {
+  uint16_t num_captured;
+  union {
+    uint64_t function;
+    Object* next;
+  };
+  Object* captured[];
+};
+
+struct Ref : Object {
+  uint16_t unused;
+  Object* next;
+  Object* content;
+};
+static_assert(sizeof(Adt) == 16 && sizeof(Closure) == 16 && sizeof(Ref) == 24);
+// Adt, Closure and Ref are alike to what walks them: a row of fields.
+std::span<Object*> FieldsOf(Object* object);
+
+// What a register without a value holds. Immortal.
+extern Object kEmptyObject;
+inline Object* Empty() { return &kEmptyObject; }
+
+inline void Retain(Object* o) {
+  uint32_t count = o->count.load(std::memory_order_relaxed);
+  if (count < kUncounted) o->count.store(count + 1, std::memory_order_relaxed);
+}
+// Destroys a local object whose count is 1, and all that this was the last holder of, without recursion.
+void Destroy(Heap& heap, Object* object);
+inline void Release(Heap& heap, Object* o) {
+  uint32_t count = o->count.load(std::memory_order_relaxed);
+  if (count >= kUncounted) return;
+  if (count == 1) return Destroy(heap, o);
+  o->count.store(count - 1, std::memory_order_relaxed);
+}
+inline bool IsUnique(const Object* o) { return o->count.load(std::memory_order_relaxed) == 1; }
+
+// New local objects with count 1; null when the heap's limit is reached. Fields are uninitialised.
+// REQUIRES: num_fields and num_captured fit 16 bits.
+Adt* NewAdt(Heap& heap, uint32_t tag, uint32_t num_fields);
+Closure* NewClosure(Heap& heap, uint32_t function, uint32_t num_captured);
+Ref* NewRef(Heap& heap);
+// Dims are left to the caller, who copies `rank` of them. REQUIRES: 0 <= rank <= kMaxRank.
+Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
+// A view of `owner` (retained), or of what it views: `bytes` at `data`.
+Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
+
+// The bytes of a tensor, or -1 when a dim is negative or the size overflows 2^47.
+int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims);
+
+// Elements as canonical scalars (bytecode/kernel_abi.h).
+uint64_t LoadScalar(DType dtype, const void* data);
+void StoreScalar(DType dtype, uint64_t value, void* data);
+
+}  // namespace relayvm::vm

@@ -1,0 +1,122 @@
+// relayvm: running compiled Relay programs. This is all that an embedder includes.
+//
+//   auto runtime = Runtime::Create({.num_threads = 4});
+//   auto program = Executable::Load("model.vmx");
+//   auto invocation = Invocation::Create(*runtime, *program);
+//   auto x = Value::CopyTensor(DType::kFloat32, {{2, 300}}, data);
+//   Result<Value> y = (*invocation)->Run("main", {*x});
+//
+// Executable (immutable) and Runtime are shared by any number of threads and invocations. An Invocation runs one function
+// at a time, on a fiber of its own, and is used by one thread at a time (Cancel by any). Values may go anywhere.
+// Failures are Statuses; no exception leaves these functions, short of running out of memory for objects of a few bytes.
+// Tested by invocation_test.cc.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "vm/executable.h"
+#include "vm/trace.h"
+#include "vm/value.h"
+
+namespace relayvm {
+
+namespace vm {
+class ThreadPool;
+struct Workspace;
+}  // namespace vm
+
+struct RuntimeOptions {
+  // Threads that one kernel call may use, the calling one included; 0: as many as the machine has.
+  uint32_t num_threads = 1;
+  // A pool to use instead of an own one (borrowed; num_threads is then ignored).
+  vm::ThreadPool* thread_pool = nullptr;
+  // Memory, stacks and threads' buffers of ended invocations that are kept for the next ones.
+  uint32_t max_idle_workspaces = 8;
+  // Sees what runs (borrowed). Null: nothing is recorded, at no cost.
+  TraceSink* trace = nullptr;
+};
+
+class Runtime {
+ public:
+  static Result<std::shared_ptr<Runtime>> Create(const RuntimeOptions& options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  uint32_t num_threads() const;
+
+ private:
+  friend class Invocation;
+  explicit Runtime(const RuntimeOptions& options);
+  std::unique_ptr<vm::Workspace> Acquire();
+  void Release(std::unique_ptr<vm::Workspace> workspace);
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct InvocationOptions {
+  // Bytes of tensors and other objects of one run, inputs and constants excluded.
+  size_t memory_limit = SIZE_MAX;
+  // Address space for frames of calls; bounds the depth of recursion. Only what is used takes memory.
+  size_t stack_limit = size_t{1} << 30;
+  // Of one run; zero: none.
+  std::chrono::nanoseconds timeout{0};
+  // The native stack, which kernels run on.
+  size_t native_stack_bytes = 256 << 10;
+};
+
+struct InvocationStats {  // of the latest run
+  size_t peak_bytes = 0;      // highest memory of its objects, as InvocationOptions::memory_limit counts it
+  size_t resident_bytes = 0;  // pages that the invocation holds now
+  uint64_t allocations = 0;
+  int64_t run_ns = 0;  // from start to end
+};
+
+class Invocation {
+ public:
+  static Result<std::unique_ptr<Invocation>> Create(std::shared_ptr<Runtime> runtime,
+                                                    std::shared_ptr<const Executable> executable,
+                                                    const InvocationOptions& options = {});
+  // Cancels what runs.
+  ~Invocation();
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+
+  // Runs an exported function to its end. Fails with kNotFound (no such function), kInvalidArgument (inputs of other types),
+  // and as the program does: kFailedPrecondition (a guard), kOutOfRange, kResourceExhausted (memory, stack), kCancelled,
+  // kDeadlineExceeded. REQUIRES: nothing is running.
+  Result<Value> Run(std::string_view function, std::vector<Value> inputs);
+
+  // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll until it says true, then
+  // TakeResult.
+  Status Start(std::string_view function, std::vector<Value> inputs);
+  // Runs on for about `slice` (zero: to the end). True when the run has ended.
+  bool Poll(std::chrono::nanoseconds slice = std::chrono::nanoseconds(0));
+  // REQUIRES: Poll returned true, once a run.
+  Result<Value> TakeResult();
+
+  // Makes the run in progress fail soon with kCancelled; nothing when none is. From any thread.
+  void Cancel();
+
+  // From the next run on.
+  void set_timeout(std::chrono::nanoseconds timeout);
+  void set_memory_limit(size_t bytes);
+  // Gives back the memory that is kept for the next run. REQUIRES: nothing is running.
+  void Trim();
+
+  InvocationStats stats() const;
+  const Executable& executable() const;
+
+ private:
+  struct Impl;
+  explicit Invocation(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace relayvm

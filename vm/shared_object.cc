@@ -1,0 +1,120 @@
+#include "vm/shared_object.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace relayvm::vm {
+namespace {
+
+void Init(Object* o, ObjectKind kind) {
+  new (&o->count) std::atomic<uint32_t>(kUncounted + 1);
+  o->kind = kind;
+  o->home = Home::kShared;
+}
+
+Tensor* NewHeader(DType dtype, std::span<const int64_t> dims, size_t data_bytes) {
+  size_t header = TensorHeaderBytes(static_cast<int>(dims.size()));
+  auto* tensor = static_cast<Tensor*>(std::aligned_alloc(64, header + ((data_bytes + 63) & ~size_t{63})));
+  if (tensor == nullptr) return nullptr;
+  Init(tensor, ObjectKind::kTensor);
+  tensor->dtype = dtype;
+  tensor->rank = static_cast<uint8_t>(dims.size());
+  tensor->data = reinterpret_cast<char*>(tensor) + header;
+  tensor->capacity = data_bytes;
+  tensor->storage_code = static_cast<uint8_t>(Storage::kInline);
+  tensor->external = nullptr;
+  std::copy(dims.begin(), dims.end(), tensor->dims);
+  return tensor;
+}
+
+// Drops one reference; true when it was the last.
+bool Drop(Object* object) {
+  if (object->home != Home::kShared) return false;
+  return object->count.fetch_sub(1, std::memory_order_acq_rel) == kUncounted + 1;
+}
+
+}  // namespace
+
+void RetainShared(Object* object) {
+  if (object->home == Home::kShared) object->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool IsUniqueShared(const Object* object) {
+  return object->home == Home::kShared && object->count.load(std::memory_order_acquire) == kUncounted + 1;
+}
+
+void ReleaseShared(Object* object) {
+  if (!Drop(object)) return;
+  Object* pending = nullptr;  // dead objects with fields, linked as in Destroy
+  Object* dead = object;
+  while (dead != nullptr) {
+    if (dead->kind == ObjectKind::kTensor) {
+      auto* tensor = static_cast<Tensor*>(dead);
+      ExternalMemory* external = tensor->storage() == Storage::kExternal ? tensor->external : nullptr;
+      std::free(tensor);
+      if (external != nullptr) external->release(external);
+    } else {
+      for (Object* child : FieldsOf(dead)) {
+        if (!Drop(child)) continue;
+        // Tensors have no room for a link; they have no fields either.
+        if (child->kind == ObjectKind::kTensor) {
+          child->count.store(kUncounted + 1, std::memory_order_relaxed);
+          ReleaseShared(child);
+          continue;
+        }
+        static_cast<Adt*>(child)->next = pending;
+        pending = child;
+      }
+      std::free(dead);
+    }
+    dead = pending;
+    if (dead != nullptr) pending = static_cast<Adt*>(dead)->next;
+  }
+}
+
+Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, size_t bytes) {
+  return NewHeader(dtype, dims, bytes);
+}
+
+Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, size_t bytes, ExternalMemory* memory) {
+  Tensor* tensor = NewHeader(dtype, dims, 0);
+  if (tensor == nullptr) {
+    memory->release(memory);
+    return nullptr;
+  }
+  tensor->data = data;
+  tensor->capacity = bytes;
+  tensor->storage_code = static_cast<uint8_t>(Storage::kExternal);
+  tensor->external = memory;
+  return tensor;
+}
+
+Adt* NewSharedAdt(uint64_t tag, size_t num_fields) {
+  auto* adt = static_cast<Adt*>(std::malloc(sizeof(Adt) + 8 * num_fields));
+  if (adt == nullptr) return nullptr;
+  Init(adt, ObjectKind::kAdt);
+  adt->num_fields = static_cast<uint16_t>(num_fields);
+  adt->tag = tag;
+  std::fill_n(adt->fields, num_fields, Empty());
+  return adt;
+}
+
+Closure* NewSharedClosure(uint64_t function) {
+  auto* closure = static_cast<Closure*>(std::malloc(sizeof(Closure)));
+  if (closure == nullptr) return nullptr;
+  Init(closure, ObjectKind::kClosure);
+  closure->num_captured = 0;
+  closure->function = function;
+  return closure;
+}
+
+Ref* NewSharedRef() {
+  auto* ref = static_cast<Ref*>(std::malloc(sizeof(Ref)));
+  if (ref == nullptr) return nullptr;
+  Init(ref, ObjectKind::kRef);
+  ref->content = Empty();
+  return ref;
+}
+
+}  // namespace relayvm::vm

@@ -1,0 +1,26 @@
+// Objects that belong to Values: atomic counts, memory from malloc, alive on their own.
+// Thread-safe as Values are. Tested by value_test.cc.
+#pragma once
+
+#include <span>
+
+#include "vm/object.h"
+
+namespace relayvm::vm {
+
+// Of shared objects only; others are left alone.
+void RetainShared(Object* object);
+// Destroys the object with all that it was the last holder of, without recursion.
+void ReleaseShared(Object* object);
+// True when nobody else holds this shared object.
+bool IsUniqueShared(const Object* object);
+
+// New shared objects with one reference; null when there is no memory. Fields are Empty().
+Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, size_t bytes);
+// Takes over `memory`, which is released with the tensor (at once on failure).
+Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, size_t bytes, ExternalMemory* memory);
+Adt* NewSharedAdt(uint64_t tag, size_t num_fields);
+Closure* NewSharedClosure(uint64_t function);
+Ref* NewSharedRef();
+
+}  // namespace relayvm::vm

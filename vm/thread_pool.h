@@ -1,0 +1,53 @@
+// ThreadPool: threads that share the work of one kernel call. Owned by a Runtime, used by all its invocations.
+//
+// A call is split into tasks; the calling thread takes part and returns when all are done. Calls from several threads
+// at once are served together. Thread-safe. Tested by thread_pool_test.cc.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace relayvm::vm {
+
+class ThreadPool {
+ public:
+  // Runs task `index` on worker `worker`: 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own.
+  using TaskFn = void (*)(void* context, uint32_t index, uint32_t worker);
+
+  // `num_threads` counts the caller: 1 starts no thread. REQUIRES: num_threads >= 1.
+  explicit ThreadPool(uint32_t num_threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  uint32_t num_threads() const { return static_cast<uint32_t>(threads_.size()) + 1; }
+  void Run(uint32_t num_tasks, TaskFn fn, void* context);
+
+ private:
+  struct Job {
+    TaskFn fn;
+    void* context;
+    uint32_t num_tasks;
+    std::atomic<uint32_t> next{0};      // first task not taken
+    std::atomic<uint32_t> finished{0};  // tasks done
+    uint32_t helpers = 0;               // pool threads inside; under mutex_
+    Job* following = nullptr;           // in the list of open jobs; under mutex_
+  };
+
+  void Work(uint32_t worker);
+  static void RunTasks(Job& job, uint32_t worker);
+  Job* OpenJob();
+
+  std::mutex mutex_;
+  std::condition_variable work_, done_;
+  Job* jobs_ = nullptr;
+  std::atomic<uint32_t> open_jobs_{0};
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace relayvm::vm

@@ -1,0 +1,173 @@
+#include "vm/value.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "vm/scalar_ops.h"
+#include "vm/shared_object.h"
+
+namespace relayvm {
+namespace {
+
+using vm::Object;
+using vm::ObjectKind;
+
+const vm::Tensor* AsTensor(const Object* object) {
+  assert(object != nullptr && object->kind == ObjectKind::kTensor);
+  return static_cast<const vm::Tensor*>(object);
+}
+
+struct CallerMemory : vm::ExternalMemory {
+  void (*caller_release)(void*);
+  void* context;
+};
+
+// Calls the caller's release when it goes out of scope.
+struct ReleaseAtEnd {
+  void (*release)(void*);
+  void* context;
+  ~ReleaseAtEnd() {
+    if (release != nullptr) release(context);
+  }
+};
+
+Result<int64_t> CheckedBytes(DType dtype, std::span<const int64_t> dims) {
+  if (dims.size() > vm::kMaxRank) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("a tensor of rank {}, above {}", dims.size(), vm::kMaxRank));
+  }
+  int64_t bytes = vm::CheckedTensorBytes(dtype, dims);
+  if (bytes >= 0) return bytes;
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("a tensor of shape ({}): negative or too large", fmt::join(dims, ", ")));
+}
+
+Status NoMemory(int64_t bytes) {
+  return {StatusCode::kResourceExhausted, fmt::format("no memory for a tensor of {} bytes", bytes)};
+}
+
+}  // namespace
+
+Value::Value(const Value& other) : object_(other.object_) {
+  if (object_ != nullptr) vm::RetainShared(object_);
+}
+
+Value::~Value() {
+  if (object_ != nullptr) vm::ReleaseShared(object_);
+}
+
+Result<Value> Value::NewTensor(DType dtype, std::span<const int64_t> dims) {
+  RELAYVM_ASSIGN_OR_RETURN(int64_t bytes, CheckedBytes(dtype, dims));
+  vm::Tensor* tensor = vm::NewSharedTensor(dtype, dims, static_cast<size_t>(bytes));
+  if (tensor == nullptr) return NoMemory(bytes);
+  return Adopt(tensor);
+}
+
+Result<Value> Value::CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data) {
+  RELAYVM_ASSIGN_OR_RETURN(Value value, NewTensor(dtype, dims));
+  size_t bytes = value.bytes();
+  if (bytes > 0) std::memcpy(value.mutable_data(), data, bytes);
+  return value;
+}
+
+Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void* data, void (*release)(void*),
+                                void* context) {
+  if (reinterpret_cast<uintptr_t>(data) % vm::kDataAlignment != 0) {
+    ReleaseAtEnd at_end{release, context};
+    return CopyTensor(dtype, dims, data);
+  }
+  Result<int64_t> bytes = CheckedBytes(dtype, dims);
+  auto* memory = bytes.ok() ? new (std::nothrow) CallerMemory : nullptr;
+  if (memory == nullptr) {
+    ReleaseAtEnd at_end{release, context};
+    return bytes.ok() ? NoMemory(*bytes) : bytes.status();
+  }
+  memory->release = [](vm::ExternalMemory* self) {
+    std::unique_ptr<CallerMemory> caller(static_cast<CallerMemory*>(self));
+    if (caller->caller_release != nullptr) caller->caller_release(caller->context);
+  };
+  memory->caller_release = release;
+  memory->context = context;
+  vm::Tensor* tensor =
+      vm::NewSharedTensor(dtype, dims, static_cast<char*>(data), static_cast<size_t>(*bytes), memory);
+  if (tensor == nullptr) return NoMemory(*bytes);
+  return Adopt(tensor);
+}
+
+Value Value::Scalar(DType dtype, uint64_t canonical) {
+  vm::Tensor* tensor = vm::NewSharedTensor(dtype, {}, static_cast<size_t>(DTypeBytes(dtype)));
+  if (tensor == nullptr) throw std::bad_alloc();  // 128 bytes: the process is beyond help
+  vm::StoreScalar(dtype, canonical, tensor->data);
+  return Adopt(tensor);
+}
+
+Value Value::Float32(float value) { return Scalar(DType::kFloat32, vm::FromF32(value)); }
+Value Value::Float64(double value) { return Scalar(DType::kFloat64, vm::FromF64(value)); }
+
+Value Value::Adt(uint32_t tag, std::vector<Value> fields) {
+  assert(fields.size() <= 0xFFFF);
+  vm::Adt* adt = vm::NewSharedAdt(tag, fields.size());
+  if (adt == nullptr) throw std::bad_alloc();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    assert(fields[i].object_ != nullptr);
+    adt->fields[i] = std::exchange(fields[i].object_, nullptr);
+  }
+  return Adopt(adt);
+}
+
+Value::Kind Value::kind() const {
+  if (object_ == nullptr) return Kind::kNone;
+  switch (object_->kind) {
+    case ObjectKind::kEmpty: return Kind::kNone;
+    case ObjectKind::kTensor: return Kind::kTensor;
+    case ObjectKind::kAdt: return Kind::kAdt;
+    case ObjectKind::kClosure: return Kind::kClosure;
+    case ObjectKind::kRef: return Kind::kRef;
+  }
+  return Kind::kNone;
+}
+
+DType Value::dtype() const { return AsTensor(object_)->dtype; }
+std::span<const int64_t> Value::dims() const { return AsTensor(object_)->shape(); }
+int64_t Value::num_elements() const { return AsTensor(object_)->num_elements(); }
+const void* Value::data() const { return AsTensor(object_)->data; }
+size_t Value::bytes() const { return AsTensor(object_)->bytes(); }
+
+void* Value::mutable_data() {
+  const vm::Tensor* tensor = AsTensor(object_);
+  bool own = tensor->storage() == vm::Storage::kInline && vm::IsUniqueShared(tensor);
+  return own ? tensor->data : nullptr;
+}
+
+uint64_t Value::element(int64_t position) const {
+  const vm::Tensor* tensor = AsTensor(object_);
+  assert(position >= 0 && position < tensor->num_elements());
+  return vm::LoadScalar(tensor->dtype, tensor->data + position * DTypeBytes(tensor->dtype));
+}
+
+uint32_t Value::tag() const {
+  assert(kind() == Kind::kAdt);
+  return static_cast<uint32_t>(static_cast<const vm::Adt*>(object_)->tag);
+}
+
+size_t Value::num_fields() const {
+  assert(kind() == Kind::kAdt);
+  return static_cast<const vm::Adt*>(object_)->num_fields;
+}
+
+Value Value::field(size_t index) const {
+  std::span<Object*> fields = vm::FieldsOf(object_);
+  assert(index < fields.size());
+  vm::RetainShared(fields[index]);
+  return Adopt(fields[index]);
+}
+
+uint32_t Value::function() const {
+  assert(kind() == Kind::kClosure);
+  return static_cast<uint32_t>(static_cast<const vm::Closure*>(object_)->function);
+}
+
+}  // namespace relayvm
