@@ -360,17 +360,20 @@ NodeId Parser::ParseGlobal() {
   return AtomNode(*global, SpanOf(t.begin, end));
 }
 
-// Keywords, constructors, operators.
 NodeId Parser::ParseName() {
-  const Token t = Peek();
-  if (t.text == "if") return ParseIf();
-  if (t.text == "match" || t.text == "match?") return ParseMatch();
-  if (t.text == "ref" || t.text == "ref_read" || t.text == "ref_write") return ParseRef();
-  if (t.text == "fn") {
-    Take();
-    return ParseFunction("", SpanOf(t));
-  }
-  Take();
+  const std::string& word = Peek().text;
+  if (word == "if") return ParseIf();
+  if (word == "match" || word == "match?") return ParseMatch();
+  if (word == "ref" || word == "ref_read" || word == "ref_write") return ParseRef();
+  if (word == "fn") return ParseFunctionLiteral();
+  return ParseSymbol();
+}
+
+NodeId Parser::ParseFunctionLiteral() { return ParseFunction("", SpanOf(Take())); }
+
+// True, False, constructors, operators.
+NodeId Parser::ParseSymbol() {
+  const Token t = Take();
   if (t.text == "True" || t.text == "False") {
     return AtomNode(ir::MakeConstant(module_, ir::IntScalar(DType::kBool, t.text == "True")), SpanOf(t));
   }
@@ -711,13 +714,17 @@ NodeId Parser::ParseCall(NodeId callee) {
       return kNoNode;
     }
   }
+  return FinishCall(callee, std::move(args), attrs, meta ? &*meta : nullptr);
+}
+
+NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args, const std::vector<ParsedAttr>& attrs, const Token* meta) {
   const Token close = Take();
   const Node& head = graph_.nodes[callee];
   const ir::Span span = Join(head.span, SpanOf(close));
   if (head.kind == NodeKind::kOperator) {
     const OpDef* op = graph_.ops[head.payload].op;
     Attrs complete;
-    if (!CompleteOpAttrs(*op, attrs, meta ? &*meta : nullptr, span, &complete)) return kNoNode;
+    if (!CompleteOpAttrs(*op, attrs, meta, span, &complete)) return kNoNode;
     return MakeOpCall(op, std::move(args), std::move(complete), span);
   }
   for (const ParsedAttr& a : attrs) {

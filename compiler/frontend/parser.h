@@ -11,8 +11,8 @@
 
 namespace relayvm::frontend {
 
-// Nesting of parentheses, blocks, types and attribute lists in a text.
-inline constexpr int kMaxNesting = 1000;
+// Nesting of parentheses, blocks, types and attribute lists in a text. (Room for kMaxBlockDepth blocks as they are printed.)
+inline constexpr int kMaxNesting = 1250;
 
 // `name` is the file's, for messages. A text without definitions is an expression and becomes @main.
 Result<ir::Module> ParseRelay(std::string name, std::string text);

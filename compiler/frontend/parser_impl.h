@@ -92,6 +92,8 @@ class Parser {
   NodeId ParseGraphVar();
   NodeId ParseGlobal();
   NodeId ParseName();
+  NodeId ParseFunctionLiteral();
+  NodeId ParseSymbol();
   NodeId ParseConstructor();
   bool PeekIsNumberedConstructor(std::string_view next);
   NodeId ParseMeta();
@@ -99,6 +101,7 @@ class Parser {
   NodeId ParseMatch();
   NodeId ParseRef();
   NodeId ParseCall(NodeId callee);
+  NodeId FinishCall(NodeId callee, std::vector<NodeId> args, const std::vector<ParsedAttr>& attrs, const Token* meta);
   NodeId ParseFunction(std::string name, ir::Span span);
   bool ParseBlock(std::string_view where, NodeId* body);
   bool ParseParams(ir::Function* function);

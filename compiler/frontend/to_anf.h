@@ -15,7 +15,7 @@
 
 namespace relayvm::frontend {
 
-inline constexpr uint32_t kMaxBlockDepth = 1000;
+inline constexpr uint32_t kMaxBlockDepth = 400;
 
 // Lowers the functions of one module, one after the other.
 class AnfBuilder {

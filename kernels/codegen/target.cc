@@ -148,9 +148,11 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
   if (opt_level >= 2) {
     llvm::LoopPassManager l;
     l.addPass(llvm::LICMPass(llvm::LICMOptions()));
-    l.addPass(llvm::IndVarSimplifyPass());
-    l.addPass(llvm::LoopFullUnrollPass());
     f.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(l), /*UseMemorySSA=*/true));
+    llvm::LoopPassManager unroll;  // these do not keep MemorySSA
+    unroll.addPass(llvm::IndVarSimplifyPass());
+    unroll.addPass(llvm::LoopFullUnrollPass());
+    f.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unroll)));
     f.addPass(llvm::GVNPass());
     f.addPass(llvm::InstCombinePass());
     llvm::LoopPassManager again;

@@ -1,0 +1,167 @@
+#include "tools/values/input.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/io/npz.h"
+#include "tools/values/literal.h"
+#include "tools/values/tensor_file.h"
+
+namespace relayvm::tools {
+namespace {
+
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
+
+Result<std::string> ReadStandardInput() {
+  std::string text;
+  char buffer[1 << 16];
+  while (size_t n = std::fread(buffer, 1, sizeof buffer, stdin)) text.append(buffer, n);
+  if (std::ferror(stdin)) return {StatusCode::kInvalidInput, "standard input cannot be read"};
+  return text;
+}
+
+class Reader {
+ public:
+  Reader(TypeTable& types, const ExportInfo& function) : types_(types), function_(function) {
+    for (const ValueType& t : function.params) ids_.push_back(types.Intern(t));
+    values_.resize(ids_.size());
+  }
+
+  Result<std::vector<Value>> Read(std::span<const std::string> args) {
+    for (const std::string& arg : args) RELAYVM_RETURN_IF_ERROR(ReadArg(arg));
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i]) continue;
+      return Usage(fmt::format("parameter {} has no --input", Name(i)));
+    }
+    return std::move(values_);
+  }
+
+ private:
+  Status ReadArg(const std::string& arg) {
+    std::string_view text = arg;
+    std::optional<size_t> index;
+    // What is before the first = may be a parameter's name, unless the = belongs to a literal or a file's name.
+    size_t equals = text.find_first_of("=[(@ ");
+    if (equals != std::string_view::npos && text[equals] != '=') equals = FindNamed(text);
+    if (equals != std::string_view::npos) {
+      std::string_view name = text.substr(0, equals);
+      index = Find(name);
+      if (!index && !IsFillHead(name) && name.find('/') == std::string_view::npos) {
+        return Usage(fmt::format("--input {}: there is no parameter {}", arg, name));
+      }
+      if (index) text = text.substr(equals + 1);
+    }
+    if (!index && text.ends_with(".npz")) return ReadArchive(std::string(text));
+    for (size_t i = 0; !index && i < values_.size(); ++i) {
+      if (!values_[i]) index = i;
+    }
+    if (!index) return Usage(fmt::format("--input {}: all parameters have a value", arg));
+    if (values_[*index]) return Usage(fmt::format("--input {}: {} has a value already", arg, Name(*index)));
+    Result<Value> value = ReadOne(std::string(text), *index);
+    if (!value.ok()) return value.status().WithContext("--input " + Name(*index));
+    values_[*index] = std::move(value).value();
+    return OkStatus();
+  }
+
+  // A name may hold any character that imported names have: the = after a parameter's name, where there is one.
+  size_t FindNamed(std::string_view text) const {
+    for (const std::string& name : function_.param_names) {
+      if (!name.empty() && text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=') {
+        return name.size();
+      }
+    }
+    return std::string_view::npos;
+  }
+
+  Result<Value> ReadOne(const std::string& text, size_t index) {
+    TypeTable::Id type = ids_[index];
+    if (text == "-") {
+      RELAYVM_ASSIGN_OR_RETURN(std::string all, ReadStandardInput());
+      Result<Value> value = FromBytes(all, index);
+      return value.ok() ? value : value.status().WithContext("standard input");
+    }
+    bool whole_file = text.starts_with('@') && text.find_first_of(",()\"") == std::string::npos;
+    if (whole_file || text.ends_with(".npy")) {
+      std::string path = text.substr(text.starts_with('@') ? 1 : 0);
+      if (types_.kind(type) == ValueType::Kind::kTensor && path.ends_with(".npy")) {
+        RELAYVM_ASSIGN_OR_RETURN(Value value, LoadNpy(path));
+        if (Status s = CheckTensorType(value, types_, type); !s.ok()) return s.WithContext(path);
+        return value;
+      }
+      if (whole_file) {
+        RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+        std::span<const uint8_t> bytes = file->bytes();
+        Result<Value> value =
+            FromBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, index);
+        return value.ok() ? value : value.status().WithContext(path);
+      }
+    }
+    return ParseLiteral(text, types_, type, Seed(index));
+  }
+
+  Result<Value> FromBytes(std::string_view bytes, size_t index) {
+    if (!bytes.starts_with(kNpyMagic)) return ParseLiteral(bytes, types_, ids_[index], Seed(index));
+    RELAYVM_ASSIGN_OR_RETURN(Value value, ValueFromNpy(std::as_bytes(std::span(bytes))));
+    RELAYVM_RETURN_IF_ERROR(CheckTensorType(value, types_, ids_[index]));
+    return value;
+  }
+
+  Status ReadArchive(const std::string& path) {
+    RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
+    bool any = false;
+    for (const auto& [name, tensor] : tensors) {
+      std::optional<size_t> index = Find(name);
+      if (!index) continue;
+      any = true;
+      if (values_[*index]) return Usage(fmt::format("--input {}: {} has a value already", path, name));
+      RELAYVM_ASSIGN_OR_RETURN(values_[*index], ToValue(tensor));
+      if (Status s = CheckTensorType(values_[*index], types_, ids_[*index]); !s.ok()) {
+        return s.WithContext(path + ": " + name);
+      }
+    }
+    return any ? OkStatus() : Usage(fmt::format("{} has no array with the name of a parameter", path));
+  }
+
+  std::optional<size_t> Find(std::string_view name) const {
+    for (std::string_view n : {name, name.starts_with('%') ? name.substr(1) : name}) {
+      for (size_t i = 0; i < function_.param_names.size(); ++i) {
+        if (!n.empty() && function_.param_names[i] == n) return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+  static uint64_t Seed(size_t index) { return index + 1; }
+
+  std::string Name(size_t i) const {
+    const std::string& name = function_.param_names[i];
+    return name.empty() ? fmt::format("#{}", i) : name;
+  }
+
+  Status Usage(const std::string& what) const {
+    std::string message = fmt::format("{}; {} takes", what, function_.name);
+    if (ids_.empty()) message += " no input";
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      message += fmt::format("\n  {}: {}", Name(i), types_.ToString(ids_[i]));
+    }
+    return {StatusCode::kInvalidArgument, message};
+  }
+
+  TypeTable& types_;
+  const ExportInfo& function_;
+  std::vector<TypeTable::Id> ids_;
+  std::vector<Value> values_;
+};
+
+}  // namespace
+
+Result<std::vector<Value>> ReadInputs(TypeTable& types, const ExportInfo& function,
+                                      std::span<const std::string> args) {
+  return Reader(types, function).Read(args);
+}
+
+}  // namespace relayvm::tools

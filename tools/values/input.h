@@ -1,0 +1,26 @@
+// The --input arguments of a run as the values of a function's parameters.
+//
+//   x.npy, NAME=x.npy     a tensor from a file; `-` is standard input (a .npy file, or a literal)
+//   all.npz               every parameter that the archive has by name
+//   LITERAL, NAME=LITERAL see literal.h
+//   @FILE                 a .npy file, or a file that holds a literal
+//
+// Tested by input_test.cc.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "tools/values/types.h"
+#include "vm/value.h"
+
+namespace relayvm::tools {
+
+// One value a parameter. An argument without a name is for the first parameter that has none yet. kInvalidArgument: wrong use
+// (no value for a parameter, no parameter of that name); kInvalidInput and others: a bad value or file.
+Result<std::vector<Value>> ReadInputs(TypeTable& types, const ExportInfo& function,
+                                      std::span<const std::string> args);
+
+}  // namespace relayvm::tools
