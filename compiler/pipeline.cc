@@ -96,6 +96,9 @@ Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options
     r.Run("ResolveShapes", ir::ResolveShapes);
     r.Run("EliminateDeadCode", ir::EliminateDeadCode);
   }
+  // Types are final.
+  r.Run("DropShapeOperands", ir::DropShapeOperands);
+  r.Run("EliminateDeadCode", ir::EliminateDeadCode);
   if (options.opt_level >= 2) r.Run("FuseOps", ir::FuseOps);
   // Closures become functions: after this no pass sees a function literal.
   r.Run("LambdaLift", ir::LambdaLift);

@@ -210,19 +210,27 @@ void Heap::KeepWithinTarget() {
       kept_pages_ -= PagesOf(bytes);
     } else if (oldest_ != nullptr) {
       Purge(oldest_);
-    } else {
+    } else if (!ReturnEmptySpans()) {
       return;
     }
   }
 }
 
-void Heap::Trim() {
+// Frees the spans that were kept though no block of theirs is in use; false when there are none.
+bool Heap::ReturnEmptySpans() {
+  bool any = false;
   for (Bin& bin : bins_) {
     Span* span = bin.current;
     if (span == EmptySpan() || span->used != 0) continue;
     bin.current = EmptySpan();
     ReturnSpan(span);
+    any = true;
   }
+  return any;
+}
+
+void Heap::Trim() {
+  ReturnEmptySpans();
   for (auto [block, bytes] : free_huge_) {
     munmap(block, bytes);
     kept_pages_ -= PagesOf(bytes);
@@ -254,20 +262,19 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       span->free = nullptr;
       span->used = span->fresh = 0;
       span->state = State::kPartial;
-      // A span counts as resident in whole, though its tail may never be written.
-      used_pages_ += kPagesPerGranule;
+      used_pages_ += span->touched;
       peak_pages_ = std::max(peak_pages_, used_pages_);
-      KeepWithinTarget();
     }
     bin.current = span;
   }
+  ++span->used;
   void* block = span->free;
   if (block != nullptr) {
     span->free = *static_cast<void**>(block);
   } else {
     block = MemoryOf(span) + bytes * span->fresh++;
+    TouchSpan(span, PagesOf(bytes * span->fresh));
   }
-  ++span->used;
   Count(bytes);
   return block;
 }
@@ -289,10 +296,17 @@ void Heap::SpanChanged(Span* span) {
   ReturnSpan(span);
 }
 
+// The first `pages` of a span are about to be written.
+void Heap::TouchSpan(Span* span, size_t pages) {
+  if (pages <= span->touched) return;
+  used_pages_ += pages - span->touched;
+  span->touched = static_cast<uint8_t>(pages);
+  peak_pages_ = std::max(peak_pages_, used_pages_);
+  KeepWithinTarget();
+}
+
 void Heap::ReturnSpan(Span* span) {
-  size_t written = PagesOf(span->fresh * ClassBytes(span->size_class));
-  span->touched = std::max(span->touched, static_cast<uint8_t>(written));
-  used_pages_ -= kPagesPerGranule;
+  used_pages_ -= span->touched;
   ReturnRun(span);
 }
 

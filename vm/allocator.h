@@ -141,6 +141,8 @@ class Heap {
   void* AllocateSmallSlow(unsigned size_class);
   void SpanChanged(Span* span);
   void ReturnSpan(Span* span);
+  void TouchSpan(Span* span, size_t pages);
+  bool ReturnEmptySpans();
   Span* TakeRun(unsigned granules);
   bool AddChunk();
   // `touched_pages` is the sum of `touched` over the granules.

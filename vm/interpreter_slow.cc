@@ -37,7 +37,8 @@ std::string Interpreter::Where(const FunctionCode* function, const uint16_t* pc)
                                 [](uint32_t unit, const SourceLocation& l) { return unit < l.pc; });
   if (after == info.locations.begin()) return fmt::format("{}+{:#x}", info.name, at);
   const SourceLocation& location = after[-1];
-  std::string_view file = location.file < program.source_files.size() ? program.source_files[location.file] : "?";
+  std::string_view file = "?";
+  if (location.file < program.source_files.size()) file = program.source_files[location.file];
   return fmt::format("{} ({}:{}:{})", info.name, file, location.line, location.column);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <unordered_set>
 #include <utility>
 
 namespace relayvm {
@@ -12,17 +14,50 @@ struct Dim::Node {
   bool nonnegative = true;
   std::string name;
   std::vector<Dim> operands;
+  // Kept because expressions share their parts: walking them as trees would take exponential time.
   size_t hash = 0;
+  bool contains_any = false;
+  uint32_t size = 1;  // nodes as a tree, at most UINT32_MAX
+  std::optional<int64_t> low, high;
 };
+
+namespace {
+std::optional<int64_t> Bound(const Dim& d, int sign);
+}  // namespace
 
 namespace {
 
 size_t Mix(size_t h, size_t v) { return h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2)); }
 
+// Sizes that no machine has stay huge: arithmetic saturates instead of wrapping into something that looks like a size.
+int64_t AddInt(int64_t a, int64_t b) {
+  int64_t r;
+  if (!__builtin_add_overflow(a, b, &r)) return r;
+  return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+int64_t MulInt(int64_t a, int64_t b) {
+  int64_t r;
+  if (!__builtin_mul_overflow(a, b, &r)) return r;
+  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+
 int64_t FloorDivInt(int64_t a, int64_t b) {
+  if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
   int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
+
+// REQUIRES: b != 0. The result has the sign of b.
+int64_t FloorModInt(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+// Products of sums are multiplied out up to this many terms; a larger one keeps its sums as factors. Beyond it two equal
+// expressions may compare unequal, which costs a guard, never a wrong answer.
+constexpr size_t kMaxTerms = 12;
 
 }  // namespace
 
@@ -42,8 +77,18 @@ struct DimBuilder {
     size_t h = static_cast<size_t>(kind) * 0x51ed270b;
     for (const Dim& d : operands) h = Mix(h, d.Hash());
     node->hash = h;
+    uint64_t size = 1;
+    for (const Dim& d : operands) {
+      size += d.Size();
+      node->contains_any = node->contains_any || d.ContainsAny();
+    }
+    node->size = static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
     node->operands = std::move(operands);
-    return Dim(std::shared_ptr<const Dim::Node>(std::move(node)));
+    auto* raw = node.get();
+    Dim result{std::shared_ptr<const Dim::Node>(std::move(node))};
+    raw->low = Bound(result, 1);
+    raw->high = Bound(result, -1);
+    return result;
   }
 
   static Dim MakeLeaf(Dim::Kind kind, uint32_t id, std::string name, bool nonnegative) {
@@ -52,13 +97,20 @@ struct DimBuilder {
     node->symbol_id = id;
     node->name = std::move(name);
     node->nonnegative = nonnegative;
+    node->contains_any = kind == Dim::Kind::kAny;
+    if (nonnegative) node->low = 0;
     node->hash = Mix(static_cast<size_t>(kind), id * 2654435761U);
     return Dim(std::shared_ptr<const Dim::Node>(std::move(node)));
   }
 
+  static void AddTo(Sum& sum, Monomial atoms, int64_t coefficient) {
+    int64_t& c = sum[std::move(atoms)];
+    c = AddInt(c, coefficient);
+  }
+
   static void AddTerm(Sum& sum, const Dim& term, int64_t scale) {
     if (term.is_const()) {
-      sum[{}] += term.value() * scale;
+      AddTo(sum, {}, MulInt(term.value(), scale));
       return;
     }
     if (term.kind() == Dim::Kind::kAdd) {
@@ -70,7 +122,7 @@ struct DimBuilder {
     if (term.kind() == Dim::Kind::kMul) {
       for (const Dim& f : term.operands()) {
         if (f.is_const()) {
-          coefficient *= f.value();
+          coefficient = MulInt(coefficient, f.value());
         } else {
           atoms.push_back(f);
         }
@@ -78,7 +130,7 @@ struct DimBuilder {
     } else {
       atoms.push_back(term);
     }
-    sum[std::move(atoms)] += coefficient;
+    AddTo(sum, std::move(atoms), coefficient);
   }
 
   static Sum ToSum(const Dim& d) {
@@ -112,7 +164,7 @@ struct DimBuilder {
     return Make(Dim::Kind::kAdd, std::move(terms));
   }
 
-  // a = quotient * b + rest, term by term: the quotient takes what divides exactly.
+  // a = quotient * b + rest, term by term: the quotient takes as much as it can.
   static std::pair<Sum, Sum> Divide(const Dim& a, const Dim& b) {
     Sum quotient;
     Sum rest;
@@ -129,17 +181,45 @@ struct DimBuilder {
           left.push_back(atom);
         }
       }
-      bool divides = j == b_atoms.size() && b_coefficient != 0;
-      if (divides && coefficient % b_coefficient == 0) {
-        quotient[left] += coefficient / b_coefficient;
-      } else if (divides && atoms.empty()) {
-        quotient[{}] += FloorDivInt(coefficient, b_coefficient);
-        rest[{}] += coefficient - FloorDivInt(coefficient, b_coefficient) * b_coefficient;
-      } else {
-        rest[atoms] += coefficient;
+      if (j < b_atoms.size() || b_coefficient == 0) {
+        AddTo(rest, atoms, coefficient);
+        continue;
       }
+      AddTo(quotient, left, FloorDivInt(coefficient, b_coefficient));
+      AddTo(rest, atoms, FloorModInt(coefficient, b_coefficient));
     }
     return {quotient, rest};
+  }
+
+  // floordiv(r, b) for a rest that Divide left, b a positive constant: common factors cancel, nested divisions join.
+  static Dim ReducedFloorDiv(const Dim& r, int64_t b) {
+    Sum sum = ToSum(r);
+    int64_t constant = 0;
+    int64_t common = b;
+    for (const auto& [atoms, coefficient] : sum) {
+      if (atoms.empty()) {
+        constant = coefficient;
+      } else {
+        common = std::gcd(common, coefficient);
+      }
+    }
+    if (common > 1) {
+      Sum reduced;
+      for (const auto& [atoms, coefficient] : sum) {
+        AddTo(reduced, atoms, FloorDivInt(coefficient, common));
+      }
+      return Dim::FloorDiv(FromSum(reduced), Dim(b / common));
+    }
+    // floordiv(floordiv(x, a) + c, b) == floordiv(x + a*c, a*b)
+    Dim inner = FromSum(sum) - Dim(constant);
+    if (inner.kind() == Dim::Kind::kFloorDiv && inner.operands()[1].is_const()) {
+      int64_t a = inner.operands()[1].value();
+      int64_t product;
+      if (a > 0 && !__builtin_mul_overflow(a, b, &product)) {
+        return Dim::FloorDiv(inner.operands()[0] + Dim(MulInt(a, constant)), Dim(product));
+      }
+    }
+    return Make(Dim::Kind::kFloorDiv, {r, Dim(b)});
   }
 
   static Dim MinMax(Dim::Kind kind, const Dim& a, const Dim& b) {
@@ -189,7 +269,7 @@ std::span<const Dim> Dim::operands() const {
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(a.value() + b.value());
+  if (a.is_const() && b.is_const()) return Dim(AddInt(a.value(), b.value()));
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
   DimBuilder::AddTerm(sum, b, 1);
@@ -197,7 +277,7 @@ Dim operator+(const Dim& a, const Dim& b) {
 }
 
 Dim operator-(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(a.value() - b.value());
+  if (a.is_const() && b.is_const()) return Dim(AddInt(a.value(), MulInt(b.value(), -1)));
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
   DimBuilder::AddTerm(sum, b, -1);
@@ -205,7 +285,7 @@ Dim operator-(const Dim& a, const Dim& b) {
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(a.value() * b.value());
+  if (a.is_const() && b.is_const()) return Dim(MulInt(a.value(), b.value()));
   if (a.is_const(0) || b.is_const(0)) return Dim(0);
   if (a.is_const(1)) return b;
   if (b.is_const(1)) return a;
@@ -213,12 +293,22 @@ Dim operator*(const Dim& a, const Dim& b) {
   DimBuilder::Sum product;
   auto left = DimBuilder::ToSum(a);
   auto right = DimBuilder::ToSum(b);
+  auto keeps_sums = [](const DimBuilder::Sum& sum) {
+    return std::any_of(sum.begin(), sum.end(), [](const auto& term) {
+      return std::any_of(term.first.begin(), term.first.end(),
+                         [](const Dim& atom) { return atom.kind() == Dim::Kind::kAdd; });
+    });
+  };
+  if (left.size() * right.size() > kMaxTerms || keeps_sums(left) || keeps_sums(right)) {
+    if (left.size() > 1) left = {{{a}, 1}};
+    if (right.size() > 1) right = {{{b}, 1}};
+  }
   for (const auto& [atoms_a, ca] : left) {
     for (const auto& [atoms_b, cb] : right) {
       DimBuilder::Monomial atoms(atoms_a);
       atoms.insert(atoms.end(), atoms_b.begin(), atoms_b.end());
       std::sort(atoms.begin(), atoms.end());
-      product[std::move(atoms)] += ca * cb;
+      DimBuilder::AddTo(product, std::move(atoms), MulInt(ca, cb));
     }
   }
   return DimBuilder::FromSum(product);
@@ -236,15 +326,16 @@ Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
   auto low = r.LowerBound();
   auto room = (b - r).LowerBound();
   if (low && *low >= 0 && room && *room >= 1) return q;
+  if (b.is_const() && b.value() > 0) return q + DimBuilder::ReducedFloorDiv(r, b.value());
   return q + DimBuilder::Make(Kind::kFloorDiv, {r, b});
 }
 
 Dim Dim::FloorMod(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const() && b.value() != 0) {
-    return Dim(a.value() - FloorDivInt(a.value(), b.value()) * b.value());
+    return Dim(FloorModInt(a.value(), b.value()));
   }
   if (a.is_any() || b.is_any()) return Any();
-  if (b.is_const(1)) return Dim(0);
+  if (b.is_const(1) || a == b) return Dim(0);
   Dim r = DimBuilder::FromSum(DimBuilder::Divide(a, b).second);
   if (r.is_const(0)) return r;
   auto low = r.LowerBound();
@@ -285,7 +376,12 @@ int Dim::Compare(const Dim& a, const Dim& b) {
 
 namespace {
 
-// The bound of an expression from below (sign = 1) or from above (sign = -1).
+// The known bound of an expression from below (sign = 1) or from above (sign = -1).
+std::optional<int64_t> KnownBound(const Dim& d, int sign) {
+  return sign > 0 ? d.LowerBound() : d.UpperBound();
+}
+
+// The bound of an expression from those of its operands.
 std::optional<int64_t> Bound(const Dim& d, int sign) {
   switch (d.kind()) {
     case Dim::Kind::kConst: return d.value();
@@ -296,50 +392,47 @@ std::optional<int64_t> Bound(const Dim& d, int sign) {
     case Dim::Kind::kAdd: {
       int64_t total = 0;
       for (const Dim& t : d.operands()) {
-        auto b = Bound(t, sign);
-        if (!b) return std::nullopt;
-        total += *b;
+        auto b = KnownBound(t, sign);
+        if (!b || __builtin_add_overflow(total, *b, &total)) return std::nullopt;
       }
       return total;
     }
     case Dim::Kind::kMul: {
       int64_t coefficient = 1;
       int64_t low = 1;
-      bool bounded = true;
       int64_t high = 1;
+      bool bounded = true;
       for (const Dim& f : d.operands()) {
         if (f.is_const()) {
           coefficient = f.value();
           continue;
         }
-        auto lb = Bound(f, 1);
-        if (!lb || *lb < 0) return std::nullopt;
-        low *= *lb;
-        auto ub = Bound(f, -1);
-        if (ub) {
-          high *= *ub;
-        } else {
-          bounded = false;
-        }
+        auto lb = KnownBound(f, 1);
+        if (!lb || *lb < 0 || __builtin_mul_overflow(low, *lb, &low)) return std::nullopt;
+        auto ub = KnownBound(f, -1);
+        bounded = bounded && ub && !__builtin_mul_overflow(high, *ub, &high);
       }
       bool want_low = (sign > 0) == (coefficient >= 0);
-      if (want_low) return low * coefficient;
-      if (bounded) return high * coefficient;
-      return std::nullopt;
+      int64_t result;
+      if (!want_low && !bounded) return std::nullopt;
+      if (__builtin_mul_overflow(want_low ? low : high, coefficient, &result)) return std::nullopt;
+      return result;
     }
     case Dim::Kind::kFloorDiv: {
       const Dim& b = d.operands()[1];
-      auto x = Bound(d.operands()[0], sign);
+      auto x = KnownBound(d.operands()[0], sign);
       if (b.is_const() && b.value() > 0 && x) return FloorDivInt(*x, b.value());
-      auto low = Bound(d.operands()[0], 1);
-      auto divisor = Bound(b, 1);
-      if (sign > 0 && low && *low >= 0 && divisor && *divisor >= 0) return 0;
+      auto low = KnownBound(d.operands()[0], 1);
+      auto divisor = KnownBound(b, 1);
+      if (sign > 0 && low && *low >= 0 && divisor && *divisor > 0) return 0;
       return std::nullopt;
     }
     case Dim::Kind::kFloorMod: {
       const Dim& b = d.operands()[1];
-      if (!b.is_const() || b.value() <= 0) return std::nullopt;
-      return sign > 0 ? 0 : b.value() - 1;
+      if (b.is_const() && b.value() > 0) return sign > 0 ? 0 : b.value() - 1;
+      auto divisor = KnownBound(b, 1);
+      if (sign > 0 && divisor && *divisor > 0) return 0;
+      return std::nullopt;
     }
     case Dim::Kind::kMin:
     case Dim::Kind::kMax: {
@@ -347,7 +440,7 @@ std::optional<int64_t> Bound(const Dim& d, int sign) {
       bool any_suffices = (d.kind() == Dim::Kind::kMin) == (sign < 0);
       std::optional<int64_t> best;
       for (const Dim& x : d.operands()) {
-        auto b = Bound(x, sign);
+        auto b = KnownBound(x, sign);
         if (!b) {
           if (any_suffices) continue;
           return std::nullopt;
@@ -367,25 +460,36 @@ std::optional<int64_t> Bound(const Dim& d, int sign) {
 
 }  // namespace
 
-std::optional<int64_t> Dim::LowerBound() const { return Bound(*this, 1); }
-std::optional<int64_t> Dim::UpperBound() const { return Bound(*this, -1); }
+std::optional<int64_t> Dim::LowerBound() const { return node_ ? node_->low : value_; }
+std::optional<int64_t> Dim::UpperBound() const { return node_ ? node_->high : value_; }
 
 bool Dim::ProvablyDifferent(const Dim& a, const Dim& b) {
   if (a.is_any() || b.is_any()) return false;
   Dim difference = a - b;
   auto low = difference.LowerBound();
   auto high = difference.UpperBound();
-  return (low && *low > 0) || (high && *high < 0);
+  if ((low && *low > 0) || (high && *high < 0)) return true;
+  // 4n and 6m + 1: the difference is odd.
+  if (difference.kind() != Kind::kAdd) return false;
+  int64_t common = 0;
+  int64_t constant = 0;
+  for (const Dim& term : difference.operands()) {
+    if (term.is_const()) {
+      constant = term.value();
+      continue;
+    }
+    bool scaled = term.kind() == Kind::kMul && term.operands().back().is_const();
+    common = std::gcd(common, scaled ? term.operands().back().value() : 1);
+  }
+  return common != 0 && constant % common != 0;
 }
 
-bool Dim::ContainsAny() const {
-  if (is_any()) return true;
-  auto ops = operands();
-  return std::any_of(ops.begin(), ops.end(), [](const Dim& d) { return d.ContainsAny(); });
-}
+bool Dim::ContainsAny() const { return node_ != nullptr && node_->contains_any; }
+size_t Dim::Size() const { return node_ ? node_->size : 1; }
 
 void Dim::ForEachSymbol(const std::function<void(const Dim&)>& fn) const {
   std::vector<uint32_t> seen;
+  std::unordered_set<const Node*> visited;
   std::function<void(const Dim&)> walk = [&](const Dim& d) {
     if (d.is_symbol()) {
       if (std::find(seen.begin(), seen.end(), d.symbol_id()) != seen.end()) return;
@@ -393,6 +497,7 @@ void Dim::ForEachSymbol(const std::function<void(const Dim&)>& fn) const {
       fn(d);
       return;
     }
+    if (d.Size() > kMaxTerms && !visited.insert(d.node_.get()).second) return;
     for (const Dim& x : d.operands()) walk(x);
   };
   walk(*this);
@@ -465,31 +570,70 @@ std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(
 }
 
 namespace {
-void Print(const Dim& d, bool in_product, std::string& out) {
-  auto list = [&](const char* separator, bool product) {
-    bool first = true;
-    for (const Dim& x : d.operands()) {
-      if (!first) out += separator;
+void Print(const Dim& d, bool in_product, std::string& out);
+
+void PrintList(std::span<const Dim> operands, const char* separator, bool in_product,
+               std::string& out) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i > 0) out += separator;
+    Print(operands[i], in_product, out);
+  }
+}
+
+// What stands after a minus sign; nullopt when the term is positive.
+std::optional<Dim> Negated(const Dim& term) {
+  if (term.is_const()) {
+    return term.value() < 0 && term.value() != INT64_MIN ? std::optional(Dim(-term.value()))
+                                                         : std::nullopt;
+  }
+  if (term.kind() != Dim::Kind::kMul || !term.operands().back().is_const()) return std::nullopt;
+  int64_t c = term.operands().back().value();
+  if (c >= 0 || c == INT64_MIN) return std::nullopt;
+  return term * Dim(-1);
+}
+
+void PrintSum(std::span<const Dim> terms, std::string& out) {
+  bool first = true;
+  // Positive terms first, so that m - n does not start with a minus sign.
+  for (bool negative : {false, true}) {
+    for (const Dim& term : terms) {
+      auto negated = Negated(term);
+      if (negated.has_value() != negative) continue;
+      if (negative) {
+        out += first ? "-" : " - ";
+      } else if (!first) {
+        out += " + ";
+      }
       first = false;
-      Print(x, product, out);
+      Print(negative ? *negated : term, false, out);
     }
-  };
+  }
+}
+
+void Print(const Dim& d, bool in_product, std::string& out) {
   switch (d.kind()) {
     case Dim::Kind::kConst: out += std::to_string(d.value()); return;
     case Dim::Kind::kAny: out += "?"; return;
     case Dim::Kind::kSymbol: out += d.symbol_name(); return;
     case Dim::Kind::kAdd:
       if (in_product) out += "(";
-      list(" + ", false);
+      PrintSum(d.operands(), out);
       if (in_product) out += ")";
       return;
-    case Dim::Kind::kMul: list("*", true); return;
+    case Dim::Kind::kMul:
+      if (auto negated = Negated(d)) {
+        out += "-";
+        Print(*negated, in_product, out);
+        return;
+      }
+      PrintList(d.operands(), "*", true, out);
+      return;
     case Dim::Kind::kFloorDiv: out += "floordiv("; break;
     case Dim::Kind::kFloorMod: out += "floormod("; break;
     case Dim::Kind::kMin: out += "min("; break;
     case Dim::Kind::kMax: out += "max("; break;
   }
-  list(", ", false);
+  PrintList(d.operands(), ", ", false, out);
   out += ")";
 }
 }  // namespace

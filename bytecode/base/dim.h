@@ -3,8 +3,9 @@
 // A Dim is an integer, a named symbol, an expression over them (+ * floordiv floormod min max), or "any"
 // (an unknown without identity, legal only inside types of containers and functions; see compiler/ir/type.h).
 // Every Dim is kept in canonical form, so two Dims are equal as expressions exactly when operator== says so:
-//   sum      := constant-last ordered terms; a term is coefficient * ordered product of atoms
-//   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...)
+//   sum      := ordered terms, the constant last; a term is coefficient * ordered product of atoms
+//   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...) | a sum, in products too large to multiply out
+// Arithmetic on constants saturates.
 // Immutable value type, one pointer or integer wide; sharing is by reference count. Thread-safe to read.
 // Tested by dim_test.cc.
 #pragma once
@@ -56,7 +57,9 @@ class Dim {
   static Dim Max(const Dim& a, const Dim& b);
 
   // Equality of canonical forms. Any equals Any (as syntax; it does not say that two unknowns are the same number).
-  friend bool operator==(const Dim& a, const Dim& b) { return Compare(a, b) == 0; }
+  friend bool operator==(const Dim& a, const Dim& b) {
+    return a.Hash() == b.Hash() && Compare(a, b) == 0;
+  }
   // A total order on canonical forms, the same in every run.
   static int Compare(const Dim& a, const Dim& b);
   friend bool operator<(const Dim& a, const Dim& b) { return Compare(a, b) < 0; }
@@ -68,6 +71,8 @@ class Dim {
   static bool ProvablyDifferent(const Dim& a, const Dim& b);
 
   bool ContainsAny() const;
+  // Nodes of the expression as a tree.
+  size_t Size() const;
   // Calls fn once for each distinct symbol, in order of first occurrence.
   void ForEachSymbol(const std::function<void(const Dim& symbol)>& fn) const;
   // Replaces each symbol by what fn gives (nullopt: keeps it) and re-canonicalises.

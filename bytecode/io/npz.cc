@@ -6,6 +6,9 @@
 #include <set>
 #include <string_view>
 
+#include <array>
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "bytecode/io/npy.h"
@@ -83,6 +86,14 @@ Result<NamedTensors> ReadNpz(const std::string& path) {
 }
 
 Status WriteNpz(const std::string& path, const NamedTensors& tensors) {
+  // libzip deletes an archive without entries instead of writing it: it is the end-of-central-directory record alone.
+  if (tensors.empty()) {
+    constexpr std::array<char, 22> kEmptyArchive = {'P', 'K', 5, 6};
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out.write(kEmptyArchive.data(), kEmptyArchive.size());
+    if (out.flush()) return OkStatus();
+    return {StatusCode::kInvalidInput, fmt::format("{}: cannot be written", path)};
+  }
   RELAYVM_ASSIGN_OR_RETURN(Zip zip, Open(path, ZIP_CREATE | ZIP_TRUNCATE));
   std::vector<std::vector<std::byte>> buffers;  // libzip reads them when it closes
   auto failed = [&] { return Status(StatusCode::kInvalidInput, fmt::format("{}: {}", path, zip_strerror(zip.get()))); };

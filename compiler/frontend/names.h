@@ -1,6 +1,7 @@
 // The names in scope while a function is parsed, and suggestions for those that are not.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +27,7 @@ class ScopedNames {
     auto it = values_.try_emplace(name).first;
     it->second.push_back(std::move(value));
     order_.push_back(&*it);
+    max_length_ = std::max(max_length_, name.size());
   }
   void Release(size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) order_.back()->second.pop_back();
@@ -34,6 +36,8 @@ class ScopedNames {
     auto it = values_.find(name);
     return it == values_.end() || it->second.empty() ? nullptr : &it->second.back();
   }
+  // No name bound so far is longer.
+  size_t max_length() const { return max_length_; }
   template <typename Fn>
   void ForEachName(const Fn& fn) const {
     ForEachNameSince(0, fn);
@@ -47,6 +51,7 @@ class ScopedNames {
  private:
   NameMap<std::vector<T>> values_;
   std::vector<typename NameMap<std::vector<T>>::value_type*> order_;
+  size_t max_length_ = 0;
 };
 
 // Collects candidates and keeps the one closest to a misspelt name, if any is close enough.

@@ -159,6 +159,7 @@ bool Parser::FindDefinitions() {
       if (!globals_.emplace(name.text, global).second) {
         Fail(name, fmt::format("function @{} is defined twice", name.text));
       }
+      max_global_length_ = std::max(max_global_length_, name.text.size());
       definitions_.push_back({t.begin, true});
       SkipDefinition(true);
     } else if (t.IsWord("type") || t.IsWord("extern")) {

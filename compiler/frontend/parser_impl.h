@@ -1,5 +1,5 @@
 // The parser's state and its parts, private to the frontend: parser.cc (the file: definitions, in which order),
-// parse_types.cc, parse_expr.cc, parse_attrs.cc.
+// parse_types.cc, parse_expr.cc, parse_control.cc, parse_attrs.cc.
 //
 // A recursive-descent parser that stops at the first error: functions give kNoNode or false when `status_` is set. It recurses
 // with the nesting of the text only, and that is limited (kMaxNesting); sequences of lets and operators are loops.
@@ -17,6 +17,18 @@
 #include "compiler/ir/scalar.h"
 
 namespace relayvm::frontend {
+
+// The span from the start of `first` to the end of `last`, or `first` when they are on different lines.
+inline ir::Span Join(const ir::Span& first, const ir::Span& last) {
+  ir::Span span = first;
+  if (first.line == last.line && last.column >= first.column) span.length = last.column + last.length - first.column;
+  return span;
+}
+
+// _1, _2 ...: how the printer calls variables without a name.
+inline bool IsTemporaryName(std::string_view name) {
+  return name.size() > 1 && name[0] == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
 
 class Parser {
  public:
@@ -97,6 +109,17 @@ class Parser {
   NodeId ParseConstructor();
   bool PeekIsNumberedConstructor(std::string_view next);
   NodeId ParseMeta();
+  bool ParseLet(const ir::Var** var, NodeId* value);
+  bool ParseGraphBinding();
+  bool StartsGraphBinding();
+  // The name of a new local: how far it reaches is decided by what follows.
+  bool ParseNewLocal(std::string* name, ir::Span* span);
+  const ir::Var* BindLocal(const std::string& name, ir::Type type, ir::Span span);
+  NodeId AtomNode(ir::Atom atom, ir::Span span);
+  void FailUnknownName(const Token& t, const std::string& name);
+  NodeId LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span);
+
+  // --- parse_control.cc
   NodeId ParseIf();
   NodeId ParseMatch();
   NodeId ParseRef();
@@ -107,17 +130,8 @@ class Parser {
   bool ParseParams(ir::Function* function);
   const ir::Var* TakeSharedVariable(std::string* name);
   bool ParsePattern(ir::Pattern* pattern);
-  bool ParseLet(const ir::Var** var, NodeId* value);
-  bool ParseGraphBinding();
-  bool StartsGraphBinding();
-  // The name of a new local: how far it reaches is decided by what follows.
-  bool ParseNewLocal(std::string* name, ir::Span* span);
-  const ir::Var* BindLocal(const std::string& name, ir::Type type, ir::Span span);
   NodeId FinishOperator(NodeId node);
   NodeId MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs, ir::Span span);
-  NodeId AtomNode(ir::Atom atom, ir::Span span);
-  void FailUnknownName(const Token& t, const std::string& name);
-  NodeId LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span);
 
   // --- parse_attrs.cc
   bool StartsAttr();
@@ -143,6 +157,7 @@ class Parser {
   std::unordered_map<uint32_t, const ir::Constant*> metadata_constants_;
 
   NameMap<const ir::GlobalVar*> globals_;
+  size_t max_global_length_ = 0;
   NameMap<const ir::Constructor*> constructors_;
   ScopedNames<ir::Type> type_params_;
   ScopedNames<const ir::Var*> locals_;

@@ -1,4 +1,4 @@
-// Replaces variables by atoms. Tested by substitute_test.cc.
+// Replaces variables by atoms. Tested by ir_test.cc.
 #pragma once
 
 #include <unordered_map>

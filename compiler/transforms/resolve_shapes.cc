@@ -34,6 +34,26 @@ te::HostTensor IntegerTensor(const TensorType& type, const std::vector<Dim>& ele
 }  // namespace
 
 Module ResolveShapes(const Module& m) {
+  return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
+    auto known = m.contents.find(b.var->id);
+    const auto* type = b.var->type->As<TensorType>();
+    bool integer = type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool);
+    if (b.value->As<OpCall>() == nullptr || known == m.contents.end() || !integer ||
+        type->rank() > 1 || !IsShapeArithmetic(m, known->second)) {
+      out.push_back(b);
+      return;
+    }
+    bool constant = std::all_of(known->second.begin(), known->second.end(),
+                                [](const Dim& d) { return d.is_const(); });
+    const Expr* e =
+        constant ? MakeExpr(m, AtomExpr{MakeConstant(m, IntegerTensor(*type, known->second))},
+                            b.value->span)
+                 : MakeExpr(m, ShapeValue{known->second}, b.value->span);
+    out.push_back({b.var, e});
+  });
+}
+
+Module DropShapeOperands(const Module& m) {
   auto empty = [&](DType dtype) -> Atom {
     te::HostTensor t;
     t.dtype = dtype;
@@ -42,24 +62,7 @@ Module ResolveShapes(const Module& m) {
   };
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr) {
-      out.push_back(b);
-      return;
-    }
-    auto known = m.contents.find(b.var->id);
-    const auto* type = b.var->type->As<TensorType>();
-    if (known != m.contents.end() && type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool) &&
-        type->rank() <= 1 && IsShapeArithmetic(m, known->second)) {
-      bool constant = std::all_of(known->second.begin(), known->second.end(),
-                                  [](const Dim& d) { return d.is_const(); });
-      const Expr* e =
-          constant ? MakeExpr(m, AtomExpr{MakeConstant(m, IntegerTensor(*type, known->second))},
-                              b.value->span)
-                   : MakeExpr(m, ShapeValue{known->second}, b.value->span);
-      out.push_back({b.var, e});
-      return;
-    }
-    if (call->op->shape_args.empty()) {
+    if (call == nullptr || call->op->shape_args.empty()) {
       out.push_back(b);
       return;
     }

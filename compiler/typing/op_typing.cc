@@ -212,7 +212,7 @@ Status WithOpName(const OpDef& op, const Status& s) {
 }
 
 // Longer expressions cost more than they tell: the dimension gets a name of its own.
-constexpr size_t kMaxDimSize = 64;
+constexpr size_t kMaxDimSize = 1024;
 
 }  // namespace
 

@@ -261,9 +261,10 @@ Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBu
   ContractionContext context(*plan.detail, emitter, builder, scratch);
   if (plan.detail->form == ContractionForm::kDirect) {
     EmitDirectConvolution(context, begin, end);
-    return OkStatus();
+  } else {
+    ProductEmitter(context).Emit(begin, end);
   }
-  ProductEmitter(context).Emit(begin, end);
+  KeepLoops(builder.GetInsertBlock()->getParent());
   return OkStatus();
 }
 

@@ -137,6 +137,32 @@ void If(Builder& b, Value* condition, const std::function<void()>& then_body,
   b.SetInsertPoint(after);
 }
 
+void KeepLoops(llvm::Function* function) {
+  llvm::LLVMContext& context = function->getContext();
+  auto hint = [&](const char* name, llvm::Metadata* value) {
+    llvm::Metadata* parts[] = {llvm::MDString::get(context, name), value};
+    return llvm::MDNode::get(context, llvm::ArrayRef(parts, value ? 2 : 1));
+  };
+  llvm::Metadata* off =
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
+  for (BasicBlock& block : *function) {
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    if (!branch || !branch->isConditional() || branch->getMetadata(llvm::LLVMContext::MD_loop)) {
+      continue;
+    }
+    // The latch of a For: its first successor is the head, which has a value from here.
+    BasicBlock* head = branch->getSuccessor(0);
+    const bool is_latch = !head->phis().empty() && head->begin() != head->end() &&
+                          llvm::cast<llvm::PHINode>(head->begin())->getBasicBlockIndex(&block) == 1;
+    if (!is_latch || !branch->getSuccessor(1)->getName().contains(".end")) continue;
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(
+        context, {nullptr, hint("llvm.loop.unroll.disable", nullptr),
+                  hint("llvm.loop.vectorize.enable", off)});
+    loop->replaceOperandWith(0, loop);
+    branch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+  }
+}
+
 llvm::FixedVectorType* VectorOf(llvm::Type* element, unsigned lanes) {
   return llvm::FixedVectorType::get(element, lanes);
 }
@@ -174,6 +200,7 @@ llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& nam
   llvm::IRBuilder<> builder(BasicBlock::Create(context, "entry", function));
   define(builder, function);
   builder.CreateRetVoid();
+  KeepLoops(function);
   return function;
 }
 

@@ -48,6 +48,9 @@ std::vector<llvm::Value*> ForCarried(
 void If(Builder& b, llvm::Value* condition, const std::function<void()>& then_body,
         const std::function<void()>& else_body = nullptr);
 
+// Tells LLVM to leave the function's loops as they are: code that is vectorised and unrolled by hand only grows otherwise.
+void KeepLoops(llvm::Function* function);
+
 // --- Vectors ---
 llvm::FixedVectorType* VectorOf(llvm::Type* element, unsigned lanes);
 // {0, 1, ...} of i64.

@@ -1,4 +1,5 @@
-// Markers: operators that give their argument back. They steer TVM's passes; here they are views that cost nothing.
+// Markers: operators that give their argument back. They steer TVM's passes; here they are views
+// that cost nothing.
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
 

@@ -10,17 +10,13 @@ namespace {
 OpDef Sample() {
   OpDef op;
   op.name = "sample";
-  op.attrs = {{"flag", AttrKind::kBool, false, false},
-              {"count", AttrKind::kInt, true, {}},
-              {"scale", AttrKind::kFloat, false, 0.5},
-              {"mode", AttrKind::kString, false, "fast"},
-              {"dtype", AttrKind::kDType, false, ""},
-              {"axes", AttrKind::kInts, false, {}},
-              {"pads", AttrKind::kInts2, false, {}},
-              {"sizes", AttrKind::kFloats, false, {}},
-              {"parts", AttrKind::kIntOrInts, false, {}},
-              {"shape", AttrKind::kDims, false, {}},
-              {"extra", AttrKind::kAny, false, {}}};
+  op.attrs = {
+      {"flag", AttrKind::kBool, false, false},    {"count", AttrKind::kInt, true, {}},
+      {"scale", AttrKind::kFloat, false, 0.5},    {"mode", AttrKind::kString, false, "fast"},
+      {"dtype", AttrKind::kDType, false, ""},     {"axes", AttrKind::kInts, false, {}},
+      {"pads", AttrKind::kInts2, false, {}},      {"sizes", AttrKind::kFloats, false, {}},
+      {"parts", AttrKind::kIntOrInts, false, {}}, {"shape", AttrKind::kDims, false, {}},
+      {"extra", AttrKind::kAny, false, {}}};
   return op;
 }
 
@@ -93,8 +89,9 @@ TEST_CASE("errors name the operator, the attribute and what is expected") {
         "sample: attribute axes must be a list of integers, not [1, \"x\"]");
   CHECK(message(Complete({{"count", 1}, {"axes", AttrList{Dim::Any()}}})) ==
         "sample: attribute axes must be a list of integers, not [?]");
-  CHECK(message(Complete({{"count", 1}, {"colour", 1}})).find("no attribute named \"colour\"; it has "
-                                                              "flag, count") != std::string::npos);
+  CHECK(message(Complete({{"count", 1}, {"colour", 1}}))
+            .find("no attribute named \"colour\"; it has "
+                  "flag, count") != std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Operators on two tensors with numpy broadcasting, and `where`. Both dtypes must be equal: nothing is promoted.
+// Operators on two tensors with numpy broadcasting, and `where`. Both dtypes must be equal: nothing
+// is promoted.
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
 
@@ -60,7 +61,8 @@ Expr TruncDivide(const Expr& a, const Expr& b) {
   return IsFloat(a->dtype) ? Unary(UnaryOp::kTrunc, Quotient(a, b)) : Quotient(a, b);
 }
 
-// On floats the two remainders are what TVM computes, a - rounded(a / b) * b, and not an exact fmod.
+// On floats the two remainders are what TVM computes, a - rounded(a / b) * b, and not an exact
+// fmod.
 Expr FloorMod(const Expr& a, const Expr& b) {
   return IsFloat(a->dtype) ? a - FloorDivide(a, b) * b : Binary(BinaryOp::kFloorMod, a, b);
 }

@@ -1,4 +1,5 @@
-// Operators that repeat elements, and their adjoints that sum what was repeated: broadcast_to, collapse_sum_to, tile, repeat.
+// Operators that repeat elements, and their adjoints that sum what was repeated: broadcast_to,
+// collapse_sum_to, tile, repeat.
 #include "kernels/op/broadcast.h"
 
 #include "kernels/op/define.h"
@@ -25,9 +26,8 @@ Result<OpResult> InferBroadcastTo(TypeContext& ctx, const std::vector<Dim>& shap
 
 std::vector<te::Tensor> ComputeBroadcastTo(const ComputeContext& ctx) {
   const std::vector<Dim>& shape = ctx.outputs[0].shape;
-  return {te::Compute("broadcast_to", shape, [&](const ExprList& i) {
-    return LoadBroadcast(ctx.inputs[0], shape, i);
-  })};
+  return {te::Compute("broadcast_to", shape,
+                      [&](const ExprList& i) { return LoadBroadcast(ctx.inputs[0], shape, i); })};
 }
 
 Result<OpResult> InferTile(TypeContext& ctx, const std::vector<Dim>& reps) {
@@ -95,7 +95,7 @@ OpDef BroadcastToLike() {
   return def;
 }
 
-// --- collapse_sum ---------------------------------------------------------------------------------------------------
+// --- collapse_sum --------------------------------------------------------------------------------
 
 Result<OpResult> InferCollapse(TypeContext& ctx, const std::vector<Dim>& target) {
   const TensorType& data = ctx.tensor(0);
@@ -113,8 +113,9 @@ Result<OpResult> InferCollapse(TypeContext& ctx, const std::vector<Dim>& target)
   return OpResult(TensorType{target, data.dtype});
 }
 
-// Sums leading dims, and dims that are 1 in the result. A dim d whose target t may be 1 or d at run time is summed over
-// d - t + 1 elements from the output's index on: all of them when t is 1, one when t is d.
+// Sums leading dims, and dims that are 1 in the result. A dim d whose target t may be 1 or d at run
+// time is summed over d - t + 1 elements from the output's index on: all of them when t is 1, one
+// when t is d.
 std::vector<te::Tensor> ComputeCollapse(const ComputeContext& ctx) {
   const te::Tensor& data = ctx.inputs[0];
   const std::vector<Dim>& target = ctx.outputs[0].shape;
@@ -157,7 +158,7 @@ OpDef CollapseSum(std::string name, bool like) {
   return def;
 }
 
-// --- tile, repeat ---------------------------------------------------------------------------------------------------
+// --- tile, repeat --------------------------------------------------------------------------------
 
 OpDef Tile() {
   OpDef def;

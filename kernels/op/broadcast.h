@@ -12,7 +12,8 @@ namespace relayvm {
 Result<OpResult> InferBroadcastTo(TypeContext& ctx, const std::vector<Dim>& shape);
 std::vector<te::Tensor> ComputeBroadcastTo(const ComputeContext& ctx);
 
-// Argument 0 repeated; `reps` or the shape is filled with ones in front. REQUIRES: no element of reps is negative.
+// Argument 0 repeated; `reps` or the shape is filled with ones in front. REQUIRES: no element of
+// reps is negative.
 Result<OpResult> InferTile(TypeContext& ctx, const std::vector<Dim>& reps);
 std::vector<te::Tensor> ComputeTile(const ComputeContext& ctx);
 

@@ -81,6 +81,8 @@ Result<ConvPlan> PlanConv(const Attrs& attrs, int spatial, const std::vector<Dim
   return p;
 }
 
+}  // namespace
+
 Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   const Attrs& attrs = tc.attrs();
   const TensorType& data = tc.tensor(0);
@@ -168,6 +170,8 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
   node->conv = std::move(hint);
   return {node};
 }
+
+namespace {
 
 OpDef ConvOp(std::string name, int spatial) {
   OpDef op;

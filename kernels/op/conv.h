@@ -11,7 +11,12 @@ namespace relayvm {
 std::vector<AttrField> ConvFields(int spatial, bool transpose);
 // Checks `channels` and `kernel_size`, where given, against the kernel's type.
 Status CheckConvAttrs(TypeContext& tc, const Dim& out_channels, const std::vector<Dim>& kernel);
+// Type relation and meaning over arguments 0 (data) and 1 (kernel); qnn operators have more.
+Result<OpResult> InferConv(TypeContext& tc, int spatial);
+std::vector<te::Tensor> ComputeConv(const ComputeContext& c, int spatial);
 // conv_transpose.cc
+Result<OpResult> InferConvTranspose(TypeContext& tc, int spatial);
+std::vector<te::Tensor> ComputeConvTranspose(const ComputeContext& c, int spatial);
 void DefineConvTranspose(OpTable& table);
 
 }  // namespace relayvm

@@ -75,7 +75,9 @@ Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
   return p;
 }
 
-Result<OpResult> InferTranspose(TypeContext& tc, int spatial) {
+}  // namespace
+
+Result<OpResult> InferConvTranspose(TypeContext& tc, int spatial) {
   const TensorType& data = tc.tensor(0);
   const TensorType& kernel = tc.tensor(1);
   if (data.dtype != kernel.dtype && !(IsInt(data.dtype) && IsInt(kernel.dtype))) {
@@ -96,7 +98,7 @@ Result<OpResult> InferTranspose(TypeContext& tc, int spatial) {
   return OpResult(TensorType{p.out_shape, tc.attrs().OptionalDType("out_dtype").value_or(data.dtype)});
 }
 
-std::vector<Tensor> ComputeTranspose(const ComputeContext& c, int spatial) {
+std::vector<Tensor> ComputeConvTranspose(const ComputeContext& c, int spatial) {
   const Tensor& data = c.inputs[0];
   const Tensor& kernel = c.inputs[1];
   const std::string letters(nn::SpatialLetters(spatial));
@@ -145,8 +147,6 @@ std::vector<Tensor> ComputeTranspose(const ComputeContext& c, int spatial) {
   })};
 }
 
-}  // namespace
-
 void DefineConvTranspose(OpTable& table) {
   for (int spatial = 1; spatial <= 3; ++spatial) {
     OpDef op;
@@ -154,8 +154,8 @@ void DefineConvTranspose(OpTable& table) {
     op.num_args = 2;
     op.attrs = ConvFields(spatial, true);
     op.fusion = FusionClass::kOutElementwise;
-    op.infer = [spatial](TypeContext& tc) { return InferTranspose(tc, spatial); };
-    op.compute = [spatial](const ComputeContext& c) { return ComputeTranspose(c, spatial); };
+    op.infer = [spatial](TypeContext& tc) { return InferConvTranspose(tc, spatial); };
+    op.compute = [spatial](const ComputeContext& c) { return ComputeConvTranspose(c, spatial); };
     table.Add(std::move(op));
   }
 }

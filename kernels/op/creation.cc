@@ -79,9 +79,10 @@ OpDef FullLike() {
   return def;
 }
 
-// --- arange ---------------------------------------------------------------------------------------------------------
+// --- arange --------------------------------------------------------------------------------------
 
-// One of arange's numbers when it is known now: as an argument, or as the attribute that repeats it.
+// One of arange's numbers when it is known now: as an argument, or as the attribute that repeats
+// it.
 std::optional<double> KnownFloat(TypeContext& ctx, size_t i, std::string_view attr) {
   if (auto values = ctx.ConstantFloats(i); values && values->size() == 1) return (*values)[0];
   const AttrValue* given = ctx.attrs().Find(attr);
@@ -122,9 +123,8 @@ Result<Dim> IntRangeLength(TypeContext& ctx) {
     RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(step * step, Dim(1), "the step is 0"));
   }
   // ceil(x / y) = -floor(-x / y), of any signs.
-  Dim length = step.is_const() && step.value() > 0
-                   ? Dim::CeilDiv(v[1] - v[0], step)
-                   : Dim(0) - Dim::FloorDiv(v[0] - v[1], step);
+  Dim length = step.is_const() && step.value() > 0 ? Dim::CeilDiv(v[1] - v[0], step)
+                                                   : Dim(0) - Dim::FloorDiv(v[0] - v[1], step);
   return Dim::Max(Dim(0), length);
 }
 
@@ -158,7 +158,7 @@ OpDef Arange() {
   return def;
 }
 
-// --- Shapes as data -------------------------------------------------------------------------------------------------
+// --- Shapes as data ------------------------------------------------------------------------------
 
 OpDef ShapeOf(std::string name, DType fallback) {
   OpDef def;
@@ -193,8 +193,8 @@ OpDef NdarraySize() {
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     Dim size = ProductOf(ctx.inputs[0]->shape);
-    return {Filled("ndarray_size", ctx.outputs[0],
-                   te::Cast(te::DimValue(size), ctx.outputs[0].dtype))};
+    return {
+        Filled("ndarray_size", ctx.outputs[0], te::Cast(te::DimValue(size), ctx.outputs[0].dtype))};
   };
   return def;
 }

@@ -21,8 +21,12 @@ TEST_CASE("arange of integers, with numbers known only at run time too") {
     double start, stop, step;
     std::vector<double> out;
   };
-  const Row rows[] = {{0, 5, 1, {0, 1, 2, 3, 4}}, {1, 20, 6, {1, 7, 13, 19}}, {20, 1, -7, {20, 13, 6}},
-                      {3, 3, 1, {}},              {3, 0, 1, {}},              {-3, 3, 2, {-3, -1, 1}}};
+  const Row rows[] = {{0, 5, 1, {0, 1, 2, 3, 4}},
+                      {1, 20, 6, {1, 7, 13, 19}},
+                      {20, 1, -7, {20, 13, 6}},
+                      {3, 3, 1, {}},
+                      {3, 0, 1, {}},
+                      {-3, 3, 2, {-3, -1, 1}}};
   for (const Row& row : rows) {
     auto n = static_cast<int64_t>(row.out.size());
     CheckOp("arange", {{"dtype", "int64"}},

@@ -1,4 +1,5 @@
-// The functions that fill the operator table, one for each class of operators. OpTable::Make() calls them all.
+// The functions that fill the operator table, one for each class of operators. OpTable::Make()
+// calls them all.
 #pragma once
 
 namespace relayvm {

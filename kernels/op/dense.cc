@@ -1,6 +1,8 @@
 // Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack.
 // Elements are converted to the result's dtype (out_dtype, else the data's) before they are multiplied, and accumulated in it.
 // Stateless. Tested by dense_test.cc.
+#include "kernels/op/dense.h"
+
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -29,7 +31,8 @@ Status CheckUnits(TypeContext& tc, const Dim& columns) {
   return tc.RequireEqual(tc.attrs().Int("units"), columns, "units and the columns of weight");
 }
 
-// A is (..., m, k) or, transposed, (..., k, m); B is (k, n) or, transposed, (n, k).
+}  // namespace
+
 Result<OpResult> InferMatmul(TypeContext& tc, bool transpose_a, bool transpose_b) {
   const TensorType& a = tc.tensor(0);
   const TensorType& b = tc.tensor(1);
@@ -45,6 +48,8 @@ Result<OpResult> InferMatmul(TypeContext& tc, bool transpose_a, bool transpose_b
   shape.back() = columns;
   return OpResult(TensorType{std::move(shape), ResultDType(tc)});
 }
+
+namespace {
 
 // sum over k of a(k) * b(k), in the result's dtype.
 template <typename A, typename B>
@@ -63,6 +68,8 @@ Tensor Hinted(Tensor t, te::ScheduleHint hint, const ComputeContext& c, bool tra
   node->transpose_b = transpose_b;
   return node;
 }
+
+}  // namespace
 
 std::vector<Tensor> ComputeMatmul(const ComputeContext& c, const char* name, bool transpose_a,
                                   bool transpose_b) {
@@ -85,6 +92,47 @@ std::vector<Tensor> ComputeMatmul(const ComputeContext& c, const char* name, boo
   });
   return {Hinted(out, te::ScheduleHint::kDense, c, transpose_a, transpose_b)};
 }
+
+Result<OpResult> InferBatchMatmul(TypeContext& tc) {
+  const TensorType& a = tc.tensor(0);
+  const TensorType& b = tc.tensor(1);
+  RELAYVM_RETURN_IF_ERROR(RequireRank(a, 3, "the first argument"));
+  RELAYVM_RETURN_IF_ERROR(RequireRank(b, 3, "the second argument"));
+  RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+  const bool ta = tc.attrs().Bool("transpose_a"), tb = tc.attrs().Bool("transpose_b");
+  RELAYVM_ASSIGN_OR_RETURN(Dim batch, tc.Broadcast(a.shape[0], b.shape[0], "the batch dimensions"));
+  RELAYVM_RETURN_IF_ERROR(
+      tc.RequireEqual(a.shape[ta ? 1 : 2], b.shape[tb ? 2 : 1], "the reduced dimensions"));
+  return OpResult(TensorType{{batch, a.shape[ta ? 2 : 1], b.shape[tb ? 1 : 2]}, ResultDType(tc)});
+}
+
+std::vector<Tensor> ComputeBatchMatmul(const ComputeContext& c) {
+  const Tensor& a = c.inputs[0];
+  const Tensor& b = c.inputs[1];
+  const bool ta = c.attrs.Bool("transpose_a"), tb = c.attrs.Bool("transpose_b");
+  const std::vector<Dim>& shape = c.outputs[0].shape;
+  // The batch index of an operand that is broadcast is 0; where only running tells, it is selected.
+  const auto batch_index = [&](const Tensor& t, const Expr& i) -> Expr {
+    if (t->shape[0] == shape[0]) return i;
+    if (t->shape[0].is_const(1)) return Int(0);
+    return te::Select(te::DimValue(t->shape[0]) == Int(1), Int(0), i);
+  };
+  const Tensor out = te::Compute("batch_matmul", shape, [&](const Indices& i) {
+    return Contract(
+        a->shape[ta ? 1 : 2], c.outputs[0].dtype,
+        [&](const Expr& k) {
+          const Expr batch = batch_index(a, i[0]);
+          return te::Load(a, ta ? Indices{batch, k, i[1]} : Indices{batch, i[1], k});
+        },
+        [&](const Expr& k) {
+          const Expr batch = batch_index(b, i[0]);
+          return te::Load(b, tb ? Indices{batch, i[2], k} : Indices{batch, k, i[2]});
+        });
+  });
+  return {Hinted(out, te::ScheduleHint::kBatchMatmul, c, ta, tb)};
+}
+
+namespace {
 
 OpDef MatmulOp(std::string name, std::vector<AttrField> fields) {
   OpDef op;
@@ -160,47 +208,11 @@ OpDef DensePackOp() {
   return op;
 }
 
-// (b, m, k) x (b, k, n); either batch may be 1.
 OpDef BatchMatmulOp() {
   OpDef op = MatmulOp("nn.batch_matmul", {{"transpose_a", AttrKind::kBool, false, false},
                                           {"transpose_b", AttrKind::kBool, false, false}});
-  op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    const TensorType& a = tc.tensor(0);
-    const TensorType& b = tc.tensor(1);
-    RELAYVM_RETURN_IF_ERROR(RequireRank(a, 3, "the first argument"));
-    RELAYVM_RETURN_IF_ERROR(RequireRank(b, 3, "the second argument"));
-    RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
-    const bool ta = tc.attrs().Bool("transpose_a"), tb = tc.attrs().Bool("transpose_b");
-    RELAYVM_ASSIGN_OR_RETURN(Dim batch, tc.Broadcast(a.shape[0], b.shape[0], "the batch dimensions"));
-    RELAYVM_RETURN_IF_ERROR(
-        tc.RequireEqual(a.shape[ta ? 1 : 2], b.shape[tb ? 2 : 1], "the reduced dimensions"));
-    return OpResult(TensorType{{batch, a.shape[ta ? 2 : 1], b.shape[tb ? 1 : 2]}, ResultDType(tc)});
-  };
-  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
-    const Tensor& a = c.inputs[0];
-    const Tensor& b = c.inputs[1];
-    const bool ta = c.attrs.Bool("transpose_a"), tb = c.attrs.Bool("transpose_b");
-    const std::vector<Dim>& shape = c.outputs[0].shape;
-    // The batch index of an operand that is broadcast is 0; where only running tells, it is selected.
-    const auto batch_index = [&](const Tensor& t, const Expr& i) -> Expr {
-      if (t->shape[0] == shape[0]) return i;
-      if (t->shape[0].is_const(1)) return Int(0);
-      return te::Select(te::DimValue(t->shape[0]) == Int(1), Int(0), i);
-    };
-    const Tensor out = te::Compute("batch_matmul", shape, [&](const Indices& i) {
-      return Contract(
-          a->shape[ta ? 1 : 2], c.outputs[0].dtype,
-          [&](const Expr& k) {
-            const Expr batch = batch_index(a, i[0]);
-            return te::Load(a, ta ? Indices{batch, k, i[1]} : Indices{batch, i[1], k});
-          },
-          [&](const Expr& k) {
-            const Expr batch = batch_index(b, i[0]);
-            return te::Load(b, tb ? Indices{batch, i[2], k} : Indices{batch, k, i[2]});
-          });
-    });
-    return {Hinted(out, te::ScheduleHint::kBatchMatmul, c, ta, tb)};
-  };
+  op.infer = InferBatchMatmul;
+  op.compute = ComputeBatchMatmul;
   return op;
 }
 

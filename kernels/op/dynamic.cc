@@ -1,8 +1,10 @@
-// The dyn dialect: operators whose shape-like attributes are tensor arguments (dyn.topk is in sort.cc).
+// The dyn dialect: operators whose shape-like attributes are tensor arguments (dyn.topk is in
+// sort.cc).
 //
-// The relation reads those arguments as Dims (TypeContext::Elements), so that what is known at compile time is used, and what is not
-// stays an expression over symbols that are bound to the elements when the call runs. No kernel reads them, but for
-// positions (the begin of a slice, the padding before an axis, roi).
+// The relation reads those arguments as Dims (TypeContext::Elements), so that what is known at
+// compile time is used, and what is not stays an expression over symbols that are bound to the
+// elements when the call runs. No kernel reads them, but for positions (the begin of a slice, the
+// padding before an axis, roi).
 #include "kernels/op/broadcast.h"
 #include "kernels/op/define.h"
 #include "kernels/op/image.h"
@@ -26,7 +28,7 @@ Result<std::vector<Dim>> SizesArg(TypeContext& ctx, size_t i) {
 // Attributes of the static form are printed but say nothing here (shape=None, newshape=[]).
 AttrField Ignored(std::string_view name) { return Optional(name, AttrKind::kAny); }
 
-// --- Creation -------------------------------------------------------------------------------------------------------
+// --- Creation ------------------------------------------------------------------------------------
 
 OpDef Fill(std::string name, double value) {
   OpDef def;
@@ -97,7 +99,7 @@ OpDef SparseToDense() {
   return def;
 }
 
-// --- Views ----------------------------------------------------------------------------------------------------------
+// --- Views ---------------------------------------------------------------------------------------
 
 OpDef View(std::string name, std::vector<AttrField> attrs,
            std::function<Result<std::vector<Dim>>(TypeContext&)> shape) {
@@ -138,7 +140,8 @@ Result<std::vector<Dim>> SqueezeShape(TypeContext& ctx) {
     }
   }
   std::vector<Dim> out = SqueezeDims(in, axes);
-  RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(ProductOf(out), ProductOf(in), "a squeezed axis is not 1"));
+  RELAYVM_RETURN_IF_ERROR(
+      ctx.RequireEqual(ProductOf(out), ProductOf(in), "a squeezed axis is not 1"));
   return out;
 }
 
@@ -154,7 +157,7 @@ Result<std::vector<Dim>> ExpandShape(TypeContext& ctx) {
   return ExpandDims(in, axis[0], static_cast<int>(count));
 }
 
-// --- Broadcast, tile, slice, pad ------------------------------------------------------------------------------------
+// --- Broadcast, tile, slice, pad -----------------------------------------------------------------
 
 OpDef BroadcastTo() {
   OpDef def;
@@ -278,7 +281,7 @@ OpDef Pad() {
   return def;
 }
 
-// --- Resampling -----------------------------------------------------------------------------------------------------
+// --- Resampling ----------------------------------------------------------------------------------
 
 OpDef Resize2d() {
   OpDef def;
@@ -308,8 +311,8 @@ OpDef Resize2d() {
       };
       return std::pair(at(RoiIndex(axis, 2)), at(RoiIndex(axis, 2) + 2));
     };
-    return {ResizeTensor(ctx.inputs[0], *SpatialAxes(ctx.attrs.String("layout"), 2),
-                         ctx.outputs[0], ReadResizeMode(ctx.attrs), roi_of)};
+    return {ResizeTensor(ctx.inputs[0], *SpatialAxes(ctx.attrs.String("layout"), 2), ctx.outputs[0],
+                         ReadResizeMode(ctx.attrs), roi_of)};
   };
   return def;
 }
@@ -320,8 +323,7 @@ Result<OpResult> InferUpsampling(TypeContext& ctx, int spatial) {
   const TensorType& data = ctx.tensor(0);
   RELAYVM_ASSIGN_OR_RETURN(std::vector<int> axes,
                            SpatialAxes(ctx.attrs().String("layout"), spatial));
-  RELAYVM_RETURN_IF_ERROR(
-      RequireRank(data, Layout::Parse(ctx.attrs().String("layout"))->rank()));
+  RELAYVM_RETURN_IF_ERROR(RequireRank(data, Layout::Parse(ctx.attrs().String("layout"))->rank()));
   std::vector<Dim> size;
   for (size_t k = 0; k < axes.size(); ++k) {
     const Dim& extent = data.shape[static_cast<size_t>(axes[k])];
@@ -343,8 +345,8 @@ OpDef Upsampling(int spatial) {
   def.name = spatial == 2 ? "dyn.nn.upsampling" : "dyn.nn.upsampling3d";
   def.num_args = spatial + 1;
   def.attrs = {Optional("layout", AttrKind::kString, spatial == 2 ? "NCHW" : "NCDHW"),
-               Optional("method", AttrKind::kString, "nearest_neighbor"),
-               Ignored("scale_h"), Ignored("scale_w")};
+               Optional("method", AttrKind::kString, "nearest_neighbor"), Ignored("scale_h"),
+               Ignored("scale_w")};
   if (spatial == 2) {
     def.attrs.push_back(Optional("align_corners", AttrKind::kBool, false));
   } else {
@@ -370,7 +372,8 @@ void DefineDynamic(OpTable& table) {
   table.Add(Full());
   table.Add(OneHot());
   table.Add(SparseToDense());
-  table.Add(View("dyn.reshape", {Ignored("newshape"), Optional("allowzero", AttrKind::kBool, false)},
+  table.Add(View("dyn.reshape",
+                 {Ignored("newshape"), Optional("allowzero", AttrKind::kBool, false)},
                  ReshapeShape));
   table.Add(View("dyn.squeeze", {Ignored("axis")}, SqueezeShape));
   table.Add(View("dyn.expand_dims", {Optional("num_newaxis", AttrKind::kInt, 1), Ignored("axis")},

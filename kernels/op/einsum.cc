@@ -1,5 +1,7 @@
-// einsum: sums of products over labelled axes, as numpy defines it. Labels may repeat within an operand (a diagonal),
-// "..." stands for broadcast axes, and without "->" the result has the labels that occur once, in alphabetical order.
+// einsum: sums of products over labelled axes, as numpy defines it. Labels may repeat within an
+// operand (a diagonal),
+// "..." stands for broadcast axes, and without "->" the result has the labels that occur once, in
+// alphabetical order.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -12,7 +14,8 @@ namespace {
 
 using te::Expr;
 
-// The labels of one operand: a letter an axis. The axes that "..." covers get the codes kEllipsis + n, the last axis n = 0.
+// The labels of one operand: a letter an axis. The axes that "..." covers get the codes kEllipsis +
+// n, the last axis n = 0.
 constexpr int kEllipsis = 256;
 
 struct Equation {
@@ -20,7 +23,8 @@ struct Equation {
   std::vector<int> result;
 };
 
-// `text` is "ij...k"; `rank` is the operand's, or -1 for the result, whose ellipsis then covers `ellipsis` axes.
+// `text` is "ij...k"; `rank` is the operand's, or -1 for the result, whose ellipsis then covers
+// `ellipsis` axes.
 Result<std::vector<int>> ParseLabels(std::string_view text, int rank, int ellipsis) {
   std::vector<int> labels;
   int letters = 0;
@@ -95,7 +99,8 @@ Result<Equation> ParseEquation(const std::string& given, const std::vector<int>&
 }
 
 // The extent of each label, from operands and result. Operand dims that are 1 broadcast.
-std::map<int, Dim> LabelDims(const Equation& equation, const std::vector<std::vector<Dim>>& shapes) {
+std::map<int, Dim> LabelDims(const Equation& equation,
+                             const std::vector<std::vector<Dim>>& shapes) {
   std::map<int, Dim> dims;
   for (size_t n = 0; n < shapes.size(); ++n) {
     for (size_t i = 0; i < shapes[n].size(); ++i) {

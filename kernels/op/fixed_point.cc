@@ -1,7 +1,7 @@
 // Fixed-point multiplication of int32 by a q31 number: what quantised operators become.
 //
-// x * m * 2^shift, where m is a q31 fraction (multiplier / 2^31): in int64, x is shifted left by a positive shift, multiplied,
-// rounded half up and shifted right by 31 minus a negative shift.
+// x * m * 2^shift, where m is a q31 fraction (multiplier / 2^31): in int64, x is shifted left by a
+// positive shift, multiplied, rounded half up and shifted right by 31 minus a negative shift.
 #include <algorithm>
 
 #include "kernels/op/define.h"
@@ -20,7 +20,8 @@ Expr ShiftRight(Expr a, Expr b) {
   return Binary(BinaryOp::kShiftRight, std::move(a), std::move(b));
 }
 
-// x, multiplier and shifts are int64; the shifts may be null. A shift that moves all bits out gives 0.
+// x, multiplier and shifts are int64; the shifts may be null. A shift that moves all bits out gives
+// 0.
 Expr Multiply(Expr x, const Expr& multiplier, const Expr& left, const Expr& right) {
   if (left) x = ShiftLeft(x, Clamp(left, Int(0), Int(62)));
   Expr total = Int(kQ);

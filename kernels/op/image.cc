@@ -33,8 +33,8 @@ ResizeMode ReadResizeMode(const Attrs& attrs) {
   return mode;
 }
 
-// TVM's order of a region of interest: in 1-d and 2-d the starts then the ends in the order of the axes; in 3-d it takes the
-// first of each for W, the last for D.
+// TVM's order of a region of interest: in 1-d and 2-d the starts then the ends in the order of the
+// axes; in 3-d it takes the first of each for W, the last for D.
 size_t RoiIndex(size_t axis, size_t spatial) { return spatial == 3 ? 2 - axis : axis; }
 
 Result<OpResult> InferResize(TypeContext& ctx, const std::vector<Dim>& size, int spatial,
@@ -94,7 +94,7 @@ OpDef ResizeDef(int spatial) {
   return def;
 }
 
-// --- crop_and_resize ------------------------------------------------------------------------------------------------
+// --- crop_and_resize -----------------------------------------------------------------------------
 
 ResizeMode CropMode(const Attrs& attrs) {
   ResizeMode mode;
@@ -163,8 +163,8 @@ OpDef CropAndResize() {
     auto source = [&](ExprList& i) {
       i[batch] = ClampIndex(te::Load(ctx.inputs[2], {i[batch]}), data->shape[batch]);
     };
-    return {ResizeTensor(data, *SpatialAxes(layout, 2), ctx.outputs[0], CropMode(ctx.attrs),
-                         roi_of, source)};
+    return {ResizeTensor(data, *SpatialAxes(layout, 2), ctx.outputs[0], CropMode(ctx.attrs), roi_of,
+                         source)};
   };
   return def;
 }

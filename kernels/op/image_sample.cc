@@ -9,11 +9,9 @@ using te::BinaryOp;
 using te::Expr;
 using te::UnaryOp;
 
-Expr Divide(Expr a, Expr b) {
-  return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b));
-}
+Expr Divide(Expr a, Expr b) { return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b)); }
 
-// --- affine_grid ----------------------------------------------------------------------------------------------------
+// --- affine_grid ---------------------------------------------------------------------------------
 
 // The points of a grid over [-1, 1]^2, moved by a 2x3 matrix for each batch: (N, 2, H, W).
 OpDef AffineGrid() {
@@ -51,7 +49,7 @@ OpDef AffineGrid() {
   return def;
 }
 
-// --- grid_sample ----------------------------------------------------------------------------------------------------
+// --- grid_sample ---------------------------------------------------------------------------------
 
 class GridSampler {
  public:
@@ -126,7 +124,8 @@ class GridSampler {
     return Clamp(std::move(x), C(0), Size(Extent(k) - Dim(1)));
   }
 
-  // x mirrored at both ends until it lies within: at the centres of the end pixels (align_corners) or at their outer edges.
+  // x mirrored at both ends until it lies within: at the centres of the end pixels (align_corners)
+  // or at their outer edges.
   Expr Reflect(const Expr& x, size_t k) const {
     Dim size = align_ ? Extent(k) - Dim(1) : Extent(k);
     Expr low = C(align_ ? 0 : -0.5);
@@ -214,7 +213,7 @@ OpDef GridSample() {
   return def;
 }
 
-// --- dilation2d -----------------------------------------------------------------------------------------------------
+// --- dilation2d ----------------------------------------------------------------------------------
 
 struct DilationAttrs {
   std::vector<int64_t> strides, dilations;
@@ -297,8 +296,7 @@ OpDef Dilation2d() {
       te::Axis ry = te::MakeAxis("ry", kernel->shape[kh]);
       te::Axis rx = te::MakeAxis("rx", kernel->shape[kh + 1]);
       auto position = [&](const te::Axis& r, size_t k, int64_t before) {
-        return i[h + k] * Int(d.strides[k]) + te::AxisValue(r) * Int(d.dilations[k]) +
-               Int(-before);
+        return i[h + k] * Int(d.strides[k]) + te::AxisValue(r) * Int(d.dilations[k]) + Int(-before);
       };
       ExprList at = i;
       at[h] = position(ry, 0, d.top);

@@ -1,6 +1,8 @@
-// Operators that index by data: take, gather, gather_nd, adv_index, one_hot, unravel_index, sparse_to_dense.
+// Operators that index by data: take, gather, gather_nd, adv_index, one_hot, unravel_index,
+// sparse_to_dense.
 //
-// An index out of range is clamped into it (take's "wrap" aside) where TVM is unchecked, so that no access leaves the tensor.
+// An index out of range is clamped into it (take's "wrap" aside) where TVM is unchecked, so that no
+// access leaves the tensor.
 #include "kernels/op/indexing.h"
 
 #include <algorithm>
@@ -18,10 +20,11 @@ namespace {
 // An axis that is read through an index must not be empty, unless nothing is read.
 Status RequireReadable(TypeContext& ctx, const Dim& extent, const std::vector<Dim>& result) {
   if (auto low = extent.LowerBound(); low && *low >= 1) return OkStatus();
-  return ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(result)), "the indexed axis is empty");
+  return ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(result)),
+                            "the indexed axis is empty");
 }
 
-// --- take -----------------------------------------------------------------------------------------------------------
+// --- take ----------------------------------------------------------------------------------------
 
 // Where the parts of the result of take(axis, batch_dims) lie:
 // data[:axis] + indices[batch_dims:] + data[axis + 1:].
@@ -60,8 +63,7 @@ Result<OpResult> InferTake(TypeContext& ctx) {
   TensorType out{{data.shape.begin(), data.shape.begin() + axis}, data.dtype};
   out.shape.insert(out.shape.end(), indices.shape.begin() + batch, indices.shape.end());
   out.shape.insert(out.shape.end(), data.shape.begin() + axis + 1, data.shape.end());
-  RELAYVM_RETURN_IF_ERROR(
-      RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], out.shape));
+  RELAYVM_RETURN_IF_ERROR(RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], out.shape));
   return OpResult(std::move(out));
 }
 
@@ -88,8 +90,8 @@ std::vector<te::Tensor> ComputeTake(const ComputeContext& ctx) {
     ExprList which(i.begin(), i.begin() + batch);
     which.insert(which.end(), middle, tail);
     ExprList at(i.begin(), middle);
-    at.push_back(in_range(te::Load(indices, std::move(which)),
-                          data->shape[static_cast<size_t>(axis)]));
+    at.push_back(
+        in_range(te::Load(indices, std::move(which)), data->shape[static_cast<size_t>(axis)]));
     at.insert(at.end(), tail, i.end());
     return te::Load(data, std::move(at));
   })};
@@ -107,7 +109,7 @@ OpDef Take() {
   return def;
 }
 
-// --- gather ---------------------------------------------------------------------------------------------------------
+// --- gather --------------------------------------------------------------------------------------
 
 // out[i, j, k] = data[i, indices[i, j, k], k] for axis 1.
 OpDef Gather() {
@@ -125,8 +127,8 @@ OpDef Gather() {
     RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(ctx.attrs().Int("axis"), data.rank()));
     for (size_t i = 0; i < data.shape.size(); ++i) {
       if (i == static_cast<size_t>(axis)) continue;
-      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(data.shape[i], indices.shape[i],
-                                                 "indices are larger than the data"));
+      RELAYVM_RETURN_IF_ERROR(
+          ctx.RequireAtLeast(data.shape[i], indices.shape[i], "indices are larger than the data"));
     }
     RELAYVM_RETURN_IF_ERROR(
         RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], indices.shape));
@@ -144,7 +146,8 @@ OpDef Gather() {
   return def;
 }
 
-// indices has shape (M, Y...): its first axis holds the M coordinates of an element of data[batch dims...].
+// indices has shape (M, Y...): its first axis holds the M coordinates of an element of data[batch
+// dims...].
 OpDef GatherNd() {
   OpDef def;
   def.name = "gather_nd";
@@ -184,8 +187,7 @@ OpDef GatherNd() {
           ctx.RequireEqual(data.shape[k], indices.shape[k + 1], "batch dims of data and indices"));
     }
     for (int64_t i = batch; i < batch + count.value(); ++i) {
-      RELAYVM_RETURN_IF_ERROR(
-          RequireReadable(ctx, data.shape[static_cast<size_t>(i)], out.shape));
+      RELAYVM_RETURN_IF_ERROR(RequireReadable(ctx, data.shape[static_cast<size_t>(i)], out.shape));
     }
     return OpResult(std::move(out));
   };
@@ -245,8 +247,8 @@ OpDef AdvIndex() {
       ExprList at;
       for (std::ptrdiff_t k = 0; k < count; ++k) {
         auto n = static_cast<size_t>(k);
-        at.push_back(ClampIndex(LoadBroadcast(ctx.inputs[n + 1], index_shape, which),
-                                data->shape[n]));
+        at.push_back(
+            ClampIndex(LoadBroadcast(ctx.inputs[n + 1], index_shape, which), data->shape[n]));
       }
       at.insert(at.end(), i.begin() + index_rank, i.end());
       return te::Load(data, std::move(at));
@@ -255,7 +257,7 @@ OpDef AdvIndex() {
   return def;
 }
 
-// --- one_hot --------------------------------------------------------------------------------------------------------
+// --- one_hot -------------------------------------------------------------------------------------
 
 OpDef OneHot() {
   OpDef def;
@@ -273,7 +275,7 @@ OpDef OneHot() {
   return def;
 }
 
-// --- unravel_index, sparse_to_dense ---------------------------------------------------------------------------------
+// --- unravel_index, sparse_to_dense --------------------------------------------------------------
 
 // Row k holds coordinate k of each index into an array of the given shape.
 OpDef UnravelIndex() {
@@ -351,7 +353,8 @@ std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx) {
     at.erase(at.begin() + axis);
     DType dtype = ctx.outputs[0].dtype;
     return te::Select(ToIndex(te::Load(indices, std::move(at))) == i[static_cast<size_t>(axis)],
-                      te::Cast(Scalar(ctx.inputs[1]), dtype), te::Cast(Scalar(ctx.inputs[2]), dtype));
+                      te::Cast(Scalar(ctx.inputs[1]), dtype),
+                      te::Cast(Scalar(ctx.inputs[2]), dtype));
   })};
 }
 
@@ -372,13 +375,13 @@ Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& sh
     RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(values.shape[0], count, "indices and values"));
   }
   Dim coordinates = indices.rank() == 2 ? indices.shape[1] : Dim(1);
-  RELAYVM_RETURN_IF_ERROR(
-      ctx.RequireEqual(coordinates, Dim(static_cast<int64_t>(shape.size())),
-                       "coordinates of an index and dims of the result"));
+  RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(coordinates, Dim(static_cast<int64_t>(shape.size())),
+                                           "coordinates of an index and dims of the result"));
   return OpResult(TensorType{shape, values.dtype});
 }
 
-// For each element the last entry whose coordinates are the element's: two steps, its position, then its value.
+// For each element the last entry whose coordinates are the element's: two steps, its position,
+// then its value.
 std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx) {
   const te::Tensor& indices = ctx.inputs[0];
   const te::Tensor& values = ctx.inputs[1];

@@ -1,4 +1,5 @@
-// What the static and the dyn.* form of one_hot and sparse_to_dense share. Tested by indexing_test.cc.
+// What the static and the dyn.* form of one_hot and sparse_to_dense share. Tested by
+// indexing_test.cc.
 #pragma once
 
 #include <vector>

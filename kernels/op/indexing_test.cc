@@ -8,7 +8,8 @@ TEST_CASE("take: modes, axis, batch dims") {
   te::HostTensor i = I32({2}, {-1, 7});
   CheckOp("take", {{"axis", 0}}, {x, i}, {F32({2, 2}, {0, 1, 4, 5})});  // clip: -1 is element 0
   CheckOp("take", {{"axis", 0}, {"mode", "wrap"}}, {x, i}, {F32({2, 2}, {4, 5, 2, 3})});
-  CheckOp("take", {{"axis", 0}, {"mode", "fast"}}, {x, I32({2}, {2, 0})}, {F32({2, 2}, {4, 5, 0, 1})});
+  CheckOp("take", {{"axis", 0}, {"mode", "fast"}}, {x, I32({2}, {2, 0})},
+          {F32({2, 2}, {4, 5, 0, 1})});
   CheckOp("take", {}, {x, I64({2, 2}, {5, 9, -3, 2})}, {F32({2, 2}, {5, 5, 0, 2})});
   CheckOp("take", {{"axis", -1}}, {x, I32({}, {1})}, {F32({3}, {1, 3, 5})});
   CheckOp("take", {{"axis", 1}}, {x, I32({1, 2}, {1, 0})}, {F32({3, 1, 2}, {1, 0, 3, 2, 5, 4})});
@@ -55,7 +56,8 @@ TEST_CASE("adv_index") {
 TEST_CASE("one_hot") {
   te::HostTensor i = I32({3}, {1, 0, 5});
   AttrMap attrs = {{"depth", 2}, {"dtype", "float32"}};
-  CheckOp("one_hot", attrs, {i, F32({}, {1}), F32({}, {-1})}, {F32({3, 2}, {-1, 1, 1, -1, -1, -1})});
+  CheckOp("one_hot", attrs, {i, F32({}, {1}), F32({}, {-1})},
+          {F32({3, 2}, {-1, 1, 1, -1, -1, -1})});
   attrs["axis"] = 0;
   CheckOp("one_hot", attrs, {i, I32({}, {2}), I32({}, {0})}, {F32({2, 3}, {0, 2, 0, 2, 0, 0})});
   CheckOp("dyn.one_hot", {{"dtype", "int32"}}, {i, I32({}, {1}), I32({}, {0}), I32({}, {2})},

@@ -46,8 +46,7 @@ OpDef Concatenate() {
     return OpResult(std::move(out));
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
-    auto axis = static_cast<size_t>(
-        CanonicalAxis(ctx.attrs.Int("axis"), ctx.inputs[0]->rank()));
+    auto axis = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("axis"), ctx.inputs[0]->rank()));
     return {te::Compute("concatenate", ctx.outputs[0].shape, [&](const ExprList& i) {
       // A chain from the back: before the end of input n, else the rest.
       std::vector<Dim> begins;
@@ -100,15 +99,15 @@ OpDef Stack() {
   return def;
 }
 
-// --- split ----------------------------------------------------------------------------------------------------------
+// --- split ---------------------------------------------------------------------------------------
 
 // The first index of each part along the split axis, and its length.
 struct Part {
   Dim begin, length;
 };
 
-// The parts of `extent`: an integer asks for so many equal ones, a list gives the cut points. Null status of the checks that the
-// relation has to make: `equal` parts must divide.
+// The parts of `extent`: an integer asks for so many equal ones, a list gives the cut points. Null
+// status of the checks that the relation has to make: `equal` parts must divide.
 std::vector<Part> SplitParts(const AttrValue& spec, const Dim& extent) {
   std::vector<Part> parts;
   if (const auto* list = std::get_if<AttrList>(&spec.value)) {
@@ -166,8 +165,7 @@ OpDef Split() {
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& data = ctx.inputs[0];
     auto axis = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("axis"), data->rank()));
-    std::vector<Part> parts =
-        SplitParts(*ctx.attrs.Find("indices_or_sections"), data->shape[axis]);
+    std::vector<Part> parts = SplitParts(*ctx.attrs.Find("indices_or_sections"), data->shape[axis]);
     std::vector<te::Tensor> out;
     for (size_t n = 0; n < parts.size(); ++n) {
       out.push_back(te::Compute("split", ctx.outputs[n].shape, [&](const ExprList& i) {
@@ -181,7 +179,7 @@ OpDef Split() {
   return def;
 }
 
-// --- meshgrid -------------------------------------------------------------------------------------------------------
+// --- meshgrid ------------------------------------------------------------------------------------
 
 // The output axis along which input n varies: with "xy" indexing the first two change places.
 size_t MeshAxis(size_t n, size_t count, const std::string& indexing) {
@@ -216,8 +214,7 @@ OpDef Meshgrid() {
     for (size_t n = 0; n < ctx.inputs.size(); ++n) {
       size_t axis = MeshAxis(n, ctx.inputs.size(), ctx.attrs.String("indexing"));
       out.push_back(te::Compute("meshgrid", ctx.outputs[n].shape, [&](const ExprList& i) {
-        return te::Load(ctx.inputs[n],
-                        ctx.inputs[n]->rank() == 0 ? ExprList{} : ExprList{i[axis]});
+        return te::Load(ctx.inputs[n], ctx.inputs[n]->rank() == 0 ? ExprList{} : ExprList{i[axis]});
       }));
     }
     return out;

@@ -1,4 +1,5 @@
-// Operators that permute elements: transpose, layout_transform, reverse, reverse_sequence, invert_permutation.
+// Operators that permute elements: transpose, layout_transform, reverse, reverse_sequence,
+// invert_permutation.
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
 
@@ -52,7 +53,8 @@ OpDef Transpose() {
 OpDef LayoutTransform(std::string name) {
   OpDef def;
   def.name = std::move(name);
-  def.attrs = {Required("src_layout", AttrKind::kString), Required("dst_layout", AttrKind::kString)};
+  def.attrs = {Required("src_layout", AttrKind::kString),
+               Required("dst_layout", AttrKind::kString)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
@@ -93,8 +95,8 @@ OpDef Reverse() {
   return def;
 }
 
-// The first lengths[b] elements along seq_axis are reversed, for each index b of batch_axis. A length beyond the axis reverses
-// all of it.
+// The first lengths[b] elements along seq_axis are reversed, for each index b of batch_axis. A
+// length beyond the axis reverses all of it.
 OpDef ReverseSequence() {
   OpDef def;
   def.name = "reverse_sequence";
@@ -121,8 +123,8 @@ OpDef ReverseSequence() {
     auto seq = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("seq_axis"), data->rank()));
     auto batch = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("batch_axis"), data->rank()));
     return {te::Compute("reverse_sequence", data->shape, [&](const ExprList& i) {
-      Expr length = MinExpr(ToIndex(te::Load(ctx.inputs[1], {i[batch]})),
-                            te::DimValue(data->shape[seq]));
+      Expr length =
+          MinExpr(ToIndex(te::Load(ctx.inputs[1], {i[batch]})), te::DimValue(data->shape[seq]));
       ExprList at = i;
       at[seq] = te::Select(i[seq] < length, length - Int(1) - i[seq], i[seq]);
       return te::Load(data, std::move(at));
@@ -131,7 +133,8 @@ OpDef ReverseSequence() {
   return def;
 }
 
-// out[data[i]] = i: the sum of the positions whose element is the output's index, of which a permutation has one.
+// out[data[i]] = i: the sum of the positions whose element is the output's index, of which a
+// permutation has one.
 OpDef InvertPermutation() {
   OpDef def;
   def.name = "invert_permutation";

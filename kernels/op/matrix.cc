@@ -7,13 +7,14 @@ namespace {
 
 using te::Expr;
 
-// Keeps the elements on and above (below) diagonal k of each matrix, zero elsewhere. k is an integer scalar.
+// Keeps the elements on and above (below) diagonal k of each matrix, zero elsewhere. k is an
+// integer scalar.
 OpDef Trilu() {
   OpDef def;
   def.name = "trilu";
   def.num_args = 2;
   def.attrs = {Optional("upper", AttrKind::kBool, true)};
-  def.fusion = FusionClass::kElementwise;
+  def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
@@ -35,8 +36,8 @@ OpDef Trilu() {
   return def;
 }
 
-// The matrices of `input` with diagonals k1 to k2 replaced. Row r of `diagonal` holds diagonal k2 - r; one that is shorter than the
-// longest is aligned left or right in its row.
+// The matrices of `input` with diagonals k1 to k2 replaced. Row r of `diagonal` holds diagonal k2 -
+// r; one that is shorter than the longest is aligned left or right in its row.
 OpDef MatrixSetDiag() {
   OpDef def;
   def.name = "matrix_set_diag";
@@ -60,8 +61,8 @@ OpDef MatrixSetDiag() {
     RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(rows, Dim(1 - k1), "k1 is beyond the matrix"));
     std::vector<Dim> expected(input.shape.begin(), input.shape.end() - 2);
     if (k1 != k2) expected.emplace_back(k2 - k1 + 1);
-    expected.push_back(Dim::Min(rows + Dim(std::min<int64_t>(k2, 0)),
-                                columns - Dim(std::max<int64_t>(k1, 0))));
+    expected.push_back(
+        Dim::Min(rows + Dim(std::min<int64_t>(k2, 0)), columns - Dim(std::max<int64_t>(k1, 0))));
     RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(ctx, diagonal.shape, expected, "the diagonals"));
     return OpResult(input);
   };
@@ -95,8 +96,8 @@ OpDef MatrixSetDiag() {
   return def;
 }
 
-// data is (sequence, batch, ...) with axis 0, (batch, sequence, ...) with axis 1: positions from the valid length on get the mask
-// value.
+// data is (sequence, batch, ...) with axis 0, (batch, sequence, ...) with axis 1: positions from
+// the valid length on get the mask value.
 OpDef SequenceMask() {
   OpDef def;
   def.name = "sequence_mask";

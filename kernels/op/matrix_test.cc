@@ -31,9 +31,10 @@ TEST_CASE("matrix_set_diag: one diagonal, several, alignments") {
   CheckOp("matrix_set_diag", {{"k1", -1}, {"k2", 2}}, {x, d},
           {F32({3, 4}, {1, 6, 9, 0, 4, 2, 5, 1, 0, 5, 3, 8})});
   te::HostTensor left = F32({4, 3}, {9, 1, 0, 6, 5, 8, 1, 2, 3, 0, 4, 5});
-  CheckOp("matrix_set_diag",
-          {{"k1", -1}, {"k2", 2}, {"super_diag_right_align", false}, {"sub_diag_right_align", true}},
-          {x, left}, {F32({3, 4}, {1, 6, 9, 0, 4, 2, 5, 1, 0, 5, 3, 8})});
+  CheckOp(
+      "matrix_set_diag",
+      {{"k1", -1}, {"k2", 2}, {"super_diag_right_align", false}, {"sub_diag_right_align", true}},
+      {x, left}, {F32({3, 4}, {1, 6, 9, 0, 4, 2, 5, 1, 0, 5, 3, 8})});
   CheckFails("matrix_set_diag", {}, {x, F32({4}, Iota(4))}, "the diagonals");
   CheckFails("matrix_set_diag", {{"k1", 2}, {"k2", 1}}, {x, d}, "above k2");
 }

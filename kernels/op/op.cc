@@ -30,17 +30,28 @@ std::string Describe(const AttrValue& v) {
 
 std::string_view Expectation(AttrKind kind) {
   switch (kind) {
-    case AttrKind::kBool: return "True or False";
-    case AttrKind::kInt: return "an integer";
-    case AttrKind::kFloat: return "a number";
-    case AttrKind::kString: return "a string";
-    case AttrKind::kDType: return "the name of a dtype";
-    case AttrKind::kInts: return "a list of integers";
-    case AttrKind::kInts2: return "a list of lists of integers";
-    case AttrKind::kFloats: return "a list of numbers";
-    case AttrKind::kIntOrInts: return "an integer or a list of integers";
-    case AttrKind::kDims: return "a list of integers or ?";
-    case AttrKind::kAny: return "any value";
+    case AttrKind::kBool:
+      return "True or False";
+    case AttrKind::kInt:
+      return "an integer";
+    case AttrKind::kFloat:
+      return "a number";
+    case AttrKind::kString:
+      return "a string";
+    case AttrKind::kDType:
+      return "the name of a dtype";
+    case AttrKind::kInts:
+      return "a list of integers";
+    case AttrKind::kInts2:
+      return "a list of lists of integers";
+    case AttrKind::kFloats:
+      return "a list of numbers";
+    case AttrKind::kIntOrInts:
+      return "an integer or a list of integers";
+    case AttrKind::kDims:
+      return "a list of integers or ?";
+    case AttrKind::kAny:
+      return "any value";
   }
   return "";
 }
@@ -115,9 +126,12 @@ std::optional<AttrValue> Convert(const AttrValue& v, AttrKind kind) {
       if (!dtype) return std::nullopt;
       return AttrValue(std::string(DTypeName(*dtype)));
     }
-    case AttrKind::kInts: return ConvertList(v, AttrKind::kInt, true);
-    case AttrKind::kInts2: return ConvertList(v, AttrKind::kInts, false);
-    case AttrKind::kFloats: return ConvertList(v, AttrKind::kFloat, true);
+    case AttrKind::kInts:
+      return ConvertList(v, AttrKind::kInt, true);
+    case AttrKind::kInts2:
+      return ConvertList(v, AttrKind::kInts, false);
+    case AttrKind::kFloats:
+      return ConvertList(v, AttrKind::kFloat, true);
     case AttrKind::kIntOrInts:
       if (std::holds_alternative<AttrList>(v.value)) return ConvertList(v, AttrKind::kInt, false);
       return Convert(v, AttrKind::kInt);
@@ -137,7 +151,8 @@ std::optional<AttrValue> Convert(const AttrValue& v, AttrKind kind) {
       }
       return AttrValue(std::move(out));
     }
-    case AttrKind::kAny: return v;
+    case AttrKind::kAny:
+      return v;
   }
   return std::nullopt;
 }

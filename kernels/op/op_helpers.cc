@@ -8,7 +8,7 @@ namespace relayvm {
 using te::Expr;
 using te::Tensor;
 
-// --- Axes and dtypes ------------------------------------------------------------------------------------------------
+// --- Axes and dtypes -----------------------------------------------------------------------------
 
 Result<int> NormalizeAxis(int64_t axis, int rank, std::string_view what) {
   if (axis < -rank || axis >= rank) {
@@ -105,7 +105,7 @@ Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim
   return out;
 }
 
-// --- Tensor expressions ---------------------------------------------------------------------------------------------
+// --- Tensor expressions --------------------------------------------------------------------------
 
 Expr ClampIndex(Expr index, const Dim& extent) {
   return Clamp(ToIndex(std::move(index)), Int(0), te::DimValue(extent - Dim(1)));
@@ -171,13 +171,14 @@ Tensor Identity(const Tensor& t) {
 
 namespace {
 
-// A run of dims [in_begin, in_end) of the data that holds the same elements as [out_begin, out_end) of the result.
+// A run of dims [in_begin, in_end) of the data that holds the same elements as [out_begin, out_end)
+// of the result.
 struct DimGroup {
   size_t in_begin, in_end, out_begin, out_end;
 };
 
-// Splits a reshape into the smallest groups whose products are equal as expressions, so that unchanged dims keep their plain
-// index. Dims left over form one last group.
+// Splits a reshape into the smallest groups whose products are equal as expressions, so that
+// unchanged dims keep their plain index. Dims left over form one last group.
 std::vector<DimGroup> GroupDims(const std::vector<Dim>& in, const std::vector<Dim>& out) {
   std::vector<DimGroup> groups;
   size_t i = 0;
@@ -243,7 +244,7 @@ Expr SelectFrom(const Expr& index, const ExprList& values, DType dtype) {
   return result;
 }
 
-// --- Layouts --------------------------------------------------------------------------------------------------------
+// --- Layouts -------------------------------------------------------------------------------------
 
 Result<Layout> Layout::Parse(std::string_view text) {
   Layout layout;

@@ -1,6 +1,7 @@
 // What the operator definitions share: errors, axes, dtype rules, index arithmetic, broadcasting.
-// Resampling (image.resize*, nn.upsampling) has its own header, resize.h; shape arithmetic of reshape and slices shape_rules.h.
-// Stateless. Tested by op_helpers_test.cc and by the tests of each definition.
+// Resampling (image.resize*, nn.upsampling) has its own header, resize.h; shape arithmetic of
+// reshape and slices shape_rules.h. Stateless. Tested by op_helpers_test.cc and by the tests of
+// each definition.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 
 namespace relayvm {
 
-// --- Errors ---------------------------------------------------------------------------------------------------------
+// --- Errors --------------------------------------------------------------------------------------
 // Messages leave out the operator's name: the type checker puts it before them.
 
 template <typename... Args>
@@ -27,7 +28,7 @@ Status Unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return {StatusCode::kUnsupported, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// --- Axes and dtypes ------------------------------------------------------------------------------------------------
+// --- Axes and dtypes -----------------------------------------------------------------------------
 
 // `axis` counted from the front; the error says what range is legal.
 Result<int> NormalizeAxis(int64_t axis, int rank, std::string_view what = "axis");
@@ -40,9 +41,9 @@ Result<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes, int ran
                                        std::string_view what = "axis");
 
 Status RequireFloat(const TensorType& t, std::string_view what = "data");
-Status RequireInteger(const TensorType& t, std::string_view what = "data");           // no bool
+Status RequireInteger(const TensorType& t, std::string_view what = "data");  // no bool
 Status RequireIntegerOrBool(const TensorType& t, std::string_view what = "data");
-Status RequireNumber(const TensorType& t, std::string_view what = "data");            // no bool
+Status RequireNumber(const TensorType& t, std::string_view what = "data");  // no bool
 Status RequireBool(const TensorType& t, std::string_view what = "data");
 Status RequireSameDType(const TensorType& a, const TensorType& b);
 Status RequireRank(const TensorType& t, int rank, std::string_view what = "data");
@@ -58,7 +59,7 @@ Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std:
 Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim>& a,
                                          const std::vector<Dim>& b, std::string_view what);
 
-// --- Tensor expressions ---------------------------------------------------------------------------------------------
+// --- Tensor expressions --------------------------------------------------------------------------
 
 using ExprList = std::vector<te::Expr>;
 
@@ -86,8 +87,8 @@ inline te::Expr ToIndex(te::Expr e) { return te::Cast(std::move(e), DType::kInt6
 inline te::Expr Clamp(te::Expr x, te::Expr low, te::Expr high) {
   return MinExpr(MaxExpr(std::move(x), std::move(low)), std::move(high));
 }
-// An index read from a tensor, brought into [0, extent). What TVM leaves unchecked is clamped so: memory-safe, and equal
-// for every index that TVM defines.
+// An index read from a tensor, brought into [0, extent). What TVM leaves unchecked is clamped so:
+// memory-safe, and equal for every index that TVM defines.
 te::Expr ClampIndex(te::Expr index, const Dim& extent);
 
 // The value of a rank-0 tensor.
@@ -96,8 +97,8 @@ inline te::Expr Scalar(const te::Tensor& t) { return te::Load(t, {}); }
 te::Expr Ravel(const ExprList& indices, const std::vector<Dim>& shape);
 ExprList Unravel(te::Expr position, const std::vector<Dim>& shape);
 
-// The indices with which `t` is read at `indices` of the broadcast result (of shape `out`). A dim that is
-// 1 or may be 1 at run time reads element 0.
+// The indices with which `t` is read at `indices` of the broadcast result (of shape `out`). A dim
+// that is 1 or may be 1 at run time reads element 0.
 ExprList BroadcastIndices(const std::vector<Dim>& shape, const std::vector<Dim>& out,
                           const ExprList& indices);
 te::Expr LoadBroadcast(const te::Tensor& t, const std::vector<Dim>& out, const ExprList& indices);
@@ -113,13 +114,14 @@ te::Tensor ReshapeTensor(const te::Tensor& data, const std::vector<Dim>& shape);
 // The value among `values` at position `index` (of a static list), 0 where there is none.
 te::Expr SelectFrom(const te::Expr& index, const ExprList& values, DType dtype);
 
-// --- Layouts --------------------------------------------------------------------------------------------------------
+// --- Layouts -------------------------------------------------------------------------------------
 
-// A layout string such as NCHW8c or OIHW16i16o: one entry for each dimension. An upper-case letter is an axis; a lower-case
-// letter with a factor is an inner part of the axis of that letter, outer parts first.
+// A layout string such as NCHW8c or OIHW16i16o: one entry for each dimension. An upper-case letter
+// is an axis; a lower-case letter with a factor is an inner part of the axis of that letter, outer
+// parts first.
 struct Layout {
   struct Entry {
-    char axis;         // upper case
+    char axis;           // upper case
     int64_t factor = 0;  // 0 for the upper-case (outermost) part
   };
   std::vector<Entry> entries;
@@ -137,7 +139,7 @@ Result<std::vector<Dim>> TransformShape(TypeContext& ctx, const std::vector<Dim>
 te::Tensor TransformTensor(const te::Tensor& data, const Layout& from, const Layout& to,
                            const std::vector<Dim>& shape);
 
-// --- Schema shorthands ----------------------------------------------------------------------------------------------
+// --- Schema shorthands ---------------------------------------------------------------------------
 
 inline AttrField Required(std::string_view name, AttrKind kind) { return {name, kind, true, {}}; }
 inline AttrField Optional(std::string_view name, AttrKind kind, AttrValue fallback = {}) {

@@ -5,6 +5,8 @@
 // An average divides by the taps that lie inside the input or, with count_include_pad, inside the padded input (ceil_mode lets a
 // window leave that too); by 1 where there are none. Adaptive bins are PyTorch's:
 // floor(o * in / out) .. ceil((o + 1) * in / out). Stateless. Tested by pool_test.cc.
+#include "kernels/op/pool.h"
+
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -110,6 +112,8 @@ Expr AverageCount(const PoolPlan& p, const Attrs& attrs, const Indices& out,
   return whole ? count : MaxExpr(count, Int(1));
 }
 
+}  // namespace
+
 std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_max) {
   const Tensor& data = c.inputs[0];
   const PoolPlan p = *PlanPool(c.attrs, spatial, data->shape);
@@ -150,19 +154,23 @@ std::vector<AttrField> PoolFields(int spatial, bool is_max) {
   return fields;
 }
 
+Result<OpResult> InferPool(TypeContext& tc, int spatial) {
+  const TensorType& data = tc.tensor(0);
+  RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), spatial, data.shape));
+  for (int axis : p.axes) {
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], 0, "the output's extent"));
+  }
+  return OpResult(TensorType{p.out_shape, data.dtype});
+}
+
+namespace {
+
 OpDef PoolOp(int spatial, bool is_max) {
   OpDef op;
   op.name = fmt::format("nn.{}_pool{}d", is_max ? "max" : "avg", spatial);
   op.attrs = PoolFields(spatial, is_max);
   op.fusion = FusionClass::kOutElementwise;
-  op.infer = [spatial](TypeContext& tc) -> Result<OpResult> {
-    const TensorType& data = tc.tensor(0);
-    RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), spatial, data.shape));
-    for (int axis : p.axes) {
-      RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], 0, "the output's extent"));
-    }
-    return OpResult(TensorType{p.out_shape, data.dtype});
-  };
+  op.infer = [spatial](TypeContext& tc) { return InferPool(tc, spatial); };
   op.compute = [spatial, is_max](const ComputeContext& c) { return ComputePool(c, spatial, is_max); };
   return op;
 }

@@ -1,4 +1,5 @@
-// Operators that give the same elements, in the same order, another shape. All are views: `compute` says what they mean.
+// Operators that give the same elements, in the same order, another shape. All are views: `compute`
+// says what they mean.
 #include <algorithm>
 
 #include "kernels/op/define.h"
@@ -120,18 +121,17 @@ void DefineReshape(OpTable& table) {
   table.Add(ViewDef("reshape", ReshapeAttrs(), InferReshape));
   table.Add(ViewDef("contrib_reverse_reshape", ReshapeAttrs(), InferReverseReshape));
 
-  OpDef like = ViewDef(
-      "reshape_like",
-      {Optional("lhs_begin", AttrKind::kInt, 0), Optional("lhs_end", AttrKind::kInt),
-       Optional("rhs_begin", AttrKind::kInt, 0), Optional("rhs_end", AttrKind::kInt)},
-      InferReshapeLike);
+  OpDef like =
+      ViewDef("reshape_like",
+              {Optional("lhs_begin", AttrKind::kInt, 0), Optional("lhs_end", AttrKind::kInt),
+               Optional("rhs_begin", AttrKind::kInt, 0), Optional("rhs_end", AttrKind::kInt)},
+              InferReshapeLike);
   like.num_args = 2;
   like.shape_args = {1};
   table.Add(std::move(like));
 
   OpDef expand = ViewDef(
-      "expand_dims",
-      {Required("axis", AttrKind::kInt), Optional("num_newaxis", AttrKind::kInt, 1)},
+      "expand_dims", {Required("axis", AttrKind::kInt), Optional("num_newaxis", AttrKind::kInt, 1)},
       InferExpandDims);
   expand.fusion = FusionClass::kBroadcast;
   table.Add(std::move(expand));

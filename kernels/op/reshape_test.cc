@@ -5,8 +5,13 @@ namespace {
 
 TEST_CASE("reshape keeps the row-major order") {
   te::HostTensor x = F32({2, 3, 4}, Iota(24));
-  for (const std::vector<int64_t>& shape :
-       {std::vector<int64_t>{24}, {4, 6}, {3, 2, 2, 2}, {2, 12}, {2, 3, 2, 2}, {8, 3}, {1, 24, 1}}) {
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{24},
+                                            {4, 6},
+                                            {3, 2, 2, 2},
+                                            {2, 12},
+                                            {2, 3, 2, 2},
+                                            {8, 3},
+                                            {1, 24, 1}}) {
     CheckOp("reshape", {{"newshape", List(shape)}}, {x}, {F32(shape, Iota(24))});
   }
   CheckOp("reshape", {{"newshape", List({0, -1})}}, {x}, {F32({2, 12}, Iota(24))});

@@ -14,9 +14,7 @@ constexpr DType kCoordinate = DType::kFloat32;
 
 Expr F(double v) { return te::FloatImm(v, kCoordinate); }
 Expr F(const Dim& d) { return te::Cast(te::DimValue(d), kCoordinate); }
-Expr Divide(Expr a, Expr b) {
-  return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b));
-}
+Expr Divide(Expr a, Expr b) { return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b)); }
 
 template <size_t N>
 bool IsOneOf(const std::string& s, const std::string_view (&names)[N]) {
@@ -26,7 +24,8 @@ bool IsOneOf(const std::string& s, const std::string_view (&names)[N]) {
   return false;
 }
 
-// One axis: where in the input the output index `x` lies, and the pixels and weights that it takes there.
+// One axis: where in the input the output index `x` lies, and the pixels and weights that it takes
+// there.
 class AxisSampler {
  public:
   AxisSampler(const ResizeMode& mode, Dim in, Dim out)
@@ -59,9 +58,7 @@ class AxisSampler {
   }
 
   // Whether the position lies in the image.
-  Expr Inside() const {
-    return position_ >= F(0.0) && LessEqual(position_, F(in_ - Dim(1)));
-  }
+  Expr Inside() const { return position_ >= F(0.0) && LessEqual(position_, F(in_ - Dim(1))); }
 
   Expr Nearest() const {
     std::string rounding = mode_.rounding;
@@ -127,11 +124,11 @@ class AxisSampler {
 
 Status CheckResizeMode(const ResizeMode& mode) {
   constexpr std::string_view kMethods[] = {"nearest_neighbor", "linear", "cubic"};
-  constexpr std::string_view kCoordinates[] = {"half_pixel",         "align_corners",
-                                               "asymmetric",         "pytorch_half_pixel",
+  constexpr std::string_view kCoordinates[] = {"half_pixel",           "align_corners",
+                                               "asymmetric",           "pytorch_half_pixel",
                                                "tf_half_pixel_for_nn", "tf_crop_and_resize"};
-  constexpr std::string_view kRoundings[] = {"",      "round", "round_prefer_floor", "round_prefer_ceil",
-                                             "floor", "ceil"};
+  constexpr std::string_view kRoundings[] = {
+      "", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   if (!IsOneOf(mode.method, kMethods)) {
     return Invalid("method \"{}\" is not nearest_neighbor, linear or cubic", mode.method);
   }

@@ -26,18 +26,20 @@ Status CheckResizeMode(const ResizeMode& mode);
 // The region of interest of one axis, from 0 to 1: (start, end), as float32.
 using RoiFn = std::function<std::pair<te::Expr, te::Expr>(size_t axis, const ExprList& out)>;
 
-// `data` resampled to shape `out` along `axes` (in order; the last is interpolated first). The other indices are those of the
-// result, or what `source` makes of them. `roi` is needed by tf_crop_and_resize only.
-// Coordinates are computed in float32 as TVM does, values in float32 (float64 for float64 data).
+// `data` resampled to shape `out` along `axes` (in order; the last is interpolated first). The
+// other indices are those of the result, or what `source` makes of them. `roi` is needed by
+// tf_crop_and_resize only. Coordinates are computed in float32 as TVM does, values in float32
+// (float64 for float64 data).
 te::Tensor ResizeTensor(const te::Tensor& data, const std::vector<int>& axes, const TensorType& out,
                         const ResizeMode& mode, const RoiFn& roi = nullptr,
                         const std::function<void(ExprList& indices)>& source = nullptr);
 
-// The positions of the spatial axes, in the order of their letters in "DHW", of a layout such as NCHW, NWC, NCHW8c.
-// Fails unless the layout has N, C and `spatial` such axes.
+// The positions of the spatial axes, in the order of their letters in "DHW", of a layout such as
+// NCHW, NWC, NCHW8c. Fails unless the layout has N, C and `spatial` such axes.
 Result<std::vector<int>> SpatialAxes(std::string_view layout, int spatial);
 
-// nn.upsampling: round(extent * scale), halves away from zero. A symbolic extent needs a scale that is a ratio of small integers.
+// nn.upsampling: round(extent * scale), halves away from zero. A symbolic extent needs a scale that
+// is a ratio of small integers.
 Result<Dim> ScaledExtent(const Dim& extent, double scale);
 // What the attributes of nn.upsampling (spatial 2) or nn.upsampling3d, static or dyn, say.
 ResizeMode ReadUpsamplingMode(const Attrs& attrs, int spatial);

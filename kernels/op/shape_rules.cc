@@ -20,10 +20,10 @@ bool AlwaysNegative(const Dim& d) {
   return high && *high < 0;
 }
 
-// --- reshape --------------------------------------------------------------------------------------------------------
+// --- reshape -------------------------------------------------------------------------------------
 
-// A dim of the result before -1 is resolved. The size of an unknown code is a sum of cases: its value where positive, `source`
-// where it is 0, what is inferred where it is -1.
+// A dim of the result before -1 is resolved. The size of an unknown code is a sum of cases: its
+// value where positive, `source` where it is 0, what is inferred where it is -1.
 struct Item {
   Dim given;      // the factor that this dim contributes to the product of what is given; 1 for -1
   Dim infer = 0;  // 1 where the dim is to be inferred, else 0
@@ -92,7 +92,8 @@ class ReshapeRule {
         Push(a * b);
         return OkStatus();
       }
-      default: break;
+      default:
+        break;
     }
     if (code < 0) return Invalid("newshape: {} is no size and no code", code);
     Push(Dim(code));
@@ -152,7 +153,8 @@ class ReshapeRule {
     return out;
   }
 
-  // One dim is open, so the number of elements decides it, whatever its code turns out to be; the code must agree.
+  // One dim is open, so the number of elements decides it, whatever its code turns out to be; the
+  // code must agree.
   Result<std::vector<Dim>> ResolveOne(const Dim& total, const Dim& known) {
     if (known.is_const(0)) return Invalid("newshape: -1 is ambiguous beside a dim of size 0");
     Dim inferred = Dim::FloorDiv(total, known);
@@ -194,7 +196,7 @@ class ReshapeRule {
   int unknown_ = 0;    // codes that may be -1
 };
 
-// --- strided_slice --------------------------------------------------------------------------------------------------
+// --- strided_slice -------------------------------------------------------------------------------
 
 // The position that a begin or end names, before clamping.
 Dim FromFront(const Dim& position, const Dim& extent) {
@@ -219,8 +221,8 @@ Result<std::vector<Dim>> ReshapeDims(TypeContext& ctx, const std::vector<Dim>& i
   return ReshapeRule(ctx, in, allow_zero).Run(codes);
 }
 
-// Only the clamps that matter are made: where one would merely turn a negative length into another, Max(0, .) does it. That keeps
-// x[1:] at length max(0, n - 1) and x[:-1] at the same.
+// Only the clamps that matter are made: where one would merely turn a negative length into another,
+// Max(0, .) does it. That keeps x[1:] at length max(0, n - 1) and x[:-1] at the same.
 SliceRange SliceAxis(const Dim& extent, const Dim& begin, const Dim& end, const Dim& stride) {
   const Dim zero(0);
   if (stride.is_const() && stride.value() > 0) {
@@ -272,7 +274,7 @@ Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims) {
   return OkStatus();
 }
 
-// --- Axes known only at run time ------------------------------------------------------------------------------------
+// --- Axes known only at run time -----------------------------------------------------------------
 
 std::vector<Dim> SqueezeDims(const std::vector<Dim>& in, const std::vector<Dim>& axes) {
   const Dim rank(static_cast<int64_t>(in.size()));
@@ -304,8 +306,8 @@ std::vector<Dim> ExpandDims(const std::vector<Dim>& in, const Dim& axis, int cou
   Dim at = FromFront(axis, Dim(rank + 1));
   std::vector<Dim> out;
   for (int64_t k = 0; k < rank + count; ++k) {
-    Dim before = IsPositive(at - Dim(k));                     // k < at
-    Dim after = IsPositive(Dim(k + 1) - at - Dim(count));     // k >= at + count
+    Dim before = IsPositive(at - Dim(k));                  // k < at
+    Dim after = IsPositive(Dim(k + 1) - at - Dim(count));  // k >= at + count
     Dim d = Dim(1) - before - after;
     if (k < rank) d = d + before * in[static_cast<size_t>(k)];
     if (k >= count) d = d + after * in[static_cast<size_t>(k - count)];

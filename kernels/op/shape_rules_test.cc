@@ -28,7 +28,8 @@ TEST_CASE("indicators") {
   }
 }
 
-// Reshapes `in` by `codes`; with `unknown`, the codes are symbols whose values only the guards and the evaluation see.
+// Reshapes `in` by `codes`; with `unknown`, the codes are symbols whose values only the guards and
+// the evaluation see.
 std::optional<std::vector<int64_t>> Reshape(const std::vector<int64_t>& in,
                                             const std::vector<int64_t>& codes, bool unknown,
                                             bool allow_zero = false) {
@@ -67,11 +68,11 @@ TEST_CASE("reshape codes 0, -1 and sizes, known and read at run time") {
       {{2, 3, 4}, {0, 0, -1}, Shape{2, 3, 4}},
       {{2, 3, 4}, {-1, 0, 8}, Shape{1, 3, 8}},
       {{2, 3, 4}, {0, 0, 4}, Shape{2, 3, 4}},
-      {{2, 3, 4}, {6, 0}, std::nullopt},      // 6 * 3 is not 24
+      {{2, 3, 4}, {6, 0}, std::nullopt},       // 6 * 3 is not 24
       {{2, 3, 4}, {-1, -1, 4}, std::nullopt},  // two unknowns
       {{2, 3, 4}, {5, -1}, std::nullopt},      // 24 is no multiple of 5
       {{2, 3, 4}, {25}, std::nullopt},
-      {{2, 3}, {6, 1, 0}, std::nullopt},       // no third dim to copy
+      {{2, 3}, {6, 1, 0}, std::nullopt},  // no third dim to copy
       {{0, 3}, {0, 3}, Shape{0, 3}},
   };
   for (const Row& row : rows) {
@@ -122,7 +123,9 @@ TEST_CASE("slices are Python's, whatever is known of extent, begin, end and stri
           // Python's slice.indices().
           int64_t low = stride < 0 ? -1 : 0;
           int64_t high = stride < 0 ? extent - 1 : extent;
-          auto fix = [&](int64_t v) { return std::clamp(v < 0 ? v + extent : v, low, std::max(low, high)); };
+          auto fix = [&](int64_t v) {
+            return std::clamp(v < 0 ? v + extent : v, low, std::max(low, high));
+          };
           std::vector<int64_t> expected;
           for (int64_t i = fix(begin); stride > 0 ? i < fix(end) : i > fix(end); i += stride) {
             expected.push_back(i);

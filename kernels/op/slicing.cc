@@ -26,7 +26,7 @@ Expr RunTimeBegin(const Expr& begin, const Expr& stride, const Dim& extent) {
   return IfNegative(stride, Clamp(front, Int(-1), size - Int(1)), Clamp(front, Int(0), size));
 }
 
-// --- strided_slice --------------------------------------------------------------------------------------------------
+// --- strided_slice -------------------------------------------------------------------------------
 
 struct StaticSlice {
   std::vector<SliceRange> ranges;  // one a dim
@@ -52,7 +52,8 @@ Result<StaticSlice> ReadSlice(const Attrs& attrs, const std::vector<Dim>& in) {
     }
   } else {
     size_t count = std::max(begin.size(), end.size());
-    if (count > in.size()) return Invalid("begin and end have {} elements, the data {} dims", count, rank);
+    if (count > in.size())
+      return Invalid("begin and end have {} elements, the data {} dims", count, rank);
     for (size_t i = 0; i < count; ++i) axes.push_back(static_cast<int>(i));
   }
   StaticSlice slice;
@@ -82,7 +83,8 @@ Result<StaticSlice> ReadSlice(const Attrs& attrs, const std::vector<Dim>& in) {
 OpDef StridedSlice() {
   OpDef def;
   def.name = "strided_slice";
-  def.attrs = {Optional("begin", AttrKind::kInts, AttrList{}), Optional("end", AttrKind::kInts, AttrList{}),
+  def.attrs = {Optional("begin", AttrKind::kInts, AttrList{}),
+               Optional("end", AttrKind::kInts, AttrList{}),
                Optional("strides", AttrKind::kInts, AttrList{}),
                Optional("slice_mode", AttrKind::kString, "end"), Optional("axes", AttrKind::kInts)};
   def.fusion = FusionClass::kInjective;
@@ -109,9 +111,10 @@ OpDef StridedSlice() {
   return def;
 }
 
-// --- strided_set ----------------------------------------------------------------------------------------------------
+// --- strided_set ---------------------------------------------------------------------------------
 
-// data with data[begin:end:strides] = v. Rank-1 operands may be shorter than the data's rank: the other axes are whole.
+// data with data[begin:end:strides] = v. Rank-1 operands may be shorter than the data's rank: the
+// other axes are whole.
 OpDef StridedSet() {
   OpDef def;
   def.name = "strided_set";
@@ -129,7 +132,8 @@ OpDef StridedSet() {
         RequireShapeEqual(ctx, value.shape, shape, "the value and the slice that it replaces"));
     return OpResult(data);
   };
-  // Element i of an axis lies in the slice where (i - begin) / stride is a whole number in [0, length), the value's length.
+  // Element i of an axis lies in the slice where (i - begin) / stride is a whole number in [0,
+  // length), the value's length.
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& data = ctx.inputs[0];
     const te::Tensor& value = ctx.inputs[1];
@@ -150,7 +154,7 @@ OpDef StridedSet() {
   return def;
 }
 
-// --- slice_like, sliding_window -------------------------------------------------------------------------------------
+// --- slice_like, sliding_window ------------------------------------------------------------------
 
 OpDef SliceLike() {
   OpDef def;
@@ -188,7 +192,8 @@ OpDef SliceLike() {
   return def;
 }
 
-// data[..., H, W] -> [..., windows along H, windows along W, window H, window W]: the axes from `axis` on slide.
+// data[..., H, W] -> [..., windows along H, windows along W, window H, window W]: the axes from
+// `axis` on slide.
 OpDef SlidingWindow() {
   OpDef def;
   def.name = "sliding_window";

@@ -1,4 +1,5 @@
-// Slices whose begin, end and strides are tensors: strided_set and dyn.strided_slice. Tested by slicing_test.cc.
+// Slices whose begin, end and strides are tensors: strided_set and dyn.strided_slice. Tested by
+// slicing_test.cc.
 #pragma once
 
 #include <string_view>
@@ -9,7 +10,8 @@
 
 namespace relayvm {
 
-// The shape of a slice of data of shape `in`; begin, end and strides are arguments first, first + 1 and first + 2.
+// The shape of a slice of data of shape `in`; begin, end and strides are arguments first, first + 1
+// and first + 2.
 Result<std::vector<Dim>> InferSlice(TypeContext& ctx, const std::vector<Dim>& in, size_t first,
                                     std::string_view mode);
 // How many axes they speak of, in a call that InferSlice accepted.

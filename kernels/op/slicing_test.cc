@@ -35,14 +35,16 @@ TEST_CASE("dyn.strided_slice reads the same from tensors") {
   auto v = [](const std::vector<double>& values) {
     return I64({static_cast<int64_t>(values.size())}, values);
   };
-  CheckOp("dyn.strided_slice", {}, {x, v({1, 1}), v({3, 3}), v({1, 1})}, {F32({2, 2}, {5, 6, 9, 10})});
+  CheckOp("dyn.strided_slice", {}, {x, v({1, 1}), v({3, 3}), v({1, 1})},
+          {F32({2, 2}, {5, 6, 9, 10})});
   CheckOp("dyn.strided_slice", {}, {x, v({-1, -1}), v({-9, 0}), v({-1, -2})},
           {F32({3, 2}, {11, 9, 7, 5, 3, 1})});
   CheckOp("dyn.strided_slice", {}, {x, v({-2}), v({7}), v({1})}, {F32({2, 4}, Iota(8, 4))});
   CheckOp("dyn.strided_slice", {{"slice_mode", "size"}}, {x, v({1, 1}), v({1, -1}), v({1, 1})},
           {F32({1, 3}, {5, 6, 7})});
   CheckFails("dyn.strided_slice", {}, {x, v({0}), v({1}), v({0})}, "is 0", true);
-  CheckFails("dyn.strided_slice", {}, {x, v({0}), v({1, 1}), v({1})}, "begin has 1 elements, end 2");
+  CheckFails("dyn.strided_slice", {}, {x, v({0}), v({1, 1}), v({1})},
+             "begin has 1 elements, end 2");
 }
 
 TEST_CASE("strided_set") {
@@ -52,7 +54,8 @@ TEST_CASE("strided_set") {
           {x, F32({2, 2}, {-1, -2, -3, -4}), I64({2}, {1, 0}), I64({2}, {3, 4}), I64({2}, {1, 2})},
           {F32({3, 4}, {0, 1, 2, 3, -1, 5, -2, 7, -3, 9, -4, 11})}, vectors);
   CheckOp("strided_set", {},
-          {x, F32({3, 2}, {-1, -2, -3, -4, -5, -6}), I64({2}, {0, -1}), I64({2}, {3, -5}), I64({2}, {1, -2})},
+          {x, F32({3, 2}, {-1, -2, -3, -4, -5, -6}), I64({2}, {0, -1}), I64({2}, {3, -5}),
+           I64({2}, {1, -2})},
           {F32({3, 4}, {0, -2, 2, -1, 4, -4, 6, -3, 8, -6, 10, -5})}, vectors);
   CheckFails("strided_set", {},
              {x, F32({2, 2}, Iota(4)), I64({2}, {0, 0}), I64({2}, {3, 2}), I64({2}, {1, 1})},
@@ -61,8 +64,10 @@ TEST_CASE("strided_set") {
 
 TEST_CASE("slice_like") {
   te::HostTensor x = F32({3, 4}, Iota(12));
-  CheckOp("slice_like", {{"axes", List({})}}, {x, F32({2, 2}, Iota(4))}, {F32({2, 2}, {0, 1, 4, 5})});
-  CheckOp("slice_like", {{"axes", List({-1})}}, {x, F32({9, 1}, Iota(9))}, {F32({3, 1}, {0, 4, 8})});
+  CheckOp("slice_like", {{"axes", List({})}}, {x, F32({2, 2}, Iota(4))},
+          {F32({2, 2}, {0, 1, 4, 5})});
+  CheckOp("slice_like", {{"axes", List({-1})}}, {x, F32({9, 1}, Iota(9))},
+          {F32({3, 1}, {0, 4, 8})});
   CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))}, "larger than the data");
   CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))}, "larger than the data", true);
 }
@@ -70,7 +75,8 @@ TEST_CASE("slice_like") {
 TEST_CASE("sliding_window") {
   CheckOp("sliding_window", {{"axis", 1}, {"window_shape", List({2})}, {"strides", List({2})}},
           {F32({2, 5}, Iota(10))}, {F32({2, 2, 2}, {0, 1, 2, 3, 5, 6, 7, 8})});
-  CheckOp("sliding_window", {{"axis", 0}, {"window_shape", List({2, 2})}, {"strides", List({1, 1})}},
+  CheckOp("sliding_window",
+          {{"axis", 0}, {"window_shape", List({2, 2})}, {"strides", List({1, 1})}},
           {F32({2, 3}, Iota(6))}, {F32({1, 2, 2, 2}, {0, 1, 3, 4, 1, 2, 4, 5})});
   CheckFails("sliding_window", {{"axis", 0}, {"window_shape", List({3})}, {"strides", List({1})}},
              {F32({2}, Iota(2))}, "larger than the data");

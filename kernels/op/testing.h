@@ -1,6 +1,6 @@
-// What the tests of operator definitions share: a TypeContext without a type checker, and CheckOp, which runs a definition twice
-// on plain data, first with static shapes, then with a symbol for each dim and each element of a shape operand.
-// For tests only.
+// What the tests of operator definitions share: a TypeContext without a type checker, and CheckOp,
+// which runs a definition twice on plain data, first with static shapes, then with a symbol for
+// each dim and each element of a shape operand. For tests only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,9 +17,10 @@
 
 namespace relayvm::op_testing {
 
-// --- Data -----------------------------------------------------------------------------------------------------------
+// --- Data ----------------------------------------------------------------------------------------
 
-inline te::HostTensor Host(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values) {
+inline te::HostTensor Host(DType dtype, std::vector<int64_t> shape,
+                           const std::vector<double>& values) {
   te::HostTensor t{dtype, std::move(shape), {}};
   REQUIRE(t.size() == static_cast<int64_t>(values.size()));
   t.data.resize(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
@@ -60,7 +61,7 @@ inline std::vector<double> Values(const te::HostTensor& t) {
   return out;
 }
 
-// --- Context --------------------------------------------------------------------------------------------------------
+// --- Context -------------------------------------------------------------------------------------
 
 struct Guard {
   enum Kind { kEqual, kBroadcast, kAtLeast } kind;
@@ -71,7 +72,10 @@ struct Guard {
 class FakeContext final : public TypeContext {
  public:
   FakeContext(Attrs attrs, std::vector<ArgType> args)
-      : elements(args.size()), floats(args.size()), attrs_(std::move(attrs)), args_(std::move(args)) {}
+      : elements(args.size()),
+        floats(args.size()),
+        attrs_(std::move(attrs)),
+        args_(std::move(args)) {}
 
   // What is known of the contents of each argument.
   std::vector<std::optional<std::vector<Dim>>> elements;
@@ -96,7 +100,9 @@ class FakeContext final : public TypeContext {
     return out;
   }
   std::optional<std::vector<double>> ConstantFloats(size_t i) override { return floats[i]; }
-  Dim FreshSymbol(std::string_view name) override { return Dim::Symbol(next_++, std::string(name)); }
+  Dim FreshSymbol(std::string_view name) override {
+    return Dim::Symbol(next_++, std::string(name));
+  }
 
   Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) override {
     if (a == b) return OkStatus();
@@ -124,8 +130,8 @@ class FakeContext final : public TypeContext {
 
  private:
   static Status Fail(const Dim& a, const Dim& b, std::string_view what, std::string_view end) {
-    return {StatusCode::kInvalidInput, std::string(what) + ": " + a.ToString() + " and " +
-                                           b.ToString() + std::string(end)};
+    return {StatusCode::kInvalidInput,
+            std::string(what) + ": " + a.ToString() + " and " + b.ToString() + std::string(end)};
   }
 
   Attrs attrs_;
@@ -133,7 +139,7 @@ class FakeContext final : public TypeContext {
   uint32_t next_ = 1 << 20;
 };
 
-// --- Running a definition -------------------------------------------------------------------------------------------
+// --- Running a definition ------------------------------------------------------------------------
 
 struct Arg {
   bool is_tuple = false;
@@ -156,10 +162,11 @@ inline AttrValue List(const std::vector<int64_t>& v) {
 }
 
 struct Options {
-  bool symbolic = true;              // also run with symbols
-  std::set<size_t> constant_args{};  // arguments whose elements are known at compile time in the symbolic run
-  std::set<size_t> static_args{};    // arguments whose dims are known there
-  double tolerance = 1e-6;           // relative, and absolute below 1
+  bool symbolic = true;  // also run with symbols
+  std::set<size_t>
+      constant_args{};  // arguments whose elements are known at compile time in the symbolic run
+  std::set<size_t> static_args{};  // arguments whose dims are known there
+  double tolerance = 1e-6;         // relative, and absolute below 1
 };
 
 inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const AttrMap& given,
@@ -184,11 +191,13 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
     ArgType type{args[i].is_tuple, {}};
     for (const te::HostTensor& t : args[i].tensors) {
       TensorType tensor{{}, t.dtype};
-      bool dims = symbolic && !options.static_args.contains(i) && !options.constant_args.contains(i);
+      bool dims =
+          symbolic && !options.static_args.contains(i) && !options.constant_args.contains(i);
       // A vector of integers may hold a shape, whose length is static.
       dims = dims && (IsFloat(t.dtype) || t.shape.size() > 1 || args.size() == 1 || i == 0);
       for (int64_t d : t.shape) tensor.shape.push_back(dims ? symbol(d, true) : Dim(d));
-      inputs.push_back(te::Placeholder("p", tensor.shape, t.dtype, static_cast<int>(inputs.size())));
+      inputs.push_back(
+          te::Placeholder("p", tensor.shape, t.dtype, static_cast<int>(inputs.size())));
       data.push_back(&t);
       type.tensors.push_back(std::move(tensor));
     }
@@ -220,8 +229,9 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
   for (const Guard& g : ctx.guards) {
     auto a = g.a.Evaluate(lookup);
     auto b = g.b.Evaluate(lookup);
-    bool holds = a && b && (*a == *b || (g.kind == Guard::kBroadcast && (*a == 1 || *b == 1)) ||
-                            (g.kind == Guard::kAtLeast && *a >= *b));
+    bool holds = a && b &&
+                 (*a == *b || (g.kind == Guard::kBroadcast && (*a == 1 || *b == 1)) ||
+                  (g.kind == Guard::kAtLeast && *a >= *b));
     if (!holds) {
       return Status(StatusCode::kFailedPrecondition,
                     g.what + ": " + g.a.ToString() + " and " + g.b.ToString());

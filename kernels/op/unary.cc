@@ -1,4 +1,5 @@
-// Elementwise functions of one tensor: mathematics, rounding, tests, conversion, clip, constants of the same shape.
+// Elementwise functions of one tensor: mathematics, rounding, tests, conversion, clip, constants of
+// the same shape.
 #include <cmath>
 #include <limits>
 
@@ -39,9 +40,8 @@ void AddFloatFunction(OpTable& table, std::string name, UnaryOp op) {
 
 // Rounding leaves integers as they are.
 void AddRounding(OpTable& table, std::string name, UnaryOp op) {
-  table.Add(UnaryDef(std::move(name), RequireNumber, [op](const Expr& x) {
-    return IsFloat(x->dtype) ? Unary(op, x) : x;
-  }));
+  table.Add(UnaryDef(std::move(name), RequireNumber,
+                     [op](const Expr& x) { return IsFloat(x->dtype) ? Unary(op, x) : x; }));
 }
 
 // isnan and its kin: bool; of an integer the answer is known.
@@ -89,9 +89,8 @@ OpDef Clip() {
     DType dtype = ctx.inputs[0]->dtype;
     Expr low = Bound(ctx.attrs.Float("a_min"), dtype);
     Expr high = Bound(ctx.attrs.Float("a_max"), dtype);
-    return {Elementwise("clip", ctx, [&](const ExprList& v) {
-      return MaxExpr(MinExpr(v[0], high), low);
-    })};
+    return {Elementwise("clip", ctx,
+                        [&](const ExprList& v) { return MaxExpr(MinExpr(v[0], high), low); })};
   };
   return def;
 }
@@ -107,9 +106,8 @@ OpDef Cast() {
     return OpResult(TensorType{data.shape, DTypeOr(ctx.attrs(), "dtype", data.dtype)});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
-    return {Elementwise("cast", ctx, [&](const ExprList& v) {
-      return te::Cast(v[0], ctx.outputs[0].dtype);
-    })};
+    return {Elementwise("cast", ctx,
+                        [&](const ExprList& v) { return te::Cast(v[0], ctx.outputs[0].dtype); })};
   };
   return def;
 }
@@ -189,7 +187,8 @@ void DefineMath(OpTable& table) {
   AddFloatFunction(table, "asinh", UnaryOp::kAsinh);
   AddFloatFunction(table, "acosh", UnaryOp::kAcosh);
   AddFloatFunction(table, "atanh", UnaryOp::kAtanh);
-  // TVM's FastMath forms are approximations of these; ours are fast and within their bounds already.
+  // TVM's FastMath forms are approximations of these; ours are fast and within their bounds
+  // already.
   AddFloatFunction(table, "fast_exp", UnaryOp::kExp);
   AddFloatFunction(table, "fast_tanh", UnaryOp::kTanh);
   AddFloatFunction(table, "fast_erf", UnaryOp::kErf);
@@ -210,8 +209,8 @@ void DefineUnary(OpTable& table) {
   table.Add(UnaryDef("sign", RequireNumber, Sign));
   table.Add(UnaryDef("negative", RequireNumber,
                      [](const Expr& x) { return Unary(UnaryOp::kNegative, x); }));
-  table.Add(UnaryDef("logical_not", RequireBool,
-                     [](const Expr& x) { return Unary(UnaryOp::kNot, x); }));
+  table.Add(
+      UnaryDef("logical_not", RequireBool, [](const Expr& x) { return Unary(UnaryOp::kNot, x); }));
   table.Add(UnaryDef("bitwise_not", RequireIntegerOrBool,
                      [](const Expr& x) { return Unary(UnaryOp::kNot, x); }));
   table.Add(UnaryDef("copy", AnyDType, [](const Expr& x) { return x; }));

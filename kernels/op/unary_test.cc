@@ -15,18 +15,29 @@ TEST_CASE("mathematical functions on every float dtype") {
     double low, high;
   };
   const Row rows[] = {
-      {"exp", std::exp, -3, 3},     {"log", std::log, 0.1, 4},
-      {"log2", std::log2, 0.1, 4},  {"log10", std::log10, 0.1, 4},
-      {"sqrt", std::sqrt, 0, 9},    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 0.25, 9},
+      {"exp", std::exp, -3, 3},
+      {"log", std::log, 0.1, 4},
+      {"log2", std::log2, 0.1, 4},
+      {"log10", std::log10, 0.1, 4},
+      {"sqrt", std::sqrt, 0, 9},
+      {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 0.25, 9},
       {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, -4, 4},
-      {"tanh", std::tanh, -3, 3},   {"erf", std::erf, -3, 3},
-      {"sin", std::sin, -4, 4},     {"cos", std::cos, -4, 4},
-      {"tan", std::tan, -1, 1},     {"asin", std::asin, -1, 1},
-      {"acos", std::acos, -1, 1},   {"atan", std::atan, -4, 4},
-      {"sinh", std::sinh, -2, 2},   {"cosh", std::cosh, -2, 2},
-      {"asinh", std::asinh, -4, 4}, {"acosh", std::acosh, 1, 4},
-      {"atanh", std::atanh, -0.9, 0.9}, {"fast_exp", std::exp, -3, 3},
-      {"fast_tanh", std::tanh, -3, 3},  {"fast_erf", std::erf, -3, 3},
+      {"tanh", std::tanh, -3, 3},
+      {"erf", std::erf, -3, 3},
+      {"sin", std::sin, -4, 4},
+      {"cos", std::cos, -4, 4},
+      {"tan", std::tan, -1, 1},
+      {"asin", std::asin, -1, 1},
+      {"acos", std::acos, -1, 1},
+      {"atan", std::atan, -4, 4},
+      {"sinh", std::sinh, -2, 2},
+      {"cosh", std::cosh, -2, 2},
+      {"asinh", std::asinh, -4, 4},
+      {"acosh", std::acosh, 1, 4},
+      {"atanh", std::atanh, -0.9, 0.9},
+      {"fast_exp", std::exp, -3, 3},
+      {"fast_tanh", std::tanh, -3, 3},
+      {"fast_erf", std::erf, -3, 3},
   };
   struct Precision {
     DType dtype;
@@ -68,7 +79,8 @@ TEST_CASE("tests give bool") {
 
 TEST_CASE("sign, abs, negative, not") {
   CheckOp("sign", {}, {F32({5}, {-3, 0, 2, kNan, -0.0})}, {F32({5}, {-1, 0, 1, 0, 0})});
-  CheckOp("sign", {}, {Host(DType::kUInt8, {3}, {0, 1, 255})}, {Host(DType::kUInt8, {3}, {0, 1, 1})});
+  CheckOp("sign", {}, {Host(DType::kUInt8, {3}, {0, 1, 255})},
+          {Host(DType::kUInt8, {3}, {0, 1, 1})});
   CheckOp("abs", {}, {I32({3}, {-3, 0, 4})}, {I32({3}, {3, 0, 4})});
   CheckOp("abs", {}, {Host(DType::kUInt8, {1}, {200})}, {Host(DType::kUInt8, {1}, {200})});
   CheckOp("negative", {}, {F32({2}, {1, -2})}, {F32({2}, {-1, 2})});
@@ -93,7 +105,8 @@ TEST_CASE("clip: NaN gives the upper bound, bounds of integers saturate") {
 TEST_CASE("cast, cast_like, reinterpret") {
   CheckOp("cast", {{"dtype", "int32"}}, {F32({3}, {-1.9, 1.9, 0})}, {I32({3}, {-1, 1, 0})});
   CheckOp("cast", {{"dtype", "bool"}}, {F32({3}, {-1.9, 0, 0.1})}, {Bool({3}, {1, 0, 1})});
-  CheckOp("cast", {{"dtype", "uint8"}}, {I32({2}, {257, -1})}, {Host(DType::kUInt8, {2}, {1, 255})});
+  CheckOp("cast", {{"dtype", "uint8"}}, {I32({2}, {257, -1})},
+          {Host(DType::kUInt8, {2}, {1, 255})});
   CheckOp("cast_like", {}, {F32({2}, {1.5, -1.5}), I64({}, {0})}, {I64({2}, {1, -1})});
   CheckOp("reinterpret", {{"dtype", "int32"}}, {F32({1}, {1.0})}, {I32({1}, {1065353216})});
   CheckFails("reinterpret", {{"dtype", "int64"}}, {F32({1}, {1.0})}, "differ in width");
@@ -128,11 +141,11 @@ TEST_CASE("fixed_point_multiply rounds half up in int64") {
 
 TEST_CASE("fixed_point_multiply_per_axis") {
   const double half = 1073741824.0;  // 0.5
-  CheckOp("fixed_point_multiply_per_axis",
-          {{"is_lshift_required", true}, {"is_rshift_required", true}, {"axes", List({1})}},
-          {I32({2, 2}, {10, 10, -6, -6}), I32({2}, {half, half}), I32({2}, {2, 0}),
-           I32({2}, {0, 1})},
-          {I32({2, 2}, {20, 3, -12, -1})}, {.static_args = {1, 2, 3}});
+  CheckOp(
+      "fixed_point_multiply_per_axis",
+      {{"is_lshift_required", true}, {"is_rshift_required", true}, {"axes", List({1})}},
+      {I32({2, 2}, {10, 10, -6, -6}), I32({2}, {half, half}), I32({2}, {2, 0}), I32({2}, {0, 1})},
+      {I32({2, 2}, {20, 3, -12, -1})}, {.static_args = {1, 2, 3}});
 }
 
 }  // namespace

@@ -65,15 +65,15 @@ OpDef NonMaxSuppressionOp() {
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 3));
     RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
     RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(1), 1, "valid_count"));
-    RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(2), 2, "indices"));
     RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(1), "valid_count"));
-    RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(2), "indices"));
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(data.shape[0], tc.tensor(1).shape[0], "the batch"));
-    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, tc.tensor(2).shape, {data.shape[0], data.shape[1]},
-                                              "indices and boxes"));
     RELAYVM_RETURN_IF_ERROR(RequireScalar(tc.tensor(3), "max_output_size"));
     RELAYVM_RETURN_IF_ERROR(RequireScalar(tc.tensor(4), "iou_threshold"));
+    // Without return_indices anything may stand for indices: it is not read.
     if (!tc.attrs().Bool("return_indices")) return OpResult(data);
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(2), "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, tc.tensor(2).shape, {data.shape[0], data.shape[1]},
+                                              "indices and boxes"));
     return OpResult::Tuple({TensorType{{data.shape[0], data.shape[1]}, DType::kInt32},
                             TensorType{{data.shape[0], 1}, DType::kInt32}});
   };

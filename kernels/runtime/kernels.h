@@ -52,4 +52,17 @@ int32_t RoiPool(const CallArgs& args);   // data, rois -> out; scale, NHWC
 int32_t Proposal(const CallArgs& args);  // class probability, box deltas, image info -> rois; see there
 int32_t MultiboxTransformLoc(const CallArgs& args);  // probability, location, anchors -> boxes, counts; see there
 
+// sparse_matrix.cc: a matrix is values, column indices, row starts
+int32_t SparseDense(const CallArgs& args);  // dense, matrix -> dense * matrix^T; sparse_lhs: transposed
+int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> 1x1 convolution; NHWC
+int32_t SparseAdd(const CallArgs& args);        // dense, matrix -> sum
+int32_t SparseTranspose(const CallArgs& args);  // matrix -> matrix
+
+// random.cc: a generator is uint64[10]; each kernel gives the next one first
+int32_t ThreefryGenerate(const CallArgs& args);  // generator -> generator, words
+int32_t ThreefrySplit(const CallArgs& args);     // generator -> generator, generator
+int32_t RandomUniform(const CallArgs& args);     // generator, low, high -> generator, numbers
+int32_t RandomNormal(const CallArgs& args);      // generator, mean, scale -> generator, numbers
+int32_t RandomMultinomial(const CallArgs& args);  // generator, probabilities -> generator, indices
+
 }  // namespace relayvm

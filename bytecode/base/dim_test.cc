@@ -1,0 +1,274 @@
+#include "bytecode/base/dim.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+namespace relayvm {
+namespace {
+
+const Dim n = Dim::Symbol(1, "n");
+const Dim m = Dim::Symbol(2, "m");
+const Dim k = Dim::Symbol(3, "k", /*nonnegative=*/false);
+
+Dim Div(const Dim& a, const Dim& b) { return Dim::FloorDiv(a, b); }
+Dim Mod(const Dim& a, const Dim& b) { return Dim::FloorMod(a, b); }
+
+TEST_CASE("equal expressions have one form") {
+  struct Row {
+    Dim left, right;
+    const char* text;
+  };
+  const Row rows[] = {
+      {n + m, m + n, "n + m"},
+      {n + n, n * 2, "n*2"},
+      {(n + 1) * 2, n * 2 + 2, "n*2 + 2"},
+      {n - n, 0, "0"},
+      {(n + m) * (n - m), n * n - m * m, "n*n - m*m"},
+      {n * 4 - 1, Dim(-1) + n * 4, "n*4 - 1"},
+      {Dim(0) - n, n * -1, "-n"},
+      {m - n, Dim(0) - (n - m), "m - n"},
+      {Dim(0) - n * m * 3, n * m * -3, "-n*m*3"},
+      {n * 0, 0, "0"},
+      // Division.
+      {Div(n * 4, 4), n, "n"},
+      {Div(n * 4 + 3, 4), n, "n"},
+      {Div(n * m, m), n, "n"},
+      {Div(n + 6, 2), Div(n, 2) + 3, "floordiv(n, 2) + 3"},
+      {Div(n - 1, 2), Div(n + 1, 2) - 1, "floordiv(n + 1, 2) - 1"},
+      {Div(n * 3, 2), Div(n, 2) + n, "n + floordiv(n, 2)"},
+      {Div(n * 2, 4), Div(n, 2), "floordiv(n, 2)"},
+      {Div(n * 6 + 3, 4), n + Div(n * 2 + 3, 4), "n + floordiv(n + 1, 2)"},
+      {Div(Div(n, 2), 2), Div(n, 4), "floordiv(n, 4)"},
+      {Div(Div(n - 1, 2), 2), Div(n - 1, 4), "floordiv(n + 3, 4) - 1"},
+      {Div(n, n), 1, "1"},
+      {Dim::CeilDiv(n * 8, 8), n, "n"},
+      {Dim::CeilDiv(n, 8), Div(n + 7, 8), "floordiv(n + 7, 8)"},
+      {Mod(n * 4, 4), 0, "0"},
+      {Mod(n * 4 + 3, 4), 3, "3"},
+      {Mod(n + 8, 4), Mod(n, 4), "floormod(n, 4)"},
+      {Mod(n * 5 - 1, 4), Mod(n + 3, 4), "floormod(n + 3, 4)"},
+      {Mod(n, n), 0, "0"},
+      // Minimum and maximum drop what is dominated.
+      {Dim::Max(n, 0), n, "n"},
+      {Dim::Max(k, 0), Dim::Max(0, k), "max(0, k)"},
+      {Dim::Min(n, n + 1), n, "n"},
+      {Dim::Max(n, Dim::Max(m, n + 2)), Dim::Max(n + 2, m), "max(m, n + 2)"},
+      {Dim::Min(Dim::Min(3, n), 5), Dim::Min(n, 3), "min(3, n)"},
+      {Dim::Max(n, n), n, "n"},
+  };
+  for (const Row& r : rows) {
+    INFO(r.text);
+    CHECK(r.left == r.right);
+    CHECK(Dim::Compare(r.left, r.right) == 0);
+    CHECK(r.left.Hash() == r.right.Hash());
+    CHECK(r.left.ToString() == r.text);
+  }
+}
+
+TEST_CASE("Any absorbs") {
+  CHECK((Dim::Any() + 1).is_any());
+  CHECK((n * Dim::Any()).is_any());
+  CHECK((Dim::Any() * 0).is_const(0));
+  CHECK(Div(Dim::Any(), 2).is_any());
+  CHECK(Dim::Min(Dim::Any(), n).is_any());
+  CHECK(Dim::Any() == Dim::Any());
+  CHECK_FALSE(Dim::ProvablyDifferent(Dim::Any(), 3));
+  CHECK(Dim::Any().ContainsAny());
+  CHECK_FALSE((n + 1).ContainsAny());
+}
+
+TEST_CASE("a symbol is its id") {
+  CHECK(n == Dim::Symbol(1, "other name"));
+  CHECK_FALSE(n == Dim::Symbol(4, "n"));
+}
+
+TEST_CASE("bounds") {
+  struct Row {
+    Dim d;
+    std::optional<int64_t> low, high;
+  };
+  const Row rows[] = {
+      {5, 5, 5},
+      {n, 0, std::nullopt},
+      {k, std::nullopt, std::nullopt},
+      {n + 3, 3, std::nullopt},
+      {Dim(3) - n, std::nullopt, 3},
+      {n * m * 2 + 1, 1, std::nullopt},
+      {n * k, std::nullopt, std::nullopt},
+      {Div(n, 3), 0, std::nullopt},
+      {Div(n - 5, 3), -2, std::nullopt},
+      {Mod(n, 3), 0, 2},
+      {Mod(k, 3), 0, 2},
+      {Dim::Min(n, 7), 0, 7},
+      {Dim::Max(k, 7), 7, std::nullopt},
+      {Dim::Min(k, n), std::nullopt, std::nullopt},
+      {Dim::Min(n, 1) * m, 0, std::nullopt},
+  };
+  for (const Row& r : rows) {
+    INFO(r.d.ToString());
+    CHECK(r.d.LowerBound() == r.low);
+    CHECK(r.d.UpperBound() == r.high);
+  }
+}
+
+TEST_CASE("what cannot be equal") {
+  CHECK(Dim::ProvablyDifferent(3, 4));
+  CHECK(Dim::ProvablyDifferent(n, n + 1));
+  CHECK(Dim::ProvablyDifferent(n + 1, 0));
+  CHECK(Dim::ProvablyDifferent(n * 4, m * 6 + 1));
+  CHECK(Dim::ProvablyDifferent(n * 2, k * 2 + 3));
+  CHECK_FALSE(Dim::ProvablyDifferent(n, m));
+  CHECK_FALSE(Dim::ProvablyDifferent(n, 0));
+  CHECK_FALSE(Dim::ProvablyDifferent(n * 4, m * 6 + 2));
+  CHECK_FALSE(Dim::ProvablyDifferent(n, n));
+}
+
+TEST_CASE("arithmetic saturates where it would overflow") {
+  Dim big(int64_t{1} << 62);
+  CHECK((big * 4).is_const(INT64_MAX));
+  CHECK((big * -4).is_const(INT64_MIN));
+  CHECK((big + big).is_const(INT64_MAX));
+  CHECK((Dim(INT64_MIN) - 1).is_const(INT64_MIN));
+  CHECK(Div(INT64_MIN, -1).is_const(INT64_MAX));
+  CHECK(Mod(INT64_MIN, -1).is_const(0));
+  CHECK((n * big * 4).ToString() == "n*9223372036854775807");
+  CHECK_FALSE((Dim::Max(n, big) * Dim::Max(m, big)).LowerBound().has_value());
+}
+
+TEST_CASE("division by zero stays an expression") {
+  Dim d = Div(n, 0);
+  CHECK(d.ToString() == "floordiv(n, 0)");
+  CHECK(Div(6, 0).ToString() == "floordiv(6, 0)");
+  CHECK(Mod(6, 0).ToString() == "floormod(6, 0)");
+  CHECK_FALSE(Div(6, 0).Evaluate([](uint32_t) { return 1; }).has_value());
+}
+
+TEST_CASE("large products are not multiplied out") {
+  Dim sum = 1;
+  for (uint32_t i = 0; i < 12; ++i) sum = sum + Dim::Symbol(100 + i, "s");
+  Dim product = 1;
+  for (int i = 0; i < 6; ++i) product = product * sum;
+  CHECK(product.ToString().size() < 2'000);
+  auto two = [](uint32_t) -> std::optional<int64_t> { return 2; };
+  CHECK(product.Evaluate(two) == int64_t{25} * 25 * 25 * 25 * 25 * 25);
+  CHECK(product * sum == sum * product);
+}
+
+TEST_CASE("substitution re-canonicalises") {
+  auto n_is = [](Dim value) {
+    return [value](const Dim& s) { return s == n ? std::optional(value) : std::nullopt; };
+  };
+  CHECK((n * 2 + m).Substitute(n_is(m)) == m * 3);
+  CHECK(Div(n, 4).Substitute(n_is(m * 8)) == m * 2);
+  CHECK(Dim::Max(n, m).Substitute(n_is(m + 1)) == m + 1);
+  CHECK(Mod(n, 4).Substitute(n_is(7)).is_const(3));
+  CHECK(n.Substitute(n_is(Dim::Any())).is_any());
+}
+
+TEST_CASE("each symbol is visited once") {
+  std::string seen;
+  (n * m + Div(n, m) + k).ForEachSymbol([&](const Dim& s) { seen += s.symbol_name(); });
+  CHECK(seen.size() == 3);
+}
+
+TEST_CASE("Evaluate refuses overflow and unknown symbols") {
+  auto big = [](uint32_t) -> std::optional<int64_t> { return INT64_MAX; };
+  CHECK_FALSE((n + 1).Evaluate(big).has_value());
+  CHECK_FALSE((n * 2).Evaluate(big).has_value());
+  CHECK_FALSE(n.Evaluate([](uint32_t) { return std::nullopt; }).has_value());
+}
+
+TEST_CASE("products and shapes") {
+  const Dim shape[] = {2, n, 3};
+  CHECK(ProductOf(shape) == n * 6);
+  CHECK(ProductOf({}).is_const(1));
+  CHECK(ShapeToString(shape) == "(2, n, 3)");
+  CHECK(ShapeToString({}) == "()");
+}
+
+// A random expression next to the plain evaluation of what was asked for.
+struct Sample {
+  Dim dim;
+  std::function<std::optional<int64_t>(const int64_t*)> value;
+};
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Sample Make(int depth) {
+    if (depth == 0 || Pick(5) == 0) return Leaf();
+    Sample a = Make(depth - 1);
+    int kind = Pick(7);
+    if (kind >= 5) {  // by a positive constant: no other division is decided
+      int64_t c = 1 + Pick(6);
+      auto f = a.value;
+      bool div = kind == 5;
+      return {div ? Div(a.dim, c) : Mod(a.dim, c),
+              [f, c, div](const int64_t* s) -> std::optional<int64_t> {
+                auto x = f(s);
+                if (!x) return x;
+                int64_t q = *x / c - (*x % c < 0 ? 1 : 0);
+                return div ? q : *x - q * c;
+              }};
+    }
+    Sample b = Make(depth - 1);
+    auto f = a.value;
+    auto g = b.value;
+    Dim dims[] = {a.dim + b.dim, a.dim - b.dim, a.dim * b.dim, Dim::Min(a.dim, b.dim),
+                  Dim::Max(a.dim, b.dim)};
+    return {dims[kind], [f, g, kind](const int64_t* s) -> std::optional<int64_t> {
+              auto x = f(s);
+              auto y = g(s);
+              if (!x || !y) return std::nullopt;
+              if (std::abs(*x) > 1'000'000 || std::abs(*y) > 1'000'000) return std::nullopt;
+              const int64_t values[] = {*x + *y, *x - *y, *x * *y, std::min(*x, *y),
+                                        std::max(*x, *y)};
+              return values[kind];
+            }};
+  }
+  int Pick(int count) { return static_cast<int>(random_() % static_cast<uint32_t>(count)); }
+
+ private:
+  Sample Leaf() {
+    int64_t c = Pick(9) - 4;
+    int which = Pick(4);
+    if (which == 3) return {c, [c](const int64_t*) { return c; }};
+    const Dim symbols[] = {n, m, k};
+    return {symbols[which], [which](const int64_t* s) { return s[which]; }};
+  }
+
+  std::mt19937 random_;
+};
+
+TEST_CASE("canonical forms keep the value, and bounds hold") {
+  Generator generator(7);
+  int checked = 0;
+  for (int round = 0; round < 4000; ++round) {
+    Sample sample = generator.Make(4);
+    Sample other = generator.Make(3);
+    for (int point = 0; point < 8; ++point) {
+      int64_t s[] = {generator.Pick(12), generator.Pick(12), generator.Pick(24) - 12};
+      auto lookup = [&](uint32_t id) -> std::optional<int64_t> { return s[id - 1]; };
+      auto want = sample.value(s);
+      auto got = sample.dim.Evaluate(lookup);
+      if (!want || !got) continue;
+      ++checked;
+      INFO(sample.dim.ToString(), " at ", s[0], " ", s[1], " ", s[2]);
+      REQUIRE(*got == *want);
+      if (auto low = sample.dim.LowerBound()) REQUIRE(*low <= *want);
+      if (auto high = sample.dim.UpperBound()) REQUIRE(*high >= *want);
+      auto y = other.value(s);
+      if (y && *y == *want) REQUIRE_FALSE(Dim::ProvablyDifferent(sample.dim, other.dim));
+      if (sample.dim == other.dim && y) REQUIRE(*y == *want);
+      auto fixed = sample.dim.Substitute(
+          [&](const Dim& d) { return std::optional(Dim(s[d.symbol_id() - 1])); });
+      REQUIRE(fixed.is_const(*want));
+    }
+  }
+  CHECK(checked > 10'000);
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,157 @@
+#include "compiler/frontend/params.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "bytecode/io/npz.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/ir/ndarray_blob.h"
+#include "compiler/ir/printer.h"
+
+namespace relayvm::frontend {
+namespace {
+
+// relay.save_param_dict({"w": float32 [1, 2, 3]})
+constexpr unsigned char kFile[] = {
+    0xb7, 0x9c, 0x04, 0x05, 0x4f, 0x8d, 0xe5, 0xf7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+    'w', 1, 0, 0, 0, 0, 0, 0, 0, 0x3f, 0xa1, 0xb4, 0x96, 0xf0, 0x40, 0x5e, 0xdd, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+    0, 0, 0, 0, 1, 0, 0, 0, 2, 0x20, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0x0c, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40};
+const std::span<const std::byte> kBytes = std::as_bytes(std::span(kFile));
+
+std::vector<std::byte> Changed(size_t at, int byte) {
+  std::vector<std::byte> bytes(kBytes.begin(), kBytes.end());
+  bytes[at] = static_cast<std::byte>(byte);
+  return bytes;
+}
+
+te::HostTensor Floats(std::vector<int64_t> shape) {
+  size_t n = 1;
+  for (int64_t d : shape) n *= static_cast<size_t>(d);
+  return {DType::kFloat32, std::move(shape), std::vector<std::byte>(4 * n)};
+}
+
+TEST_CASE("reads TVM's parameter files") {
+  auto params = ParseTvmParams(kBytes);
+  REQUIRE(params.ok());
+  REQUIRE(params->size() == 1);
+  const te::HostTensor& w = params->at("w");
+  CHECK(w.shape == std::vector<int64_t>{3});
+  float values[3];
+  std::memcpy(values, w.data.data(), 12);
+  CHECK(values[2] == 3);
+}
+
+TEST_CASE("damaged parameter files are errors") {
+  const struct {
+    std::vector<std::byte> bytes;
+    const char* message;
+  } kCases[] = {
+      {Changed(0, 0), "parameter file: wrong magic number"},
+      {Changed(16, 2), "parameter file: truncated at name 2 of 2"},
+      {Changed(23, 0xFF), "parameter file: truncated, or a wrong number of names"},
+      {Changed(24, 200), "parameter file: truncated at name 1 of 1"},
+      {Changed(33, 2), "parameter file: 1 names, but 2 tensors"},
+      {Changed(41, 0), "parameter file: \"w\": tensor blob: wrong magic number"},
+  };
+  for (const auto& c : kCases) {
+    auto params = ParseTvmParams(c.bytes);
+    REQUIRE_FALSE(params.ok());
+    CHECK(params.status().message() == c.message);
+  }
+  for (size_t i = 0; i < kBytes.size(); ++i) {
+    CHECK_FALSE(ParseTvmParams(kBytes.first(i)).ok());
+    for (int b = 0; b < 256; b += 5) {
+      auto params = ParseTvmParams(Changed(i, b));
+      CHECK((params.ok() || !params.status().message().empty()));
+    }
+  }
+  // The same name twice.
+  std::vector<std::byte> twice(kBytes.begin(), kBytes.begin() + 33);
+  twice[16] = std::byte{2};
+  twice.insert(twice.end(), kBytes.begin() + 24, kBytes.begin() + 33);
+  twice.insert(twice.end(), kBytes.begin() + 33, kBytes.end());
+  twice[42] = std::byte{2};
+  twice.insert(twice.end(), kBytes.begin() + 41, kBytes.end());
+  CHECK(ParseTvmParams(twice).status().message() == "parameter file: \"w\" occurs twice");
+}
+
+TEST_CASE("the kind of file is told by its content") {
+  const std::string path = std::tmpnam(nullptr);
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(kFile), sizeof(kFile));
+  CHECK(ReadParams(path)->contains("w"));
+  REQUIRE(WriteNpz(path, {{"layers.0.w", Floats({2})}}).ok());
+  CHECK(ReadParams(path)->contains("layers.0.w"));
+  std::ofstream(path, std::ios::binary) << "text";
+  CHECK(ReadParams(path).status().message() == path + ": neither a TVM parameter file nor a .npz archive");
+  std::remove(path.c_str());
+  CHECK(ReadParams(path).status().code() == StatusCode::kNotFound);
+}
+
+std::string Bind(const std::string& function, const Params& params) {
+  auto m = ParseRelay("f", "#[version = \"0.0.5\"]\n" + function);
+  REQUIRE_MESSAGE(m.ok(), m.status().message());
+  auto bound = BindParams(*m, params);
+  if (!bound.ok()) return bound.status().message().substr(0, bound.status().message().find('\n'));
+  return ir::PrintFunction(*bound, *bound->functions.at("main"));
+}
+
+TEST_CASE("bound parameters become constants") {
+  const Params one = {{"w", {DType::kInt32, {}, std::vector<std::byte>(4)}}};
+  CHECK(Bind("def @main(%x: int32, %w: int32) { if (True) { add(%x, %w) } else { fn () { %w }() } }", one) ==
+        "def @main(%x: int32) {\n"
+        "  if (True) {\n"
+        "    add(%x, 0)\n"
+        "  } else {\n"
+        "    let %_1 = fn () {\n"
+        "      0\n"
+        "    };\n"
+        "    %_1()\n"
+        "  }\n"
+        "}\n");
+  CHECK(Bind("def @main(%w: int32) { %w }", one) == "def @main() {\n  0\n}\n");
+}
+
+TEST_CASE("names as TVM prints them") {
+  const Params number = {{"1", {DType::kInt32, {}, std::vector<std::byte>(4)}}};
+  CHECK(Bind("def @main(%v1: int32) { %v1 }", number) == "def @main() {\n  0\n}\n");
+  const Params weight = {{"weight", {DType::kInt32, {}, std::vector<std::byte>(4)}}};
+  CHECK(Bind("def @main(%weight3: int32) { %weight3 }", weight) == "def @main() {\n  0\n}\n");
+  CHECK(Bind("def @main(%weight1: int32, %weight2: int32) { %weight1 }", weight) ==
+        "parameter \"weight\" matches no parameter of @main; did you mean %weight1?");
+}
+
+TEST_CASE("parameters that do not fit are errors") {
+  const struct {
+    const char* function;
+    Params params;
+    const char* message;
+  } kCases[] = {
+      {"def @main(%weight: float32) { %weight }", {{"wieght", Floats({})}},
+       "parameter \"wieght\" matches no parameter of @main; did you mean %weight?"},
+      {"def @main(%w: Tensor[(4), float32]) { %w }", {{"w", Floats({3})}},
+       "f:2:11: parameter \"w\" is Tensor[(3), float32], but %w is declared as Tensor[(4), float32]"},
+      {"def @main(%w: Tensor[(3), int32]) { %w }", {{"w", Floats({3})}},
+       "f:2:11: parameter \"w\" is Tensor[(3), float32], but %w is declared as Tensor[(3), int32]"},
+      {"def @main(%w: (int32,)) { %w }", {{"w", Floats({3})}},
+       "f:2:11: parameter \"w\" is Tensor[(3), float32], but %w is declared as (int32,)"},
+      {"def @main(%w: float32) { @f(1f) } def @f(%x: float32) { @main(%x) }", {{"w", Floats({})}},
+       "f:2:39: cannot bind parameters of @main: @f calls it"},
+      {"def @main(%v1: float32) { %v1 }", {{"1", Floats({})}, {"v1", Floats({})}},
+       "f:2:11: two of the given parameters match %v1"},
+  };
+  for (const auto& c : kCases) CHECK(Bind(c.function, c.params) == c.message);
+  auto m = ParseRelay("f", "#[version = \"0.0.5\"]\ndef @g() { 1 }");
+  CHECK(BindParams(*m, {{"w", Floats({})}}).status().message() == "no function @main to bind parameters to");
+}
+
+TEST_CASE("unknown dimensions and left out types take any tensor") {
+  CHECK(Bind("def @main(%w: Tensor[(?, 3), float32]) { 1 }", {{"w", Floats({2, 3})}}) == "def @main() {\n  1\n}\n");
+  CHECK(Bind("def @main(%w) { 1 }", {{"w", Floats({2, 3})}}) == "def @main() {\n  1\n}\n");
+}
+
+}  // namespace
+}  // namespace relayvm::frontend

@@ -1,0 +1,300 @@
+// Control flow, patterns, functions and calls.
+#include <fmt/format.h>
+
+#include "compiler/frontend/parser_impl.h"
+#include "kernels/op/op.h"
+
+namespace relayvm::frontend {
+
+// --- Control ---------------------------------------------------------------------------------------------------------
+
+bool Parser::ParseBlock(std::string_view where, NodeId* body) {
+  if (!Expect("{", fmt::format("at the start {}", where))) return false;
+  *body = ParseExpr();
+  return *body != kNoNode && Expect("}", fmt::format("at the end {}", where));
+}
+
+NodeId Parser::ParseIf() {
+  const ir::Span span = SpanOf(Take());
+  if (!Expect("(", "after if")) return kNoNode;
+  NodeId condition = ParseExpr();
+  NodeId then_value = kNoNode;
+  NodeId else_value = kNoNode;
+  if (condition == kNoNode || !Expect(")", "after the condition") || !ParseBlock("of a branch", &then_value)) return kNoNode;
+  if (!AcceptWord("else")) {
+    FailExpected("else");
+    return kNoNode;
+  }
+  if (PeekIsWord("if")) {
+    else_value = ParseValue();
+    if (else_value == kNoNode) return kNoNode;
+  } else if (!ParseBlock("of a branch", &else_value)) {
+    return kNoNode;
+  }
+  return graph_.Add({NodeKind::kIf, span, {condition, then_value, else_value}});
+}
+
+NodeId Parser::ParseMatch() {
+  const Token keyword = Take();
+  NodeId data = ParsePostfix();
+  if (data == kNoNode || !Expect("{", "before the clauses of a match")) return kNoNode;
+  std::vector<NodeId> operands = {data};
+  MatchPayload payload{{}, keyword.text == "match"};
+  while (!Accept("}")) {
+    const size_t mark = locals_.Mark();
+    ir::Pattern pattern;
+    if (!ParsePattern(&pattern) || !Expect("=>", "after a pattern")) return kNoNode;
+    NodeId body = ParseValue();
+    if (body == kNoNode) return kNoNode;
+    locals_.Release(mark);
+    payload.patterns.push_back(std::move(pattern));
+    operands.push_back(body);
+    if (!Accept(",") && !PeekIs("}")) {
+      FailExpected("',' or '}' after a clause");
+      return kNoNode;
+    }
+  }
+  graph_.matches.push_back(std::move(payload));
+  return graph_.Add({NodeKind::kMatch, SpanOf(keyword), std::move(operands), static_cast<uint32_t>(graph_.matches.size() - 1)});
+}
+
+bool Parser::ParsePattern(ir::Pattern* pattern) {
+  Nesting nesting(this);
+  if (!nesting.ok()) return false;
+  const Token t = Peek();
+  pattern->span = SpanOf(t);
+  if (t.kind == TokenKind::kLocal) {
+    std::string name;
+    ir::Type type;
+    if (!ParseNewLocal(&name, &pattern->span) || (Accept(":") && !ParseType(&type))) return false;
+    pattern->kind = ir::Pattern::Kind::kVar;
+    pattern->var = BindLocal(name, std::move(type), pattern->span);
+    return true;
+  }
+  if (AcceptWord("_")) return true;
+  bool has_fields = t.Is("(");
+  if (has_fields) {
+    pattern->kind = ir::Pattern::Kind::kTuple;
+  } else if (t.kind == TokenKind::kIdentifier || t.kind == TokenKind::kInteger) {
+    const std::string written = text_.substr(t.begin, t.end - t.begin);
+    auto it = constructors_.find(written);
+    if (it == constructors_.end()) {
+      Suggestion suggestion(written);
+      for (const auto& [name, constructor] : constructors_) suggestion.Consider(name);
+      Fail(t, fmt::format("unknown constructor {}{}", written, suggestion.Text("")));
+      return false;
+    }
+    pattern->kind = ir::Pattern::Kind::kConstructor;
+    pattern->constructor = it->second;
+    Take();
+    has_fields = PeekIs("(");
+  } else {
+    FailExpected("a pattern");
+    return false;
+  }
+  if (has_fields) {
+    Take();
+    while (!Accept(")")) {
+      ir::Pattern field;
+      if (!ParsePattern(&field)) return false;
+      pattern->fields.push_back(std::move(field));
+      if (!Accept(",") && !PeekIs(")")) {
+        FailExpected("',' or ')' in a pattern");
+        return false;
+      }
+    }
+  }
+  if (pattern->constructor != nullptr && pattern->fields.size() != pattern->constructor->fields.size()) {
+    const size_t wanted = pattern->constructor->fields.size();
+    Fail(t, fmt::format("constructor {} has {} field{}, the pattern {}", pattern->constructor->name, wanted, wanted == 1 ? "" : "s",
+                        pattern->fields.size()));
+    return false;
+  }
+  return true;
+}
+
+NodeId Parser::ParseRef() {
+  const Token keyword = Take();
+  std::vector<NodeId> operands;
+  if (!Expect("(", fmt::format("after {}", keyword.text))) return kNoNode;
+  NodeId first = ParseExpr();
+  if (first == kNoNode) return kNoNode;
+  operands.push_back(first);
+  if (keyword.text == "ref_write") {
+    if (!Expect(",", "between the operands of ref_write")) return kNoNode;
+    NodeId second = ParseExpr();
+    if (second == kNoNode) return kNoNode;
+    operands.push_back(second);
+  }
+  const Token close = Peek();
+  if (!Expect(")", fmt::format("to close {}", keyword.text))) return kNoNode;
+  const NodeKind kind = keyword.text == "ref"        ? NodeKind::kRefCreate
+                        : keyword.text == "ref_read" ? NodeKind::kRefRead
+                                                     : NodeKind::kRefWrite;
+  return graph_.Add({kind, Join(SpanOf(keyword), SpanOf(close)), std::move(operands)});
+}
+
+// --- Functions and calls ---------------------------------------------------------------------------------------------
+
+NodeId Parser::ParseFunction(std::string name, ir::Span span) {
+  ir::Function function;
+  function.name = std::move(name);
+  function.span = span;
+  const size_t locals_mark = locals_.Mark();
+  const size_t types_mark = type_params_.Mark();
+  const size_t graph_mark = shadowed_graph_vars_.size();
+  const uint32_t outer = current_function_;
+  current_function_ = ++num_functions_;
+  NodeId body = kNoNode;
+  if (!ParseTypeParams(&function.type_params) || !ParseParams(&function)) return kNoNode;
+  if (Accept("->") && !ParseType(&function.result_type)) return kNoNode;
+  if (!ParseBlock("of a function", &body)) return kNoNode;
+  locals_.Release(locals_mark);
+  type_params_.Release(types_mark);
+  // What an enclosing function bound is seen again; other graph variables stay, because TVM prints a shared expression where
+  // it meets it first.
+  for (; shadowed_graph_vars_.size() > graph_mark; shadowed_graph_vars_.pop_back()) {
+    auto& [number, binding] = shadowed_graph_vars_.back();
+    graph_vars_[number] = binding;
+  }
+  current_function_ = outer;
+  graph_.functions.push_back(std::move(function));
+  return graph_.Add({NodeKind::kFunction, span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+}
+
+bool Parser::ParseParams(ir::Function* function) {
+  if (!Expect("(", "before the parameters")) return false;
+  const size_t mark = locals_.Mark();
+  while (!Accept(")")) {
+    std::vector<ParsedAttr> attrs;
+    if (StartsAttr()) {
+      if (!ParseAttrList(&attrs)) return false;
+      for (ParsedAttr& a : attrs) {
+        if (!a.is_expression) function->attrs[a.name] = std::move(a.value);
+      }
+    } else {
+      std::string name;
+      ir::Span span;
+      ir::Type type;
+      const bool quoted = Peek().quoted;
+      if (!ParseNewLocal(&name, &span)) return false;
+      const ir::Var* shared = quoted ? nullptr : TakeSharedVariable(&name);
+      if (Accept("{")) {  // virtual_device_=...: there is one device
+        if (!ParseAttrList(&attrs) || !Expect("}", "after a parameter's attributes")) return false;
+      }
+      if (Accept(":") && !ParseType(&type)) return false;
+      bool duplicate = false;
+      locals_.ForEachNameSince(mark, [&](const std::string& n) { duplicate = duplicate || n == name; });
+      if (duplicate) {
+        Fail(StatusCode::kInvalidInput, span, fmt::format("parameter %{} is declared twice", name));
+        return false;
+      }
+      if (shared == nullptr) shared = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+      locals_.Bind(name, shared);
+      params_by_name_[name] = shared;
+      function->params.push_back(shared);
+    }
+    if (!Accept(",") && !PeekIs(")")) {
+      FailExpected("',' or ')' after a parameter");
+      return false;
+    }
+  }
+  return true;
+}
+
+// "x-malformed-ir" is how TVM prints a parameter that is also the parameter %x of an earlier function, when both share (parts
+// of) their bodies.
+const ir::Var* Parser::TakeSharedVariable(std::string* name) {
+  constexpr std::string_view kSuffix = "-malformed-ir";
+  if (name->size() <= kSuffix.size() || !name->ends_with(kSuffix)) return nullptr;
+  auto it = params_by_name_.find(name->substr(0, name->size() - kSuffix.size()));
+  if (it == params_by_name_.end()) return nullptr;
+  name->resize(name->size() - kSuffix.size());
+  return it->second;
+}
+
+NodeId Parser::MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs, ir::Span span) {
+  if (op->num_args >= 0 && args.size() != static_cast<size_t>(op->num_args)) {
+    Fail(StatusCode::kInvalidInput, span, fmt::format("operator {} takes {} argument{}, {} given", op->name, op->num_args,
+                                                      op->num_args == 1 ? "" : "s", args.size()));
+    return kNoNode;
+  }
+  graph_.ops.push_back({op, std::move(attrs)});
+  return graph_.Add({NodeKind::kOpCall, span, std::move(args), static_cast<uint32_t>(graph_.ops.size() - 1)});
+}
+
+// A bare operator is the function that calls it.
+NodeId Parser::FinishOperator(NodeId id) {
+  if (graph_.nodes[id].kind != NodeKind::kOperator) return id;
+  const Node node = graph_.nodes[id];
+  const OpDef* op = graph_.ops[node.payload].op;
+  Attrs attrs;
+  if (op->num_args < 0) {
+    Fail(StatusCode::kUnsupported, node.span,
+         fmt::format("operator {} takes any number of arguments and cannot be a value; wrap it in fn (...) {{ ... }}", op->name));
+    return kNoNode;
+  }
+  if (!CompleteOpAttrs(*op, {}, nullptr, node.span, &attrs)) return kNoNode;
+  ir::Function function;
+  function.span = node.span;
+  std::vector<NodeId> args;
+  for (int i = 0; i < op->num_args; ++i) {
+    function.params.push_back(ir::MakeVar(module_, fmt::format("a{}", i), nullptr, node.span));
+    args.push_back(AtomNode(function.params.back(), node.span));
+  }
+  NodeId body = MakeOpCall(op, std::move(args), std::move(attrs), node.span);
+  graph_.functions.push_back(std::move(function));
+  return graph_.Add({NodeKind::kFunction, node.span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+}
+
+NodeId Parser::ParseCall(NodeId callee) {
+  const Token open = Take();
+  std::vector<NodeId> args;
+  std::vector<ParsedAttr> attrs;
+  std::optional<Token> meta;
+  while (!PeekIs(")")) {
+    if (StartsAttr()) {
+      if (!ParseAttrList(&attrs)) return kNoNode;
+    } else if (Peek().kind == TokenKind::kMeta && Metadata::IsAttrs(Peek().text)) {
+      meta = Take();
+    } else {
+      NodeId arg = ParseExpr();
+      if (arg == kNoNode) return kNoNode;
+      args.push_back(arg);
+    }
+    const bool last = !attrs.empty() || meta.has_value();
+    if ((last || !Accept(",")) && !PeekIs(")")) {
+      FailExpected(last ? "')' after the attributes" : "',' or ')' after an argument");
+      return kNoNode;
+    }
+  }
+  return FinishCall(callee, std::move(args), attrs, meta ? &*meta : nullptr);
+}
+
+NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args, const std::vector<ParsedAttr>& attrs, const Token* meta) {
+  const Token close = Take();
+  const Node& head = graph_.nodes[callee];
+  const ir::Span span = Join(head.span, SpanOf(close));
+  if (head.kind == NodeKind::kOperator) {
+    const OpDef* op = graph_.ops[head.payload].op;
+    Attrs complete;
+    if (!CompleteOpAttrs(*op, attrs, meta, span, &complete)) return kNoNode;
+    return MakeOpCall(op, std::move(args), std::move(complete), span);
+  }
+  for (const ParsedAttr& a : attrs) {
+    if (a.name == "attrs_type_key") continue;
+    Fail(StatusCode::kInvalidInput, a.span, fmt::format("attribute {}: only calls of operators have attributes", a.name));
+    return kNoNode;
+  }
+  auto* constructor = head.kind == NodeKind::kAtom ? std::get_if<const ir::Constructor*>(&head.atom) : nullptr;
+  if (constructor != nullptr && args.size() != (*constructor)->fields.size()) {
+    const size_t wanted = (*constructor)->fields.size();
+    Fail(StatusCode::kInvalidInput, span, fmt::format("constructor {} takes {} argument{}, {} given", (*constructor)->name,
+                                                      wanted, wanted == 1 ? "" : "s", args.size()));
+    return kNoNode;
+  }
+  args.insert(args.begin(), callee);
+  return graph_.Add({NodeKind::kCall, span, std::move(args)});
+}
+
+}  // namespace relayvm::frontend

@@ -1,0 +1,260 @@
+#include "compiler/reference/operator.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "kernels/runtime/builtin.h"
+#include "kernels/te/scalar.h"
+
+namespace relayvm::reference {
+namespace {
+
+// Above this, a tensor is no list of sizes.
+constexpr int64_t kMaxElements = 1 << 16;
+
+// A type relation's view of one call, with all dims known.
+class ConcreteContext : public TypeContext {
+ public:
+  ConcreteContext(const Attrs& attrs, std::span<const OperatorArg> args) : attrs_(attrs), args_(args) {
+    for (const OperatorArg& a : args) {
+      ArgType type{a.is_tuple, {}};
+      for (const te::HostTensor* t : a.tensors) {
+        type.tensors.push_back({std::vector<Dim>(t->shape.begin(), t->shape.end()), t->dtype});
+      }
+      types_.push_back(std::move(type));
+    }
+  }
+
+  const Attrs& attrs() const override { return attrs_; }
+  size_t num_args() const override { return types_.size(); }
+  const ArgType& arg(size_t i) const override { return types_[i]; }
+
+  Result<std::vector<Dim>> Elements(size_t i) override {
+    auto values = ConstantElements(i);
+    if (!values) {
+      return {StatusCode::kFailedPrecondition, fmt::format("argument {} is not a list of sizes", i)};
+    }
+    return std::vector<Dim>(values->begin(), values->end());
+  }
+  std::optional<std::vector<int64_t>> ConstantElements(size_t i) override {
+    const te::HostTensor* t = Small(i);
+    if (t == nullptr || IsFloat(t->dtype)) return std::nullopt;
+    std::vector<int64_t> out;
+    ForEach(*t, [&](te::Scalar s) { out.push_back(s.i); });
+    return out;
+  }
+  std::optional<std::vector<double>> ConstantFloats(size_t i) override {
+    const te::HostTensor* t = Small(i);
+    if (t == nullptr) return std::nullopt;
+    std::vector<double> out;
+    ForEach(*t, [&](te::Scalar s) {
+      out.push_back(IsFloat(t->dtype) ? s.f : static_cast<double>(s.i));
+    });
+    return out;
+  }
+
+  Dim FreshSymbol(std::string_view name) override {
+    return Dim::Symbol(num_fresh_++, std::string(name));
+  }
+  Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) override {
+    if (Dim::ProvablyDifferent(a, b)) return Fail(what, a, b, "differ");
+    return OkStatus();
+  }
+  Result<Dim> Broadcast(const Dim& a, const Dim& b, std::string_view what) override {
+    if (a == b || b.is_const(1)) return a;
+    if (a.is_const(1)) return b;
+    return Fail(what, a, b, "do not broadcast");
+  }
+  Status RequireAtLeast(const Dim& a, const Dim& b, std::string_view what) override {
+    if (a.is_const() && b.is_const() && a.value() < b.value()) {
+      return Fail(what, a, b, "are in the wrong order");
+    }
+    return OkStatus();
+  }
+
+ private:
+  static Status Fail(std::string_view what, const Dim& a, const Dim& b, std::string_view how) {
+    return {StatusCode::kFailedPrecondition,
+            fmt::format("{}: {} and {} {}", what, a.ToString(), b.ToString(), how)};
+  }
+  const te::HostTensor* Small(size_t i) const {
+    if (i >= args_.size() || args_[i].is_tuple) return nullptr;
+    const te::HostTensor* t = args_[i].tensors[0];
+    return t->size() > kMaxElements ? nullptr : t;
+  }
+  template <typename Fn>
+  static void ForEach(const te::HostTensor& t, const Fn& fn) {
+    int64_t n = t.size();
+    for (int64_t i = 0; i < n; ++i) fn(te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype)));
+  }
+
+  const Attrs& attrs_;
+  std::span<const OperatorArg> args_;
+  std::vector<ArgType> types_;
+  uint32_t num_fresh_ = 0;
+};
+
+// Memory as the kernel ABI wants it.
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+using Buffer = std::unique_ptr<void, Free>;
+constexpr size_t kAlignment = 64;
+
+Result<Buffer> NewBuffer(size_t bytes) {
+  size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  if (rounded < bytes) return {StatusCode::kResourceExhausted, "a tensor is too large"};
+  Buffer buffer(std::aligned_alloc(kAlignment, rounded));
+  if (buffer == nullptr) {
+    return {StatusCode::kResourceExhausted, fmt::format("no memory for a tensor of {} bytes", bytes)};
+  }
+  std::memset(buffer.get(), 0, rounded);
+  return buffer;
+}
+
+Result<std::vector<int64_t>> Numbers(const std::vector<Dim>& dims, const te::SymbolFn& symbols) {
+  std::vector<int64_t> out;
+  for (const Dim& d : dims) {
+    auto value = d.Evaluate(symbols);
+    if (!value || *value < 0) {
+      return {StatusCode::kFailedPrecondition,
+              fmt::format("a dimension of the result is {}", value ? std::to_string(*value) : "not known: " + d.ToString())};
+    }
+    out.push_back(*value);
+  }
+  return out;
+}
+
+Result<size_t> Bytes(DType dtype, const std::vector<int64_t>& shape) {
+  auto bytes = static_cast<size_t>(DTypeBytes(dtype));
+  bool overflow = false;
+  for (int64_t d : shape) overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(d), &bytes);
+  if (overflow || bytes > size_t{1} << 46) {
+    return {StatusCode::kResourceExhausted, fmt::format("a tensor of shape ({}) is too large", fmt::join(shape, ", "))};
+  }
+  return bytes;
+}
+
+Result<std::vector<te::HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
+                                               std::span<const te::HostTensor* const> inputs) {
+  BuiltinCall call = op.builtin(context);
+  RelayvmKernelFn kernel = FindBuiltin(call.name);
+  if (kernel == nullptr) {
+    return {StatusCode::kUnsupported, fmt::format("there is no kernel {}", call.name)};
+  }
+  te::SymbolFn none = [](uint32_t) { return std::nullopt; };
+  std::vector<Buffer> memory;
+  std::vector<int64_t> scalars;
+  auto describe = [&](DType dtype, const std::vector<int64_t>& shape) {
+    scalars.push_back(static_cast<int64_t>(dtype));
+    scalars.push_back(static_cast<int64_t>(shape.size()));
+    scalars.insert(scalars.end(), shape.begin(), shape.end());
+  };
+  for (const te::HostTensor* t : inputs) {
+    RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(t->data.size()));
+    if (!t->data.empty()) std::memcpy(buffer.get(), t->data.data(), t->data.size());
+    memory.push_back(std::move(buffer));
+    describe(t->dtype, t->shape);
+  }
+  std::vector<TensorType> room(context.outputs.begin(), context.outputs.end());
+  if (op.num_counts > 0) room = op.upper_bound(context);
+  for (const TensorType& t : room) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, none));
+    RELAYVM_ASSIGN_OR_RETURN(size_t bytes, Bytes(t.dtype, shape));
+    RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(bytes));
+    memory.push_back(std::move(buffer));
+    describe(t.dtype, shape);
+  }
+  for (const Dim& d : call.params) {
+    auto value = d.Evaluate(none);
+    if (!value) return {StatusCode::kInternal, "a parameter is not known: " + d.ToString()};
+    scalars.push_back(*value);
+  }
+  std::vector<const int64_t*> counts;
+  for (int c = 0; c < op.num_counts; ++c) {
+    RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(sizeof(int64_t)));
+    counts.push_back(static_cast<const int64_t*>(buffer.get()));
+    memory.push_back(std::move(buffer));
+  }
+  std::vector<void*> buffers;
+  for (const Buffer& b : memory) buffers.push_back(b.get());
+  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
+  RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
+  switch (kernel(&env, &args, 0, 1)) {
+    case RELAYVM_KERNEL_OK: break;
+    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
+      return {StatusCode::kOutOfRange, "an index is out of range"};
+    default: return {StatusCode::kFailedPrecondition, "an argument is invalid"};
+  }
+
+  // The counts are the fresh symbols' values, in order.
+  te::SymbolFn fresh = [&](uint32_t id) -> std::optional<int64_t> {
+    return id < counts.size() ? std::optional(*counts[id]) : std::nullopt;
+  };
+  std::vector<te::HostTensor> results;
+  for (size_t o = 0; o < context.outputs.size(); ++o) {
+    const TensorType& type = context.outputs[o];
+    te::HostTensor t{type.dtype, {}, {}};
+    RELAYVM_ASSIGN_OR_RETURN(t.shape, Numbers(type.shape, fresh));
+    RELAYVM_ASSIGN_OR_RETURN(size_t bytes, Bytes(t.dtype, t.shape));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> largest, Numbers(room[o].shape, none));
+    RELAYVM_ASSIGN_OR_RETURN(size_t available, Bytes(t.dtype, largest));
+    if (bytes > available) return {StatusCode::kInternal, "a result exceeds its upper bound"};
+    const auto* data = static_cast<const std::byte*>(buffers[inputs.size() + o]);
+    t.data.assign(data, data + bytes);
+    results.push_back(std::move(t));
+  }
+  return results;
+}
+
+Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const OperatorArg> args) {
+  ConcreteContext relation(attrs, args);
+  if (!op.infer) return {StatusCode::kUnsupported, "it has no type relation"};
+  RELAYVM_ASSIGN_OR_RETURN(OpResult types, op.infer(relation));
+  std::vector<const te::HostTensor*> inputs;
+  std::vector<te::Tensor> placeholders;
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (size_t k = 0; k < args[i].tensors.size(); ++k) {
+      const TensorType& t = relation.arg(i).tensors[k];
+      auto index = static_cast<int>(inputs.size());
+      placeholders.push_back(te::Placeholder(fmt::format("in{}", index), t.shape, t.dtype, index));
+      inputs.push_back(args[i].tensors[k]);
+    }
+  }
+  ComputeContext context{attrs, placeholders, types.tensors};
+  OperatorResult result{types.is_tuple, {}};
+  if (op.builtin) {
+    RELAYVM_ASSIGN_OR_RETURN(result.tensors, RunBuiltin(op, context, inputs));
+    return result;
+  }
+  if (!op.compute) return {StatusCode::kUnsupported, "it has no definition of its own"};
+  te::SymbolFn none = [](uint32_t) { return std::nullopt; };
+  for (const TensorType& t : types.tensors) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, none));
+    RELAYVM_RETURN_IF_ERROR(Bytes(t.dtype, shape).status());
+  }
+  for (const te::Tensor& t : op.compute(context)) {
+    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor value, te::Evaluate(t, inputs, none));
+    result.tensors.push_back(std::move(value));
+  }
+  if (result.tensors.size() != types.tensors.size()) {
+    return {StatusCode::kInternal, fmt::format("its definition gives {} results, its relation {}",
+                                               result.tensors.size(), types.tensors.size())};
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<OperatorResult> RunOperator(const OpDef& op, const Attrs& attrs,
+                                   std::span<const OperatorArg> args) {
+  Result<OperatorResult> result = Run(op, attrs, args);
+  if (result.ok() || result.status().message().starts_with(op.name + ":")) return result;
+  return result.status().WithContext(op.name);
+}
+
+}  // namespace relayvm::reference

@@ -1,0 +1,97 @@
+#include "kernels/op/testing.h"
+
+namespace relayvm::op_testing {
+namespace {
+
+te::HostTensor Sizes(const std::vector<double>& v) {
+  return I64({static_cast<int64_t>(v.size())}, v);
+}
+
+TEST_CASE("dyn.zeros, dyn.ones, dyn.full") {
+  CheckOp("dyn.zeros", {{"shape", AttrValue()}, {"dtype", "int64"}}, {Sizes({2, 1})},
+          {I64({2, 1}, {0, 0})}, {.static_args = {0}});
+  CheckOp("dyn.ones", {{"dtype", "float32"}}, {Sizes({})}, {F32({}, {1})}, {.static_args = {0}});
+  CheckOp("dyn.full", {{"dtype", "int32"}}, {F32({}, {2.5}), Sizes({3})}, {I32({3}, {2, 2, 2})});
+  CheckFails("dyn.zeros", {}, {Sizes({-1})}, "negative dim");
+  CheckFails("dyn.full", {}, {F32({}, {1}), Sizes({-1})}, "must not be negative", true);
+}
+
+TEST_CASE("dyn.reshape") {
+  te::HostTensor x = F32({2, 3, 4}, Iota(24));
+  CheckOp("dyn.reshape", {{"newshape", AttrList{}}}, {x, Sizes({8, 3})}, {F32({8, 3}, Iota(24))});
+  CheckOp("dyn.reshape", {}, {x, Sizes({0, -1})}, {F32({2, 12}, Iota(24))});
+  CheckOp("dyn.reshape", {}, {x, Sizes({4, 0, -1})}, {F32({4, 3, 2}, Iota(24))});
+  CheckOp("dyn.reshape", {}, {x, Sizes({-3, -2})}, {F32({6, 4}, Iota(24))}, {.constant_args = {1}});
+  CheckFails("dyn.reshape", {}, {x, Sizes({5, -1})}, "the number of elements");
+  CheckFails("dyn.reshape", {}, {x, Sizes({5, 7})}, "the number of elements", true);
+  CheckFails("dyn.reshape", {}, {x, Sizes({-3, 4})}, "a size, 0 or -1", true);
+}
+
+TEST_CASE("dyn.squeeze and dyn.expand_dims") {
+  te::HostTensor x = F32({1, 3, 1}, Iota(3));
+  CheckOp("dyn.squeeze", {{"axis", AttrList{}}}, {x, Sizes({0})}, {F32({3, 1}, Iota(3))});
+  CheckOp("dyn.squeeze", {}, {x, Sizes({-1, 0})}, {F32({3}, Iota(3))});
+  CheckFails("dyn.squeeze", {}, {x, Sizes({1})}, "a squeezed axis is not 1");
+  CheckFails("dyn.squeeze", {}, {x, Sizes({1})}, "a squeezed axis is not 1", true);
+  CheckFails("dyn.squeeze", {}, {x, Sizes({3})}, "out of range");
+  te::HostTensor y = F32({2, 3}, Iota(6));
+  CheckOp("dyn.expand_dims", {{"num_newaxis", 2}}, {y, I64({}, {1})}, {F32({2, 1, 1, 3}, Iota(6))});
+  CheckOp("dyn.expand_dims", {}, {y, I32({}, {-1})}, {F32({2, 3, 1}, Iota(6))});
+  CheckFails("dyn.expand_dims", {}, {y, I64({}, {3})}, "axis is out of range");
+  CheckFails("dyn.expand_dims", {}, {y, I64({}, {-4})}, "axis is out of range", true);
+}
+
+TEST_CASE("dyn.broadcast_to and dyn.tile") {
+  te::HostTensor x = F32({2, 1}, {1, 2});
+  CheckOp("dyn.broadcast_to", {{"shape", AttrValue()}}, {x, Sizes({2, 3})},
+          {F32({2, 3}, {1, 1, 1, 2, 2, 2})});
+  CheckFails("dyn.broadcast_to", {}, {x, Sizes({3, 3})}, "shape", true);
+  CheckOp("dyn.tile", {{"reps", AttrList{}}}, {x, Sizes({2, 1, 2})},
+          {F32({2, 2, 2}, {1, 1, 2, 2, 1, 1, 2, 2})});
+}
+
+TEST_CASE("dyn.nn.pad") {
+  te::HostTensor x = F32({1, 3}, {1, 2, 3});
+  CheckOp("dyn.nn.pad", {}, {x, I64({2, 2}, {1, 0, 0, 2}), F32({}, {9})},
+          {F32({2, 5}, {9, 9, 9, 9, 9, 1, 2, 3, 9, 9})}, {.static_args = {1}});
+  CheckOp("dyn.nn.pad", {{"pad_mode", "edge"}}, {x, I64({2, 2}, {0, 0, 2, 1}), F32({}, {0})},
+          {F32({1, 6}, {1, 1, 1, 2, 3, 3})}, {.static_args = {1}});
+  CheckOp("dyn.nn.pad", {{"pad_mode", "reflect"}}, {x, I64({2, 2}, {0, 0, 2, 1}), F32({}, {0})},
+          {F32({1, 6}, {3, 2, 1, 2, 3, 2})}, {.static_args = {1}});
+  CheckOp("dyn.nn.pad", {}, {x, I64({2, 2}, {0, 0, -1, 0}), F32({}, {9})}, {F32({1, 2}, {2, 3})},
+          {.static_args = {1}});
+  CheckFails("dyn.nn.pad", {{"pad_mode", "reflect"}}, {x, I64({2, 2}, {0, 0, 3, 0}), F32({}, {0})},
+             "too short for its padding");
+}
+
+TEST_CASE("dyn.image.resize2d and dyn.nn.upsampling") {
+  te::HostTensor x = F32({1, 1, 2, 2}, {1, 2, 3, 4});
+  std::vector<double> doubled = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4};
+  AttrMap nearest = {{"method", "nearest_neighbor"},
+                     {"coordinate_transformation_mode", "asymmetric"},
+                     {"rounding_method", ""},
+                     {"size", AttrList{}},
+                     {"roi", AttrList{}}};
+  CheckOp("dyn.image.resize2d", nearest, {x, Sizes({4, 4}), F32({4}, {0, 0, 0, 0})},
+          {F32({1, 1, 4, 4}, doubled)}, {.static_args = {2}});
+  CheckOp("dyn.nn.upsampling", {{"scale_h", 0.0}, {"scale_w", 0.0}},
+          {x, F32({}, {2}), F32({}, {2})}, {F32({1, 1, 4, 4}, doubled)});
+  CheckOp("dyn.nn.upsampling", {}, {F32({1, 1, 2, 3}, Iota(6)), F32({}, {0.5}), F32({}, {1})},
+          {F32({1, 1, 1, 3}, {0, 1, 2})});
+  CheckOp("dyn.nn.upsampling3d", {{"coordinate_transformation_mode", "asymmetric"}},
+          {F32({1, 1, 1, 1, 2}, {1, 2}), F32({}, {2}), F32({}, {1}), F32({}, {2})},
+          {F32({1, 1, 2, 1, 4}, {1, 1, 2, 2, 1, 1, 2, 2})});
+  Attrs attrs;
+  for (auto [name, value] : {std::pair("layout", "NCHW"), std::pair("method", "bilinear")}) {
+    attrs.Set(name, value);
+  }
+  ArgType data{false, {TensorType{{1, 1, 2, 2}, DType::kFloat32}}};
+  ArgType scalar{false, {TensorType{{}, DType::kFloat32}}};
+  FakeContext ctx(attrs, {data, scalar, scalar});
+  auto result = OpTable::Get().Find("dyn.nn.upsampling")->infer(ctx);
+  REQUIRE(!result.ok());
+  CHECK(result.status().code() == StatusCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace relayvm::op_testing

@@ -1,0 +1,56 @@
+// Arithmetic on quantised values, shared by the files that define qnn.*. A real number is scale * (q - zero_point).
+//
+// Scales and zero points are tensors: scalars, or vectors along one axis. The integer multipliers that TVM computes at compile time
+// (a scale ratio as significand * 2^exponent) are computed by expressions here, so scales may be any tensor; where they
+// are constants, so are the multipliers. Stateless. Tested by qnn_test.cc.
+#pragma once
+
+#include <string>
+
+#include "kernels/op/nn_helpers.h"
+
+namespace relayvm::qnn {
+
+// The limits of an integer dtype of at most 32 bits.
+int64_t LowestOf(DType t);
+int64_t HighestOf(DType t);
+
+// The element of a scale or zero point for index tuple `at` of the data: the only one, or that of the position along `axis`.
+te::Expr Parameter(const te::Tensor& t, const ExprList& at, int axis);
+// `value` clipped to dtype's range and converted. int32 to itself is unchanged.
+te::Expr Saturate(te::Expr value, DType dtype);
+// Checks that argument i is a scalar, or a vector along `axis` of a tensor of shape `shape`.
+Status RequireParameter(TypeContext& tc, size_t i, const std::vector<Dim>& shape, int64_t axis,
+                        std::string_view what);
+// The axis counted from 0 (-1 is the last).
+int ParameterAxis(int64_t axis, size_t rank);
+
+enum class Rounding { kUpward /* halves up */, kToNearest /* halves away from zero */ };
+Result<Rounding> ParseRounding(const std::string& text);  // "None" is UPWARD
+
+// A ratio of scales as a fixed-point number: significand (31 bits) and exponent, one a scale.
+struct Multiplier {
+  te::Tensor significand, exponent;  // int64
+};
+// numerator / denominator, elementwise over scalars and vectors.
+Multiplier MakeMultiplier(const te::Tensor& numerator, const te::Tensor& denominator);
+// round(value * multiplier); value is of any integer dtype, the result int32.
+te::Expr FixedPointMultiply(te::Expr value, const Multiplier& m, const ExprList& at, int axis,
+                            Rounding rounding);
+
+// A tensor under one scale and zero point brought to others, as int32 that is not yet saturated.
+struct Requantizer {
+  te::Tensor zero_in, zero_out;
+  Multiplier multiplier;
+  int axis = 0;
+  Rounding rounding = Rounding::kUpward;
+
+  te::Expr operator()(const te::Expr& value, const ExprList& at) const;
+};
+Requantizer MakeRequantizer(const te::Tensor& scale_in, const te::Tensor& zero_in,
+                            const te::Tensor& scale_out, const te::Tensor& zero_out, int axis);
+
+// The product of two scales, float32.
+te::Tensor MultiplyScales(const te::Tensor& a, const te::Tensor& b);
+
+}  // namespace relayvm::qnn

@@ -1,0 +1,222 @@
+// The random numbers of Relay: Threefry-4x64 with 20 rounds over a key, a path of splits and a counter (Salmon et al. 2011;
+// Claessen and Palka 2013). A generator is uint64[10]:
+//     key 0..3 | path 4, 5 | counter 6, 7 | place of the next step in the path, one bit of 8, 9
+// Two things differ from the published cipher, and recorded programs depend on them: the mixing step adds its second word twice, and
+// the last key addition is left out. Tested by random_test.cc.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "kernels/runtime/kernels.h"
+
+namespace relayvm {
+namespace {
+
+using Words = std::array<uint64_t, 4>;
+using Generator = std::array<uint64_t, 10>;
+
+constexpr int kRotations[8][2] = {{14, 16}, {52, 57}, {23, 40}, {5, 37},
+                                  {25, 33}, {46, 12}, {58, 22}, {32, 32}};
+constexpr int kRounds = 20;
+
+Words Threefry(const Generator& generator, Words words) {
+  std::array<uint64_t, 5> key = {0, 0, 0, 0, 0x1BD11BDAA9FC1A22};
+  for (int i = 0; i < 4; ++i) {
+    key[i] = generator[i];
+    key[4] ^= generator[i];
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    if (round % 4 == 0) {
+      const int step = round / 4;
+      for (int i = 0; i < 4; ++i) words[i] += key[(step + i) % 5];
+      words[3] += static_cast<uint64_t>(step);
+    }
+    for (int j = 0; j < 2; ++j) {
+      uint64_t &a = words[2 * j], &b = words[2 * j + 1];
+      a += b;
+      b = (a + b) ^ std::rotl(b, kRotations[round % 8][j]);
+    }
+    std::swap(words[1], words[3]);
+  }
+  return words;
+}
+
+Words PathAndCounter(const Generator& g) { return {g[4], g[5], g[6], g[7]}; }
+
+// The place in the path, one step on.
+void Advance(const Generator& from, Generator& to) {
+  to[8] = from[8] >> 1;
+  to[9] = from[8] == 1 ? uint64_t{1} << 63 : from[8] == 0 ? from[9] >> 1 : 0;
+}
+
+bool PathIsFull(const Generator& g) { return g[8] == 0 && g[9] == 0; }
+
+Generator LoadGenerator(const TensorView& t) {
+  Generator g;
+  std::copy_n(t.as<const uint64_t>(), g.size(), g.begin());
+  return g;
+}
+void StoreGenerator(const Generator& g, const TensorView& t) {
+  std::copy(g.begin(), g.end(), t.as<uint64_t>());
+}
+
+// `count` random words; advances `g`.
+std::vector<uint64_t> Generate(Generator& g, int64_t count) {
+  if (g[7] >= ~uint64_t{0} - static_cast<uint64_t>(count)) {  // the counter has no room
+    Generator next = {};
+    if (PathIsFull(g)) {
+      constexpr uint64_t kOnes = ~uint64_t{0};
+      const Words key = Threefry(g, {kOnes, kOnes, kOnes, kOnes});
+      std::copy(key.begin(), key.end(), next.begin());
+      next[8] = uint64_t{1} << 63;
+    } else {
+      std::copy_n(g.begin(), 4, next.begin());
+      next[4] = g[4] | g[8];
+      next[5] = g[5] | g[9];
+      Advance(g, next);
+    }
+    g = next;
+  }
+  std::vector<uint64_t> out(static_cast<size_t>(count));
+  const Words start = PathAndCounter(g);
+  const int64_t blocks = count / 4;
+  for (int64_t i = 0; i < blocks; ++i) {
+    Words words = start;
+    for (uint64_t& w : words) w += static_cast<uint64_t>(i);
+    words = Threefry(g, words);
+    std::copy(words.begin(), words.end(), out.begin() + i * 4);
+  }
+  if (count % 4 != 0) {  // the rest comes from a block of its own
+    Words words = start;
+    words[3] += static_cast<uint64_t>(blocks * 4);
+    words = Threefry(g, words);
+    std::copy_n(words.begin(), count % 4, out.begin() + blocks * 4);
+  }
+  g[6] = 0;
+  g[7] += static_cast<uint64_t>(blocks + (count % 4 != 0 ? 1 : 0)) * 4;
+  return out;
+}
+
+bool IsGenerator(const TensorView& t) { return t.dtype == DType::kUInt64 && t.size() == 10; }
+
+// Numbers in [0, 1): the highest bits of each word as a fraction.
+template <typename R>
+std::vector<R> Uniform(Generator& g, int64_t count) {
+  constexpr int kBits = std::is_same_v<R, float> ? 23 : 52;
+  const std::vector<uint64_t> words = Generate(g, count);
+  std::vector<R> out(words.size());
+  for (size_t i = 0; i < words.size(); ++i) {
+    out[i] = static_cast<R>(words[i] >> (64 - kBits)) / static_cast<R>(uint64_t{1} << kBits);
+  }
+  return out;
+}
+
+template <typename Fn>
+int32_t DispatchReal(DType t, Fn&& fn) {
+  if (t == DType::kFloat32) return fn.template operator()<float>();
+  if (t == DType::kFloat64) return fn.template operator()<double>();
+  return RELAYVM_KERNEL_INVALID_ARGUMENT;
+}
+
+}  // namespace
+
+int32_t ThreefryGenerate(const CallArgs& args) {
+  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  Generator g = LoadGenerator(args[0]);
+  const std::vector<uint64_t> words = Generate(g, args[2].size());
+  StoreGenerator(g, args[1]);
+  std::copy(words.begin(), words.end(), args[2].as<uint64_t>());
+  return RELAYVM_KERNEL_OK;
+}
+
+// A zero appended to the path makes the left generator, a one the right.
+int32_t ThreefrySplit(const CallArgs& args) {
+  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const Generator g = LoadGenerator(args[0]);
+  Generator left = g, right = g;
+  if (PathIsFull(g)) {  // a new key, and an empty path
+    left = {};
+    const Words key = Threefry(g, PathAndCounter(g));
+    std::copy(key.begin(), key.end(), left.begin());
+    left[8] = uint64_t{1} << 62;
+    right = left;
+    right[4] = uint64_t{1} << 63;
+  } else {
+    Advance(g, left);
+    Advance(g, right);
+    right[4] = g[4] | g[8];
+    right[5] = g[5] | g[9];
+  }
+  StoreGenerator(left, args[1]);
+  StoreGenerator(right, args[2]);
+  return RELAYVM_KERNEL_OK;
+}
+
+int32_t RandomUniform(const CallArgs& args) {
+  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  return DispatchReal(args[4].dtype, [&]<typename R>() -> int32_t {
+    Generator g = LoadGenerator(args[0]);
+    const R low = LoadAs<R>(args[1], 0), high = LoadAs<R>(args[2], 0);
+    const std::vector<R> values = Uniform<R>(g, args[4].size());
+    StoreGenerator(g, args[3]);
+    for (size_t i = 0; i < values.size(); ++i) args[4].as<R>()[i] = values[i] * (high - low) + low;
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+// Box and Muller's transform of two halves of uniform numbers.
+int32_t RandomNormal(const CallArgs& args) {
+  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  return DispatchReal(args[4].dtype, [&]<typename R>() -> int32_t {
+    Generator g = LoadGenerator(args[0]);
+    const R mean = LoadAs<R>(args[1], 0), scale = LoadAs<R>(args[2], 0);
+    const int64_t count = args[4].size();
+    const std::vector<R> values = Uniform<R>(g, 2 * count);
+    StoreGenerator(g, args[3]);
+    for (int64_t i = 0; i < count; ++i) {
+      const R radius = std::sqrt(R(-2) * std::log(R(1) - values[i]));
+      const R angle = R(2 * std::numbers::pi) * values[count + i];
+      args[4].as<R>()[i] = radius * std::sin(angle) * scale + mean;
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+// For each row of probabilities: indices where its running sum first exceeds a uniform number.
+int32_t RandomMultinomial(const CallArgs& args) {
+  const TensorView &probabilities = args[1], &out = args[3];
+  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const int64_t choices = probabilities.dims[probabilities.rank - 1];
+  const int64_t samples = out.dims[out.rank - 1];
+  const int64_t rows = probabilities.Count(0, probabilities.rank - 1);
+  Generator g = LoadGenerator(args[0]);
+  const std::vector<float> values = Uniform<float>(g, rows * samples);
+  StoreGenerator(g, args[2]);
+  std::vector<double> sums(static_cast<size_t>(choices));
+  for (int64_t r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (int64_t c = 0; c < choices; ++c) {
+      sum += LoadAs<double>(probabilities, r * choices + c);
+      sums[c] = sum;
+    }
+    for (int64_t s = 0; s < samples; ++s) {
+      // The smallest positive distance; a distance that is not positive counts as 1.
+      int64_t best = 0;
+      double least = 0;
+      for (int64_t c = 0; c < choices; ++c) {
+        double distance = sums[c] - static_cast<double>(values[r * samples + s]);
+        if (!(distance > 0)) distance = 1;
+        if (c == 0 || distance < least) {
+          best = c;
+          least = distance;
+        }
+      }
+      StoreIndex(out, r * samples + s, best);
+    }
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
+}  // namespace relayvm

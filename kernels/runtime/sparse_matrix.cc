@@ -1,0 +1,160 @@
+// Kernels on CSR and BSR matrices: values (nnz) or (blocks, rows, columns of a block), column indices, and where each row of
+// (blocks of) entries begins. Tested by sparse_test.cc.
+#include <cstring>
+#include <vector>
+
+#include "kernels/runtime/kernels.h"
+
+namespace relayvm {
+namespace {
+
+// A sparse matrix whose indices were checked.
+struct SparseMatrix {
+  const TensorView* values;
+  int64_t block_rows = 1, block_columns = 1;
+  std::vector<int64_t> columns, starts;
+
+  int64_t rows() const { return static_cast<int64_t>(starts.size()) - 1; }  // of blocks
+
+  // False when an index is out of range for `width` columns of elements (-1: any).
+  bool Load(const TensorView& v, const TensorView& indices, const TensorView& indptr, int64_t width) {
+    values = &v;
+    if (v.rank == 3) {
+      block_rows = v.dims[1];
+      block_columns = v.dims[2];
+    }
+    const int64_t entries = v.dims[0];
+    if (indptr.size() < 1 || indices.size() != entries || block_rows < 1 || block_columns < 1) return false;
+    for (int64_t i = 0; i < indices.size(); ++i) {
+      columns.push_back(LoadAs<int64_t>(indices, i));
+      if (columns.back() < 0 || (width >= 0 && (columns.back() + 1) * block_columns > width)) return false;
+    }
+    for (int64_t i = 0; i < indptr.size(); ++i) {
+      starts.push_back(LoadAs<int64_t>(indptr, i));
+      if (starts.back() < 0 || starts.back() > entries || (i > 0 && starts[i] < starts[i - 1])) return false;
+    }
+    return true;
+  }
+};
+
+// Calls fn(row, column, value index) for each element.
+template <typename Fn>
+void ForEach(const SparseMatrix& m, const Fn& fn) {
+  for (int64_t r = 0; r < m.rows(); ++r) {
+    for (int64_t e = m.starts[r]; e < m.starts[r + 1]; ++e) {
+      for (int64_t i = 0; i < m.block_rows; ++i) {
+        for (int64_t j = 0; j < m.block_columns; ++j) {
+          fn(r * m.block_rows + i, m.columns[e] * m.block_columns + j,
+             (e * m.block_rows + i) * m.block_columns + j);
+        }
+      }
+    }
+  }
+}
+
+// out[at(m, row)] += dense[m, column] * value, over m.
+template <typename Out>
+int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, int64_t depth, const TensorView& out,
+                 const Out& at) {
+  return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
+    T* to = out.as<T>();
+    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
+    const T *x = dense.as<const T>(), *w = s.values->as<const T>();
+    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+      const Arithmetic<T> factor = ToArithmetic(w[value]);
+      for (int64_t m = 0; m < lines; ++m) {
+        T& sum = to[at(m, row)];
+        sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(ToArithmetic(sum) + ToArithmetic(x[m * depth + column]) * factor));
+      }
+    });
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+}  // namespace
+
+int32_t SparseDense(const CallArgs& args) {
+  const bool sparse_lhs = args.param(0) != 0;
+  const TensorView &dense = args[0], &out = args[4];
+  SparseMatrix s;
+  if (!s.Load(args[1], args[2], args[3], dense.dims[1])) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  const int64_t lines = dense.dims[0], rows = s.rows() * s.block_rows;
+  if (out.size() != lines * rows) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  return Multiply(dense, s, lines, dense.dims[1], out, [&](int64_t m, int64_t row) {
+    return sparse_lhs ? row * lines + m : m * rows + row;
+  });
+}
+
+int32_t SparseConv2d(const CallArgs& args) {
+  const TensorView &data = args[0], &out = args[4];
+  const bool channels_last = args.param(0) != 0;
+  SparseMatrix s;
+  if (!s.Load(args[1], args[2], args[3], data.dims[channels_last ? 3 : 1])) {
+    return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  }
+  const int64_t rows = s.rows() * s.block_rows;
+  if (channels_last) {
+    const int64_t lines = data.Count(0, 3);
+    if (out.size() != lines * rows) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    return Multiply(data, s, lines, data.dims[3], out,
+                    [&](int64_t m, int64_t row) { return m * rows + row; });
+  }
+  const int64_t pixels = data.dims[2] * data.dims[3], channels = data.dims[1];
+  if (out.size() != data.dims[0] * rows * pixels) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
+    T* to = out.as<T>();
+    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
+    const T *x = data.as<const T>(), *w = s.values->as<const T>();
+    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+      const Arithmetic<T> factor = ToArithmetic(w[value]);
+      for (int64_t n = 0; n < data.dims[0]; ++n) {
+        for (int64_t p = 0; p < pixels; ++p) {
+          T& sum = to[(n * rows + row) * pixels + p];
+          sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(
+              ToArithmetic(sum) + ToArithmetic(x[(n * channels + column) * pixels + p]) * factor));
+        }
+      }
+    });
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+int32_t SparseAdd(const CallArgs& args) {
+  const TensorView &dense = args[0], &out = args[4];
+  SparseMatrix s;
+  if (!s.Load(args[1], args[2], args[3], dense.dims[1])) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  if (s.rows() * s.block_rows > dense.dims[0]) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  const int64_t width = dense.dims[1];
+  return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
+    if (dense.size() != 0) {
+      std::memcpy(out.data, dense.data, static_cast<size_t>(dense.size()) * sizeof(T));
+    }
+    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+      T& to = out.as<T>()[row * width + column];
+      to = FromArithmetic<T>(
+          static_cast<Arithmetic<T>>(ToArithmetic(to) + ToArithmetic(s.values->as<const T>()[value])));
+    });
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+// A square CSR matrix: rows become columns.
+int32_t SparseTranspose(const CallArgs& args) {
+  SparseMatrix s;
+  const int64_t rows = args[2].size() - 1;
+  if (args[0].rank != 1 || !s.Load(args[0], args[1], args[2], rows)) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  const TensorView &values = args[3], &indices = args[4], &indptr = args[5];
+  std::vector<int64_t> next(static_cast<size_t>(rows) + 1, 0);
+  for (int64_t c : s.columns) ++next[c + 1];
+  for (int64_t r = 0; r < rows; ++r) next[r + 1] += next[r];
+  for (int64_t r = 0; r <= rows; ++r) StoreIndex(indptr, r, next[r]);
+  const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
+  ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+    const int64_t to = next[column]++;
+    std::memcpy(values.data + to * bytes, args[0].data + value * bytes, bytes);
+    StoreIndex(indices, to, row);
+  });
+  return RELAYVM_KERNEL_OK;
+}
+
+}  // namespace relayvm

@@ -1,0 +1,62 @@
+// relayrun: compiles a Relay program and runs it, in one process. The command line is the user's contract:
+//
+//   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|reference]
+//
+// `reference` runs the typed program with plain loops, slow and obviously right. Exit status: as vmrun's.
+// Tested by tools_test.cc.
+#include <algorithm>
+#include <chrono>
+
+#include "tools/lib/compile_flags.h"
+#include "tools/lib/reference_executor.h"
+#include "tools/values/run.h"
+
+namespace relayvm::tools {
+namespace {
+
+Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileFlags& compile, const RunFlags& run) {
+  if (kind == "reference") {
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(compile.input, compile.options));
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(std::move(module)));
+    return MakeReferenceExecutor(std::move(typed), run);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileFile(compile.input, compile.options));
+  RELAYVM_ASSIGN_OR_RETURN(auto executable, Executable::FromProgram(std::move(compiled.program)));
+  return MakeVmExecutor(std::move(executable), run);
+}
+
+Exit Main(int argc, char** argv) {
+  CLI::App app("Compiles a Relay program and runs it.", "relayrun");
+  CompileFlags compile;
+  RunFlags run;
+  std::string executor = "vm";
+  compile.AddTo(app);
+  run.AddTo(app, /*with_function=*/false);
+  app.add_option("--executor", executor, "what runs the program: vm, or reference (slow and obviously right)")
+      ->check(CLI::IsMember({"vm", "reference"}));
+  std::vector<std::string> args = NormalizeArguments(argc, argv);
+  std::reverse(args.begin(), args.end());
+  args = NormalizeRunArguments(std::move(args));
+  std::reverse(args.begin(), args.end());  // as CLI11 wants them
+  try {
+    app.parse(args);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? Exit::kDone : Exit::kUsage;
+  }
+  Status flags = compile.Finish();
+  if (flags.ok()) flags = run.Finish();
+  if (!flags.ok()) return Report("relayrun", flags, Exit::kUsage);
+  run.function = compile.options.entry;
+
+  auto start = std::chrono::steady_clock::now();
+  auto made = MakeExecutor(executor, compile, run);
+  compile.PrintTimings();
+  if (!made.ok()) return Report("relayrun", made.status(), ExitForStatus(made.status()));
+  std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
+  return RunFunction("relayrun", **made, run, load.count());
+}
+
+}  // namespace
+}  // namespace relayvm::tools
+
+int main(int argc, char** argv) { return static_cast<int>(relayvm::tools::Main(argc, argv)); }

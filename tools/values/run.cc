@@ -1,0 +1,222 @@
+#include "tools/values/run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "bytecode/io/npy.h"
+#include "tools/values/input.h"
+#include "tools/values/print.h"
+#include "tools/values/tensor_file.h"
+
+namespace relayvm::tools {
+namespace {
+
+class VmExecutor : public Executor {
+ public:
+  VmExecutor(std::shared_ptr<const Executable> executable, std::unique_ptr<Profiler> profiler,
+             std::shared_ptr<Runtime> runtime, std::unique_ptr<Invocation> invocation)
+      : executable_(std::move(executable)),
+        profiler_(std::move(profiler)),
+        runtime_(std::move(runtime)),
+        invocation_(std::move(invocation)) {}
+
+  const Program& program() const override { return executable_->program(); }
+  const Profiler* profiler() const override { return profiler_.get(); }
+
+  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs, TypeTable& types) override {
+    RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, inputs));
+    return Flatten(value, types, types.Intern(function.result));
+  }
+
+  RunCounts counts() const override {
+    InvocationStats stats = invocation_->stats();
+    return {stats.run_ns, stats};
+  }
+
+ private:
+  std::shared_ptr<const Executable> executable_;
+  std::unique_ptr<Profiler> profiler_;  // the runtime borrows it
+  std::shared_ptr<Runtime> runtime_;
+  std::unique_ptr<Invocation> invocation_;
+};
+
+struct Times {
+  double min_ms, median_ms, mean_ms;
+};
+
+Times Summarise(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  size_t half = ms.size() / 2;
+  double median = ms.size() % 2 == 1 ? ms[half] : (ms[half - 1] + ms[half]) / 2;
+  return {ms.front(), median, std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size())};
+}
+
+size_t PeakResidentBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string HumanBytes(size_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, kUnits[unit]);
+}
+
+// Times and memory, as lines for people or as members of a JSON object.
+struct Measurements {
+  std::vector<double> run_ms;
+  double load_ms;
+  RunCounts counts;
+
+  std::string TimesJson() const {
+    Times t = Summarise(run_ms);
+    return fmt::format(R"({{"runs": {}, "min_ms": {:.6f}, "median_ms": {:.6f}, "mean_ms": {:.6f}}})", run_ms.size(),
+                       t.min_ms, t.median_ms, t.mean_ms);
+  }
+  std::string TimesText() const {
+    Times t = Summarise(run_ms);
+    return fmt::format("{:>8} {:>12} {:>12} {:>12}\n{:>8} {:>12.4f} {:>12.4f} {:>12.4f}\n", "runs", "min ms",
+                       "median ms", "mean ms", run_ms.size(), t.min_ms, t.median_ms, t.mean_ms);
+  }
+  std::string StatsJson() const {
+    std::string out = fmt::format(R"({{"load_ms": {:.6f}, "run_ms": {:.6f})", load_ms, run_ms.back());
+    if (counts.memory) {
+      out += fmt::format(R"(, "peak_bytes": {}, "allocations": {}, "resident_bytes": {})", counts.memory->peak_bytes,
+                         counts.memory->allocations, counts.memory->resident_bytes);
+    }
+    return out + fmt::format(R"(, "process_peak_resident_bytes": {}}})", PeakResidentBytes());
+  }
+  std::string StatsText() const {
+    std::string out = fmt::format("load time         {:.3f} ms\nrun time          {:.3f} ms\n", load_ms, run_ms.back());
+    if (counts.memory) {
+      out += fmt::format("peak memory       {}\nallocations       {}\nresident          {}\n",
+                         HumanBytes(counts.memory->peak_bytes), counts.memory->allocations,
+                         HumanBytes(counts.memory->resident_bytes));
+    }
+    return out + fmt::format("process peak      {}\n", HumanBytes(PeakResidentBytes()));
+  }
+};
+
+Status Save(const std::string& path, const ExportInfo& function, const std::vector<Value>& tensors) {
+  if (path.ends_with(".npy")) {
+    if (tensors.size() != 1) {
+      return {StatusCode::kInvalidInput,
+              fmt::format("--output {}: the result has {} tensors; write an .npz", path, tensors.size())};
+    }
+    return WriteNpyFile(path, ToHostTensor(tensors[0]));
+  }
+  std::vector<std::string> names = TensorNames(function, tensors.size());
+  NamedTensors named;
+  for (size_t i = 0; i < tensors.size(); ++i) named.emplace_back(names[i], ToHostTensor(tensors[i]));
+  return WriteNpz(path, named);
+}
+
+// The result on standard output; measurements with it as JSON, or on standard error.
+void Print(const FlatValue& result, const Executor& executor, const RunFlags& flags, const Measurements& m) {
+  const Profiler* profiler = flags.profile ? executor.profiler() : nullptr;
+  bool measured = flags.repeat > 1 || flags.stats || profiler != nullptr;
+  std::string out = flags.json ? PrintJson(result) : PrintRelay(result);
+  if (flags.json && measured) {
+    out = "{\"result\": " + out;
+    if (flags.repeat > 1) out += ", \"times\": " + m.TimesJson();
+    if (flags.stats) out += ", \"stats\": " + m.StatsJson();
+    if (profiler != nullptr) out += ", \"profile\": " + profiler->Json();
+    out += "}";
+  }
+  out += "\n";
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  if (flags.json || !measured) return;
+  std::fflush(stdout);
+  std::string text;
+  if (flags.repeat > 1) text += m.TimesText();
+  if (flags.stats) text += m.StatsText();
+  if (profiler != nullptr) {
+    double total_ms = std::accumulate(m.run_ms.begin(), m.run_ms.end(), 0.0);
+    text += profiler->Table(static_cast<int64_t>(total_ms * 1e6));
+  }
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable, const RunFlags& flags) {
+  std::unique_ptr<Profiler> profiler;
+  if (flags.profile || flags.trace) {
+    profiler = std::make_unique<Profiler>(Profiler::Options{
+        .kernels = flags.profile, .events = !flags.profile_file.empty(), .instructions = flags.trace});
+    profiler->set_program(&executable->program());
+  }
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<Runtime> runtime,
+                           Runtime::Create({.num_threads = flags.threads, .trace = profiler.get()}));
+  InvocationOptions options;
+  options.memory_limit = flags.memory_limit;
+  options.timeout = flags.timeout();
+  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Invocation> invocation, Invocation::Create(runtime, executable, options));
+  return std::unique_ptr<Executor>(
+      new VmExecutor(std::move(executable), std::move(profiler), std::move(runtime), std::move(invocation)));
+}
+
+Exit Report(const std::string& tool, const Status& status, Exit exit) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}: {}\n", tool, status.message());
+  return exit;
+}
+
+Exit ExitForStatus(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument ? Exit::kUsage : Exit::kBadInput;
+}
+
+Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& flags, double load_ms) {
+  const ExportInfo* function = nullptr;
+  std::string names;
+  for (const ExportInfo& e : executor.program().exports) {
+    if (e.name == flags.function) function = &e;
+    names += (names.empty() ? "" : ", ") + e.name;
+  }
+  if (function == nullptr) {
+    return Report(tool, {StatusCode::kInvalidArgument,
+                         fmt::format("the program has no function {}; it has {}", flags.function, names)},
+                  Exit::kUsage);
+  }
+  TypeTable types(executor.program());
+  Result<std::vector<Value>> inputs = ReadInputs(types, *function, flags.inputs);
+  if (!inputs.ok()) return Report(tool, inputs.status(), ExitForStatus(inputs.status()));
+
+  Measurements m{{}, load_ms, {}};
+  Result<FlatValue> result = FlatValue();
+  for (uint32_t i = 0; i < flags.repeat; ++i) {
+    result = executor.Run(*function, *inputs, types);
+    if (!result.ok()) {
+      // What the runtime says of inputs before it runs.
+      bool bad_input = result.status().code() == StatusCode::kInvalidArgument;
+      return Report(tool, result.status(), bad_input ? Exit::kBadInput : Exit::kRunFailed);
+    }
+    m.counts = executor.counts();
+    m.run_ms.push_back(static_cast<double>(m.counts.run_ns) / 1e6);
+  }
+  Print(*result, executor, flags, m);
+  std::vector<Value> tensors = TensorsOf(*result);
+  if (!flags.output.empty()) {
+    if (Status s = Save(flags.output, *function, tensors); !s.ok()) return Report(tool, s, Exit::kBadInput);
+  }
+  if (!flags.profile_file.empty() && executor.profiler() != nullptr) {
+    if (Status s = executor.profiler()->WriteChromeTrace(flags.profile_file); !s.ok()) {
+      return Report(tool, s, Exit::kBadInput);
+    }
+  }
+  if (flags.expect.empty()) return Exit::kDone;
+  Result<std::string> difference =
+      CompareWithFile(flags.expect, TensorNames(*function, tensors.size()), tensors, flags.tolerance);
+  if (!difference.ok()) return Report(tool, difference.status(), Exit::kBadInput);
+  if (difference->empty()) return Exit::kDone;
+  return Report(tool, {StatusCode::kFailedPrecondition, "--expect: " + *difference}, Exit::kMismatch);
+}
+
+}  // namespace relayvm::tools

@@ -1,0 +1,98 @@
+// The options of a run, and what their texts mean.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "tools/values/run.h"
+
+namespace relayvm::tools {
+
+void RunFlags::AddTo(CLI::App& app, bool with_function) {
+  if (with_function) app.add_option("--function", function, "the function to run (default: main)");
+  app.add_option("--input", inputs,
+                 "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard input), all.npz, "
+                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)")
+      ->allow_extra_args(false);
+  app.add_option("--output", output, "OUT.npy for a single tensor, or OUT.npz: write the result's tensors");
+  app.add_option("--expect", expect, "a .npy or .npz file that the result must agree with (else exit status 4)");
+  app.add_option("--rtol", tolerance.rtol, "relative tolerance of --expect (default: 1e-5)");
+  app.add_option("--atol", tolerance.atol, "absolute tolerance of --expect (default: 1e-5)");
+  app.add_option("--threads", threads, "threads for kernels (default: 1; 0: as many as the machine has)");
+  app.add_option("--repeat", repeat, "run this many times, and print the times")->check(CLI::Range(1u, 1000000000u));
+  app.add_flag("--json", json,
+               "print the result as one JSON value; with --repeat, --stats or --profile, an object with the result as \"result\"");
+  app.add_flag("--profile", profile,
+               "print the time spent in each kernel; --profile FILE.json also writes a Chrome trace");
+  app.add_option("--profile-file", profile_file)->group("");
+  app.add_flag("--trace", trace, "print each instruction as it runs, on standard error");
+  app.add_option("--memory-limit", memory_limit_text, "fail when a run needs more memory: 64MiB, 1GB, ...");
+  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds")->check(CLI::NonNegativeNumber);
+  app.add_flag("--stats", stats, "print times and memory");
+}
+
+Status RunFlags::Finish() {
+  if (!memory_limit_text.empty()) {
+    Result<size_t> size = ParseSize(memory_limit_text);
+    if (!size.ok()) return size.status().WithContext("--memory-limit " + memory_limit_text);
+    memory_limit = *size;
+  }
+  if (!(tolerance.rtol >= 0) || !(tolerance.atol >= 0)) {
+    return {StatusCode::kInvalidArgument, "--rtol and --atol must not be negative"};
+  }
+  if (!output.empty() && !output.ends_with(".npy") && !output.ends_with(".npz")) {
+    return {StatusCode::kInvalidArgument, fmt::format("--output {}: the name must end in .npy or .npz", output)};
+  }
+  return OkStatus();
+}
+
+std::chrono::nanoseconds RunFlags::timeout() const {
+  constexpr double kLongest = 9e9;  // what fits in nanoseconds
+  auto ns = static_cast<int64_t>(std::min(timeout_seconds, kLongest) * 1e9);
+  return std::chrono::nanoseconds(timeout_seconds > 0 ? std::max<int64_t>(ns, 1) : 0);
+}
+
+Result<size_t> ParseSize(const std::string& text) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  constexpr Unit kUnits[] = {
+      {"", 1},           {"b", 1},           {"k", 1 << 10},    {"m", 1 << 20}, {"g", 1 << 30},
+      {"kib", 1 << 10},  {"mib", 1 << 20},   {"gib", 1 << 30},  {"kb", 1e3},    {"mb", 1e6},
+      {"gb", 1e9},       {"t", double{1 << 30} * 1024}, {"tib", double{1 << 30} * 1024}, {"tb", 1e12},
+  };
+  double number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string unit(end, text.data() + text.size());
+  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
+  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const Unit& u : kUnits) {
+    if (error != std::errc() || unit != u.name) continue;
+    double bytes = number * u.bytes;
+    if (!(bytes >= 0) || bytes > 9e18) break;
+    return static_cast<size_t>(bytes);
+  }
+  return {StatusCode::kInvalidArgument, "expected a size such as 64MiB, 1GB or 4096"};
+}
+
+std::vector<std::string> NormalizeRunArguments(std::vector<std::string> args) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& arg = args[i];
+    constexpr std::string_view kProfile = "--profile";
+    if (arg.starts_with("--profile=")) {
+      out.push_back(std::string(kProfile));
+      out.push_back("--profile-file=" + arg.substr(kProfile.size() + 1));
+    } else if (arg == kProfile && i + 1 < args.size() && args[i + 1].ends_with(".json")) {
+      out.push_back(arg);
+      out.push_back("--profile-file=" + args[++i]);
+    } else {
+      out.push_back(arg);
+    }
+  }
+  return out;
+}
+
+}  // namespace relayvm::tools

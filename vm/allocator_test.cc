@@ -1,0 +1,209 @@
+#include "vm/allocator.h"
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace relayvm::vm {
+namespace {
+
+// Owns a heap for a test.
+struct TestHeap {
+  Heap* heap = new Heap;
+  TestHeap() { heap->BeginRun(SIZE_MAX); }
+  ~TestHeap() { heap->Orphan(); }
+  Heap* operator->() const { return heap; }
+};
+
+struct Block {
+  char* data;
+  size_t bytes;
+  char fill;
+};
+
+Block Allocate(Heap& heap, size_t bytes, char fill) {
+  void* p = bytes <= Heap::kMaxSmall ? heap.AllocateSmall(bytes) : heap.AllocateLarge(bytes);
+  REQUIRE(p != nullptr);
+  std::memset(p, fill, bytes);
+  return {static_cast<char*>(p), bytes, fill};
+}
+void Free(Heap& heap, const Block& b) {
+  if (b.bytes <= Heap::kMaxSmall) return heap.FreeSmall(b.data);
+  heap.FreeLarge(b.data, b.bytes);
+}
+bool Intact(const Block& b) {
+  return b.data[0] == b.fill && std::memcmp(b.data, b.data + 1, b.bytes - 1) == 0;
+}
+
+TEST_CASE("heap: every size is aligned and of its own") {
+  TestHeap heap;
+  std::vector<Block> blocks;
+  for (size_t bytes = 1; bytes <= Heap::kMaxSmall; bytes += bytes < 300 ? 1 : bytes / 7) {
+    blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(bytes)));
+    CHECK(reinterpret_cast<uintptr_t>(blocks.back().data) % (bytes % 64 == 0 ? 64 : 16) == 0);
+  }
+  for (size_t bytes : {size_t{16385}, size_t{65536}, size_t{65537}, size_t{1} << 20, Heap::kMaxRunBytes, Heap::kMaxRunBytes + 1}) {
+    blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(bytes)));
+    CHECK(reinterpret_cast<uintptr_t>(blocks.back().data) % 4096 == 0);
+  }
+  for (const Block& b : blocks) CHECK(Intact(b));
+  for (const Block& b : blocks) Free(*heap.heap, b);
+  CHECK(heap->stats().live_bytes == 0);
+}
+
+TEST_CASE("heap: random allocations and frees keep blocks apart, and all comes back") {
+  TestHeap heap;
+  std::mt19937 random(1);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 20000; ++i) {
+    if (blocks.size() > 200 || (!blocks.empty() && random() % 2 == 0)) {
+      size_t k = random() % blocks.size();
+      REQUIRE(Intact(blocks[k]));
+      Free(*heap.heap, blocks[k]);
+      blocks[k] = blocks.back();
+      blocks.pop_back();
+    } else {
+      int log = static_cast<int>(random() % 19);
+      blocks.push_back(Allocate(*heap.heap, (size_t{1} << log) + random() % (size_t{1} << log), static_cast<char>(random())));
+    }
+  }
+  for (const Block& b : blocks) {
+    REQUIRE(Intact(b));
+    Free(*heap.heap, b);
+  }
+  CHECK(heap->stats().live_bytes == 0);
+  heap->Trim();
+  CHECK(heap->stats().resident_bytes == 0);
+}
+
+TEST_CASE("heap: a limit is kept to the byte, and null is no harm") {
+  TestHeap heap;
+  heap->BeginRun(100'000);
+  CHECK(heap->AllocateLarge(100'001) == nullptr);
+  void* large = heap->AllocateLarge(90'000);  // 90,112 in pages
+  REQUIRE(large != nullptr);
+  CHECK(heap->AllocateSmall(Heap::kMaxSmall) == nullptr);
+  std::vector<void*> small;
+  while (void* p = heap->AllocateSmall(64)) small.push_back(p);
+  CHECK(small.size() == (100'000 - 90'112) / 64);
+  CHECK(heap->AllocateLarge(SIZE_MAX - 10) == nullptr);
+  heap->FreeLarge(large, 90'000);
+  CHECK(heap->AllocateSmall(64) != nullptr);
+  CHECK(heap->stats().peak_bytes <= 100'000);
+}
+
+// One run of a chain of tensors: each step allocates the next before it frees the last.
+void RunChain(Heap& heap, size_t bytes) {
+  Block last = Allocate(heap, bytes, 1);
+  for (int i = 0; i < 10; ++i) {
+    Block next = Allocate(heap, bytes + static_cast<size_t>(i) * 100, 2);
+    Free(heap, last);
+    last = next;
+  }
+  Free(heap, last);
+}
+
+TEST_CASE("heap: whatever shapes come, resident memory stays near the largest run's") {
+  auto resident_after = [](const std::vector<size_t>& sizes) {
+    TestHeap heap;
+    size_t most = 0;
+    for (size_t bytes : sizes) {
+      heap->BeginRun(SIZE_MAX);
+      RunChain(*heap.heap, bytes);
+      most = std::max(most, heap->stats().resident_bytes);
+    }
+    return most;
+  };
+  std::mt19937 random(2);
+  for (size_t largest : {size_t{1'200'000}, size_t{10'000'000}, size_t{60'000'000}}) {
+    CAPTURE(largest);
+    std::vector<size_t> sizes;
+    int runs = largest > 20'000'000 ? 30 : 300;
+    for (int i = 0; i < runs; ++i) sizes.push_back(random() % largest + 1);
+    sizes.push_back(largest);
+    for (int i = 0; i < runs; ++i) sizes.push_back(random() % largest + 1);
+    size_t alone = resident_after({largest});
+    CHECK(alone >= 2 * largest);
+    CHECK(resident_after(sizes) <= alone + alone / 4 + (1 << 20));
+  }
+}
+
+TEST_CASE("heap: pages kept for the next run are those that a run needs; small runs give them back") {
+  TestHeap heap;
+  RunChain(*heap.heap, 8 << 20);
+  size_t after_large = heap->stats().resident_bytes;
+  CHECK(after_large >= (16 << 20));
+  heap->BeginRun(SIZE_MAX);
+  RunChain(*heap.heap, 8 << 20);
+  CHECK(heap->stats().resident_bytes <= after_large + (2 << 20));
+  for (int i = 0; i < 3; ++i) {
+    heap->BeginRun(SIZE_MAX);
+    RunChain(*heap.heap, 1000);
+  }
+  CHECK(heap->stats().resident_bytes <= (3 << 20));
+}
+
+TEST_CASE("heap: resident pages are what stats say") {
+  TestHeap heap;
+  char* p = static_cast<char*>(heap->AllocateLarge(10 << 20));
+  std::memset(p, 1, 10 << 20);
+  heap->FreeLarge(p, 10 << 20);
+  CHECK(heap->stats().resident_bytes >= (10 << 20));
+  heap->Trim();
+  CHECK(heap->stats().resident_bytes == 0);
+  std::vector<unsigned char> in_core((10 << 20) / 4096);
+  REQUIRE(mincore(p, 10 << 20, in_core.data()) == 0);
+  size_t pages = 0;
+  for (unsigned char page : in_core) pages += page & 1;
+  CHECK(pages == 0);
+}
+
+TEST_CASE("heap: reset frees all but exported blocks") {
+  TestHeap heap;
+  std::vector<Block> exported;
+  for (size_t bytes : {size_t{20'000}, size_t{3'000'000}, size_t{40'000'000}}) {
+    exported.push_back(Allocate(*heap.heap, bytes, 7));
+    heap->Export(exported.back().data, bytes);
+    Allocate(*heap.heap, bytes, 8);
+    Allocate(*heap.heap, 48, 9);
+  }
+  CHECK(!heap->CanBeReused());
+  heap->Reset();
+  CHECK(heap->stats().live_bytes == 0);
+  for (size_t bytes : {size_t{20'000}, size_t{3'000'000}, size_t{40'000'000}, size_t{48}}) {
+    Allocate(*heap.heap, bytes, 10);
+  }
+  for (const Block& b : exported) CHECK(Intact(b));
+  for (const Block& b : exported) Heap::FreeExported(heap.heap, b.data, b.bytes);
+  CHECK(heap->CanBeReused());
+  heap->BeginRun(SIZE_MAX);
+  heap->Reset();
+  heap->Trim();
+  CHECK(heap->stats().resident_bytes == 0);
+}
+
+TEST_CASE("heap: exported blocks are freed by other threads, before and after the owner is gone") {
+  auto* heap = new Heap;
+  heap->BeginRun(SIZE_MAX);
+  std::vector<Block> blocks;
+  for (int i = 0; i < 64; ++i) {
+    blocks.push_back(Allocate(*heap, 20'000 + static_cast<size_t>(i) * 5000, 3));
+    heap->Export(blocks.back().data, blocks.back().bytes);
+  }
+  std::thread other([&] {
+    for (const Block& b : blocks) Heap::FreeExported(heap, b.data, b.bytes);
+  });
+  for (int i = 0; i < 100; ++i) {
+    heap->BeginRun(SIZE_MAX);
+    RunChain(*heap, 50'000);
+  }
+  heap->Orphan();
+  other.join();
+}
+
+}  // namespace
+}  // namespace relayvm::vm

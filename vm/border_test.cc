@@ -1,0 +1,205 @@
+// Inputs against declared types, and results as values.
+#include "vm/border.h"
+
+#include "vm/testing.h"
+
+namespace relayvm {
+namespace {
+
+using testing::Floats;
+using testing::LoadText;
+using testing::NewInvocation;
+using testing::RunOk;
+
+// A program that gives its one input back.
+std::string Identity(const std::string& type) {
+  return fmt::format(R"(
+.version 1
+.data "List" 1
+  .constructor "Nil" ()
+  .constructor "Cons" (var 0, data 0(var 0))
+.data "Tree" 1
+  .constructor "Leaf" (var 0)
+  .constructor "Node" (data 1(var 0), data 1(var 0))
+.data "Nested" 1
+  .constructor "End" ()
+  .constructor "Deeper" (var 0, data 2((var 0, var 0)))
+.export "main" f0 ("x": {0}) -> {0}
+.function "main" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)",
+                     type);
+}
+
+Value List(const std::vector<Value>& items) {
+  Value list = Value::Adt(0, {});
+  for (size_t i = items.size(); i-- > 0;) list = Value::Adt(1, {items[i], list});
+  return list;
+}
+
+TEST_CASE("inputs: what fits passes, and comes back the same") {
+  Value one = Value::Float32(1), vector = Floats({2}, {1, 2});
+  struct Case {
+    const char* type;
+    Value value;
+  };
+  for (const Case& c : {
+           Case{"float32[]", one},
+           Case{"float32[2]", vector},
+           Case{"float32[?\"n\"]", vector},
+           Case{"(float32[?\"n\"], float32[])", Value::Tuple({vector, one})},
+           Case{"()", Value::Tuple({})},
+           Case{"data 0(float32[])", List({one, one, one})},
+           Case{"data 0(data 0(float32[?\"n\"]))", List({List({vector}), List({})})},
+           Case{"data 1((float32[], data 0(float32[])))", Value::Adt(0, {Value::Tuple({one, List({one})})})},
+           Case{"data 2(float32[])",
+                Value::Adt(1, {one, Value::Adt(1, {Value::Tuple({one, one}), Value::Adt(0, {})})})},
+       }) {
+    CAPTURE(c.type);
+    Value result = RunOk(LoadText(Identity(c.type)), {c.value});
+    CHECK(result.object() == c.value.object());
+  }
+}
+
+TEST_CASE("inputs: what does not fit is named, with what was expected and what came") {
+  Value one = Value::Float32(1), vector = Floats({2}, {1, 2});
+  struct Case {
+    const char* type;
+    Value value;
+    const char* message;
+  };
+  for (const Case& c : {
+           Case{"float32[?\"n\", 300]", vector, "expected Tensor[(n, 300), float32], got Tensor[(2), float32]"},
+           Case{"float32[3]", vector, "expected Tensor[(3), float32], got Tensor[(2), float32]"},
+           Case{"int32[2]", vector, "expected Tensor[(2), int32], got Tensor[(2), float32]"},
+           Case{"float32[]", Value::Tuple({}), "expected float32, got a tuple or constructor with tag 0 and 0 fields"},
+           Case{"(float32[],)", Value::Tuple({one, one}), "expected (float32,), got a tuple or constructor with tag 0 and 2"},
+           Case{"(float32[], float32[2])", Value::Tuple({one, one}), "expected Tensor[(2), float32], got float32"},
+           Case{"data 0(float32[])", Value::Adt(2, {}), "expected List[float32], got a tuple or constructor with tag 2"},
+           Case{"data 0(float32[])", Value::Adt(1, {one}), "Cons takes 2 fields, got 1"},
+           Case{"data 0(float32[])", List({one, vector}), "expected float32, got Tensor[(2), float32]"},
+           Case{"data 0(data 0(float32[]))", List({List({one}), List({vector})}), "expected float32, got Tensor[(2)"},
+           Case{"data 2(float32[])", Value::Adt(1, {one, Value::Adt(1, {one, Value::Adt(0, {})})}), "got float32"},
+           Case{"fn", one, "functions cannot be passed in"},
+           Case{"ref(float32[])", one, "references cannot be passed in"},
+       }) {
+    CAPTURE(c.type);
+    Result<Program> program = Assemble(Identity(c.type));
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    Status status = NewInvocation(LoadText(Identity(c.type)))->Run("main", {c.value}).status();
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    CHECK(testing::Contains(status.message(), "main: parameter %x: "));
+    CHECK_MESSAGE(testing::Contains(status.message(), c.message), status.message());
+  }
+}
+
+TEST_CASE("inputs: a tree that is shared inside is checked once") {
+  Value tree = Value::Adt(0, {Value::Float32(1)});
+  for (int i = 0; i < 200; ++i) tree = Value::Adt(1, {tree, tree});
+  RunOk(LoadText(Identity("data 1(float32[])")), {tree});
+}
+
+TEST_CASE("inputs: deep values take no native stack") {
+  std::vector<Value> items(1'000'000, Value::Float32(1));
+  Value result = RunOk(LoadText(Identity("data 0(float32[])")), {List(items)});
+  CHECK(result.num_fields() == 2);
+}
+
+// A program of one object function whose result may be anything.
+std::shared_ptr<const Executable> Anything(const std::string& body, const std::string& tables = "") {
+  return LoadText(fmt::format(R"(
+.version 1
+{}
+.export "main" f0 () -> float32[]
+.function "main" scalars 0 objects 0 captured 0 registers 4 8 returns object arena 0
+{}
+.end
+.function "f" scalars 0 objects 1 captured 1 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)",
+                              tables, body));
+}
+
+TEST_CASE("results: sharing inside is kept") {
+  Value v = RunOk(Anything(R"(
+  const.i16 i0, 7
+  tensor.box r0, i0, int64
+  adt.new r1, #1, [r0, r0!]
+  adt.new r2, #2, [r1, r1!]
+  ret.r r2!)"),
+                  {});
+  CHECK(v.tag() == 2);
+  CHECK(v.field(0).object() == v.field(1).object());
+  CHECK(v.field(0).field(0).object() == v.field(0).field(1).object());
+  CHECK(testing::ToInt64(v.field(0).field(0)) == 7);
+}
+
+TEST_CASE("results: constants, small and large, outlive the program") {
+  Value small, large;
+  {
+    std::string hex;
+    for (int i = 0; i < 20000; ++i) hex += fmt::format("{:02x}", i % 256);
+    auto executable = Anything(R"(
+  const.r r0, c0
+  const.r r1, c1
+  const.i16 i0, 19000
+  tensor.view r2, r1, [i0]
+  adt.new r0, #0, [r0!, r1!, r2!]
+  ret.r r0!)",
+                               ".constant uint8[4] \"\"\n  .hex 01020304\n.constant uint8[20000] \"\"\n  .hex " + hex + "\n");
+    Value result = RunOk(executable, {});
+    small = result.field(0);
+    large = result.field(2);
+    CHECK(large.data() == executable->program().constants[1].data.data());
+  }
+  CHECK(testing::ElementsOf<uint8_t>(small) == std::vector<uint8_t>{1, 2, 3, 4});
+  CHECK(large.dims()[0] == 19000);
+  CHECK(large.element(18999) == 18999 % 256);
+}
+
+TEST_CASE("results: closures are opaque, references show their content") {
+  Value v = RunOk(Anything(R"(
+  const.i16 i0, 7
+  tensor.box r0, i0, int64
+  closure.new r1, f1, [r0]
+  ref.new r2, r0!
+  adt.new r3, #0, [r1!, r2, r2!]
+  ret.r r3!)"),
+                  {});
+  CHECK(v.field(0).kind() == Value::Kind::kClosure);
+  CHECK(v.field(0).function() == 1);
+  CHECK(v.field(1).kind() == Value::Kind::kRef);
+  CHECK(testing::ToInt64(v.field(1).field(0)) == 7);
+  CHECK(v.field(1).object() == v.field(2).object());
+}
+
+TEST_CASE("results: references that form a cycle cannot leave") {
+  Status status = testing::RunFails(Anything(R"(
+  adt.new r0, #0, []
+  ref.new r1, r0!
+  ref.new r2, r1
+  adt.new r3, #0, [r2!]
+  ref.set r1, r3!
+  ret.r r1!)"),
+                                    {});
+  CHECK(status.code() == StatusCode::kUnsupported);
+  CHECK(testing::Contains(status.message(), "references that form a cycle"));
+}
+
+TEST_CASE("results: deep ones take no native stack") {
+  Value v = RunOk(Anything(R"(
+  const.i64 i0, 1000000
+  adt.new r0, #0, []
+L0:
+  adt.new r0, #1, [r0!]
+  addimm.i i0, i0, -1
+  br.if i0, L0
+  ret.r r0!)"),
+                  {});
+  CHECK(v.num_fields() == 1);
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,126 @@
+#include "vm/image_loader.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "bytecode/test_programs.h"
+
+namespace relayvm::vm {
+namespace {
+
+TEST_CASE("cpu features: levels expand, and what is missing is named") {
+  CHECK(ExpandFeatures("x86-64") == std::vector<std::string>{"cmov", "cx8", "fxsr", "mmx", "sse", "sse2"});
+  CHECK(ExpandFeatures("+avx512f, avx2,+avx2,") == std::vector<std::string>{"avx2", "avx512f"});
+  CHECK(ExpandFeatures("x86-64-v3").size() == 22);
+  CpuFeatures old(ExpandFeatures("x86-64-v2"));
+  CHECK(old.Missing("x86-64-v2").empty());
+  CHECK(old.Missing("x86-64-v2,avx2,amx-tile") == std::vector<std::string>{"amx-tile", "avx2"});
+  CHECK(old.Missing("no-such-thing") == std::vector<std::string>{"no-such-thing"});
+}
+
+TEST_CASE("cpu features: this machine has the base level") {
+  CHECK(CpuFeatures::OfThisMachine().Missing("x86-64").empty());
+  CHECK(CpuFeatures::OfThisMachine().Has("avx2") == (__builtin_cpu_supports("avx2") != 0));
+  CHECK(CpuFeatures::OfThisMachine().Has("avx512f") == (__builtin_cpu_supports("avx512f") != 0));
+  CHECK(CpuFeatures::OfThisMachine().Has("sse4.2") == (__builtin_cpu_supports("sse4.2") != 0));
+}
+
+TEST_CASE("images: the one that asks for most of those that run") {
+  auto choose = [](std::vector<std::string> images, const char* machine) {
+    std::vector<ImageInfo> infos;
+    for (std::string& features : images) infos.push_back({features, {}});
+    return ChooseImage(infos, CpuFeatures(ExpandFeatures(machine)));
+  };
+  CHECK(*choose({"x86-64-v2", "x86-64-v4", "x86-64-v3"}, "x86-64-v4") == 1);
+  CHECK(*choose({"x86-64-v2", "x86-64-v4", "x86-64-v3"}, "x86-64-v3,gfni") == 2);
+  CHECK(*choose({"x86-64-v4", ""}, "x86-64") == 1);
+  Result<size_t> none = choose({"x86-64-v3", "x86-64-v2,amx-tile"}, "x86-64-v2,avx,bmi,bmi2,fma,lzcnt,movbe,xsave");
+  REQUIRE(!none.ok());
+  CHECK(none.status().code() == StatusCode::kUnsupported);
+  CHECK(none.status().message() ==
+        "no kernel image runs on this machine: the one for x86-64-v3 needs avx2, f16c; the one for x86-64-v2,amx-tile needs "
+        "amx-tile; compile with a lower --target");
+}
+
+// Code that returns the word at the start of its second, writable segment, plus one.
+std::vector<uint8_t> TwoSegmentImage() {
+  relayvm::testing::TinyImage image = relayvm::testing::MakeTinyImage();
+  constexpr uint64_t kHeaders = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+  constexpr uint64_t kData = 0x2000;
+  image.header.e_phnum = 2;
+  // mov eax, [rip + data]; inc eax; mov [rip + data], eax; ret
+  auto code = [&](uint64_t at, std::vector<uint8_t> bytes, uint64_t next) {
+    auto distance = static_cast<uint32_t>(kData - next);
+    for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(distance >> (8 * i)));
+    (void)at;
+    return bytes;
+  };
+  std::vector<uint8_t> load = code(kHeaders, {0x8b, 0x05}, kHeaders + 6);
+  std::vector<uint8_t> store = code(kHeaders + 8, {0x89, 0x05}, kHeaders + 14);
+  image.rest = load;
+  image.rest.insert(image.rest.end(), {0xff, 0xc0});
+  image.rest.insert(image.rest.end(), store.begin(), store.end());
+  image.rest.push_back(0xc3);
+  image.segments[0].p_filesz = image.segments[0].p_memsz = kHeaders + image.rest.size();
+  image.rest.resize(0x1000 - kHeaders);
+  for (uint8_t byte : {41, 0, 0, 0}) image.rest.push_back(byte);
+  Elf64_Phdr data{};
+  data.p_type = PT_LOAD;
+  data.p_flags = PF_R | PF_W;
+  data.p_offset = 0x1000;
+  data.p_vaddr = kData;
+  data.p_filesz = 4;
+  data.p_memsz = 0x3000;
+  data.p_align = 4096;
+  image.segments.push_back(data);
+  return image.Bytes();
+}
+constexpr uint64_t kTwoSegmentEntry = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+
+TEST_CASE("images: mapped from memory, code and data") {
+  std::vector<uint8_t> elf = TwoSegmentImage();
+  auto image = MappedImage::Map(elf, nullptr);
+  REQUIRE_MESSAGE(image.ok(), image.status().message());
+  RelayvmKernelFn fn = (*image)->Entry(kTwoSegmentEntry);
+  CHECK(fn(nullptr, nullptr, 0, 1) == 42);
+  CHECK(fn(nullptr, nullptr, 0, 1) == 43);
+  auto second = MappedImage::Map(elf, nullptr);  // has data of its own
+  CHECK((*second)->Entry(kTwoSegmentEntry)(nullptr, nullptr, 0, 1) == 42);
+}
+
+TEST_CASE("images: mapped from a file, also one that is not page-aligned in it") {
+  std::vector<uint8_t> elf = TwoSegmentImage();
+  std::string path = std::string(P_tmpdir) + "/relayvm_image_loader_test." + std::to_string(getpid());
+  for (size_t offset : {size_t{4096}, size_t{100}}) {
+    {
+      std::ofstream file(path, std::ios::binary);
+      file << std::string(offset, 'x');
+      file.write(reinterpret_cast<const char*>(elf.data()), static_cast<std::streamsize>(elf.size()));
+    }
+    auto file = FileMapping::Open(path);
+    REQUIRE(file.ok());
+    auto image = MappedImage::Map((*file)->bytes().subspan(offset), file->get());
+    REQUIRE_MESSAGE(image.ok(), image.status().message());
+    CHECK((*image)->Entry(kTwoSegmentEntry)(nullptr, nullptr, 0, 1) == 42);
+    std::ifstream maps("/proc/self/maps");
+    std::string text((std::istreambuf_iterator<char>(maps)), {});
+    size_t executable = text.find("r-xp 00001000");
+    bool from_file = executable != std::string::npos && text.find(path, executable) < text.find('\n', executable);
+    CHECK(from_file == (offset == 4096));
+  }
+  std::remove(path.c_str());
+}
+
+TEST_CASE("images: what is no image is an error") {
+  std::vector<uint8_t> bytes(100, 1);
+  auto image = MappedImage::Map(bytes, nullptr);
+  REQUIRE(!image.ok());
+  CHECK(image.status().code() == StatusCode::kInvalidInput);
+}
+
+}  // namespace
+}  // namespace relayvm::vm

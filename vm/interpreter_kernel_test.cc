@@ -1,0 +1,237 @@
+// Kernel calls: argument blocks, ranges, threads, scratch, errors, traces.
+#include <algorithm>
+#include <atomic>
+
+#include "vm/testing.h"
+
+namespace relayvm {
+namespace {
+
+using testing::Contains;
+using testing::Int64Values;
+using testing::LoadText;
+using testing::RunFails;
+using testing::RunOk;
+using testing::ScalarProgram;
+using testing::ToInt64;
+
+// Adds 1 to elements begin..end of the int64 buffer 0, and to element n the number of calls.
+int32_t CountUnits(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin, uint32_t end) {
+  if (env->struct_size < sizeof(RelayvmKernelEnv)) return 99;
+  auto* counts = static_cast<int64_t*>(args->buffers[0]);
+  int64_t n = args->scalars[0];
+  if (begin >= end || end > n) return 98;
+  for (uint32_t i = begin; i < end; ++i) ++counts[i];
+  std::atomic_ref(counts[n]).fetch_add(1);
+  return 0;
+}
+
+// Fails with code 1 from unit 5 on, with 2 from unit 50 on.
+int32_t FailAt(const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t begin, uint32_t) {
+  return begin >= 50 ? 2 : begin >= 5 ? 1 : 0;
+}
+
+// Fills its scratch with the number of its range and checks that nobody else wrote to it.
+int32_t UseScratch(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin, uint32_t) {
+  auto* scratch = static_cast<uint32_t*>(args->scratch);
+  if (reinterpret_cast<uintptr_t>(scratch) % 64 != 0) return 3;
+  auto words = static_cast<size_t>(args->scalars[0]) / 4;
+  for (size_t i = 0; i < words; ++i) scratch[i] = begin;
+  for (size_t i = 0; i < words; ++i) {
+    if (scratch[i] != begin) return 4;
+  }
+  return 0;
+}
+
+// Writes scalars 0..2, then the first byte of each buffer, into the last buffer.
+int32_t Gather(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin, uint32_t end) {
+  if (begin != 0 || end != 1) return 5;
+  auto* out = static_cast<int64_t*>(args->buffers[3]);
+  for (int i = 0; i < 3; ++i) out[i] = args->scalars[i];
+  for (int i = 0; i < 3; ++i) out[3 + i] = *static_cast<const uint8_t*>(args->buffers[i]);
+  return 0;
+}
+
+constexpr Builtin kKernels[] = {
+    {"count_units", CountUnits}, {"fail_at", FailAt}, {"use_scratch", UseScratch}, {"gather", Gather}};
+constexpr const char* kTables = R"(
+.source "k.relay"
+.kernel "count_units" scalars 1 buffers 1 builtin
+.kernel "fail_at" scalars 0 buffers 0 builtin
+.kernel "use_scratch" scalars 1 buffers 0 builtin
+.kernel "gather" scalars 3 buffers 4 builtin
+.constant uint8[3] ""
+  .hex 090807
+)";
+
+std::shared_ptr<const Executable> KernelProgram(size_t num_inputs, const std::string& body) {
+  return LoadText(ScalarProgram(num_inputs, body, "", kTables), kKernels);
+}
+
+TEST_CASE("kernels: scalars, registers, constants and slots in order") {
+  // The result is element i9 of what gather wrote, checked one by one.
+  const std::string text = R"(
+.version 1
+)" + std::string(kTables) + R"(
+.export "main" f0 ("x": uint8[2]) -> int64[6]
+.function "main" scalars 0 objects 1 captured 0 registers 4 4 returns object arena 192
+  .slot 0 64
+  .slot 64 100
+  const.i16 i0, -7
+  const.i16 i1, 6
+  const.i64 i2, 123456789012
+  tensor.alloc r1, int64, [i1]
+  kernel.1 k3, [i1, i2, i0], [r0, c0, s1, s0]
+  tensor.box r2, i1, uint8
+  kernel.1 k3, [i0, i1, i2], [r0, c0, r2!, r1]
+  ret.r r1!
+.end
+)";
+  Value result = RunOk(LoadText(text, kKernels), {testing::TensorOf<uint8_t>(DType::kUInt8, {2}, {5, 0})});
+  CHECK(testing::ElementsOf<int64_t>(result) == std::vector<int64_t>{-7, 6, 123456789012, 5, 9, 6});
+}
+
+TEST_CASE("kernels: a taken buffer is released after the call") {
+  auto executable = KernelProgram(1, R"(
+  const.i16 i1, 1000
+L0:
+  tensor.alloc r1, int64, [i1]
+  tensor.alloc r2, int64, [i1]
+  kernel.1 k3, [i1, i1, i1], [r1!, c0, r2, r2!]
+  addimm.i i0, i0, -1
+  br.if i0, L0)");
+  Result<Value> result =
+      testing::NewInvocation(executable, {.memory_limit = 32 << 10})->Run("main", Int64Values({10000}));
+  CHECK_MESSAGE(result.ok(), result.status().message());
+}
+
+TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the grain allows") {
+  const char* text = R"(
+.version 1
+%TABLES%
+.export "main" f0 ("units": int64[], "grain": int64[]) -> int64[?]
+.function "main" scalars 0 objects 2 captured 0 registers 6 4 returns object arena 0
+  tensor.item i0, r0!, int64, 0
+  tensor.item i1, r1!, int64, 0
+  addimm.i i3, i0, 1
+  tensor.alloc r2, int64, [i3]
+  kernel.1 k4, [i3], [r2]
+  kernel k0, i0, i1, i5, [i0], [r2]
+  ret.r r2!
+.end
+)";
+  std::string program = text;
+  std::string tables = std::string(kTables);
+  tables.insert(tables.find(".constant"), ".kernel \"zero\" scalars 1 buffers 1 builtin\n");
+  program.replace(program.find("%TABLES%"), 8, tables);
+  std::vector<Builtin> kernels(std::begin(kKernels), std::end(kKernels));
+  kernels.push_back({"zero", [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
+                       std::memset(args->buffers[0], 0, static_cast<size_t>(args->scalars[0]) * 8);
+                       return 0;
+                     }});
+  auto executable = LoadText(program, kernels);
+  for (uint32_t threads : {1u, 2u, 5u}) {
+    auto invocation = testing::NewInvocation(executable, {}, threads);
+    for (int64_t units : {0, 1, 2, 7, 64, 1000}) {
+      for (int64_t grain : {0, 1, 3, 1000, 5000}) {
+        CAPTURE(threads);
+        CAPTURE(units);
+        CAPTURE(grain);
+        auto counts = testing::ElementsOf<int64_t>(RunOk(*invocation, Int64Values({units, grain})));
+        int64_t calls = counts.back();
+        counts.pop_back();
+        CHECK(counts == std::vector<int64_t>(static_cast<size_t>(units), 1));
+        int64_t effective = std::max<int64_t>(grain, 1);
+        int64_t tasks = std::min((units + effective - 1) / effective, int64_t{4} * threads);
+#ifndef NDEBUG
+        if (threads == 1 || tasks == 1) tasks = std::min<int64_t>(units, 3);  // debug builds split what runs at once
+#else
+        if (threads == 1) tasks = units > 0;
+#endif
+        CHECK(calls == tasks);
+      }
+    }
+  }
+}
+
+TEST_CASE("kernels: scratch is private to a call and grows") {
+  for (uint32_t threads : {1u, 4u}) {
+    auto invocation = testing::NewInvocation(KernelProgram(2, R"(
+  const.i16 i2, 1
+  kernel k2, i0, i2, i1, [i1], [])"),
+                                             {}, threads);
+    for (int64_t bytes : {64, 100000, 8, 5000000, 64}) RunOk(*invocation, Int64Values({100, bytes}));
+    Result<Value> result = invocation->Run("main", Int64Values({1, int64_t{1} << 60}));
+    REQUIRE(!result.ok());
+    CHECK(result.status().code() == StatusCode::kResourceExhausted);
+    CHECK(Contains(result.status().message(), "bytes of a kernel's scratch"));
+  }
+}
+
+TEST_CASE("kernels: an error names the kernel and the line; of several, that of the first units") {
+  auto executable = KernelProgram(1, "  .at 0 12 3\n  const.i16 i1, 1\n  kernel k1, i0, i1, i2, [], []\n");
+  for (uint32_t threads : {1u, 4u}) {
+    auto invocation = testing::NewInvocation(executable, {}, threads);
+    CHECK(invocation->Run("main", Int64Values({1})).ok());
+    Result<Value> result = invocation->Run("main", Int64Values({40}));
+    REQUIRE(!result.ok());
+    CHECK(result.status().code() == StatusCode::kOutOfRange);
+    CHECK(result.status().message() == "main (k.relay:12:3): kernel fail_at: index out of range");
+  }
+  Status status = RunFails(executable, Int64Values({-1}));
+  CHECK(Contains(status.message(), "kernel fail_at: -1 units of work"));
+  status = RunFails(executable, Int64Values({int64_t{1} << 32}));
+  CHECK(Contains(status.message(), "kernel fail_at: 4294967296 units of work"));
+}
+
+TEST_CASE("kernels: a missing one is an error at load") {
+  Result<Program> program = Assemble(ScalarProgram(0, "", "", ".kernel \"no_such\" scalars 0 buffers 0 builtin"));
+  REQUIRE(program.ok());
+  auto executable = Executable::FromProgram(*std::move(program));
+  REQUIRE(!executable.ok());
+  CHECK(executable.status().code() == StatusCode::kUnsupported);
+  CHECK(executable.status().message() ==
+        "the program needs kernel 'no_such', which neither this runtime nor the host has");
+}
+
+struct Recorder : TraceSink {
+  std::vector<std::string> kernels;
+  std::vector<uint32_t> depths;
+  bool instructions = false;
+  void OnKernel(const KernelEvent& event) override {
+    CHECK(event.end_ns >= event.begin_ns);
+    kernels.push_back(fmt::format("{} {}", event.name, event.units));
+  }
+  void OnInstruction(const InstructionEvent& event) override { depths.push_back(event.depth); }
+  bool wants_instructions() const override { return instructions; }
+};
+
+TEST_CASE("kernels: a trace sink sees kernels, and instructions if it wants") {
+  Recorder recorder;
+  auto runtime = Runtime::Create({.trace = &recorder});
+  REQUIRE(runtime.ok());
+  auto executable = LoadText(ScalarProgram(0, R"(
+  const.i16 i0, 3
+  call.i i15, f1, [i0], []
+)",
+                                           R"(
+.function "f" scalars 1 objects 0 captured 0 registers 2 0 returns scalar arena 0
+  kernel k1, i0, i0, i1, [], []
+  kernel.1 k1, [], []
+  ret.i i0
+.end
+)",
+                                           kTables),
+                             kKernels);
+  auto invocation = Invocation::Create(*runtime, executable);
+  REQUIRE(invocation.ok());
+  RunOk(**invocation, {});
+  CHECK(recorder.kernels == std::vector<std::string>{"fail_at 3", "fail_at 1"});
+  CHECK(recorder.depths.empty());
+  recorder.instructions = true;
+  RunOk(**invocation, {});
+  CHECK(recorder.depths == std::vector<uint32_t>{0, 0, 1, 1, 1, 0, 0});
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,227 @@
+// Random bytecode that the verifier accepts never crashes the interpreter: it runs, fails with a status, or is stopped.
+#include <random>
+
+#include "bytecode/code_builder.h"
+#include "bytecode/verifier.h"
+#include "vm/testing.h"
+
+namespace relayvm {
+namespace {
+
+constexpr uint16_t kScalars = 8, kObjects = 8, kFunctions = 4;
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Program Make() {
+    Program program;
+    program.bytecode_version = kBytecodeVersion;
+    program.messages = {"trapped"};
+    program.kernels = {{.name = "touch", .builtin = true, .num_buffers = 2, .num_scalars = 1}};
+    program.tensor_types = {{DType::kFloat32, {3, 4}}, {DType::kInt8, {}}};
+    alignas(64) static const int64_t kData[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    program.constants = {{DType::kInt64, {2, 4}, "", std::as_bytes(std::span(kData))}};
+    auto code = std::make_shared<std::vector<uint16_t>>();
+    // Functions 0 (main) and 1 take and return objects; 2 and 3 take scalars too, and 3 returns one.
+    for (uint16_t f = 0; f < kFunctions; ++f) {
+      FunctionInfo info;
+      info.name = fmt::format("f{}", f);
+      info.num_scalar_args = ScalarArgs(f);
+      info.num_object_args = ObjectArgs(f);
+      info.num_captured = f == 1 ? 1 : 0;
+      info.num_scalar_registers = kScalars;
+      info.num_object_registers = kObjects;
+      info.returns_scalar = f == 3;
+      info.arena_bytes = f % 2 == 0 ? 128 : 0;
+      if (f % 2 == 0) info.slots = {{0, 64}, {64, 64}};
+      info.code_offset = static_cast<uint32_t>(code->size());
+      std::vector<uint16_t> body = Function(f);
+      info.code_size = static_cast<uint32_t>(body.size());
+      code->insert(code->end(), body.begin(), body.end());
+      program.functions.push_back(std::move(info));
+    }
+    ValueType any;
+    any.kind = ValueType::Kind::kTensor;
+    any.dtype = DType::kInt64;
+    ExportInfo main;
+    main.name = "main";
+    main.function = 0;
+    main.params = {any, any};
+    main.param_names = {"a", "b"};
+    main.result = any;
+    program.exports.push_back(std::move(main));
+    program.code = *code;
+    program.owners.push_back(code);
+    return program;
+  }
+
+ private:
+  static uint16_t ScalarArgs(uint16_t f) { return f >= 2 ? 2 : 0; }
+  static uint16_t ObjectArgs(uint16_t f) { return f == 3 ? 1 : 2; }
+  uint32_t Below(uint32_t n) { return random_() % n; }
+
+  std::vector<uint16_t> Function(uint16_t f) {
+    CodeBuilder b;
+    std::vector<CodeBuilder::Label> labels;
+    for (int i = 0; i < 6; ++i) labels.push_back(b.NewLabel());
+    const int length = 10 + static_cast<int>(Below(40));
+    for (int i = 0; i < length; ++i) {
+      for (size_t k = 0; k < labels.size(); ++k) {
+        if (static_cast<int>(k) * length / 6 == i) b.Bind(labels[k]);
+      }
+      Instruction(b, f, labels);
+    }
+    if (f == 3) {
+      b.Op(Opcode::kReturnI).I(Below(kScalars));
+    } else {
+      b.Op(Opcode::kReturnR).R(Below(kObjects), true);
+    }
+    Result<std::vector<uint16_t>> code = b.Finish();
+    REQUIRE_MESSAGE(code.ok(), code.status().message());
+    return *std::move(code);
+  }
+
+  void Instruction(CodeBuilder& b, uint16_t f, const std::vector<CodeBuilder::Label>& labels) {
+    // Registers taken by this instruction: none is named again.
+    taken_ = 0;
+    Opcode opcode;
+    do {
+      opcode = static_cast<Opcode>(Below(kNumOpcodes));
+    } while (opcode == Opcode::kReturnI || opcode == Opcode::kReturnR || opcode == Opcode::kTailClosure ||
+             (opcode == Opcode::kSlotItem && f % 2 != 0) || (opcode == Opcode::kTrap && Below(8) != 0) ||
+             (opcode == Opcode::kTailCall && f == 3 && Below(4) != 0));
+    auto callee = static_cast<uint16_t>(Below(3));
+    if (opcode == Opcode::kCallI || (opcode == Opcode::kTailCall && f == 3)) callee = 3;
+    if (opcode == Opcode::kClosureNew) callee = 1;
+    CodeBuilder::Instruction op = b.Op(opcode);
+    const OpcodeInfo& info = GetOpcodeInfo(opcode);
+    bool scalar_list_given = false;
+    for (int i = 0; i < info.num_operands; ++i) {
+      switch (info.operands[static_cast<size_t>(i)]) {
+        case OperandKind::IOUT:
+        case OperandKind::IIN: op.I(Below(kScalars)); break;
+        case OperandKind::ROUT: op.R(Below(kObjects)); break;
+        case OperandKind::RIN: {
+          uint16_t operand = ObjectOperand();
+          op.R(operand & kRegisterMask, (operand & kTakeBit) != 0);
+          break;
+        }
+        case OperandKind::IMM16: op.Imm16(static_cast<int16_t>(Below(20)) - 10); break;
+        case OperandKind::IMM32: op.Imm32(Below(4)); break;
+        case OperandKind::IMM64: op.Imm64(static_cast<int64_t>(random_()) << Below(32)); break;
+        case OperandKind::DTYPE: {
+          static constexpr DType kTypes[] = {DType::kInt64, DType::kInt8, DType::kUInt32, DType::kInt16};
+          op.Type(kTypes[Below(4)]);
+          break;
+        }
+        case OperandKind::FUNC: op.Unit(callee); break;
+        case OperandKind::CONST:
+        case OperandKind::KERNEL:
+        case OperandKind::MESSAGE: op.Unit(0); break;
+        case OperandKind::TYPE:
+        case OperandKind::SLOT: op.Unit(Below(2)); break;
+        case OperandKind::TAG:
+        case OperandKind::FIELD: op.Unit(Below(3)); break;
+        case OperandKind::CMP: op.Cmp(static_cast<Comparison>(Below(kNumComparisons))); break;
+        case OperandKind::FN: {
+          bool binary = opcode == Opcode::kCall2F32 || opcode == Opcode::kCall2F64;
+          op.Fn(static_cast<ScalarFunction>(binary ? kFirstBinaryScalarFunction +
+                                                         static_cast<int>(Below(kNumScalarFunctions - kFirstBinaryScalarFunction))
+                                                   : static_cast<int>(Below(kFirstBinaryScalarFunction))));
+          break;
+        }
+        case OperandKind::TARGET: op.To(labels[Below(6)]); break;
+        case OperandKind::TARGETS: {
+          std::vector<CodeBuilder::Label> targets;
+          for (uint32_t n = Below(4); n > 0; --n) targets.push_back(labels[Below(6)]);
+          op.Targets(targets);
+          break;
+        }
+        case OperandKind::ILIST: {
+          uint32_t n = Below(3);
+          if (opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall) n = ScalarArgs(callee);
+          if (opcode == Opcode::kKernel || opcode == Opcode::kKernel1) n = 1;
+          std::vector<uint16_t> list;
+          for (; n > 0; --n) list.push_back(static_cast<uint16_t>(Below(kScalars)));
+          op.IList(list);
+          scalar_list_given = true;
+          break;
+        }
+        case OperandKind::RLIST: {
+          uint32_t n = Below(4);
+          if (scalar_list_given) n = ObjectArgs(callee);
+          if (opcode == Opcode::kClosureNew) n = 1;
+          std::vector<uint16_t> list;
+          for (; n > 0; --n) list.push_back(ObjectOperand());
+          op.RList(list);
+          break;
+        }
+        case OperandKind::BUFS: {
+          std::vector<BufferOperand> buffers;
+          for (int n = 0; n < 2; ++n) {
+            uint32_t kind = Below(f % 2 == 0 ? 3 : 2);
+            if (kind == 0) {
+              uint16_t operand = ObjectOperand();
+              buffers.push_back({BufferKind::kRegister, static_cast<uint16_t>(operand & kRegisterMask),
+                                 (operand & kTakeBit) != 0});
+            } else if (kind == 1) {
+              buffers.push_back({BufferKind::kConstant, 0, false});
+            } else {
+              buffers.push_back({BufferKind::kSlot, static_cast<uint16_t>(Below(2)), false});
+            }
+          }
+          op.Bufs(buffers);
+          break;
+        }
+      }
+    }
+  }
+
+  uint16_t ObjectOperand() {
+    for (;;) {
+      auto reg = static_cast<uint16_t>(Below(kObjects));
+      if ((taken_ >> reg & 1) != 0) continue;
+      if (((used_ = taken_) >> reg & 1) == 0 && Below(4) == 0) {
+        taken_ |= 1u << reg;
+        return static_cast<uint16_t>(reg | kTakeBit);
+      }
+      return reg;
+    }
+  }
+
+  std::mt19937 random_;
+  uint32_t taken_ = 0, used_ = 0;
+};
+
+TEST_CASE("random programs: run, fail or are stopped, but never crash") {
+  Builtin touch = {"touch", [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin, uint32_t) -> int32_t {
+                     return args->scalars[0] % 7 == 0 && begin > 0 ? 1 : 0;
+                   }};
+  auto runtime = testing::TestRuntime();
+  int ok = 0, failed = 0, rejected = 0;
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    CAPTURE(seed);
+    LoadOptions load;
+    load.kernels = {&touch, 1};
+    auto executable = Executable::FromProgram(Generator(seed).Make(), load);
+    if (!executable.ok()) {
+      ++rejected;  // a register named again after it was taken, or the like
+      continue;
+    }
+    auto invocation = Invocation::Create(
+        runtime, *executable,
+        {.memory_limit = 4 << 20, .stack_limit = 1 << 20, .timeout = std::chrono::milliseconds(2)});
+    REQUIRE(invocation.ok());
+    Result<Value> result = (*invocation)->Run("main", testing::Int64Values({3, 4}));
+    ++(result.ok() ? ok : failed);
+    if (!result.ok()) CHECK(result.status().code() != StatusCode::kInternal);
+  }
+  CAPTURE(rejected);
+  CHECK(rejected < 2000);
+  CHECK(ok > 20);
+  CHECK(failed > 20);
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,77 @@
+#include "vm/stack.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "vm/allocator.h"
+
+namespace relayvm::vm {
+namespace {
+
+TEST_CASE("vm stack: reserved address space, kept when the size is the same") {
+  VmStack stack;
+  REQUIRE(stack.Reserve(size_t{1} << 30).ok());
+  char* begin = stack.begin();
+  CHECK(stack.end() - begin == (1 << 30));
+  begin[0] = 1;
+  stack.end()[-1] = 2;
+  REQUIRE(stack.Reserve(size_t{1} << 30).ok());
+  CHECK(stack.begin() == begin);
+  stack.Trim(4096);
+  CHECK(begin[0] == 1);
+  CHECK(stack.end()[-1] == 0);
+  REQUIRE(stack.Reserve(1).ok());
+  CHECK(stack.end() - stack.begin() == 4096);
+  CHECK(!stack.Reserve(size_t{1} << 60).ok());
+  CHECK(stack.end() - stack.begin() == 4096);
+}
+
+TEST_CASE("arenas: aligned, apart, last in first out, and given back") {
+  auto* heap = new Heap;
+  heap->BeginRun(SIZE_MAX);
+  ArenaStack arenas(heap);
+  struct Arena {
+    char* data;
+    size_t bytes;
+    char fill;
+  };
+  std::vector<Arena> active;
+  std::mt19937 random(3);
+  for (int i = 0; i < 5000; ++i) {
+    if (!active.empty() && (random() % 5 < 2 || i > 4000)) {
+      const Arena& a = active.back();
+      REQUIRE(a.data[0] == a.fill);
+      REQUIRE(std::memcmp(a.data, a.data + 1, a.bytes - 1) == 0);
+      arenas.Pop(a.data);
+      active.pop_back();
+      continue;
+    }
+    size_t bytes = 64 * (1 + random() % (i % 50 == 0 ? 20000 : 100));
+    char* data = arenas.Push(bytes);
+    REQUIRE(data != nullptr);
+    CHECK(reinterpret_cast<uintptr_t>(data) % 64 == 0);
+    std::memset(data, static_cast<char>(i), bytes);
+    active.push_back({data, bytes, static_cast<char>(i)});
+  }
+  while (!active.empty()) {
+    arenas.Pop(active.back().data);
+    active.pop_back();
+  }
+  CHECK(heap->stats().live_bytes <= (2 << 20));  // one spare chunk
+  arenas.Clear();
+  heap->Reset();
+  CHECK(arenas.Push(64) != nullptr);
+  arenas.Clear();
+  heap->Reset();
+  heap->BeginRun(1 << 20);
+  CHECK(arenas.Push(2 << 20) == nullptr);
+  CHECK(arenas.Push(SIZE_MAX & ~size_t{63}) == nullptr);
+  arenas.Clear();
+  heap->Orphan();
+}
+
+}  // namespace
+}  // namespace relayvm::vm

@@ -1,0 +1,112 @@
+#include "vm/value.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "vm/testing.h"
+
+namespace relayvm {
+namespace {
+
+TEST_CASE("value: tensors from host memory, copied") {
+  float data[6] = {1, 2, 3, 4, 5, 6};
+  int64_t dims[2] = {2, 3};
+  Value v = *Value::CopyTensor(DType::kFloat32, dims, data);
+  data[0] = 9;
+  CHECK(v.kind() == Value::Kind::kTensor);
+  CHECK(v.dtype() == DType::kFloat32);
+  CHECK(v.dims()[1] == 3);
+  CHECK(v.bytes() == 24);
+  CHECK(reinterpret_cast<uintptr_t>(v.data()) % 64 == 0);
+  CHECK(testing::ElementsOf<float>(v) == std::vector<float>{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("value: tensors in host memory, wrapped when aligned") {
+  int released = 0;
+  auto release = [](void* context) { ++*static_cast<int*>(context); };
+  auto* memory = static_cast<char*>(std::aligned_alloc(64, 128));
+  int64_t dims[1] = {8};
+  {
+    Value v = *Value::WrapTensor(DType::kInt8, dims, memory, release, &released);
+    CHECK(v.data() == memory);
+    CHECK(v.mutable_data() == nullptr);
+    Value copy = v;
+    v = Value();
+    CHECK(released == 0);
+  }
+  CHECK(released == 1);
+  memory[5] = 42;
+  Value v = *Value::WrapTensor(DType::kInt8, dims, memory + 4, release, &released);
+  CHECK(released == 2);  // copied
+  CHECK(v.data() != memory + 4);
+  CHECK(v.element(1) == 42);
+  int64_t negative[1] = {-1};
+  CHECK(!Value::WrapTensor(DType::kInt8, negative, memory, release, &released).ok());
+  CHECK(released == 3);
+  std::free(memory);
+}
+
+TEST_CASE("value: bad shapes") {
+  int64_t negative[2] = {2, -3};
+  CHECK(Value::NewTensor(DType::kInt8, negative).status().message() == "a tensor of shape (2, -3): negative or too large");
+  int64_t huge[2] = {int64_t{1} << 40, int64_t{1} << 40};
+  CHECK(Value::NewTensor(DType::kInt8, huge).status().code() == StatusCode::kInvalidArgument);
+  int64_t large[1] = {int64_t{1} << 46};
+  CHECK(Value::NewTensor(DType::kInt8, large).status().code() == StatusCode::kResourceExhausted);
+  std::vector<int64_t> rank(256, 1);
+  CHECK(Value::NewTensor(DType::kInt8, rank).status().message() == "a tensor of rank 256, above 255");
+}
+
+TEST_CASE("value: scalars") {
+  CHECK(Value::Int64(-5).element(0) == static_cast<uint64_t>(-5));
+  CHECK(Value::Int32(-5).bytes() == 4);
+  CHECK(Value::Bool(true).element(0) == 1);
+  CHECK(*static_cast<const float*>(Value::Float32(1.5f).data()) == 1.5f);
+  CHECK(*static_cast<const double*>(Value::Float64(2.5).data()) == 2.5);
+  CHECK(Value::Int64(1).dims().empty());
+}
+
+TEST_CASE("value: tuples and constructors; what is unshared may be written") {
+  Value number = Value::Int64(1);
+  *static_cast<int64_t*>(number.mutable_data()) = 7;
+  Value pair = Value::Adt(3, {number, Value::Tuple({})});
+  CHECK(number.mutable_data() == nullptr);
+  CHECK(pair.kind() == Value::Kind::kAdt);
+  CHECK(pair.tag() == 3);
+  CHECK(pair.num_fields() == 2);
+  CHECK(pair.field(0).element(0) == 7);
+  CHECK(pair.field(1).num_fields() == 0);
+  CHECK(!Value());
+  CHECK(Value().kind() == Value::Kind::kNone);
+}
+
+TEST_CASE("value: a list of ten million is dropped without recursion, from any thread") {
+  Value list = Value::Adt(0, {});
+  for (int i = 0; i < 10'000'000; ++i) {
+    std::vector<Value> fields;
+    fields.push_back(std::move(list));
+    list = Value::Adt(1, std::move(fields));
+  }
+  std::thread([moved = std::move(list)]() mutable { moved = Value(); }).join();
+}
+
+TEST_CASE("value: held by many threads") {
+  Value shared = Value::Tuple({Value::Int64(1), Value::Int64(2)});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([copy = shared] {
+      for (int i = 0; i < 10000; ++i) {
+        Value again = copy;
+        Value field = again.field(static_cast<size_t>(i % 2));
+      }
+    });
+  }
+  shared = Value();
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace relayvm
