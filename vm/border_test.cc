@@ -74,7 +74,7 @@ TEST_CASE("inputs: what does not fit is named, with what was expected and what c
            Case{"float32[3]", vector, "expected Tensor[(3), float32], got Tensor[(2), float32]"},
            Case{"int32[2]", vector, "expected Tensor[(2), int32], got Tensor[(2), float32]"},
            Case{"float32[]", Value::Tuple({}), "expected float32, got a tuple or constructor with tag 0 and 0 fields"},
-           Case{"(float32[],)", Value::Tuple({one, one}), "expected (float32,), got a tuple or constructor with tag 0 and 2"},
+           Case{"(float32[])", Value::Tuple({one, one}), "expected (float32,), got a tuple or constructor with tag 0 and 2"},
            Case{"(float32[], float32[2])", Value::Tuple({one, one}), "expected Tensor[(2), float32], got float32"},
            Case{"data 0(float32[])", Value::Adt(2, {}), "expected List[float32], got a tuple or constructor with tag 2"},
            Case{"data 0(float32[])", Value::Adt(1, {one}), "Cons takes 2 fields, got 1"},

@@ -146,7 +146,7 @@ void KeepLoops(llvm::Function* function) {
   llvm::Metadata* off =
       llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
   for (BasicBlock& block : *function) {
-    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    auto* branch = llvm::dyn_cast_or_null<llvm::BranchInst>(block.getTerminator());
     if (!branch || !branch->isConditional() || branch->getMetadata(llvm::LLVMContext::MD_loop)) {
       continue;
     }

@@ -5,6 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 namespace relayvm::codegen {
@@ -67,7 +68,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   const unsigned accumulators = config.rows * config.vectors;
   unsigned sets = 1;
   while (sets < 4 && accumulators * sets < 8) sets *= 2;
-  const unsigned unroll = 4;
+  const unsigned unroll = getenv("UNR") ? atoi(getenv("UNR")) : 4;
 
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
   {
