@@ -330,6 +330,7 @@ dispatch:
     for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) next_scalars[i] = 0;
     for (uint32_t i = 0; i < num_objects; ++i) next_objects[i] = TakeOrRetain(objects, object_args[i]);
     for (uint32_t i = num_objects; i < callee->num_object_registers; ++i) next_objects[i] = Empty();
+    if constexpr (kTraced) ++depth_;
     frame = next;
     scalars = next_scalars;
     objects = next_objects;
@@ -393,6 +394,7 @@ dispatch:
     for (uint32_t i = 0; i < num_objects; ++i) next_objects[filled++] = TakeOrRetain(objects, object_args[i]);
     for (; filled < callee->num_object_registers; ++filled) next_objects[filled] = Empty();
     RELEASE_IF_TAKEN(2);
+    if constexpr (kTraced) ++depth_;
     frame = next;
     scalars = next_scalars;
     objects = next_objects;
@@ -435,6 +437,7 @@ dispatch:
     if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
     pc = frame->return_pc;
     uint64_t destination = frame->return_register;
+    if constexpr (kTraced) --depth_;
     frame = frame->caller;
     ENTER_FRAME();
     scalars[destination] = value;
@@ -452,6 +455,7 @@ dispatch:
     }
     pc = frame->return_pc;
     uint64_t destination = frame->return_register;
+    if constexpr (kTraced) --depth_;
     frame = frame->caller;
     ENTER_FRAME();
     Object* old = objects[destination];

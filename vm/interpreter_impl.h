@@ -65,7 +65,8 @@ class Interpreter {
   InterpreterContext& context_;
   Heap& heap_;
   RelayvmKernelEnv env_;
-  int64_t fuel_ = 0;  // polls until the clock is read
+  int64_t fuel_ = 0;     // polls until the clock is read
+  uint32_t depth_ = 0;   // of calls; kept when traced
   Object* result_ = nullptr;
   Status error_;
 };

@@ -362,10 +362,8 @@ bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall
 
 void Interpreter::TraceInstruction(Frame* frame, const uint16_t* pc) {
   if (!context_.trace->wants_instructions()) return;
-  uint32_t depth = 0;
-  for (Frame* f = frame->caller; f != nullptr; f = f->caller) ++depth;
   context_.trace->OnInstruction(
-      {frame->function->index, static_cast<uint32_t>(pc - frame->function->code), depth});
+      {frame->function->index, static_cast<uint32_t>(pc - frame->function->code), depth_});
 }
 
 }  // namespace relayvm::vm

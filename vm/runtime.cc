@@ -67,8 +67,10 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
 void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
   // A heap that values still point into stays theirs.
   if (!workspace->heap->CanBeReused()) return;
-  workspace->heap->Trim();
-  workspace->scratch.Trim(0);
+  // A little memory stays, so that short invocations do not map and fault anew.
+  constexpr size_t kIdleBytes = 256 << 10;
+  if (workspace->heap->stats().resident_bytes > kIdleBytes) workspace->heap->Trim();
+  workspace->scratch.Trim(kIdleBytes);
   std::lock_guard lock(impl_->mutex);
   if (impl_->idle.size() < impl_->options.max_idle_workspaces) impl_->idle.push_back(std::move(workspace));
 }

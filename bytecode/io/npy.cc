@@ -1,5 +1,7 @@
 #include "bytecode/io/npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -7,8 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace relayvm {
 namespace {
@@ -40,7 +40,8 @@ class HeaderParser {
       auto key = String();
       if (!key || !Accept(':')) return Malformed();
       if (*key == "descr") {
-        if (Peek() == '[') return Status(StatusCode::kUnsupported, "npy: arrays of structures are not supported");
+        if (Peek() == '[')
+          return Status(StatusCode::kUnsupported, "npy: arrays of structures are not supported");
         auto value = String();
         if (!value) return Malformed();
         header.descr = *value;
@@ -58,14 +59,16 @@ class HeaderParser {
       if (!Accept(',') && Peek() != '}') return Malformed();
     }
     if (Peek() != '\0') return Malformed();
-    if (!has_descr || !has_order || !has_shape) return Bad("header without descr, fortran_order or shape");
+    if (!has_descr || !has_order || !has_shape)
+      return Bad("header without descr, fortran_order or shape");
     return header;
   }
 
  private:
   static Status Malformed() { return Bad("malformed header"); }
   char Peek() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
+      ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   bool Accept(char c) {
@@ -95,7 +98,9 @@ class HeaderParser {
       Peek();
       size_t begin = at_;
       for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, text_[at_] - '0', &value)) return false;
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, text_[at_] - '0', &value))
+          return false;
       }
       if (at_ == begin || shape->size() == kMaxRank) return false;
       Accept('L');  // Python 2
@@ -114,13 +119,15 @@ struct NpyType {
   DType dtype;
 };
 constexpr NpyType kTypes[] = {
-    {"b1", DType::kBool},   {"i1", DType::kInt8},   {"i2", DType::kInt16},   {"i4", DType::kInt32},
-    {"i8", DType::kInt64},  {"u1", DType::kUInt8},  {"u2", DType::kUInt16},  {"u4", DType::kUInt32},
-    {"u8", DType::kUInt64}, {"f2", DType::kFloat16}, {"f4", DType::kFloat32}, {"f8", DType::kFloat64},
+    {"b1", DType::kBool},    {"i1", DType::kInt8},    {"i2", DType::kInt16},
+    {"i4", DType::kInt32},   {"i8", DType::kInt64},   {"u1", DType::kUInt8},
+    {"u2", DType::kUInt16},  {"u4", DType::kUInt32},  {"u8", DType::kUInt64},
+    {"f2", DType::kFloat16}, {"f4", DType::kFloat32}, {"f8", DType::kFloat64},
 };
 
 void SwapBytes(std::vector<std::byte>& data, size_t width) {
-  for (size_t i = 0; i + width <= data.size(); i += width) std::reverse(data.begin() + i, data.begin() + i + width);
+  for (size_t i = 0; i + width <= data.size(); i += width)
+    std::reverse(data.begin() + i, data.begin() + i + width);
 }
 
 // Column-major to row-major.
@@ -128,7 +135,8 @@ std::vector<std::byte> FromFortranOrder(const te::HostTensor& t) {
   const size_t width = static_cast<size_t>(DTypeBytes(t.dtype));
   const size_t rank = t.shape.size();
   std::vector<size_t> strides(rank, width);
-  for (size_t i = 1; i < rank; ++i) strides[i] = strides[i - 1] * static_cast<size_t>(t.shape[i - 1]);
+  for (size_t i = 1; i < rank; ++i)
+    strides[i] = strides[i - 1] * static_cast<size_t>(t.shape[i - 1]);
   std::vector<std::byte> out(t.data.size());
   std::vector<int64_t> index(rank, 0);
   size_t from = 0;
@@ -159,16 +167,19 @@ Status FileError(const std::string& path, std::string_view what) {
 Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
   uint64_t left = size;
   auto take = [&](std::span<std::byte> buffer, std::string_view what) -> Status {
-    if (buffer.size() > left) return Bad(fmt::format("truncated {}: {} bytes are missing", what, buffer.size() - left));
+    if (buffer.size() > left)
+      return Bad(fmt::format("truncated {}: {} bytes are missing", what, buffer.size() - left));
     left -= buffer.size();
     return buffer.empty() ? OkStatus() : read(buffer);
   };
   std::byte prefix[8];
   RELAYVM_RETURN_IF_ERROR(take(prefix, "header"));
-  if (std::memcmp(prefix, kMagic.data(), kMagic.size()) != 0) return Bad("not a .npy file (wrong magic number)");
+  if (std::memcmp(prefix, kMagic.data(), kMagic.size()) != 0)
+    return Bad("not a .npy file (wrong magic number)");
   const int major = static_cast<int>(prefix[6]);
   if (major < 1 || major > 3) {
-    return Status(StatusCode::kUnsupported, fmt::format("npy: format {}.{} is not supported", major, static_cast<int>(prefix[7])));
+    return Status(StatusCode::kUnsupported, fmt::format("npy: format {}.{} is not supported", major,
+                                                        static_cast<int>(prefix[7])));
   }
   std::byte length_bytes[4] = {};
   RELAYVM_RETURN_IF_ERROR(take(std::span(length_bytes, major == 1 ? 2 : 4), "header"));
@@ -180,21 +191,26 @@ Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
   RELAYVM_ASSIGN_OR_RETURN(Header header, HeaderParser(text).Parse());
 
   const std::string_view descr = header.descr;
-  const bool has_order = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
+  const bool has_order =
+      !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   const std::string_view code = descr.substr(has_order ? 1 : 0);
-  auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NpyType& t) { return t.code == code; });
-  if (type == std::end(kTypes)) return Status(StatusCode::kUnsupported, fmt::format("npy: dtype '{}' is not supported", descr));
+  auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                            [&](const NpyType& t) { return t.code == code; });
+  if (type == std::end(kTypes))
+    return Status(StatusCode::kUnsupported, fmt::format("npy: dtype '{}' is not supported", descr));
   te::HostTensor tensor{type->dtype, std::move(header.shape), {}};
   const auto width = static_cast<uint64_t>(DTypeBytes(tensor.dtype));
   uint64_t data_bytes = width;
   bool overflow = false;
   const bool empty = std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0;
   for (int64_t dim : tensor.shape) {
-    overflow |= __builtin_mul_overflow(data_bytes, empty ? 0 : static_cast<uint64_t>(dim), &data_bytes);
+    overflow |=
+        __builtin_mul_overflow(data_bytes, empty ? 0 : static_cast<uint64_t>(dim), &data_bytes);
   }
   if (overflow) return Bad("the shape is too large");
   if (data_bytes < left) return Bad(fmt::format("{} bytes after the data", left - data_bytes));
-  if (data_bytes > left) return Bad(fmt::format("truncated data: {} of {} bytes", left, data_bytes));
+  if (data_bytes > left)
+    return Bad(fmt::format("truncated data: {} of {} bytes", left, data_bytes));
   tensor.data.resize(data_bytes);
   RELAYVM_RETURN_IF_ERROR(take(tensor.data, "data"));
   if (has_order && descr[0] == '>') SwapBytes(tensor.data, width);
@@ -215,13 +231,17 @@ Result<te::HostTensor> ParseNpy(std::span<const std::byte> bytes) {
 }
 
 Result<std::vector<std::byte>> SerializeNpy(const te::HostTensor& tensor) {
-  auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NpyType& t) { return t.dtype == tensor.dtype; });
+  auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                            [&](const NpyType& t) { return t.dtype == tensor.dtype; });
   if (type == std::end(kTypes)) {
-    return Status(StatusCode::kUnsupported, fmt::format("npy: {} has no .npy form; cast to float32 first", DTypeName(tensor.dtype)));
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("npy: {} has no .npy form; cast to float32 first", DTypeName(tensor.dtype)));
   }
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                   DTypeBytes(tensor.dtype) == 1 ? '|' : '<', type->code, fmt::join(tensor.shape, ", "),
-                                   tensor.shape.size() == 1 ? "," : "");
+  std::string header =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                  DTypeBytes(tensor.dtype) == 1 ? '|' : '<', type->code,
+                  fmt::join(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
   const bool is_long = header.size() + 64 > 0xFFFF;
   const size_t prefix = is_long ? 12 : 10;
   header.append(63 - (prefix + header.size()) % 64, ' ');
@@ -257,7 +277,8 @@ Status WriteNpyFile(const std::string& path, const te::HostTensor& tensor) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, SerializeNpy(tensor));
   File file(std::fopen(path.c_str(), "wb"));
   if (file == nullptr) return FileError(path, "create");
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) return FileError(path, "write");
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+    return FileError(path, "write");
   if (std::fclose(file.release()) != 0) return FileError(path, "write");
   return OkStatus();
 }

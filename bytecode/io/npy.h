@@ -1,8 +1,9 @@
-// numpy's .npy files: one tensor. Formats 1.0 to 3.0, any byte order, C or Fortran order; written as 1.0 (2.0 when the
-// header is long), little endian, C order.
+// numpy's .npy files: one tensor. Formats 1.0 to 3.0, any byte order, C or Fortran order; written
+// as 1.0 (2.0 when the header is long), little endian, C order.
 //
 //   0  "\x93NUMPY"   6  major, minor   8  u16 (1.0) or u32 (2.0, 3.0) length of the header
-//   then a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } padded to 64 bytes, then the data
+//   then a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } padded to 64
+//   bytes, then the data
 //
 // bfloat16 has no .npy form. Reading is safe on any bytes. Thread-safe. Tested by npy_test.cc.
 #pragma once

@@ -50,27 +50,35 @@ TEST_CASE("reads what numpy writes, and writes the same bytes") {
        Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
            "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40\x00\x00\x80\x40\x00\x00\xa0\x40\x00\x00\xc0\x40"sv),
        Tensor<float>(DType::kFloat32, {2, 3}, {1, 2, 3, 4, 5, 6}), true},
-      {"scalar float16", Npy("{'descr': '<f2', 'fortran_order': False, 'shape': (), }", "\x00\x3e"sv),
+      {"scalar float16",
+       Npy("{'descr': '<f2', 'fortran_order': False, 'shape': (), }", "\x00\x3e"sv),
        Tensor<uint16_t>(DType::kFloat16, {}, {0x3E00}), true},
       {"bool", Npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x01\x00"sv),
        Tensor<uint8_t>(DType::kBool, {2}, {1, 0}), true},
-      {"bool of other bytes", Npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x07\x00"sv),
+      {"bool of other bytes",
+       Npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x07\x00"sv),
        Tensor<uint8_t>(DType::kBool, {2}, {1, 0}), false},
       {"empty", Npy("{'descr': '<u8', 'fortran_order': False, 'shape': (0, 3), }", ""),
        Tensor<uint64_t>(DType::kUInt64, {0, 3}, {}), true},
       {"Fortran order",
-       Npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", "\x01\x00\x04\x00\x02\x00\x05\x00\x03\x00\x06\x00"sv),
+       Npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }",
+           "\x01\x00\x04\x00\x02\x00\x05\x00\x03\x00\x06\x00"sv),
        Tensor<int16_t>(DType::kInt16, {2, 3}, {1, 2, 3, 4, 5, 6}), false},
       {"Fortran order of rank 3",
-       Npy("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 1, 3), }", "\x01\x04\x02\x05\x03\x06"sv),
+       Npy("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 1, 3), }",
+           "\x01\x04\x02\x05\x03\x06"sv),
        Tensor<int8_t>(DType::kInt8, {2, 1, 3}, {1, 2, 3, 4, 5, 6}), false},
-      {"big endian", Npy("{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }", "\x00\x00\x00\x01\x00\x00\x01\x00"sv),
+      {"big endian",
+       Npy("{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }",
+           "\x00\x00\x00\x01\x00\x00\x01\x00"sv),
        Tensor<int32_t>(DType::kInt32, {2}, {1, 256}), false},
-      {"format 2.0", Npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", "\x07\0\0\0\0\0\0\0"sv, 2),
+      {"format 2.0",
+       Npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", "\x07\0\0\0\0\0\0\0"sv, 2),
        Tensor<int64_t>(DType::kInt64, {1}, {7}), false},
       {"format 3.0", Npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", "\x07", 3),
        Tensor<uint8_t>(DType::kUInt8, {1}, {7}), false},
-      {"Python 2, other order of keys", Npy("{'shape': (1L,), \"fortran_order\": False, 'descr': '=u2'}", "\x07\x00"sv),
+      {"Python 2, other order of keys",
+       Npy("{'shape': (1L,), \"fortran_order\": False, 'descr': '=u2'}", "\x07\x00"sv),
        Tensor<uint16_t>(DType::kUInt16, {1}, {7}), false},
   };
   for (const auto& c : kCases) {
@@ -85,7 +93,10 @@ TEST_CASE("reads what numpy writes, and writes the same bytes") {
 TEST_CASE("every dtype but bfloat16 makes the round trip") {
   for (int i = 0; i < kNumDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
-    te::HostTensor t{dtype, {3, 2}, std::vector<std::byte>(6 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};
+    te::HostTensor t{
+        dtype,
+        {3, 2},
+        std::vector<std::byte>(6 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};
     auto bytes = SerializeNpy(t);
     if (dtype == DType::kBFloat16) {
       REQUIRE_FALSE(bytes.ok());
@@ -110,17 +121,26 @@ TEST_CASE("malformed files are errors") {
       {Npy(kGood, "1234", 4), "npy: format 4.0 is not supported"},
       {Npy(kGood, "123"), "npy: truncated data: 3 of 4 bytes"},
       {Npy(kGood, "12345"), "npy: 1 bytes after the data"},
-      {Npy("{'descr': '<c8', 'fortran_order': False, 'shape': (), }", ""), "npy: dtype '<c8' is not supported"},
-      {Npy("{'descr': '<V2', 'fortran_order': False, 'shape': (), }", ""), "npy: dtype '<V2' is not supported"},
-      {Npy("{'descr': '', 'fortran_order': False, 'shape': (), }", ""), "npy: dtype '' is not supported"},
-      {Npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }", ""), "npy: arrays of structures are not supported"},
-      {Npy("{'descr': '<f4', 'fortran_order': False, }", ""), "npy: header without descr, fortran_order or shape"},
+      {Npy("{'descr': '<c8', 'fortran_order': False, 'shape': (), }", ""),
+       "npy: dtype '<c8' is not supported"},
+      {Npy("{'descr': '<V2', 'fortran_order': False, 'shape': (), }", ""),
+       "npy: dtype '<V2' is not supported"},
+      {Npy("{'descr': '', 'fortran_order': False, 'shape': (), }", ""),
+       "npy: dtype '' is not supported"},
+      {Npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }", ""),
+       "npy: arrays of structures are not supported"},
+      {Npy("{'descr': '<f4', 'fortran_order': False, }", ""),
+       "npy: header without descr, fortran_order or shape"},
       {Npy("{'descr': '<f4', 'other': False, }", ""), "npy: unknown header field 'other'"},
       {Npy("{'descr': '<f4', 'fortran_order': 0, 'shape': (), }", ""), "npy: malformed header"},
-      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", ""), "npy: malformed header"},
-      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", ""), "npy: malformed header"},
-      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9000000000000000000, 9), }", ""), "npy: the shape is too large"},
-      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,) } x", "1234"), "npy: malformed header"},
+      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", ""),
+       "npy: malformed header"},
+      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", ""),
+       "npy: malformed header"},
+      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9000000000000000000, 9), }", ""),
+       "npy: the shape is too large"},
+      {Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,) } x", "1234"),
+       "npy: malformed header"},
       {Npy("not a dict", ""), "npy: malformed header"},
   };
   for (const auto& c : kCases) {
@@ -131,7 +151,8 @@ TEST_CASE("malformed files are errors") {
 }
 
 TEST_CASE("any truncation and any changed byte is safe") {
-  const auto good = Npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "0123456789abcdef");
+  const auto good =
+      Npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "0123456789abcdef");
   for (size_t i = 0; i < good.size(); ++i) {
     CHECK_FALSE(ParseNpy(std::span(good).first(i)).ok());
     for (int b = 0; b < 256; ++b) {

@@ -1,15 +1,13 @@
 #include "bytecode/io/npz.h"
 
+#include <fmt/format.h>
 #include <zip.h>
-
-#include <memory>
-#include <set>
-#include <string_view>
 
 #include <array>
 #include <fstream>
-
-#include <fmt/format.h>
+#include <memory>
+#include <set>
+#include <string_view>
 
 #include "bytecode/io/npy.h"
 
@@ -35,7 +33,8 @@ Result<Zip> Open(const std::string& path, int flags) {
   if (zip != nullptr) return zip;
   zip_error_t error;
   zip_error_init_with_code(&error, code);
-  Status status(code == ZIP_ER_NOENT || code == ZIP_ER_OPEN ? StatusCode::kNotFound : StatusCode::kInvalidInput,
+  Status status(code == ZIP_ER_NOENT || code == ZIP_ER_OPEN ? StatusCode::kNotFound
+                                                            : StatusCode::kInvalidInput,
                 fmt::format("{}: {}", path, zip_error_strerror(&error)));
   zip_error_fini(&error);
   return status;
@@ -43,7 +42,9 @@ Result<Zip> Open(const std::string& path, int flags) {
 
 Result<te::HostTensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_t& stat) {
   if (stat.size / kMaxExpansion > stat.comp_size + 1) {
-    return Status(StatusCode::kInvalidInput, fmt::format("{} bytes from {} compressed ones are impossible", stat.size, stat.comp_size));
+    return Status(
+        StatusCode::kInvalidInput,
+        fmt::format("{} bytes from {} compressed ones are impossible", stat.size, stat.comp_size));
   }
   std::unique_ptr<zip_file_t, EntryCloser> file(zip_fopen_index(zip, index, 0));
   if (file == nullptr) return Status(StatusCode::kInvalidInput, zip_strerror(zip));
@@ -51,7 +52,8 @@ Result<te::HostTensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_
     while (!buffer.empty()) {
       zip_int64_t got = zip_fread(file.get(), buffer.data(), buffer.size());
       if (got <= 0) {
-        return Status(StatusCode::kInvalidInput, got == 0 ? "truncated entry" : zip_file_strerror(file.get()));
+        return Status(StatusCode::kInvalidInput,
+                      got == 0 ? "truncated entry" : zip_file_strerror(file.get()));
       }
       buffer = buffer.subspan(static_cast<size_t>(got));
     }
@@ -69,15 +71,18 @@ Result<NamedTensors> ReadNpz(const std::string& path) {
   for (zip_int64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
     constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    if (zip_stat_index(zip.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
+    if (zip_stat_index(zip.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW, &stat) != 0 ||
+        (stat.valid & kNeeded) != kNeeded) {
       return Status(StatusCode::kInvalidInput, fmt::format("{}: entry {} cannot be read", path, i));
     }
     std::string name = stat.name;
     if (!name.empty() && name.back() == '/') continue;
     const std::string place = fmt::format("{}: {}", path, name);
-    if (!name.ends_with(kSuffix)) return Status(StatusCode::kInvalidInput, place + ": not a .npy entry");
+    if (!name.ends_with(kSuffix))
+      return Status(StatusCode::kInvalidInput, place + ": not a .npy entry");
     name.resize(name.size() - kSuffix.size());
-    if (!names.insert(name).second) return Status(StatusCode::kInvalidInput, place + ": entry occurs twice");
+    if (!names.insert(name).second)
+      return Status(StatusCode::kInvalidInput, place + ": entry occurs twice");
     auto tensor = ReadEntry(zip.get(), static_cast<zip_uint64_t>(i), stat);
     if (!tensor.ok()) return tensor.status().WithContext(place);
     tensors.emplace_back(std::move(name), *std::move(tensor));
@@ -86,7 +91,8 @@ Result<NamedTensors> ReadNpz(const std::string& path) {
 }
 
 Status WriteNpz(const std::string& path, const NamedTensors& tensors) {
-  // libzip deletes an archive without entries instead of writing it: it is the end-of-central-directory record alone.
+  // libzip deletes an archive without entries instead of writing it: it is the
+  // end-of-central-directory record alone.
   if (tensors.empty()) {
     constexpr std::array<char, 22> kEmptyArchive = {'P', 'K', 5, 6};
     std::ofstream out(path, std::ios::binary | std::ios::trunc);
@@ -96,12 +102,15 @@ Status WriteNpz(const std::string& path, const NamedTensors& tensors) {
   }
   RELAYVM_ASSIGN_OR_RETURN(Zip zip, Open(path, ZIP_CREATE | ZIP_TRUNCATE));
   std::vector<std::vector<std::byte>> buffers;  // libzip reads them when it closes
-  auto failed = [&] { return Status(StatusCode::kInvalidInput, fmt::format("{}: {}", path, zip_strerror(zip.get()))); };
+  auto failed = [&] {
+    return Status(StatusCode::kInvalidInput, fmt::format("{}: {}", path, zip_strerror(zip.get())));
+  };
   for (const auto& [name, tensor] : tensors) {
     auto bytes = SerializeNpy(tensor);
     if (!bytes.ok()) return bytes.status().WithContext(name);
     buffers.push_back(*std::move(bytes));
-    zip_source_t* source = zip_source_buffer(zip.get(), buffers.back().data(), buffers.back().size(), 0);
+    zip_source_t* source =
+        zip_source_buffer(zip.get(), buffers.back().data(), buffers.back().size(), 0);
     if (source == nullptr) return failed();
     const std::string entry = name + std::string(kSuffix);
     zip_int64_t index = zip_file_add(zip.get(), entry.c_str(), source, ZIP_FL_ENC_UTF_8);

@@ -1,5 +1,6 @@
 // numpy's .npz files: a zip of .npy files, one for each named tensor.
-// Reading is safe on any bytes. The same tensors give the same file. Thread-safe. Tested by npz_test.cc.
+// Reading is safe on any bytes. The same tensors give the same file. Thread-safe. Tested by
+// npz_test.cc.
 #pragma once
 
 #include <string>

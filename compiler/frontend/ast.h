@@ -1,6 +1,8 @@
-// The surface form: what the parser makes and to_anf.h turns into A-normal form. Private to the frontend.
+// The surface form: what the parser makes and to_anf.h turns into A-normal form. Private to the
+// frontend.
 //
-// Expressions are nodes of a DAG in one vector, named by position; operands come before their users. A graph variable
+// Expressions are nodes of a DAG in one vector, named by position; operands come before their
+// users. A graph variable
 // (%0 = ...) is a node that several others mention. Variables are the IR's own.
 #pragma once
 
@@ -17,16 +19,16 @@ using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 
 enum class NodeKind : uint8_t {
-  kAtom,       // `atom`
-  kOperator,   // a bare operator: ops[payload]; only as a callee, never in finished trees
-  kOpCall,     // ops[payload](operands)
-  kCall,       // operands[0](operands[1...])
+  kAtom,      // `atom`
+  kOperator,  // a bare operator: ops[payload]; only as a callee, never in finished trees
+  kOpCall,    // ops[payload](operands)
+  kCall,      // operands[0](operands[1...])
   kTuple,
-  kTupleGet,   // field `payload` of operands[0]
-  kLet,        // lets[payload][i] = operands[i], one after the other; the last operand is the value
-  kFunction,   // functions[payload]; operands[0] is the body
-  kIf,         // condition, then, else
-  kMatch,      // matches[payload]; data, then the clauses' bodies
+  kTupleGet,  // field `payload` of operands[0]
+  kLet,       // lets[payload][i] = operands[i], one after the other; the last operand is the value
+  kFunction,  // functions[payload]; operands[0] is the body
+  kIf,        // condition, then, else
+  kMatch,     // matches[payload]; data, then the clauses' bodies
   kRefCreate,
   kRefRead,
   kRefWrite,

@@ -77,8 +77,10 @@ Token Lexer::Next() {
       if (t.kind != TokenKind::kError) return t;
       position_ = begin;
     }
-    while (IsWordChar(At(position_)) || (At(position_) == '/' && IsWordChar(At(position_ + 1)))) ++position_;
-    Token t{TokenKind::kIdentifier, begin, position_, std::string(text_.substr(begin, position_ - begin))};
+    while (IsWordChar(At(position_)) || (At(position_) == '/' && IsWordChar(At(position_ + 1))))
+      ++position_;
+    Token t{TokenKind::kIdentifier, begin, position_,
+            std::string(text_.substr(begin, position_ - begin))};
     if (t.text == "match" && At(position_) == '?') {
       t.text = "match?";
       t.end = ++position_;
@@ -175,7 +177,8 @@ Token Lexer::Number() {
       t.kind = TokenKind::kFloat;
       ++position_;
       while (IsDigit(At(position_))) ++position_;
-    } else if (At(position_) == '.' && (At(position_ + 1) == 'f' || At(position_ + 1) == 'e')) {  // 2.f
+    } else if (At(position_) == '.' &&
+               (At(position_ + 1) == 'f' || At(position_ + 1) == 'e')) {  // 2.f
       t.kind = TokenKind::kFloat;
       ++position_;
     }
@@ -193,7 +196,8 @@ Token Lexer::Number() {
   bool legal = Suffix(t);
   t.end = position_;
   if (!legal) {
-    return Error(t.begin, fmt::format("malformed number \"{}\"", text_.substr(t.begin, t.end - t.begin)));
+    return Error(t.begin,
+                 fmt::format("malformed number \"{}\"", text_.substr(t.begin, t.end - t.begin)));
   }
   return t;
 }
@@ -213,12 +217,20 @@ Token Lexer::String() {
     }
     char escape = At(position_++);
     switch (escape) {
-      case 'n': t.text += '\n'; break;
-      case 't': t.text += '\t'; break;
-      case 'r': t.text += '\r'; break;
+      case 'n':
+        t.text += '\n';
+        break;
+      case 't':
+        t.text += '\t';
+        break;
+      case 'r':
+        t.text += '\r';
+        break;
       case '"':
       case '\\':
-      case '\'': t.text += escape; break;
+      case '\'':
+        t.text += escape;
+        break;
       case 'x': {
         int high = HexValue(At(position_));
         int low = HexValue(At(position_ + 1));
@@ -229,7 +241,8 @@ Token Lexer::String() {
       }
       default: {
         position_ = std::min(position_, text_.size());
-        return Error(position_ - 2, "unknown escape sequence in a string; known are \\\" \\\\ \\n \\t \\r \\xHH");
+        return Error(position_ - 2,
+                     "unknown escape sequence in a string; known are \\\" \\\\ \\n \\t \\r \\xHH");
       }
     }
   }
@@ -242,7 +255,8 @@ Token Lexer::Meta() {
   position_ += 5;
   size_t close = text_.find(']', position_);
   size_t line_end = text_.find('\n', position_);
-  if (close == std::string_view::npos || close > line_end || At(close + 1) != '[' || !IsDigit(At(close + 2))) {
+  if (close == std::string_view::npos || close > line_end || At(close + 1) != '[' ||
+      !IsDigit(At(close + 2))) {
     return Error(t.begin, "malformed metadata reference; it reads meta[type.key][0]");
   }
   t.text = std::string(text_.substr(position_, close - position_));
@@ -260,7 +274,8 @@ Token Lexer::Meta() {
 std::optional<uint32_t> Lexer::ProjectionIndex() {
   size_t end = position_;
   uint64_t index = 0;
-  for (; IsDigit(At(end)) && index <= UINT32_MAX; ++end) index = index * 10 + static_cast<uint64_t>(At(end) - '0');
+  for (; IsDigit(At(end)) && index <= UINT32_MAX; ++end)
+    index = index * 10 + static_cast<uint64_t>(At(end) - '0');
   if (end == position_ || index > UINT32_MAX || IsWordStart(At(end))) return std::nullopt;
   position_ = end;
   return static_cast<uint32_t>(index);

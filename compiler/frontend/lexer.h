@@ -1,11 +1,14 @@
-// Tokens of Relay text. The parser drives the lexer and may set its position back, because where a name ends can depend on
-// what is in scope: `%a.b.0` is variable "a.b.0", field 0 of "a.b", or field of a field of "a".
+// Tokens of Relay text. The parser drives the lexer and may set its position back, because where a
+// name ends can depend on what is in scope: `%a.b.0` is variable "a.b.0", field 0 of "a.b", or
+// field of a field of "a".
 //
-//   %name %"any text"   locals       %7        graph variable       meta[type.key][3]   metadata reference
-//   @name @"any text"   globals      "text\n"  string               2, 2i64, 2f, 1e-5f16, inff, nanf   numbers
+//   %name %"any text"   locals       %7        graph variable       meta[type.key][3]   metadata
+//   reference
+//   @name @"any text"   globals      "text\n"  string               2, 2i64, 2f, 1e-5f16, inff,
+//   nanf   numbers
 //
-// A name's token is its longest candidate, of [A-Za-z0-9_./:-] and bytes of UTF-8, without trailing punctuation.
-// Tested by lexer_test.cc.
+// A name's token is its longest candidate, of [A-Za-z0-9_./:-] and bytes of UTF-8, without trailing
+// punctuation. Tested by lexer_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +26,12 @@ enum class TokenKind : uint8_t {
   kIdentifier,  // also keywords; `match?` is one token
   kLocal,       // `text` is the name
   kGlobal,
-  kGraph,       // `index`
-  kInteger,     // `number`; dtype from the suffix, if any
+  kGraph,    // `index`
+  kInteger,  // `number`; dtype from the suffix, if any
   kFloat,
-  kString,      // `text`, unescaped
-  kMeta,        // `text` is the type key, `index` the position
-  kPunctuation, // `text`: ( ) [ ] { } < > , ; : . = ? + - * / ! # and -> => == != <= >= #[
+  kString,       // `text`, unescaped
+  kMeta,         // `text` is the type key, `index` the position
+  kPunctuation,  // `text`: ( ) [ ] { } < > , ; : . = ? + - * / ! # and -> => == != <= >= #[
 };
 
 struct Token {
@@ -44,7 +47,9 @@ struct Token {
   bool Is(std::string_view punctuation) const {
     return kind == TokenKind::kPunctuation && text == punctuation;
   }
-  bool IsWord(std::string_view word) const { return kind == TokenKind::kIdentifier && text == word; }
+  bool IsWord(std::string_view word) const {
+    return kind == TokenKind::kIdentifier && text == word;
+  }
 };
 
 class Lexer {
@@ -56,8 +61,8 @@ class Lexer {
   void set_position(size_t position) { position_ = position; }
   std::string_view text() const { return text_; }
 
-  // The digits of a tuple projection right at the position (after its '.'), which a number would swallow: "0.1" is two
-  // projections. nullopt, and nothing read, if there are none or too many.
+  // The digits of a tuple projection right at the position (after its '.'), which a number would
+  // swallow: "0.1" is two projections. nullopt, and nothing read, if there are none or too many.
   std::optional<uint32_t> ProjectionIndex();
 
  private:

@@ -1,7 +1,6 @@
 #include "compiler/frontend/lexer.h"
 
 #include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
 namespace relayvm::frontend {
@@ -15,12 +14,22 @@ std::string Lex(std::string_view text) {
     Token t = lexer.Next();
     if (!out.empty()) out += " ";
     switch (t.kind) {
-      case TokenKind::kEnd: return out + "end";
-      case TokenKind::kError: return out + "error: " + t.text;
-      case TokenKind::kIdentifier: out += t.text; break;
-      case TokenKind::kLocal: out += (t.quoted ? "%q:" : "%") + t.text; break;
-      case TokenKind::kGlobal: out += (t.quoted ? "@q:" : "@") + t.text; break;
-      case TokenKind::kGraph: out += fmt::format("%#{}", t.index); break;
+      case TokenKind::kEnd:
+        return out + "end";
+      case TokenKind::kError:
+        return out + "error: " + t.text;
+      case TokenKind::kIdentifier:
+        out += t.text;
+        break;
+      case TokenKind::kLocal:
+        out += (t.quoted ? "%q:" : "%") + t.text;
+        break;
+      case TokenKind::kGlobal:
+        out += (t.quoted ? "@q:" : "@") + t.text;
+        break;
+      case TokenKind::kGraph:
+        out += fmt::format("%#{}", t.index);
+        break;
       case TokenKind::kInteger:
         out += fmt::format("int:{}", t.number);
         if (t.dtype) out += fmt::format(":{}", DTypeName(*t.dtype));
@@ -29,9 +38,15 @@ std::string Lex(std::string_view text) {
         out += fmt::format("float:{}", t.number);
         if (t.dtype) out += fmt::format(":{}", DTypeName(*t.dtype));
         break;
-      case TokenKind::kString: out += "'" + t.text + "'"; break;
-      case TokenKind::kMeta: out += fmt::format("meta:{}:{}", t.text, t.index); break;
-      case TokenKind::kPunctuation: out += t.text; break;
+      case TokenKind::kString:
+        out += "'" + t.text + "'";
+        break;
+      case TokenKind::kMeta:
+        out += fmt::format("meta:{}:{}", t.text, t.index);
+        break;
+      case TokenKind::kPunctuation:
+        out += t.text;
+        break;
     }
   }
 }
@@ -65,9 +80,13 @@ TEST_CASE("tokens") {
       {"nn.conv2d", "nn . conv2d end"},
       // Numbers
       {"0 42 5i64 5i8 5u16 7i", "int:0 int:42 int:5:int64 int:5:int8 int:5:uint16 int:7:int32 end"},
-      {"1f 1.5f 1e5f 1e-05f 1.5 2e3", "float:1:float32 float:1.5:float32 float:1e5:float32 float:1e-05:float32 float:1.5 float:2e3 end"},
+      {"1f 1.5f 1e5f 1e-05f 1.5 2e3",
+       "float:1:float32 float:1.5:float32 float:1e5:float32 float:1e-05:float32 float:1.5 "
+       "float:2e3 end"},
       {"1f16 1f64 1bf16", "float:1:float16 float:1:float64 float:1:bfloat16 end"},
-      {"inff -inff inff16 inff64 nanf", "float:inf:float32 - float:inf:float32 float:inf:float16 float:inf:float64 float:nan:float32 end"},
+      {"inff -inff inff16 inff64 nanf",
+       "float:inf:float32 - float:inf:float32 float:inf:float16 float:inf:float64 "
+       "float:nan:float32 end"},
       {"inf info inffx nan", "inf info inffx nan end"},
       {"1+1 1-1", "int:1 + int:1 int:1 - int:1 end"},
       {"1.", "int:1 . end"},
@@ -92,7 +111,8 @@ TEST_CASE("malformed tokens") {
       {"/* a /* b */", "error: comment without end"},
       {"\"a", "error: string without end"},
       {"\"a\nb\"", "error: string without end"},
-      {"\"\\q\"", "error: unknown escape sequence in a string; known are \\\" \\\\ \\n \\t \\r \\xHH"},
+      {"\"\\q\"",
+       "error: unknown escape sequence in a string; known are \\\" \\\\ \\n \\t \\r \\xHH"},
       {"\"\\x4\"", "error: \\x needs two hexadecimal digits"},
       {"\"\\", "error: unknown escape sequence in a string; known are \\\" \\\\ \\n \\t \\r \\xHH"},
       {"%", "error: expected a name after '%'"},
@@ -133,7 +153,8 @@ TEST_CASE("a projection takes digits only") {
 }
 
 TEST_CASE("every prefix and every changed byte lexes to an end") {
-  const std::string text = "%a.b @c \"s\\x41\" 1.5e-3f16 meta[relay.Constant][0] /* c */ // d\n -> %0";
+  const std::string text =
+      "%a.b @c \"s\\x41\" 1.5e-3f16 meta[relay.Constant][0] /* c */ // d\n -> %0";
   for (size_t i = 0; i < text.size(); ++i) {
     CHECK_FALSE(Lex(text.substr(0, i)).empty());
     for (int b = 0; b < 256; ++b) {

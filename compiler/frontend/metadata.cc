@@ -1,10 +1,10 @@
 #include "compiler/frontend/metadata.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compiler/ir/ndarray_blob.h"
@@ -32,8 +32,9 @@ std::optional<double> ParseDouble(std::string_view text) {
   return value;
 }
 
-// Fields that TVM declares as a C++ int, so that their text is the number itself, never a node. Elsewhere a number that
-// names a later IntImm node is a reference, because a dump numbers an object's fields after the object.
+// Fields that TVM declares as a C++ int, so that their text is the number itself, never a node.
+// Elsewhere a number that names a later IntImm node is a reference, because a dump numbers an
+// object's fields after the object.
 constexpr std::string_view kPlainIntegers[] = {
     "AllClassNonMaximumSuppressionAttrs.batch_dims",
     "DynExpandDimsAttrs.num_newaxis",
@@ -61,7 +62,8 @@ bool IsList(AttrKind kind) {
 
 }  // namespace
 
-// --- Reading ---------------------------------------------------------------------------------------------------------
+// --- Reading
+// ---------------------------------------------------------------------------------------------------------
 
 Result<Metadata> Metadata::Parse(std::string_view text, size_t* error_offset) {
   *error_offset = 0;
@@ -103,7 +105,8 @@ Result<Metadata> Metadata::Parse(std::string_view text, size_t* error_offset) {
         // u64 length, then the bytes.
         auto bytes = ir::Base64Decode(value.get_ref<const std::string&>());
         legal = bytes.ok() && bytes->size() >= 8;
-        if (legal) node.repr.assign(reinterpret_cast<const char*>(bytes->data()) + 8, bytes->size() - 8);
+        if (legal)
+          node.repr.assign(reinterpret_cast<const char*>(bytes->data()) + 8, bytes->size() - 8);
       } else if (key == "attrs" && value.is_object()) {
         for (const auto& [name, field] : value.items()) {
           legal = legal && field.is_string();
@@ -127,7 +130,8 @@ Result<Metadata> Metadata::Parse(std::string_view text, size_t* error_offset) {
     m.nodes_.push_back(std::move(node));
   }
   const Node& map = m.nodes_[root->get<uint32_t>()];
-  if (map.type_key != "Map" || map.keys.size() != map.data.size()) return Bad("the root is not a map");
+  if (map.type_key != "Map" || map.keys.size() != map.data.size())
+    return Bad("the root is not a map");
   for (size_t i = 0; i < map.keys.size(); ++i) m.roots_[map.keys[i]] = map.data[i];
   return m;
 }
@@ -135,18 +139,22 @@ Result<Metadata> Metadata::Parse(std::string_view text, size_t* error_offset) {
 Result<uint32_t> Metadata::Find(std::string_view type_key, uint64_t index) const {
   auto it = roots_.find(type_key);
   if (it == roots_.end()) {
-    return Bad(nodes_.empty() ? fmt::format("meta[{}][{}] is not there, the file has no metadata section", type_key, index)
-                              : fmt::format("no entries for \"{}\"", type_key));
+    return Bad(nodes_.empty()
+                   ? fmt::format("meta[{}][{}] is not there, the file has no metadata section",
+                                 type_key, index)
+                   : fmt::format("no entries for \"{}\"", type_key));
   }
   const std::vector<uint32_t>& list = nodes_[it->second].data;
   if (index >= list.size()) {
-    return Bad(fmt::format("meta[{}][{}] is not there, \"{}\" has {} entries", type_key, index, type_key, list.size()));
+    return Bad(fmt::format("meta[{}][{}] is not there, \"{}\" has {} entries", type_key, index,
+                           type_key, list.size()));
   }
   return list[index];
 }
 
 Status Metadata::Enter(Budget& budget) const {
-  if (--budget.nodes < 0 || ++budget.depth > kMaxNesting) return Bad("objects are cyclic or nested too deeply");
+  if (--budget.nodes < 0 || ++budget.depth > kMaxNesting)
+    return Bad("objects are cyclic or nested too deeply");
   return OkStatus();
 }
 
@@ -160,11 +168,13 @@ Result<uint32_t> Metadata::Reference(const Node& node, std::string_view field) c
   return static_cast<uint32_t>(*index);
 }
 
-// --- Values ----------------------------------------------------------------------------------------------------------
+// --- Values
+// ----------------------------------------------------------------------------------------------------------
 
 Result<te::HostTensor> Metadata::ConstantValue(uint32_t n) const {
   const Node& node = nodes_[n];
-  if (node.type_key != "relay.Constant") return Bad(fmt::format("expected relay.Constant, found {}", node.type_key));
+  if (node.type_key != "relay.Constant")
+    return Bad(fmt::format("expected relay.Constant, found {}", node.type_key));
   auto it = node.attrs.find("data");
   auto index = it == node.attrs.end() ? std::nullopt : ParseInt(it->second);
   if (!index || *index < 0 || static_cast<uint64_t>(*index) >= arrays_.size()) {
@@ -266,14 +276,17 @@ Result<AttrValue> Metadata::ValueAt(uint32_t n, ir::IdSource& ids, Budget& budge
   return AttrValue(std::move(dim));
 }
 
-Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field, const std::string& text,
-                                       AttrKind kind, ir::IdSource& ids) {
+Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
+                                       const std::string& text, AttrKind kind, ir::IdSource& ids) {
   const std::string& type_key = nodes_[owner].type_key;
   auto number = ParseInt(text);
-  const Node* target =
-      number && *number >= 0 && static_cast<uint64_t>(*number) < nodes_.size() ? &nodes_[*number] : nullptr;
+  const Node* target = number && *number >= 0 && static_cast<uint64_t>(*number) < nodes_.size()
+                           ? &nodes_[*number]
+                           : nullptr;
   auto dereference = [&] { return Value(static_cast<uint32_t>(*number), ids); };
-  auto malformed = [&] { return Bad(fmt::format("{}: malformed field {} = \"{}\"", type_key, field, text)); };
+  auto malformed = [&] {
+    return Bad(fmt::format("{}: malformed field {} = \"{}\"", type_key, field, text));
+  };
   const bool integer_node = target != nullptr && target->type_key == "IntImm";
   switch (kind) {
     case AttrKind::kString:
@@ -294,13 +307,16 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
     case AttrKind::kInt: {
       if (!number) return malformed();
       const std::string name = fmt::format("{}.{}", std::string_view(type_key).substr(12), field);
-      const bool plain = std::find(std::begin(kPlainIntegers), std::end(kPlainIntegers), name) != std::end(kPlainIntegers);
-      if (!plain && target != nullptr && static_cast<uint64_t>(*number) > owner && !target->type_key.empty()) {
+      const bool plain = std::find(std::begin(kPlainIntegers), std::end(kPlainIntegers), name) !=
+                         std::end(kPlainIntegers);
+      if (!plain && target != nullptr && static_cast<uint64_t>(*number) > owner &&
+          !target->type_key.empty()) {
         return dereference();
       }
       return AttrValue(*number);
     }
-    default: break;
+    default:
+      break;
   }
   if (target == nullptr) return malformed();
   return dereference();
@@ -310,7 +326,8 @@ Result<Attrs> Metadata::AttrsValue(uint32_t n, const OpDef& op, ir::IdSource& id
   const Node& node = nodes_[n];
   Attrs attrs;
   for (const auto& [field, text] : node.attrs) {
-    auto schema = std::find_if(op.attrs.begin(), op.attrs.end(), [&](const AttrField& f) { return f.name == field; });
+    auto schema = std::find_if(op.attrs.begin(), op.attrs.end(),
+                               [&](const AttrField& f) { return f.name == field; });
     if (schema == op.attrs.end()) {
       // Let CompleteAttrs say that there is no such attribute, unless it says nothing.
       if (text.empty() || text == "0") continue;
@@ -361,7 +378,8 @@ Result<ir::Type> Metadata::TypeAt(uint32_t n, ir::IdSource& ids, Budget& budget)
     --budget.depth;
     return ir::MakeType(std::move(tuple));
   }
-  return Status(StatusCode::kUnsupported, fmt::format("metadata: {} is not supported as a type", node.type_key));
+  return Status(StatusCode::kUnsupported,
+                fmt::format("metadata: {} is not supported as a type", node.type_key));
 }
 
 }  // namespace relayvm::frontend

@@ -1,10 +1,11 @@
 // The metadata section of Relay text: TVM's JSON dump of an object graph.
 //
-//   {"root": 1, "nodes": [{"type_key": "relay.Constant", "attrs": {"data": "0", ...}}, ...], "b64ndarrays": ["..."]}
+//   {"root": 1, "nodes": [{"type_key": "relay.Constant", "attrs": {"data": "0", ...}}, ...],
+//   "b64ndarrays": ["..."]}
 //
-// Values of `attrs` are strings, whatever they mean: a number may be itself or the index of a node; which, is known from the
-// operator's schema and the node's type. meta[KEY][i] names element i of the list under KEY in the root map.
-// Safe on any bytes. Tested by metadata_test.cc.
+// Values of `attrs` are strings, whatever they mean: a number may be itself or the index of a node;
+// which, is known from the operator's schema and the node's type. meta[KEY][i] names element i of
+// the list under KEY in the root map. Safe on any bytes. Tested by metadata_test.cc.
 #pragma once
 
 #include <map>
@@ -27,7 +28,9 @@ class Metadata {
   Result<uint32_t> Find(std::string_view type_key, uint64_t index) const;
   const std::string& TypeKey(uint32_t node) const { return nodes_[node].type_key; }
 
-  static bool IsAttrs(std::string_view type_key) { return type_key.substr(0, 12) == "relay.attrs."; }
+  static bool IsAttrs(std::string_view type_key) {
+    return type_key.substr(0, 12) == "relay.attrs.";
+  }
 
   // REQUIRES: a relay.Constant.
   Result<te::HostTensor> ConstantValue(uint32_t node) const;
@@ -43,14 +46,14 @@ class Metadata {
  private:
   struct Node {
     std::string type_key;
-    std::string repr;                          // of strings and operators
+    std::string repr;  // of strings and operators
     std::map<std::string, std::string> attrs;
-    std::vector<std::string> keys;             // of a map from strings
-    std::vector<uint32_t> data;                // of arrays and maps
+    std::vector<std::string> keys;  // of a map from strings
+    std::vector<uint32_t> data;     // of arrays and maps
   };
   // Counts what one lookup visits, so that cycles and exponential sharing end with an error.
   struct Budget {
-    int nodes = 1 << 20;
+    int nodes = 1 << 18;
     int depth = 0;
   };
 
@@ -58,14 +61,14 @@ class Metadata {
   Result<Dim> DimAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<AttrValue> ValueAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<ir::Type> TypeAt(uint32_t node, ir::IdSource& ids, Budget& budget);
-  Result<AttrValue> FieldValue(uint32_t node, const std::string& field, const std::string& text, AttrKind kind,
-                               ir::IdSource& ids);
+  Result<AttrValue> FieldValue(uint32_t node, const std::string& field, const std::string& text,
+                               AttrKind kind, ir::IdSource& ids);
   Status Enter(Budget& budget) const;
 
   std::vector<Node> nodes_;
-  std::vector<std::string> arrays_;       // base64
+  std::vector<std::string> arrays_;                     // base64
   std::map<std::string, uint32_t, std::less<>> roots_;  // type key -> Array node
-  std::map<uint32_t, Dim> symbols_;       // size variables, by node
+  std::map<uint32_t, Dim> symbols_;                     // size variables, by node
 };
 
 }  // namespace relayvm::frontend

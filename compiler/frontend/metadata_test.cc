@@ -8,12 +8,14 @@
 namespace relayvm::frontend {
 namespace {
 
-// A section whose root holds each of `nodes` (JSON objects, numbered from 3) under its type key's name "X".
+// A section whose root holds each of `nodes` (JSON objects, numbered from 3) under its type key's
+// name "X".
 std::string Section(const std::string& nodes, int count) {
   std::string data;
   for (int i = 0; i < count; ++i) data += (i > 0 ? "," : "") + std::to_string(i + 3);
   return R"({"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["X"], "data": [2]},)"
-         R"({"type_key": "Array", "data": [)" + data + "]}," + nodes + R"(], "b64ndarrays": []})";
+         R"({"type_key": "Array", "data": [)" +
+         data + "]}," + nodes + R"(], "b64ndarrays": []})";
 }
 
 Metadata Read(const std::string& json) {
@@ -33,7 +35,8 @@ TEST_CASE("values of attributes") {
       {"type_key": "runtime.String", "repr_b64": "AgAAAAAAAAAKAQ=="},
       {"type_key": "runtime.String"},
       {"type_key": "Array", "data": [3, 0, 9]},
-      {"type_key": "tir.Any", "attrs": {"dtype": "int32"}})", 9));
+      {"type_key": "tir.Any", "attrs": {"dtype": "int32"}})",
+                            9));
   ir::IdSource ids;
   auto value = [&](uint64_t i) { return *m.Value(*m.Find("X", i), ids); };
   CHECK(value(0) == AttrValue(-7));
@@ -55,7 +58,8 @@ TEST_CASE("size variables are symbols, shared by all that refer to them") {
       {"type_key": "runtime.String", "repr_str": "n"},
       {"type_key": "IntImm", "attrs": {"dtype": "int64", "value": "4"}},
       {"type_key": "Array", "data": [3, 4, 7]},
-      {"type_key": "tir.FloorDiv", "attrs": {"a": "4", "b": "3"}})", 7));
+      {"type_key": "tir.FloorDiv", "attrs": {"a": "4", "b": "3"}})",
+                            7));
   ir::IdSource ids;
   Dim n = *m.DimValue(3, ids);
   CHECK(n.symbol_name() == "n");
@@ -73,20 +77,26 @@ TEST_CASE("operators' attributes, as TVM dumps them") {
   } kCases[] = {
       {"cumsum(%x, meta[relay.attrs.X][0])", R"("axis": "4", "dtype": "int64", "exclusive": "5")",
        "cumsum(%x, axis=1, dtype=\"int64\", exclusive=True)"},
-      {"cumsum(%x, meta[relay.attrs.X][0])", R"("axis": "0", "dtype": "", "exclusive": "6")", "cumsum(%x)"},
-      {"reshape(%x, meta[relay.attrs.X][0])", R"("newshape": "7", "allowzero": "1")", "reshape(%x, newshape=[1, 1], allowzero=True)"},
-      {"take(%x, %x, meta[relay.attrs.X][0])", R"("axis": "0", "batch_dims": "4", "mode": "8")", "take(%x, %x, batch_dims=1, mode=\"wrap\")"},
+      {"cumsum(%x, meta[relay.attrs.X][0])", R"("axis": "0", "dtype": "", "exclusive": "6")",
+       "cumsum(%x)"},
+      {"reshape(%x, meta[relay.attrs.X][0])", R"("newshape": "7", "allowzero": "1")",
+       "reshape(%x, newshape=[1, 1], allowzero=True)"},
+      {"take(%x, %x, meta[relay.attrs.X][0])", R"("axis": "0", "batch_dims": "4", "mode": "8")",
+       "take(%x, %x, batch_dims=1, mode=\"wrap\")"},
       {"nn.softmax(%x, meta[relay.attrs.X][0])", R"("axis": "1")", "nn.softmax(%x, axis=1)"},
       {"nn.softmax(%x, meta[relay.attrs.X][0])", R"("axis": "-2")", "nn.softmax(%x, axis=-2)"},
-      {"nn.leaky_relu(%x, meta[relay.attrs.X][0])", R"("alpha": "0.10000000000000001")", "nn.leaky_relu(%x, alpha=0.1f)"},
+      {"nn.leaky_relu(%x, meta[relay.attrs.X][0])", R"("alpha": "0.10000000000000001")",
+       "nn.leaky_relu(%x, alpha=0.1f)"},
   };
   for (const auto& c : kCases) {
     CAPTURE(c.call);
-    auto m = ParseRelay("test", std::string("#[version = \"0.0.5\"]\ndef @main(%x) { ") + c.call + R"( }
+    auto m =
+        ParseRelay("test", std::string("#[version = \"0.0.5\"]\ndef @main(%x) { ") + c.call + R"( }
 #[metadata]
 {"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.attrs.X"], "data": [2]},
   {"type_key": "Array", "data": [3]},
-  {"type_key": "relay.attrs.X", "attrs": {)" + c.fields + R"(}},
+  {"type_key": "relay.attrs.X", "attrs": {)" +
+                               c.fields + R"(}},
   {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "1"}},
   {"type_key": "IntImm", "attrs": {"dtype": "bool", "value": "1"}},
   {"type_key": "IntImm", "attrs": {"dtype": "bool", "value": "0"}},
@@ -94,7 +104,8 @@ TEST_CASE("operators' attributes, as TVM dumps them") {
   {"type_key": "runtime.String", "repr_str": "wrap"}]})");
     REQUIRE_MESSAGE(m.ok(), m.status().message());
     const ir::Block& body = *m->functions.at("main")->body;
-    CHECK(ir::PrintExpr(*m, *body.bindings[0].value).find(std::string(c.printed).substr(0, 4)) == 0);
+    CHECK(ir::PrintExpr(*m, *body.bindings[0].value).find(std::string(c.printed).substr(0, 4)) ==
+          0);
     std::string text = ir::PrintFunction(*m, *m->functions.at("main"));
     CHECK(text == std::string("def @main(%x) {\n  ") + c.printed + "\n}\n");
   }
@@ -114,7 +125,8 @@ def @main() { (meta[relay.Constant][0], meta[relay.Constant][1], meta[relay.Cons
                  "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAAAAAABAAQAIAAAAAAAAAAUAAAAAAAAA"],
  "attrs": {"tvm_version": "0.14.0"}})");
   REQUIRE_MESSAGE(m.ok(), m.status().message());
-  const auto& fields = m->functions.at("main")->body->bindings[0].value->As<ir::MakeTuple>()->fields;
+  const auto& fields =
+      m->functions.at("main")->body->bindings[0].value->As<ir::MakeTuple>()->fields;
   CHECK(fields[0] == fields[2]);
   CHECK(std::get<const ir::Constant*>(fields[0])->value.shape == std::vector<int64_t>{3});
   CHECK(std::get<const ir::Constant*>(fields[1])->value.dtype == DType::kInt64);
@@ -131,12 +143,15 @@ TEST_CASE("malformed sections are errors") {
       {R"({"root": 0, "nodes": []})", "metadata: the root is not the index of a node"},
       {R"({"root": -1, "nodes": [{}]})", "metadata: the root is not the index of a node"},
       {R"({"root": 0, "nodes": [{"type_key": "Array"}]})", "metadata: the root is not a map"},
-      {R"({"root": 0, "nodes": [{"type_key": "Map", "keys": ["a"], "data": []}]})", "metadata: the root is not a map"},
-      {R"({"root": 0, "nodes": [{"type_key": "Map", "data": [1]}]})", "metadata: node 0: malformed \"data\""},
+      {R"({"root": 0, "nodes": [{"type_key": "Map", "keys": ["a"], "data": []}]})",
+       "metadata: the root is not a map"},
+      {R"({"root": 0, "nodes": [{"type_key": "Map", "data": [1]}]})",
+       "metadata: node 0: malformed \"data\""},
       {R"({"root": 0, "nodes": [{"type_key": 1}]})", "metadata: node 0: malformed \"type_key\""},
       {R"({"root": 0, "nodes": [{"attrs": {"a": 1}}]})", "metadata: node 0: malformed \"attrs\""},
       {R"({"root": 0, "nodes": [5]})", "metadata: node 0 is not an object"},
-      {R"({"root": 0, "nodes": [{}], "b64ndarrays": [1]})", "metadata: an element of b64ndarrays is not a string"},
+      {R"({"root": 0, "nodes": [{}], "b64ndarrays": [1]})",
+       "metadata: an element of b64ndarrays is not a string"},
   };
   for (const auto& c : kCases) {
     size_t offset = 0;
@@ -144,17 +159,25 @@ TEST_CASE("malformed sections are errors") {
     REQUIRE_FALSE(m.ok());
     CHECK(m.status().message() == c.message);
   }
-  CHECK_FALSE(Metadata::Parse(std::string(1000000, '['), [] { static size_t n; return &n; }()).ok());
+  CHECK_FALSE(Metadata::Parse(std::string(100000, '['),
+                              [] {
+                                static size_t n;
+                                return &n;
+                              }())
+                  .ok());
 }
 
 TEST_CASE("cycles and blow-up by sharing are errors") {
   ir::IdSource ids;
   Metadata cyclic = Read(Section(R"({"type_key": "Array", "data": [3]})", 1));
-  CHECK(cyclic.Value(3, ids).status().message() == "metadata: objects are cyclic or nested too deeply");
+  CHECK(cyclic.Value(3, ids).status().message() ==
+        "metadata: objects are cyclic or nested too deeply");
   Metadata sum = Read(Section(R"({"type_key": "tir.Add", "attrs": {"a": "3", "b": "3"}})", 1));
   CHECK_FALSE(sum.DimValue(3, ids).ok());
   std::string nodes = R"({"type_key": "Array"})";
-  for (int i = 0; i < 60; ++i) nodes += ",{\"type_key\": \"Array\", \"data\": [" + std::to_string(i + 3) + "," + std::to_string(i + 3) + "]}";
+  for (int i = 0; i < 60; ++i)
+    nodes += ",{\"type_key\": \"Array\", \"data\": [" + std::to_string(i + 3) + "," +
+             std::to_string(i + 3) + "]}";
   Metadata shared = Read(Section(nodes, 1));
   CHECK_FALSE(shared.Value(63, ids).ok());
 }

@@ -1,9 +1,9 @@
 #include "compiler/frontend/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include <fmt/format.h>
 
 namespace relayvm::frontend {
 namespace {
@@ -30,7 +30,9 @@ size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 void Suggestion::Consider(std::string_view candidate) {
-  if (candidate.size() > kMaxLength || wanted_.size() > kMaxLength || ++candidates_ > kMaxCandidates) return;
+  if (candidate.size() > kMaxLength || wanted_.size() > kMaxLength ||
+      ++candidates_ > kMaxCandidates)
+    return;
   size_t shorter = std::min(candidate.size(), wanted_.size());
   if (std::max(candidate.size(), wanted_.size()) - shorter >= best_distance_) return;
   size_t distance = Distance(wanted_, candidate);

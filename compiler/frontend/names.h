@@ -57,7 +57,8 @@ class ScopedNames {
 // Collects candidates and keeps the one closest to a misspelt name, if any is close enough.
 class Suggestion {
  public:
-  explicit Suggestion(std::string_view wanted) : wanted_(wanted), best_distance_(wanted.size() < 4 ? 2 : 3) {}
+  explicit Suggestion(std::string_view wanted)
+      : wanted_(wanted), best_distance_(wanted.size() < 4 ? 2 : 3) {}
   void Consider(std::string_view candidate);
   // `; did you mean PREFIX...?`, or nothing.
   std::string Text(std::string_view prefix) const;

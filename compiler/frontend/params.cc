@@ -1,12 +1,12 @@
 #include "compiler/frontend/params.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "bytecode/io/npz.h"
 #include "compiler/frontend/names.h"
@@ -18,7 +18,9 @@ namespace {
 
 constexpr uint64_t kMagic = 0xF7E58D4F05049CB7;
 
-Status Bad(std::string what) { return Status(StatusCode::kInvalidInput, "parameter file: " + what); }
+Status Bad(std::string what) {
+  return Status(StatusCode::kInvalidInput, "parameter file: " + what);
+}
 
 // Takes fields from the front of a buffer.
 class Reader {
@@ -64,7 +66,8 @@ std::string PrintedName(const std::string& name) {
 bool Fits(const te::HostTensor& t, const ir::Type& type) {
   if (type == nullptr || type->As<ir::InferVar>() != nullptr) return true;
   auto* tensor = type->As<TensorType>();
-  if (tensor == nullptr || tensor->dtype != t.dtype || tensor->shape.size() != t.shape.size()) return false;
+  if (tensor == nullptr || tensor->dtype != t.dtype || tensor->shape.size() != t.shape.size())
+    return false;
   for (size_t i = 0; i < t.shape.size(); ++i) {
     if (tensor->shape[i].is_const() && tensor->shape[i].value() != t.shape[i]) return false;
   }
@@ -79,7 +82,8 @@ bool IsCalled(const ir::Block& b, const std::string& function) {
   bool found = refers(b.result);
   for (const ir::Binding& binding : b.bindings) {
     ir::ForEachAtom(*binding.value, [&](const ir::Atom& a) { found = found || refers(a); });
-    ir::ForEachBlock(*binding.value, [&](const ir::Block& nested) { found = found || IsCalled(nested, function); });
+    ir::ForEachBlock(*binding.value,
+                     [&](const ir::Block& nested) { found = found || IsCalled(nested, function); });
   }
   return found;
 }
@@ -116,19 +120,23 @@ Result<Params> ParseTvmParams(std::span<const std::byte> bytes) {
     names.push_back(*std::move(name));
   }
   auto tensors = reader.U64();
-  if (tensors != count) return Bad(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
+  if (tensors != count)
+    return Bad(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
   Params params;
   for (std::string& name : names) {
     auto tensor = reader.Blob();
     if (!tensor.ok()) return Bad(fmt::format("\"{}\": {}", name, tensor.status().message()));
-    if (!params.emplace(name, *std::move(tensor)).second) return Bad(fmt::format("\"{}\" occurs twice", name));
+    if (!params.emplace(name, *std::move(tensor)).second)
+      return Bad(fmt::format("\"{}\" occurs twice", name));
   }
   return params;
 }
 
 Result<Params> ReadParams(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Status(StatusCode::kNotFound, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  if (!file)
+    return Status(StatusCode::kNotFound,
+                  fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
   char magic[8] = {};
   file.read(magic, sizeof(magic));
   if (file.gcount() >= 4 && magic[0] == 'P' && magic[1] == 'K') {
@@ -138,7 +146,8 @@ Result<Params> ReadParams(const std::string& path) {
   uint64_t found;
   std::memcpy(&found, magic, sizeof(found));
   if (found != kMagic) {
-    return Status(StatusCode::kInvalidInput, fmt::format("{}: neither a TVM parameter file nor a .npz archive", path));
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("{}: neither a TVM parameter file nor a .npz archive", path));
   }
   file.clear();
   file.seekg(0, std::ios::end);
@@ -153,7 +162,9 @@ Result<Params> ReadParams(const std::string& path) {
 
 Result<ir::Module> BindParams(const ir::Module& m, const Params& params) {
   auto entry = m.functions.find(m.entry);
-  if (entry == m.functions.end()) return Status(StatusCode::kNotFound, fmt::format("no function @{} to bind parameters to", m.entry));
+  if (entry == m.functions.end())
+    return Status(StatusCode::kNotFound,
+                  fmt::format("no function @{} to bind parameters to", m.entry));
   const ir::Function& main = *entry->second;
   ir::Substitution constants;
   for (const auto& [name, tensor] : params) {
@@ -162,23 +173,27 @@ Result<ir::Module> BindParams(const ir::Module& m, const Params& params) {
       Suggestion suggestion(name);
       for (const ir::Var* p : main.params) suggestion.Consider(p->name);
       return Status(StatusCode::kInvalidInput,
-                    fmt::format("parameter \"{}\" matches no parameter of @{}{}", name, m.entry, suggestion.Text("%")));
+                    fmt::format("parameter \"{}\" matches no parameter of @{}{}", name, m.entry,
+                                suggestion.Text("%")));
     }
     const ir::Constant* constant = ir::MakeConstant(m, tensor, name);
     if (!Fits(tensor, param->type)) {
       return m.sources->Error(StatusCode::kInvalidInput, param->span,
                               fmt::format("parameter \"{}\" is {}, but %{} is declared as {}", name,
-                                          ir::TypeToString(ir::ConstantType(*constant)), param->name, ir::TypeToString(param->type)));
+                                          ir::TypeToString(ir::ConstantType(*constant)),
+                                          param->name, ir::TypeToString(param->type)));
     }
     if (!constants.emplace(param, constant).second) {
-      return m.sources->Error(StatusCode::kInvalidInput, param->span, fmt::format("two of the given parameters match %{}", param->name));
+      return m.sources->Error(StatusCode::kInvalidInput, param->span,
+                              fmt::format("two of the given parameters match %{}", param->name));
     }
   }
   if (constants.empty()) return m;
   for (const auto& [name, function] : m.functions) {
     if (IsCalled(*function->body, m.entry)) {
-      return m.sources->Error(StatusCode::kUnsupported, function->span,
-                              fmt::format("cannot bind parameters of @{}: @{} calls it", m.entry, name));
+      return m.sources->Error(
+          StatusCode::kUnsupported, function->span,
+          fmt::format("cannot bind parameters of @{}: @{} calls it", m.entry, name));
     }
   }
   ir::Function bound = main;

@@ -1,7 +1,8 @@
 // Weights: reading parameter files and binding them to a program.
 //
 // TVM's parameter file (relay.save_param_dict), little endian:
-//   u64 magic 0xF7E58D4F05049CB7, u64 reserved, u64 N, N x (u64 length, name), u64 N, N x tensor blob (compiler/ir/ndarray_blob.h)
+//   u64 magic 0xF7E58D4F05049CB7, u64 reserved, u64 N, N x (u64 length, name), u64 N, N x tensor
+//   blob (compiler/ir/ndarray_blob.h)
 //
 // Tested by params_test.cc.
 #pragma once
@@ -21,9 +22,10 @@ using Params = std::map<std::string, te::HostTensor>;
 Result<Params> ReadParams(const std::string& path);
 Result<Params> ParseTvmParams(std::span<const std::byte> bytes);
 
-// The module with each named parameter of its entry function gone and its uses replaced by a constant. A name may also be the
-// one that TVM's printer changed: "1" prints as %v1, a second "weight" as %weight1. An error if a name matches no parameter,
-// if the tensor does not fit the declared type, or if the entry function is called in the module.
+// The module with each named parameter of its entry function gone and its uses replaced by a
+// constant. A name may also be the one that TVM's printer changed: "1" prints as %v1, a second
+// "weight" as %weight1. An error if a name matches no parameter, if the tensor does not fit the
+// declared type, or if the entry function is called in the module.
 Result<ir::Module> BindParams(const ir::Module& m, const Params& params);
 
 }  // namespace relayvm::frontend

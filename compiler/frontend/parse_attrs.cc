@@ -22,7 +22,8 @@ std::optional<T> ParseDecimal(std::string_view digits) {
   if (error == std::errc()) return value;
   // Out of range: too small is zero.
   size_t exponent = digits.find_first_of("eE");
-  bool tiny = exponent != std::string_view::npos ? digits.substr(exponent + 1, 1) == "-" : digits.substr(0, 2) == "0.";
+  bool tiny = exponent != std::string_view::npos ? digits.substr(exponent + 1, 1) == "-"
+                                                 : digits.substr(0, 2) == "0.";
   if (tiny) return T{0};
   return std::nullopt;
 }
@@ -66,22 +67,27 @@ NodeId Parser::ParseNumber() {
     }
     if (number) value = ir::IntScalar(dtype, *number);
   } else if (DType dtype = t.dtype.value_or(DType::kFloat32); dtype == DType::kFloat32) {
-    if (auto number = ParseDecimal<float>(t.number)) value = ir::FloatScalar(dtype, negative ? -*number : *number);
+    if (auto number = ParseDecimal<float>(t.number))
+      value = ir::FloatScalar(dtype, negative ? -*number : *number);
   } else if (auto number = ParseDecimal<double>(t.number)) {
-    const uint16_t half = dtype == DType::kFloat16 ? ir::Float16Bits(*number) : ir::BFloat16Bits(*number);
+    const uint16_t half =
+        dtype == DType::kFloat16 ? ir::Float16Bits(*number) : ir::BFloat16Bits(*number);
     const double rounded = dtype == DType::kFloat16    ? ir::Float16Value(half)
                            : dtype == DType::kBFloat16 ? ir::BFloat16Value(half)
                                                        : *number;
-    if (!std::isinf(rounded) || std::isinf(*number)) value = ir::FloatScalar(dtype, negative ? -*number : *number);
+    if (!std::isinf(rounded) || std::isinf(*number))
+      value = ir::FloatScalar(dtype, negative ? -*number : *number);
   }
   if (!value) {
-    Fail(StatusCode::kInvalidInput, span, fmt::format("number {} is out of range", text_.substr(begin, t.end - begin)));
+    Fail(StatusCode::kInvalidInput, span,
+         fmt::format("number {} is out of range", text_.substr(begin, t.end - begin)));
     return kNoNode;
   }
   return AtomNode(ir::MakeConstant(module_, *std::move(value)), span);
 }
 
-// --- Attributes ------------------------------------------------------------------------------------------------------
+// --- Attributes
+// ------------------------------------------------------------------------------------------------------
 
 // True at `name =` and `dotted.name =`.
 bool Parser::StartsAttr() {
@@ -109,7 +115,8 @@ bool Parser::ParseAttrList(std::vector<ParsedAttr>* attrs) {
     attr.span = SpanOf(first.begin, end);
     for (const ParsedAttr& other : *attrs) {
       if (other.name != attr.name) continue;
-      Fail(StatusCode::kInvalidInput, attr.span, fmt::format("attribute {} is given twice", attr.name));
+      Fail(StatusCode::kInvalidInput, attr.span,
+           fmt::format("attribute {} is given twice", attr.name));
       return false;
     }
     if (!Expect("=", "after an attribute's name") || !ParseAttrValue(&attr)) return false;
@@ -126,7 +133,8 @@ bool Parser::ParseAttrValue(ParsedAttr* attr) {
   Nesting nesting(this);
   if (!nesting.ok()) return false;
   const Token t = Peek();
-  if (t.kind == TokenKind::kInteger || t.kind == TokenKind::kFloat || t.Is("-")) return ParseAttrNumber(attr);
+  if (t.kind == TokenKind::kInteger || t.kind == TokenKind::kFloat || t.Is("-"))
+    return ParseAttrNumber(attr);
   if (t.kind == TokenKind::kString) {
     Take();
     attr->value = AttrValue(t.text);
@@ -202,10 +210,18 @@ bool Parser::ParseAttrMeta(ParsedAttr* attr) {
     Fail(t, node.status().message());
     return false;
   }
-  const bool is_value = t.text == "IntImm" || t.text == "FloatImm" || t.text == "Array" || t.text == "runtime.String" ||
-                        t.text.substr(0, 4) == "tir.";
+  const bool is_value = t.text == "IntImm" || t.text == "FloatImm" || t.text == "Array" ||
+                        t.text == "runtime.String" || t.text.substr(0, 4) == "tir.";
   if (!is_value) {  // an expression, a device, a target ...
     attr->is_expression = true;
+    if (t.text == "relay.Constant") {
+      auto constant = MetaConstant(t);
+      if (!constant.ok()) {
+        Fail(t, constant.status().message());
+        return false;
+      }
+      attr->constant = *constant;
+    }
     return true;
   }
   auto value = metadata_.Value(*node, *module_.ids);
@@ -217,12 +233,13 @@ bool Parser::ParseAttrMeta(ParsedAttr* attr) {
   return true;
 }
 
-bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& written, const Token* meta, ir::Span span,
-                             Attrs* attrs) {
+bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& written,
+                             const Token* meta, ir::Span span, Attrs* attrs) {
   Attrs given;
   if (meta != nullptr) {
     auto node = metadata_.Find(meta->text, meta->index);
-    auto values = node.ok() ? metadata_.AttrsValue(*node, op, *module_.ids) : Result<Attrs>(node.status());
+    auto values =
+        node.ok() ? metadata_.AttrsValue(*node, op, *module_.ids) : Result<Attrs>(node.status());
     if (!values.ok()) {
       Fail(*meta, fmt::format("{}: {}", op.name, values.status().message()));
       return false;
@@ -232,9 +249,12 @@ bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& wri
   for (const ParsedAttr& a : written) {
     if (a.name == "attrs_type_key") continue;  // tells TVM the class of the attributes
     if (a.is_expression) {
-      auto field = std::find_if(op.attrs.begin(), op.attrs.end(), [&](const AttrField& f) { return f.name == a.name; });
-      if (field == op.attrs.end() || field->kind == AttrKind::kAny) continue;  // an argument once more (arange)
-      Fail(StatusCode::kInvalidInput, a.span, fmt::format("{}: attribute {} needs a value, not an expression", op.name, a.name));
+      auto field = std::find_if(op.attrs.begin(), op.attrs.end(),
+                                [&](const AttrField& f) { return f.name == a.name; });
+      if (field == op.attrs.end() || field->kind == AttrKind::kAny)
+        continue;  // an argument once more (arange)
+      Fail(StatusCode::kInvalidInput, a.span,
+           fmt::format("{}: attribute {} needs a value, not an expression", op.name, a.name));
       return false;
     }
     given.Set(a.name, a.value);

@@ -6,7 +6,8 @@
 
 namespace relayvm::frontend {
 
-// --- Control ---------------------------------------------------------------------------------------------------------
+// --- Control
+// ---------------------------------------------------------------------------------------------------------
 
 bool Parser::ParseBlock(std::string_view where, NodeId* body) {
   if (!Expect("{", fmt::format("at the start {}", where))) return false;
@@ -20,7 +21,9 @@ NodeId Parser::ParseIf() {
   NodeId condition = ParseExpr();
   NodeId then_value = kNoNode;
   NodeId else_value = kNoNode;
-  if (condition == kNoNode || !Expect(")", "after the condition") || !ParseBlock("of a branch", &then_value)) return kNoNode;
+  if (condition == kNoNode || !Expect(")", "after the condition") ||
+      !ParseBlock("of a branch", &then_value))
+    return kNoNode;
   if (!AcceptWord("else")) {
     FailExpected("else");
     return kNoNode;
@@ -55,7 +58,8 @@ NodeId Parser::ParseMatch() {
     }
   }
   graph_.matches.push_back(std::move(payload));
-  return graph_.Add({NodeKind::kMatch, SpanOf(keyword), std::move(operands), static_cast<uint32_t>(graph_.matches.size() - 1)});
+  return graph_.Add({NodeKind::kMatch, SpanOf(keyword), std::move(operands),
+                     static_cast<uint32_t>(graph_.matches.size() - 1)});
 }
 
 bool Parser::ParsePattern(ir::Pattern* pattern) {
@@ -104,10 +108,11 @@ bool Parser::ParsePattern(ir::Pattern* pattern) {
       }
     }
   }
-  if (pattern->constructor != nullptr && pattern->fields.size() != pattern->constructor->fields.size()) {
+  if (pattern->constructor != nullptr &&
+      pattern->fields.size() != pattern->constructor->fields.size()) {
     const size_t wanted = pattern->constructor->fields.size();
-    Fail(t, fmt::format("constructor {} has {} field{}, the pattern {}", pattern->constructor->name, wanted, wanted == 1 ? "" : "s",
-                        pattern->fields.size()));
+    Fail(t, fmt::format("constructor {} has {} field{}, the pattern {}", pattern->constructor->name,
+                        wanted, wanted == 1 ? "" : "s", pattern->fields.size()));
     return false;
   }
   return true;
@@ -134,7 +139,8 @@ NodeId Parser::ParseRef() {
   return graph_.Add({kind, Join(SpanOf(keyword), SpanOf(close)), std::move(operands)});
 }
 
-// --- Functions and calls ---------------------------------------------------------------------------------------------
+// --- Functions and calls
+// ---------------------------------------------------------------------------------------------
 
 NodeId Parser::ParseFunction(std::string name, ir::Span span) {
   ir::Function function;
@@ -151,15 +157,16 @@ NodeId Parser::ParseFunction(std::string name, ir::Span span) {
   if (!ParseBlock("of a function", &body)) return kNoNode;
   locals_.Release(locals_mark);
   type_params_.Release(types_mark);
-  // What an enclosing function bound is seen again; other graph variables stay, because TVM prints a shared expression where
-  // it meets it first.
+  // What an enclosing function bound is seen again; other graph variables stay, because TVM prints
+  // a shared expression where it meets it first.
   for (; shadowed_graph_vars_.size() > graph_mark; shadowed_graph_vars_.pop_back()) {
     auto& [number, binding] = shadowed_graph_vars_.back();
     graph_vars_[number] = binding;
   }
   current_function_ = outer;
   graph_.functions.push_back(std::move(function));
-  return graph_.Add({NodeKind::kFunction, span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+  return graph_.Add(
+      {NodeKind::kFunction, span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
 }
 
 bool Parser::ParseParams(ir::Function* function) {
@@ -184,12 +191,14 @@ bool Parser::ParseParams(ir::Function* function) {
       }
       if (Accept(":") && !ParseType(&type)) return false;
       bool duplicate = false;
-      locals_.ForEachNameSince(mark, [&](const std::string& n) { duplicate = duplicate || n == name; });
+      locals_.ForEachNameSince(mark,
+                               [&](const std::string& n) { duplicate = duplicate || n == name; });
       if (duplicate) {
         Fail(StatusCode::kInvalidInput, span, fmt::format("parameter %{} is declared twice", name));
         return false;
       }
-      if (shared == nullptr) shared = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+      if (shared == nullptr)
+        shared = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
       locals_.Bind(name, shared);
       params_by_name_[name] = shared;
       function->params.push_back(shared);
@@ -202,8 +211,8 @@ bool Parser::ParseParams(ir::Function* function) {
   return true;
 }
 
-// "x-malformed-ir" is how TVM prints a parameter that is also the parameter %x of an earlier function, when both share (parts
-// of) their bodies.
+// "x-malformed-ir" is how TVM prints a parameter that is also the parameter %x of an earlier
+// function, when both share (parts of) their bodies.
 const ir::Var* Parser::TakeSharedVariable(std::string* name) {
   constexpr std::string_view kSuffix = "-malformed-ir";
   if (name->size() <= kSuffix.size() || !name->ends_with(kSuffix)) return nullptr;
@@ -215,12 +224,14 @@ const ir::Var* Parser::TakeSharedVariable(std::string* name) {
 
 NodeId Parser::MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs, ir::Span span) {
   if (op->num_args >= 0 && args.size() != static_cast<size_t>(op->num_args)) {
-    Fail(StatusCode::kInvalidInput, span, fmt::format("operator {} takes {} argument{}, {} given", op->name, op->num_args,
-                                                      op->num_args == 1 ? "" : "s", args.size()));
+    Fail(StatusCode::kInvalidInput, span,
+         fmt::format("operator {} takes {} argument{}, {} given", op->name, op->num_args,
+                     op->num_args == 1 ? "" : "s", args.size()));
     return kNoNode;
   }
   graph_.ops.push_back({op, std::move(attrs)});
-  return graph_.Add({NodeKind::kOpCall, span, std::move(args), static_cast<uint32_t>(graph_.ops.size() - 1)});
+  return graph_.Add(
+      {NodeKind::kOpCall, span, std::move(args), static_cast<uint32_t>(graph_.ops.size() - 1)});
 }
 
 // A bare operator is the function that calls it.
@@ -231,7 +242,9 @@ NodeId Parser::FinishOperator(NodeId id) {
   Attrs attrs;
   if (op->num_args < 0) {
     Fail(StatusCode::kUnsupported, node.span,
-         fmt::format("operator {} takes any number of arguments and cannot be a value; wrap it in fn (...) {{ ... }}", op->name));
+         fmt::format("operator {} takes any number of arguments and cannot be a value; wrap it in "
+                     "fn (...) {{ ... }}",
+                     op->name));
     return kNoNode;
   }
   if (!CompleteOpAttrs(*op, {}, nullptr, node.span, &attrs)) return kNoNode;
@@ -244,7 +257,8 @@ NodeId Parser::FinishOperator(NodeId id) {
   }
   NodeId body = MakeOpCall(op, std::move(args), std::move(attrs), node.span);
   graph_.functions.push_back(std::move(function));
-  return graph_.Add({NodeKind::kFunction, node.span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+  return graph_.Add(
+      {NodeKind::kFunction, node.span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
 }
 
 NodeId Parser::ParseCall(NodeId callee) {
@@ -271,7 +285,24 @@ NodeId Parser::ParseCall(NodeId callee) {
   return FinishCall(callee, std::move(args), attrs, meta ? &*meta : nullptr);
 }
 
-NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args, const std::vector<ParsedAttr>& attrs, const Token* meta) {
+// Operands that stand once more as attributes are exact there, in the metadata section; as literals
+// they have six digits.
+void Parser::UseExactOperands(const OpDef& op, const std::vector<ParsedAttr>& attrs,
+                              std::vector<NodeId>* args) {
+  size_t position = 0;
+  for (const AttrField& field : op.attrs) {
+    if (field.kind != AttrKind::kAny) continue;
+    for (const ParsedAttr& a : attrs) {
+      if (a.name == field.name && a.constant != nullptr && position < args->size()) {
+        (*args)[position] = AtomNode(a.constant, a.span);
+      }
+    }
+    ++position;
+  }
+}
+
+NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args,
+                          const std::vector<ParsedAttr>& attrs, const Token* meta) {
   const Token close = Take();
   const Node& head = graph_.nodes[callee];
   const ir::Span span = Join(head.span, SpanOf(close));
@@ -279,18 +310,22 @@ NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args, const std::ve
     const OpDef* op = graph_.ops[head.payload].op;
     Attrs complete;
     if (!CompleteOpAttrs(*op, attrs, meta, span, &complete)) return kNoNode;
+    UseExactOperands(*op, attrs, &args);
     return MakeOpCall(op, std::move(args), std::move(complete), span);
   }
   for (const ParsedAttr& a : attrs) {
     if (a.name == "attrs_type_key") continue;
-    Fail(StatusCode::kInvalidInput, a.span, fmt::format("attribute {}: only calls of operators have attributes", a.name));
+    Fail(StatusCode::kInvalidInput, a.span,
+         fmt::format("attribute {}: only calls of operators have attributes", a.name));
     return kNoNode;
   }
-  auto* constructor = head.kind == NodeKind::kAtom ? std::get_if<const ir::Constructor*>(&head.atom) : nullptr;
+  auto* constructor =
+      head.kind == NodeKind::kAtom ? std::get_if<const ir::Constructor*>(&head.atom) : nullptr;
   if (constructor != nullptr && args.size() != (*constructor)->fields.size()) {
     const size_t wanted = (*constructor)->fields.size();
-    Fail(StatusCode::kInvalidInput, span, fmt::format("constructor {} takes {} argument{}, {} given", (*constructor)->name,
-                                                      wanted, wanted == 1 ? "" : "s", args.size()));
+    Fail(StatusCode::kInvalidInput, span,
+         fmt::format("constructor {} takes {} argument{}, {} given", (*constructor)->name, wanted,
+                     wanted == 1 ? "" : "s", args.size()));
     return kNoNode;
   }
   args.insert(args.begin(), callee);

@@ -15,19 +15,22 @@ struct Infix {
   std::string_view op;
 };
 constexpr Infix kInfix[] = {
-    {"*", 12, "multiply"},   {"/", 12, "divide"},        {"+", 10, "add"},    {"-", 10, "subtract"},
-    {"<", 8, "less"},        {"<=", 8, "less_equal"},    {">", 8, "greater"}, {">=", 8, "greater_equal"},
-    {"==", 7, "equal"},      {"!=", 7, "not_equal"},
+    {"*", 12, "multiply"}, {"/", 12, "divide"},     {"+", 10, "add"},    {"-", 10, "subtract"},
+    {"<", 8, "less"},      {"<=", 8, "less_equal"}, {">", 8, "greater"}, {">=", 8, "greater_equal"},
+    {"==", 7, "equal"},    {"!=", 7, "not_equal"},
 };
 
 }  // namespace
 
-// --- Sequences -------------------------------------------------------------------------------------------------------
+// --- Sequences
+// -------------------------------------------------------------------------------------------------------
 
-NodeId Parser::LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span) {
+NodeId Parser::LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values,
+                       ir::Span span) {
   if (vars.empty()) return values.back();
   graph_.lets.push_back(std::move(vars));
-  return graph_.Add({NodeKind::kLet, span, std::move(values), static_cast<uint32_t>(graph_.lets.size() - 1)});
+  return graph_.Add(
+      {NodeKind::kLet, span, std::move(values), static_cast<uint32_t>(graph_.lets.size() - 1)});
 }
 
 NodeId Parser::ParseExpr() {
@@ -127,12 +130,14 @@ bool Parser::ParseNewLocal(std::string* name, ir::Span* span) {
 }
 
 const ir::Var* Parser::BindLocal(const std::string& name, ir::Type type, ir::Span span) {
-  const ir::Var* var = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+  const ir::Var* var =
+      ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
   locals_.Bind(name, var);
   return var;
 }
 
-// --- Values ----------------------------------------------------------------------------------------------------------
+// --- Values
+// ----------------------------------------------------------------------------------------------------------
 
 NodeId Parser::ParseValue() {
   Nesting nesting(this);
@@ -149,7 +154,8 @@ NodeId Parser::ParseValue() {
   return ParseOperators();
 }
 
-// A let as the value of another: `let %x = let %y = 1; add(%y, %y); ...`: its body ends at the first ';'.
+// A let as the value of another: `let %x = let %y = 1; add(%y, %y); ...`: its body ends at the
+// first ';'.
 NodeId Parser::ParseLetValue() {
   const ir::Span span = SpanOf(Peek());
   const size_t mark = locals_.Mark();
@@ -188,7 +194,8 @@ NodeId Parser::ParseOperators() {
     operands.pop_back();
     const OpDef* op = OpTable::Get().Find(infix->op);
     if (op == nullptr) {
-      Fail(StatusCode::kUnsupported, SpanOf(token), fmt::format("unsupported operator \"{}\"", infix->op));
+      Fail(StatusCode::kUnsupported, SpanOf(token),
+           fmt::format("unsupported operator \"{}\"", infix->op));
       return false;
     }
     ir::Span span = Join(graph_.nodes[operands.back()].span, graph_.nodes[right].span);
@@ -203,7 +210,8 @@ NodeId Parser::ParseOperators() {
         if (candidate.token == t.text) infix = &candidate;
       }
     }
-    while (!pending.empty() && (infix == nullptr || pending.back().first->precedence >= infix->precedence)) {
+    while (!pending.empty() &&
+           (infix == nullptr || pending.back().first->precedence >= infix->precedence)) {
       if (!reduce()) return kNoNode;
     }
     if (infix == nullptr) return operands[0];
@@ -240,20 +248,27 @@ NodeId Parser::ParsePostfix() {
 NodeId Parser::ParsePrimary() {
   const Token& t = Peek();
   switch (t.kind) {
-    case TokenKind::kLocal: return ParseLocal();
-    case TokenKind::kGraph: return ParseGraphVar();
-    case TokenKind::kGlobal: return ParseGlobal();
-    case TokenKind::kMeta: return ParseMeta();
+    case TokenKind::kLocal:
+      return ParseLocal();
+    case TokenKind::kGraph:
+      return ParseGraphVar();
+    case TokenKind::kGlobal:
+      return ParseGlobal();
+    case TokenKind::kMeta:
+      return ParseMeta();
     case TokenKind::kInteger:
       if (PeekIsNumberedConstructor("(")) return ParseConstructor();
       return ParseNumber();
-    case TokenKind::kFloat: return ParseNumber();
-    case TokenKind::kIdentifier: return ParseName();
+    case TokenKind::kFloat:
+      return ParseNumber();
+    case TokenKind::kIdentifier:
+      return ParseName();
     case TokenKind::kPunctuation:
       if (t.text == "(") return ParseParenthesised();
       if (t.text == "-") return ParseNumber();
       break;
-    default: break;
+    default:
+      break;
   }
   FailExpected("an expression");
   return kNoNode;
@@ -286,7 +301,8 @@ NodeId Parser::AtomNode(ir::Atom atom, ir::Span span) {
   return graph_.Add(std::move(node));
 }
 
-// --- Names -----------------------------------------------------------------------------------------------------------
+// --- Names
+// -----------------------------------------------------------------------------------------------------------
 
 // The longest prefix of the token that is bound, ending before punctuation; the rest is read again.
 template <typename Find>
@@ -367,7 +383,8 @@ NodeId Parser::ParseFunctionLiteral() { return ParseFunction("", SpanOf(Take()))
 NodeId Parser::ParseSymbol() {
   const Token t = Take();
   if (t.text == "True" || t.text == "False") {
-    return AtomNode(ir::MakeConstant(module_, ir::IntScalar(DType::kBool, t.text == "True")), SpanOf(t));
+    return AtomNode(ir::MakeConstant(module_, ir::IntScalar(DType::kBool, t.text == "True")),
+                    SpanOf(t));
   }
   if (constructors_.contains(t.text)) {
     MoveTo(t.begin);
@@ -394,20 +411,22 @@ NodeId Parser::ParseSymbol() {
     return kNoNode;
   }
   graph_.ops.push_back({op, Attrs()});
-  return graph_.Add({NodeKind::kOperator, SpanOf(whole), {}, static_cast<uint32_t>(graph_.ops.size() - 1)});
+  return graph_.Add(
+      {NodeKind::kOperator, SpanOf(whole), {}, static_cast<uint32_t>(graph_.ops.size() - 1)});
 }
 
 // Without fields and arguments it is a call at once.
 NodeId Parser::ParseConstructor() {
   const Token t = Take();
-  const ir::Constructor* constructor = constructors_.find(std::string_view(text_).substr(t.begin, t.end - t.begin))->second;
+  const ir::Constructor* constructor =
+      constructors_.find(std::string_view(text_).substr(t.begin, t.end - t.begin))->second;
   NodeId node = AtomNode(constructor, SpanOf(t));
   if (!constructor->fields.empty() || PeekIs("(")) return node;
   return graph_.Add({NodeKind::kCall, SpanOf(t), {node}});
 }
 
-// TVM's defunctionalisation makes constructors named 0, 1, ... A number is one only where TVM prints no number: alone as the value
-// of a graph variable (constants are never bound), and called.
+// TVM's defunctionalisation makes constructors named 0, 1, ... A number is one only where TVM
+// prints no number: alone as the value of a graph variable (constants are never bound), and called.
 bool Parser::PeekIsNumberedConstructor(std::string_view next) {
   if (Peek().kind != TokenKind::kInteger || !constructors_.contains(Peek().number)) return false;
   Lexer ahead = lexer_;
@@ -418,30 +437,33 @@ void Parser::FailUnknownName(const Token& t, const std::string& name) {
   Suggestion suggestion(name);
   for (const auto& [known, constructor] : constructors_) suggestion.Consider(known);
   for (std::string_view known : OpTable::Get().Names()) suggestion.Consider(known);
-  Fail(StatusCode::kUnsupported, SpanOf(t), fmt::format("unsupported operator \"{}\"{}", name, suggestion.Text("")));
+  Fail(StatusCode::kUnsupported, SpanOf(t),
+       fmt::format("unsupported operator \"{}\"{}", name, suggestion.Text("")));
+}
+
+Result<const ir::Constant*> Parser::MetaConstant(const Token& t) {
+  RELAYVM_ASSIGN_OR_RETURN(auto node, metadata_.Find(t.text, t.index));
+  auto [it, inserted] = metadata_constants_.try_emplace(node, nullptr);
+  if (inserted) {
+    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor value, metadata_.ConstantValue(node));
+    it->second = ir::MakeConstant(module_, std::move(value));
+  }
+  return it->second;
 }
 
 NodeId Parser::ParseMeta() {
   const Token t = Take();
-  auto node = metadata_.Find(t.text, t.index);
-  if (!node.ok()) {
-    Fail(t, node.status().message());
-    return kNoNode;
-  }
   if (t.text != "relay.Constant") {
-    Fail(StatusCode::kUnsupported, SpanOf(t), fmt::format("metadata of type {} is not supported as an expression", t.text));
+    Fail(StatusCode::kUnsupported, SpanOf(t),
+         fmt::format("metadata of type {} is not supported as an expression", t.text));
     return kNoNode;
   }
-  auto [it, inserted] = metadata_constants_.try_emplace(*node, nullptr);
-  if (inserted) {
-    auto value = metadata_.ConstantValue(*node);
-    if (!value.ok()) {
-      Fail(t, value.status().message());
-      return kNoNode;
-    }
-    it->second = ir::MakeConstant(module_, *std::move(value));
+  auto constant = MetaConstant(t);
+  if (!constant.ok()) {
+    Fail(t, constant.status().message());
+    return kNoNode;
   }
-  return AtomNode(it->second, SpanOf(t));
+  return AtomNode(*constant, SpanOf(t));
 }
 
 }  // namespace relayvm::frontend

@@ -10,8 +10,8 @@ namespace {
 
 bool StartsLikeDType(std::string_view word) {
   for (std::string_view prefix : {"int", "uint", "float", "bfloat", "bool"}) {
-    if (word.substr(0, prefix.size()) == prefix && word.size() > prefix.size() && word[prefix.size()] >= '0' &&
-        word[prefix.size()] <= '9') {
+    if (word.substr(0, prefix.size()) == prefix && word.size() > prefix.size() &&
+        word[prefix.size()] >= '0' && word[prefix.size()] <= '9') {
       return true;
     }
   }
@@ -21,8 +21,9 @@ bool StartsLikeDType(std::string_view word) {
 }  // namespace
 
 bool Parser::NamesType(std::string_view word) const {
-  return word == "Tensor" || word == "fn" || word == "ref" || word == "_" || ParseDType(word).has_value() ||
-         StartsLikeDType(word) || type_params_.Find(word) != nullptr || module_.types.contains(std::string(word));
+  return word == "Tensor" || word == "fn" || word == "ref" || word == "_" ||
+         ParseDType(word).has_value() || StartsLikeDType(word) ||
+         type_params_.Find(word) != nullptr || module_.types.contains(std::string(word));
 }
 
 bool Parser::ParseType(ir::Type* type) {
@@ -39,7 +40,8 @@ bool Parser::ParseType(ir::Type* type) {
   if (t.kind == TokenKind::kMeta) {
     Take();
     auto node = metadata_.Find(t.text, t.index);
-    auto value = node.ok() ? metadata_.TypeValue(*node, *module_.ids) : Result<ir::Type>(node.status());
+    auto value =
+        node.ok() ? metadata_.TypeValue(*node, *module_.ids) : Result<ir::Type>(node.status());
     if (!value.ok()) {
       Fail(value.status().code(), SpanOf(t), value.status().message());
       return false;
@@ -60,7 +62,8 @@ bool Parser::ParseType(ir::Type* type) {
   }
   if (t.text == "ref") {
     ir::Type value;
-    if (!Expect("(", "after ref") || !ParseType(&value) || !Expect(")", "to close ref")) return false;
+    if (!Expect("(", "after ref") || !ParseType(&value) || !Expect(")", "to close ref"))
+      return false;
     *type = ir::MakeType(ir::RefType{std::move(value)});
     return true;
   }
@@ -79,7 +82,8 @@ bool Parser::ParseNamedType(const Token& name, ir::Type* type) {
   auto it = module_.types.find(name.text);
   if (it == module_.types.end()) {
     if (StartsLikeDType(name.text)) {
-      Fail(StatusCode::kUnsupported, SpanOf(name), fmt::format("unsupported dtype \"{}\"", name.text));
+      Fail(StatusCode::kUnsupported, SpanOf(name),
+           fmt::format("unsupported dtype \"{}\"", name.text));
       return false;
     }
     Suggestion suggestion(name.text);
@@ -93,8 +97,8 @@ bool Parser::ParseNamedType(const Token& name, ir::Type* type) {
   if (Accept("[") && !ParseTypeList("]", &adt.args)) return false;
   const size_t wanted = it->second.params.size();
   if (adt.args.size() != wanted) {
-    Fail(name, fmt::format("type {} takes {} type argument{}, {} given", name.text, wanted, wanted == 1 ? "" : "s",
-                           adt.args.size()));
+    Fail(name, fmt::format("type {} takes {} type argument{}, {} given", name.text, wanted,
+                           wanted == 1 ? "" : "s", adt.args.size()));
     return false;
   }
   *type = ir::MakeType(std::move(adt));
@@ -140,7 +144,8 @@ bool Parser::ParseTensorType(ir::Type* type) {
     Suggestion suggestion(name.text);
     for (int i = 0; i < kNumDTypes; ++i) suggestion.Consider(DTypeName(static_cast<DType>(i)));
     Fail(known ? StatusCode::kUnsupported : StatusCode::kInvalidInput, SpanOf(name),
-         fmt::format("{} dtype \"{}\"{}", known ? "unsupported" : "unknown", name.text, suggestion.Text("")));
+         fmt::format("{} dtype \"{}\"{}", known ? "unsupported" : "unknown", name.text,
+                     suggestion.Text("")));
     return false;
   }
   Take();
@@ -186,7 +191,8 @@ bool Parser::ParseFunctionType(ir::Type* type) {
   ir::FunctionType function;
   const size_t mark = type_params_.Mark();
   bool ok = ParseTypeParams(&function.type_params) && Expect("(", "in a function type") &&
-            ParseTypeList(")", &function.params) && Expect("->", "in a function type") && ParseType(&function.result);
+            ParseTypeList(")", &function.params) && Expect("->", "in a function type") &&
+            ParseType(&function.result);
   type_params_.Release(mark);
   *type = ir::MakeType(std::move(function));
   return ok;

@@ -24,11 +24,13 @@ Parser::Parser(std::string name, std::string text) : text_(std::move(text)), lex
 Parser::Nesting::Nesting(Parser* p) : parser_(p), ok_(++p->depth_ <= kMaxNesting) {
   if (!ok_) {
     Token t = parser_->Peek();
-    parser_->Fail(StatusCode::kOutOfRange, parser_->SpanOf(t), fmt::format("nested deeper than {}", kMaxNesting));
+    parser_->Fail(StatusCode::kOutOfRange, parser_->SpanOf(t),
+                  fmt::format("nested deeper than {}", kMaxNesting));
   }
 }
 
-// --- Tokens ----------------------------------------------------------------------------------------------------------
+// --- Tokens
+// ----------------------------------------------------------------------------------------------------------
 
 const Token& Parser::Peek() {
   if (!peeked_) peeked_ = lexer_.Next();
@@ -80,13 +82,17 @@ void Parser::Fail(const Token& at, const std::string& message) {
 void Parser::FailExpected(std::string_view what) {
   const Token t = Peek();
   if (t.kind == TokenKind::kError) return Fail(t, t.text);
-  if (t.kind == TokenKind::kEnd) return Fail(t, fmt::format("expected {}, found the end of the file", what));
+  if (t.kind == TokenKind::kEnd)
+    return Fail(t, fmt::format("expected {}, found the end of the file", what));
   std::string_view found = std::string_view(text_).substr(t.begin, t.end - t.begin);
   if (found.size() > 40) found = found.substr(0, 40);
-  Fail(t, fmt::format("expected {}, found {}", what, t.kind == TokenKind::kString ? std::string(found) : fmt::format("'{}'", found)));
+  Fail(t,
+       fmt::format("expected {}, found {}", what,
+                   t.kind == TokenKind::kString ? std::string(found) : fmt::format("'{}'", found)));
 }
 
-// --- The file --------------------------------------------------------------------------------------------------------
+// --- The file
+// --------------------------------------------------------------------------------------------------------
 
 Result<ir::Module> Parser::Run() {
   const bool versioned = PeekIs("#[");
@@ -125,14 +131,16 @@ bool Parser::ReadVersion() {
   Take();
   if (version.text != kVersion) {
     Fail(StatusCode::kUnsupported, SpanOf(version),
-         fmt::format("version \"{}\" of the text format is not supported, only \"{}\" is", version.text, kVersion));
+         fmt::format("version \"{}\" of the text format is not supported, only \"{}\" is",
+                     version.text, kVersion));
     return false;
   }
   return Expect("]", "after the version");
 }
 
-// Finds all definitions before any is parsed, because each may mention all others: the names of functions and types, and where
-// the metadata starts. Leaves the position at the first definition or expression.
+// Finds all definitions before any is parsed, because each may mention all others: the names of
+// functions and types, and where the metadata starts. Leaves the position at the first definition
+// or expression.
 bool Parser::FindDefinitions() {
   const size_t start = Peek().begin;
   const bool expression = !PeekIsWord("def") && !PeekIsWord("type") && !PeekIsWord("extern");
@@ -183,8 +191,11 @@ void Parser::SkipDefinition(bool is_function) {
   for (;;) {
     const Token& next = Peek();
     const bool at_end = next.kind == TokenKind::kEnd || next.Is("#[");
-    if (at_end && !open.empty()) return Fail(open.back(), fmt::format("'{}' is never closed", open.back().text));
-    if (at_end || (open.empty() && (next.IsWord("def") || next.IsWord("type") || next.IsWord("extern")))) return;
+    if (at_end && !open.empty())
+      return Fail(open.back(), fmt::format("'{}' is never closed", open.back().text));
+    if (at_end ||
+        (open.empty() && (next.IsWord("def") || next.IsWord("type") || next.IsWord("extern"))))
+      return;
     Token t = Take();
     if (t.kind == TokenKind::kError) return Fail(t, t.text);
     if (t.Is("(") || t.Is("[") || t.Is("{")) {
@@ -194,8 +205,8 @@ void Parser::SkipDefinition(bool is_function) {
       if (open.empty()) return Fail(t, fmt::format("unexpected '{}'", t.text));
       if (!open.back().Is(opener)) {
         ir::Span span = SpanOf(open.back());
-        return Fail(t, fmt::format("unexpected '{}': the '{}' of line {}, column {} is not closed", t.text, open.back().text,
-                                   span.line, span.column));
+        return Fail(t, fmt::format("unexpected '{}': the '{}' of line {}, column {} is not closed",
+                                   t.text, open.back().text, span.line, span.column));
       }
       open.pop_back();
       if (open.empty() && t.Is("}") && is_function) return;
@@ -227,8 +238,9 @@ bool Parser::DeclareType(const Definition& d) {
   }
   Take();
   if (NamesType(name.text)) {
-    Fail(name, module_.types.contains(name.text) ? fmt::format("type {} is defined twice", name.text)
-                                                 : fmt::format("{} is a built-in type", name.text));
+    Fail(name, module_.types.contains(name.text)
+                   ? fmt::format("type {} is defined twice", name.text)
+                   : fmt::format("{} is a built-in type", name.text));
     return false;
   }
   ir::TypeDef& type = module_.types[name.text];
@@ -264,7 +276,8 @@ bool Parser::DefineType(const Definition& d) {
     }
     Take();
     const std::string written = text_.substr(name.begin, name.end - name.begin);
-    ir::Constructor constructor{written, type.name, static_cast<uint32_t>(type.constructors.size()), {}};
+    ir::Constructor constructor{
+        written, type.name, static_cast<uint32_t>(type.constructors.size()), {}};
     if (Accept("(") && !ParseTypeList(")", &constructor.fields)) break;
     auto* added = module_.arena->New(std::move(constructor));
     if (!constructors_.emplace(written, added).second) {
@@ -306,7 +319,9 @@ bool Parser::ParseExpressionFile() {
     std::string name;
     ir::Span span;
     ir::Type type;
-    if (!ParseNewLocal(&name, &span) || (Accept(":") && !ParseType(&type)) || !Expect(";", "after free_var")) return false;
+    if (!ParseNewLocal(&name, &span) || (Accept(":") && !ParseType(&type)) ||
+        !Expect(";", "after free_var"))
+      return false;
     main.params.push_back(BindLocal(name, type, span));
   }
   NodeId body = ParseExpr();
@@ -316,13 +331,16 @@ bool Parser::ParseExpressionFile() {
     return false;
   }
   const Node& node = graph_.nodes[body];
-  if (node.kind == NodeKind::kFunction && main.params.empty()) {  // a function literal is @main itself
+  if (node.kind == NodeKind::kFunction &&
+      main.params.empty()) {  // a function literal is @main itself
     graph_.functions[node.payload].name = module_.entry;
     functions_.push_back(body);
     return true;
   }
   graph_.functions.push_back(std::move(main));
-  functions_.push_back(graph_.Add({NodeKind::kFunction, graph_.functions.back().span, {body},
+  functions_.push_back(graph_.Add({NodeKind::kFunction,
+                                   graph_.functions.back().span,
+                                   {body},
                                    static_cast<uint32_t>(graph_.functions.size() - 1)}));
   return true;
 }

@@ -1,7 +1,9 @@
-// Relay text to IR: version 0.0.5 of the text format with its metadata section, and a superset of it (see README.md).
+// Relay text to IR: version 0.0.5 of the text format with its metadata section, and a superset of
+// it (see README.md).
 //
-// The result is in A-normal form, untyped: annotations that were written are kept, all else is null.
-// Errors have a place and show the source line; any bytes are safe. Tested by parser_test.cc and parser_error_test.cc.
+// The result is in A-normal form, untyped: annotations that were written are kept, all else is
+// null. Errors have a place and show the source line; any bytes are safe. Tested by parser_test.cc
+// and parser_error_test.cc.
 #pragma once
 
 #include <string>
@@ -11,10 +13,12 @@
 
 namespace relayvm::frontend {
 
-// Nesting of parentheses, blocks, types and attribute lists in a text. (Room for kMaxBlockDepth blocks as they are printed.)
+// Nesting of parentheses, blocks, types and attribute lists in a text. (Room for kMaxBlockDepth
+// blocks as they are printed.)
 inline constexpr int kMaxNesting = 1250;
 
-// `name` is the file's, for messages. A text without definitions is an expression and becomes @main.
+// `name` is the file's, for messages. A text without definitions is an expression and becomes
+// @main.
 Result<ir::Module> ParseRelay(std::string name, std::string text);
 
 }  // namespace relayvm::frontend

@@ -1,8 +1,9 @@
-// The parser's state and its parts, private to the frontend: parser.cc (the file: definitions, in which order),
-// parse_types.cc, parse_expr.cc, parse_control.cc, parse_attrs.cc.
+// The parser's state and its parts, private to the frontend: parser.cc (the file: definitions, in
+// which order), parse_types.cc, parse_expr.cc, parse_control.cc, parse_attrs.cc.
 //
-// A recursive-descent parser that stops at the first error: functions give kNoNode or false when `status_` is set. It recurses
-// with the nesting of the text only, and that is limited (kMaxNesting); sequences of lets and operators are loops.
+// A recursive-descent parser that stops at the first error: functions give kNoNode or false when
+// `status_` is set. It recurses with the nesting of the text only, and that is limited
+// (kMaxNesting); sequences of lets and operators are loops.
 #pragma once
 
 #include <optional>
@@ -18,16 +19,19 @@
 
 namespace relayvm::frontend {
 
-// The span from the start of `first` to the end of `last`, or `first` when they are on different lines.
+// The span from the start of `first` to the end of `last`, or `first` when they are on different
+// lines.
 inline ir::Span Join(const ir::Span& first, const ir::Span& last) {
   ir::Span span = first;
-  if (first.line == last.line && last.column >= first.column) span.length = last.column + last.length - first.column;
+  if (first.line == last.line && last.column >= first.column)
+    span.length = last.column + last.length - first.column;
   return span;
 }
 
 // _1, _2 ...: how the printer calls variables without a name.
 inline bool IsTemporaryName(std::string_view name) {
-  return name.size() > 1 && name[0] == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return name.size() > 1 && name[0] == '_' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 class Parser {
@@ -44,11 +48,13 @@ class Parser {
     NodeId node;
     uint32_t function;  // the function literal that binds it
   };
-  // An attribute as written. Expressions (the operands that arange repeats as attributes) have no value.
+  // An attribute as written. Expressions (the operands that arange repeats as attributes) have no
+  // value; a constant is kept.
   struct ParsedAttr {
     std::string name;
     AttrValue value;
     bool is_expression = false;
+    const ir::Constant* constant = nullptr;
     ir::Span span;
   };
   class Nesting;  // counts depth_ for the time of a call
@@ -109,6 +115,9 @@ class Parser {
   NodeId ParseConstructor();
   bool PeekIsNumberedConstructor(std::string_view next);
   NodeId ParseMeta();
+  Result<const ir::Constant*> MetaConstant(const Token& t);
+  void UseExactOperands(const OpDef& op, const std::vector<ParsedAttr>& attrs,
+                        std::vector<NodeId>* args);
   bool ParseLet(const ir::Var** var, NodeId* value);
   bool ParseGraphBinding();
   bool StartsGraphBinding();
@@ -124,7 +133,8 @@ class Parser {
   NodeId ParseMatch();
   NodeId ParseRef();
   NodeId ParseCall(NodeId callee);
-  NodeId FinishCall(NodeId callee, std::vector<NodeId> args, const std::vector<ParsedAttr>& attrs, const Token* meta);
+  NodeId FinishCall(NodeId callee, std::vector<NodeId> args, const std::vector<ParsedAttr>& attrs,
+                    const Token* meta);
   NodeId ParseFunction(std::string name, ir::Span span);
   bool ParseBlock(std::string_view where, NodeId* body);
   bool ParseParams(ir::Function* function);
@@ -140,8 +150,8 @@ class Parser {
   bool ParseAttrNumber(ParsedAttr* attr);
   bool ParseAttrMeta(ParsedAttr* attr);
   // Attributes of a call of `op`: those written, or those of a metadata object, completed.
-  bool CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& written, const Token* meta, ir::Span span,
-                       Attrs* attrs);
+  bool CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& written, const Token* meta,
+                       ir::Span span, Attrs* attrs);
 
   std::string text_;
   ir::Module module_;
@@ -163,7 +173,8 @@ class Parser {
   ScopedNames<const ir::Var*> locals_;
   NameMap<const ir::Var*> params_by_name_;  // of all functions so far
   std::unordered_map<uint64_t, GraphBinding> graph_vars_;
-  std::vector<std::pair<uint64_t, GraphBinding>> shadowed_graph_vars_;  // by those of an inner function
+  std::vector<std::pair<uint64_t, GraphBinding>>
+      shadowed_graph_vars_;        // by those of an inner function
   uint32_t current_function_ = 0;  // function literals are numbered
   uint32_t num_functions_ = 0;
 

@@ -1,6 +1,8 @@
 // Printed modules read back to the same module.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/scalar.h"
@@ -16,16 +18,12 @@ type List[A] {
 
 type Storage
 
-def @"torch.nn/0:x"[A](%x: A) -> A {
-  %x
-}
-
 def @main(%data: Tensor[(?, 3), float32], %"layers.0.weight": Tensor[(3, 3), float32], %c: bool, %r: ref(int32), Inline=1, tag="a\"\n\x01") -> (float32, int32) {
   let %data1 = nn.dense(%data, %"layers.0.weight", units=3);
   let %"a b" = %data1;
   let %_1 = (%"a b", 1);
   let %_2 = %_1.0;
-  let %f: fn [B](B) -> B = fn [B](%y: B, Primitive=1) -> B {
+  let %f: fn [B](B) -> B = fn [C](%y: C, Primitive=1) -> C {
     let %g = @"torch.nn/0:x"(%y);
     %f(%g)
   };
@@ -50,6 +48,10 @@ def @main(%data: Tensor[(?, 3), float32], %"layers.0.weight": Tensor[(3, 3), flo
     @"torch.nn/0:x"(%_5)
   }
 }
+
+def @"torch.nn/0:x"[A](%x: A) -> A {
+  %x
+}
 )";
 
 TEST_CASE("text in the printer's form is a fixed point") {
@@ -73,9 +75,13 @@ TEST_CASE("constants, symbols and expressions over them survive in the metadata 
   for (int i = 0; i < kNumDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     values.push_back(ir::IntScalar(dtype, 1));
-    values.push_back({dtype, {2, 1}, std::vector<std::byte>(2 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})});
+    values.push_back(
+        {dtype,
+         {2, 1},
+         std::vector<std::byte>(2 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})});
   }
-  for (float f : {0.1f, 1e-45f, 3.4028235e38f, -0.0f}) values.push_back(ir::FloatScalar(DType::kFloat32, f));
+  for (float f : {0.1f, 1e-45f, 3.4028235e38f, -0.0f})
+    values.push_back(ir::FloatScalar(DType::kFloat32, f));
   for (double d : {0.1, 5e-324, 1e300, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
     values.push_back(ir::FloatScalar(DType::kFloat64, d));
     values.push_back(ir::FloatScalar(DType::kFloat32, d));
@@ -90,7 +96,8 @@ TEST_CASE("constants, symbols and expressions over them survive in the metadata 
   const ir::Var* x = ir::MakeVar(*m, "x", ir::MakeTensorType(dims, DType::kInt8), {});
   const ir::Var* y = ir::MakeVar(*m, "y", ir::MakeTensorType({n}, DType::kInt8), {});
   body.result = x;
-  m->functions["main"] = m->arena->New(ir::Function{"main", {}, {x, y}, nullptr, m->arena->New(body), {}, {}});
+  m->functions["main"] =
+      m->arena->New(ir::Function{"main", {}, {x, y}, nullptr, m->arena->New(body), {}, {}});
 
   const std::string text = ir::PrintModule(*m);
   auto again = ParseRelay("again", text);

@@ -1,15 +1,16 @@
 #include "compiler/frontend/to_anf.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace relayvm::frontend {
 
 using ir::Atom;
 using ir::Var;
 
-// --- Placement -------------------------------------------------------------------------------------------------------
+// --- Placement
+// -------------------------------------------------------------------------------------------------------
 
 std::vector<NodeId> AnfBuilder::PostOrder(NodeId root) {
   std::vector<NodeId> order;
@@ -51,7 +52,8 @@ uint32_t AnfBuilder::CommonBlock(uint32_t a, uint32_t b) const {
 }
 
 bool AnfBuilder::IsWithin(uint32_t block, uint32_t outer) const {
-  while (block != kNoBlock && blocks_[block].depth > blocks_[outer].depth) block = blocks_[block].parent;
+  while (block != kNoBlock && blocks_[block].depth > blocks_[outer].depth)
+    block = blocks_[block].parent;
   return block == outer;
 }
 
@@ -67,8 +69,9 @@ Status AnfBuilder::PlaceNodes(const std::vector<NodeId>& order, NodeId root) {
         place = NewBlock(block);
         if (states_[*it].first_block == kNoBlock) states_[*it].first_block = place;
         if (blocks_[place].depth > kMaxBlockDepth) {
-          return module_.sources->Error(StatusCode::kOutOfRange, node.span,
-                                        fmt::format("blocks are nested deeper than {}", kMaxBlockDepth));
+          return module_.sources->Error(
+              StatusCode::kOutOfRange, node.span,
+              fmt::format("blocks are nested deeper than {}", kMaxBlockDepth));
         }
       }
       NodeState& operand = states_[node.operands[i]];
@@ -78,7 +81,8 @@ Status AnfBuilder::PlaceNodes(const std::vector<NodeId>& order, NodeId root) {
   return OkStatus();
 }
 
-// --- Evaluation ------------------------------------------------------------------------------------------------------
+// --- Evaluation
+// ------------------------------------------------------------------------------------------------------
 
 const Var* AnfBuilder::Declare(const Var* var, uint32_t block) {
   auto [it, is_new] = variables_.try_emplace(var, Variable{var, block, epoch_});
@@ -117,8 +121,9 @@ Status AnfBuilder::Use(NodeId operand, uint32_t block, Atom* atom) {
     *var = it->second.var;
     return OkStatus();
   }
-  return module_.sources->Error(StatusCode::kInvalidInput, node.span,
-                                fmt::format("variable %{} is used outside its scope", (*var)->name));
+  return module_.sources->Error(
+      StatusCode::kInvalidInput, node.span,
+      fmt::format("variable %{} is used outside its scope", (*var)->name));
 }
 
 Status AnfBuilder::UseAll(const Node& node, size_t first, std::vector<Atom>* atoms) {
@@ -216,7 +221,8 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
       return OkStatus();
     case NodeKind::kOpCall:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = ir::OpCall{graph_.ops[node.payload].op, std::move(atoms), graph_.ops[node.payload].attrs};
+      value =
+          ir::OpCall{graph_.ops[node.payload].op, std::move(atoms), graph_.ops[node.payload].attrs};
       break;
     case NodeKind::kCall: {
       Atom callee;
@@ -298,7 +304,8 @@ Result<const ir::Function*> AnfBuilder::Lower(NodeId function) {
   while (!stack_.empty()) RELAYVM_RETURN_IF_ERROR(Step());
   ir::Function lowered = graph_.functions[node.payload];
   RenameParams(lowered);
-  RELAYVM_RETURN_IF_ERROR(TakeBlock(states_[function].first_block, node.operands[0], &lowered.body));
+  RELAYVM_RETURN_IF_ERROR(
+      TakeBlock(states_[function].first_block, node.operands[0], &lowered.body));
   return module_.arena->New(std::move(lowered));
 }
 

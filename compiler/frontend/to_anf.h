@@ -1,11 +1,11 @@
 // Surface DAG to A-normal form.
 //
-// A node is evaluated once, in the innermost block (function body, branch, match clause) that dominates all its uses, when it is
-// first needed there: nothing runs in a branch that doesn't need it, nothing runs twice. Operands evaluate left to right; the
-// value of a let evaluates at its let, so effects on references keep their order. (TVM: ToBasicBlockNormalForm.)
-// Iterative: the native stack does not grow with the program. Nesting of blocks is limited to kMaxBlockDepth, because
-// the passes that follow recurse with it.
-// Tested by to_anf_test.cc.
+// A node is evaluated once, in the innermost block (function body, branch, match clause) that
+// dominates all its uses, when it is first needed there: nothing runs in a branch that doesn't need
+// it, nothing runs twice. Operands evaluate left to right; the value of a let evaluates at its let,
+// so effects on references keep their order. (TVM: ToBasicBlockNormalForm.) Iterative: the native
+// stack does not grow with the program. Nesting of blocks is limited to kMaxBlockDepth, because the
+// passes that follow recurse with it. Tested by to_anf_test.cc.
 #pragma once
 
 #include <unordered_map>
@@ -34,8 +34,8 @@ class AnfBuilder {
     std::vector<ir::Binding> bindings;
   };
   struct NodeState {
-    uint32_t epoch = 0;            // of the Lower() call that this state belongs to
-    uint32_t block = kNoBlock;     // where it is evaluated
+    uint32_t epoch = 0;               // of the Lower() call that this state belongs to
+    uint32_t block = kNoBlock;        // where it is evaluated
     uint32_t first_block = kNoBlock;  // the first of the blocks it opens
     bool done = false;
     ir::Atom atom = static_cast<const ir::Var*>(nullptr);  // its value, when done
@@ -67,8 +67,8 @@ class AnfBuilder {
   Status Use(NodeId operand, uint32_t block, ir::Atom* atom);
   Status UseAll(const Node& node, size_t first, std::vector<ir::Atom>* atoms);
   Status TakeBlock(uint32_t block, NodeId result, const ir::Block** out);
-  // Notes that `var` is bound in `block`. Gives the variable that stands for it: itself, or a copy if an earlier function
-  // has bound it (TVM prints functions that share variables).
+  // Notes that `var` is bound in `block`. Gives the variable that stands for it: itself, or a copy
+  // if an earlier function has bound it (TVM prints functions that share variables).
   const ir::Var* Declare(const ir::Var* var, uint32_t block);
   const ir::Var* Bind(uint32_t block, const ir::Var* var, const ir::Expr* value);
   void DeclareParams(NodeId function);

@@ -23,11 +23,13 @@ TEST_CASE("types of atoms") {
   auto* nil = m.arena->New(Constructor{"Nil", "List", 1, {}});
   m.types["List"] = TypeDef{"List", {a}, {cons, nil}, {}};
   const Var* x = MakeVar(m, "x", MakeScalarType(DType::kInt32), {});
-  m.functions["f"] = m.arena->New(Function{"f", {}, {x}, MakeScalarType(DType::kBool), nullptr, {}, {}});
+  m.functions["f"] =
+      m.arena->New(Function{"f", {}, {x}, MakeScalarType(DType::kBool), nullptr, {}, {}});
 
   CHECK(TypeToString(AtomType(m, x)) == "int32");
   CHECK(TypeToString(AtomType(m, MakeConstant(m, FloatScalar(DType::kFloat16, 1)))) == "float16");
-  CHECK(TypeToString(AtomType(m, MakeConstant(m, {DType::kInt8, {2, 1}, std::vector<std::byte>(2)}))) ==
+  CHECK(TypeToString(
+            AtomType(m, MakeConstant(m, {DType::kInt8, {2, 1}, std::vector<std::byte>(2)}))) ==
         "Tensor[(2, 1), int8]");
   CHECK(TypeToString(AtomType(m, m.arena->New(GlobalVar{"f"}))) == "fn (int32) -> bool");
   CHECK(AtomType(m, m.arena->New(GlobalVar{"g"})) == nullptr);

@@ -14,11 +14,21 @@ std::string JsonString(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(c) < ' ') {
           out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
@@ -30,12 +40,14 @@ std::string JsonString(const std::string& text) {
   return out + "\"";
 }
 
-uint32_t MetadataWriter::Add(const std::string& type_key, const Fields& attrs, const std::string& extra) {
+uint32_t MetadataWriter::Add(const std::string& type_key, const Fields& attrs,
+                             const std::string& extra) {
   std::string json = fmt::format("{{\"type_key\": {}", JsonString(type_key));
   if (!attrs.empty()) {
     json += ", \"attrs\": {";
     for (size_t i = 0; i < attrs.size(); ++i) {
-      json += fmt::format("{}{}: {}", i > 0 ? ", " : "", JsonString(attrs[i].first), JsonString(attrs[i].second));
+      json += fmt::format("{}{}: {}", i > 0 ? ", " : "", JsonString(attrs[i].first),
+                          JsonString(attrs[i].second));
     }
     json += "}";
   }
@@ -76,17 +88,21 @@ std::string MetadataWriter::Reference(const Constant* constant) {
 }
 
 uint32_t MetadataWriter::AddBinary(const std::string& type_key, uint32_t a, uint32_t b) {
-  return Add(type_key,
-             {{"a", std::to_string(a)}, {"b", std::to_string(b)}, {"dtype", "int32"}, {"span", "0"}});
+  return Add(
+      type_key,
+      {{"a", std::to_string(a)}, {"b", std::to_string(b)}, {"dtype", "int32"}, {"span", "0"}});
 }
 
 uint32_t MetadataWriter::AddDim(const Dim& dim) {
   switch (dim.kind()) {
     case Dim::Kind::kConst: {
       const bool wide = dim.value() != static_cast<int32_t>(dim.value());
-      return Add("IntImm", {{"dtype", wide ? "int64" : "int32"}, {"span", "0"}, {"value", std::to_string(dim.value())}});
+      return Add("IntImm", {{"dtype", wide ? "int64" : "int32"},
+                            {"span", "0"},
+                            {"value", std::to_string(dim.value())}});
     }
-    case Dim::Kind::kAny: return Add("tir.Any", {{"dtype", "int32"}, {"span", "0"}});
+    case Dim::Kind::kAny:
+      return Add("tir.Any", {{"dtype", "int32"}, {"span", "0"}});
     case Dim::Kind::kSymbol: {
       auto [it, is_new] = symbols_.try_emplace(dim.symbol_id(), 0);
       if (!is_new) return it->second;
@@ -97,7 +113,8 @@ uint32_t MetadataWriter::AddDim(const Dim& dim) {
                                               {"span", "0"},
                                               {"type_annotation", std::to_string(prim_type_)}});
     }
-    default: break;
+    default:
+      break;
   }
   const char* type_key = "tir.Add";
   if (dim.kind() == Dim::Kind::kMul) type_key = "tir.Mul";
@@ -106,7 +123,8 @@ uint32_t MetadataWriter::AddDim(const Dim& dim) {
   if (dim.kind() == Dim::Kind::kMin) type_key = "tir.Min";
   if (dim.kind() == Dim::Kind::kMax) type_key = "tir.Max";
   uint32_t node = AddDim(dim.operands()[0]);
-  for (const Dim& operand : dim.operands().subspan(1)) node = AddBinary(type_key, node, AddDim(operand));
+  for (const Dim& operand : dim.operands().subspan(1))
+    node = AddBinary(type_key, node, AddDim(operand));
   return node;
 }
 
@@ -115,13 +133,26 @@ std::string MetadataWriter::Reference(const Dim& dim) {
   if (it != dims_.end()) return it->second;
   const char* type_key = "tir.Add";
   switch (dim.kind()) {
-    case Dim::Kind::kSymbol: type_key = "tir.SizeVar"; break;
-    case Dim::Kind::kMul: type_key = "tir.Mul"; break;
-    case Dim::Kind::kFloorDiv: type_key = "tir.FloorDiv"; break;
-    case Dim::Kind::kFloorMod: type_key = "tir.FloorMod"; break;
-    case Dim::Kind::kMin: type_key = "tir.Min"; break;
-    case Dim::Kind::kMax: type_key = "tir.Max"; break;
-    default: break;
+    case Dim::Kind::kSymbol:
+      type_key = "tir.SizeVar";
+      break;
+    case Dim::Kind::kMul:
+      type_key = "tir.Mul";
+      break;
+    case Dim::Kind::kFloorDiv:
+      type_key = "tir.FloorDiv";
+      break;
+    case Dim::Kind::kFloorMod:
+      type_key = "tir.FloorMod";
+      break;
+    case Dim::Kind::kMin:
+      type_key = "tir.Min";
+      break;
+    case Dim::Kind::kMax:
+      type_key = "tir.Max";
+      break;
+    default:
+      break;
   }
   return dims_[dim] = Root(type_key, AddDim(dim));
 }
@@ -135,7 +166,8 @@ std::string MetadataWriter::Write() const {
     const char* comma = keys.empty() ? "" : ", ";
     keys += comma + JsonString(type_key);
     data += comma + std::to_string(next++);
-    arrays += fmt::format(",\n    {{\"type_key\": \"Array\", \"data\": [{}]}}", fmt::join(list, ", "));
+    arrays +=
+        fmt::format(",\n    {{\"type_key\": \"Array\", \"data\": [{}]}}", fmt::join(list, ", "));
   }
   std::string out = "{\n  \"root\": 1,\n  \"nodes\": [\n    {\"type_key\": \"\"},\n";
   out += fmt::format("    {{\"type_key\": \"Map\", \"keys\": [{}], \"data\": [{}]}}", keys, data);

@@ -1,5 +1,5 @@
-// Collects the objects that Relay text refers to as meta[type.key][i] and writes the metadata section. See the reader,
-// compiler/frontend/metadata.h, for the format. Tested by printer_test.cc.
+// Collects the objects that Relay text refers to as meta[type.key][i] and writes the metadata
+// section. See the reader, compiler/frontend/metadata.h, for the format. Tested by printer_test.cc.
 #pragma once
 
 #include <map>
@@ -31,7 +31,8 @@ class MetadataWriter {
   std::string Root(const std::string& type_key, uint32_t node);
   uint32_t VirtualDevice();
 
-  std::vector<std::string> nodes_;  // JSON objects; their numbers are assigned as they come, see kFirstNode
+  std::vector<std::string>
+      nodes_;  // JSON objects; their numbers are assigned as they come, see kFirstNode
   std::vector<const Constant*> arrays_;
   std::map<std::string, std::vector<uint32_t>> roots_;
   std::unordered_map<const Constant*, std::string> constants_;

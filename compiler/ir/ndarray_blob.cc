@@ -1,10 +1,10 @@
 #include "compiler/ir/ndarray_blob.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstring>
 #include <optional>
-
-#include <fmt/format.h>
 
 namespace relayvm::ir {
 namespace {
@@ -33,7 +33,10 @@ enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4 };
 std::optional<DType> DTypeOf(uint8_t code, uint8_t bits) {
   for (int i = 0; i < kNumDTypes; ++i) {
     auto t = static_cast<DType>(i);
-    uint8_t its_code = t == DType::kBFloat16 ? kBFloat : IsFloat(t) ? kFloat : IsSignedInt(t) ? kInt : kUInt;
+    uint8_t its_code = t == DType::kBFloat16 ? kBFloat
+                       : IsFloat(t)          ? kFloat
+                       : IsSignedInt(t)      ? kInt
+                                             : kUInt;
     if (its_code == code && DTypeBits(t) == bits) return t;
   }
   return std::nullopt;
@@ -42,14 +45,18 @@ std::optional<DType> DTypeOf(uint8_t code, uint8_t bits) {
 }  // namespace
 
 Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size) {
-  auto bad = [](std::string what) { return Status(StatusCode::kInvalidInput, "tensor blob: " + what); };
-  if (bytes.size() < kHeaderBytes) return bad(fmt::format("truncated header, {} bytes", bytes.size()));
+  auto bad = [](std::string what) {
+    return Status(StatusCode::kInvalidInput, "tensor blob: " + what);
+  };
+  if (bytes.size() < kHeaderBytes)
+    return bad(fmt::format("truncated header, {} bytes", bytes.size()));
   if (LoadAt<uint64_t>(bytes, 0) != kMagic) return bad("wrong magic number");
   if (int32_t device = LoadAt<int32_t>(bytes, 16); device != 1) {
     return bad(fmt::format("device type {}, only 1 (CPU) is legal", device));
   }
   const int32_t rank = LoadAt<int32_t>(bytes, 24);
-  if (rank < 0 || rank > kMaxRank) return bad(fmt::format("rank {} is not in 0..{}", rank, kMaxRank));
+  if (rank < 0 || rank > kMaxRank)
+    return bad(fmt::format("rank {} is not in 0..{}", rank, kMaxRank));
   const auto code = LoadAt<uint8_t>(bytes, 28);
   const auto bits = LoadAt<uint8_t>(bytes, 29);
   if (uint16_t lanes = LoadAt<uint16_t>(bytes, 30); lanes != 1) {
@@ -73,7 +80,8 @@ Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t*
     return bad(fmt::format("{} bytes of data stated, its shape needs another number", stated));
   }
   if (bytes.size() - data_offset < data_bytes) {
-    return bad(fmt::format("truncated data, {} of {} bytes", bytes.size() - data_offset, data_bytes));
+    return bad(
+        fmt::format("truncated data, {} of {} bytes", bytes.size() - data_offset, data_bytes));
   }
   auto data = bytes.subspan(data_offset, data_bytes);
   t.data.assign(data.begin(), data.end());
@@ -110,7 +118,8 @@ std::string Base64Encode(std::span<const std::byte> bytes) {
   for (size_t i = 0; i < bytes.size(); i += 3) {
     const size_t n = std::min<size_t>(3, bytes.size() - i);
     uint32_t group = 0;
-    for (size_t j = 0; j < 3; ++j) group = group << 8 | (j < n ? static_cast<uint32_t>(bytes[i + j]) : 0);
+    for (size_t j = 0; j < 3; ++j)
+      group = group << 8 | (j < n ? static_cast<uint32_t>(bytes[i + j]) : 0);
     for (size_t j = 0; j < 4; ++j) out += j <= n ? kAlphabet[group >> (18 - 6 * j) & 63] : '=';
   }
   return out;
@@ -120,7 +129,8 @@ Result<std::vector<std::byte>> Base64Decode(std::string_view text) {
   static const std::array<int8_t, 256> kValues = [] {
     std::array<int8_t, 256> values;
     values.fill(-1);
-    for (size_t i = 0; i < kAlphabet.size(); ++i) values[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
+    for (size_t i = 0; i < kAlphabet.size(); ++i)
+      values[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
     return values;
   }();
   std::vector<std::byte> out;
@@ -138,8 +148,10 @@ Result<std::vector<std::byte>> Base64Decode(std::string_view text) {
   size_t padding = 0;
   while (i + padding < text.size() && text[i + padding] == '=') ++padding;
   i += padding;
-  bool ends = i == text.size() || text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t';
-  if (!ends || digits == 1 || (digits == 0 ? padding != 0 : padding != static_cast<size_t>(4 - digits))) {
+  bool ends =
+      i == text.size() || text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t';
+  if (!ends || digits == 1 ||
+      (digits == 0 ? padding != 0 : padding != static_cast<size_t>(4 - digits))) {
     return Status(StatusCode::kInvalidInput, fmt::format("malformed base64 at character {}", i));
   }
   if (digits >= 2) out.push_back(static_cast<std::byte>(group >> (digits == 2 ? 4 : 10)));

@@ -1,4 +1,5 @@
-// TVM's serialised tensor (NDArray::Save): in parameter files, and as base64 in the metadata section of Relay text.
+// TVM's serialised tensor (NDArray::Save): in parameter files, and as base64 in the metadata
+// section of Relay text.
 //
 //   0   u64  magic 0xDD5E40F096B4A13F       24  i32  rank
 //   8   u64  reserved, 0                    28  u8   dtype code: 0 int, 1 uint, 2 float, 4 bfloat

@@ -8,7 +8,8 @@ namespace relayvm::ir {
 namespace {
 
 // Written by TVM 0.14.
-constexpr const char* kFloats = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQADAAAAAAAAAAwAAAAAAAAAAACAPwAAAEAAAEBA";
+constexpr const char* kFloats =
+    "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQADAAAAAAAAAAwAAAAAAAAAAACAPwAAAEAAAEBA";
 constexpr const char* kFive = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAAAAAABAAQAIAAAAAAAAAAUAAAAAAAAA";
 
 TEST_CASE("reads and writes TVM's blobs byte for byte") {
@@ -43,7 +44,10 @@ TEST_CASE("every dtype survives") {
     REQUIRE(empty.ok());
     CHECK(empty->dtype == dtype);
     CHECK(empty->shape == t.shape);
-    t = te::HostTensor{dtype, {3}, std::vector<std::byte>(3 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};
+    t = te::HostTensor{
+        dtype,
+        {3},
+        std::vector<std::byte>(3 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};
     auto full = ReadNdarrayBlob(WriteNdarrayBlob(t), &size);
     REQUIRE(full.ok());
     CHECK(full->data == t.data);
@@ -79,7 +83,8 @@ TEST_CASE("damaged blobs are errors") {
     REQUIRE_FALSE(t.ok());
     CHECK(t.status().message() == c.message);
   }
-  for (size_t n = 0; n < good.size(); ++n) CHECK_FALSE(ReadNdarrayBlob(std::span(good).first(n), &size).ok());
+  for (size_t n = 0; n < good.size(); ++n)
+    CHECK_FALSE(ReadNdarrayBlob(std::span(good).first(n), &size).ok());
 }
 
 TEST_CASE("base64") {
@@ -94,7 +99,8 @@ TEST_CASE("base64") {
     REQUIRE(decoded.ok());
     CHECK(std::string(reinterpret_cast<const char*>(decoded->data()), decoded->size()) == bytes);
   }
-  for (const char* bad : {"Z", "Zg", "Zg=", "Zm8==", "Zm9v=", "Z!9v", "====", "Zg==x"}) CHECK_FALSE(Base64Decode(bad).ok());
+  for (const char* bad : {"Z", "Zg", "Zg=", "Zm8==", "Zm9v=", "Z!9v", "====", "Zg==x"})
+    CHECK_FALSE(Base64Decode(bad).ok());
   CHECK(Base64Decode("Zm9v\nrest").ok());  // ends at white space
 }
 

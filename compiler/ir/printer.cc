@@ -1,11 +1,11 @@
 #include "compiler/ir/printer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "compiler/ir/metadata_writer.h"
 #include "compiler/ir/scalar.h"
@@ -39,24 +39,36 @@ constexpr std::pair<std::string_view, std::string_view> kAttrsTypeKeys[] = {
 
 bool IsIdentifier(std::string_view name) {
   auto start = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && start(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return start(c) || (c >= '0' && c <= '9'); });
+  return !name.empty() && start(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return start(c) || (c >= '0' && c <= '9');
+  });
 }
 
 bool IsTemporary(std::string_view name) {
   if (name.empty()) return true;
-  return name.size() > 1 && name[0] == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return name.size() > 1 && name[0] == '_' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 std::string Quote(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) {
           out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
@@ -68,14 +80,17 @@ std::string Quote(std::string_view text) {
   return out + "\"";
 }
 
-std::string AsName(char sigil, std::string_view name) { return sigil + (IsIdentifier(name) ? std::string(name) : Quote(name)); }
+std::string AsName(char sigil, std::string_view name) {
+  return sigil + (IsIdentifier(name) ? std::string(name) : Quote(name));
+}
 
 // Gives each variable of a function its own name.
 class Names {
  public:
   std::string Unique(const std::string& wanted) {
     std::string name = wanted;
-    for (int& counter = counters_[wanted]; !used_.insert(name).second;) name = wanted + std::to_string(++counter);
+    for (int& counter = counters_[wanted]; !used_.insert(name).second;)
+      name = wanted + std::to_string(++counter);
     return name;
   }
   int NextTemporary() { return ++temporaries_; }
@@ -132,7 +147,8 @@ class Printer {
   std::unordered_set<std::string> dotted_;  // x where a variable is called x.0
 };
 
-// --- Names and types -------------------------------------------------------------------------------------------------
+// --- Names and types
+// -------------------------------------------------------------------------------------------------
 
 std::string Printer::NameOf(const Var* v) {
   auto [it, is_new] = var_names_.try_emplace(v);
@@ -171,13 +187,15 @@ std::string Printer::BindingText(const Var* v) {
   return v->type == nullptr ? text : text + ": " + TypeText(v->type);
 }
 
-// --- Atoms and attributes --------------------------------------------------------------------------------------------
+// --- Atoms and attributes
+// --------------------------------------------------------------------------------------------
 
 std::string Printer::ConstantText(const Constant* c) {
   if (auto literal = ScalarLiteral(c->value)) return *literal;
   std::string text = metadata_.Reference(c);
   if (!options_.for_people) return text;
-  return fmt::format("{} /* {}{}{} */", text, c->name, c->name.empty() ? "" : ": ", TypeText(ConstantType(*c)));
+  return fmt::format("{} /* {}{}{} */", text, c->name, c->name.empty() ? "" : ": ",
+                     TypeText(ConstantType(*c)));
 }
 
 std::string Printer::ConstructorText(const Constructor& c, bool is_call) {
@@ -217,7 +235,8 @@ std::string Printer::AttrText(const AttrValue& v) {
   return out + "]";
 }
 
-// --- Expressions -----------------------------------------------------------------------------------------------------
+// --- Expressions
+// -----------------------------------------------------------------------------------------------------
 
 void Printer::PrintOpCall(const OpCall& e) {
   out_ += e.op->name + "(";
@@ -229,11 +248,13 @@ void Printer::PrintOpCall(const OpCall& e) {
   };
   for (const AttrField& field : e.op->attrs) {
     const AttrValue* value = e.attrs.Find(field.name);
-    if (value != nullptr && (field.required || !(*value == field.fallback))) attribute(field.name, AttrText(*value));
+    if (value != nullptr && (field.required || !(*value == field.fallback)))
+      attribute(field.name, AttrText(*value));
   }
   if (!options_.for_people) {
     for (const auto& [op, type_key] : kAttrsTypeKeys) {
-      if (op == e.op->name) attribute("attrs_type_key", fmt::format("\"relay.attrs.{}\"", type_key));
+      if (op == e.op->name)
+        attribute("attrs_type_key", fmt::format("\"relay.attrs.{}\"", type_key));
     }
   }
   out_ += ")";
@@ -267,7 +288,8 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
     out_ += ")";
   } else if (auto* shape = e.As<ShapeValue>()) {
     out_ += "shape[";
-    for (size_t i = 0; i < shape->elements.size(); ++i) out_ += (i > 0 ? ", " : "") + shape->elements[i].ToString();
+    for (size_t i = 0; i < shape->elements.size(); ++i)
+      out_ += (i > 0 ? ", " : "") + shape->elements[i].ToString();
     out_ += "]";
   } else if (auto* tuple = e.As<MakeTuple>()) {
     out_ += "(";
@@ -301,8 +323,8 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
     const char* relation = guard->kind == Guard::Kind::kEqual     ? "=="
                            : guard->kind == Guard::Kind::kAtLeast ? ">="
                                                                   : "broadcasts to";
-    out_ += fmt::format("guard({} {} {}, {})", guard->left.ToString(), relation, guard->right.ToString(),
-                        Quote(guard->message));
+    out_ += fmt::format("guard({} {} {}, {})", guard->left.ToString(), relation,
+                        guard->right.ToString(), Quote(guard->message));
   }
 }
 
@@ -312,13 +334,15 @@ std::string Printer::PatternText(const Pattern& p) {
   std::string out = p.kind == Pattern::Kind::kConstructor ? p.constructor->name : "";
   if (p.kind == Pattern::Kind::kConstructor && p.fields.empty()) return out;
   out += "(";
-  for (size_t i = 0; i < p.fields.size(); ++i) out += (i > 0 ? ", " : "") + PatternText(p.fields[i]);
+  for (size_t i = 0; i < p.fields.size(); ++i)
+    out += (i > 0 ? ", " : "") + PatternText(p.fields[i]);
   return out + ")";
 }
 
 // As a value it stands in parentheses, which TVM needs.
 void Printer::PrintMatch(const MatchExpr& e, bool is_value) {
-  out_ += fmt::format("{}{} ({}) {{", is_value ? "(" : "", e.complete ? "match" : "match?", AtomText(e.data));
+  out_ += fmt::format("{}{} ({}) {{", is_value ? "(" : "", e.complete ? "match" : "match?",
+                      AtomText(e.data));
   ++indent_;
   for (const MatchClause& clause : e.clauses) {
     NewLine();
@@ -336,8 +360,9 @@ void Printer::PrintBlock(const Block& b) {
     const Binding& binding = b.bindings[i];
     auto* result = std::get_if<const Var*>(&b.result);
     // What is only the block's result needs no name. An alias does: read back, it would be gone.
-    if (i + 1 == b.bindings.size() && result != nullptr && *result == binding.var && IsTemporary(binding.var->name) &&
-        binding.var->type == nullptr && binding.value->As<AtomExpr>() == nullptr) {
+    if (i + 1 == b.bindings.size() && result != nullptr && *result == binding.var &&
+        IsTemporary(binding.var->name) && binding.var->type == nullptr &&
+        binding.value->As<AtomExpr>() == nullptr) {
       NewLine();
       PrintExpr(*binding.value, false);
       return;
@@ -360,7 +385,8 @@ void Printer::PrintBody(const Block& b) {
   out_ += "}";
 }
 
-// --- Functions, types, the module ------------------------------------------------------------------------------------
+// --- Functions, types, the module
+// ------------------------------------------------------------------------------------
 
 void Printer::PrintFunction(const Function& f) {
   out_ += "fn ";
@@ -404,7 +430,8 @@ void Printer::PrintTypeDef(const TypeDef& def) {
   out_ += " {\n";
   for (const Constructor* c : def.constructors) {
     out_ += "  " + c->name;
-    for (size_t i = 0; i < c->fields.size(); ++i) out_ += (i > 0 ? ", " : "(") + TypeText(c->fields[i]);
+    for (size_t i = 0; i < c->fields.size(); ++i)
+      out_ += (i > 0 ? ", " : "(") + TypeText(c->fields[i]);
     out_ += c->fields.empty() ? ",\n" : "),\n";
   }
   out_ += "}\n";
@@ -432,7 +459,9 @@ std::string Printer::PrintModule() {
 
 }  // namespace
 
-std::string PrintModule(const Module& m, const PrintOptions& options) { return Printer(m, options).PrintModule(); }
+std::string PrintModule(const Module& m, const PrintOptions& options) {
+  return Printer(m, options).PrintModule();
+}
 
 std::string PrintFunction(const Module& m, const Function& f) {
   Printer printer(m, PrintOptions{true});

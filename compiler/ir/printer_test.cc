@@ -15,7 +15,9 @@ class PrinterTest {
     m.sources = std::make_shared<SourceMap>();
     m.ids = std::make_shared<IdSource>();
   }
-  const Var* NewVar(const char* name, Type type = nullptr) { return MakeVar(m, name, std::move(type), {}); }
+  const Var* NewVar(const char* name, Type type = nullptr) {
+    return MakeVar(m, name, std::move(type), {});
+  }
   template <typename T>
   std::string Text(T node) {
     return PrintExpr(m, *MakeExpr(m, std::move(node), {}));
@@ -28,11 +30,13 @@ TEST_CASE_FIXTURE(PrinterTest, "what only later passes make") {
   const Var* x = NewVar("x");
   const Var* p = NewVar("p");
   auto* body = m.arena->New(Block{{}, p});
-  auto* primitive = m.arena->New(Function{"", {}, {p}, nullptr, body, {{"Primitive", AttrValue(1)}}, {}});
+  auto* primitive =
+      m.arena->New(Function{"", {}, {p}, nullptr, body, {{"Primitive", AttrValue(1)}}, {}});
   auto* global = m.arena->New(GlobalVar{"lifted.0"});
   CHECK(Text(PrimitiveCall{primitive, {x}}) == "(fn (%p, Primitive=1) {\n  %p\n})(%x)");
   CHECK(Text(MakeClosure{global, {x, p}}) == "closure @\"lifted.0\"(%x, %p)");
-  CHECK(Text(Guard{Guard::Kind::kEqual, n, 3, "add: \"lhs\""}) == "guard(n == 3, \"add: \\\"lhs\\\"\")");
+  CHECK(Text(Guard{Guard::Kind::kEqual, n, 3, "add: \"lhs\""}) ==
+        "guard(n == 3, \"add: \\\"lhs\\\"\")");
   CHECK(Text(Guard{Guard::Kind::kAtLeast, n, 1, "m"}) == "guard(n >= 1, \"m\")");
   CHECK(Text(Guard{Guard::Kind::kBroadcastable, n, 2, "m"}) == "guard(n broadcasts to 2, \"m\")");
   CHECK(Text(ShapeValue{{n, n * Dim(2)}}) == "shape[n, n*2]");
@@ -63,18 +67,21 @@ TEST_CASE_FIXTURE(PrinterTest, "names are unique, odd ones are quoted, missing o
         "}\n");
 }
 
-TEST_CASE_FIXTURE(PrinterTest, "for people: symbols by name, constants with their type, no metadata") {
+TEST_CASE_FIXTURE(PrinterTest,
+                  "for people: symbols by name, constants with their type, no metadata") {
   Dim n = Dim::Symbol(m.ids->Next(), "n");
   const Var* x = NewVar("x", MakeTensorType({n, n + Dim(1)}, DType::kFloat32));
   const Constant* weight = MakeConstant(m, {DType::kInt8, {3}, std::vector<std::byte>(3)}, "w.0");
   const Constant* one = MakeConstant(m, FloatScalar(DType::kFloat32, 1));
   const Var* t = NewVar("", MakeType(TupleType{{x->type}}));
   Block block{{{t, MakeExpr(m, MakeTuple{{x, weight, one}}, {})}}, t};
-  m.functions["main"] = m.arena->New(Function{"main", {}, {x}, nullptr, m.arena->New(block), {}, {}});
+  m.functions["main"] =
+      m.arena->New(Function{"main", {}, {x}, nullptr, m.arena->New(block), {}, {}});
   CHECK(PrintModule(m, PrintOptions{true}) ==
         "#[version = \"0.0.5\"]\n"
         "def @main(%x: Tensor[(n, n + 1), float32]) {\n"
-        "  let %_1: (Tensor[(n, n + 1), float32],) = (%x, meta[relay.Constant][0] /* w.0: Tensor[(3), int8] */, 1f);\n"
+        "  let %_1: (Tensor[(n, n + 1), float32],) = (%x, meta[relay.Constant][0] /* w.0: "
+        "Tensor[(3), int8] */, 1f);\n"
         "  %_1\n"
         "}\n");
 }
@@ -84,7 +91,8 @@ TEST_CASE_FIXTURE(PrinterTest, "the metadata section") {
   const Var* x = NewVar("x", MakeTensorType({n, n}, DType::kFloat32));
   const Constant* c = MakeConstant(m, {DType::kFloat32, {0}, {}});
   Block block{{}, c};
-  m.functions["main"] = m.arena->New(Function{"main", {}, {x}, nullptr, m.arena->New(block), {}, {}});
+  m.functions["main"] =
+      m.arena->New(Function{"main", {}, {x}, nullptr, m.arena->New(block), {}, {}});
   CHECK(PrintModule(m) == R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(meta[tir.SizeVar][0], meta[tir.SizeVar][0]), float32]) {
   meta[relay.Constant][0]

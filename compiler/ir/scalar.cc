@@ -1,10 +1,10 @@
 #include "compiler/ir/scalar.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-
-#include <fmt/format.h>
 
 namespace relayvm::ir {
 namespace {
@@ -27,11 +27,12 @@ uint16_t Encode(Format16 f, double value) {
   const int exponent =
       magnitude == 0 ? min_exponent : std::max(std::ilogb(magnitude), min_exponent);
   if (exponent > f.bias) return sign | infinity;
-  // In units of the last place. A subnormal has fewer than 1 << mantissa of them, and a carry out of the mantissa moves
-  // into the exponent by itself.
+  // In units of the last place. A subnormal has fewer than 1 << mantissa of them, and a carry out
+  // of the mantissa moves into the exponent by itself.
   const double units = std::nearbyint(std::ldexp(magnitude, f.mantissa - exponent));
   const int biased = exponent - min_exponent;  // exponent field minus 1
-  const uint32_t bits = (static_cast<uint32_t>(biased) << f.mantissa) + static_cast<uint32_t>(units);
+  const uint32_t bits =
+      (static_cast<uint32_t>(biased) << f.mantissa) + static_cast<uint32_t>(units);
   return sign | static_cast<uint16_t>(std::min<uint32_t>(bits, infinity));
 }
 
@@ -76,25 +77,35 @@ double BFloat16Value(uint16_t bits) { return Decode(kBFloat16Format, bits); }
 
 te::HostTensor IntScalar(DType dtype, int64_t value) {
   switch (dtype) {
-    case DType::kBool: return Scalar<uint8_t>(dtype, value != 0);
+    case DType::kBool:
+      return Scalar<uint8_t>(dtype, value != 0);
     case DType::kInt8:
-    case DType::kUInt8: return Scalar(dtype, static_cast<uint8_t>(value));
+    case DType::kUInt8:
+      return Scalar(dtype, static_cast<uint8_t>(value));
     case DType::kInt16:
-    case DType::kUInt16: return Scalar(dtype, static_cast<uint16_t>(value));
+    case DType::kUInt16:
+      return Scalar(dtype, static_cast<uint16_t>(value));
     case DType::kInt32:
-    case DType::kUInt32: return Scalar(dtype, static_cast<uint32_t>(value));
+    case DType::kUInt32:
+      return Scalar(dtype, static_cast<uint32_t>(value));
     case DType::kInt64:
-    case DType::kUInt64: return Scalar(dtype, static_cast<uint64_t>(value));
-    default: return FloatScalar(dtype, static_cast<double>(value));
+    case DType::kUInt64:
+      return Scalar(dtype, static_cast<uint64_t>(value));
+    default:
+      return FloatScalar(dtype, static_cast<double>(value));
   }
 }
 
 te::HostTensor FloatScalar(DType dtype, double value) {
   switch (dtype) {
-    case DType::kFloat16: return Scalar(dtype, Float16Bits(value));
-    case DType::kBFloat16: return Scalar(dtype, BFloat16Bits(value));
-    case DType::kFloat32: return Scalar(dtype, static_cast<float>(value));
-    default: return Scalar(DType::kFloat64, value);
+    case DType::kFloat16:
+      return Scalar(dtype, Float16Bits(value));
+    case DType::kBFloat16:
+      return Scalar(dtype, BFloat16Bits(value));
+    case DType::kFloat32:
+      return Scalar(dtype, static_cast<float>(value));
+    default:
+      return Scalar(DType::kFloat64, value);
   }
 }
 
@@ -103,10 +114,14 @@ std::string ShortestDouble(double value) { return fmt::format("{}", value); }
 std::optional<std::string> ScalarLiteral(const te::HostTensor& t) {
   if (!t.shape.empty()) return std::nullopt;
   switch (t.dtype) {
-    case DType::kBool: return Load<uint8_t>(t) != 0 ? "True" : "False";
-    case DType::kInt16: return fmt::format("{}i16", Load<int16_t>(t));
-    case DType::kInt32: return fmt::format("{}", Load<int32_t>(t));
-    case DType::kInt64: return fmt::format("{}i64", Load<int64_t>(t));
+    case DType::kBool:
+      return Load<uint8_t>(t) != 0 ? "True" : "False";
+    case DType::kInt16:
+      return fmt::format("{}i16", Load<int16_t>(t));
+    case DType::kInt32:
+      return fmt::format("{}", Load<int32_t>(t));
+    case DType::kInt64:
+      return fmt::format("{}i64", Load<int64_t>(t));
     case DType::kFloat16: {
       uint16_t bits = Load<uint16_t>(t);
       if (!std::isfinite(Float16Value(bits))) return std::nullopt;
@@ -123,7 +138,8 @@ std::optional<std::string> ScalarLiteral(const te::HostTensor& t) {
       if (!std::isfinite(value)) return std::nullopt;
       return ShortestDouble(value) + "f64";
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -20,8 +20,9 @@ double BFloat16Value(uint16_t bits);
 te::HostTensor IntScalar(DType dtype, int64_t value);
 te::HostTensor FloatScalar(DType dtype, double value);  // REQUIRES: IsFloat(dtype)
 
-// The literal that reads back to exactly this value: "42", "42i64", "0.1f", "3f16", "True". nullopt for a tensor that TVM's
-// text format has no literal for (rank 1 and more, int8, unsigned, bfloat16, NaN, infinity of other than float32).
+// The literal that reads back to exactly this value: "42", "42i64", "0.1f", "3f16", "True". nullopt
+// for a tensor that TVM's text format has no literal for (rank 1 and more, int8, unsigned,
+// bfloat16, NaN, infinity of other than float32).
 std::optional<std::string> ScalarLiteral(const te::HostTensor& value);
 // The shortest decimal that reads back to `value` as a double, without suffix.
 std::string ShortestDouble(double value);

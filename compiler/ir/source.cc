@@ -1,8 +1,8 @@
 #include "compiler/ir/source.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace relayvm::ir {
 namespace {
@@ -53,7 +53,8 @@ Status SourceMap::Error(StatusCode code, Span span, std::string_view message) co
     if (!continues_utf8) caret += line[i] == '\t' ? '\t' : ' ';
   }
   caret += '^';
-  size_t underlined = std::min<size_t>(span.length, first + shown.size() - std::min(place, first + shown.size()));
+  size_t underlined =
+      std::min<size_t>(span.length, first + shown.size() - std::min(place, first + shown.size()));
   if (underlined > 1) caret.append(underlined - 1, '~');
   return Status(code, fmt::format("{}:{}:{}: {}\n{}\n{}", name(span.file), span.line, span.column,
                                   message, shown, caret));

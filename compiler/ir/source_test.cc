@@ -15,12 +15,13 @@ TEST_CASE("an error shows its place, the line and a caret") {
       {0, 5, "a.relay:1:1: bad\nfirst\n^~~~~"},
       {2, 1, "a.relay:1:3: bad\nfirst\n  ^"},
       {11, 2, "a.relay:2:6: bad\n\tlet %x = y;\n\t    ^~"},
-      {24, 0, "a.relay:3:4: bad\nlast\n   ^"},
-      {25, 0, "a.relay:3:5: bad\nlast\n    ^"},       // the end of the file
-      {21, 100, "a.relay:3:1: bad\nlast\n^~~~"},        // underlines what the line has
+      {23, 0, "a.relay:3:4: bad\nlast\n   ^"},
+      {24, 0, "a.relay:3:5: bad\nlast\n    ^"},   // the end of the file
+      {20, 100, "a.relay:3:1: bad\nlast\n^~~~"},  // underlines what the line has
   };
   for (const auto& c : kCases) {
-    Status s = sources.Error(StatusCode::kInvalidInput, sources.SpanAt(file, c.offset, c.length), "bad");
+    Status s =
+        sources.Error(StatusCode::kInvalidInput, sources.SpanAt(file, c.offset, c.length), "bad");
     CHECK(s.message() == c.message);
     CHECK(s.code() == StatusCode::kInvalidInput);
   }
@@ -36,7 +37,8 @@ TEST_CASE("columns count bytes, the caret stands under the character") {
 TEST_CASE("a long line is shown around the place") {
   SourceMap sources;
   uint32_t file = sources.AddFile("f", std::string(5000, 'a') + "!" + std::string(5000, 'b'));
-  std::string message = sources.Error(StatusCode::kInvalidInput, sources.SpanAt(file, 5000, 1), "m").message();
+  std::string message =
+      sources.Error(StatusCode::kInvalidInput, sources.SpanAt(file, 5000, 1), "m").message();
   CHECK(message.size() < 400);
   size_t line = message.find('\n') + 1;
   size_t caret = message.find('^') - message.rfind('\n') - 1;

@@ -89,7 +89,11 @@ class Substituter {
 
 }  // namespace
 
-const Block* Substitute(const Module& m, const Block& b, const Substitution& by) { return Substituter(m, by).Visit(&b); }
-const Expr* Substitute(const Module& m, const Expr& e, const Substitution& by) { return Substituter(m, by).Visit(&e); }
+const Block* Substitute(const Module& m, const Block& b, const Substitution& by) {
+  return Substituter(m, by).Visit(&b);
+}
+const Expr* Substitute(const Module& m, const Expr& e, const Substitution& by) {
+  return Substituter(m, by).Visit(&e);
+}
 
 }  // namespace relayvm::ir

@@ -5,7 +5,8 @@
 namespace relayvm::ir {
 namespace {
 
-// Equality up to the names of bound type parameters: `bound` maps those of the left side to those of the right.
+// Equality up to the names of bound type parameters: `bound` maps those of the left side to those
+// of the right.
 using BoundVars = std::map<uint32_t, uint32_t>;
 
 bool Equals(const Type& a, const Type& b, BoundVars& bound);
@@ -120,9 +121,10 @@ bool TypeEquals(const Type& a, const Type& b) {
 }
 
 std::string TypeToString(const Type& t, bool symbol_names) {
-  return TypeToString(
-      t, TypeSpelling{[&](const Dim& d) { return symbol_names || d.is_const() ? d.ToString() : "?"; },
-                      [](const TypeVar& v) { return v.name; }});
+  return TypeToString(t, TypeSpelling{[&](const Dim& d) {
+                                        return symbol_names || d.is_const() ? d.ToString() : "?";
+                                      },
+                                      [](const TypeVar& v) { return v.name; }});
 }
 
 std::string TypeToString(const Type& t, const TypeSpelling& spelling) {

@@ -17,9 +17,12 @@ TEST_CASE("types print as Relay writes them") {
   } kCases[] = {
       {MakeScalarType(DType::kInt32), "int32", "int32"},
       {MakeScalarType(DType::kBool), "bool", "bool"},
-      {MakeTensorType({1, 64}, DType::kFloat32), "Tensor[(1, 64), float32]", "Tensor[(1, 64), float32]"},
-      {MakeTensorType({Dim::Any()}, DType::kBFloat16), "Tensor[(?), bfloat16]", "Tensor[(?), bfloat16]"},
-      {MakeTensorType({kN * Dim(4) + Dim(1), 3}, DType::kInt8), "Tensor[(n*4 + 1, 3), int8]", "Tensor[(?, 3), int8]"},
+      {MakeTensorType({1, 64}, DType::kFloat32), "Tensor[(1, 64), float32]",
+       "Tensor[(1, 64), float32]"},
+      {MakeTensorType({Dim::Any()}, DType::kBFloat16), "Tensor[(?), bfloat16]",
+       "Tensor[(?), bfloat16]"},
+      {MakeTensorType({kN * Dim(4) + Dim(1), 3}, DType::kInt8), "Tensor[(n*4 + 1, 3), int8]",
+       "Tensor[(?, 3), int8]"},
       {UnitType(), "()", "()"},
       {MakeType(TupleType{{MakeScalarType(DType::kInt64)}}), "(int64,)", "(int64,)"},
       {MakeType(TupleType{{UnitType(), a}}), "((), A)", "((), A)"},
@@ -48,7 +51,8 @@ TEST_CASE("types are equal by structure, functions up to their type parameters' 
   Type bound = TypeVarOf(1, "T");
   CHECK_FALSE(TypeEquals(identity(2), MakeType(FunctionType{{bound}, {bound}, free_var})));
   CHECK(TypeEquals(MakeTensorType({kN, 2}, DType::kInt8), MakeTensorType({kN, 2}, DType::kInt8)));
-  CHECK_FALSE(TypeEquals(MakeTensorType({kN, 2}, DType::kInt8), MakeTensorType({2, kN}, DType::kInt8)));
+  CHECK_FALSE(
+      TypeEquals(MakeTensorType({kN, 2}, DType::kInt8), MakeTensorType({2, kN}, DType::kInt8)));
   CHECK_FALSE(TypeEquals(MakeTensorType({2}, DType::kInt8), MakeTensorType({2}, DType::kUInt8)));
   CHECK_FALSE(TypeEquals(UnitType(), MakeType(TupleType{{UnitType()}})));
   CHECK_FALSE(TypeEquals(MakeType(AdtType{"A", {}}), MakeType(AdtType{"B", {}})));
@@ -58,16 +62,17 @@ TEST_CASE("types are equal by structure, functions up to their type parameters' 
 
 TEST_CASE("dims are visited and replaced everywhere in a type") {
   Type tensor = MakeTensorType({kN, 3}, DType::kFloat32);
-  Type type = MakeType(FunctionType{
-      {},
-      {MakeType(RefType{tensor}), MakeType(AdtType{"List", {tensor}}), MakeType(TupleType{{tensor}})},
-      tensor});
+  Type type = MakeType(FunctionType{{},
+                                    {MakeType(RefType{tensor}), MakeType(AdtType{"List", {tensor}}),
+                                     MakeType(TupleType{{tensor}})},
+                                    tensor});
   int seen = 0;
   ForEachDim(type, [&](const Dim& d) { seen += d.is_symbol(); });
   CHECK(seen == 4);
   Type mapped = MapDims(type, [](const Dim& d) { return d.is_symbol() ? Dim(5) : d; });
   CHECK(TypeToString(mapped) ==
-        "fn (ref(Tensor[(5, 3), float32]), List[Tensor[(5, 3), float32]], (Tensor[(5, 3), float32],)) -> "
+        "fn (ref(Tensor[(5, 3), float32]), List[Tensor[(5, 3), float32]], (Tensor[(5, 3), "
+        "float32],)) -> "
         "Tensor[(5, 3), float32]");
   CHECK(MapDims(type, [](const Dim& d) { return d; }) == type);  // unchanged is shared
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/lowering/function_lowering.h"
 
 namespace relayvm::lower {
@@ -77,17 +78,21 @@ te::Tensor ImmediateTensor(const te::HostTensor& value) {
     return v;
   };
   switch (value.dtype) {
+    case DType::kFloat16: e = te::FloatImm(ir::Float16Value(read(uint16_t{0})), value.dtype); break;
+    case DType::kBFloat16:
+      e = te::FloatImm(ir::BFloat16Value(read(uint16_t{0})), value.dtype);
+      break;
     case DType::kFloat32: e = te::FloatImm(static_cast<double>(read(0.0F)), value.dtype); break;
     case DType::kFloat64: e = te::FloatImm(read(0.0), value.dtype); break;
     case DType::kBool: e = te::IntImm(read(uint8_t{0}), value.dtype); break;
     case DType::kInt8: e = te::IntImm(read(int8_t{0}), value.dtype); break;
     case DType::kInt16: e = te::IntImm(read(int16_t{0}), value.dtype); break;
     case DType::kInt32: e = te::IntImm(read(int32_t{0}), value.dtype); break;
-    case DType::kInt64: e = te::IntImm(read(int64_t{0}), value.dtype); break;
+    case DType::kInt64:
+    case DType::kUInt64: e = te::IntImm(read(int64_t{0}), value.dtype); break;
     case DType::kUInt8: e = te::IntImm(read(uint8_t{0}), value.dtype); break;
     case DType::kUInt16: e = te::IntImm(read(uint16_t{0}), value.dtype); break;
     case DType::kUInt32: e = te::IntImm(read(uint32_t{0}), value.dtype); break;
-    default: return nullptr;
   }
   return te::Compute("immediate", {}, [&](const std::vector<te::Expr>&) { return e; });
 }
@@ -331,7 +336,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
     }
     if (v.location->constant != nullptr && type.shape.empty()) {
       tensors[i] = ImmediateTensor(v.location->constant->value);
-      if (tensors[i] != nullptr) continue;
+      continue;
     }
     te::Tensor& same = by_location[v.location];
     if (same != nullptr && same->shape == type.shape) {

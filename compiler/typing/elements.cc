@@ -52,6 +52,52 @@ std::vector<Dim> Inference::ElementsOrSymbols(const ir::Atom& a, int64_t size) {
   return out;
 }
 
+// Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead.
+std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const ir::Var* var,
+                                          int64_t size) {
+  Place place = vars_[call].place;
+  for (const ir::Var* copy : integer_copies_[var]) {
+    if (!scopes_.IsVisible(vars_[copy].place, place)) continue;
+    insertions_[call].args[arg] = copy;
+    return ElementsOrSymbols(copy, size);
+  }
+  const OpDef* cast = OpTable::Get().Find("cast");
+  Attrs attrs;
+  attrs.Set("dtype", std::string("int64"));
+  const TensorType& from = *TypeOf(var)->As<TensorType>();
+  const ir::Var* copy = ir::MakeVar(module_, var->name,
+                                    ir::MakeTensorType(from.shape, DType::kInt64), call->span);
+  DefineVar(copy, copy->type, place);
+  Insertion& insertion = insertions_[call];
+  insertion.before.push_back(
+      {copy, ir::MakeExpr(module_, ir::OpCall{cast, {var}, std::move(attrs)}, call->span)});
+  insertion.args[arg] = copy;
+  integer_copies_[var].push_back(copy);
+  return ElementsOrSymbols(copy, size);
+}
+
+// A long expression is computed once, before `call`, and has a symbol from there on.
+Dim Inference::NameDim(const ir::Var* call, const Dim& d) {
+  Place place = vars_[call].place;
+  for (const Dim& symbol : named_dims_[d]) {
+    if (scopes_.IsSymbolVisible(symbol.symbol_id(), place)) return symbol;
+  }
+  const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(DType::kInt64), call->span);
+  Dim symbol = Dim::Symbol(module_.ids->Next(), fmt::format("d{}", var->id));
+  scopes_.DefineSymbol(symbol.symbol_id(), place);
+  element_symbols_.push_back({symbol.symbol_id(), var, 0});
+  DefineVar(var, var->type, place);
+  insertions_[call].before.push_back(
+      {var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
+  named_dims_[d].push_back(symbol);
+  return symbol;
+}
+
+const Inference::Insertion* Inference::InsertionAt(const ir::Var* var) const {
+  auto it = insertions_.find(var);
+  return it == insertions_.end() ? nullptr : &it->second;
+}
+
 void Inference::TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                               const std::vector<ArgType>& args) {
   std::vector<TensorType> inputs;

@@ -70,6 +70,15 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
     }
     std::vector<Dim> elements;
     for (const Dim& d : shape->elements) elements.push_back(Translate(d));
+    auto named = old_elements_.find(std::pair(var->id, 0));
+    if (elements.size() == 1 && elements[0].Size() > kMaxDimSize && named != old_elements_.end() &&
+        !scopes_.IsDefined(named->second)) {
+      // NameDim of an earlier run: the expression keeps its symbol.
+      Dim symbol = Dim::Symbol(named->second, fmt::format("d{}", var->id));
+      scopes_.DefineSymbol(symbol.symbol_id(), item.place);
+      element_symbols_.push_back({symbol.symbol_id(), var, 0});
+      named_dims_[elements[0]].push_back(symbol);
+    }
     vars_[var].elements = std::make_shared<const std::vector<Dim>>(std::move(elements));
     return MaybeType(var->type);
   }
@@ -86,8 +95,14 @@ class CallHost final : public OpHost {
       : inference_(inference), var_(var), args_(args), place_(place) {}
 
   std::vector<Dim> Elements(size_t i, int64_t size) override {
-    return inference_.ElementsOrSymbols(args_[i], size);
+    ir::Atom canonical = inference_.Canonical(args_[i]);
+    auto* var = std::get_if<const ir::Var*>(&canonical);
+    if (var != nullptr && IsFloat(inference_.TypeOf(*var)->As<TensorType>()->dtype)) {
+      return inference_.FloatElements(var_, i, *var, size);
+    }
+    return inference_.ElementsOrSymbols(canonical, size);
   }
+  Dim NameDim(const Dim& d) override { return inference_.NameDim(var_, d); }
   const ir::Constant* ConstantArg(size_t i) override {
     ir::Atom a = inference_.Canonical(args_[i]);
     auto* constant = std::get_if<const ir::Constant*>(&a);
@@ -153,6 +168,7 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
   const ir::Var* var = item.binding->var;
   RELAYVM_ASSIGN_OR_RETURN(auto args, ArgTypes(item, *call.op, call.args));
   if (!args) return MaybeType();
+  vars_[var].place = item.place;
   CallHost host(*this, var, call.args, item.place);
   RELAYVM_ASSIGN_OR_RETURN(OpTyping typing, TypeOp(*call.op, call.attrs, *args, host));
 
@@ -188,7 +204,6 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
   }
   if (!typing.guards.empty()) guards_.before[var] = std::move(typing.guards);
 
-  vars_[var].place = item.place;
   TrackElements(var, call, typing.result, *args);
   if (!typing.result.is_tuple) {
     const TensorType& t = typing.result.tensors[0];

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/typing/call_graph.h"
+#include "compiler/typing/implied_types.h"
 #include "compiler/typing/inference.h"
 
 namespace relayvm::typing {
@@ -268,9 +269,19 @@ Status Inference::RunWoken() {
   return status;
 }
 
-// What waits for the result of a call that itself waits: the result is whatever it will be.
+// Nothing moves on its own any more. First operators say what they know of their weights; then what waits for the result of a
+// call that itself waits takes it as it is.
 Status Inference::RunStalled() {
   RELAYVM_RETURN_IF_ERROR(RunWoken());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].done) continue;
+    auto* call = items_[i].binding->value->As<ir::OpCall>();
+    if (call == nullptr) continue;
+    solver_.BeginStep();
+    auto implied = ImplyArgTypes(items_[i], *call);
+    if (!implied.ok()) return ErrorAt(items_[i].binding->value->span, implied.status());
+    RELAYVM_RETURN_IF_ERROR(RunWoken());
+  }
   for (size_t i = 0; i < items_.size(); ++i) {
     Item& item = items_[i];
     if (item.done || item.binding->value->As<ir::CallExpr>() == nullptr) continue;
@@ -282,6 +293,25 @@ Status Inference::RunStalled() {
     RELAYVM_RETURN_IF_ERROR(RunWoken());
   }
   return Stuck();
+}
+
+// True when the type of an argument became known.
+Result<bool> Inference::ImplyArgTypes(Item& item, const ir::OpCall& call) {
+  (void)item;
+  if (call.args.empty()) return false;
+  RELAYVM_ASSIGN_OR_RETURN(Type data, TypeOf(call.args[0]));
+  auto* tensor = data->As<TensorType>();
+  if (tensor == nullptr) return false;
+  auto implied = ImpliedArgTypes(*call.op, call.attrs, *tensor, call.args.size());
+  bool progress = false;
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(call.args[i]));
+    if (!solver_.IsUnknown(type) || !implied[i]) continue;
+    Status s = solver_.Flow(ir::MakeTensorType(implied[i]->shape, implied[i]->dtype), type);
+    if (!s.ok()) return s;
+    progress = true;
+  }
+  return progress;
 }
 
 Status Inference::Stuck() {

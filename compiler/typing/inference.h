@@ -76,6 +76,12 @@ class Inference {
     int64_t index;
   };
   const std::vector<Element>& elements() const { return element_symbols_; }
+  // Bindings that inference adds before that of a variable, and arguments that it replaces in it.
+  struct Insertion {
+    std::vector<ir::Binding> before;
+    std::map<size_t, const ir::Var*> args;
+  };
+  const Insertion* InsertionAt(const ir::Var* var) const;
   // The elements of `var` as expressions; null when unknown or its own symbols.
   const std::vector<Dim>* Contents(const ir::Var* var) const;
   // A dim that the input mentions outside of types, in terms of this run's symbols.
@@ -128,6 +134,8 @@ class Inference {
   ir::Atom Canonical(const ir::Atom& a) const;
   std::optional<std::vector<Dim>> ElementsOf(const ir::Atom& a);
   std::vector<Dim> ElementsOrSymbols(const ir::Atom& a, int64_t size);
+  std::vector<Dim> FloatElements(const ir::Var* call, size_t arg, const ir::Var* var, int64_t size);
+  Dim NameDim(const ir::Var* call, const Dim& d);
   void TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                      const std::vector<ArgType>& args);
 
@@ -140,6 +148,7 @@ class Inference {
   Status Finish(Item& item, ir::Type type);
   Status RunWoken();
   Status RunStalled();
+  Result<bool> ImplyArgTypes(Item& item, const ir::OpCall& call);
   Status Stuck();
   ir::Type FunctionValueType(FunctionState& state);
   ir::Type ResultForCall(FunctionState& state);
@@ -208,6 +217,12 @@ class Inference {
   std::deque<Item> items_;  // those that have ever waited
   std::unordered_map<const ir::Var*, std::vector<ir::Type>> type_args_;
   GuardPlaces guards_;
+  std::unordered_map<const ir::Var*, Insertion> insertions_;
+  struct DimHash {
+    size_t operator()(const Dim& d) const { return d.Hash(); }
+  };
+  std::unordered_map<Dim, std::vector<Dim>, DimHash> named_dims_;  // the symbols of an expression
+  std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> integer_copies_;
   std::vector<ContainerCheck> checks_;
   std::vector<Annotation> annotations_;
   bool running_woken_ = false;

@@ -62,9 +62,8 @@ class Context final : public TypeContext {
   Result<std::vector<Dim>> Elements(size_t i) override {
     RELAYVM_RETURN_IF_ERROR(CheckTensor(i));
     const TensorType& t = tensor(i);
-    if (IsFloat(t.dtype)) {
-      return Fail(fmt::format("argument {}: expected an integer tensor, found {}", i,
-                              DTypeName(t.dtype)));
+    if (t.dtype == DType::kFloat16 || t.dtype == DType::kBFloat16) {
+      return Fail(fmt::format("argument {}: expected integers, found {}", i, DTypeName(t.dtype)));
     }
     Dim size = ProductOf(t.shape);
     if (!size.is_const()) {
@@ -85,8 +84,10 @@ class Context final : public TypeContext {
   }
 
   std::optional<std::vector<int64_t>> ConstantElements(size_t i) override {
-    if (i >= args_.size() || args_[i].is_tuple || IsFloat(tensor(i).dtype)) return std::nullopt;
-    if (const ir::Constant* c = host_.ConstantArg(i)) return IntegerElements(c->value);
+    if (i >= args_.size() || args_[i].is_tuple) return std::nullopt;
+    const ir::Constant* c = host_.ConstantArg(i);
+    bool half = tensor(i).dtype == DType::kFloat16 || tensor(i).dtype == DType::kBFloat16;
+    if (c != nullptr && !half) return IntegerElements(c->value);
     if (!TrackedSize(tensor(i))) return std::nullopt;
     std::vector<int64_t> values;
     for (const Dim& d : host_.Elements(i, *TrackedSize(tensor(i)))) {
@@ -211,8 +212,13 @@ Status WithOpName(const OpDef& op, const Status& s) {
   return {s.code(), fmt::format("{}: {}", op.name, s.message())};
 }
 
-// Longer expressions cost more than they tell: the dimension gets a name of its own.
-constexpr size_t kMaxDimSize = 1024;
+// Nodes of an expression that nobody would want to run at each call.
+constexpr size_t kMaxArithmetic = 4096;
+
+Status TooLarge(const OpDef& op) {
+  return {StatusCode::kUnsupported,
+          fmt::format("{}: the arithmetic on its dims is too large", op.name)};
+}
 
 }  // namespace
 
@@ -233,14 +239,20 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
     auto& shape = typing.result.tensors[t].shape;
     for (size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i].ContainsAny() || DimSize(shape[i], kMaxDimSize) >= kMaxDimSize) {
-        shape[i] = host.NewSymbol(t == 0 ? std::to_string(i) : fmt::format("{}.{}", t, i));
-      } else if (!shape[i].is_symbol() || !shape[i].symbol_nonnegative()) {
-        RELAYVM_RETURN_IF_ERROR(context.RequireDimension(shape[i], t, i));
+      if (shape[i].ContainsAny()) {
+        return Status(StatusCode::kUnsupported,
+                      fmt::format("{}: dimension {} of the result can't be told from the arguments",
+                                  op.name, i));
       }
+      if (shape[i].Size() > kMaxArithmetic) return TooLarge(op);
+      RELAYVM_RETURN_IF_ERROR(context.RequireDimension(shape[i], t, i));
+      if (shape[i].Size() > kMaxDimSize) shape[i] = host.NameDim(shape[i]);
     }
   }
   typing.guards = context.TakeGuards();
+  for (const ir::Guard& g : typing.guards) {
+    if (std::max(g.left.Size(), g.right.Size()) > kMaxArithmetic) return TooLarge(op);
+  }
   return typing;
 }
 
@@ -263,7 +275,12 @@ std::vector<int64_t> IntegerElements(const te::HostTensor& t) {
     for (size_t i = 0; i < out.size(); ++i) {
       T v;
       std::memcpy(&v, t.data.data() + i * sizeof(T), sizeof v);
-      out[i] = static_cast<int64_t>(v);
+      if constexpr (std::is_floating_point_v<T>) {
+        bool fits = v > T(-9.2e18) && v < T(9.2e18);  // false for NaN
+        out[i] = fits ? static_cast<int64_t>(v) : 0;
+      } else {
+        out[i] = static_cast<int64_t>(v);
+      }
     }
   };
   switch (t.dtype) {
@@ -276,7 +293,10 @@ std::vector<int64_t> IntegerElements(const te::HostTensor& t) {
     case DType::kUInt16: read(uint16_t{}); break;
     case DType::kUInt32: read(uint32_t{}); break;
     case DType::kUInt64: read(uint64_t{}); break;
-    default: break;
+    case DType::kFloat32: read(float{}); break;
+    case DType::kFloat64: read(double{}); break;
+    case DType::kFloat16:
+    case DType::kBFloat16: break;  // no program writes shapes so; see Elements
   }
   return out;
 }
@@ -304,20 +324,11 @@ std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
     auto values = te::EvaluateSymbolic(results[r], known);
     if (!values || values->size() != static_cast<size_t>(*TrackedSize(outputs[r]))) continue;
     bool simple = std::all_of(values->begin(), values->end(), [](const Dim& d) {
-      return !d.ContainsAny() && DimSize(d, kMaxDimSize) < kMaxDimSize;
+      return !d.ContainsAny() && d.Size() <= kMaxDimSize;
     });
     if (simple) out[r] = std::move(values);
   }
   return out;
-}
-
-size_t DimSize(const Dim& d, size_t limit) {
-  size_t size = 1;
-  for (const Dim& x : d.operands()) {
-    if (size >= limit) return limit;
-    size += DimSize(x, limit - size);
-  }
-  return size;
 }
 
 }  // namespace relayvm::typing

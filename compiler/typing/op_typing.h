@@ -32,12 +32,14 @@ class Broadcasts {
 class OpHost {
  public:
   virtual ~OpHost() = default;
-  // The elements of argument i, a small integer tensor of static shape with `size` elements.
+  // The elements of argument i, a tensor of static shape with `size` elements. Those of a float tensor are truncated.
   virtual std::vector<Dim> Elements(size_t i, int64_t size) = 0;
   // The argument when it is a constant, else null.
   virtual const ir::Constant* ConstantArg(size_t i) = 0;
   // A symbol that the call's result defines.
   virtual Dim NewSymbol(std::string_view name) = 0;
+  // A symbol for the value of a long expression, or the expression itself.
+  virtual Dim NameDim(const Dim& d) { return d; }
   virtual Broadcasts& broadcasts() = 0;
 };
 
@@ -61,9 +63,9 @@ std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
 inline constexpr int64_t kMaxTrackedElements = 64;
 // The number of elements of an integer tensor small enough to be tracked.
 std::optional<int64_t> TrackedSize(const TensorType& t);
-// Elements of an integer or bool constant.
+// Elements of a constant; floats are truncated.
 std::vector<int64_t> IntegerElements(const te::HostTensor& t);
-// Nodes of an expression, counted up to `limit`.
-size_t DimSize(const Dim& d, size_t limit);
+// Dims with more nodes than this get a name (see NameDim) and elements with more are not tracked.
+inline constexpr size_t kMaxDimSize = 64;
 
 }  // namespace relayvm::typing

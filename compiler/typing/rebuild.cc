@@ -65,7 +65,7 @@ class Rebuilder {
   void Use(const Dim& d) {
     if (d.is_const()) return;
     d.ForEachSymbol([&](const Dim& s) {
-      if (!s.symbol_nonnegative()) used_symbols_.insert(s.symbol_id());
+      used_symbols_.insert(s.symbol_id());
     });
   }
 
@@ -129,6 +129,12 @@ class Rebuilder {
     }
     for (const ir::Binding& b : block.bindings) {
       if (b.value->As<Guard>() != nullptr) continue;  // of an earlier run
+      if (const Inference::Insertion* insertion = inference_.InsertionAt(b.var)) {
+        for (const ir::Binding& added : insertion->before) {
+          const ir::Var* var = MapVar(added.var);
+          out.bindings.push_back({var, RebuildExpr(added)});
+        }
+      }
       Emit(guards.before, b.var, b.value->span, out.bindings);
       const ir::Var* var = MapVar(b.var);
       out.bindings.push_back({var, RebuildExpr(b)});
@@ -157,7 +163,12 @@ class Rebuilder {
   }
 
   void Rebuild(ir::AtomExpr& n, const ir::Var*) { n.atom = Map(n.atom); }
-  void Rebuild(ir::OpCall& n, const ir::Var*) { n.args = Map(n.args); }
+  void Rebuild(ir::OpCall& n, const ir::Var* var) {
+    if (const Inference::Insertion* insertion = inference_.InsertionAt(var)) {
+      for (const auto& [i, copy] : insertion->args) n.args[i] = copy;
+    }
+    n.args = Map(n.args);
+  }
   void Rebuild(ir::CallExpr& n, const ir::Var* var) {
     n.callee = Map(n.callee);
     n.args = Map(n.args);

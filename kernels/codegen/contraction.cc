@@ -3,7 +3,8 @@
 //   for each (batch, block of rows) that the units touch:
 //     pack the block of a
 //     for each group of panels: pack the panels of b, unless they are memory that tiles can read
-//       for each block of k, tile of rows, panel: tile kernel into scratch; with the last block: epilogue into the outputs
+//       for each block of k, tile of rows, panel: tile kernel into scratch; with the last block:
+//       epilogue into the outputs
 #include "kernels/codegen/contraction.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace {
 
 using llvm::Value;
 
-// --- Product --------------------------------------------------------------------------------------------------------
+// --- Product
+// --------------------------------------------------------------------------------------------------------
 
 class ProductEmitter {
  public:
@@ -52,8 +54,9 @@ class ProductEmitter {
     const bool has_dot = d_.form == ContractionForm::kMatrix && d_.packed_width == 0 &&
                          d_.b.buffer && d_.b.k_contiguous && d_.a.k_contiguous;
     if (!has_dot) return EmitTiledBlock(batch, row_block, from, to);
-    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, kMaxDotRows)), [&] { EmitDotBlock(batch, from, to); },
-       [&] { EmitTiledBlock(batch, row_block, from, to); });
+    If(
+        b_, b_.CreateICmpSLE(c_.rows, I64(b_, kMaxDotRows)), [&] { EmitDotBlock(batch, from, to); },
+        [&] { EmitTiledBlock(batch, row_block, from, to); });
   }
 
   // --- Few rows, weights as they are ---
@@ -117,8 +120,8 @@ class ProductEmitter {
     } else {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
-    Value* panel_elements = Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}),
-                                d_.panel);
+    Value* panel_elements =
+        Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}), d_.panel);
     For(b_, from, to, d_.panel_group, "panel", [&](Value* first) {
       Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
       if (d_.panel_group == 1) {
@@ -129,9 +132,8 @@ class ProductEmitter {
       auto packed = [&](Value* q) {
         return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
       };
-      For(b_, I64(b_, 0), group, 1, "pack", [&](Value* q) {
-        PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q));
-      });
+      For(b_, I64(b_, 0), group, 1, "pack",
+          [&](Value* q) { PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q)); });
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
           Value* column = Mul(b_, Add(b_, first, q), d_.panel);
@@ -150,15 +152,15 @@ class ProductEmitter {
     if (d_.packed_width > 0 && d_.b.buffer) {
       Value* width = I64(b_, d_.packed_width);
       // Panel column / P is K * P elements; rows of the operand are rows of a panel.
-      Value* pointer =
-          c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
+      Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
       return {At(b_, c_.element, pointer, Rem(b_, column, width)), nullptr};
     }
     if (!ReadsBInPlace()) {
       EmitPackPanel(c_, batch, column, room);
       return {room, nullptr};
     }
-    // One tile of rows uses each element of b once: packing it would cost more than reading it where it is.
+    // One tile of rows uses each element of b once: packing it would cost more than reading it
+    // where it is.
     Value* in_place = b_.CreateAnd(b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
                                    b_.CreateICmpSLE(Add(b_, column, d_.panel), c_.columns));
     Value* plain = At(b_, c_.element, c_.PlainRow(d_.b, batch, I64(b_, 0)), column);
@@ -176,9 +178,8 @@ class ProductEmitter {
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
                  const Panel& panel) {
     if (d_.k_block == 0) {
-      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-        EmitTileAndEpilogue(batch, row, tile, count, a, column, panel);
-      });
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile",
+          [&](Value* tile) { EmitTileAndEpilogue(batch, row, tile, count, a, column, panel); });
       return;
     }
     Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
@@ -191,8 +192,7 @@ class ProductEmitter {
       Value* stride = panel.k_stride ? panel.k_stride : I64(b_, BStride());
       Value* columns_of_b = At(b_, c_.element, panel.pointer, Mul(b_, k, stride));
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-        Value* index = Add(
-            b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
+        Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
         Value* rows_of_a =
             At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * d_.a_row_stride));
         CallTile(Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
@@ -201,8 +201,9 @@ class ProductEmitter {
       });
     });
     For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-      epilogue_.EmitTile(batch, Add(b_, row, tile), Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
-                     column, sums_of(tile));
+      epilogue_.EmitTile(batch, Add(b_, row, tile),
+                         Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)), column,
+                         sums_of(tile));
     });
   }
 
@@ -230,8 +231,12 @@ class ProductEmitter {
   }
 
   void CallTile(Value* rows, const TileCall& call) {
-    TileConfig config{d_.dtype,      d_.tile_rows, d_.vectors,
-                      d_.lanes,      d_.a_row_stride, AKStride(),
+    TileConfig config{d_.dtype,
+                      d_.tile_rows,
+                      d_.vectors,
+                      d_.lanes,
+                      d_.a_row_stride,
+                      AKStride(),
                       call.b_k_stride ? TileConfig::kDynamic : BStride()};
     if (d_.rows.is_const()) {
       // Only the last tile has fewer rows.
@@ -240,8 +245,9 @@ class ProductEmitter {
       rest_config.rows = rest;
       if (rest == 0) return EmitTileCall(b_, config, call);
       if (d_.rows.value() < d_.tile_rows) return EmitTileCall(b_, rest_config, call);
-      If(b_, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows)), [&] { EmitTileCall(b_, config, call); },
-         [&] { EmitTileCall(b_, rest_config, call); });
+      If(
+          b_, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows)), [&] { EmitTileCall(b_, config, call); },
+          [&] { EmitTileCall(b_, rest_config, call); });
       return;
     }
     EmitTileDispatch(b_, config, call, rows);

@@ -1,16 +1,21 @@
-// Contractions (dense, batch_matmul, convolution) as register-tiled, vectorised kernels built directly as LLVM IR.
+// Contractions (dense, batch_matmul, convolution) as register-tiled, vectorised kernels built
+// directly as LLVM IR.
 //
-// A fused group qualifies when exactly one of its computations carries the hint kDense, kBatchMatmul or kConv, and every
-// output has that tensor's shape and reads it at its own index only (bias, activation, residual, several outputs). What feeds
-// the contraction may be computed (a cast, an activation): it is emitted into packing.
+// A fused group qualifies when exactly one of its computations carries the hint kDense,
+// kBatchMatmul or kConv, and every output has that tensor's shape and reads it at its own index
+// only (bias, activation, residual, several outputs). What feeds the contraction may be computed (a
+// cast, an activation): it is emitted into packing.
 //
-// Roles, by hint (te.h): inputs[0] is data, inputs[1] weight, as loaded by the body of the contraction.
-//   kDense        data (..., K) or (K, M) with transpose_a; weight (N, K) with transpose_b, (K, N) without, or packed:
-//                 rank 3, (ceil(N / P), K, P) with column n at [n / P][k][n % P], P a multiple of 4, padding arbitrary but finite
+// Roles, by hint (te.h): inputs[0] is data, inputs[1] weight, as loaded by the body of the
+// contraction.
+//   kDense        data (..., K) or (K, M) with transpose_a; weight (N, K) with transpose_b, (K, N)
+//   without, or packed:
+//                 rank 3, (ceil(N / P), K, P) with column n at [n / P][k][n % P], P a multiple of
+//                 4, padding arbitrary but finite
 //   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, batch extents equal or constant 1
 //   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes
 // The body is a sum over products of (casts of, zero-guarded) loads of both.
-// Thread-safe but for the emitter. Tested by contraction_test.cc.
+// Thread-safe but for the emitter. Tested by contraction_test.cc and contraction_conv_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +40,12 @@ struct ContractionTarget {
   int64_t l1_bytes = 32 << 10;
   int64_t l2_bytes = 512 << 10;
 };
-// cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM knows.
+// cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM
+// knows.
 ContractionTarget ContractionTargetFor(const std::string& cpu);
 
-// The panel width P that constant dense weights are best packed with for this cpu (see kDense above).
+// The panel width P that constant dense weights are best packed with for this cpu (see kDense
+// above).
 int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat32);
 
 struct ContractionDetail;  // contraction_plan.h
@@ -52,14 +59,18 @@ struct ContractionPlan {
   std::shared_ptr<const ContractionDetail> detail;
 };
 
-// nullopt: not a contraction of these forms; the generic loops serve it. All Dims are over the spec's symbols.
-std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec, const ContractionTarget& target);
+// nullopt: not a contraction of these forms; the generic loops serve it. All Dims are over the
+// spec's symbols.
+std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
+                                               const ContractionTarget& target);
 
-// Emits the code of units begin..end-1 (i64) at the builder's insertion point, and leaves it after that code in the same function.
-// REQUIRES: the emitter uses `builder`, and has the spec's symbols bound (BindSymbol), its inputs by buffer or by value
-// (BindBuffer, BindValue) and its outputs by buffer. `scratch` points to scratch_bytes of memory, 64-byte aligned.
-// The function's attributes (target-cpu, target-features ...) are set already: helper functions that the module gets copy them.
-Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder, llvm::Value* begin,
-                       llvm::Value* end, llvm::Value* scratch);
+// Emits the code of units begin..end-1 (i64) at the builder's insertion point, and leaves it after
+// that code in the same function. REQUIRES: the emitter uses `builder`, and has the spec's symbols
+// bound (BindSymbol), its inputs by buffer or by value (BindBuffer, BindValue) and its outputs by
+// buffer. `scratch` points to scratch_bytes of memory, 64-byte aligned. The function's attributes
+// (target-cpu, target-features ...) are set already: helper functions that the module gets copy
+// them.
+Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder,
+                       llvm::Value* begin, llvm::Value* end, llvm::Value* scratch);
 
 }  // namespace relayvm::codegen

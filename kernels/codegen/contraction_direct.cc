@@ -51,7 +51,8 @@ class DirectEmitter {
   }
 
  private:
-  // The taps of one axis that fall inside the input, for the output position `at`: first and past-the-last.
+  // The taps of one axis that fall inside the input, for the output position `at`: first and
+  // past-the-last.
   std::pair<Value*, Value*> TapRange(size_t axis, Value* at) {
     const int64_t kernel = p_.kernel[axis], dilation = p_.dilation[axis];
     Value* start = Add(b_, Mul(b_, at, p_.stride[axis]), -p_.padding[axis]);
@@ -63,9 +64,11 @@ class DirectEmitter {
     return {first, last};
   }
 
-  // Calls body(positions, tap, sums) in loops over the taps of axes first.. that are in range, carrying sums.
+  // Calls body(positions, tap, sums) in loops over the taps of axes first.. that are in range,
+  // carrying sums.
   using Sums = std::vector<Value*>;
-  using TapBody = std::function<Sums(const std::vector<Value*>& positions, Value* tap, const Sums&)>;
+  using TapBody =
+      std::function<Sums(const std::vector<Value*>& positions, Value* tap, const Sums&)>;
   Sums ForTaps(size_t axis, size_t last_axis, const std::vector<Value*>& at,
                const std::vector<Value*>& positions, Value* tap, const Sums& sums,
                const TapBody& body) {
@@ -92,16 +95,18 @@ class DirectEmitter {
     }
     vectors = std::max<int64_t>(vectors, 1);
     const int64_t chunk = vectors * d_.lanes;
-    // Lane 0 of the first vector at the first tap, and the last element that an unmasked load could touch.
+    // Lane 0 of the first vector at the first tap, and the last element that an unmasked load could
+    // touch.
     For(b_, I64(b_, 0), output_[w], chunk, "chunk", [&](Value* x) {
       Value* first = Add(b_, Mul(b_, x, p_.stride[w]), -p_.padding[w]);
       Value* reach = Add(b_, first, (p_.kernel[w] - 1) * p_.dilation[w] + chunk * p_.stride[w]);
-      Value* inside = b_.CreateAnd(b_.CreateICmpSGE(first, I64(b_, 0)),
-                                   b_.CreateICmpSLE(reach, input_[w]));
+      Value* inside =
+          b_.CreateAnd(b_.CreateICmpSGE(first, I64(b_, 0)), b_.CreateICmpSLE(reach, input_[w]));
       Value* whole = b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]);
-      If(b_, b_.CreateAnd(inside, whole),
-         [&] { EmitChunk(image, group, line, x, vectors, /*masked=*/false); },
-         [&] { EmitChunk(image, group, line, x, vectors, /*masked=*/true); });
+      If(
+          b_, b_.CreateAnd(inside, whole),
+          [&] { EmitChunk(image, group, line, x, vectors, /*masked=*/false); },
+          [&] { EmitChunk(image, group, line, x, vectors, /*masked=*/true); });
     });
   }
 
@@ -127,7 +132,8 @@ class DirectEmitter {
         std::vector<Value*> weights;
         Value* row = Add(b_, Mul(b_, tap, p_.kernel[w]), k);
         for (int64_t m = 0; m < outputs; ++m) {
-          weights.push_back(b_.CreateVectorSplat(lanes, Weight(group, I64(b_, m), Add(b_, Mul(b_, channel, p_.taps()), row))));
+          weights.push_back(b_.CreateVectorSplat(
+              lanes, Weight(group, I64(b_, m), Add(b_, Mul(b_, channel, p_.taps()), row))));
         }
         for (int64_t v = 0; v < vectors; ++v) {
           Value* first = Add(b_, Mul(b_, Add(b_, x, v * lanes), p_.stride[w]),
@@ -137,8 +143,7 @@ class DirectEmitter {
             Value* lane_x = b_.CreateAdd(splat(first), lane_step);
             mask = b_.CreateAnd(output_mask(v), b_.CreateICmpULT(lane_x, splat(input_[w])));
           }
-          std::vector<Value*> index = {
-              image, Add(b_, Mul(b_, group, p_.group_channels), channel)};
+          std::vector<Value*> index = {image, Add(b_, Mul(b_, group, p_.group_channels), channel)};
           index.insert(index.end(), positions.begin(), positions.end());
           index.push_back(first);
           Value* data = loader_.Load(index, mask);
@@ -157,13 +162,14 @@ class DirectEmitter {
       return ForCarried(b_, I64(b_, 0), I64(b_, p_.kernel[w]), 1, "tap", sums, one_tap);
     };
     Sums sums(outputs * vectors, llvm::Constant::getNullValue(c_.vector));
-    sums = ForCarried(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", sums,
-                      [&](Value* channel, const Sums& carried) {
-                        return ForTaps(0, w, line, {}, I64(b_, 0), carried,
-                                       [&](const std::vector<Value*>& positions, Value* tap, const Sums& inner) {
-                                         return taps_of_line(channel, positions, tap, inner);
-                                       });
-                      });
+    sums = ForCarried(
+        b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", sums,
+        [&](Value* channel, const Sums& carried) {
+          return ForTaps(0, w, line, {}, I64(b_, 0), carried,
+                         [&](const std::vector<Value*>& positions, Value* tap, const Sums& inner) {
+                           return taps_of_line(channel, positions, tap, inner);
+                         });
+        });
     for (int64_t m = 0; m < outputs; ++m) {
       std::vector<Value*> outer = {image, Add(b_, Mul(b_, group, outputs), m)};
       outer.insert(outer.end(), line.begin(), line.end());
@@ -198,25 +204,38 @@ class DirectEmitter {
     For(b_, I64(b_, 0), output_[w], 1, "pixel", [&](Value* x) {
       std::vector<Value*> at = line;
       at.push_back(x);
-      auto channels_from = [&](Value* channel, Value* mask) {
-        Sums sums = ForTaps(
-            0, p_.spatial(), at, {}, I64(b_, 0), {llvm::Constant::getNullValue(c_.vector)},
-            [&](const std::vector<Value*>& positions, Value* tap, const Sums& carried) -> Sums {
-              std::vector<Value*> index = {image};
-              index.insert(index.end(), positions.begin(), positions.end());
-              index.push_back(channel);
-              Value* data = loader_.Load(index, mask);
-              Value* weights = c_.LoadView(d_.a.view, channel, I64(b_, 0), tap, 0, mask);
-              return {MultiplyAdd(b_, weights, data, carried[0])};
-            });
+      auto channels_from = [&](Value* channel, int64_t vectors, Value* mask) {
+        Sums sums(vectors, llvm::Constant::getNullValue(c_.vector));
+        auto one_tap = [&](const std::vector<Value*>& positions, Value* tap, const Sums& carried) {
+          Sums next;
+          for (int64_t v = 0; v < vectors; ++v) {
+            Value* at_channel = Add(b_, channel, v * d_.lanes);
+            std::vector<Value*> index = {image};
+            index.insert(index.end(), positions.begin(), positions.end());
+            index.push_back(at_channel);
+            Value* data = loader_.Load(index, mask);
+            Value* weights = c_.LoadView(d_.a.view, at_channel, I64(b_, 0), tap, 0, mask);
+            next.push_back(MultiplyAdd(b_, weights, data, carried[v]));
+          }
+          return next;
+        };
+        sums = ForTaps(0, p_.spatial(), at, {}, I64(b_, 0), sums, one_tap);
         std::vector<Value*> outer = {image};
         outer.insert(outer.end(), at.begin(), at.end());
-        epilogue_.EmitVector(outer, channel, sums[0], mask);
+        for (int64_t v = 0; v < vectors; ++v) {
+          epilogue_.EmitVector(outer, Add(b_, channel, v * d_.lanes), sums[v], mask);
+        }
       };
-      For(b_, I64(b_, 0), I64(b_, whole), d_.lanes, "channel",
-          [&](Value* channel) { channels_from(channel, nullptr); });
+      // Several vectors hide the latency of a chain of FMAs over few taps.
+      constexpr int64_t kVectors = 4;
+      const int64_t lanes = d_.lanes;
+      const int64_t blocks = p_.groups / (kVectors * lanes) * kVectors * lanes;
+      For(b_, I64(b_, 0), I64(b_, blocks), kVectors * lanes, "channel",
+          [&](Value* channel) { channels_from(channel, kVectors, nullptr); });
+      For(b_, I64(b_, blocks), I64(b_, whole), lanes, "channel",
+          [&](Value* channel) { channels_from(channel, 1, nullptr); });
       if (whole < p_.groups) {
-        channels_from(I64(b_, whole), MaskBelow(b_, I64(b_, p_.groups - whole), d_.lanes));
+        channels_from(I64(b_, whole), 1, MaskBelow(b_, I64(b_, p_.groups - whole), d_.lanes));
       }
     });
   }

@@ -36,7 +36,8 @@ void EpilogueEmitter::EmitTile(Value* batch, Value* row, Value* count, Value* co
     auto whole_panel = [&] {
       for (unsigned v = 0; v < d.vectors; ++v) {
         const int64_t j = v * d.lanes;
-        StoreLanes(Add(b_, base, j), Add(b_, offset, j), load(At(b_, c_.element, sums, j)), nullptr);
+        StoreLanes(Add(b_, base, j), Add(b_, offset, j), load(At(b_, c_.element, sums, j)),
+                   nullptr);
       }
     };
     auto part_of_panel = [&] {

@@ -1,5 +1,5 @@
-// From sums to outputs: binds the axes of an element or of a vector of elements, emits the epilogue's expressions, stores.
-// Tested through contraction_test.cc.
+// From sums to outputs: binds the axes of an element or of a vector of elements, emits the
+// epilogue's expressions, stores. Tested through contraction_test.cc.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,12 @@ class EpilogueEmitter {
   explicit EpilogueEmitter(ContractionContext& c);
 
   // Rows row..row+count-1 of the panel at `column`, whose sums are at `tile`, panel elements a row.
-  void EmitTile(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column, llvm::Value* tile);
-  // A vector of sums along the last axis of the outputs, from `position`; the other axes are at `outer`.
-  void EmitVector(const std::vector<llvm::Value*>& outer, llvm::Value* position, llvm::Value* sums, llvm::Value* mask);
+  void EmitTile(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column,
+                llvm::Value* tile);
+  // A vector of sums along the last axis of the outputs, from `position`; the other axes are at
+  // `outer`.
+  void EmitVector(const std::vector<llvm::Value*>& outer, llvm::Value* position, llvm::Value* sums,
+                  llvm::Value* mask);
 
  private:
   llvm::Value* BufferOf(const te::TensorNode& tensor);

@@ -143,8 +143,7 @@ void KeepLoops(llvm::Function* function) {
     llvm::Metadata* parts[] = {llvm::MDString::get(context, name), value};
     return llvm::MDNode::get(context, llvm::ArrayRef(parts, value ? 2 : 1));
   };
-  llvm::Metadata* off =
-      llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
+  llvm::Metadata* off = llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
   for (BasicBlock& block : *function) {
     auto* branch = llvm::dyn_cast_or_null<llvm::BranchInst>(block.getTerminator());
     if (!branch || !branch->isConditional() || branch->getMetadata(llvm::LLVMContext::MD_loop)) {
@@ -155,9 +154,9 @@ void KeepLoops(llvm::Function* function) {
     const bool is_latch = !head->phis().empty() && head->begin() != head->end() &&
                           llvm::cast<llvm::PHINode>(head->begin())->getBasicBlockIndex(&block) == 1;
     if (!is_latch || !branch->getSuccessor(1)->getName().contains(".end")) continue;
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(
-        context, {nullptr, hint("llvm.loop.unroll.disable", nullptr),
-                  hint("llvm.loop.vectorize.enable", off)});
+    llvm::MDNode* loop =
+        llvm::MDNode::getDistinct(context, {nullptr, hint("llvm.loop.unroll.disable", nullptr),
+                                            hint("llvm.loop.vectorize.enable", off)});
     loop->replaceOperandWith(0, loop);
     branch->setMetadata(llvm::LLVMContext::MD_loop, loop);
   }
@@ -192,8 +191,7 @@ llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& nam
   if (llvm::Function* existing = module->getFunction(name)) return existing;
   llvm::LLVMContext& context = module->getContext();
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
-  auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, *module);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, *module);
   function->addFnAttrs(llvm::AttrBuilder(context, parent->getAttributes().getFnAttrs()));
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);

@@ -1,5 +1,5 @@
-// Small helpers that write LLVM IR: loops, branches, arithmetic on i64. Shared by the contraction emitters.
-// Tested through contraction_test.cc.
+// Small helpers that write LLVM IR: loops, branches, arithmetic on i64. Shared by the contraction
+// emitters. Tested through contraction_test.cc.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -15,7 +15,9 @@ namespace relayvm::codegen {
 
 using Builder = llvm::IRBuilderBase;
 
-inline llvm::ConstantInt* I64(Builder& b, int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); }
+inline llvm::ConstantInt* I64(Builder& b, int64_t value) {
+  return b.getInt64(static_cast<uint64_t>(value));
+}
 
 // --- i64 arithmetic; constants fold, values never wrap ---
 llvm::Value* Add(Builder& b, llvm::Value* x, llvm::Value* y);
@@ -44,11 +46,13 @@ void ForNext(Builder& b, llvm::Value* begin, llvm::Value* end, std::string_view 
 std::vector<llvm::Value*> ForCarried(
     Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, std::string_view name,
     std::vector<llvm::Value*> initial,
-    const std::function<std::vector<llvm::Value*>(llvm::Value*, const std::vector<llvm::Value*>&)>& body);
+    const std::function<std::vector<llvm::Value*>(llvm::Value*, const std::vector<llvm::Value*>&)>&
+        body);
 void If(Builder& b, llvm::Value* condition, const std::function<void()>& then_body,
         const std::function<void()>& else_body = nullptr);
 
-// Tells LLVM to leave the function's loops as they are: code that is vectorised and unrolled by hand only grows otherwise.
+// Tells LLVM to leave the function's loops as they are: code that is vectorised and unrolled by
+// hand only grows otherwise.
 void KeepLoops(llvm::Function* function);
 
 // --- Vectors ---
@@ -61,9 +65,11 @@ llvm::Value* MaskBelow(Builder& b, llvm::Value* count, unsigned lanes);
 llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* index);
 llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, int64_t index);
 
-// A helper function of the module with internal linkage: void(params). Calls `define` with the builder in its entry block when
-// the module does not have it yet. Copies target attributes from `parent`, the function that calls it.
-llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& name, llvm::ArrayRef<llvm::Type*> params,
+// A helper function of the module with internal linkage: void(params). Calls `define` with the
+// builder in its entry block when the module does not have it yet. Copies target attributes from
+// `parent`, the function that calls it.
+llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& name,
+                                  llvm::ArrayRef<llvm::Type*> params,
                                   const std::function<void(Builder&, llvm::Function*)>& define);
 
 }  // namespace relayvm::codegen

@@ -49,7 +49,8 @@ std::vector<Tensor> ReachedComputations(const std::vector<Tensor>& outputs) {
 
 namespace {
 
-// Rebuilds e with fn's replacement for each node (null: keep the node and rebuild its operands), each shared node once.
+// Rebuilds e with fn's replacement for each node (null: keep the node and rebuild its operands),
+// each shared node once.
 class Rewriter {
  public:
   using Fn = std::function<Expr(const Expr&)>;
@@ -144,7 +145,8 @@ bool IsAxis(const Expr& e, const te::Axis& axis) {
   return e->kind == ExprKind::kAxis && e->axis == axis;
 }
 
-// Type that products of `dtype` accumulate in: wide enough to give the same integers, and at least as exact floats.
+// Type that products of `dtype` accumulate in: wide enough to give the same integers, and at least
+// as exact floats.
 std::optional<DType> AccumulatorOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
@@ -219,9 +221,9 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& cont
   epilogue.axes = contraction->axes;
   // Sums in a wider type than the expression states are brought back to it.
   const Expr sum = te::Cast(te::Load(epilogue.accumulator, {}), product.reduce->dtype);
-  epilogue.result =
-      Rewriter([&](const Expr& e) { return e.get() == product.reduce.get() ? sum : nullptr; })
-          .Rewrite(contraction->body);
+  epilogue.result = Rewriter([&](const Expr& e) {
+                      return e.get() == product.reduce.get() ? sum : nullptr;
+                    }).Rewrite(contraction->body);
 
   const std::vector<Expr> own_index = AxisValues(contraction->axes);
   const Expr value = te::Load(epilogue.value, {});
@@ -238,7 +240,8 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& cont
              }
              if (e->kind != ExprKind::kLoad || e->tensor == contraction) return nullptr;
              if (!dependence.OfTensor(*e->tensor)) return nullptr;
-             return te::SubstituteAxes(inline_body(*e->tensor), AxisMap(e->tensor->axes, e->operands));
+             return te::SubstituteAxes(inline_body(*e->tensor),
+                                       AxisMap(e->tensor->axes, e->operands));
            })
         .Rewrite(root);
   };
@@ -255,8 +258,7 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& cont
     Epilogue::Output out{output, value};
     if (output != contraction) {
       if (output->is_placeholder() || !dependence.OfTensor(*output)) return std::nullopt;
-      Expr body =
-          te::SubstituteAxes(inline_body(*output), AxisMap(output->axes, own_index));
+      Expr body = te::SubstituteAxes(inline_body(*output), AxisMap(output->axes, own_index));
       out.expr = Rewriter([&](const Expr& e) -> Expr {
                    if (e->kind != ExprKind::kLoad || e->tensor != contraction) return nullptr;
                    for (size_t i = 0; i < e->operands.size(); ++i) {
@@ -296,7 +298,8 @@ bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last) {
              if (!tensor->is_placeholder()) {
                return rewrite(te::SubstituteAxes(tensor->body, AxisMap(tensor->axes, e->operands)));
              }
-             // Some run of the indices must be the old axes, in order and in full; no other may mention them.
+             // Some run of the indices must be the old axes, in order and in full; no other may
+             // mention them.
              for (size_t at = 0; at + old.size() <= e->operands.size(); ++at) {
                bool match = true;
                for (size_t i = 0; i < old.size() && match; ++i) {
@@ -355,7 +358,8 @@ const ExprNode* PlainLoad(const Expr& e, DType dtype, const KernelSpec& spec) {
   }
   if (e->dtype == DType::kBool || e->dtype == DType::kBFloat16) return nullptr;
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    if (spec.inputs[i] == e->tensor) return i < spec.by_value.size() && spec.by_value[i] ? nullptr : e.get();
+    if (spec.inputs[i] == e->tensor)
+      return i < spec.by_value.size() && spec.by_value[i] ? nullptr : e.get();
   }
   return nullptr;
 }

@@ -43,8 +43,8 @@ Value* ContractionContext::LoadView(const te::Tensor& view, Value* i, Value* j, 
   for (int dim = 0; dim < 3; ++dim) {
     if (dim != vector_dim) emitter.BindAxis(known->axes[dim].get(), positions[dim]);
   }
-  return emitter.EmitVector(
-      known->load, {known->axes[vector_dim].get(), positions[vector_dim], d.lanes, mask});
+  return emitter.EmitVector(known->load,
+                            {known->axes[vector_dim].get(), positions[vector_dim], d.lanes, mask});
 }
 
 const te::Expr& ContractionContext::Keep(te::Expr e) { return kept_.emplace_back(std::move(e)); }
@@ -98,19 +98,19 @@ void PackTransposed(ContractionContext& c, Value* batch, Value* column, Value* d
   Builder& b = c.b;
   const unsigned lanes = c.d.lanes;
   Value* last = Add(b, c.columns, -1);
-  for (unsigned v = 0; v < c.d.vectors; ++v) {
+  For(b, I64(b, 0), I64(b, c.d.panel), lanes, "pack.vector", [&](Value* v) {
     ForVectors(c, I64(b, 0), c.depth, "pack.k", [&](Value* k, Value* mask) {
       std::vector<Value*> square;
       for (unsigned i = 0; i < lanes; ++i) {
         // Columns past the end repeat the last one; what comes of them is not stored.
-        Value* at = Min(b, Add(b, column, int64_t{v * lanes + i}), last);
+        Value* at = Min(b, Add(b, Add(b, column, v), int64_t{i}), last);
         if (c.d.b.buffer) {
           Value* pointer = At(b, c.element, c.PlainRow(c.d.b, batch, at), k);
           const llvm::Align align(c.element_bytes);
-          square.push_back(mask ? static_cast<Value*>(b.CreateMaskedLoad(
-                                      c.vector, pointer, align, mask,
-                                      llvm::Constant::getNullValue(c.vector)))
-                                : b.CreateAlignedLoad(c.vector, pointer, align));
+          square.push_back(
+              mask ? static_cast<Value*>(b.CreateMaskedLoad(c.vector, pointer, align, mask,
+                                                            llvm::Constant::getNullValue(c.vector)))
+                   : b.CreateAlignedLoad(c.vector, pointer, align));
         } else {
           // The view is (batch, k, column).
           square.push_back(c.LoadView(c.d.b.view, batch, k, at, 1, mask));
@@ -119,10 +119,10 @@ void PackTransposed(ContractionContext& c, Value* batch, Value* column, Value* d
       Transpose(b, square);
       for (unsigned i = 0; i < lanes; ++i) {
         Value* row = Mul(b, Add(b, k, int64_t{i}), c.d.panel);
-        c.StoreLanes(square[i], At(b, c.element, destination, Add(b, row, int64_t{v * lanes})));
+        c.StoreLanes(square[i], At(b, c.element, destination, Add(b, row, v)));
       }
     });
-  }
+  });
 }
 
 }  // namespace
@@ -153,8 +153,7 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
     Value* tile = Div(b, i, I64(b, tile_rows));
     Value* in_tile = Rem(b, i, I64(b, tile_rows));
     auto pack_block = [&](Value* block, Value* from, Value* to) {
-      Value* packed_row =
-          Add(b, Mul(b, Add(b, Mul(b, tile, k_blocks), block), tile_rows), in_tile);
+      Value* packed_row = Add(b, Mul(b, Add(b, Mul(b, tile, k_blocks), block), tile_rows), in_tile);
       Value* pointer = At(b, c.element, destination, Mul(b, packed_row, d.a_row_stride));
       ForVectors(c, from, to, "pack.k", [&](Value* k, Value* mask) {
         Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), k, 2, mask);
@@ -205,8 +204,9 @@ void EmitPackPanel(ContractionContext& c, Value* batch, Value* column, Value* de
     });
   };
   if (d.packed_width > 0) return pack(true);
-  If(b, b.CreateICmpSLE(Add(b, column, d.panel), c.columns), [&] { pack(true); },
-     [&] { pack(false); });
+  If(
+      b, b.CreateICmpSLE(Add(b, column, d.panel), c.columns), [&] { pack(true); },
+      [&] { pack(false); });
 }
 
 }  // namespace relayvm::codegen

@@ -2,10 +2,11 @@
 //
 //   packed a, rows along k    [tile][k block][row of tile][a_row_stride]        a_k_stride 1
 //   packed a, k along rows    [tile][k][tile_rows rounded up to lanes]          a_row_stride 1
-//   packed b                  [k][panel columns]; rows k rounded up to lanes, columns past the end arbitrary
+//   packed b                  [k][panel columns]; rows k rounded up to lanes, columns past the end
+//   arbitrary
 //
-// What is packed is emitted by the Emitter (MatrixOperand::view), so that casts and other prologues cost no pass of their own.
-// Tested through contraction_test.cc.
+// What is packed is emitted by the Emitter (MatrixOperand::view), so that casts and other prologues
+// cost no pass of their own. Tested through contraction_test.cc.
 #pragma once
 
 #include <deque>
@@ -25,15 +26,16 @@ struct ContractionContext {
   Emitter& emitter;
   Builder& b;
   llvm::Value* scratch;
-  llvm::Type* element;             // accumulator type
-  llvm::FixedVectorType* vector;   // of d.lanes
+  llvm::Type* element;            // accumulator type
+  llvm::FixedVectorType* vector;  // of d.lanes
   unsigned element_bytes;
   llvm::Value *batch, *rows, *columns, *depth;  // extents
 
   llvm::Value* Scratch(const Dim& byte_offset);
-  // The elements of view at (i, j, k + lane) or, with vector_dim 1, (i, j + lane, k): loads of operand views.
-  llvm::Value* LoadView(const te::Tensor& view, llvm::Value* i, llvm::Value* j, llvm::Value* k, int vector_dim,
-                        llvm::Value* mask = nullptr);
+  // The elements of view at (i, j, k + lane) or, with vector_dim 1, (i, j + lane, k): loads of
+  // operand views.
+  llvm::Value* LoadView(const te::Tensor& view, llvm::Value* i, llvm::Value* j, llvm::Value* k,
+                        int vector_dim, llvm::Value* mask = nullptr);
   // The address of element (row, 0) of an operand that has a buffer.
   llvm::Value* PlainRow(const MatrixOperand& operand, llvm::Value* batch, llvm::Value* row);
   void StoreLanes(llvm::Value* vector_value, llvm::Value* pointer);
@@ -55,10 +57,11 @@ struct ContractionContext {
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
 // A few rows of a for dot kernels: row r at destination + r * stride.
-void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* count, llvm::Value* destination,
-                  llvm::Value* stride);
+void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* count,
+                  llvm::Value* destination, llvm::Value* stride);
 // The panel of b that starts at `column`.
-void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column, llvm::Value* destination);
+void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,
+                   llvm::Value* destination);
 
 // --- Convolutions (contraction_pixels.cc) ---
 
@@ -67,7 +70,8 @@ class PixelLoader {
  public:
   // `lane_stride`: what the last index advances by from lane to lane.
   PixelLoader(ContractionContext& c, int64_t lane_stride);
-  // `indices` are those of lane 0. Lanes that the mask turns off are zero, and may be out of range. A null mask: all are on.
+  // `indices` are those of lane 0. Lanes that the mask turns off are zero, and may be out of range.
+  // A null mask: all are on.
   llvm::Value* Load(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
 
  private:
@@ -78,18 +82,21 @@ class PixelLoader {
   // A plain buffer:
   llvm::Value* base_ = nullptr;
   std::vector<llvm::Value*> extents_;
-  // Otherwise: `element_` over `axes_`; with a stride, the last index is axes_.back() * stride + first_.
+  // Otherwise: `element_` over `axes_`; with a stride, the last index is axes_.back() * stride +
+  // first_.
   std::vector<te::Axis> axes_;
   te::Axis first_;
   te::Expr element_;
 };
 
 // The panel of pixels that starts at `pixel`: b of kPixelColumns.
-void EmitPackPixelPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* pixel, llvm::Value* destination);
+void EmitPackPixelPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* pixel,
+                        llvm::Value* destination);
 // Pixels row..row+count-1: a of kPixelRows.
-void EmitPackPixelRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
-                       llvm::Value* destination);
+void EmitPackPixelRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row,
+                       llvm::Value* count, llvm::Value* destination);
 // The coordinates of row-major position `flat` in `extents`.
-std::vector<llvm::Value*> EmitUnflatten(ContractionContext& c, llvm::Value* flat, const std::vector<Dim>& extents);
+std::vector<llvm::Value*> EmitUnflatten(ContractionContext& c, llvm::Value* flat,
+                                        const std::vector<Dim>& extents);
 
 }  // namespace relayvm::codegen

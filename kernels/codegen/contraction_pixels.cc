@@ -1,7 +1,9 @@
-// Packing the data of convolutions, without a copy of the padded input: taps outside of it are lanes that are masked off.
+// Packing the data of convolutions, without a copy of the padded input: taps outside of it are
+// lanes that are masked off.
 //
-// Channels first: the lanes of a vector are consecutive output pixels. They fall into runs, one for each line of the output that
-// they touch; along a run, the input elements of one tap and channel are `stride` apart.
+// Channels first: the lanes of a vector are consecutive output pixels. They fall into runs, one for
+// each line of the output that they touch; along a run, the input elements of one tap and channel
+// are `stride` apart.
 #include <vector>
 
 #include "kernels/codegen/contraction_pack.h"
@@ -117,8 +119,8 @@ Value* LoadStrided(ContractionContext& c, Value* pointer, int64_t stride, Value*
       high.push_back(i % 2 == 0 ? static_cast<int>((lanes + i) / 2) : static_cast<int>(lanes));
       even.push_back(static_cast<int>(2 * i));
     }
-    Value* first = b.CreateMaskedLoad(c.vector, pointer, align,
-                                      b.CreateShuffleVector(mask, off, low), zero);
+    Value* first =
+        b.CreateMaskedLoad(c.vector, pointer, align, b.CreateShuffleVector(mask, off, low), zero);
     Value* second = b.CreateMaskedLoad(c.vector, b.CreateGEP(c.element, pointer, I64(b, lanes)),
                                        align, b.CreateShuffleVector(mask, off, high), zero);
     return b.CreateShuffleVector(first, second, even);
@@ -128,8 +130,8 @@ Value* LoadStrided(ContractionContext& c, Value* pointer, int64_t stride, Value*
   return b.CreateMaskedGather(c.vector, pointers, align, mask, zero);
 }
 
-// Calls body(positions, tap, inside) for every tap but its last axis; positions are input coordinates of all spatial axes but
-// the last, `inside` says that they are in range.
+// Calls body(positions, tap, inside) for every tap but its last axis; positions are input
+// coordinates of all spatial axes but the last, `inside` says that they are in range.
 void ForOuterTaps(ContractionContext& c, const std::vector<Value*>& output_position, size_t axis,
                   std::vector<Value*> positions, Value* tap, Value* inside,
                   const std::function<void(const std::vector<Value*>&, Value*, Value*)>& body) {
@@ -179,27 +181,28 @@ void EmitPackPixelPanel(ContractionContext& c, Value* batch, Value* pixel, Value
       Value* next = Add(b, run, Min(b, Sub(b, limit, run), Sub(b, out_width, at[w])));
       Value* from_run = b.CreateICmpSGE(lane, splat(run));
       Value* in_run = b.CreateAnd(from_run, b.CreateICmpSLT(lane, splat(next)));
-      ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
-                   [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-        Value* in_line = b.CreateAnd(in_run, b.CreateVectorSplat(lanes, inside));
-        For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
-          // The position of lane 0, had the run begun there.
-          Value* x = Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
-                         Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
-          Value* lane_x = b.CreateAdd(splat(x), lane_step);
-          Value* mask = b.CreateAnd(in_line, b.CreateICmpULT(lane_x, splat(width)));
-          Value* whole_tap = Add(b, Mul(b, tap, p.kernel[w]), k);
-          For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel", [&](Value* channel) {
-            std::vector<Value*> index = {image, Add(b, first_channel, channel)};
-            index.insert(index.end(), positions.begin(), positions.end());
-            index.push_back(x);
-            Value* values = loader.Load(index, mask);
-            Value* row = Add(b, Mul(b, channel, p.taps()), whole_tap);
-            Value* to = At(b, c.element, destination, Add(b, Mul(b, row, d.panel), vector_at));
-            b.CreateMaskedStore(values, to, llvm::Align(c.element_bytes), from_run);
+      ForOuterTaps(
+          c, at, 0, {}, I64(b, 0), b.getTrue(),
+          [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
+            Value* in_line = b.CreateAnd(in_run, b.CreateVectorSplat(lanes, inside));
+            For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
+              // The position of lane 0, had the run begun there.
+              Value* x = Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
+                             Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
+              Value* lane_x = b.CreateAdd(splat(x), lane_step);
+              Value* mask = b.CreateAnd(in_line, b.CreateICmpULT(lane_x, splat(width)));
+              Value* whole_tap = Add(b, Mul(b, tap, p.kernel[w]), k);
+              For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel", [&](Value* channel) {
+                std::vector<Value*> index = {image, Add(b, first_channel, channel)};
+                index.insert(index.end(), positions.begin(), positions.end());
+                index.push_back(x);
+                Value* values = loader.Load(index, mask);
+                Value* row = Add(b, Mul(b, channel, p.taps()), whole_tap);
+                Value* to = At(b, c.element, destination, Add(b, Mul(b, row, d.panel), vector_at));
+                b.CreateMaskedStore(values, to, llvm::Align(c.element_bytes), from_run);
+              });
+            });
           });
-        });
-      });
       return next;
     });
   });
@@ -219,38 +222,43 @@ void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* c
   For(b, I64(b, 0), count, 1, "pack.row", [&](Value* i) {
     std::vector<Value*> at = EmitUnflatten(c, Add(b, row, i), p.output);
     Value* packed = At(b, c.element, destination, Mul(b, i, d.a_row_stride));
-    ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
-                 [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-      For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
-        Value* x = Add(b, Mul(b, at[w], p.stride[w]),
-                       Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
-        Value* valid = b.CreateAnd(inside, InRange(b, x, c.emitter.EmitDim(p.input[w])));
-        Value* to = At(b, c.element, packed,
-                       Mul(b, Add(b, Mul(b, tap, p.kernel[w]), k), channels));
-        // A vector that reaches past the channels writes into what the next tap or row fills later.
-        auto store = [&](Value* channel, Value* values) {
-          c.StoreLanes(values, At(b, c.element, to, channel));
-        };
-        auto load = [&](Value* channel, Value* mask) {
-          std::vector<Value*> index = {image};
-          index.insert(index.end(), positions.begin(), positions.end());
-          index.push_back(x);
-          index.push_back(Add(b, first_channel, channel));
-          store(channel, loader.Load(index, mask));
-        };
-        Value* zero = llvm::Constant::getNullValue(c.vector);
-        If(b, valid, [&] {
-          For(b, I64(b, 0), I64(b, whole), d.lanes, "pack.channel",
-              [&](Value* channel) { load(channel, nullptr); });
-          if (whole < channels) {
-            load(I64(b, whole), MaskBelow(b, I64(b, channels - whole), d.lanes));
-          }
-        }, [&] {
-          For(b, I64(b, 0), I64(b, channels), d.lanes, "pack.zero",
-              [&](Value* channel) { store(channel, zero); });
+    ForOuterTaps(
+        c, at, 0, {}, I64(b, 0), b.getTrue(),
+        [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
+          For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
+            Value* x =
+                Add(b, Mul(b, at[w], p.stride[w]), Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
+            Value* valid = b.CreateAnd(inside, InRange(b, x, c.emitter.EmitDim(p.input[w])));
+            Value* to =
+                At(b, c.element, packed, Mul(b, Add(b, Mul(b, tap, p.kernel[w]), k), channels));
+            // A vector that reaches past the channels writes into what the next tap or row fills
+            // later.
+            auto store = [&](Value* channel, Value* values) {
+              c.StoreLanes(values, At(b, c.element, to, channel));
+            };
+            auto load = [&](Value* channel, Value* mask) {
+              std::vector<Value*> index = {image};
+              index.insert(index.end(), positions.begin(), positions.end());
+              index.push_back(x);
+              index.push_back(Add(b, first_channel, channel));
+              store(channel, loader.Load(index, mask));
+            };
+            Value* zero = llvm::Constant::getNullValue(c.vector);
+            If(
+                b, valid,
+                [&] {
+                  For(b, I64(b, 0), I64(b, whole), d.lanes, "pack.channel",
+                      [&](Value* channel) { load(channel, nullptr); });
+                  if (whole < channels) {
+                    load(I64(b, whole), MaskBelow(b, I64(b, channels - whole), d.lanes));
+                  }
+                },
+                [&] {
+                  For(b, I64(b, 0), I64(b, channels), d.lanes, "pack.zero",
+                      [&](Value* channel) { store(channel, zero); });
+                });
+          });
         });
-      });
-    });
   });
 }
 

@@ -15,7 +15,8 @@ using te::ExprKind;
 using te::ExprNode;
 using te::Tensor;
 
-// --- Target ---------------------------------------------------------------------------------------------------------
+// --- Target
+// ---------------------------------------------------------------------------------------------------------
 
 ContractionTarget ContractionTargetFor(const std::string& cpu) {
   ContractionTarget target;
@@ -120,14 +121,16 @@ class Planner {
     if (!epilogue) return std::nullopt;
     detail_->epilogue = std::move(*epilogue);
     plan_.in_place = InPlacePairs();
-    const bool planned = detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
+    const bool planned =
+        detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
     if (!planned) return std::nullopt;
     plan_.detail = detail_;
     return std::move(plan_);
   }
 
  private:
-  // Exactly one contraction, and no other reduction, whose result would be computed again and again.
+  // Exactly one contraction, and no other reduction, whose result would be computed again and
+  // again.
   bool FindContraction() {
     for (const Tensor& tensor : ReachedComputations(spec_.outputs)) {
       if (tensor->hint == te::ScheduleHint::kDense ||
@@ -176,7 +179,9 @@ class Planner {
     for (const Tensor& computed : ReachedComputations(blocked)) block_loads(computed->body);
     for (size_t i = 0; i < spec_.inputs.size(); ++i) {
       const Tensor& input = spec_.inputs[i];
-      if ((i < spec_.by_value.size() && spec_.by_value[i]) || std::count(blocked.begin(), blocked.end(), input)) continue;
+      if ((i < spec_.by_value.size() && spec_.by_value[i]) ||
+          std::count(blocked.begin(), blocked.end(), input))
+        continue;
       for (size_t o = 0; o < spec_.outputs.size(); ++o) {
         const Tensor& output = spec_.outputs[o];
         if (output->shape == input->shape && output->dtype == input->dtype) {
@@ -242,6 +247,12 @@ class Planner {
     }
     d.row_axes = leading.size();
     if (FlattenEpilogue(d.epilogue, 0, leading.size()) && !leading.empty()) d.row_axes = 1;
+    TileMatrix();
+    return true;
+  }
+
+  void TileMatrix() {
+    ContractionDetail& d = *detail_;
     ChooseTile();
     // Packed a, its rows at a few distances only, so that kernels share tile functions.
     const std::optional<int64_t> depth = ConstDepth();
@@ -258,12 +269,13 @@ class Planner {
     if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
     ChooseRowBlock(depth.value_or(1024));
     Finish(ScratchOfPackedA(), RoundUp(d.depth, d.lanes) * d.panel);
-    return true;
   }
 
-  // Sets operand.buffer when the expression loads memory as it is. `matrix` is the size of one batch element's matrix.
-  void UsePlainMemory(MatrixOperand& operand, const Expr& e, const std::vector<te::Axis>& batch_axes,
-                      const Dim& matrix, const Dim& stride) {
+  // Sets operand.buffer when the expression loads memory as it is. `matrix` is the size of one
+  // batch element's matrix.
+  void UsePlainMemory(MatrixOperand& operand, const Expr& e,
+                      const std::vector<te::Axis>& batch_axes, const Dim& matrix,
+                      const Dim& stride) {
     operand.batch = te::MakeAxis("batch", detail_->batch);
     operand.base = te::IntImm(0);
     operand.stride = stride;
@@ -289,7 +301,8 @@ class Planner {
     d.b.view = te::Compute("b", weight->shape, [&](const std::vector<Expr>& i) {
       return te::Cast(te::Load(weight, i), d.dtype);
     });
-    UsePlainMemory(d.b, te::Load(weight, std::vector<Expr>(3, te::IntImm(0))), {}, 0, d.packed_width);
+    UsePlainMemory(d.b, te::Load(weight, std::vector<Expr>(3, te::IntImm(0))), {}, 0,
+                   d.packed_width);
   }
 
   std::optional<int64_t> ConstDepth() const {
@@ -314,12 +327,14 @@ class Planner {
     d.panels = Dim::CeilDiv(d.columns, d.panel);
   }
 
-  // Rows of a that are packed at a time: what leaves half of L2 to b, in blocks of equal size where the extent is known.
+  // Rows of a that are packed at a time: what leaves half of L2 to b, in blocks of equal size where
+  // the extent is known.
   void ChooseRowBlock(int64_t depth) {
     ContractionDetail& d = *detail_;
     const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
-    const int64_t most = std::clamp<int64_t>(d.target.l2_bytes * 5 / 8 / row_bytes, 4 * d.tile_rows, 240) /
-                         d.tile_rows * d.tile_rows;
+    const int64_t most =
+        std::clamp<int64_t>(d.target.l2_bytes * 5 / 8 / row_bytes, 4 * d.tile_rows, 240) /
+        d.tile_rows * d.tile_rows;
     d.row_block = most;
     if (d.rows.is_const()) {
       const int64_t rows = std::max<int64_t>(d.rows.value(), 1);
@@ -385,7 +400,8 @@ class Planner {
 
     const Expr* data_load = &product_.data;
     while ((*data_load)->kind == ExprKind::kSelect || (*data_load)->kind == ExprKind::kCast) {
-      if ((*data_load)->kind == ExprKind::kCast) p.casts.insert(p.casts.begin(), (*data_load)->dtype);
+      if ((*data_load)->kind == ExprKind::kCast)
+        p.casts.insert(p.casts.begin(), (*data_load)->dtype);
       data_load = &(*data_load)->operands[(*data_load)->kind == ExprKind::kSelect ? 1 : 0];
     }
     if ((*data_load)->kind != ExprKind::kLoad || (*data_load)->tensor != data) return false;
@@ -430,11 +446,16 @@ class Planner {
     const ExprNode* load = PlainLoad(product_.weight, d.dtype, spec_);
     if (load && channel && hint.kernel_layout == in_place_layout) w.buffer = load->tensor;
 
+    if (CoversWholeInput()) {
+      PlanConvAsMatrix(channel, taps, weights);
+      return true;
+    }
     d.row_axes = p.channels_last ? spatial + 1 : 2;
     ChooseTile();
     if (DirectIsBetter(group_outputs)) {
-      PlanDirect(te::Compute("weights", {p.groups, group_outputs, d.depth},
-                             [&](const std::vector<Expr>& i) { return weights(i[0], i[1], i[2]); }));
+      PlanDirect(
+          te::Compute("weights", {p.groups, group_outputs, d.depth},
+                      [&](const std::vector<Expr>& i) { return weights(i[0], i[1], i[2]); }));
       return true;
     }
     if (p.channels_last) {
@@ -461,7 +482,58 @@ class Planner {
     return true;
   }
 
-  // The output has the layout of the data, and each side of the product depends on its own axes only.
+  // One window for an image: a dense layer.
+  bool CoversWholeInput() const {
+    const PixelOperand& p = detail_->pixels;
+    if (p.groups != 1) return false;
+    for (size_t s = 0; s < p.spatial(); ++s) {
+      if (!p.output[s].is_const(1) || !p.input[s].is_const(p.kernel[s]) || p.padding[s] != 0 ||
+          (p.kernel[s] > 1 && p.dilation[s] != 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  template <typename Weights>
+  void PlanConvAsMatrix(const te::Axis& channel, const std::vector<te::Axis>& taps,
+                        const Weights& weights) {
+    ContractionDetail& d = *detail_;
+    const PixelOperand& p = d.pixels;
+    const te::TensorNode& t = *d.contraction;
+    const te::Axis out_axis = t.axes[p.channels_last ? p.spatial() + 1 : 1];
+    d.form = ContractionForm::kMatrix;
+    d.batch = 1;
+    d.rows = t.shape[0];
+    d.columns = out_axis->extent;
+    // Row-major positions of an image are the k of its weights, in both layouts.
+    std::vector<te::Axis> k_axes = taps;
+    if (channel) k_axes.insert(p.channels_last ? k_axes.end() : k_axes.begin(), channel);
+    d.a = {};
+    d.a.view = te::Compute("a", {1, d.rows, d.depth}, [&](const std::vector<Expr>& i) {
+      Substitution to;
+      to.Add(t.axes[0], i[1]);
+      to.Add(k_axes, Unflatten(i[2], k_axes));
+      return te::Cast(to.Apply(product_.data), d.dtype);
+    });
+    UsePlainMemory(d.a, product_.data, {}, 0, d.depth);
+    d.b = {};
+    d.b.k_contiguous = !p.channels_last;
+    d.b.view = te::Compute("b", {1, d.depth, d.columns}, [&](const std::vector<Expr>& i) {
+      return weights(te::IntImm(0), i[2], i[1]);
+    });
+    const std::string letters = std::string("DHW").substr(3 - p.spatial());
+    const std::string in_place_layout = p.channels_last ? letters + "IO" : "OI" + letters;
+    if (t.conv->kernel_layout == in_place_layout) {
+      UsePlainMemory(d.b, product_.weight, {}, 0, p.channels_last ? d.columns : d.depth);
+    }
+    d.epilogue.axes = {t.axes[0], out_axis};  // the others are 0
+    d.row_axes = 1;
+    TileMatrix();
+  }
+
+  // The output has the layout of the data, and each side of the product depends on its own axes
+  // only.
   bool LayoutsAgree(size_t channel_at) const {
     const te::TensorNode& t = *detail_->contraction;
     bool agree = true;
@@ -518,7 +590,8 @@ class Planner {
     const int64_t tile = d.tile_rows * d.panel;
     d.c_offset = reserve(Dim(d.k_block ? d.row_block * d.panel : tile));
     d.a_offset = reserve(a_elements);
-    const bool packs_b = d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
+    const bool packs_b =
+        d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
     d.b_offset = reserve(packs_b ? b_elements : Dim(0));
     d.dot_offset = reserve(UsesDot(d) ? RoundUp(d.depth, d.lanes) * kMaxDotRows : Dim(0));
     plan_.scratch_bytes = offset;

@@ -1,4 +1,5 @@
-// What EmitContraction works from: a fused group described as batched matrix products with packed operands and an epilogue.
+// What EmitContraction works from: a fused group described as batched matrix products with packed
+// operands and an epilogue.
 //
 //   result[batch][row][column] = epilogue(sum over k of A[batch][row][k] * B[batch][k][column])
 //
@@ -8,8 +9,9 @@
 //   conv, NC...    (n, group)       output channel     output pixel         (channel, tap)
 //   conv, N...C    (n, group)       output pixel       output channel       (tap, channel)
 //
-// Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of direct convolutions (n, channel
-// block, output line) or (n, output line). Symbolic extents stay Dims. Immutable once made. Tested through contraction_test.cc.
+// Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
+// direct convolutions (n, channel block, output line) or (n, output line). Symbolic extents stay
+// Dims. Immutable once made. Tested through contraction_test.cc.
 #pragma once
 
 #include <memory>
@@ -27,8 +29,8 @@ struct MatrixOperand {
   // (batch, row, k) or (batch, k, column), computed in the accumulator type: what packing emits.
   te::Tensor view;
   bool k_contiguous = true;  // vectors are best loaded along k; otherwise along row or column
-  // Set when the matrix is memory of the accumulator type that can be used in place: element (i, j), j contiguous, is
-  // buffer[base + i * stride + j], base an expression over `batch`.
+  // Set when the matrix is memory of the accumulator type that can be used in place: element (i,
+  // j), j contiguous, is buffer[base + i * stride + j], base an expression over `batch`.
   te::Tensor buffer;
   te::Axis batch;
   te::Expr base;
@@ -38,11 +40,11 @@ struct MatrixOperand {
 // The data of a convolution: tensor[n][channel][position...] or tensor[n][position...][channel].
 struct PixelOperand {
   te::Tensor data;
-  bool plain = false;  // a buffer of the accumulator type
+  bool plain = false;        // a buffer of the accumulator type
   std::vector<DType> casts;  // of an element, from the inside out
   bool channels_last = false;
-  Dim channels;                     // of the whole tensor
-  std::vector<Dim> input, output;   // spatial extents
+  Dim channels;                    // of the whole tensor
+  std::vector<Dim> input, output;  // spatial extents
   std::vector<int64_t> kernel, stride, padding, dilation;
   int64_t groups = 1;
   int64_t group_channels = 0;  // input channels that one group reads
@@ -53,7 +55,7 @@ struct PixelOperand {
 
 struct Epilogue {
   te::Tensor accumulator;  // rank 0, accumulator type: the sum of products
-  te::Tensor value;        // rank 0: the contraction's element, which is `result` over `accumulator`
+  te::Tensor value;  // rank 0: the contraction's element, which is `result` over `accumulator`
   te::Expr result;
   struct Output {
     te::Tensor tensor;
@@ -66,10 +68,10 @@ struct Epilogue {
 };
 
 enum class ContractionForm {
-  kMatrix,           // dense, batch_matmul
-  kPixelColumns,     // convolution, channels first: b is packed from pixels
-  kPixelRows,        // convolution, channels last: a is packed from pixels
-  kDirect,           // convolution with few channels a group: no product of matrices
+  kMatrix,        // dense, batch_matmul
+  kPixelColumns,  // convolution, channels first: b is packed from pixels
+  kPixelRows,     // convolution, channels last: a is packed from pixels
+  kDirect,        // convolution with few channels a group: no product of matrices
 };
 
 struct ContractionDetail {
@@ -78,20 +80,21 @@ struct ContractionDetail {
   te::Tensor contraction;
   DType dtype = DType::kFloat32;  // of the accumulators
   Dim batch = 1, rows, columns, depth;
-  MatrixOperand a, b;         // kPixelColumns has no b, kPixelRows no a
-  PixelOperand pixels;        // of convolutions
-  int64_t packed_width = 0;   // b is packed in panels of this width; else 0
+  MatrixOperand a, b;        // kPixelColumns has no b, kPixelRows no a
+  PixelOperand pixels;       // of convolutions
+  int64_t packed_width = 0;  // b is packed in panels of this width; else 0
   Epilogue epilogue;
-  size_t row_axes = 0;        // kMatrix: epilogue axes that make up (batch, row), before the column axis
+  size_t row_axes = 0;  // kMatrix: epilogue axes that make up (batch, row), before the column axis
 
   // Tiling.
   unsigned lanes = 1, vectors = 1, tile_rows = 1;
-  int64_t panel = 1;          // vectors * lanes columns
+  int64_t panel = 1;  // vectors * lanes columns
   bool pack_a = true;
-  int64_t row_block = 0;      // rows of packed a, a multiple of tile_rows; 0: a is used in place, all rows at once
-  int64_t k_block = 0;        // 0: k is not blocked
-  int64_t a_row_stride = 0;   // of packed a
-  int64_t panel_group = 1;    // panels of b that are packed together
+  int64_t row_block =
+      0;  // rows of packed a, a multiple of tile_rows; 0: a is used in place, all rows at once
+  int64_t k_block = 0;       // 0: k is not blocked
+  int64_t a_row_stride = 0;  // of packed a
+  int64_t panel_group = 1;   // panels of b that are packed together
   Dim row_blocks = 1, panels = 1;
   Dim k_blocks = 1;
 
@@ -109,11 +112,13 @@ struct Product {
   te::Expr data, weight;
   DType accumulator;
 };
-// nullopt unless the body is the sum of products of expressions that load hint_inputs[0] and hint_inputs[1], respectively.
+// nullopt unless the body is the sum of products of expressions that load hint_inputs[0] and
+// hint_inputs[1], respectively.
 std::optional<Product> MatchProduct(const te::TensorNode& contraction);
 
 // nullopt when an output needs the contraction anywhere but at its own index.
-std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const te::Tensor& contraction, const Product& product);
+std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const te::Tensor& contraction,
+                                      const Product& product);
 // Makes axes first..last-1 one axis; false, and unchanged, when some load does not allow that.
 bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last);
 

@@ -5,7 +5,6 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 namespace relayvm::codegen {
@@ -44,7 +43,8 @@ Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) 
   return b.CreateAlignedLoad(type, pointer, llvm::Align(align));
 }
 
-// --- Tile kernel ----------------------------------------------------------------------------------------------------
+// --- Tile kernel
+// ----------------------------------------------------------------------------------------------------
 
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
@@ -68,7 +68,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   const unsigned accumulators = config.rows * config.vectors;
   unsigned sets = 1;
   while (sets < 4 && accumulators * sets < 8) sets *= 2;
-  const unsigned unroll = getenv("UNR") ? atoi(getenv("UNR")) : 4;
+  const unsigned unroll = std::max(2U, sets);
 
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
   {
@@ -98,8 +98,8 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     }
     Value* a_k = At(b, element, a, Mul(b, k, a_k_stride));
     for (unsigned row = 0; row < config.rows; ++row) {
-      Value* scalar =
-          b.CreateLoad(element, At(b, element, a_k, Mul(b, a_row_stride, static_cast<int64_t>(row))));
+      Value* scalar = b.CreateLoad(
+          element, At(b, element, a_k, Mul(b, a_row_stride, static_cast<int64_t>(row))));
       Value* broadcast = b.CreateVectorSplat(config.lanes, scalar);
       for (unsigned v = 0; v < config.vectors; ++v) {
         Value*& sum = sums[set * accumulators + row * config.vectors + v];
@@ -108,13 +108,13 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     }
   };
   Value* whole = b.CreateAnd(k_extent, I64(b, -static_cast<int64_t>(unroll)));
-  std::vector<Value*> sums =
-      ForCarried(b, I64(b, 0), whole, unroll, "k", initial,
-                 [&](Value* k, const std::vector<Value*>& carried) {
-                   std::vector<Value*> next = carried;
-                   for (unsigned u = 0; u < unroll; ++u) step(Add(b, k, u), u % sets, next);
-                   return next;
-                 });
+  std::vector<Value*> sums = ForCarried(b, I64(b, 0), whole, unroll, "k", initial,
+                                        [&](Value* k, const std::vector<Value*>& carried) {
+                                          std::vector<Value*> next = carried;
+                                          for (unsigned u = 0; u < unroll; ++u)
+                                            step(Add(b, k, u), u % sets, next);
+                                          return next;
+                                        });
   sums = ForCarried(b, whole, k_extent, 1, "k.rest", sums,
                     [&](Value* k, const std::vector<Value*>& carried) {
                       std::vector<Value*> next = carried;
@@ -145,23 +145,31 @@ std::vector<llvm::Type*> TileParams(Builder& b) {
 
 std::vector<Value*> TileArgs(Builder& b, const TileCall& call) {
   auto stride = [&](Value* value) { return value ? value : I64(b, 0); };
-  return {call.a,          call.b, call.c, call.k, call.accumulate, stride(call.a_row_stride),
-          stride(call.a_k_stride), stride(call.b_k_stride)};
+  return {call.a,
+          call.b,
+          call.c,
+          call.k,
+          call.accumulate,
+          stride(call.a_row_stride),
+          stride(call.a_k_stride),
+          stride(call.b_k_stride)};
 }
 
 }  // namespace
 
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {
-  llvm::Function* tile = GetOrDefineHelper(
-      builder.GetInsertBlock()->getParent(), TileName(config), TileParams(builder),
-      [&](Builder& b, llvm::Function* function) {
-        for (unsigned i = 0; i < 3; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
-        DefineTile(b, function, config);
-      });
+  llvm::Function* tile =
+      GetOrDefineHelper(builder.GetInsertBlock()->getParent(), TileName(config),
+                        TileParams(builder), [&](Builder& b, llvm::Function* function) {
+                          for (unsigned i = 0; i < 3; ++i)
+                            function->addParamAttr(i, llvm::Attribute::NoAlias);
+                          DefineTile(b, function, config);
+                        });
   builder.CreateCall(tile, TileArgs(builder, call));
 }
 
-void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows) {
+void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call,
+                      Value* rows) {
   std::vector<llvm::Type*> params = TileParams(builder);
   params.push_back(builder.getInt64Ty());
   llvm::Function* dispatch = GetOrDefineHelper(
@@ -188,7 +196,8 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
   builder.CreateCall(dispatch, args);
 }
 
-// --- Dot kernel -----------------------------------------------------------------------------------------------------
+// --- Dot kernel
+// -----------------------------------------------------------------------------------------------------
 
 unsigned DotUnits(unsigned rows, unsigned vector_registers) {
   // Accumulators, one vector of each row of A, one of W, one spare.
@@ -200,13 +209,15 @@ unsigned DotUnits(unsigned rows, unsigned vector_registers) {
 
 namespace {
 
-// The sums over the lanes of each vector of `vectors` (a power of two of them, at most the lanes), as one vector of so many lanes.
-// Each round adds neighbours of two vectors into one, which costs two shuffles for each of the vectors that are left.
+// The sums over the lanes of each vector of `vectors` (a power of two of them, at most the lanes),
+// as one vector of so many lanes. Each round adds neighbours of two vectors into one, which costs
+// two shuffles for each of the vectors that are left.
 Value* SumLanes(Builder& b, std::vector<Value*> vectors) {
   const unsigned count = static_cast<unsigned>(vectors.size());
   unsigned lanes = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements();
-  // Lane order: after a round, the result of (x, y) alternates in groups: x's sums, then y's, for each group of `width` lanes.
-  // First halve single vectors until lanes == count, so that all rounds pair vectors.
+  // Lane order: after a round, the result of (x, y) alternates in groups: x's sums, then y's, for
+  // each group of `width` lanes. First halve single vectors until lanes == count, so that all
+  // rounds pair vectors.
   while (lanes > count) {
     std::vector<int> low, high;
     for (unsigned i = 0; i < lanes / 2; ++i) {
@@ -221,7 +232,8 @@ Value* SumLanes(Builder& b, std::vector<Value*> vectors) {
   // Now a transpose-and-add of a square: round r pairs vector i with i + half.
   while (vectors.size() > 1) {
     const unsigned half = static_cast<unsigned>(vectors.size()) / 2;
-    // Each vector holds `lanes / vectors.size()` finished positions in groups of vectors.size() partial sums.
+    // Each vector holds `lanes / vectors.size()` finished positions in groups of vectors.size()
+    // partial sums.
     const unsigned group = static_cast<unsigned>(vectors.size());
     std::vector<int> even, odd;
     for (unsigned g = 0; g < lanes; g += group) {
@@ -241,8 +253,8 @@ Value* SumLanes(Builder& b, std::vector<Value*> vectors) {
     }
     vectors = std::move(next);
   }
-  // Position p of the result belongs to the vector whose index has p's bits: round by round the top bit of the index chose the
-  // half of a group, so the order is the natural one.
+  // Position p of the result belongs to the vector whose index has p's bits: round by round the top
+  // bit of the index chose the half of a group, so the order is the natural one.
   return vectors[0];
 }
 
@@ -307,8 +319,8 @@ void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, in
     // More units than lanes: in groups.
     const unsigned group = std::min(config.units, config.lanes);
     for (unsigned first = 0; first < config.units; first += group) {
-      Value* sum = SumLanes(
-          b, std::vector<Value*>(units.begin() + first, units.begin() + first + group));
+      Value* sum =
+          SumLanes(b, std::vector<Value*>(units.begin() + first, units.begin() + first + group));
       Value* pointer = At(b, element, c, row * c_stride + first);
       b.CreateAlignedStore(sum, pointer, llvm::Align(align));
     }
@@ -322,12 +334,13 @@ void EmitDotCall(Builder& builder, const DotConfig& config, const DotCall& call)
   llvm::Type* i64 = builder.getInt64Ty();
   const std::string name = fmt::format("dot_{}_{}x{}x{}_c{}", DTypeName(config.dtype), config.rows,
                                        config.units, config.lanes, call.c_stride);
-  llvm::Function* dot = GetOrDefineHelper(
-      builder.GetInsertBlock()->getParent(), name, {ptr, ptr, ptr, i64, i64, i64},
-      [&](Builder& b, llvm::Function* function) {
-        for (unsigned i = 0; i < 3; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
-        DefineDot(b, function, config, call.c_stride);
-      });
+  llvm::Function* dot =
+      GetOrDefineHelper(builder.GetInsertBlock()->getParent(), name, {ptr, ptr, ptr, i64, i64, i64},
+                        [&](Builder& b, llvm::Function* function) {
+                          for (unsigned i = 0; i < 3; ++i)
+                            function->addParamAttr(i, llvm::Attribute::NoAlias);
+                          DefineDot(b, function, config, call.c_stride);
+                        });
   builder.CreateCall(dot, {call.a, call.w, call.c, call.k, call.a_stride, call.w_stride});
 }
 

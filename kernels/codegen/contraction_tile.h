@@ -1,9 +1,12 @@
-// The inner kernels of contractions, as helper functions of the module that are shared by every kernel of equal form.
+// The inner kernels of contractions, as helper functions of the module that are shared by every
+// kernel of equal form.
 //
 // Tile kernel:  C[rows][vectors * lanes]  (+)=  A[rows][k] * B[k][vectors * lanes]
-//   A is read by broadcast loads at a + row * a_row_stride + k * a_k_stride, B by vector loads at b + k * b_k_stride, C is a
-//   dense scratch tile. All accumulators stay in registers; few rows get several sets of them to hide the latency of FMA.
-// Dot kernel:  C[row * c_stride + unit] = sum over k of A[row][k] * W[unit][k], both with k contiguous: the form for few
+//   A is read by broadcast loads at a + row * a_row_stride + k * a_k_stride, B by vector loads at b
+//   + k * b_k_stride, C is a dense scratch tile. All accumulators stay in registers; few rows get
+//   several sets of them to hide the latency of FMA.
+// Dot kernel:  C[row * c_stride + unit] = sum over k of A[row][k] * W[unit][k], both with k
+// contiguous: the form for few
 //   rows and weights that are not packed. Vectors run along k, horizontal sums come at the end.
 // Tested through contraction_test.cc.
 #pragma once
@@ -35,14 +38,17 @@ struct TileCall {
   llvm::Value *a_row_stride = nullptr, *a_k_stride = nullptr, *b_k_stride = nullptr;
 };
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
-// The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each number of rows.
-void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, llvm::Value* rows);
+// The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each
+// number of rows.
+void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call,
+                      llvm::Value* rows);
 
 struct DotConfig {
   DType dtype;
   unsigned rows, units, lanes;
 };
-// The number of units that a dot kernel of `rows` rows takes at once on a machine with that many vector registers.
+// The number of units that a dot kernel of `rows` rows takes at once on a machine with that many
+// vector registers.
 unsigned DotUnits(unsigned rows, unsigned vector_registers);
 // a_stride, w_stride: elements between rows of A and W. c_stride: between rows of C.
 struct DotCall {

@@ -81,28 +81,18 @@ OpDef FullLike() {
 
 // --- arange --------------------------------------------------------------------------------------
 
-// One of arange's numbers when it is known now: as an argument, or as the attribute that repeats
-// it.
-std::optional<double> KnownFloat(TypeContext& ctx, size_t i, std::string_view attr) {
-  if (auto values = ctx.ConstantFloats(i); values && values->size() == 1) return (*values)[0];
-  const AttrValue* given = ctx.attrs().Find(attr);
-  if (given == nullptr) return std::nullopt;
-  if (const auto* d = std::get_if<double>(&given->value)) return *d;
-  return std::nullopt;
-}
-
 Result<Dim> FloatRangeLength(TypeContext& ctx) {
   constexpr std::string_view kNames[] = {"start", "stop", "step"};
   double v[3];
   for (size_t i = 0; i < 3; ++i) {
-    auto known = KnownFloat(ctx, i, kNames[i]);
-    if (!known) {
+    auto known = ctx.ConstantFloats(i);
+    if (!known || known->size() != 1) {
       return Unsupported(
           "{} is a {} that is not known at compile time, so the length of the range isn't either; "
           "give it as an integer or a constant",
           kNames[i], DTypeName(ctx.tensor(i).dtype));
     }
-    v[i] = *known;
+    v[i] = (*known)[0];
   }
   double length = std::ceil((v[1] - v[0]) / v[2]);
   if (v[2] == 0 || !(length < 9e15)) {
@@ -132,7 +122,7 @@ OpDef Arange() {
   OpDef def;
   def.name = "arange";
   def.num_args = 3;
-  // start, stop and step repeat the arguments; only the arguments count where they are known.
+  // start, stop and step repeat the arguments, which alone count.
   def.attrs = {Optional("start", AttrKind::kAny), Optional("stop", AttrKind::kAny),
                Optional("step", AttrKind::kAny), Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kInjective;

@@ -368,7 +368,6 @@ Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& sh
   if (indices.rank() > 2) return Invalid("sparse_indices must have at most 2 dims");
   if (ctx.num_args() > 2) {
     RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(2), 0, "default_value"));
-    RELAYVM_RETURN_IF_ERROR(RequireSameDType(values, ctx.tensor(2)));
   }
   if (values.rank() == 1) {
     Dim count = indices.rank() == 0 ? Dim(1) : indices.shape[0];
@@ -387,7 +386,8 @@ std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx) {
   const te::Tensor& values = ctx.inputs[1];
   const std::vector<Dim>& shape = ctx.outputs[0].shape;
   bool has_default = ctx.inputs.size() > 2 && ctx.inputs[2]->rank() == 0;
-  Expr fallback = has_default ? Scalar(ctx.inputs[2]) : te::Const(0, values->dtype);
+  Expr fallback =
+      has_default ? te::Cast(Scalar(ctx.inputs[2]), values->dtype) : te::Const(0, values->dtype);
   Dim count = indices->rank() == 0 ? Dim(1) : indices->shape[0];
   // 1 + the position of the last match; 0 or less when there is none.
   te::Tensor found = te::Compute("sparse_position", shape, [&](const ExprList& i) {

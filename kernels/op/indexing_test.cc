@@ -79,7 +79,7 @@ TEST_CASE("sparse_to_dense: the last of equal indices counts") {
   CheckOp("sparse_to_dense", attrs, {I32({}, {3}), F32({}, {7}), F32({}, {0})},
           {F32({5}, {0, 0, 0, 7, 0})});
   CheckOp("sparse_to_dense", {{"output_shape", List({2, 2})}},
-          {I32({2, 2}, {0, 1, 1, 0}), I64({2}, {5, 6}), I64({}, {0})}, {I64({2, 2}, {0, 5, 6, 0})},
+          {I32({2, 2}, {0, 1, 1, 0}), I64({2}, {5, 6}), I32({}, {0})}, {I64({2, 2}, {0, 5, 6, 0})},
           {.static_args = {0, 1}});
   CheckOp("sparse_to_dense", attrs, {I32({0}, {}), F32({0}, {}), F32({}, {4})},
           {F32({5}, {4, 4, 4, 4, 4})}, {.static_args = {0, 1}});

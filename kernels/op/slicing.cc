@@ -1,6 +1,8 @@
 // Slices: strided_slice, strided_set, slice_like, sliding_window.
 #include "kernels/op/slicing.h"
 
+#include <algorithm>
+
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
 
@@ -14,14 +16,23 @@ Expr IfNegative(const Expr& x, Expr then, Expr otherwise) {
   return te::Select(x < Int(0), std::move(then), std::move(otherwise));
 }
 
-// Element `i` of rank-1 integer tensor t as an index.
+size_t LengthOf(const te::Tensor& t) { return static_cast<size_t>(t->shape[0].value()); }
+
 Expr ElementAt(const te::Tensor& t, size_t i) {
   return ToIndex(te::Load(t, {Int(static_cast<int64_t>(i))}));
 }
 
-// `begin` as read at run time: counted from the front and clamped, as SliceAxis does.
-Expr RunTimeBegin(const Expr& begin, const Expr& stride, const Dim& extent) {
+// Element `i` of strides as read at run time; 1 where there is none.
+Expr StrideAt(const te::Tensor& strides, size_t i) {
+  return i < LengthOf(strides) ? ElementAt(strides, i) : Int(1);
+}
+
+// Element `i` of begin, counted from the front and clamped, as SliceAxis does; the axis' start (or
+// end, going back) where there is none.
+Expr BeginAt(const te::Tensor& begins, size_t i, const Expr& stride, const Dim& extent) {
   Expr size = te::DimValue(extent);
+  if (i >= LengthOf(begins)) return IfNegative(stride, size - Int(1), Int(0));
+  Expr begin = ElementAt(begins, i);
   Expr front = IfNegative(begin, begin + size, begin);
   return IfNegative(stride, Clamp(front, Int(-1), size - Int(1)), Clamp(front, Int(0), size));
 }
@@ -113,8 +124,8 @@ OpDef StridedSlice() {
 
 // --- strided_set ---------------------------------------------------------------------------------
 
-// data with data[begin:end:strides] = v. Rank-1 operands may be shorter than the data's rank: the
-// other axes are whole.
+// data with data[begin:end:strides] = v. Each of the three may be shorter than the data's rank:
+// what is missing means the whole axis.
 OpDef StridedSet() {
   OpDef def;
   def.name = "strided_set";
@@ -142,8 +153,8 @@ OpDef StridedSet() {
       ExprList at = i;
       Expr inside = te::IntImm(1, DType::kBool);
       for (size_t k = 0; k < count; ++k) {
-        Expr stride = ElementAt(ctx.inputs[4], k);
-        Expr offset = i[k] - RunTimeBegin(ElementAt(ctx.inputs[2], k), stride, data->shape[k]);
+        Expr stride = StrideAt(ctx.inputs[4], k);
+        Expr offset = i[k] - BeginAt(ctx.inputs[2], k, stride, data->shape[k]);
         at[k] = FloorDivExpr(offset, stride);
         inside = inside && FloorModExpr(offset, stride) == Int(0) && at[k] >= Int(0) &&
                  at[k] < te::DimValue(value->shape[k]);
@@ -169,8 +180,10 @@ OpDef SliceLike() {
     const TensorType& like = ctx.tensor(1);
     std::vector<int64_t> given = ctx.attrs().Ints("axes");
     if (given.empty()) {
-      RELAYVM_RETURN_IF_ERROR(RequireRank(like, out.rank(), "the reference"));
-      for (int i = 0; i < out.rank(); ++i) given.push_back(i);
+      if (like.rank() > out.rank()) {
+        return Invalid("the reference {} has more dims than the data", ShapeToString(like.shape));
+      }
+      for (int i = 0; i < like.rank(); ++i) given.push_back(i);
     }
     RELAYVM_ASSIGN_OR_RETURN(std::vector<int> axes, NormalizeAxes(given, out.rank(), "axes: axis"));
     for (int axis : axes) {
@@ -240,7 +253,9 @@ OpDef SlidingWindow() {
 }  // namespace
 
 size_t SliceCount(const ComputeContext& ctx, size_t first) {
-  return static_cast<size_t>(ctx.inputs[first]->shape[0].value());
+  size_t count = 0;
+  for (size_t k = 0; k < 3; ++k) count = std::max(count, LengthOf(ctx.inputs[first + k]));
+  return count;
 }
 
 Result<std::vector<Dim>> InferSlice(TypeContext& ctx, const std::vector<Dim>& in, size_t first,
@@ -254,25 +269,28 @@ Result<std::vector<Dim>> InferSlice(TypeContext& ctx, const std::vector<Dim>& in
     RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(first + k), 1, kNames[k]));
     RELAYVM_RETURN_IF_ERROR(RequireInteger(ctx.tensor(first + k), kNames[k]));
     RELAYVM_ASSIGN_OR_RETURN(v[k], ctx.Elements(first + k));
-    if (v[k].size() != v[0].size()) {
-      return Invalid("begin has {} elements, {} {}", v[0].size(), kNames[k], v[k].size());
+    if (v[k].size() > in.size()) {
+      return Invalid("{} has {} elements, the data {} dims", kNames[k], v[k].size(), in.size());
     }
   }
-  if (v[0].size() > in.size()) {
-    return Invalid("begin has {} elements, the data {} dims", v[0].size(), in.size());
-  }
+  const auto& [begins, ends, strides] = v;
   std::vector<Dim> out = in;
-  for (size_t i = 0; i < v[0].size(); ++i) {
-    if (mode == "size") {
-      out[i] = SliceAxisBySize(in[i], v[0][i], v[1][i]).length;
-      continue;
-    }
-    const Dim& stride = v[2][i];
+  for (size_t i = 0; i < std::max({begins.size(), ends.size(), strides.size()}); ++i) {
+    const Dim& extent = in[i];
+    Dim stride = i < strides.size() && mode == "end" ? strides[i] : Dim(1);
     if (stride.is_const(0)) return Invalid("strides: the stride of axis {} is 0", i);
     if (!stride.is_const()) {
       RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(stride * stride, Dim(1), "a stride is 0"));
     }
-    out[i] = SliceAxis(in[i], v[0][i], v[1][i], stride).length;
+    // What is missing means the whole axis.
+    Dim back = IsNegative(stride);
+    Dim begin = i < begins.size() ? begins[i] : extent * back;
+    if (mode == "size") {
+      out[i] = SliceAxisBySize(extent, begin, i < ends.size() ? ends[i] : Dim(-1)).length;
+      continue;
+    }
+    Dim end = i < ends.size() ? ends[i] : extent - back * (extent * Dim(2) + Dim(1));
+    out[i] = SliceAxis(extent, begin, end, stride).length;
   }
   return out;
 }
@@ -283,8 +301,8 @@ te::Tensor ComputeSlice(const ComputeContext& ctx, std::string_view mode) {
   return te::Compute("strided_slice", ctx.outputs[0].shape, [&](const ExprList& i) {
     ExprList at = i;
     for (size_t k = 0; k < count; ++k) {
-      Expr stride = mode == "size" ? Int(1) : ElementAt(ctx.inputs[3], k);
-      at[k] = RunTimeBegin(ElementAt(ctx.inputs[1], k), stride, data->shape[k]) + i[k] * stride;
+      Expr stride = mode == "size" ? Int(1) : StrideAt(ctx.inputs[3], k);
+      at[k] = BeginAt(ctx.inputs[1], k, stride, data->shape[k]) + i[k] * stride;
     }
     return te::Load(data, std::move(at));
   });

@@ -43,8 +43,8 @@ TEST_CASE("dyn.strided_slice reads the same from tensors") {
   CheckOp("dyn.strided_slice", {{"slice_mode", "size"}}, {x, v({1, 1}), v({1, -1}), v({1, 1})},
           {F32({1, 3}, {5, 6, 7})});
   CheckFails("dyn.strided_slice", {}, {x, v({0}), v({1}), v({0})}, "is 0", true);
-  CheckFails("dyn.strided_slice", {}, {x, v({0}), v({1, 1}), v({1})},
-             "begin has 1 elements, end 2");
+  CheckFails("dyn.strided_slice", {}, {x, v({0}), v({1, 1, 1}), v({1})},
+             "end has 3 elements, the data 2 dims");
 }
 
 TEST_CASE("strided_set") {
@@ -57,6 +57,12 @@ TEST_CASE("strided_set") {
           {x, F32({3, 2}, {-1, -2, -3, -4, -5, -6}), I64({2}, {0, -1}), I64({2}, {3, -5}),
            I64({2}, {1, -2})},
           {F32({3, 4}, {0, -2, 2, -1, 4, -4, 6, -3, 8, -6, 10, -5})}, vectors);
+  CheckOp("strided_set", {},
+          {x, F32({3, 4}, Iota(12, 20)), I64({1}, {0}), I64({2}, {3, 4}), I64({0}, {})},
+          {F32({3, 4}, Iota(12, 20))}, vectors);
+  CheckOp("strided_set", {},
+          {x, F32({3, 4}, Iota(12, 20)), I64({0}, {}), I64({0}, {}), I64({1}, {-1})},
+          {F32({3, 4}, {28, 29, 30, 31, 24, 25, 26, 27, 20, 21, 22, 23})}, vectors);
   CheckFails("strided_set", {},
              {x, F32({2, 2}, Iota(4)), I64({2}, {0, 0}), I64({2}, {3, 2}), I64({2}, {1, 1})},
              "the slice that it replaces");
@@ -68,6 +74,7 @@ TEST_CASE("slice_like") {
           {F32({2, 2}, {0, 1, 4, 5})});
   CheckOp("slice_like", {{"axes", List({-1})}}, {x, F32({9, 1}, Iota(9))},
           {F32({3, 1}, {0, 4, 8})});
+  CheckOp("slice_like", {}, {x, F32({2}, Iota(2))}, {F32({2, 4}, Iota(8))});
   CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))}, "larger than the data");
   CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))}, "larger than the data", true);
 }

@@ -101,14 +101,17 @@ std::vector<uint64_t> Generate(Generator& g, int64_t count) {
 
 bool IsGenerator(const TensorView& t) { return t.dtype == DType::kUInt64 && t.size() == 10; }
 
-// Numbers in [0, 1): the highest bits of each word as a fraction.
+// Numbers in [0, 1): the highest bits of each word as a fraction; for float of the word's lower half.
 template <typename R>
 std::vector<R> Uniform(Generator& g, int64_t count) {
-  constexpr int kBits = std::is_same_v<R, float> ? 23 : 52;
+  using Bits = std::conditional_t<std::is_same_v<R, float>, uint32_t, uint64_t>;
+  constexpr int kWidth = std::numeric_limits<Bits>::digits;
+  constexpr int kFraction = std::numeric_limits<R>::digits - 1;
   const std::vector<uint64_t> words = Generate(g, count);
   std::vector<R> out(words.size());
   for (size_t i = 0; i < words.size(); ++i) {
-    out[i] = static_cast<R>(words[i] >> (64 - kBits)) / static_cast<R>(uint64_t{1} << kBits);
+    const Bits bits = static_cast<Bits>(words[i]) >> (kWidth - kFraction);
+    out[i] = static_cast<R>(bits) / static_cast<R>(Bits{1} << kFraction);
   }
   return out;
 }
@@ -184,7 +187,8 @@ int32_t RandomNormal(const CallArgs& args) {
   });
 }
 
-// For each row of probabilities: indices where its running sum first exceeds a uniform number.
+// For each row of weights (negative ones count as 0): indices where the running sum of its probabilities first exceeds a uniform
+// number.
 int32_t RandomMultinomial(const CallArgs& args) {
   const TensorView &probabilities = args[1], &out = args[3];
   if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
@@ -194,19 +198,20 @@ int32_t RandomMultinomial(const CallArgs& args) {
   Generator g = LoadGenerator(args[0]);
   const std::vector<float> values = Uniform<float>(g, rows * samples);
   StoreGenerator(g, args[2]);
-  std::vector<double> sums(static_cast<size_t>(choices));
+  std::vector<float> sums(static_cast<size_t>(choices));
   for (int64_t r = 0; r < rows; ++r) {
-    double sum = 0;
+    float total = 0;
     for (int64_t c = 0; c < choices; ++c) {
-      sum += LoadAs<double>(probabilities, r * choices + c);
-      sums[c] = sum;
+      sums[c] = std::max(LoadAs<float>(probabilities, r * choices + c), 0.0f);
+      total += sums[c];
     }
+    for (int64_t c = 0; c < choices; ++c) sums[c] = sums[c] / total + (c > 0 ? sums[c - 1] : 0.0f);
     for (int64_t s = 0; s < samples; ++s) {
       // The smallest positive distance; a distance that is not positive counts as 1.
       int64_t best = 0;
-      double least = 0;
+      float least = 0;
       for (int64_t c = 0; c < choices; ++c) {
-        double distance = sums[c] - static_cast<double>(values[r * samples + s]);
+        float distance = sums[c] - values[r * samples + s];
         if (!(distance > 0)) distance = 1;
         if (c == 0 || distance < least) {
           best = c;

@@ -28,31 +28,25 @@ struct Multiply {
   }
 };
 
-// Runs of `inner` neighbouring scans advance together, so that memory is read in order.
-template <typename Op, typename T>
-void Scan(const TensorView& in, T* out, const AxisSplit& s, bool exclusive) {
+// Runs of `inner` neighbouring scans advance together, so that memory is read in order. load(i) is element i as T.
+template <typename Op, typename T, typename Load>
+void Scan(const Load& load, T* out, const AxisSplit& s, bool exclusive) {
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
-  const auto apply = [](T a, T b) {
-    return FromArithmetic<T>(Op::Apply(ToArithmetic(a), ToArithmetic(b)));
-  };
-  DispatchDType(in.dtype, [&]<typename In>() {
-    const In* data = in.as<const In>();
-    for (int64_t o = 0; o < s.outer; ++o) {
-      for (int64_t k = 0; k < s.n; ++k) {
-        const int64_t row = (o * s.n + k) * s.inner;
-        for (int64_t i = 0; i < s.inner; ++i) {
-          // Exclusive: the sum before this element; inclusive: with it.
-          const T before = k == 0 ? identity : out[row - s.inner + i];
-          if (!exclusive) {
-            out[row + i] = apply(before, ConvertElement<T>(data[row + i]));
-          } else {
-            out[row + i] =
-                k == 0 ? identity : apply(before, ConvertElement<T>(data[row - s.inner + i]));
-          }
+  for (int64_t o = 0; o < s.outer; ++o) {
+    for (int64_t k = 0; k < s.n; ++k) {
+      const int64_t row = (o * s.n + k) * s.inner;
+      for (int64_t i = 0; i < s.inner; ++i) {
+        // Exclusive: the sum before this element; inclusive: with it.
+        const int64_t at = exclusive ? row - s.inner + i : row + i;
+        if (k == 0 && exclusive) {
+          out[row + i] = identity;
+          continue;
         }
+        const T before = k == 0 ? identity : out[row - s.inner + i];
+        out[row + i] = FromArithmetic<T>(Op::Apply(ToArithmetic(before), ToArithmetic(load(at))));
       }
     }
-  });
+  }
 }
 
 template <typename Op>
@@ -60,9 +54,14 @@ int32_t RunScan(const CallArgs& args) {
   const TensorView& in = args[0];
   const TensorView& out = args[1];
   const int64_t axis = args.param(0);
+  const bool exclusive = args.param(1) != 0;
   const AxisSplit split = axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
   DispatchDType(out.dtype, [&]<typename T>() {
-    Scan<Op, T>(in, out.as<T>(), split, args.param(1) != 0);
+    if (in.dtype == out.dtype) {
+      Scan<Op, T>([&](int64_t i) { return in.as<const T>()[i]; }, out.as<T>(), split, exclusive);
+    } else {
+      Scan<Op, T>([&](int64_t i) { return LoadAs<T>(in, i); }, out.as<T>(), split, exclusive);
+    }
   });
   return RELAYVM_KERNEL_OK;
 }

@@ -144,7 +144,7 @@ class Reader {
 
   Status Usage(const std::string& what) const {
     std::string message = fmt::format("{}; {} takes", what, function_.name);
-    if (ids_.empty()) message += " no input";
+    message += ids_.empty() ? " no input" : ":";
     for (size_t i = 0; i < ids_.size(); ++i) {
       message += fmt::format("\n  {}: {}", Name(i), types_.ToString(ids_[i]));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -160,8 +161,7 @@ class Parser {
     } else if (c == '[') {
       value = List(dtype);
     } else if (text_.substr(at_).starts_with("Tensor[")) {
-      RELAYVM_RETURN_IF_ERROR(PrintedHead());
-      return Tensor(type);
+      value = Printed();
     } else {
       std::string_view word = Word();
       if (word.empty()) return Wrong(fmt::format("expected {}", types_.ToString(type)));
@@ -285,12 +285,34 @@ class Parser {
     return value;
   }
 
-  // Tensor[(2, 3), float32]: what follows says the same, so this is only read over.
-  Status PrintedHead() {
-    size_t end = text_.find(']', at_);
-    if (end == std::string_view::npos) return Wrong("expected a ] of Tensor[...]");
-    at_ = end + 1;
-    return OkStatus();
+  // Tensor[(2, 3), float32] [[1., 2., 3.], [4., 5., 6.]]
+  Result<Value> Printed() {
+    size_t start = at_;
+    at_ += std::string_view("Tensor[").size();
+    std::vector<int64_t> dims;
+    bool ok = Take('(');
+    while (ok && !Take(')')) {
+      std::string_view word = Word();
+      int64_t dim = -1;
+      auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), dim);
+      ok = error == std::errc() && end == word.data() + word.size() && dim >= 0 && dims.size() < kMaxRank;
+      dims.push_back(dim);
+      if (ok && !Take(',')) ok = Peek() == ')';
+    }
+    ok = ok && Take(',');
+    std::optional<DType> dtype = ok ? ParseShortDType(Word()) : std::nullopt;
+    if (!dtype || !Take(']') || Peek() != '[') {
+      at_ = start;
+      return Wrong("expected a tensor such as Tensor[(2), float32] [1, 2]");
+    }
+    RELAYVM_ASSIGN_OR_RETURN(Value value, List(*dtype));
+    std::span<const int64_t> found = value.dims();
+    if (std::equal(found.begin(), found.end(), dims.begin(), dims.end())) return value;
+    // Without elements, lists do not tell all dims.
+    RELAYVM_ASSIGN_OR_RETURN(Value shaped, Value::NewTensor(*dtype, dims));
+    if (value.num_elements() == 0 && shaped.num_elements() == 0) return shaped;
+    at_ = start;
+    return Wrong(fmt::format("the numbers are of shape ({})", fmt::join(found, ", ")));
   }
 
   // --- Text ---

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <sstream>
 
+#include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
 #include "tools/values/print.h"
 
@@ -25,21 +27,35 @@ void Profiler::OnKernel(const KernelEvent& event) {
   }
 }
 
-void Profiler::OnInstruction(const InstructionEvent& event) {
-  if (program_ == nullptr || event.function >= program_->functions.size()) return;
-  const FunctionInfo& f = program_->functions[event.function];
-  Instruction instruction;
+const std::vector<std::string>& Profiler::Listing(uint32_t function) {
+  auto [at, inserted] = listings_.try_emplace(function);
+  std::vector<std::string>& lines = at->second;
+  if (!inserted) return lines;
+  const FunctionInfo& f = program_->functions[function];
+  lines.resize(f.code_size);
   auto units = program_->code.subspan(f.code_offset, f.code_size);
-  if (!DecodeInstruction(units, event.pc, &instruction).ok()) return;
-  std::string place;
-  auto after = std::upper_bound(f.locations.begin(), f.locations.end(), event.pc,
-                                [](uint32_t pc, const SourceLocation& l) { return pc < l.pc; });
-  if (after != f.locations.begin()) {
-    const SourceLocation& l = after[-1];
-    place = fmt::format("  ; {}:{}", l.line, l.column);
+  // The disassembly has a line for each instruction, in order, among labels and declarations.
+  std::istringstream text(DisassembleFunction(*program_, function, {.locations = false}));
+  std::string line;
+  Instruction instruction;
+  for (size_t pc = 0; pc < units.size(); pc += instruction.size()) {
+    if (!DecodeInstruction(units, pc, &instruction).ok()) break;
+    std::string start = fmt::format("  {}", instruction.info->mnemonic);
+    while (std::getline(text, line)) {
+      if (line == start || line.starts_with(start + " ")) break;
+    }
+    lines[pc] = text ? line.substr(2) : std::string(instruction.info->mnemonic);
   }
-  fmt::print(stderr, "{:{}}{}+{:#x}  {}{}\n", "", 2 * std::min(event.depth, 20u), f.name, event.pc,
-             instruction.info->mnemonic, place);
+  return lines;
+}
+
+void Profiler::OnInstruction(const InstructionEvent& event) {
+  constexpr uint32_t kMaxIndent = 20;
+  if (program_ == nullptr || event.function >= program_->functions.size()) return;
+  const std::vector<std::string>& lines = Listing(event.function);
+  if (event.pc >= lines.size()) return;
+  fmt::print(stderr, "{:{}}{}+{:#x}  {}\n", "", 2 * std::min(event.depth, kMaxIndent),
+             program_->functions[event.function].name, event.pc, lines[event.pc]);
 }
 
 std::vector<Profiler::Line> Profiler::Lines() const {
@@ -51,17 +67,17 @@ std::vector<Profiler::Line> Profiler::Lines() const {
 }
 
 std::string Profiler::Table(int64_t total_ns) const {
-  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>7}  {}\n", "calls", "total ms", "mean us", "share", "kernel");
+  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share", "kernel");
   auto share = [&](int64_t ns) { return total_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(total_ns) : 0; };
   int64_t in_kernels = 0;
   for (const Line& line : Lines()) {
     in_kernels += line.total.ns;
     auto ns = static_cast<double>(line.total.ns);
-    out += fmt::format("{:>10} {:>12.3f} {:>12.3f} {:>6.1f}%  {}\n", line.total.calls, ns / 1e6,
+    out += fmt::format("{:>10} {:>12.3f} {:>12.3f} {:>7.1f}%  {}\n", line.total.calls, ns / 1e6,
                        ns / 1e3 / static_cast<double>(line.total.calls), share(line.total.ns), line.name);
   }
   int64_t other = std::max<int64_t>(0, total_ns - in_kernels);
-  out += fmt::format("{:>10} {:>12.3f} {:>12} {:>6.1f}%  {}\n", "", static_cast<double>(other) / 1e6, "",
+  out += fmt::format("{:>10} {:>12.3f} {:>12} {:>7.1f}%  {}\n", "", static_cast<double>(other) / 1e6, "",
                      share(other), "outside kernels");
   return out;
 }

@@ -51,11 +51,14 @@ class Profiler : public TraceSink {
     Total total;
   };
   std::vector<Line> Lines() const;
+  // The instructions of a function as text, by pc.
+  const std::vector<std::string>& Listing(uint32_t function);
 
   Options options_;
   const Program* program_ = nullptr;
   std::map<std::string, Total, std::less<>> totals_;
   std::vector<Event> events_;
+  std::map<uint32_t, std::vector<std::string>> listings_;
 };
 
 }  // namespace relayvm::tools

@@ -1,0 +1,124 @@
+#include "compiler/typing/implied_types.h"
+
+#include <functional>
+#include <string>
+
+namespace relayvm::typing {
+namespace {
+
+using MaybeType = std::optional<TensorType>;
+using MaybeTypes = std::vector<MaybeType>;
+
+// The dims of `type` by the letters of a plain layout such as NCHW.
+std::optional<Dim> ExtentOf(const TensorType& type, const std::string& layout, char letter) {
+  size_t at = layout.find(letter);
+  if (layout.size() != type.shape.size() || at == std::string::npos) return std::nullopt;
+  return type.shape[at];
+}
+
+// A kernel whose letters have these extents. Nullopt where the layout has other letters (packed layouts).
+MaybeType KernelType(const Attrs& attrs, const TensorType& data, const Dim& out, const Dim& in) {
+  std::vector<int64_t> size = attrs.Ints("kernel_size");
+  const std::string& layout = attrs.String("kernel_layout");
+  if (layout.size() != size.size() + 2) return std::nullopt;
+  const std::string spatial = std::string("DHW").substr(3 - size.size());
+  TensorType type{{}, data.dtype};
+  for (char letter : layout) {
+    size_t axis = spatial.find(letter);
+    if (letter == 'O') {
+      type.shape.push_back(out);
+    } else if (letter == 'I') {
+      type.shape.push_back(in);
+    } else if (axis != std::string::npos) {
+      type.shape.push_back(size[axis]);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return type;
+}
+
+MaybeType ConvKernel(const Attrs& attrs, const TensorType& data, bool transpose) {
+  auto channels = attrs.OptionalInt("channels");
+  size_t spatial = attrs.Has("kernel_size") ? attrs.Ints("kernel_size").size() : 0;
+  auto in = ExtentOf(data, attrs.String("data_layout"), 'C');
+  int64_t groups = attrs.Int("groups");
+  if (!channels || !in || groups < 1 || spatial < 1 || spatial > 3) return std::nullopt;
+  if (transpose) return KernelType(attrs, data, *channels / groups, *in);
+  return KernelType(attrs, data, *channels, Dim::FloorDiv(*in, groups));
+}
+
+// Offsets of the sampling positions: two numbers for each tap, at each position of the output.
+MaybeType DeformableOffset(const Attrs& attrs, const TensorType& data) {
+  std::vector<int64_t> size = attrs.Has("kernel_size") ? attrs.Ints("kernel_size")
+                                                       : std::vector<int64_t>();
+  const std::string& layout = attrs.String("data_layout");
+  std::vector<int64_t> padding = attrs.Ints("padding");
+  std::vector<int64_t> strides = attrs.Ints("strides");
+  std::vector<int64_t> dilation = attrs.Ints("dilation");
+  if (size.size() != 2 || padding.empty() || strides.empty() || dilation.empty()) {
+    return std::nullopt;
+  }
+  TensorType type{{}, data.dtype};
+  for (char letter : layout) {
+    auto extent = ExtentOf(data, layout, letter);
+    if (!extent) return std::nullopt;
+    if (letter == 'C') {
+      extent = Dim(2 * size[0] * size[1] * attrs.Int("deformable_groups"));
+    } else if (letter == 'H' || letter == 'W') {
+      size_t axis = letter == 'W';
+      auto at = [&](const std::vector<int64_t>& v, size_t i) { return v[i < v.size() ? i : 0]; };
+      // One number pads all sides, two give height and width, four the sides.
+      int64_t pad = padding.size() == 4 ? padding[axis] + padding[axis + 2] : 2 * at(padding, axis);
+      if (at(strides, axis) < 1) return std::nullopt;
+      extent = Dim::FloorDiv(*extent + pad - (size[axis] - 1) * at(dilation, axis) - 1,
+                             at(strides, axis)) +
+               1;
+    } else if (letter != 'N') {
+      return std::nullopt;
+    }
+    type.shape.push_back(*extent);
+  }
+  return type;
+}
+
+MaybeType AlongAxis(const Attrs& attrs, const TensorType& data) {
+  int64_t axis = attrs.Int("axis");
+  if (axis < 0) axis += data.rank();
+  if (axis < 0 || axis >= data.rank()) return std::nullopt;
+  return TensorType{{data.shape[static_cast<size_t>(axis)]}, data.dtype};
+}
+
+MaybeType DenseWeight(const Attrs& attrs, const TensorType& data) {
+  auto units = attrs.OptionalInt("units");
+  if (!units || data.rank() < 1) return std::nullopt;
+  return TensorType{{*units, data.shape.back()}, data.dtype};
+}
+
+}  // namespace
+
+MaybeTypes ImpliedArgTypes(const OpDef& op, const Attrs& attrs, const TensorType& data,
+                           size_t num_args) {
+  MaybeTypes out(num_args);
+  auto all_others = [&](const MaybeType& type) {
+    for (size_t i = 1; i < num_args; ++i) out[i] = type;
+  };
+  const std::string& name = op.name;
+  if (name == "nn.dense") {
+    all_others(DenseWeight(attrs, data));
+  } else if (name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d") {
+    all_others(ConvKernel(attrs, data, false));
+  } else if (name == "nn.conv1d_transpose" || name == "nn.conv2d_transpose" ||
+             name == "nn.conv3d_transpose") {
+    all_others(ConvKernel(attrs, data, true));
+  } else if (name == "nn.deformable_conv2d" && num_args == 3) {
+    out[1] = DeformableOffset(attrs, data);
+    out[2] = ConvKernel(attrs, data, false);
+  } else if (name == "nn.bias_add" || name == "nn.prelu" || name == "nn.batch_norm" ||
+             name == "nn.layer_norm" || name == "nn.instance_norm" || name == "nn.group_norm") {
+    all_others(AlongAxis(attrs, data));
+  }
+  return out;
+}
+
+}  // namespace relayvm::typing

@@ -1,0 +1,223 @@
+#include <algorithm>
+
+#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction_harness.h"
+
+namespace relayvm {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+
+enum class Around { kNothing, kBiasReluResidual, kPrologue, kWidthOnly };
+
+struct Conv {
+  std::vector<int64_t> input;
+  int64_t in_channels = 1, out_channels = 1, groups = 1;
+  std::vector<int64_t> kernel, stride, padding, dilation;
+  bool channels_last = false;
+  std::string kernel_layout;  // empty: the usual one
+  DType in = DType::kFloat32, out = DType::kFloat32;
+  int64_t batch = 1;
+  Around around = Around::kNothing;
+  bool symbolic = false;
+};
+
+AttrList List(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
+
+void AddTo(ContractionCases& cases, const Conv& c) {
+  const size_t spatial = c.input.size();
+  const std::string letters = std::string("DHW").substr(3 - spatial);
+  const std::string layout = c.channels_last ? "N" + letters + "C" : "NC" + letters;
+  std::string kernel_layout = c.kernel_layout;
+  if (kernel_layout.empty()) kernel_layout = c.channels_last ? letters + "IO" : "OI" + letters;
+
+  SymbolValues symbols;
+  auto extent = [&](uint32_t id, int64_t value) -> Dim {
+    if (!c.symbolic) return value;
+    symbols[id] = value;
+    return Dim::Symbol(id, "s" + std::to_string(id));
+  };
+  const Dim batch = extent(1, c.batch);
+  std::vector<Dim> in_space, out_space;
+  for (size_t s = 0; s < spatial; ++s) {
+    in_space.push_back(extent(static_cast<uint32_t>(2 + s), c.input[s]));
+    const int64_t window = (c.kernel[s] - 1) * c.dilation[s] + 1;
+    out_space.push_back(Dim::FloorDiv(in_space[s] + (2 * c.padding[s] - window), c.stride[s]) + 1);
+  }
+  auto shape = [&](const std::vector<Dim>& space, int64_t channels) {
+    std::vector<Dim> result = {batch};
+    if (!c.channels_last) result.push_back(channels);
+    result.insert(result.end(), space.begin(), space.end());
+    if (c.channels_last) result.push_back(channels);
+    return result;
+  };
+  std::vector<Dim> kernel_shape;
+  for (char letter : kernel_layout) {
+    if (letter == 'O') {
+      kernel_shape.push_back(c.out_channels);
+    } else if (letter == 'I') {
+      kernel_shape.push_back(c.in_channels / c.groups);
+    } else {
+      kernel_shape.push_back(c.kernel[letters.find(letter)]);
+    }
+  }
+  Attrs attrs;
+  attrs.Set("strides", List(c.stride));
+  attrs.Set("padding", List(c.padding));
+  attrs.Set("dilation", List(c.dilation));
+  attrs.Set("groups", c.groups);
+  attrs.Set("data_layout", layout);
+  attrs.Set("kernel_layout", kernel_layout);
+  attrs.Set("out_dtype", std::string(DTypeName(c.out)));
+  std::vector<Tensor> in = {Input(shape(in_space, c.in_channels), 0, c.in),
+                            Input(kernel_shape, 1, c.in)};
+  const std::vector<Dim> out_shape = shape(out_space, c.out_channels);
+  const Tensor data = c.around == Around::kPrologue ? Relu(in[0]) : in[0];
+  Tensor t = Apply(fmt::format("nn.conv{}d", spatial), attrs, {data, in[1]}, out_shape, c.out);
+  if (c.around == Around::kBiasReluResidual) {
+    in.push_back(Input({c.out_channels}, 2, c.out));
+    in.push_back(Input(out_shape, 3, c.out));
+    t = AddTensor(Relu(AddBias(t, in[2], c.channels_last ? spatial + 1 : 1)), in[3]);
+  } else if (c.around == Around::kWidthOnly) {
+    // Varies along the width alone, so that pixels cannot be one axis.
+    in.push_back(Input({out_space.back()}, 2, c.out));
+    t = AddBias(t, in[2], c.channels_last ? spatial : spatial + 1);
+  }
+  const std::string name =
+      fmt::format("conv_{}_{}_{}x{}_k{}_s{}_p{}_d{}_g{}_{}_{}_{}{}", layout, kernel_layout,
+                  c.in_channels, c.out_channels, c.kernel.back(), c.stride.back(), c.padding.back(),
+                  c.dilation.back(), c.groups, DTypeName(c.in), DTypeName(c.out),
+                  static_cast<int>(c.around), c.symbolic ? "_symbolic" : "");
+  const bool half = c.out == DType::kFloat16 || c.out == DType::kBFloat16;
+  cases.Add(Spec(name, in, {t}), {symbols}, half ? 0.05 : 1e-4);
+}
+
+// Each form, in both layouts, with what may stand around it, static and symbolic in turn.
+void AddEverywhere(ContractionCases& cases, Conv c) {
+  bool symbolic = false;
+  for (bool last : {false, true}) {
+    for (Around around :
+         {Around::kNothing, Around::kBiasReluResidual, Around::kPrologue, Around::kWidthOnly}) {
+      c.channels_last = last;
+      c.around = around;
+      c.symbolic = symbolic = !symbolic;
+      c.batch = around == Around::kNothing ? 1 : 2;
+      AddTo(cases, c);
+    }
+  }
+}
+
+TEST_CASE("convolutions as products of matrices") {
+  ContractionCases cases;
+  AddEverywhere(cases, {{9, 11}, 5, 14, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+  AddEverywhere(cases, {{20, 23}, 3, 13, 1, {3, 5}, {2, 2}, {1, 2}, {1, 1}});
+  AddEverywhere(cases, {{13, 13}, 8, 24, 2, {3, 3}, {1, 1}, {2, 2}, {2, 2}});  // groups, dilation
+  AddEverywhere(cases, {{7, 7}, 16, 33, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}});
+  AddEverywhere(cases, {{8, 17}, 17, 9, 1, {1, 1}, {3, 3}, {0, 0}, {1, 1}});
+  AddEverywhere(cases, {{40}, 6, 8, 1, {3}, {1}, {1}, {1}});
+  AddEverywhere(cases, {{5, 6, 7}, 3, 6, 1, {3, 2, 3}, {1, 2, 1}, {1, 0, 1}, {1, 1, 1}});
+  cases.Check();
+}
+
+TEST_CASE("convolutions with few channels a group") {
+  ContractionCases cases;
+  for (int64_t s : {1, 2, 3}) {
+    AddEverywhere(cases, {{9, 37}, 6, 6, 6, {3, 3}, {s, s}, {1, 1}, {1, 1}});
+    AddEverywhere(cases, {{9, 21}, 16, 8, 4, {3, 3}, {s, s}, {1, 1}, {1, 1}});
+  }
+  AddEverywhere(cases, {{9, 21}, 8, 16, 8, {3, 3}, {1, 1}, {1, 1}, {1, 1}});  // a multiplier
+  AddEverywhere(cases, {{6, 9}, 5, 3, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+  AddEverywhere(cases, {{50}, 6, 6, 6, {9}, {2}, {4}, {1}});
+  AddEverywhere(cases, {{5, 6, 20}, 4, 4, 4, {3, 2, 3}, {1, 1, 2}, {1, 0, 1}, {1, 1, 1}});
+  Conv wide{{5, 7}, 140, 140, 140, {3, 3}, {1, 1}, {1, 1}, {1, 1}, true, "HWOI"};
+  AddTo(cases, wide);
+  cases.Check();
+}
+
+TEST_CASE("one window for an image") {
+  ContractionCases cases;
+  AddEverywhere(cases, {{1, 1}, 37, 45, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}});
+  for (bool last : {false, true}) {
+    for (int64_t batch : {1, 5}) {
+      AddTo(cases, {{5, 4},
+                    7,
+                    20,
+                    1,
+                    {5, 4},
+                    {1, 1},
+                    {0, 0},
+                    {1, 1},
+                    last,
+                    "",
+                    DType::kFloat32,
+                    DType::kFloat32,
+                    batch,
+                    Around::kBiasReluResidual});
+      AddTo(cases, {{3, 3},
+                    7,
+                    20,
+                    1,
+                    {3, 3},
+                    {1, 1},
+                    {0, 0},
+                    {1, 1},
+                    last,
+                    "OHWI",
+                    DType::kFloat32,
+                    DType::kFloat32,
+                    batch});
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("kernel layouts and element types") {
+  ContractionCases cases;
+  for (bool last : {false, true}) {
+    for (const char* layout : {"OIHW", "HWIO", "OHWI", "HWOI"}) {
+      AddTo(cases, {{6, 9}, 5, 14, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, last, layout});
+    }
+    const std::vector<std::pair<DType, DType>> types = {{DType::kInt8, DType::kInt32},
+                                                        {DType::kUInt8, DType::kInt32},
+                                                        {DType::kFloat64, DType::kFloat64},
+                                                        {DType::kFloat16, DType::kFloat16},
+                                                        {DType::kBFloat16, DType::kFloat32}};
+    for (auto [in, out] : types) {
+      for (int64_t s : {1, 2}) {
+        AddTo(cases, {{9, 11}, 5, 14, 1, {3, 3}, {s, s}, {1, 1}, {1, 1}, last, "", in, out});
+        AddTo(cases, {{9, 11}, 5, 5, 5, {3, 3}, {s, s}, {1, 1}, {1, 1}, last, "", in, out});
+      }
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("convolutions on every target") {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (bool last : {false, true}) {
+      for (int64_t s : {1, 2}) {
+        AddTo(cases, {{9, 11}, 5, 14, 1, {3, 3}, {s, s}, {1, 1}, {1, 1}, last});
+        AddTo(cases, {{9, 19}, 6, 6, 6, {3, 3}, {s, s}, {1, 1}, {1, 1}, last});
+      }
+    }
+    cases.Check();
+  }
+}
+
+TEST_CASE("an output of another layout than the data is left to loops") {
+  Attrs attrs;
+  attrs.Set("padding", List({1, 1}));
+  const Tensor data = Input({1, 6, 6, 6}, 0), kernel = Input({6, 6, 3, 3}, 1);
+  Tensor t = Apply("nn.conv2d", attrs, {data, kernel}, {1, 6, 6, 6}, DType::kFloat32);
+  CHECK(IsContraction(Spec("same", {data, kernel}, {t})));
+  attrs.Set("out_layout", std::string("NHWC"));
+  t = Apply("nn.conv2d", attrs, {data, kernel}, {1, 6, 6, 6}, DType::kFloat32);
+  CHECK_FALSE(IsContraction(Spec("other", {data, kernel}, {t})));
+}
+
+}  // namespace
+}  // namespace relayvm

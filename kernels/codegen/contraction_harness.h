@@ -1,0 +1,98 @@
+// For tests of contractions: groups built from the operators' own definitions, checked to be
+// planned as contractions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/kernel_harness.h"
+#include "kernels/op/op.h"
+
+namespace relayvm {
+
+inline te::Tensor Input(std::vector<Dim> shape, int index, DType dtype = DType::kFloat32) {
+  return te::Placeholder("x" + std::to_string(index), std::move(shape), dtype, index);
+}
+
+inline KernelSpec Spec(std::string name, std::vector<te::Tensor> inputs,
+                       std::vector<te::Tensor> outputs) {
+  KernelSpec spec;
+  spec.name = std::move(name);
+  spec.by_value.assign(inputs.size(), false);
+  spec.inputs = std::move(inputs);
+  spec.outputs = std::move(outputs);
+  return spec;
+}
+
+// The result of operator `name`, by its definition.
+inline te::Tensor Apply(std::string_view name, const Attrs& given,
+                        const std::vector<te::Tensor>& inputs, std::vector<Dim> shape,
+                        DType dtype) {
+  const OpDef* op = OpTable::Get().Find(name);
+  REQUIRE(op != nullptr);
+  auto attrs = CompleteAttrs(*op, given);
+  REQUIRE_MESSAGE(attrs.ok(), attrs.status().ToString());
+  const std::vector<TensorType> outputs = {{std::move(shape), dtype}};
+  return op->compute({*attrs, inputs, outputs})[0];
+}
+
+// t with fn applied to each element: fn(element, indices).
+template <typename Fn>
+te::Tensor Map(const te::Tensor& t, const Fn& fn) {
+  return te::Compute("map", t->shape,
+                     [&](const std::vector<te::Expr>& i) { return fn(te::Load(t, i), i); });
+}
+inline te::Tensor Relu(const te::Tensor& t) {
+  return Map(t, [&](const te::Expr& x, const auto&) {
+    return te::Binary(te::BinaryOp::kMax, x, te::Const(0, t->dtype));
+  });
+}
+inline te::Tensor AddBias(const te::Tensor& t, const te::Tensor& bias, size_t axis) {
+  return Map(t, [&](const te::Expr& x, const auto& i) { return x + te::Load(bias, {i[axis]}); });
+}
+inline te::Tensor AddTensor(const te::Tensor& t, const te::Tensor& other) {
+  return Map(t, [&](const te::Expr& x, const auto& i) { return x + te::Load(other, i); });
+}
+
+inline bool IsContraction(const KernelSpec& spec, const std::string& cpu = "native") {
+  return codegen::PlanContraction(spec, codegen::ContractionTargetFor(cpu)).has_value();
+}
+
+// Kernels that are compiled together, each checked at several values of its symbols.
+class ContractionCases {
+ public:
+  explicit ContractionCases(std::string cpu = "native")
+      : cpu_(std::move(cpu)), harness_({.cpu = cpu_}) {}
+
+  void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}},
+           double tolerance = 1e-4) {
+    REQUIRE_MESSAGE(IsContraction(spec, cpu_), spec.name);
+    cases_.push_back({harness_.Add(spec), std::move(values), tolerance});
+  }
+  void Check() {
+    harness_.Finish();
+    for (const Case& c : cases_) {
+      for (const SymbolValues& values : c.values) {
+        std::string at;
+        for (const auto& [id, value] : values) at += fmt::format(" {}", value);
+        INFO("symbols", at);
+        harness_.Check(c.kernel, values, c.tolerance);
+      }
+    }
+  }
+
+ private:
+  struct Case {
+    size_t kernel;
+    std::vector<SymbolValues> values;
+    double tolerance;
+  };
+  std::string cpu_;
+  KernelHarness harness_;
+  std::vector<Case> cases_;
+};
+
+}  // namespace relayvm

@@ -1,0 +1,252 @@
+#include "kernels/codegen/contraction.h"
+
+#include "kernels/codegen/contraction_harness.h"
+
+namespace relayvm {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+
+const Dim kM = Dim::Symbol(1, "m");
+const Dim kK = Dim::Symbol(2, "k");
+const Dim kN = Dim::Symbol(3, "n");
+const Dim kB = Dim::Symbol(4, "b");
+const Dim kC = Dim::Symbol(5, "c");
+constexpr DType kFloat = DType::kFloat32;
+
+struct Matmul {
+  Dim m, k, n;
+  bool transpose_a = false, transpose_b = true;
+  DType in = kFloat, out = kFloat;
+};
+
+Attrs MatmulAttrs(const Matmul& c) {
+  Attrs attrs;
+  attrs.Set("transpose_a", c.transpose_a);
+  attrs.Set("transpose_b", c.transpose_b);
+  attrs.Set("out_dtype", std::string(DTypeName(c.out)));
+  return attrs;
+}
+
+std::vector<Tensor> MatmulInputs(const Matmul& c) {
+  return {Input(c.transpose_a ? std::vector<Dim>{c.k, c.m} : std::vector<Dim>{c.m, c.k}, 0, c.in),
+          Input(c.transpose_b ? std::vector<Dim>{c.n, c.k} : std::vector<Dim>{c.k, c.n}, 1, c.in)};
+}
+
+std::string NameOf(const Matmul& c) {
+  return fmt::format("matmul_{}x{}x{}_{}{}_{}_{}", c.m.ToString(), c.k.ToString(), c.n.ToString(),
+                     c.transpose_a ? "t" : "n", c.transpose_b ? "t" : "n", DTypeName(c.in),
+                     DTypeName(c.out));
+}
+
+KernelSpec MatmulSpec(const Matmul& c) {
+  const std::vector<Tensor> in = MatmulInputs(c);
+  return Spec(NameOf(c), in, {Apply("nn.matmul", MatmulAttrs(c), in, {c.m, c.n}, c.out)});
+}
+
+// relu(a . w + bias) + residual
+KernelSpec MatmulWithEpilogue(const Matmul& c) {
+  std::vector<Tensor> in = MatmulInputs(c);
+  Tensor t = Apply("nn.matmul", MatmulAttrs(c), in, {c.m, c.n}, c.out);
+  in.push_back(Input({c.n}, 2, c.out));
+  in.push_back(Input({c.m, c.n}, 3, c.out));
+  t = AddTensor(Relu(AddBias(t, in[2], 1)), in[3]);
+  return Spec(NameOf(c) + "_epilogue", in, {t});
+}
+
+constexpr bool kBool[] = {false, true};
+
+TEST_CASE("dense of static shape") {
+  ContractionCases cases;
+  for (bool ta : kBool) {
+    for (bool tb : kBool) {
+      for (int m : {1, 3, 4, 5, 12, 25, 130}) cases.Add(MatmulSpec({m, 37, 45, ta, tb}));
+      cases.Add(MatmulWithEpilogue({7, 1100, 70, ta, tb}));  // k in blocks
+      cases.Add(MatmulSpec({40, 65, 7, ta, tb}));            // few columns
+      cases.Add(MatmulSpec({3, 1, 2, ta, tb}));
+      cases.Add(MatmulSpec({5, 0, 9, ta, tb}));  // an empty sum
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("one kernel serves every extent") {
+  ContractionCases cases;
+  for (bool ta : kBool) {
+    for (bool tb : kBool) {
+      std::vector<SymbolValues> values;
+      for (int m : {0, 1, 2, 3, 4, 5, 11, 12, 13, 60, 100})
+        values.push_back({{1, m}, {2, 70}, {3, 50}});
+      for (int k : {0, 1, 511, 512, 513, 1100}) values.push_back({{1, 14}, {2, k}, {3, 64}});
+      for (int n : {0, 1, 15, 16, 31, 33}) values.push_back({{1, 2}, {2, 20}, {3, n}});
+      cases.Add(MatmulWithEpilogue({kM, kK, kN, ta, tb}), values);
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("element types: sums are as wide as the result, or wider") {
+  ContractionCases cases;
+  const std::vector<std::pair<DType, DType>> types = {
+      {DType::kFloat64, DType::kFloat64},  {DType::kInt8, DType::kInt32},
+      {DType::kUInt8, DType::kInt32},      {DType::kInt32, DType::kInt32},
+      {DType::kUInt32, DType::kUInt32},    {DType::kInt64, DType::kInt64},
+      {DType::kInt8, DType::kInt8},        {DType::kFloat16, DType::kFloat32},
+      {DType::kFloat16, DType::kFloat16},  {DType::kBFloat16, DType::kBFloat16},
+      {DType::kBFloat16, DType::kFloat32},
+  };
+  for (auto [in, out] : types) {
+    for (bool tb : kBool) {
+      const double tolerance = out == DType::kFloat16 || out == DType::kBFloat16 ? 0.05 : 1e-4;
+      cases.Add(MatmulSpec({kM, 67, 41, false, tb, in, out}), {{{1, 2}}, {{1, 30}}}, tolerance);
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("packed weights of any panel width") {
+  ContractionCases cases;
+  for (DType dtype : {kFloat, DType::kFloat64, DType::kFloat16}) {
+    for (int width : {4, 8, 16, 32, 48, 64}) {
+      const int units = 70, k = 600;
+      const Tensor data = Input({2, kM, k}, 0, dtype);
+      const Tensor weight = Input({(units + width - 1) / width, k, width}, 1, dtype);
+      const Tensor bias = Input({units}, 2, dtype);
+      Attrs attrs;
+      attrs.Set("units", units);
+      Tensor t = Apply("nn.contrib_dense_pack", attrs, {data, weight}, {2, kM, units}, dtype);
+      cases.Add(Spec(fmt::format("packed_{}_{}", width, DTypeName(dtype)), {data, weight, bias},
+                     {AddBias(t, bias, 2)}),
+                {{{1, 1}}, {{1, 13}}}, dtype == DType::kFloat16 ? 0.05 : 1e-4);
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("dense of any rank") {
+  ContractionCases cases;
+  const Tensor vector = Input({30}, 0), weight = Input({50, 30}, 1);
+  cases.Add(
+      Spec("vector", {vector, weight}, {Apply("nn.dense", {}, {vector, weight}, {50}, kFloat)}));
+  // A residual of the full shape, and one that lacks the first dimension, so that rows cannot be
+  // one axis.
+  const Tensor data = Input({kM, kK, 30}, 0), full = Input({kM, kK, 50}, 2),
+               part = Input({kK, 50}, 3);
+  Tensor t = AddTensor(Apply("nn.dense", {}, {data, weight}, {kM, kK, 50}, kFloat), full);
+  t = Map(t, [&](const Expr& x, const auto& i) { return x + te::Load(part, {i[1], i[2]}); });
+  cases.Add(Spec("three", {data, weight, full, part}, {t}),
+            {{{1, 1}, {2, 1}}, {{1, 3}, {2, 1}}, {{1, 3}, {2, 9}}});
+  const Tensor turned = Input({kM, 30, 17}, 0);
+  Attrs attrs;
+  attrs.Set("transpose_a", true);
+  attrs.Set("transpose_b", true);
+  cases.Add(Spec("turned", {turned, weight},
+                 {Apply("nn.matmul", attrs, {turned, weight}, {kM, 17, 50}, kFloat)}),
+            {{{1, 1}}, {{1, 3}}});
+  cases.Check();
+}
+
+TEST_CASE("batch_matmul broadcasts its batch") {
+  ContractionCases cases;
+  for (bool ta : kBool) {
+    for (bool tb : kBool) {
+      const Matmul c{kM, kK, kN, ta, tb};
+      auto spec = [&](const Dim& batch_a, const Dim& batch_b, const Dim& batch) {
+        std::vector<Tensor> in = MatmulInputs(c);
+        in[0] = Input({batch_a, in[0]->shape[0], in[0]->shape[1]}, 0);
+        in[1] = Input({batch_b, in[1]->shape[0], in[1]->shape[1]}, 1);
+        Tensor t = Apply("nn.batch_matmul", MatmulAttrs(c), in, {batch, kM, kN}, kFloat);
+        // Attention's scale and mask.
+        in.push_back(Input({kM, kN}, 2));
+        t = Map(t, [&](const Expr& x, const auto& i) {
+          return x * te::FloatImm(0.125, kFloat) + te::Load(in[2], {i[1], i[2]});
+        });
+        return Spec("batch_" + NameOf(c), in, {t});
+      };
+      std::vector<SymbolValues> values;
+      for (int m : {1, 3, 12, 40}) values.push_back({{1, m}, {2, 33}, {3, 47}, {4, 3}, {5, 3}});
+      values.push_back({{1, 20}, {2, 600}, {3, 5}, {4, 2}, {5, 1}});
+      cases.Add(spec(kB, kC, kB), values);
+      cases.Add(spec(1, 3, 3), {{{1, 5}, {2, 33}, {3, 47}}});
+      cases.Add(spec(3, 1, 3), {{{1, 2}, {2, 33}, {3, 40}}});
+    }
+  }
+  cases.Check();
+}
+
+TEST_CASE("prologues, several outputs, scalars by value") {
+  ContractionCases cases;
+  for (bool tb : kBool) {
+    std::vector<Tensor> in = MatmulInputs({kM, 40, 33, false, tb});
+    const Tensor scale = Input({}, 2);
+    auto times = [&](const Tensor& t) {
+      return Map(t, [&](const Expr& x, const auto&) { return x * te::Load(scale, {}); });
+    };
+    Attrs attrs = MatmulAttrs({kM, 40, 33, false, tb});
+    const Tensor t = Apply("nn.matmul", attrs, {Relu(in[0]), times(in[1])}, {kM, 33}, kFloat);
+    in.push_back(scale);
+    KernelSpec spec = Spec(tb ? "prologue_nt" : "prologue_nn", in, {t, Relu(times(t))});
+    spec.by_value[2] = true;
+    cases.Add(spec, {{{1, 1}}, {{1, 3}}, {{1, 29}}});
+  }
+  cases.Check();
+}
+
+TEST_CASE("every target") {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (bool tb : kBool) {
+      std::vector<SymbolValues> values;
+      for (int m : {1, 2, 3, 4, 5, 6, 7, 30}) values.push_back({{1, m}, {2, 70}, {3, 50}});
+      cases.Add(MatmulWithEpilogue({kM, kK, kN, false, tb}), values);
+      cases.Add(MatmulSpec({9, 30, 21, true, tb}));
+      cases.Add(MatmulSpec({9, 30, 21, false, tb, DType::kFloat16, kFloat}));
+    }
+    cases.Check();
+  }
+}
+
+TEST_CASE("what is planned, and what is left to loops") {
+  const Matmul c{20, 30, 40};
+  const std::vector<Tensor> in = MatmulInputs(c);
+  const Tensor t = Apply("nn.matmul", MatmulAttrs(c), in, {20, 40}, kFloat);
+  CHECK(IsContraction(Spec("plain", in, {t})));
+  // A reduction over the result needs all of it.
+  const te::Axis n = te::MakeAxis("n", 40);
+  const Tensor sum = te::Compute("sum", {20}, [&](const std::vector<Expr>& i) {
+    return te::Reduce(te::ReduceKind::kSum, te::Load(t, {i[0], te::AxisValue(n)}), {n}, kFloat);
+  });
+  CHECK_FALSE(IsContraction(Spec("sum", in, {sum})));
+  const Tensor shifted = Map(t, [&](const Expr& x, const auto&) {
+    return x + te::Load(t, {te::IntImm(0), te::IntImm(0)});
+  });
+  CHECK_FALSE(IsContraction(Spec("shifted", in, {shifted})));
+  const Tensor other = Apply("nn.matmul", MatmulAttrs(c), in, {20, 40}, kFloat);
+  CHECK_FALSE(IsContraction(Spec("two", in, {AddTensor(t, other)})));
+  auto no_hint = std::make_shared<te::TensorNode>(*t);
+  no_hint->hint = te::ScheduleHint::kNone;
+  CHECK_FALSE(IsContraction(Spec("no hint", in, {no_hint})));
+
+  // An output may take the memory of an input that is read at its own element only.
+  const KernelSpec spec = MatmulWithEpilogue({kM, 30, 40});
+  const auto plan = codegen::PlanContraction(spec, codegen::ContractionTargetFor("native"));
+  REQUIRE(plan);
+  CHECK(plan->in_place == std::vector<std::pair<int, int>>{{3, 0}});
+  const KernelSpec square = MatmulSpec({40, 40, 40});
+  CHECK(
+      codegen::PlanContraction(square, codegen::ContractionTargetFor("native"))->in_place.empty());
+}
+
+TEST_CASE("panel widths") {
+  CHECK(codegen::PreferredPanelWidth("x86-64-v2") == 8);
+  CHECK(codegen::PreferredPanelWidth("x86-64-v3") == 16);
+  CHECK(codegen::PreferredPanelWidth("x86-64-v4") == 32);
+  CHECK(codegen::PreferredPanelWidth("x86-64-v4", DType::kFloat64) == 16);
+  CHECK(codegen::PreferredPanelWidth("x86-64-v4", DType::kInt8) == 32);
+}
+
+}  // namespace
+}  // namespace relayvm

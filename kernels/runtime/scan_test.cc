@@ -1,0 +1,45 @@
+#include "kernels/runtime/testing.h"
+
+namespace relayvm::builtin_testing {
+namespace {
+
+TEST_CASE("cumsum along each axis, exclusive or not") {
+  const Array x = Make<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});
+  struct Case {
+    int64_t axis, exclusive;
+    std::vector<int32_t> expected;
+  };
+  const Case cases[] = {{1, 0, {1, 3, 6, 4, 9, 15}},
+                        {1, 1, {0, 1, 3, 0, 4, 9}},
+                        {0, 0, {1, 2, 3, 5, 7, 9}},
+                        {0, 1, {0, 0, 0, 1, 2, 3}}};
+  for (const Case& c : cases) {
+    const CallResult r = Call("cumsum", {x}, {Empty<int32_t>({2, 3})}, {c.axis, c.exclusive});
+    CHECK(r.error == 0);
+    CHECK(r.outputs[0].as<int32_t>() == c.expected);
+  }
+  const CallResult flat = Call("cumsum", {x}, {Empty<int64_t>({6})}, {-1, 0});
+  CHECK(flat.outputs[0].as<int64_t>() == std::vector<int64_t>{1, 3, 6, 10, 15, 21});
+}
+
+TEST_CASE("cumprod converts to the result's dtype first") {
+  const Array x = Make<float>({3}, {2.9f, 3.0f, -4.0f});
+  CallResult r = Call("cumprod", {x}, {Empty<int32_t>({3})}, {0, 0});
+  CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{2, 6, -24});
+  r = Call("cumprod", {x}, {Empty<float>({3})}, {0, 1});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{1.0f, 2.9f, 2.9f * 3.0f});
+}
+
+TEST_CASE("small integers wrap and halves round at every step") {
+  CallResult r = Call("cumsum", {Make<int8_t>({2}, {100, 100})}, {Empty<int8_t>({2})}, {0, 0});
+  CHECK(r.outputs[0].as<int8_t>() == std::vector<int8_t>{100, -56});
+  r = Call("cumsum", {Make<float>({3}, {2048, 1, 1})}, {Empty<Float16>({3})}, {0, 0});
+  CHECK(static_cast<float>(r.outputs[0].as<Float16>()[2]) == 2048.0f);
+}
+
+TEST_CASE("an empty axis") {
+  CHECK(Call("cumsum", {Empty<float>({2, 0})}, {Empty<float>({2, 0})}, {1, 0}).error == 0);
+}
+
+}  // namespace
+}  // namespace relayvm::builtin_testing

@@ -1,0 +1,102 @@
+#include "kernels/runtime/testing.h"
+
+namespace relayvm::builtin_testing {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+TEST_CASE("sparse_fill_empty_rows gives each empty row an entry") {
+  const auto call = [](const Ints& rows, int64_t dense_rows) {
+    Ints indices, values;
+    for (int64_t r : rows) {
+      indices.insert(indices.end(), {r, 3});
+      values.push_back(10 + r);
+    }
+    const int64_t n = static_cast<int64_t>(rows.size());
+    return Call("sparse_fill_empty_rows",
+                {Make<int64_t>({n, 2}, indices), Make<int64_t>({n}, values),
+                 Make<int64_t>({2}, {dense_rows, 9}), Make<int64_t>({1}, {-1})},
+                {Empty<int64_t>({n + dense_rows, 2}), Empty<int64_t>({n + dense_rows}), Empty<Bool>({dense_rows})},
+                {}, 1);
+  };
+  CallResult r = call({0, 0, 2}, 4);
+  CHECK(r.counts[0] == 5);
+  Ints indices = r.outputs[0].as<int64_t>(), values = r.outputs[1].as<int64_t>();
+  indices.resize(10);
+  values.resize(5);
+  CHECK(indices == Ints{0, 3, 0, 3, 1, 0, 2, 3, 3, 0});
+  CHECK(values == Ints{10, 10, -1, 12, -1});
+  const std::vector<Bool> empty = r.outputs[2].as<Bool>();
+  CHECK((!empty[0].bits && empty[1].bits && !empty[2].bits && empty[3].bits));
+  CHECK(call({}, 2).counts[0] == 2);
+  CHECK(call({4}, 4).error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
+}
+
+TEST_CASE("sparse_reshape keeps positions, and infers one extent") {
+  const auto call = [](const Ints& wanted) {
+    return Call("sparse_reshape",
+                {Make<int64_t>({2, 2}, {0, 5, 1, 2}), Make<int64_t>({2}, {2, 6}), Make<int64_t>({3}, wanted)},
+                {Empty<int64_t>({2, 3}), Empty<int64_t>({3})}, {});
+  };
+  const CallResult r = call({3, -1, 2});
+  CHECK(r.outputs[0].as<int64_t>() == Ints{1, 0, 1, 2, 0, 0});
+  CHECK(r.outputs[1].as<int64_t>() == Ints{3, 2, 2});
+  CHECK(call({-1, -1, 2}).error != 0);
+  CHECK(call({5, -1, 1}).error != 0);
+  CHECK(call({0, 1, 2}).error != 0);
+}
+
+// [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
+struct Csr {
+  Array values = Make<float>({3}, {1, 2, 3});
+  Array columns = Make<int32_t>({3}, {0, 2, 1});
+  Array starts = Make<int32_t>({4}, {0, 2, 2, 3});
+};
+
+TEST_CASE("products with a CSR matrix") {
+  const Csr m;
+  const Array x = Make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  CallResult r = Call("sparse_dense", {x, m.values, m.columns, m.starts}, {Empty<float>({2, 3})}, {0});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 0, 6, 16, 0, 15});
+  r = Call("sparse_dense", {x, m.values, m.columns, m.starts}, {Empty<float>({3, 2})}, {1});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 16, 0, 0, 6, 15});
+  r = Call("sparse_conv2d", {Make<float>({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6}), m.values, m.columns, m.starts},
+           {Empty<float>({1, 2, 1, 3})}, {1});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 0, 6, 16, 0, 15});
+  r = Call("sparse_conv2d", {Make<float>({1, 3, 1, 2}, {1, 4, 2, 5, 3, 6}), m.values, m.columns, m.starts},
+           {Empty<float>({1, 3, 1, 2})}, {0});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 16, 0, 0, 6, 15});
+}
+
+TEST_CASE("products with a BSR matrix") {
+  // One block [[1, 2], [3, 4]] at block row 0, block column 1 of a 2 x 4 matrix.
+  const CallResult r = Call("sparse_dense",
+                            {Make<float>({1, 4}, {1, 1, 10, 100}), Make<float>({1, 2, 2}, {1, 2, 3, 4}),
+                             Make<int32_t>({1}, {1}), Make<int32_t>({2}, {0, 1})},
+                            {Empty<float>({1, 2})}, {0});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{210, 430});
+}
+
+TEST_CASE("sum and transpose of a CSR matrix") {
+  const Csr m;
+  CallResult r = Call("sparse_add", {Make<float>({3, 3}, std::vector<float>(9, 1)), m.values, m.columns, m.starts},
+                      {Empty<float>({3, 3})}, {});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{2, 1, 3, 1, 1, 1, 1, 4, 1});
+  r = Call("sparse_transpose", {m.values, m.columns, m.starts},
+           {Empty<float>({3}), Empty<int32_t>({3}), Empty<int32_t>({4})}, {});
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{1, 3, 2});
+  CHECK(r.outputs[1].as<int32_t>() == std::vector<int32_t>{0, 2, 0});
+  CHECK(r.outputs[2].as<int32_t>() == std::vector<int32_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("a malformed matrix is an error") {
+  const Csr m;
+  const Array x = Make<float>({1, 3}, {1, 2, 3});
+  const std::vector<Array> out = {Empty<float>({1, 3})};
+  CHECK(Call("sparse_dense", {x, m.values, Make<int32_t>({3}, {0, 3, 1}), m.starts}, out, {0}).error != 0);
+  CHECK(Call("sparse_dense", {x, m.values, m.columns, Make<int32_t>({4}, {0, 2, 1, 3})}, out, {0}).error != 0);
+  CHECK(Call("sparse_dense", {x, m.values, m.columns, Make<int32_t>({4}, {0, 2, 2, 4})}, out, {0}).error != 0);
+}
+
+}  // namespace
+}  // namespace relayvm::builtin_testing

@@ -1,0 +1,38 @@
+#include "tools/values/profiler.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/values/testing.h"
+
+namespace relayvm::tools {
+namespace {
+
+TEST_CASE("kernels' times are added up, longest first") {
+  Profiler profiler({.kernels = true, .events = true});
+  profiler.OnKernel({0, "dense", 1000, 3000, 4});
+  profiler.OnKernel({1, "add", 3000, 4000, 1});
+  profiler.OnKernel({0, "dense", 5000, 6000, 4});
+  CHECK(profiler.Json() ==
+        R"([{"kernel": "dense", "calls": 2, "total_ms": 0.003, "longest_ms": 0.002}, {"kernel": "add", "calls": 1, "total_ms": 0.001, "longest_ms": 0.001}])");
+  CHECK(profiler.Table(8000) ==
+        "     calls     total ms      mean us    share  kernel\n"
+        "         2        0.003        1.500    37.5%  dense\n"
+        "         1        0.001        1.000    12.5%  add\n"
+        "                  0.004                 50.0%  outside kernels\n");
+
+  testing::TempFolder folder;
+  REQUIRE(profiler.WriteChromeTrace(folder / "p.json").ok());
+  std::ifstream in(folder / "p.json");
+  nlohmann::json trace = nlohmann::json::parse(in);
+  REQUIRE(trace["traceEvents"].size() == 3);
+  CHECK(trace["traceEvents"][2]["name"] == "dense");
+  CHECK(trace["traceEvents"][2]["ts"] == 4.0);
+  CHECK(trace["traceEvents"][2]["dur"] == 1.0);
+  CHECK(!profiler.WriteChromeTrace(folder / "no/p.json").ok());
+}
+
+}  // namespace
+}  // namespace relayvm::tools

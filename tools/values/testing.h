@@ -1,0 +1,57 @@
+// What the tests of this folder share: a program's signature with a list, a tree and a function of them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "bytecode/program.h"
+
+namespace relayvm::tools::testing {
+
+inline ValueType TensorOf(DType dtype, std::vector<int64_t> dims, std::vector<std::string> names = {}) {
+  ValueType t;
+  t.dtype = dtype;
+  t.dims = std::move(dims);
+  t.dim_names = std::move(names);
+  t.dim_names.resize(t.dims.size());
+  return t;
+}
+inline ValueType TypeOf(ValueType::Kind kind, std::vector<ValueType> args, uint32_t index = 0) {
+  ValueType t;
+  t.kind = kind;
+  t.args = std::move(args);
+  t.index = index;
+  return t;
+}
+inline ValueType TupleOf(std::vector<ValueType> fields) {
+  return TypeOf(ValueType::Kind::kTuple, std::move(fields));
+}
+inline ValueType ListOf(ValueType element) { return TypeOf(ValueType::Kind::kAdt, {std::move(element)}, 0); }
+inline ValueType Tree() { return TypeOf(ValueType::Kind::kAdt, {}, 1); }
+
+// List[A] = Cons(A, List[A]) | Nil; Tree = Leaf(Tensor[(2), float32]) | Node(Tree, Tree).
+inline Program ProgramWithTypes() {
+  Program program;
+  ValueType a = TypeOf(ValueType::Kind::kTypeVar, {}, 0);
+  program.adts.push_back({"List", 1, {{"Cons", {a, ListOf(a)}}, {"Nil", {}}}});
+  program.adts.push_back({"Tree", 0, {{"Leaf", {TensorOf(DType::kFloat32, {2})}}, {"Node", {Tree(), Tree()}}}});
+  return program;
+}
+
+// A folder that is removed with all that is in it.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "relayvm_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace relayvm::tools::testing
