@@ -75,8 +75,8 @@ T ReadOptions(const T* options) {
 bool IsTensor(const relayvm_value* value) { return value != nullptr && value->value.is_tensor(); }
 
 relayvm_status* CheckTensorArguments(relayvm_dtype dtype, const int64_t* dims, size_t rank) {
-  if (static_cast<unsigned>(dtype) >= static_cast<unsigned>(relayvm::kNumDTypes)) {
-    return Fail(StatusCode::kInvalidArgument, "dtype " + std::to_string(static_cast<int>(dtype)) + " does not exist");
+  if (dtype < 0 || dtype >= relayvm::kNumDTypes) {
+    return Fail(StatusCode::kInvalidArgument, "dtype " + std::to_string(dtype) + " does not exist");
   }
   if (rank > 0 && dims == nullptr) return Fail(StatusCode::kInvalidArgument, "dims is NULL");
   return nullptr;

@@ -69,7 +69,8 @@ const char* relayvm_program_param_name(const relayvm_program* program, size_t fu
 relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, const char* name, uint32_t* tag);
 
 /* --- Values --- */
-typedef enum relayvm_dtype {
+typedef int32_t relayvm_dtype;
+enum {
   RELAYVM_BOOL = 0,
   RELAYVM_INT8 = 1,
   RELAYVM_INT16 = 2,
@@ -83,14 +84,15 @@ typedef enum relayvm_dtype {
   RELAYVM_BFLOAT16 = 10,
   RELAYVM_FLOAT32 = 11,
   RELAYVM_FLOAT64 = 12,
-} relayvm_dtype;
-typedef enum relayvm_value_kind {
+};
+typedef int32_t relayvm_value_kind;
+enum {
   RELAYVM_VALUE_NONE = 0,
   RELAYVM_VALUE_TENSOR = 1,
   RELAYVM_VALUE_ADT = 2, /* constructors and tuples (tag 0) */
   RELAYVM_VALUE_CLOSURE = 3,
   RELAYVM_VALUE_REF = 4,
-} relayvm_value_kind;
+};
 
 /* Copies compact, row-major elements; with NULL data, the elements are zero. */
 relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank, const void* data,

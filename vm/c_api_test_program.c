@@ -130,7 +130,7 @@ const char* RunBadArguments(void) {
   status = relayvm_value_tensor(RELAYVM_INT8, &negative, 1, NULL, &value);
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
   relayvm_status_free(status);
-  status = relayvm_value_tensor((relayvm_dtype)99, NULL, 0, NULL, &value);
+  status = relayvm_value_tensor(99, NULL, 0, NULL, &value);
   EXPECT(strcmp(relayvm_status_message(status), "dtype 99 does not exist") == 0);
   relayvm_status_free(status);
   int before = releases;

@@ -5,6 +5,8 @@
 #include <map>
 #include <random>
 
+#include "bytecode/base/dtype.h"
+
 namespace relayvm::lower {
 namespace {
 

@@ -68,7 +68,7 @@ class ContractionCases {
       : cpu_(std::move(cpu)), harness_({.cpu = cpu_}) {}
 
   void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}},
-           double tolerance = 1e-4) {
+           double tolerance = 1e-3) {
     REQUIRE_MESSAGE(IsContraction(spec, cpu_), spec.name);
     cases_.push_back({harness_.Add(spec), std::move(values), tolerance});
   }

@@ -28,7 +28,6 @@ struct Item {
   Dim given;      // the factor that this dim contributes to the product of what is given; 1 for -1
   Dim infer = 0;  // 1 where the dim is to be inferred, else 0
   bool unknown = false;
-  Dim code;
 };
 
 class ReshapeRule {
@@ -47,7 +46,7 @@ class ReshapeRule {
         RELAYVM_RETURN_IF_ERROR(Known(codes[i].value()));
       } else if (NeverNegative(codes[i])) {
         Push(codes[i]);
-        ++source_;
+        source_ = source_ + Dim(1);
       } else {
         RELAYVM_RETURN_IF_ERROR(Unknown(codes[i]));
       }
@@ -58,12 +57,23 @@ class ReshapeRule {
  private:
   void Push(Dim d) { items_.push_back({.given = std::move(d)}); }
 
+  // Dim `source_ + offset` of the data; 0 beyond its rank, which no product of dims survives.
+  Dim At(int64_t offset) const {
+    Dim d(0);
+    for (size_t j = 0; j < in_.size(); ++j) {
+      d = d + in_[j] * IsZero(source_ + Dim(offset - static_cast<int64_t>(j)));
+    }
+    return d;
+  }
+
   Result<Dim> Take(std::string_view code) {
-    if (source_ >= in_.size()) {
+    if (source_.is_const() && source_.value() >= static_cast<int64_t>(in_.size())) {
       return Invalid("newshape: {} needs a dim beyond the {} of the data, {}", code, in_.size(),
                      ShapeToString(in_));
     }
-    return in_[source_++];
+    Dim d = At(0);
+    source_ = source_ + Dim(1);
+    return d;
   }
 
   Status Known(int64_t code) {
@@ -71,7 +81,7 @@ class ReshapeRule {
       case 0: {
         if (allow_zero_) {
           Push(Dim(0));
-          ++source_;
+          source_ = source_ + Dim(1);
           return OkStatus();
         }
         RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("0"));
@@ -81,10 +91,15 @@ class ReshapeRule {
       case -1:
         items_.push_back({.given = 1, .infer = 1});
         ++inferred_;
-        ++source_;
+        source_ = source_ + Dim(1);
         return OkStatus();
       case -2:
-        while (source_ < in_.size()) Push(in_[source_++]);
+        if (!source_.is_const()) {
+          return Unsupported("newshape: -2 after an element that is not known at compile time");
+        }
+        for (; source_.value() < static_cast<int64_t>(in_.size()); source_ = source_ + Dim(1)) {
+          Push(At(0));
+        }
         return OkStatus();
       case -3: {
         RELAYVM_ASSIGN_OR_RETURN(Dim a, Take("-3"));
@@ -97,7 +112,7 @@ class ReshapeRule {
     }
     if (code < 0) return Invalid("newshape: {} is no size and no code", code);
     Push(Dim(code));
-    ++source_;
+    source_ = source_ + Dim(1);
     return OkStatus();
   }
 
@@ -122,12 +137,15 @@ class ReshapeRule {
   }
 
   Status Unknown(const Dim& code) {
-    RELAYVM_RETURN_IF_ERROR(ctx_.RequireAtLeast(code, Dim(-1), "newshape: a size, 0 or -1"));
-    Dim infer = IsNegative(code);
-    Dim given = Dim::Max(Dim(0), code) + infer;
-    if (!allow_zero_ && source_ < in_.size()) given = given + IsZero(code) * in_[source_];
-    ++source_;
-    items_.push_back({.given = given, .infer = infer, .unknown = true, .code = code});
+    RELAYVM_RETURN_IF_ERROR(
+        ctx_.RequireAtLeast(code, Dim(-3), "newshape: a code that changes the rank"));
+    Dim merge = IsNegative(code + Dim(2));
+    Dim copy = IsNegative(code + Dim(1)) - merge;
+    Dim infer = IsNegative(code) - IsNegative(code + Dim(1));
+    if (!allow_zero_) copy = copy + IsZero(code);
+    Dim given = Dim::Max(Dim(0), code) + infer + copy * At(0) + merge * At(0) * At(1);
+    source_ = source_ + Dim(1) + merge;
+    items_.push_back({.given = given, .infer = infer, .unknown = true});
     ++unknown_;
     return OkStatus();
   }
@@ -191,9 +209,9 @@ class ReshapeRule {
   const std::vector<Dim>& in_;
   bool allow_zero_;
   std::vector<Item> items_;
-  size_t source_ = 0;  // the next dim of the data
-  int inferred_ = 0;   // codes that are -1
-  int unknown_ = 0;    // codes that may be -1
+  Dim source_;        // the position of the next dim of the data
+  int inferred_ = 0;  // codes that are -1
+  int unknown_ = 0;   // codes that may be -1
 };
 
 // --- strided_slice -------------------------------------------------------------------------------

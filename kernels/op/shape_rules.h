@@ -21,8 +21,9 @@ Dim IsZero(const Dim& x);
 //   0 copies a dim (the literal 0 with allow_zero), -1 is inferred, -2 copies all remaining dims,
 //   -3 merges two dims, -4 splits one dim into the next two codes (one of which may be -1).
 // A code that is an expression and never below 0 is a size. One that may be negative (a number read
-// from a tensor) may be -1, 0 or a size when the program runs, and the result is an expression that
-// is right for each; it can't be -2, -3 or -4, which would change the rank.
+// from a tensor) may be any size or code when the program runs, and the result is an expression
+// that is right for each: a sum of cases, each times its indicator. Only the rank must be the
+// number of codes, so -4 can't occur then, and -2 must stand for one dim.
 Result<std::vector<Dim>> ReshapeDims(TypeContext& ctx, const std::vector<Dim>& in,
                                      const std::vector<Dim>& codes, bool allow_zero);
 

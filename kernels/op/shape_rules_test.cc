@@ -102,6 +102,18 @@ TEST_CASE("reshape codes -2, -3 and -4") {
   CHECK_FALSE(Reshape({8}, {-3}, false));
 }
 
+TEST_CASE("reshape codes -2 and -3 read at run time keep the rank") {
+  using Shape = std::vector<int64_t>;
+  CHECK(Reshape({2, 3, 4, 5}, {-3, -3}, true) == Shape{6, 20});
+  CHECK(Reshape({2, 3, 4, 5}, {0, -3, -2}, true) == Shape{2, 12, 5});
+  CHECK(Reshape({2, 3, 4, 5}, {-3, 2, -1}, true) == Shape{6, 2, 10});
+  CHECK(Reshape({2, 3, 4, 5}, {-3, 0, 0}, true) == Shape{6, 4, 5});
+  CHECK(Reshape({2, 3, 4, 5}, {-1, -3, 0}, true) == Shape{2, 12, 5});
+  CHECK_FALSE(Reshape({2, 3, 4, 5}, {-3, -2}, true));
+  CHECK_FALSE(Reshape({2, 3}, {-3, -3}, true));
+  CHECK_FALSE(Reshape({2, 3}, {-4, 1, 2}, true));
+}
+
 TEST_CASE("a symbol that is no negative number stays as it is") {
   Dim n = Dim::Symbol(1, "n");
   Dim m = Dim::Symbol(2, "m");

@@ -9,10 +9,10 @@ namespace {
 
 TEST_CASE("kernels are found by name") {
   CHECK(Builtins().size() > 20);
-  for (const Builtin& b : Builtins()) CHECK(FindBuiltin(b.name) == b.fn);
-  CHECK(FindBuiltin("") == nullptr);
-  CHECK(FindBuiltin("cumsu") == nullptr);
-  CHECK(FindBuiltin("zzz") == nullptr);
+  for (const Builtin& b : Builtins()) CHECK((FindBuiltin(b.name) == b.fn));
+  CHECK((FindBuiltin("") == nullptr));
+  CHECK((FindBuiltin("cumsu") == nullptr));
+  CHECK((FindBuiltin("zzz") == nullptr));
 }
 
 TEST_CASE("an empty range computes nothing") {

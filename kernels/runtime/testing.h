@@ -66,7 +66,7 @@ inline CallResult Call(const std::string& name, const std::vector<Array>& inputs
   constexpr size_t kMargin = 64;
   constexpr std::byte kMark{0xA5};
   const RelayvmKernelFn fn = FindBuiltin(name);
-  REQUIRE_MESSAGE(fn != nullptr, name);
+  REQUIRE_MESSAGE((fn != nullptr), name);
   CallResult result;
   std::vector<void*> buffers;
   std::vector<int64_t> scalars;
