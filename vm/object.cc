@@ -71,9 +71,10 @@ const char* ObjectKindName(ObjectKind kind) {
 }
 
 int64_t Tensor::num_elements() const {
-  int64_t n = 1;
-  for (int64_t d : shape()) n *= d;
-  return n;
+  // The product of dims fits, unless one of them is zero: then the others may be anything.
+  uint64_t n = 1;
+  for (int64_t d : shape()) n *= static_cast<uint64_t>(d);
+  return static_cast<int64_t>(n);
 }
 
 std::span<Object*> FieldsOf(Object* object) {

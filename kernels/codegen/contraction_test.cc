@@ -98,8 +98,7 @@ TEST_CASE("element types: sums are as wide as the result, or wider") {
   };
   for (auto [in, out] : types) {
     for (bool tb : kBool) {
-      const double tolerance = out == DType::kFloat16 || out == DType::kBFloat16 ? 0.05 : 1e-3;
-      cases.Add(MatmulSpec({kM, 67, 41, false, tb, in, out}), {{{1, 2}}, {{1, 30}}}, tolerance);
+      cases.Add(MatmulSpec({kM, 37, 41, false, tb, in, out}), {{{1, 2}}, {{1, 30}}});
     }
   }
   cases.Check();
@@ -109,7 +108,7 @@ TEST_CASE("packed weights of any panel width") {
   ContractionCases cases;
   for (DType dtype : {kFloat, DType::kFloat64, DType::kFloat16}) {
     for (int width : {4, 8, 16, 32, 48, 64}) {
-      const int units = 70, k = 600;
+      const int units = 70, k = dtype == DType::kFloat16 ? 20 : 600;
       const Tensor data = Input({2, kM, k}, 0, dtype);
       const Tensor weight = Input({(units + width - 1) / width, k, width}, 1, dtype);
       const Tensor bias = Input({units}, 2, dtype);
@@ -118,7 +117,7 @@ TEST_CASE("packed weights of any panel width") {
       Tensor t = Apply("nn.contrib_dense_pack", attrs, {data, weight}, {2, kM, units}, dtype);
       cases.Add(Spec(fmt::format("packed_{}_{}", width, DTypeName(dtype)), {data, weight, bias},
                      {AddBias(t, bias, 2)}),
-                {{{1, 1}}, {{1, 13}}}, dtype == DType::kFloat16 ? 0.05 : 1e-3);
+                {{{1, 1}}, {{1, 13}}});
     }
   }
   cases.Check();
@@ -203,7 +202,7 @@ TEST_CASE("every target") {
       for (int m : {1, 2, 3, 4, 5, 6, 7, 30}) values.push_back({{1, m}, {2, 70}, {3, 50}});
       cases.Add(MatmulWithEpilogue({kM, kK, kN, false, tb}), values);
       cases.Add(MatmulSpec({9, 30, 21, true, tb}));
-      cases.Add(MatmulSpec({9, 30, 21, false, tb, DType::kFloat16, kFloat}));
+      cases.Add(MatmulSpec({9, 30, 21, false, tb, DType::kInt8, DType::kInt32}));
     }
     cases.Check();
   }

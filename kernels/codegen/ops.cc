@@ -257,7 +257,6 @@ Value* Ops::FloatBinary(BinaryOp op, Value* x, Value* y) {
     case BinaryOp::kSubtract: return b_.CreateFSub(x, y);
     case BinaryOp::kMultiply: return b_.CreateFMul(x, y);
     case BinaryOp::kDivide: return b_.CreateFDiv(x, y);
-    case BinaryOp::kFloorDivide: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b_.CreateFDiv(x, y));
     case BinaryOp::kMod: return EmitFmod(b_, x, y);
     case BinaryOp::kFloorMod: {
       Value* rest = EmitFmod(b_, x, y);
@@ -410,6 +409,10 @@ Value* Ops::Binary(BinaryOp op, DType t, Value* x, Value* y) {
   if (te::IsComparison(op)) return Compare(op, t, x, y);
   if (t == DType::kBool) return BoolBinary(op, x, y);
   if (!IsFloat(t)) return IntBinary(op, t, x, y);
+  if (op == BinaryOp::kFloorDivide) {
+    Value* quotient = Round(b_.CreateFDiv(x, y), t);
+    return Round(b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, quotient), t);
+  }
   Value* result = FloatBinary(op, x, y);
   return op == BinaryOp::kMin || op == BinaryOp::kMax ? result : Round(result, t);
 }

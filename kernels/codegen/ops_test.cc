@@ -1,5 +1,4 @@
 // Every operator on every dtype, as vectors and as scalars, on every target level, against the meaning in te/scalar.h.
-#include "kernels/codegen/ops.h"
 
 #include <limits>
 

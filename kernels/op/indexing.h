@@ -12,7 +12,8 @@ namespace relayvm {
 Result<OpResult> InferOneHot(TypeContext& ctx, const Dim& depth);
 std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx);
 
-// Arguments: indices, values and perhaps a default value, of any dtype. Of equal indices the last one counts.
+// Arguments: indices, values and perhaps a default value, of any dtype. Of equal indices the last
+// one counts.
 Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& shape);
 std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx);
 

@@ -166,7 +166,6 @@ double FloatBinary(BinaryOp op, double a, double b) {
     case BinaryOp::kSubtract: return a - b;
     case BinaryOp::kMultiply: return a * b;
     case BinaryOp::kDivide: return a / b;
-    case BinaryOp::kFloorDivide: return std::floor(a / b);
     case BinaryOp::kMod: return std::fmod(a, b);
     case BinaryOp::kFloorMod: return FloatFloorMod(a, b);
     case BinaryOp::kMin: return a < b ? a : b;
@@ -268,6 +267,9 @@ Scalar ApplyBinary(BinaryOp op, DType t, Scalar a, Scalar b) {
     if (IsFloat(t)) return IntScalar(Compare(op, a.f, b.f));
     if (IsSignedInt(t)) return IntScalar(Compare(op, a.i, b.i));
     return IntScalar(Compare(op, Unsigned(a.i), Unsigned(b.i)));
+  }
+  if (op == BinaryOp::kFloorDivide && IsFloat(t)) {
+    return FloatScalar(RoundToDType(std::floor(RoundToDType(a.f / b.f, t)), t));
   }
   if (IsFloat(t)) return FloatScalar(RoundToDType(FloatBinary(op, a.f, b.f), t));
   return IntScalar(WrapToDType(IntBinary(op, t, a.i, b.i), t));

@@ -1,7 +1,8 @@
 // What each operator of a tensor expression means on one element, for the evaluator and for folding of constants.
 //
 // A Scalar holds any dtype: integers and bool as int64 (uint64 by its bits), kept in the range of their dtype by wrapping;
-// floats as a double that is exactly representable in their dtype. Each operation computes in double and rounds once.
+// floats as a double that is exactly representable in their dtype. Each operation computes in double and rounds once (the floor
+// of a quotient: of the rounded quotient).
 // Tested by evaluate_test.cc.
 #pragma once
 

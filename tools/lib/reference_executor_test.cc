@@ -47,7 +47,7 @@ TEST_CASE("programs") {
       {"def @main(%n: int32) -> fn (int32) -> int32 { let %f = fn (%x: int32) -> int32 { add(%x, %n) }; %f }",
        {"1"},
        nullptr},
-      {"def @main(%x: int32) { let %r = ref(%x); let %u = (%r := 7); %r }", {"1"}, "ref(7)"},
+      {"def @main(%x: int32) { let %r = ref(%x); let %u = ref_write(%r, 7); %r }", {"1"}, "ref(7)"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.text);

@@ -33,6 +33,10 @@ double Distance(double a, double b) {
 
 std::string CompareTensors(const std::string& name, const Value& found, const Value& expected,
                            const Tolerance& tolerance) {
+  if (found.dtype() == DType::kBFloat16 && expected.dtype() == DType::kUInt16) {  // as files hold it
+    Result<Value> bits = ConvertTensor(expected, DType::kBFloat16);
+    if (bits.ok()) return CompareTensors(name, found, *bits, tolerance);
+  }
   std::string type = TensorTypeOf(found);
   if (std::string wanted = TensorTypeOf(expected); type != wanted) {
     return fmt::format("{}: found {}, expected {}", name, type, wanted);

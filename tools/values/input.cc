@@ -87,10 +87,11 @@ class Reader {
     bool whole_file = text.starts_with('@') && text.find_first_of(",()\"") == std::string::npos;
     if (whole_file || text.ends_with(".npy")) {
       std::string path = text.substr(text.starts_with('@') ? 1 : 0);
-      if (types_.kind(type) == ValueType::Kind::kTensor && path.ends_with(".npy")) {
-        RELAYVM_ASSIGN_OR_RETURN(Value value, LoadNpy(path));
-        if (Status s = CheckTensorType(value, types_, type); !s.ok()) return s.WithContext(path);
-        return value;
+      bool tensor = types_.kind(type) == ValueType::Kind::kTensor || types_.kind(type) == ValueType::Kind::kTypeVar;
+      if (tensor && path.ends_with(".npy")) {
+        RELAYVM_ASSIGN_OR_RETURN(Value read, LoadNpy(path));
+        Result<Value> value = FitTensor(read, types_, type);
+        return value.ok() ? value : value.status().WithContext(path);
       }
       if (whole_file) {
         RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
@@ -106,8 +107,7 @@ class Reader {
   Result<Value> FromBytes(std::string_view bytes, size_t index) {
     if (!bytes.starts_with(kNpyMagic)) return ParseLiteral(bytes, types_, ids_[index], Seed(index));
     RELAYVM_ASSIGN_OR_RETURN(Value value, ValueFromNpy(std::as_bytes(std::span(bytes))));
-    RELAYVM_RETURN_IF_ERROR(CheckTensorType(value, types_, ids_[index]));
-    return value;
+    return FitTensor(value, types_, ids_[index]);
   }
 
   Status ReadArchive(const std::string& path) {
@@ -118,10 +118,10 @@ class Reader {
       if (!index) continue;
       any = true;
       if (values_[*index]) return Usage(fmt::format("--input {}: {} has a value already", path, name));
-      RELAYVM_ASSIGN_OR_RETURN(values_[*index], ToValue(tensor));
-      if (Status s = CheckTensorType(values_[*index], types_, ids_[*index]); !s.ok()) {
-        return s.WithContext(path + ": " + name);
-      }
+      RELAYVM_ASSIGN_OR_RETURN(Value read, ToValue(tensor));
+      Result<Value> value = FitTensor(read, types_, ids_[*index]);
+      if (!value.ok()) return value.status().WithContext(path + ": " + name);
+      values_[*index] = std::move(value).value();
     }
     return any ? OkStatus() : Usage(fmt::format("{} has no array with the name of a parameter", path));
   }

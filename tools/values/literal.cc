@@ -38,6 +38,18 @@ bool ParseFillHead(std::string_view text, std::vector<int64_t>* dims, DType* dty
   return parsed.has_value();
 }
 
+// Against all but the dtype, which may be converted.
+Status CheckShape(const Value& tensor, const TypeTable& types, TypeTable::Id type) {
+  bool fits = types.kind(type) == Kind::kTensor && tensor.dims().size() == types.dims(type).size();
+  for (size_t i = 0; fits && i < tensor.dims().size(); ++i) {
+    int64_t dim = types.dims(type)[i];
+    fits = dim < 0 || dim == tensor.dims()[i];
+  }
+  if (fits) return OkStatus();
+  return {StatusCode::kInvalidInput,
+          fmt::format("expected {}, which {} is not", types.ToString(type), TensorTypeOf(tensor))};
+}
+
 // splitmix64 (Steele, Lea and Flood, 2014).
 uint64_t NextRandom(uint64_t& state) {
   uint64_t z = (state += 0x9E3779B97F4A7C15);
@@ -112,9 +124,48 @@ class Parser {
       case Kind::kAdt: return OpenConstructor(type, done);
       case Kind::kFunction: return Cannot("a function");
       case Kind::kRef: return Cannot("a reference");
-      case Kind::kTypeVar: return Cannot("a value of unknown type");
+      case Kind::kTypeVar: return OpenUntyped(type, done);
     }
     return OkStatus();
+  }
+
+  // A value whose type only itself tells.
+  Status OpenUntyped(TypeTable::Id type, Value* done) {
+    Peek();
+    size_t start = at_;
+    std::string_view word = Word();
+    bool tuple = Peek() == '(' && (word.empty() || word == "0");
+    at_ = start;
+    if (tuple) {
+      Word();
+      Take('(');
+      stack_.push_back({type, 0, &types_.TupleOf(type, CountItems()), {}});
+      return OkStatus();
+    }
+    std::optional<TypeTable::Id> adt = word.empty() ? std::nullopt : types_.FindAdtOf(word);
+    if (adt) return OpenConstructor(*adt, done);
+    RELAYVM_ASSIGN_OR_RETURN(*done, Tensor(type));
+    return OkStatus();
+  }
+
+  // How many values stand between here and the ) that closes the bracket just read.
+  size_t CountItems() const {
+    size_t depth = 1, commas = 0, items = 0;
+    bool content = false;
+    for (size_t i = at_; i < text_.size() && depth > 0; ++i) {
+      char c = text_[i];
+      if (c == '"') i = std::min(text_.find('"', i + 1), text_.size() - 1);
+      if (c == '(' || c == '[') ++depth;
+      if (c == ')' || c == ']') --depth;
+      bool comma = c == ',' && depth == 1;
+      commas += comma;
+      if (comma) content = false;
+      if (depth > 0 && !comma && c != ' ' && !content) {
+        content = true;
+        ++items;
+      }
+    }
+    return std::max(items, commas);
   }
 
   Status OpenConstructor(TypeTable::Id type, Value* done) {
@@ -150,7 +201,7 @@ class Parser {
   // --- Tensors ---
 
   Result<Value> Tensor(TypeTable::Id type) {
-    DType dtype = types_.dtype(type);
+    bool typed = types_.kind(type) == Kind::kTensor;
     char c = Peek();
     size_t start = at_;
     Result<Value> value = Value();
@@ -158,8 +209,13 @@ class Parser {
       RELAYVM_ASSIGN_OR_RETURN(std::string path, File());
       value = LoadNpy(path);
       if (!value.ok()) return value;
-    } else if (c == '[') {
-      value = List(dtype);
+      value = FitTensor(*value, types_, type);
+      if (value.ok()) return value;
+      at_ = start;
+      return Wrong(value.status().message());
+    }
+    if (c == '[') {
+      value = List(typed ? types_.dtype(type) : LikelyDType(text_.substr(at_, text_.find_first_of(",]", at_) - at_)));
     } else if (text_.substr(at_).starts_with("Tensor[")) {
       value = Printed();
     } else {
@@ -169,6 +225,7 @@ class Parser {
         at_ = start;
         value = Fill();
       } else {
+        DType dtype = typed ? types_.dtype(type) : LikelyDType(word);
         RELAYVM_ASSIGN_OR_RETURN(Value scalar, Value::NewTensor(dtype, {}));
         if (Status s = ParseElement(word, dtype, scalar.mutable_data()); !s.ok()) {
           at_ = start;
@@ -178,12 +235,24 @@ class Parser {
         value = std::move(scalar);
       }
     }
-    if (!value.ok()) return value;
-    if (Status s = CheckTensorType(*value, types_, type); !s.ok()) {
-      at_ = start;
-      return Wrong(s.message());
+    if (!value.ok() || !typed) return value;
+    bool same = value->dtype() == types_.dtype(type);
+    if (same && CheckShape(*value, types_, type).ok()) return value;
+    at_ = start;
+    return Wrong(fmt::format("expected {}, which {} is not", types_.ToString(type), TensorTypeOf(*value)));
+  }
+
+  // As Relay reads it: 3, 2.5f, True, 3i64.
+  static DType LikelyDType(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of("[ "), text.size()));
+    char element[8];
+    for (DType dtype : {DType::kInt32, DType::kFloat32}) {
+      if (ParseElement(text, dtype, element).ok()) return dtype;
     }
-    return value;
+    for (int code = 0; code < kNumDTypes; ++code) {
+      if (ParseElement(text, static_cast<DType>(code), element).ok()) return static_cast<DType>(code);
+    }
+    return DType::kFloat32;
   }
 
   Result<std::string> File() {
@@ -334,6 +403,7 @@ class Parser {
   }
 
   std::string Describe(const Frame& frame) const {
+    if (types_.kind(frame.type) == Kind::kTypeVar) return "the tuple";
     if (types_.kind(frame.type) == Kind::kTuple) return "the tuple " + types_.ToString(frame.type);
     return types_.adt(frame.type).constructors[frame.tag].name;
   }
@@ -369,16 +439,10 @@ class Parser {
 
 }  // namespace
 
-Status CheckTensorType(const Value& tensor, const TypeTable& types, TypeTable::Id type) {
-  bool fits = types.kind(type) == Kind::kTensor && tensor.dtype() == types.dtype(type) &&
-              tensor.dims().size() == types.dims(type).size();
-  for (size_t i = 0; fits && i < tensor.dims().size(); ++i) {
-    int64_t dim = types.dims(type)[i];
-    fits = dim < 0 || dim == tensor.dims()[i];
-  }
-  if (fits) return OkStatus();
-  return {StatusCode::kInvalidInput,
-          fmt::format("expected {}, which {} is not", types.ToString(type), TensorTypeOf(tensor))};
+Result<Value> FitTensor(const Value& tensor, const TypeTable& types, TypeTable::Id type) {
+  if (types.kind(type) == Kind::kTypeVar) return tensor;
+  RELAYVM_RETURN_IF_ERROR(CheckShape(tensor, types, type));
+  return ConvertTensor(tensor, types.dtype(type));
 }
 
 bool IsFillHead(std::string_view text) {

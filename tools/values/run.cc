@@ -110,11 +110,11 @@ Status Save(const std::string& path, const ExportInfo& function, const std::vect
       return {StatusCode::kInvalidInput,
               fmt::format("--output {}: the result has {} tensors; write an .npz", path, tensors.size())};
     }
-    return WriteNpyFile(path, ToHostTensor(tensors[0]));
+    return WriteNpyFile(path, ToFileTensor(tensors[0]));
   }
   std::vector<std::string> names = TensorNames(function, tensors.size());
   NamedTensors named;
-  for (size_t i = 0; i < tensors.size(); ++i) named.emplace_back(names[i], ToHostTensor(tensors[i]));
+  for (size_t i = 0; i < tensors.size(); ++i) named.emplace_back(names[i], ToFileTensor(tensors[i]));
   return WriteNpz(path, named);
 }
 

@@ -10,6 +10,8 @@
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npy.h"
+#include "kernels/te/scalar.h"
+#include "tools/values/numbers.h"
 
 namespace relayvm::tools {
 namespace {
@@ -115,6 +117,38 @@ te::HostTensor ToHostTensor(const Value& value) {
   tensor.data.resize(value.bytes());
   if (!tensor.data.empty()) std::memcpy(tensor.data.data(), value.data(), tensor.data.size());
   return tensor;
+}
+
+te::HostTensor ToFileTensor(const Value& value) {
+  te::HostTensor tensor = ToHostTensor(value);
+  if (tensor.dtype == DType::kBFloat16) tensor.dtype = DType::kUInt16;
+  return tensor;
+}
+
+Result<Value> ConvertTensor(const Value& tensor, DType dtype) {
+  DType from = tensor.dtype();
+  if (from == dtype) return tensor;
+  if (from == DType::kUInt16 && dtype == DType::kBFloat16) {
+    return Value::CopyTensor(dtype, tensor.dims(), tensor.data());
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Value out, Value::NewTensor(dtype, tensor.dims()));
+  const char* source = static_cast<const char*>(tensor.data());
+  char* target = static_cast<char*>(out.mutable_data());
+  int64_t count = tensor.num_elements();
+  for (int64_t i = 0; i < count; ++i, source += DTypeBytes(from), target += DTypeBytes(dtype)) {
+    te::Scalar x = te::ReadElement(from, source);
+    te::Scalar y = te::ApplyCast(from, dtype, x);
+    te::WriteElement(dtype, y, target);
+    if (IsFloat(dtype)) continue;
+    // The same number? uint64 holds its upper half as negative numbers.
+    bool same = IsFloat(from) ? ElementAsDouble(dtype, target) == x.f : x.i == y.i;
+    bool sign_differs = !IsFloat(from) && (from == DType::kUInt64) != (dtype == DType::kUInt64) && x.i < 0;
+    if (same && !sign_differs) continue;
+    return {StatusCode::kInvalidInput,
+            fmt::format("element {}, {}, is not a value of {}; the tensor is {}", i, ShortestElement(from, source),
+                        DTypeName(dtype), TensorTypeOf(tensor))};
+  }
+  return out;
 }
 
 std::string TensorTypeOf(const Value& value) {

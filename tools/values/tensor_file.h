@@ -19,6 +19,12 @@ Result<Value> ValueFromNpy(std::span<const std::byte> bytes);
 Result<Value> ToValue(const te::HostTensor& tensor);
 // REQUIRES: value.is_tensor().
 te::HostTensor ToHostTensor(const Value& value);
+// The same for a file, which has no bfloat16: its bits, as uint16.
+te::HostTensor ToFileTensor(const Value& value);
+
+// The tensor in another dtype, where that loses nothing but digits of floats: integers must be in range, and a float that becomes an
+// integer must be one. uint16 is taken as the bits of bfloat16. Fails with kInvalidInput, naming the element.
+Result<Value> ConvertTensor(const Value& tensor, DType dtype);
 
 // "Tensor[(2, 3), float32]", "float32" for a scalar. REQUIRES: value.is_tensor().
 std::string TensorTypeOf(const Value& value);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "bytecode/io/npy.h"
+#include "tools/values/numbers.h"
 #include "tools/values/testing.h"
 
 namespace relayvm::tools {
@@ -53,6 +54,49 @@ TEST_CASE("a large file that is cut short") {
   Result<Value> value = LoadNpy(folder / "t.npy");
   REQUIRE(!value.ok());
   CHECK(value.status().message().find("truncated") != std::string::npos);
+}
+
+template <typename T>
+Value Tensor(DType dtype, const std::vector<T>& values) {
+  return *Value::CopyTensor(dtype, std::vector<int64_t>{static_cast<int64_t>(values.size())}, values.data());
+}
+
+TEST_CASE("conversions that lose nothing but digits") {
+  struct Case {
+    Value from;
+    DType dtype;
+    const char* result;  // the last element, or the error
+  };
+  const Case cases[] = {
+      {Tensor<int64_t>(DType::kInt64, {1, -7}), DType::kInt32, "-7"},
+      {Tensor<int64_t>(DType::kInt64, {200}), DType::kUInt8, "200"},
+      {Tensor<int64_t>(DType::kInt64, {1, 300}), DType::kUInt8,
+       "element 1, 300, is not a value of uint8; the tensor is Tensor[(2), int64]"},
+      {Tensor<int64_t>(DType::kInt64, {-1}), DType::kUInt64,
+       "element 0, -1, is not a value of uint64; the tensor is Tensor[(1), int64]"},
+      {Tensor<uint64_t>(DType::kUInt64, {UINT64_MAX}), DType::kInt64,
+       "element 0, 18446744073709551615, is not a value of int64; the tensor is Tensor[(1), uint64]"},
+      {Tensor<double>(DType::kFloat64, {0.1}), DType::kFloat32, "0.1"},
+      {Tensor<double>(DType::kFloat64, {3}), DType::kInt32, "3"},
+      {Tensor<double>(DType::kFloat64, {2.5}), DType::kInt32,
+       "element 0, 2.5, is not a value of int32; the tensor is Tensor[(1), float64]"},
+      {Tensor<double>(DType::kFloat64, {1e300}), DType::kInt64,
+       "element 0, 1e+300, is not a value of int64; the tensor is Tensor[(1), float64]"},
+      {Tensor<int32_t>(DType::kInt32, {1}), DType::kBool, "true"},
+      {Tensor<int32_t>(DType::kInt32, {2}), DType::kBool,
+       "element 0, 2, is not a value of bool; the tensor is Tensor[(1), int32]"},
+      {Tensor<uint16_t>(DType::kUInt16, {0x4048}), DType::kBFloat16, "3.12"},
+      {Tensor<int32_t>(DType::kInt32, {3}), DType::kFloat16, "3"},
+  };
+  for (const Case& c : cases) {
+    Result<Value> to = ConvertTensor(c.from, c.dtype);
+    if (!to.ok()) {
+      CHECK(to.status().message() == c.result);
+      continue;
+    }
+    const char* last = static_cast<const char*>(to->data()) + to->bytes() - DTypeBytes(c.dtype);
+    CHECK(ShortestElement(c.dtype, last) == c.result);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bytecode/program.h"
@@ -37,6 +38,11 @@ class TypeTable {
   const AdtInfo& adt(Id type) const { return program_.adts[nodes_[type].shallow.index]; }
   // REQUIRES: kAdt, tag < adt(type).constructors.size().
   const std::vector<Id>& ConstructorFields(Id type, uint32_t tag);
+
+  // For values whose type is not told. A tuple of `count` fields, all of type `field`; the ADT that has a constructor of this name,
+  // its type arguments unknown.
+  const std::vector<Id>& TupleOf(Id field, size_t count);
+  std::optional<Id> FindAdtOf(std::string_view constructor);
 
   // As Relay writes it.
   std::string ToString(Id type) const;

@@ -1,0 +1,63 @@
+#include <limits>
+
+#include "kernels/op/testing.h"
+
+namespace relayvm::op_testing {
+namespace {
+
+const te::HostTensor kData = F32({2, 3}, {1, -2, 3, 4, 5, -6});
+
+TEST_CASE("sum: axes, keepdims, exclude") {
+  CheckOp("sum", {}, {kData}, {F32({}, {5})});
+  CheckOp("sum", {{"axis", List({1})}}, {kData}, {F32({2}, {2, 3})});
+  CheckOp("sum", {{"axis", -2}}, {kData}, {F32({3}, {5, 3, -3})});
+  CheckOp("sum", {{"axis", List({0, 1})}, {"keepdims", true}}, {kData}, {F32({1, 1}, {5})});
+  CheckOp("sum", {{"axis", List({0})}, {"exclude", true}}, {kData}, {F32({2}, {2, 3})});
+  CheckOp("sum", {{"axis", List({})}}, {kData}, {kData});
+  CheckOp("sum", {{"axis", List({1})}}, {F32({2, 0}, {})}, {F32({2}, {0, 0})});
+  CheckOp("sum", {}, {F32({}, {3})}, {F32({}, {3})});
+  CheckFails("sum", {{"axis", List({2})}}, {kData}, "out of range");
+}
+
+TEST_CASE("the other reductions") {
+  CheckOp("prod", {{"axis", List({1})}}, {kData}, {F32({2}, {-6, -120})});
+  CheckOp("max", {{"axis", List({0})}}, {kData}, {F32({3}, {4, 5, 3})});
+  CheckOp("min", {{"axis", List({0})}}, {kData}, {F32({3}, {1, -2, -6})});
+  const te::HostTensor b = Bool({2, 2}, {1, 0, 1, 1});
+  CheckOp("all", {{"axis", List({1})}}, {b}, {Bool({2}, {0, 1})});
+  CheckOp("any", {{"axis", List({1})}, {"keepdims", true}}, {b}, {Bool({2, 1}, {1, 1})});
+  CheckFails("all", {}, {kData}, "bool");
+}
+
+TEST_CASE("max and min ignore NaN") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CheckOp("max", {}, {F32({3}, {nan, 2, nan})}, {F32({}, {2})});
+  CheckOp("min", {}, {F32({3}, {2, nan, 3})}, {F32({}, {2})});
+}
+
+TEST_CASE("mean divides in the input's dtype") {
+  CheckOp("mean", {{"axis", List({1})}}, {F32({2, 4}, {1, 2, 3, 4, 5, 6, 7, 9})}, {F32({2}, {2.5, 6.75})});
+  CheckOp("mean", {}, {I32({3}, {-1, -2, -4})}, {I32({}, {-2})});
+}
+
+TEST_CASE("variance takes the mean with kept dimensions") {
+  const te::HostTensor x = F32({2, 2}, {1, 3, 10, 14});
+  const te::HostTensor mean = F32({2, 1}, {2, 12});
+  const Options by_row{.static_args = {1}};
+  CheckOp("variance", {{"axis", List({1})}}, {x, mean}, {F32({2}, {1, 4})}, by_row);
+  CheckOp("variance", {{"axis", List({1})}, {"unbiased", true}, {"keepdims", true}}, {x, mean},
+          {F32({2, 1}, {2, 8})}, by_row);
+  CheckFails("variance", {}, {x, F32({2}, {2, 12})}, "rank");
+}
+
+TEST_CASE("argmax and argmin: ties go to the first, or to the last") {
+  const te::HostTensor x = F32({2, 3}, {7, 1, 7, 0, 2, 2});
+  CheckOp("argmax", {{"axis", List({1})}}, {x}, {I32({2}, {0, 1})});
+  CheckOp("argmax", {{"axis", List({1})}, {"select_last_index", true}}, {x}, {I32({2}, {2, 2})});
+  CheckOp("argmin", {{"axis", List({-1})}, {"keepdims", true}}, {x}, {I32({2, 1}, {1, 0})});
+  CheckOp("argmax", {}, {x}, {I32({}, {0})});
+  CheckOp("argmin", {}, {F32({}, {5})}, {I32({}, {0})});
+}
+
+}  // namespace
+}  // namespace relayvm::op_testing
