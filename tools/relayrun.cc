@@ -1,9 +1,10 @@
-// relayrun: compiles a Relay program and runs it, in one process. The command line is the user's contract:
+// relayrun: compiles a Relay program and runs it, in one process. The command line is the user's
+// contract:
 //
 //   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|reference]
 //
-// `reference` runs the typed program with plain loops, slow and obviously right. Exit status: as vmrun's.
-// Tested by tools_test.cc.
+// `reference` runs the typed program with plain loops, slow and obviously right. Exit status: as
+// vmrun's. Tested by tools_test.cc.
 #include <algorithm>
 #include <chrono>
 
@@ -14,7 +15,8 @@
 namespace relayvm::tools {
 namespace {
 
-Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileFlags& compile, const RunFlags& run) {
+Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileFlags& compile,
+                                               const RunFlags& run) {
   if (kind == "reference") {
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(compile.input, compile.options));
     RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(std::move(module)));
@@ -32,7 +34,8 @@ Exit Main(int argc, char** argv) {
   std::string executor = "vm";
   compile.AddTo(app);
   run.AddTo(app, /*with_function=*/false);
-  app.add_option("--executor", executor, "what runs the program: vm, or reference (slow and obviously right)")
+  app.add_option("--executor", executor,
+                 "what runs the program: vm, or reference (slow and obviously right)")
       ->check(CLI::IsMember({"vm", "reference"}));
   std::vector<std::string> args = NormalizeArguments(argc, argv);
   std::reverse(args.begin(), args.end());

@@ -1,4 +1,5 @@
-// The tools as a user runs them: relayc, vmrun and relayrun on small programs, their output and exit statuses.
+// The tools as a user runs them: relayc, vmrun and relayrun on small programs, their output and
+// exit statuses.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -25,7 +26,9 @@ struct Outcome {
 
 class Shell : public testing::TempFolder {
  public:
-  void Write(const std::string& name, const std::string& text) const { std::ofstream(*this / name) << text; }
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(*this / name) << text;
+  }
   std::string Read(const std::string& name) const {
     std::ostringstream text;
     text << std::ifstream(*this / name).rdbuf();
@@ -33,9 +36,11 @@ class Shell : public testing::TempFolder {
   }
   // Runs in this folder.
   Outcome Run(const std::string& command) const {
-    std::string all = fmt::format("cd '{}' && PATH='{}':$PATH && {} >out.txt 2>err.txt", *this / "", TOOLS_PATH, command);
+    std::string all = fmt::format("cd '{}' && PATH='{}':$PATH && {} >out.txt 2>err.txt", *this / "",
+                                  TOOLS_PATH, command);
     int status = std::system(all.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), Read("out.txt"), Read("err.txt")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), Read("out.txt"),
+            Read("err.txt")};
   }
   void Compile(const std::string& name, const std::string& text) const {
     Write(name + ".relay", "#[version = \"0.0.5\"]\n" + text);
@@ -70,8 +75,11 @@ TEST_CASE("a tensor program: inputs, printing, files") {
   CHECK(o.out == "Tensor[(1, 2), float32] [[2.5, 3.5]]\n");
   o = shell.Run("vmrun add.vmx --input r.npy --input '[0,1]' --expect r.npy");
   CHECK(o.status == 4);
-  CHECK(o.err.find("out0: values differ in 1 of 2 places, most at [0, 1]: found 3.5, expected 2.5") != std::string::npos);
-  CHECK(shell.Run("vmrun add.vmx --input r.npy --input '[0,1]' --expect r.npy --atol 1").status == 0);
+  CHECK(
+      o.err.find("out0: values differ in 1 of 2 places, most at [0, 1]: found 3.5, expected 2.5") !=
+      std::string::npos);
+  CHECK(shell.Run("vmrun add.vmx --input r.npy --input '[0,1]' --expect r.npy --atol 1").status ==
+        0);
 }
 
 TEST_CASE("values with structure") {
@@ -149,7 +157,8 @@ TEST_CASE("measurements") {
   Shell shell;
   shell.Compile("add", kAdd);
   Outcome o = shell.Run(
-      "vmrun add.vmx --input 100x2xf32=random --input 2xf32=1 --repeat 5 --stats --profile p.json --json --threads 2");
+      "vmrun add.vmx --input 100x2xf32=random --input 2xf32=1 --repeat 5 --stats --profile p.json "
+      "--json --threads 2");
   CHECK(o.err == "");
   Json all = Json::parse(o.out);
   CHECK(all["result"]["shape"] == Json({100, 2}));
@@ -158,7 +167,8 @@ TEST_CASE("measurements") {
   CHECK(all["stats"]["allocations"] > 0);
   CHECK(all["profile"][0]["calls"] == 5);
   CHECK(Json::parse(shell.Read("p.json"))["traceEvents"].size() == 5);
-  o = shell.Run("vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --repeat 3 --stats --profile --trace");
+  o = shell.Run(
+      "vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --repeat 3 --stats --profile --trace");
   CHECK(o.out == "Tensor[(1, 2), float32] [[2., 2.]]\n");
   for (const char* text : {"median ms", "peak memory", "mean us", "ret.r"}) {
     CAPTURE(text);
@@ -174,22 +184,26 @@ TEST_CASE("the reference interpreter and the VM agree") {
   const Case cases[] = {
       {kAdd, "--input 3x2xf32=random --input 2xf32=random"},
       {kReverse, "--input 'Cons(1, Cons(2, Nil))'"},
-      {"def @main(%x: Tensor[(?, 4), float32], %w: Tensor[(3, 4), float32]) { nn.softmax(nn.dense(%x, %w, units=3)) }\n",
+      {"def @main(%x: Tensor[(?, 4), float32], %w: Tensor[(3, 4), float32]) { "
+       "nn.softmax(nn.dense(%x, %w, units=3)) }\n",
        "--input 5x4xf32=random --input 3x4xf32=random"},
       {"def @main(%x: int32, %n: int32) -> int32 {\n"
        "  if (less(%x, %n)) { @main(multiply(%x, 3), %n) } else { subtract(%x, %n) }\n}\n",
        "--input 1 --input 1000"},
-      {"def @main(%f: float32) { let %g = fn (%y: float32) -> float32 { power(%y, %f) }; (%g(2f), %g(3f)) }\n",
+      {"def @main(%f: float32) { let %g = fn (%y: float32) -> float32 { power(%y, %f) }; (%g(2f), "
+       "%g(3f)) }\n",
        "--input 2.5"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.text);
     shell.Write("p.relay", std::string("#[version = \"0.0.5\"]\n") + c.text);
-    Outcome reference = shell.Run(fmt::format("relayrun p.relay {} --executor reference --output r.npz --json", c.inputs));
+    Outcome reference = shell.Run(
+        fmt::format("relayrun p.relay {} --executor reference --output r.npz --json", c.inputs));
     CHECK(reference.err == "");
     CHECK(reference.status == 0);
     for (const char* level : {"-O0", "-O3"}) {
-      Outcome vm = shell.Run(fmt::format("relayrun p.relay {} {} --expect r.npz --json", level, c.inputs));
+      Outcome vm =
+          shell.Run(fmt::format("relayrun p.relay {} {} --expect r.npz --json", level, c.inputs));
       CHECK(vm.err == "");
       CHECK(vm.status == 0);
     }

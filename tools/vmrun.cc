@@ -1,11 +1,13 @@
 // vmrun: runs a function of a compiled program. The command line is the user's contract:
 //
-//   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N] [--repeat N]
-//         [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE] [--timeout SECONDS] [--stats]
+//   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
+//   [--repeat N]
+//         [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE] [--timeout SECONDS]
+//         [--stats]
 //
-// Results go to standard output, measurements and errors to standard error. Exit status: 0 done, 1 wrong usage, 2 bad
-// input (program, file, tensor), 3 the program failed while running, 4 --expect did not match.
-// Tested by tools_test.cc.
+// Results go to standard output, measurements and errors to standard error. Exit status: 0 done, 1
+// wrong usage, 2 bad input (program, file, tensor), 3 the program failed while running, 4 --expect
+// did not match. Tested by tools_test.cc.
 #include <chrono>
 
 #include "tools/values/run.h"

@@ -17,8 +17,14 @@ constexpr size_t kSlackPages = (1 << 20) / kPageBytes;
 constexpr size_t PagesOf(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
 
 void* MapPages(size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
+}
+
+void UnmapPages(void* p, size_t bytes) {
+  UnpoisonMemory(p, bytes);
+  munmap(p, bytes);
 }
 
 // A mapping of `bytes` at a multiple of `bytes`, a power of two.
@@ -50,11 +56,11 @@ Heap::Span* Heap::EmptySpan() {
 Heap::Heap() { bins_.fill({EmptySpan(), nullptr}); }
 
 Heap::~Heap() {
-  for (auto [block, bytes] : huge_) munmap(block, bytes);
-  for (auto [block, bytes] : free_huge_) munmap(block, bytes);
+  for (auto [block, bytes] : huge_) UnmapPages(block, bytes);
+  for (auto [block, bytes] : free_huge_) UnmapPages(block, bytes);
   while (chunks_ != nullptr) {
     Chunk* next = chunks_->next;
-    munmap(chunks_, kChunkBytes);
+    UnmapPages(chunks_, kChunkBytes);
     chunks_ = next;
   }
 }
@@ -170,6 +176,7 @@ Heap::Span* Heap::TakeRun(unsigned granules) {
       found->granules = static_cast<uint16_t>(granules);
       found[granules - 1].state = State::kInside;
       found->state = State::kRun;
+      UnpoisonMemory(MemoryOf(found), granules * kGranuleBytes);
       return found;
     }
     if (!AddChunk()) return nullptr;
@@ -206,7 +213,7 @@ void Heap::KeepWithinTarget() {
     if (!free_huge_.empty()) {
       auto [block, bytes] = free_huge_.front();
       free_huge_.erase(free_huge_.begin());
-      munmap(block, bytes);
+      UnmapPages(block, bytes);
       kept_pages_ -= PagesOf(bytes);
     } else if (oldest_ != nullptr) {
       Purge(oldest_);
@@ -232,7 +239,7 @@ bool Heap::ReturnEmptySpans() {
 void Heap::Trim() {
   ReturnEmptySpans();
   for (auto [block, bytes] : free_huge_) {
-    munmap(block, bytes);
+    UnmapPages(block, bytes);
     kept_pages_ -= PagesOf(bytes);
   }
   free_huge_.clear();
@@ -271,6 +278,7 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
   void* block = span->free;
   if (block != nullptr) {
     span->free = *static_cast<void**>(block);
+    UnpoisonMemory(block, bytes);
   } else {
     block = MemoryOf(span) + bytes * span->fresh++;
     TouchSpan(span, PagesOf(bytes * span->fresh));
@@ -335,6 +343,7 @@ void Heap::FreeLarge(void* block, size_t bytes) {
   if (bytes > kMaxRunBytes) return FreeHuge(block);
   Span* run = SpanOf(block);
   used_pages_ -= TouchedPages(run, run->granules);
+  PoisonMemory(block, bytes);
   ReturnRun(run);
 }
 
@@ -352,7 +361,7 @@ void* Heap::AllocateHuge(size_t bytes) {
     kept_pages_ -= PagesOf(mapped);
     free_huge_.erase(best);
     if (mapped - bytes > bytes / 8) {
-      munmap(static_cast<char*>(block) + bytes, mapped - bytes);
+      UnmapPages(static_cast<char*>(block) + bytes, mapped - bytes);
       mapped = bytes;
     }
   } else {
@@ -360,6 +369,7 @@ void* Heap::AllocateHuge(size_t bytes) {
     if (block == nullptr) return nullptr;
     madvise(block, bytes, MADV_HUGEPAGE);
   }
+  UnpoisonMemory(block, mapped);
   huge_.emplace(block, mapped);
   used_pages_ += PagesOf(mapped);
   peak_pages_ = std::max(peak_pages_, used_pages_);
@@ -371,6 +381,7 @@ void Heap::FreeHuge(void* block) {
   auto it = huge_.find(block);
   assert(it != huge_.end());
   free_huge_.push_back(*it);
+  PoisonMemory(block, it->second);
   used_pages_ -= PagesOf(it->second);
   kept_pages_ += PagesOf(it->second);
   huge_.erase(it);

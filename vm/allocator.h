@@ -1,13 +1,14 @@
 // Heap: the memory of one invocation.
 //
-//   chunk    64 MiB of address space, aligned to its size; granule 0 holds a Span for each of its 1,024 granules of 64 KiB
-//   span     one granule cut into blocks of one size class (up to 16 KiB): a free list, and a tail never used yet
-//   run      one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
-//   huge     a mapping of its own
+//   chunk    64 MiB of address space, aligned to its size; granule 0 holds a Span for each of its
+//   1,024 granules of 64 KiB span     one granule cut into blocks of one size class (up to 16 KiB):
+//   a free list, and a tail never used yet run      one or more granules for one larger block (up
+//   to 32 MiB); neighbours coalesce when free huge     a mapping of its own
 //
-// Pages of free runs stay resident only while the pages in use plus those kept stay within what this run or the one before
-// needed at its peak (and an eighth, and 1 MiB); beyond that the oldest free ones go back to the OS. So resident memory is
-// bounded by the largest live set, whatever sequence of sizes comes, and equal runs fault no pages in again.
+// Pages of free runs stay resident only while the pages in use plus those kept stay within what
+// this run or the one before needed at its peak (and an eighth, and 1 MiB); beyond that the oldest
+// free ones go back to the OS. So resident memory is bounded by the largest live set, whatever
+// sequence of sizes comes, and equal runs fault no pages in again.
 //
 // One thread at a time, except FreeExported. No locks and no atomics on its paths.
 // Tested by allocator_test.cc.
@@ -22,6 +23,8 @@
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "vm/sanitizers.h"
 
 namespace relayvm::vm {
 
@@ -43,9 +46,11 @@ class Heap {
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
-  // Gives the heap up by its owner. It goes away once the last exported block is freed; until then it holds only those.
+  // Gives the heap up by its owner. It goes away once the last exported block is freed; until then
+  // it holds only those.
   void Orphan();
-  // True when no exported block is outstanding, so that the heap may be handed to another invocation.
+  // True when no exported block is outstanding, so that the heap may be handed to another
+  // invocation.
   bool CanBeReused() const { return references_.load(std::memory_order_acquire) == 1; }
 
   // Starts a run: `limit` bounds live bytes. What was freed by other threads comes back.
@@ -56,8 +61,8 @@ class Heap {
   void Trim();
   HeapStats stats() const;
 
-  // 16-byte aligned; 64-byte aligned when `bytes` is a multiple of 64. Null when the limit or the machine's memory is reached.
-  // REQUIRES: 0 < bytes <= kMaxSmall.
+  // 16-byte aligned; 64-byte aligned when `bytes` is a multiple of 64. Null when the limit or the
+  // machine's memory is reached. REQUIRES: 0 < bytes <= kMaxSmall.
   void* AllocateSmall(size_t bytes) {
     unsigned size_class = SizeClass(bytes);
     Bin& bin = bins_[size_class];
@@ -66,6 +71,7 @@ class Heap {
       return AllocateSmallSlow(size_class);
     }
     bin.current->free = *static_cast<void**>(block);
+    UnpoisonMemory(block, ClassBytes(size_class));
     ++bin.current->used;
     Count(ClassBytes(size_class));
     return block;
@@ -75,7 +81,10 @@ class Heap {
     live_ -= ClassBytes(span->size_class);
     *static_cast<void**>(block) = span->free;
     span->free = block;
-    if (--span->used == 0 || span->state == State::kFull) [[unlikely]] SpanChanged(span);
+    PoisonMemory(static_cast<char*>(block) + sizeof(void*),
+                 ClassBytes(span->size_class) - sizeof(void*));
+    if (--span->used == 0 || span->state == State::kFull) [[unlikely]]
+      SpanChanged(span);
   }
 
   // Page-aligned. REQUIRES: bytes > kMaxSmall (smaller ones waste a granule).
@@ -88,15 +97,16 @@ class Heap {
 
  private:
   enum class State : uint8_t { kFree, kRun, kExported, kPartial, kFull, kInside };
-  struct Span {  // of a granule; of a run's first granule, and of the last one of a free run (granules only)
+  struct Span {  // of a granule; of a run's first granule, and of the last one of a free run
+                 // (granules only)
     void* free;
-    Span *previous, *next;              // in a list of free runs, or of a bin's partial spans
-    Span *older, *newer;                // in the list of free runs with resident pages
-    uint32_t used, fresh;               // blocks: handed out, and first never used
-    uint16_t granules;                  // of a run
+    Span *previous, *next;  // in a list of free runs, or of a bin's partial spans
+    Span *older, *newer;    // in the list of free runs with resident pages
+    uint32_t used, fresh;   // blocks: handed out, and first never used
+    uint16_t granules;      // of a run
     uint8_t size_class;
     State state;
-    uint8_t touched;                    // pages of this granule that may be resident: a prefix
+    uint8_t touched;  // pages of this granule that may be resident: a prefix
   };
   struct Chunk {
     Chunk *previous, *next;
@@ -165,9 +175,9 @@ class Heap {
   uint64_t nonempty_runs_ = 0;  // bit by bin
   Span *oldest_ = nullptr, *newest_ = nullptr;
   Chunk* chunks_ = nullptr;
-  std::map<void*, size_t> huge_;                         // live and exported: mapped bytes
+  std::map<void*, size_t> huge_;  // live and exported: mapped bytes
   std::set<void*> exported_huge_;
-  std::vector<std::pair<void*, size_t>> free_huge_;      // resident, oldest first
+  std::vector<std::pair<void*, size_t>> free_huge_;  // resident, oldest first
   // Pages of 4 KiB: in use, and free but resident; the highest use in this run and the one before.
   size_t used_pages_ = 0, kept_pages_ = 0, peak_pages_ = 0, previous_peak_pages_ = 0;
 

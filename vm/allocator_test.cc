@@ -46,7 +46,8 @@ TEST_CASE("heap: every size is aligned and of its own") {
     blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(bytes)));
     CHECK(reinterpret_cast<uintptr_t>(blocks.back().data) % (bytes % 64 == 0 ? 64 : 16) == 0);
   }
-  for (size_t bytes : {size_t{16385}, size_t{65536}, size_t{65537}, size_t{1} << 20, Heap::kMaxRunBytes, Heap::kMaxRunBytes + 1}) {
+  for (size_t bytes : {size_t{16385}, size_t{65536}, size_t{65537}, size_t{1} << 20,
+                       Heap::kMaxRunBytes, Heap::kMaxRunBytes + 1}) {
     blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(bytes)));
     CHECK(reinterpret_cast<uintptr_t>(blocks.back().data) % 4096 == 0);
   }
@@ -68,7 +69,8 @@ TEST_CASE("heap: random allocations and frees keep blocks apart, and all comes b
       blocks.pop_back();
     } else {
       int log = static_cast<int>(random() % 19);
-      blocks.push_back(Allocate(*heap.heap, (size_t{1} << log) + random() % (size_t{1} << log), static_cast<char>(random())));
+      blocks.push_back(Allocate(*heap.heap, (size_t{1} << log) + random() % (size_t{1} << log),
+                                static_cast<char>(random())));
     }
   }
   for (const Block& b : blocks) {
@@ -96,11 +98,20 @@ TEST_CASE("heap: a limit is kept to the byte, and null is no harm") {
   CHECK(heap->stats().peak_bytes <= 100'000);
 }
 
+// Makes the pages of a block resident.
+Block AllocateTouched(Heap& heap, size_t bytes) {
+  void* p = bytes <= Heap::kMaxSmall ? heap.AllocateSmall(bytes) : heap.AllocateLarge(bytes);
+  REQUIRE(p != nullptr);
+  auto* data = static_cast<char*>(p);
+  for (size_t i = 0; i < bytes; i += 4096) data[i] = 1;
+  return {data, bytes, 1};
+}
+
 // One run of a chain of tensors: each step allocates the next before it frees the last.
 void RunChain(Heap& heap, size_t bytes) {
-  Block last = Allocate(heap, bytes, 1);
+  Block last = AllocateTouched(heap, bytes);
   for (int i = 0; i < 10; ++i) {
-    Block next = Allocate(heap, bytes + static_cast<size_t>(i) * 100, 2);
+    Block next = AllocateTouched(heap, bytes + static_cast<size_t>(i) * 100);
     Free(heap, last);
     last = next;
   }
@@ -132,7 +143,8 @@ TEST_CASE("heap: whatever shapes come, resident memory stays near the largest ru
   }
 }
 
-TEST_CASE("heap: pages kept for the next run are those that a run needs; small runs give them back") {
+TEST_CASE(
+    "heap: pages kept for the next run are those that a run needs; small runs give them back") {
   TestHeap heap;
   RunChain(*heap.heap, 8 << 20);
   size_t after_large = heap->stats().resident_bytes;

@@ -24,15 +24,20 @@ std::string Describe(const Object* object) {
     case ObjectKind::kTensor: {
       auto* tensor = static_cast<const Tensor*>(object);
       if (tensor->rank == 0) return std::string(DTypeName(tensor->dtype));
-      return fmt::format("Tensor[({}), {}]", fmt::join(tensor->shape(), ", "), DTypeName(tensor->dtype));
+      return fmt::format("Tensor[({}), {}]", fmt::join(tensor->shape(), ", "),
+                         DTypeName(tensor->dtype));
     }
     case ObjectKind::kAdt: {
       auto* adt = static_cast<const Adt*>(object);
-      return fmt::format("a tuple or constructor with tag {} and {} fields", adt->tag, adt->num_fields);
+      return fmt::format("a tuple or constructor with tag {} and {} fields", adt->tag,
+                         adt->num_fields);
     }
-    case ObjectKind::kClosure: return "a function";
-    case ObjectKind::kRef: return "a reference";
-    case ObjectKind::kEmpty: return "nothing";
+    case ObjectKind::kClosure:
+      return "a function";
+    case ObjectKind::kRef:
+      return "a reference";
+    case ObjectKind::kEmpty:
+      return "nothing";
   }
   return "?";
 }
@@ -47,7 +52,8 @@ bool TensorMatches(const ValueType& type, const Object* object) {
   return true;
 }
 
-// Walks a value along its type, without recursion. Types of fields are closures: a type, and what its variables stand for.
+// Walks a value along its type, without recursion. Types of fields are closures: a type, and what
+// its variables stand for.
 class TypeChecker {
  public:
   explicit TypeChecker(const Program& program) : program_(program) {}
@@ -81,7 +87,8 @@ class TypeChecker {
 
   void Push(const Object* object, const ValueType* type, const Environment* environment) {
     // A tree is shared inside only where counts are above one, so only those are remembered.
-    if (object->count.load(std::memory_order_relaxed) > kUncounted + 1 && !FieldsOf(const_cast<Object*>(object)).empty() &&
+    if (object->count.load(std::memory_order_relaxed) > kUncounted + 1 &&
+        !FieldsOf(const_cast<Object*>(object)).empty() &&
         !seen_.insert({object, {type, environment}}).second) {
       return;
     }
@@ -91,7 +98,8 @@ class TypeChecker {
   const Environment* EnvironmentOf(const ValueType& adt, const Environment* outer) {
     std::vector<Bound> args;
     for (const ValueType& arg : adt.args) {
-      if (arg.kind == ValueType::Kind::kTypeVar && outer != nullptr && arg.index < outer->args.size()) {
+      if (arg.kind == ValueType::Kind::kTypeVar && outer != nullptr &&
+          arg.index < outer->args.size()) {
         args.push_back(outer->args[arg.index]);
       } else {
         args.push_back({&arg, outer});
@@ -105,7 +113,8 @@ class TypeChecker {
   }
 
   std::string Mismatch(const Item& item) const {
-    return fmt::format("expected {}, got {}", RelayTypeToString(program_, *item.type.type), Describe(item.object));
+    return fmt::format("expected {}, got {}", RelayTypeToString(program_, *item.type.type),
+                       Describe(item.object));
   }
 
   std::string Visit(Item item) {
@@ -119,22 +128,27 @@ class TypeChecker {
     }
     const ValueType& type = *item.type.type;
     switch (type.kind) {
-      case ValueType::Kind::kTensor: return TensorMatches(type, item.object) ? "" : Mismatch(item);
+      case ValueType::Kind::kTensor:
+        return TensorMatches(type, item.object) ? "" : Mismatch(item);
       case ValueType::Kind::kTuple: {
         auto* tuple = static_cast<const Adt*>(item.object);
-        if (item.object->kind != ObjectKind::kAdt || tuple->tag != 0 || tuple->num_fields != type.args.size()) {
+        if (item.object->kind != ObjectKind::kAdt || tuple->tag != 0 ||
+            tuple->num_fields != type.args.size()) {
           return Mismatch(item);
         }
-        for (size_t i = type.args.size(); i-- > 0;) Push(tuple->fields[i], &type.args[i], item.type.environment);
+        for (size_t i = type.args.size(); i-- > 0;)
+          Push(tuple->fields[i], &type.args[i], item.type.environment);
         return "";
       }
       case ValueType::Kind::kAdt: {
         const AdtInfo& info = program_.adts[type.index];
         auto* adt = static_cast<const Adt*>(item.object);
-        if (item.object->kind != ObjectKind::kAdt || adt->tag >= info.constructors.size()) return Mismatch(item);
+        if (item.object->kind != ObjectKind::kAdt || adt->tag >= info.constructors.size())
+          return Mismatch(item);
         const ConstructorInfo& constructor = info.constructors[adt->tag];
         if (adt->num_fields != constructor.fields.size()) {
-          return fmt::format("{} takes {} fields, got {}", constructor.name, constructor.fields.size(), adt->num_fields);
+          return fmt::format("{} takes {} fields, got {}", constructor.name,
+                             constructor.fields.size(), adt->num_fields);
         }
         const Environment* environment = EnvironmentOf(type, item.type.environment);
         for (size_t i = constructor.fields.size(); i-- > 0;) {
@@ -142,9 +156,12 @@ class TypeChecker {
         }
         return "";
       }
-      case ValueType::Kind::kFunction: return "functions cannot be passed in from the host";
-      case ValueType::Kind::kRef: return "references cannot be passed in from the host";
-      case ValueType::Kind::kTypeVar: return "";
+      case ValueType::Kind::kFunction:
+        return "functions cannot be passed in from the host";
+      case ValueType::Kind::kRef:
+        return "references cannot be passed in from the host";
+      case ValueType::Kind::kTypeVar:
+        return "";
     }
     return "";
   }
@@ -175,7 +192,8 @@ struct OwnerMemory : ExternalMemory {
 
 class Exporter {
  public:
-  Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable) : heap_(heap), executable_(executable) {}
+  Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable)
+      : heap_(heap), executable_(executable) {}
 
   Result<Value> Export(Object* root) {
     Object* result = Empty();
@@ -197,7 +215,9 @@ class Exporter {
       for (Ref* ref : refs_) RetainShared(ref);
       for (Ref* ref : refs_) ReleaseShared(std::exchange(ref->content, Empty()));
       for (Ref* ref : refs_) ReleaseShared(ref);
-      return Status(StatusCode::kUnsupported, "the result holds references that form a cycle; these cannot leave the program");
+      return Status(
+          StatusCode::kUnsupported,
+          "the result holds references that form a cycle; these cannot leave the program");
     }
     return value;
   }
@@ -209,13 +229,15 @@ class Exporter {
     Object** slot;
   };
 
-  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null without memory.
+  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null
+  // without memory.
   Object* Convert(Object* from) {
     if (from->home == Home::kShared) {
       RetainShared(from);
       return from;
     }
-    const bool remember = from->home == Home::kLocal && (!IsUnique(from) || from->kind == ObjectKind::kRef);
+    const bool remember =
+        from->home == Home::kLocal && (!IsUnique(from) || from->kind == ObjectKind::kRef);
     if (remember) {
       auto it = converted_.find(from);
       if (it != converted_.end()) {
@@ -225,10 +247,17 @@ class Exporter {
     }
     Object* to = nullptr;
     switch (from->kind) {
-      case ObjectKind::kEmpty: return from;
-      case ObjectKind::kTensor: to = ConvertTensor(static_cast<Tensor*>(from)); break;
-      case ObjectKind::kAdt: to = NewSharedAdt(static_cast<Adt*>(from)->tag, static_cast<Adt*>(from)->num_fields); break;
-      case ObjectKind::kClosure: to = NewSharedClosure(static_cast<Closure*>(from)->function); break;
+      case ObjectKind::kEmpty:
+        return from;
+      case ObjectKind::kTensor:
+        to = ConvertTensor(static_cast<Tensor*>(from));
+        break;
+      case ObjectKind::kAdt:
+        to = NewSharedAdt(static_cast<Adt*>(from)->tag, static_cast<Adt*>(from)->num_fields);
+        break;
+      case ObjectKind::kClosure:
+        to = NewSharedClosure(static_cast<Closure*>(from)->function);
+        break;
       case ObjectKind::kRef: {
         to = NewSharedRef();
         if (to != nullptr) refs_.push_back(static_cast<Ref*>(to));
@@ -275,7 +304,8 @@ class Exporter {
     if (owner->home == Home::kImmortal) return WrapConstant(from);
     Object* shared_owner = Convert(owner);
     if (shared_owner == nullptr) return nullptr;
-    // The owner may be remembered only by count; a view is one holder, so a lone owner is not asked for twice.
+    // The owner may be remembered only by count; a view is one holder, so a lone owner is not asked
+    // for twice.
     auto* memory = new (std::nothrow) OwnerMemory;
     if (memory == nullptr) {
       ReleaseShared(shared_owner);
@@ -332,10 +362,12 @@ class Exporter {
 
 }  // namespace
 
-Status CheckInputs(const Program& program, const ExportInfo& function, std::span<const Value> inputs) {
+Status CheckInputs(const Program& program, const ExportInfo& function,
+                   std::span<const Value> inputs) {
   if (inputs.size() != function.params.size()) {
     return {StatusCode::kInvalidArgument,
-            fmt::format("{}: expected {} inputs, got {}", function.name, function.params.size(), inputs.size())};
+            fmt::format("{}: expected {} inputs, got {}", function.name, function.params.size(),
+                        inputs.size())};
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Object* object = inputs[i].object() != nullptr ? inputs[i].object() : Empty();
@@ -347,13 +379,14 @@ Status CheckInputs(const Program& program, const ExportInfo& function, std::span
     std::string name = i < function.param_names.size() ? function.param_names[i] : "";
     if (!name.empty() && name.front() != '%') name = "%" + name;
     if (name.empty()) name = std::to_string(i);
-    return {StatusCode::kInvalidArgument, fmt::format("{}: parameter {}: {}", function.name, name, problem)};
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{}: parameter {}: {}", function.name, name, problem)};
   }
   return OkStatus();
 }
 
-Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable, Object* object,
-                           size_t* num_objects) {
+Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
+                           Object* object, size_t* num_objects) {
   Exporter exporter(heap, executable);
   Result<Value> value = exporter.Export(object);
   if (num_objects != nullptr) *num_objects = exporter.num_objects();

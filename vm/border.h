@@ -1,5 +1,5 @@
-// The border of an invocation: values in are checked against the export's types, objects out become values.
-// Tested by border_test.cc.
+// The border of an invocation: values in are checked against the export's types, objects out become
+// values. Tested by border_test.cc.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,16 @@
 
 namespace relayvm::vm {
 
-// Fails with kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], got Tensor[(2, 200), float32]".
-Status CheckInputs(const Program& program, const ExportInfo& function, std::span<const Value> inputs);
+// Fails with kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], got
+// Tensor[(2, 200), float32]".
+Status CheckInputs(const Program& program, const ExportInfo& function,
+                   std::span<const Value> inputs);
 
-// The value of a result. Large tensors change hands without a copy: their memory leaves the heap. What is shared inside the
-// result stays shared; a closure becomes opaque. `num_objects`, if not null, receives how many objects were walked.
-// The object must not be used afterwards, except to release it.
-Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable, Object* object,
-                           size_t* num_objects);
+// The value of a result. Large tensors change hands without a copy: their memory leaves the heap.
+// What is shared inside the result stays shared; a closure becomes opaque. `num_objects`, if not
+// null, receives how many objects were walked. The object must not be used afterwards, except to
+// release it.
+Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
+                           Object* object, size_t* num_objects);
 
 }  // namespace relayvm::vm

@@ -52,7 +52,8 @@ TEST_CASE("inputs: what fits passes, and comes back the same") {
            Case{"()", Value::Tuple({})},
            Case{"data 0(float32[])", List({one, one, one})},
            Case{"data 0(data 0(float32[?\"n\"]))", List({List({vector}), List({})})},
-           Case{"data 1((float32[], data 0(float32[])))", Value::Adt(0, {Value::Tuple({one, List({one})})})},
+           Case{"data 1((float32[], data 0(float32[])))",
+                Value::Adt(0, {Value::Tuple({one, List({one})})})},
            Case{"data 2(float32[])",
                 Value::Adt(1, {one, Value::Adt(1, {Value::Tuple({one, one}), Value::Adt(0, {})})})},
        }) {
@@ -70,17 +71,25 @@ TEST_CASE("inputs: what does not fit is named, with what was expected and what c
     const char* message;
   };
   for (const Case& c : {
-           Case{"float32[?\"n\", 300]", vector, "expected Tensor[(n, 300), float32], got Tensor[(2), float32]"},
+           Case{"float32[?\"n\", 300]", vector,
+                "expected Tensor[(n, 300), float32], got Tensor[(2), float32]"},
            Case{"float32[3]", vector, "expected Tensor[(3), float32], got Tensor[(2), float32]"},
            Case{"int32[2]", vector, "expected Tensor[(2), int32], got Tensor[(2), float32]"},
-           Case{"float32[]", Value::Tuple({}), "expected float32, got a tuple or constructor with tag 0 and 0 fields"},
-           Case{"(float32[])", Value::Tuple({one, one}), "expected (float32,), got a tuple or constructor with tag 0 and 2"},
-           Case{"(float32[], float32[2])", Value::Tuple({one, one}), "expected Tensor[(2), float32], got float32"},
-           Case{"data 0(float32[])", Value::Adt(2, {}), "expected List[float32], got a tuple or constructor with tag 2"},
+           Case{"float32[]", Value::Tuple({}),
+                "expected float32, got a tuple or constructor with tag 0 and 0 fields"},
+           Case{"(float32[])", Value::Tuple({one, one}),
+                "expected (float32,), got a tuple or constructor with tag 0 and 2"},
+           Case{"(float32[], float32[2])", Value::Tuple({one, one}),
+                "expected Tensor[(2), float32], got float32"},
+           Case{"data 0(float32[])", Value::Adt(2, {}),
+                "expected List[float32], got a tuple or constructor with tag 2"},
            Case{"data 0(float32[])", Value::Adt(1, {one}), "Cons takes 2 fields, got 1"},
-           Case{"data 0(float32[])", List({one, vector}), "expected float32, got Tensor[(2), float32]"},
-           Case{"data 0(data 0(float32[]))", List({List({one}), List({vector})}), "expected float32, got Tensor[(2)"},
-           Case{"data 2(float32[])", Value::Adt(1, {one, Value::Adt(1, {one, Value::Adt(0, {})})}), "got float32"},
+           Case{"data 0(float32[])", List({one, vector}),
+                "expected float32, got Tensor[(2), float32]"},
+           Case{"data 0(data 0(float32[]))", List({List({one}), List({vector})}),
+                "expected float32, got Tensor[(2)"},
+           Case{"data 2(float32[])", Value::Adt(1, {one, Value::Adt(1, {one, Value::Adt(0, {})})}),
+                "got float32"},
            Case{"fn", one, "functions cannot be passed in"},
            Case{"ref(float32[])", one, "references cannot be passed in"},
        }) {
@@ -101,13 +110,14 @@ TEST_CASE("inputs: a tree that is shared inside is checked once") {
 }
 
 TEST_CASE("inputs: deep values take no native stack") {
-  std::vector<Value> items(1'000'000, Value::Float32(1));
+  std::vector<Value> items(1'000'000 / testing::kSlowdown, Value::Float32(1));
   Value result = RunOk(LoadText(Identity("data 0(float32[])")), {List(items)});
   CHECK(result.num_fields() == 2);
 }
 
 // A program of one object function whose result may be anything.
-std::shared_ptr<const Executable> Anything(const std::string& body, const std::string& tables = "") {
+std::shared_ptr<const Executable> Anything(const std::string& body,
+                                           const std::string& tables = "") {
   return LoadText(fmt::format(R"(
 .version 1
 {}
@@ -141,14 +151,16 @@ TEST_CASE("results: constants, small and large, outlive the program") {
   {
     std::string hex;
     for (int i = 0; i < 20000; ++i) hex += fmt::format("{:02x}", i % 256);
-    auto executable = Anything(R"(
+    auto executable =
+        Anything(R"(
   const.r r0, c0
   const.r r1, c1
   const.i16 i0, 19000
   tensor.view r2, r1, [i0]
   adt.new r0, #0, [r0!, r1!, r2!]
   ret.r r0!)",
-                               ".constant uint8[4] \"\"\n  .hex 01020304\n.constant uint8[20000] \"\"\n  .hex " + hex + "\n");
+                 ".constant uint8[4] \"\"\n  .hex 01020304\n.constant uint8[20000] \"\"\n  .hex " +
+                     hex + "\n");
     Value result = RunOk(executable, {});
     small = result.field(0);
     large = result.field(2);

@@ -43,8 +43,12 @@ static_assert(RELAYVM_VALUE_REF == static_cast<int>(Value::Kind::kRef));
 
 namespace {
 
-relayvm_status* Fail(Status status) { return status.ok() ? nullptr : new relayvm_status{std::move(status)}; }
-relayvm_status* Fail(StatusCode code, std::string message) { return Fail(Status(code, std::move(message))); }
+relayvm_status* Fail(Status status) {
+  return status.ok() ? nullptr : new relayvm_status{std::move(status)};
+}
+relayvm_status* Fail(StatusCode code, std::string message) {
+  return Fail(Status(code, std::move(message)));
+}
 
 // Runs `body`, which returns a relayvm_status*: no exception crosses to C.
 template <typename Body>
@@ -68,7 +72,8 @@ relayvm_status* GiveValue(Result<Value> result, relayvm_value** out) {
 template <typename T>
 T ReadOptions(const T* options) {
   T read{};
-  if (options != nullptr) std::memcpy(&read, options, std::min<size_t>(options->struct_size, sizeof(T)));
+  if (options != nullptr)
+    std::memcpy(&read, options, std::min<size_t>(options->struct_size, sizeof(T)));
   return read;
 }
 
@@ -85,7 +90,8 @@ relayvm_status* CheckTensorArguments(relayvm_dtype dtype, const int64_t* dims, s
 Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count) {
   std::vector<Value> values;
   for (size_t i = 0; i < count; ++i) {
-    if (inputs[i] == nullptr) return Status(StatusCode::kInvalidArgument, "input " + std::to_string(i) + " is NULL");
+    if (inputs[i] == nullptr)
+      return Status(StatusCode::kInvalidArgument, "input " + std::to_string(i) + " is NULL");
     values.push_back(inputs[i]->value);
   }
   return values;
@@ -112,13 +118,15 @@ void relayvm_status_free(relayvm_status* status) { delete status; }
 
 // --- Runtime ---
 
-relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options, relayvm_runtime** out) {
+relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options,
+                                       relayvm_runtime** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     relayvm_runtime_options read = ReadOptions(options);
     relayvm::RuntimeOptions runtime_options;
     if (read.num_threads != 0) runtime_options.num_threads = read.num_threads;
-    if (read.max_idle_workspaces != 0) runtime_options.max_idle_workspaces = read.max_idle_workspaces;
+    if (read.max_idle_workspaces != 0)
+      runtime_options.max_idle_workspaces = read.max_idle_workspaces;
     auto runtime = relayvm::Runtime::Create(runtime_options);
     if (!runtime.ok()) return Fail(runtime.status());
     *out = new relayvm_runtime{std::move(runtime).value()};
@@ -164,11 +172,13 @@ size_t relayvm_program_num_params(const relayvm_program* program, size_t functio
   const relayvm::ExportInfo* e = Export(program, function);
   return e == nullptr ? 0 : e->params.size();
 }
-const char* relayvm_program_param_name(const relayvm_program* program, size_t function, size_t param) {
+const char* relayvm_program_param_name(const relayvm_program* program, size_t function,
+                                       size_t param) {
   const relayvm::ExportInfo* e = Export(program, function);
   return e == nullptr || param >= e->param_names.size() ? nullptr : e->param_names[param].c_str();
 }
-relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, const char* name, uint32_t* tag) {
+relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, const char* name,
+                                                uint32_t* tag) {
   *tag = 0;
   return Guarded([&]() -> relayvm_status* {
     Result<uint32_t> found = program->executable->FindConstructor(name);
@@ -180,35 +190,40 @@ relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, 
 
 // --- Values ---
 
-relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank, const void* data,
-                                     relayvm_value** out) {
+relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank,
+                                     const void* data, relayvm_value** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     if (relayvm_status* bad = CheckTensorArguments(dtype, dims, rank)) return bad;
-    if (data != nullptr) return GiveValue(Value::CopyTensor(static_cast<DType>(dtype), {dims, rank}, data), out);
+    if (data != nullptr)
+      return GiveValue(Value::CopyTensor(static_cast<DType>(dtype), {dims, rank}, data), out);
     Result<Value> value = Value::NewTensor(static_cast<DType>(dtype), {dims, rank});
     if (value.ok()) std::memset(value->mutable_data(), 0, value->bytes());
     return GiveValue(std::move(value), out);
   });
 }
 
-relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank, void* data,
-                                   void (*release)(void* context), void* context, relayvm_value** out) {
+relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank,
+                                   void* data, void (*release)(void* context), void* context,
+                                   relayvm_value** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     if (relayvm_status* bad = CheckTensorArguments(dtype, dims, rank)) {
       if (release != nullptr) release(context);
       return bad;
     }
-    return GiveValue(Value::WrapTensor(static_cast<DType>(dtype), {dims, rank}, data, release, context), out);
+    return GiveValue(
+        Value::WrapTensor(static_cast<DType>(dtype), {dims, rank}, data, release, context), out);
   });
 }
 
-relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields, relayvm_value** out) {
+relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields,
+                                  relayvm_value** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     if (num_fields > 0xFFFF) {
-      return Fail(StatusCode::kInvalidArgument, std::to_string(num_fields) + " fields, above 65535");
+      return Fail(StatusCode::kInvalidArgument,
+                  std::to_string(num_fields) + " fields, above 65535");
     }
     Result<std::vector<Value>> values = Inputs(fields, num_fields);
     if (!values.ok()) return Fail(values.status());
@@ -221,7 +236,8 @@ relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor, rela
   return Guarded([&] { return GiveValue(relayvm::FromDLPack(tensor), out); });
 }
 
-relayvm_status* relayvm_value_to_dlpack(const relayvm_value* value, DLManagedTensorVersioned** out) {
+relayvm_status* relayvm_value_to_dlpack(const relayvm_value* value,
+                                        DLManagedTensorVersioned** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     Result<DLManagedTensorVersioned*> tensor = relayvm::ToDLPack(value->value);
@@ -237,26 +253,36 @@ relayvm_value* relayvm_value_copy(const relayvm_value* value) {
 void relayvm_value_free(relayvm_value* value) { delete value; }
 
 relayvm_value_kind relayvm_value_get_kind(const relayvm_value* value) {
-  return value == nullptr ? RELAYVM_VALUE_NONE : static_cast<relayvm_value_kind>(value->value.kind());
+  return value == nullptr ? RELAYVM_VALUE_NONE
+                          : static_cast<relayvm_value_kind>(value->value.kind());
 }
 relayvm_dtype relayvm_value_get_dtype(const relayvm_value* value) {
   return IsTensor(value) ? static_cast<relayvm_dtype>(value->value.dtype()) : RELAYVM_BOOL;
 }
-size_t relayvm_value_rank(const relayvm_value* value) { return IsTensor(value) ? value->value.dims().size() : 0; }
+size_t relayvm_value_rank(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.dims().size() : 0;
+}
 const int64_t* relayvm_value_dims(const relayvm_value* value) {
   return IsTensor(value) ? value->value.dims().data() : nullptr;
 }
-const void* relayvm_value_data(const relayvm_value* value) { return IsTensor(value) ? value->value.data() : nullptr; }
-size_t relayvm_value_bytes(const relayvm_value* value) { return IsTensor(value) ? value->value.bytes() : 0; }
+const void* relayvm_value_data(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.data() : nullptr;
+}
+size_t relayvm_value_bytes(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.bytes() : 0;
+}
 
 uint32_t relayvm_value_tag(const relayvm_value* value) {
   return relayvm_value_get_kind(value) == RELAYVM_VALUE_ADT ? value->value.tag() : 0;
 }
 size_t relayvm_value_num_fields(const relayvm_value* value) {
   switch (relayvm_value_get_kind(value)) {
-    case RELAYVM_VALUE_ADT: return value->value.num_fields();
-    case RELAYVM_VALUE_REF: return 1;
-    default: return 0;
+    case RELAYVM_VALUE_ADT:
+      return value->value.num_fields();
+    case RELAYVM_VALUE_REF:
+      return 1;
+    default:
+      return 0;
   }
 }
 relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, relayvm_value** out) {
@@ -264,7 +290,8 @@ relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, re
   return Guarded([&]() -> relayvm_status* {
     size_t count = relayvm_value_num_fields(value);
     if (index >= count) {
-      return Fail(StatusCode::kOutOfRange, "field " + std::to_string(index) + " of " + std::to_string(count));
+      return Fail(StatusCode::kOutOfRange,
+                  "field " + std::to_string(index) + " of " + std::to_string(count));
     }
     return GiveValue(value->value.field(index), out);
   });
@@ -273,7 +300,8 @@ relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, re
 // --- Invocations ---
 
 relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_program* program,
-                                          const relayvm_invocation_options* options, relayvm_invocation** out) {
+                                          const relayvm_invocation_options* options,
+                                          relayvm_invocation** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     relayvm_invocation_options read = ReadOptions(options);
@@ -281,7 +309,8 @@ relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_prog
     if (read.memory_limit != 0) invocation_options.memory_limit = read.memory_limit;
     if (read.stack_limit != 0) invocation_options.stack_limit = read.stack_limit;
     invocation_options.timeout = std::chrono::nanoseconds(read.timeout_ns);
-    auto invocation = relayvm::Invocation::Create(runtime->runtime, program->executable, invocation_options);
+    auto invocation =
+        relayvm::Invocation::Create(runtime->runtime, program->executable, invocation_options);
     if (!invocation.ok()) return Fail(invocation.status());
     *out = new relayvm_invocation{std::move(invocation).value()};
     return nullptr;
@@ -290,7 +319,8 @@ relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_prog
 void relayvm_invocation_free(relayvm_invocation* invocation) { delete invocation; }
 
 relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const char* function,
-                                       relayvm_value* const* inputs, size_t num_inputs, relayvm_value** out) {
+                                       relayvm_value* const* inputs, size_t num_inputs,
+                                       relayvm_value** out) {
   *out = nullptr;
   return Guarded([&]() -> relayvm_status* {
     Result<std::vector<Value>> values = Inputs(inputs, num_inputs);
@@ -310,14 +340,17 @@ relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const c
 int relayvm_invocation_poll(relayvm_invocation* invocation, int64_t slice_ns) {
   return invocation->invocation->Poll(std::chrono::nanoseconds(slice_ns)) ? 1 : 0;
 }
-relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation, relayvm_value** out) {
+relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation,
+                                               relayvm_value** out) {
   *out = nullptr;
   return Guarded([&] { return GiveValue(invocation->invocation->TakeResult(), out); });
 }
 void relayvm_invocation_cancel(relayvm_invocation* invocation) { invocation->invocation->Cancel(); }
-void relayvm_invocation_get_stats(const relayvm_invocation* invocation, relayvm_invocation_stats* stats) {
+void relayvm_invocation_get_stats(const relayvm_invocation* invocation,
+                                  relayvm_invocation_stats* stats) {
   relayvm::InvocationStats from = invocation->invocation->stats();
-  relayvm_invocation_stats all{stats->struct_size, from.peak_bytes, from.resident_bytes, from.allocations, from.run_ns};
+  relayvm_invocation_stats all{stats->struct_size, from.peak_bytes, from.resident_bytes,
+                               from.allocations, from.run_ns};
   std::memcpy(stats, &all, std::min<size_t>(stats->struct_size, sizeof(all)));
 }
 

@@ -1,15 +1,17 @@
-/* The C API: flat functions over opaque handles, for C and for other languages' bindings. The same as vm/relayvm.h.
+/* The C API: flat functions over opaque handles, for C and for other languages' bindings. The same
+ * as vm/relayvm.h.
  *
  * Conventions:
- *  (1) A function that can fail returns a relayvm_status*: NULL is success; any other is freed with relayvm_status_free.
- *  (2) What a function writes to a T** belongs to the caller and is freed with relayvm_T_free, which takes NULL too. On failure
- *      it writes NULL.
- *  (3) Handles keep alive what they need: a program may be freed while invocations of it run.
- *  (4) Programs, runtimes and values may be used by any number of threads at once; an invocation by one at a time, except
+ *  (1) A function that can fail returns a relayvm_status*: NULL is success; any other is freed with
+ * relayvm_status_free. (2) What a function writes to a T** belongs to the caller and is freed with
+ * relayvm_T_free, which takes NULL too. On failure it writes NULL. (3) Handles keep alive what they
+ * need: a program may be freed while invocations of it run. (4) Programs, runtimes and values may
+ * be used by any number of threads at once; an invocation by one at a time, except
  *      relayvm_invocation_cancel.
- *  (5) Strings are UTF-8 and zero-terminated; those returned live as long as the handle that they came from.
- *  (6) Options structs begin with struct_size, so that they can grow; NULL means all defaults, and a zero field its default.
- * Tested by c_api_test.cc, which drives c_api_test_program.c (C11). */
+ *  (5) Strings are UTF-8 and zero-terminated; those returned live as long as the handle that they
+ * came from. (6) Options structs begin with struct_size, so that they can grow; NULL means all
+ * defaults, and a zero field its default. Tested by c_api_test.cc, which drives
+ * c_api_test_program.c (C11). */
 #ifndef RELAYVM_VM_C_API_H_
 #define RELAYVM_VM_C_API_H_
 
@@ -52,7 +54,8 @@ typedef struct relayvm_runtime_options {
   uint32_t num_threads; /* for one kernel call; 0: one */
   uint32_t max_idle_workspaces;
 } relayvm_runtime_options;
-relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options, relayvm_runtime** out);
+relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options,
+                                       relayvm_runtime** out);
 void relayvm_runtime_free(relayvm_runtime* runtime);
 
 /* --- Program --- */
@@ -64,9 +67,11 @@ size_t relayvm_program_num_functions(const relayvm_program* program); /* that ho
 /* NULL when out of range. */
 const char* relayvm_program_function_name(const relayvm_program* program, size_t index);
 size_t relayvm_program_num_params(const relayvm_program* program, size_t function);
-const char* relayvm_program_param_name(const relayvm_program* program, size_t function, size_t param);
+const char* relayvm_program_param_name(const relayvm_program* program, size_t function,
+                                       size_t param);
 /* The tag of an ADT's constructor. */
-relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, const char* name, uint32_t* tag);
+relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, const char* name,
+                                                uint32_t* tag);
 
 /* --- Values --- */
 typedef int32_t relayvm_dtype;
@@ -95,17 +100,21 @@ enum {
 };
 
 /* Copies compact, row-major elements; with NULL data, the elements are zero. */
-relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank, const void* data,
-                                     relayvm_value** out);
-/* The caller's memory, not copied when 64-byte aligned; release(context), if not NULL, is called once when it is no longer
- * needed, from any thread, also on failure. */
-relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank, void* data,
-                                   void (*release)(void* context), void* context, relayvm_value** out);
+relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank,
+                                     const void* data, relayvm_value** out);
+/* The caller's memory, not copied when 64-byte aligned; release(context), if not NULL, is called
+ * once when it is no longer needed, from any thread, also on failure. */
+relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank,
+                                   void* data, void (*release)(void* context), void* context,
+                                   relayvm_value** out);
 /* The fields stay the caller's too. A tuple has tag 0. */
-relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields, relayvm_value** out);
-relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor, relayvm_value** out); /* takes it over */
+relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields,
+                                  relayvm_value** out);
+relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor,
+                                          relayvm_value** out); /* takes it over */
 relayvm_status* relayvm_value_to_dlpack(const relayvm_value* value, DLManagedTensorVersioned** out);
-relayvm_value* relayvm_value_copy(const relayvm_value* value); /* another handle on the same value */
+relayvm_value* relayvm_value_copy(
+    const relayvm_value* value); /* another handle on the same value */
 void relayvm_value_free(relayvm_value* value);
 
 relayvm_value_kind relayvm_value_get_kind(const relayvm_value* value);
@@ -134,17 +143,20 @@ typedef struct relayvm_invocation_stats {
 } relayvm_invocation_stats;
 
 relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_program* program,
-                                          const relayvm_invocation_options* options, relayvm_invocation** out);
+                                          const relayvm_invocation_options* options,
+                                          relayvm_invocation** out);
 void relayvm_invocation_free(relayvm_invocation* invocation);
 relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const char* function,
-                                       relayvm_value* const* inputs, size_t num_inputs, relayvm_value** out);
+                                       relayvm_value* const* inputs, size_t num_inputs,
+                                       relayvm_value** out);
 /* In slices: start; poll until it gives 1; then the result. A slice of 0 runs to the end. */
 relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const char* function,
                                          relayvm_value* const* inputs, size_t num_inputs);
 int relayvm_invocation_poll(relayvm_invocation* invocation, int64_t slice_ns);
 relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation, relayvm_value** out);
 void relayvm_invocation_cancel(relayvm_invocation* invocation);
-void relayvm_invocation_get_stats(const relayvm_invocation* invocation, relayvm_invocation_stats* stats);
+void relayvm_invocation_get_stats(const relayvm_invocation* invocation,
+                                  relayvm_invocation_stats* stats);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* The C API as a C program uses it. Each function returns NULL when all went well, else what did not. */
+/* The C API as a C program uses it. Each function returns NULL when all went well, else what did
+ * not. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,8 +7,8 @@
 
 #include "vm/c_api.h"
 
-#define EXPECT(condition) \
-  do {                    \
+#define EXPECT(condition)                \
+  do {                                   \
     if (!(condition)) return #condition; \
   } while (0)
 
@@ -48,7 +49,8 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   relayvm_value* pair = NULL;
   relayvm_value* result = NULL;
   EXPECT(relayvm_value_tensor(RELAYVM_INT64, NULL, 0, &number, &fields[0]) == NULL);
-  EXPECT(relayvm_value_wrap(RELAYVM_FLOAT32, dims, 1, elements, CountRelease, NULL, &fields[1]) == NULL);
+  EXPECT(relayvm_value_wrap(RELAYVM_FLOAT32, dims, 1, elements, CountRelease, NULL, &fields[1]) ==
+         NULL);
   EXPECT(relayvm_value_data(fields[1]) == elements);
   EXPECT(relayvm_value_adt(0, fields, 2, &pair) == NULL);
   EXPECT(relayvm_invocation_run(invocation, "main", &pair, 1, &result) == NULL);

@@ -113,7 +113,8 @@ uint64_t EnabledStates() {
 }
 
 bool StateEnabled(State state, uint64_t enabled) {
-  constexpr uint64_t kMasks[] = {0, 0x6, 0xE6, 0x60000};  // XCR0: SSE+AVX; and opmask, ZMM; TILECFG, TILEDATA
+  constexpr uint64_t kMasks[] = {0, 0x6, 0xE6,
+                                 0x60000};  // XCR0: SSE+AVX; and opmask, ZMM; TILECFG, TILEDATA
   return (enabled & kMasks[state]) == kMasks[state];
 }
 
@@ -125,7 +126,8 @@ void Expand(std::string_view list, std::vector<std::string>* out) {
     while (!name.empty() && (name.front() == ' ' || name.front() == '+')) name.remove_prefix(1);
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
     if (name.empty()) continue;
-    auto level = std::find_if(std::begin(kLevels), std::end(kLevels), [&](const Level& l) { return l.name == name; });
+    auto level = std::find_if(std::begin(kLevels), std::end(kLevels),
+                              [&](const Level& l) { return l.name == name; });
     if (level != std::end(kLevels)) {
       Expand(level->features, out);
     } else {
@@ -141,8 +143,10 @@ CpuFeatures CpuFeatures::OfThisMachine() {
   std::vector<std::string> names;
   for (const Feature& f : kFeatures) {
     std::array<uint32_t, 4> regs{};
-    if (!__get_cpuid_count(f.leaf, f.subleaf, &regs[kEax], &regs[kEbx], &regs[kEcx], &regs[kEdx])) continue;
-    if ((regs[f.reg] >> f.bit & 1) != 0 && StateEnabled(f.state, enabled)) names.emplace_back(f.name);
+    if (!__get_cpuid_count(f.leaf, f.subleaf, &regs[kEax], &regs[kEbx], &regs[kEcx], &regs[kEdx]))
+      continue;
+    if ((regs[f.reg] >> f.bit & 1) != 0 && StateEnabled(f.state, enabled))
+      names.emplace_back(f.name);
   }
   return CpuFeatures(std::move(names));
 }

@@ -1,5 +1,6 @@
-/* The structures of DLPack 1.1 (https://dmlc.github.io/dlpack), as far as relayvm exchanges tensors by them: same names, same
- * layout. A standalone C header; when the real <dlpack/dlpack.h> was included before, that one is used. */
+/* The structures of DLPack 1.1 (https://dmlc.github.io/dlpack), as far as relayvm exchanges tensors
+ * by them: same names, same layout. A standalone C header; when the real <dlpack/dlpack.h> was
+ * included before, that one is used. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 

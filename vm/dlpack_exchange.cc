@@ -15,30 +15,47 @@ std::optional<DType> FromDLDataType(DLDataType t) {
   switch (t.code) {
     case kDLInt:
       switch (t.bits) {
-        case 8: return DType::kInt8;
-        case 16: return DType::kInt16;
-        case 32: return DType::kInt32;
-        case 64: return DType::kInt64;
-        default: return std::nullopt;
+        case 8:
+          return DType::kInt8;
+        case 16:
+          return DType::kInt16;
+        case 32:
+          return DType::kInt32;
+        case 64:
+          return DType::kInt64;
+        default:
+          return std::nullopt;
       }
     case kDLUInt:
       switch (t.bits) {
-        case 8: return DType::kUInt8;
-        case 16: return DType::kUInt16;
-        case 32: return DType::kUInt32;
-        case 64: return DType::kUInt64;
-        default: return std::nullopt;
+        case 8:
+          return DType::kUInt8;
+        case 16:
+          return DType::kUInt16;
+        case 32:
+          return DType::kUInt32;
+        case 64:
+          return DType::kUInt64;
+        default:
+          return std::nullopt;
       }
     case kDLFloat:
       switch (t.bits) {
-        case 16: return DType::kFloat16;
-        case 32: return DType::kFloat32;
-        case 64: return DType::kFloat64;
-        default: return std::nullopt;
+        case 16:
+          return DType::kFloat16;
+        case 32:
+          return DType::kFloat32;
+        case 64:
+          return DType::kFloat64;
+        default:
+          return std::nullopt;
       }
-    case kDLBfloat: return t.bits == 16 ? std::optional(DType::kBFloat16) : std::nullopt;
-    case kDLBool: return t.bits == 8 ? std::optional(DType::kBool) : std::nullopt;
-    default: return std::nullopt;
+    case kDLBfloat:
+      return t.bits == 16 ? std::optional(DType::kBFloat16) : std::nullopt;
+    case kDLBool:
+      return t.bits == 8 ? std::optional(DType::kBool) : std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -63,7 +80,8 @@ bool IsCompact(const DLTensor& t) {
 }
 
 // Copies elements by their strides, in row-major order.
-void CopyStrided(const DLTensor& t, const char* from, size_t element_bytes, char* to, int64_t count) {
+void CopyStrided(const DLTensor& t, const char* from, size_t element_bytes, char* to,
+                 int64_t count) {
   std::vector<int64_t> index(static_cast<size_t>(t.ndim), 0);
   for (int64_t n = 0; n < count; ++n) {
     int64_t offset = 0;
@@ -83,10 +101,12 @@ Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
   std::optional<DType> dtype = FromDLDataType(t.dtype);
   if (t.device.device_type != kDLCPU && t.device.device_type != kDLCUDAHost) {
     problem = Status(StatusCode::kUnsupported,
-                     fmt::format("DLPack: memory of device type {}; copy it to the CPU first", int{t.device.device_type}));
+                     fmt::format("DLPack: memory of device type {}; copy it to the CPU first",
+                                 int{t.device.device_type}));
   } else if (!dtype.has_value()) {
-    problem = Status(StatusCode::kUnsupported, fmt::format("DLPack: type code {} of {} bits and {} lanes", t.dtype.code,
-                                                           t.dtype.bits, t.dtype.lanes));
+    problem =
+        Status(StatusCode::kUnsupported, fmt::format("DLPack: type code {} of {} bits and {} lanes",
+                                                     t.dtype.code, t.dtype.bits, t.dtype.lanes));
   } else if (t.ndim < 0) {
     problem = Status(StatusCode::kInvalidArgument, fmt::format("DLPack: rank {}", t.ndim));
   }
@@ -99,8 +119,8 @@ Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
   if (IsCompact(t)) return Value::WrapTensor(*dtype, dims, data, release, context);
   Result<Value> copy = Value::NewTensor(*dtype, dims);
   if (copy.ok()) {
-    CopyStrided(t, data, static_cast<size_t>(DTypeBytes(*dtype)), static_cast<char*>(copy->mutable_data()),
-                copy->num_elements());
+    CopyStrided(t, data, static_cast<size_t>(DTypeBytes(*dtype)),
+                static_cast<char*>(copy->mutable_data()), copy->num_elements());
   }
   release(context);
   return copy;
@@ -122,8 +142,8 @@ Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
   // Of another major version nothing but the deleter may be touched.
   if (tensor->version.major != DLPACK_MAJOR_VERSION) {
     Status problem(StatusCode::kUnsupported,
-                   fmt::format("DLPack version {}.{}, expected {}", tensor->version.major, tensor->version.minor,
-                               DLPACK_MAJOR_VERSION));
+                   fmt::format("DLPack version {}.{}, expected {}", tensor->version.major,
+                               tensor->version.minor, DLPACK_MAJOR_VERSION));
     release(tensor);
     return problem;
   }
@@ -139,13 +159,16 @@ Result<Value> FromDLPack(DLManagedTensor* tensor) {
 }
 
 Result<DLManagedTensorVersioned*> ToDLPack(const Value& value) {
-  if (!value.is_tensor()) return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
+  if (!value.is_tensor())
+    return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
   auto exported = std::make_unique<Exported>();
   exported->value = value;
   exported->shape.assign(value.dims().begin(), value.dims().end());
   DLManagedTensorVersioned& managed = exported->managed;
   managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  managed.deleter = [](DLManagedTensorVersioned* self) { delete static_cast<Exported*>(self->manager_ctx); };
+  managed.deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<Exported*>(self->manager_ctx);
+  };
   managed.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
   managed.dl_tensor.data = const_cast<void*>(value.data());
   managed.dl_tensor.device = {kDLCPU, 0};

@@ -8,8 +8,9 @@
 
 namespace relayvm {
 
-// Takes over `tensor`: its deleter is called when the value dies, or at once when the elements had to be copied (memory that is
-// not 64-byte aligned, or not compact) and on failure. Memory of the CPU only. The elements must not change meanwhile.
+// Takes over `tensor`: its deleter is called when the value dies, or at once when the elements had
+// to be copied (memory that is not 64-byte aligned, or not compact) and on failure. Memory of the
+// CPU only. The elements must not change meanwhile.
 Result<Value> FromDLPack(DLManagedTensorVersioned* tensor);
 Result<Value> FromDLPack(DLManagedTensor* tensor);
 

@@ -25,8 +25,16 @@ struct Foreign {
     for (int16_t i = 0; i < 256; ++i) memory[i] = i;
     managed.version = {1, 1};
     managed.manager_ctx = this;
-    managed.deleter = [](DLManagedTensorVersioned* self) { ++static_cast<Foreign*>(self->manager_ctx)->deleted; };
-    managed.dl_tensor = {memory, {kDLCPU, 0}, static_cast<int32_t>(shape.size()), {kDLInt, 16, 1}, shape.data(), nullptr, 0};
+    managed.deleter = [](DLManagedTensorVersioned* self) {
+      ++static_cast<Foreign*>(self->manager_ctx)->deleted;
+    };
+    managed.dl_tensor = {memory,
+                         {kDLCPU, 0},
+                         static_cast<int32_t>(shape.size()),
+                         {kDLInt, 16, 1},
+                         shape.data(),
+                         nullptr,
+                         0};
   }
   ~Foreign() { std::free(memory); }
 };
@@ -71,12 +79,21 @@ TEST_CASE("dlpack: what cannot be taken is given back with a reason") {
     const char* message;
   };
   for (const Case& c : {
-           Case{[](DLManagedTensorVersioned* t) { t->version.major = 2; }, "DLPack version 2.1, expected 1"},
-           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.device.device_type = kDLCUDA; }, "device type 2"},
-           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.dtype = {kDLComplex, 64, 1}; }, "type code 5 of 64 bits"},
-           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.dtype = {kDLInt, 16, 4}; }, "4 lanes"},
+           Case{[](DLManagedTensorVersioned* t) { t->version.major = 2; },
+                "DLPack version 2.1, expected 1"},
+           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.device.device_type = kDLCUDA; },
+                "device type 2"},
+           Case{[](DLManagedTensorVersioned* t) {
+                  t->dl_tensor.dtype = {kDLComplex, 64, 1};
+                },
+                "type code 5 of 64 bits"},
+           Case{[](DLManagedTensorVersioned* t) {
+                  t->dl_tensor.dtype = {kDLInt, 16, 4};
+                },
+                "4 lanes"},
            Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.ndim = -1; }, "rank -1"},
-           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.shape[0] = -1; }, "a tensor of shape (-1)"},
+           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.shape[0] = -1; },
+                "a tensor of shape (-1)"},
        }) {
     Foreign foreign({4});
     c.change(&foreign.managed);

@@ -25,8 +25,11 @@ size_t ScratchBytes(const Instruction& instruction) {
     switch (instruction.info->operands[i]) {
       case OperandKind::ILIST:
       case OperandKind::RLIST:
-      case OperandKind::BUFS: words += instruction.Count(i); break;
-      default: break;
+      case OperandKind::BUFS:
+        words += instruction.Count(i);
+        break;
+      default:
+        break;
     }
   }
   return words * 8;
@@ -40,16 +43,19 @@ Executable::~Executable() {
   for (vm::Tensor* constant : constants_) std::free(constant);
 }
 
-Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path, const LoadOptions& options) {
+Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
+                                                           const LoadOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
   Result<Program> program = ReadProgram(file);
   if (!program.ok()) return program.status().WithContext(path);
-  Result<std::shared_ptr<const Executable>> linked = Link(std::move(program).value(), file.get(), options);
+  Result<std::shared_ptr<const Executable>> linked =
+      Link(std::move(program).value(), file.get(), options);
   if (!linked.ok()) return linked.status().WithContext(path);
   return linked;
 }
 
-Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program program, const LoadOptions& options) {
+Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program program,
+                                                                  const LoadOptions& options) {
   RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
   return Link(std::move(program), nullptr, options);
 }
@@ -68,8 +74,10 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
   bool compiled = std::any_of(program_.kernels.begin(), program_.kernels.end(),
                               [](const KernelInfo& k) { return !k.builtin; });
   if (compiled) {
-    if (program_.images.empty()) return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
-    RELAYVM_ASSIGN_OR_RETURN(size_t index, vm::ChooseImage(program_.images, vm::CpuFeatures::OfThisMachine()));
+    if (program_.images.empty())
+      return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
+    RELAYVM_ASSIGN_OR_RETURN(size_t index,
+                             vm::ChooseImage(program_.images, vm::CpuFeatures::OfThisMachine()));
     RELAYVM_ASSIGN_OR_RETURN(image_, vm::MappedImage::Map(program_.images[index].elf, file));
     image_index_ = static_cast<int>(index);
     if (options.perf_map) vm::WritePerfMap(*image_, program_.images[index].elf);
@@ -85,8 +93,10 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
       fn = image_->Entry(kernel.entries[static_cast<size_t>(image_index_)]);
     }
     if (fn == nullptr) {
-      return {StatusCode::kUnsupported,
-              fmt::format("the program needs kernel '{}', which neither this runtime nor the host has", kernel.name)};
+      return {
+          StatusCode::kUnsupported,
+          fmt::format("the program needs kernel '{}', which neither this runtime nor the host has",
+                      kernel.name)};
     }
     kernels_.push_back({fn, kernel.num_scalars, kernel.num_buffers});
   }
@@ -105,7 +115,8 @@ Status Executable::MakeFunctions() {
     code.num_scalar_args = f.num_scalar_args;
     code.num_object_args = f.num_object_args;
     code.returns_scalar = f.returns_scalar;
-    code.frame_bytes = static_cast<uint32_t>(sizeof(vm::Frame)) + 8u * f.num_scalar_registers + 8u * f.num_object_registers;
+    code.frame_bytes = static_cast<uint32_t>(sizeof(vm::Frame)) + 8u * f.num_scalar_registers +
+                       8u * f.num_object_registers;
     std::span<const uint16_t> units = program_.code.subspan(f.code_offset, f.code_size);
     size_t scratch = 0;
     for (size_t at = 0; at < units.size();) {
@@ -124,7 +135,8 @@ Status Executable::MakeConstants() {
   for (const ConstantInfo& constant : program_.constants) {
     if (constant.dims.size() > vm::kMaxRank) {
       return {StatusCode::kUnsupported,
-              fmt::format("constant {} has rank {}, above {}", constants_.size(), constant.dims.size(), vm::kMaxRank)};
+              fmt::format("constant {} has rank {}, above {}", constants_.size(),
+                          constant.dims.size(), vm::kMaxRank)};
     }
     int rank = static_cast<int>(constant.dims.size());
     auto* tensor = static_cast<vm::Tensor*>(std::aligned_alloc(64, vm::TensorHeaderBytes(rank)));
@@ -159,8 +171,9 @@ Result<uint32_t> Executable::FindConstructor(std::string_view name) const {
     for (size_t i = 0; i < adt.constructors.size(); ++i) {
       if (adt.constructors[i].name != name) continue;
       if (owner != nullptr) {
-        return Status(StatusCode::kInvalidArgument, fmt::format("constructor '{}' is both of {} and of {}; give its tag",
-                                                                name, owner->name, adt.name));
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("constructor '{}' is both of {} and of {}; give its tag", name,
+                                  owner->name, adt.name));
       }
       owner = &adt;
       tag = static_cast<uint32_t>(i);
@@ -175,7 +188,8 @@ Result<uint32_t> Executable::FindConstructor(std::string_view name) const {
 std::string RelayTypeToString(const Program& program, const ValueType& type) {
   auto list = [&](const std::vector<ValueType>& types) {
     std::string out;
-    for (const ValueType& t : types) out += (out.empty() ? "" : ", ") + RelayTypeToString(program, t);
+    for (const ValueType& t : types)
+      out += (out.empty() ? "" : ", ") + RelayTypeToString(program, t);
     return out;
   };
   switch (type.kind) {
@@ -195,9 +209,12 @@ std::string RelayTypeToString(const Program& program, const ValueType& type) {
       std::string name = type.index < program.adts.size() ? program.adts[type.index].name : "?";
       return type.args.empty() ? name : fmt::format("{}[{}]", name, list(type.args));
     }
-    case ValueType::Kind::kFunction: return "fn";
-    case ValueType::Kind::kRef: return fmt::format("ref({})", list(type.args));
-    case ValueType::Kind::kTypeVar: return fmt::format("T{}", type.index);
+    case ValueType::Kind::kFunction:
+      return "fn";
+    case ValueType::Kind::kRef:
+      return fmt::format("ref({})", list(type.args));
+    case ValueType::Kind::kTypeVar:
+      return fmt::format("T{}", type.index);
   }
   return "?";
 }

@@ -1,7 +1,8 @@
-// Executable: a program ready to run. Its file is mapped, its kernels are linked, its constants are objects.
+// Executable: a program ready to run. Its file is mapped, its kernels are linked, its constants are
+// objects.
 //
-// Immutable; any number of threads and invocations share one. Values and invocations that need it keep it alive.
-// Tested by executable_test.cc.
+// Immutable; any number of threads and invocations share one. Values and invocations that need it
+// keep it alive. Tested by executable_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ struct KernelCode {
 }  // namespace vm
 
 struct LoadOptions {
-  // The host's own kernels, found by name before those of the runtime library. Parallel as the program asks.
+  // The host's own kernels, found by name before those of the runtime library. Parallel as the
+  // program asks.
   std::span<const Builtin> kernels;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
@@ -52,10 +54,13 @@ struct LoadOptions {
 
 class Executable : public std::enable_shared_from_this<Executable> {
  public:
-  // Opens, verifies and links. Fails with kUnsupported when no kernel image suits the machine, or a builtin is missing.
-  static Result<std::shared_ptr<const Executable>> Load(const std::string& path, const LoadOptions& options = {});
+  // Opens, verifies and links. Fails with kUnsupported when no kernel image suits the machine, or a
+  // builtin is missing.
+  static Result<std::shared_ptr<const Executable>> Load(const std::string& path,
+                                                        const LoadOptions& options = {});
   // The same for a program in memory; it is verified here.
-  static Result<std::shared_ptr<const Executable>> FromProgram(Program program, const LoadOptions& options = {});
+  static Result<std::shared_ptr<const Executable>> FromProgram(Program program,
+                                                               const LoadOptions& options = {});
   ~Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
@@ -63,7 +68,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   const Program& program() const { return program_; }
   // Null when there is none of that name.
   const ExportInfo* FindExport(std::string_view name) const;
-  // The tag of a constructor, searched in all ADTs. kNotFound; kInvalidArgument when two ADTs have one of that name.
+  // The tag of a constructor, searched in all ADTs. kNotFound; kInvalidArgument when two ADTs have
+  // one of that name.
   Result<uint32_t> FindConstructor(std::string_view name) const;
   // Which of Program::images runs here; -1 without kernels of an image.
   int image_index() const { return image_index_; }

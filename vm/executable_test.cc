@@ -16,9 +16,10 @@ namespace {
 std::string KernelText(const std::string& features) {
   std::string hex;
   for (uint8_t byte : testing::MakeTinyImage().Bytes()) hex += fmt::format("{:02x}", byte);
-  return testing::ScalarProgram(1, "  kernel.1 k0, [i0], []\n  mov.i i15, i0\n", "",
-                                fmt::format(".image \"{}\"\n  .hex {}\n.kernel \"nothing\" scalars 1 buffers 0 {:#x}\n",
-                                            features, hex, testing::kTinyImageEntry));
+  return testing::ScalarProgram(
+      1, "  kernel.1 k0, [i0], []\n  mov.i i15, i0\n", "",
+      fmt::format(".image \"{}\"\n  .hex {}\n.kernel \"nothing\" scalars 1 buffers 0 {:#x}\n",
+                  features, hex, testing::kTinyImageEntry));
 }
 
 TEST_CASE("executable: from memory and from a file, with a kernel image") {
@@ -32,7 +33,8 @@ TEST_CASE("executable: from memory and from a file, with a kernel image") {
   REQUIRE(bytes.ok());
   std::string path = std::string(P_tmpdir) + "/relayvm_executable_test." + std::to_string(getpid());
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
+      .write(reinterpret_cast<const char*>(bytes->data()),
+             static_cast<std::streamsize>(bytes->size()));
   auto loaded = Executable::Load(path, {.perf_map = true});
   REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
   CHECK(testing::ToInt64(testing::RunOk(*loaded, testing::Int64Values({6}))) == 6);
@@ -75,7 +77,8 @@ TEST_CASE("executable: exports and constructors by name") {
   CHECK(executable->FindExport("Main") == nullptr);
   CHECK(*executable->FindConstructor("Push") == 1);
   CHECK(executable->FindConstructor("Pop").status().code() == StatusCode::kNotFound);
-  CHECK(executable->FindConstructor("Nil").status().message() == "constructor 'Nil' is both of List and of Stack; give its tag");
+  CHECK(executable->FindConstructor("Nil").status().message() ==
+        "constructor 'Nil' is both of List and of Stack; give its tag");
 }
 
 }  // namespace

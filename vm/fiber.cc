@@ -7,23 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define RELAYVM_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RELAYVM_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define RELAYVM_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define RELAYVM_TSAN 1
-#endif
-#endif
+#include "vm/sanitizers.h"
 
 #if RELAYVM_ASAN
-#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if RELAYVM_TSAN
@@ -38,15 +24,17 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 
-// Before leaving a stack for [bottom, bottom + bytes): `fake` keeps the fake stack of the one left, or is null when it
-// will not be used again.
-inline void StartSwitch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
+// Before leaving a stack for [bottom, bottom + bytes): `fake` keeps the fake stack of the one left,
+// or is null when it will not be used again.
+inline void StartSwitch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
+                        [[maybe_unused]] size_t bytes) {
 #if RELAYVM_ASAN
   __sanitizer_start_switch_fiber(fake, bottom, bytes);
 #endif
 }
 // After arriving on a stack; gives the stack that was left.
-inline void FinishSwitch([[maybe_unused]] void* fake, [[maybe_unused]] const void** bottom, [[maybe_unused]] size_t* bytes) {
+inline void FinishSwitch([[maybe_unused]] void* fake, [[maybe_unused]] const void** bottom,
+                         [[maybe_unused]] size_t* bytes) {
 #if RELAYVM_ASAN
   __sanitizer_finish_switch_fiber(fake, bottom, bytes);
 #endif
@@ -70,7 +58,8 @@ Status FiberStack::Reserve(size_t bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, kPageBytes, PROT_NONE) != 0) {
     if (memory != MAP_FAILED) munmap(memory, bytes + kPageBytes);
-    return {StatusCode::kResourceExhausted, "cannot map a native stack of " + std::to_string(bytes) + " bytes"};
+    return {StatusCode::kResourceExhausted,
+            "cannot map a native stack of " + std::to_string(bytes) + " bytes"};
   }
   if (bottom_ != nullptr) munmap(bottom_ - kPageBytes, bytes_ + kPageBytes);
   bottom_ = static_cast<char*>(memory) + kPageBytes;
@@ -79,8 +68,10 @@ Status FiberStack::Reserve(size_t bytes) {
 }
 
 struct Fiber::Entry {
-  // The first thing on the new stack. Never returns: the last switch leaves it, so it must leave no traces with sanitizers.
-  __attribute__((no_sanitize("thread"), no_sanitize("address"))) static void Run(context::transfer_t from) {
+  // The first thing on the new stack. Never returns: the last switch leaves it, so it must leave no
+  // traces with sanitizers.
+  __attribute__((no_sanitize("thread"), no_sanitize("address"))) static void Run(
+      context::transfer_t from) {
     auto* fiber = static_cast<Fiber*>(from.data);
     FinishSwitch(nullptr, &fiber->resumer_bottom_, &fiber->resumer_bytes_);
     fiber->resumer_ = from.fctx;
@@ -93,7 +84,10 @@ struct Fiber::Entry {
 };
 
 Fiber::Fiber(const FiberStack& stack, void (*fn)(void*), void* argument)
-    : stack_(stack), fn_(fn), argument_(argument), self_(context::make_fcontext(stack.top(), stack.bytes(), Entry::Run)) {
+    : stack_(stack),
+      fn_(fn),
+      argument_(argument),
+      self_(context::make_fcontext(stack.top(), stack.bytes(), Entry::Run)) {
 #if RELAYVM_TSAN
   tsan_self_ = __tsan_create_fiber(0);
 #endif
@@ -104,10 +98,8 @@ Fiber::~Fiber() {
 #if RELAYVM_TSAN
   __tsan_destroy_fiber(tsan_self_);
 #endif
-#if RELAYVM_ASAN
   // Frames that were left without returning; the next user of these pages must not see them.
-  __asan_unpoison_memory_region(stack_.bottom(), stack_.bytes());
-#endif
+  UnpoisonMemory(stack_.bottom(), stack_.bytes());
 }
 
 void Fiber::Resume() {
@@ -127,7 +119,8 @@ void Fiber::Resume() {
 void Fiber::Suspend() {
   StartSwitch(&fake_stack_, resumer_bottom_, resumer_bytes_);
   SwitchThreadState(tsan_resumer_);
-  context::transfer_t back = context::jump_fcontext(static_cast<context::fcontext_t>(resumer_), nullptr);
+  context::transfer_t back =
+      context::jump_fcontext(static_cast<context::fcontext_t>(resumer_), nullptr);
   resumer_ = back.fctx;
   FinishSwitch(fake_stack_, &resumer_bottom_, &resumer_bytes_);
 }

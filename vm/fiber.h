@@ -1,8 +1,9 @@
 // Fiber: code that runs on a native stack of its own and can be suspended from anywhere inside.
 //
-// Built on Boost.Context's context switch (about 4 ns). A fiber is used by one thread at a time, and runs to its end before it
-// is destroyed: to cancel one, make what it waits for fail, and resume it. Exceptions must not leave its function.
-// Sanitizers are told of each switch. Tested by fiber_test.cc.
+// Built on Boost.Context's context switch (about 4 ns). A fiber is used by one thread at a time,
+// and runs to its end before it is destroyed: to cancel one, make what it waits for fail, and
+// resume it. Exceptions must not leave its function. Sanitizers are told of each switch. Tested by
+// fiber_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +52,7 @@ class Fiber {
   const FiberStack& stack_;
   void (*fn_)(void*);
   void* argument_;
-  void* self_;              // the suspended fiber's context
+  void* self_;               // the suspended fiber's context
   void* resumer_ = nullptr;  // the context of who resumed
   bool started_ = false, done_ = false;
   // For the sanitizers: who resumed, and their fake stacks.

@@ -1,7 +1,9 @@
 // A function's activation on the VmStack:
 //
-//   Frame | scalar registers, 8 bytes each | object registers, 8 bytes each | scratch of the running instruction, or the
-//                                                                             frame of what it calls
+//   Frame | scalar registers, 8 bytes each | object registers, 8 bytes each | scratch of the
+//   running instruction, or the
+//                                                                             frame of what it
+//                                                                             calls
 // Object registers always hold an object; those without a value hold Empty().
 #pragma once
 
@@ -20,7 +22,9 @@ struct Frame {
   uint64_t return_register;   // in the caller
 
   uint64_t* scalars() { return reinterpret_cast<uint64_t*>(this + 1); }
-  Object** objects() { return reinterpret_cast<Object**>(scalars() + function->num_scalar_registers); }
+  Object** objects() {
+    return reinterpret_cast<Object**>(scalars() + function->num_scalar_registers);
+  }
 };
 static_assert(sizeof(Frame) == 40);
 

@@ -20,34 +20,44 @@ std::string Join(const std::vector<std::string>& names) {
   return out;
 }
 
-// The file offset of a segment that can be mapped as it lies: page-aligned, and without zeros to add.
-bool CanMapFromFile(const ImageSegment& segment, std::span<const uint8_t> elf, const FileMapping* file) {
-  if (file == nullptr || segment.writable || segment.memory_bytes != segment.file_bytes) return false;
+// The file offset of a segment that can be mapped as it lies: page-aligned, and without zeros to
+// add.
+bool CanMapFromFile(const ImageSegment& segment, std::span<const uint8_t> elf,
+                    const FileMapping* file) {
+  if (file == nullptr || segment.writable || segment.memory_bytes != segment.file_bytes)
+    return false;
   uint64_t elf_offset = static_cast<uint64_t>(elf.data() - file->bytes().data());
-  return elf_offset % kImagePageBytes == 0 && segment.file_offset % kImagePageBytes == segment.address % kImagePageBytes;
+  return elf_offset % kImagePageBytes == 0 &&
+         segment.file_offset % kImagePageBytes == segment.address % kImagePageBytes;
 }
 
 int Protection(const ImageSegment& segment) {
   return PROT_READ | (segment.writable ? PROT_WRITE : 0) | (segment.executable ? PROT_EXEC : 0);
 }
 
-Status MapSegment(const ImageSegment& segment, std::span<const uint8_t> elf, const FileMapping* file, char* base) {
+Status MapSegment(const ImageSegment& segment, std::span<const uint8_t> elf,
+                  const FileMapping* file, char* base) {
   uint64_t in_page = segment.address % kImagePageBytes;
   char* begin = base + (segment.address - in_page);
-  size_t bytes = (in_page + segment.memory_bytes + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
+  size_t bytes =
+      (in_page + segment.memory_bytes + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
   if (CanMapFromFile(segment, elf, file)) {
-    uint64_t offset = static_cast<uint64_t>(elf.data() - file->bytes().data()) + segment.file_offset - in_page;
-    void* mapped = mmap(begin, in_page + segment.memory_bytes, Protection(segment), MAP_PRIVATE | MAP_FIXED, file->fd(),
-                        static_cast<off_t>(offset));
+    uint64_t offset =
+        static_cast<uint64_t>(elf.data() - file->bytes().data()) + segment.file_offset - in_page;
+    void* mapped = mmap(begin, in_page + segment.memory_bytes, Protection(segment),
+                        MAP_PRIVATE | MAP_FIXED, file->fd(), static_cast<off_t>(offset));
     if (mapped != MAP_FAILED) return OkStatus();
     // A file system mounted noexec refuses; a copy in memory may still run.
   }
-  void* memory = mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return {StatusCode::kResourceExhausted, "kernel image: no memory to map it"};
+  void* memory =
+      mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return {StatusCode::kResourceExhausted, "kernel image: no memory to map it"};
   std::memcpy(begin + in_page, elf.data() + segment.file_offset, segment.file_bytes);
   if (mprotect(begin, bytes, Protection(segment)) != 0) {
-    return {StatusCode::kUnsupported, fmt::format("kernel image: the system refuses executable memory: {}",
-                                                  std::strerror(errno))};
+    return {StatusCode::kUnsupported,
+            fmt::format("kernel image: the system refuses executable memory: {}",
+                        std::strerror(errno))};
   }
   return OkStatus();
 }
@@ -75,23 +85,28 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
   if (best < images.size()) return best;
   std::string message = "no kernel image runs on this machine:";
   for (const ImageInfo& image : images) {
-    message += fmt::format("{} the one for {} needs {}", &image == images.data() ? "" : ";", image.cpu_features,
-                           Join(cpu.Missing(image.cpu_features)));
+    message += fmt::format("{} the one for {} needs {}", &image == images.data() ? "" : ";",
+                           image.cpu_features, Join(cpu.Missing(image.cpu_features)));
   }
   return Status(StatusCode::kUnsupported, message + "; compile with a lower --target");
 }
 
-Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf, const FileMapping* file) {
+Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf,
+                                                      const FileMapping* file) {
   RELAYVM_ASSIGN_OR_RETURN(ImageLayout layout, ParseImage(elf));
-  void* reserved = mmap(nullptr, layout.memory_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* reserved = mmap(nullptr, layout.memory_bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) {
-    return Status(StatusCode::kResourceExhausted,
-                  fmt::format("kernel image: cannot reserve {} bytes of address space", layout.memory_bytes));
+    return Status(
+        StatusCode::kResourceExhausted,
+        fmt::format("kernel image: cannot reserve {} bytes of address space", layout.memory_bytes));
   }
-  std::unique_ptr<MappedImage> image(new MappedImage(static_cast<char*>(reserved), layout.memory_bytes));
+  std::unique_ptr<MappedImage> image(
+      new MappedImage(static_cast<char*>(reserved), layout.memory_bytes));
   if (file != nullptr) {
     const uint8_t* begin = file->bytes().data();
-    if (elf.data() < begin || elf.data() + elf.size() > begin + file->bytes().size()) file = nullptr;
+    if (elf.data() < begin || elf.data() + elf.size() > begin + file->bytes().size())
+      file = nullptr;
   }
   for (const ImageSegment& segment : layout.segments) {
     RELAYVM_RETURN_IF_ERROR(MapSegment(segment, elf, file, image->base_));
@@ -113,7 +128,9 @@ void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
   if (out == nullptr) return;
   for (int i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section, names;
-    if (!ReadAt(elf, header.e_shoff + i * sizeof(section), &section) || section.sh_type != SHT_SYMTAB) continue;
+    if (!ReadAt(elf, header.e_shoff + i * sizeof(section), &section) ||
+        section.sh_type != SHT_SYMTAB)
+      continue;
     if (!ReadAt(elf, header.e_shoff + section.sh_link * sizeof(names), &names)) continue;
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
       Elf64_Sym symbol;
@@ -121,8 +138,10 @@ void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
       if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0) continue;
       std::string name;
       char c;
-      for (uint64_t p = names.sh_offset + symbol.st_name; ReadAt(elf, p, &c) && c != '\0'; ++p) name += c;
-      fmt::print(out, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(image.base() + symbol.st_value), symbol.st_size, name);
+      for (uint64_t p = names.sh_offset + symbol.st_name; ReadAt(elf, p, &c) && c != '\0'; ++p)
+        name += c;
+      fmt::print(out, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(image.base() + symbol.st_value),
+                 symbol.st_size, name);
     }
   }
   std::fclose(out);

@@ -1,8 +1,8 @@
 // Kernel images in memory: choosing the best one that the machine runs, and mapping it.
 //
-// Mapping needs no dynamic linker: segments of a file are mapped read-only, or read and execute, straight from it (shared
-// between processes); an image that is in memory only is copied and then protected.
-// Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
+// Mapping needs no dynamic linker: segments of a file are mapped read-only, or read and execute,
+// straight from it (shared between processes); an image that is in memory only is copied and then
+// protected. Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ class CpuFeatures {
   explicit CpuFeatures(std::vector<std::string> names) : names_(std::move(names)) {}
 
   bool Has(std::string_view feature) const;
-  // What is missing of `required`: a comma-separated list of features and levels ("x86-64-v3"), "+" before a name ignored.
+  // What is missing of `required`: a comma-separated list of features and levels ("x86-64-v3"), "+"
+  // before a name ignored.
   std::vector<std::string> Missing(std::string_view required) const;
 
  private:
@@ -38,14 +39,15 @@ class CpuFeatures {
 // The features in a list, its levels replaced by what they stand for; sorted, each once.
 std::vector<std::string> ExpandFeatures(std::string_view list);
 
-// The image that asks for most of those that the machine runs. Fails with kUnsupported, naming what is missing.
-// REQUIRES: !images.empty().
+// The image that asks for most of those that the machine runs. Fails with kUnsupported, naming what
+// is missing. REQUIRES: !images.empty().
 Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures& cpu);
 
 class MappedImage {
  public:
   // `file` is where `elf` lies, when it does lie in a mapped file; else null.
-  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf, const FileMapping* file);
+  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf,
+                                                  const FileMapping* file);
   ~MappedImage();
   MappedImage(const MappedImage&) = delete;
   MappedImage& operator=(const MappedImage&) = delete;

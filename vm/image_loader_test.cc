@@ -13,7 +13,8 @@ namespace relayvm::vm {
 namespace {
 
 TEST_CASE("cpu features: levels expand, and what is missing is named") {
-  CHECK(ExpandFeatures("x86-64") == std::vector<std::string>{"cmov", "cx8", "fxsr", "mmx", "sse", "sse2"});
+  CHECK(ExpandFeatures("x86-64") ==
+        std::vector<std::string>{"cmov", "cx8", "fxsr", "mmx", "sse", "sse2"});
   CHECK(ExpandFeatures("+avx512f, avx2,+avx2,") == std::vector<std::string>{"avx2", "avx512f"});
   CHECK(ExpandFeatures("x86-64-v3").size() == 22);
   CpuFeatures old(ExpandFeatures("x86-64-v2"));
@@ -38,11 +39,13 @@ TEST_CASE("images: the one that asks for most of those that run") {
   CHECK(*choose({"x86-64-v2", "x86-64-v4", "x86-64-v3"}, "x86-64-v4") == 1);
   CHECK(*choose({"x86-64-v2", "x86-64-v4", "x86-64-v3"}, "x86-64-v3,gfni") == 2);
   CHECK(*choose({"x86-64-v4", ""}, "x86-64") == 1);
-  Result<size_t> none = choose({"x86-64-v3", "x86-64-v2,amx-tile"}, "x86-64-v2,avx,bmi,bmi2,fma,lzcnt,movbe,xsave");
+  Result<size_t> none =
+      choose({"x86-64-v3", "x86-64-v2,amx-tile"}, "x86-64-v2,avx,bmi,bmi2,fma,lzcnt,movbe,xsave");
   REQUIRE(!none.ok());
   CHECK(none.status().code() == StatusCode::kUnsupported);
   CHECK(none.status().message() ==
-        "no kernel image runs on this machine: the one for x86-64-v3 needs avx2, f16c; the one for x86-64-v2,amx-tile needs "
+        "no kernel image runs on this machine: the one for x86-64-v3 needs avx2, f16c; the one for "
+        "x86-64-v2,amx-tile needs "
         "amx-tile; compile with a lower --target");
 }
 
@@ -94,12 +97,14 @@ TEST_CASE("images: mapped from memory, code and data") {
 
 TEST_CASE("images: mapped from a file, also one that is not page-aligned in it") {
   std::vector<uint8_t> elf = TwoSegmentImage();
-  std::string path = std::string(P_tmpdir) + "/relayvm_image_loader_test." + std::to_string(getpid());
+  std::string path =
+      std::string(P_tmpdir) + "/relayvm_image_loader_test." + std::to_string(getpid());
   for (size_t offset : {size_t{4096}, size_t{100}}) {
     {
       std::ofstream file(path, std::ios::binary);
       file << std::string(offset, 'x');
-      file.write(reinterpret_cast<const char*>(elf.data()), static_cast<std::streamsize>(elf.size()));
+      file.write(reinterpret_cast<const char*>(elf.data()),
+                 static_cast<std::streamsize>(elf.size()));
     }
     auto file = FileMapping::Open(path);
     REQUIRE(file.ok());
@@ -109,7 +114,8 @@ TEST_CASE("images: mapped from a file, also one that is not page-aligned in it")
     bool from_file = false;
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
-      if (line.find(path) != std::string::npos && line.find("r-xp") != std::string::npos) from_file = true;
+      if (line.find(path) != std::string::npos && line.find("r-xp") != std::string::npos)
+        from_file = true;
     }
     CHECK(from_file == (offset == 4096));
   }

@@ -44,8 +44,10 @@ inline Object* TakeOrRetain(Object** objects, uint16_t operand) {
 
 }  // namespace
 
-// Makes `frame` one of `callee`, all but the registers. Arguments were taken out of the registers before.
-inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
+// Makes `frame` one of `callee`, all but the registers. Arguments were taken out of the registers
+// before.
+inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc,
+                                      const FunctionCode* callee) {
   const FunctionCode* function = frame->function;
   Object** objects = frame->objects();
   for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap_, objects[i]);
@@ -72,70 +74,71 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const Fu
   } while (false)
 
 // Replaces the object in a register.
-#define SET_OBJECT(unit, value)       \
-  do {                                \
-    Object*& set_reg = R(unit);       \
-    Object* set_old = set_reg;        \
-    set_reg = (value);                \
-    Release(heap, set_old);           \
+#define SET_OBJECT(unit, value) \
+  do {                          \
+    Object*& set_reg = R(unit); \
+    Object* set_old = set_reg;  \
+    set_reg = (value);          \
+    Release(heap, set_old);     \
   } while (false)
 
 // Ends the use of an operand that was only looked at.
-#define RELEASE_IF_TAKEN(unit)    \
-  do {                            \
-    if (TAKES(unit)) {            \
-      Object* taken = R(unit);    \
-      R(unit) = Empty();          \
-      Release(heap, taken);       \
-    }                             \
+#define RELEASE_IF_TAKEN(unit) \
+  do {                         \
+    if (TAKES(unit)) {         \
+      Object* taken = R(unit); \
+      R(unit) = Empty();       \
+      Release(heap, taken);    \
+    }                          \
   } while (false)
 
-#define EXPECT_KIND(object, expected_kind)                                                        \
-  do {                                                                                            \
-    if ((object)->kind != (expected_kind)) [[unlikely]] return FailKind(frame, pc, expected_kind, object); \
+#define EXPECT_KIND(object, expected_kind)               \
+  do {                                                   \
+    if ((object)->kind != (expected_kind)) [[unlikely]]  \
+      return FailKind(frame, pc, expected_kind, object); \
   } while (false)
 
-#define POLL(cost)                                                                       \
-  do {                                                                                   \
-    fuel_ -= (cost);                                                                     \
-    if ((fuel_ < 0) | (stop->load(std::memory_order_relaxed) != 0)) [[unlikely]] {       \
-      if (!Poll(frame, pc)) return false;                                                \
-    }                                                                                    \
+#define POLL(cost)                                                                 \
+  do {                                                                             \
+    fuel_ -= (cost);                                                               \
+    if ((fuel_ < 0) | (stop->load(std::memory_order_relaxed) != 0)) [[unlikely]] { \
+      if (!Poll(frame, pc)) return false;                                          \
+    }                                                                              \
   } while (false)
 
 // Jumps to the target at `unit`; backward jumps poll.
-#define JUMP(unit)               \
-  do {                           \
+#define JUMP(unit)                     \
+  do {                                 \
     int32_t jump = Imm32(pc + (unit)); \
-    if (jump <= 0) POLL(1);      \
-    NEXT(jump);                  \
+    if (jump <= 0) POLL(1);            \
+    NEXT(jump);                        \
   } while (false)
 
 // Loads the locals that follow from `frame`.
-#define ENTER_FRAME()                                                             \
-  do {                                                                            \
-    scalars = frame->scalars();                                                   \
-    objects = frame->objects();                                                   \
+#define ENTER_FRAME()           \
+  do {                          \
+    scalars = frame->scalars(); \
+    objects = frame->objects(); \
   } while (false)
 
-#define BINARY_INT(name, expression)         \
-  CASE(name) : {                             \
-    uint64_t a = I(2), b = I(3);             \
+#define BINARY_INT(name, expression)          \
+  CASE(name) : {                              \
+    uint64_t a = I(2), b = I(3);              \
     I(1) = static_cast<uint64_t>(expression); \
-    NEXT(4);                                 \
+    NEXT(4);                                  \
   }
-#define BINARY_FLOAT(name, width, op)                     \
-  CASE(name) : {                                          \
+#define BINARY_FLOAT(name, width, op)                       \
+  CASE(name) : {                                            \
     I(1) = From##width(As##width(I(2)) op As##width(I(3))); \
-    NEXT(4);                                              \
+    NEXT(4);                                                \
   }
 
 #if RELAYVM_COMPUTED_GOTO
 #define CASE(name) L_##name
-#define DISPATCH()                                                       \
-  do {                                                                   \
-    if constexpr (kTraced) TraceInstruction(frame, pc);                  \
-    goto* kLabels[*pc];                                                  \
+#define DISPATCH()                                      \
+  do {                                                  \
+    if constexpr (kTraced) TraceInstruction(frame, pc); \
+    goto* kLabels[*pc];                                 \
   } while (false)
 #else
 #define CASE(name) case Opcode::name
@@ -202,7 +205,7 @@ dispatch:
     NEXT(4);
   }
   BINARY_INT(kSubI, a - b)
-  BINARY_INT(kMulI, a* b)
+  BINARY_INT(kMulI, a * b)
   BINARY_INT(kDivI, DivideTruncate(Signed(a), Signed(b)))
   BINARY_INT(kModI, RemainderTruncate(Signed(a), Signed(b)))
   BINARY_INT(kFloorDivI, DivideFloor(Signed(a), Signed(b)))
@@ -310,8 +313,10 @@ dispatch:
     const uint32_t num_scalars = pc[3];
     const uint16_t* object_args = scalar_args + num_scalars + 1;
     const uint32_t num_objects = object_args[-1];
-    auto* next = reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
-    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end) [[unlikely]] {
+    auto* next =
+        reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end)
+        [[unlikely]] {
       return FailStack(frame, pc, callee);
     }
     POLL(1);
@@ -322,13 +327,15 @@ dispatch:
     next->arena = nullptr;
     if (callee->arena_bytes != 0) {
       next->arena = context_.arena->Push(callee->arena_bytes);
-      if (next->arena == nullptr) [[unlikely]] return FailMemory(frame, pc, "the arena of a function");
+      if (next->arena == nullptr) [[unlikely]]
+        return FailMemory(frame, pc, "the arena of a function");
     }
     uint64_t* next_scalars = next->scalars();
     Object** next_objects = next->objects();
     for (uint32_t i = 0; i < num_scalars; ++i) next_scalars[i] = scalars[scalar_args[i]];
     for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) next_scalars[i] = 0;
-    for (uint32_t i = 0; i < num_objects; ++i) next_objects[i] = TakeOrRetain(objects, object_args[i]);
+    for (uint32_t i = 0; i < num_objects; ++i)
+      next_objects[i] = TakeOrRetain(objects, object_args[i]);
     for (uint32_t i = num_objects; i < callee->num_object_registers; ++i) next_objects[i] = Empty();
     if constexpr (kTraced) ++depth_;
     frame = next;
@@ -347,13 +354,16 @@ dispatch:
     const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
     auto* gathered_scalars = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + above);
     auto* gathered_objects = reinterpret_cast<Object**>(gathered_scalars + num_scalars);
-    if (reinterpret_cast<char*>(gathered_objects + num_objects) + callee->scratch_bytes > stack_end) [[unlikely]] {
+    if (reinterpret_cast<char*>(gathered_objects + num_objects) + callee->scratch_bytes > stack_end)
+        [[unlikely]] {
       return FailStack(frame, pc, callee);
     }
     POLL(1);
     for (uint32_t i = 0; i < num_scalars; ++i) gathered_scalars[i] = scalars[scalar_args[i]];
-    for (uint32_t i = 0; i < num_objects; ++i) gathered_objects[i] = TakeOrRetain(objects, object_args[i]);
-    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]] return false;
+    for (uint32_t i = 0; i < num_objects; ++i)
+      gathered_objects[i] = TakeOrRetain(objects, object_args[i]);
+    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]]
+      return false;
     ENTER_FRAME();
     for (uint32_t i = 0; i < num_scalars; ++i) scalars[i] = gathered_scalars[i];
     for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) scalars[i] = 0;
@@ -367,10 +377,13 @@ dispatch:
     const uint32_t num_objects = pc[3];
     Object* object = R(2);
     const FunctionCode* callee = ClosureFunction(frame, pc, object, num_objects);
-    if (callee == nullptr) [[unlikely]] return false;
+    if (callee == nullptr) [[unlikely]]
+      return false;
     auto* closure = static_cast<Closure*>(object);
-    auto* next = reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
-    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end) [[unlikely]] {
+    auto* next =
+        reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end)
+        [[unlikely]] {
       return FailStack(frame, pc, callee);
     }
     POLL(1);
@@ -381,7 +394,8 @@ dispatch:
     next->arena = nullptr;
     if (callee->arena_bytes != 0) {
       next->arena = context_.arena->Push(callee->arena_bytes);
-      if (next->arena == nullptr) [[unlikely]] return FailMemory(frame, pc, "the arena of a function");
+      if (next->arena == nullptr) [[unlikely]]
+        return FailMemory(frame, pc, "the arena of a function");
     }
     uint64_t* next_scalars = next->scalars();
     Object** next_objects = next->objects();
@@ -391,7 +405,8 @@ dispatch:
       next_objects[filled] = closure->captured[filled];
       Retain(next_objects[filled]);
     }
-    for (uint32_t i = 0; i < num_objects; ++i) next_objects[filled++] = TakeOrRetain(objects, object_args[i]);
+    for (uint32_t i = 0; i < num_objects; ++i)
+      next_objects[filled++] = TakeOrRetain(objects, object_args[i]);
     for (; filled < callee->num_object_registers; ++filled) next_objects[filled] = Empty();
     RELEASE_IF_TAKEN(2);
     if constexpr (kTraced) ++depth_;
@@ -406,12 +421,14 @@ dispatch:
     const uint32_t num_objects = pc[2];
     Object* object = R(1);
     const FunctionCode* callee = ClosureFunction(frame, pc, object, num_objects);
-    if (callee == nullptr) [[unlikely]] return false;
+    if (callee == nullptr) [[unlikely]]
+      return false;
     auto* closure = static_cast<Closure*>(object);
     const uint32_t num_gathered = callee->num_object_args;
     const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
     auto** gathered = reinterpret_cast<Object**>(reinterpret_cast<char*>(frame) + above);
-    if (reinterpret_cast<char*>(gathered + num_gathered) + callee->scratch_bytes > stack_end) [[unlikely]] {
+    if (reinterpret_cast<char*>(gathered + num_gathered) + callee->scratch_bytes > stack_end)
+        [[unlikely]] {
       return FailStack(frame, pc, callee);
     }
     POLL(1);
@@ -420,8 +437,10 @@ dispatch:
       gathered[filled] = closure->captured[filled];
       Retain(gathered[filled]);
     }
-    for (uint32_t i = 0; i < num_objects; ++i) gathered[filled++] = TakeOrRetain(objects, object_args[i]);
-    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]] return false;
+    for (uint32_t i = 0; i < num_objects; ++i)
+      gathered[filled++] = TakeOrRetain(objects, object_args[i]);
+    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]]
+      return false;
     ENTER_FRAME();
     for (uint32_t i = 0; i < callee->num_scalar_registers; ++i) scalars[i] = 0;
     for (uint32_t i = 0; i < num_gathered; ++i) objects[i] = gathered[i];
@@ -464,7 +483,8 @@ dispatch:
     DISPATCH();
   }
   CASE(kGuard) : {
-    if (I(1) == 0) [[unlikely]] return FailGuard(frame, pc, I(2), I(3), pc[4]);
+    if (I(1) == 0) [[unlikely]]
+      return FailGuard(frame, pc, I(2), I(3), pc[4]);
     NEXT(5);
   }
   CASE(kTrap) : { return FailTrap(frame, pc, pc[1]); }
@@ -473,7 +493,8 @@ dispatch:
   CASE(kAdtNew) : {
     const uint32_t count = pc[3];
     Adt* adt = NewAdt(heap, pc[2], count);
-    if (adt == nullptr) [[unlikely]] return FailMemory(frame, pc, "a constructor or tuple");
+    if (adt == nullptr) [[unlikely]]
+      return FailMemory(frame, pc, "a constructor or tuple");
     for (uint32_t i = 0; i < count; ++i) adt->fields[i] = TakeOrRetain(objects, pc[4 + i]);
     SET_OBJECT(1, adt);
     NEXT(4 + count);
@@ -482,7 +503,8 @@ dispatch:
     Object* object = R(2);
     EXPECT_KIND(object, ObjectKind::kAdt);
     auto* adt = static_cast<Adt*>(object);
-    if (pc[3] >= adt->num_fields) [[unlikely]] return FailField(frame, pc, pc[3], adt->num_fields, "field");
+    if (pc[3] >= adt->num_fields) [[unlikely]]
+      return FailField(frame, pc, pc[3], adt->num_fields, "field");
     Object* value = adt->fields[pc[3]];
     Retain(value);
     RELEASE_IF_TAKEN(2);
@@ -500,14 +522,16 @@ dispatch:
   CASE(kClosureNew) : {
     const uint32_t count = pc[3];
     Closure* closure = NewClosure(heap, pc[2], count);
-    if (closure == nullptr) [[unlikely]] return FailMemory(frame, pc, "a closure");
+    if (closure == nullptr) [[unlikely]]
+      return FailMemory(frame, pc, "a closure");
     for (uint32_t i = 0; i < count; ++i) closure->captured[i] = TakeOrRetain(objects, pc[4 + i]);
     SET_OBJECT(1, closure);
     NEXT(4 + count);
   }
   CASE(kRefNew) : {
     Ref* ref = NewRef(heap);
-    if (ref == nullptr) [[unlikely]] return FailMemory(frame, pc, "a reference");
+    if (ref == nullptr) [[unlikely]]
+      return FailMemory(frame, pc, "a reference");
     ref->content = TakeOrRetain(objects, pc[2]);
     SET_OBJECT(1, ref);
     NEXT(3);
@@ -536,13 +560,15 @@ dispatch:
   CASE(kTensorAlloc) : {
     const uint32_t rank = pc[3];
     Tensor* tensor = NewTensorChecked(frame, pc, static_cast<DType>(pc[2]), pc + 4, rank);
-    if (tensor == nullptr) [[unlikely]] return false;
+    if (tensor == nullptr) [[unlikely]]
+      return false;
     SET_OBJECT(1, tensor);
     NEXT(4 + rank);
   }
   CASE(kTensorStatic) : {
     Tensor* tensor = NewStaticTensor(frame, pc, pc[2]);
-    if (tensor == nullptr) [[unlikely]] return false;
+    if (tensor == nullptr) [[unlikely]]
+      return false;
     SET_OBJECT(1, tensor);
     NEXT(3);
   }
@@ -551,7 +577,8 @@ dispatch:
     Object* from = R(2);
     EXPECT_KIND(from, ObjectKind::kTensor);
     Tensor* tensor = View(frame, pc, from, TAKES(2), pc + 4, rank);
-    if (tensor == nullptr) [[unlikely]] return false;
+    if (tensor == nullptr) [[unlikely]]
+      return false;
     if (tensor == from) {
       R(2) = Empty();  // changed in place, and moved
     } else {
@@ -565,7 +592,8 @@ dispatch:
     Object* from = R(2);
     EXPECT_KIND(from, ObjectKind::kTensor);
     Tensor* tensor = Reuse(frame, pc, from, TAKES(2), static_cast<DType>(pc[3]), pc + 5, rank);
-    if (tensor == nullptr) [[unlikely]] return false;
+    if (tensor == nullptr) [[unlikely]]
+      return false;
     if (tensor == from) {
       R(2) = Empty();
     } else {
@@ -578,7 +606,8 @@ dispatch:
     Object* object = R(2);
     EXPECT_KIND(object, ObjectKind::kTensor);
     auto* tensor = static_cast<Tensor*>(object);
-    if (pc[3] >= tensor->rank) [[unlikely]] return FailField(frame, pc, pc[3], tensor->rank, "axis");
+    if (pc[3] >= tensor->rank) [[unlikely]]
+      return FailField(frame, pc, pc[3], tensor->rank, "axis");
     uint64_t dim = Unsigned(tensor->dims[pc[3]]);
     RELEASE_IF_TAKEN(2);
     I(1) = dim;
@@ -601,13 +630,15 @@ dispatch:
   CASE(kTensorBox) : {
     const auto dtype = static_cast<DType>(pc[3]);
     Tensor* tensor = NewTensor(heap, dtype, 0, static_cast<size_t>(DTypeBytes(dtype)));
-    if (tensor == nullptr) [[unlikely]] return FailMemory(frame, pc, "a scalar");
+    if (tensor == nullptr) [[unlikely]]
+      return FailMemory(frame, pc, "a scalar");
     StoreScalar(dtype, I(2), tensor->data);
     SET_OBJECT(1, tensor);
     NEXT(4);
   }
   CASE(kSlotItem) : {
-    I(1) = LoadScalar(static_cast<DType>(pc[3]), frame->arena + frame->function->slots[pc[2]].offset);
+    I(1) =
+        LoadScalar(static_cast<DType>(pc[3]), frame->arena + frame->function->slots[pc[2]].offset);
     NEXT(4);
   }
 
@@ -619,8 +650,10 @@ dispatch:
     const uint16_t* buffer_args = scalar_args + num_scalars + 1;
     const uint32_t num_buffers = buffer_args[-1];
     POLL(kKernelFuel);
-    // The argument block stands above the frame, in space that the call of this function has checked.
-    auto* scalar_block = reinterpret_cast<int64_t*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+    // The argument block stands above the frame, in space that the call of this function has
+    // checked.
+    auto* scalar_block =
+        reinterpret_cast<int64_t*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
     auto** buffer_block = reinterpret_cast<void**>(scalar_block + num_scalars);
     for (uint32_t i = 0; i < num_scalars; ++i) scalar_block[i] = Signed(scalars[scalar_args[i]]);
     uint16_t any_take = 0;
@@ -645,11 +678,13 @@ dispatch:
         call.grain = Signed(I(3));
         call.scratch_bytes = Signed(I(4));
       }
-      if (kTraced ? !TraceKernel(frame, pc, call) : !RunKernel(frame, pc, call)) [[unlikely]] return false;
+      if (kTraced ? !TraceKernel(frame, pc, call) : !RunKernel(frame, pc, call)) [[unlikely]]
+        return false;
     } else {
       RelayvmKernelArgs args{buffer_block, scalar_block, nullptr};
       int32_t code = kernel->fn(&env_, &args, 0, 1);
-      if (code != RELAYVM_KERNEL_OK) [[unlikely]] return FailKernel(frame, pc, pc[1], code);
+      if (code != RELAYVM_KERNEL_OK) [[unlikely]]
+        return FailKernel(frame, pc, pc[1], code);
     }
     if (any_take & kTakeBit) {
       for (uint32_t i = 0; i < num_buffers; ++i) {
@@ -664,8 +699,8 @@ dispatch:
     DISPATCH();
   }
 #if !RELAYVM_COMPUTED_GOTO
-  }
-  return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");
+}
+return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");
 #endif
 }
 
@@ -674,7 +709,8 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
   if (context_.stack->begin() + code->frame_bytes + code->scratch_bytes > context_.stack->end()) {
     return {StatusCode::kResourceExhausted,
-            executable_.program().functions[function].name + ": its frame is larger than the stack; raise stack_limit"};
+            executable_.program().functions[function].name +
+                ": its frame is larger than the stack; raise stack_limit"};
   }
   *frame = {code, nullptr, nullptr, nullptr, 0};
   if (code->arena_bytes != 0) {

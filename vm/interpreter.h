@@ -1,11 +1,12 @@
 // Interpreter: runs a function of a verified program.
 //
-// The verifier (bytecode/verifier.h) has proved operands, jumps and arities; what depends on values (kinds of objects, sizes,
-// positions) is checked here and fails with a Status that names the function and the source line. Whatever the bytecode,
-// nothing here has undefined behaviour, short of what kernels do with their buffers.
+// The verifier (bytecode/verifier.h) has proved operands, jumps and arities; what depends on values
+// (kinds of objects, sizes, positions) is checked here and fails with a Status that names the
+// function and the source line. Whatever the bytecode, nothing here has undefined behaviour, short
+// of what kernels do with their buffers.
 //
-// Calls of the program never use the native stack. One thread at a time; kernels may run on the pool's threads.
-// Tested by interpreter_test.cc and its neighbours (interpreter_*_test.cc).
+// Calls of the program never use the native stack. One thread at a time; kernels may run on the
+// pool's threads. Tested by interpreter_test.cc and its neighbours (interpreter_*_test.cc).
 #pragma once
 
 #include <atomic>
@@ -64,9 +65,9 @@ struct InterpreterContext {
   char* stack_peak = nullptr;    // out: highest byte of the VM stack that was in use, about
 };
 
-// Runs functions[function] with object arguments (each given a reference by the caller: they are moved in) and gives its
-// result. On failure nothing is released: the caller resets the heap. REQUIRES: the function takes args.size() objects and no
-// scalars, and returns an object.
+// Runs functions[function] with object arguments (each given a reference by the caller: they are
+// moved in) and gives its result. On failure nothing is released: the caller resets the heap.
+// REQUIRES: the function takes args.size() objects and no scalars, and returns an object.
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
                  std::span<Object* const> args, Object** result);
 

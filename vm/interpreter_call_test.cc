@@ -30,8 +30,8 @@ TEST_CASE("interpreter: recursion of any depth takes no native stack") {
 }
 
 TEST_CASE("interpreter: too deep a recursion is an error, and the invocation goes on") {
-  auto invocation = testing::NewInvocation(LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", kSumDown)),
-                                           {.stack_limit = 1 << 20});
+  auto invocation = testing::NewInvocation(
+      LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", kSumDown)), {.stack_limit = 1 << 20});
   Result<Value> result = invocation->Run("main", Int64Values({1'000'000}));
   REQUIRE(!result.ok());
   CHECK(result.status().code() == StatusCode::kResourceExhausted);
@@ -67,8 +67,10 @@ L0:
   tensor.item i15, r3!, int64, 0
 )",
                                            functions));
-  auto invocation = testing::NewInvocation(executable, {.memory_limit = 1 << 20, .stack_limit = 64 << 10});
-  CHECK(ToInt64(RunOk(*invocation, Int64Values({10'000'000}))) == 10'000'000);
+  auto invocation =
+      testing::NewInvocation(executable, {.memory_limit = 1 << 20, .stack_limit = 64 << 10});
+  constexpr int64_t kTurns = 10'000'000 / testing::kSlowdown;
+  CHECK(ToInt64(RunOk(*invocation, Int64Values({kTurns}))) == kTurns);
   CHECK(invocation->stats().peak_bytes <= (512 << 10));
 }
 
@@ -84,7 +86,8 @@ L0:
   tail.call f1, [i0], [r1]
 .end
 )";
-  auto executable = LoadText(ScalarProgram(1, "tensor.box r0, i0, int64\n call.i i15, f1, [i0], [r0!]", loop));
+  auto executable =
+      LoadText(ScalarProgram(1, "tensor.box r0, i0, int64\n call.i i15, f1, [i0], [r0!]", loop));
   auto invocation = testing::NewInvocation(executable, {.memory_limit = 64 << 10});
   CHECK(ToInt64(RunOk(*invocation, Int64Values({100'000}))) == 1);
 }
@@ -124,15 +127,19 @@ L0:
   ret.i i2
 .end
 )";
-  Builtin copy = {"copy8", [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
-                    CHECK(reinterpret_cast<uintptr_t>(args->buffers[1]) % 64 == 0);
-                    std::memcpy(args->buffers[1], args->buffers[0], 8);
-                    return 0;
-                  }};
-  auto executable = LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", fill, ".kernel \"copy8\" scalars 0 buffers 2 builtin"),
+  Builtin copy = {
+      "copy8",
+      [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
+        CHECK(reinterpret_cast<uintptr_t>(args->buffers[1]) % 64 == 0);
+        std::memcpy(args->buffers[1], args->buffers[0], 8);
+        return 0;
+      }};
+  auto executable = LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", fill,
+                                           ".kernel \"copy8\" scalars 0 buffers 2 builtin"),
                              {&copy, 1});
   auto invocation = testing::NewInvocation(executable);
-  for (int64_t n : {1, 2, 3, 100, 5, 100}) CHECK(ToInt64(RunOk(*invocation, Int64Values({n}))) == n * (n + 1) / 2);
+  for (int64_t n : {1, 2, 3, 100, 5, 100})
+    CHECK(ToInt64(RunOk(*invocation, Int64Values({n}))) == n * (n + 1) / 2);
   CHECK(invocation->stats().peak_bytes >= 100 * 100000);
   Status status = RunFails(executable, Int64Values({1000}), {.memory_limit = 10 << 20});
   CHECK(status.code() == StatusCode::kResourceExhausted);
@@ -179,10 +186,12 @@ TEST_CASE("interpreter: calls of what is no closure, or of another arity, fail")
   CHECK(testing::Contains(fails("tensor.box r1, i0, int64\n call.closure r2, r1, []"),
                           "call.closure needs a closure, found a tensor"));
   CHECK(testing::Contains(fails("call.closure r2, r9, []"), "found an empty register"));
-  CHECK(testing::Contains(fails("tensor.box r1, i0, int64\n closure.new r1, f1, [r1]\n call.closure r2, r1, []"),
-                          "closure of add is called with 0 arguments and 1 captured values, takes 2"));
-  CHECK(testing::Contains(fails("tensor.box r1, i0, int64\n closure.new r1, f1, [r1]\n tail.closure r1, [r1, r1]"),
-                          "closure of add is called with 2 arguments"));
+  CHECK(testing::Contains(
+      fails("tensor.box r1, i0, int64\n closure.new r1, f1, [r1]\n call.closure r2, r1, []"),
+      "closure of add is called with 0 arguments and 1 captured values, takes 2"));
+  CHECK(testing::Contains(
+      fails("tensor.box r1, i0, int64\n closure.new r1, f1, [r1]\n tail.closure r1, [r1, r1]"),
+      "closure of add is called with 2 arguments"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Objects: constructors, references, tensors, views and reuse; and what fails on objects of another kind.
+// Objects: constructors, references, tensors, views and reuse; and what fails on objects of another
+// kind.
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -13,9 +14,11 @@ using testing::RunFails;
 using testing::RunOk;
 using testing::ScalarProgram;
 
-// A program "main" over objects r0 .. with a body that returns; of any type, since values are checked against it.
-std::string ObjectProgram(const std::string& params, int num_params, const std::string& result, const std::string& body,
-                          const std::string& tables = "", const std::string& functions = "") {
+// A program "main" over objects r0 .. with a body that returns; of any type, since values are
+// checked against it.
+std::string ObjectProgram(const std::string& params, int num_params, const std::string& result,
+                          const std::string& body, const std::string& tables = "",
+                          const std::string& functions = "") {
   return fmt::format(R"(
 .version 1
 .data "List" 1
@@ -60,7 +63,7 @@ L0:
   br.if i0, L0
   drop r1!
   const.i16 i15, 1)";
-  CHECK(Evaluate(body, {10'000'000}) == 1);
+  CHECK(Evaluate(body, {10'000'000 / testing::kSlowdown}) == 1);
   // The same through references and closures, dropped by a return.
   const char* mixed = R"(
   adt.new r1, #0, []
@@ -75,7 +78,7 @@ L0:
   ret.r r0!
 .end
 )";
-  CHECK(Evaluate(mixed, {1'000'000}, function) == 1);
+  CHECK(Evaluate(mixed, {1'000'000 / testing::kSlowdown}, function) == 1);
 }
 
 TEST_CASE("interpreter: tags, switches on them, and fields") {
@@ -87,7 +90,8 @@ TEST_CASE("interpreter: tags, switches on them, and fields") {
   addimm.i i15, i15, 100
 L0:)";
   CHECK(Evaluate(body, {1}) == 105);
-  CHECK(Evaluate("adt.new r2, #1, []\n switch.tag r2!, [L0, L1]\nL0:\n addimm.i i15, i15, 1\nL1:\n addimm.i i15, i15, 2",
+  CHECK(Evaluate("adt.new r2, #1, []\n switch.tag r2!, [L0, L1]\nL0:\n addimm.i i15, i15, 1\nL1:\n "
+                 "addimm.i i15, i15, 2",
                  {}) == 2);
 }
 
@@ -137,52 +141,72 @@ TEST_CASE("interpreter: what an instruction cannot use is an error") {
            Case{"adt.new r1, #0, [r0]\n adt.get r2, r1, #1", "adt.get: field 1 of 1"},
            Case{"ref.get r1, r0", "ref.get needs a reference, found a tensor"},
            Case{"ref.set r0, r0", "ref.set needs a reference, found a tensor"},
-           Case{"ref.new r1, r0\n tensor.dim i0, r1, #0", "tensor.dim needs a tensor, found a reference"},
+           Case{"ref.new r1, r0\n tensor.dim i0, r1, #0",
+                "tensor.dim needs a tensor, found a reference"},
            Case{"tensor.dim i0, r0, #1", "tensor.dim: axis 1 of 1"},
-           Case{"tensor.item i0, r0, float32, 3", "tensor.item: element 3 of float32, tensor is float32 of shape (3)"},
-           Case{"tensor.item i0, r0, int32, 0", "tensor.item: element 0 of int32, tensor is float32"},
-           Case{"tensor.item i0, r5, int32, 0", "tensor.item needs a tensor, found an empty register"},
-           Case{"const.i16 i0, -1\n tensor.alloc r1, int8, [i0]", "a tensor of shape (-1): a dimension is negative"},
-           Case{"const.i64 i0, 4000000000\n tensor.alloc r1, int8, [i0, i0, i0]", "its size overflows"},
-           Case{"const.i64 i0, 70000000000000\n tensor.alloc r1, int8, [i0]", "no memory for a tensor of 70000000000000 bytes"},
-           Case{"const.i16 i0, 4\n tensor.view r1, r0, [i0]", "a view of shape (4) on a tensor of shape (3)"},
-           Case{"const.i16 i0, 4\n tensor.view r1, r9, [i0]", "tensor.view needs a tensor, found an empty register"},
+           Case{"tensor.item i0, r0, float32, 3",
+                "tensor.item: element 3 of float32, tensor is float32 of shape (3)"},
+           Case{"tensor.item i0, r0, int32, 0",
+                "tensor.item: element 0 of int32, tensor is float32"},
+           Case{"tensor.item i0, r5, int32, 0",
+                "tensor.item needs a tensor, found an empty register"},
+           Case{"const.i16 i0, -1\n tensor.alloc r1, int8, [i0]",
+                "a tensor of shape (-1): a dimension is negative"},
+           Case{"const.i64 i0, 4000000000\n tensor.alloc r1, int8, [i0, i0, i0]",
+                "its size overflows"},
+           Case{"const.i64 i0, 70000000000000\n tensor.alloc r1, int8, [i0]",
+                "no memory for a tensor of 70000000000000 bytes"},
+           Case{"const.i16 i0, 4\n tensor.view r1, r0, [i0]",
+                "a view of shape (4) on a tensor of shape (3)"},
+           Case{"const.i16 i0, 4\n tensor.view r1, r9, [i0]",
+                "tensor.view needs a tensor, found an empty register"},
            Case{"const.i16 i0, -4\n tensor.reuse r1, r0, int8, [i0]", "a dimension is negative"},
-           Case{"adt.new r1, #0, []\n kernel.1 k0, [], [r1]", "kernel.1 needs a tensor, found a constructor or tuple"},
+           Case{"adt.new r1, #0, []\n kernel.1 k0, [], [r1]",
+                "kernel.1 needs a tensor, found a constructor or tuple"},
            Case{"ret.r r7", "returned an empty register"},
        }) {
     CAPTURE(c.body);
-    auto executable = LoadText(ObjectProgram("\"x\": float32[3]", 1, "float32[3]", std::string(c.body) + "\n  ret.r r0",
+    auto executable = LoadText(ObjectProgram("\"x\": float32[3]", 1, "float32[3]",
+                                             std::string(c.body) + "\n  ret.r r0",
                                              ".kernel \"cumsum\" scalars 0 buffers 1 builtin"));
-    Status status = RunFails(executable, {Floats({3}, {1, 2, 3})}, {.memory_limit = size_t{1} << 40});
+    Status status =
+        RunFails(executable, {Floats({3}, {1, 2, 3})}, {.memory_limit = size_t{1} << 40});
     CHECK_MESSAGE(Contains(status.message(), c.message), status.message());
   }
 }
 
 TEST_CASE("interpreter: tensors of any shape and dtype") {
   auto shape_of = [](const char* body) {
-    Value v = RunOk(LoadText(ObjectProgram("", 0, "float32[?]", body, ".type bfloat16[2, 0, 7]")), {});
+    Value v =
+        RunOk(LoadText(ObjectProgram("", 0, "float32[?]", body, ".type bfloat16[2, 0, 7]")), {});
     return std::pair(v.dtype(), std::vector<int64_t>(v.dims().begin(), v.dims().end()));
   };
   using Shape = std::vector<int64_t>;
-  CHECK(shape_of("const.i16 i0, 3\n const.i16 i1, 5\n tensor.alloc r0, float64, [i0, i1]\n ret.r r0!") ==
+  CHECK(shape_of(
+            "const.i16 i0, 3\n const.i16 i1, 5\n tensor.alloc r0, float64, [i0, i1]\n ret.r r0!") ==
         std::pair(DType::kFloat64, Shape{3, 5}));
-  CHECK(shape_of("tensor.static r0, t0\n ret.r r0!") == std::pair(DType::kBFloat16, Shape{2, 0, 7}));
+  CHECK(shape_of("tensor.static r0, t0\n ret.r r0!") ==
+        std::pair(DType::kBFloat16, Shape{2, 0, 7}));
   CHECK(shape_of("tensor.alloc r0, bool, []\n ret.r r0!") == std::pair(DType::kBool, Shape{}));
-  CHECK(shape_of("const.i16 i0, 1\n tensor.alloc r0, int8, [i0, i0, i0, i0, i0, i0, i0, i0, i0]\n ret.r r0!") ==
-        std::pair(DType::kInt8, Shape(9, 1)));
+  CHECK(shape_of("const.i16 i0, 1\n tensor.alloc r0, int8, [i0, i0, i0, i0, i0, i0, i0, i0, i0]\n "
+                 "ret.r r0!") == std::pair(DType::kInt8, Shape(9, 1)));
   // A size of zero wins over a product that overflows.
-  CHECK(shape_of("const.i64 i0, 9000000000000000000\n tensor.alloc r0, int8, [i0, i0, i9]\n ret.r r0!") ==
-        std::pair(DType::kInt8, Shape{9000000000000000000, 9000000000000000000, 0}));
+  CHECK(
+      shape_of(
+          "const.i64 i0, 9000000000000000000\n tensor.alloc r0, int8, [i0, i0, i9]\n ret.r r0!") ==
+      std::pair(DType::kInt8, Shape{9000000000000000000, 9000000000000000000, 0}));
 }
 
 TEST_CASE("interpreter: boxes and items of each dtype are canonical") {
   for (int d = 0; d < kNumDTypes; ++d) {
     auto dtype = static_cast<DType>(d);
     CAPTURE(DTypeName(dtype));
-    std::string body = fmt::format("tensor.box r1, i0, {0}\n tensor.item i15, r1!, {0}, 0", DTypeName(dtype));
+    std::string body =
+        fmt::format("tensor.box r1, i0, {0}\n tensor.item i15, r1!, {0}, 0", DTypeName(dtype));
     int64_t all = -1;
-    int64_t expected = IsSignedInt(dtype) ? -1 : DTypeBits(dtype) == 64 ? -1 : (int64_t{1} << DTypeBits(dtype)) - 1;
+    int64_t expected = IsSignedInt(dtype)       ? -1
+                       : DTypeBits(dtype) == 64 ? -1
+                                                : (int64_t{1} << DTypeBits(dtype)) - 1;
     CHECK(Evaluate(body, {all}) == expected);
     CHECK(Evaluate(body, {1}) == 1);
   }
@@ -206,7 +230,8 @@ TEST_CASE("interpreter: a view has the same memory, and may be a prefix") {
   tensor.view r3, r2, [i0]
   adt.new r4, #0, [r0!, r2!, r3!]
   ret.r r4!)";
-  auto executable = LoadText(ObjectProgram("\"x\": float32[6]", 1, "(float32[6], float32[3, 2], float32[2])", body));
+  auto executable = LoadText(
+      ObjectProgram("\"x\": float32[6]", 1, "(float32[6], float32[3, 2], float32[2])", body));
   Value result = RunOk(executable, {Floats({6}, {1, 2, 3, 4, 5, 6})});
   CHECK(testing::ElementsOf<float>(result.field(1)) == std::vector<float>{1, 2, 3, 4, 5, 6});
   CHECK(result.field(1).dims()[0] == 3);
@@ -227,13 +252,16 @@ TEST_CASE("interpreter: reuse takes the memory of a last holder, and only then")
     return invocation->stats().allocations - 2;  // r1 and the result
   };
   CHECK(allocations("tensor.reuse r2, r1!, int64, [i1]") == 0);
-  CHECK(allocations("tensor.reuse r2, r1!, float32, [i2, i2]") == 1);       // 10,000 bytes do not fit 800
+  CHECK(allocations("tensor.reuse r2, r1!, float32, [i2, i2]") ==
+        1);  // 10,000 bytes do not fit 800
   CHECK(allocations("tensor.reuse r2, r1!, int32, [i2, i2, i9, i9]") == 0);
-  CHECK(allocations("tensor.reuse r2, r1!, int32, [i9, i9, i9, i9, i9]") == 1);  // no room for the dims
-  CHECK(allocations("tensor.reuse r2, r1, int64, [i1]") == 1);                   // not the last use
-  CHECK(allocations("mov.r r3, r1\n tensor.reuse r2, r1!, int64, [i1]") == 1);   // another holder
+  CHECK(allocations("tensor.reuse r2, r1!, int32, [i9, i9, i9, i9, i9]") ==
+        1);                                                     // no room for the dims
+  CHECK(allocations("tensor.reuse r2, r1, int64, [i1]") == 1);  // not the last use
+  CHECK(allocations("mov.r r3, r1\n tensor.reuse r2, r1!, int64, [i1]") == 1);  // another holder
   CHECK(allocations("tensor.view r1, r1!, [i2]\n tensor.reuse r2, r1!, int64, [i2]") == 0);
-  CHECK(allocations("tensor.view r3, r1, [i2]\n drop r1!\n tensor.reuse r2, r3!, int64, [i2]") == 1);  // the view only
+  CHECK(allocations("tensor.view r3, r1, [i2]\n drop r1!\n tensor.reuse r2, r3!, int64, [i2]") ==
+        1);  // the view only
 }
 
 TEST_CASE("interpreter: inputs are never reused") {
@@ -244,11 +272,14 @@ TEST_CASE("interpreter: inputs are never reused") {
   tensor.box r2, i2, float32
   kernel.1 k0, [], [r2!, r1]
   ret.r r1!)";
-  Builtin overwrite = {"fill", [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
-                         std::memset(args->buffers[1], 0, 12);
-                         return 0;
-                       }};
-  auto executable = LoadText(ObjectProgram("\"x\": float32[3]", 1, "float32[3]", body, ".kernel \"fill\" scalars 0 buffers 2 builtin"),
+  Builtin overwrite = {
+      "fill",
+      [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
+        std::memset(args->buffers[1], 0, 12);
+        return 0;
+      }};
+  auto executable = LoadText(ObjectProgram("\"x\": float32[3]", 1, "float32[3]", body,
+                                           ".kernel \"fill\" scalars 0 buffers 2 builtin"),
                              {&overwrite, 1});
   Value input = Floats({3}, {1, 2, 3});
   Value output = RunOk(executable, {input});

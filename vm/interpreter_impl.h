@@ -9,7 +9,8 @@
 
 namespace relayvm::vm {
 
-// What a kernel call costs in polls: kernels take longer than calls, so the clock is read more often.
+// What a kernel call costs in polls: kernels take longer than calls, so the clock is read more
+// often.
 inline constexpr int64_t kKernelFuel = 32;
 
 struct KernelCall {
@@ -26,8 +27,8 @@ class Interpreter {
   Status Run(uint32_t function, std::span<Object* const> args, Object** result);
 
  private:
-  // True when the first frame returned, with result_; false with error_. Has no locals with destructors, as computed
-  // jumps need.
+  // True when the first frame returned, with result_; false with error_. Has no locals with
+  // destructors, as computed jumps need.
   template <bool kTraced>
   bool Loop(Frame* first);
 
@@ -39,21 +40,27 @@ class Interpreter {
   bool FailMemory(Frame* frame, const uint16_t* pc, const char* what);
   bool FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
   bool FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code);
-  bool FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count, const char* what);
-  bool FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype, int64_t position);
+  bool FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count,
+                 const char* what);
+  bool FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype,
+                int64_t position);
   // Makes `frame` one of `callee`, all but its registers.
   bool ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
   // Checks cancellation, the deadline and the time slice, and sets fuel_.
   bool Poll(Frame* frame, const uint16_t* pc);
   // The function of a closure that is called with `num_args`, or null.
-  const FunctionCode* ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee, uint32_t num_args);
-  Tensor* NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs, uint32_t rank);
+  const FunctionCode* ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee,
+                                      uint32_t num_args);
+  Tensor* NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
+                           uint32_t rank);
   Tensor* NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t type);
-  Tensor* View(Frame* frame, const uint16_t* pc, Object* from, bool take, const uint16_t* regs, uint32_t rank);
-  Tensor* Reuse(Frame* frame, const uint16_t* pc, Object* from, bool take, DType dtype, const uint16_t* regs,
-                uint32_t rank);
+  Tensor* View(Frame* frame, const uint16_t* pc, Object* from, bool take, const uint16_t* regs,
+               uint32_t rank);
+  Tensor* Reuse(Frame* frame, const uint16_t* pc, Object* from, bool take, DType dtype,
+                const uint16_t* regs, uint32_t rank);
   // Gathers dims and checks them; -1 on failure, else their bytes.
-  int64_t GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs, uint32_t rank, int64_t* dims);
+  int64_t GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
+                     uint32_t rank, int64_t* dims);
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);
@@ -65,8 +72,8 @@ class Interpreter {
   InterpreterContext& context_;
   Heap& heap_;
   RelayvmKernelEnv env_;
-  int64_t fuel_ = 0;     // polls until the clock is read
-  uint32_t depth_ = 0;   // of calls; kept when traced
+  int64_t fuel_ = 0;    // polls until the clock is read
+  uint32_t depth_ = 0;  // of calls; kept when traced
   Object* result_ = nullptr;
   Status error_;
 };

@@ -16,7 +16,8 @@ using testing::ScalarProgram;
 using testing::ToInt64;
 
 // Adds 1 to elements begin..end of the int64 buffer 0, and to element n the number of calls.
-int32_t CountUnits(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin, uint32_t end) {
+int32_t CountUnits(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin,
+                   uint32_t end) {
   if (env->struct_size < sizeof(RelayvmKernelEnv)) return 99;
   auto* counts = static_cast<int64_t*>(args->buffers[0]);
   int64_t n = args->scalars[0];
@@ -27,12 +28,13 @@ int32_t CountUnits(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, u
 }
 
 // Fails with code 1 from unit 5 on, with 2 from unit 50 on.
-int32_t FailAt(const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t begin, uint32_t) {
-  return begin >= 50 ? 2 : begin >= 5 ? 1 : 0;
+int32_t FailAt(const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t begin, uint32_t end) {
+  return begin >= 50 ? 2 : end > 5 ? 1 : 0;
 }
 
 // Fills its scratch with the number of its range and checks that nobody else wrote to it.
-int32_t UseScratch(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin, uint32_t) {
+int32_t UseScratch(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+                   uint32_t) {
   auto* scratch = static_cast<uint32_t*>(args->scratch);
   if (reinterpret_cast<uintptr_t>(scratch) % 64 != 0) return 3;
   auto words = static_cast<size_t>(args->scalars[0]) / 4;
@@ -44,7 +46,8 @@ int32_t UseScratch(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint3
 }
 
 // Writes scalars 0..2, then the first byte of each buffer, into the last buffer.
-int32_t Gather(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin, uint32_t end) {
+int32_t Gather(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+               uint32_t end) {
   if (begin != 0 || end != 1) return 5;
   auto* out = static_cast<int64_t*>(args->buffers[3]);
   for (int i = 0; i < 3; ++i) out[i] = args->scalars[i];
@@ -52,8 +55,10 @@ int32_t Gather(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t 
   return 0;
 }
 
-constexpr Builtin kKernels[] = {
-    {"count_units", CountUnits}, {"fail_at", FailAt}, {"use_scratch", UseScratch}, {"gather", Gather}};
+constexpr Builtin kKernels[] = {{"count_units", CountUnits},
+                                {"fail_at", FailAt},
+                                {"use_scratch", UseScratch},
+                                {"gather", Gather}};
 constexpr const char* kTables = R"(
 .source "k.relay"
 .kernel "count_units" scalars 1 buffers 1 builtin
@@ -87,7 +92,8 @@ TEST_CASE("kernels: scalars, registers, constants and slots in order") {
   ret.r r1!
 .end
 )";
-  Value result = RunOk(LoadText(text, kKernels), {testing::TensorOf<uint8_t>(DType::kUInt8, {2}, {5, 0})});
+  Value result =
+      RunOk(LoadText(text, kKernels), {testing::TensorOf<uint8_t>(DType::kUInt8, {2}, {5, 0})});
   CHECK(testing::ElementsOf<int64_t>(result) == std::vector<int64_t>{-7, 6, 123456789012, 5, 9, 6});
 }
 
@@ -100,8 +106,8 @@ L0:
   kernel.1 k3, [i1, i1, i1], [r1!, c0, r2, r2!]
   addimm.i i0, i0, -1
   br.if i0, L0)");
-  Result<Value> result =
-      testing::NewInvocation(executable, {.memory_limit = 32 << 10})->Run("main", Int64Values({10000}));
+  Result<Value> result = testing::NewInvocation(executable, {.memory_limit = 32 << 10})
+                             ->Run("main", Int64Values({10000}));
   CHECK_MESSAGE(result.ok(), result.status().message());
 }
 
@@ -125,10 +131,12 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
   tables.insert(tables.find(".constant"), ".kernel \"zero\" scalars 1 buffers 1 builtin\n");
   program.replace(program.find("%TABLES%"), 8, tables);
   std::vector<Builtin> kernels(std::begin(kKernels), std::end(kKernels));
-  kernels.push_back({"zero", [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
-                       std::memset(args->buffers[0], 0, static_cast<size_t>(args->scalars[0]) * 8);
-                       return 0;
-                     }});
+  kernels.push_back(
+      {"zero",
+       [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
+         std::memset(args->buffers[0], 0, static_cast<size_t>(args->scalars[0]) * 8);
+         return 0;
+       }});
   auto executable = LoadText(program, kernels);
   for (uint32_t threads : {1u, 2u, 5u}) {
     auto invocation = testing::NewInvocation(executable, {}, threads);
@@ -144,7 +152,8 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
         int64_t effective = std::max<int64_t>(grain, 1);
         int64_t tasks = std::min((units + effective - 1) / effective, int64_t{4} * threads);
 #ifndef NDEBUG
-        if (threads == 1 || tasks == 1) tasks = std::min<int64_t>(units, 3);  // debug builds split what runs at once
+        if (threads == 1 || tasks == 1)
+          tasks = std::min<int64_t>(units, 3);  // debug builds split what runs at once
 #else
         if (threads == 1) tasks = units > 0;
 #endif
@@ -160,7 +169,8 @@ TEST_CASE("kernels: scratch is private to a call and grows") {
   const.i16 i2, 1
   kernel k2, i0, i2, i1, [i1], [])"),
                                              {}, threads);
-    for (int64_t bytes : {64, 100000, 8, 5000000, 64}) RunOk(*invocation, Int64Values({100, bytes}));
+    for (int64_t bytes : {64, 100000, 8, 5000000, 64})
+      RunOk(*invocation, Int64Values({100, bytes}));
     Result<Value> result = invocation->Run("main", Int64Values({1, int64_t{1} << 60}));
     REQUIRE(!result.ok());
     CHECK(result.status().code() == StatusCode::kResourceExhausted);
@@ -169,7 +179,8 @@ TEST_CASE("kernels: scratch is private to a call and grows") {
 }
 
 TEST_CASE("kernels: an error names the kernel and the line; of several, that of the first units") {
-  auto executable = KernelProgram(1, "  .at 0 12 3\n  const.i16 i1, 1\n  kernel k1, i0, i1, i2, [], []\n");
+  auto executable =
+      KernelProgram(1, "  .at 0 12 3\n  const.i16 i1, 1\n  kernel k1, i0, i1, i2, [], []\n");
   for (uint32_t threads : {1u, 4u}) {
     auto invocation = testing::NewInvocation(executable, {}, threads);
     CHECK(invocation->Run("main", Int64Values({1})).ok());
@@ -185,7 +196,8 @@ TEST_CASE("kernels: an error names the kernel and the line; of several, that of 
 }
 
 TEST_CASE("kernels: a missing one is an error at load") {
-  Result<Program> program = Assemble(ScalarProgram(0, "", "", ".kernel \"no_such\" scalars 0 buffers 0 builtin"));
+  Result<Program> program =
+      Assemble(ScalarProgram(0, "", "", ".kernel \"no_such\" scalars 0 buffers 0 builtin"));
   REQUIRE(program.ok());
   auto executable = Executable::FromProgram(*std::move(program));
   REQUIRE(!executable.ok());

@@ -1,4 +1,5 @@
-// Random bytecode that the verifier accepts never crashes the interpreter: it runs, fails with a status, or is stopped.
+// Random bytecode that the verifier accepts never crashes the interpreter: it runs, fails with a
+// status, or is stopped.
 #include <random>
 
 #include "bytecode/code_builder.h"
@@ -23,7 +24,8 @@ class Generator {
     alignas(64) static const int64_t kData[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     program.constants = {{DType::kInt64, {2, 4}, "", std::as_bytes(std::span(kData))}};
     auto code = std::make_shared<std::vector<uint16_t>>();
-    // Functions 0 (main) and 1 take and return objects; 2 and 3 take scalars too, and 3 returns one.
+    // Functions 0 (main) and 1 take and return objects; 2 and 3 take scalars too, and 3 returns
+    // one.
     for (uint16_t f = 0; f < kFunctions; ++f) {
       FunctionInfo info;
       info.name = fmt::format("f{}", f);
@@ -88,8 +90,9 @@ class Generator {
     Opcode opcode;
     do {
       opcode = static_cast<Opcode>(Below(kNumOpcodes));
-    } while (opcode == Opcode::kReturnI || opcode == Opcode::kReturnR || opcode == Opcode::kTailClosure ||
-             (opcode == Opcode::kSlotItem && f % 2 != 0) || (opcode == Opcode::kTrap && Below(8) != 0) ||
+    } while (opcode == Opcode::kReturnI || opcode == Opcode::kReturnR ||
+             opcode == Opcode::kTailClosure || (opcode == Opcode::kSlotItem && f % 2 != 0) ||
+             (opcode == Opcode::kTrap && Below(8) != 0) ||
              (opcode == Opcode::kTailCall && f == 3 && Below(4) != 0));
     auto callee = static_cast<uint16_t>(Below(3));
     if (opcode == Opcode::kCallI || (opcode == Opcode::kTailCall && f == 3)) callee = 3;
@@ -100,38 +103,62 @@ class Generator {
     for (int i = 0; i < info.num_operands; ++i) {
       switch (info.operands[static_cast<size_t>(i)]) {
         case OperandKind::IOUT:
-        case OperandKind::IIN: op.I(Below(kScalars)); break;
-        case OperandKind::ROUT: op.R(Below(kObjects)); break;
+        case OperandKind::IIN:
+          op.I(Below(kScalars));
+          break;
+        case OperandKind::ROUT:
+          op.R(Below(kObjects));
+          break;
         case OperandKind::RIN: {
           uint16_t operand = ObjectOperand();
           op.R(operand & kRegisterMask, (operand & kTakeBit) != 0);
           break;
         }
-        case OperandKind::IMM16: op.Imm16(static_cast<int16_t>(Below(20)) - 10); break;
-        case OperandKind::IMM32: op.Imm32(Below(4)); break;
-        case OperandKind::IMM64: op.Imm64(static_cast<int64_t>(random_()) << Below(32)); break;
+        case OperandKind::IMM16:
+          op.Imm16(static_cast<int16_t>(Below(20)) - 10);
+          break;
+        case OperandKind::IMM32:
+          op.Imm32(Below(4));
+          break;
+        case OperandKind::IMM64:
+          op.Imm64(static_cast<int64_t>(random_()) << Below(32));
+          break;
         case OperandKind::DTYPE: {
-          static constexpr DType kTypes[] = {DType::kInt64, DType::kInt8, DType::kUInt32, DType::kInt16};
+          static constexpr DType kTypes[] = {DType::kInt64, DType::kInt8, DType::kUInt32,
+                                             DType::kInt16};
           op.Type(kTypes[Below(4)]);
           break;
         }
-        case OperandKind::FUNC: op.Unit(callee); break;
+        case OperandKind::FUNC:
+          op.Unit(callee);
+          break;
         case OperandKind::CONST:
         case OperandKind::KERNEL:
-        case OperandKind::MESSAGE: op.Unit(0); break;
+        case OperandKind::MESSAGE:
+          op.Unit(0);
+          break;
         case OperandKind::TYPE:
-        case OperandKind::SLOT: op.Unit(Below(2)); break;
+        case OperandKind::SLOT:
+          op.Unit(Below(2));
+          break;
         case OperandKind::TAG:
-        case OperandKind::FIELD: op.Unit(Below(3)); break;
-        case OperandKind::CMP: op.Cmp(static_cast<Comparison>(Below(kNumComparisons))); break;
+        case OperandKind::FIELD:
+          op.Unit(Below(3));
+          break;
+        case OperandKind::CMP:
+          op.Cmp(static_cast<Comparison>(Below(kNumComparisons)));
+          break;
         case OperandKind::FN: {
           bool binary = opcode == Opcode::kCall2F32 || opcode == Opcode::kCall2F64;
-          op.Fn(static_cast<ScalarFunction>(binary ? kFirstBinaryScalarFunction +
-                                                         static_cast<int>(Below(kNumScalarFunctions - kFirstBinaryScalarFunction))
-                                                   : static_cast<int>(Below(kFirstBinaryScalarFunction))));
+          op.Fn(static_cast<ScalarFunction>(
+              binary ? kFirstBinaryScalarFunction +
+                           static_cast<int>(Below(kNumScalarFunctions - kFirstBinaryScalarFunction))
+                     : static_cast<int>(Below(kFirstBinaryScalarFunction))));
           break;
         }
-        case OperandKind::TARGET: op.To(labels[Below(6)]); break;
+        case OperandKind::TARGET:
+          op.To(labels[Below(6)]);
+          break;
         case OperandKind::TARGETS: {
           std::vector<CodeBuilder::Label> targets;
           for (uint32_t n = Below(4); n > 0; --n) targets.push_back(labels[Below(6)]);
@@ -140,7 +167,8 @@ class Generator {
         }
         case OperandKind::ILIST: {
           uint32_t n = Below(3);
-          if (opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall) n = ScalarArgs(callee);
+          if (opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall)
+            n = ScalarArgs(callee);
           if (opcode == Opcode::kKernel || opcode == Opcode::kKernel1) n = 1;
           std::vector<uint16_t> list;
           for (; n > 0; --n) list.push_back(static_cast<uint16_t>(Below(kScalars)));
@@ -163,7 +191,8 @@ class Generator {
             uint32_t kind = Below(f % 2 == 0 ? 3 : 2);
             if (kind == 0) {
               uint16_t operand = ObjectOperand();
-              buffers.push_back({BufferKind::kRegister, static_cast<uint16_t>(operand & kRegisterMask),
+              buffers.push_back({BufferKind::kRegister,
+                                 static_cast<uint16_t>(operand & kRegisterMask),
                                  (operand & kTakeBit) != 0});
             } else if (kind == 1) {
               buffers.push_back({BufferKind::kConstant, 0, false});
@@ -195,12 +224,13 @@ class Generator {
 };
 
 TEST_CASE("random programs: run, fail or are stopped, but never crash") {
-  Builtin touch = {"touch", [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin, uint32_t) -> int32_t {
-                     return args->scalars[0] % 7 == 0 && begin > 0 ? 1 : 0;
-                   }};
+  Builtin touch = {
+      "touch",
+      [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+         uint32_t) -> int32_t { return args->scalars[0] % 7 == 0 && begin > 0 ? 1 : 0; }};
   auto runtime = testing::TestRuntime();
   int ok = 0, failed = 0, rejected = 0;
-  for (uint32_t seed = 0; seed < 3000; ++seed) {
+  for (uint32_t seed = 0; seed < 3000 / testing::kSlowdown; ++seed) {
     CAPTURE(seed);
     LoadOptions load;
     load.kernels = {&touch, 1};
@@ -218,9 +248,9 @@ TEST_CASE("random programs: run, fail or are stopped, but never crash") {
     if (!result.ok()) CHECK(result.status().code() != StatusCode::kInternal);
   }
   CAPTURE(rejected);
-  CHECK(rejected < 2000);
-  CHECK(ok > 20);
-  CHECK(failed > 20);
+  CHECK(rejected < 2000 / testing::kSlowdown);
+  CHECK(ok > 200 / testing::kSlowdown);
+  CHECK(failed > 200 / testing::kSlowdown);
 }
 
 }  // namespace

@@ -103,11 +103,13 @@ TEST_CASE("interpreter: comparisons and select") {
     const char* name;
     bool less, equal, greater;
   };
-  for (const Case& c : {Case{"eq", false, true, false}, Case{"ne", true, false, true}, Case{"lt", true, false, false},
-                        Case{"le", true, true, false}, Case{"gt", false, false, true}, Case{"ge", false, true, true}}) {
+  for (const Case& c : {Case{"eq", false, true, false}, Case{"ne", true, false, true},
+                        Case{"lt", true, false, false}, Case{"le", true, true, false},
+                        Case{"gt", false, false, true}, Case{"ge", false, true, true}}) {
     CAPTURE(c.name);
     auto body = [&](const char* op) { return fmt::format("{} i15, {}, i0, i1", op, c.name); };
-    auto branch = fmt::format("const.i16 i15, 1\n br.cmp.i {}, i0, i1, L0\n const.i16 i15, 0\nL0:", c.name);
+    auto branch =
+        fmt::format("const.i16 i15, 1\n br.cmp.i {}, i0, i1, L0\n const.i16 i15, 0\nL0:", c.name);
     CHECK(Evaluate(body("cmp.i"), {-1, 1}) == c.less);
     CHECK(Evaluate(body("cmp.i"), {1, 1}) == c.equal);
     CHECK(Evaluate(body("cmp.i"), {1, -1}) == c.greater);
@@ -191,7 +193,8 @@ TEST_CASE("interpreter: guards and traps name the place, the message and the num
 .message "add: dims n and m differ"
 .message "no branch matches"
 )";
-  const std::string body = "  .at 0 3 7\n  cmp.i i15, eq, i0, i1\n  .at 0 4 9\n  guard i15, i0, i1, m0\n";
+  const std::string body =
+      "  .at 0 3 7\n  cmp.i i15, eq, i0, i1\n  .at 0 4 9\n  guard i15, i0, i1, m0\n";
   CHECK(Evaluate(body, {4, 4}, "", tables) == 1);
   Status status = testing::RunFails(testing::LoadText(testing::ScalarProgram(2, body, "", tables)),
                                     testing::Int64Values({4, 5}));
@@ -205,7 +208,8 @@ TEST_CASE("interpreter: guards and traps name the place, the message and the num
   ret.i i0
 .end
 )";
-  status = testing::RunFails(testing::LoadText(testing::ScalarProgram(0, call, callee, tables)), {});
+  status =
+      testing::RunFails(testing::LoadText(testing::ScalarProgram(0, call, callee, tables)), {});
   CHECK(status.message() == "inner+0x0: no branch matches\n  called from main (model.relay:8:2)");
 }
 

@@ -1,4 +1,5 @@
-// What the dispatch loop does seldom: errors, polls, allocation of tensors, kernels over a range, traces.
+// What the dispatch loop does seldom: errors, polls, allocation of tensors, kernels over a range,
+// traces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ std::string ShapeString(std::span<const int64_t> dims) {
 }  // namespace
 
 int64_t NowNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -60,16 +62,18 @@ bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code, std::s
   return false;
 }
 
-bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected, const Object* found) {
+bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected,
+                           const Object* found) {
   return Fail(frame, pc, StatusCode::kInvalidInput,
               fmt::format("{} needs {}, found {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic,
                           ObjectKindName(expected), ObjectKindName(found->kind)));
 }
 
-bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b, uint16_t message) {
+bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b,
+                            uint16_t message) {
   return Fail(frame, pc, StatusCode::kFailedPrecondition,
-              fmt::format("{} ({} and {})", executable_.program().messages[message], static_cast<int64_t>(a),
-                          static_cast<int64_t>(b)));
+              fmt::format("{} ({} and {})", executable_.program().messages[message],
+                          static_cast<int64_t>(a), static_cast<int64_t>(b)));
 }
 
 bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
@@ -79,14 +83,16 @@ bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
 bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what) {
   HeapStats stats = heap_.stats();
   return Fail(frame, pc, StatusCode::kResourceExhausted,
-              fmt::format("no memory for {}: {} bytes are in use; raise the memory limit", what, stats.live_bytes));
+              fmt::format("no memory for {}: {} bytes are in use; raise the memory limit", what,
+                          stats.live_bytes));
 }
 
 bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
   uint64_t depth = 0;
   for (Frame* f = frame; f != nullptr; f = f->caller) ++depth;
   return Fail(frame, pc, StatusCode::kResourceExhausted,
-              fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise stack_limit, or make the "
+              fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise "
+                          "stack_limit, or make the "
                           "recursion a tail call",
                           depth, executable_.program().functions[callee->index].name,
                           context_.stack->end() - context_.stack->begin()));
@@ -96,23 +102,30 @@ bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, 
   const std::string& name = executable_.program().kernels[kernel].name;
   switch (code) {
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
-      return Fail(frame, pc, StatusCode::kOutOfRange, fmt::format("kernel {}: index out of range", name));
+      return Fail(frame, pc, StatusCode::kOutOfRange,
+                  fmt::format("kernel {}: index out of range", name));
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
-      return Fail(frame, pc, StatusCode::kInvalidArgument, fmt::format("kernel {}: invalid argument", name));
+      return Fail(frame, pc, StatusCode::kInvalidArgument,
+                  fmt::format("kernel {}: invalid argument", name));
     default:
-      return Fail(frame, pc, StatusCode::kInternal, fmt::format("kernel {}: failed with code {}", name, code));
+      return Fail(frame, pc, StatusCode::kInternal,
+                  fmt::format("kernel {}: failed with code {}", name, code));
   }
 }
 
-bool Interpreter::FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count, const char* what) {
+bool Interpreter::FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count,
+                            const char* what) {
   return Fail(frame, pc, StatusCode::kInvalidInput,
-              fmt::format("{}: {} {} of {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic, what, field, count));
+              fmt::format("{}: {} {} of {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic, what,
+                          field, count));
 }
 
-bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype, int64_t position) {
+bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype,
+                           int64_t position) {
   return Fail(frame, pc, StatusCode::kInvalidInput,
               fmt::format("tensor.item: element {} of {}, tensor is {} of shape {}", position,
-                          DTypeName(static_cast<DType>(dtype)), DTypeName(tensor->dtype), ShapeString(tensor->shape())));
+                          DTypeName(static_cast<DType>(dtype)), DTypeName(tensor->dtype),
+                          ShapeString(tensor->shape())));
 }
 
 // --- Polls ---
@@ -125,7 +138,8 @@ bool Interpreter::Poll(Frame* frame, const uint16_t* pc) {
   fuel_ = kFuel;
   if (context_.deadline == INT64_MAX && context_.yield_at == INT64_MAX) return true;
   int64_t now = NowNanoseconds();
-  if (now >= context_.deadline) return Fail(frame, pc, StatusCode::kDeadlineExceeded, "the deadline has passed");
+  if (now >= context_.deadline)
+    return Fail(frame, pc, StatusCode::kDeadlineExceeded, "the deadline has passed");
   if (now < context_.yield_at) return true;
   context_.yield(context_.yield_context);
   if (context_.stop->load(std::memory_order_acquire) != 0) {
@@ -136,31 +150,32 @@ bool Interpreter::Poll(Frame* frame, const uint16_t* pc) {
 
 // --- Closures ---
 
-const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee,
-                                                 uint32_t num_args) {
+const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* pc,
+                                                 const Object* callee, uint32_t num_args) {
   if (callee->kind != ObjectKind::kClosure) {
     FailKind(frame, pc, ObjectKind::kClosure, callee);
     return nullptr;
   }
   auto* closure = static_cast<const Closure*>(callee);
   const FunctionCode* function = &executable_.functions()[closure->function];
-  if (closure->num_captured + num_args == function->num_object_args && function->num_scalar_args == 0 &&
-      !function->returns_scalar) {
+  if (closure->num_captured + num_args == function->num_object_args &&
+      function->num_scalar_args == 0 && !function->returns_scalar) {
     return function;
   }
   Fail(frame, pc, StatusCode::kInvalidInput,
        fmt::format("closure of {} is called with {} arguments and {} captured values, takes {}",
-                   executable_.program().functions[closure->function].name, num_args, closure->num_captured,
-                   function->num_object_args));
+                   executable_.program().functions[closure->function].name, num_args,
+                   closure->num_captured, function->num_object_args));
   return nullptr;
 }
 
 // --- Tensors ---
 
-int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs, uint32_t rank,
-                                int64_t* dims) {
+int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
+                                uint32_t rank, int64_t* dims) {
   if (rank > kMaxRank) {
-    Fail(frame, pc, StatusCode::kUnsupported, fmt::format("a tensor of rank {}, above {}", rank, kMaxRank));
+    Fail(frame, pc, StatusCode::kUnsupported,
+         fmt::format("a tensor of rank {}, above {}", rank, kMaxRank));
     return -1;
   }
   const uint64_t* scalars = frame->scalars();
@@ -174,14 +189,16 @@ int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, c
   return -1;
 }
 
-Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
-                                      uint32_t rank) {
+Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype,
+                                      const uint16_t* regs, uint32_t rank) {
   int64_t dims[kMaxRank];
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   Tensor* tensor = NewTensor(heap_, dtype, static_cast<int>(rank), static_cast<size_t>(bytes));
   if (tensor == nullptr) {
-    FailMemory(frame, pc, fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str());
+    FailMemory(
+        frame, pc,
+        fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str());
     return nullptr;
   }
   std::copy_n(dims, rank, tensor->dims);
@@ -195,17 +212,20 @@ Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t 
     Fail(frame, pc, StatusCode::kUnsupported, "a tensor of rank above 255, or too large");
     return nullptr;
   }
-  Tensor* tensor = NewTensor(heap_, info.dtype, static_cast<int>(info.dims.size()), static_cast<size_t>(bytes));
+  Tensor* tensor =
+      NewTensor(heap_, info.dtype, static_cast<int>(info.dims.size()), static_cast<size_t>(bytes));
   if (tensor == nullptr) {
-    FailMemory(frame, pc, fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(info.dims)).c_str());
+    FailMemory(
+        frame, pc,
+        fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(info.dims)).c_str());
     return nullptr;
   }
   std::copy(info.dims.begin(), info.dims.end(), tensor->dims);
   return tensor;
 }
 
-Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool take, const uint16_t* regs,
-                          uint32_t rank) {
+Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool take,
+                          const uint16_t* regs, uint32_t rank) {
   auto* tensor = static_cast<Tensor*>(from);
   int64_t dims[kMaxRank];
   int64_t bytes = GatherDims(frame, pc, tensor->dtype, regs, rank, dims);
@@ -238,8 +258,10 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   // Only local objects have a count of 1; so must the one that owns the memory.
-  bool alone = take && IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
-  bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims) && static_cast<size_t>(bytes) <= tensor->capacity;
+  bool alone =
+      take && IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
+  bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims) &&
+              static_cast<size_t>(bytes) <= tensor->capacity;
   if (!alone || !fits) return NewTensorChecked(frame, pc, dtype, regs, rank);
   tensor->dtype = dtype;
   tensor->rank = static_cast<uint8_t>(rank);
@@ -260,7 +282,8 @@ bool ScratchBuffers::Reserve(size_t bytes, uint32_t workers) {
     std::free(b.memory);
     size_t rounded = (std::max(bytes, 2 * b.bytes) + 63) & ~size_t{63};
     b.memory = std::aligned_alloc(64, rounded);
-    if (b.memory == nullptr && rounded > bytes) b.memory = std::aligned_alloc(64, rounded = (bytes + 63) & ~size_t{63});
+    if (b.memory == nullptr && rounded > bytes)
+      b.memory = std::aligned_alloc(64, rounded = (bytes + 63) & ~size_t{63});
     b.bytes = b.memory == nullptr ? 0 : rounded;
     if (b.memory == nullptr) return false;
   }
@@ -283,7 +306,8 @@ struct ParallelRange {
   const ScratchBuffers* scratch;
   uint64_t units;
   uint32_t num_tasks;
-  // The error of the task with the lowest index: task index + 1 (high half) and code; 0 when all went well.
+  // The error of the task with the lowest index: task index + 1 (high half) and code; 0 when all
+  // went well.
   std::atomic<uint64_t> error{0};
 };
 
@@ -308,7 +332,8 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
   const uint32_t threads = context_.pool->num_threads();
   const int64_t grain = std::max<int64_t>(call.grain, 1);
   int64_t tasks = 1;
-  if (threads > 1) tasks = std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads);
+  if (threads > 1)
+    tasks = std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads);
   RelayvmKernelArgs args = call.args;
   args.scratch = context_.scratch->of(0);
   if (tasks <= 1) {
@@ -327,7 +352,8 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
     return call.kernel->fn(&env_, &args, 0, static_cast<uint32_t>(call.units));
 #endif
   }
-  ParallelRange range{&call, &env_, context_.scratch, static_cast<uint64_t>(call.units), static_cast<uint32_t>(tasks)};
+  ParallelRange range{&call, &env_, context_.scratch, static_cast<uint64_t>(call.units),
+                      static_cast<uint32_t>(tasks)};
   context_.pool->Run(range.num_tasks, RunTask, &range);
   return static_cast<int32_t>(range.error.load(std::memory_order_relaxed));
 }
@@ -336,13 +362,15 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
   if (call.units == 0) return true;
   if (call.units < 0 || call.units > UINT32_MAX) {
     return Fail(frame, pc, StatusCode::kOutOfRange,
-                fmt::format("kernel {}: {} units of work", executable_.program().kernels[call.index].name, call.units));
+                fmt::format("kernel {}: {} units of work",
+                            executable_.program().kernels[call.index].name, call.units));
   }
   if (call.scratch_bytes > 0) {
     const uint32_t workers = call.units > 1 ? context_.pool->num_threads() : 1;
     bool possible = call.scratch_bytes < (int64_t{1} << 40);
     if (!possible || !context_.scratch->Reserve(static_cast<size_t>(call.scratch_bytes), workers)) {
-      return FailMemory(frame, pc, fmt::format("{} bytes of a kernel's scratch", call.scratch_bytes).c_str());
+      return FailMemory(frame, pc,
+                        fmt::format("{} bytes of a kernel's scratch", call.scratch_bytes).c_str());
     }
   }
   int32_t code = RunRange(call);
@@ -355,7 +383,8 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
 bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
   int64_t begin = NowNanoseconds();
   bool ok = RunKernel(frame, pc, call);
-  context_.trace->OnKernel({call.index, executable_.program().kernels[call.index].name, begin, NowNanoseconds(),
+  context_.trace->OnKernel({call.index, executable_.program().kernels[call.index].name, begin,
+                            NowNanoseconds(),
                             static_cast<uint64_t>(std::max<int64_t>(call.units, 0))});
   return ok;
 }

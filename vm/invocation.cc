@@ -71,7 +71,8 @@ struct Invocation::Impl {
     }
     size_t num_objects = 0;
     Result<Value> value = vm::ExportObject(*workspace->heap, executable, object, &num_objects);
-    // A small result is given back object by object, so that the heap stays warm; a large one goes with Heap::Reset.
+    // A small result is given back object by object, so that the heap stays warm; a large one goes
+    // with Heap::Reset.
     constexpr size_t kFew = 64;
     if (num_objects <= kFew) vm::Release(*workspace->heap, object);
     return value;
@@ -102,7 +103,8 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   // Kernels and their libraries need some stack whatever is asked for.
   constexpr size_t kMinNativeStack = 64 << 10;
   Status status = workspace.stack.Reserve(options.stack_limit);
-  if (status.ok()) status = workspace.fiber_stack.Reserve(std::max(options.native_stack_bytes, kMinNativeStack));
+  if (status.ok())
+    status = workspace.fiber_stack.Reserve(std::max(options.native_stack_bytes, kMinNativeStack));
   if (!status.ok()) {
     impl->runtime->Release(std::move(impl->workspace));
     return status;

@@ -19,7 +19,8 @@ using testing::ToInt64;
 
 // Counts i0 down to 0 by jumps, or by calls.
 std::shared_ptr<const Executable> CountDown() {
-  return LoadText(ScalarProgram(1, "L0:\n  addimm.i i0, i0, -1\n  addimm.i i15, i15, 1\n  br.if i0, L0"));
+  return LoadText(
+      ScalarProgram(1, "L0:\n  addimm.i i0, i0, -1\n  addimm.i i15, i15, 1\n  br.if i0, L0"));
 }
 std::shared_ptr<const Executable> CountDownByCalls() {
   return LoadText(ScalarProgram(1, "  call.i i15, f1, [i0], []", R"(
@@ -35,7 +36,8 @@ L0:
 constexpr int64_t kForever = int64_t{1} << 60;
 
 TEST_CASE("invocation: runs again and again, also after failures") {
-  auto invocation = NewInvocation(LoadText(ScalarProgram(1, "guard i0, i0, i0, m0\n mov.i i15, i0", "", ".message \"zero\"")));
+  auto invocation = NewInvocation(
+      LoadText(ScalarProgram(1, "guard i0, i0, i0, m0\n mov.i i15, i0", "", ".message \"zero\"")));
   for (int64_t i : {1, 2, 0, 3}) {
     Result<Value> result = invocation->Run("main", Int64Values({i}));
     CHECK(result.ok() == (i != 0));
@@ -107,7 +109,8 @@ TEST_CASE("invocation: many run in turns on one thread") {
     }
   }
   CHECK(polls > 10);
-  for (int i = 0; i < 10; ++i) CHECK(ToInt64(*invocations[static_cast<size_t>(i)]->TakeResult()) == 2'000'000 + i);
+  for (int i = 0; i < 10; ++i)
+    CHECK(ToInt64(*invocations[static_cast<size_t>(i)]->TakeResult()) == 2'000'000 + i);
 }
 
 TEST_CASE("invocation: destroyed while suspended") {
@@ -166,7 +169,8 @@ constexpr const char* kMakeTensors = R"(
 .end
 )";
 
-TEST_CASE("invocation: results outlive invocation, runtime and program; large ones are not copied") {
+TEST_CASE(
+    "invocation: results outlive invocation, runtime and program; large ones are not copied") {
   for (int64_t n : {10, 100'000, 20'000'000}) {
     CAPTURE(n);
     std::vector<Value> results;
@@ -211,7 +215,8 @@ TEST_CASE("invocation: a memory limit is an error with the numbers, and the next
   Result<Value> result = invocation->Run("main", Int64Values({400'000}));
   REQUIRE(!result.ok());
   CHECK(result.status().code() == StatusCode::kResourceExhausted);
-  CHECK(Contains(result.status().message(), "no memory for a tensor of 1600000 bytes, shape (400000)"));
+  CHECK(Contains(result.status().message(),
+                 "no memory for a tensor of 1600000 bytes, shape (400000)"));
   CHECK(invocation->Run("main", Int64Values({200'000})).ok());
   invocation->set_memory_limit(SIZE_MAX);
   CHECK(invocation->Run("main", Int64Values({400'000})).ok());
@@ -220,7 +225,8 @@ TEST_CASE("invocation: a memory limit is an error with the numbers, and the next
 }
 
 TEST_CASE("invocation: a stack that cannot be reserved is an error") {
-  auto invocation = Invocation::Create(testing::TestRuntime(), CountDown(), {.stack_limit = size_t{1} << 62});
+  auto invocation =
+      Invocation::Create(testing::TestRuntime(), CountDown(), {.stack_limit = size_t{1} << 62});
   REQUIRE(!invocation.ok());
   CHECK(Contains(invocation.status().message(), "lower stack_limit"));
 }

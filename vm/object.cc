@@ -28,8 +28,11 @@ Tensor* InitTensor(void* block, DType dtype, int rank, Storage storage) {
 void FreeTensor(Heap& heap, Tensor* tensor) {
   switch (tensor->storage()) {
     case Storage::kInline:
-    case Storage::kExternal: break;  // local tensors have no external memory
-    case Storage::kOwned: heap.FreeLarge(tensor->data, tensor->capacity); break;
+    case Storage::kExternal:
+      break;  // local tensors have no external memory
+    case Storage::kOwned:
+      heap.FreeLarge(tensor->data, tensor->capacity);
+      break;
     case Storage::kView: {
       Tensor* owner = tensor->owner;
       uint32_t count = owner->count.load(std::memory_order_relaxed);
@@ -61,11 +64,16 @@ Object kEmptyObject = {{kUncounted}, ObjectKind::kEmpty, Home::kImmortal};
 
 const char* ObjectKindName(ObjectKind kind) {
   switch (kind) {
-    case ObjectKind::kEmpty: return "an empty register";
-    case ObjectKind::kTensor: return "a tensor";
-    case ObjectKind::kAdt: return "a constructor or tuple";
-    case ObjectKind::kClosure: return "a closure";
-    case ObjectKind::kRef: return "a reference";
+    case ObjectKind::kEmpty:
+      return "an empty register";
+    case ObjectKind::kTensor:
+      return "a tensor";
+    case ObjectKind::kAdt:
+      return "a constructor or tuple";
+    case ObjectKind::kClosure:
+      return "a closure";
+    case ObjectKind::kRef:
+      return "a reference";
   }
   return "an unknown object";
 }
@@ -87,9 +95,11 @@ std::span<Object*> FieldsOf(Object* object) {
       auto* closure = static_cast<Closure*>(object);
       return {closure->captured, closure->num_captured};
     }
-    case ObjectKind::kRef: return {&static_cast<Ref*>(object)->content, 1};
+    case ObjectKind::kRef:
+      return {&static_cast<Ref*>(object)->content, 1};
     case ObjectKind::kTensor:
-    case ObjectKind::kEmpty: return {};
+    case ObjectKind::kEmpty:
+      return {};
   }
   return {};
 }
@@ -209,19 +219,28 @@ uint64_t LoadScalar(DType dtype, const void* data) {
     return static_cast<uint64_t>(static_cast<int64_t>(value));
   };
   switch (dtype) {
-    case DType::kBool: return *static_cast<const uint8_t*>(data) != 0;
-    case DType::kInt8: return load(int8_t{});
-    case DType::kInt16: return load(int16_t{});
-    case DType::kInt32: return load(int32_t{});
-    case DType::kInt64: return load(int64_t{});
-    case DType::kUInt8: return load(uint8_t{});
+    case DType::kBool:
+      return *static_cast<const uint8_t*>(data) != 0;
+    case DType::kInt8:
+      return load(int8_t{});
+    case DType::kInt16:
+      return load(int16_t{});
+    case DType::kInt32:
+      return load(int32_t{});
+    case DType::kInt64:
+      return load(int64_t{});
+    case DType::kUInt8:
+      return load(uint8_t{});
     case DType::kUInt16:
     case DType::kFloat16:
-    case DType::kBFloat16: return load(uint16_t{});
+    case DType::kBFloat16:
+      return load(uint16_t{});
     case DType::kUInt32:
-    case DType::kFloat32: return load(uint32_t{});
+    case DType::kFloat32:
+      return load(uint32_t{});
     case DType::kUInt64:
-    case DType::kFloat64: return load(uint64_t{});
+    case DType::kFloat64:
+      return load(uint64_t{});
   }
   return 0;
 }

@@ -1,15 +1,17 @@
 // Runtime objects: a closed set, with intrusive counts.
 //
 //   word 0   count (4) | kind (1) | home (1) | two bytes by kind
-//   word 1   by kind; while an object waits to be destroyed, the link to the next one (never of a tensor)
+//   word 1   by kind; while an object waits to be destroyed, the link to the next one (never of a
+//   tensor)
 //
 // An object lives in one of three homes, and its count is read accordingly:
 //   kLocal     in the Heap of one invocation; a plain count below kUncounted
-//   kShared    owned by Values (value.h); kUncounted + an atomic count that the interpreter never touches: an invocation
+//   kShared    owned by Values (value.h); kUncounted + an atomic count that the interpreter never
+//   touches: an invocation
 //              holds its inputs for as long as it runs, and otherwise treats them as constants
 //   kImmortal  constants of an executable, and the empty object: never counted
-// So Retain and Release are one compare and one add, without atomics, whatever the object is. A local count that reaches
-// kUncounted stays there: the object then lives until its heap is reset.
+// So Retain and Release are one compare and one add, without atomics, whatever the object is. A
+// local count that reaches kUncounted stays there: the object then lives until its heap is reset.
 //
 // References go from local objects to any, from shared ones to shared and immortal ones only.
 // Tested by object_test.cc.
@@ -56,11 +58,11 @@ struct ExternalMemory {
 struct Tensor : Object {
   DType dtype;
   uint8_t rank;
-  char* data;                // 64-byte aligned; meaningless when there are no elements
-  uint64_t capacity : 56;    // bytes at data
+  char* data;              // 64-byte aligned; meaningless when there are no elements
+  uint64_t capacity : 56;  // bytes at data
   uint64_t storage_code : 8;
   union {
-    Tensor* owner;            // kView; never a view itself
+    Tensor* owner;             // kView; never a view itself
     ExternalMemory* external;  // kExternal
   };
   int64_t dims[];  // room for max(rank, kInlineDims)
@@ -76,7 +78,8 @@ inline constexpr int kMaxRank = 255;
 inline constexpr size_t kDataAlignment = 64;
 // Bytes of a tensor's header, a multiple of 64: inline data starts there.
 constexpr size_t TensorHeaderBytes(int rank) {
-  return (sizeof(Tensor) + 8 * static_cast<size_t>(rank < kInlineDims ? kInlineDims : rank) + 63) & ~size_t{63};
+  return (sizeof(Tensor) + 8 * static_cast<size_t>(rank < kInlineDims ? kInlineDims : rank) + 63) &
+         ~size_t{63};
 }
 
 struct Adt : Object {
@@ -114,7 +117,8 @@ inline void Retain(Object* o) {
   uint32_t count = o->count.load(std::memory_order_relaxed);
   if (count < kUncounted) o->count.store(count + 1, std::memory_order_relaxed);
 }
-// Destroys a local object whose count is 1, and all that this was the last holder of, without recursion.
+// Destroys a local object whose count is 1, and all that this was the last holder of, without
+// recursion.
 void Destroy(Heap& heap, Object* object);
 inline void Release(Heap& heap, Object* o) {
   uint32_t count = o->count.load(std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "vm/allocator.h"
+#include "vm/testing.h"
 
 namespace relayvm::vm {
 namespace {
@@ -55,7 +56,7 @@ TEST_CASE("objects: a saturated count stays") {
 TEST_CASE("objects: deep trees of all kinds go without recursion") {
   TestHeap heap;
   Object* tree = Empty();
-  for (int i = 0; i < 3'000'000; ++i) {
+  for (int i = 0; i < 3'000'000 / testing::kSlowdown; ++i) {
     switch (i % 3) {
       case 0: {
         Adt* node = NewAdt(heap, 1, 3);
@@ -93,7 +94,8 @@ TEST_CASE("objects: rows of more fields than a small block holds") {
 TEST_CASE("tensors: inline when small, aligned always, of any rank") {
   TestHeap heap;
   for (int rank : {0, 1, 4, 5, 12, 13, kMaxRank}) {
-    for (size_t bytes : {size_t{0}, size_t{1}, size_t{64}, size_t{10'000}, size_t{16'384}, size_t{1'000'000}}) {
+    for (size_t bytes :
+         {size_t{0}, size_t{1}, size_t{64}, size_t{10'000}, size_t{16'384}, size_t{1'000'000}}) {
       CAPTURE(rank);
       CAPTURE(bytes);
       Tensor* t = NewTensor(heap, DType::kInt8, rank, bytes);

@@ -6,10 +6,11 @@
 //   auto x = Value::CopyTensor(DType::kFloat32, {{2, 300}}, data);
 //   Result<Value> y = (*invocation)->Run("main", {*x});
 //
-// Executable (immutable) and Runtime are shared by any number of threads and invocations. An Invocation runs one function
-// at a time, on a fiber of its own, and is used by one thread at a time (Cancel by any). Values may go anywhere.
-// Failures are Statuses; no exception leaves these functions, short of running out of memory for objects of a few bytes.
-// Tested by invocation_test.cc.
+// Executable (immutable) and Runtime are shared by any number of threads and invocations. An
+// Invocation runs one function at a time, on a fiber of its own, and is used by one thread at a
+// time (Cancel by any). Values may go anywhere. Failures are Statuses; no exception leaves these
+// functions, short of running out of memory for objects of a few bytes. Tested by
+// invocation_test.cc.
 #pragma once
 
 #include <chrono>
@@ -63,7 +64,8 @@ class Runtime {
 struct InvocationOptions {
   // Bytes of tensors and other objects of one run, inputs and constants excluded.
   size_t memory_limit = SIZE_MAX;
-  // Address space for frames of calls; bounds the depth of recursion. Only what is used takes memory.
+  // Address space for frames of calls; bounds the depth of recursion. Only what is used takes
+  // memory.
   size_t stack_limit = size_t{1} << 30;
   // Of one run; zero: none.
   std::chrono::nanoseconds timeout{0};
@@ -72,7 +74,8 @@ struct InvocationOptions {
 };
 
 struct InvocationStats {  // of the latest run
-  size_t peak_bytes = 0;      // highest memory of its objects, as InvocationOptions::memory_limit counts it
+  size_t peak_bytes =
+      0;  // highest memory of its objects, as InvocationOptions::memory_limit counts it
   size_t resident_bytes = 0;  // pages that the invocation holds now
   uint64_t allocations = 0;
   int64_t run_ns = 0;  // from start to end
@@ -88,13 +91,14 @@ class Invocation {
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;
 
-  // Runs an exported function to its end. Fails with kNotFound (no such function), kInvalidArgument (inputs of other types),
-  // and as the program does: kFailedPrecondition (a guard), kOutOfRange, kResourceExhausted (memory, stack), kCancelled,
-  // kDeadlineExceeded. REQUIRES: nothing is running.
+  // Runs an exported function to its end. Fails with kNotFound (no such function), kInvalidArgument
+  // (inputs of other types), and as the program does: kFailedPrecondition (a guard), kOutOfRange,
+  // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
+  // running.
   Result<Value> Run(std::string_view function, std::vector<Value> inputs);
 
-  // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll until it says true, then
-  // TakeResult.
+  // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll
+  // until it says true, then TakeResult.
   Status Start(std::string_view function, std::vector<Value> inputs);
   // Runs on for about `slice` (zero: to the end). True when the run has ended.
   bool Poll(std::chrono::nanoseconds slice = std::chrono::nanoseconds(0));

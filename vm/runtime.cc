@@ -23,7 +23,9 @@ Workspace::Workspace(ThreadPool* pool, TraceSink* trace)
 Workspace::~Workspace() { heap->Orphan(); }
 }  // namespace vm
 
-Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>()) { impl_->options = options; }
+Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>()) {
+  impl_->options = options;
+}
 
 Runtime::~Runtime() = default;
 
@@ -36,8 +38,8 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     constexpr uint32_t kMaxThreads = 1024;
     if (threads > kMaxThreads) {
-      return Status(StatusCode::kInvalidArgument,
-                    "num_threads is " + std::to_string(threads) + ", above " + std::to_string(kMaxThreads));
+      return Status(StatusCode::kInvalidArgument, "num_threads is " + std::to_string(threads) +
+                                                      ", above " + std::to_string(kMaxThreads));
     }
     try {
       impl.own_pool = std::make_unique<vm::ThreadPool>(threads);
@@ -72,7 +74,8 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
   if (workspace->heap->stats().resident_bytes > kIdleBytes) workspace->heap->Trim();
   workspace->scratch.Trim(kIdleBytes);
   std::lock_guard lock(impl_->mutex);
-  if (impl_->idle.size() < impl_->options.max_idle_workspaces) impl_->idle.push_back(std::move(workspace));
+  if (impl_->idle.size() < impl_->options.max_idle_workspaces)
+    impl_->idle.push_back(std::move(workspace));
 }
 
 }  // namespace relayvm

@@ -9,50 +9,88 @@ namespace {
 template <typename T>
 T Unary(ScalarFunction function, T x) {
   switch (function) {
-    case ScalarFunction::kNegate: return -x;
-    case ScalarFunction::kAbs: return std::fabs(x);
-    case ScalarFunction::kSign: return x > 0 ? T{1} : x < 0 ? T{-1} : T{0};
-    case ScalarFunction::kExp: return std::exp(x);
-    case ScalarFunction::kLog: return std::log(x);
-    case ScalarFunction::kLog2: return std::log2(x);
-    case ScalarFunction::kLog10: return std::log10(x);
-    case ScalarFunction::kSqrt: return std::sqrt(x);
-    case ScalarFunction::kRsqrt: return 1 / std::sqrt(x);
-    case ScalarFunction::kSigmoid: return 1 / (1 + std::exp(-x));
-    case ScalarFunction::kTanh: return std::tanh(x);
-    case ScalarFunction::kErf: return std::erf(x);
-    case ScalarFunction::kSin: return std::sin(x);
-    case ScalarFunction::kCos: return std::cos(x);
-    case ScalarFunction::kTan: return std::tan(x);
-    case ScalarFunction::kAsin: return std::asin(x);
-    case ScalarFunction::kAcos: return std::acos(x);
-    case ScalarFunction::kAtan: return std::atan(x);
-    case ScalarFunction::kSinh: return std::sinh(x);
-    case ScalarFunction::kCosh: return std::cosh(x);
-    case ScalarFunction::kAsinh: return std::asinh(x);
-    case ScalarFunction::kAcosh: return std::acosh(x);
-    case ScalarFunction::kAtanh: return std::atanh(x);
-    case ScalarFunction::kFloor: return std::floor(x);
-    case ScalarFunction::kCeil: return std::ceil(x);
-    case ScalarFunction::kTrunc: return std::trunc(x);
-    case ScalarFunction::kRound: return std::round(x);
-    case ScalarFunction::kRoundEven: return std::nearbyint(x);  // the rounding mode is never changed
-    default: return 0;
+    case ScalarFunction::kNegate:
+      return -x;
+    case ScalarFunction::kAbs:
+      return std::fabs(x);
+    case ScalarFunction::kSign:
+      return x > 0 ? T{1} : x < 0 ? T{-1} : T{0};
+    case ScalarFunction::kExp:
+      return std::exp(x);
+    case ScalarFunction::kLog:
+      return std::log(x);
+    case ScalarFunction::kLog2:
+      return std::log2(x);
+    case ScalarFunction::kLog10:
+      return std::log10(x);
+    case ScalarFunction::kSqrt:
+      return std::sqrt(x);
+    case ScalarFunction::kRsqrt:
+      return 1 / std::sqrt(x);
+    case ScalarFunction::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case ScalarFunction::kTanh:
+      return std::tanh(x);
+    case ScalarFunction::kErf:
+      return std::erf(x);
+    case ScalarFunction::kSin:
+      return std::sin(x);
+    case ScalarFunction::kCos:
+      return std::cos(x);
+    case ScalarFunction::kTan:
+      return std::tan(x);
+    case ScalarFunction::kAsin:
+      return std::asin(x);
+    case ScalarFunction::kAcos:
+      return std::acos(x);
+    case ScalarFunction::kAtan:
+      return std::atan(x);
+    case ScalarFunction::kSinh:
+      return std::sinh(x);
+    case ScalarFunction::kCosh:
+      return std::cosh(x);
+    case ScalarFunction::kAsinh:
+      return std::asinh(x);
+    case ScalarFunction::kAcosh:
+      return std::acosh(x);
+    case ScalarFunction::kAtanh:
+      return std::atanh(x);
+    case ScalarFunction::kFloor:
+      return std::floor(x);
+    case ScalarFunction::kCeil:
+      return std::ceil(x);
+    case ScalarFunction::kTrunc:
+      return std::trunc(x);
+    case ScalarFunction::kRound:
+      return std::round(x);
+    case ScalarFunction::kRoundEven:
+      return std::nearbyint(x);  // the rounding mode is never changed
+    default:
+      return 0;
   }
 }
 
 template <typename T>
 T Binary(ScalarFunction function, T x, T y) {
   switch (function) {
-    case ScalarFunction::kMin: return x < y ? x : y;
-    case ScalarFunction::kMax: return x > y ? x : y;
-    case ScalarFunction::kPower: return std::pow(x, y);
-    case ScalarFunction::kMod: return std::fmod(x, y);
-    case ScalarFunction::kFloorMod: return x - std::floor(x / y) * y;
-    case ScalarFunction::kFloorDiv: return std::floor(x / y);
-    case ScalarFunction::kTruncDiv: return std::trunc(x / y);
-    case ScalarFunction::kAtan2: return std::atan2(x, y);
-    default: return 0;
+    case ScalarFunction::kMin:
+      return x < y ? x : y;
+    case ScalarFunction::kMax:
+      return x > y ? x : y;
+    case ScalarFunction::kPower:
+      return std::pow(x, y);
+    case ScalarFunction::kMod:
+      return std::fmod(x, y);
+    case ScalarFunction::kFloorMod:
+      return x - std::floor(x / y) * y;
+    case ScalarFunction::kFloorDiv:
+      return std::floor(x / y);
+    case ScalarFunction::kTruncDiv:
+      return std::trunc(x / y);
+    case ScalarFunction::kAtan2:
+      return std::atan2(x, y);
+    default:
+      return 0;
   }
 }
 
@@ -60,10 +98,17 @@ T Binary(ScalarFunction function, T x, T y) {
 template <typename T>
 bool Classify(ScalarFunction function, T x, uint64_t* result) {
   switch (function) {
-    case ScalarFunction::kIsNan: *result = std::isnan(x); return true;
-    case ScalarFunction::kIsInf: *result = std::isinf(x); return true;
-    case ScalarFunction::kIsFinite: *result = std::isfinite(x); return true;
-    default: return false;
+    case ScalarFunction::kIsNan:
+      *result = std::isnan(x);
+      return true;
+    case ScalarFunction::kIsInf:
+      *result = std::isinf(x);
+      return true;
+    case ScalarFunction::kIsFinite:
+      *result = std::isfinite(x);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -73,22 +118,33 @@ uint64_t SaturateTo(double x) {
   using Limits = std::numeric_limits<T>;
   if (std::isnan(x)) return 0;
   // The upper limit of a 64-bit type rounds up as a double, so values at it are out of range.
-  if (x >= static_cast<double>(Limits::max())) return static_cast<uint64_t>(static_cast<int64_t>(Limits::max()));
-  if (x <= static_cast<double>(Limits::min())) return static_cast<uint64_t>(static_cast<int64_t>(Limits::min()));
+  if (x >= static_cast<double>(Limits::max()))
+    return static_cast<uint64_t>(static_cast<int64_t>(Limits::max()));
+  if (x <= static_cast<double>(Limits::min()))
+    return static_cast<uint64_t>(static_cast<int64_t>(Limits::min()));
   return static_cast<uint64_t>(static_cast<int64_t>(static_cast<T>(x)));
 }
 
 uint64_t FloatToInt(double x, DType to) {
   switch (to) {
-    case DType::kInt8: return SaturateTo<int8_t>(x);
-    case DType::kInt16: return SaturateTo<int16_t>(x);
-    case DType::kInt32: return SaturateTo<int32_t>(x);
-    case DType::kInt64: return SaturateTo<int64_t>(x);
-    case DType::kUInt8: return SaturateTo<uint8_t>(x);
-    case DType::kUInt16: return SaturateTo<uint16_t>(x);
-    case DType::kUInt32: return SaturateTo<uint32_t>(x);
-    case DType::kUInt64: return SaturateTo<uint64_t>(x);
-    default: return 0;
+    case DType::kInt8:
+      return SaturateTo<int8_t>(x);
+    case DType::kInt16:
+      return SaturateTo<int16_t>(x);
+    case DType::kInt32:
+      return SaturateTo<int32_t>(x);
+    case DType::kInt64:
+      return SaturateTo<int64_t>(x);
+    case DType::kUInt8:
+      return SaturateTo<uint8_t>(x);
+    case DType::kUInt16:
+      return SaturateTo<uint16_t>(x);
+    case DType::kUInt32:
+      return SaturateTo<uint32_t>(x);
+    case DType::kUInt64:
+      return SaturateTo<uint64_t>(x);
+    default:
+      return 0;
   }
 }
 
@@ -98,14 +154,22 @@ bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 
 uint64_t WrapScalar(uint64_t value, DType dtype) {
   switch (dtype) {
-    case DType::kBool: return value != 0;
-    case DType::kInt8: return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int8_t>(value)));
-    case DType::kInt16: return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int16_t>(value)));
-    case DType::kInt32: return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(value)));
-    case DType::kUInt8: return static_cast<uint8_t>(value);
-    case DType::kUInt16: return static_cast<uint16_t>(value);
-    case DType::kUInt32: return static_cast<uint32_t>(value);
-    default: return value;
+    case DType::kBool:
+      return value != 0;
+    case DType::kInt8:
+      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int8_t>(value)));
+    case DType::kInt16:
+      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int16_t>(value)));
+    case DType::kInt32:
+      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(value)));
+    case DType::kUInt8:
+      return static_cast<uint8_t>(value);
+    case DType::kUInt16:
+      return static_cast<uint16_t>(value);
+    case DType::kUInt32:
+      return static_cast<uint32_t>(value);
+    default:
+      return value;
   }
 }
 
@@ -113,7 +177,8 @@ uint64_t ConvertScalar(uint64_t value, DType from, DType to) {
   if (IsHalf(from) || IsHalf(to)) return 0;
   if (!IsFloat(from)) {
     if (!IsFloat(to)) return WrapScalar(value, to);
-    bool is_unsigned = from == DType::kUInt64;  // the narrower ones are zero-extended, hence not negative
+    bool is_unsigned =
+        from == DType::kUInt64;  // the narrower ones are zero-extended, hence not negative
     auto signed_value = static_cast<int64_t>(value);
     if (to == DType::kFloat32) {
       return FromF32(is_unsigned ? static_cast<float>(value) : static_cast<float>(signed_value));

@@ -1,5 +1,6 @@
-// Scalar semantics of the instruction set: what fn.*, fn2.*, wrap, convert and integer division compute.
-// Pure functions of canonical 64-bit scalars (bytecode/kernel_abi.h). Thread-safe. Tested by scalar_ops_test.cc.
+// Scalar semantics of the instruction set: what fn.*, fn2.*, wrap, convert and integer division
+// compute. Pure functions of canonical 64-bit scalars (bytecode/kernel_abi.h). Thread-safe. Tested
+// by scalar_ops_test.cc.
 #pragma once
 
 #include <bit>
@@ -39,17 +40,20 @@ uint64_t WrapScalar(uint64_t value, DType dtype);
 // Relay's cast. REQUIRES: neither is float16 or bfloat16 (those give 0).
 uint64_t ConvertScalar(uint64_t value, DType from, DType to);
 
-// Without branches, which would be hard to predict: the outcome selects a bit of the comparison's mask. Bits: greater,
-// less, equal, unordered. REQUIRES: comparison < kNumComparisons.
+// Without branches, which would be hard to predict: the outcome selects a bit of the comparison's
+// mask. Bits: greater, less, equal, unordered. REQUIRES: comparison < kNumComparisons.
 template <typename T>
 bool CompareScalars(uint16_t comparison, T a, T b) {
-  constexpr uint8_t kMasks[kNumComparisons] = {0b0100, 0b1011, 0b0010, 0b0110, 0b0001, 0b0101};  // eq ne lt le gt ge
+  constexpr uint8_t kMasks[kNumComparisons] = {0b0100, 0b1011, 0b0010,
+                                               0b0110, 0b0001, 0b0101};  // eq ne lt le gt ge
   unsigned outcome = static_cast<unsigned>(a < b) + 2 * static_cast<unsigned>(a == b);
-  if constexpr (!std::is_integral_v<T>) outcome |= 3 * static_cast<unsigned>(std::isunordered(a, b));
+  if constexpr (!std::is_integral_v<T>)
+    outcome |= 3 * static_cast<unsigned>(std::isunordered(a, b));
   return (kMasks[comparison] >> outcome & 1) != 0;
 }
 
-// Of one argument and of two; a function of the other arity gives 0. kIsNan, kIsInf, kIsFinite give the integers 0 and 1.
+// Of one argument and of two; a function of the other arity gives 0. kIsNan, kIsInf, kIsFinite give
+// the integers 0 and 1.
 uint64_t CallF32(uint16_t function, uint64_t x);
 uint64_t CallF64(uint16_t function, uint64_t x);
 uint64_t Call2F32(uint16_t function, uint64_t x, uint64_t y);

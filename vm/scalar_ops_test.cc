@@ -18,29 +18,47 @@ TEST_CASE("scalar functions: of one argument") {
   };
   using F = ScalarFunction;
   for (const Row& row : {
-           Row{F::kNegate, 2, -2},      Row{F::kAbs, -2.5, 2.5},
-           Row{F::kSign, -3, -1},       Row{F::kSign, 0, 0},
-           Row{F::kSign, 9, 1},         Row{F::kExp, 0, 1},
-           Row{F::kLog, 1, 0},          Row{F::kLog2, 8, 3},
-           Row{F::kLog10, 1000, 3},     Row{F::kSqrt, 9, 3},
-           Row{F::kRsqrt, 4, 0.5},      Row{F::kSigmoid, 0, 0.5},
-           Row{F::kSigmoid, -1000, 0},  Row{F::kTanh, 0, 0},
-           Row{F::kTanh, 100, 1},       Row{F::kErf, 100, 1},
-           Row{F::kSin, 0, 0},          Row{F::kCos, 0, 1},
-           Row{F::kTan, 0, 0},          Row{F::kAsin, 0, 0},
-           Row{F::kAcos, 1, 0},         Row{F::kAtan, 0, 0},
-           Row{F::kSinh, 0, 0},         Row{F::kCosh, 0, 1},
-           Row{F::kAsinh, 0, 0},        Row{F::kAcosh, 1, 0},
-           Row{F::kAtanh, 0, 0},        Row{F::kFloor, -1.5, -2},
-           Row{F::kCeil, -1.5, -1},     Row{F::kTrunc, -1.5, -1},
-           Row{F::kRound, 2.5, 3},      Row{F::kRound, -2.5, -3},
-           Row{F::kRoundEven, 2.5, 2},  Row{F::kRoundEven, 3.5, 4},
+           Row{F::kNegate, 2, -2},
+           Row{F::kAbs, -2.5, 2.5},
+           Row{F::kSign, -3, -1},
+           Row{F::kSign, 0, 0},
+           Row{F::kSign, 9, 1},
+           Row{F::kExp, 0, 1},
+           Row{F::kLog, 1, 0},
+           Row{F::kLog2, 8, 3},
+           Row{F::kLog10, 1000, 3},
+           Row{F::kSqrt, 9, 3},
+           Row{F::kRsqrt, 4, 0.5},
+           Row{F::kSigmoid, 0, 0.5},
+           Row{F::kSigmoid, -1000, 0},
+           Row{F::kTanh, 0, 0},
+           Row{F::kTanh, 100, 1},
+           Row{F::kErf, 100, 1},
+           Row{F::kSin, 0, 0},
+           Row{F::kCos, 0, 1},
+           Row{F::kTan, 0, 0},
+           Row{F::kAsin, 0, 0},
+           Row{F::kAcos, 1, 0},
+           Row{F::kAtan, 0, 0},
+           Row{F::kSinh, 0, 0},
+           Row{F::kCosh, 0, 1},
+           Row{F::kAsinh, 0, 0},
+           Row{F::kAcosh, 1, 0},
+           Row{F::kAtanh, 0, 0},
+           Row{F::kFloor, -1.5, -2},
+           Row{F::kCeil, -1.5, -1},
+           Row{F::kTrunc, -1.5, -1},
+           Row{F::kRound, 2.5, 3},
+           Row{F::kRound, -2.5, -3},
+           Row{F::kRoundEven, 2.5, 2},
+           Row{F::kRoundEven, 3.5, 4},
            Row{F::kRoundEven, -0.5, -0.0},
        }) {
     auto fn = static_cast<uint16_t>(row.fn);
     CAPTURE(fn);
     CHECK(AsF64(CallF64(fn, FromF64(row.x))) == row.expected);
-    CHECK(AsF32(CallF32(fn, FromF32(static_cast<float>(row.x)))) == static_cast<float>(row.expected));
+    CHECK(AsF32(CallF32(fn, FromF32(static_cast<float>(row.x)))) ==
+          static_cast<float>(row.expected));
   }
 }
 
@@ -67,18 +85,22 @@ TEST_CASE("scalar functions: of two arguments") {
   };
   using F = ScalarFunction;
   for (const Row& row : {
-           Row{F::kMin, 1, 2, 1},          Row{F::kMax, 1, 2, 2},
+           Row{F::kMin, 1, 2, 1},
+           Row{F::kMax, 1, 2, 2},
            Row{F::kMin, kNan, 2, 2},  // a < b ? a : b
-           Row{F::kMax, kNan, 2, 2},       Row{F::kPower, 2, 0.5, std::sqrt(2.0)},
-           Row{F::kMod, -7, 3, -1},        Row{F::kFloorMod, -7, 3, 2},
-           Row{F::kFloorDiv, -7, 2, -4},   Row{F::kTruncDiv, -7, 2, -3},
+           Row{F::kMax, kNan, 2, 2},
+           Row{F::kPower, 2, 0.5, std::sqrt(2.0)},
+           Row{F::kMod, -7, 3, -1},
+           Row{F::kFloorMod, -7, 3, 2},
+           Row{F::kFloorDiv, -7, 2, -4},
+           Row{F::kTruncDiv, -7, 2, -3},
            Row{F::kAtan2, 0, -1, std::atan2(0.0, -1.0)},
        }) {
     auto fn = static_cast<uint16_t>(row.fn);
     CAPTURE(fn);
     CHECK(AsF64(Call2F64(fn, FromF64(row.x), FromF64(row.y))) == row.expected);
-    CHECK(AsF32(Call2F32(fn, FromF32(static_cast<float>(row.x)), FromF32(static_cast<float>(row.y)))) ==
-          doctest::Approx(row.expected));
+    CHECK(AsF32(Call2F32(fn, FromF32(static_cast<float>(row.x)),
+                         FromF32(static_cast<float>(row.y)))) == doctest::Approx(row.expected));
   }
 }
 
@@ -121,13 +143,16 @@ TEST_CASE("convert: floats to integers truncate and saturate, NaN is zero") {
        }) {
     CAPTURE(row.x);
     CAPTURE(DTypeName(row.to));
-    CHECK(static_cast<int64_t>(ConvertScalar(FromF64(row.x), DType::kFloat64, row.to)) == row.expected);
+    CHECK(static_cast<int64_t>(ConvertScalar(FromF64(row.x), DType::kFloat64, row.to)) ==
+          row.expected);
   }
   CHECK(ConvertScalar(FromF32(-7.5f), DType::kFloat32, DType::kInt16) == static_cast<uint64_t>(-7));
 }
 
 TEST_CASE("convert: integers wrap, and become the nearest float") {
-  auto convert = [](int64_t x, DType from, DType to) { return ConvertScalar(static_cast<uint64_t>(x), from, to); };
+  auto convert = [](int64_t x, DType from, DType to) {
+    return ConvertScalar(static_cast<uint64_t>(x), from, to);
+  };
   CHECK(static_cast<int64_t>(convert(200, DType::kInt32, DType::kInt8)) == -56);
   CHECK(convert(-1, DType::kInt8, DType::kUInt32) == 4294967295);
   CHECK(convert(-1, DType::kInt64, DType::kBool) == 1);
@@ -135,7 +160,8 @@ TEST_CASE("convert: integers wrap, and become the nearest float") {
   CHECK(AsF64(convert(-1, DType::kUInt64, DType::kFloat64)) == 18446744073709551616.0);
   CHECK(AsF32(convert(16777217, DType::kInt32, DType::kFloat32)) == 16777216.0f);
   CHECK(AsF32(convert(1, DType::kBool, DType::kFloat32)) == 1.0f);
-  CHECK(AsF32(ConvertScalar(FromF64(1e300), DType::kFloat64, DType::kFloat32)) == std::numeric_limits<float>::infinity());
+  CHECK(AsF32(ConvertScalar(FromF64(1e300), DType::kFloat64, DType::kFloat32)) ==
+        std::numeric_limits<float>::infinity());
   CHECK(AsF64(ConvertScalar(FromF32(0.1f), DType::kFloat32, DType::kFloat64)) == 0.1f);
   CHECK(ConvertScalar(0x3C00, DType::kFloat16, DType::kFloat32) == 0);  // not supported here
 }

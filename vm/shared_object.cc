@@ -15,7 +15,8 @@ void Init(Object* o, ObjectKind kind) {
 
 Tensor* NewHeader(DType dtype, std::span<const int64_t> dims, size_t data_bytes) {
   size_t header = TensorHeaderBytes(static_cast<int>(dims.size()));
-  auto* tensor = static_cast<Tensor*>(std::aligned_alloc(64, header + ((data_bytes + 63) & ~size_t{63})));
+  auto* tensor =
+      static_cast<Tensor*>(std::aligned_alloc(64, header + ((data_bytes + 63) & ~size_t{63})));
   if (tensor == nullptr) return nullptr;
   Init(tensor, ObjectKind::kTensor);
   tensor->dtype = dtype;
@@ -41,7 +42,8 @@ void RetainShared(Object* object) {
 }
 
 bool IsUniqueShared(const Object* object) {
-  return object->home == Home::kShared && object->count.load(std::memory_order_acquire) == kUncounted + 1;
+  return object->home == Home::kShared &&
+         object->count.load(std::memory_order_acquire) == kUncounted + 1;
 }
 
 void ReleaseShared(Object* object) {
@@ -51,7 +53,8 @@ void ReleaseShared(Object* object) {
   while (dead != nullptr) {
     if (dead->kind == ObjectKind::kTensor) {
       auto* tensor = static_cast<Tensor*>(dead);
-      ExternalMemory* external = tensor->storage() == Storage::kExternal ? tensor->external : nullptr;
+      ExternalMemory* external =
+          tensor->storage() == Storage::kExternal ? tensor->external : nullptr;
       std::free(tensor);
       if (external != nullptr) external->release(external);
     } else {
@@ -77,7 +80,8 @@ Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, size_t bytes
   return NewHeader(dtype, dims, bytes);
 }
 
-Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, size_t bytes, ExternalMemory* memory) {
+Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, size_t bytes,
+                        ExternalMemory* memory) {
   Tensor* tensor = NewHeader(dtype, dims, 0);
   if (tensor == nullptr) {
     memory->release(memory);

@@ -18,7 +18,8 @@ bool IsUniqueShared(const Object* object);
 // New shared objects with one reference; null when there is no memory. Fields are Empty().
 Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, size_t bytes);
 // Takes over `memory`, which is released with the tensor (at once on failure).
-Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, size_t bytes, ExternalMemory* memory);
+Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, size_t bytes,
+                        ExternalMemory* memory);
 Adt* NewSharedAdt(uint64_t tag, size_t num_fields);
 Closure* NewSharedClosure(uint64_t function);
 Ref* NewSharedRef();

@@ -19,10 +19,12 @@ VmStack::~VmStack() {
 Status VmStack::Reserve(size_t bytes) {
   bytes = (std::max(bytes, kPageBytes) + kPageBytes - 1) & ~(kPageBytes - 1);
   if (bytes == bytes_) return OkStatus();
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     return {StatusCode::kResourceExhausted,
-            "cannot reserve " + std::to_string(bytes) + " bytes of address space for the stack; lower stack_limit"};
+            "cannot reserve " + std::to_string(bytes) +
+                " bytes of address space for the stack; lower stack_limit"};
   }
   if (begin_ != nullptr) munmap(begin_, bytes_);
   begin_ = static_cast<char*>(memory);

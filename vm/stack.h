@@ -1,8 +1,8 @@
 // The two stacks of an invocation, both outside the native stack.
 //
-// VmStack: frames, in one range of reserved address space, so that it grows without moving and costs only what is touched.
-// ArenaStack: the arenas of active frames, in chunks taken from the heap; last in, first out.
-// Not thread-safe. Tested by stack_test.cc.
+// VmStack: frames, in one range of reserved address space, so that it grows without moving and
+// costs only what is touched. ArenaStack: the arenas of active frames, in chunks taken from the
+// heap; last in, first out. Not thread-safe. Tested by stack_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -40,14 +40,16 @@ class ArenaStack {
   // 64-byte aligned; null when the heap's limit is reached. `bytes` is a multiple of 64 above 0.
   char* Push(size_t bytes) {
     char* arena = top_;
-    if (bytes > static_cast<size_t>(end_ - top_)) [[unlikely]] return PushSlow(bytes);
+    if (bytes > static_cast<size_t>(end_ - top_)) [[unlikely]]
+      return PushSlow(bytes);
     top_ = arena + bytes;
     return arena;
   }
   // Frees the arena pushed last, which Push gave.
   void Pop(char* arena) {
     top_ = arena;
-    if (arena == first_) [[unlikely]] PopChunk();
+    if (arena == first_) [[unlikely]]
+      PopChunk();
   }
   // Forgets everything; the memory is the heap's to free (Heap::Reset).
   void Clear();

@@ -12,10 +12,21 @@
 
 #include "bytecode/assembler.h"
 #include "vm/relayvm.h"
+#include "vm/sanitizers.h"
 
 namespace relayvm::testing {
 
-inline std::shared_ptr<const Executable> LoadText(const std::string& text, std::span<const Builtin> kernels = {}) {
+// How much slower than usual this build is, about: large counts are divided by it.
+#if RELAYVM_TSAN
+inline constexpr int kSlowdown = 50;
+#elif RELAYVM_ASAN
+inline constexpr int kSlowdown = 5;
+#else
+inline constexpr int kSlowdown = 1;
+#endif
+
+inline std::shared_ptr<const Executable> LoadText(const std::string& text,
+                                                  std::span<const Builtin> kernels = {}) {
   Result<Program> program = Assemble(text);
   REQUIRE_MESSAGE(program.ok(), program.status().message());
   LoadOptions options;
@@ -32,15 +43,17 @@ inline std::shared_ptr<Runtime> TestRuntime(uint32_t num_threads = 1) {
 }
 
 inline std::unique_ptr<Invocation> NewInvocation(std::shared_ptr<const Executable> executable,
-                                                 const InvocationOptions& options = {}, uint32_t num_threads = 1) {
+                                                 const InvocationOptions& options = {},
+                                                 uint32_t num_threads = 1) {
   auto invocation = Invocation::Create(TestRuntime(num_threads), std::move(executable), options);
   REQUIRE_MESSAGE(invocation.ok(), invocation.status().message());
   return *std::move(invocation);
 }
 
-// A program of one function "main" over int64 scalars: inputs in i0.., result in i15. `tables` and `functions` (f1 ..) go
-// before and after it.
-inline std::string ScalarProgram(size_t num_inputs, const std::string& body, const std::string& functions = "",
+// A program of one function "main" over int64 scalars: inputs in i0.., result in i15. `tables` and
+// `functions` (f1 ..) go before and after it.
+inline std::string ScalarProgram(size_t num_inputs, const std::string& body,
+                                 const std::string& functions = "",
                                  const std::string& tables = "") {
   std::string params, unbox;
   for (size_t i = 0; i < num_inputs; ++i) {
@@ -74,7 +87,8 @@ inline int64_t ToInt64(const Value& v) {
   return static_cast<int64_t>(v.element(0));
 }
 
-inline Value RunOk(Invocation& invocation, std::vector<Value> inputs, std::string_view function = "main") {
+inline Value RunOk(Invocation& invocation, std::vector<Value> inputs,
+                   std::string_view function = "main") {
   Result<Value> result = invocation.Run(function, std::move(inputs));
   REQUIRE_MESSAGE(result.ok(), result.status().message());
   return *result;
@@ -84,14 +98,16 @@ inline Value RunOk(std::shared_ptr<const Executable> executable, std::vector<Val
 }
 inline Status RunFails(std::shared_ptr<const Executable> executable, std::vector<Value> inputs,
                        const InvocationOptions& options = {}) {
-  Result<Value> result = NewInvocation(std::move(executable), options)->Run("main", std::move(inputs));
+  Result<Value> result =
+      NewInvocation(std::move(executable), options)->Run("main", std::move(inputs));
   REQUIRE(!result.ok());
   return result.status();
 }
 
 inline int64_t Evaluate(const std::string& body, std::initializer_list<int64_t> inputs,
                         const std::string& functions = "", const std::string& tables = "") {
-  return ToInt64(RunOk(LoadText(ScalarProgram(inputs.size(), body, functions, tables)), Int64Values(inputs)));
+  return ToInt64(
+      RunOk(LoadText(ScalarProgram(inputs.size(), body, functions, tables)), Int64Values(inputs)));
 }
 
 template <typename T>
@@ -111,6 +127,8 @@ std::vector<T> ElementsOf(const Value& v) {
   return elements;
 }
 
-inline bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+inline bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace relayvm::testing

@@ -2,7 +2,8 @@
 
 namespace relayvm::vm {
 namespace {
-// How often an idle thread looks for work before it sleeps: a few microseconds, about what waking it would cost.
+// How often an idle thread looks for work before it sleeps: a few microseconds, about what waking
+// it would cost.
 constexpr int kSpins = 2000;
 
 inline void Pause() {
@@ -60,7 +61,8 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
     work_.notify_all();
   }
   RunTasks(job, 0);
-  for (int i = 0; i < kSpins && job.finished.load(std::memory_order_acquire) < num_tasks; ++i) Pause();
+  for (int i = 0; i < kSpins && job.finished.load(std::memory_order_acquire) < num_tasks; ++i)
+    Pause();
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] {
     return job.helpers == 0 && job.finished.load(std::memory_order_acquire) == num_tasks;

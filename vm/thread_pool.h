@@ -1,7 +1,8 @@
-// ThreadPool: threads that share the work of one kernel call. Owned by a Runtime, used by all its invocations.
+// ThreadPool: threads that share the work of one kernel call. Owned by a Runtime, used by all its
+// invocations.
 //
-// A call is split into tasks; the calling thread takes part and returns when all are done. Calls from several threads
-// at once are served together. Thread-safe. Tested by thread_pool_test.cc.
+// A call is split into tasks; the calling thread takes part and returns when all are done. Calls
+// from several threads at once are served together. Thread-safe. Tested by thread_pool_test.cc.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@ namespace relayvm::vm {
 
 class ThreadPool {
  public:
-  // Runs task `index` on worker `worker`: 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own.
+  // Runs task `index` on worker `worker`: 0 is a calling thread, 1 .. num_threads() - 1 are the
+  // pool's own.
   using TaskFn = void (*)(void* context, uint32_t index, uint32_t worker);
 
   // `num_threads` counts the caller: 1 starts no thread. REQUIRES: num_threads >= 1.

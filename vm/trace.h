@@ -1,4 +1,5 @@
-// TraceSink: what an embedder implements to see a program run. Without one, the interpreter runs a loop that has no hooks.
+// TraceSink: what an embedder implements to see a program run. Without one, the interpreter runs a
+// loop that has no hooks.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 namespace relayvm {
 
 struct KernelEvent {
-  uint32_t kernel;          // index into Program::kernels
+  uint32_t kernel;  // index into Program::kernels
   std::string_view name;
   int64_t begin_ns, end_ns;  // steady clock
   uint64_t units;            // of the parallel range
@@ -22,7 +23,8 @@ struct InstructionEvent {
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // After each kernel call, on the invocation's thread. Invocations that share a sink call it at the same time.
+  // After each kernel call, on the invocation's thread. Invocations that share a sink call it at
+  // the same time.
   virtual void OnKernel(const KernelEvent& event) { (void)event; }
   // Before each instruction, if wants_instructions().
   virtual void OnInstruction(const InstructionEvent& event) { (void)event; }

@@ -37,12 +37,14 @@ struct ReleaseAtEnd {
 
 Result<int64_t> CheckedBytes(DType dtype, std::span<const int64_t> dims) {
   if (dims.size() > vm::kMaxRank) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("a tensor of rank {}, above {}", dims.size(), vm::kMaxRank));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("a tensor of rank {}, above {}", dims.size(), vm::kMaxRank));
   }
   int64_t bytes = vm::CheckedTensorBytes(dtype, dims);
   if (bytes >= 0) return bytes;
-  return Status(StatusCode::kInvalidArgument,
-                fmt::format("a tensor of shape ({}): negative or too large", fmt::join(dims, ", ")));
+  return Status(
+      StatusCode::kInvalidArgument,
+      fmt::format("a tensor of shape ({}): negative or too large", fmt::join(dims, ", ")));
 }
 
 Status NoMemory(int64_t bytes) {
@@ -73,8 +75,8 @@ Result<Value> Value::CopyTensor(DType dtype, std::span<const int64_t> dims, cons
   return value;
 }
 
-Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void* data, void (*release)(void*),
-                                void* context) {
+Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void* data,
+                                void (*release)(void*), void* context) {
   if (reinterpret_cast<uintptr_t>(data) % vm::kDataAlignment != 0) {
     ReleaseAtEnd at_end{release, context};
     return CopyTensor(dtype, dims, data);
@@ -91,8 +93,8 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
   };
   memory->caller_release = release;
   memory->context = context;
-  vm::Tensor* tensor =
-      vm::NewSharedTensor(dtype, dims, static_cast<char*>(data), static_cast<size_t>(*bytes), memory);
+  vm::Tensor* tensor = vm::NewSharedTensor(dtype, dims, static_cast<char*>(data),
+                                           static_cast<size_t>(*bytes), memory);
   if (tensor == nullptr) return NoMemory(*bytes);
   return Adopt(tensor);
 }
@@ -121,11 +123,16 @@ Value Value::Adt(uint32_t tag, std::vector<Value> fields) {
 Value::Kind Value::kind() const {
   if (object_ == nullptr) return Kind::kNone;
   switch (object_->kind) {
-    case ObjectKind::kEmpty: return Kind::kNone;
-    case ObjectKind::kTensor: return Kind::kTensor;
-    case ObjectKind::kAdt: return Kind::kAdt;
-    case ObjectKind::kClosure: return Kind::kClosure;
-    case ObjectKind::kRef: return Kind::kRef;
+    case ObjectKind::kEmpty:
+      return Kind::kNone;
+    case ObjectKind::kTensor:
+      return Kind::kTensor;
+    case ObjectKind::kAdt:
+      return Kind::kAdt;
+    case ObjectKind::kClosure:
+      return Kind::kClosure;
+    case ObjectKind::kRef:
+      return Kind::kRef;
   }
   return Kind::kNone;
 }

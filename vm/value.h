@@ -1,8 +1,9 @@
-// Value: what goes in and out of a program: a tensor, a tuple or constructor of an ADT, a closure, or a reference.
+// Value: what goes in and out of a program: a tensor, a tuple or constructor of an ADT, a closure,
+// or a reference.
 //
-// A handle on an immutable tree that is shared by counting; copies are cheap, and any thread may hold, read and drop them.
-// Trees of any depth are dropped without recursion. Only mutable_data() of a tensor that is not shared may be written.
-// Tested by value_test.cc.
+// A handle on an immutable tree that is shared by counting; copies are cheap, and any thread may
+// hold, read and drop them. Trees of any depth are dropped without recursion. Only mutable_data()
+// of a tensor that is not shared may be written. Tested by value_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -33,25 +34,28 @@ class Value {
   }
   ~Value();
 
-  // --- Builders. They fail with kInvalidArgument (a negative dim, a rank above 255) or kResourceExhausted. ---
-  // A tensor with undefined elements, to be filled through mutable_data().
+  // --- Builders. They fail with kInvalidArgument (a negative dim, a rank above 255) or
+  // kResourceExhausted. --- A tensor with undefined elements, to be filled through mutable_data().
   static Result<Value> NewTensor(DType dtype, std::span<const int64_t> dims);
   // Copies compact, row-major elements.
   static Result<Value> CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data);
-  // The caller's memory, without a copy when it is 64-byte aligned; `release(context)` is called when it is no longer needed,
-  // from any thread (at once when it had to be copied, and on failure). `release` may be null. The memory must not change
-  // meanwhile.
-  static Result<Value> WrapTensor(DType dtype, std::span<const int64_t> dims, void* data, void (*release)(void*),
-                                  void* context);
+  // The caller's memory, without a copy when it is 64-byte aligned; `release(context)` is called
+  // when it is no longer needed, from any thread (at once when it had to be copied, and on
+  // failure). `release` may be null. The memory must not change meanwhile.
+  static Result<Value> WrapTensor(DType dtype, std::span<const int64_t> dims, void* data,
+                                  void (*release)(void*), void* context);
   // A rank-0 tensor from a canonical scalar (bytecode/kernel_abi.h); and from C++ numbers.
   static Value Scalar(DType dtype, uint64_t canonical);
   static Value Int64(int64_t value) { return Scalar(DType::kInt64, static_cast<uint64_t>(value)); }
-  static Value Int32(int32_t value) { return Scalar(DType::kInt32, static_cast<uint64_t>(int64_t{value})); }
+  static Value Int32(int32_t value) {
+    return Scalar(DType::kInt32, static_cast<uint64_t>(int64_t{value}));
+  }
   static Value Bool(bool value) { return Scalar(DType::kBool, value); }
   static Value Float32(float value);
   static Value Float64(double value);
   static Value Tuple(std::vector<Value> fields) { return Adt(0, std::move(fields)); }
-  // A constructor by its tag (Executable::FindConstructor). REQUIRES: at most 65535 fields, none of kind kNone.
+  // A constructor by its tag (Executable::FindConstructor). REQUIRES: at most 65535 fields, none of
+  // kind kNone.
   static Value Adt(uint32_t tag, std::vector<Value> fields);
 
   // --- What it is ---
@@ -63,7 +67,8 @@ class Value {
   DType dtype() const;
   std::span<const int64_t> dims() const;
   int64_t num_elements() const;
-  const void* data() const;  // compact, row-major, 64-byte aligned; undefined when there are no elements
+  const void* data()
+      const;  // compact, row-major, 64-byte aligned; undefined when there are no elements
   size_t bytes() const;
   // Null when the tensor is shared, or its memory is not its own.
   void* mutable_data();
@@ -73,7 +78,8 @@ class Value {
   // REQUIRES: kAdt (tuples have tag 0).
   uint32_t tag() const;
   size_t num_fields() const;
-  // REQUIRES: kAdt with index < num_fields(), or kRef with index 0 (the content when the run ended).
+  // REQUIRES: kAdt with index < num_fields(), or kRef with index 0 (the content when the run
+  // ended).
   Value field(size_t index) const;
   // REQUIRES: kClosure. The function's index in its program; what it captured stays inside.
   uint32_t function() const;

@@ -1,5 +1,5 @@
-// Workspace: all the memory that an invocation runs in. Runtimes keep those of ended invocations for the next ones.
-// One thread at a time. Tested by invocation_test.cc.
+// Workspace: all the memory that an invocation runs in. Runtimes keep those of ended invocations
+// for the next ones. One thread at a time. Tested by invocation_test.cc.
 #pragma once
 
 #include "vm/allocator.h"
@@ -19,7 +19,7 @@ struct Workspace {
   ArenaStack arena;
   ScratchBuffers scratch;
   FiberStack fiber_stack;
-  ThreadPool* pool;   // borrowed from the runtime
+  ThreadPool* pool;  // borrowed from the runtime
   TraceSink* trace;  // borrowed, may be null
 };
 

@@ -2,8 +2,8 @@
 // frontend.
 //
 // Expressions are nodes of a DAG in one vector, named by position; operands come before their
-// users. A graph variable
-// (%0 = ...) is a node that several others mention. Variables are the IR's own.
+// users. A graph variable (%0 = ...) is a node that several others mention. Variables are the
+// IR's own.
 #pragma once
 
 #include <cstdint>

@@ -234,6 +234,10 @@ Status FunctionLowering::LowerFunctionBody() {
   }
   result_bank_ = convention.result;
   span_ = f.span;
+  // Dims that are elements of a tensor are read from its object.
+  for (const auto& [id, element] : module_.module().symbols) {
+    if (element.var != nullptr) escapes_.insert(element.var->id);
+  }
   FindEscapes(*f.body, result_bank_ == Bank::kObject);
   for (size_t i = 0; i < f.params.size(); ++i) {
     const ir::Var* p = f.params[i];

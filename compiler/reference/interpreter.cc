@@ -16,7 +16,8 @@ namespace {
 using ir::Atom;
 using Symbols = std::unordered_map<uint32_t, int64_t>;
 
-// A block that is being run; when it ends, its result becomes the value of `target` in the block below, or of the call.
+// A block that is being run; when it ends, its result becomes the value of `target` in the block
+// below, or of the call.
 struct Cursor {
   const ir::Block* block;
   size_t next = 0;
@@ -117,8 +118,8 @@ class Interpreter {
     Closure closure;
     closure.function = &entry;
     if (inputs.size() != entry.params.size()) {
-      return {StatusCode::kInvalidArgument,
-              fmt::format("@{} takes {} inputs, not {}", entry.name, entry.params.size(), inputs.size())};
+      return {StatusCode::kInvalidArgument, fmt::format("@{} takes {} inputs, not {}", entry.name,
+                                                        entry.params.size(), inputs.size())};
     }
     if (Status s = Enter(closure, std::move(inputs), nullptr); !s.ok()) {
       return {StatusCode::kInvalidArgument, s.message()};
@@ -148,7 +149,8 @@ class Interpreter {
       auto visit = [&](const Value& v) {
         if (v) stack.emplace_back(v.get(), false);
       };
-      if (const auto* data = o->As<Data>()) std::for_each(data->fields.begin(), data->fields.end(), visit);
+      if (const auto* data = o->As<Data>())
+        std::for_each(data->fields.begin(), data->fields.end(), visit);
       if (const auto* ref = o->As<Reference>()) visit(ref->content);
       if (const auto* closure = o->As<Closure>()) {
         std::for_each(closure->first_args.begin(), closure->first_args.end(), visit);
@@ -157,10 +159,12 @@ class Interpreter {
     }
     for (const std::weak_ptr<Object>& weak : references_) {
       Value ref = weak.lock();
-      if (ref != nullptr && (cycle || !kept.contains(ref.get()))) ref->As<Reference>()->content.reset();
+      if (ref != nullptr && (cycle || !kept.contains(ref.get())))
+        ref->As<Reference>()->content.reset();
     }
     if (!cycle) return OkStatus();
-    return {StatusCode::kUnsupported, "the result holds references that form a cycle; these cannot leave the program"};
+    return {StatusCode::kUnsupported,
+            "the result holds references that form a cycle; these cannot leave the program"};
   }
 
  private:
@@ -199,7 +203,8 @@ class Interpreter {
     }
     if (const auto* c = std::get_if<const ir::Constant*>(&atom)) {
       // The module owns it.
-      return Make(Tensor{std::shared_ptr<const te::HostTensor>(std::shared_ptr<void>(), &(*c)->value)});
+      return Make(
+          Tensor{std::shared_ptr<const te::HostTensor>(std::shared_ptr<void>(), &(*c)->value)});
     }
     Closure closure;
     if (const auto* g = std::get_if<const ir::GlobalVar*>(&atom)) {
@@ -235,7 +240,8 @@ class Interpreter {
   Status Learn(const ir::Var& var, const ir::TypeNode& type, const Value& value) {
     if (const auto* tuple = type.As<ir::TupleType>()) {
       const auto* data = value->As<Data>();
-      if (data == nullptr || data->constructor != nullptr || data->fields.size() != tuple->fields.size()) {
+      if (data == nullptr || data->constructor != nullptr ||
+          data->fields.size() != tuple->fields.size()) {
         return Disagree(var, "another kind of value");
       }
       for (size_t i = 0; i < tuple->fields.size(); ++i) {
@@ -265,12 +271,14 @@ class Interpreter {
     if (const auto* t = var.type->As<TensorType>()) {
       for (const Dim& d : t->shape) {
         auto value = d.Evaluate([&](uint32_t id) { return Symbol(id); });
-        values += fmt::format("{}{}", values.empty() ? "" : ", ", value ? std::to_string(*value) : "?");
+        values +=
+            fmt::format("{}{}", values.empty() ? "" : ", ", value ? std::to_string(*value) : "?");
       }
       values = fmt::format(" (here ({}))", values);
     }
-    return {StatusCode::kInternal, fmt::format("{}: its type is {}{}, its value is {}", VarText(var),
-                                               ir::TypeToString(var.type), values, found)};
+    return {StatusCode::kInternal,
+            fmt::format("{}: its type is {}{}, its value is {}", VarText(var),
+                        ir::TypeToString(var.type), values, found)};
   }
 
   std::optional<int64_t> Symbol(uint32_t id) {
@@ -280,8 +288,10 @@ class Interpreter {
     if (element == module_.symbols.end()) return std::nullopt;
     auto var = call().vars.find(element->second.var->id);
     const te::HostTensor* t = var == call().vars.end() ? nullptr : TensorOf(var->second);
-    if (t == nullptr || IsFloat(t->dtype) || element->second.index >= t->size()) return std::nullopt;
-    return te::ReadElement(t->dtype, t->data.data() + element->second.index * DTypeBytes(t->dtype)).i;
+    if (t == nullptr || IsFloat(t->dtype) || element->second.index >= t->size())
+      return std::nullopt;
+    return te::ReadElement(t->dtype, t->data.data() + element->second.index * DTypeBytes(t->dtype))
+        .i;
   }
 
   Result<int64_t> Number(const Dim& d) {
@@ -397,7 +407,8 @@ class Interpreter {
     t.data.resize(width * x.elements.size());
     for (size_t i = 0; i < x.elements.size(); ++i) {
       RELAYVM_ASSIGN_OR_RETURN(int64_t value, Number(x.elements[i]));
-      te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)), t.data.data() + i * width);
+      te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)),
+                       t.data.data() + i * width);
     }
     return MakeTensor(std::move(t));
   }
@@ -409,7 +420,8 @@ class Interpreter {
     if (guard.kind == ir::Guard::Kind::kAtLeast) holds = left >= right;
     if (guard.kind == ir::Guard::Kind::kBroadcastable) holds = holds || left == 1 || right == 1;
     if (holds) return OkStatus();
-    return {StatusCode::kFailedPrecondition, fmt::format("{} (here {} and {})", guard.message, left, right)};
+    return {StatusCode::kFailedPrecondition,
+            fmt::format("{} (here {} and {})", guard.message, left, right)};
   }
 
   Status Match(const ir::Var& var, const ir::MatchExpr& x) {
@@ -429,7 +441,8 @@ class Interpreter {
     bool tuple = p.kind == ir::Pattern::Kind::kTuple;
     if (tuple != (data->constructor == nullptr)) return false;
     // A pass may copy a constructor: its place in its type tells which it is.
-    if (!tuple && (data->constructor->tag != p.constructor->tag || data->constructor->adt != p.constructor->adt)) {
+    if (!tuple && (data->constructor->tag != p.constructor->tag ||
+                   data->constructor->adt != p.constructor->adt)) {
       return false;
     }
     for (size_t i = 0; i < p.fields.size(); ++i) {
@@ -470,14 +483,17 @@ class Interpreter {
     if (closure == nullptr) return {StatusCode::kInternal, "a call of what is no function"};
     if (closure->constructor == nullptr) return Enter(*closure, std::move(args), &var, callee);
     if (args.size() != closure->constructor->fields.size()) {
-      return {StatusCode::kInternal, fmt::format("{} has {} fields, not {}", closure->constructor->name,
-                                                 closure->constructor->fields.size(), args.size())};
+      return {StatusCode::kInternal,
+              fmt::format("{} has {} fields, not {}", closure->constructor->name,
+                          closure->constructor->fields.size(), args.size())};
     }
     return Bind(var, Make(Data{closure->constructor, std::move(args)}));
   }
 
-  // Starts a call whose result becomes the value of `target`. `self` is the closure's value, held by the caller meanwhile.
-  Status Enter(const Closure& closure, std::vector<Value> args, const ir::Var* target, const Value& self = nullptr) {
+  // Starts a call whose result becomes the value of `target`. `self` is the closure's value, held
+  // by the caller meanwhile.
+  Status Enter(const Closure& closure, std::vector<Value> args, const ir::Var* target,
+               const Value& self = nullptr) {
     RELAYVM_RETURN_IF_ERROR(CheckTime());
     const ir::Function& f = *closure.function;
     if (!closure.first_args.empty()) {
@@ -497,11 +513,13 @@ class Interpreter {
       calls_.pop_back();
     }
     if (calls_.size() >= options_.max_depth) {
-      return {StatusCode::kResourceExhausted,
-              fmt::format("calls are nested more than {} deep, in @{}", options_.max_depth, f.name)};
+      return {
+          StatusCode::kResourceExhausted,
+          fmt::format("calls are nested more than {} deep, in @{}", options_.max_depth, f.name)};
     }
     calls_.push_back(std::move(next));
-    for (size_t i = 0; i < args.size(); ++i) RELAYVM_RETURN_IF_ERROR(Bind(*f.params[i], std::move(args[i])));
+    for (size_t i = 0; i < args.size(); ++i)
+      RELAYVM_RETURN_IF_ERROR(Bind(*f.params[i], std::move(args[i])));
     return OkStatus();
   }
 
@@ -511,7 +529,8 @@ class Interpreter {
     const std::vector<Cursor>& blocks = call().blocks;
     for (size_t i = blocks.size(); i-- > 0;) {
       const auto* result = std::get_if<const ir::Var*>(&blocks[i].block->result);
-      if (blocks[i].next != blocks[i].block->bindings.size() || result == nullptr || *result != var) return false;
+      if (blocks[i].next != blocks[i].block->bindings.size() || result == nullptr || *result != var)
+        return false;
       var = blocks[i].target;
     }
     return true;

@@ -1,12 +1,16 @@
-// The reference interpreter: runs typed Relay as it stands, slow and obviously right. The oracle of our own tests.
+// The reference interpreter: runs typed Relay as it stands, slow and obviously right. The oracle of
+// our own tests.
 //
 //   - Operators run by their definitions (operator.h), one at a time, each into new memory.
-//   - Variables live in one map for each call; closures copy what they use; `if` and `match` choose a block of the same call.
-//   - Calls live on a stack of our own: depth costs memory, not native stack. A tail call replaces its caller.
-//   - What type inference said is checked: the shape of every value against its variable's type, and every guard.
+//   - Variables live in one map for each call; closures copy what they use; `if` and `match` choose
+//   a block of the same call.
+//   - Calls live on a stack of our own: depth costs memory, not native stack. A tail call replaces
+//   its caller.
+//   - What type inference said is checked: the shape of every value against its variable's type,
+//   and every guard.
 //
-// It takes the module that type inference gives (RunFrontendPipeline), and also what most passes make of it.
-// Thread-compatible. Tested by interpreter_test.cc.
+// It takes the module that type inference gives (RunFrontendPipeline), and also what most passes
+// make of it. Thread-compatible. Tested by interpreter_test.cc.
 #pragma once
 
 #include <chrono>
@@ -27,9 +31,10 @@ struct Options {
   std::chrono::nanoseconds timeout{0};
 };
 
-// Fails as the program does: kFailedPrecondition (a guard, a match that nothing matches, an operator that refuses its arguments),
-// kOutOfRange, kResourceExhausted (depth, memory), kDeadlineExceeded; kInvalidArgument for wrong inputs; kInternal where types
-// inferred and values disagree. REQUIRES: `module` outlives the result, and `entry` is a function of it.
+// Fails as the program does: kFailedPrecondition (a guard, a match that nothing matches, an
+// operator that refuses its arguments), kOutOfRange, kResourceExhausted (depth, memory),
+// kDeadlineExceeded; kInvalidArgument for wrong inputs; kInternal where types inferred and values
+// disagree. REQUIRES: `module` outlives the result, and `entry` is a function of it.
 Result<Value> Run(const ir::Module& module, std::string_view entry, std::vector<Value> inputs,
                   const Options& options = {});
 

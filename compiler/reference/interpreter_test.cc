@@ -21,13 +21,17 @@ struct Builder {
     m.sources = std::make_shared<ir::SourceMap>();
     m.ids = std::make_shared<ir::IdSource>();
   }
-  const ir::Var* Var(Type type, std::string name = "") { return ir::MakeVar(m, std::move(name), std::move(type), {}); }
+  const ir::Var* Var(Type type, std::string name = "") {
+    return ir::MakeVar(m, std::move(name), std::move(type), {});
+  }
   Atom Int(int32_t value) {
     te::HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
     std::memcpy(t.data.data(), &value, 4);
     return ir::MakeConstant(m, std::move(t));
   }
-  Atom Global(std::string name) { return m.arena->New<ir::GlobalVar>(ir::GlobalVar{std::move(name)}); }
+  Atom Global(std::string name) {
+    return m.arena->New<ir::GlobalVar>(ir::GlobalVar{std::move(name)});
+  }
   const ir::Block* Block(ir::Block block) { return m.arena->New<ir::Block>(std::move(block)); }
   template <typename T>
   const ir::Var* Let(ir::Block& block, Type type, T node) {
@@ -39,7 +43,8 @@ struct Builder {
     const OpDef* op = OpTable::Get().Find(name);
     return Let(block, std::move(type), ir::OpCall{op, std::move(args), *CompleteAttrs(*op, {})});
   }
-  const ir::Function* Function(std::string name, std::vector<const ir::Var*> params, ir::Block body) {
+  const ir::Function* Function(std::string name, std::vector<const ir::Var*> params,
+                               ir::Block body) {
     ir::Function f;
     f.name = name;
     f.params = std::move(params);
@@ -73,7 +78,8 @@ void DefineCount(Builder& b, int32_t limit, bool tail) {
   const ir::Var* result = b.Let(more, I32(), ir::CallExpr{b.Global("main"), {next}, {}});
   more.result = tail ? result : b.Op(more, "add", {result, b.Int(1)}, I32());
   done.result = i;
-  body.result = b.Let(body, I32(), ir::IfExpr{less, b.Block(std::move(more)), b.Block(std::move(done))});
+  body.result =
+      b.Let(body, I32(), ir::IfExpr{less, b.Block(std::move(more)), b.Block(std::move(done))});
   b.Function("main", {i}, std::move(body));
 }
 
@@ -101,7 +107,8 @@ TEST_CASE("a run that does not end is stopped") {
   ir::Block body;
   body.result = b.Let(body, I32(), ir::CallExpr{b.Global("main"), {i}, {}});
   b.Function("main", {i}, std::move(body));
-  Result<Value> result = Run(b.m, "main", {IntValue(0)}, {.timeout = std::chrono::milliseconds(20)});
+  Result<Value> result =
+      Run(b.m, "main", {IntValue(0)}, {.timeout = std::chrono::milliseconds(20)});
   REQUIRE(!result.ok());
   CHECK(result.status().code() == StatusCode::kDeadlineExceeded);
 }
@@ -139,13 +146,15 @@ TEST_CASE("closures keep what they use, and call themselves") {
   const ir::Var* next = b.Op(more, "add", {i, n}, I32());
   more.result = b.Let(more, I32(), ir::CallExpr{f, {next}, {}});
   done.result = i;
-  inner.result = b.Let(inner, I32(), ir::IfExpr{less, b.Block(std::move(more)), b.Block(std::move(done))});
+  inner.result =
+      b.Let(inner, I32(), ir::IfExpr{less, b.Block(std::move(more)), b.Block(std::move(done))});
   ir::Function closure;
   closure.name = "f";
   closure.params = {i};
   closure.body = b.Block(std::move(inner));
   body.bindings.push_back(
-      {f, ir::MakeExpr(b.m, ir::FunctionExpr{b.m.arena->New<ir::Function>(std::move(closure))}, {})});
+      {f,
+       ir::MakeExpr(b.m, ir::FunctionExpr{b.m.arena->New<ir::Function>(std::move(closure))}, {})});
   body.result = b.Let(body, I32(), ir::CallExpr{f, {b.Int(1)}, {}});
   b.Function("main", {n}, std::move(body));
   Result<Value> result = Run(b.m, "main", {IntValue(10)});
@@ -177,7 +186,8 @@ TEST_CASE("references: reads, writes, and cycles that are let go") {
 TEST_CASE("match takes the first clause that fits") {
   Builder b;
   const auto* nil = b.m.arena->New<ir::Constructor>(ir::Constructor{"Nil", "List", 0, {}});
-  const auto* cons = b.m.arena->New<ir::Constructor>(ir::Constructor{"Cons", "List", 1, {I32(), I32()}});
+  const auto* cons =
+      b.m.arena->New<ir::Constructor>(ir::Constructor{"Cons", "List", 1, {I32(), I32()}});
   const ir::Var* list = b.Var(nullptr, "list");
   const ir::Var* head = b.Var(I32(), "head");
   ir::Pattern any, second;
@@ -189,7 +199,8 @@ TEST_CASE("match takes the first clause that fits") {
   second.fields = {bind, any};
   ir::Block body, then;
   then.result = head;
-  body.result = b.Let(body, I32(), ir::MatchExpr{list, {{second, b.Block(std::move(then))}}, false});
+  body.result =
+      b.Let(body, I32(), ir::MatchExpr{list, {{second, b.Block(std::move(then))}}, false});
   b.Function("main", {list}, std::move(body));
   Result<Value> result = Run(b.m, "main", {Make(Data{cons, {IntValue(7), IntValue(8)}})});
   REQUIRE(result.ok());

@@ -19,7 +19,8 @@ constexpr int64_t kMaxElements = 1 << 16;
 // A type relation's view of one call, with all dims known.
 class ConcreteContext : public TypeContext {
  public:
-  ConcreteContext(const Attrs& attrs, std::span<const OperatorArg> args) : attrs_(attrs), args_(args) {
+  ConcreteContext(const Attrs& attrs, std::span<const OperatorArg> args)
+      : attrs_(attrs), args_(args) {
     for (const OperatorArg& a : args) {
       ArgType type{a.is_tuple, {}};
       for (const te::HostTensor* t : a.tensors) {
@@ -36,7 +37,8 @@ class ConcreteContext : public TypeContext {
   Result<std::vector<Dim>> Elements(size_t i) override {
     auto values = ConstantElements(i);
     if (!values) {
-      return {StatusCode::kFailedPrecondition, fmt::format("argument {} is not a list of sizes", i)};
+      return {StatusCode::kFailedPrecondition,
+              fmt::format("argument {} is not a list of sizes", i)};
     }
     return std::vector<Dim>(values->begin(), values->end());
   }
@@ -89,7 +91,8 @@ class ConcreteContext : public TypeContext {
   template <typename Fn>
   static void ForEach(const te::HostTensor& t, const Fn& fn) {
     int64_t n = t.size();
-    for (int64_t i = 0; i < n; ++i) fn(te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype)));
+    for (int64_t i = 0; i < n; ++i)
+      fn(te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype)));
   }
 
   const Attrs& attrs_;
@@ -110,7 +113,8 @@ Result<Buffer> NewBuffer(size_t bytes) {
   if (rounded < bytes) return {StatusCode::kResourceExhausted, "a tensor is too large"};
   Buffer buffer(std::aligned_alloc(kAlignment, rounded));
   if (buffer == nullptr) {
-    return {StatusCode::kResourceExhausted, fmt::format("no memory for a tensor of {} bytes", bytes)};
+    return {StatusCode::kResourceExhausted,
+            fmt::format("no memory for a tensor of {} bytes", bytes)};
   }
   std::memset(buffer.get(), 0, rounded);
   return buffer;
@@ -122,7 +126,8 @@ Result<std::vector<int64_t>> Numbers(const std::vector<Dim>& dims, const te::Sym
     auto value = d.Evaluate(symbols);
     if (!value || *value < 0) {
       return {StatusCode::kFailedPrecondition,
-              fmt::format("a dimension of the result is {}", value ? std::to_string(*value) : "not known: " + d.ToString())};
+              fmt::format("a dimension of the result is {}",
+                          value ? std::to_string(*value) : "not known: " + d.ToString())};
     }
     out.push_back(*value);
   }
@@ -134,7 +139,8 @@ Result<size_t> Bytes(DType dtype, const std::vector<int64_t>& shape) {
   bool overflow = false;
   for (int64_t d : shape) overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(d), &bytes);
   if (overflow || bytes > size_t{1} << 46) {
-    return {StatusCode::kResourceExhausted, fmt::format("a tensor of shape ({}) is too large", fmt::join(shape, ", "))};
+    return {StatusCode::kResourceExhausted,
+            fmt::format("a tensor of shape ({}) is too large", fmt::join(shape, ", "))};
   }
   return bytes;
 }
@@ -185,10 +191,12 @@ Result<std::vector<te::HostTensor>> RunBuiltin(const OpDef& op, const ComputeCon
   RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
   RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
   switch (kernel(&env, &args, 0, 1)) {
-    case RELAYVM_KERNEL_OK: break;
+    case RELAYVM_KERNEL_OK:
+      break;
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
       return {StatusCode::kOutOfRange, "an index is out of range"};
-    default: return {StatusCode::kFailedPrecondition, "an argument is invalid"};
+    default:
+      return {StatusCode::kFailedPrecondition, "an argument is invalid"};
   }
 
   // The counts are the fresh symbols' values, in order.

@@ -1,8 +1,8 @@
 // One operator call on values: the meaning of an OpDef, by plain loops.
 //
-// The type relation runs again, on the shapes and elements at hand: every dimension is a number here, so that nothing of the
-// compiler's symbolic reasoning is relied upon. Then te::Evaluate computes, or the C++ kernel of the runtime library does.
-// Tested by operator_test.cc.
+// The type relation runs again, on the shapes and elements at hand: every dimension is a number
+// here, so that nothing of the compiler's symbolic reasoning is relied upon. Then te::Evaluate
+// computes, or the C++ kernel of the runtime library does. Tested by operator_test.cc.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ struct OperatorResult {
   std::vector<te::HostTensor> tensors;
 };
 
-// Errors name the operator. kFailedPrecondition: shapes or data that it does not accept; kUnsupported: it has no meaning of its
-// own here.
+// Errors name the operator. kFailedPrecondition: shapes or data that it does not accept;
+// kUnsupported: it has no meaning of its own here.
 Result<OperatorResult> RunOperator(const OpDef& op, const Attrs& attrs,
                                    std::span<const OperatorArg> args);
 

@@ -27,8 +27,8 @@ std::vector<T> Values(const te::HostTensor& t) {
 }
 
 // `args` are tensors; with `tuple`, the fields of one tuple.
-Result<OperatorResult> Call(std::string_view name, const std::vector<te::HostTensor>& args, const Attrs& attrs = {},
-                            bool tuple = false) {
+Result<OperatorResult> Call(std::string_view name, const std::vector<te::HostTensor>& args,
+                            const Attrs& attrs = {}, bool tuple = false) {
   const OpDef* op = OpTable::Get().Find(name);
   REQUIRE(op != nullptr);
   auto complete = CompleteAttrs(*op, attrs);

@@ -1,5 +1,5 @@
-// Values of the reference interpreter: plain, counted, and destroyed without recursion, however deep.
-// Thread-compatible. Tested by interpreter_test.cc.
+// Values of the reference interpreter: plain, counted, and destroyed without recursion, however
+// deep. Thread-compatible. Tested by interpreter_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Closure {  // a function value. Exactly one of `function` and `constructo
   std::vector<std::pair<uint32_t, Value>> captured;   // by Var::id
   std::vector<std::pair<uint32_t, int64_t>> symbols;  // dimension symbols that it may speak of
   std::vector<Value> first_args;                      // of a lifted closure: its first arguments
-  const ir::Var* self = nullptr;                      // the variable that a recursive closure calls itself by
+  const ir::Var* self = nullptr;  // the variable that a recursive closure calls itself by
 };
 struct Reference {
   Value content;

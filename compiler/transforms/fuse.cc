@@ -197,6 +197,8 @@ class BlockFuser {
 
   // True unless both have provably as many elements.
   bool Grows(size_t p, size_t c) const {
+    // The parts of a tensor have its elements.
+    if (block_.bindings[c].var->type->As<TupleType>() != nullptr) return false;
     const TensorType* x = TensorOf(block_.bindings[p].var->type);
     const TensorType* y = TensorOf(block_.bindings[c].var->type);
     return x == nullptr || y == nullptr || !(ProductOf(x->shape) == ProductOf(y->shape));

@@ -25,7 +25,7 @@ Inference::Callee Inference::KnownCallee(FunctionState& state) {
   Callee callee;
   callee.name = state.name;
   callee.type_params = state.function->type_params;
-  for (const ir::Var* p : state.function->params) callee.params.push_back(TypeOf(p));
+  callee.params = state.params;
   callee.param_vars = state.function->params;
   callee.result = ResultForCall(state);
   callee.outside = state.outside;
@@ -39,8 +39,10 @@ Result<Inference::MaybeType> Inference::InferCall(Item& item, const ir::CallExpr
     return ApplyCallee(item, KnownCallee(*it->second), call.args);
   }
   if (auto* var = std::get_if<const ir::Var*>(&call.callee)) {
-    if (auto* known = vars_[*var].function) {
-      return ApplyCallee(item, KnownCallee(*const_cast<FunctionState*>(known)), call.args);
+    auto known = vars_.find(*var);
+    if (known != vars_.end() && known->second.function != nullptr) {
+      auto& state = *const_cast<FunctionState*>(known->second.function);
+      return ApplyCallee(item, KnownCallee(state), call.args);
     }
   }
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(call.callee));

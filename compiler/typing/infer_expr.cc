@@ -35,7 +35,7 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   if (auto* copy = e.As<ir::AtomExpr>()) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(copy->atom));
     VarState& state = vars_[var];
-    state.alias = copy->atom;
+    state.alias = Canonical(copy->atom);
     if (auto* from = std::get_if<const ir::Var*>(&copy->atom)) {
       const VarState& source = vars_[*from];
       state.function = source.function;
@@ -239,7 +239,7 @@ Result<Inference::MaybeType> Inference::InferTupleGet(Item& item, const ir::Tupl
   if (auto* var = std::get_if<const ir::Var*>(&canonical)) {
     const VarState& source = vars_[*var];
     if (source.tuple != nullptr) {
-      state.alias = source.tuple->fields[get.index];
+      state.alias = Canonical(source.tuple->fields[get.index]);
       if (auto* field = std::get_if<const ir::Var*>(&*state.alias)) {
         state.function = vars_[*field].function;
         state.tuple = vars_[*field].tuple;
@@ -336,9 +336,8 @@ Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& typ
     Place place = Now(scope);
     DefineVar(p.var, type, place);
     if (p.var->type == nullptr) return OkStatus();
-    RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(p.var->type, place, p.span));
     RELAYVM_RETURN_IF_ERROR(
-        Annotate(p.var, declared, p.span, fmt::format("%{}", p.var->name), &guards));
+        Annotate(p.var, p.var->type, place, p.span, fmt::format("%{}", p.var->name), &guards));
     LearnMeanings(p.var->type, TypeOf(p.var));
     return OkStatus();
   }

@@ -98,6 +98,7 @@ Status Inference::DeclareParams(FunctionState& state) {
       RELAYVM_ASSIGN_OR_RETURN(Type prepared, PrepareDeclared(p->type, {}, p->span));
       type = restore(prepared, p->type);
     }
+    state.params.push_back(type);
     DefineVar(p, type, place);
   }
   if (f.result_type != nullptr) {
@@ -121,7 +122,7 @@ Status Inference::FinishFunction(FunctionState& state, const Type& body_type) {
   const ir::Function& f = *state.function;
   std::string what = fmt::format("result of {}", state.name);
   if (state.declared_result != nullptr) {
-    RELAYVM_RETURN_IF_ERROR(Annotate(f.body->result, state.declared_result, f.span, what,
+    RELAYVM_RETURN_IF_ERROR(Annotate(f.body->result, f.result_type, state.outside, f.span, what,
                                      &guards_.at_end[f.body]));
   }
   if (state.recursive) {
@@ -155,23 +156,26 @@ Type Inference::ResultForCall(FunctionState& state) {
 
 // The type of a function as a value. What its users find out about its unannotated parameters reaches it through their slots.
 Type Inference::FunctionValueType(FunctionState& state) {
-  FunctionType type{state.function->type_params, {}, nullptr};
-  bool complete = true;
-  for (const ir::Var* p : state.function->params) {
-    const Type& t = TypeOf(p);
-    complete = complete && vars_[p].settled;
-    type.params.push_back(t);
-  }
   Type result = ResultForCall(state);
-  if (complete && solver_.FirstUnknown(result) == 0) {
-    std::set<uint32_t> own;
-    ForEachBoundSymbol(type.params, [&](uint32_t id) { own.insert(id); });
-    type.result = solver_.Restrict(result, state.outside,
-                                   [&](uint32_t id) { return own.contains(id); });
-    return MakeType(std::move(type));
+  FunctionType type{state.function->type_params, state.params, nullptr};
+  bool complete = solver_.FirstUnknown(result) == 0;
+  for (size_t i = 0; i < state.params.size(); ++i) {
+    const ir::Var* var = state.function->params[i];
+    bool annotated = var->type != nullptr && solver_.FirstUnknown(state.params[i]) == 0;
+    complete = complete && annotated;
+    if (annotated) type.params[i] = TypeOf(var);
   }
-  // A parameter that was opened shows its symbols here; they quantify nothing in a result that is still to come.
-  type.result = solver_.Restrict(result, state.outside);
+  std::set<uint32_t> own;
+  // While anything is open the symbols of parameters quantify nothing in the result.
+  if (complete) ForEachBoundSymbol(type.params, [&](uint32_t id) { own.insert(id); });
+  type.result =
+      solver_.Restrict(result, state.outside, [&](uint32_t id) { return own.contains(id); });
+  return MakeType(std::move(type));
+}
+
+Type Inference::FinalFunctionType(FunctionState& state) {
+  FunctionType type{state.function->type_params, {}, FinalResult(state.function)};
+  for (const ir::Var* p : state.function->params) type.params.push_back(FinalType(p));
   return MakeType(std::move(type));
 }
 
@@ -235,8 +239,7 @@ Status Inference::Finish(Item& item, Type type) {
     DefineVar(var, std::move(type), item.place);
   }
   if (var->type == nullptr) return OkStatus();
-  RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(var->type, item.place, var->span));
-  RELAYVM_RETURN_IF_ERROR(Annotate(var, declared, item.binding->value->span,
+  RELAYVM_RETURN_IF_ERROR(Annotate(var, var->type, item.place, item.binding->value->span,
                                    var->name.empty() ? "a value" : "%" + var->name,
                                    &guards_.after[var]));
   LearnMeanings(var->type, TypeOf(var));

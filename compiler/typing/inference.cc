@@ -44,6 +44,18 @@ void Inference::DefineVar(const ir::Var* var, Type type, Place place) {
 const Type& Inference::TypeOf(const ir::Var* var) {
   VarState& state = vars_[var];
   if (state.settled) return state.type;
+  if (!state.read) {
+    // What is not decided yet is decided once, where it is defined.
+    if (state.alias) {
+      state.type = *TypeOf(*state.alias);
+    } else if (state.tuple != nullptr && state.place.time != 0) {
+      TupleType tuple;
+      for (const ir::Atom& field : state.tuple->fields) tuple.fields.push_back(*TypeOf(field));
+      state.type = MakeType(std::move(tuple));
+      state.settled = solver_.FirstUnknown(state.type) == 0;
+      return state.type;
+    }
+  }
   if (solver_.IsUnknown(state.type)) {
     state.type = solver_.Resolve(state.type);
     return state.type;
@@ -238,10 +250,12 @@ Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span spa
   return ForgetSymbols(t, bound);
 }
 
-Status Inference::Annotate(const ir::Atom& value, const Type& declared, ir::Span span,
+Status Inference::Annotate(const ir::Atom& value, const Type& written, Place place, ir::Span span,
                            std::string what, std::vector<ir::Guard>* guards) {
+  RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(written, place, span));
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(value));
-  Status flow = solver_.Flow(type, declared);
+  // Symbols of an earlier run that still are what they were decide what nothing else decides. They claim nothing.
+  Status flow = solver_.Flow(type, solver_.Restrict(written, place));
   if (!flow.ok()) return ErrorAt(span, flow.WithContext(what));
   AddCheck(type, declared, span, what);
   annotations_.push_back({value, declared, std::move(what), guards});
@@ -323,8 +337,7 @@ std::string Inference::NameOf(const ir::Atom& a) const {
 Type Inference::FinalType(const ir::Var* var) {
   VarState& state = vars_[var];
   if (state.function != nullptr && state.function->done) {
-    return solver_.Zonk(FunctionValueType(*const_cast<FunctionState*>(state.function)),
-                        ir::UnitType());
+    return FinalFunctionType(*const_cast<FunctionState*>(state.function));
   }
   static const Type kUnit = ir::UnitType();
   TypeOf(var);

@@ -32,6 +32,7 @@ struct FunctionState {
   ScopeId scope = 0;
   bool recursive = false;  // mentioned before its body was typed
   bool done = false;
+  std::vector<ir::Type> params;  // as others see them: a slot where nothing is written
   ir::Type declared_result;  // prepared; null when not declared
   ir::Type result;           // of the body, in terms of parameter symbols; while recursive: the same for all calls
 };
@@ -118,8 +119,9 @@ class Inference {
   std::optional<Dim> DeclaredSymbol(const ir::Var* var, const std::vector<int>& path) const;
   void LearnMeanings(const ir::Type& declared, const ir::Type& inferred);
   Result<ir::Type> PrepareDeclared(const ir::Type& t, Place place, ir::Span span);
-  Status Annotate(const ir::Atom& value, const ir::Type& declared, ir::Span span, std::string what,
-                  std::vector<ir::Guard>* guards);
+  // Checks `value` against the type written for it. `place`: of the value.
+  Status Annotate(const ir::Atom& value, const ir::Type& written, Place place, ir::Span span,
+                  std::string what, std::vector<ir::Guard>* guards);
   void GuardAnnotation(const ir::Type& inferred, const ir::Type& declared, const std::string& what,
                        std::vector<ir::Guard>& guards);
   ir::Type Refine(const ir::Type& inferred, const ir::Type& declared);
@@ -151,6 +153,7 @@ class Inference {
   Result<bool> ImplyArgTypes(Item& item, const ir::OpCall& call);
   Status Stuck();
   ir::Type FunctionValueType(FunctionState& state);
+  ir::Type FinalFunctionType(FunctionState& state);
   ir::Type ResultForCall(FunctionState& state);
   FunctionState& NewFunctionState(const ir::Function* f, std::string name, Place outside);
   Status DeclareParams(FunctionState& state);

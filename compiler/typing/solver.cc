@@ -62,7 +62,26 @@ uint32_t Solver::FirstUnknown(const Type& t) const {
 Type Solver::Zonk(const Type& t, const Type& fallback) const {
   Type r = Resolve(t);
   if (r->As<InferVar>() != nullptr) return fallback != nullptr ? fallback : r;
+  if (auto* f = r->As<FunctionType>()) {
+    // A symbol written in a parameter is bound by the function type; one that a slot brings is not, and must not become so.
+    FunctionType out{f->type_params, {}, Zonk(f->result, fallback)};
+    bool changed = out.result != f->result;
+    for (const Type& p : f->params) {
+      out.params.push_back(ZonkParam(p, fallback));
+      changed = changed || out.params.back() != p;
+    }
+    return changed ? MakeType(std::move(out)) : r;
+  }
   return MapChildren(r, [&](const Type& child) { return Zonk(child, fallback); });
+}
+
+Type Solver::ZonkParam(const Type& t, const Type& fallback) const {
+  if (t->As<InferVar>() != nullptr) {
+    return ir::MapDims(Zonk(t, fallback),
+                       [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+  }
+  if (t->As<TupleType>() == nullptr) return Zonk(t, fallback);
+  return MapChildren(t, [&](const Type& field) { return ZonkParam(field, fallback); });
 }
 
 void Solver::Wait(uint32_t slot, uint32_t waiter) { At(Root(slot)).waiters.push_back(waiter); }
@@ -219,9 +238,7 @@ Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
   }
   if (auto* f = t->As<FunctionType>()) {
     size_t outer = c.bound.size();
-    std::vector<Type> params;
-    for (const Type& p : f->params) params.push_back(Zonk(p));
-    ForEachBoundSymbol(params, [&](uint32_t id) { c.bound.push_back(id); });
+    ForEachBoundSymbol(f->params, [&](uint32_t id) { c.bound.push_back(id); });
     bool changed = false;
     FunctionType out{f->type_params, {}, nullptr};
     for (const Type& p : f->params) {
@@ -359,9 +376,7 @@ FunctionType Solver::Loosen(const FunctionType& f) {
     instance[p->As<TypeVar>()->id] = NewSlot({}, SlotKey{UINT32_MAX, anonymous_++});
   }
   std::vector<uint32_t> bound;
-  std::vector<Type> params;
-  for (const Type& p : f.params) params.push_back(Zonk(p));
-  ForEachBoundSymbol(params, [&](uint32_t id) { bound.push_back(id); });
+  ForEachBoundSymbol(f.params, [&](uint32_t id) { bound.push_back(id); });
   auto loosen_dim = [&](const Dim& d) {
     bool uses_bound = false;
     d.ForEachSymbol([&](const Dim& s) {

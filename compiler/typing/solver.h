@@ -85,6 +85,7 @@ class Solver {
   enum class Variance { kCovariant, kInvariant };
   using Bound = std::vector<uint32_t>;
 
+  ir::Type ZonkParam(const ir::Type& t, const ir::Type& fallback) const;
   uint32_t Root(uint32_t id) const;
   Slot& At(uint32_t id) { return slots_.find(id)->second; }
   const Slot& At(uint32_t id) const { return slots_.find(id)->second; }

@@ -109,7 +109,17 @@ Value* LoadStrided(ContractionContext& c, Value* pointer, int64_t stride, Value*
   if (stride == 1 && !mask) return b.CreateAlignedLoad(c.vector, pointer, align);
   if (stride == 1) return b.CreateMaskedLoad(c.vector, pointer, align, mask, zero);
   const unsigned lanes = c.d.lanes;
-  if (!mask) mask = llvm::ConstantInt::getTrue(VectorOf(b.getInt1Ty(), lanes));
+  if (stride == 2 && !mask) {
+    // The second load ends with the last even element, which is the last that may exist.
+    std::vector<int> even;
+    for (unsigned i = 0; i < lanes; ++i) {
+      even.push_back(static_cast<int>(2 * i < lanes ? 2 * i : 2 * i + 1));
+    }
+    Value* first = b.CreateAlignedLoad(c.vector, pointer, align);
+    Value* second =
+        b.CreateAlignedLoad(c.vector, b.CreateGEP(c.element, pointer, I64(b, lanes - 1)), align);
+    return b.CreateShuffleVector(first, second, even);
+  }
   if (stride == 2) {
     // Two contiguous loads of the even elements, then both halves together.
     std::vector<int> low, high, even;
@@ -127,7 +137,24 @@ Value* LoadStrided(ContractionContext& c, Value* pointer, int64_t stride, Value*
   }
   Value* offsets = b.CreateMul(LaneIndices(b, lanes), b.CreateVectorSplat(lanes, I64(b, stride)));
   Value* pointers = b.CreateGEP(c.element, pointer, offsets);
+  if (!mask) mask = llvm::ConstantInt::getTrue(VectorOf(b.getInt1Ty(), lanes));
   return b.CreateMaskedGather(c.vector, pointers, align, mask, zero);
+}
+
+// Masked loads and stores cost what others do.
+bool HasMasks(const ContractionContext& c) { return c.d.target.vector_bytes == 64; }
+
+// Stores the lanes that the mask turns on; null: all. The others are packed memory, which may be
+// read and written back.
+void StoreFrom(ContractionContext& c, Value* values, Value* pointer, Value* mask) {
+  Builder& b = c.b;
+  const llvm::Align align(c.element_bytes);
+  if (mask && HasMasks(c)) {
+    b.CreateMaskedStore(values, pointer, align, mask);
+    return;
+  }
+  if (mask) values = b.CreateSelect(mask, values, b.CreateAlignedLoad(c.vector, pointer, align));
+  b.CreateAlignedStore(values, pointer, align);
 }
 
 // Calls body(positions, tap, inside) for every tap but its last axis; positions are input
@@ -181,28 +208,35 @@ void EmitPackPixelPanel(ContractionContext& c, Value* batch, Value* pixel, Value
       Value* next = Add(b, run, Min(b, Sub(b, limit, run), Sub(b, out_width, at[w])));
       Value* from_run = b.CreateICmpSGE(lane, splat(run));
       Value* in_run = b.CreateAnd(from_run, b.CreateICmpSLT(lane, splat(next)));
-      ForOuterTaps(
-          c, at, 0, {}, I64(b, 0), b.getTrue(),
-          [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-            Value* in_line = b.CreateAnd(in_run, b.CreateVectorSplat(lanes, inside));
-            For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
-              // The position of lane 0, had the run begun there.
-              Value* x = Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
-                             Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
-              Value* lane_x = b.CreateAdd(splat(x), lane_step);
-              Value* mask = b.CreateAnd(in_line, b.CreateICmpULT(lane_x, splat(width)));
-              Value* whole_tap = Add(b, Mul(b, tap, p.kernel[w]), k);
-              For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel", [&](Value* channel) {
-                std::vector<Value*> index = {image, Add(b, first_channel, channel)};
-                index.insert(index.end(), positions.begin(), positions.end());
-                index.push_back(x);
-                Value* values = loader.Load(index, mask);
-                Value* row = Add(b, Mul(b, channel, p.taps()), whole_tap);
-                Value* to = At(b, c.element, destination, Add(b, Mul(b, row, d.panel), vector_at));
-                b.CreateMaskedStore(values, to, llvm::Align(c.element_bytes), from_run);
-              });
-            });
-          });
+      ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
+                   [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
+                     Value* in_line = b.CreateAnd(in_run, b.CreateVectorSplat(lanes, inside));
+                     For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
+                       // The position of lane 0, had the run begun there.
+                       Value* x = Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
+                                      Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
+                       Value* lane_x = b.CreateAdd(splat(x), lane_step);
+                       Value* mask = b.CreateAnd(in_line, b.CreateICmpULT(lane_x, splat(width)));
+                       Value* whole_tap = Add(b, Mul(b, tap, p.kernel[w]), k);
+                       auto pack_channels = [&](Value* lanes_on) {
+                         For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel",
+                             [&](Value* channel) {
+                               std::vector<Value*> index = {image, Add(b, first_channel, channel)};
+                               index.insert(index.end(), positions.begin(), positions.end());
+                               index.push_back(x);
+                               Value* values = loader.Load(index, lanes_on);
+                               Value* row = Add(b, Mul(b, channel, p.taps()), whole_tap);
+                               Value* offset = Add(b, Mul(b, row, d.panel), vector_at);
+                               StoreFrom(c, values, At(b, c.element, destination, offset),
+                                         lanes_on ? from_run : nullptr);
+                             });
+                       };
+                       if (HasMasks(c)) return pack_channels(mask);
+                       If(
+                           b, b.CreateAndReduce(mask), [&] { pack_channels(nullptr); },
+                           [&] { pack_channels(mask); });
+                     });
+                   });
       return next;
     });
   });

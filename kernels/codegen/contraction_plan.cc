@@ -323,18 +323,23 @@ class Planner {
       if (columns <= d.lanes) d.vectors = 1;
     }
     d.panel = int64_t{d.lanes} * d.vectors;
-    d.tile_rows = d.target.vector_registers == 32 ? 12 : (d.vectors == 1 ? 12 : 6);
+    // Accumulators leave registers for a row of b and a broadcast; SSE needs one more for the
+    // product.
+    if (d.target.vector_registers == 32) {
+      d.tile_rows = 12;
+    } else {
+      d.tile_rows = (d.target.vector_bytes == 16 ? 10 : 12) / d.vectors;
+    }
     d.panels = Dim::CeilDiv(d.columns, d.panel);
   }
 
-  // Rows of a that are packed at a time: what leaves half of L2 to b, in blocks of equal size where
-  // the extent is known.
+  // Rows of a that are packed at a time: what leaves room in L2 for b, in blocks of equal size
+  // where the extent is known.
   void ChooseRowBlock(int64_t depth) {
     ContractionDetail& d = *detail_;
     const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
-    const int64_t most =
-        std::clamp<int64_t>(d.target.l2_bytes * 5 / 8 / row_bytes, 4 * d.tile_rows, 240) /
-        d.tile_rows * d.tile_rows;
+    const int64_t fit = d.target.l2_bytes * 3 / 4 / row_bytes;
+    const int64_t most = RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, 240), d.tile_rows);
     d.row_block = most;
     if (d.rows.is_const()) {
       const int64_t rows = std::max<int64_t>(d.rows.value(), 1);

@@ -89,8 +89,7 @@ Value* Emitter::EmitNode(const Node* n) {
   return v;
 }
 
-Value* Emitter::EmitNodeVector(const Node* n, const VectorAxis& axis) {
-  TopLevel top(*this);
+void Emitter::UseVectorAxis(const VectorAxis& axis) {
   bool same = vector_.axis == axis.axis && vector_.base == axis.base && vector_.lanes == axis.lanes &&
               vector_.mask == axis.mask;
   if (!same) {
@@ -99,6 +98,11 @@ Value* Emitter::EmitNodeVector(const Node* n, const VectorAxis& axis) {
     vector_ = axis;
   }
   select_mask_ = nullptr;
+}
+
+Value* Emitter::EmitNodeVector(const Node* n, const VectorAxis& axis) {
+  TopLevel top(*this);
+  UseVectorAxis(axis);
   return Vector(n);
 }
 
@@ -504,6 +508,11 @@ Value* Emitter::LoadVector(const Node* n) {
     return ops_->FromMemory(b_.CreateVectorReverse(load(Pointer(n->tensor, first), mask)), n->dtype);
   }
   Value* pointers = nullptr;
+  if (address.affine && (address.stride.is_const(2) || address.stride.is_const(4)) && ops_->traits().masks) {
+    int64_t stride = address.stride.value();
+    Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
+    return ops_->FromMemory(LoadStrided(n, first, static_cast<unsigned>(stride), mask), n->dtype);
+  }
   if (address.affine) {
     Value* stride = EmitDim(address.stride);
     Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
@@ -513,6 +522,67 @@ Value* Emitter::LoadVector(const Node* n) {
     pointers = b_.CreateGEP(element, Pointer(n->tensor, I64(b_, 0)), Vector(n->operands[0]));
   }
   return mark(b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type)));
+}
+
+// Loads everything from the first to the last lane's element, with what lies between masked off, and picks.
+Value* Emitter::LoadStrided(const Node* n, Value* first, unsigned stride, Value* mask) {
+  unsigned lanes = vector_.lanes;
+  llvm::Type* type = VectorOf(MemoryType(n->dtype), lanes * stride);
+  std::vector<int> spread;
+  std::vector<int> pick;
+  for (unsigned i = 0; i < lanes * stride; ++i) spread.push_back(static_cast<int>(i % stride == 0 ? i / stride : lanes));
+  for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(i * stride));
+  llvm::Type* mask_type = VectorOf(b_.getInt1Ty(), lanes);
+  if (mask == nullptr) mask = llvm::Constant::getAllOnesValue(mask_type);
+  Value* wide_mask = b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask_type), spread);
+  llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
+  Value* wide = b_.CreateMaskedLoad(type, Pointer(n->tensor, first), align, wide_mask, llvm::Constant::getNullValue(type));
+  return b_.CreateShuffleVector(wide, pick);
+}
+
+std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode* along, Value* first,
+                                            const VectorAxis& axis) {
+  UseVectorAxis(axis);
+  Address address = AddressOf(load->operands[0]);
+  assert(address.affine);
+  OpenScope();
+  BindAxis(along, first);
+  Value* start = Scalar(address.uniform);
+  CloseScope();
+  unsigned lanes = axis.lanes;
+  llvm::Type* type = VectorOf(MemoryType(load->dtype), lanes);
+  llvm::Align align(static_cast<uint64_t>(DTypeBytes(load->dtype)));
+  Value* stride = EmitDim(address.stride);
+  std::vector<Value*> rows;
+  for (unsigned r = 0; r < lanes; ++r) {
+    Value* index = Add(b_, start, Mul(b_, Add(b_, axis.base, static_cast<int64_t>(r)), stride));
+    Value* pointer = Pointer(load->tensor, index);
+    if (axis.mask == nullptr) {
+      rows.push_back(b_.CreateAlignedLoad(type, pointer, align));
+      continue;
+    }
+    Value* on = b_.CreateVectorSplat(lanes, b_.CreateExtractElement(axis.mask, uint64_t{r}));
+    rows.push_back(b_.CreateMaskedLoad(type, pointer, align, on, llvm::Constant::getNullValue(type)));
+  }
+  // Exchanges the off-diagonal halves of blocks of 2, 4, ... rows.
+  for (unsigned step = 1; step < lanes; step *= 2) {
+    for (unsigned i = 0; i < lanes; ++i) {
+      if ((i & step) != 0) continue;
+      std::vector<int> low;
+      std::vector<int> high;
+      for (unsigned k = 0; k < lanes; ++k) {
+        bool upper = (k & step) != 0;
+        low.push_back(static_cast<int>(upper ? lanes + k - step : k));
+        high.push_back(static_cast<int>(upper ? lanes + k : k + step));
+      }
+      Value* a = rows[i];
+      Value* b = rows[i + step];
+      rows[i] = b_.CreateShuffleVector(a, b, low);
+      rows[i + step] = b_.CreateShuffleVector(a, b, high);
+    }
+  }
+  for (Value*& row : rows) row = ops_->FromMemory(row, load->dtype);
+  return rows;
 }
 
 void Emitter::StoreAt(const te::TensorNode* tensor, const Node* index, Value* value, const VectorAxis* axis) {

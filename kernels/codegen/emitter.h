@@ -66,6 +66,14 @@ class Emitter {
   llvm::Value* EmitNodeVector(const Node* n, const VectorAxis& axis);
   // Stores `value`, a scalar or a vector along `axis`, at the flat index `index` of the tensor's buffer.
   void StoreAt(const te::TensorNode* tensor, const Node* index, llvm::Value* value, const VectorAxis* axis);
+  // For a load that is contiguous along `along` but not along axis.axis: its vectors along `axis` for along = first, first + 1,
+  // ... first + axis.lanes - 1, by loading rows and transposing them in registers.
+  std::vector<llvm::Value*> LoadTransposed(const Node* load, const te::AxisNode* along, llvm::Value* first,
+                                           const VectorAxis& axis);
+  // In the open scope, `load` along the current vector axis is this vector.
+  void SetVector(const Node* load, llvm::Value* vector) { scopes_.back().vector[load] = vector; }
+  // Makes `axis` the one that EmitNodeVector continues with.
+  void UseVectorAxis(const VectorAxis& axis);
   // Values that are emitted while a scope is open are reused until it closes. Between opening and closing, the insertion
   // point must stay dominated by where it was, and axes must not be bound again. Without a scope nothing is reused.
   void OpenScope();
@@ -99,6 +107,7 @@ class Emitter {
   llvm::Value* DivideIndex(const Node* n, llvm::Value* x, llvm::Value* y);
   llvm::Value* LoadScalar(const Node* n);
   llvm::Value* LoadVector(const Node* n);
+  llvm::Value* LoadStrided(const Node* n, llvm::Value* first, unsigned stride, llvm::Value* mask);
   llvm::Value* ScalarSelect(const Node* n, bool vector_sides);
   llvm::Value* VectorSelect(const Node* n);
   void EmitShared(const Node* a, const Node* b, bool vector);

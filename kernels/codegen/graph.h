@@ -117,6 +117,7 @@ class Graph {
   struct Split;
   Split SplitBy(const Node* a, const Dim& divisor);
   const Node* CompareInts(te::BinaryOp op, const Node* a, const Node* b);
+  const Node* SimplifyPower(const Node* x, double exponent);
   const Node* SimplifyBinary(te::BinaryOp op, const Node* a, const Node* b);
   const Node* Rebuild(const Node* n, std::vector<const Node*> operands);
 

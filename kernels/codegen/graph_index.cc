@@ -6,6 +6,7 @@
 // and a sum puts together what a reshape took apart:
 //   floordiv(x, W)*W + floormod(x, W) = x
 #include <algorithm>
+#include <limits>
 
 #include "kernels/codegen/graph.h"
 #include "kernels/te/scalar.h"
@@ -345,7 +346,23 @@ const Node* Graph::CompareInts(BinaryOp op, const Node* a, const Node* b) {
   }
 }
 
+// Powers with an exponent that needs no logarithm.
+const Node* Graph::SimplifyPower(const Node* x, double exponent) {
+  DType t = x->dtype;
+  if (exponent == 1) return x;
+  if (exponent == 2) return Binary(BinaryOp::kMultiply, x, x);
+  if (exponent == -1) return Binary(BinaryOp::kDivide, Float(1, t), x);
+  if (exponent != 0.5 && exponent != -0.5) return nullptr;
+  // Unlike the root, the power takes -0 as 0 and -infinity as infinity.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Node* positive = Binary(BinaryOp::kAdd, x, Float(0, t));
+  const Node* root = Unary(exponent > 0 ? te::UnaryOp::kSqrt : te::UnaryOp::kRsqrt, positive);
+  const Node* is_infinite = Binary(BinaryOp::kEqual, x, Float(-kInfinity, t));
+  return Select(is_infinite, Float(exponent > 0 ? kInfinity : 0, t), root);
+}
+
 const Node* Graph::SimplifyBinary(BinaryOp op, const Node* a, const Node* b) {
+  if (op == BinaryOp::kPower && b->kind == NodeKind::kFloat) return SimplifyPower(a, b->float_value);
   auto is_dim = [](const Node* n) {
     return n->kind == NodeKind::kLinear && n->operands.empty() && Modest(n->dim);
   };

@@ -229,6 +229,32 @@ void ChooseVectorAxis(LoopNest& nest) {
   nest.axes.push_back(best);
 }
 
+// Square tiles for loads that run across the vectors. All must run along the same other axis.
+void FindTransposed(LoopNest& nest) {
+  if (!nest.vectorise || nest.axes.size() < 2) return;
+  const te::AxisNode* vector_axis = nest.axes.back();
+  const te::AxisNode* along = nullptr;
+  std::vector<const Node*> loads;
+  bool suits = true;
+  auto is_short = [](const te::AxisNode* axis) { return axis->extent.is_const() && axis->extent.value() < 8; };
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (n->kind == NodeKind::kReduce) suits = false;
+    if (DTypeBytes(n->dtype) < 4 && n->kind == NodeKind::kLoad) suits = false;
+    if (n->kind != NodeKind::kLoad || n->operands.empty() || !n->in_range) return;
+    if (StrideOf(n->operands[0], vector_axis) != Stride::kOther) return;
+    for (const te::AxisNode* axis : nest.axes) {
+      if (axis == vector_axis || StrideOf(n->operands[0], axis) != Stride::kOne) continue;
+      suits = suits && (along == nullptr || along == axis);
+      along = axis;
+      loads.push_back(n);
+    }
+  });
+  if (!suits || along == nullptr || is_short(along) || is_short(vector_axis)) return;
+  nest.axes.erase(std::find(nest.axes.begin(), nest.axes.end(), along));
+  nest.axes.insert(nest.axes.end() - 1, along);
+  nest.transposed = std::move(loads);
+}
+
 }  // namespace
 
 void TransformNest(Graph& graph, LoopNest& nest) {
@@ -238,6 +264,7 @@ void TransformNest(Graph& graph, LoopNest& nest) {
   }
   MergeAxes(graph, nest);
   ChooseVectorAxis(nest);
+  FindTransposed(nest);
 }
 
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written, const AxisList& unit_axes) {

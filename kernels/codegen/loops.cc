@@ -23,7 +23,7 @@ class LoopEmitter {
     std::vector<Value*> extents;
     for (const te::AxisNode* axis : axes) extents.push_back(emitter_.EmitDim(axis->extent));
     if (plan_.block != 0) {
-      Value* extent = emitter_.EmitDim(plan_.nests[0].axes.back()->extent);
+      Value* extent = emitter_.EmitDim(plan_.nests[0].axes.front()->extent);
       extents.push_back(CeilDiv(b_, extent, plan_.block));
     }
     std::vector<Value*> first(extents.size());
@@ -81,21 +81,68 @@ class LoopEmitter {
   void EmitLevel(const LoopNest& nest, size_t level, Value* block) {
     if (level == nest.axes.size()) return EmitScalar(nest);
     const te::AxisNode* axis = nest.axes[level];
-    Value* extent = emitter_.EmitDim(axis->extent);
-    if (nest.vectorise && level + 1 == nest.axes.size()) {
-      Value* first = I64(b_, 0);
-      if (block != nullptr) {
-        first = Mul(b_, block, plan_.block);
-        extent = Min(b_, extent, Add(b_, first, plan_.block));
-      }
-      return EmitVectors(nest, axis, first, extent);
+    Value* first = I64(b_, 0);
+    Value* end = emitter_.EmitDim(axis->extent);
+    if (block != nullptr && level == 0) {
+      first = Mul(b_, block, plan_.block);
+      end = Min(b_, end, Add(b_, first, plan_.block));
     }
-    For(b_, I64(b_, 0), extent, 1, axis->name, [&](Value* i) {
+    if (nest.vectorise && level + 1 == nest.axes.size()) return EmitVectors(nest, axis, first, end);
+    if (!nest.transposed.empty() && level + 2 == nest.axes.size()) first = EmitTiles(nest, first, end);
+    For(b_, first, end, 1, axis->name, [&](Value* i) {
       emitter_.OpenScope();
       emitter_.BindAxis(axis, i);
       EmitLevel(nest, level + 1, block);
       emitter_.CloseScope();
     });
+  }
+
+  // Whole tiles along the axis before the last from `first` on; gives where the rest begins.
+  Value* EmitTiles(const LoopNest& nest, Value* first, Value* end) {
+    const te::AxisNode* along = nest.axes[nest.axes.size() - 2];
+    const te::AxisNode* axis = nest.axes.back();
+    unsigned lanes = 16;
+    for (const LoopStore& store : nest.stores) lanes = std::min(lanes, emitter_.LanesFor(store.value));
+    Value* extent = emitter_.EmitDim(axis->extent);
+    auto whole = [&](Value* from, Value* to) {
+      return Add(b_, from, b_.CreateAnd(b_.CreateSub(to, from), b_.getInt64(~uint64_t{lanes - 1})));
+    };
+    Value* limit = whole(first, end);
+    Value* vector_limit = whole(I64(b_, 0), extent);
+    For(b_, first, limit, lanes, along->name, [&](Value* a) {
+      For(b_, I64(b_, 0), vector_limit, lanes, axis->name,
+          [&](Value* v) { EmitTile(nest, along, a, {axis, v, lanes, nullptr}); });
+      if (emitter_.ops().traits().masks) {
+        For(b_, vector_limit, extent, lanes, axis->name, [&](Value* v) {
+          EmitTile(nest, along, a, {axis, v, lanes, MaskBelow(b_, b_.CreateSub(extent, v), lanes)});
+        });
+        return;
+      }
+      For(b_, a, Add(b_, a, static_cast<int64_t>(lanes)), 1, along->name, [&](Value* row) {
+        For(b_, vector_limit, extent, 1, axis->name, [&](Value* v) {
+          emitter_.OpenScope();
+          emitter_.BindAxis(along, row);
+          emitter_.BindAxis(axis, v);
+          EmitScalar(nest);
+          emitter_.CloseScope();
+        });
+      });
+    });
+    return limit;
+  }
+
+  void EmitTile(const LoopNest& nest, const te::AxisNode* along, Value* first, const VectorAxis& axis) {
+    emitter_.OpenScope();
+    std::vector<std::vector<Value*>> tiles;
+    for (const Node* load : nest.transposed) tiles.push_back(emitter_.LoadTransposed(load, along, first, axis));
+    for (unsigned i = 0; i < axis.lanes; ++i) {
+      emitter_.OpenScope();
+      emitter_.BindAxis(along, Add(b_, first, static_cast<int64_t>(i)));
+      for (size_t t = 0; t < tiles.size(); ++t) emitter_.SetVector(nest.transposed[t], tiles[t][i]);
+      EmitVector(nest, axis);
+      emitter_.CloseScope();
+    }
+    emitter_.CloseScope();
   }
 
   // All values come before all stores, so that an output may have an input's memory.

@@ -57,7 +57,8 @@ class Math {
   Value* Asinh(Value* x);
   Value* Acosh(Value* x);
   Value* Atanh(Value* x);
-  Value* Power(Value* x, Value* y);
+  // `single`: enough for a result that is rounded to float.
+  Value* Power(Value* x, Value* y, bool single);
   Value* Fmod(Value* x, Value* y);
 
  private:
@@ -562,16 +563,27 @@ Math::Pair Math::LogPair(Value* x) {
   return AddPair(scaled, log1p);
 }
 
-Value* Math::Power(Value* x, Value* y) {
+Value* Math::Power(Value* x, Value* y, bool single) {
   Value* base = Abs(x);
   Value* ordinary = b_.CreateAnd(Greater(base, C(0)), Less(base, C(kInfinity)));
-  Pair log = LogPair(If(ordinary, base, C(2)));
+  Value* safe = If(ordinary, base, C(2));
+  Pair log{nullptr, C(0)};
+  if (single) {
+    log.hi = LogOfDecomposed(Decompose(safe), C(kLn2Hi64), C(kLn2Lo64));
+  } else {
+    log = LogPair(safe);
+  }
   log.hi = If(ordinary, log.hi, If(Equal(base, C(0)), C(-kInfinity), base));  // infinity and NaN stay
-  log.lo = If(ordinary, log.lo, C(0));
-  Pair product = TwoProduct(y, log.hi);
-  Value* lo = Add(product.lo, Mul(y, log.lo));
-  lo = If(Less(Abs(product.hi), C(800)), lo, C(0));
-  Value* result = ExpOf({product.hi, lo}, 0);
+  Value* result = nullptr;
+  if (single) {
+    result = Exp(Mul(y, log.hi));
+  } else {
+    log.lo = If(ordinary, log.lo, C(0));
+    Pair product = TwoProduct(y, log.hi);
+    Value* lo = Add(product.lo, Mul(y, log.lo));
+    lo = If(Less(Abs(product.hi), C(800)), lo, C(0));
+    result = ExpOf({product.hi, lo}, 0);
+  }
   // Exponents that are integers, odd ones.
   auto floor = [&](Value* v) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, v); };
   Value* is_integer = Equal(floor(y), y);
@@ -681,8 +693,8 @@ Value* EmitMath(llvm::IRBuilderBase& b, UnaryOp op, Value* x) {
 Value* EmitPower(llvm::IRBuilderBase& b, Value* x, Value* y) {
   llvm::Type* type = x->getType();
   llvm::Type* f64 = DoubleLike(b, type);
-  if (type == f64) return Math(b, f64).Power(x, y);
-  return b.CreateFPTrunc(Math(b, f64).Power(b.CreateFPExt(x, f64), b.CreateFPExt(y, f64)), type);
+  if (type == f64) return Math(b, f64).Power(x, y, /*single=*/false);
+  return b.CreateFPTrunc(Math(b, f64).Power(b.CreateFPExt(x, f64), b.CreateFPExt(y, f64), /*single=*/true), type);
 }
 
 Value* EmitAtan2(llvm::IRBuilderBase& b, Value* y, Value* x) {

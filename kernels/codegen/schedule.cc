@@ -465,7 +465,7 @@ void Planner::ChooseUnits() {
   };
   if (plan.nests.size() == 1) {
     LoopNest& nest = plan.nests[0];
-    size_t inner = nest.vectorise ? 1 : 0;
+    size_t inner = nest.transposed.empty() ? (nest.vectorise ? 1 : 0) : 2;
     Dim outer_extent(1);
     while (nest.axes.size() > inner) {
       plan.unit_axes.push_back(nest.axes.front());
@@ -474,10 +474,11 @@ void Planner::ChooseUnits() {
     }
     bool few_units = outer_extent.is_const() && outer_extent.value() < 16;
     plan.parallel_extent = outer_extent;
-    if (nest.vectorise && few_units) {
+    if (inner != 0 && (few_units || inner == 2)) {
       const Dim& extent = nest.axes[0]->extent;
       int64_t block = std::max<int64_t>(kTaskWork / 4 / work_of(nest), 256);
       block = int64_t{1} << (63 - __builtin_clzll(static_cast<uint64_t>(block)));
+      if (inner == 2) block = 32;
       if (!extent.is_const() || extent.value() > block) {
         plan.block = block;
         plan.parallel_extent = outer_extent * Dim::CeilDiv(extent, Dim(block));
@@ -491,9 +492,7 @@ void Planner::ChooseUnits() {
   Dim work(0);
   for (const LoopNest& nest : plan.nests) {
     Dim elements(plan.block != 0 ? plan.block : 1);
-    for (const te::AxisNode* axis : nest.axes) {
-      if (plan.block == 0) elements = elements * axis->extent;
-    }
+    for (size_t i = plan.block != 0 ? 1 : 0; i < nest.axes.size(); ++i) elements = elements * nest.axes[i]->extent;
     work = work + elements * Dim(work_of(nest));
   }
   if (work.is_const()) {

@@ -1,6 +1,6 @@
 // Schedules of everything that is not a contraction: which tensors are computed where, in which loops, on which units.
 //
-//   unit loop (parallel)          unit = row-major index over unit_axes, times blocks of the vector axis when `block` is set
+//   unit loop (parallel)          unit = row-major index over unit_axes, times blocks of the nest's first axis when `block` is set
 //     nest, nest, ...             each: loops over its axes, the last one as vectors; in the body, all values, then all stores
 //
 // A tensor is staged (has memory: an output, or scratch) when computing it again for each use would cost too much: a reduction
@@ -30,6 +30,8 @@ struct LoopStore {
 struct LoopNest {
   std::vector<const te::AxisNode*> axes;  // outermost first
   bool vectorise = false;                 // the last axis; else elements are computed one by one
+  // Loads that are contiguous along the axis before the last, and not along the last: read as square tiles and transposed.
+  std::vector<const Node*> transposed;
   std::vector<LoopStore> stores;
 };
 
@@ -38,7 +40,7 @@ struct LoopPlan {
   std::vector<te::Tensor> keep_alive;
   std::vector<const te::AxisNode*> unit_axes;
   std::vector<LoopNest> nests;
-  // Elements of the vector axis that one unit takes; 0: all of them. Only with a single nest.
+  // Elements of the first axis of the one nest that a unit takes; 0: all of them.
   int64_t block = 0;
   std::vector<te::Tensor> outputs;  // stand-ins for the output buffers, the targets of stores
   struct Scratch {

@@ -1,8 +1,9 @@
-// Convolutions: nn.conv1d nn.conv2d nn.conv3d in every layout, with groups, and the transposed ones (conv_transpose.cc).
+// Convolutions: nn.conv1d nn.conv2d nn.conv3d in every layout, with groups, and the transposed ones
+// (conv_transpose.cc).
 //
-// The kernel's O and I are those of its layout. Where groups == C == O and I > 1 the convolution is depthwise with a multiplier:
-// output channel o reads input channel o / I (so Relay writes the kernel of a depthwise convolution in HWOI).
-// Stateless. Tested by conv_test.cc.
+// The kernel's O and I are those of its layout. Where groups == C == O and I > 1 the convolution is
+// depthwise with a multiplier: output channel o reads input channel o / I (so Relay writes the
+// kernel of a depthwise convolution in HWOI). Stateless. Tested by conv_test.cc.
 #include "kernels/op/conv.h"
 
 #include <utility>
@@ -26,7 +27,7 @@ struct ConvPlan {
   nn::Padding padding;
   int64_t groups = 1;
   Dim batch, in_channels, out_channels;
-  Dim kernel_out, kernel_in;             // the kernel's O and I
+  Dim kernel_out, kernel_in;  // the kernel's O and I
   std::vector<Dim> in_extent, kernel_extent, out_extent;
   bool depthwise_multiplier = false;
   std::vector<Dim> out_shape;
@@ -49,7 +50,7 @@ Result<ConvPlan> PlanConv(const Attrs& attrs, int spatial, const std::vector<Dim
   }
   if (p.kernel.rank() != static_cast<int>(kernel_shape.size())) {
     return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
-                    attrs.String("kernel_layout"));
+                   attrs.String("kernel_layout"));
   }
   RELAYVM_ASSIGN_OR_RETURN(p.strides,
                            nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
@@ -92,15 +93,15 @@ Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   }
   RELAYVM_ASSIGN_OR_RETURN(ConvPlan p, PlanConv(attrs, spatial, data.shape, kernel.shape));
   if (!p.depthwise_multiplier) {
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(p.in_channels, p.kernel_in * p.groups,
-                                            "the channels of data and of the kernel (times groups)"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(p.in_channels, p.kernel_in * p.groups,
+                        "the channels of data and of the kernel (times groups)"));
   }
   if (p.groups > 1) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(p.kernel_out, p.groups), 0,
                                             "the output channels modulo groups"));
   }
-  RELAYVM_RETURN_IF_ERROR(
-      CheckConvAttrs(tc, p.out_channels, p.kernel_extent));
+  RELAYVM_RETURN_IF_ERROR(CheckConvAttrs(tc, p.out_channels, p.kernel_extent));
   for (int s = 0; s < spatial; ++s) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(
         p.in_extent[s] + (p.padding.before[s] + p.padding.after[s]),
@@ -115,48 +116,50 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
   const std::string letters(nn::SpatialLetters(spatial));
   const ConvPlan p = *PlanConv(c.attrs, spatial, data->shape, kernel->shape);
   const DType dtype = c.outputs[0].dtype;
-  const Tensor out = te::Compute(fmt::format("conv{}d", spatial), p.out_shape, [&](const Indices& i) {
-    const Expr channel = p.out.Logical('C', i);
-    std::vector<te::Axis> axes;
-    Expr in_channel, kernel_out = channel, kernel_in;
-    if (p.depthwise_multiplier) {
-      in_channel = FloorDivExpr(channel, te::DimValue(p.kernel_in));
-      kernel_out = in_channel;
-      kernel_in = FloorModExpr(channel, te::DimValue(p.kernel_in));
-    } else {
-      axes.push_back(te::MakeAxis("ic", p.kernel_in));
-      in_channel = kernel_in = te::AxisValue(axes.back());
-      if (p.groups > 1) {
-        const Expr group =
-            FloorDivExpr(channel, te::DimValue(Dim::FloorDiv(p.kernel_out, p.groups)));
-        in_channel = group * te::DimValue(p.kernel_in) + kernel_in;
-      }
-    }
-    Indices position, tap;
-    std::vector<Expr> inside;
-    for (int s = 0; s < spatial; ++s) {
-      axes.push_back(te::MakeAxis(fmt::format("k{}", static_cast<char>(letters[s] - 'A' + 'a')),
-                                  p.kernel_extent[s]));
-      tap.push_back(te::AxisValue(axes.back()));
-      const Expr at = p.out.Logical(letters[s], i) * Int(p.strides[s]) +
-                      tap[s] * Int(p.dilation[s]) - Int(p.padding.before[s]);
-      position.push_back(at);
-      if (p.padding.before[s] > 0) inside.push_back(at >= Int(0));
-      if (p.padding.after[s] > 0) inside.push_back(at < te::DimValue(p.in_extent[s]));
-    }
-    const Expr x = te::Load(data, p.data.Physical([&](char axis) {
-      if (axis == 'N') return p.out.Logical('N', i);
-      if (axis == 'C') return in_channel;
-      return position[letters.find(axis)];
-    }));
-    const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
-      if (axis == 'O') return kernel_out;
-      if (axis == 'I') return kernel_in;
-      return tap[letters.find(axis)];
-    }));
-    const Expr padded = nn::SelectIf(nn::AndAll(inside), te::Cast(x, dtype), te::Const(0, dtype));
-    return te::Reduce(te::ReduceKind::kSum, padded * te::Cast(w, dtype), axes, dtype);
-  });
+  const Tensor out =
+      te::Compute(fmt::format("conv{}d", spatial), p.out_shape, [&](const Indices& i) {
+        const Expr channel = p.out.Logical('C', i);
+        std::vector<te::Axis> axes;
+        Expr in_channel, kernel_out = channel, kernel_in;
+        if (p.depthwise_multiplier) {
+          in_channel = FloorDivExpr(channel, te::DimValue(p.kernel_in));
+          kernel_out = in_channel;
+          kernel_in = FloorModExpr(channel, te::DimValue(p.kernel_in));
+        } else {
+          axes.push_back(te::MakeAxis("ic", p.kernel_in));
+          in_channel = kernel_in = te::AxisValue(axes.back());
+          if (p.groups > 1) {
+            const Expr group =
+                FloorDivExpr(channel, te::DimValue(Dim::FloorDiv(p.kernel_out, p.groups)));
+            in_channel = group * te::DimValue(p.kernel_in) + kernel_in;
+          }
+        }
+        Indices position, tap;
+        std::vector<Expr> inside;
+        for (int s = 0; s < spatial; ++s) {
+          axes.push_back(te::MakeAxis(fmt::format("k{}", static_cast<char>(letters[s] - 'A' + 'a')),
+                                      p.kernel_extent[s]));
+          tap.push_back(te::AxisValue(axes.back()));
+          const Expr at = p.out.Logical(letters[s], i) * Int(p.strides[s]) +
+                          tap[s] * Int(p.dilation[s]) - Int(p.padding.before[s]);
+          position.push_back(at);
+          if (p.padding.before[s] > 0) inside.push_back(at >= Int(0));
+          if (p.padding.after[s] > 0) inside.push_back(at < te::DimValue(p.in_extent[s]));
+        }
+        const Expr x = te::Load(data, p.data.Physical([&](char axis) {
+          if (axis == 'N') return p.out.Logical('N', i);
+          if (axis == 'C') return in_channel;
+          return position[letters.find(axis)];
+        }));
+        const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
+          if (axis == 'O') return kernel_out;
+          if (axis == 'I') return kernel_in;
+          return tap[letters.find(axis)];
+        }));
+        const Expr padded =
+            nn::SelectIf(nn::AndAll(inside), te::Cast(x, dtype), te::Const(0, dtype));
+        return te::Reduce(te::ReduceKind::kSum, padded * te::Cast(w, dtype), axes, dtype);
+      });
   auto node = std::make_shared<te::TensorNode>(*out);
   node->hint = te::ScheduleHint::kConv;
   node->hint_inputs = {data, kernel};

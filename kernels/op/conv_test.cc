@@ -12,10 +12,15 @@ std::vector<double> Mixed(int64_t n, int64_t seed = 3) {
 // A two-dimensional convolution by plain loops: data NCHW, kernel OIHW with I = C / groups.
 struct Conv2d {
   int64_t n = 1, c = 2, h = 5, w = 4, o = 4, kh = 3, kw = 2;
-  int64_t stride[2] = {1, 1}, before[2] = {0, 0}, after[2] = {0, 0}, dilation[2] = {1, 1}, groups = 1;
+  int64_t stride[2] = {1, 1}, before[2] = {0, 0}, after[2] = {0, 0}, dilation[2] = {1, 1},
+          groups = 1;
 
-  int64_t oh() const { return (h + before[0] + after[0] - (kh - 1) * dilation[0] - 1) / stride[0] + 1; }
-  int64_t ow() const { return (w + before[1] + after[1] - (kw - 1) * dilation[1] - 1) / stride[1] + 1; }
+  int64_t oh() const {
+    return (h + before[0] + after[0] - (kh - 1) * dilation[0] - 1) / stride[0] + 1;
+  }
+  int64_t ow() const {
+    return (w + before[1] + after[1] - (kw - 1) * dilation[1] - 1) / stride[1] + 1;
+  }
   int64_t ic() const { return c / groups; }
   std::vector<double> data() const { return Mixed(n * c * h * w); }
   std::vector<double> kernel() const { return Mixed(o * ic() * kh * kw, 5); }
@@ -35,7 +40,8 @@ struct Conv2d {
                   const int64_t zz = z * stride[1] + q * dilation[1] - before[1];
                   if (yy < 0 || yy >= h || zz < 0 || zz >= w) continue;
                   const int64_t channel = f / (o / groups) * ic() + i;
-                  sum += x[((b * c + channel) * h + yy) * w + zz] * k[((f * ic() + i) * kh + p) * kw + q];
+                  sum += x[((b * c + channel) * h + yy) * w + zz] *
+                         k[((f * ic() + i) * kh + p) * kw + q];
                 }
               }
             }
@@ -114,8 +120,10 @@ TEST_CASE("nn.conv2d in other layouts") {
   attrs["out_layout"] = "NCHW2c";
   CheckOp("nn.conv2d", attrs,
           {F32({c.n, 2, c.h, c.w, 2}, Permute(c.data(), {c.n, 2, 2, c.h, c.w}, {0, 1, 3, 4, 2})),
-           F32({2, 2, c.kh, c.kw, 2, 2}, Permute(c.kernel(), {2, 2, 2, 2, c.kh, c.kw}, {0, 2, 4, 5, 3, 1}))},
-          {F32({c.n, 2, c.oh(), c.ow(), 2}, Permute(c.Result(), {c.n, 2, 2, c.oh(), c.ow()}, {0, 1, 3, 4, 2}))},
+           F32({2, 2, c.kh, c.kw, 2, 2},
+               Permute(c.kernel(), {2, 2, 2, 2, c.kh, c.kw}, {0, 2, 4, 5, 3, 1}))},
+          {F32({c.n, 2, c.oh(), c.ow(), 2},
+               Permute(c.Result(), {c.n, 2, 2, c.oh(), c.ow()}, {0, 1, 3, 4, 2}))},
           {.static_args = {0, 1}});
 }
 
@@ -128,12 +136,14 @@ TEST_CASE("a depthwise convolution with a multiplier, kernel HWOI") {
   CheckOp("nn.conv2d", attrs,
           {F32({1, 3, 3, 2}, Permute(c.data(), {1, 2, 3, 3}, {0, 2, 3, 1})),
            F32({2, 2, 2, 2}, Permute(c.kernel(), {2, 2, 2, 2}, {2, 3, 0, 1}))},
-          {F32({1, 2, 2, 4}, Permute(c.Result(), {1, 4, 2, 2}, {0, 2, 3, 1}))}, {.static_args = {0, 1}});
+          {F32({1, 2, 2, 4}, Permute(c.Result(), {1, 4, 2, 2}, {0, 2, 3, 1}))},
+          {.static_args = {0, 1}});
 }
 
 TEST_CASE("nn.conv1d and nn.conv3d") {
   CheckOp("nn.conv1d", {{"padding", List({1})}, {"dilation", List({2})}},
-          {F32({1, 1, 5}, {1, 2, 3, 4, 5}), F32({1, 1, 2}, {1, 10})}, {F32({1, 1, 5}, {20, 31, 42, 53, 4})});
+          {F32({1, 1, 5}, {1, 2, 3, 4, 5}), F32({1, 1, 2}, {1, 10})},
+          {F32({1, 1, 5}, {20, 31, 42, 53, 4})});
   CheckOp("nn.conv3d", {{"strides", 2}, {"data_layout", "NDHWC"}, {"kernel_layout", "DHWIO"}},
           {F32({1, 3, 3, 3, 1}, Iota(27)), F32({1, 1, 2, 1, 1}, {1, 100})},
           {F32({1, 2, 2, 1, 1}, {100, 706, 1918, 2524})});
@@ -173,10 +183,12 @@ TEST_CASE("a convolution says what it is to the scheduler") {
   CHECK(t->conv->kernel_layout == "OIHW");
 }
 
-// Scatters each input element over the output: the transposed convolution's other definition. NCHW, IOHW.
-std::vector<double> Transposed(const std::vector<double>& x, const std::vector<double>& k, int64_t c, int64_t h,
-                               int64_t w, int64_t groups, int64_t per_group, int64_t size, int64_t stride,
-                               int64_t pad, int64_t dilation, int64_t oh, int64_t ow) {
+// Scatters each input element over the output: the transposed convolution's other definition. NCHW,
+// IOHW.
+std::vector<double> Transposed(const std::vector<double>& x, const std::vector<double>& k,
+                               int64_t c, int64_t h, int64_t w, int64_t groups, int64_t per_group,
+                               int64_t size, int64_t stride, int64_t pad, int64_t dilation,
+                               int64_t oh, int64_t ow) {
   std::vector<double> out(static_cast<size_t>(groups * per_group * oh * ow), 0);
   for (int64_t i = 0; i < c; ++i) {
     for (int64_t y = 0; y < h; ++y) {
@@ -184,7 +196,8 @@ std::vector<double> Transposed(const std::vector<double>& x, const std::vector<d
         for (int64_t o = 0; o < per_group; ++o) {
           for (int64_t p = 0; p < size; ++p) {
             for (int64_t q = 0; q < size; ++q) {
-              const int64_t yy = y * stride + p * dilation - pad, zz = z * stride + q * dilation - pad;
+              const int64_t yy = y * stride + p * dilation - pad,
+                            zz = z * stride + q * dilation - pad;
               if (yy < 0 || yy >= oh || zz < 0 || zz >= ow) continue;
               const int64_t f = i / (c / groups) * per_group + o;
               out[(f * oh + yy) * ow + zz] +=
@@ -202,7 +215,8 @@ TEST_CASE("nn.conv2d_transpose against a scatter") {
   struct Case {
     int64_t groups, stride, pad, dilation, output_padding;
   };
-  for (const Case& c : {Case{1, 1, 0, 1, 0}, Case{1, 2, 1, 1, 1}, Case{2, 3, 0, 1, 0}, Case{1, 2, 1, 2, 0}}) {
+  for (const Case& c :
+       {Case{1, 1, 0, 1, 0}, Case{1, 2, 1, 1, 1}, Case{2, 3, 0, 1, 0}, Case{1, 2, 1, 2, 0}}) {
     const std::vector<double> x = Mixed(2 * 3 * 4), k = Mixed(2 * 2 * 9, 5);
     const int64_t oh = 2 * c.stride + 2 * c.dilation + 1 - 2 * c.pad + c.output_padding;
     const int64_t ow = 3 * c.stride + 2 * c.dilation + 1 - 2 * c.pad + c.output_padding;
@@ -220,11 +234,13 @@ TEST_CASE("nn.conv2d_transpose against a scatter") {
 
 TEST_CASE("nn.conv1d_transpose and nn.conv3d_transpose") {
   CheckOp("nn.conv1d_transpose", {{"strides", List({2})}, {"output_padding", List({1, 1})}},
-          {F32({1, 1, 2}, {1, 10}), F32({1, 1, 3}, {1, 2, 3})}, {F32({1, 1, 6}, {1, 2, 13, 20, 30, 0})});
+          {F32({1, 1, 2}, {1, 10}), F32({1, 1, 3}, {1, 2, 3})},
+          {F32({1, 1, 6}, {1, 2, 13, 20, 30, 0})});
   CheckOp("nn.conv3d_transpose", {{"data_layout", "NDHWC"}, {"kernel_layout", "DHWIO"}},
           {F32({1, 1, 1, 2, 1}, {1, 10}), F32({1, 2, 1, 1, 1}, {1, 2})},
           {F32({1, 1, 2, 2, 1}, {1, 10, 2, 20})});
-  CheckFails("nn.conv1d_transpose", {}, {F32({1, 1, 2}, {1, 10}), F32({2, 1, 1}, {1, 2})}, "1 and 2 differ");
+  CheckFails("nn.conv1d_transpose", {}, {F32({1, 1, 2}, {1, 10}), F32({2, 1, 1}, {1, 2})},
+             "1 and 2 differ");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Transposed convolutions: nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose.
-// The kernel's I is the input's channels, its O the output's channels of one group. Each output position gathers the taps k with
-// (y + padding - k * dilation) divisible by the stride. Stateless. Tested by conv_test.cc.
+// The kernel's I is the input's channels, its O the output's channels of one group. Each output
+// position gathers the taps k with (y + padding - k * dilation) divisible by the stride. Stateless.
+// Tested by conv_test.cc.
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +42,7 @@ Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
   }
   if (p.kernel.rank() != static_cast<int>(kernel_shape.size())) {
     return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
-                    attrs.String("kernel_layout"));
+                   attrs.String("kernel_layout"));
   }
   RELAYVM_ASSIGN_OR_RETURN(p.strides,
                            nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
@@ -65,7 +66,8 @@ Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
     p.kernel_extent.push_back(p.kernel.Extent(letters[s], kernel_shape));
     const int64_t pad = p.padding.before[s] + p.padding.after[s];
     p.out_extent.push_back((p.in_extent[s] - 1) * p.strides[s] +
-                           (p.kernel_extent[s] - 1) * p.dilation[s] + 1 - pad + p.output_padding[s]);
+                           (p.kernel_extent[s] - 1) * p.dilation[s] + 1 - pad +
+                           p.output_padding[s]);
   }
   p.out_shape = p.out.Shape([&](char axis) {
     if (axis == 'N') return p.batch;
@@ -95,7 +97,8 @@ Result<OpResult> InferConvTranspose(TypeContext& tc, int spatial) {
   for (int s = 0; s < spatial; ++s) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_extent[s], 0, "the output's extent"));
   }
-  return OpResult(TensorType{p.out_shape, tc.attrs().OptionalDType("out_dtype").value_or(data.dtype)});
+  return OpResult(
+      TensorType{p.out_shape, tc.attrs().OptionalDType("out_dtype").value_or(data.dtype)});
 }
 
 std::vector<Tensor> ComputeConvTranspose(const ComputeContext& c, int spatial) {
@@ -104,47 +107,48 @@ std::vector<Tensor> ComputeConvTranspose(const ComputeContext& c, int spatial) {
   const std::string letters(nn::SpatialLetters(spatial));
   const TransposePlan p = *PlanTranspose(c.attrs, spatial, data->shape, kernel->shape);
   const DType dtype = c.outputs[0].dtype;
-  return {te::Compute(fmt::format("conv{}d_transpose", spatial), p.out_shape, [&](const Indices& i) {
-    const Expr channel = p.out.Logical('C', i);
-    const Dim group_in = Dim::FloorDiv(p.kernel_in, p.groups);
-    std::vector<te::Axis> axes = {te::MakeAxis("ic", group_in)};
-    Expr in_channel = te::AxisValue(axes.back());
-    Expr kernel_out = channel;
-    if (p.groups > 1) {
-      const Expr per_group = te::DimValue(p.kernel_out);
-      in_channel = FloorDivExpr(channel, per_group) * te::DimValue(group_in) + in_channel;
-      kernel_out = FloorModExpr(channel, per_group);
-    }
-    Indices position, tap;
-    std::vector<Expr> hits;
-    for (int s = 0; s < spatial; ++s) {
-      axes.push_back(te::MakeAxis(fmt::format("k{}", static_cast<char>(letters[s] - 'A' + 'a')),
-                                  p.kernel_extent[s]));
-      tap.push_back(te::AxisValue(axes.back()));
-      Expr at = p.out.Logical(letters[s], i) + Int(p.padding.before[s]) -
-                tap[s] * Int(p.dilation[s]);
-      hits.push_back(at >= Int(0));
-      if (p.strides[s] > 1) {
-        hits.push_back(FloorModExpr(at, Int(p.strides[s])) == Int(0));
-        at = FloorDivExpr(at, Int(p.strides[s]));
-      }
-      hits.push_back(at < te::DimValue(p.in_extent[s]));
-      position.push_back(at);
-    }
-    const Expr x = te::Load(data, p.data.Physical([&](char axis) {
-      if (axis == 'N') return p.out.Logical('N', i);
-      if (axis == 'C') return in_channel;
-      return position[letters.find(axis)];
-    }));
-    const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
-      if (axis == 'O') return kernel_out;
-      if (axis == 'I') return in_channel;
-      return tap[letters.find(axis)];
-    }));
-    const Expr value = te::Cast(x, dtype) * te::Cast(w, dtype);
-    return te::Reduce(te::ReduceKind::kSum,
-                      te::Select(nn::AndAll(hits), value, te::Const(0, dtype)), axes, dtype);
-  })};
+  return {
+      te::Compute(fmt::format("conv{}d_transpose", spatial), p.out_shape, [&](const Indices& i) {
+        const Expr channel = p.out.Logical('C', i);
+        const Dim group_in = Dim::FloorDiv(p.kernel_in, p.groups);
+        std::vector<te::Axis> axes = {te::MakeAxis("ic", group_in)};
+        Expr in_channel = te::AxisValue(axes.back());
+        Expr kernel_out = channel;
+        if (p.groups > 1) {
+          const Expr per_group = te::DimValue(p.kernel_out);
+          in_channel = FloorDivExpr(channel, per_group) * te::DimValue(group_in) + in_channel;
+          kernel_out = FloorModExpr(channel, per_group);
+        }
+        Indices position, tap;
+        std::vector<Expr> hits;
+        for (int s = 0; s < spatial; ++s) {
+          axes.push_back(te::MakeAxis(fmt::format("k{}", static_cast<char>(letters[s] - 'A' + 'a')),
+                                      p.kernel_extent[s]));
+          tap.push_back(te::AxisValue(axes.back()));
+          Expr at =
+              p.out.Logical(letters[s], i) + Int(p.padding.before[s]) - tap[s] * Int(p.dilation[s]);
+          hits.push_back(at >= Int(0));
+          if (p.strides[s] > 1) {
+            hits.push_back(FloorModExpr(at, Int(p.strides[s])) == Int(0));
+            at = FloorDivExpr(at, Int(p.strides[s]));
+          }
+          hits.push_back(at < te::DimValue(p.in_extent[s]));
+          position.push_back(at);
+        }
+        const Expr x = te::Load(data, p.data.Physical([&](char axis) {
+          if (axis == 'N') return p.out.Logical('N', i);
+          if (axis == 'C') return in_channel;
+          return position[letters.find(axis)];
+        }));
+        const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
+          if (axis == 'O') return kernel_out;
+          if (axis == 'I') return in_channel;
+          return tap[letters.find(axis)];
+        }));
+        const Expr value = te::Cast(x, dtype) * te::Cast(w, dtype);
+        return te::Reduce(te::ReduceKind::kSum,
+                          te::Select(nn::AndAll(hits), value, te::Const(0, dtype)), axes, dtype);
+      })};
 }
 
 void DefineConvTranspose(OpTable& table) {

@@ -1,6 +1,6 @@
 // Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack.
-// Elements are converted to the result's dtype (out_dtype, else the data's) before they are multiplied, and accumulated in it.
-// Stateless. Tested by dense_test.cc.
+// Elements are converted to the result's dtype (out_dtype, else the data's) before they are
+// multiplied, and accumulated in it. Stateless. Tested by dense_test.cc.
 #include "kernels/op/dense.h"
 
 #include <utility>
@@ -56,7 +56,8 @@ template <typename A, typename B>
 Expr Contract(const Dim& extent, DType dtype, const A& a, const B& b) {
   const te::Axis k = te::MakeAxis("k", extent);
   const Expr at = te::AxisValue(k);
-  return te::Reduce(te::ReduceKind::kSum, te::Cast(a(at), dtype) * te::Cast(b(at), dtype), {k}, dtype);
+  return te::Reduce(te::ReduceKind::kSum, te::Cast(a(at), dtype) * te::Cast(b(at), dtype), {k},
+                    dtype);
 }
 
 Tensor Hinted(Tensor t, te::ScheduleHint hint, const ComputeContext& c, bool transpose_a,
@@ -164,7 +165,8 @@ OpDef GeneralMatmulOp() {
   return op;
 }
 
-// The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the micro-kernels read them.
+// The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the
+// micro-kernels read them.
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
   op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
@@ -176,7 +178,7 @@ OpDef DensePackOp() {
     RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
     if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
       return Invalid("the last dimension of weight is {}, expected a positive constant",
-                      weight.shape[2].ToString());
+                     weight.shape[2].ToString());
     }
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(data.shape.back(), weight.shape[1],
                                             "the reduced dimensions of data and weight"));
@@ -200,7 +202,8 @@ OpDef DensePackOp() {
             return te::Load(c.inputs[0], at);
           },
           [&](const Expr& k) {
-            return te::Load(weight, {FloorDivExpr(i.back(), width), k, FloorModExpr(i.back(), width)});
+            return te::Load(weight,
+                            {FloorDivExpr(i.back(), width), k, FloorModExpr(i.back(), width)});
           });
     });
     return {Hinted(out, te::ScheduleHint::kDense, c, false, false)};

@@ -6,8 +6,9 @@ namespace {
 using te::HostTensor;
 
 // c[b, i, j] = sum over k of a[b, i, k] * w[b, k, j], by plain loops over explicit strides.
-std::vector<double> Product(const std::vector<double>& a, const std::vector<double>& w, int64_t batch,
-                            int64_t m, int64_t k, int64_t n, bool ta, bool tb, bool shared_w = false) {
+std::vector<double> Product(const std::vector<double>& a, const std::vector<double>& w,
+                            int64_t batch, int64_t m, int64_t k, int64_t n, bool ta, bool tb,
+                            bool shared_w = false) {
   std::vector<double> c;
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t i = 0; i < m; ++i) {
@@ -73,7 +74,8 @@ TEST_CASE("nn.batch_matmul; a batch of one serves all") {
   const std::vector<double> one = Mixed(9);
   CheckOp("nn.batch_matmul", {}, {F32({2, 2, 3}, a), F32({1, 3, 3}, one)},
           {F32({2, 2, 3}, Product(a, one, 2, 2, 3, 3, false, false, true))}, {.static_args = {1}});
-  CheckFails("nn.batch_matmul", {}, {F32({2, 2, 3}, a), F32({2, 4, 3}, Mixed(24))}, "3 and 4 differ");
+  CheckFails("nn.batch_matmul", {}, {F32({2, 2, 3}, a), F32({2, 4, 3}, Mixed(24))},
+             "3 and 4 differ");
   CheckFails("nn.batch_matmul", {}, {F32({2, 2, 3}, a), F32({3, 3, 3}, Mixed(27))}, "broadcast");
 }
 
@@ -87,7 +89,8 @@ TEST_CASE("nn.contrib_dense_pack reads panels of columns") {
   }
   CheckOp("nn.contrib_dense_pack", {{"units", 3}}, {F32({2, 4}, a), F32({2, 4, 2}, w)},
           {F32({2, 3}, Product(a, columns, 1, 2, 4, 3, false, false))}, {.static_args = {1}});
-  CheckFails("nn.contrib_dense_pack", {{"units", 5}}, {F32({2, 4}, a), F32({2, 4, 2}, w)}, "panels");
+  CheckFails("nn.contrib_dense_pack", {{"units", 5}}, {F32({2, 4}, a), F32({2, 4, 2}, w)},
+             "panels");
 }
 
 TEST_CASE("matrix products say what they are to the scheduler") {

@@ -1,5 +1,5 @@
-// Activations and small nn operators: nn.relu nn.leaky_relu nn.prelu nn.bias_add nn.dropout nn.batch_flatten nn.fifo_buffer.
-// Stateless. Tested by nn_test.cc.
+// Activations and small nn operators: nn.relu nn.leaky_relu nn.prelu nn.bias_add nn.dropout
+// nn.batch_flatten nn.fifo_buffer. Stateless. Tested by nn_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -55,8 +55,8 @@ Result<OpResult> InferAlongAxis(TypeContext& tc, const char* name) {
   const TensorType& vector = tc.tensor(1);
   RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(tc.attrs().Int("axis"), data.rank()));
   RELAYVM_RETURN_IF_ERROR(RequireRank(vector, 1, name));
-  RELAYVM_RETURN_IF_ERROR(
-      nn::RequireSameDType(vector.dtype, data.dtype, fmt::format("the dtypes of {} and data", name)));
+  RELAYVM_RETURN_IF_ERROR(nn::RequireSameDType(vector.dtype, data.dtype,
+                                               fmt::format("the dtypes of {} and data", name)));
   if (vector.shape[0].is_const(1)) return OpResult(data);
   RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(vector.shape[0], data.shape[axis],
                                           fmt::format("{} and axis {} of data", name, axis)));
@@ -110,9 +110,8 @@ OpDef DropoutOp() {
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const Tensor& x = c.inputs[0];
-    return {Identity(x), te::Compute("dropout_mask", x->shape, [&](const Indices&) {
-              return te::Const(1, x->dtype);
-            })};
+    return {Identity(x), te::Compute("dropout_mask", x->shape,
+                                     [&](const Indices&) { return te::Const(1, x->dtype); })};
   };
   return op;
 }

@@ -14,15 +14,24 @@ Status RequireSameDType(DType a, DType b, std::string_view what) {
 
 Expr LowestValue(DType dtype) {
   switch (dtype) {
-    case DType::kFloat16: return te::FloatImm(-65504.0, dtype);
-    case DType::kBFloat16: return te::FloatImm(-0x1.FEp127, dtype);
-    case DType::kFloat32: return te::FloatImm(std::numeric_limits<float>::lowest(), dtype);
-    case DType::kFloat64: return te::FloatImm(std::numeric_limits<double>::lowest(), dtype);
-    case DType::kInt8: return te::IntImm(std::numeric_limits<int8_t>::min(), dtype);
-    case DType::kInt16: return te::IntImm(std::numeric_limits<int16_t>::min(), dtype);
-    case DType::kInt32: return te::IntImm(std::numeric_limits<int32_t>::min(), dtype);
-    case DType::kInt64: return te::IntImm(std::numeric_limits<int64_t>::min(), dtype);
-    default: return te::IntImm(0, dtype);
+    case DType::kFloat16:
+      return te::FloatImm(-65504.0, dtype);
+    case DType::kBFloat16:
+      return te::FloatImm(-0x1.FEp127, dtype);
+    case DType::kFloat32:
+      return te::FloatImm(std::numeric_limits<float>::lowest(), dtype);
+    case DType::kFloat64:
+      return te::FloatImm(std::numeric_limits<double>::lowest(), dtype);
+    case DType::kInt8:
+      return te::IntImm(std::numeric_limits<int8_t>::min(), dtype);
+    case DType::kInt16:
+      return te::IntImm(std::numeric_limits<int16_t>::min(), dtype);
+    case DType::kInt32:
+      return te::IntImm(std::numeric_limits<int32_t>::min(), dtype);
+    case DType::kInt64:
+      return te::IntImm(std::numeric_limits<int64_t>::min(), dtype);
+    default:
+      return te::IntImm(0, dtype);
   }
 }
 
@@ -60,7 +69,8 @@ te::Tensor WithHint(const te::Tensor& t, te::ScheduleHint hint, std::vector<te::
   return node;
 }
 
-// --- Layouts -------------------------------------------------------------------------------------------------------
+// --- Layouts
+// -------------------------------------------------------------------------------------------------------
 
 Result<WindowLayout> WindowLayout::Parse(std::string_view text) {
   WindowLayout layout;
@@ -151,16 +161,19 @@ std::string WindowLayout::Capitals() const {
   return capitals;
 }
 
-Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals, std::string_view what) {
+Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals,
+                                 std::string_view what) {
   RELAYVM_ASSIGN_OR_RETURN(WindowLayout layout, WindowLayout::Parse(text));
   std::string got = layout.Capitals(), want(capitals);
   std::sort(got.begin(), got.end());
   std::sort(want.begin(), want.end());
-  if (got != want) return Invalid("{} is {}, expected an order of the axes {}", what, text, capitals);
+  if (got != want)
+    return Invalid("{} is {}, expected an order of the axes {}", what, text, capitals);
   return layout;
 }
 
-// --- Windows -------------------------------------------------------------------------------------------------------
+// --- Windows
+// -------------------------------------------------------------------------------------------------------
 
 Result<Padding> ExpandPadding(const std::vector<int64_t>& padding, int spatial) {
   const size_t n = static_cast<size_t>(spatial);

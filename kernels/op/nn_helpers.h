@@ -1,5 +1,5 @@
-// What the definitions of nn, reduction and vision operators share beyond op_helpers.h: layouts, windows, expressions.
-// Stateless; thread-safe. Tested by nn_helpers_test.cc.
+// What the definitions of nn, reduction and vision operators share beyond op_helpers.h: layouts,
+// windows, expressions. Stateless; thread-safe. Tested by nn_helpers_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ using Indices = ExprList;
 
 Status RequireSameDType(DType a, DType b, std::string_view what);
 
-// --- Expressions ---------------------------------------------------------------------------------------------------
+// --- Expressions
+// ---------------------------------------------------------------------------------------------------
 
 inline te::Expr Divide(te::Expr a, te::Expr b) {
   return te::Binary(te::BinaryOp::kDivide, std::move(a), std::move(b));
@@ -45,18 +46,20 @@ te::Expr LoadOnes(const te::Tensor& t, const Indices& indices);
 // A copy of `t` with a schedule hint.
 te::Tensor WithHint(const te::Tensor& t, te::ScheduleHint hint, std::vector<te::Tensor> inputs);
 
-// --- Layouts -------------------------------------------------------------------------------------------------------
+// --- Layouts
+// -------------------------------------------------------------------------------------------------------
 
-// "NCHW", "OIHW8i8o", "NCHW16c": a capital is an axis, a number and a small letter a split of that axis.
-// Logical index of an axis = (((primal * f1) + sub1) * f2) + sub2 ... for its splits in order.
+// "NCHW", "OIHW8i8o", "NCHW16c": a capital is an axis, a number and a small letter a split of that
+// axis. Logical index of an axis = (((primal * f1) + sub1) * f2) + sub2 ... for its splits in
+// order.
 class WindowLayout {
  public:
   static Result<WindowLayout> Parse(std::string_view text);
 
   int rank() const { return static_cast<int>(parts_.size()); }
   bool Has(char axis) const { return Position(axis) >= 0; }
-  int Position(char axis) const;       // of the capital; -1 when absent
-  int64_t Factor(char axis) const;     // the product of its splits, 1 when not split
+  int Position(char axis) const;    // of the capital; -1 when absent
+  int64_t Factor(char axis) const;  // the product of its splits, 1 when not split
   Dim Extent(char axis, const std::vector<Dim>& shape) const;
   te::Expr Logical(char axis, const Indices& indices) const;
   // The physical shape and index tuple for what `fn` gives for each capital.
@@ -74,9 +77,11 @@ class WindowLayout {
 };
 
 // The layout whose capitals are a permutation of `capitals`; else an error naming `what`.
-Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals, std::string_view what);
+Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals,
+                                 std::string_view what);
 
-// --- Windows (convolution, pooling) --------------------------------------------------------------------------------
+// --- Windows (convolution, pooling)
+// --------------------------------------------------------------------------------
 
 struct Padding {
   std::vector<int64_t> before, after;  // one a spatial axis

@@ -1,4 +1,5 @@
-// Losses: nn.nll_loss nn.cross_entropy nn.cross_entropy_with_logits. Stateless. Tested by nn_loss_test.cc.
+// Losses: nn.nll_loss nn.cross_entropy nn.cross_entropy_with_logits. Stateless. Tested by
+// nn_loss_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -13,7 +14,8 @@ using te::Expr;
 using te::Tensor;
 
 // The sum of element(index) over all of `shape`.
-Expr SumAll(const std::vector<Dim>& shape, DType dtype, const std::function<Expr(const Indices&)>& element) {
+Expr SumAll(const std::vector<Dim>& shape, DType dtype,
+            const std::function<Expr(const Indices&)>& element) {
   std::vector<te::Axis> axes;
   Indices at;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -23,8 +25,8 @@ Expr SumAll(const std::vector<Dim>& shape, DType dtype, const std::function<Expr
   return nn::ReduceOver(te::ReduceKind::kSum, element(at), std::move(axes), dtype);
 }
 
-// Arguments: log-probabilities (N, C, d...) or (C), targets (N, d...) or (), weights (C). A target equal to ignore_index, or that is
-// no class, has no loss.
+// Arguments: log-probabilities (N, C, d...) or (C), targets (N, d...) or (), weights (C). A target
+// equal to ignore_index, or that is no class, has no loss.
 OpDef NllLossOp() {
   OpDef op;
   op.name = "nn.nll_loss";
@@ -47,7 +49,8 @@ OpDef NllLossOp() {
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(predictions.shape[class_axis], weights.shape[0], "the number of classes"));
     for (int d = 0; d < targets.rank(); ++d) {
-      RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(targets.shape[d], predictions.shape[d == 0 ? 0 : d + 1],
+      RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(targets.shape[d],
+                                              predictions.shape[d == 0 ? 0 : d + 1],
                                               "the shapes of targets and predictions"));
     }
     const std::string& reduction = tc.attrs().String("reduction");
@@ -66,9 +69,8 @@ OpDef NllLossOp() {
     // value(class) for the target at `at`, 0 where it does not count.
     const auto at_target = [&](const Indices& at, const std::function<Expr(const Expr&)>& value) {
       const Expr target = ToIndex(te::Load(targets, at));
-      const Expr counts =
-          te::Binary(te::BinaryOp::kNotEqual, target, Int(ignore)) &&
-          nn::InRange(target, te::DimValue(weights->shape[0]));
+      const Expr counts = te::Binary(te::BinaryOp::kNotEqual, target, Int(ignore)) &&
+                          nn::InRange(target, te::DimValue(weights->shape[0]));
       return te::Select(counts, value(target), te::Const(0, dtype));
     };
     const auto loss = [&](const Indices& at) {

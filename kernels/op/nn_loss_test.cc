@@ -12,16 +12,21 @@ TEST_CASE("nn.nll_loss weighs, ignores and reduces") {
   const auto attrs = [](const char* reduction, int64_t ignore) {
     return AttrMap{{"reduction", reduction}, {"ignore_index", ignore}};
   };
-  CheckOp("nn.nll_loss", attrs("none", -100), {p, targets, weights}, {F32({3}, {2, 40, 60})}, known);
+  CheckOp("nn.nll_loss", attrs("none", -100), {p, targets, weights}, {F32({3}, {2, 40, 60})},
+          known);
   CheckOp("nn.nll_loss", attrs("sum", -100), {p, targets, weights}, {F32({}, {102})}, known);
-  CheckOp("nn.nll_loss", attrs("mean", -100), {p, targets, weights}, {F32({}, {102.0 / 22})}, known);
+  CheckOp("nn.nll_loss", attrs("mean", -100), {p, targets, weights}, {F32({}, {102.0 / 22})},
+          known);
   CheckOp("nn.nll_loss", attrs("sum", 1), {p, targets, weights}, {F32({}, {2})}, known);
   // A target that is no class has no loss.
-  CheckOp("nn.nll_loss", attrs("none", -100), {p, I32({3}, {0, 2, -1}), weights}, {F32({3}, {2, 0, 0})}, known);
+  CheckOp("nn.nll_loss", attrs("none", -100), {p, I32({3}, {0, 2, -1}), weights},
+          {F32({3}, {2, 0, 0})}, known);
   // Spatial axes; and no batch.
-  CheckOp("nn.nll_loss", attrs("none", -100), {F32({1, 2, 2}, {-1, -2, -3, -4}), I32({1, 2}, {1, 0}), weights},
-          {F32({1, 2}, {30, 4})}, {.static_args = {1}});
-  CheckOp("nn.nll_loss", attrs("mean", -100), {F32({2}, {-1, -2}), I32({}, {1}), weights}, {F32({}, {2})}, known);
+  CheckOp("nn.nll_loss", attrs("none", -100),
+          {F32({1, 2, 2}, {-1, -2, -3, -4}), I32({1, 2}, {1, 0}), weights}, {F32({1, 2}, {30, 4})},
+          {.static_args = {1}});
+  CheckOp("nn.nll_loss", attrs("mean", -100), {F32({2}, {-1, -2}), I32({}, {1}), weights},
+          {F32({}, {2})}, known);
   CheckFails("nn.nll_loss", attrs("max", -100), {p, targets, weights}, "reduction");
 }
 

@@ -1,5 +1,5 @@
-// Padding and rearrangement: nn.pad nn.mirror_pad nn.dilate nn.depth_to_space nn.space_to_depth nn.space_to_batch_nd
-// nn.batch_to_space_nd. Stateless. Tested by nn_pad_test.cc.
+// Padding and rearrangement: nn.pad nn.mirror_pad nn.dilate nn.depth_to_space nn.space_to_depth
+// nn.space_to_batch_nd nn.batch_to_space_nd. Stateless. Tested by nn_pad_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -13,7 +13,8 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// --- nn.pad, nn.mirror_pad -----------------------------------------------------------------------------------------
+// --- nn.pad, nn.mirror_pad
+// -----------------------------------------------------------------------------------------
 
 using Widths = std::vector<std::vector<int64_t>>;
 
@@ -23,12 +24,14 @@ Result<Widths> PadWidths(const Attrs& attrs, int rank) {
     return Invalid("pad_width has {} pairs, expected {}", widths.size(), rank);
   }
   for (const auto& w : widths) {
-    if (w.size() != 2) return Invalid("pad_width holds {} values for one axis, expected 2", w.size());
+    if (w.size() != 2)
+      return Invalid("pad_width holds {} values for one axis, expected 2", w.size());
   }
   return widths;
 }
 
-// `spare` is by how much an axis must be longer than its padding (reflection), -1 where padding may be any (negative widths crop).
+// `spare` is by how much an axis must be longer than its padding (reflection), -1 where padding may
+// be any (negative widths crop).
 Result<OpResult> InferPad(TypeContext& tc, int spare) {
   const TensorType& data = tc.tensor(0);
   RELAYVM_ASSIGN_OR_RETURN(Widths widths, PadWidths(tc.attrs(), data.rank()));
@@ -48,7 +51,8 @@ Result<OpResult> InferPad(TypeContext& tc, int spare) {
   return OpResult(std::move(result));
 }
 
-// Index j along an axis of n elements mirrored at its ends. `skip`: 1 does not repeat the border (REFLECT), 0 does (SYMMETRIC).
+// Index j along an axis of n elements mirrored at its ends. `skip`: 1 does not repeat the border
+// (REFLECT), 0 does (SYMMETRIC).
 Expr Mirror(const Expr& j, const Dim& n, int64_t before, int64_t after, int64_t skip) {
   Expr at = j;
   if (after > 0) {
@@ -65,8 +69,7 @@ std::vector<Tensor> ComputeMirror(const ComputeContext& c, int64_t skip) {
   return {te::Compute("mirror_pad", c.outputs[0].shape, [&](const Indices& i) {
     Indices at;
     for (size_t d = 0; d < i.size(); ++d) {
-      at.push_back(
-          Mirror(i[d] - Int(widths[d][0]), x->shape[d], widths[d][0], widths[d][1], skip));
+      at.push_back(Mirror(i[d] - Int(widths[d][0]), x->shape[d], widths[d][0], widths[d][1], skip));
     }
     return te::Load(x, at);
   })};
@@ -110,8 +113,9 @@ OpDef PadOp() {
       return Invalid("pad_mode is \"{}\", expected constant, edge or reflect", mode);
     }
     for (const Dim& d : tc.tensor(1).shape) {
-      if (!d.is_const(1)) return Invalid("pad_value has shape {}, expected a scalar",
-                                         ShapeToString(tc.tensor(1).shape));
+      if (!d.is_const(1))
+        return Invalid("pad_value has shape {}, expected a scalar",
+                       ShapeToString(tc.tensor(1).shape));
     }
     if (mode == "constant") return InferPad(tc, -1);
     // An edge needs one element to repeat; with widths above zero only.
@@ -147,7 +151,8 @@ OpDef MirrorPadOp() {
   return op;
 }
 
-// --- nn.dilate -----------------------------------------------------------------------------------------------------
+// --- nn.dilate
+// -----------------------------------------------------------------------------------------------------
 
 OpDef DilateOp() {
   OpDef op;
@@ -184,7 +189,8 @@ OpDef DilateOp() {
   return op;
 }
 
-// --- Depth and space -----------------------------------------------------------------------------------------------
+// --- Depth and space
+// -----------------------------------------------------------------------------------------------
 
 struct DepthPlan {
   int64_t block = 1;
@@ -236,9 +242,10 @@ OpDef DepthToSpaceOp() {
     const int64_t area = p.block * p.block;
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(channels, area), 0,
                                             "the channels modulo block_size squared"));
-    return OpResult(TensorType{p.Pack<Dim>(data.shape[0], Dim::FloorDiv(channels, area),
-                                           data.shape[p.y()] * p.block, data.shape[p.x()] * p.block),
-                               data.dtype});
+    return OpResult(
+        TensorType{p.Pack<Dim>(data.shape[0], Dim::FloorDiv(channels, area),
+                               data.shape[p.y()] * p.block, data.shape[p.x()] * p.block),
+                   data.dtype});
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const DepthPlan p = *PlanDepth(c.attrs);
@@ -266,11 +273,11 @@ OpDef SpaceToDepthOp() {
       RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(data.shape[d], p.block), 0,
                                               "the height and width modulo block_size"));
     }
-    return OpResult(TensorType{
-        p.Pack<Dim>(data.shape[0], data.shape[p.channel()] * (p.block * p.block),
-                    Dim::FloorDiv(data.shape[p.y()], p.block),
-                    Dim::FloorDiv(data.shape[p.x()], p.block)),
-        data.dtype});
+    return OpResult(
+        TensorType{p.Pack<Dim>(data.shape[0], data.shape[p.channel()] * (p.block * p.block),
+                               Dim::FloorDiv(data.shape[p.y()], p.block),
+                               Dim::FloorDiv(data.shape[p.x()], p.block)),
+                   data.dtype});
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const DepthPlan p = *PlanDepth(c.attrs);
@@ -287,7 +294,8 @@ OpDef SpaceToDepthOp() {
   return op;
 }
 
-// --- Batch and space -----------------------------------------------------------------------------------------------
+// --- Batch and space
+// -----------------------------------------------------------------------------------------------
 // Position in the block is the slower part of the batch: batch = ((b0 * block1 + b1) ...) * N + n.
 
 struct BatchPlan {
@@ -346,8 +354,8 @@ OpDef SpaceToBatchOp() {
       Expr block = FloorDivExpr(i[0], batch);
       std::vector<Expr> inside;
       for (size_t s = p.block.size(); s-- > 0;) {
-        at[s + 1] = i[s + 1] * Int(p.block[s]) + FloorModExpr(block, Int(p.block[s])) -
-                    Int(p.widths[s][0]);
+        at[s + 1] =
+            i[s + 1] * Int(p.block[s]) + FloorModExpr(block, Int(p.block[s])) - Int(p.widths[s][0]);
         block = FloorDivExpr(block, Int(p.block[s]));
         if (p.widths[s][0] > 0) inside.push_back(at[s + 1] >= Int(0));
         if (p.widths[s][1] > 0) inside.push_back(at[s + 1] < te::DimValue(x->shape[s + 1]));

@@ -1,4 +1,5 @@
-// The files among which the definitions of nn.* that are not windows, products or norms are divided; DefineNn calls them all.
+// The files among which the definitions of nn.* that are not windows, products or norms are
+// divided; DefineNn calls them all.
 #pragma once
 
 namespace relayvm {

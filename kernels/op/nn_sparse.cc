@@ -1,6 +1,6 @@
-// Products with sparse matrices: nn.sparse_dense nn.sparse_conv2d nn.sparse_add nn.sparse_transpose.
-// A sparse matrix is three arguments: values, (nnz) for CSR or (blocks, rows, columns) for BSR; column indices; row starts.
-// Stateless. Tested by nn_sparse_test.cc.
+// Products with sparse matrices: nn.sparse_dense nn.sparse_conv2d nn.sparse_add
+// nn.sparse_transpose. A sparse matrix is three arguments: values, (nnz) for CSR or (blocks, rows,
+// columns) for BSR; column indices; row starts. Stateless. Tested by nn_sparse_test.cc.
 #include <utility>
 
 #include "kernels/op/nn_parts.h"
@@ -14,7 +14,8 @@ Result<Dim> MatrixRows(TypeContext& tc, size_t first, const TensorType& like) {
   const TensorType &values = tc.tensor(first), &indices = tc.tensor(first + 1);
   const TensorType& indptr = tc.tensor(first + 2);
   if (values.rank() != 1 && values.rank() != 3) {
-    return Invalid("the values of a sparse matrix have rank {}, expected 1 (CSR) or 3 (BSR)", values.rank());
+    return Invalid("the values of a sparse matrix have rank {}, expected 1 (CSR) or 3 (BSR)",
+                   values.rank());
   }
   RELAYVM_RETURN_IF_ERROR(RequireSameDType(values, like));
   RELAYVM_RETURN_IF_ERROR(RequireRank(indices, 1, "indices"));

@@ -37,7 +37,8 @@ TEST_CASE("nn.batch_flatten keeps the first axis") {
 }
 
 TEST_CASE("nn.fifo_buffer keeps the latest") {
-  CheckOp("nn.fifo_buffer", {{"axis", 1}}, {F32({1, 1}, {9}), F32({1, 3}, {1, 2, 3})}, {F32({1, 3}, {2, 3, 9})});
+  CheckOp("nn.fifo_buffer", {{"axis", 1}}, {F32({1, 1}, {9}), F32({1, 3}, {1, 2, 3})},
+          {F32({1, 3}, {2, 3, 9})});
   CheckOp("nn.fifo_buffer", {}, {F32({3}, {7, 8, 9}), F32({2}, {1, 2})}, {F32({2}, {8, 9})});
 }
 

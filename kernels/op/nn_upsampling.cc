@@ -10,15 +10,15 @@ namespace {
 OpDef UpsamplingOp(int spatial) {
   OpDef op;
   op.name = spatial == 2 ? "nn.upsampling" : "nn.upsampling3d";
-  op.attrs = {Optional("scale_h", AttrKind::kFloat, 1.0), Optional("scale_w", AttrKind::kFloat, 1.0),
+  op.attrs = {Optional("scale_h", AttrKind::kFloat, 1.0),
+              Optional("scale_w", AttrKind::kFloat, 1.0),
               Optional("layout", AttrKind::kString, spatial == 2 ? "NCHW" : "NCDHW"),
               Optional("method", AttrKind::kString, "nearest_neighbor")};
   if (spatial == 2) {
     op.attrs.push_back(Optional("align_corners", AttrKind::kBool, false));
   } else {
     op.attrs.push_back(Optional("scale_d", AttrKind::kFloat, 1.0));
-    op.attrs.push_back(
-        Optional("coordinate_transformation_mode", AttrKind::kString, "half_pixel"));
+    op.attrs.push_back(Optional("coordinate_transformation_mode", AttrKind::kString, "half_pixel"));
   }
   op.fusion = FusionClass::kInjective;
   op.infer = [spatial](TypeContext& tc) -> Result<OpResult> {

@@ -1,5 +1,5 @@
-// Windowed operators that are no plain convolution: nn.deformable_conv2d (without mask) and nn.correlation.
-// Stateless. Tested by nn_window_test.cc.
+// Windowed operators that are no plain convolution: nn.deformable_conv2d (without mask) and
+// nn.correlation. Stateless. Tested by nn_window_test.cc.
 #include <utility>
 
 #include "kernels/op/conv.h"
@@ -13,9 +13,10 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// --- nn.deformable_conv2d ------------------------------------------------------------------------------------------
-// Tap (ky, kx) of output (y, x) reads the data at its regular position plus offset[(group, ky, kx, 0 or 1), y, x], interpolated; 0
-// outside.
+// --- nn.deformable_conv2d
+// ------------------------------------------------------------------------------------------ Tap
+// (ky, kx) of output (y, x) reads the data at its regular position plus offset[(group, ky, kx, 0 or
+// 1), y, x], interpolated; 0 outside.
 
 struct DeformablePlan {
   nn::WindowLayout data, kernel;
@@ -144,8 +145,10 @@ std::vector<Tensor> ComputeDeformable(const ComputeContext& c) {
   return {te::Compute("deformable_conv2d", p.out_shape, [&](const Indices& i) {
     const Expr channel = p.data.Logical('C', i);
     const std::vector<te::Axis> axes = {te::MakeAxis("ic", p.kernel_in),
-                                        te::MakeAxis("ky", p.size[0]), te::MakeAxis("kx", p.size[1])};
-    const Expr ic = te::AxisValue(axes[0]), ky = te::AxisValue(axes[1]), kx = te::AxisValue(axes[2]);
+                                        te::MakeAxis("ky", p.size[0]),
+                                        te::MakeAxis("kx", p.size[1])};
+    const Expr ic = te::AxisValue(axes[0]), ky = te::AxisValue(axes[1]),
+               kx = te::AxisValue(axes[2]);
     Expr from = ic;
     if (p.groups > 1) {
       const Expr group_out = te::DimValue(Dim::FloorDiv(p.kernel_out, p.groups));
@@ -174,8 +177,10 @@ OpDef DeformableOp() {
   return op;
 }
 
-// --- nn.correlation ------------------------------------------------------------------------------------------------
-// Compares patches of two feature maps at all displacements of a grid: the mean over a patch of products, or of absolute differences.
+// --- nn.correlation
+// ------------------------------------------------------------------------------------------------
+// Compares patches of two feature maps at all displacements of a grid: the mean over a patch of
+// products, or of absolute differences.
 
 struct CorrelationPlan {
   int64_t kernel, displacement, stride1, stride2, radius, grid;
@@ -243,7 +248,8 @@ OpDef CorrelationOp() {
     };
     return {te::Compute("correlation", c.outputs[0].shape, [&](const Indices& i) {
       const std::vector<te::Axis> axes = {te::MakeAxis("c", a->shape[1]),
-                                          te::MakeAxis("ky", p.kernel), te::MakeAxis("kx", p.kernel)};
+                                          te::MakeAxis("ky", p.kernel),
+                                          te::MakeAxis("kx", p.kernel)};
       const Expr channel = te::AxisValue(axes[0]);
       const Expr y = i[2] * Int(p.stride1) + Int(p.displacement) + te::AxisValue(axes[1]);
       const Expr x = i[3] * Int(p.stride1) + Int(p.displacement) + te::AxisValue(axes[2]);
@@ -251,11 +257,11 @@ OpDef CorrelationOp() {
       const Expr dx = (FloorModExpr(i[1], Int(p.grid)) - Int(p.radius)) * Int(p.stride2);
       const Expr first = padded(a, i[0], channel, y, x);
       const Expr second = padded(b, i[0], channel, y + dy, x + dx);
-      const Expr term = c.attrs.Bool("is_multiply")
-                            ? first * second
-                            : te::Unary(te::UnaryOp::kAbs, first - second);
+      const Expr term = c.attrs.Bool("is_multiply") ? first * second
+                                                    : te::Unary(te::UnaryOp::kAbs, first - second);
       const Expr count = te::DimValue(a->shape[1] * Dim(p.kernel * p.kernel));
-      return nn::Divide(te::Reduce(te::ReduceKind::kSum, term, axes, dtype), te::Cast(count, dtype));
+      return nn::Divide(te::Reduce(te::ReduceKind::kSum, term, axes, dtype),
+                        te::Cast(count, dtype));
     })};
   };
   return op;

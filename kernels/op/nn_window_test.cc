@@ -3,7 +3,8 @@
 namespace relayvm::op_testing {
 namespace {
 
-TEST_CASE("nn.deformable_conv2d without offsets is a convolution; with them it samples between pixels") {
+TEST_CASE(
+    "nn.deformable_conv2d without offsets is a convolution; with them it samples between pixels") {
   const te::HostTensor x = F32({1, 1, 3, 3}, Iota(9)), k = F32({1, 1, 2, 2}, {1, 10, 100, 1000});
   const std::vector<double> regular = {4310, 5421, 7643, 8754};
   const AttrMap attrs = {{"channels", 1}, {"kernel_size", List({2, 2})}};
@@ -21,7 +22,8 @@ TEST_CASE("nn.deformable_conv2d without offsets is a convolution; with them it s
   // Beyond the map there is nothing.
   CheckOp("nn.deformable_conv2d", attrs, {x, F32({1, 8, 2, 2}, std::vector<double>(32, 50)), k},
           {F32({1, 1, 2, 2}, {0, 0, 0, 0})}, {.static_args = {1}});
-  CheckFails("nn.deformable_conv2d", attrs, {x, F32({1, 4, 2, 2}, std::vector<double>(16, 0)), k}, "offset");
+  CheckFails("nn.deformable_conv2d", attrs, {x, F32({1, 4, 2, 2}, std::vector<double>(16, 0)), k},
+             "offset");
 }
 
 TEST_CASE("nn.correlation compares patches at displacements") {
@@ -29,8 +31,10 @@ TEST_CASE("nn.correlation compares patches at displacements") {
   // One row of padding lets the displacements -1, 0, 1 exist in both directions.
   const AttrMap attrs = {{"padding", List({1, 1})}};
   CheckOp("nn.correlation", attrs, {a, b},
-          {F32({1, 9, 1, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 60, 10, 40, 90, 20, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})});
-  CheckOp("nn.correlation", {{"max_displacement", 0}, {"is_multiply", false}}, {a, b}, {F32({1, 1, 1, 3}, {9, 18, 27})});
+          {F32({1, 9, 1, 3}, {0,  0,  0,  0, 0, 0, 0, 0, 0, 0, 20, 60, 10, 40,
+                              90, 20, 60, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0})});
+  CheckOp("nn.correlation", {{"max_displacement", 0}, {"is_multiply", false}}, {a, b},
+          {F32({1, 1, 1, 3}, {9, 18, 27})});
   CheckFails("nn.correlation", {{"layout", "NHWC"}}, {a, b}, "layout");
 }
 

@@ -1,8 +1,9 @@
-// Normalisation: nn.softmax nn.log_softmax nn.fast_softmax nn.batch_norm nn.layer_norm nn.instance_norm nn.group_norm
-// nn.l2_normalize nn.lrn.
+// Normalisation: nn.softmax nn.log_softmax nn.fast_softmax nn.batch_norm nn.layer_norm
+// nn.instance_norm nn.group_norm nn.l2_normalize nn.lrn.
 //
-// Each statistic is a computation of its own, so that it is computed once for all elements that share it. Variances are biased and
-// epsilon stands inside the square root. Everything is in the data's dtype. Stateless. Tested by norm_test.cc.
+// Each statistic is a computation of its own, so that it is computed once for all elements that
+// share it. Variances are biased and epsilon stands inside the square root. Everything is in the
+// data's dtype. Stateless. Tested by norm_test.cc.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +18,8 @@ using te::Expr;
 using te::ReduceKind;
 using te::Tensor;
 
-// --- Statistics ----------------------------------------------------------------------------------------------------
+// --- Statistics
+// ----------------------------------------------------------------------------------------------------
 
 // Reduces `element(index)` over the axes marked in `reduced`; these have extent 1 in the result.
 Tensor Statistic(std::string name, const std::vector<Dim>& shape, const std::vector<bool>& reduced,
@@ -62,7 +64,8 @@ Dim CountOf(const std::vector<Dim>& shape, const std::vector<bool>& reduced) {
   return count;
 }
 
-// Mean and variance over the reduced axes, and the normalised element (x - mean) / sqrt(variance + epsilon).
+// Mean and variance over the reduced axes, and the normalised element (x - mean) / sqrt(variance +
+// epsilon).
 struct Moments {
   Tensor data, mean, variance;
   std::vector<bool> reduced;
@@ -83,8 +86,9 @@ Moments MomentsOf(const Tensor& data, std::vector<bool> reduced, double epsilon)
   m.epsilon = te::Const(epsilon, dtype);
   const Expr count = te::Cast(te::DimValue(CountOf(data->shape, m.reduced)), dtype);
   const auto average = [&](Expr sum) { return nn::Divide(std::move(sum), count); };
-  m.mean = Statistic("mean", data->shape, m.reduced, ReduceKind::kSum, dtype,
-                     [&](const Indices& at) { return te::Load(data, at); }, average);
+  m.mean = Statistic(
+      "mean", data->shape, m.reduced, ReduceKind::kSum, dtype,
+      [&](const Indices& at) { return te::Load(data, at); }, average);
   m.variance = Statistic(
       "variance", data->shape, m.reduced, ReduceKind::kSum, dtype,
       [&](const Indices& at) {
@@ -95,7 +99,8 @@ Moments MomentsOf(const Tensor& data, std::vector<bool> reduced, double epsilon)
   return m;
 }
 
-// --- Softmax -------------------------------------------------------------------------------------------------------
+// --- Softmax
+// -------------------------------------------------------------------------------------------------------
 
 std::vector<Tensor> ComputeSoftmax(const ComputeContext& c, bool log) {
   const Tensor& x = c.inputs[0];
@@ -137,7 +142,8 @@ OpDef SoftmaxOp(std::string name, bool log) {
   return op;
 }
 
-// --- batch_norm, layer_norm, instance_norm, group_norm -------------------------------------------------------------
+// --- batch_norm, layer_norm, instance_norm, group_norm
+// -------------------------------------------------------------
 
 std::vector<AttrField> NormFields(int64_t axis) {
   return {{"axis", AttrKind::kInt, false, axis},
@@ -155,8 +161,8 @@ Result<int> CheckNormArgs(TypeContext& tc, std::initializer_list<const char*> na
   for (const char* name : names) {
     const TensorType& arg = tc.tensor(++i);
     RELAYVM_RETURN_IF_ERROR(RequireRank(arg, 1, name));
-    RELAYVM_RETURN_IF_ERROR(
-        nn::RequireSameDType(arg.dtype, data.dtype, fmt::format("the dtypes of {} and data", name)));
+    RELAYVM_RETURN_IF_ERROR(nn::RequireSameDType(arg.dtype, data.dtype,
+                                                 fmt::format("the dtypes of {} and data", name)));
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(arg.shape[0], data.shape[axis],
                                             fmt::format("{} and axis {} of data", name, axis)));
   }
@@ -196,11 +202,9 @@ OpDef BatchNormOp() {
   OpDef op = NormOp("nn.batch_norm", 1);
   op.num_args = 5;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    RELAYVM_ASSIGN_OR_RETURN(
-        int axis, CheckNormArgs(tc, {"gamma", "beta", "moving_mean", "moving_var"}));
-    const TensorType& data = tc.tensor(0);
-    const TensorType statistic{{data.shape[axis]}, data.dtype};
-    return OpResult::Tuple({data, statistic, statistic});
+    RELAYVM_RETURN_IF_ERROR(
+        CheckNormArgs(tc, {"gamma", "beta", "moving_mean", "moving_var"}).status());
+    return OpResult::Tuple({tc.tensor(0), tc.tensor(3), tc.tensor(4)});
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const Tensor& data = c.inputs[0];
@@ -228,8 +232,8 @@ OpDef LayerNormOp() {
   OpDef op = NormOp("nn.layer_norm", -1);
   op.compute = [](const ComputeContext& c) {
     const Tensor& data = c.inputs[0];
-    const Moments m = MomentsOf(data, OneAxis(c.attrs.Int("axis"), data->rank()),
-                                c.attrs.Float("epsilon"));
+    const Moments m =
+        MomentsOf(data, OneAxis(c.attrs.Int("axis"), data->rank()), c.attrs.Float("epsilon"));
     return ScaleAndCenter(c, "layer_norm", [&](const Indices& at) { return m.Normalized(at); });
   };
   return op;
@@ -249,7 +253,8 @@ OpDef InstanceNormOp() {
   return op;
 }
 
-// The channels fall into num_groups; statistics are over a group's channels and all axes after `axis`.
+// The channels fall into num_groups; statistics are over a group's channels and all axes after
+// `axis`.
 OpDef GroupNormOp() {
   OpDef op = NormOp("nn.group_norm", 1);
   op.attrs.push_back({"num_groups", AttrKind::kInt, false, 0});
@@ -289,7 +294,8 @@ OpDef GroupNormOp() {
   return op;
 }
 
-// --- l2_normalize, lrn ---------------------------------------------------------------------------------------------
+// --- l2_normalize, lrn
+// ---------------------------------------------------------------------------------------------
 
 // x / sqrt(max(sum of squares over `axis`, eps)); no axis given means all.
 OpDef L2NormalizeOp() {
@@ -351,8 +357,9 @@ OpDef LrnOp() {
                         {k}, dtype);
     });
     return {te::Compute("lrn", x->shape, [&](const Indices& at) {
-      const Expr scaled = te::Const(c.attrs.Float("alpha") / static_cast<double>(size), dtype) *
-                              te::Load(sum, at) + te::Const(c.attrs.Float("bias"), dtype);
+      const Expr scaled =
+          te::Const(c.attrs.Float("alpha") / static_cast<double>(size), dtype) * te::Load(sum, at) +
+          te::Const(c.attrs.Float("bias"), dtype);
       return nn::Divide(te::Load(x, at),
                         nn::Power(scaled, te::Const(c.attrs.Float("beta"), dtype)));
     })};

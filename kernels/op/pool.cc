@@ -1,10 +1,12 @@
-// Pooling: nn.{max,avg}_pool{1,2,3}d, nn.global_{max,avg}_pool2d, nn.adaptive_{max,avg}_pool{1,2,3}d and the gradients of
-// the two-dimensional ones. The spatial axes are found by their letters; all others pass through, so any layout works that
-// does not split a spatial axis.
+// Pooling: nn.{max,avg}_pool{1,2,3}d, nn.global_{max,avg}_pool2d,
+// nn.adaptive_{max,avg}_pool{1,2,3}d and the gradients of the two-dimensional ones. The spatial
+// axes are found by their letters; all others pass through, so any layout works that does not split
+// a spatial axis.
 //
-// An average divides by the taps that lie inside the input or, with count_include_pad, inside the padded input (ceil_mode lets a
-// window leave that too); by 1 where there are none. Adaptive bins are PyTorch's:
-// floor(o * in / out) .. ceil((o + 1) * in / out). Stateless. Tested by pool_test.cc.
+// An average divides by the taps that lie inside the input or, with count_include_pad, inside the
+// padded input (ceil_mode lets a window leave that too); by 1 where there are none. Adaptive bins
+// are PyTorch's: floor(o * in / out) .. ceil((o + 1) * in / out). Stateless. Tested by
+// pool_test.cc.
 #include "kernels/op/pool.h"
 
 #include <utility>
@@ -81,7 +83,8 @@ std::vector<Expr> InsideChecks(const PoolPlan& p, const Attrs& attrs, size_t s, 
   return checks;
 }
 
-// How many taps of the window at `out` lie in 0..extent-1 along spatial axis s; with `padded`, in the padded input.
+// How many taps of the window at `out` lie in 0..extent-1 along spatial axis s; with `padded`, in
+// the padded input.
 Expr TapsInside(const PoolPlan& p, size_t s, const Expr& out, const Dim& extent, bool padded) {
   const Expr dilation = Int(p.dilation[s]);
   const Expr start = out * Int(p.strides[s]) - Int(p.padding.before[s]);
@@ -118,30 +121,33 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
   const Tensor& data = c.inputs[0];
   const PoolPlan p = *PlanPool(c.attrs, spatial, data->shape);
   const DType dtype = data->dtype;
-  const Tensor out = te::Compute(is_max ? "max_pool" : "avg_pool", p.out_shape, [&](const Indices& i) {
-    std::vector<te::Axis> axes;
-    std::vector<Expr> inside;
-    Indices at = i;
-    for (size_t s = 0; s < p.axes.size(); ++s) {
-      axes.push_back(te::MakeAxis(fmt::format("k{}", s), p.size[s]));
-      Expr& position = at[p.axes[s]];
-      position = TapPosition(p, s, position, te::AxisValue(axes.back()));
-      for (Expr& e : InsideChecks(p, c.attrs, s, position, data->shape[p.axes[s]])) {
-        inside.push_back(std::move(e));
-      }
-    }
-    const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
-    const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
-    const Expr reduced =
-        te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
-    if (is_max) return reduced;
-    return nn::Divide(reduced, te::Cast(AverageCount(p, c.attrs, i, data->shape), dtype));
-  });
+  const Tensor out =
+      te::Compute(is_max ? "max_pool" : "avg_pool", p.out_shape, [&](const Indices& i) {
+        std::vector<te::Axis> axes;
+        std::vector<Expr> inside;
+        Indices at = i;
+        for (size_t s = 0; s < p.axes.size(); ++s) {
+          axes.push_back(te::MakeAxis(fmt::format("k{}", s), p.size[s]));
+          Expr& position = at[p.axes[s]];
+          position = TapPosition(p, s, position, te::AxisValue(axes.back()));
+          for (Expr& e : InsideChecks(p, c.attrs, s, position, data->shape[p.axes[s]])) {
+            inside.push_back(std::move(e));
+          }
+        }
+        const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
+        const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
+        const Expr reduced =
+            te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
+        if (is_max) return reduced;
+        return nn::Divide(reduced, te::Cast(AverageCount(p, c.attrs, i, data->shape), dtype));
+      });
   return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
 }
 
 std::vector<AttrField> PoolFields(int spatial, bool is_max) {
-  const auto repeat = [spatial](int v) { return AttrList(static_cast<size_t>(spatial), AttrValue(v)); };
+  const auto repeat = [spatial](int v) {
+    return AttrList(static_cast<size_t>(spatial), AttrValue(v));
+  };
   std::vector<AttrField> fields = {
       {"pool_size", AttrKind::kInts, true},
       {"strides", AttrKind::kInts, false, repeat(1)},
@@ -171,11 +177,14 @@ OpDef PoolOp(int spatial, bool is_max) {
   op.attrs = PoolFields(spatial, is_max);
   op.fusion = FusionClass::kOutElementwise;
   op.infer = [spatial](TypeContext& tc) { return InferPool(tc, spatial); };
-  op.compute = [spatial, is_max](const ComputeContext& c) { return ComputePool(c, spatial, is_max); };
+  op.compute = [spatial, is_max](const ComputeContext& c) {
+    return ComputePool(c, spatial, is_max);
+  };
   return op;
 }
 
-// --- Adaptive and global pooling -----------------------------------------------------------------------------------
+// --- Adaptive and global pooling
+// -----------------------------------------------------------------------------------
 
 // The output extents of the spatial axes: none given keeps the input's, one stands for all.
 Result<std::vector<Dim>> AdaptiveShape(const Attrs& attrs, const std::vector<int>& axes,
@@ -212,8 +221,7 @@ std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool i
       }
       const Expr in_value = te::DimValue(in), out_value = te::DimValue(out_extent);
       const Expr start = FloorDivExpr(i[axis] * in_value, out_value);
-      const Expr end =
-          FloorDivExpr((i[axis] + Int(1)) * in_value + out_value - Int(1), out_value);
+      const Expr end = FloorDivExpr((i[axis] + Int(1)) * in_value + out_value - Int(1), out_value);
       axes.push_back(te::MakeAxis(name, Dim::CeilDiv(in, out_extent) + 1));
       at[axis] = start + te::AxisValue(axes.back());
       inside.push_back(at[axis] < end);
@@ -249,11 +257,13 @@ OpDef AdaptiveOp(std::string name, int spatial, bool is_max, bool global) {
   return op;
 }
 
-// --- Gradients -----------------------------------------------------------------------------------------------------
-// Arguments: the gradient of the pool's result, the pool's input. Each input position gathers from the windows that read it.
+// --- Gradients
+// -----------------------------------------------------------------------------------------------------
+// Arguments: the gradient of the pool's result, the pool's input. Each input position gathers from
+// the windows that read it.
 
-// For input position `at` (a full index tuple): the sum over the taps k of `term(window, k)`, the window being the one whose tap k
-// reads the position.
+// For input position `at` (a full index tuple): the sum over the taps k of `term(window, k)`, the
+// window being the one whose tap k reads the position.
 using TermFn = std::function<Expr(const Indices& window, const Indices& taps)>;
 Expr GatherWindows(const PoolPlan& p, const Indices& at, DType dtype, const TermFn& term) {
   std::vector<te::Axis> axes;

@@ -5,14 +5,16 @@
 namespace relayvm::op_testing {
 namespace {
 
-const te::HostTensor kLine = F32({1, 1, 6}, {1, -2, 3, 4, -5, 6});
+te::HostTensor Line() { return F32({1, 1, 6}, {1, -2, 3, 4, -5, 6}); }
 
 TEST_CASE("nn.max_pool1d: stride, dilation, padding, ceil_mode") {
-  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"strides", 2}}, {kLine}, {F32({1, 1, 3}, {1, 4, 6})});
-  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"dilation", 3}}, {kLine}, {F32({1, 1, 3}, {4, -2, 6})});
-  CheckOp("nn.max_pool1d", {{"pool_size", 3}, {"padding", List({1, 0})}}, {kLine},
+  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"strides", 2}}, {Line()},
+          {F32({1, 1, 3}, {1, 4, 6})});
+  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"dilation", 3}}, {Line()},
+          {F32({1, 1, 3}, {4, -2, 6})});
+  CheckOp("nn.max_pool1d", {{"pool_size", 3}, {"padding", List({1, 0})}}, {Line()},
           {F32({1, 1, 5}, {1, 3, 4, 4, 6})});
-  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"strides", 4}, {"ceil_mode", true}}, {kLine},
+  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"strides", 4}, {"ceil_mode", true}}, {Line()},
           {F32({1, 1, 2}, {1, 6})});
   // Padding is below every number.
   CheckOp("nn.max_pool1d", {{"pool_size", 1}, {"padding", List({1, 0})}}, {F32({1, 1, 1}, {-3})},
@@ -36,13 +38,14 @@ TEST_CASE("nn.avg_pool1d counts what lies inside, or the padding too") {
 }
 
 TEST_CASE("pools of two and three axes in several layouts") {
-  CheckOp("nn.max_pool2d", {{"pool_size", List({2, 2})}, {"layout", "NHWC"}}, {F32({1, 2, 3, 2}, Iota(12))},
-          {F32({1, 1, 2, 2}, {8, 9, 10, 11})});
+  CheckOp("nn.max_pool2d", {{"pool_size", List({2, 2})}, {"layout", "NHWC"}},
+          {F32({1, 2, 3, 2}, Iota(12))}, {F32({1, 1, 2, 2}, {8, 9, 10, 11})});
   CheckOp("nn.avg_pool2d", {{"pool_size", List({2, 1})}, {"padding", List({0, 0, 1, 0})}},
           {F32({1, 1, 2, 2}, {1, 2, 3, 4})}, {F32({1, 1, 2, 2}, {2, 3, 3, 4})});
-  CheckOp("nn.max_pool2d", {{"pool_size", 2}, {"layout", "NCHW2c"}}, {F32({1, 1, 2, 2, 2}, Iota(8))},
-          {F32({1, 1, 1, 1, 2}, {6, 7})});
-  CheckOp("nn.avg_pool3d", {{"pool_size", 2}}, {F32({1, 1, 2, 2, 2}, Iota(8))}, {F32({1, 1, 1, 1, 1}, {3.5})});
+  CheckOp("nn.max_pool2d", {{"pool_size", 2}, {"layout", "NCHW2c"}},
+          {F32({1, 1, 2, 2, 2}, Iota(8))}, {F32({1, 1, 1, 1, 2}, {6, 7})});
+  CheckOp("nn.avg_pool3d", {{"pool_size", 2}}, {F32({1, 1, 2, 2, 2}, Iota(8))},
+          {F32({1, 1, 1, 1, 1}, {3.5})});
   CheckOp("nn.global_avg_pool2d", {}, {F32({1, 2, 1, 3}, Iota(6))}, {F32({1, 2, 1, 1}, {1, 4})});
   CheckOp("nn.global_max_pool2d", {{"layout", "NHWC"}}, {F32({1, 1, 3, 2}, Iota(6))},
           {F32({1, 1, 1, 2}, {4, 5})});
@@ -51,7 +54,8 @@ TEST_CASE("pools of two and three axes in several layouts") {
 TEST_CASE("adaptive pools divide as PyTorch does") {
   const te::HostTensor x = F32({1, 1, 5}, {1, 2, 3, 4, 5});
   // Bins 0..2, 1..4, 3..5.
-  CheckOp("nn.adaptive_avg_pool1d", {{"output_size", List({3})}}, {x}, {F32({1, 1, 3}, {1.5, 3, 4.5})});
+  CheckOp("nn.adaptive_avg_pool1d", {{"output_size", List({3})}}, {x},
+          {F32({1, 1, 3}, {1.5, 3, 4.5})});
   CheckOp("nn.adaptive_max_pool1d", {{"output_size", List({3})}}, {x}, {F32({1, 1, 3}, {2, 4, 5})});
   CheckOp("nn.adaptive_avg_pool1d", {{"output_size", AttrValue()}}, {x}, {x});
   CheckOp("nn.adaptive_avg_pool1d", {{"output_size", List({7})}}, {x},
@@ -70,12 +74,13 @@ TEST_CASE("gradients of pools") {
 }
 
 TEST_CASE("pools that are refused") {
-  CheckFails("nn.max_pool1d", {}, {kLine}, "pool_size");
-  CheckFails("nn.max_pool1d", {{"pool_size", 9}}, {kLine}, "wrong order");
-  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"layout", "NC"}}, {kLine}, "layout is NC");
-  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"out_layout", "NWC"}}, {kLine}, "out_layout");
-  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"layout", "NCW2w"}}, {F32({1, 1, 3, 2}, Iota(6))}, "splits");
-  CheckFails("nn.adaptive_avg_pool1d", {{"output_size", List({0})}}, {kLine}, "output_size");
+  CheckFails("nn.max_pool1d", {}, {Line()}, "pool_size");
+  CheckFails("nn.max_pool1d", {{"pool_size", 9}}, {Line()}, "wrong order");
+  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"layout", "NC"}}, {Line()}, "layout is NC");
+  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"out_layout", "NWC"}}, {Line()}, "out_layout");
+  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"layout", "NCW2w"}}, {F32({1, 1, 3, 2}, Iota(6))},
+             "splits");
+  CheckFails("nn.adaptive_avg_pool1d", {{"output_size", List({0})}}, {Line()}, "output_size");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// The qnn dialect, elementwise part: qnn.quantize qnn.dequantize qnn.requantize qnn.add qnn.subtract qnn.mul qnn.concatenate
-// qnn.leaky_relu and the functions of one tensor. Products are in qnn_products.cc.
-// The meaning is what TVM lowers these to: integer arithmetic with fixed-point multiplication, saturated at the end.
-// Stateless. Tested by qnn_test.cc.
+// The qnn dialect, elementwise part: qnn.quantize qnn.dequantize qnn.requantize qnn.add
+// qnn.subtract qnn.mul qnn.concatenate qnn.leaky_relu and the functions of one tensor. Products are
+// in qnn_products.cc. The meaning is what TVM lowers these to: integer arithmetic with fixed-point
+// multiplication, saturated at the end. Stateless. Tested by qnn_test.cc.
 #include "kernels/op/qnn.h"
 
 #include <utility>
@@ -13,8 +13,8 @@ namespace relayvm {
 namespace {
 
 using nn::Indices;
-using qnn::Multiplier;
 using qnn::MakeRequantizer;
+using qnn::Multiplier;
 using qnn::Parameter;
 using qnn::Requantizer;
 using qnn::Rounding;
@@ -34,7 +34,8 @@ Status RequireQuantized(DType t, std::string_view what) {
   return Invalid("{} is {}, expected int8, uint8, int16, uint16 or int32", what, DTypeName(t));
 }
 
-// --- Quantize, dequantize, requantize ------------------------------------------------------------------------------
+// --- Quantize, dequantize, requantize
+// ------------------------------------------------------------------------------
 
 Expr Quantized(const Expr& real, const Expr& scale, const Expr& zero_point, DType dtype) {
   const Expr steps = te::Unary(te::UnaryOp::kRound, nn::Divide(real, te::Cast(scale, real->dtype)));
@@ -101,17 +102,16 @@ OpDef DequantizeOp() {
 }
 
 // compute_dtype float32 or float64.
-Expr RequantizeReal(const ComputeContext& c, const Indices& i, int axis, DType real, Rounding rounding) {
+Expr RequantizeReal(const ComputeContext& c, const Indices& i, int axis, DType real,
+                    Rounding rounding) {
   const auto param = [&](size_t k) { return Parameter(c.inputs[k], i, axis); };
-  const Expr ratio = te::Cast(nn::Divide(te::Cast(param(1), DType::kFloat64),
-                                         te::Cast(param(3), DType::kFloat64)),
-                              real);
+  const Expr ratio = te::Cast(
+      nn::Divide(te::Cast(param(1), DType::kFloat64), te::Cast(param(3), DType::kFloat64)), real);
   const Expr value = (te::Cast(te::Load(c.inputs[0], i), real) - te::Cast(param(2), real)) * ratio +
                      te::Cast(param(4), real);
-  const Expr rounded =
-      rounding == Rounding::kUpward
-          ? te::Unary(te::UnaryOp::kFloor, value + te::FloatImm(0.5, real))
-          : te::Unary(te::UnaryOp::kRound, value);
+  const Expr rounded = rounding == Rounding::kUpward
+                           ? te::Unary(te::UnaryOp::kFloor, value + te::FloatImm(0.5, real))
+                           : te::Unary(te::UnaryOp::kRound, value);
   return qnn::Saturate(rounded, c.outputs[0].dtype);
 }
 
@@ -161,7 +161,8 @@ OpDef RequantizeOp() {
   return op;
 }
 
-// --- Binary --------------------------------------------------------------------------------------------------------
+// --- Binary
+// --------------------------------------------------------------------------------------------------------
 // Arguments: lhs, rhs, then scale and zero point of lhs, rhs and the result.
 
 Result<OpResult> InferBinary(TypeContext& tc) {
@@ -174,7 +175,8 @@ Result<OpResult> InferBinary(TypeContext& tc) {
   RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, 4, rhs.shape, rhs_axis, "rhs_scale"));
   RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, 5, rhs.shape, rhs_axis, "rhs_zero_point"));
   for (size_t i : {6, 7}) {
-    RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, i, lhs.shape, lhs_axis, "an output parameter"));
+    RELAYVM_RETURN_IF_ERROR(
+        qnn::RequireParameter(tc, i, lhs.shape, lhs_axis, "an output parameter"));
   }
   RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape,
                            BroadcastShapes(tc, lhs.shape, rhs.shape, "lhs and rhs"));
@@ -191,7 +193,8 @@ OpDef BinaryOp(std::string name) {
   return op;
 }
 
-// An operand brought to the result's scale: what requantize(load) gives at index tuple `i` of the result.
+// An operand brought to the result's scale: what requantize(load) gives at index tuple `i` of the
+// result.
 struct Operand {
   const Tensor& data;
   const std::vector<Dim>& shape;  // of the result
@@ -236,8 +239,9 @@ OpDef MulOp() {
                      te::Cast(Parameter(c.inputs[3], left, lhs_axis), kWide);
       const Expr b = te::Cast(te::Load(rhs.data, right), kWide) -
                      te::Cast(Parameter(c.inputs[5], right, rhs_axis), kWide);
-      const Expr scaled = by_rhs ? qnn::FixedPointMultiply(a * b, multiplier, right, rhs_axis, Rounding::kUpward)
-                                 : qnn::FixedPointMultiply(a * b, multiplier, left, lhs_axis, Rounding::kUpward);
+      const Expr scaled =
+          by_rhs ? qnn::FixedPointMultiply(a * b, multiplier, right, rhs_axis, Rounding::kUpward)
+                 : qnn::FixedPointMultiply(a * b, multiplier, left, lhs_axis, Rounding::kUpward);
       return qnn::Saturate(scaled + te::Cast(Parameter(c.inputs[7], left, lhs_axis), kWide),
                            c.outputs[0].dtype);
     })};
@@ -245,7 +249,8 @@ OpDef MulOp() {
   return op;
 }
 
-// Arguments: tuple of tensors, tuple of their scales, tuple of their zero points, scale and zero point of the result.
+// Arguments: tuple of tensors, tuple of their scales, tuple of their zero points, scale and zero
+// point of the result.
 OpDef ConcatenateOp() {
   OpDef op;
   op.name = "qnn.concatenate";
@@ -302,7 +307,8 @@ OpDef ConcatenateOp() {
             qnn::Saturate(requantize[t](te::Load(c.inputs[t], at), at), c.outputs[0].dtype);
         value = value == nullptr
                     ? part
-                    : te::Select(i[axis] < te::DimValue(start[t] + c.inputs[t]->shape[axis]), part, value);
+                    : te::Select(i[axis] < te::DimValue(start[t] + c.inputs[t]->shape[axis]), part,
+                                 value);
       }
       return value;
     })};
@@ -310,7 +316,8 @@ OpDef ConcatenateOp() {
   return op;
 }
 
-// --- One tensor ----------------------------------------------------------------------------------------------------
+// --- One tensor
+// ----------------------------------------------------------------------------------------------------
 // Arguments: data, its scale and zero point, those of the result.
 
 OpDef UnaryOp(std::string name) {
@@ -322,14 +329,16 @@ OpDef UnaryOp(std::string name) {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireQuantized(data.dtype, "data"));
     for (size_t i = 1; i < 5; ++i) {
-      RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, i, data.shape, -1, "a scale or zero point"));
+      RELAYVM_RETURN_IF_ERROR(
+          qnn::RequireParameter(tc, i, data.shape, -1, "a scale or zero point"));
     }
     return OpResult(data);
   };
   return op;
 }
 
-// Integer arithmetic alone: alpha * q + (1 - alpha) * zero point below the zero point, both products in fixed point.
+// Integer arithmetic alone: alpha * q + (1 - alpha) * zero point below the zero point, both
+// products in fixed point.
 OpDef LeakyReluOp() {
   OpDef op = UnaryOp("qnn.leaky_relu");
   op.attrs = {Optional("alpha", AttrKind::kFloat, 0.25)};
@@ -339,7 +348,8 @@ OpDef LeakyReluOp() {
     const Requantizer requantize =
         MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4], axis);
     const auto constant = [](double v) {
-      return te::Compute("constant", {}, [&](const Indices&) { return te::FloatImm(v, DType::kFloat64); });
+      return te::Compute("constant", {},
+                         [&](const Indices&) { return te::FloatImm(v, DType::kFloat64); });
     };
     const double alpha = c.attrs.Float("alpha");
     const Multiplier slope = qnn::MakeMultiplier(constant(alpha), constant(1));

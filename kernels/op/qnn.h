@@ -1,8 +1,10 @@
-// Arithmetic on quantised values, shared by the files that define qnn.*. A real number is scale * (q - zero_point).
+// Arithmetic on quantised values, shared by the files that define qnn.*. A real number is scale *
+// (q - zero_point).
 //
-// Scales and zero points are tensors: scalars, or vectors along one axis. The integer multipliers that TVM computes at compile time
-// (a scale ratio as significand * 2^exponent) are computed by expressions here, so scales may be any tensor; where they
-// are constants, so are the multipliers. Stateless. Tested by qnn_test.cc.
+// Scales and zero points are tensors: scalars, or vectors along one axis. The integer multipliers
+// that TVM computes at compile time (a scale ratio as significand * 2^exponent) are computed by
+// expressions here, so scales may be any tensor; where they are constants, so are the multipliers.
+// Stateless. Tested by qnn_test.cc.
 #pragma once
 
 #include <string>
@@ -15,7 +17,8 @@ namespace relayvm::qnn {
 int64_t LowestOf(DType t);
 int64_t HighestOf(DType t);
 
-// The element of a scale or zero point for index tuple `at` of the data: the only one, or that of the position along `axis`.
+// The element of a scale or zero point for index tuple `at` of the data: the only one, or that of
+// the position along `axis`.
 te::Expr Parameter(const te::Tensor& t, const ExprList& at, int axis);
 // `value` clipped to dtype's range and converted. int32 to itself is unchanged.
 te::Expr Saturate(te::Expr value, DType dtype);

@@ -10,7 +10,9 @@ using te::BinaryOp;
 using te::Expr;
 using te::Tensor;
 
-Expr ShiftLeft(Expr a, Expr b) { return te::Binary(BinaryOp::kShiftLeft, std::move(a), std::move(b)); }
+Expr ShiftLeft(Expr a, Expr b) {
+  return te::Binary(BinaryOp::kShiftLeft, std::move(a), std::move(b));
+}
 Expr ShiftRight(Expr a, Expr b) {
   return te::Binary(BinaryOp::kShiftRight, std::move(a), std::move(b));
 }
@@ -42,9 +44,7 @@ constexpr int64_t kExponentBias = 1022;  // of a significand in [0.5, 1)
 }  // namespace
 
 int64_t LowestOf(DType t) { return IsSignedInt(t) ? -(int64_t{1} << (DTypeBits(t) - 1)) : 0; }
-int64_t HighestOf(DType t) {
-  return (int64_t{1} << (DTypeBits(t) - (IsSignedInt(t) ? 1 : 0))) - 1;
-}
+int64_t HighestOf(DType t) { return (int64_t{1} << (DTypeBits(t) - (IsSignedInt(t) ? 1 : 0))) - 1; }
 
 Expr Parameter(const Tensor& t, const ExprList& at, int axis) {
   return IsScalar(t) ? LoadScalar(t) : te::Load(t, {at[axis]});
@@ -77,12 +77,13 @@ Result<Rounding> ParseRounding(const std::string& text) {
   return Invalid("rounding is \"{}\", expected UPWARD or TONEAREST", text);
 }
 
-// As frexp: the bits of the double are taken apart. A significand that rounds up to 1 becomes 0.5 of the next exponent.
+// As frexp: the bits of the double are taken apart. A significand that rounds up to 1 becomes 0.5
+// of the next exponent.
 Multiplier MakeMultiplier(const Tensor& numerator, const Tensor& denominator) {
   const DType real = DType::kFloat64;
   const Tensor bits = Combine("scale_ratio", numerator, denominator, [&](Expr a, Expr b) {
-    return te::Reinterpret(
-        nn::Divide(te::Cast(std::move(a), real), te::Cast(std::move(b), real)), DType::kInt64);
+    return te::Reinterpret(nn::Divide(te::Cast(std::move(a), real), te::Cast(std::move(b), real)),
+                           DType::kInt64);
   });
   const Tensor rounded = te::Compute("scale_significand", bits->shape, [&](const ExprList& i) {
     const Expr half_to_one = te::Reinterpret(
@@ -100,7 +101,8 @@ Multiplier MakeMultiplier(const Tensor& numerator, const Tensor& denominator) {
                       Int(0));
   });
   m.exponent = te::Compute("shift", bits->shape, [&](const ExprList& i) {
-    const Expr exponent = And(ShiftRight(te::Load(bits, i), Int(52)), Int(0x7FF)) - Int(kExponentBias);
+    const Expr exponent =
+        And(ShiftRight(te::Load(bits, i), Int(52)), Int(0x7FF)) - Int(kExponentBias);
     return exponent + te::Select(overflows(i), Int(1), Int(0));
   });
   return m;
@@ -122,7 +124,8 @@ Expr FixedPointMultiply(Expr value, const Multiplier& m, const ExprList& at, int
 }
 
 Expr Requantizer::operator()(const Expr& value, const ExprList& at) const {
-  const Expr shifted = te::Cast(value, DType::kInt32) - te::Cast(Parameter(zero_in, at, axis), DType::kInt32);
+  const Expr shifted =
+      te::Cast(value, DType::kInt32) - te::Cast(Parameter(zero_in, at, axis), DType::kInt32);
   return FixedPointMultiply(shifted, multiplier, at, axis, rounding) +
          te::Cast(Parameter(zero_out, at, axis), DType::kInt32);
 }

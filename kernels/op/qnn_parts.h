@@ -5,6 +5,7 @@ namespace relayvm {
 
 class OpTable;
 
-void DefineQnnProducts(OpTable& table);  // qnn_products.cc: dense, batch_matmul, convolutions, pooling, softmax
+void DefineQnnProducts(
+    OpTable& table);  // qnn_products.cc: dense, batch_matmul, convolutions, pooling, softmax
 
 }  // namespace relayvm

@@ -1,7 +1,9 @@
-// Quantised products: qnn.dense qnn.batch_matmul qnn.conv2d qnn.conv2d_transpose; qnn.avg_pool2d and qnn.softmax.
+// Quantised products: qnn.dense qnn.batch_matmul qnn.conv2d qnn.conv2d_transpose; qnn.avg_pool2d
+// and qnn.softmax.
 //
-// Zero points are subtracted first (as int32), then the float operator's definition applies; so padding is real zero. Their result is
-// int32 and has scale input_scale * kernel_scale. Stateless. Tested by qnn_test.cc.
+// Zero points are subtracted first (as int32), then the float operator's definition applies; so
+// padding is real zero. Their result is int32 and has scale input_scale * kernel_scale. Stateless.
+// Tested by qnn_test.cc.
 #include <utility>
 
 #include "kernels/op/conv.h"
@@ -39,8 +41,8 @@ void SetOutDType(std::vector<AttrField>& fields) {
 using InferFn = Result<OpResult> (*)(TypeContext&);
 using ComputeFn = std::vector<Tensor> (*)(const ComputeContext&);
 
-// Arguments: data, kernel, their zero points, their scales (which do not change the integers). `kernel_axis` is the kernel's
-// axis of output channels, -1 where the layout tells.
+// Arguments: data, kernel, their zero points, their scales (which do not change the integers).
+// `kernel_axis` is the kernel's axis of output channels, -1 where the layout tells.
 OpDef ProductOp(std::string name, std::vector<AttrField> fields, InferFn infer, ComputeFn compute,
                 int kernel_axis) {
   OpDef op;
@@ -58,8 +60,8 @@ OpDef ProductOp(std::string name, std::vector<AttrField> fields, InferFn infer, 
     RELAYVM_RETURN_IF_ERROR(RequireIntegers(tc));
     RELAYVM_RETURN_IF_ERROR(
         qnn::RequireParameter(tc, 2, tc.tensor(0).shape, -1, "input_zero_point"));
-    RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, 3, tc.tensor(1).shape, axis_of(tc.attrs()),
-                                                  "kernel_zero_point"));
+    RELAYVM_RETURN_IF_ERROR(
+        qnn::RequireParameter(tc, 3, tc.tensor(1).shape, axis_of(tc.attrs()), "kernel_zero_point"));
     return infer(tc);
   };
   op.compute = [compute, axis_of](const ComputeContext& c) {
@@ -82,7 +84,8 @@ std::vector<Tensor> ComputeDense(const ComputeContext& c) {
   return ComputeMatmul(c, "qnn_dense", false, true);
 }
 
-// --- avg_pool2d, softmax -------------------------------------------------------------------------------------------
+// --- avg_pool2d, softmax
+// -------------------------------------------------------------------------------------------
 // Arguments: data, its scale and zero point, those of the result.
 
 Status RequireParameters(TypeContext& tc) {
@@ -106,13 +109,13 @@ OpDef AvgPoolOp() {
     return InferPool(tc, 2);
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
-    // The input is brought to the result's scale first; int32 averages truncate, and padding is the integer 0.
+    // The input is brought to the result's scale first; int32 averages truncate, and padding is the
+    // integer 0.
     const Tensor& x = c.inputs[0];
     const qnn::Requantizer requantize =
         qnn::MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4], x->rank() - 1);
-    const Tensor inputs[1] = {te::Compute("requantized", x->shape, [&](const Indices& i) {
-      return requantize(te::Load(x, i), i);
-    })};
+    const Tensor inputs[1] = {te::Compute(
+        "requantized", x->shape, [&](const Indices& i) { return requantize(te::Load(x, i), i); })};
     const Tensor pooled = ComputePool(ComputeContext{c.attrs, inputs, c.outputs}, 2, false)[0];
     return {te::Compute("qnn_avg_pool2d", pooled->shape, [&](const Indices& i) {
       return qnn::Saturate(te::Load(pooled, i), c.outputs[0].dtype);
@@ -121,8 +124,8 @@ OpDef AvgPoolOp() {
   return op;
 }
 
-// Integer-only softmax, algorithm 1 of Lin et al. (arXiv:2207.01405): exp by shifts, for data in units of 1 / x0. The result has scale
-// 1/128 before it is requantised.
+// Integer-only softmax, algorithm 1 of Lin et al. (arXiv:2207.01405): exp by shifts, for data in
+// units of 1 / x0. The result has scale 1/128 before it is requantised.
 std::vector<Tensor> ComputeIntegerSoftmax(const ComputeContext& c) {
   constexpr int kShift = 8, kOneBits = 30, kResultBits = 7;
   const Tensor& x = c.inputs[0];
@@ -197,11 +200,11 @@ void DefineQnnProducts(OpTable& table) {
   table.Add(ProductOp("qnn.dense",
                       {Optional("units", AttrKind::kInt), Optional("out_dtype", AttrKind::kDType)},
                       InferDense, ComputeDense, 0));
-  table.Add(ProductOp("qnn.batch_matmul",
-                      {Optional("out_dtype", AttrKind::kDType),
-                       Optional("transpose_a", AttrKind::kBool, false),
-                       Optional("transpose_b", AttrKind::kBool, false)},
-                      InferBatchMatmul, ComputeBatchMatmul, 0));
+  table.Add(ProductOp(
+      "qnn.batch_matmul",
+      {Optional("out_dtype", AttrKind::kDType), Optional("transpose_a", AttrKind::kBool, false),
+       Optional("transpose_b", AttrKind::kBool, false)},
+      InferBatchMatmul, ComputeBatchMatmul, 0));
   table.Add(ProductOp("qnn.conv2d", ConvFields(2, false), InferConv2d, ComputeConv2d, -1));
   table.Add(ProductOp("qnn.conv2d_transpose", ConvFields(2, true), InferConv2dTranspose,
                       ComputeConv2dTranspose, -1));

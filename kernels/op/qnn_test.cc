@@ -7,49 +7,63 @@ namespace {
 
 using te::HostTensor;
 
-HostTensor I8(std::vector<int64_t> shape, const std::vector<double>& v) { return Host(DType::kInt8, std::move(shape), v); }
-HostTensor U8(std::vector<int64_t> shape, const std::vector<double>& v) { return Host(DType::kUInt8, std::move(shape), v); }
+HostTensor I8(std::vector<int64_t> shape, const std::vector<double>& v) {
+  return Host(DType::kInt8, std::move(shape), v);
+}
+HostTensor U8(std::vector<int64_t> shape, const std::vector<double>& v) {
+  return Host(DType::kUInt8, std::move(shape), v);
+}
 HostTensor Scale(double v) { return F32({}, {v}); }
 HostTensor Zero(double v) { return I32({}, {v}); }
 
 TEST_CASE("qnn.quantize rounds halves away from zero and saturates") {
-  CheckOp("qnn.quantize", {{"out_dtype", "int8"}}, {F32({5}, {0.25, -0.25, 0.3, 100, -100}), Scale(0.5), Zero(1)},
+  CheckOp("qnn.quantize", {{"out_dtype", "int8"}},
+          {F32({5}, {0.25, -0.25, 0.3, 100, -100}), Scale(0.5), Zero(1)},
           {I8({5}, {2, 0, 2, 127, -128})});
   CheckOp("qnn.quantize", {{"out_dtype", "uint8"}, {"axis", 0}},
-          {F32({2, 2}, {1, 2, 3, 4}), F32({2}, {1, 0.5}), I32({2}, {0, 10})}, {U8({2, 2}, {1, 2, 16, 18})},
-          {.static_args = {1, 2}});
-  CheckFails("qnn.quantize", {{"out_dtype", "int8"}}, {F32({2}, {1, 2}), F32({3}, {1, 1, 1}), Zero(0)}, "output_scale");
+          {F32({2, 2}, {1, 2, 3, 4}), F32({2}, {1, 0.5}), I32({2}, {0, 10})},
+          {U8({2, 2}, {1, 2, 16, 18})}, {.static_args = {1, 2}});
+  CheckFails("qnn.quantize", {{"out_dtype", "int8"}},
+             {F32({2}, {1, 2}), F32({3}, {1, 1, 1}), Zero(0)}, "output_scale");
 }
 
 TEST_CASE("qnn.dequantize") {
-  CheckOp("qnn.dequantize", {}, {U8({2}, {0, 255}), Scale(0.5), Zero(128)}, {F32({2}, {-64, 63.5})});
-  CheckOp("qnn.dequantize", {{"axis", 1}}, {I8({1, 2}, {10, 10}), F32({2}, {1, 2}), Zero(0)}, {F32({1, 2}, {10, 20})},
-          {.static_args = {1}});
+  CheckOp("qnn.dequantize", {}, {U8({2}, {0, 255}), Scale(0.5), Zero(128)},
+          {F32({2}, {-64, 63.5})});
+  CheckOp("qnn.dequantize", {{"axis", 1}}, {I8({1, 2}, {10, 10}), F32({2}, {1, 2}), Zero(0)},
+          {F32({1, 2}, {10, 20})}, {.static_args = {1}});
 }
 
 // A ratio of scales as TVM rounds it: half up or half away from zero, in 31-bit fixed point.
 TEST_CASE("qnn.requantize: rounding, scale up and down, per channel") {
-  const auto attrs = [](const char* rounding) { return AttrMap{{"out_dtype", "int8"}, {"rounding", rounding}}; };
+  const auto attrs = [](const char* rounding) {
+    return AttrMap{{"out_dtype", "int8"}, {"rounding", rounding}};
+  };
   const HostTensor x = I32({6}, {1, -1, 3, -3, 4, 600});
-  CheckOp("qnn.requantize", attrs("None"), {x, Scale(1), Zero(0), Scale(2), Zero(0)}, {I8({6}, {1, 0, 2, -1, 2, 127})});
+  CheckOp("qnn.requantize", attrs("None"), {x, Scale(1), Zero(0), Scale(2), Zero(0)},
+          {I8({6}, {1, 0, 2, -1, 2, 127})});
   CheckOp("qnn.requantize", attrs("TONEAREST"), {x, Scale(1), Zero(0), Scale(2), Zero(0)},
           {I8({6}, {1, -1, 2, -2, 2, 127})});
   CheckOp("qnn.requantize", attrs("UPWARD"), {x, Scale(3), Zero(1), Scale(1), Zero(-5)},
           {I8({6}, {-5, -11, 1, -17, 4, 127})});
   AttrMap real = attrs("UPWARD");
   real["compute_dtype"] = "float32";
-  CheckOp("qnn.requantize", real, {x, Scale(1), Zero(0), Scale(2), Zero(0)}, {I8({6}, {1, 0, 2, -1, 2, 127})});
+  CheckOp("qnn.requantize", real, {x, Scale(1), Zero(0), Scale(2), Zero(0)},
+          {I8({6}, {1, 0, 2, -1, 2, 127})});
   AttrMap channels = attrs("UPWARD");
   channels["axis"] = 1;
-  CheckOp("qnn.requantize", channels, {I32({1, 2}, {8, 8}), F32({2}, {0.5, 0.25}), Zero(0), Scale(1), Zero(0)},
+  CheckOp("qnn.requantize", channels,
+          {I32({1, 2}, {8, 8}), F32({2}, {0.5, 0.25}), Zero(0), Scale(1), Zero(0)},
           {I8({1, 2}, {4, 2})}, {.static_args = {1}});
-  CheckFails("qnn.requantize", attrs("DOWN"), {x, Scale(1), Zero(0), Scale(2), Zero(0)}, "rounding");
+  CheckFails("qnn.requantize", attrs("DOWN"), {x, Scale(1), Zero(0), Scale(2), Zero(0)},
+             "rounding");
 }
 
 TEST_CASE("qnn.requantize is within one rounding of the exact value for many ratios") {
   for (double ratio : {0.0003, 0.17, 0.5, 0.99999, 1.0, 1.7, 33.3}) {
     const HostTensor x = I32({4}, {-100000, -77, 77, 100000});
-    const auto result = RunOp("qnn.requantize", {{"out_dtype", "int32"}}, {x, Scale(ratio), Zero(0), Scale(1), Zero(0)}, false);
+    const auto result = RunOp("qnn.requantize", {{"out_dtype", "int32"}},
+                              {x, Scale(ratio), Zero(0), Scale(1), Zero(0)}, false);
     REQUIRE(result.ok());
     const std::vector<double> got = Values((*result)[0]), from = Values(x);
     for (size_t i = 0; i < 4; ++i) {
@@ -61,14 +75,15 @@ TEST_CASE("qnn.requantize is within one rounding of the exact value for many rat
 
 TEST_CASE("qnn.add, qnn.subtract and qnn.mul") {
   // Reals: a = 0.5 * (q - 2), b = 0.25 * q; the result has scale 0.5 and zero point 1.
-  const std::vector<Arg> args = {U8({2}, {4, 200}), U8({2}, {8, 255}), Scale(0.5),  Zero(2),
+  const std::vector<Arg> args = {U8({2}, {4, 200}), U8({2}, {8, 255}), Scale(0.5), Zero(2),
                                  Scale(0.25),       Zero(0),           Scale(0.5), Zero(1)};
-  CheckOp("qnn.add", {}, args, {U8({2}, {7, 255})});       // 1 + 2 = 3, 99 + 63.75
-  CheckOp("qnn.subtract", {}, args, {U8({2}, {0, 71})});   // 1 - 2 = -1 clipped from -1, 99 - 63.75
-  CheckOp("qnn.mul", {}, args, {U8({2}, {5, 255})});       // 1 * 2 = 2
+  CheckOp("qnn.add", {}, args, {U8({2}, {7, 255})});      // 1 + 2 = 3, 99 + 63.75
+  CheckOp("qnn.subtract", {}, args, {U8({2}, {0, 71})});  // 1 - 2 = -1 clipped from -1, 99 - 63.75
+  CheckOp("qnn.mul", {}, args, {U8({2}, {5, 255})});      // 1 * 2 = 2
   // Broadcasting, and a scale for each channel.
   CheckOp("qnn.add", {{"lhs_axis", 1}},
-          {I8({1, 2}, {10, 10}), I8({2, 1}, {0, 4}), F32({2}, {1, 2}), Zero(0), Scale(1), Zero(0), Scale(1), Zero(0)},
+          {I8({1, 2}, {10, 10}), I8({2, 1}, {0, 4}), F32({2}, {1, 2}), Zero(0), Scale(1), Zero(0),
+           Scale(1), Zero(0)},
           {I8({2, 2}, {10, 20, 14, 24})}, {.static_args = {0, 1, 2}});
 }
 
@@ -80,42 +95,54 @@ TEST_CASE("qnn.concatenate brings all to one scale") {
 }
 
 TEST_CASE("qnn functions of one tensor") {
-  CheckOp("qnn.leaky_relu", {{"alpha", 0.5}}, {U8({3}, {0, 9, 20}), Scale(1), Zero(10), Scale(1), Zero(10)},
-          {U8({3}, {5, 10, 20})});
-  CheckOp("qnn.abs", {}, {I8({2}, {-5, 5}), Scale(1), Zero(0), Scale(0.5), Zero(1)}, {I8({2}, {11, 11})});
-  CheckOp("qnn.sqrt", {}, {I8({2}, {16, -1}), Scale(1), Zero(0), Scale(1), Zero(0)}, {I8({2}, {4, 127})});
-  CheckOp("qnn.rsqrt", {}, {U8({2}, {4, 0}), Scale(1), Zero(0), Scale(0.1), Zero(0)}, {U8({2}, {5, 255})});
-  CheckOp("qnn.hardswish", {}, {I8({3}, {-4, 1, 4}), Scale(1), Zero(0), Scale(0.5), Zero(0)}, {I8({3}, {0, 1, 8})});
-  CheckOp("qnn.tanh", {}, {I8({2}, {0, 100}), Scale(1), Zero(0), Scale(0.01), Zero(0)}, {I8({2}, {0, 100})});
+  CheckOp("qnn.leaky_relu", {{"alpha", 0.5}},
+          {U8({3}, {0, 9, 20}), Scale(1), Zero(10), Scale(1), Zero(10)}, {U8({3}, {5, 10, 20})});
+  CheckOp("qnn.abs", {}, {I8({2}, {-5, 5}), Scale(1), Zero(0), Scale(0.5), Zero(1)},
+          {I8({2}, {11, 11})});
+  CheckOp("qnn.sqrt", {}, {I8({2}, {16, -1}), Scale(1), Zero(0), Scale(1), Zero(0)},
+          {I8({2}, {4, 127})});
+  CheckOp("qnn.rsqrt", {}, {U8({2}, {4, 0}), Scale(1), Zero(0), Scale(0.1), Zero(0)},
+          {U8({2}, {5, 255})});
+  CheckOp("qnn.hardswish", {}, {I8({3}, {-4, 1, 4}), Scale(1), Zero(0), Scale(0.5), Zero(0)},
+          {I8({3}, {0, 1, 8})});
+  CheckOp("qnn.tanh", {}, {I8({2}, {0, 100}), Scale(1), Zero(0), Scale(0.01), Zero(0)},
+          {I8({2}, {0, 100})});
 }
 
 TEST_CASE("qnn products subtract zero points first") {
   const HostTensor x = U8({1, 2}, {5, 7}), w = I8({2, 2}, {1, 2, 3, 4});
   // (5 - 1, 7 - 1) times (w - 2)
-  CheckOp("qnn.dense", {{"units", 2}}, {x, w, Zero(1), Zero(2), Scale(1), Scale(1)}, {I32({1, 2}, {-4, 16})},
-          {.static_args = {1}});
-  CheckOp("qnn.dense", {}, {x, w, Zero(1), I32({2}, {0, 3}), Scale(1), F32({2}, {1, 1})}, {I32({1, 2}, {16, 6})},
-          {.static_args = {1, 3}});
-  CheckOp("qnn.batch_matmul", {{"transpose_b", true}},
-          {U8({1, 1, 2}, {5, 7}), I8({1, 2, 2}, {1, 2, 3, 4}), Zero(1), Zero(2), Scale(1), Scale(1)},
-          {I32({1, 1, 2}, {-4, 16})});
+  CheckOp("qnn.dense", {{"units", 2}}, {x, w, Zero(1), Zero(2), Scale(1), Scale(1)},
+          {I32({1, 2}, {-4, 16})}, {.static_args = {1}});
+  CheckOp("qnn.dense", {}, {x, w, Zero(1), I32({2}, {0, 3}), Scale(1), F32({2}, {1, 1})},
+          {I32({1, 2}, {16, 6})}, {.static_args = {1, 3}});
+  CheckOp(
+      "qnn.batch_matmul", {{"transpose_b", true}},
+      {U8({1, 1, 2}, {5, 7}), I8({1, 2, 2}, {1, 2, 3, 4}), Zero(1), Zero(2), Scale(1), Scale(1)},
+      {I32({1, 1, 2}, {-4, 16})});
   // Padding is the real zero, not the integer 0.
-  CheckOp("qnn.conv2d", {{"padding", List({0, 1})}, {"channels", 1}, {"kernel_size", List({1, 2})}},
-          {U8({1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
-          {I32({1, 1, 1, 3}, {20, 42, 4})});
-  CheckOp("qnn.conv2d_transpose", {{"channels", 1}, {"kernel_size", List({1, 2})}},
-          {U8({1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
-          {I32({1, 1, 1, 3}, {2, 24, 40})});
+  CheckOp(
+      "qnn.conv2d", {{"padding", List({0, 1})}, {"channels", 1}, {"kernel_size", List({1, 2})}},
+      {U8({1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
+      {I32({1, 1, 1, 3}, {20, 42, 4})});
+  CheckOp(
+      "qnn.conv2d_transpose", {{"channels", 1}, {"kernel_size", List({1, 2})}},
+      {U8({1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
+      {I32({1, 1, 1, 3}, {2, 24, 40})});
 }
 
 TEST_CASE("qnn.avg_pool2d averages integers; qnn.softmax stays near the real one") {
   CheckOp("qnn.avg_pool2d", {{"pool_size", List({1, 2})}},
-          {U8({1, 1, 1, 3}, {10, 13, 20}), Scale(1), Zero(0), Scale(1), Zero(0)}, {U8({1, 1, 1, 2}, {11, 16})});
-  const auto result = RunOp("qnn.softmax", {}, {I8({1, 3}, {0, 16, 32}), Scale(1.0 / 16), Zero(0), Scale(1.0 / 128), Zero(0)}, false);
+          {U8({1, 1, 1, 3}, {10, 13, 20}), Scale(1), Zero(0), Scale(1), Zero(0)},
+          {U8({1, 1, 1, 2}, {11, 16})});
+  const auto result =
+      RunOp("qnn.softmax", {},
+            {I8({1, 3}, {0, 16, 32}), Scale(1.0 / 16), Zero(0), Scale(1.0 / 128), Zero(0)}, false);
   REQUIRE(result.ok());
   const std::vector<double> got = Values((*result)[0]);
   const double sum = 1 + std::exp(1) + std::exp(2);
-  for (size_t i = 0; i < 3; ++i) CHECK(std::abs(got[i] / 128 - std::exp(static_cast<double>(i)) / sum) < 0.03);
+  for (size_t i = 0; i < 3; ++i)
+    CHECK(std::abs(got[i] / 128 - std::exp(static_cast<double>(i)) / sum) < 0.03);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Random numbers from an explicit generator (a uint64[10] key): random.threefry_generate random.threefry_split random.uniform
-// random.normal random.multinomial. All but the split return (next generator, values). The algorithm is in
-// kernels/runtime/random.cc. Stateless. Tested by random_test.cc.
+// Random numbers from an explicit generator (a uint64[10] key): random.threefry_generate
+// random.threefry_split random.uniform random.normal random.multinomial. All but the split return
+// (next generator, values). The algorithm is in kernels/runtime/random.cc. Stateless. Tested by
+// random_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -63,7 +64,8 @@ OpDef SplitOp() {
 // Arguments: key, then two scalars (low and high, or mean and scale).
 OpDef DistributionOp(std::string name, std::string builtin) {
   OpDef op = RandomOp(std::move(name), 3, std::move(builtin));
-  op.attrs = {Required("out_shape", AttrKind::kDims), Optional("out_dtype", AttrKind::kDType, "float32")};
+  op.attrs = {Required("out_shape", AttrKind::kDims),
+              Optional("out_dtype", AttrKind::kDType, "float32")};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(RequireGenerator(tc));
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, OutShape(tc.attrs()));

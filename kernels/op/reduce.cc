@@ -1,6 +1,7 @@
 // Reductions: sum mean variance max min prod all any argmax argmin.
-// Axes: None is all of them, [] none; `exclude` takes the others. Accumulation is in the input's dtype, so an integer mean
-// truncates and a float16 sum rounds at every step. Stateless. Tested by reduce_test.cc.
+// Axes: None is all of them, [] none; `exclude` takes the others. Accumulation is in the input's
+// dtype, so an integer mean truncates and a float16 sum rounds at every step. Stateless. Tested by
+// reduce_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -49,30 +50,29 @@ Tensor Reduction(const std::string& name, const ComputeContext& c, ReduceKind ki
   const std::vector<bool> reduced = *ReducedDims(c.attrs, rank);
   const bool keepdims = c.attrs.Bool("keepdims");
   const DType dtype = c.outputs[0].dtype;
-  return te::Compute(
-      name, ReducedShape(data->shape, reduced, keepdims), [&](const Indices& out) {
-        std::vector<te::Axis> axes;
-        Indices at;
-        size_t next = 0;
-        for (int d = 0; d < rank; ++d) {
-          if (!reduced[d]) {
-            at.push_back(out[next++]);
-            continue;
-          }
-          axes.push_back(te::MakeAxis(fmt::format("k{}", d), data->shape[d]));
-          at.push_back(te::AxisValue(axes.back()));
-          if (keepdims) ++next;
-        }
-        const bool is_arg = kind == ReduceKind::kArgMax || kind == ReduceKind::kArgMin;
-        Expr value;
-        if (axes.empty()) {
-          value = is_arg ? te::IntImm(0, dtype) : element(at);
-        } else {
-          const bool last = is_arg && c.attrs.Bool("select_last_index");
-          value = te::Reduce(kind, element(at), axes, dtype, last);
-        }
-        return finish ? finish(value) : value;
-      });
+  return te::Compute(name, ReducedShape(data->shape, reduced, keepdims), [&](const Indices& out) {
+    std::vector<te::Axis> axes;
+    Indices at;
+    size_t next = 0;
+    for (int d = 0; d < rank; ++d) {
+      if (!reduced[d]) {
+        at.push_back(out[next++]);
+        continue;
+      }
+      axes.push_back(te::MakeAxis(fmt::format("k{}", d), data->shape[d]));
+      at.push_back(te::AxisValue(axes.back()));
+      if (keepdims) ++next;
+    }
+    const bool is_arg = kind == ReduceKind::kArgMax || kind == ReduceKind::kArgMin;
+    Expr value;
+    if (axes.empty()) {
+      value = is_arg ? te::IntImm(0, dtype) : element(at);
+    } else {
+      const bool last = is_arg && c.attrs.Bool("select_last_index");
+      value = te::Reduce(kind, element(at), axes, dtype, last);
+    }
+    return finish ? finish(value) : value;
+  });
 }
 
 // The number of elements reduced into one.
@@ -106,7 +106,8 @@ OpDef ReduceOp(std::string name, ReduceKind kind) {
   op.fusion = FusionClass::kReduction;
   const bool logical = kind == ReduceKind::kAll || kind == ReduceKind::kAny;
   op.infer = [logical](TypeContext& tc) -> Result<OpResult> {
-    if (logical) RELAYVM_RETURN_IF_ERROR(nn::RequireSameDType(tc.tensor(0).dtype, DType::kBool, "data"));
+    if (logical)
+      RELAYVM_RETURN_IF_ERROR(nn::RequireSameDType(tc.tensor(0).dtype, DType::kBool, "data"));
     return InferReduction(tc, false);
   };
   op.compute = [name, kind](const ComputeContext& c) -> std::vector<Tensor> {
@@ -145,16 +146,17 @@ OpDef VarianceOp() {
     RELAYVM_RETURN_IF_ERROR(RequireRank(mean, data.rank(), "mean"));
     for (int d = 0; d < data.rank(); ++d) {
       if (mean.shape[d].is_const(1)) continue;
-      RELAYVM_RETURN_IF_ERROR(
-          tc.RequireEqual(data.shape[d], mean.shape[d], fmt::format("dimension {} of data and mean", d)));
+      RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(data.shape[d], mean.shape[d],
+                                              fmt::format("dimension {} of data and mean", d)));
     }
     return InferReduction(tc, false);
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const DType dtype = c.outputs[0].dtype;
-    const Tensor squares = te::Compute("variance_squares", c.inputs[0]->shape, [&](const Indices& at) {
-      return te::Load(c.inputs[0], at) - nn::LoadOnes(c.inputs[1], at);
-    });
+    const Tensor squares =
+        te::Compute("variance_squares", c.inputs[0]->shape, [&](const Indices& at) {
+          return te::Load(c.inputs[0], at) - nn::LoadOnes(c.inputs[1], at);
+        });
     return {Reduction(
         "variance", c, ReduceKind::kSum,
         [&](const Indices& at) {

@@ -5,28 +5,28 @@
 namespace relayvm::op_testing {
 namespace {
 
-const te::HostTensor kData = F32({2, 3}, {1, -2, 3, 4, 5, -6});
+te::HostTensor Data() { return F32({2, 3}, {1, -2, 3, 4, 5, -6}); }
 
 TEST_CASE("sum: axes, keepdims, exclude") {
-  CheckOp("sum", {}, {kData}, {F32({}, {5})});
-  CheckOp("sum", {{"axis", List({1})}}, {kData}, {F32({2}, {2, 3})});
-  CheckOp("sum", {{"axis", -2}}, {kData}, {F32({3}, {5, 3, -3})});
-  CheckOp("sum", {{"axis", List({0, 1})}, {"keepdims", true}}, {kData}, {F32({1, 1}, {5})});
-  CheckOp("sum", {{"axis", List({0})}, {"exclude", true}}, {kData}, {F32({2}, {2, 3})});
-  CheckOp("sum", {{"axis", List({})}}, {kData}, {kData});
+  CheckOp("sum", {}, {Data()}, {F32({}, {5})});
+  CheckOp("sum", {{"axis", List({1})}}, {Data()}, {F32({2}, {2, 3})});
+  CheckOp("sum", {{"axis", -2}}, {Data()}, {F32({3}, {5, 3, -3})});
+  CheckOp("sum", {{"axis", List({0, 1})}, {"keepdims", true}}, {Data()}, {F32({1, 1}, {5})});
+  CheckOp("sum", {{"axis", List({0})}, {"exclude", true}}, {Data()}, {F32({2}, {2, 3})});
+  CheckOp("sum", {{"axis", List({})}}, {Data()}, {Data()});
   CheckOp("sum", {{"axis", List({1})}}, {F32({2, 0}, {})}, {F32({2}, {0, 0})});
   CheckOp("sum", {}, {F32({}, {3})}, {F32({}, {3})});
-  CheckFails("sum", {{"axis", List({2})}}, {kData}, "out of range");
+  CheckFails("sum", {{"axis", List({2})}}, {Data()}, "out of range");
 }
 
 TEST_CASE("the other reductions") {
-  CheckOp("prod", {{"axis", List({1})}}, {kData}, {F32({2}, {-6, -120})});
-  CheckOp("max", {{"axis", List({0})}}, {kData}, {F32({3}, {4, 5, 3})});
-  CheckOp("min", {{"axis", List({0})}}, {kData}, {F32({3}, {1, -2, -6})});
+  CheckOp("prod", {{"axis", List({1})}}, {Data()}, {F32({2}, {-6, -120})});
+  CheckOp("max", {{"axis", List({0})}}, {Data()}, {F32({3}, {4, 5, 3})});
+  CheckOp("min", {{"axis", List({0})}}, {Data()}, {F32({3}, {1, -2, -6})});
   const te::HostTensor b = Bool({2, 2}, {1, 0, 1, 1});
   CheckOp("all", {{"axis", List({1})}}, {b}, {Bool({2}, {0, 1})});
   CheckOp("any", {{"axis", List({1})}, {"keepdims", true}}, {b}, {Bool({2, 1}, {1, 1})});
-  CheckFails("all", {}, {kData}, "bool");
+  CheckFails("all", {}, {Data()}, "bool");
 }
 
 TEST_CASE("max and min ignore NaN") {
@@ -36,7 +36,8 @@ TEST_CASE("max and min ignore NaN") {
 }
 
 TEST_CASE("mean divides in the input's dtype") {
-  CheckOp("mean", {{"axis", List({1})}}, {F32({2, 4}, {1, 2, 3, 4, 5, 6, 7, 9})}, {F32({2}, {2.5, 6.75})});
+  CheckOp("mean", {{"axis", List({1})}}, {F32({2, 4}, {1, 2, 3, 4, 5, 6, 7, 9})},
+          {F32({2}, {2.5, 6.75})});
   CheckOp("mean", {}, {I32({3}, {-1, -2, -4})}, {I32({}, {-2})});
 }
 

@@ -1,5 +1,5 @@
-// Scans: cumsum cumprod. Without an axis they run over all elements in row-major order and give a vector.
-// Computed in the result's dtype. Stateless. Tested by scan_test.cc.
+// Scans: cumsum cumprod. Without an axis they run over all elements in row-major order and give a
+// vector. Computed in the result's dtype. Stateless. Tested by scan_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"

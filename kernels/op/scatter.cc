@@ -1,6 +1,6 @@
-// Scatter: scatter_elements (ONNX ScatterElements) and scatter_nd (the index tuple stands along the first axis of indices).
-// An index out of range is an error when the program runs; a negative one counts from the end. Stateless.
-// Tested by scatter_test.cc.
+// Scatter: scatter_elements (ONNX ScatterElements) and scatter_nd (the index tuple stands along the
+// first axis of indices). An index out of range is an error when the program runs; a negative one
+// counts from the end. Stateless. Tested by scatter_test.cc.
 #include <array>
 #include <utility>
 
@@ -37,7 +37,8 @@ OpDef ScatterElementsOp() {
     RELAYVM_RETURN_IF_ERROR(NormalizeAxis(tc.attrs().Int("axis"), data.rank()).status());
     RELAYVM_RETURN_IF_ERROR(ModeNumber(tc.attrs().String("reduction")).status());
     for (int d = 0; d < data.rank(); ++d) {
-      if (updates.shape[d] == indices.shape[d]) continue;  // only as many updates as indices are used
+      if (updates.shape[d] == indices.shape[d])
+        continue;  // only as many updates as indices are used
       RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(updates.shape[d], indices.shape[d],
                                                 "the shapes of updates and indices"));
     }

@@ -1,5 +1,5 @@
-// Fourier transforms by their definition: dft (over the last axis, real and imaginary part apart) and stft.
-// Stateless. Tested by signal_test.cc.
+// Fourier transforms by their definition: dft (over the last axis, real and imaginary part apart)
+// and stft. Stateless. Tested by signal_test.cc.
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -14,7 +14,8 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// 2 pi a b / n in `dtype`. The product is reduced modulo n first, so the angle stays small and exact.
+// 2 pi a b / n in `dtype`. The product is reduced modulo n first, so the angle stays small and
+// exact.
 Expr Angle(const Expr& a, const Expr& b, const Expr& n, DType dtype) {
   return te::Const(2 * std::numbers::pi, dtype) *
          nn::Divide(te::Cast(FloorModExpr(a * b, n), dtype), te::Cast(n, dtype));
@@ -69,7 +70,8 @@ Result<StftPlan> PlanStft(const Attrs& attrs) {
   if (p.hop == -1) p.hop = p.n_fft / 4;
   if (p.window == -1) p.window = p.n_fft;
   if (p.n_fft < 1 || p.hop < 1 || p.window < 1 || p.window > p.n_fft) {
-    return Invalid("n_fft {}, hop_length {}, win_length {} are no frames", p.n_fft, p.hop, p.window);
+    return Invalid("n_fft {}, hop_length {}, win_length {} are no frames", p.n_fft, p.hop,
+                   p.window);
   }
   return p;
 }
@@ -86,7 +88,8 @@ OpDef StftOp() {
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
-    if (data.rank() < 1 || data.rank() > 2) return Invalid("data has rank {}, expected 1 or 2", data.rank());
+    if (data.rank() < 1 || data.rank() > 2)
+      return Invalid("data has rank {}, expected 1 or 2", data.rank());
     RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(1), 1, "window"));
     RELAYVM_ASSIGN_OR_RETURN(StftPlan p, PlanStft(tc.attrs()));
     RELAYVM_RETURN_IF_ERROR(
@@ -111,8 +114,7 @@ OpDef StftOp() {
       Indices from(i.begin(), i.end() - 3);
       from.push_back(i[rank - 2] * Int(p.hop) + at);
       const Expr angle = Angle(i[rank - 3], at, Int(p.window), dtype);
-      const Expr factor =
-          te::Select(i[rank - 1] == Int(0), Cos(angle), Negative(Sin(angle)));
+      const Expr factor = te::Select(i[rank - 1] == Int(0), Cos(angle), Negative(Sin(angle)));
       const Expr term = te::Cast(te::Load(window, {at}), dtype) * te::Load(data, from) * factor;
       return te::Reduce(te::ReduceKind::kSum, term, {k}, dtype) * te::Const(scale, dtype);
     })};

@@ -1,5 +1,6 @@
-// Sorting: sort argsort topk dyn.topk searchsorted. Sorts are stable in both directions: among equals the lower index comes first.
-// NaN counts as the largest value. Stateless. Tested by sort_test.cc.
+// Sorting: sort argsort topk dyn.topk searchsorted. Sorts are stable in both directions: among
+// equals the lower index comes first. NaN counts as the largest value. Stateless. Tested by
+// sort_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -9,7 +10,8 @@ namespace relayvm {
 namespace {
 
 std::vector<Dim> SortParams(const ComputeContext& c) {
-  return {CanonicalAxis(c.attrs.Int("axis"), c.inputs[0]->rank()), c.attrs.Bool("is_ascend") ? 1 : 0};
+  return {CanonicalAxis(c.attrs.Int("axis"), c.inputs[0]->rank()),
+          c.attrs.Bool("is_ascend") ? 1 : 0};
 }
 
 OpDef SortOp(std::string name, bool indices) {
@@ -27,8 +29,8 @@ OpDef SortOp(std::string name, bool indices) {
   return op;
 }
 
-// How many of the `extent` elements of a line `k` asks for: all of them when k < 1. Where only running tells which, the
-// formula is k + (extent - k) * [k < 1].
+// How many of the `extent` elements of a line `k` asks for: all of them when k < 1. Where only
+// running tells which, the formula is k + (extent - k) * [k < 1].
 Dim TopKExtent(const Dim& k, const Dim& extent) {
   if (k.is_any()) return extent;
   if (k.is_const()) return k.value() < 1 ? extent : k;

@@ -1,5 +1,5 @@
-// Operators whose results' sizes or contents follow the data: argwhere unique sparse_fill_empty_rows sparse_reshape.
-// Stateless. Tested by unique_test.cc.
+// Operators whose results' sizes or contents follow the data: argwhere unique
+// sparse_fill_empty_rows sparse_reshape. Stateless. Tested by unique_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -24,8 +24,8 @@ OpDef ArgWhereOp() {
   return op;
 }
 
-// (values, position of each value's first occurrence, each element's place among values, number of values[, counts]). All but the
-// number are as long as the data and padded.
+// (values, position of each value's first occurrence, each element's place among values, number of
+// values[, counts]). All but the number are as long as the data and padded.
 OpDef UniqueOp() {
   OpDef op;
   op.name = "unique";
@@ -46,8 +46,8 @@ OpDef UniqueOp() {
   return op;
 }
 
-// Arguments: indices (n, rank), values (n), dense_shape (rank), default (1). Results: indices and values with an entry for each row
-// that had none, and which rows those are.
+// Arguments: indices (n, rank), values (n), dense_shape (rank), default (1). Results: indices and
+// values with an entry for each row that had none, and which rows those are.
 OpDef SparseFillEmptyRowsOp() {
   OpDef op;
   op.name = "sparse_fill_empty_rows";
@@ -62,16 +62,15 @@ OpDef SparseFillEmptyRowsOp() {
     RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(2), 1, "dense_shape"));
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(values, tc.tensor(3)));
     if (tc.tensor(3).rank() > 1) return Invalid("default_value has rank {}", tc.tensor(3).rank());
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(indices.shape[0], values.shape[0],
-                                            "the number of indices and values"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(indices.shape[0], values.shape[0], "the number of indices and values"));
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(indices.shape[1], tc.tensor(2).shape[0],
                                             "the rank of indices and dense_shape"));
     RELAYVM_ASSIGN_OR_RETURN(Dim rows, tc.Element(2, 0));
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(rows, 0, "the rows of dense_shape"));
     const Dim total = tc.FreshSymbol("rows");
     return OpResult::Tuple({TensorType{{total, indices.shape[1]}, indices.dtype},
-                            TensorType{{total}, values.dtype},
-                            TensorType{{rows}, DType::kBool}});
+                            TensorType{{total}, values.dtype}, TensorType{{rows}, DType::kBool}});
   };
   op.upper_bound = [](const ComputeContext& c) -> std::vector<TensorType> {
     std::vector<TensorType> bounds(c.outputs.begin(), c.outputs.end());
@@ -83,7 +82,8 @@ OpDef SparseFillEmptyRowsOp() {
   return op;
 }
 
-// Arguments: indices (n, rank), the dense shape, the new one (with at most one -1). Results: indices, the new shape.
+// Arguments: indices (n, rank), the dense shape, the new one (with at most one -1). Results:
+// indices, the new shape.
 OpDef SparseReshapeOp() {
   OpDef op;
   op.name = "sparse_reshape";

@@ -1,7 +1,7 @@
-// Detection operators: vision.non_max_suppression vision.all_class_non_max_suppression vision.get_valid_counts vision.roi_align
-// vision.roi_pool vision.proposal vision.multibox_prior vision.multibox_transform_loc vision.yolo_reorg.
-// Results whose true size depends on the data are as large as they can be and padded, as in Relay. Stateless.
-// Tested by vision_test.cc.
+// Detection operators: vision.non_max_suppression vision.all_class_non_max_suppression
+// vision.get_valid_counts vision.roi_align vision.roi_pool vision.proposal vision.multibox_prior
+// vision.multibox_transform_loc vision.yolo_reorg. Results whose true size depends on the data are
+// as large as they can be and padded, as in Relay. Stateless. Tested by vision_test.cc.
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -26,7 +26,8 @@ Status RequireScalar(const TensorType& t, std::string_view what) {
   return OkStatus();
 }
 
-// --- Box selection -------------------------------------------------------------------------------------------------
+// --- Box selection
+// -------------------------------------------------------------------------------------------------
 
 OpDef GetValidCountsOp() {
   OpDef op;
@@ -72,8 +73,8 @@ OpDef NonMaxSuppressionOp() {
     // Without return_indices anything may stand for indices: it is not read.
     if (!tc.attrs().Bool("return_indices")) return OpResult(data);
     RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(2), "indices"));
-    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, tc.tensor(2).shape, {data.shape[0], data.shape[1]},
-                                              "indices and boxes"));
+    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, tc.tensor(2).shape,
+                                              {data.shape[0], data.shape[1]}, "indices and boxes"));
     return OpResult::Tuple({TensorType{{data.shape[0], data.shape[1]}, DType::kInt32},
                             TensorType{{data.shape[0], 1}, DType::kInt32}});
   };
@@ -101,7 +102,8 @@ OpDef AllClassNmsOp() {
     RELAYVM_RETURN_IF_ERROR(RequireFloat(boxes, "boxes"));
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(boxes, scores));
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(boxes.shape[0], scores.shape[0], "the batch"));
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(boxes.shape[1], scores.shape[2], "the number of boxes"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(boxes.shape[1], scores.shape[2], "the number of boxes"));
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(boxes.shape[2], 4, "the coordinates of a box"));
     for (size_t i = 2; i < 5; ++i) RELAYVM_RETURN_IF_ERROR(RequireScalar(tc.tensor(i), "a limit"));
     const std::string& format = tc.attrs().String("output_format");
@@ -119,13 +121,15 @@ OpDef AllClassNmsOp() {
                             TensorType{{batch}, DType::kInt64}});
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
-    return {c.attrs.String("output_format") == "onnx" ? "all_class_nms" : "all_class_nms_tensorflow",
-            {}};
+    return {
+        c.attrs.String("output_format") == "onnx" ? "all_class_nms" : "all_class_nms_tensorflow",
+        {}};
   };
   return op;
 }
 
-// --- Regions of interest -------------------------------------------------------------------------------------------
+// --- Regions of interest
+// -------------------------------------------------------------------------------------------
 
 // data (n, c, h, w) or (n, h, w, c), rois (r, 5): batch index, then two corners.
 Result<OpResult> InferRoi(TypeContext& tc) {
@@ -176,8 +180,8 @@ OpDef RoiPoolOp() {
               Optional("layout", AttrKind::kString, "NCHW")};
   op.infer = InferRoi;
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
-    return {"roi_pool", {Bits(c.attrs.Float("spatial_scale")),
-                         c.attrs.String("layout") == "NHWC" ? 1 : 0}};
+    return {"roi_pool",
+            {Bits(c.attrs.Float("spatial_scale")), c.attrs.String("layout") == "NHWC" ? 1 : 0}};
   };
   return op;
 }
@@ -220,11 +224,11 @@ OpDef ProposalOp() {
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     const Attrs& a = c.attrs;
     const std::vector<double> scales = a.Floats("scales"), ratios = a.Floats("ratios");
-    BuiltinCall call{"proposal",
-                     {a.Int("feature_stride"), a.Int("rpn_pre_nms_top_n"),
-                      a.Int("rpn_post_nms_top_n"), a.Int("rpn_min_size"),
-                      a.Bool("iou_loss") ? 1 : 0, Bits(a.Float("threshold")),
-                      static_cast<int64_t>(scales.size()), static_cast<int64_t>(ratios.size())}};
+    BuiltinCall call{
+        "proposal",
+        {a.Int("feature_stride"), a.Int("rpn_pre_nms_top_n"), a.Int("rpn_post_nms_top_n"),
+         a.Int("rpn_min_size"), a.Bool("iou_loss") ? 1 : 0, Bits(a.Float("threshold")),
+         static_cast<int64_t>(scales.size()), static_cast<int64_t>(ratios.size())}};
     for (double s : scales) call.params.push_back(Bits(s));
     for (double r : ratios) call.params.push_back(Bits(r));
     return call;
@@ -232,9 +236,11 @@ OpDef ProposalOp() {
   return op;
 }
 
-// --- Single-shot detection -----------------------------------------------------------------------------------------
+// --- Single-shot detection
+// -----------------------------------------------------------------------------------------
 
-// Anchor boxes for each pixel of a feature map, as (left, top, right, bottom) in parts of the image.
+// Anchor boxes for each pixel of a feature map, as (left, top, right, bottom) in parts of the
+// image.
 OpDef MultiboxPriorOp() {
   OpDef op;
   op.name = "vision.multibox_prior";
@@ -247,7 +253,8 @@ OpDef MultiboxPriorOp() {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 4));
     RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
-    const size_t sizes = tc.attrs().Floats("sizes").size(), ratios = tc.attrs().Floats("ratios").size();
+    const size_t sizes = tc.attrs().Floats("sizes").size(),
+                 ratios = tc.attrs().Floats("ratios").size();
     if (sizes < 1 || ratios < 1) return Invalid("sizes and ratios must not be empty");
     if (tc.attrs().Floats("steps").size() != 2 || tc.attrs().Floats("offsets").size() != 2) {
       return Invalid("steps and offsets must be two numbers");
@@ -267,7 +274,8 @@ OpDef MultiboxPriorOp() {
     const auto divide = [](Expr a, Expr b) {
       return te::Binary(te::BinaryOp::kDivide, std::move(a), std::move(b));
     };
-    // Half extents of the k-th box of a pixel: each size, then the first size under each further ratio.
+    // Half extents of the k-th box of a pixel: each size, then the first size under each further
+    // ratio.
     ExprList half_widths, half_heights;
     for (double size : sizes) {
       half_widths.push_back(divide(divide(real(size) * height, width), real(2)));
@@ -283,8 +291,7 @@ OpDef MultiboxPriorOp() {
       const ExprList at = Unravel(i[1], {shape[2], shape[3], Dim(per_pixel)});
       const auto center = [&](int axis, const Expr& extent) {
         const Expr position = te::Cast(at[axis], dtype) + real(offsets[axis]);
-        return steps[axis] > 0 ? position * real(steps[axis])
-                               : position * divide(real(1), extent);
+        return steps[axis] > 0 ? position * real(steps[axis]) : position * divide(real(1), extent);
       };
       const Expr is_x = FloorModExpr(i[2], Int(2)) == Int(0);
       const Expr middle = te::Select(is_x, center(1, width), center(0, height));
@@ -301,7 +308,8 @@ OpDef MultiboxTransformLocOp() {
   OpDef op;
   op.name = "vision.multibox_transform_loc";
   op.num_args = 3;
-  op.attrs = {Optional("clip", AttrKind::kBool, true), Optional("threshold", AttrKind::kFloat, 0.01),
+  op.attrs = {Optional("clip", AttrKind::kBool, true),
+              Optional("threshold", AttrKind::kFloat, 0.01),
               Optional("variances", AttrKind::kFloats, AttrList{0.1, 0.1, 0.2, 0.2}),
               Optional("keep_background", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -313,9 +321,10 @@ OpDef MultiboxTransformLocOp() {
     const Dim &batch = probability.shape[0], &n = probability.shape[2];
     RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, location.shape, {batch, n * 4}, "loc_pred"));
     RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, anchors.shape, {1, n, 4}, "anchors"));
-    if (tc.attrs().Floats("variances").size() != 4) return Invalid("variances must be four numbers");
-    return OpResult::Tuple({TensorType{{batch, n, 6}, probability.dtype},
-                            TensorType{{batch}, DType::kInt32}});
+    if (tc.attrs().Floats("variances").size() != 4)
+      return Invalid("variances must be four numbers");
+    return OpResult::Tuple(
+        {TensorType{{batch, n, 6}, probability.dtype}, TensorType{{batch}, DType::kInt32}});
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     BuiltinCall call{"multibox_transform_loc",
@@ -327,8 +336,8 @@ OpDef MultiboxTransformLocOp() {
   return op;
 }
 
-// Darknet's reorg: the result, read in order as (n, c, h, w) of the input's extents, takes from the data seen as
-// (n, c / stride^2, h * stride, w * stride).
+// Darknet's reorg: the result, read in order as (n, c, h, w) of the input's extents, takes from the
+// data seen as (n, c / stride^2, h * stride, w * stride).
 OpDef YoloReorgOp() {
   OpDef op;
   op.name = "vision.yolo_reorg";
@@ -363,7 +372,8 @@ OpDef YoloReorgOp() {
       const Expr block = FloorDivExpr(at[0], te::DimValue(groups));
       const Expr row = at[1] * Int(stride) + FloorDivExpr(block, Int(stride));
       const Expr column = at[2] * Int(stride) + FloorModExpr(block, Int(stride));
-      const Expr from = (group * te::DimValue(s[2] * stride) + row) * te::DimValue(s[3] * stride) + column;
+      const Expr from =
+          (group * te::DimValue(s[2] * stride) + row) * te::DimValue(s[3] * stride) + column;
       ExprList source = Unravel(from, {s[1], s[2], s[3]});
       source.insert(source.begin(), i[0]);
       return te::Load(x, source);

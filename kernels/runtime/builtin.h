@@ -1,10 +1,11 @@
-// Kernels written in C++: the few that are not tensor expressions (sort, top-k, cumsum, argwhere, unique, scatter, NMS ...).
-// They are part of the runtime library; programs name them, and the VM resolves the names when it loads a program.
+// Kernels written in C++: the few that are not tensor expressions (sort, top-k, cumsum, argwhere,
+// unique, scatter, NMS ...). They are part of the runtime library; programs name them, and the VM
+// resolves the names when it loads a program.
 //
-// They have the kernel ABI. args->buffers: inputs, outputs, then one int64[1] buffer a count that the kernel fills.
-// args->scalars: for each input, then each output (counts excluded): dtype, rank, dims...; then the call's parameters
-// (BuiltinCall::params). They check data (indices) and return an error code; they never write out of bounds.
-// Tested by builtin_test.cc.
+// They have the kernel ABI. args->buffers: inputs, outputs, then one int64[1] buffer a count that
+// the kernel fills. args->scalars: for each input, then each output (counts excluded): dtype, rank,
+// dims...; then the call's parameters (BuiltinCall::params). They check data (indices) and return
+// an error code; they never write out of bounds. Tested by builtin_test.cc.
 #pragma once
 
 #include <span>
@@ -17,6 +18,9 @@ namespace relayvm {
 struct Builtin {
   std::string_view name;  // "cumsum", "topk"
   RelayvmKernelFn fn;     // parallel range 0..1
+  // What a call must pass: tensors (inputs and outputs together), counts, parameters (proposal
+  // takes more).
+  int num_tensors, num_counts, num_params;
 };
 
 // All of them, ordered by name.

@@ -15,6 +15,14 @@ TEST_CASE("kernels are found by name") {
   CHECK((FindBuiltin("zzz") == nullptr));
 }
 
+TEST_CASE("the table says what a call must pass") {
+  for (const Builtin& b : Builtins()) {
+    CHECK(b.num_tensors >= 2);
+    CHECK(b.num_tensors <= CallArgs::kMaxTensors);
+    CHECK(b.num_counts == (b.name == "argwhere" || b.name == "sparse_fill_empty_rows" ? 1 : 0));
+  }
+}
+
 TEST_CASE("an empty range computes nothing") {
   int64_t marker = 7;
   void* buffers[] = {&marker, &marker};

@@ -1,5 +1,5 @@
-// How a C++ kernel reads its arguments (see builtin.h for their layout), and how it handles elements of any dtype.
-// Everything here is stateless. Tested through builtin_test.cc.
+// How a C++ kernel reads its arguments (see builtin.h for their layout), and how it handles
+// elements of any dtype. Everything here is stateless. Tested through builtin_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,8 @@ int32_t BuiltinEntry(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uin
   }
 }
 
-// --- Elements ------------------------------------------------------------------------------------------------------
+// --- Elements
+// ------------------------------------------------------------------------------------------------------
 
 struct Bool {
   uint8_t bits;
@@ -88,32 +89,47 @@ struct Bool {
 template <typename Fn>
 decltype(auto) DispatchDType(DType t, Fn&& fn) {
   switch (t) {
-    case DType::kBool: return fn.template operator()<Bool>();
-    case DType::kInt8: return fn.template operator()<int8_t>();
-    case DType::kInt16: return fn.template operator()<int16_t>();
-    case DType::kInt32: return fn.template operator()<int32_t>();
-    case DType::kInt64: return fn.template operator()<int64_t>();
-    case DType::kUInt8: return fn.template operator()<uint8_t>();
-    case DType::kUInt16: return fn.template operator()<uint16_t>();
-    case DType::kUInt32: return fn.template operator()<uint32_t>();
-    case DType::kUInt64: return fn.template operator()<uint64_t>();
-    case DType::kFloat16: return fn.template operator()<Float16>();
-    case DType::kBFloat16: return fn.template operator()<BFloat16>();
-    case DType::kFloat32: return fn.template operator()<float>();
-    case DType::kFloat64: return fn.template operator()<double>();
+    case DType::kBool:
+      return fn.template operator()<Bool>();
+    case DType::kInt8:
+      return fn.template operator()<int8_t>();
+    case DType::kInt16:
+      return fn.template operator()<int16_t>();
+    case DType::kInt32:
+      return fn.template operator()<int32_t>();
+    case DType::kInt64:
+      return fn.template operator()<int64_t>();
+    case DType::kUInt8:
+      return fn.template operator()<uint8_t>();
+    case DType::kUInt16:
+      return fn.template operator()<uint16_t>();
+    case DType::kUInt32:
+      return fn.template operator()<uint32_t>();
+    case DType::kUInt64:
+      return fn.template operator()<uint64_t>();
+    case DType::kFloat16:
+      return fn.template operator()<Float16>();
+    case DType::kBFloat16:
+      return fn.template operator()<BFloat16>();
+    case DType::kFloat32:
+      return fn.template operator()<float>();
+    case DType::kFloat64:
+      return fn.template operator()<double>();
   }
   return fn.template operator()<float>();
 }
 
-// The type that arithmetic on T uses: integers wrap as their unsigned 64-bit images, halves compute in float.
+// The type that arithmetic on T uses: integers wrap as their unsigned 64-bit images, halves compute
+// in float.
 template <typename T>
 constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 template <typename T>
 using Arithmetic = std::conditional_t<
     kIsHalf<T>, float,
-    std::conditional_t<std::is_same_v<T, Bool>, bool,
-                       std::conditional_t<std::is_floating_point_v<T>, T,
-                                          std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>>;
+    std::conditional_t<
+        std::is_same_v<T, Bool>, bool,
+        std::conditional_t<std::is_floating_point_v<T>, T,
+                           std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>>;
 
 // What geometric kernels compute float dtypes in.
 template <typename T>
@@ -141,7 +157,8 @@ T FromArithmetic(Arithmetic<T> x) {
   return static_cast<T>(x);
 }
 
-// Float to integer, toward zero; NaN gives 0 and what is out of range the nearest end (never undefined).
+// Float to integer, toward zero; NaN gives 0 and what is out of range the nearest end (never
+// undefined).
 inline int64_t TruncateToInt64(double x) {
   if (!(x == x)) return 0;
   if (x >= 0x1p63) return std::numeric_limits<int64_t>::max();
@@ -165,7 +182,8 @@ To ConvertElement(From from) {
 // Element i of a tensor of any dtype.
 template <typename To>
 To LoadAs(const TensorView& t, int64_t i) {
-  return DispatchDType(t.dtype, [&]<typename T>() { return ConvertElement<To>(t.as<const T>()[i]); });
+  return DispatchDType(t.dtype,
+                       [&]<typename T>() { return ConvertElement<To>(t.as<const T>()[i]); });
 }
 inline void StoreIndex(const TensorView& t, int64_t i, int64_t value) {
   DispatchDType(t.dtype, [&]<typename T>() { t.as<T>()[i] = ConvertElement<T>(value); });

@@ -1,5 +1,5 @@
-// float16 and bfloat16 in plain C++: storage types that convert to and from float, rounding to nearest even.
-// Tested by half_test.cc.
+// float16 and bfloat16 in plain C++: storage types that convert to and from float, rounding to
+// nearest even. Tested by half_test.cc.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,5 @@
-// The C++ kernels by file; builtin.cc lists them under their names. What each takes (inputs -> outputs; parameters) stands here.
+// The C++ kernels by file; builtin.cc lists them under their names. What each takes (inputs ->
+// outputs; parameters) stands here.
 #pragma once
 
 #include "kernels/runtime/call_args.h"
@@ -27,21 +28,25 @@ int32_t ScatterElements(const CallArgs& args);  // data, indices, updates -> out
 int32_t ScatterNd(const CallArgs& args);        // data, indices, updates -> out; mode
 
 // select.cc
-int32_t ArgWhere(const CallArgs& args);      // condition -> positions (n, rank); count: n
-int32_t Unique(const CallArgs& args);        // data -> values, first, inverse, number; sorted
-int32_t UniqueCounts(const CallArgs& args);  // data -> values, first, inverse, number, counts; sorted
+int32_t ArgWhere(const CallArgs& args);  // condition -> positions (n, rank); count: n
+int32_t Unique(const CallArgs& args);    // data -> values, first, inverse, number; sorted
+int32_t UniqueCounts(
+    const CallArgs& args);  // data -> values, first, inverse, number, counts; sorted
 
 // sparse.cc
-// indices, values, dense_shape, default -> indices, values, empty_row; counts: rows of the first two
+// indices, values, dense_shape, default -> indices, values, empty_row; counts: rows of the first
+// two
 int32_t SparseFillEmptyRows(const CallArgs& args);
 int32_t SparseReshape(const CallArgs& args);  // indices, shape, new_shape -> indices, shape
 
 // vision_nms.cc
-int32_t GetValidCounts(const CallArgs& args);  // data, threshold -> counts, data, positions; id, score
-// data, counts, positions, most, threshold -> data, or positions and counts; force_suppress, top_k, coord_start, score, id,
-// return_indices, invalid_to_bottom
+int32_t GetValidCounts(
+    const CallArgs& args);  // data, threshold -> counts, data, positions; id, score
+// data, counts, positions, most, threshold -> data, or positions and counts; force_suppress, top_k,
+// coord_start, score, id, return_indices, invalid_to_bottom
 int32_t NonMaxSuppression(const CallArgs& args);
-// boxes, scores, most per class, IoU threshold, score threshold -> (batch, class, box) rows, their number
+// boxes, scores, most per class, IoU threshold, score threshold -> (batch, class, box) rows, their
+// number
 int32_t AllClassNms(const CallArgs& args);
 // the same -> (class, box) rows, scores, numbers by batch
 int32_t AllClassNmsTensorflow(const CallArgs& args);
@@ -49,20 +54,23 @@ int32_t AllClassNmsTensorflow(const CallArgs& args);
 // vision_roi.cc; a real parameter is passed as the bits of a double
 int32_t RoiAlign(const CallArgs& args);  // data, rois -> out; scale, sample_ratio, NHWC, max
 int32_t RoiPool(const CallArgs& args);   // data, rois -> out; scale, NHWC
-int32_t Proposal(const CallArgs& args);  // class probability, box deltas, image info -> rois; see there
-int32_t MultiboxTransformLoc(const CallArgs& args);  // probability, location, anchors -> boxes, counts; see there
+int32_t Proposal(
+    const CallArgs& args);  // class probability, box deltas, image info -> rois; see there
+int32_t MultiboxTransformLoc(
+    const CallArgs& args);  // probability, location, anchors -> boxes, counts; see there
 
 // sparse_matrix.cc: a matrix is values, column indices, row starts
-int32_t SparseDense(const CallArgs& args);  // dense, matrix -> dense * matrix^T; sparse_lhs: transposed
+int32_t SparseDense(
+    const CallArgs& args);  // dense, matrix -> dense * matrix^T; sparse_lhs: transposed
 int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> 1x1 convolution; NHWC
 int32_t SparseAdd(const CallArgs& args);        // dense, matrix -> sum
 int32_t SparseTranspose(const CallArgs& args);  // matrix -> matrix
 
 // random.cc: a generator is uint64[10]; each kernel gives the next one first
-int32_t ThreefryGenerate(const CallArgs& args);  // generator -> generator, words
-int32_t ThreefrySplit(const CallArgs& args);     // generator -> generator, generator
-int32_t RandomUniform(const CallArgs& args);     // generator, low, high -> generator, numbers
-int32_t RandomNormal(const CallArgs& args);      // generator, mean, scale -> generator, numbers
+int32_t ThreefryGenerate(const CallArgs& args);   // generator -> generator, words
+int32_t ThreefrySplit(const CallArgs& args);      // generator -> generator, generator
+int32_t RandomUniform(const CallArgs& args);      // generator, low, high -> generator, numbers
+int32_t RandomNormal(const CallArgs& args);       // generator, mean, scale -> generator, numbers
 int32_t RandomMultinomial(const CallArgs& args);  // generator, probabilities -> generator, indices
 
 }  // namespace relayvm

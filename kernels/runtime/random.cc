@@ -1,8 +1,8 @@
-// The random numbers of Relay: Threefry-4x64 with 20 rounds over a key, a path of splits and a counter (Salmon et al. 2011;
-// Claessen and Palka 2013). A generator is uint64[10]:
+// The random numbers of Relay: Threefry-4x64 with 20 rounds over a key, a path of splits and a
+// counter (Salmon et al. 2011; Claessen and Palka 2013). A generator is uint64[10]:
 //     key 0..3 | path 4, 5 | counter 6, 7 | place of the next step in the path, one bit of 8, 9
-// Two things differ from the published cipher, and recorded programs depend on them: the mixing step adds its second word twice, and
-// the last key addition is left out. Tested by random_test.cc.
+// Two things differ from the published cipher, and recorded programs depend on them: the mixing
+// step adds its second word twice, and the last key addition is left out. Tested by random_test.cc.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -101,7 +101,8 @@ std::vector<uint64_t> Generate(Generator& g, int64_t count) {
 
 bool IsGenerator(const TensorView& t) { return t.dtype == DType::kUInt64 && t.size() == 10; }
 
-// Numbers in [0, 1): the highest bits of each word as a fraction; for float of the word's lower half.
+// Numbers in [0, 1): the highest bits of each word as a fraction; for float of the word's lower
+// half.
 template <typename R>
 std::vector<R> Uniform(Generator& g, int64_t count) {
   using Bits = std::conditional_t<std::is_same_v<R, float>, uint32_t, uint64_t>;
@@ -187,8 +188,8 @@ int32_t RandomNormal(const CallArgs& args) {
   });
 }
 
-// For each row of weights (negative ones count as 0): indices where the running sum of its probabilities first exceeds a uniform
-// number.
+// For each row of weights (negative ones count as 0): indices where the running sum of its
+// probabilities first exceeds a uniform number.
 int32_t RandomMultinomial(const CallArgs& args) {
   const TensorView &probabilities = args[1], &out = args[3];
   if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;

@@ -17,9 +17,10 @@ CallResult Generate(const Array& key, int64_t n) {
 // The words are those that Relay's own implementation gives.
 TEST_CASE("the recorded sequence, in whole blocks and with a rest") {
   CallResult r = Generate(Key(kOne), 7);
-  CHECK(r.outputs[1].as<uint64_t>() ==
-        Words{17177944308465414780u, 3733049263667422849u, 17198659010121151173u, 5672677121325786426u,
-              14101498703966615081u, 357814971985492536u, 17891668859032836076u});
+  CHECK(r.outputs[1].as<uint64_t>() == Words{17177944308465414780u, 3733049263667422849u,
+                                             17198659010121151173u, 5672677121325786426u,
+                                             14101498703966615081u, 357814971985492536u,
+                                             17891668859032836076u});
   r = Generate(r.outputs[0], 7);
   CHECK(r.outputs[1].as<uint64_t>()[0] == 5144832089476233313u);
   r = Generate(Key(kOne), 8);
@@ -46,7 +47,8 @@ TEST_CASE("a split extends the path by one bit") {
 }
 
 TEST_CASE("a counter without room moves on to a new path") {
-  const CallResult r = Generate(Key({1, 0, 0, 0, 0, 0, 0, ~uint64_t{0} - 2, uint64_t{1} << 63, 0}), 4);
+  const CallResult r =
+      Generate(Key({1, 0, 0, 0, 0, 0, 0, ~uint64_t{0} - 2, uint64_t{1} << 63, 0}), 4);
   const Words next = r.outputs[0].as<uint64_t>();
   CHECK(next[4] == uint64_t{1} << 63);
   CHECK(next[7] == 4);
@@ -77,11 +79,12 @@ TEST_CASE("uniform and normal numbers") {
 
 // Recorded from Relay.
 TEST_CASE("multinomial draws by weight") {
-  CallResult r = Call("random_multinomial",
-                      {Key({0x1180a, 0, 0, 0, 0, 0, 0, 0, uint64_t{1} << 63, 0}),
-                       Make<float>({2, 5}, {0.48946375f, 0.4087515f, 0.25593305f, 0.72528195f, 0.14314866f,
-                                            0.9848917f, 0.42383355f, 0.15872407f, 0.8016902f, 0.7772825f})},
-                      {Empty<uint64_t>({10}), Empty<int32_t>({2, 1})}, {});
+  CallResult r =
+      Call("random_multinomial",
+           {Key({0x1180a, 0, 0, 0, 0, 0, 0, 0, uint64_t{1} << 63, 0}),
+            Make<float>({2, 5}, {0.48946375f, 0.4087515f, 0.25593305f, 0.72528195f, 0.14314866f,
+                                 0.9848917f, 0.42383355f, 0.15872407f, 0.8016902f, 0.7772825f})},
+           {Empty<uint64_t>({10}), Empty<int32_t>({2, 1})}, {});
   CHECK(r.outputs[1].as<int32_t>() == std::vector<int32_t>{4, 1});
 }
 

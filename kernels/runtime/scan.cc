@@ -1,4 +1,5 @@
-// Running sums and products along an axis, in the output's dtype (halves round at every step). Tested by scan_test.cc.
+// Running sums and products along an axis, in the output's dtype (halves round at every step).
+// Tested by scan_test.cc.
 #include "kernels/runtime/kernels.h"
 
 namespace relayvm {
@@ -28,7 +29,8 @@ struct Multiply {
   }
 };
 
-// Runs of `inner` neighbouring scans advance together, so that memory is read in order. load(i) is element i as T.
+// Runs of `inner` neighbouring scans advance together, so that memory is read in order. load(i) is
+// element i as T.
 template <typename Op, typename T, typename Load>
 void Scan(const Load& load, T* out, const AxisSplit& s, bool exclusive) {
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
@@ -55,7 +57,8 @@ int32_t RunScan(const CallArgs& args) {
   const TensorView& out = args[1];
   const int64_t axis = args.param(0);
   const bool exclusive = args.param(1) != 0;
-  const AxisSplit split = axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
+  const AxisSplit split =
+      axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
   DispatchDType(out.dtype, [&]<typename T>() {
     if (in.dtype == out.dtype) {
       Scan<Op, T>([&](int64_t i) { return in.as<const T>()[i]; }, out.as<T>(), split, exclusive);

@@ -1,5 +1,6 @@
-// Scatter kernels: the output starts as the data; each update is written or combined at the place its indices name. An index out
-// of range is an error, before anything outside is touched. Tested by scatter_test.cc.
+// Scatter kernels: the output starts as the data; each update is written or combined at the place
+// its indices name. An index out of range is an error, before anything outside is touched. Tested
+// by scatter_test.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -21,14 +22,24 @@ void Combine(T& to, T from, ScatterMode mode) {
     }
   };
   switch (mode) {
-    case ScatterMode::kUpdate: to = from; return;
-    case ScatterMode::kAdd: to = FromArithmetic<T>(static_cast<A>(wrap(a) + wrap(b))); return;
-    case ScatterMode::kMul: to = FromArithmetic<T>(static_cast<A>(wrap(a) * wrap(b))); return;
+    case ScatterMode::kUpdate:
+      to = from;
+      return;
+    case ScatterMode::kAdd:
+      to = FromArithmetic<T>(static_cast<A>(wrap(a) + wrap(b)));
+      return;
+    case ScatterMode::kMul:
+      to = FromArithmetic<T>(static_cast<A>(wrap(a) * wrap(b)));
+      return;
     case ScatterMode::kMean:
       to = FromArithmetic<T>(static_cast<A>(static_cast<A>(wrap(a) + wrap(b)) / 2));
       return;
-    case ScatterMode::kMin: to = FromArithmetic<T>(b < a ? b : a); return;
-    case ScatterMode::kMax: to = FromArithmetic<T>(b > a ? b : a); return;
+    case ScatterMode::kMin:
+      to = FromArithmetic<T>(b < a ? b : a);
+      return;
+    case ScatterMode::kMax:
+      to = FromArithmetic<T>(b > a ? b : a);
+      return;
   }
 }
 
@@ -69,7 +80,8 @@ int32_t ScatterElements(const CallArgs& args) {
     for (int64_t flat = 0; flat < total; ++flat) {
       const int64_t index = ResolveIndex(LoadAs<int64_t>(indices, flat), data.dims[axis]);
       if (index < 0) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
-      // The position of `flat` within data (with the index in place of the axis) and within updates.
+      // The position of `flat` within data (with the index in place of the axis) and within
+      // updates.
       int64_t rest = flat, at = 0, stride = 1, source = 0, source_stride = 1;
       for (int d = data.rank; d-- > 0;) {
         const int64_t position = rest % indices.dims[d];
@@ -85,9 +97,9 @@ int32_t ScatterElements(const CallArgs& args) {
   });
 }
 
-// indices is (m, y...), updates (y..., data.shape[m:]...): each column of indices names a slice of data. Relay's relation also lets
-// updates have further axes where indices name every axis of data; then a column counts in steps of these axes' size, and what
-// falls behind the data is dropped.
+// indices is (m, y...), updates (y..., data.shape[m:]...): each column of indices names a slice of
+// data. Relay's relation also lets updates have further axes where indices name every axis of data;
+// then a column counts in steps of these axes' size, and what falls behind the data is dropped.
 int32_t ScatterNd(const CallArgs& args) {
   const TensorView& data = args[0];
   const TensorView& indices = args[1];

@@ -34,7 +34,8 @@ int32_t ArgWhere(const CallArgs& args) {
 
 namespace {
 
-// Equal keys are neighbours after sorting (key, index), the first of each group being its first occurrence.
+// Equal keys are neighbours after sorting (key, index), the first of each group being its first
+// occurrence.
 int32_t RunUnique(const CallArgs& args, const TensorView* counts) {
   const TensorView& data = args[0];
   const TensorView &values = args[1], &first = args[2], &inverse = args[3], &number = args[4];
@@ -44,9 +45,8 @@ int32_t RunUnique(const CallArgs& args, const TensorView* counts) {
   LoadKeys(data, 0, 1, n, keys.data());
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
   struct Group {
     int64_t first, begin, end;  // begin..end in `order`
   };

@@ -4,12 +4,14 @@ namespace relayvm::builtin_testing {
 namespace {
 
 TEST_CASE("argwhere lists non-zero positions in row-major order") {
-  CallResult r = Call("argwhere", {Make<float>({2, 3}, {0, 1, 0, -2, 0, 3})}, {Empty<int32_t>({6, 2})}, {}, 1);
+  CallResult r =
+      Call("argwhere", {Make<float>({2, 3}, {0, 1, 0, -2, 0, 3})}, {Empty<int32_t>({6, 2})}, {}, 1);
   CHECK(r.counts == std::vector<int64_t>{3});
   std::vector<int32_t> found = r.outputs[0].as<int32_t>();
   found.resize(6);
   CHECK(found == std::vector<int32_t>{0, 1, 1, 0, 1, 2});
-  r = Call("argwhere", {Make<Bool>({2}, {Bool(false), Bool(false)})}, {Empty<int32_t>({2, 1})}, {}, 1);
+  r = Call("argwhere", {Make<Bool>({2}, {Bool(false), Bool(false)})}, {Empty<int32_t>({2, 1})}, {},
+           1);
   CHECK(r.counts[0] == 0);
   r = Call("argwhere", {Make<int32_t>({}, {5})}, {Empty<int32_t>({1, 0})}, {}, 1);
   CHECK(r.counts[0] == 1);
@@ -34,8 +36,9 @@ TEST_CASE("unique, sorted or by first occurrence") {
 }
 
 TEST_CASE("unique of nothing") {
-  const CallResult r = Call("unique", {Empty<float>({0})},
-                            {Empty<float>({0}), Empty<int32_t>({0}), Empty<int32_t>({0}), Empty<int32_t>({1})}, {1});
+  const CallResult r =
+      Call("unique", {Empty<float>({0})},
+           {Empty<float>({0}), Empty<int32_t>({0}), Empty<int32_t>({0}), Empty<int32_t>({1})}, {1});
   CHECK(r.outputs[3].as<int32_t>() == std::vector<int32_t>{0});
 }
 

@@ -1,5 +1,6 @@
-// Sorting kernels. Elements become 64-bit keys of the same order (SortKey), so one piece of code serves every dtype; what is
-// written out is read back from the data by index. Ties keep their order, for ascending and descending. Tested by sort_test.cc.
+// Sorting kernels. Elements become 64-bit keys of the same order (SortKey), so one piece of code
+// serves every dtype; what is written out is read back from the data by index. Ties keep their
+// order, for ascending and descending. Tested by sort_test.cc.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -31,7 +32,8 @@ void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_
   std::memcpy(to.data + j * bytes, from.data + i * bytes, static_cast<size_t>(bytes));
 }
 
-// The first k of each line of `in` along `axis`, in order, into `values` and `indices` (null: not wanted).
+// The first k of each line of `in` along `axis`, in order, into `values` and `indices` (null: not
+// wanted).
 int32_t SortLines(const TensorView& in, int axis, bool ascending, const TensorView* values,
                   const TensorView* indices) {
   const AxisSplit split = SplitAt(in, axis);

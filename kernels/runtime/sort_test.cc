@@ -19,7 +19,8 @@ TEST_CASE("sort and argsort along an axis; ties keep their order both ways") {
 
 TEST_CASE("sort keeps every bit of wide integers, and puts NaN last") {
   const int64_t big = int64_t{1} << 62;
-  CallResult r = Call("sort", {Make<int64_t>({3}, {big + 1, -big, big})}, {Empty<int64_t>({3})}, {0, 1});
+  CallResult r =
+      Call("sort", {Make<int64_t>({3}, {big + 1, -big, big})}, {Empty<int64_t>({3})}, {0, 1});
   CHECK(r.outputs[0].as<int64_t>() == std::vector<int64_t>{-big, big, big + 1});
   r = Call("argsort", {Make<float>({4}, {NAN, 1, INFINITY, -1})}, {Empty<int32_t>({4})}, {0, 1});
   CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{3, 1, 2, 0});
@@ -42,9 +43,9 @@ TEST_CASE("topk takes the first k of the order") {
 }
 
 TEST_CASE("searchsorted in one line for all or one line each") {
-  CallResult r = Call("searchsorted",
-                      {Make<float>({4}, {1, 2, 2, 3}), Make<float>({2, 2}, {2, 0, 9, 3})},
-                      {Empty<int32_t>({2, 2})}, {0});
+  CallResult r =
+      Call("searchsorted", {Make<float>({4}, {1, 2, 2, 3}), Make<float>({2, 2}, {2, 0, 9, 3})},
+           {Empty<int32_t>({2, 2})}, {0});
   CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{1, 0, 4, 3});
   r = Call("searchsorted",
            {Make<float>({2, 2}, {1, 2, 5, 6}), Make<float>({2, 3}, {2, 1, 0, 5, 6, 7})},

@@ -1,4 +1,5 @@
-// Kernels on sparse tensors: COO (a row of indices for each value) and CSR / BSR matrices. Tested by sparse_test.cc.
+// Kernels on sparse tensors: COO (a row of indices for each value) and CSR / BSR matrices. Tested
+// by sparse_test.cc.
 #include <cstring>
 #include <vector>
 
@@ -6,7 +7,8 @@
 
 namespace relayvm {
 
-// Each row of the dense shape without an entry gets one, at column 0, with the default value. Entries of a row keep their order.
+// Each row of the dense shape without an entry gets one, at column 0, with the default value.
+// Entries of a row keep their order.
 int32_t SparseFillEmptyRows(const CallArgs& args) {
   const TensorView &indices = args[0], &values = args[1], &fill = args[3];
   const TensorView &out_indices = args[4], &out_values = args[5], &empty_row = args[6];
@@ -77,7 +79,8 @@ int32_t SparseReshape(const CallArgs& args) {
     StoreIndex(out_shape, d, new_shape[d]);
   }
   if (old_shape == new_shape) {  // as they are, even where an index lies outside its extent
-    for (int64_t i = 0; i < entries * to; ++i) StoreIndex(out_indices, i, LoadAs<int64_t>(indices, i));
+    for (int64_t i = 0; i < entries * to; ++i)
+      StoreIndex(out_indices, i, LoadAs<int64_t>(indices, i));
     return RELAYVM_KERNEL_OK;
   }
   for (int64_t e = 0; e < entries; ++e) {

@@ -1,5 +1,5 @@
-// Kernels on CSR and BSR matrices: values (nnz) or (blocks, rows, columns of a block), column indices, and where each row of
-// (blocks of) entries begins. Tested by sparse_test.cc.
+// Kernels on CSR and BSR matrices: values (nnz) or (blocks, rows, columns of a block), column
+// indices, and where each row of (blocks of) entries begins. Tested by sparse_test.cc.
 #include <cstring>
 #include <vector>
 
@@ -17,21 +17,25 @@ struct SparseMatrix {
   int64_t rows() const { return static_cast<int64_t>(starts.size()) - 1; }  // of blocks
 
   // False when an index is out of range for `width` columns of elements (-1: any).
-  bool Load(const TensorView& v, const TensorView& indices, const TensorView& indptr, int64_t width) {
+  bool Load(const TensorView& v, const TensorView& indices, const TensorView& indptr,
+            int64_t width) {
     values = &v;
     if (v.rank == 3) {
       block_rows = v.dims[1];
       block_columns = v.dims[2];
     }
     const int64_t entries = v.dims[0];
-    if (indptr.size() < 1 || indices.size() != entries || block_rows < 1 || block_columns < 1) return false;
+    if (indptr.size() < 1 || indices.size() != entries || block_rows < 1 || block_columns < 1)
+      return false;
     for (int64_t i = 0; i < indices.size(); ++i) {
       columns.push_back(LoadAs<int64_t>(indices, i));
-      if (columns.back() < 0 || (width >= 0 && (columns.back() + 1) * block_columns > width)) return false;
+      if (columns.back() < 0 || (width >= 0 && (columns.back() + 1) * block_columns > width))
+        return false;
     }
     for (int64_t i = 0; i < indptr.size(); ++i) {
       starts.push_back(LoadAs<int64_t>(indptr, i));
-      if (starts.back() < 0 || starts.back() > entries || (i > 0 && starts[i] < starts[i - 1])) return false;
+      if (starts.back() < 0 || starts.back() > entries || (i > 0 && starts[i] < starts[i - 1]))
+        return false;
     }
     return true;
   }
@@ -54,8 +58,8 @@ void ForEach(const SparseMatrix& m, const Fn& fn) {
 
 // out[at(m, row)] += dense[m, column] * value, over m.
 template <typename Out>
-int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, int64_t depth, const TensorView& out,
-                 const Out& at) {
+int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, int64_t depth,
+                 const TensorView& out, const Out& at) {
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
@@ -64,7 +68,8 @@ int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, 
       const Arithmetic<T> factor = ToArithmetic(w[value]);
       for (int64_t m = 0; m < lines; ++m) {
         T& sum = to[at(m, row)];
-        sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(ToArithmetic(sum) + ToArithmetic(x[m * depth + column]) * factor));
+        sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(
+            ToArithmetic(sum) + ToArithmetic(x[m * depth + column]) * factor));
       }
     });
     return RELAYVM_KERNEL_OK;
@@ -131,8 +136,8 @@ int32_t SparseAdd(const CallArgs& args) {
     }
     ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
       T& to = out.as<T>()[row * width + column];
-      to = FromArithmetic<T>(
-          static_cast<Arithmetic<T>>(ToArithmetic(to) + ToArithmetic(s.values->as<const T>()[value])));
+      to = FromArithmetic<T>(static_cast<Arithmetic<T>>(
+          ToArithmetic(to) + ToArithmetic(s.values->as<const T>()[value])));
     });
     return RELAYVM_KERNEL_OK;
   });
@@ -142,7 +147,8 @@ int32_t SparseAdd(const CallArgs& args) {
 int32_t SparseTranspose(const CallArgs& args) {
   SparseMatrix s;
   const int64_t rows = args[2].size() - 1;
-  if (args[0].rank != 1 || !s.Load(args[0], args[1], args[2], rows)) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  if (args[0].rank != 1 || !s.Load(args[0], args[1], args[2], rows))
+    return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const TensorView &values = args[3], &indices = args[4], &indptr = args[5];
   std::vector<int64_t> next(static_cast<size_t>(rows) + 1, 0);
   for (int64_t c : s.columns) ++next[c + 1];

@@ -16,7 +16,8 @@ TEST_CASE("sparse_fill_empty_rows gives each empty row an entry") {
     return Call("sparse_fill_empty_rows",
                 {Make<int64_t>({n, 2}, indices), Make<int64_t>({n}, values),
                  Make<int64_t>({2}, {dense_rows, 9}), Make<int64_t>({1}, {-1})},
-                {Empty<int64_t>({n + dense_rows, 2}), Empty<int64_t>({n + dense_rows}), Empty<Bool>({dense_rows})},
+                {Empty<int64_t>({n + dense_rows, 2}), Empty<int64_t>({n + dense_rows}),
+                 Empty<Bool>({dense_rows})},
                 {}, 1);
   };
   CallResult r = call({0, 0, 2}, 4);
@@ -35,7 +36,8 @@ TEST_CASE("sparse_fill_empty_rows gives each empty row an entry") {
 TEST_CASE("sparse_reshape keeps positions, and infers one extent") {
   const auto call = [](const Ints& wanted) {
     return Call("sparse_reshape",
-                {Make<int64_t>({2, 2}, {0, 5, 1, 2}), Make<int64_t>({2}, {2, 6}), Make<int64_t>({3}, wanted)},
+                {Make<int64_t>({2, 2}, {0, 5, 1, 2}), Make<int64_t>({2}, {2, 6}),
+                 Make<int64_t>({3}, wanted)},
                 {Empty<int64_t>({2, 3}), Empty<int64_t>({3})}, {});
   };
   const CallResult r = call({3, -1, 2});
@@ -56,31 +58,36 @@ struct Csr {
 TEST_CASE("products with a CSR matrix") {
   const Csr m;
   const Array x = Make<float>({2, 3}, {1, 2, 3, 4, 5, 6});
-  CallResult r = Call("sparse_dense", {x, m.values, m.columns, m.starts}, {Empty<float>({2, 3})}, {0});
+  CallResult r =
+      Call("sparse_dense", {x, m.values, m.columns, m.starts}, {Empty<float>({2, 3})}, {0});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 0, 6, 16, 0, 15});
   r = Call("sparse_dense", {x, m.values, m.columns, m.starts}, {Empty<float>({3, 2})}, {1});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 16, 0, 0, 6, 15});
-  r = Call("sparse_conv2d", {Make<float>({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6}), m.values, m.columns, m.starts},
+  r = Call("sparse_conv2d",
+           {Make<float>({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6}), m.values, m.columns, m.starts},
            {Empty<float>({1, 2, 1, 3})}, {1});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 0, 6, 16, 0, 15});
-  r = Call("sparse_conv2d", {Make<float>({1, 3, 1, 2}, {1, 4, 2, 5, 3, 6}), m.values, m.columns, m.starts},
+  r = Call("sparse_conv2d",
+           {Make<float>({1, 3, 1, 2}, {1, 4, 2, 5, 3, 6}), m.values, m.columns, m.starts},
            {Empty<float>({1, 3, 1, 2})}, {0});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 16, 0, 0, 6, 15});
 }
 
 TEST_CASE("products with a BSR matrix") {
   // One block [[1, 2], [3, 4]] at block row 0, block column 1 of a 2 x 4 matrix.
-  const CallResult r = Call("sparse_dense",
-                            {Make<float>({1, 4}, {1, 1, 10, 100}), Make<float>({1, 2, 2}, {1, 2, 3, 4}),
-                             Make<int32_t>({1}, {1}), Make<int32_t>({2}, {0, 1})},
-                            {Empty<float>({1, 2})}, {0});
+  const CallResult r =
+      Call("sparse_dense",
+           {Make<float>({1, 4}, {1, 1, 10, 100}), Make<float>({1, 2, 2}, {1, 2, 3, 4}),
+            Make<int32_t>({1}, {1}), Make<int32_t>({2}, {0, 1})},
+           {Empty<float>({1, 2})}, {0});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{210, 430});
 }
 
 TEST_CASE("sum and transpose of a CSR matrix") {
   const Csr m;
-  CallResult r = Call("sparse_add", {Make<float>({3, 3}, std::vector<float>(9, 1)), m.values, m.columns, m.starts},
-                      {Empty<float>({3, 3})}, {});
+  CallResult r = Call(
+      "sparse_add", {Make<float>({3, 3}, std::vector<float>(9, 1)), m.values, m.columns, m.starts},
+      {Empty<float>({3, 3})}, {});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{2, 1, 3, 1, 1, 1, 1, 4, 1});
   r = Call("sparse_transpose", {m.values, m.columns, m.starts},
            {Empty<float>({3}), Empty<int32_t>({3}), Empty<int32_t>({4})}, {});
@@ -93,9 +100,12 @@ TEST_CASE("a malformed matrix is an error") {
   const Csr m;
   const Array x = Make<float>({1, 3}, {1, 2, 3});
   const std::vector<Array> out = {Empty<float>({1, 3})};
-  CHECK(Call("sparse_dense", {x, m.values, Make<int32_t>({3}, {0, 3, 1}), m.starts}, out, {0}).error != 0);
-  CHECK(Call("sparse_dense", {x, m.values, m.columns, Make<int32_t>({4}, {0, 2, 1, 3})}, out, {0}).error != 0);
-  CHECK(Call("sparse_dense", {x, m.values, m.columns, Make<int32_t>({4}, {0, 2, 2, 4})}, out, {0}).error != 0);
+  CHECK(Call("sparse_dense", {x, m.values, Make<int32_t>({3}, {0, 3, 1}), m.starts}, out, {0})
+            .error != 0);
+  CHECK(Call("sparse_dense", {x, m.values, m.columns, Make<int32_t>({4}, {0, 2, 1, 3})}, out, {0})
+            .error != 0);
+  CHECK(Call("sparse_dense", {x, m.values, m.columns, Make<int32_t>({4}, {0, 2, 2, 4})}, out, {0})
+            .error != 0);
 }
 
 }  // namespace

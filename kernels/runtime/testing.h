@@ -1,4 +1,5 @@
-// What the tests of C++ kernels share: tensors on plain vectors and a call that watches the bytes around each output. For tests only.
+// What the tests of C++ kernels share: tensors on plain vectors and a call that watches the bytes
+// around each output. For tests only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -67,6 +68,12 @@ inline CallResult Call(const std::string& name, const std::vector<Array>& inputs
   constexpr std::byte kMark{0xA5};
   const RelayvmKernelFn fn = FindBuiltin(name);
   REQUIRE_MESSAGE((fn != nullptr), name);
+  for (const Builtin& b : Builtins()) {
+    if (b.name != name) continue;
+    REQUIRE(b.num_tensors == static_cast<int>(inputs.size() + outputs.size()));
+    REQUIRE(b.num_counts == num_counts);
+    REQUIRE(b.num_params <= static_cast<int>(params.size()));
+  }
   CallResult result;
   std::vector<void*> buffers;
   std::vector<int64_t> scalars;

@@ -1,4 +1,5 @@
-// Kernels that select boxes: get_valid_counts, non_max_suppression, all_class_non_max_suppression. Tested by vision_test.cc.
+// Kernels that select boxes: get_valid_counts, non_max_suppression, all_class_non_max_suppression.
+// Tested by vision_test.cc.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -22,10 +23,10 @@ Box MakeBox(const Load& at) {
 // Intersection over union, 0 when the union is empty.
 template <typename T>
 T Overlap(const Box& a, const Box& b) {
-  const T w = std::max<T>(0, static_cast<T>(std::min(a.right, b.right)) -
-                                 static_cast<T>(std::max(a.left, b.left)));
-  const T h = std::max<T>(0, static_cast<T>(std::min(a.bottom, b.bottom)) -
-                                 static_cast<T>(std::max(a.top, b.top)));
+  const T w = std::max<T>(
+      0, static_cast<T>(std::min(a.right, b.right)) - static_cast<T>(std::max(a.left, b.left)));
+  const T h = std::max<T>(
+      0, static_cast<T>(std::min(a.bottom, b.bottom)) - static_cast<T>(std::max(a.top, b.top)));
   const auto area = [](const Box& box) {
     return (static_cast<T>(box.right) - static_cast<T>(box.left)) *
            (static_cast<T>(box.bottom) - static_cast<T>(box.top));
@@ -74,8 +75,8 @@ struct NmsOptions {
   double threshold;
 };
 
-// One batch of non_max_suppression: `rows` receives the boxes in order of score with the suppressed ones -1, `boxes_at` their positions
-// in the data (-1: suppressed).
+// One batch of non_max_suppression: `rows` receives the boxes in order of score with the suppressed
+// ones -1, `boxes_at` their positions in the data (-1: suppressed).
 template <typename T>
 void SuppressBatch(const T* data, int64_t boxes, int64_t width, int64_t valid, const NmsOptions& o,
                    T* rows, std::vector<int64_t>& boxes_at) {
@@ -106,8 +107,9 @@ void SuppressBatch(const T* data, int64_t boxes, int64_t width, int64_t valid, c
     bool valid_box = o.most < 0 || static_cast<int64_t>(kept.size()) < o.most;
     if (valid_box) {
       if (!(ToArithmetic(row[o.score]) > 0)) continue;  // neither kept nor suppressed
-      const Kept self = {MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[o.coordinates + k])); }),
-                         o.id < 0 ? 0 : static_cast<double>(ToArithmetic(row[o.id]))};
+      const Kept self = {
+          MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[o.coordinates + k])); }),
+          o.id < 0 ? 0 : static_cast<double>(ToArithmetic(row[o.id]))};
       for (const Kept& k : kept) {
         if (o.id >= 0 && !(k.id >= 0)) continue;
         if (!o.force_suppress && o.id >= 0 && self.id != k.id) continue;
@@ -168,7 +170,8 @@ int32_t NonMaxSuppression(const CallArgs& args) {
       for (int64_t j = 0; j < boxes; ++j) {
         if (!(ToArithmetic(rows[j * width]) >= 0)) continue;
         if (j != found) {
-          std::memcpy(rows + found * width, rows + j * width, static_cast<size_t>(width) * sizeof(T));
+          std::memcpy(rows + found * width, rows + j * width,
+                      static_cast<size_t>(width) * sizeof(T));
         }
         ++found;
       }
@@ -263,7 +266,8 @@ int32_t AllClassNmsTensorflow(const CallArgs& args) {
     const int64_t at = b * out.dims[1] + found[b]++;
     StoreIndex(out, at * 2, c);
     StoreIndex(out, at * 2 + 1, d.box);
-    DispatchDType(scores.dtype, [&]<typename T>() { scores.as<T>()[at] = ConvertElement<T>(d.score); });
+    DispatchDType(scores.dtype,
+                  [&]<typename T>() { scores.as<T>()[at] = ConvertElement<T>(d.score); });
   });
   for (size_t b = 0; b < found.size(); ++b) StoreIndex(counts, static_cast<int64_t>(b), found[b]);
   return error;

@@ -1,5 +1,5 @@
-// Kernels on regions of interest: roi_align, roi_pool, proposal; and multibox_transform_loc. Arithmetic is in float32 (float64
-// for float64 data). Tested by vision_test.cc.
+// Kernels on regions of interest: roi_align, roi_pool, proposal; and multibox_transform_loc.
+// Arithmetic is in float32 (float64 for float64 data). Tested by vision_test.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -41,7 +41,8 @@ R Bilinear(const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
   if (!(y >= -1 && x >= -1 && y <= height && x <= width)) return 0;
   y = std::min(std::max(y, R(0)), height - 1);
   x = std::min(std::max(x, R(0)), width - 1);
-  const int64_t top = static_cast<int64_t>(std::floor(y)), left = static_cast<int64_t>(std::floor(x));
+  const int64_t top = static_cast<int64_t>(std::floor(y)),
+                left = static_cast<int64_t>(std::floor(x));
   const int64_t bottom = std::min(top + 1, s.height - 1), right = std::min(left + 1, s.width - 1);
   const R dy = y - static_cast<R>(top), dx = x - static_cast<R>(left);
   const auto pixel = [&](int64_t py, int64_t px) {
@@ -143,7 +144,8 @@ int32_t RoiPool(const CallArgs& args) {
             R value = y0 < y1 && x0 < x1 ? std::numeric_limits<R>::lowest() : R(0);
             for (int64_t y = y0; y < y1; ++y) {
               for (int64_t x = x0; x < x1; ++x) {
-                value = std::max(value, static_cast<R>(ToArithmetic(data.as<const T>()[s.Data(n, c, y, x)])));
+                value = std::max(
+                    value, static_cast<R>(ToArithmetic(data.as<const T>()[s.Data(n, c, y, x)])));
               }
             }
             out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
@@ -155,7 +157,8 @@ int32_t RoiPool(const CallArgs& args) {
   });
 }
 
-// --- proposal ------------------------------------------------------------------------------------------------------
+// --- proposal
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -178,14 +181,16 @@ ProposalBox Anchor(double ratio, double scale, double stride) {
   const double center = 0.5 * (stride - 1.0);
   const double width = std::floor(std::sqrt(std::floor(stride * stride / ratio)) + 0.5) * scale;
   const double height = std::floor(width / scale * ratio + 0.5) * scale;
-  return {static_cast<float>(center - 0.5 * (width - 1)), static_cast<float>(center - 0.5 * (height - 1)),
-          static_cast<float>(center + 0.5 * (width - 1)), static_cast<float>(center + 0.5 * (height - 1)), 0};
+  return {static_cast<float>(center - 0.5 * (width - 1)),
+          static_cast<float>(center - 0.5 * (height - 1)),
+          static_cast<float>(center + 0.5 * (width - 1)),
+          static_cast<float>(center + 0.5 * (height - 1)), 0};
 }
 
 }  // namespace
 
-// Parameters: feature_stride, pre-NMS count, post-NMS count, min size, iou_loss, threshold (bits), number of scales, number of ratios,
-// then the scales and ratios (bits).
+// Parameters: feature_stride, pre-NMS count, post-NMS count, min size, iou_loss, threshold (bits),
+// number of scales, number of ratios, then the scales and ratios (bits).
 int32_t Proposal(const CallArgs& args) {
   const TensorView &probability = args[0], &deltas = args[1], &info = args[2], &out = args[3];
   if (probability.dtype != DType::kFloat32) return RELAYVM_KERNEL_INVALID_ARGUMENT;
@@ -194,7 +199,8 @@ int32_t Proposal(const CallArgs& args) {
   const bool iou_loss = args.param(4) != 0;
   const double threshold = BitsToDouble(args.param(5));
   const int64_t num_scales = args.param(6), num_ratios = args.param(7);
-  const int64_t batch = probability.dims[0], height = probability.dims[2], width = probability.dims[3];
+  const int64_t batch = probability.dims[0], height = probability.dims[2],
+                width = probability.dims[3];
   const int64_t anchors = num_scales * num_ratios;
   if (probability.dims[1] != 2 * anchors || deltas.dims[1] != 4 * anchors || anchors < 1) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
@@ -204,7 +210,8 @@ int32_t Proposal(const CallArgs& args) {
   std::vector<ProposalBox> boxes;
   std::memset(out.data, 0, static_cast<size_t>(out.size()) * sizeof(float));
   for (int64_t b = 0; b < batch; ++b) {
-    const float image_height = info.as<const float>()[b * 3], image_width = info.as<const float>()[b * 3 + 1];
+    const float image_height = info.as<const float>()[b * 3],
+                image_width = info.as<const float>()[b * 3 + 1];
     const float smallest = info.as<const float>()[b * 3 + 2] * static_cast<float>(min_size);
     const int64_t real_height = TruncateToInt64(image_height / static_cast<float>(stride));
     const int64_t real_width = TruncateToInt64(image_width / static_cast<float>(stride));
@@ -214,11 +221,14 @@ int32_t Proposal(const CallArgs& args) {
         for (int64_t k = 0; k < anchors; ++k) {
           const ProposalBox anchor =
               Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
-                     BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))), static_cast<double>(stride));
+                     BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))),
+                     static_cast<double>(stride));
           const float dx = static_cast<float>(w * stride), dy = static_cast<float>(h * stride);
-          const float x1 = anchor.x1 + dx, y1 = anchor.y1 + dy, x2 = anchor.x2 + dx, y2 = anchor.y2 + dy;
+          const float x1 = anchor.x1 + dx, y1 = anchor.y1 + dy, x2 = anchor.x2 + dx,
+                      y2 = anchor.y2 + dy;
           float d[4];
-          for (int i = 0; i < 4; ++i) d[i] = delta[(((b * anchors + k) * 4 + i) * height + h) * width + w];
+          for (int i = 0; i < 4; ++i)
+            d[i] = delta[(((b * anchors + k) * 4 + i) * height + h) * width + w];
           ProposalBox box;
           if (iou_loss) {
             box = {x1 + d[0], y1 + d[1], x2 + d[2], y2 + d[3], 0};
@@ -247,7 +257,8 @@ int32_t Proposal(const CallArgs& args) {
     std::stable_sort(boxes.begin(), boxes.end(), [](const ProposalBox& p, const ProposalBox& q) {
       return SortKey(p.score) > SortKey(q.score);
     });
-    if (before >= 0 && before < static_cast<int64_t>(boxes.size())) boxes.resize(static_cast<size_t>(before));
+    if (before >= 0 && before < static_cast<int64_t>(boxes.size()))
+      boxes.resize(static_cast<size_t>(before));
     std::vector<ProposalBox> kept;
     for (const ProposalBox& box : boxes) {
       if (static_cast<int64_t>(kept.size()) >= after) break;
@@ -270,7 +281,8 @@ int32_t Proposal(const CallArgs& args) {
   return RELAYVM_KERNEL_OK;
 }
 
-// --- multibox_transform_loc ----------------------------------------------------------------------------------------
+// --- multibox_transform_loc
+// ----------------------------------------------------------------------------------------
 
 // Parameters: clip, threshold (bits), keep_background, the four variances (bits).
 int32_t MultiboxTransformLoc(const CallArgs& args) {
@@ -281,7 +293,9 @@ int32_t MultiboxTransformLoc(const CallArgs& args) {
   const int64_t batch = probability.dims[0], classes = probability.dims[1], n = probability.dims[2];
   return DispatchFloat(probability.dtype, [&]<typename T>() -> int32_t {
     using R = Real<T>;
-    const auto load = [](const TensorView& t, int64_t i) { return static_cast<R>(ToArithmetic(t.as<const T>()[i])); };
+    const auto load = [](const TensorView& t, int64_t i) {
+      return static_cast<R>(ToArithmetic(t.as<const T>()[i]));
+    };
     R variance[4];
     for (int k = 0; k < 4; ++k) variance[k] = static_cast<R>(BitsToDouble(args.param(3 + k)));
     std::fill(out.as<T>(), out.as<T>() + out.size(), FromArithmetic<T>(-1));
@@ -306,9 +320,14 @@ int32_t MultiboxTransformLoc(const CallArgs& args) {
         const R w = a[2] - a[0], h = a[3] - a[1];
         const R x = p[0] * variance[0] * w + (a[0] + a[2]) / 2;
         const R y = p[1] * variance[1] * h + (a[1] + a[3]) / 2;
-        const R half_w = std::exp(p[2] * variance[2]) * w / 2, half_h = std::exp(p[3] * variance[3]) * h / 2;
-        const R row[6] = {static_cast<R>(keep_background ? id : id - 1), score, x - half_w, y - half_h,
-                          x + half_w, y + half_h};
+        const R half_w = std::exp(p[2] * variance[2]) * w / 2,
+                half_h = std::exp(p[3] * variance[3]) * h / 2;
+        const R row[6] = {static_cast<R>(keep_background ? id : id - 1),
+                          score,
+                          x - half_w,
+                          y - half_h,
+                          x + half_w,
+                          y + half_h};
         T* to = out.as<T>() + (b * n + valid) * 6;
         for (int k = 0; k < 6; ++k) {
           const R value = k >= 2 && clip ? std::max(R(0), std::min(R(1), row[k])) : row[k];

@@ -10,7 +10,8 @@ using Ints = std::vector<int32_t>;
 
 TEST_CASE("get_valid_counts compacts what passes") {
   const Array data = Make<float>({1, 4, 3}, {0, 0.9f, 1, 1, 0.2f, 2, -1, 0.8f, 3, 2, 0.6f, 4});
-  const std::vector<Array> out = {Empty<int32_t>({1}), Empty<float>({1, 4, 3}), Empty<int32_t>({1, 4})};
+  const std::vector<Array> out = {Empty<int32_t>({1}), Empty<float>({1, 4, 3}),
+                                  Empty<int32_t>({1, 4})};
   CallResult r = Call("get_valid_counts", {data, Make<float>({}, {0.5f})}, out, {0, 1});
   CHECK(r.outputs[0].as<int32_t>() == Ints{2});
   CHECK(r.outputs[1].as<float>() == Floats{0, 0.9f, 1, 2, 0.6f, 4, -1, -1, -1, -1, -1, -1});
@@ -21,8 +22,9 @@ TEST_CASE("get_valid_counts compacts what passes") {
 }
 
 // Rows are (class, score, left, top, right, bottom).
-const Array kBoxes = Make<float>({1, 5, 6}, {0, 0.8f, 1,  20, 25, 45, 1, 0.7f, 30, 60, 50, 80, 0, 0.4f, 4,
-                                             21, 19,  40, 2,  0.9f, 35, 61, 52, 79, 1, 0.5f, 100, 60, 70, 110});
+const Array kBoxes =
+    Make<float>({1, 5, 6}, {0,  0.8f, 1, 20,   25, 45, 1,  0.7f, 30, 60,   50,  80, 0,  0.4f, 4, 21,
+                            19, 40,   2, 0.9f, 35, 61, 52, 79,   1,  0.5f, 100, 60, 70, 110});
 
 struct Nms {
   int64_t force_suppress = 0, top_k = -1, return_indices = 0, invalid_to_bottom = 0;
@@ -53,7 +55,10 @@ TEST_CASE("non_max_suppression orders by score and suppresses overlaps") {
   // Across classes the third is suppressed, in place or moved to the end.
   rows = Nms{.force_suppress = 1, .threshold = 0.5f}.Run().outputs[0].as<float>();
   CHECK(rows[12] == -1);
-  rows = Nms{.force_suppress = 1, .invalid_to_bottom = 1, .threshold = 0.5f}.Run().outputs[0].as<float>();
+  rows = Nms{.force_suppress = 1, .invalid_to_bottom = 1, .threshold = 0.5f}
+             .Run()
+             .outputs[0]
+             .as<float>();
   CHECK(rows[12] == 0);
   CHECK(rows[18] == -1);
 }
@@ -71,16 +76,18 @@ TEST_CASE("non_max_suppression returns indices, at most so many") {
 }
 
 TEST_CASE("all_class_nms in both forms") {
-  const Array boxes = Make<float>({1, 6, 4}, {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f,
-                                              0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100, 1, 101});
+  const Array boxes = Make<float>({1, 6, 4}, {0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
+                                              0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100,   1, 101});
   const Array scores = Make<float>({1, 1, 6}, {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f});
-  const std::vector<Array> in = {boxes, scores, Make<int32_t>({}, {3}), Make<float>({}, {0.5f}), Make<float>({}, {0.4f})};
+  const std::vector<Array> in = {boxes, scores, Make<int32_t>({}, {3}), Make<float>({}, {0.5f}),
+                                 Make<float>({}, {0.4f})};
   CallResult r = Call("all_class_nms", in, {Empty<int64_t>({6, 3}), Empty<int64_t>({1})}, {});
   CHECK(r.outputs[1].as<int64_t>() == std::vector<int64_t>{2});
   std::vector<int64_t> rows = r.outputs[0].as<int64_t>();
   rows.resize(6);
   CHECK(rows == std::vector<int64_t>{0, 0, 3, 0, 0, 0});
-  r = Call("all_class_nms_tensorflow", in, {Empty<int64_t>({1, 6, 2}), Empty<float>({1, 6}), Empty<int64_t>({1})}, {});
+  r = Call("all_class_nms_tensorflow", in,
+           {Empty<int64_t>({1, 6, 2}), Empty<float>({1, 6}), Empty<int64_t>({1})}, {});
   rows = r.outputs[0].as<int64_t>();
   rows.resize(4);
   CHECK(rows == std::vector<int64_t>{0, 3, 0, 0});
@@ -99,17 +106,20 @@ TEST_CASE("roi_align averages samples between pixels") {
   const Array rois = Make<float>({1, 5}, {0, 2, 4, 6, 8});  // at scale 0.5: (1, 2) to (3, 4)
   const Floats expected = {26 - 0.5f, 26 + 0.5f, 36 - 0.5f, 36 + 0.5f};
   for (int64_t ratio : {2, -1}) {
-    CallResult r = Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), rois}, {Empty<float>({1, 1, 2, 2})},
-                        {Bits(0.5), ratio, 0, 0});
-    for (int i = 0; i < 4; ++i) CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
+    CallResult r = Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), rois},
+                        {Empty<float>({1, 1, 2, 2})}, {Bits(0.5), ratio, 0, 0});
+    for (int i = 0; i < 4; ++i)
+      CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
     r = Call("roi_align", {Make<float>({1, 8, 8, 1}, ramp), rois}, {Empty<float>({1, 2, 2, 1})},
              {Bits(0.5), ratio, 1, 0});
-    for (int i = 0; i < 4; ++i) CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
+    for (int i = 0; i < 4; ++i)
+      CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
   }
   CHECK(Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {1, 0, 0, 1, 1})},
              {Empty<float>({1, 1, 2, 2})}, {Bits(1), 2, 0, 0})
             .error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
-  CHECK(Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 0, 0, 1e30f, 1e30f})},
+  CHECK(Call("roi_align",
+             {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 0, 0, 1e30f, 1e30f})},
              {Empty<float>({1, 1, 2, 2})}, {Bits(1), -1, 0, 0})
             .error != 0);
 }
@@ -117,8 +127,10 @@ TEST_CASE("roi_align averages samples between pixels") {
 TEST_CASE("roi_pool takes the largest of each bin") {
   Floats map;
   for (int i = 0; i < 16; ++i) map.push_back(static_cast<float>(i));
-  CallResult r = Call("roi_pool", {Make<float>({1, 1, 4, 4}, map), Make<float>({2, 5}, {0, 0, 0, 3, 3, 0, 9, 9, 9, 9})},
-                      {Empty<float>({2, 1, 2, 2})}, {Bits(1), 0});
+  CallResult r =
+      Call("roi_pool",
+           {Make<float>({1, 1, 4, 4}, map), Make<float>({2, 5}, {0, 0, 0, 3, 3, 0, 9, 9, 9, 9})},
+           {Empty<float>({2, 1, 2, 2})}, {Bits(1), 0});
   CHECK(r.outputs[0].as<float>() == Floats{5, 7, 13, 15, 0, 0, 0, 0});
   r = Call("roi_pool", {Make<float>({1, 1, 4, 4}, map), Make<float>({1, 5}, {-1, 0, 0, 3, 3})},
            {Empty<float>({1, 1, 2, 2})}, {Bits(1), 0});
@@ -127,11 +139,11 @@ TEST_CASE("roi_pool takes the largest of each bin") {
 
 TEST_CASE("proposal gives the best anchors that do not overlap") {
   // One anchor of ratio 1 and scale 1 at each of two pixels, stride 16, no deltas.
-  const CallResult r = Call(
-      "proposal",
-      {Make<float>({1, 2, 1, 2}, {0, 0, 0.3f, 0.6f}), Make<float>({1, 4, 1, 2}, Floats(8, 0)),
-       Make<float>({1, 3}, {16, 32, 1})},
-      {Empty<float>({3, 5})}, {16, 10, 3, 4, 0, Bits(0.5), 1, 1, Bits(1), Bits(1)});
+  const CallResult r =
+      Call("proposal",
+           {Make<float>({1, 2, 1, 2}, {0, 0, 0.3f, 0.6f}), Make<float>({1, 4, 1, 2}, Floats(8, 0)),
+            Make<float>({1, 3}, {16, 32, 1})},
+           {Empty<float>({3, 5})}, {16, 10, 3, 4, 0, Bits(0.5), 1, 1, Bits(1), Bits(1)});
   CHECK(r.error == 0);
   // The third result repeats the first.
   CHECK(r.outputs[0].as<float>() == Floats{0, 16, 0, 31, 15, 0, 0, 0, 15, 15, 0, 16, 0, 31, 15});
@@ -143,7 +155,8 @@ TEST_CASE("multibox_transform_loc decodes boxes of the likeliest class") {
                                  Make<float>({1, 2, 4}, {0.2f, 0.2f, 0.4f, 0.6f, 0, 0, 1, 1})};
   const std::vector<Array> out = {Empty<float>({1, 2, 6}), Empty<int32_t>({1})};
   const auto params = [](int64_t clip, double threshold, int64_t background) {
-    return std::vector<int64_t>{clip, Bits(threshold), background, Bits(0.1), Bits(0.1), Bits(0.2), Bits(0.2)};
+    return std::vector<int64_t>{clip,      Bits(threshold), background, Bits(0.1),
+                                Bits(0.1), Bits(0.2),       Bits(0.2)};
   };
   CallResult r = Call("multibox_transform_loc", in, out, params(0, 0.1, 0));
   CHECK(r.outputs[1].as<int32_t>() == Ints{1});

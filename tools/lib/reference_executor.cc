@@ -19,7 +19,8 @@ class ReferenceExecutor : public Executor {
   const Program& program() const override { return program_; }
   RunCounts counts() const override { return {run_ns_, std::nullopt}; }
 
-  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs, TypeTable& types) override {
+  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
+                        TypeTable& types) override {
     std::vector<reference::Value> args;
     for (size_t i = 0; i < inputs.size(); ++i) {
       args.push_back(FromValue(inputs[i], types, types.Intern(function.params[i])));
@@ -49,13 +50,15 @@ class ReferenceExecutor : public Executor {
         done = reference::MakeTensor(ToHostTensor(top.value));
       } else if (top.fields.size() < top.value.num_fields()) {
         size_t i = top.fields.size();
-        const auto& types_of_fields = tuple ? types.args(top.type) : types.ConstructorFields(top.type, top.value.tag());
+        const auto& types_of_fields =
+            tuple ? types.args(top.type) : types.ConstructorFields(top.type, top.value.tag());
         Value field = top.value.field(i);
         stack.push_back({std::move(field), types_of_fields[i], {}});
         continue;
       } else {
         const ir::Constructor* constructor =
-            tuple ? nullptr : module_.types.at(types.adt(top.type).name).constructors[top.value.tag()];
+            tuple ? nullptr
+                  : module_.types.at(types.adt(top.type).name).constructors[top.value.tag()];
         done = reference::Make(reference::Data{constructor, std::move(top.fields)});
       }
       stack.pop_back();
@@ -71,20 +74,23 @@ class ReferenceExecutor : public Executor {
       const reference::Object& o = *stack.back();
       stack.pop_back();
       if (out.size() + stack.size() >= kMaxFlatNodes) {
-        return {StatusCode::kOutOfRange,
-                fmt::format("the result has more than {} parts; it cannot be printed", kMaxFlatNodes)};
+        return {
+            StatusCode::kOutOfRange,
+            fmt::format("the result has more than {} parts; it cannot be printed", kMaxFlatNodes)};
       }
       FlatNode node{FlatNode::Kind::kTensor};
       if (const auto* tensor = o.As<reference::Tensor>()) {
         RELAYVM_ASSIGN_OR_RETURN(node.tensor, ToValue(*tensor->data));
       } else if (const auto* data = o.As<reference::Data>()) {
-        node.kind = data->constructor == nullptr ? FlatNode::Kind::kTuple : FlatNode::Kind::kConstructor;
+        node.kind =
+            data->constructor == nullptr ? FlatNode::Kind::kTuple : FlatNode::Kind::kConstructor;
         if (data->constructor != nullptr) node.name = data->constructor->name;
         node.num_children = static_cast<uint32_t>(data->fields.size());
         for (size_t i = data->fields.size(); i-- > 0;) stack.push_back(data->fields[i].get());
       } else if (const auto* closure = o.As<reference::Closure>()) {
         node.kind = FlatNode::Kind::kFunction;
-        node.name = closure->function != nullptr ? closure->function->name : closure->constructor->name;
+        node.name =
+            closure->function != nullptr ? closure->function->name : closure->constructor->name;
       } else {
         node.kind = FlatNode::Kind::kRef;
         node.num_children = 1;
@@ -112,7 +118,8 @@ Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const
   RELAYVM_RETURN_IF_ERROR(lower::AddExport(module, *module.functions.at(module.entry), 0, program));
   reference::Options options;
   options.timeout = flags.timeout();
-  return std::unique_ptr<Executor>(new ReferenceExecutor(std::move(module), std::move(program), options));
+  return std::unique_ptr<Executor>(
+      new ReferenceExecutor(std::move(module), std::move(program), options));
 }
 
 }  // namespace relayvm::tools

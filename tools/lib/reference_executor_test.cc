@@ -36,15 +36,21 @@ TEST_CASE("programs") {
     const char* result;
   };
   const Case cases[] = {
-      {"def @main(%x: Tensor[(?, 2), float32]) { add(%x, 1f) }", {"1x2xf32=0.5"}, "Tensor[(1, 2), float32] [[1.5, 1.5]]"},
+      {"def @main(%x: Tensor[(?, 2), float32]) { add(%x, 1f) }",
+       {"1x2xf32=0.5"},
+       "Tensor[(1, 2), float32] [[1.5, 1.5]]"},
       {"def @main(%x: (int32, (bool,))) { %x.1 }", {"(3, (true,))"}, "(True,)"},
-      {std::string(kList) + "def @len[A](%l: List[A]) -> int32 {\n"
-                            "  match (%l) { Cons(_, %t) => { add(@len(%t), 1) }, Nil => { 0 }, }\n}\n"
-                            "def @main(%l: List[float32]) -> int32 { @len(%l) }",
+      {std::string(kList) +
+           "def @len[A](%l: List[A]) -> int32 {\n"
+           "  match (%l) { Cons(_, %t) => { add(@len(%t), 1) }, Nil => { 0 }, }\n}\n"
+           "def @main(%l: List[float32]) -> int32 { @len(%l) }",
        {"Cons(1, Cons(2, Nil))"},
        "2"},
-      {std::string(kList) + "def @main(%x: int32) -> List[int32] { Cons(%x, Nil) }", {"5"}, "Cons(5, Nil)"},
-      {"def @main(%n: int32) -> fn (int32) -> int32 { let %f = fn (%x: int32) -> int32 { add(%x, %n) }; %f }",
+      {std::string(kList) + "def @main(%x: int32) -> List[int32] { Cons(%x, Nil) }",
+       {"5"},
+       "Cons(5, Nil)"},
+      {"def @main(%n: int32) -> fn (int32) -> int32 { let %f = fn (%x: int32) -> int32 { add(%x, "
+       "%n) }; %f }",
        {"1"},
        nullptr},
       {"def @main(%x: int32) { let %r = ref(%x); let %u = ref_write(%r, 7); %r }", {"1"}, "ref(7)"},
@@ -61,8 +67,9 @@ TEST_CASE("programs") {
 }
 
 TEST_CASE("what does not hold while running") {
-  std::string message = RunText("def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) { add(%x, %y) }",
-                                {"2xf32=1", "3xf32=1"});
+  std::string message =
+      RunText("def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) { add(%x, %y) }",
+              {"2xf32=1", "3xf32=1"});
   CHECK(message.starts_with("error "));
   CHECK(message.find("broadcast") != std::string::npos);
 }

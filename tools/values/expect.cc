@@ -22,7 +22,8 @@ std::string IndexText(const Value& tensor, int64_t position) {
   return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
-// How far apart two floats are; infinite when only one of them is finite, 0 when both are the same infinity or NaN.
+// How far apart two floats are; infinite when only one of them is finite, 0 when both are the same
+// infinity or NaN.
 double Distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   double d = std::abs(a - b);
@@ -33,7 +34,8 @@ double Distance(double a, double b) {
 
 std::string CompareTensors(const std::string& name, const Value& found, const Value& expected,
                            const Tolerance& tolerance) {
-  if (found.dtype() == DType::kBFloat16 && expected.dtype() == DType::kUInt16) {  // as files hold it
+  if (found.dtype() == DType::kBFloat16 &&
+      expected.dtype() == DType::kUInt16) {  // as files hold it
     Result<Value> bits = ConvertTensor(expected, DType::kBFloat16);
     if (bits.ok()) return CompareTensors(name, found, *bits, tolerance);
   }
@@ -52,7 +54,8 @@ std::string CompareTensors(const std::string& name, const Value& found, const Va
     double x = ElementAsDouble(dtype, a);
     double y = ElementAsDouble(dtype, b);
     double d = Distance(x, y);
-    if (IsFloat(dtype) && d <= tolerance.atol + (std::isfinite(y) ? tolerance.rtol * std::abs(y) : 0)) {
+    if (IsFloat(dtype) &&
+        d <= tolerance.atol + (std::isfinite(y) ? tolerance.rtol * std::abs(y) : 0)) {
       continue;
     }
     ++wrong;
@@ -64,11 +67,12 @@ std::string CompareTensors(const std::string& name, const Value& found, const Va
   if (wrong == 0) return "";
   a = static_cast<const char*>(found.data()) + at * width;
   b = static_cast<const char*>(expected.data()) + at * width;
-  std::string message =
-      fmt::format("{}: values differ in {} of {} places, most at {}: found {}, expected {} (difference {:.3g}", name,
-                  wrong, found.num_elements(), IndexText(found, at), ShortestElement(dtype, a),
-                  ShortestElement(dtype, b), most);
-  if (IsFloat(dtype)) message += fmt::format("; rtol {:g}, atol {:g}", tolerance.rtol, tolerance.atol);
+  std::string message = fmt::format(
+      "{}: values differ in {} of {} places, most at {}: found {}, expected {} (difference {:.3g}",
+      name, wrong, found.num_elements(), IndexText(found, at), ShortestElement(dtype, a),
+      ShortestElement(dtype, b), most);
+  if (IsFloat(dtype))
+    message += fmt::format("; rtol {:g}, atol {:g}", tolerance.rtol, tolerance.atol);
   return message + ")";
 }
 
@@ -79,7 +83,8 @@ Result<std::string> CompareWithFile(const std::string& path, const std::vector<s
     RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
     std::map<std::string, const te::HostTensor*> by_name;
     for (const auto& [name, tensor] : tensors) by_name[name] = &tensor;
-    bool named = std::any_of(names.begin(), names.end(), [&](auto& n) { return by_name.contains(n); });
+    bool named =
+        std::any_of(names.begin(), names.end(), [&](auto& n) { return by_name.contains(n); });
     if (named) {
       for (const std::string& name : names) {
         auto at = by_name.find(name);
@@ -89,7 +94,8 @@ Result<std::string> CompareWithFile(const std::string& path, const std::vector<s
       }
       std::string next = fmt::format("out{}", found.size());
       if (by_name.contains(next)) {
-        return fmt::format("the result has {} tensors, and {} has {} too", found.size(), path, next);
+        return fmt::format("the result has {} tensors, and {} has {} too", found.size(), path,
+                           next);
       }
     } else {
       for (const auto& [name, tensor] : tensors) {

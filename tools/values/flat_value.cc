@@ -27,15 +27,19 @@ Result<FlatValue> Flatten(const Value& value, TypeTable& types, TypeTable::Id ty
     Item item = std::move(stack.back());
     stack.pop_back();
     if (out.size() + stack.size() >= kMaxFlatNodes) {
-      return {StatusCode::kOutOfRange,
-              fmt::format("the result has more than {} parts; it cannot be printed", kMaxFlatNodes)};
+      return {
+          StatusCode::kOutOfRange,
+          fmt::format("the result has more than {} parts; it cannot be printed", kMaxFlatNodes)};
     }
     FlatNode node{FlatNode::Kind::kTensor};
     const std::vector<TypeTable::Id>* fields = nullptr;
     size_t count = 0;
     switch (item.value.kind()) {
-      case Value::Kind::kNone: return {StatusCode::kInternal, "the result has an empty part"};
-      case Value::Kind::kTensor: node.tensor = item.value; break;
+      case Value::Kind::kNone:
+        return {StatusCode::kInternal, "the result has an empty part"};
+      case Value::Kind::kTensor:
+        node.tensor = item.value;
+        break;
       case Value::Kind::kClosure:
         node.kind = FlatNode::Kind::kFunction;
         node.name = FunctionName(types.program(), item.value.function());
@@ -43,7 +47,8 @@ Result<FlatValue> Flatten(const Value& value, TypeTable& types, TypeTable::Id ty
       case Value::Kind::kRef:
         node.kind = FlatNode::Kind::kRef;
         count = 1;
-        if (item.type && types.kind(*item.type) == ValueType::Kind::kRef) fields = &types.args(*item.type);
+        if (item.type && types.kind(*item.type) == ValueType::Kind::kRef)
+          fields = &types.args(*item.type);
         break;
       case Value::Kind::kAdt: {
         uint32_t tag = item.value.tag();

@@ -1,8 +1,8 @@
 // A result as a list of its parts in depth-first order: what printing, saving and comparing walk.
 //
-// Each node says how many children follow it. A value's depth is then no concern of those who read it, and results of the VM and
-// of the reference interpreter look alike. What is shared in a value occurs once for each use.
-// Tested by flat_value_test.cc.
+// Each node says how many children follow it. A value's depth is then no concern of those who read
+// it, and results of the VM and of the reference interpreter look alike. What is shared in a value
+// occurs once for each use. Tested by flat_value_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ struct FlatNode {
 };
 using FlatValue = std::vector<FlatNode>;
 
-// Fails with kOutOfRange for a value of absurdly many parts (sharing can make them exponentially many).
+// Fails with kOutOfRange for a value of absurdly many parts (sharing can make them exponentially
+// many).
 Result<FlatValue> Flatten(const Value& value, TypeTable& types, TypeTable::Id type);
 
 // The tensors, in order.

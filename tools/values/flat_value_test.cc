@@ -13,7 +13,8 @@ TEST_CASE("tensors in depth-first order") {
   Program program = ProgramWithTypes();
   TypeTable types(program);
   ValueType i32 = TensorOf(DType::kInt32, {});
-  Value list = Value::Adt(0, {Value::Int32(2), Value::Adt(0, {Value::Int32(3), Value::Adt(1, {})})});
+  Value list =
+      Value::Adt(0, {Value::Int32(2), Value::Adt(0, {Value::Int32(3), Value::Adt(1, {})})});
   Value all = Value::Tuple({Value::Int32(1), list, Value::Int32(4)});
   FlatValue flat = *Flatten(all, types, types.Intern(TupleOf({i32, ListOf(i32), i32})));
   std::vector<Value> tensors = TensorsOf(flat);

@@ -44,7 +44,8 @@ class Reader {
   Status ReadArg(const std::string& arg) {
     std::string_view text = arg;
     std::optional<size_t> index;
-    // What is before the first = may be a parameter's name, unless the = belongs to a literal or a file's name.
+    // What is before the first = may be a parameter's name, unless the = belongs to a literal or a
+    // file's name.
     size_t equals = text.find_first_of("=[(@ ");
     if (equals != std::string_view::npos && text[equals] != '=') equals = FindNamed(text);
     if (equals != std::string_view::npos) {
@@ -60,17 +61,20 @@ class Reader {
       if (!values_[i]) index = i;
     }
     if (!index) return Usage(fmt::format("--input {}: all parameters have a value", arg));
-    if (values_[*index]) return Usage(fmt::format("--input {}: {} has a value already", arg, Name(*index)));
+    if (values_[*index])
+      return Usage(fmt::format("--input {}: {} has a value already", arg, Name(*index)));
     Result<Value> value = ReadOne(std::string(text), *index);
     if (!value.ok()) return value.status().WithContext("--input " + Name(*index));
     values_[*index] = std::move(value).value();
     return OkStatus();
   }
 
-  // A name may hold any character that imported names have: the = after a parameter's name, where there is one.
+  // A name may hold any character that imported names have: the = after a parameter's name, where
+  // there is one.
   size_t FindNamed(std::string_view text) const {
     for (const std::string& name : function_.param_names) {
-      if (!name.empty() && text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=') {
+      if (!name.empty() && text.size() > name.size() && text.starts_with(name) &&
+          text[name.size()] == '=') {
         return name.size();
       }
     }
@@ -87,8 +91,7 @@ class Reader {
     bool whole_file = text.starts_with('@') && text.find_first_of(",()\"") == std::string::npos;
     if (whole_file || text.ends_with(".npy")) {
       std::string path = text.substr(text.starts_with('@') ? 1 : 0);
-      bool tensor = types_.kind(type) == ValueType::Kind::kTensor || types_.kind(type) == ValueType::Kind::kTypeVar;
-      if (tensor && path.ends_with(".npy")) {
+      if (types_.kind(type) == ValueType::Kind::kTensor && path.ends_with(".npy")) {
         RELAYVM_ASSIGN_OR_RETURN(Value read, LoadNpy(path));
         Result<Value> value = FitTensor(read, types_, type);
         return value.ok() ? value : value.status().WithContext(path);
@@ -117,13 +120,15 @@ class Reader {
       std::optional<size_t> index = Find(name);
       if (!index) continue;
       any = true;
-      if (values_[*index]) return Usage(fmt::format("--input {}: {} has a value already", path, name));
+      if (values_[*index])
+        return Usage(fmt::format("--input {}: {} has a value already", path, name));
       RELAYVM_ASSIGN_OR_RETURN(Value read, ToValue(tensor));
       Result<Value> value = FitTensor(read, types_, ids_[*index]);
       if (!value.ok()) return value.status().WithContext(path + ": " + name);
       values_[*index] = std::move(value).value();
     }
-    return any ? OkStatus() : Usage(fmt::format("{} has no array with the name of a parameter", path));
+    return any ? OkStatus()
+               : Usage(fmt::format("{} has no array with the name of a parameter", path));
   }
 
   std::optional<size_t> Find(std::string_view name) const {

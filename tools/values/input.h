@@ -18,8 +18,9 @@
 
 namespace relayvm::tools {
 
-// One value a parameter. An argument without a name is for the first parameter that has none yet. kInvalidArgument: wrong use
-// (no value for a parameter, no parameter of that name); kInvalidInput and others: a bad value or file.
+// One value a parameter. An argument without a name is for the first parameter that has none yet.
+// kInvalidArgument: wrong use (no value for a parameter, no parameter of that name); kInvalidInput
+// and others: a bad value or file.
 Result<std::vector<Value>> ReadInputs(TypeTable& types, const ExportInfo& function,
                                       std::span<const std::string> args);
 

@@ -35,7 +35,8 @@ struct Fixture {
   // The first elements of the values, or the error.
   std::string Read(const std::vector<std::string>& args) {
     Result<std::vector<Value>> values = ReadInputs(types, function, args);
-    if (!values.ok()) return std::string(StatusCodeName(values.status().code())) + ": " + values.status().message();
+    if (!values.ok())
+      return std::string(StatusCodeName(values.status().code())) + ": " + values.status().message();
     std::string out;
     for (const Value& v : *values) out += std::to_string(v.element(0)) + " ";
     return out;
@@ -45,7 +46,9 @@ struct Fixture {
 TEST_CASE_FIXTURE(Fixture, "in order, by name, from files and archives") {
   REQUIRE(WriteNpyFile(folder / "one.npy", Ints({1})).ok());
   REQUIRE(WriteNpyFile(folder / "a=b.npy", Ints({6, 6})).ok());
-  REQUIRE(WriteNpz(folder / "all.npz", {{"x", Ints({8})}, {"layers.0.weight", Ints({9, 9})}, {"other", Ints({0})}}).ok());
+  REQUIRE(WriteNpz(folder / "all.npz",
+                   {{"x", Ints({8})}, {"layers.0.weight", Ints({9, 9})}, {"other", Ints({0})}})
+              .ok());
   std::ofstream(folder / "list.txt") << "[4, 5]\n";
   CHECK(Read({"[1]", "[2,3]"}) == "1 2 ");
   CHECK(Read({"layers.0.weight=[2,3]", "[1]"}) == "1 2 ");
@@ -56,13 +59,28 @@ TEST_CASE_FIXTURE(Fixture, "in order, by name, from files and archives") {
   CHECK(Read({folder / "all.npz"}) == "8 9 ");
 }
 
+TEST_CASE_FIXTURE(Fixture, "a file's tensor takes the parameter's dtype") {
+  te::HostTensor t{DType::kInt64, {2}, std::vector<std::byte>(16)};
+  t.data[0] = t.data[8] = std::byte{7};
+  REQUIRE(WriteNpyFile(folder / "long.npy", t).ok());
+  CHECK(Read({folder / "long.npy", "@" + (folder / "long.npy")}) == "7 7 ");
+  t.data[12] = std::byte{1};  // above 32 bits
+  REQUIRE(WriteNpyFile(folder / "long.npy", t).ok());
+  CHECK(Read({folder / "long.npy"}) ==
+        "invalid input: --input x: " + (folder / "long.npy") +
+            ": element 1, 4294967303, is not a value of int32; the tensor is Tensor[(2), int64]");
+}
+
 TEST_CASE_FIXTURE(Fixture, "wrong use") {
-  std::string takes = "; main takes:\n  x: Tensor[(n), int32]\n  layers.0.weight: Tensor[(2), int32]";
+  std::string takes =
+      "; main takes:\n  x: Tensor[(n), int32]\n  layers.0.weight: Tensor[(2), int32]";
   CHECK(Read({}) == "invalid argument: parameter x has no --input" + takes);
   CHECK(Read({"[1]"}) == "invalid argument: parameter layers.0.weight has no --input" + takes);
-  CHECK(Read({"[1]", "[1,2]", "3"}) == "invalid argument: --input 3: all parameters have a value" + takes);
+  CHECK(Read({"[1]", "[1,2]", "3"}) ==
+        "invalid argument: --input 3: all parameters have a value" + takes);
   CHECK(Read({"y=3"}) == "invalid argument: --input y=3: there is no parameter y" + takes);
-  CHECK(Read({"x=[3]", "x=[4]"}) == "invalid argument: --input x=[4]: x has a value already" + takes);
+  CHECK(Read({"x=[3]", "x=[4]"}) ==
+        "invalid argument: --input x=[4]: x has a value already" + takes);
 }
 
 TEST_CASE_FIXTURE(Fixture, "bad values") {
@@ -71,12 +89,15 @@ TEST_CASE_FIXTURE(Fixture, "bad values") {
   CHECK(Read({"[1]", folder / "three.npy"}) ==
         "invalid input: --input layers.0.weight: " + (folder / "three.npy") +
             ": expected Tensor[(2), int32], which Tensor[(3), int32] is not");
-  CHECK(Read({folder / "all.npz"}) == "invalid input: " + (folder / "all.npz") +
-                                          ": layers.0.weight: expected Tensor[(2), int32], which Tensor[(1), int32] is not");
-  CHECK(Read({"[1.5]"}).starts_with("invalid input: --input x: at character 2: 1.5 is not an integer"));
+  CHECK(Read({folder / "all.npz"}) ==
+        "invalid input: " + (folder / "all.npz") +
+            ": layers.0.weight: expected Tensor[(2), int32], which Tensor[(1), int32] is not");
+  CHECK(Read({"[1.5]"}).starts_with(
+      "invalid input: --input x: at character 2: 1.5 is not an integer"));
   CHECK(Read({folder / "no.npy"}).starts_with("not found: --input x: "));
   std::ofstream(folder / "broken.npy") << "\x93NUMPY";
-  CHECK(Read({folder / "broken.npy"}).starts_with("invalid input: --input x: " + (folder / "broken.npy")));
+  CHECK(Read({folder / "broken.npy"})
+            .starts_with("invalid input: --input x: " + (folder / "broken.npy")));
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ class Parser {
         continue;
       }
       if (!frame.values.empty()) Take(',');
-      if (!Take(')')) return Wrong(fmt::format("expected ) after {} of {}", CountFields(frame),
-                                               Describe(frame)));
+      if (!Take(')'))
+        return Wrong(fmt::format("expected ) after {} of {}", CountFields(frame), Describe(frame)));
       done = Value::Adt(frame.tag, std::move(frame.values));
       stack_.pop_back();
     }
@@ -109,7 +109,8 @@ class Parser {
     std::vector<Value> values;
   };
 
-  // Reads a whole value into `done`, or the beginning of one with fields onto the stack (`done` stays empty).
+  // Reads a whole value into `done`, or the beginning of one with fields onto the stack (`done`
+  // stays empty).
   Status Open(TypeTable::Id type, Value* done) {
     switch (types_.kind(type)) {
       case Kind::kTensor: {
@@ -121,51 +122,16 @@ class Parser {
         if (!Take('(')) return Wrong(fmt::format("expected a tuple {}", types_.ToString(type)));
         stack_.push_back({type, 0, &types_.args(type), {}});
         return OkStatus();
-      case Kind::kAdt: return OpenConstructor(type, done);
-      case Kind::kFunction: return Cannot("a function");
-      case Kind::kRef: return Cannot("a reference");
-      case Kind::kTypeVar: return OpenUntyped(type, done);
+      case Kind::kAdt:
+        return OpenConstructor(type, done);
+      case Kind::kFunction:
+        return Cannot("a function");
+      case Kind::kRef:
+        return Cannot("a reference");
+      case Kind::kTypeVar:
+        return Cannot("a value of a type that the function leaves open");
     }
     return OkStatus();
-  }
-
-  // A value whose type only itself tells.
-  Status OpenUntyped(TypeTable::Id type, Value* done) {
-    Peek();
-    size_t start = at_;
-    std::string_view word = Word();
-    bool tuple = Peek() == '(' && (word.empty() || word == "0");
-    at_ = start;
-    if (tuple) {
-      Word();
-      Take('(');
-      stack_.push_back({type, 0, &types_.TupleOf(type, CountItems()), {}});
-      return OkStatus();
-    }
-    std::optional<TypeTable::Id> adt = word.empty() ? std::nullopt : types_.FindAdtOf(word);
-    if (adt) return OpenConstructor(*adt, done);
-    RELAYVM_ASSIGN_OR_RETURN(*done, Tensor(type));
-    return OkStatus();
-  }
-
-  // How many values stand between here and the ) that closes the bracket just read.
-  size_t CountItems() const {
-    size_t depth = 1, commas = 0, items = 0;
-    bool content = false;
-    for (size_t i = at_; i < text_.size() && depth > 0; ++i) {
-      char c = text_[i];
-      if (c == '"') i = std::min(text_.find('"', i + 1), text_.size() - 1);
-      if (c == '(' || c == '[') ++depth;
-      if (c == ')' || c == ']') --depth;
-      bool comma = c == ',' && depth == 1;
-      commas += comma;
-      if (comma) content = false;
-      if (depth > 0 && !comma && c != ' ' && !content) {
-        content = true;
-        ++items;
-      }
-    }
-    return std::max(items, commas);
   }
 
   Status OpenConstructor(TypeTable::Id type, Value* done) {
@@ -180,15 +146,17 @@ class Parser {
     while (!by_tag && tag < adt.constructors.size() && adt.constructors[tag].name != name) ++tag;
     if (name.empty() || tag >= adt.constructors.size()) {
       std::string names;
-      for (const ConstructorInfo& c : adt.constructors) names += (names.empty() ? "" : " or ") + c.name;
+      for (const ConstructorInfo& c : adt.constructors)
+        names += (names.empty() ? "" : " or ") + c.name;
       at_ = start;
       return Wrong(fmt::format("expected {} of {}", names, types_.ToString(type)));
     }
     const std::vector<TypeTable::Id>& fields = types_.ConstructorFields(type, tag);
     bool bracket = Take('(');
     if (!bracket && !fields.empty()) {
-      return Wrong(fmt::format("expected ( after {}, which has {} field{}", adt.constructors[tag].name,
-                               fields.size(), fields.size() == 1 ? "" : "s"));
+      return Wrong(fmt::format("expected ( after {}, which has {} field{}",
+                               adt.constructors[tag].name, fields.size(),
+                               fields.size() == 1 ? "" : "s"));
     }
     if (!bracket) {
       *done = Value::Adt(tag, {});
@@ -201,7 +169,7 @@ class Parser {
   // --- Tensors ---
 
   Result<Value> Tensor(TypeTable::Id type) {
-    bool typed = types_.kind(type) == Kind::kTensor;
+    DType dtype = types_.dtype(type);
     char c = Peek();
     size_t start = at_;
     Result<Value> value = Value();
@@ -215,7 +183,7 @@ class Parser {
       return Wrong(value.status().message());
     }
     if (c == '[') {
-      value = List(typed ? types_.dtype(type) : LikelyDType(text_.substr(at_, text_.find_first_of(",]", at_) - at_)));
+      value = List(dtype);
     } else if (text_.substr(at_).starts_with("Tensor[")) {
       value = Printed();
     } else {
@@ -225,7 +193,6 @@ class Parser {
         at_ = start;
         value = Fill();
       } else {
-        DType dtype = typed ? types_.dtype(type) : LikelyDType(word);
         RELAYVM_ASSIGN_OR_RETURN(Value scalar, Value::NewTensor(dtype, {}));
         if (Status s = ParseElement(word, dtype, scalar.mutable_data()); !s.ok()) {
           at_ = start;
@@ -235,24 +202,11 @@ class Parser {
         value = std::move(scalar);
       }
     }
-    if (!value.ok() || !typed) return value;
-    bool same = value->dtype() == types_.dtype(type);
-    if (same && CheckShape(*value, types_, type).ok()) return value;
+    if (!value.ok()) return value;
+    if (value->dtype() == dtype && CheckShape(*value, types_, type).ok()) return value;
     at_ = start;
-    return Wrong(fmt::format("expected {}, which {} is not", types_.ToString(type), TensorTypeOf(*value)));
-  }
-
-  // As Relay reads it: 3, 2.5f, True, 3i64.
-  static DType LikelyDType(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of("[ "), text.size()));
-    char element[8];
-    for (DType dtype : {DType::kInt32, DType::kFloat32}) {
-      if (ParseElement(text, dtype, element).ok()) return dtype;
-    }
-    for (int code = 0; code < kNumDTypes; ++code) {
-      if (ParseElement(text, static_cast<DType>(code), element).ok()) return static_cast<DType>(code);
-    }
-    return DType::kFloat32;
+    return Wrong(
+        fmt::format("expected {}, which {} is not", types_.ToString(type), TensorTypeOf(*value)));
   }
 
   Result<std::string> File() {
@@ -350,7 +304,8 @@ class Parser {
       return Wrong(s.message());
     }
     auto width = static_cast<size_t>(DTypeBytes(dtype));
-    for (int64_t i = 0; i < count; ++i) std::memcpy(data + width * static_cast<size_t>(i), element, width);
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(data + width * static_cast<size_t>(i), element, width);
     return value;
   }
 
@@ -364,7 +319,8 @@ class Parser {
       std::string_view word = Word();
       int64_t dim = -1;
       auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), dim);
-      ok = error == std::errc() && end == word.data() + word.size() && dim >= 0 && dims.size() < kMaxRank;
+      ok = error == std::errc() && end == word.data() + word.size() && dim >= 0 &&
+           dims.size() < kMaxRank;
       dims.push_back(dim);
       if (ok && !Take(',')) ok = Peek() == ')';
     }
@@ -387,7 +343,9 @@ class Parser {
   // --- Text ---
 
   char Peek() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   bool Take(char c) {
@@ -403,7 +361,6 @@ class Parser {
   }
 
   std::string Describe(const Frame& frame) const {
-    if (types_.kind(frame.type) == Kind::kTypeVar) return "the tuple";
     if (types_.kind(frame.type) == Kind::kTuple) return "the tuple " + types_.ToString(frame.type);
     return types_.adt(frame.type).constructors[frame.tag].name;
   }
@@ -427,7 +384,8 @@ class Parser {
     std::string found = rest.empty() ? "the end"
                                      : fmt::format("'{}{}'", rest.substr(0, kShown),
                                                    rest.size() > kShown ? "..." : "");
-    return {StatusCode::kInvalidInput, fmt::format("at character {}: {}, found {}", at_ + 1, what, found)};
+    return {StatusCode::kInvalidInput,
+            fmt::format("at character {}: {}, found {}", at_ + 1, what, found)};
   }
 
   std::string_view text_;
@@ -440,7 +398,6 @@ class Parser {
 }  // namespace
 
 Result<Value> FitTensor(const Value& tensor, const TypeTable& types, TypeTable::Id type) {
-  if (types.kind(type) == Kind::kTypeVar) return tensor;
   RELAYVM_RETURN_IF_ERROR(CheckShape(tensor, types, type));
   return ConvertTensor(tensor, types.dtype(type));
 }

@@ -17,9 +17,7 @@ namespace {
 constexpr std::string_view kShortNames[kNumDTypes] = {
     "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
 
-Status Invalid(std::string message) {
-  return {StatusCode::kInvalidInput, std::move(message)};
-}
+Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
 
 // Takes a Relay suffix off: "2.5f" -> float32, "3i64" -> int64, "3u8". Nothing when there is none.
 std::optional<DType> TakeSuffix(std::string_view& text) {
@@ -97,12 +95,12 @@ std::string ShortestFloat(DType dtype, const void* data) {
       return fmt::format("{}", value);
     }
     case DType::kFloat16:
-      return fmt::format(
-          "{}", ShortestOf16Bits(ElementAsDouble(dtype, data), 5, te::DoubleToHalf));
+      return fmt::format("{}", ShortestOf16Bits(ElementAsDouble(dtype, data), 5, te::DoubleToHalf));
     case DType::kBFloat16:
-      return fmt::format(
-          "{}", ShortestOf16Bits(ElementAsDouble(dtype, data), 4, te::DoubleToBFloat16));
-    default: return fmt::format("{}", ElementAsDouble(dtype, data));
+      return fmt::format("{}",
+                         ShortestOf16Bits(ElementAsDouble(dtype, data), 4, te::DoubleToBFloat16));
+    default:
+      return fmt::format("{}", ElementAsDouble(dtype, data));
   }
 }
 
@@ -127,7 +125,8 @@ Status ParseElement(std::string_view text, DType dtype, void* out) {
   std::string_view all = text;
   std::optional<DType> suffix = TakeSuffix(text);
   if (suffix && *suffix != dtype) {
-    return Invalid(fmt::format("{} is {}, and {} is wanted", all, DTypeName(*suffix), DTypeName(dtype)));
+    return Invalid(
+        fmt::format("{} is {}, and {} is wanted", all, DTypeName(*suffix), DTypeName(dtype)));
   }
   switch (dtype) {
     case DType::kBool: {
@@ -138,14 +137,22 @@ Status ParseElement(std::string_view text, DType dtype, void* out) {
       *static_cast<uint8_t*>(out) = yes;
       return OkStatus();
     }
-    case DType::kInt8: return ParseInt<int8_t>(text, dtype, out);
-    case DType::kInt16: return ParseInt<int16_t>(text, dtype, out);
-    case DType::kInt32: return ParseInt<int32_t>(text, dtype, out);
-    case DType::kInt64: return ParseInt<int64_t>(text, dtype, out);
-    case DType::kUInt8: return ParseInt<uint8_t>(text, dtype, out);
-    case DType::kUInt16: return ParseInt<uint16_t>(text, dtype, out);
-    case DType::kUInt32: return ParseInt<uint32_t>(text, dtype, out);
-    case DType::kUInt64: return ParseInt<uint64_t>(text, dtype, out);
+    case DType::kInt8:
+      return ParseInt<int8_t>(text, dtype, out);
+    case DType::kInt16:
+      return ParseInt<int16_t>(text, dtype, out);
+    case DType::kInt32:
+      return ParseInt<int32_t>(text, dtype, out);
+    case DType::kInt64:
+      return ParseInt<int64_t>(text, dtype, out);
+    case DType::kUInt8:
+      return ParseInt<uint8_t>(text, dtype, out);
+    case DType::kUInt16:
+      return ParseInt<uint16_t>(text, dtype, out);
+    case DType::kUInt32:
+      return ParseInt<uint32_t>(text, dtype, out);
+    case DType::kUInt64:
+      return ParseInt<uint64_t>(text, dtype, out);
     case DType::kFloat32: {
       float value;
       RELAYVM_RETURN_IF_ERROR(ParseReal(text, dtype, &value));
@@ -193,10 +200,14 @@ std::string JsonElement(DType dtype, const void* data) {
 std::string RelayElement(DType dtype, const void* data) {
   std::string text = ShortestElement(dtype, data);
   switch (dtype) {
-    case DType::kBool: return text == "true" ? "True" : "False";
-    case DType::kInt32: return text;
-    case DType::kFloat32: return text + "f";
-    default: return text + std::string(ShortDTypeName(dtype));
+    case DType::kBool:
+      return text == "true" ? "True" : "False";
+    case DType::kInt32:
+      return text;
+    case DType::kFloat32:
+      return text + "f";
+    default:
+      return text + std::string(ShortDTypeName(dtype));
   }
 }
 

@@ -17,8 +17,9 @@ std::optional<DType> ParseShortDType(std::string_view name);
 // "f32", ...
 std::string_view ShortDTypeName(DType dtype);
 
-// A number as an element of `dtype`, written to `out`. Takes "true", "inf", "nan" and Relay's suffixes ("2.5f", "3i64"),
-// which must agree with `dtype`. kInvalidInput: "2.5 is not an integer", "300 is out of the range of uint8".
+// A number as an element of `dtype`, written to `out`. Takes "true", "inf", "nan" and Relay's
+// suffixes ("2.5f", "3i64"), which must agree with `dtype`. kInvalidInput: "2.5 is not an integer",
+// "300 is out of the range of uint8".
 Status ParseElement(std::string_view text, DType dtype, void* out);
 
 // The element at `data` as a double (any dtype).
@@ -31,7 +32,8 @@ std::string JsonElement(DType dtype, const void* data);
 // As a Relay literal: "2.5f", "3", "3i64", "True".
 std::string RelayElement(DType dtype, const void* data);
 
-// How numpy prints a float among others: at most 8 digits after the point, and a trailing point ("1.", "0.33333334").
+// How numpy prints a float among others: at most 8 digits after the point, and a trailing point
+// ("1.", "0.33333334").
 std::string NumpyFloat(DType dtype, const void* data, bool scientific);
 
 }  // namespace relayvm::tools

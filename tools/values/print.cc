@@ -99,7 +99,8 @@ std::string JsonTensor(const Value& tensor) {
   if (tensor.num_elements() > kMaxShown) {
     out += "null";
   } else {
-    ListWriter(tensor, false).Write([&](const char* p) { return JsonElement(tensor.dtype(), p); }, out);
+    ListWriter(tensor, false)
+        .Write([&](const char* p) { return JsonElement(tensor.dtype(), p); }, out);
   }
   return out + "}";
 }
@@ -111,31 +112,39 @@ struct Brackets {
 
 Brackets RelayBrackets(const FlatNode& node) {
   switch (node.kind) {
-    case FlatNode::Kind::kTensor: return {RelayTensor(node.tensor), ""};
-    case FlatNode::Kind::kTuple: return {"(", node.num_children == 1 ? ",)" : ")"};
+    case FlatNode::Kind::kTensor:
+      return {RelayTensor(node.tensor), ""};
+    case FlatNode::Kind::kTuple:
+      return {"(", node.num_children == 1 ? ",)" : ")"};
     case FlatNode::Kind::kConstructor:
       if (node.num_children == 0) return {node.name, ""};
       return {node.name + "(", ")"};
-    case FlatNode::Kind::kFunction: return {"fn @" + node.name, ""};
-    case FlatNode::Kind::kRef: return {"ref(", ")"};
+    case FlatNode::Kind::kFunction:
+      return {"fn @" + node.name, ""};
+    case FlatNode::Kind::kRef:
+      return {"ref(", ")"};
   }
   return {};
 }
 
 Brackets JsonBrackets(const FlatNode& node) {
   switch (node.kind) {
-    case FlatNode::Kind::kTensor: return {JsonTensor(node.tensor), ""};
-    case FlatNode::Kind::kTuple: return {R"({"tuple": [)", "]}"};
+    case FlatNode::Kind::kTensor:
+      return {JsonTensor(node.tensor), ""};
+    case FlatNode::Kind::kTuple:
+      return {R"({"tuple": [)", "]}"};
     case FlatNode::Kind::kConstructor:
       return {fmt::format(R"({{"constructor": {}, "fields": [)", JsonString(node.name)), "]}"};
     case FlatNode::Kind::kFunction:
       return {fmt::format(R"({{"function": {}}})", JsonString(node.name)), ""};
-    case FlatNode::Kind::kRef: return {R"({"ref": )", "}"};
+    case FlatNode::Kind::kRef:
+      return {R"({"ref": )", "}"};
   }
   return {};
 }
 
-std::string Print(const FlatValue& value, const std::function<Brackets(const FlatNode&)>& brackets) {
+std::string Print(const FlatValue& value,
+                  const std::function<Brackets(const FlatNode&)>& brackets) {
   struct Open {
     uint32_t left;
     std::string close;

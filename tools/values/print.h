@@ -1,10 +1,14 @@
 // Results as text: as Relay values, or as one JSON value. Any depth.
 //
-//   Relay   Cons(Tensor[(2, 3), float32] [[1., 2., 3.], [4., 5., 6.]], Nil)    (1f, True, 3i64)    fn @main_f    ref(2)
-//           Floats have at most 8 digits after the point; above 1000 elements, the first and last 3 of each axis show, as numpy does.
-//   JSON    {"dtype": "float32", "shape": [2], "data": [1, "NaN"]}    {"tuple": [...]}    {"constructor": "Cons", "fields": [...]}
+//   Relay   Cons(Tensor[(2, 3), float32] [[1., 2., 3.], [4., 5., 6.]], Nil)    (1f, True, 3i64) fn
+//   @main_f    ref(2)
+//           Floats have at most 8 digits after the point; above 1000 elements, the first and last 3
+//           of each axis show, as numpy does.
+//   JSON    {"dtype": "float32", "shape": [2], "data": [1, "NaN"]}    {"tuple": [...]}
+//   {"constructor": "Cons", "fields": [...]}
 //           {"function": "main_f"}    {"ref": ...}
-//           `data` nests as the shape does, is null above 1000 elements; NaN and infinities are "NaN", "Infinity", "-Infinity".
+//           `data` nests as the shape does, is null above 1000 elements; NaN and infinities are
+//           "NaN", "Infinity", "-Infinity".
 //
 // Tested by print_test.cc.
 #pragma once

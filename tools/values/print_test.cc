@@ -30,19 +30,23 @@ TEST_CASE("values as Relay and as JSON") {
   };
   Value nil = Value::Adt(1, {});
   const Case cases[] = {
-      {Value::Int32(3), TensorOf(DType::kInt32, {}), "3", R"({"dtype": "int32", "shape": [], "data": 3})"},
+      {Value::Int32(3), TensorOf(DType::kInt32, {}), "3",
+       R"({"dtype": "int32", "shape": [], "data": 3})"},
       {one, TensorOf(DType::kFloat32, {2}), "Tensor[(2), float32] [1., 2.5]",
        R"({"dtype": "float32", "shape": [2], "data": [1, 2.5]})"},
-      {Floats({2, 1}, {NAN, -INFINITY}), TensorOf(DType::kFloat32, {2, 1}), "Tensor[(2, 1), float32] [[nan], [-inf]]",
+      {Floats({2, 1}, {NAN, -INFINITY}), TensorOf(DType::kFloat32, {2, 1}),
+       "Tensor[(2, 1), float32] [[nan], [-inf]]",
        R"({"dtype": "float32", "shape": [2, 1], "data": [["NaN"], ["-Infinity"]]})"},
       {Value::Tuple({}), TupleOf({}), "()", R"({"tuple": []})"},
       {Value::Tuple({Value::Bool(true)}), TupleOf({TensorOf(DType::kBool, {})}), "(True,)",
        R"({"tuple": [{"dtype": "bool", "shape": [], "data": true}]})"},
       {nil, ListOf(TensorOf(DType::kInt64, {})), "Nil", R"({"constructor": "Nil", "fields": []})"},
-      {Value::Adt(0, {Value::Int64(1), nil}), ListOf(TensorOf(DType::kInt64, {})), "Cons(1i64, Nil)",
+      {Value::Adt(0, {Value::Int64(1), nil}), ListOf(TensorOf(DType::kInt64, {})),
+       "Cons(1i64, Nil)",
        R"({"constructor": "Cons", "fields": [{"dtype": "int64", "shape": [], "data": 1}, {"constructor": "Nil", "fields": []}]})"},
       // Of a type that is not told: the tag.
-      {Value::Adt(7, {}), TypeOf(ValueType::Kind::kTypeVar, {}), "#7", R"({"constructor": "#7", "fields": []})"},
+      {Value::Adt(7, {}), TypeOf(ValueType::Kind::kTypeVar, {}), "#7",
+       R"({"constructor": "#7", "fields": []})"},
   };
   for (const Case& c : cases) {
     FlatValue flat = Flat(c.value, c.type);
@@ -65,7 +69,8 @@ TEST_CASE("large tensors show their ends") {
   CHECK(PrintRelay(Flat(Floats({1002}, data), TensorOf(DType::kFloat32, {1002}))) ==
         "Tensor[(1002), float32] [100., 101., 102., ..., 1099., 1100., 1101.]");
   CHECK(PrintRelay(Flat(Floats({501, 2}, data), TensorOf(DType::kFloat32, {501, 2}))) ==
-        "Tensor[(501, 2), float32] [[100., 101.], [102., 103.], [104., 105.], ..., [1096., 1097.], [1098., 1099.], [1100., 1101.]]");
+        "Tensor[(501, 2), float32] [[100., 101.], [102., 103.], [104., 105.], ..., [1096., 1097.], "
+        "[1098., 1099.], [1100., 1101.]]");
   CHECK(PrintJson(Flat(Floats({1002}, data), TensorOf(DType::kFloat32, {1002}))) ==
         R"({"dtype": "float32", "shape": [1002], "data": null})");
 }
@@ -73,7 +78,8 @@ TEST_CASE("large tensors show their ends") {
 TEST_CASE("floats that differ much in size are printed with exponents") {
   CHECK(PrintRelay(Flat(Floats({2}, {1e-6f, 1}), TensorOf(DType::kFloat32, {2}))) ==
         "Tensor[(2), float32] [1.e-06, 1.e+00]");
-  CHECK(PrintRelay(Flat(Floats({2}, {0, 100}), TensorOf(DType::kFloat32, {2}))) == "Tensor[(2), float32] [0., 100.]");
+  CHECK(PrintRelay(Flat(Floats({2}, {0, 100}), TensorOf(DType::kFloat32, {2}))) ==
+        "Tensor[(2), float32] [0., 100.]");
 }
 
 TEST_CASE("a list of 100,000 elements") {

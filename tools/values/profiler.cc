@@ -67,18 +67,22 @@ std::vector<Profiler::Line> Profiler::Lines() const {
 }
 
 std::string Profiler::Table(int64_t total_ns) const {
-  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share", "kernel");
-  auto share = [&](int64_t ns) { return total_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(total_ns) : 0; };
+  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us",
+                                "share", "kernel");
+  auto share = [&](int64_t ns) {
+    return total_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(total_ns) : 0;
+  };
   int64_t in_kernels = 0;
   for (const Line& line : Lines()) {
     in_kernels += line.total.ns;
     auto ns = static_cast<double>(line.total.ns);
     out += fmt::format("{:>10} {:>12.3f} {:>12.3f} {:>7.1f}%  {}\n", line.total.calls, ns / 1e6,
-                       ns / 1e3 / static_cast<double>(line.total.calls), share(line.total.ns), line.name);
+                       ns / 1e3 / static_cast<double>(line.total.calls), share(line.total.ns),
+                       line.name);
   }
   int64_t other = std::max<int64_t>(0, total_ns - in_kernels);
-  out += fmt::format("{:>10} {:>12.3f} {:>12} {:>7.1f}%  {}\n", "", static_cast<double>(other) / 1e6, "",
-                     share(other), "outside kernels");
+  out += fmt::format("{:>10} {:>12.3f} {:>12} {:>7.1f}%  {}\n", "",
+                     static_cast<double>(other) / 1e6, "", share(other), "outside kernels");
   return out;
 }
 

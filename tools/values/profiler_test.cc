@@ -15,8 +15,9 @@ TEST_CASE("kernels' times are added up, longest first") {
   profiler.OnKernel({0, "dense", 1000, 3000, 4});
   profiler.OnKernel({1, "add", 3000, 4000, 1});
   profiler.OnKernel({0, "dense", 5000, 6000, 4});
-  CHECK(profiler.Json() ==
-        R"([{"kernel": "dense", "calls": 2, "total_ms": 0.003, "longest_ms": 0.002}, {"kernel": "add", "calls": 1, "total_ms": 0.001, "longest_ms": 0.001}])");
+  CHECK(
+      profiler.Json() ==
+      R"([{"kernel": "dense", "calls": 2, "total_ms": 0.003, "longest_ms": 0.002}, {"kernel": "add", "calls": 1, "total_ms": 0.001, "longest_ms": 0.001}])");
   CHECK(profiler.Table(8000) ==
         "     calls     total ms      mean us    share  kernel\n"
         "         2        0.003        1.500    37.5%  dense\n"

@@ -27,7 +27,8 @@ class VmExecutor : public Executor {
   const Program& program() const override { return executable_->program(); }
   const Profiler* profiler() const override { return profiler_.get(); }
 
-  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs, TypeTable& types) override {
+  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
+                        TypeTable& types) override {
     RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, inputs));
     return Flatten(value, types, types.Intern(function.result));
   }
@@ -52,7 +53,8 @@ Times Summarise(std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
   size_t half = ms.size() / 2;
   double median = ms.size() % 2 == 1 ? ms[half] : (ms[half - 1] + ms[half]) / 2;
-  return {ms.front(), median, std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size())};
+  return {ms.front(), median,
+          std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size())};
 }
 
 size_t PeakResidentBytes() {
@@ -77,24 +79,29 @@ struct Measurements {
 
   std::string TimesJson() const {
     Times t = Summarise(run_ms);
-    return fmt::format(R"({{"runs": {}, "min_ms": {:.6f}, "median_ms": {:.6f}, "mean_ms": {:.6f}}})", run_ms.size(),
-                       t.min_ms, t.median_ms, t.mean_ms);
+    return fmt::format(
+        R"({{"runs": {}, "min_ms": {:.6f}, "median_ms": {:.6f}, "mean_ms": {:.6f}}})",
+        run_ms.size(), t.min_ms, t.median_ms, t.mean_ms);
   }
   std::string TimesText() const {
     Times t = Summarise(run_ms);
-    return fmt::format("{:>8} {:>12} {:>12} {:>12}\n{:>8} {:>12.4f} {:>12.4f} {:>12.4f}\n", "runs", "min ms",
-                       "median ms", "mean ms", run_ms.size(), t.min_ms, t.median_ms, t.mean_ms);
+    return fmt::format("{:>8} {:>12} {:>12} {:>12}\n{:>8} {:>12.4f} {:>12.4f} {:>12.4f}\n", "runs",
+                       "min ms", "median ms", "mean ms", run_ms.size(), t.min_ms, t.median_ms,
+                       t.mean_ms);
   }
   std::string StatsJson() const {
-    std::string out = fmt::format(R"({{"load_ms": {:.6f}, "run_ms": {:.6f})", load_ms, run_ms.back());
+    std::string out =
+        fmt::format(R"({{"load_ms": {:.6f}, "run_ms": {:.6f})", load_ms, run_ms.back());
     if (counts.memory) {
-      out += fmt::format(R"(, "peak_bytes": {}, "allocations": {}, "resident_bytes": {})", counts.memory->peak_bytes,
-                         counts.memory->allocations, counts.memory->resident_bytes);
+      out += fmt::format(R"(, "peak_bytes": {}, "allocations": {}, "resident_bytes": {})",
+                         counts.memory->peak_bytes, counts.memory->allocations,
+                         counts.memory->resident_bytes);
     }
     return out + fmt::format(R"(, "process_peak_resident_bytes": {}}})", PeakResidentBytes());
   }
   std::string StatsText() const {
-    std::string out = fmt::format("load time         {:.3f} ms\nrun time          {:.3f} ms\n", load_ms, run_ms.back());
+    std::string out = fmt::format("load time         {:.3f} ms\nrun time          {:.3f} ms\n",
+                                  load_ms, run_ms.back());
     if (counts.memory) {
       out += fmt::format("peak memory       {}\nallocations       {}\nresident          {}\n",
                          HumanBytes(counts.memory->peak_bytes), counts.memory->allocations,
@@ -104,22 +111,26 @@ struct Measurements {
   }
 };
 
-Status Save(const std::string& path, const ExportInfo& function, const std::vector<Value>& tensors) {
+Status Save(const std::string& path, const ExportInfo& function,
+            const std::vector<Value>& tensors) {
   if (path.ends_with(".npy")) {
     if (tensors.size() != 1) {
       return {StatusCode::kInvalidInput,
-              fmt::format("--output {}: the result has {} tensors; write an .npz", path, tensors.size())};
+              fmt::format("--output {}: the result has {} tensors; write an .npz", path,
+                          tensors.size())};
     }
     return WriteNpyFile(path, ToFileTensor(tensors[0]));
   }
   std::vector<std::string> names = TensorNames(function, tensors.size());
   NamedTensors named;
-  for (size_t i = 0; i < tensors.size(); ++i) named.emplace_back(names[i], ToFileTensor(tensors[i]));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    named.emplace_back(names[i], ToFileTensor(tensors[i]));
   return WriteNpz(path, named);
 }
 
 // The result on standard output; measurements with it as JSON, or on standard error.
-void Print(const FlatValue& result, const Executor& executor, const RunFlags& flags, const Measurements& m) {
+void Print(const FlatValue& result, const Executor& executor, const RunFlags& flags,
+           const Measurements& m) {
   const Profiler* profiler = flags.profile ? executor.profiler() : nullptr;
   bool measured = flags.repeat > 1 || flags.stats || profiler != nullptr;
   std::string out = flags.json ? PrintJson(result) : PrintRelay(result);
@@ -146,21 +157,25 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable, const RunFlags& flags) {
+Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,
+                                                 const RunFlags& flags) {
   std::unique_ptr<Profiler> profiler;
   if (flags.profile || flags.trace) {
-    profiler = std::make_unique<Profiler>(Profiler::Options{
-        .kernels = flags.profile, .events = !flags.profile_file.empty(), .instructions = flags.trace});
+    profiler = std::make_unique<Profiler>(Profiler::Options{.kernels = flags.profile,
+                                                            .events = !flags.profile_file.empty(),
+                                                            .instructions = flags.trace});
     profiler->set_program(&executable->program());
   }
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<Runtime> runtime,
-                           Runtime::Create({.num_threads = flags.threads, .trace = profiler.get()}));
+  RELAYVM_ASSIGN_OR_RETURN(
+      std::shared_ptr<Runtime> runtime,
+      Runtime::Create({.num_threads = flags.threads, .trace = profiler.get()}));
   InvocationOptions options;
   options.memory_limit = flags.memory_limit;
   options.timeout = flags.timeout();
-  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Invocation> invocation, Invocation::Create(runtime, executable, options));
-  return std::unique_ptr<Executor>(
-      new VmExecutor(std::move(executable), std::move(profiler), std::move(runtime), std::move(invocation)));
+  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Invocation> invocation,
+                           Invocation::Create(runtime, executable, options));
+  return std::unique_ptr<Executor>(new VmExecutor(std::move(executable), std::move(profiler),
+                                                  std::move(runtime), std::move(invocation)));
 }
 
 Exit Report(const std::string& tool, const Status& status, Exit exit) {
@@ -173,7 +188,8 @@ Exit ExitForStatus(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument ? Exit::kUsage : Exit::kBadInput;
 }
 
-Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& flags, double load_ms) {
+Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& flags,
+                 double load_ms) {
   const ExportInfo* function = nullptr;
   std::string names;
   for (const ExportInfo& e : executor.program().exports) {
@@ -181,8 +197,9 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
     names += (names.empty() ? "" : ", ") + e.name;
   }
   if (function == nullptr) {
-    return Report(tool, {StatusCode::kInvalidArgument,
-                         fmt::format("the program has no function {}; it has {}", flags.function, names)},
+    return Report(tool,
+                  {StatusCode::kInvalidArgument,
+                   fmt::format("the program has no function {}; it has {}", flags.function, names)},
                   Exit::kUsage);
   }
   TypeTable types(executor.program());
@@ -204,7 +221,8 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
   Print(*result, executor, flags, m);
   std::vector<Value> tensors = TensorsOf(*result);
   if (!flags.output.empty()) {
-    if (Status s = Save(flags.output, *function, tensors); !s.ok()) return Report(tool, s, Exit::kBadInput);
+    if (Status s = Save(flags.output, *function, tensors); !s.ok())
+      return Report(tool, s, Exit::kBadInput);
   }
   if (!flags.profile_file.empty() && executor.profiler() != nullptr) {
     if (Status s = executor.profiler()->WriteChromeTrace(flags.profile_file); !s.ok()) {
@@ -212,11 +230,12 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
     }
   }
   if (flags.expect.empty()) return Exit::kDone;
-  Result<std::string> difference =
-      CompareWithFile(flags.expect, TensorNames(*function, tensors.size()), tensors, flags.tolerance);
+  Result<std::string> difference = CompareWithFile(
+      flags.expect, TensorNames(*function, tensors.size()), tensors, flags.tolerance);
   if (!difference.ok()) return Report(tool, difference.status(), Exit::kBadInput);
   if (difference->empty()) return Exit::kDone;
-  return Report(tool, {StatusCode::kFailedPrecondition, "--expect: " + *difference}, Exit::kMismatch);
+  return Report(tool, {StatusCode::kFailedPrecondition, "--expect: " + *difference},
+                Exit::kMismatch);
 }
 
 }  // namespace relayvm::tools

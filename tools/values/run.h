@@ -1,7 +1,8 @@
 // Running a function from the command line: the part that vmrun and relayrun share.
 //
-// RunFlags are the options; an Executor runs (the VM, or the reference interpreter); RunFunction reads the inputs, runs, prints,
-// saves and compares, and gives the exit status. Tested by run_test.cc and tools_test.cc.
+// RunFlags are the options; an Executor runs (the VM, or the reference interpreter); RunFunction
+// reads the inputs, runs, prints, saves and compares, and gives the exit status. Tested by
+// run_test.cc and tools_test.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -41,11 +42,12 @@ struct RunFlags {
   Status Finish();
 };
 
-// "64MiB", "1GB", "512k", "1000": bytes. KB, MB, GB are powers of 1000; K, M, G and KiB, MiB, GiB of 1024.
+// "64MiB", "1GB", "512k", "1000": bytes. KB, MB, GB are powers of 1000; K, M, G and KiB, MiB, GiB
+// of 1024.
 Result<size_t> ParseSize(const std::string& text);
 
-// Gives --profile its optional file: "--profile x.json" and "--profile=x.json" become "--profile --profile-file=x.json".
-// `args` are in order, without argv[0].
+// Gives --profile its optional file: "--profile x.json" and "--profile=x.json" become "--profile
+// --profile-file=x.json". `args` are in order, without argv[0].
 std::vector<std::string> NormalizeRunArguments(std::vector<std::string> args);
 
 struct RunCounts {
@@ -58,18 +60,22 @@ class Executor {
   virtual ~Executor() = default;
   virtual const Program& program() const = 0;
   // The counts are those of the latest run.
-  virtual Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs, TypeTable& types) = 0;
+  virtual Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
+                                TypeTable& types) = 0;
   virtual RunCounts counts() const = 0;
   virtual const Profiler* profiler() const { return nullptr; }
 };
 
-Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable, const RunFlags& flags);
+Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,
+                                                 const RunFlags& flags);
 
 // Reports failures on standard error as "tool: message".
-Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& flags, double load_ms);
+Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& flags,
+                 double load_ms);
 
 Exit Report(const std::string& tool, const Status& status, Exit exit);
-// The exit status for failing before the program runs: wrong usage for kInvalidArgument, else bad input.
+// The exit status for failing before the program runs: wrong usage for kInvalidArgument, else bad
+// input.
 Exit ExitForStatus(const Status& status);
 
 }  // namespace relayvm::tools

@@ -12,23 +12,32 @@ namespace relayvm::tools {
 void RunFlags::AddTo(CLI::App& app, bool with_function) {
   if (with_function) app.add_option("--function", function, "the function to run (default: main)");
   app.add_option("--input", inputs,
-                 "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard input), all.npz, "
+                 "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard "
+                 "input), all.npz, "
                  "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)")
       ->allow_extra_args(false);
-  app.add_option("--output", output, "OUT.npy for a single tensor, or OUT.npz: write the result's tensors");
-  app.add_option("--expect", expect, "a .npy or .npz file that the result must agree with (else exit status 4)");
+  app.add_option("--output", output,
+                 "OUT.npy for a single tensor, or OUT.npz: write the result's tensors");
+  app.add_option("--expect", expect,
+                 "a .npy or .npz file that the result must agree with (else exit status 4)");
   app.add_option("--rtol", tolerance.rtol, "relative tolerance of --expect (default: 1e-5)");
   app.add_option("--atol", tolerance.atol, "absolute tolerance of --expect (default: 1e-5)");
-  app.add_option("--threads", threads, "threads for kernels (default: 1; 0: as many as the machine has)");
-  app.add_option("--repeat", repeat, "run this many times, and print the times")->check(CLI::Range(1u, 1000000000u));
+  app.add_option("--threads", threads,
+                 "threads for kernels (default: 1; 0: as many as the machine has)");
+  app.add_option("--repeat", repeat, "run this many times, and print the times")
+      ->check(CLI::Range(1u, 1000000000u));
   app.add_flag("--json", json,
-               "print the result as one JSON value; with --repeat, --stats or --profile, an object with the result as \"result\"");
-  app.add_flag("--profile", profile,
-               "print the time spent in each kernel; --profile FILE.json also writes a Chrome trace");
+               "print the result as one JSON value; with --repeat, --stats or --profile, an object "
+               "with the result as \"result\"");
+  app.add_flag(
+      "--profile", profile,
+      "print the time spent in each kernel; --profile FILE.json also writes a Chrome trace");
   app.add_option("--profile-file", profile_file)->group("");
   app.add_flag("--trace", trace, "print each instruction as it runs, on standard error");
-  app.add_option("--memory-limit", memory_limit_text, "fail when a run needs more memory: 64MiB, 1GB, ...");
-  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds")->check(CLI::NonNegativeNumber);
+  app.add_option("--memory-limit", memory_limit_text,
+                 "fail when a run needs more memory: 64MiB, 1GB, ...");
+  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--stats", stats, "print times and memory");
 }
 
@@ -42,7 +51,8 @@ Status RunFlags::Finish() {
     return {StatusCode::kInvalidArgument, "--rtol and --atol must not be negative"};
   }
   if (!output.empty() && !output.ends_with(".npy") && !output.ends_with(".npz")) {
-    return {StatusCode::kInvalidArgument, fmt::format("--output {}: the name must end in .npy or .npz", output)};
+    return {StatusCode::kInvalidArgument,
+            fmt::format("--output {}: the name must end in .npy or .npz", output)};
   }
   return OkStatus();
 }
@@ -59,15 +69,28 @@ Result<size_t> ParseSize(const std::string& text) {
     double bytes;
   };
   constexpr Unit kUnits[] = {
-      {"", 1},           {"b", 1},           {"k", 1 << 10},    {"m", 1 << 20}, {"g", 1 << 30},
-      {"kib", 1 << 10},  {"mib", 1 << 20},   {"gib", 1 << 30},  {"kb", 1e3},    {"mb", 1e6},
-      {"gb", 1e9},       {"t", double{1 << 30} * 1024}, {"tib", double{1 << 30} * 1024}, {"tb", 1e12},
+      {"", 1},
+      {"b", 1},
+      {"k", 1 << 10},
+      {"m", 1 << 20},
+      {"g", 1 << 30},
+      {"kib", 1 << 10},
+      {"mib", 1 << 20},
+      {"gib", 1 << 30},
+      {"kb", 1e3},
+      {"mb", 1e6},
+      {"gb", 1e9},
+      {"t", double{1 << 30} * 1024},
+      {"tib", double{1 << 30} * 1024},
+      {"tb", 1e12},
   };
   double number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string unit(end, text.data() + text.size());
-  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
-  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size()
+                                                                 : unit.find_first_not_of(' '));
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   for (const Unit& u : kUnits) {
     if (error != std::errc() || unit != u.name) continue;
     double bytes = number * u.bytes;

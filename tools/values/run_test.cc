@@ -10,8 +10,8 @@ TEST_CASE("sizes") {
     const char* text;
     size_t bytes;
   };
-  for (const Case& c : {Case{"4096", 4096}, Case{"64MiB", 64 << 20}, Case{"1GB", 1'000'000'000}, Case{"512k", 512 << 10},
-                        Case{"1.5 GiB", 3ull << 29}, Case{"0", 0}}) {
+  for (const Case& c : {Case{"4096", 4096}, Case{"64MiB", 64 << 20}, Case{"1GB", 1'000'000'000},
+                        Case{"512k", 512 << 10}, Case{"1.5 GiB", 3ull << 29}, Case{"0", 0}}) {
     CAPTURE(c.text);
     Result<size_t> size = ParseSize(c.text);
     REQUIRE(size.ok());
@@ -40,8 +40,9 @@ std::string Parse(std::vector<std::string> args, RunFlags* flags) {
 
 TEST_CASE("inputs are taken one for each --input, whatever they look like") {
   RunFlags flags;
-  CHECK(Parse({"--input", "[1,2]", "--input", "-3", "--input", "-", "m.vmx", "--input", "(1, 2)", "--input=x=3"}, &flags) ==
-        "m.vmx");
+  CHECK(Parse({"--input", "[1,2]", "--input", "-3", "--input", "-", "m.vmx", "--input", "(1, 2)",
+               "--input=x=3"},
+              &flags) == "m.vmx");
   CHECK(flags.inputs == std::vector<std::string>{"[1,2]", "-3", "-", "(1, 2)", "x=3"});
 }
 
@@ -64,7 +65,8 @@ TEST_CASE("malformed options") {
   CHECK(flags.Finish().message() == "--output x.txt: the name must end in .npy or .npz");
   flags.output = "";
   flags.memory_limit_text = "much";
-  CHECK(flags.Finish().message() == "--memory-limit much: expected a size such as 64MiB, 1GB or 4096");
+  CHECK(flags.Finish().message() ==
+        "--memory-limit much: expected a size such as 64MiB, 1GB or 4096");
   CHECK(Parse({"m.vmx", "--repeat", "0"}, &flags).starts_with("error"));
 }
 

@@ -27,13 +27,15 @@ struct MappedTensor {
   size_t offset;
 };
 
-// Recognises the header as numpy itself writes it for little-endian C order, so that the data can be used in place.
-// Anything else is for ParseNpy: it reads all forms, and says what is wrong with bad ones.
+// Recognises the header as numpy itself writes it for little-endian C order, so that the data can
+// be used in place. Anything else is for ParseNpy: it reads all forms, and says what is wrong with
+// bad ones.
 std::optional<MappedTensor> UsualHeader(std::string_view file) {
   if (file.size() < 10 || !file.starts_with(std::string_view("\x93NUMPY\x01\x00", 8))) {
     return std::nullopt;
   }
-  size_t length = static_cast<uint8_t>(file[8]) | static_cast<size_t>(static_cast<uint8_t>(file[9])) << 8;
+  size_t length = static_cast<uint8_t>(file[8]) | static_cast<size_t>(static_cast<uint8_t>(file[9]))
+                                                      << 8;
   if (file.size() - 10 < length) return std::nullopt;
   std::string_view header = file.substr(10, length);
   auto skip = [&](std::string_view text) {
@@ -142,11 +144,12 @@ Result<Value> ConvertTensor(const Value& tensor, DType dtype) {
     if (IsFloat(dtype)) continue;
     // The same number? uint64 holds its upper half as negative numbers.
     bool same = IsFloat(from) ? ElementAsDouble(dtype, target) == x.f : x.i == y.i;
-    bool sign_differs = !IsFloat(from) && (from == DType::kUInt64) != (dtype == DType::kUInt64) && x.i < 0;
+    bool sign_differs =
+        !IsFloat(from) && (from == DType::kUInt64) != (dtype == DType::kUInt64) && x.i < 0;
     if (same && !sign_differs) continue;
     return {StatusCode::kInvalidInput,
-            fmt::format("element {}, {}, is not a value of {}; the tensor is {}", i, ShortestElement(from, source),
-                        DTypeName(dtype), TensorTypeOf(tensor))};
+            fmt::format("element {}, {}, is not a value of {}; the tensor is {}", i,
+                        ShortestElement(from, source), DTypeName(dtype), TensorTypeOf(tensor))};
   }
   return out;
 }

@@ -10,8 +10,8 @@
 
 namespace relayvm::tools {
 
-// A .npy file. A large one in numpy's usual form (C order, this machine's byte order) is mapped, not read: it must not
-// change while the value lives. Errors name the file.
+// A .npy file. A large one in numpy's usual form (C order, this machine's byte order) is mapped,
+// not read: it must not change while the value lives. Errors name the file.
 Result<Value> LoadNpy(const std::string& path);
 // The same from memory.
 Result<Value> ValueFromNpy(std::span<const std::byte> bytes);
@@ -22,8 +22,9 @@ te::HostTensor ToHostTensor(const Value& value);
 // The same for a file, which has no bfloat16: its bits, as uint16.
 te::HostTensor ToFileTensor(const Value& value);
 
-// The tensor in another dtype, where that loses nothing but digits of floats: integers must be in range, and a float that becomes an
-// integer must be one. uint16 is taken as the bits of bfloat16. Fails with kInvalidInput, naming the element.
+// The tensor in another dtype, where that loses nothing but digits of floats: integers must be in
+// range, and a float that becomes an integer must be one. uint16 is taken as the bits of bfloat16.
+// Fails with kInvalidInput, naming the element.
 Result<Value> ConvertTensor(const Value& tensor, DType dtype);
 
 // "Tensor[(2, 3), float32]", "float32" for a scalar. REQUIRES: value.is_tensor().

@@ -17,7 +17,8 @@ using testing::TempFolder;
 
 TEST_CASE("tensors go to files and come back, read or mapped") {
   TempFolder folder;
-  for (DType dtype : {DType::kBool, DType::kInt8, DType::kUInt16, DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
+  for (DType dtype : {DType::kBool, DType::kInt8, DType::kUInt16, DType::kFloat16, DType::kFloat32,
+                      DType::kFloat64}) {
     for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {0, 3}, {5}, {2, 3}, {300, 1001}}) {
       te::HostTensor t{dtype, shape, {}};
       t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
@@ -43,7 +44,8 @@ TEST_CASE("a mapped tensor outlives its file's name, and is not read") {
   Value value = *LoadNpy(folder / "t.npy");
   std::filesystem::remove(folder / "t.npy");
   CHECK(static_cast<const std::byte*>(value.data())[123] == std::byte{7});
-  CHECK(reinterpret_cast<uintptr_t>(value.data()) % 4096 == 128);  // where the file has it, behind the header
+  CHECK(reinterpret_cast<uintptr_t>(value.data()) % 4096 ==
+        128);  // where the file has it, behind the header
 }
 
 TEST_CASE("a large file that is cut short") {
@@ -58,7 +60,8 @@ TEST_CASE("a large file that is cut short") {
 
 template <typename T>
 Value Tensor(DType dtype, const std::vector<T>& values) {
-  return *Value::CopyTensor(dtype, std::vector<int64_t>{static_cast<int64_t>(values.size())}, values.data());
+  return *Value::CopyTensor(dtype, std::vector<int64_t>{static_cast<int64_t>(values.size())},
+                            values.data());
 }
 
 TEST_CASE("conversions that lose nothing but digits") {
@@ -75,7 +78,8 @@ TEST_CASE("conversions that lose nothing but digits") {
       {Tensor<int64_t>(DType::kInt64, {-1}), DType::kUInt64,
        "element 0, -1, is not a value of uint64; the tensor is Tensor[(1), int64]"},
       {Tensor<uint64_t>(DType::kUInt64, {UINT64_MAX}), DType::kInt64,
-       "element 0, 18446744073709551615, is not a value of int64; the tensor is Tensor[(1), uint64]"},
+       "element 0, 18446744073709551615, is not a value of int64; the tensor is Tensor[(1), "
+       "uint64]"},
       {Tensor<double>(DType::kFloat64, {0.1}), DType::kFloat32, "0.1"},
       {Tensor<double>(DType::kFloat64, {3}), DType::kInt32, "3"},
       {Tensor<double>(DType::kFloat64, {2.5}), DType::kInt32,

@@ -1,4 +1,5 @@
-// What the tests of this folder share: a program's signature with a list, a tree and a function of them.
+// What the tests of this folder share: a program's signature with a list, a tree and a function of
+// them.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +9,8 @@
 
 namespace relayvm::tools::testing {
 
-inline ValueType TensorOf(DType dtype, std::vector<int64_t> dims, std::vector<std::string> names = {}) {
+inline ValueType TensorOf(DType dtype, std::vector<int64_t> dims,
+                          std::vector<std::string> names = {}) {
   ValueType t;
   t.dtype = dtype;
   t.dims = std::move(dims);
@@ -26,7 +28,9 @@ inline ValueType TypeOf(ValueType::Kind kind, std::vector<ValueType> args, uint3
 inline ValueType TupleOf(std::vector<ValueType> fields) {
   return TypeOf(ValueType::Kind::kTuple, std::move(fields));
 }
-inline ValueType ListOf(ValueType element) { return TypeOf(ValueType::Kind::kAdt, {std::move(element)}, 0); }
+inline ValueType ListOf(ValueType element) {
+  return TypeOf(ValueType::Kind::kAdt, {std::move(element)}, 0);
+}
 inline ValueType Tree() { return TypeOf(ValueType::Kind::kAdt, {}, 1); }
 
 // List[A] = Cons(A, List[A]) | Nil; Tree = Leaf(Tensor[(2), float32]) | Node(Tree, Tree).
@@ -34,7 +38,8 @@ inline Program ProgramWithTypes() {
   Program program;
   ValueType a = TypeOf(ValueType::Kind::kTypeVar, {}, 0);
   program.adts.push_back({"List", 1, {{"Cons", {a, ListOf(a)}}, {"Nil", {}}}});
-  program.adts.push_back({"Tree", 0, {{"Leaf", {TensorOf(DType::kFloat32, {2})}}, {"Node", {Tree(), Tree()}}}});
+  program.adts.push_back(
+      {"Tree", 0, {{"Leaf", {TensorOf(DType::kFloat32, {2})}}, {"Node", {Tree(), Tree()}}}});
   return program;
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "vm/executable.h"
 
 namespace relayvm::tools {
@@ -41,33 +39,6 @@ const std::vector<TypeTable::Id>& TypeTable::ConstructorFields(Id type, uint32_t
     fields = std::move(made);
   }
   return *fields;
-}
-
-const std::vector<TypeTable::Id>& TypeTable::TupleOf(Id field, size_t count) {
-  ValueType tuple;
-  tuple.kind = ValueType::Kind::kTuple;
-  tuple.args.assign(count, ToValueType(field));
-  return nodes_[Intern(tuple)].args;
-}
-
-std::optional<TypeTable::Id> TypeTable::FindAdtOf(std::string_view constructor) {
-  for (uint32_t index = 0; index < program_.adts.size(); ++index) {
-    const AdtInfo& adt = program_.adts[index];
-    bool found = std::any_of(adt.constructors.begin(), adt.constructors.end(),
-                             [&](const ConstructorInfo& c) { return c.name == constructor; });
-    if (!found) continue;
-    ValueType type;
-    type.kind = ValueType::Kind::kAdt;
-    type.index = index;
-    // Type variables beyond those of any definition: they stand for nothing.
-    type.args.resize(adt.num_type_params);
-    for (uint32_t i = 0; i < adt.num_type_params; ++i) {
-      type.args[i].kind = ValueType::Kind::kTypeVar;
-      type.args[i].index = UINT32_MAX;
-    }
-    return Intern(type);
-  }
-  return std::nullopt;
 }
 
 ValueType TypeTable::ToValueType(Id type) const {

@@ -1,8 +1,9 @@
-// TypeTable: the types of values at a program's border, each once, with type variables replaced by what they stand for.
+// TypeTable: the types of values at a program's border, each once, with type variables replaced by
+// what they stand for.
 //
-// A list of 100,000 elements has one type; reading and printing it must not copy that type for each element. So a type is
-// interned as a number, and the fields of a constructor (Cons of List[int32]: int32, List[int32]) are worked out once.
-// Not thread-safe. Tested by types_test.cc.
+// A list of 100,000 elements has one type; reading and printing it must not copy that type for each
+// element. So a type is interned as a number, and the fields of a constructor (Cons of List[int32]:
+// int32, List[int32]) are worked out once. Not thread-safe. Tested by types_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bytecode/program.h"
@@ -38,11 +38,6 @@ class TypeTable {
   const AdtInfo& adt(Id type) const { return program_.adts[nodes_[type].shallow.index]; }
   // REQUIRES: kAdt, tag < adt(type).constructors.size().
   const std::vector<Id>& ConstructorFields(Id type, uint32_t tag);
-
-  // For values whose type is not told. A tuple of `count` fields, all of type `field`; the ADT that has a constructor of this name,
-  // its type arguments unknown.
-  const std::vector<Id>& TupleOf(Id field, size_t count);
-  std::optional<Id> FindAdtOf(std::string_view constructor);
 
   // As Relay writes it.
   std::string ToString(Id type) const;

@@ -1,0 +1,29 @@
+#include "compiler/transforms/common_subexpressions.h"
+
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::ir {
+namespace {
+
+std::string Merged(const std::string& body) {
+  return Outline(EliminateCommonSubexpressions(
+      Typed("def @main(%x: Tensor[(4), float32]) { " + body + " }")));
+}
+
+TEST_CASE("equal calls are made once, also across the blocks that a block encloses") {
+  CHECK(Merged("multiply(add(%x, 1f), add(%x, 1f))") == "add multiply");
+  CHECK(Merged("let %a = add(%x, 1f); if (True) { add(%x, 1f) } else { %x }") == "add if{}{}");
+}
+
+TEST_CASE("branches do not see each other; attributes and constants tell calls apart") {
+  CHECK(Merged("if (True) { exp(%x) } else { negative(exp(%x)) }") == "if{exp}{exp negative}");
+  CHECK(Merged("add(sum(%x, axis=[0]), sum(%x, axis=[0], keepdims=True))") == "sum sum add");
+  CHECK(Merged("add(add(%x, 1f), add(%x, 2f))") == "add add add");
+}
+
+TEST_CASE("effects are not merged") {
+  CHECK(Merged("let %r = ref(%x); let %s = ref(%x); (%r, %s)") == "ref ref tuple");
+}
+
+}  // namespace
+}  // namespace relayvm::ir

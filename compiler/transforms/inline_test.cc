@@ -1,0 +1,56 @@
+#include "compiler/transforms/inline.h"
+
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::ir {
+namespace {
+
+TEST_CASE("small functions are copied to their calls, callees first") {
+  Module m = Inline(Parsed(R"(
+def @square(%x: int32) -> int32 { multiply(%x, %x) }
+def @fourth(%x: int32) -> int32 { @square(@square(%x)) }
+def @main(%x: int32) -> int32 { add(@fourth(%x), @square(%x)) }
+)"));
+  CHECK(Outline(m).find("call") == std::string::npos);
+  Module typed = Retyped(m);
+  CHECK(TypeToString(typed.functions.at("main")->result_type) == "int32");
+}
+
+TEST_CASE("recursive functions stay calls") {
+  Module m = Inline(Parsed(R"(
+def @even(%n: int32) -> bool { if (equal(%n, 0)) { True } else { @odd(subtract(%n, 1)) } }
+def @odd(%n: int32) -> bool { if (equal(%n, 0)) { False } else { @even(subtract(%n, 1)) } }
+def @main(%n: int32) -> bool { @even(%n) }
+)"));
+  CHECK(Outline(m) == "call even");
+}
+
+TEST_CASE("each copy has shapes of its own") {
+  Module m = Retyped(Inline(Parsed(R"(
+def @double(%x: Tensor[(?), float32]) -> Tensor[(?), float32] { concatenate((%x, %x), axis=0) }
+def @main(%x: Tensor[(3), float32], %y: Tensor[(5), float32]) { (@double(%x), @double(%y)) }
+)")));
+  CHECK(TypeToString(m.functions.at("main")->result_type) ==
+        "(Tensor[(6), float32], Tensor[(10), float32])");
+}
+
+TEST_CASE("generic functions can be inlined at several types") {
+  Module m = Retyped(Inline(Parsed(R"(
+def @pair[A](%x: A) -> (A, A) { (%x, %x) }
+def @main(%x: int32, %y: float32) { (@pair(%x), @pair(%y)) }
+)")));
+  CHECK(TypeToString(m.functions.at("main")->result_type) ==
+        "((int32, int32), (float32, float32))");
+}
+
+TEST_CASE("a local literal that is called is inlined; one that is a value too is not") {
+  CHECK(Outline(Inline(Parsed(R"(
+def @main(%x: int32) -> int32 { let %f = fn (%a: int32) -> int32 { add(%a, %x) }; %f(1) })")))
+            .find("call") == std::string::npos);
+  CHECK(Outline(Inline(Parsed(R"(
+def @main(%x: int32) { let %f = fn (%a: int32) -> int32 { add(%a, %x) }; (%f, %f(1)) })")))
+            .find("call") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace relayvm::ir

@@ -1,0 +1,39 @@
+#include "compiler/transforms/propagate_constants.h"
+
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::ir {
+namespace {
+
+TEST_CASE("a loop that hands its own parameter on gets it as a constant") {
+  Module m = PropagateConstants(Parsed(R"(
+def @loop(%i: int32, %step: int32) -> int32 { if (less(%i, 10)) { @loop(add(%i, %step), %step) } else { %i } }
+def @main(%n: int32) -> int32 { @loop(%n, 3) }
+)"));
+  CHECK(m.functions.at("loop")->params.size() == 1);
+  Retyped(m);
+}
+
+TEST_CASE("a parameter with two values stays") {
+  Module m = PropagateConstants(Parsed(R"(
+def @f(%i: int32, %step: int32) -> int32 { add(%i, %step) }
+def @main(%n: int32) -> int32 { @f(@f(%n, 3), 4) }
+)"));
+  CHECK(m.functions.at("f")->params.size() == 2);
+}
+
+TEST_CASE("a function used as a value keeps its signature") {
+  Module m = PropagateConstants(Parsed(R"(
+def @f(%i: int32) -> int32 { add(%i, 1) }
+def @main() { (@f, @f(3)) }
+)"));
+  CHECK(m.functions.at("f")->params.size() == 1);
+}
+
+TEST_CASE("aliases are looked through") {
+  CHECK(Outline(ResolveAliases(Parsed("def @main(%x: int32) { let %y = %x; let %z = 1; add(%y, %z) }"))) ==
+        "add");
+}
+
+}  // namespace
+}  // namespace relayvm::ir

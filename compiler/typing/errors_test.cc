@@ -1,0 +1,134 @@
+// Ill-typed programs and what is said about them.
+#include "compiler/typing/test_util.h"
+
+namespace relayvm::typing {
+namespace {
+
+struct Row {
+  std::string source;
+  std::string message;  // part of it
+};
+
+void Check(const std::vector<Row>& rows) {
+  for (const Row& r : rows) {
+    CAPTURE(r.source);
+    auto module = Typed(r.source);
+    REQUIRE_FALSE(module.ok());
+    CHECK_MESSAGE(module.status().message().find(r.message) != std::string::npos,
+                  module.status().message());
+  }
+}
+
+TEST_CASE("an error shows the place, the line and a caret") {
+  auto module = Typed(
+      "def @main(%x: Tensor[(2, 300), float32], %w: Tensor[(4, 512), float32]) {\n"
+      "  let %y = negative(%x);\n"
+      "  nn.dense(%y, %w, units=4)\n"
+      "}\n");
+  REQUIRE_FALSE(module.ok());
+  CHECK(module.status().code() == StatusCode::kInvalidInput);
+  CHECK(module.status().message() ==
+        "test.relay:4:3: nn.dense: the reduced dimensions of data and weight: 300 and 512 differ\n"
+        "  nn.dense(%y, %w, units=4)\n"
+        "  ^~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST_CASE("an error in a nested block is located once") {
+  auto module = Typed("def @main(%c: bool) { if (%c) { if (%c) { add(1, 1f) } else { 1 } } else { 2 } }");
+  REQUIRE_FALSE(module.ok());
+  const std::string& message = module.status().message();
+  CHECK(message.find("test.relay:") == message.rfind("test.relay:"));
+}
+
+TEST_CASE("operators") {
+  Check({
+      {"def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }",
+       "add: operands: 2 and 3 do not broadcast"},
+      {"def @main() { add(1, 1f) }", "add: "},
+      {"def @main(%x: (int32, int32)) { negative(%x) }", "negative: "},
+      {"def @main(%f: fn () -> int32) { negative(%f) }",
+       "negative: argument 0: expected a tensor or a tuple of tensors, found fn () -> int32"},
+      {"def @main(%x: Tensor[(2), float32]) { dyn.reshape(%x, 1f, newshape=[]) }", "dyn.reshape: "},
+      {"def @main(%x: Tensor[(?), float32], %s: Tensor[(?), int64]) {"
+       "  dyn.reshape(%x, %s, newshape=[]) }",
+       "its length decides a rank and must be static, but its shape is (s.0)"},
+  });
+}
+
+TEST_CASE("calls") {
+  Check({
+      {"def @f(%x: int32) { %x } def @main() { @f(1f) }",
+       "argument %x of @f: expected int32, found float32 (dtypes int32 and float32 differ)"},
+      {"def @f(%x: int32) { %x } def @main() { @f() }", "@f takes 1 argument, found 0"},
+      {"def @f(%x: Tensor[(2), int8]) { %x } def @main(%y: Tensor[(3), int8]) { @f(%y) }",
+       "argument %x of @f: expected Tensor[(2), int8], found Tensor[(3), int8] "
+       "(dimension 0: 2 and 3 differ)"},
+      {"def @f(%x: Tensor[(?), int8], %y: Tensor[(2, 2), int8]) { %x }"
+       "def @main(%y: Tensor[(3), int8]) { @f(%y, %y) }",
+       "(ranks 2 and 1 differ)"},
+      {"def @main(%x: int32) { %x(1) }", "%x is called, but has type int32"},
+      {"def @main(%f: fn (int32) -> int32) { %f(1f) }", "argument 0 of %f: expected int32"},
+      {"def @id[A](%x: A) -> A { 1 } def @main() { @id(2f) }", "result of @id: expected A, found int32"},
+      {"def @g[A](%x: A, %y: A) -> A { %x } def @main() { @g(1, 2f) }",
+       "argument %y of @g: expected int32, found float32"},
+      {"def @main() { let %f = fn (%x) { %x(%x) }; 1 }", "contain itself"},
+      {"def @main() { let %f = fn (%x) { add(%x, 1) }; (%f(1), %f(1f)) }",
+       "argument %x of %f: expected int32, found float32"},
+  });
+}
+
+TEST_CASE("structure") {
+  Check({
+      {"def @main(%x: int32) { %x.0 }", "expected a tuple, found %x of type int32"},
+      {"def @main(%t: (int32,)) { %t.1 }", "field 1 of a tuple with 1 field: (int32,)"},
+      {"def @main(%x: int32) { if (%x) { 1 } else { 2 } }",
+       "condition of if: expected bool, found int32"},
+      {"def @main(%c: bool) { if (%c) { 1 } else { 2f } }",
+       "the branches of if differ: expected int32, found float32"},
+      {"def @main(%x: int32) { ref_read(%x) }", "expected a reference, found %x of type int32"},
+      {"def @main() { let %r = ref(1); ref_write(%r, 1f) }",
+       "write to %r: expected int32, found float32"},
+      {"def @main() { let %x: float32 = 1; %x }", "%x: expected float32, found int32"},
+      {"def @main() -> float32 { 1 }", "result of @main: expected float32, found int32"},
+      {"def @main(%x: Tensor[(2), int8]) -> Tensor[(3), int8] { %x }",
+       "(dimension 0: 3 and 2 differ)"},
+      {"def @main() { let %f = fn (%x) { add(%x, %x) }; 1 }",
+       "the type of %x cannot be inferred; annotate it"},
+  });
+}
+
+TEST_CASE("data types and patterns") {
+  std::string list = kListType;
+  Check({
+      {"def @main(%x: Lost[int32]) { %x }", "Lost"},
+      {list + "def @main() { Cons(1, Cons(2f, Nil)) }", "expected List[int32], found List[float32]"},
+      {list + "def @main(%x: int32) { match (%x) { Nil => { 1 } } }",
+       "Nil makes a value of type List, the value has type int32"},
+      {list + "def @main(%l: List[int32]) { match? (%l) { (%a, %b) => { 1 } } }",
+       "the pattern is a tuple of 2, the value has type List[int32]"},
+      {list + "def @main(%l: List[int32]) { match (%l) { Nil => { 1 } } }",
+       "match is not exhaustive: Cons(_, _) is not handled"},
+      {list + "def @main(%l: List[int32]) { match (%l) { Nil => { 1 }, Cons(_, Nil) => { 2 } } }",
+       "match is not exhaustive: Cons(_, Cons(_, _)) is not handled"},
+      {list + "def @main(%l: List[int32]) { match (%l) { Nil => { 1 }, Cons(_, _) => { 2f } } }",
+       "the clauses of match differ: expected int32, found float32"},
+      {list + "def @main(%l: List[int32]) { match? (%l) { Cons(%x: float32, _) => { 1 } } }",
+       "%x: expected float32, found int32"},
+  });
+}
+
+TEST_CASE("dims where no guard reaches") {
+  std::string list = kListType;
+  Check({
+      {list + "def @f(%l: List[Tensor[(2), int8]]) { 1 }"
+              "def @main(%l: List[Tensor[(?), int8]]) { @f(%l) }",
+       "argument %l of @f: expected List[Tensor[(2), int8]], found List[Tensor[(?), int8]]; "
+       "dimensions inside containers"},
+      {list + "def @f(%l: List[Tensor[(2), int8]]) { 1 }"
+              "def @main(%l: List[Tensor[(3), int8]]) { @f(%l) }",
+       "(dimension 0: 2 and 3 differ)"},
+  });
+}
+
+}  // namespace
+}  // namespace relayvm::typing

@@ -1,0 +1,74 @@
+// For tests of operators given by a C++ kernel: runs the relation and the choice of the kernel on
+// types alone. The kernels themselves are tested beside their code. For tests only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/op/testing.h"
+
+namespace relayvm::op_testing {
+
+struct BuiltinPlan {
+  std::vector<TensorType> results;
+  BuiltinCall call;
+  std::vector<TensorType> upper_bound;  // of operators with counts
+  std::vector<Guard> guards;
+};
+
+// `elements[i]`: what is known of the contents of argument i.
+inline Result<BuiltinPlan> PlanBuiltin(const std::string& name, const AttrMap& given,
+                                       const std::vector<TensorType>& args,
+                                       const std::map<size_t, std::vector<Dim>>& elements = {}) {
+  const OpDef* op = OpTable::Get().Find(name);
+  REQUIRE_MESSAGE((op != nullptr), name);
+  Attrs partial;
+  for (const auto& [key, value] : given) partial.Set(key, value);
+  RELAYVM_ASSIGN_OR_RETURN(Attrs attrs, CompleteAttrs(*op, partial));
+  std::vector<ArgType> types;
+  std::vector<te::Tensor> inputs;
+  for (const TensorType& t : args) {
+    types.push_back({false, {t}});
+    inputs.push_back(te::Placeholder("p", t.shape, t.dtype, static_cast<int>(inputs.size())));
+  }
+  CHECK(op->num_args == static_cast<int>(args.size()));
+  FakeContext ctx(attrs, types);
+  for (const auto& [i, dims] : elements) ctx.elements[i] = dims;
+  RELAYVM_ASSIGN_OR_RETURN(OpResult result, op->infer(ctx));
+  BuiltinPlan plan{result.tensors, {}, {}, ctx.guards};
+  const ComputeContext context{attrs, inputs, plan.results};
+  plan.call = op->builtin(context);
+  if (op->upper_bound) plan.upper_bound = op->upper_bound(context);
+  return plan;
+}
+
+// The relation gives `results`, and the kernel is `kernel` with `params`.
+inline void CheckBuiltin(const std::string& name, const AttrMap& given,
+                         const std::vector<TensorType>& args,
+                         const std::vector<TensorType>& results, const std::string& kernel,
+                         const std::vector<Dim>& params) {
+  CAPTURE(name);
+  const auto plan = PlanBuiltin(name, given, args);
+  REQUIRE_MESSAGE(plan.ok(), plan.status().ToString());
+  CHECK((plan->results == results));
+  CHECK(plan->call.name == kernel);
+  CHECK((plan->call.params == params));
+}
+
+inline void CheckBuiltinFails(const std::string& name, const AttrMap& given,
+                              const std::vector<TensorType>& args, const std::string& message) {
+  CAPTURE(name);
+  const auto plan = PlanBuiltin(name, given, args);
+  REQUIRE(!plan.ok());
+  CHECK_MESSAGE(plan.status().message().find(message) != std::string::npos,
+                plan.status().ToString());
+}
+
+inline TensorType Float(std::vector<Dim> shape) { return {std::move(shape), DType::kFloat32}; }
+inline TensorType Int32(std::vector<Dim> shape) { return {std::move(shape), DType::kInt32}; }
+inline TensorType Int64(std::vector<Dim> shape) { return {std::move(shape), DType::kInt64}; }
+inline Dim Symbol(uint32_t id, bool nonnegative = true) {
+  return Dim::Symbol(id, "s" + std::to_string(id), nonnegative);
+}
+
+}  // namespace relayvm::op_testing
