@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "bytecode/code_builder.h"
+#include "bytecode/register_check.h"
 #include "compiler/lowering/allocate.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/liveness.h"
@@ -143,6 +144,10 @@ Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions
     program.source_files.push_back(module.sources->name(f));
   }
   RELAYVM_RETURN_IF_ERROR(AddExport(module, *entry->second, entry_index, program));
+#ifndef NDEBUG
+  // What the verifier leaves to the interpreter: no register is read before it is written or after it was taken.
+  RELAYVM_RETURN_IF_ERROR(CheckRegisterUse(program));
+#endif
   return result;
 }
 

@@ -9,7 +9,7 @@ cmake --build build/release --target relayc vmrun
 bin=build/release/bin
 example=tools/examples
 "$bin/relayc" "$example/lstm.relay" --params "$example/lstm.npz" -o build/lstm.vmx
-for sentence in "$example"/lstm_sentence*.npy; do
+for sentence in "$example/lstm_sentence1.npy" "$example/lstm_sentence2.npy"; do
   echo "vmrun lstm.vmx --input $(basename "$sentence")"
   "$bin/vmrun" build/lstm.vmx --input "$sentence"
 done
