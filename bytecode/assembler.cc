@@ -170,6 +170,7 @@ class Assembler {
   void ParseExport(TextCursor* in) {
     ExportInfo& e = program_.exports.emplace_back();
     e.name = in->String();
+    if (in->EatWord("vars")) e.num_type_params = in->Number<uint32_t>();
     e.function = in->Index("f");
     in->Expect('(');
     while (in->ok() && !in->Eat(')')) {

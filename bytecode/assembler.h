@@ -11,6 +11,7 @@
 //   .kernel "fused_add" scalars 1 buffers 3 0x1000   ; k0: one entry an image, or `builtin`
 //   .type float32[1, 300]                      ; t0
 //   .constant float32[2] "weight" elided       ; c0: or bytes by .hex
+//   .export "id" vars 1 f0 ("x": var 0) -> var 0     ; `vars N`: type parameters, if it has any
 //   .export "main" f0 ("x": float32[?"n", 3]) -> (int32[], data 0(float32[?])) "out0" "out1"
 //   .function "main" scalars 0 objects 1 captured 0 registers 3 4 returns object arena 128
 //     .slot 0 64                               ; s0: offset, bytes

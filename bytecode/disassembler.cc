@@ -158,7 +158,9 @@ class Disassembler {
 
   void Export(const ExportInfo& e) {
     Line line;
-    line.Add(".export {} f{} (", QuoteString(e.name), e.function);
+    line.Add(".export {} ", QuoteString(e.name));
+    if (e.num_type_params != 0) line.Add("vars {} ", e.num_type_params);
+    line.Add("f{} (", e.function);
     for (size_t i = 0; i < e.params.size(); ++i) {
       line.Add("{}{}: {}", i > 0 ? ", " : "", QuoteString(e.param_names[i]), Type(e.params[i]));
     }

@@ -20,13 +20,34 @@ inline constexpr int kNumOpcodes = 0
 #undef OP
     ;
 
-// Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises it;
-// any other change of meaning raises kFormatMajor (file_format.h).
+// Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises
+// it; any other change of meaning raises kFormatMajor (file_format.h).
 inline constexpr uint32_t kBytecodeVersion = 1;
 
 enum class OperandKind : uint8_t {
-  IOUT, IIN, ROUT, RIN, IMM16, IMM32, IMM64, DTYPE, FUNC, CONST, KERNEL, TYPE, MESSAGE, SLOT, TAG, FIELD, CMP, FN,
-  TARGET, ILIST, RLIST, TARGETS, BUFS,
+  IOUT,
+  IIN,
+  ROUT,
+  RIN,
+  IMM16,
+  IMM32,
+  IMM64,
+  DTYPE,
+  FUNC,
+  CONST,
+  KERNEL,
+  TYPE,
+  MESSAGE,
+  SLOT,
+  TAG,
+  FIELD,
+  CMP,
+  FN,
+  TARGET,
+  ILIST,
+  RLIST,
+  TARGETS,
+  BUFS,
 };
 
 struct OpcodeInfo {
@@ -49,12 +70,49 @@ inline constexpr int kNumComparisons = 6;
 // "eq". REQUIRES: valid.
 std::string_view ComparisonName(Comparison cmp);
 
-// Scalar functions of fn.f32, fn.f64 (one argument) and fn2.f32, fn2.f64 (two). kRound is half away from zero.
-// kIsNan, kIsInf, kIsFinite give 0 or 1; kMin and kMax are a < b ? a : b and a > b ? a : b.
+// Scalar functions of fn.f32, fn.f64 (one argument) and fn2.f32, fn2.f64 (two). kRound is half away
+// from zero. kIsNan, kIsInf, kIsFinite give 0 or 1; kMin and kMax are a < b ? a : b and a > b ? a :
+// b.
 enum class ScalarFunction : uint16_t {
-  kNegate, kAbs, kSign, kExp, kLog, kLog2, kLog10, kSqrt, kRsqrt, kSigmoid, kTanh, kErf, kSin, kCos, kTan, kAsin, kAcos, kAtan,
-  kSinh, kCosh, kAsinh, kAcosh, kAtanh, kFloor, kCeil, kTrunc, kRound, kRoundEven, kIsNan, kIsInf, kIsFinite,
-  kMin, kMax, kPower, kMod /* fmod */, kFloorMod, kFloorDiv, kTruncDiv, kAtan2,
+  kNegate,
+  kAbs,
+  kSign,
+  kExp,
+  kLog,
+  kLog2,
+  kLog10,
+  kSqrt,
+  kRsqrt,
+  kSigmoid,
+  kTanh,
+  kErf,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRound,
+  kRoundEven,
+  kIsNan,
+  kIsInf,
+  kIsFinite,
+  kMin,
+  kMax,
+  kPower,
+  kMod /* fmod */,
+  kFloorMod,
+  kFloorDiv,
+  kTruncDiv,
+  kAtan2,
 };
 inline constexpr int kFirstBinaryScalarFunction = static_cast<int>(ScalarFunction::kMin);
 inline constexpr int kNumScalarFunctions = static_cast<int>(ScalarFunction::kAtan2) + 1;

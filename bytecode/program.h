@@ -1,6 +1,6 @@
-// Program: the content of a .vmx file as plain data. The compiler fills one in and writes it (writer.h); the reader (reader.h)
-// gives one back whose large parts point into the mapped file.
-// Tested by program_test.cc, and by the round trips of reader_test.cc.
+// Program: the content of a .vmx file as plain data. The compiler fills one in and writes it
+// (writer.h); the reader (reader.h) gives one back whose large parts point into the mapped file.
+// Tested by the round trips of reader_test.cc and assembler_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,14 @@ namespace relayvm {
 struct ValueType {
   enum class Kind : uint8_t { kTensor, kTuple, kAdt, kFunction, kRef, kTypeVar };
   Kind kind = Kind::kTensor;
-  DType dtype = DType::kFloat32;    // kTensor
-  std::vector<int64_t> dims;        // kTensor: -1 where the size is symbolic
-  std::vector<std::string> dim_names;  // kTensor: as printed ("n", "n*2 + 1"), parallel to dims; "" where static or unknown
-  std::vector<ValueType> args;      // kTuple: fields; kAdt: type arguments; kRef: content
-  uint32_t index = 0;               // kAdt: index into Program::adts; kTypeVar: position among the ADT's type parameters
+  DType dtype = DType::kFloat32;       // kTensor
+  std::vector<int64_t> dims;           // kTensor: -1 where the size is symbolic
+  std::vector<std::string> dim_names;  // kTensor: as printed ("n", "n*2 + 1"), parallel to dims; ""
+                                       // where static or unknown
+  std::vector<ValueType> args;         // kTuple: fields; kAdt: type arguments; kRef: content
+  // kAdt: index into Program::adts; kTypeVar: position among the type parameters in scope, of the
+  // ADT or of the export.
+  uint32_t index = 0;
 };
 
 struct ConstructorInfo {
@@ -59,14 +62,17 @@ struct FunctionInfo {
   uint64_t arena_bytes = 0;
   std::vector<ArenaSlot> slots;
   std::vector<SourceLocation> locations;  // ordered by pc
-  // For a function that is a closure's code: how many of its object arguments (the first ones) are captured values.
+  // For a function that is a closure's code: how many of its object arguments (the first ones) are
+  // captured values.
   uint16_t num_captured = 0;
 };
 
-// A function that hosts may call. Its code takes and returns objects only (scalars boxed).
+// A function that hosts may call. Its code takes and returns objects only (scalars boxed). A value
+// of a type that its type parameters leave open may be any tensor, tuple or constructor.
 struct ExportInfo {
   std::string name;
   uint32_t function = 0;
+  uint32_t num_type_params = 0;
   std::vector<std::string> param_names;
   std::vector<ValueType> params;
   ValueType result;
@@ -75,8 +81,8 @@ struct ExportInfo {
 
 struct KernelInfo {
   std::string name;
-  bool builtin = false;          // from kernels/runtime, by name; else from the image
-  std::vector<uint64_t> entries; // one an image (Program::images), empty for a builtin
+  bool builtin = false;           // from kernels/runtime, by name; else from the image
+  std::vector<uint64_t> entries;  // one an image (Program::images), empty for a builtin
   uint16_t num_buffers = 0, num_scalars = 0;
 };
 

@@ -170,6 +170,7 @@ class Converter {
   void Export(const fbs::Export* from, ExportInfo* to) {
     String(from->name(), &to->name);
     to->function = from->function();
+    to->num_type_params = from->num_type_params();
     if (from->params() != nullptr && Spend(uint64_t{from->params()->size()} * sizeof(uint32_t))) {
       for (const fbs::Param* param : *from->params()) {
         String(param->name(), &to->param_names.emplace_back());

@@ -24,6 +24,11 @@ Status CheckDType(DType dtype) {
   return IsValidDType(code) ? Status() : Bad(fmt::format("unknown dtype {}", code));
 }
 
+Status CheckRank(size_t rank) {
+  if (rank <= kMaxTensorRank) return {};
+  return Bad(fmt::format("a tensor of rank {}, the limit is {}", rank, kMaxTensorRank));
+}
+
 class TypeVerifier {
  public:
   // `num_type_vars`: how many type variables are in scope.
@@ -70,6 +75,7 @@ class TypeVerifier {
   static Status CheckTensor(const ValueType& type) {
     RELAYVM_RETURN_IF_ERROR(CheckDType(type.dtype));
     if (!type.args.empty()) return Bad("tensor type has type arguments");
+    RELAYVM_RETURN_IF_ERROR(CheckRank(type.dims.size()));
     if (!type.dim_names.empty() && type.dim_names.size() != type.dims.size()) {
       return Bad(fmt::format("tensor type has {} names for {} dims", type.dim_names.size(),
                              type.dims.size()));
@@ -264,7 +270,7 @@ Status CheckExport(const Program& program, const ExportInfo& e) {
   if (e.param_names.size() != e.params.size()) {
     return Bad(fmt::format("{} names for {} parameters", e.param_names.size(), e.params.size()));
   }
-  TypeVerifier types(program, 0);
+  TypeVerifier types(program, e.num_type_params);
   for (size_t i = 0; i < e.params.size(); ++i) {
     if (Status status = types.Check(e.params[i]); !status.ok()) {
       return status.WithContext(fmt::format("parameter {}", i));
@@ -292,6 +298,7 @@ Status CheckExports(const Program& program) {
 
 Result<uint64_t> StaticTensorBytes(DType dtype, std::span<const int64_t> dims) {
   RELAYVM_RETURN_IF_ERROR(CheckDType(dtype));
+  RELAYVM_RETURN_IF_ERROR(CheckRank(dims.size()));
   constexpr uint64_t kLimit = std::numeric_limits<int64_t>::max();
   bool empty = false;
   for (int64_t dim : dims) {

@@ -227,7 +227,8 @@ class ProgramBuilder {
     auto outputs = Each(e.output_names, [&](const std::string& s) {
       return fbs::CreateOutput(b_, b_.CreateString(s));
     });
-    return fbs::CreateExport(b_, name, e.function, params_vector, result, outputs);
+    return fbs::CreateExport(b_, name, e.function, params_vector, result, outputs,
+                             e.num_type_params);
   }
 
   Offset<fbs::Adt> Adt(const AdtInfo& adt) {

@@ -1,10 +1,10 @@
 #include "compiler/driver.h"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <fstream>
 #include <sstream>
-
-#include <fmt/core.h>
 
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
@@ -26,8 +26,7 @@ Result<std::string> ReadFile(const std::string& path) {
 Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
                            const std::string& text) {
   auto fail = [&](const std::string& why) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("--shape {}={}: {}", name, text, why));
+    return Status(StatusCode::kInvalidArgument, fmt::format("--shape {}={}: {}", name, text, why));
   };
   const auto* tensor = declared == nullptr ? nullptr : declared->As<TensorType>();
   if (tensor == nullptr) return fail("the parameter is not a tensor with a declared type");
@@ -68,11 +67,11 @@ Result<ir::Module> BindShapes(ir::Module module, const std::map<std::string, std
       if (p->name != name) continue;
       found = true;
       RELAYVM_ASSIGN_OR_RETURN(ir::Type type, BindShape(p->type, name, text));
-      // The same variable with a sharper type: its uses refer to it by pointer, so it is replaced by a let at the start.
+      // The same variable with a sharper type: its uses refer to it by pointer, so it is replaced
+      // by a let at the start.
       const ir::Var* param = ir::MakeVar(module, p->name, std::move(type), p->span);
       ir::Block body;
-      body.bindings.push_back(
-          {p, ir::MakeExpr(module, ir::AtomExpr{param}, p->span)});
+      body.bindings.push_back({p, ir::MakeExpr(module, ir::AtomExpr{param}, p->span)});
       body.bindings.insert(body.bindings.end(), copy.body->bindings.begin(),
                            copy.body->bindings.end());
       body.result = copy.body->result;

@@ -14,15 +14,15 @@
 namespace relayvm {
 
 struct CompileOptions {
-  std::string params_file;                       // TVM parameter file or .npz; empty: none
-  std::map<std::string, std::string> shapes;     // parameter name -> "1x?x300"
+  std::string params_file;                    // TVM parameter file or .npz; empty: none
+  std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300"
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;
 };
 
 struct Compiled {
-  ir::Module module;    // after the pipeline
+  ir::Module module;  // after the pipeline
   Program program;
   std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
 };

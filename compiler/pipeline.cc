@@ -1,8 +1,8 @@
 #include "compiler/pipeline.h"
 
-#include <chrono>
-
 #include <fmt/core.h>
+
+#include <chrono>
 
 #include "compiler/ir/printer.h"
 #include "compiler/transforms/common_subexpressions.h"

@@ -18,9 +18,10 @@ struct PassTiming {
 };
 
 struct PipelineOptions {
-  int opt_level = 3;             // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
-  std::string cpu = "native";    // what kernels are scheduled for: weights are packed for it
-  std::string print_ir_after;    // a pass's name, or "all": printed (through `print`) when the pass changed the module
+  int opt_level = 3;           // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
+  std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
+  std::string print_ir_after;  // a pass's name, or "all": printed (through `print`) when the pass
+                               // changed the module
   std::function<void(std::string_view text)> print;
   std::vector<PassTiming>* timings = nullptr;
 };

@@ -1,9 +1,9 @@
 // relayc: compiles a Relay program to a .vmx file.
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-
-#include <fmt/core.h>
 
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"

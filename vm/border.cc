@@ -52,6 +52,9 @@ bool TensorMatches(const ValueType& type, const Object* object) {
   return true;
 }
 
+constexpr const char* kNoFunctions = "functions cannot be passed in from the host";
+constexpr const char* kNoReferences = "references cannot be passed in from the host";
+
 // Walks a value along its type, without recursion. Types of fields are closures: a type, and what
 // its variables stand for.
 class TypeChecker {
@@ -117,13 +120,35 @@ class TypeChecker {
                        Describe(item.object));
   }
 
+  // A value whose type the export leaves open: its parts are whatever the host made. Those that only
+  // a program can make stay out, since they are of one invocation.
+  std::string VisitOpen(const Item& item) {
+    switch (item.object->kind) {
+      case ObjectKind::kTensor:
+        return "";
+      case ObjectKind::kAdt: {
+        std::span<Object*> fields = FieldsOf(const_cast<Object*>(item.object));
+        for (size_t i = fields.size(); i-- > 0;) Push(fields[i], item.type.type, nullptr);
+        return "";
+      }
+      case ObjectKind::kClosure:
+        return kNoFunctions;
+      case ObjectKind::kRef:
+        return kNoReferences;
+      case ObjectKind::kEmpty:
+        return Mismatch(item);
+    }
+    return "";
+  }
+
   std::string Visit(Item item) {
     while (item.type.type->kind == ValueType::Kind::kTypeVar) {
       const Environment* environment = item.type.environment;
-      // A variable without meaning is that of an uninstantiated type: any value will do.
-      if (environment == nullptr || item.type.type->index >= environment->args.size()) return "";
+      // The variables of ADTs have a meaning, those of the export have none.
+      if (environment == nullptr || item.type.type->index >= environment->args.size())
+        return VisitOpen(item);
       Bound bound = environment->args[item.type.type->index];
-      if (bound == item.type) return "";
+      if (bound == item.type) return VisitOpen(item);
       item.type = bound;
     }
     const ValueType& type = *item.type.type;
@@ -157,9 +182,9 @@ class TypeChecker {
         return "";
       }
       case ValueType::Kind::kFunction:
-        return "functions cannot be passed in from the host";
+        return kNoFunctions;
       case ValueType::Kind::kRef:
-        return "references cannot be passed in from the host";
+        return kNoReferences;
       case ValueType::Kind::kTypeVar:
         return "";
     }

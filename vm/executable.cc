@@ -131,13 +131,10 @@ Status Executable::MakeFunctions() {
   return OkStatus();
 }
 
+static_assert(vm::kMaxRank == kMaxTensorRank);  // so that the verifier has checked constants
+
 Status Executable::MakeConstants() {
   for (const ConstantInfo& constant : program_.constants) {
-    if (constant.dims.size() > vm::kMaxRank) {
-      return {StatusCode::kUnsupported,
-              fmt::format("constant {} has rank {}, above {}", constants_.size(),
-                          constant.dims.size(), vm::kMaxRank)};
-    }
     int rank = static_cast<int>(constant.dims.size());
     auto* tensor = static_cast<vm::Tensor*>(std::aligned_alloc(64, vm::TensorHeaderBytes(rank)));
     if (tensor == nullptr) std::abort();  // 64 bytes a constant
@@ -214,6 +211,7 @@ std::string RelayTypeToString(const Program& program, const ValueType& type) {
     case ValueType::Kind::kRef:
       return fmt::format("ref({})", list(type.args));
     case ValueType::Kind::kTypeVar:
+      if (type.index < 26) return std::string(1, static_cast<char>('A' + type.index));
       return fmt::format("T{}", type.index);
   }
   return "?";

@@ -95,7 +95,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   int image_index_ = -1;
 };
 
-// "Tensor[(?, 300), float32]", "(int64, List[Tensor[(3), bool]])": as Relay writes types.
+// "Tensor[(?, 300), float32]", "(int64, List[Tensor[(3), bool]])": as Relay writes types; type
+// parameters are A, B, ...
 std::string RelayTypeToString(const Program& program, const ValueType& type);
 
 }  // namespace relayvm

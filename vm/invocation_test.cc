@@ -89,13 +89,14 @@ TEST_CASE("invocation: a deadline ends a run") {
 }
 
 TEST_CASE("invocation: many run in turns on one thread") {
+  constexpr int64_t kTurns = 2'000'000 / testing::kSlowdown;
   auto runtime = testing::TestRuntime();
   auto executable = CountDown();
   std::vector<std::unique_ptr<Invocation>> invocations;
   for (int i = 0; i < 10; ++i) {
     auto invocation = Invocation::Create(runtime, executable);
     REQUIRE(invocation.ok());
-    REQUIRE((*invocation)->Start("main", Int64Values({2'000'000 + i})).ok());
+    REQUIRE((*invocation)->Start("main", Int64Values({kTurns + i})).ok());
     invocations.push_back(*std::move(invocation));
   }
   CHECK(invocations[0]->Start("main", Int64Values({1})).code() == StatusCode::kFailedPrecondition);
@@ -110,7 +111,7 @@ TEST_CASE("invocation: many run in turns on one thread") {
   }
   CHECK(polls > 10);
   for (int i = 0; i < 10; ++i)
-    CHECK(ToInt64(*invocations[static_cast<size_t>(i)]->TakeResult()) == 2'000'000 + i);
+    CHECK(ToInt64(*invocations[static_cast<size_t>(i)]->TakeResult()) == kTurns + i);
 }
 
 TEST_CASE("invocation: destroyed while suspended") {

@@ -70,7 +70,7 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
   // A heap that values still point into stays theirs.
   if (!workspace->heap->CanBeReused()) return;
   // A little memory stays, so that short invocations do not map and fault anew.
-  constexpr size_t kIdleBytes = 256 << 10;
+  constexpr size_t kIdleBytes = 1 << 20;
   if (workspace->heap->stats().resident_bytes > kIdleBytes) workspace->heap->Trim();
   workspace->scratch.Trim(kIdleBytes);
   std::lock_guard lock(impl_->mutex);

@@ -29,10 +29,17 @@ namespace {
 
 size_t Mix(size_t h, size_t v) { return h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2)); }
 
-// Sizes that no machine has stay huge: arithmetic saturates instead of wrapping into something that looks like a size.
+// Sizes that no machine has stay huge: arithmetic saturates instead of wrapping into something that
+// looks like a size.
 int64_t AddInt(int64_t a, int64_t b) {
   int64_t r;
   if (!__builtin_add_overflow(a, b, &r)) return r;
+  return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+int64_t SubInt(int64_t a, int64_t b) {
+  int64_t r;
+  if (!__builtin_sub_overflow(a, b, &r)) return r;
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
@@ -42,10 +49,18 @@ int64_t MulInt(int64_t a, int64_t b) {
   return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
 }
 
+// REQUIRES: b != 0.
 int64_t FloorDivInt(int64_t a, int64_t b) {
   if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
   int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+// The greatest common divisor; that of INT64_MIN and 0 saturates like all else.
+int64_t GcdInt(int64_t a, int64_t b) {
+  auto magnitude = [](int64_t x) { return x < 0 ? -static_cast<uint64_t>(x) : uint64_t(x); };
+  uint64_t g = std::gcd(magnitude(a), magnitude(b));
+  return g > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(g);
 }
 
 // REQUIRES: b != 0. The result has the sign of b.
@@ -55,13 +70,15 @@ int64_t FloorModInt(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// Products of sums are multiplied out up to this many terms; a larger one keeps its sums as factors. Beyond it two equal
-// expressions may compare unequal, which costs a guard, never a wrong answer.
+// Products of sums are multiplied out up to this many terms; a larger one keeps its sums as
+// factors. Beyond it two equal expressions may compare unequal, which costs a guard, never a wrong
+// answer.
 constexpr size_t kMaxTerms = 12;
 
 }  // namespace
 
-// Builds nodes in canonical form. A sum is handled as a map from monomial (an ordered product of atoms) to coefficient.
+// Builds nodes in canonical form. A sum is handled as a map from monomial (an ordered product of
+// atoms) to coefficient.
 struct DimBuilder {
   using Monomial = std::vector<Dim>;  // ordered atoms; empty for the constant term
   struct MonomialLess {
@@ -108,18 +125,17 @@ struct DimBuilder {
     c = AddInt(c, coefficient);
   }
 
-  static void AddTerm(Sum& sum, const Dim& term, int64_t scale) {
-    if (term.is_const()) {
-      AddTo(sum, {}, MulInt(term.value(), scale));
-      return;
-    }
+  // `minus` subtracts: a negated coefficient could saturate, and d - d would not be 0.
+  static void AddTerm(Sum& sum, const Dim& term, bool minus = false) {
     if (term.kind() == Dim::Kind::kAdd) {
-      for (const Dim& t : term.operands()) AddTerm(sum, t, scale);
+      for (const Dim& t : term.operands()) AddTerm(sum, t, minus);
       return;
     }
-    int64_t coefficient = scale;
+    int64_t coefficient = 1;
     Monomial atoms;
-    if (term.kind() == Dim::Kind::kMul) {
+    if (term.is_const()) {
+      coefficient = term.value();
+    } else if (term.kind() == Dim::Kind::kMul) {
       for (const Dim& f : term.operands()) {
         if (f.is_const()) {
           coefficient = MulInt(coefficient, f.value());
@@ -130,12 +146,13 @@ struct DimBuilder {
     } else {
       atoms.push_back(term);
     }
-    AddTo(sum, std::move(atoms), coefficient);
+    int64_t& c = sum[std::move(atoms)];
+    c = minus ? SubInt(c, coefficient) : AddInt(c, coefficient);
   }
 
   static Sum ToSum(const Dim& d) {
     Sum sum;
-    AddTerm(sum, d, 1);
+    AddTerm(sum, d);
     return sum;
   }
 
@@ -191,7 +208,8 @@ struct DimBuilder {
     return {quotient, rest};
   }
 
-  // floordiv(r, b) for a rest that Divide left, b a positive constant: common factors cancel, nested divisions join.
+  // floordiv(r, b) for a rest that Divide left, b a positive constant: common factors cancel,
+  // nested divisions join.
   static Dim ReducedFloorDiv(const Dim& r, int64_t b) {
     Sum sum = ToSum(r);
     int64_t constant = 0;
@@ -200,7 +218,7 @@ struct DimBuilder {
       if (atoms.empty()) {
         constant = coefficient;
       } else {
-        common = std::gcd(common, coefficient);
+        common = GcdInt(common, coefficient);
       }
     }
     if (common > 1) {
@@ -231,22 +249,21 @@ struct DimBuilder {
         all.push_back(*d);
       }
     }
-    // Drop each operand that another one dominates for every value of the symbols.
+    // Keep what no other operand dominates for every value of the symbols. Of operands that
+    // dominate each other (equal, though maybe written differently) the first stays.
+    std::sort(all.begin(), all.end());
+    auto dominates = [&](const Dim& x, const Dim& y) {
+      auto low = (kind == Dim::Kind::kMin ? y - x : x - y).LowerBound();
+      return low && *low >= 0;
+    };
     std::vector<Dim> kept;
-    for (size_t i = 0; i < all.size(); ++i) {
-      bool dominated = false;
-      for (size_t j = 0; j < all.size() && !dominated; ++j) {
-        if (i == j) continue;
-        Dim difference = kind == Dim::Kind::kMin ? all[i] - all[j] : all[j] - all[i];
-        auto low = difference.LowerBound();
-        if (!low || *low < 0) continue;
-        bool equal = difference.is_const(0);
-        dominated = !equal || j < i;
-      }
-      if (!dominated) kept.push_back(all[i]);
+    for (const Dim& d : all) {
+      auto dominates_d = [&](const Dim& k) { return dominates(k, d); };
+      if (std::any_of(kept.begin(), kept.end(), dominates_d)) continue;
+      std::erase_if(kept, [&](const Dim& k) { return dominates(d, k); });
+      kept.push_back(d);
     }
     if (kept.size() == 1) return kept[0];
-    std::sort(kept.begin(), kept.end());
     return Make(kind, std::move(kept));
   }
 };
@@ -272,15 +289,15 @@ Dim operator+(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) return Dim(AddInt(a.value(), b.value()));
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
-  DimBuilder::AddTerm(sum, b, 1);
+  DimBuilder::AddTerm(sum, b);
   return DimBuilder::FromSum(sum);
 }
 
 Dim operator-(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(AddInt(a.value(), MulInt(b.value(), -1)));
+  if (a.is_const() && b.is_const()) return Dim(SubInt(a.value(), b.value()));
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
-  DimBuilder::AddTerm(sum, b, -1);
+  DimBuilder::AddTerm(sum, b, /*minus=*/true);
   return DimBuilder::FromSum(sum);
 }
 
@@ -317,6 +334,7 @@ Dim operator*(const Dim& a, const Dim& b) {
 Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const() && b.value() != 0) return Dim(FloorDivInt(a.value(), b.value()));
   if (a.is_any() || b.is_any()) return Any();
+  if (b.is_const(0)) return DimBuilder::Make(Kind::kFloorDiv, {a, b});  // see Evaluate
   if (b.is_const(1)) return a;
   if (a == b) return Dim(1);
   auto [quotient, rest] = DimBuilder::Divide(a, b);
@@ -335,6 +353,7 @@ Dim Dim::FloorMod(const Dim& a, const Dim& b) {
     return Dim(FloorModInt(a.value(), b.value()));
   }
   if (a.is_any() || b.is_any()) return Any();
+  if (b.is_const(0)) return DimBuilder::Make(Kind::kFloorMod, {a, b});
   if (b.is_const(1) || a == b) return Dim(0);
   Dim r = DimBuilder::FromSum(DimBuilder::Divide(a, b).second);
   if (r.is_const(0)) return r;
@@ -384,8 +403,10 @@ std::optional<int64_t> KnownBound(const Dim& d, int sign) {
 // The bound of an expression from those of its operands.
 std::optional<int64_t> Bound(const Dim& d, int sign) {
   switch (d.kind()) {
-    case Dim::Kind::kConst: return d.value();
-    case Dim::Kind::kAny: return std::nullopt;
+    case Dim::Kind::kConst:
+      return d.value();
+    case Dim::Kind::kAny:
+      return std::nullopt;
     case Dim::Kind::kSymbol:
       if (sign > 0 && d.symbol_nonnegative()) return 0;
       return std::nullopt;
@@ -479,7 +500,7 @@ bool Dim::ProvablyDifferent(const Dim& a, const Dim& b) {
       continue;
     }
     bool scaled = term.kind() == Kind::kMul && term.operands().back().is_const();
-    common = std::gcd(common, scaled ? term.operands().back().value() : 1);
+    common = GcdInt(common, scaled ? term.operands().back().value() : 1);
   }
   return common != 0 && constant % common != 0;
 }
@@ -506,12 +527,14 @@ void Dim::ForEachSymbol(const std::function<void(const Dim&)>& fn) const {
 Dim Dim::Substitute(const std::function<std::optional<Dim>(const Dim&)>& fn) const {
   switch (kind()) {
     case Kind::kConst:
-    case Kind::kAny: return *this;
+    case Kind::kAny:
+      return *this;
     case Kind::kSymbol: {
       auto replacement = fn(*this);
       return replacement ? *replacement : *this;
     }
-    default: break;
+    default:
+      break;
   }
   std::vector<Dim> ops;
   bool changed = false;
@@ -525,16 +548,25 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(const Dim&)>& fn) con
   if (kind() == Kind::kFloorMod) return FloorMod(ops[0], ops[1]);
   for (size_t i = 1; i < ops.size(); ++i) {
     switch (kind()) {
-      case Kind::kAdd: result = result + ops[i]; break;
-      case Kind::kMul: result = result * ops[i]; break;
-      case Kind::kMin: result = Min(result, ops[i]); break;
-      default: result = Max(result, ops[i]); break;
+      case Kind::kAdd:
+        result = result + ops[i];
+        break;
+      case Kind::kMul:
+        result = result * ops[i];
+        break;
+      case Kind::kMin:
+        result = Min(result, ops[i]);
+        break;
+      default:
+        result = Max(result, ops[i]);
+        break;
     }
   }
   return result;
 }
 
-std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(uint32_t)>& fn) const {
+std::optional<int64_t> Dim::Evaluate(
+    const std::function<std::optional<int64_t>(uint32_t)>& fn) const {
   if (is_const()) return value();
   if (is_any()) return std::nullopt;
   if (is_symbol()) return fn(symbol_id());
@@ -558,11 +590,14 @@ std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(
       case Kind::kFloorDiv:
       case Kind::kFloorMod:
         if (*v == 0 || (a == INT64_MIN && *v == -1)) return std::nullopt;
-        out = FloorDivInt(a, *v);
-        if (kind() == Kind::kFloorMod) out = a - out * *v;
+        out = kind() == Kind::kFloorDiv ? FloorDivInt(a, *v) : FloorModInt(a, *v);
         break;
-      case Kind::kMin: out = std::min(a, *v); break;
-      default: out = std::max(a, *v); break;
+      case Kind::kMin:
+        out = std::min(a, *v);
+        break;
+      default:
+        out = std::max(a, *v);
+        break;
     }
     result = out;
   }
@@ -612,9 +647,15 @@ void PrintSum(std::span<const Dim> terms, std::string& out) {
 
 void Print(const Dim& d, bool in_product, std::string& out) {
   switch (d.kind()) {
-    case Dim::Kind::kConst: out += std::to_string(d.value()); return;
-    case Dim::Kind::kAny: out += "?"; return;
-    case Dim::Kind::kSymbol: out += d.symbol_name(); return;
+    case Dim::Kind::kConst:
+      out += std::to_string(d.value());
+      return;
+    case Dim::Kind::kAny:
+      out += "?";
+      return;
+    case Dim::Kind::kSymbol:
+      out += d.symbol_name();
+      return;
     case Dim::Kind::kAdd:
       if (in_product) out += "(";
       PrintSum(d.operands(), out);
@@ -628,10 +669,18 @@ void Print(const Dim& d, bool in_product, std::string& out) {
       }
       PrintList(d.operands(), "*", true, out);
       return;
-    case Dim::Kind::kFloorDiv: out += "floordiv("; break;
-    case Dim::Kind::kFloorMod: out += "floormod("; break;
-    case Dim::Kind::kMin: out += "min("; break;
-    case Dim::Kind::kMax: out += "max("; break;
+    case Dim::Kind::kFloorDiv:
+      out += "floordiv(";
+      break;
+    case Dim::Kind::kFloorMod:
+      out += "floormod(";
+      break;
+    case Dim::Kind::kMin:
+      out += "min(";
+      break;
+    case Dim::Kind::kMax:
+      out += "max(";
+      break;
   }
   PrintList(d.operands(), ", ", false, out);
   out += ")";

@@ -1,13 +1,15 @@
 // Dim: a tensor dimension as a symbolic integer expression with identity.
 //
-// A Dim is an integer, a named symbol, an expression over them (+ * floordiv floormod min max), or "any"
-// (an unknown without identity, legal only inside types of containers and functions; see compiler/ir/type.h).
-// Every Dim is kept in canonical form, so two Dims are equal as expressions exactly when operator== says so:
+// A Dim is an integer, a named symbol, an expression over them (+ * floordiv floormod min max), or
+// "any" (an unknown without identity, legal only inside types of containers and functions; see
+// compiler/ir/type.h). Every Dim is kept in canonical form, so two Dims are equal as expressions
+// exactly when operator== says so:
 //   sum      := ordered terms, the constant last; a term is coefficient * ordered product of atoms
-//   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...) | a sum, in products too large to multiply out
+//   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...) | a sum, in
+//   products too large to multiply out
 // Arithmetic on constants saturates.
-// Immutable value type, one pointer or integer wide; sharing is by reference count. Thread-safe to read.
-// Tested by dim_test.cc.
+// Immutable value type, one pointer or integer wide; sharing is by reference count. Thread-safe to
+// read. Tested by dim_test.cc.
 #pragma once
 
 #include <compare>
@@ -25,11 +27,12 @@ class Dim {
  public:
   enum class Kind : uint8_t { kConst, kAny, kSymbol, kAdd, kMul, kFloorDiv, kFloorMod, kMin, kMax };
 
-  Dim() = default;                      // the constant 0
-  Dim(int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor): dims mix with integers
+  Dim() = default;  // the constant 0
+  Dim(int64_t value)
+      : value_(value) {}  // NOLINT(google-explicit-constructor): dims mix with integers
   static Dim Any();
-  // A symbol is identified by `id` alone; `name` is for people. `nonnegative` says that its value is never below 0
-  // (true of every tensor dimension; false for a number read from a tensor).
+  // A symbol is identified by `id` alone; `name` is for people. `nonnegative` says that its value
+  // is never below 0 (true of every tensor dimension; false for a number read from a tensor).
   static Dim Symbol(uint32_t id, std::string name, bool nonnegative = true);
 
   Kind kind() const;
@@ -43,20 +46,23 @@ class Dim {
   uint32_t symbol_id() const;
   const std::string& symbol_name() const;
   bool symbol_nonnegative() const;
-  // Operands of kAdd, kMul (at least 2), kFloorDiv, kFloorMod (2), kMin, kMax (at least 2); empty otherwise.
+  // Operands of kAdd, kMul (at least 2), kFloorDiv, kFloorMod (2), kMin, kMax (at least 2); empty
+  // otherwise.
   std::span<const Dim> operands() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  // Rounds toward minus infinity. A division that the canonical form cancels (n*4 floordiv 4) is taken as exact.
+  // Rounds toward minus infinity. A division that the canonical form cancels (n*4 floordiv 4) is
+  // taken as exact.
   static Dim FloorDiv(const Dim& a, const Dim& b);
   static Dim FloorMod(const Dim& a, const Dim& b);
   static Dim CeilDiv(const Dim& a, const Dim& b);  // floordiv(a + b - 1, b)
   static Dim Min(const Dim& a, const Dim& b);
   static Dim Max(const Dim& a, const Dim& b);
 
-  // Equality of canonical forms. Any equals Any (as syntax; it does not say that two unknowns are the same number).
+  // Equality of canonical forms. Any equals Any (as syntax; it does not say that two unknowns are
+  // the same number).
   friend bool operator==(const Dim& a, const Dim& b) {
     return a.Hash() == b.Hash() && Compare(a, b) == 0;
   }
@@ -78,7 +84,8 @@ class Dim {
   // Replaces each symbol by what fn gives (nullopt: keeps it) and re-canonicalises.
   Dim Substitute(const std::function<std::optional<Dim>(const Dim& symbol)>& fn) const;
   // The value when fn knows every symbol. Division by zero and overflow give nullopt.
-  std::optional<int64_t> Evaluate(const std::function<std::optional<int64_t>(uint32_t id)>& fn) const;
+  std::optional<int64_t> Evaluate(
+      const std::function<std::optional<int64_t>(uint32_t id)>& fn) const;
 
   // "3", "?", "n", "n*4 + 1", "floordiv(n, 2)", "max(n, m)".
   std::string ToString() const;

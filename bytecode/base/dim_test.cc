@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace relayvm {
@@ -134,6 +135,49 @@ TEST_CASE("arithmetic saturates where it would overflow") {
   CHECK(Mod(INT64_MIN, -1).is_const(0));
   CHECK((n * big * 4).ToString() == "n*9223372036854775807");
   CHECK_FALSE((Dim::Max(n, big) * Dim::Max(m, big)).LowerBound().has_value());
+  CHECK((Dim(INT64_MIN) - INT64_MIN).is_const(0));
+  CHECK((Dim(0) - INT64_MIN).is_const(INT64_MAX));
+  CHECK(Dim::ProvablyDifferent(n * INT64_MIN, m * INT64_MIN + 1));
+  auto at = [](int64_t value) {
+    return [value](uint32_t) -> std::optional<int64_t> { return value; };
+  };
+  // A quotient times its divisor may not fit where the remainder does.
+  CHECK(Mod(k, 3).Evaluate(at(INT64_MIN)) == 1);
+  CHECK(Mod(k, -3).Evaluate(at(INT64_MAX)) == -2);
+  CHECK_FALSE(Mod(k, m).Evaluate(at(0)).has_value());
+}
+
+TEST_CASE("an expression at the edge of the range equals itself") {
+  for (const Dim& d : {n + INT64_MIN, n + INT64_MAX, n * INT64_MIN, k * INT64_MIN + INT64_MIN,
+                       Div(k, INT64_MIN), Mod(k, INT64_MIN), Dim::Max(k, INT64_MIN)}) {
+    INFO(d.ToString());
+    CHECK((d - d).is_const(0));
+    CHECK(Dim::Max(d, d) == d);
+    CHECK(Dim::Min(d, d) == d);
+    CHECK_FALSE(Dim::ProvablyDifferent(d, d));
+  }
+}
+
+TEST_CASE("minimum and maximum do not depend on the order of operands") {
+  std::vector<Dim> operands = {n, m, n + 1, m * 2, Dim(4), k, Dim::Min(n, m), Mod(k, 4) + 1};
+  const Dim least = Dim::Min(Dim::Min(n, m), Dim::Min(k, Mod(k, 4) + 1));
+  auto less = [](const Dim& a, const Dim& b) { return a < b; };
+  std::sort(operands.begin(), operands.end(), less);
+  std::optional<Dim> most;
+  std::mt19937 random(1);
+  for (int order = 0; order < 200; ++order) {
+    std::shuffle(operands.begin(), operands.end(), random);
+    Dim low = operands[0];
+    Dim high = operands[0];
+    for (const Dim& d : operands) {
+      low = Dim::Min(low, d);
+      high = Dim::Max(high, d);
+    }
+    if (!most) most = high;
+    CHECK(low == least);
+    CHECK(high == *most);
+    CHECK(high.operands().size() >= 2);
+  }
 }
 
 TEST_CASE("division by zero stays an expression") {
@@ -142,6 +186,8 @@ TEST_CASE("division by zero stays an expression") {
   CHECK(Div(6, 0).ToString() == "floordiv(6, 0)");
   CHECK(Mod(6, 0).ToString() == "floormod(6, 0)");
   CHECK_FALSE(Div(6, 0).Evaluate([](uint32_t) { return 1; }).has_value());
+  CHECK(Div(0, 0).ToString() == "floordiv(0, 0)");
+  CHECK(Mod(0, 0).ToString() == "floormod(0, 0)");
 }
 
 TEST_CASE("large products are not multiplied out") {
@@ -218,15 +264,15 @@ class Generator {
     auto g = b.value;
     Dim dims[] = {a.dim + b.dim, a.dim - b.dim, a.dim * b.dim, Dim::Min(a.dim, b.dim),
                   Dim::Max(a.dim, b.dim)};
-    return {dims[kind], [f, g, kind](const int64_t* s) -> std::optional<int64_t> {
-              auto x = f(s);
-              auto y = g(s);
-              if (!x || !y) return std::nullopt;
-              if (std::abs(*x) > 1'000'000 || std::abs(*y) > 1'000'000) return std::nullopt;
-              const int64_t values[] = {*x + *y, *x - *y, *x * *y, std::min(*x, *y),
-                                        std::max(*x, *y)};
-              return values[kind];
-            }};
+    return {
+        dims[kind], [f, g, kind](const int64_t* s) -> std::optional<int64_t> {
+          auto x = f(s);
+          auto y = g(s);
+          if (!x || !y) return std::nullopt;
+          if (std::abs(*x) > 1'000'000 || std::abs(*y) > 1'000'000) return std::nullopt;
+          const int64_t values[] = {*x + *y, *x - *y, *x * *y, std::min(*x, *y), std::max(*x, *y)};
+          return values[kind];
+        }};
   }
   int Pick(int count) { return static_cast<int>(random_() % static_cast<uint32_t>(count)); }
 

@@ -1,9 +1,8 @@
 // Status and Result<T>: how every fallible function of relayvm reports.
 //
-// Status is one pointer; OK is null. A failed Status holds a code and a message that names the thing,
-// the numbers and the remedy. Result<T> holds a value or a failed Status, never both, never neither.
-// No exception crosses a public interface. Thread-compatible.
-// Tested by status_test.cc.
+// Status is one pointer; OK is null. A failed Status holds a code and a message that names the
+// thing, the numbers and the remedy. Result<T> holds a value or a failed Status, never both, never
+// neither. No exception crosses a public interface. Thread-compatible. Tested by status_test.cc.
 #pragma once
 
 #include <cassert>
@@ -17,16 +16,16 @@ namespace relayvm {
 
 enum class StatusCode : int {
   kOk = 0,
-  kInvalidArgument,    // the caller's argument is wrong (usage, an input of the wrong shape)
-  kInvalidInput,       // a file or program is malformed
-  kUnsupported,        // well-formed, but this compiler or runtime cannot do it
-  kNotFound,           // a file, function or symbol that does not exist
-  kOutOfRange,         // an index, a depth or a size beyond its limit
-  kResourceExhausted,  // memory or stack limit reached
-  kFailedPrecondition, // a guard of the running program did not hold
-  kCancelled,          // the invocation was cancelled
-  kDeadlineExceeded,   // the invocation ran out of time
-  kInternal,           // a defect of relayvm
+  kInvalidArgument,     // the caller's argument is wrong (usage, an input of the wrong shape)
+  kInvalidInput,        // a file or program is malformed
+  kUnsupported,         // well-formed, but this compiler or runtime cannot do it
+  kNotFound,            // a file, function or symbol that does not exist
+  kOutOfRange,          // an index, a depth or a size beyond its limit
+  kResourceExhausted,   // memory or stack limit reached
+  kFailedPrecondition,  // a guard of the running program did not hold
+  kCancelled,           // the invocation was cancelled
+  kDeadlineExceeded,    // the invocation ran out of time
+  kInternal,            // a defect of relayvm
 };
 
 // The code's name, such as "invalid input".
@@ -69,8 +68,10 @@ inline Status OkStatus() { return {}; }
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                              // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) { assert(!status_.ok()); }  // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {
+    assert(!status_.ok());
+  }  // NOLINT(google-explicit-constructor)
   Result(StatusCode code, std::string message) : status_(code, std::move(message)) {}
 
   bool ok() const { return value_.has_value(); }
@@ -95,8 +96,8 @@ class [[nodiscard]] Result {
 #define RELAYVM_CONCAT(a, b) RELAYVM_CONCAT_INNER(a, b)
 
 // Returns from the enclosing function when `expr`, a Status, failed.
-#define RELAYVM_RETURN_IF_ERROR(expr) \
-  do {                                                            \
+#define RELAYVM_RETURN_IF_ERROR(expr)                                                           \
+  do {                                                                                          \
     if (::relayvm::Status relayvm_status = (expr); !relayvm_status.ok()) return relayvm_status; \
   } while (false)
 

@@ -62,7 +62,7 @@ bool IsList(AttrKind kind) {
 
 }  // namespace
 
-// --- Reading -------------------------------------------------------------------------------------
+// --- Reading ---
 
 Result<Metadata> Metadata::Parse(std::string_view text, size_t* error_offset) {
   *error_offset = 0;
@@ -167,7 +167,7 @@ Result<uint32_t> Metadata::Reference(const Node& node, std::string_view field) c
   return static_cast<uint32_t>(*index);
 }
 
-// --- Values --------------------------------------------------------------------------------------
+// --- Values ---
 
 Result<te::HostTensor> Metadata::ConstantValue(uint32_t n) const {
   const Node& node = nodes_[n];

@@ -86,7 +86,7 @@ NodeId Parser::ParseNumber() {
   return AtomNode(ir::MakeConstant(module_, *std::move(value)), span);
 }
 
-// --- Attributes ----------------------------------------------------------------------------------
+// --- Attributes ---
 
 // True at `name =` and `dotted.name =`.
 bool Parser::StartsAttr() {

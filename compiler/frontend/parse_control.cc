@@ -6,7 +6,7 @@
 
 namespace relayvm::frontend {
 
-// --- Control -------------------------------------------------------------------------------------
+// --- Control ---
 
 bool Parser::ParseBlock(std::string_view where, NodeId* body) {
   if (!Expect("{", fmt::format("at the start {}", where))) return false;
@@ -138,7 +138,7 @@ NodeId Parser::ParseRef() {
   return graph_.Add({kind, Join(SpanOf(keyword), SpanOf(close)), std::move(operands)});
 }
 
-// --- Functions and calls -------------------------------------------------------------------------
+// --- Functions and calls ---
 
 NodeId Parser::ParseFunction(std::string name, ir::Span span) {
   ir::Function function;

@@ -22,7 +22,7 @@ constexpr Infix kInfix[] = {
 
 }  // namespace
 
-// --- Sequences -----------------------------------------------------------------------------------
+// --- Sequences ---
 
 NodeId Parser::LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values,
                        ir::Span span) {
@@ -135,7 +135,7 @@ const ir::Var* Parser::BindLocal(const std::string& name, ir::Type type, ir::Spa
   return var;
 }
 
-// --- Values --------------------------------------------------------------------------------------
+// --- Values ---
 
 NodeId Parser::ParseValue() {
   Nesting nesting(this);
@@ -299,7 +299,7 @@ NodeId Parser::AtomNode(ir::Atom atom, ir::Span span) {
   return graph_.Add(std::move(node));
 }
 
-// --- Names ---------------------------------------------------------------------------------------
+// --- Names ---
 
 // The longest prefix of the token that is bound, ending before punctuation; the rest is read again.
 template <typename Find>

@@ -29,7 +29,7 @@ Parser::Nesting::Nesting(Parser* p) : parser_(p), ok_(++p->depth_ <= kMaxNesting
   }
 }
 
-// --- Tokens --------------------------------------------------------------------------------------
+// --- Tokens ---
 
 const Token& Parser::Peek() {
   if (!peeked_) peeked_ = lexer_.Next();
@@ -90,7 +90,7 @@ void Parser::FailExpected(std::string_view what) {
                    t.kind == TokenKind::kString ? std::string(found) : fmt::format("'{}'", found)));
 }
 
-// --- The file ------------------------------------------------------------------------------------
+// --- The file ---
 
 Result<ir::Module> Parser::Run() {
   const bool versioned = PeekIs("#[");

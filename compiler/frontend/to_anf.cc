@@ -9,7 +9,7 @@ namespace relayvm::frontend {
 using ir::Atom;
 using ir::Var;
 
-// --- Placement -----------------------------------------------------------------------------------
+// --- Placement ---
 
 std::vector<NodeId> AnfBuilder::PostOrder(NodeId root) {
   std::vector<NodeId> order;
@@ -80,7 +80,7 @@ Status AnfBuilder::PlaceNodes(const std::vector<NodeId>& order, NodeId root) {
   return OkStatus();
 }
 
-// --- Evaluation ----------------------------------------------------------------------------------
+// --- Evaluation ---
 
 const Var* AnfBuilder::Declare(const Var* var, uint32_t block) {
   auto [it, is_new] = variables_.try_emplace(var, Variable{var, block, epoch_});

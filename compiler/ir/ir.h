@@ -1,14 +1,15 @@
 // Relay in A-normal form: the compiler's one intermediate representation.
 //
-// A Block is a list of bindings and a result; every operand is an Atom (a variable, a constant, a global function or a
-// constructor). Nested blocks stand only in `if`, `match` and functions, so a pass is a loop over bindings and recurses
-// with the nesting of the source, never with the length of a program: a chain of 100,000 lets is one vector.
-// The frontends produce this form at once (sharing of graph bindings is resolved there: a shared expression is bound in the
-// innermost block that dominates its uses).
+// A Block is a list of bindings and a result; every operand is an Atom (a variable, a constant, a
+// global function or a constructor). Nested blocks stand only in `if`, `match` and functions, so a
+// pass is a loop over bindings and recurses with the nesting of the source, never with the length
+// of a program: a chain of 100,000 lets is one vector. The frontends produce this form at once
+// (sharing of graph bindings is resolved there: a shared expression is bound in the innermost block
+// that dominates its uses).
 //
-// Nodes are immutable once built, owned by the Module's arena and shared by the modules that passes derive from it.
-// A variable is bound once (its id is unique in the module); passes that copy code make new variables.
-// Thread-compatible. Tested by ir_test.cc.
+// Nodes are immutable once built, owned by the Module's arena and shared by the modules that passes
+// derive from it. A variable is bound once (its id is unique in the module); passes that copy code
+// make new variables. Thread-compatible. Tested by ir_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -48,15 +49,15 @@ struct GlobalVar {  // a function of the module, by name
 
 struct Constructor {
   std::string name;
-  std::string adt;   // the type definition it belongs to
-  uint32_t tag;      // position in the definition
+  std::string adt;           // the type definition it belongs to
+  uint32_t tag;              // position in the definition
   std::vector<Type> fields;  // may mention the definition's type parameters
 };
 
 // An operand. Exactly one alternative; pointers are owned by the arena.
 using Atom = std::variant<const Var*, const Constant*, const GlobalVar*, const Constructor*>;
 
-// --- Values that a binding may have ---------------------------------------------------------------------------------
+// --- Values that a binding may have ---
 
 struct AtomExpr {  // %x = %y
   Atom atom;
@@ -72,7 +73,8 @@ struct CallExpr {  // a call of a global function, a constructor or a function v
   std::vector<Type> type_args;  // of a generic callee, after inference
 };
 struct PrimitiveCall {  // after fusion: a group of operator calls that becomes one kernel
-  const Function* function;  // its body holds only OpCalls, MakeTuple and TupleGet; attrs has "Primitive"
+  const Function*
+      function;  // its body holds only OpCalls, MakeTuple and TupleGet; attrs has "Primitive"
   std::vector<Atom> args;
 };
 struct MakeTuple {
@@ -85,7 +87,8 @@ struct TupleGet {
 struct FunctionExpr {  // a closure over the variables in scope
   const Function* function;
 };
-struct MakeClosure {  // after lambda lifting: a closure whose code is a global function; captured values are its first params
+struct MakeClosure {  // after lambda lifting: a closure whose code is a global function; captured
+                      // values are its first params
   const GlobalVar* function;
   std::vector<Atom> captured;
 };
@@ -110,7 +113,8 @@ struct MatchClause {
 struct MatchExpr {
   Atom data;
   std::vector<MatchClause> clauses;
-  bool complete = true;  // `match`: the clauses must be exhaustive; `match?`: a value that none matches is a run-time error
+  bool complete = true;  // `match`: the clauses must be exhaustive; `match?`: a value that none
+                         // matches is a run-time error
 };
 struct RefCreate {
   Atom value;
@@ -121,8 +125,9 @@ struct RefRead {
 struct RefWrite {  // value is the unit tuple
   Atom ref, value;
 };
-// Made by type inference: at run time `left == right` (or `left >= right`) must hold, else the program fails with `message`.
-// Binds a unit variable. Passes keep it before the operations that need it.
+// Made by type inference: at run time `left == right` (or `left >= right`) must hold, else the
+// program fails with `message`. Binds a unit variable. Passes keep it before the operations that
+// need it.
 struct Guard {
   enum class Kind : uint8_t { kEqual, kAtLeast, kBroadcastable /* equal, or one of them 1 */ };
   Kind kind;
@@ -130,13 +135,15 @@ struct Guard {
   std::string message;
 };
 
-// An integer tensor of rank 0 or 1 whose elements are dimension expressions (what shape_of and arithmetic on it gives).
+// An integer tensor of rank 0 or 1 whose elements are dimension expressions (what shape_of and
+// arithmetic on it gives).
 struct ShapeValue {
   std::vector<Dim> elements;
 };
 
-using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple, TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr,
-                                 RefCreate, RefRead, RefWrite, Guard>;
+using ExprVariant =
+    std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple, TupleGet,
+                 FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate, RefRead, RefWrite, Guard>;
 struct Expr {
   ExprVariant node;
   Span span;
@@ -166,17 +173,18 @@ struct Function {
   Span span;
 };
 
-// --- Symbols ---------------------------------------------------------------------------------------------------------
+// --- Symbols ---
 
-// What a dimension symbol stands for at run time. A symbol whose meaning is a dim of a variable needs no entry: any variable in
-// scope whose type has the symbol as a dim gives it.
-struct ElementSymbol {  // the element at flat position `index` of the integer tensor (or scalar) `var`
+// What a dimension symbol stands for at run time. A symbol whose meaning is a dim of a variable
+// needs no entry: any variable in scope whose type has the symbol as a dim gives it.
+struct ElementSymbol {  // the element at flat position `index` of the integer tensor (or scalar)
+                        // `var`
   const Var* var;
   int64_t index;
 };
 using SymbolTable = std::map<uint32_t, ElementSymbol>;
 
-// --- Module ----------------------------------------------------------------------------------------------------------
+// --- Module ---
 
 struct TypeDef {
   std::string name;
@@ -188,16 +196,18 @@ struct TypeDef {
 struct Module {
   std::shared_ptr<Arena> arena;
   std::shared_ptr<SourceMap> sources;
-  std::shared_ptr<IdSource> ids;  // fresh numbers for Var::id, TypeVar::id, InferVar::id and symbols
+  std::shared_ptr<IdSource>
+      ids;  // fresh numbers for Var::id, TypeVar::id, InferVar::id and symbols
   std::map<std::string, const Function*> functions;
   std::map<std::string, TypeDef> types;
   SymbolTable symbols;
-  // Elements, row-major, of small integer tensors where type inference found them as dimension expressions; by Var::id.
+  // Elements, row-major, of small integer tensors where type inference found them as dimension
+  // expressions; by Var::id.
   std::map<uint32_t, std::vector<Dim>> contents;
   std::string entry = "main";
 };
 
-// --- Helpers ---------------------------------------------------------------------------------------------------------
+// --- Helpers ---
 
 template <typename T>
 const Expr* MakeExpr(const Module& m, T node, Span span) {
@@ -206,7 +216,8 @@ const Expr* MakeExpr(const Module& m, T node, Span span) {
 const Var* MakeVar(const Module& m, std::string name, Type type, Span span);
 const Constant* MakeConstant(const Module& m, te::HostTensor value, std::string name = "");
 
-// Type of an atom: a variable's, a constant's tensor type, a global function's (FunctionTypeOf), a constructor's.
+// Type of an atom: a variable's, a constant's tensor type, a global function's (FunctionTypeOf), a
+// constructor's.
 Type AtomType(const Module& m, const Atom& a);
 Type ConstantType(const Constant& c);
 Type FunctionTypeOf(const Function& f);

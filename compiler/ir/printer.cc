@@ -147,7 +147,7 @@ class Printer {
   std::unordered_set<std::string> dotted_;  // x where a variable is called x.0
 };
 
-// --- Names and types -----------------------------------------------------------------------------
+// --- Names and types ---
 
 std::string Printer::NameOf(const Var* v) {
   auto [it, is_new] = var_names_.try_emplace(v);
@@ -186,7 +186,7 @@ std::string Printer::BindingText(const Var* v) {
   return v->type == nullptr ? text : text + ": " + TypeText(v->type);
 }
 
-// --- Atoms and attributes ------------------------------------------------------------------------
+// --- Atoms and attributes ---
 
 std::string Printer::ConstantText(const Constant* c) {
   if (auto literal = ScalarLiteral(c->value)) return *literal;
@@ -233,7 +233,7 @@ std::string Printer::AttrText(const AttrValue& v) {
   return out + "]";
 }
 
-// --- Expressions ---------------------------------------------------------------------------------
+// --- Expressions ---
 
 void Printer::PrintOpCall(const OpCall& e) {
   out_ += e.op->name + "(";
@@ -382,7 +382,7 @@ void Printer::PrintBody(const Block& b) {
   out_ += "}";
 }
 
-// --- Functions, types, the module ----------------------------------------------------------------
+// --- Functions, types, the module ---
 
 void Printer::PrintFunction(const Function& f) {
   out_ += "fn ";

@@ -1,10 +1,12 @@
 // Relay types. Immutable, shared, compared by structure.
 //
 // Dims inside a type:
-//   - In the type of a variable, the dims of a tensor (also inside tuples) are expressions over symbols in scope.
-//   - Inside ADT arguments, references and function types, and in declared result types, Dim::Any() stands for an unknown
-//     dimension without identity. When such a value becomes a variable's tensor, each Any is "opened": replaced by
-//     a fresh symbol that stands for that variable's run-time dimension.
+//   - In the type of a variable, the dims of a tensor (also inside tuples) are expressions over
+//   symbols in scope.
+//   - Inside ADT arguments, references and function types, and in declared result types, Dim::Any()
+//   stands for an unknown
+//     dimension without identity. When such a value becomes a variable's tensor, each Any is
+//     "opened": replaced by a fresh symbol that stands for that variable's run-time dimension.
 // Tested by type_test.cc.
 #pragma once
 
@@ -19,13 +21,15 @@
 namespace relayvm::ir {
 
 struct TypeNode;
-using Type = std::shared_ptr<const TypeNode>;  // never null where a type is required; null where none was written
+using Type = std::shared_ptr<const TypeNode>;  // never null where a type is required; null where
+                                               // none was written
 
 struct TupleType {
   std::vector<Type> fields;
 };
-// A generic function's type parameters are TypeVars that occur in params and result. `dim_params` are the symbols that its
-// parameter types bind: they are universally quantified, and the result may mention them.
+// A generic function's type parameters are TypeVars that occur in params and result. `dim_params`
+// are the symbols that its parameter types bind: they are universally quantified, and the result
+// may mention them.
 struct FunctionType {
   std::vector<Type> type_params;
   std::vector<Type> params;
@@ -42,7 +46,8 @@ struct TypeVar {  // a type parameter in scope; identity is `id`
   uint32_t id;
   std::string name;
 };
-struct InferVar {  // to be inferred ("_", or an annotation left out); identity is `id`. None are left after inference.
+struct InferVar {  // to be inferred ("_", or an annotation left out); identity is `id`. None are
+                   // left after inference.
   uint32_t id;
 };
 
@@ -64,7 +69,8 @@ Type MakeScalarType(DType dtype);
 Type UnitType();  // the empty tuple
 
 bool TypeEquals(const Type& a, const Type& b);
-// As Relay prints it: "Tensor[(n, 3), float32]", "fn (int32) -> List[int32]". Symbols print by name with `names`, as `?` without.
+// As Relay prints it: "Tensor[(n, 3), float32]", "fn (int32) -> List[int32]". Symbols print by name
+// with `names`, as `?` without.
 std::string TypeToString(const Type& t, bool symbol_names = true);
 // The same with the caller's spelling of dims and of type variables.
 struct TypeSpelling {

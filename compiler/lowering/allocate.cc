@@ -1,11 +1,11 @@
 #include "compiler/lowering/allocate.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <queue>
-
-#include <fmt/core.h>
 
 namespace relayvm::lower {
 namespace {
@@ -22,9 +22,10 @@ struct Interval {
   bool used() const { return first != kNever; }
 };
 
-// Linear scan over one bank: intervals by start; the lowest free register first, so that register files stay small.
-Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args, std::vector<uint32_t>& assigned,
-                      std::string_view bank) {
+// Linear scan over one bank: intervals by start; the lowest free register first, so that register
+// files stay small.
+Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args,
+                      std::vector<uint32_t>& assigned, std::string_view bank) {
   std::vector<uint32_t> order;
   for (uint32_t r = 0; r < intervals.size(); ++r) {
     if (r < num_args) intervals[r].Touch(0);
@@ -42,7 +43,8 @@ Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args, std::
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
   uint32_t count = 0;
   for (uint32_t r : order) {
-    // A register is free for results of the very instruction that last reads it: operands are read before results are written.
+    // A register is free for results of the very instruction that last reads it: operands are read
+    // before results are written.
     while (r >= num_args && !active.empty() && active.top().first <= intervals[r].first) {
       free.push(active.top().second);
       active.pop();
@@ -58,9 +60,11 @@ Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args, std::
     active.emplace(intervals[r].last, machine);
   }
   if (count > kMaxRegisters) {
-    return Status(StatusCode::kOutOfRange,
-                  fmt::format("the function needs {} {} registers, more than {}; split it into smaller functions",
-                              count, bank, kMaxRegisters));
+    return Status(
+        StatusCode::kOutOfRange,
+        fmt::format(
+            "the function needs {} {} registers, more than {}; split it into smaller functions",
+            count, bank, kMaxRegisters));
   }
   return static_cast<uint16_t>(count);
 }
@@ -73,7 +77,8 @@ Result<RegisterCounts> AllocateRegisters(MFunction& f) {
   auto bank_of = [&](Bank bank) -> std::vector<Interval>& {
     return bank == Bank::kScalar ? scalars : objects;
   };
-  // Position 0 is the entry, where arguments arrive. A result is written after the operands are read: odd positions.
+  // Position 0 is the entry, where arguments arrive. A result is written after the operands are
+  // read: odd positions.
   for (size_t i = 0; i < f.code.size(); ++i) {
     size_t read = 2 * i + 2;
     ForEachUse(f.code[i], [&](Bank bank, uint32_t& r, bool*) { bank_of(bank)[r].Touch(read); });
@@ -117,7 +122,8 @@ ArenaPlan PlanArena(MFunction& f) {
     uint64_t size = (f.slots[s].bytes + 63) / 64 * 64;
     uint64_t offset = 0;
     for (uint32_t p : placed) {
-      bool overlaps = intervals[p].first <= intervals[s].last && intervals[s].first <= intervals[p].last;
+      bool overlaps =
+          intervals[p].first <= intervals[s].last && intervals[s].first <= intervals[p].last;
       if (!overlaps) continue;
       const ArenaSlot& slot = plan.slots[position[p]];
       if (slot.offset >= offset + size) break;

@@ -1,5 +1,5 @@
-// Register allocation and arena planning on MIR, both by intervals over the linear order of instructions.
-// Tested by allocate_test.cc.
+// Register allocation and arena planning on MIR, both by intervals over the linear order of
+// instructions. Tested by allocate_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,19 @@ namespace relayvm::lower {
 struct RegisterCounts {
   uint16_t scalars = 0, objects = 0;
 };
-// Replaces virtual registers by machine registers, reusing each after its last use; arguments keep their places (i0.., r0..).
-// An error when a bank needs more than 32,767. REQUIRES: MarkLastUses was run.
+// Replaces virtual registers by machine registers, reusing each after its last use; arguments keep
+// their places (i0.., r0..). An error when a bank needs more than 32,767. REQUIRES: MarkLastUses
+// was run.
 Result<RegisterCounts> AllocateRegisters(MFunction& function);
 
 struct ArenaPlan {
   std::vector<ArenaSlot> slots;
   uint64_t bytes = 0;
 };
-// Gives every virtual slot an offset so that slots that live at the same time do not overlap: largest first, lowest offset
-// that fits (the greedy-by-size strategy of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference",
-// 2020). Slots that are never used get no memory; slot numbers in the code are replaced by positions in the plan.
+// Gives every virtual slot an offset so that slots that live at the same time do not overlap:
+// largest first, lowest offset that fits (the greedy-by-size strategy of Pisarchyk and Lee,
+// "Efficient Memory Management for Deep Neural Net Inference", 2020). Slots that are never used get
+// no memory; slot numbers in the code are replaced by positions in the plan.
 ArenaPlan PlanArena(MFunction& function);
 
 }  // namespace relayvm::lower

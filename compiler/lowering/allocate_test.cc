@@ -117,7 +117,8 @@ TEST_CASE("random lifetimes: no two slots that live together overlap; all lie in
       CHECK(x.bytes == before.slots[a].bytes);
       CHECK(x.offset + x.bytes <= plan.bytes);
       for (uint32_t b = 0; b < a; ++b) {
-        bool together = lifetimes[a].first <= lifetimes[b].second && lifetimes[b].first <= lifetimes[a].second;
+        bool together =
+            lifetimes[a].first <= lifetimes[b].second && lifetimes[b].first <= lifetimes[a].second;
         const ArenaSlot& y = plan.slots[now[b]];
         bool overlap = x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes;
         CHECK_FALSE((together && overlap));

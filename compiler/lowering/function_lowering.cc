@@ -1,8 +1,8 @@
 #include "compiler/lowering/function_lowering.h"
 
-#include <cassert>
-
 #include <fmt/core.h>
+
+#include <cassert>
 
 namespace relayvm::lower {
 
@@ -16,14 +16,20 @@ FunctionLowering::FunctionLowering(ModuleLowering& module, const FunctionTask& t
 Result<MFunction> FunctionLowering::Lower() {
   switch (task_.kind) {
     case FunctionTask::Kind::kFunction:
-    case FunctionTask::Kind::kClosureCode: RELAYVM_RETURN_IF_ERROR(LowerFunctionBody()); break;
-    case FunctionTask::Kind::kAdapter: RELAYVM_RETURN_IF_ERROR(LowerAdapter()); break;
-    case FunctionTask::Kind::kConstructor: RELAYVM_RETURN_IF_ERROR(LowerConstructor()); break;
+    case FunctionTask::Kind::kClosureCode:
+      RELAYVM_RETURN_IF_ERROR(LowerFunctionBody());
+      break;
+    case FunctionTask::Kind::kAdapter:
+      RELAYVM_RETURN_IF_ERROR(LowerAdapter());
+      break;
+    case FunctionTask::Kind::kConstructor:
+      RELAYVM_RETURN_IF_ERROR(LowerConstructor());
+      break;
   }
   return std::move(out_);
 }
 
-// --- Emission --------------------------------------------------------------------------------------------------------
+// --- Emission ---
 
 MInst& FunctionLowering::Emit(Opcode op, std::vector<MOperand> operands) {
   assert(operands.size() == GetOpcodeInfo(op).num_operands);
@@ -70,7 +76,7 @@ void FunctionLowering::CloseScope(size_t mark) {
   }
 }
 
-// --- Values ----------------------------------------------------------------------------------------------------------
+// --- Values ---
 
 Value FunctionLowering::AtomValue(const Atom& atom) {
   if (const auto* var = std::get_if<const ir::Var*>(&atom)) return vars_.at((*var)->id);
@@ -193,9 +199,10 @@ Value FunctionLowering::FieldOf(const Value& tuple, uint32_t index, const Type& 
   return ObjectValue(type, reg);
 }
 
-// --- Escapes and uses ------------------------------------------------------------------------------------------------
+// --- Escapes and uses ---
 
-// Bindings are visited last to first, so that what a variable's users need is known before its own operands are seen.
+// Bindings are visited last to first, so that what a variable's users need is known before its own
+// operands are seen.
 void FunctionLowering::FindEscapes(const Block& block, bool result_escapes) {
   auto mark = [&](const Atom& a) {
     if (const auto* v = std::get_if<const ir::Var*>(&a)) escapes_.insert((*v)->id);
@@ -222,7 +229,7 @@ void FunctionLowering::FindEscapes(const Block& block, bool result_escapes) {
   }
 }
 
-// --- Functions -------------------------------------------------------------------------------------------------------
+// --- Functions ---
 
 Status FunctionLowering::LowerFunctionBody() {
   const ir::Function& f = *task_.function;
@@ -287,7 +294,7 @@ Status FunctionLowering::LowerConstructor() {
   return OkStatus();
 }
 
-// --- Blocks ----------------------------------------------------------------------------------------------------------
+// --- Blocks ---
 
 Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bool tail) {
   for (size_t i = 0; i < block.bindings.size(); ++i) {
@@ -391,7 +398,8 @@ Status FunctionLowering::LowerBinding(const ir::Binding& b) {
     BindVar(b.var, {type, unit});
     return LowerGuard(*x);
   }
-  return {StatusCode::kInternal, "lowering: a function literal that lambda lifting should have removed"};
+  return {StatusCode::kInternal,
+          "lowering: a function literal that lambda lifting should have removed"};
 }
 
 void FunctionLowering::Return(const Value& value) {
@@ -402,7 +410,7 @@ void FunctionLowering::Return(const Value& value) {
   }
 }
 
-// --- Calls -----------------------------------------------------------------------------------------------------------
+// --- Calls ---
 
 void FunctionLowering::SplitArguments(const std::vector<Atom>& args, const Convention& convention,
                                       std::vector<uint32_t>& scalars,
@@ -469,7 +477,7 @@ Status FunctionLowering::LowerTailCall(const ir::CallExpr& call, const Type& typ
   return OkStatus();
 }
 
-// --- Control ---------------------------------------------------------------------------------------------------------
+// --- Control ---
 
 Value FunctionLowering::MergeTarget(const Type& type) {
   return ir::IsScalarType(type) ? ScalarValue(type, NewScalar()) : ObjectValue(type, NewObject());
@@ -517,13 +525,17 @@ Status FunctionLowering::LowerGuard(const ir::Guard& guard) {
   Reg right = EmitDim(guard.right);
   Reg ok = 0;
   switch (guard.kind) {
-    case ir::Guard::Kind::kEqual: ok = compare(Comparison::kEq, left, right); break;
-    case ir::Guard::Kind::kAtLeast: ok = compare(Comparison::kGe, left, right); break;
+    case ir::Guard::Kind::kEqual:
+      ok = compare(Comparison::kEq, left, right);
+      break;
+    case ir::Guard::Kind::kAtLeast:
+      ok = compare(Comparison::kGe, left, right);
+      break;
     case ir::Guard::Kind::kBroadcastable: {
       Reg one = ConstI(1);
       Reg either = NewScalar();
-      Emit(Opcode::kOrI, {either, compare(Comparison::kEq, left, one),
-                          compare(Comparison::kEq, right, one)});
+      Emit(Opcode::kOrI,
+           {either, compare(Comparison::kEq, left, one), compare(Comparison::kEq, right, one)});
       ok = NewScalar();
       Emit(Opcode::kOrI, {ok, either, compare(Comparison::kEq, left, right)});
       break;

@@ -1,12 +1,14 @@
 // Lowers one function of the A-normal form to MIR.
 //
-// Every variable has a Location that says where its value can be had: in a scalar register (rank-0 values), in an object
-// register, in a slot of the frame's arena (tensors of static shape that do not escape), as a constant, or as a tuple whose fields
-// are known apart and need no object. Conversions between these are made when first needed and remembered while the
-// block in which they were made is open. Dimension expressions become scalar arithmetic the same way.
+// Every variable has a Location that says where its value can be had: in a scalar register (rank-0
+// values), in an object register, in a slot of the frame's arena (tensors of static shape that do
+// not escape), as a constant, or as a tuple whose fields are known apart and need no object.
+// Conversions between these are made when first needed and remembered while the block in which they
+// were made is open. Dimension expressions become scalar arithmetic the same way.
 //
-// function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators and dims; lower_kernel.cc operators
-// that become kernels; lower_match.cc matches. Tested by lower_test.cc. Not thread-safe.
+// function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators and
+// dims; lower_kernel.cc operators that become kernels; lower_match.cc matches. Tested by
+// lower_test.cc. Not thread-safe.
 #pragma once
 
 #include <deque>
@@ -127,10 +129,11 @@ class FunctionLowering {
   ir::Span span_;  // of the binding being lowered
 
   std::deque<Location> locations_;
-  std::unordered_map<uint32_t, Value> vars_;          // by Var::id
-  std::unordered_set<uint32_t> escapes_;              // Var::id of values that must be objects
-  std::unordered_map<uint32_t, size_t> remaining_;    // Var::id: uses not yet lowered, nested ones included
-  std::unordered_map<uint32_t, size_t> depth_of_;     // Var::id: block depth where it was bound
+  std::unordered_map<uint32_t, Value> vars_;  // by Var::id
+  std::unordered_set<uint32_t> escapes_;      // Var::id of values that must be objects
+  std::unordered_map<uint32_t, size_t>
+      remaining_;  // Var::id: uses not yet lowered, nested ones included
+  std::unordered_map<uint32_t, size_t> depth_of_;  // Var::id: block depth where it was bound
   size_t depth_ = 0;
   struct SymbolSource {  // a dim of `value`, or of the tensor that `path` leads to inside it
     Value value;

@@ -57,8 +57,10 @@ bool IsPure(const MInst& inst) {
     case Opcode::kAdtTag:
     case Opcode::kClosureNew:
     case Opcode::kRefGet:
-    case Opcode::kSlotItem: return true;
-    default: return inst.op >= Opcode::kAddI && inst.op <= Opcode::kConvert;
+    case Opcode::kSlotItem:
+      return true;
+    default:
+      return inst.op >= Opcode::kAddI && inst.op <= Opcode::kConvert;
   }
 }
 
@@ -108,7 +110,8 @@ MInst MakeDrop(uint32_t reg, ir::Span span) {
   return drop;
 }
 
-// Walks one block backwards from its live-out sets; appends the kept instructions in reverse to `out`.
+// Walks one block backwards from its live-out sets; appends the kept instructions in reverse to
+// `out`.
 void WalkBlock(MFunction& f, const BasicBlock& block, BitSet& objects, BitSet& scalars,
                std::vector<MInst>& out) {
   std::vector<uint32_t> taken_by_kernel;  // of the nearest kernel below
@@ -190,8 +193,9 @@ void MarkLastUses(MFunction& f) {
     }
     BitSet out_objects = objects;
     WalkBlock(f, block, objects, scalars, kept[b]);
-    // What leaves this block alive but is dead in a successor is dropped where that successor starts. Such a successor has this
-    // block as its only predecessor, because branch targets are fresh labels.
+    // What leaves this block alive but is dead in a successor is dropped where that successor
+    // starts. Such a successor has this block as its only predecessor, because branch targets are
+    // fresh labels.
     for (size_t s : block.successors) {
       std::vector<MInst>& target = kept[s];
       ir::Span span = target.empty() ? ir::Span{} : target.back().span;

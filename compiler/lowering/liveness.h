@@ -1,8 +1,9 @@
-// Liveness on MIR: marks the last use of every object register, and drops objects where no use follows.
+// Liveness on MIR: marks the last use of every object register, and drops objects where no use
+// follows.
 //
-// After: along every path each object register that is defined is taken exactly once (by a use or a drop), unreachable
-// code and pure instructions whose result nobody uses are gone. REQUIRES: forward jumps only.
-// Tested by liveness_test.cc.
+// After: along every path each object register that is defined is taken exactly once (by a use or a
+// drop), unreachable code and pure instructions whose result nobody uses are gone. REQUIRES:
+// forward jumps only. Tested by liveness_test.cc.
 #pragma once
 
 #include "compiler/lowering/mir.h"

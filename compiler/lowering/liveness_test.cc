@@ -23,7 +23,8 @@ MInst LabelAt(Label l) {
   return i;
 }
 
-// Runs every path and checks that each object register is full when used and empty at the end; counts drops.
+// Runs every path and checks that each object register is full when used and empty at the end;
+// counts drops.
 size_t CheckPaths(MFunction f) {
   size_t drops = 0;
   std::map<Label, size_t> labels;
@@ -133,8 +134,8 @@ TEST_CASE("memory is reused only when the candidate dies at the kernel") {
     f.num_scalars = 1;
     f.num_scalar_args = 1;
     std::vector<MBuffer> buffers{{BufferKind::kRegister, 0}, {BufferKind::kRegister, 1}};
-    f.code = {Inst(Opcode::kTensorReuse, {1, 0, static_cast<int64_t>(DType::kFloat32),
-                                          std::vector<uint32_t>{0}}),
+    f.code = {Inst(Opcode::kTensorReuse,
+                   {1, 0, static_cast<int64_t>(DType::kFloat32), std::vector<uint32_t>{0}}),
               Inst(Opcode::kKernel1, {0, std::vector<uint32_t>{}, buffers})};
     if (dies) {
       f.code.push_back(Inst(Opcode::kReturnR, {1}));

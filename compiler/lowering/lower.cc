@@ -19,7 +19,8 @@ std::vector<uint16_t> Units(const std::vector<uint32_t>& regs) {
 }
 
 // One instruction with allocated registers, through the opcode table.
-void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels, CodeBuilder& builder) {
+void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels,
+            CodeBuilder& builder) {
   const OpcodeInfo& info = GetOpcodeInfo(inst.op);
   CodeBuilder::Instruction out = builder.Op(inst.op);
   for (size_t k = 0; k < info.num_operands; ++k) {
@@ -27,14 +28,30 @@ void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels, Co
     auto reg = static_cast<uint32_t>(operand.value);
     switch (info.operands[k]) {
       case OperandKind::IOUT:
-      case OperandKind::IIN: out.I(reg); break;
-      case OperandKind::ROUT: out.R(reg); break;
-      case OperandKind::RIN: out.R(reg, operand.take); break;
-      case OperandKind::IMM16: out.Imm16(operand.value); break;
-      case OperandKind::IMM32: out.Imm32(operand.value); break;
-      case OperandKind::IMM64: out.Imm64(operand.value); break;
-      case OperandKind::TARGET: out.To(labels[reg]); break;
-      case OperandKind::ILIST: out.IList(Units(operand.regs)); break;
+      case OperandKind::IIN:
+        out.I(reg);
+        break;
+      case OperandKind::ROUT:
+        out.R(reg);
+        break;
+      case OperandKind::RIN:
+        out.R(reg, operand.take);
+        break;
+      case OperandKind::IMM16:
+        out.Imm16(operand.value);
+        break;
+      case OperandKind::IMM32:
+        out.Imm32(operand.value);
+        break;
+      case OperandKind::IMM64:
+        out.Imm64(operand.value);
+        break;
+      case OperandKind::TARGET:
+        out.To(labels[reg]);
+        break;
+      case OperandKind::ILIST:
+        out.IList(Units(operand.regs));
+        break;
       case OperandKind::RLIST: {
         std::vector<uint16_t> units = Units(operand.regs);
         for (size_t i = 0; i < units.size(); ++i) {
@@ -57,7 +74,9 @@ void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels, Co
         out.Bufs(buffers);
         break;
       }
-      default: out.Unit(reg); break;
+      default:
+        out.Unit(reg);
+        break;
     }
   }
 }
@@ -86,8 +105,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   if (task.kind == FunctionTask::Kind::kClosureCode) {
     auto captured = task.function->attrs.find("Closure");
     if (captured != task.function->attrs.end()) {
-      info.num_captured =
-          static_cast<uint16_t>(std::get<Dim>(captured->second.value).value());
+      info.num_captured = static_cast<uint16_t>(std::get<Dim>(captured->second.value).value());
     }
   }
 
@@ -145,7 +163,8 @@ Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions
   }
   RELAYVM_RETURN_IF_ERROR(AddExport(module, *entry->second, entry_index, program));
 #ifndef NDEBUG
-  // What the verifier leaves to the interpreter: no register is read before it is written or after it was taken.
+  // What the verifier leaves to the interpreter: no register is read before it is written or after
+  // it was taken.
   RELAYVM_RETURN_IF_ERROR(CheckRegisterUse(program));
 #endif
   return result;

@@ -1,7 +1,8 @@
 // From a lowered module to a program: bytecode, kernels, constants, signatures.
 //
-// Before: typed A-normal form without FunctionExpr (LambdaLift), polymorphic functions allowed. After: a Program that
-// VerifyProgram accepts. Equal input gives equal bytes. Tested by lower_test.cc and the golden tables of tests/golden.
+// Before: typed A-normal form without FunctionExpr (LambdaLift), polymorphic functions allowed.
+// After: a Program that VerifyProgram accepts. Equal input gives equal bytes. Tested by
+// lower_test.cc and the golden tables of tests/golden.
 #pragma once
 
 #include "bytecode/base/status.h"
@@ -16,7 +17,8 @@ struct LoweredProgram {
   std::string llvm_ir, assembly;  // when KernelOptions asked for them
 };
 
-// The module's entry function becomes the program's export. The program keeps the module's arena alive.
+// The module's entry function becomes the program's export. The program keeps the module's arena
+// alive.
 Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options);
 
 }  // namespace relayvm::lower

@@ -1,11 +1,11 @@
 // Operators and fused groups as kernels: inputs, results' memory, and the call.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <set>
 #include <unordered_set>
-
-#include <fmt/core.h>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/lowering/function_lowering.h"
@@ -78,21 +78,43 @@ te::Tensor ImmediateTensor(const te::HostTensor& value) {
     return v;
   };
   switch (value.dtype) {
-    case DType::kFloat16: e = te::FloatImm(ir::Float16Value(read(uint16_t{0})), value.dtype); break;
+    case DType::kFloat16:
+      e = te::FloatImm(ir::Float16Value(read(uint16_t{0})), value.dtype);
+      break;
     case DType::kBFloat16:
       e = te::FloatImm(ir::BFloat16Value(read(uint16_t{0})), value.dtype);
       break;
-    case DType::kFloat32: e = te::FloatImm(static_cast<double>(read(0.0F)), value.dtype); break;
-    case DType::kFloat64: e = te::FloatImm(read(0.0), value.dtype); break;
-    case DType::kBool: e = te::IntImm(read(uint8_t{0}), value.dtype); break;
-    case DType::kInt8: e = te::IntImm(read(int8_t{0}), value.dtype); break;
-    case DType::kInt16: e = te::IntImm(read(int16_t{0}), value.dtype); break;
-    case DType::kInt32: e = te::IntImm(read(int32_t{0}), value.dtype); break;
+    case DType::kFloat32:
+      e = te::FloatImm(static_cast<double>(read(0.0F)), value.dtype);
+      break;
+    case DType::kFloat64:
+      e = te::FloatImm(read(0.0), value.dtype);
+      break;
+    case DType::kBool:
+      e = te::IntImm(read(uint8_t{0}), value.dtype);
+      break;
+    case DType::kInt8:
+      e = te::IntImm(read(int8_t{0}), value.dtype);
+      break;
+    case DType::kInt16:
+      e = te::IntImm(read(int16_t{0}), value.dtype);
+      break;
+    case DType::kInt32:
+      e = te::IntImm(read(int32_t{0}), value.dtype);
+      break;
     case DType::kInt64:
-    case DType::kUInt64: e = te::IntImm(read(int64_t{0}), value.dtype); break;
-    case DType::kUInt8: e = te::IntImm(read(uint8_t{0}), value.dtype); break;
-    case DType::kUInt16: e = te::IntImm(read(uint16_t{0}), value.dtype); break;
-    case DType::kUInt32: e = te::IntImm(read(uint32_t{0}), value.dtype); break;
+    case DType::kUInt64:
+      e = te::IntImm(read(int64_t{0}), value.dtype);
+      break;
+    case DType::kUInt8:
+      e = te::IntImm(read(uint8_t{0}), value.dtype);
+      break;
+    case DType::kUInt16:
+      e = te::IntImm(read(uint16_t{0}), value.dtype);
+      break;
+    case DType::kUInt32:
+      e = te::IntImm(read(uint32_t{0}), value.dtype);
+      break;
   }
   return te::Compute("immediate", {}, [&](const std::vector<te::Expr>&) { return e; });
 }
@@ -163,7 +185,8 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
     return OkStatus();
   }
   if (!escapes) {
-    // Only the memory matters to kernels: no object is made. The source's own dims stay the source of symbols.
+    // Only the memory matters to kernels: no object is made. The source's own dims stay the source
+    // of symbols.
     Location* l = NewLocation();
     if (from.slot || from.constant != nullptr) {
       l->slot = from.slot;
@@ -305,7 +328,8 @@ Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveC
 }
 
 Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
-  // First with every input, to see which are loaded and which are the same value; then with those alone.
+  // First with every input, to see which are loaded and which are the same value; then with those
+  // alone.
   RELAYVM_ASSIGN_OR_RETURN(std::vector<te::Tensor> probe, [&] {
     std::vector<te::Tensor> placeholders = MakePlaceholders(group.inputs);
     return group.compute(placeholders);
@@ -353,8 +377,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   RELAYVM_ASSIGN_OR_RETURN(spec.outputs, group.compute(tensors));
   auto added = module_.kernels().Add(spec);
   if (!added.ok()) {
-    return module_.module().sources->Error(added.status().code(), span_,
-                                           added.status().message());
+    return module_.module().sources->Error(added.status().code(), span_, added.status().message());
   }
   const KernelInterface& interface = added->interface;
 
@@ -387,8 +410,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
     results.push_back(AllocateTensor(group.outputs[o], escapes, reuse));
     buffers.push_back(BufferOf(results.back()));
   }
-  uint32_t kernel =
-      module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());
+  uint32_t kernel = module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());
   if (interface.parallel_extent.is_const(1) && interface.scratch_bytes.is_const(0)) {
     Emit(Opcode::kKernel1, {kernel, scalars, buffers});
   } else {
@@ -442,7 +464,8 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
     BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
     return OkStatus();
   }
-  // The symbols that the relation made for the counts, in order: those of the results that nothing else gives.
+  // The symbols that the relation made for the counts, in order: those of the results that nothing
+  // else gives.
   std::set<uint32_t> known;
   for (const Value& v : inputs) {
     for (const Dim& d : v.type->As<TensorType>()->shape) {

@@ -1,8 +1,9 @@
 // Matches as decision trees.
 //
-// Rows of patterns over columns of values (Maranget, "Compiling Pattern Matching to Good Decision Trees", 2008): the
-// first column in which the first row can fail is switched on; each constructor's rows are specialised, no value is tested twice on a path.
-// A clause's body is emitted once; where several leaves reach it, its variables are registers that each leaf fills.
+// Rows of patterns over columns of values (Maranget, "Compiling Pattern Matching to Good Decision
+// Trees", 2008): the first column in which the first row can fail is switched on; each
+// constructor's rows are specialised, no value is tested twice on a path. A clause's body is
+// emitted once; where several leaves reach it, its variables are registers that each leaf fills.
 // Tested by lower_test.cc.
 #include <map>
 #include <set>
@@ -14,7 +15,7 @@ namespace relayvm::lower {
 using ir::Pattern;
 
 struct FunctionLowering::MatchRow {
-  std::vector<const Pattern*> patterns;               // one a column; null is a wildcard
+  std::vector<const Pattern*> patterns;                 // one a column; null is a wildcard
   std::vector<std::pair<const ir::Var*, Value>> bound;  // variables met on the way
   size_t clause = 0;
 };
@@ -23,17 +24,17 @@ struct FunctionLowering::MatchState {
   const ir::MatchExpr& match;
   ir::Type type;
   bool tail = false;
-  Value target;                   // unless tail
+  Value target;  // unless tail
   Label done = 0;
   struct Body {
-    size_t leaves = 0;            // that reach it
+    size_t leaves = 0;  // that reach it
     bool shared = false;
     Label label = 0;
     std::map<uint32_t, Value> vars;  // when shared
   };
-  std::vector<Body> bodies;       // one a clause
-  std::set<size_t> pending;       // shared bodies to emit after the tree
-  bool counting = false;          // first walk: only count leaves
+  std::vector<Body> bodies;  // one a clause
+  std::set<size_t> pending;  // shared bodies to emit after the tree
+  bool counting = false;     // first walk: only count leaves
 };
 
 namespace {
@@ -111,7 +112,8 @@ Status FunctionLowering::LowerLeaf(MatchState& state, const MatchRow& row) {
 
 Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> rows,
                                        std::vector<Value> columns) {
-  // Bind what always matches, open tuples, and find the first column in which the first row can fail.
+  // Bind what always matches, open tuples, and find the first column in which the first row can
+  // fail.
   if (rows.empty()) {
     if (!state.counting) {
       Emit(Opcode::kTrap, {module_.MessageIndex("no clause of the match fits the value")});
@@ -223,7 +225,8 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
     if (!state.counting) Bind(other_label);
     if (exhaustive) {
       if (!state.counting) {
-        Emit(Opcode::kTrap, {module_.MessageIndex("a value has a constructor that its type lacks")});
+        Emit(Opcode::kTrap,
+             {module_.MessageIndex("a value has a constructor that its type lacks")});
       }
     } else {
       RELAYVM_RETURN_IF_ERROR(branch(std::nullopt));

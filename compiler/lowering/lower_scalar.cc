@@ -11,11 +11,12 @@
 namespace relayvm::lower {
 namespace {
 
-// How an operator works on scalars of each class; kJump (never an arithmetic opcode) says that it does not.
+// How an operator works on scalars of each class; kJump (never an arithmetic opcode) says that it
+// does not.
 struct BinaryRow {
   std::string_view name;
   Opcode signed_int, unsigned_int;
-  Opcode f32, f64;           // or kCall2F32, kCall2F64 with `function`
+  Opcode f32, f64;  // or kCall2F32, kCall2F64 with `function`
   ScalarFunction function{};
   bool on_bool = false;
 };
@@ -165,8 +166,8 @@ Reg FunctionLowering::EmitDim(const Dim& dim) {
         reg = ScalarOf(v);
       } else {
         reg = NewScalar();
-        Emit(Opcode::kTensorItem, {reg, ObjectOf(v), static_cast<int64_t>(type.dtype),
-                                   element->second.index});
+        Emit(Opcode::kTensorItem,
+             {reg, ObjectOf(v), static_cast<int64_t>(type.dtype), element->second.index});
       }
     } else {
       // Type inference never leaves a symbol without a meaning in scope.
@@ -184,12 +185,23 @@ Reg FunctionLowering::EmitDim(const Dim& dim) {
     } else {
       Opcode op = Opcode::kMaxI;
       switch (dim.kind()) {
-        case Dim::Kind::kAdd: op = Opcode::kAddI; break;
-        case Dim::Kind::kMul: op = Opcode::kMulI; break;
-        case Dim::Kind::kFloorDiv: op = Opcode::kFloorDivI; break;
-        case Dim::Kind::kFloorMod: op = Opcode::kFloorModI; break;
-        case Dim::Kind::kMin: op = Opcode::kMinI; break;
-        default: break;
+        case Dim::Kind::kAdd:
+          op = Opcode::kAddI;
+          break;
+        case Dim::Kind::kMul:
+          op = Opcode::kMulI;
+          break;
+        case Dim::Kind::kFloorDiv:
+          op = Opcode::kFloorDivI;
+          break;
+        case Dim::Kind::kFloorMod:
+          op = Opcode::kFloorModI;
+          break;
+        case Dim::Kind::kMin:
+          op = Opcode::kMinI;
+          break;
+        default:
+          break;
       }
       reg = EmitDim(operands[0]);
       for (size_t i = 1; i < operands.size(); ++i) {

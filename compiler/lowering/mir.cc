@@ -40,7 +40,8 @@ void ForEachUse(MInst& inst, const std::function<void(Bank, uint32_t&, bool*)>& 
           if (b.kind == BufferKind::kRegister) fn(Bank::kObject, b.index, &b.take);
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -88,8 +89,10 @@ bool EndsBlock(const MInst& inst) {
     case Opcode::kTailClosure:
     case Opcode::kReturnI:
     case Opcode::kReturnR:
-    case Opcode::kTrap: return true;
-    default: return false;
+    case Opcode::kTrap:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -1,7 +1,7 @@
-// MIR: a function's bytecode on virtual registers. Lowering appends instructions; liveness, register allocation and memory
-// planning turn them into bytecode. Straight code and forward jumps only: a loop in Relay is a tail call, so the
-// linear order of instructions is a topological order of the control flow.
-// Tested by liveness_test.cc and lower_test.cc.
+// MIR: a function's bytecode on virtual registers. Lowering appends instructions; liveness,
+// register allocation and memory planning turn them into bytecode. Straight code and forward jumps
+// only: a loop in Relay is a tail call, so the linear order of instructions is a topological order
+// of the control flow. Tested by liveness_test.cc and lower_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,17 @@ struct MBuffer {
 
 // One operand, of the kind that the opcode table gives for its position.
 struct MOperand {
-  int64_t value = 0;            // register, immediate, index, label
-  bool take = false;            // RIN
-  std::vector<uint32_t> regs;   // ILIST, RLIST; labels for TARGETS
-  std::vector<bool> takes;      // RLIST
-  std::vector<MBuffer> buffers; // BUFS
+  int64_t value = 0;             // register, immediate, index, label
+  bool take = false;             // RIN
+  std::vector<uint32_t> regs;    // ILIST, RLIST; labels for TARGETS
+  std::vector<bool> takes;       // RLIST
+  std::vector<MBuffer> buffers;  // BUFS
 
   MOperand() = default;
-  MOperand(int64_t v) : value(v) {}                                  // NOLINT(google-explicit-constructor)
+  MOperand(int64_t v) : value(v) {}  // NOLINT(google-explicit-constructor)
   MOperand(std::vector<uint32_t> r) : regs(std::move(r)), takes(regs.size(), false) {}  // NOLINT
-  MOperand(std::vector<MBuffer> b) : buffers(std::move(b)) {}        // NOLINT(google-explicit-constructor)
+  MOperand(std::vector<MBuffer> b)
+      : buffers(std::move(b)) {}  // NOLINT(google-explicit-constructor)
 };
 
 struct MInst {
@@ -54,7 +55,9 @@ struct MSlot {
 
 struct MFunction {
   std::vector<MInst> code;
-  uint32_t num_scalars = 0, num_objects = 0;  // virtual registers used; the first num_*_args of each bank are the arguments
+  uint32_t num_scalars = 0,
+           num_objects =
+               0;  // virtual registers used; the first num_*_args of each bank are the arguments
   uint32_t num_scalar_args = 0, num_object_args = 0;
   uint32_t num_labels = 0;
   std::vector<MSlot> slots;

@@ -96,10 +96,8 @@ uint32_t ModuleLowering::KernelIndex(uint32_t compiled_id, const std::string& na
 
 uint32_t ModuleLowering::BuiltinIndex(const std::string& name, size_t num_buffers,
                                       size_t num_scalars) {
-  std::string key =
-      name + "/" + std::to_string(num_buffers) + "/" + std::to_string(num_scalars);
-  auto [at, inserted] =
-      kernel_index_.emplace(key, static_cast<uint32_t>(program_.kernels.size()));
+  std::string key = name + "/" + std::to_string(num_buffers) + "/" + std::to_string(num_scalars);
+  auto [at, inserted] = kernel_index_.emplace(key, static_cast<uint32_t>(program_.kernels.size()));
   if (inserted) {
     KernelInfo info;
     info.name = name;

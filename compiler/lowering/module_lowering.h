@@ -1,5 +1,6 @@
-// The parts of a program that its functions share: function numbers and calling conventions, constants, kernels, messages.
-// Used by FunctionLowering; owned by LowerModule (lower.h). Not thread-safe.
+// The parts of a program that its functions share: function numbers and calling conventions,
+// constants, kernels, messages. Used by FunctionLowering; owned by LowerModule (lower.h). Not
+// thread-safe.
 #pragma once
 
 #include <deque>
@@ -56,7 +57,8 @@ class ModuleLowering {
   uint32_t MessageIndex(const std::string& message);
   uint32_t TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims);
   // The program's number of a compiled kernel, or of one written in C++.
-  uint32_t KernelIndex(uint32_t compiled_id, const std::string& name, size_t num_buffers, size_t num_scalars);
+  uint32_t KernelIndex(uint32_t compiled_id, const std::string& name, size_t num_buffers,
+                       size_t num_scalars);
   uint32_t BuiltinIndex(const std::string& name, size_t num_buffers, size_t num_scalars);
 
   // Moves tables into the program; `image` gives the entries of compiled kernels.

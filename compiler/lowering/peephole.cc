@@ -5,12 +5,18 @@ namespace {
 
 Comparison Negated(Comparison c) {
   switch (c) {
-    case Comparison::kEq: return Comparison::kNe;
-    case Comparison::kNe: return Comparison::kEq;
-    case Comparison::kLt: return Comparison::kGe;
-    case Comparison::kLe: return Comparison::kGt;
-    case Comparison::kGt: return Comparison::kLe;
-    case Comparison::kGe: return Comparison::kLt;
+    case Comparison::kEq:
+      return Comparison::kNe;
+    case Comparison::kNe:
+      return Comparison::kEq;
+    case Comparison::kLt:
+      return Comparison::kGe;
+    case Comparison::kLe:
+      return Comparison::kGt;
+    case Comparison::kGt:
+      return Comparison::kLe;
+    case Comparison::kGe:
+      return Comparison::kLt;
   }
   return c;
 }
@@ -30,7 +36,8 @@ void FuseCompareAndBranch(MFunction& f) {
     if (branch.is_label || compare.is_label || compare.op != Opcode::kCompareI) continue;
     if (branch.op != Opcode::kBranchIfNot && branch.op != Opcode::kBranchIf) continue;
     int64_t condition = branch.operands[0].value;
-    if (compare.operands[0].value != condition || uses[static_cast<size_t>(condition)] != 1) continue;
+    if (compare.operands[0].value != condition || uses[static_cast<size_t>(condition)] != 1)
+      continue;
     auto cmp = static_cast<Comparison>(compare.operands[1].value);
     if (branch.op == Opcode::kBranchIfNot) cmp = Negated(cmp);
     // The comparison stays behind without a use; liveness removes it.

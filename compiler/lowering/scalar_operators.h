@@ -8,7 +8,8 @@
 
 namespace relayvm::lower {
 
-// True when all operands and the result are scalars that registers hold and the operator has an instruction for them.
+// True when all operands and the result are scalars that registers hold and the operator has an
+// instruction for them.
 bool IsScalarOperator(const ir::OpCall& call, const std::vector<ir::Type>& arg_types,
                       const ir::Type& result);
 

@@ -9,7 +9,8 @@ class Converter {
  public:
   Converter(const ir::Module& module, Program& program) : module_(module), program_(program) {}
 
-  // `params` are the type parameters in scope: of the type definition being converted.
+  // `params` are the type parameters in scope: of the entry, or of the type definition being
+  // converted.
   ValueType Convert(const ir::Type& type, const std::vector<ir::Type>& params) {
     ValueType v;
     if (const auto* t = type->As<TensorType>()) {
@@ -38,6 +39,7 @@ class Converter {
     }
     if (const auto* t = type->As<ir::TypeVar>()) {
       v.kind = ValueType::Kind::kTypeVar;
+      any_open_ |= !in_type_def_;
       for (uint32_t i = 0; i < params.size(); ++i) {
         if (params[i]->As<ir::TypeVar>()->id == t->id) v.index = i;
       }
@@ -47,29 +49,45 @@ class Converter {
     return v;
   }
 
+  // Converts the constructors of all ADTs that were mentioned. A value of an open type may be of any
+  // ADT: then all go in.
+  void Finish() {
+    if (any_open_) {
+      for (const auto& [name, def] : module_.types) AdtIndex(name);
+    }
+    in_type_def_ = true;
+    // Converting one may mention others: the list grows while it is walked.
+    for (size_t i = 0; i < defs_.size(); ++i) {
+      const ir::TypeDef& def = *defs_[i];
+      AdtInfo info;
+      info.name = program_.adts[i].name;
+      info.num_type_params = static_cast<uint32_t>(def.params.size());
+      for (const ir::Constructor* c : def.constructors) {
+        ConstructorInfo constructor;
+        constructor.name = c->name;
+        for (const ir::Type& f : c->fields) constructor.fields.push_back(Convert(f, def.params));
+        info.constructors.push_back(std::move(constructor));
+      }
+      program_.adts[i] = std::move(info);
+    }
+  }
+
  private:
   uint32_t AdtIndex(const std::string& name) {
-    auto [at, inserted] = adts_.emplace(name, static_cast<uint32_t>(program_.adts.size()));
-    if (!inserted) return at->second;
-    uint32_t index = at->second;
-    const ir::TypeDef& def = module_.types.at(name);
-    program_.adts.emplace_back();
-    AdtInfo info;
-    info.name = name;
-    info.num_type_params = static_cast<uint32_t>(def.params.size());
-    for (const ir::Constructor* c : def.constructors) {
-      ConstructorInfo constructor;
-      constructor.name = c->name;
-      for (const ir::Type& f : c->fields) constructor.fields.push_back(Convert(f, def.params));
-      info.constructors.push_back(std::move(constructor));
+    auto [at, inserted] = adts_.emplace(name, static_cast<uint32_t>(defs_.size()));
+    if (inserted) {
+      defs_.push_back(&module_.types.at(name));
+      program_.adts.emplace_back().name = name;
     }
-    program_.adts[index] = std::move(info);
-    return index;
+    return at->second;
   }
 
   const ir::Module& module_;
   Program& program_;
   std::map<std::string, uint32_t> adts_;
+  std::vector<const ir::TypeDef*> defs_;  // parallel to program_.adts
+  bool in_type_def_ = false;
+  bool any_open_ = false;  // a type of the entry holds a type parameter
 };
 
 }  // namespace
@@ -80,11 +98,13 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
   ExportInfo info;
   info.name = module.entry;
   info.function = index;
+  info.num_type_params = static_cast<uint32_t>(function.type_params.size());
   for (const ir::Var* p : function.params) {
     info.param_names.push_back(p->name);
     info.params.push_back(converter.Convert(p->type, function.type_params));
   }
   info.result = converter.Convert(function.result_type, function.type_params);
+  converter.Finish();
   program.exports.push_back(std::move(info));
   return OkStatus();
 }

@@ -32,7 +32,8 @@ Atom BindingBuilder::Tuple(std::vector<Atom> fields) {
 }
 
 Atom BindingBuilder::Scalar(double value, DType dtype) {
-  return MakeConstant(m_, IsFloat(dtype) ? FloatScalar(dtype, value) : IntScalar(dtype, static_cast<int64_t>(value)));
+  return MakeConstant(m_, IsFloat(dtype) ? FloatScalar(dtype, value)
+                                         : IntScalar(dtype, static_cast<int64_t>(value)));
 }
 
 void BindingBuilder::BindCall(const Var* var, std::string_view op, std::vector<Atom> args,

@@ -1,9 +1,9 @@
 #include "compiler/transforms/common_subexpressions.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
@@ -64,8 +64,8 @@ class Deduplicator {
   }
 
  private:
-  // A call whose type has symbols of its own (a size that only running tells) is the same value all the same, but its symbols are
-  // those of its own variable: only equal types are merged.
+  // A call whose type has symbols of its own (a size that only running tells) is the same value all
+  // the same, but its symbols are those of its own variable: only equal types are merged.
   static bool CompatibleTypes(const Type& a, const Type& b) {
     if (a == nullptr || b == nullptr) return a == b;
     return TypeEquals(a, b);

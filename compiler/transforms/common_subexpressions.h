@@ -1,4 +1,5 @@
-// Common subexpressions: an operator call, tuple or projection that was made before in an enclosing scope is not made again.
+// Common subexpressions: an operator call, tuple or projection that was made before in an enclosing
+// scope is not made again.
 //
 // Effects are left alone. Works with and without types. Tested by common_subexpressions_test.cc.
 #pragma once

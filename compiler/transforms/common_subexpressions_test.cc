@@ -6,8 +6,8 @@ namespace relayvm::ir {
 namespace {
 
 std::string Merged(const std::string& body) {
-  return Outline(EliminateCommonSubexpressions(
-      Typed("def @main(%x: Tensor[(4), float32]) { " + body + " }")));
+  return Outline(
+      EliminateCommonSubexpressions(Typed("def @main(%x: Tensor[(4), float32]) { " + body + " }")));
 }
 
 TEST_CASE("equal calls are made once, also across the blocks that a block encloses") {

@@ -33,9 +33,8 @@ class Effects {
 
   bool HasEffect(const Expr& e) const {
     bool effect = false;
-    ScanExpr(e, effect, [&](const std::string& callee) {
-      effect = effect || effectful_.contains(callee);
-    });
+    ScanExpr(e, effect,
+             [&](const std::string& callee) { effect = effect || effectful_.contains(callee); });
     return effect;
   }
 

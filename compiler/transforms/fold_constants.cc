@@ -60,7 +60,8 @@ class Folder {
       constants_[var->id] = at->second[get->index];
       return true;
     }
-    // A tuple keeps its binding, for uses as a whole; its projections and operators on it see the constants.
+    // A tuple keeps its binding, for uses as a whole; its projections and operators on it see the
+    // constants.
     if (const auto* make = e.As<MakeTuple>()) {
       std::vector<const Constant*> fields;
       for (const Atom& a : make->fields) {

@@ -9,16 +9,16 @@ namespace relayvm::ir {
 namespace {
 
 std::string Folded(const std::string& body) {
-  return Outline(EliminateDeadCode(FoldConstants(
-      Typed("def @main(%x: Tensor[(4), float32]) { " + body + " }"))));
+  return Outline(EliminateDeadCode(
+      FoldConstants(Typed("def @main(%x: Tensor[(4), float32]) { " + body + " }"))));
 }
 
 TEST_CASE("operators on constants are evaluated, through tuples and branches") {
   CHECK(Folded("add(%x, multiply(2f, 3f))") == "add");
   CHECK(Folded("add(%x, exp(negative(1f)))") == "add");
   CHECK(Folded("let %t = (1f, 2f); add(%x, %t.1)") == "add");
-  CHECK(Folded("add(%x, concatenate((zeros(shape=[2], dtype=\"float32\"), ones(shape=[2], dtype=\"float32\")), axis=0))") ==
-        "add");
+  CHECK(Folded("add(%x, concatenate((zeros(shape=[2], dtype=\"float32\"), ones(shape=[2], "
+               "dtype=\"float32\")), axis=0))") == "add");
   CHECK(Folded("if (less(1, 2)) { add(%x, 1f) } else { multiply(%x, 2f) }") == "add =");
 }
 

@@ -23,25 +23,28 @@ struct Node {
   bool projection = false;  // a TupleGet of a candidate
   FusionClass kind = FusionClass::kOpaque;
   bool expensive = false;   // holds a transcendental function
-  bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ... (kOutElementwise, kReduction)
+  bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
+                            // (kOutElementwise, kReduction)
   size_t group = 0;         // union-find parent
   size_t size = 1;
-  std::vector<size_t> users;   // bindings of this block; kNone for a nested or final use
-  std::vector<size_t> members; // of a root
+  std::vector<size_t> users;    // bindings of this block; kNone for a nested or final use
+  std::vector<size_t> members;  // of a root
 };
 
 bool IsLight(FusionClass k) {
-  return k == FusionClass::kElementwise || k == FusionClass::kBroadcast || k == FusionClass::kInjective;
+  return k == FusionClass::kElementwise || k == FusionClass::kBroadcast ||
+         k == FusionClass::kInjective;
 }
 
 bool IsExpensive(std::string_view op) {
-  constexpr std::string_view kOps[] = {"exp",  "log",  "tanh", "sigmoid", "erf",  "power", "sin",  "cos",   "tan",
-                                       "asin", "acos", "atan", "sinh",    "cosh", "asinh", "acosh", "atanh", "log2",
-                                       "log10"};
+  constexpr std::string_view kOps[] = {
+      "exp",  "log",  "tanh", "sigmoid", "erf",   "power", "sin",   "cos",  "tan",  "asin",
+      "acos", "atan", "sinh", "cosh",    "asinh", "acosh", "atanh", "log2", "log10"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
 
-// Joins of tensors are copies: computing their parts element by element behind a choice is slower than copying.
+// Joins of tensors are copies: computing their parts element by element behind a choice is slower
+// than copying.
 bool IsJoin(std::string_view op) { return op == "concatenate" || op == "stack"; }
 
 const TensorType* TensorOf(const Type& t) { return t == nullptr ? nullptr : t->As<TensorType>(); }
@@ -58,7 +61,8 @@ class BlockFuser {
   }
 
  private:
-  // Each TupleGet of an operator's result directly behind it, so that a tuple and its projections are used from one place on.
+  // Each TupleGet of an operator's result directly behind it, so that a tuple and its projections
+  // are used from one place on.
   static Block WithProjectionsAtTheirTuple(const Block& block) {
     std::unordered_map<uint32_t, std::vector<Binding>> projections;
     std::unordered_set<uint32_t> tuples;
@@ -180,7 +184,8 @@ class BlockFuser {
     } else if (n.kind == FusionClass::kReduction) {
       if (g.has_anchor) return false;
     } else {
-      return false;  // contractions and windows read elements many times: their inputs are made first
+      return false;  // contractions and windows read elements many times: their inputs are made
+                     // first
     }
     return OutputsAllow(group, c);
   }
@@ -204,7 +209,8 @@ class BlockFuser {
     return x == nullptr || y == nullptr || !(ProductOf(x->shape) == ProductOf(y->shape));
   }
 
-  // Uses of members outside the joint group must come after `c`, and such members must be tensors of c's shape.
+  // Uses of members outside the joint group must come after `c`, and such members must be tensors
+  // of c's shape.
   bool OutputsAllow(size_t group, size_t c) {
     size_t mine = Root(c);
     for (size_t root : {group, mine}) {
@@ -259,9 +265,8 @@ class BlockFuser {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Binding& b = block_.bindings[i];
       if (!grouped[i]) {
-        const Expr* e = MapBlocks(m_, b.value, [&](const Block& inner) {
-          return BlockFuser(m_, inner).Run();
-        });
+        const Expr* e =
+            MapBlocks(m_, b.value, [&](const Block& inner) { return BlockFuser(m_, inner).Run(); });
         changed = changed || e != b.value;
         out.bindings.push_back({b.var, e});
         continue;
@@ -313,9 +318,8 @@ class BlockFuser {
       const Var* copy = MakeVar(m_, b.var->name, b.var->type, b.var->span);
       map[b.var->id] = copy;
       body.bindings.push_back({copy, e});
-      bool output = std::any_of(nodes_[i].users.begin(), nodes_[i].users.end(), [&](size_t u) {
-        return u == kNone || !inside.contains(u);
-      });
+      bool output = std::any_of(nodes_[i].users.begin(), nodes_[i].users.end(),
+                                [&](size_t u) { return u == kNone || !inside.contains(u); });
       if (output) outputs.push_back(i);
     }
     if (outputs.empty()) return;  // nothing needs the group
@@ -347,7 +351,8 @@ class BlockFuser {
     }
   }
 
-  void Finish(Function f, Block body, std::vector<Atom> args, const Var* var, Span span, Block& out) {
+  void Finish(Function f, Block body, std::vector<Atom> args, const Var* var, Span span,
+              Block& out) {
     f.body = m_.arena->New<Block>(std::move(body));
     f.span = span;
     const Function* primitive = m_.arena->New<Function>(std::move(f));

@@ -33,7 +33,8 @@ TEST_CASE("what fuses and what does not, with symbolic shapes") {
   for (const Case& c : cases) {
     INFO(c.name);
     Module m = Typed(
-        "def @main(%x: Tensor[(?, 8), float32], %y: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32], "
+        "def @main(%x: Tensor[(?, 8), float32], %y: Tensor[(1, 8), float32], %w: Tensor[(8, 8), "
+        "float32], "
         "%v: Tensor[(8, 8), float32], %k: Tensor[(8, 8), float32], %s: float32) { " +
         std::string(c.body) + " }");
     CHECK(Outline(FuseOps(m)) == c.outline);

@@ -26,7 +26,8 @@ size_t CountBindings(const Block& block) {
 
 // What is called and mentioned where.
 struct Usage {
-  std::unordered_map<std::string, std::vector<std::string>> callees;  // of each function, mentions included
+  std::unordered_map<std::string, std::vector<std::string>>
+      callees;  // of each function, mentions included
   std::unordered_map<std::string, size_t> calls;
   std::unordered_set<std::string> values;  // globals used other than by calling
 };
@@ -59,7 +60,8 @@ void Collect(const Module& m, Usage& usage) {
   }
 }
 
-// Functions on a cycle of the call graph, by Tarjan's algorithm with an explicit stack; `order` lists callees before callers.
+// Functions on a cycle of the call graph, by Tarjan's algorithm with an explicit stack; `order`
+// lists callees before callers.
 class Cycles {
  public:
   explicit Cycles(const Usage& usage) {
@@ -97,7 +99,8 @@ class Cycles {
       }
       std::string name = f.name;
       frames.pop_back();
-      if (!frames.empty()) low_[frames.back().name] = std::min(low_[frames.back().name], low_[name]);
+      if (!frames.empty())
+        low_[frames.back().name] = std::min(low_[frames.back().name], low_[name]);
       if (low_[name] != index_[name]) continue;
       size_t members = 0;
       std::string popped;
@@ -166,7 +169,8 @@ class Inliner {
         continue;
       }
       changed = changed || e != b.value;
-      if (const auto* literal = e->As<FunctionExpr>(); literal != nullptr && literals_.contains(b.var->id)) {
+      if (const auto* literal = e->As<FunctionExpr>();
+          literal != nullptr && literals_.contains(b.var->id)) {
         literals_[b.var->id] = literal->function;
       }
       out.bindings.push_back({b.var, e});

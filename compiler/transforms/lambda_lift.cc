@@ -1,9 +1,9 @@
 #include "compiler/transforms/lambda_lift.h"
 
+#include <fmt/core.h>
+
 #include <unordered_map>
 #include <unordered_set>
-
-#include <fmt/core.h>
 
 #include "compiler/transforms/rewrite.h"
 
@@ -64,7 +64,8 @@ class Lifter {
     };
     for (const Var* p : f.params) bound.insert(p->id);
     walk(*f.body);
-    // Symbols whose owner is bound inside (or is a parameter) were skipped by `bound`; what is left is outside.
+    // Symbols whose owner is bound inside (or is a parameter) were skipped by `bound`; what is left
+    // is outside.
     std::erase_if(free, [&](const Var* v) { return bound.contains(v->id); });
     return free;
   }
@@ -80,8 +81,7 @@ class Lifter {
         LiftLiteral(b, *literal->function, out.bindings);
         continue;
       }
-      const Expr* e =
-          MapBlocks(in_, b.value, [&](const Block& inner) { return LiftBlock(inner); });
+      const Expr* e = MapBlocks(in_, b.value, [&](const Block& inner) { return LiftBlock(inner); });
       e = DirectCall(e);
       changed = changed || e != b.value;
       if (const auto* alias = e->As<AtomExpr>()) {
@@ -108,8 +108,8 @@ class Lifter {
   }
 
   void LiftLiteral(const Binding& b, const Function& literal, std::vector<Binding>& out) {
-    std::string name = fmt::format("{}.{}{}", parent_, b.var->name.empty() ? "fn" : b.var->name,
-                                   b.var->id);
+    std::string name =
+        fmt::format("{}.{}{}", parent_, b.var->name.empty() ? "fn" : b.var->name, b.var->id);
     const auto* global = in_.arena->New<GlobalVar>(GlobalVar{name});
     Function f = literal;
     // Nested literals first; self calls stay calls of the variable until the captures are known.

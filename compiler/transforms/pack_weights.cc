@@ -10,7 +10,8 @@
 namespace relayvm::ir {
 namespace {
 
-// Weight (n, k), or (k, n) when not `transposed`, as (ceil(n / width), k, width); columns beyond n are zero.
+// Weight (n, k), or (k, n) when not `transposed`, as (ceil(n / width), k, width); columns beyond n
+// are zero.
 te::HostTensor Pack(const te::HostTensor& w, bool transposed, int64_t width) {
   int64_t n = w.shape[transposed ? 0 : 1];
   int64_t k = w.shape[transposed ? 1 : 0];
@@ -37,10 +38,9 @@ Module PackWeights(const Module& m, const std::string& cpu) {
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
     bool dense = call != nullptr && call->op->name == "nn.dense";
-    bool matmul = call != nullptr && call->op->name == "nn.matmul" &&
-                  !call->attrs.Bool("transpose_a");
-    const auto* weight =
-        dense || matmul ? std::get_if<const Constant*>(&call->args[1]) : nullptr;
+    bool matmul =
+        call != nullptr && call->op->name == "nn.matmul" && !call->attrs.Bool("transpose_a");
+    const auto* weight = dense || matmul ? std::get_if<const Constant*>(&call->args[1]) : nullptr;
     const auto* type = b.var->type->As<TensorType>();
     if (weight == nullptr || type == nullptr || type->dtype != DType::kFloat32 ||
         (*weight)->value.dtype != DType::kFloat32 || (*weight)->value.shape.size() != 2 ||

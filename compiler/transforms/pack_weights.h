@@ -1,7 +1,9 @@
-// Lays constant weights out as the kernels read them: nn.dense with a constant weight becomes nn.contrib_dense_pack, whose weight
-// is a row of panels as wide as the register tile. Packing happens here, once, so that neither loading nor running pays for it.
+// Lays constant weights out as the kernels read them: nn.dense with a constant weight becomes
+// nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile. Packing
+// happens here, once, so that neither loading nor running pays for it.
 //
-// Before: typed, constants folded. After: new variables have no types; InferTypes follows. Tested by pack_weights_test.cc.
+// Before: typed, constants folded. After: new variables have no types; InferTypes follows. Tested
+// by pack_weights_test.cc.
 #pragma once
 
 #include <string>

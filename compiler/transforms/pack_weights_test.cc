@@ -8,7 +8,9 @@ namespace relayvm::ir {
 namespace {
 
 TEST_CASE("a constant weight is packed in panels, padded with zeros") {
-  Module m = Typed("def @main(%x: Tensor[(2, 3), float32]) { nn.dense(%x, ones(shape=[5, 3], dtype=\"float32\"), units=5) }");
+  Module m = Typed(
+      "def @main(%x: Tensor[(2, 3), float32]) { nn.dense(%x, ones(shape=[5, 3], "
+      "dtype=\"float32\"), units=5) }");
   // Make the weight a constant with known numbers.
   te::HostTensor w;
   w.dtype = DType::kFloat32;
@@ -44,11 +46,14 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
       CHECK(v == (n < 5 ? static_cast<float>(n * 3 + k + 1) : 0.0F));
     }
   }
-  CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) == "Tensor[(2, 5), float32]");
+  CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+        "Tensor[(2, 5), float32]");
 }
 
 TEST_CASE("a weight that is an argument stays as it is") {
-  Module m = Typed("def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(5, 3), float32]) { nn.dense(%x, %w, units=5) }");
+  Module m = Typed(
+      "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(5, 3), float32]) { nn.dense(%x, %w, "
+      "units=5) }");
   CHECK(Outline(PackWeights(m, "x86-64-v3")) == "nn.dense");
 }
 

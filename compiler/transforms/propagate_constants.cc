@@ -10,7 +10,8 @@
 namespace relayvm::ir {
 namespace {
 
-// An alias may be looked through when it does not sharpen the type: constants always, variables when no type is written.
+// An alias may be looked through when it does not sharpen the type: constants always, variables
+// when no type is written.
 class AliasResolver {
  public:
   explicit AliasResolver(const Module& m) : m_(m) {}
@@ -27,8 +28,9 @@ class AliasResolver {
       if (alias != nullptr) {
         bool constant = std::holds_alternative<const Constant*>(alias->atom);
         const Var* source = AsVar(alias->atom);
-        bool same = source != nullptr && (b.var->type == nullptr ||
-                                          (source->type != nullptr && TypeEquals(b.var->type, source->type)));
+        bool same = source != nullptr &&
+                    (b.var->type == nullptr ||
+                     (source->type != nullptr && TypeEquals(b.var->type, source->type)));
         if (constant || same) {
           map_[b.var->id] = alias->atom;
           changed = true;

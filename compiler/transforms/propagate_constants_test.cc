@@ -31,8 +31,8 @@ def @main() { (@f, @f(3)) }
 }
 
 TEST_CASE("aliases are looked through") {
-  CHECK(Outline(ResolveAliases(Parsed("def @main(%x: int32) { let %y = %x; let %z = 1; add(%y, %z) }"))) ==
-        "add");
+  CHECK(Outline(ResolveAliases(
+            Parsed("def @main(%x: int32) { let %y = %x; let %z = 1; add(%y, %z) }"))) == "add");
 }
 
 }  // namespace

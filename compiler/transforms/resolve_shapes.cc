@@ -8,7 +8,8 @@
 namespace relayvm::ir {
 namespace {
 
-// Numbers read from tensors wrap as their dtype does; only dims proper may become dimension arithmetic.
+// Numbers read from tensors wrap as their dtype does; only dims proper may become dimension
+// arithmetic.
 bool IsShapeArithmetic(const Module& m, const std::vector<Dim>& elements) {
   bool pure = true;
   for (const Dim& d : elements) {

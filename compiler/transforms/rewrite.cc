@@ -119,7 +119,8 @@ void SymbolOwners::Add(const Var* var) {
     }
     return;
   }
-  // A tuple gives its fields' dims through the variables that its projections are bound to; failing those, through itself.
+  // A tuple gives its fields' dims through the variables that its projections are bound to; failing
+  // those, through itself.
   if (const auto* tuple = type->As<TupleType>()) {
     for (const Type& f : tuple->fields) {
       ForEachDim(f, [&](const Dim& d) {
@@ -158,10 +159,9 @@ const Var* SymbolOwners::Find(uint32_t symbol_id) const {
 }
 
 void ForEachSymbol(const Binding& binding, const std::function<void(uint32_t)>& fn) {
-  auto dim = [&](const Dim& d) {
-    d.ForEachSymbol([&](const Dim& s) { fn(s.symbol_id()); });
-  };
-  // Only tensors (and tuples of them) are allocated by their type; dims inside other types are not needed to run.
+  auto dim = [&](const Dim& d) { d.ForEachSymbol([&](const Dim& s) { fn(s.symbol_id()); }); };
+  // Only tensors (and tuples of them) are allocated by their type; dims inside other types are not
+  // needed to run.
   std::function<void(const Type&)> type = [&](const Type& t) {
     if (t == nullptr) return;
     if (const auto* tensor = t->As<TensorType>()) {

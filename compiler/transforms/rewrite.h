@@ -1,5 +1,5 @@
-// Building blocks of passes: rebuild expressions with other operands or nested blocks, and find what gives a symbol its value.
-// Tested by rewrite_test.cc.
+// Building blocks of passes: rebuild expressions with other operands or nested blocks, and find
+// what gives a symbol its value. Tested by rewrite_test.cc.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,14 @@
 
 namespace relayvm::ir {
 
-// The expression with each operand replaced; the same node when nothing changes. Not into nested blocks.
+// The expression with each operand replaced; the same node when nothing changes. Not into nested
+// blocks.
 const Expr* MapAtoms(const Module& m, const Expr* e, const std::function<Atom(const Atom&)>& fn);
 // The expression with each nested block replaced (branches, clauses, the body of a FunctionExpr).
 const Expr* MapBlocks(const Module& m, const Expr* e,
                       const std::function<const Block*(const Block&)>& fn);
-// The block with each binding handed to `fn`, innermost blocks first; `fn` appends what stands in its place to `out`.
+// The block with each binding handed to `fn`, innermost blocks first; `fn` appends what stands in
+// its place to `out`.
 using BindingFn = std::function<void(const Binding& binding, std::vector<Binding>& out)>;
 const Block* RewriteBlock(const Module& m, const Block& block, const BindingFn& fn);
 // The function with another body.
@@ -27,13 +29,15 @@ inline const Var* AsVar(const Atom& a) {
   return v == nullptr ? nullptr : *v;
 }
 
-// For each dimension symbol, the variable that gives its value at run time: the one whose element it is, or the first in scope that
-// has it as a dim. `Add` is called on variables in the order of their binding.
+// For each dimension symbol, the variable that gives its value at run time: the one whose element
+// it is, or the first in scope that has it as a dim. `Add` is called on variables in the order of
+// their binding.
 class SymbolOwners {
  public:
   explicit SymbolOwners(const Module& m) : module_(m) {}
   void Add(const Var* var);
-  void AddFunction(const Function& f);  // its params and everything bound in its body, nested functions included
+  void AddFunction(
+      const Function& f);  // its params and everything bound in its body, nested functions included
   const Var* Find(uint32_t symbol_id) const;
 
  private:
@@ -41,7 +45,8 @@ class SymbolOwners {
   std::unordered_map<uint32_t, const Var*> owners_;
 };
 
-// Calls fn on every symbol that running `binding` needs: those of its type and of the dims in its expression.
+// Calls fn on every symbol that running `binding` needs: those of its type and of the dims in its
+// expression.
 void ForEachSymbol(const Binding& binding, const std::function<void(uint32_t symbol_id)>& fn);
 
 }  // namespace relayvm::ir

@@ -7,8 +7,8 @@ namespace {
 
 TEST_CASE("a rewrite that changes nothing gives the same nodes") {
   Module m = Typed("def @main(%x: int32) { if (less(%x, 1)) { add(%x, 1) } else { %x } }");
-  Module same = RewriteModule(
-      m, [](const Binding& b, std::vector<Binding>& out) { out.push_back(b); });
+  Module same =
+      RewriteModule(m, [](const Binding& b, std::vector<Binding>& out) { out.push_back(b); });
   CHECK(same.functions.at("main") == m.functions.at("main"));
 }
 
@@ -23,8 +23,12 @@ TEST_CASE("bindings can be dropped and added, in nested blocks too") {
   CHECK(Outline(twice) == "less less if{add add}{}");
 }
 
-TEST_CASE("a symbol belongs to the first variable that has it as a dim, or to the tensor it is an element of") {
-  Module m = Typed("def @main(%x: Tensor[(?), float32], %n: int64) { dyn.zeros(stack((%n,), axis=0), shape=None, dtype=\"float32\") }");
+TEST_CASE(
+    "a symbol belongs to the first variable that has it as a dim, or to the tensor it is an "
+    "element of") {
+  Module m = Typed(
+      "def @main(%x: Tensor[(?), float32], %n: int64) { dyn.zeros(stack((%n,), axis=0), "
+      "shape=None, dtype=\"float32\") }");
   SymbolOwners owners(m);
   const Function& main = *m.functions.at("main");
   owners.AddFunction(main);

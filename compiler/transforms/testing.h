@@ -25,8 +25,9 @@ inline Module Retyped(const Module& m) {
 
 inline Module Typed(const std::string& text) { return Retyped(Parsed(text)); }
 
-// What a block does, in order: operators by name, "call f", "fn{...}", "if{...}{...}", "match{...}", "closure f", "fused{...}",
-// "dims", "tuple", ".0", "=", "ref", "read", "write", "guard".
+// What a block does, in order: operators by name, "call f", "fn{...}", "if{...}{...}",
+// "match{...}", "closure f", "fused{...}", "dims", "tuple", ".0", "=", "ref", "read", "write",
+// "guard".
 inline std::string Outline(const Block& block) {
   std::string out;
   for (const Binding& b : block.bindings) {

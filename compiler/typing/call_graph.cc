@@ -88,9 +88,8 @@ std::vector<Component> ComponentsCalleesFirst(const ir::Module& module) {
         component.functions.push_back(names[member]);
       } while (member != done);
       std::reverse(component.functions.begin(), component.functions.end());
-      component.recursive =
-          component.functions.size() > 1 ||
-          std::binary_search(callees[done].begin(), callees[done].end(), done);
+      component.recursive = component.functions.size() > 1 ||
+                            std::binary_search(callees[done].begin(), callees[done].end(), done);
       components.push_back(std::move(component));
     }
   }

@@ -1,7 +1,7 @@
 // Contents of small integer tensors, as dims.
-#include "compiler/typing/inference.h"
-
 #include <fmt/format.h>
+
+#include "compiler/typing/inference.h"
 
 namespace relayvm::typing {
 
@@ -65,8 +65,8 @@ std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const
   Attrs attrs;
   attrs.Set("dtype", std::string("int64"));
   const TensorType& from = *TypeOf(var)->As<TensorType>();
-  const ir::Var* copy = ir::MakeVar(module_, var->name,
-                                    ir::MakeTensorType(from.shape, DType::kInt64), call->span);
+  const ir::Var* copy =
+      ir::MakeVar(module_, var->name, ir::MakeTensorType(from.shape, DType::kInt64), call->span);
   DefineVar(copy, copy->type, place);
   Insertion& insertion = insertions_[call];
   insertion.before.push_back(
@@ -87,8 +87,7 @@ Dim Inference::NameDim(const ir::Var* call, const Dim& d) {
   scopes_.DefineSymbol(symbol.symbol_id(), place);
   element_symbols_.push_back({symbol.symbol_id(), var, 0});
   DefineVar(var, var->type, place);
-  insertions_[call].before.push_back(
-      {var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
+  insertions_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
   named_dims_[d].push_back(symbol);
   return symbol;
 }
@@ -101,7 +100,8 @@ const Inference::Insertion* Inference::InsertionAt(const ir::Var* var) const {
 void Inference::TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                               const std::vector<ArgType>& args) {
   std::vector<TensorType> inputs;
-  std::vector<ir::Atom> atoms;  // of each input; null where it is no variable or constant of its own
+  std::vector<ir::Atom>
+      atoms;  // of each input; null where it is no variable or constant of its own
   const ir::Atom none = static_cast<const ir::Var*>(nullptr);
   for (size_t i = 0; i < args.size(); ++i) {
     ir::Atom canonical = Canonical(call.args[i]);

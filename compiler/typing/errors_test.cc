@@ -34,7 +34,8 @@ TEST_CASE("an error shows the place, the line and a caret") {
 }
 
 TEST_CASE("an error in a nested block is located once") {
-  auto module = Typed("def @main(%c: bool) { if (%c) { if (%c) { add(1, 1f) } else { 1 } } else { 2 } }");
+  auto module =
+      Typed("def @main(%c: bool) { if (%c) { if (%c) { add(1, 1f) } else { 1 } } else { 2 } }");
   REQUIRE_FALSE(module.ok());
   const std::string& message = module.status().message();
   CHECK(message.find("test.relay:") == message.rfind("test.relay:"));
@@ -68,7 +69,8 @@ TEST_CASE("calls") {
        "(ranks 2 and 1 differ)"},
       {"def @main(%x: int32) { %x(1) }", "%x is called, but has type int32"},
       {"def @main(%f: fn (int32) -> int32) { %f(1f) }", "argument 0 of %f: expected int32"},
-      {"def @id[A](%x: A) -> A { 1 } def @main() { @id(2f) }", "result of @id: expected A, found int32"},
+      {"def @id[A](%x: A) -> A { 1 } def @main() { @id(2f) }",
+       "result of @id: expected A, found int32"},
       {"def @g[A](%x: A, %y: A) -> A { %x } def @main() { @g(1, 2f) }",
        "argument %y of @g: expected int32, found float32"},
       {"def @main() { let %f = fn (%x) { %x(%x) }; 1 }", "contain itself"},
@@ -101,7 +103,8 @@ TEST_CASE("data types and patterns") {
   std::string list = kListType;
   Check({
       {"def @main(%x: Lost[int32]) { %x }", "Lost"},
-      {list + "def @main() { Cons(1, Cons(2f, Nil)) }", "expected List[int32], found List[float32]"},
+      {list + "def @main() { Cons(1, Cons(2f, Nil)) }",
+       "expected List[int32], found List[float32]"},
       {list + "def @main(%x: int32) { match (%x) { Nil => { 1 } } }",
        "Nil makes a value of type List, the value has type int32"},
       {list + "def @main(%l: List[int32]) { match? (%l) { (%a, %b) => { 1 } } }",
@@ -112,6 +115,9 @@ TEST_CASE("data types and patterns") {
        "match is not exhaustive: Cons(_, Cons(_, _)) is not handled"},
       {list + "def @main(%l: List[int32]) { match (%l) { Nil => { 1 }, Cons(_, _) => { 2f } } }",
        "the clauses of match differ: expected int32, found float32"},
+      {"def @f[A](%g: fn (A) -> int32, %x) { %g(%x) } def @main(%y) { @f(fn (%z: int8) { 1 }, %y) }"
+       "def @other(%f: fn (int8) -> int32, %z) { @f(%f, @main(%z)) }",
+       "found int32"},
       {list + "def @main(%l: List[int32]) { match? (%l) { Cons(%x: float32, _) => { 1 } } }",
        "%x: expected float32, found int32"},
   });
@@ -128,6 +134,47 @@ TEST_CASE("dims where no guard reaches") {
               "def @main(%l: List[Tensor[(3), int8]]) { @f(%l) }",
        "(dimension 0: 2 and 3 differ)"},
   });
+}
+
+// What the parser refuses can still come out of a faulty pass.
+TEST_CASE("modules that no text gives") {
+  ir::Module m = MustType("def @main(%x: int32) { negative(%x) }");
+  // What is said of @main with the body { let %y: type = value; %y }, without the source line.
+  auto with_body = [&](ir::ExprVariant value, ir::Type type) {
+    const ir::Var* y = ir::MakeVar(m, "y", std::move(type), {});
+    ir::Function f = *m.functions["main"];
+    f.result_type = nullptr;
+    const ir::Expr* e = m.arena->New<ir::Expr>(ir::Expr{std::move(value), {}});
+    f.body = m.arena->New<ir::Block>(ir::Block{{{y, e}}, y});
+    ir::Module changed = m;
+    changed.functions["main"] = m.arena->New<ir::Function>(f);
+    std::string message = InferTypes(changed).status().message();
+    return message.substr(0, message.find('\n'));
+  };
+  const std::string at = "test.relay:2:5: ";  // the function's: what a pass makes may have no place
+  const ir::Var* x = m.functions["main"]->params[0];
+  const ir::Var* stranger = ir::MakeVar(m, "stranger", ir::MakeScalarType(DType::kInt32), {});
+  const auto* nowhere = m.arena->New<ir::GlobalVar>({"nowhere"});
+  CHECK(with_body(ir::CallExpr{nowhere, {x}, {}}, nullptr) == at + "there is no function @nowhere");
+  CHECK(with_body(ir::AtomExpr{nowhere}, nullptr) == at + "there is no function @nowhere");
+  const std::string outside = at + "%stranger is used outside of its scope";
+  CHECK(with_body(ir::AtomExpr{stranger}, nullptr) == outside);
+  CHECK(with_body(ir::CallExpr{stranger, {x}, {}}, nullptr) == outside);
+  CHECK(with_body(ir::MakeTuple{{stranger}}, nullptr) == outside);
+  CHECK(with_body(ir::AtomExpr{x}, ir::MakeType(ir::AdtType{"Lost", {}})) ==
+        at + "there is no type Lost");
+  CHECK(with_body(ir::ShapeValue{{1}}, nullptr) == at + "a shape value has no tensor type");
+
+  ir::Module bodiless = m;
+  bodiless.functions["empty"] = m.arena->New<ir::Function>(ir::Function{});
+  CHECK(InferTypes(bodiless).status().message() == "@empty has no body");
+
+  ir::Module incomplete = m;
+  ir::TypeDef def{"T", {}, {}, {}};
+  def.constructors = {m.arena->New<ir::Constructor>(
+      ir::Constructor{"C", "T", 0, {ir::MakeType(ir::InferVar{m.ids->Next()})}})};
+  incomplete.types["T"] = def;
+  CHECK(InferTypes(incomplete).status().message() == "the type of field 0 of C is incomplete");
 }
 
 }  // namespace

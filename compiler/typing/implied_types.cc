@@ -16,7 +16,8 @@ std::optional<Dim> ExtentOf(const TensorType& type, const std::string& layout, c
   return type.shape[at];
 }
 
-// A kernel whose letters have these extents. Nullopt where the layout has other letters (packed layouts).
+// A kernel whose letters have these extents. Nullopt where the layout has other letters (packed
+// layouts).
 MaybeType KernelType(const Attrs& attrs, const TensorType& data, const Dim& out, const Dim& in) {
   std::vector<int64_t> size = attrs.Ints("kernel_size");
   const std::string& layout = attrs.String("kernel_layout");
@@ -50,8 +51,8 @@ MaybeType ConvKernel(const Attrs& attrs, const TensorType& data, bool transpose)
 
 // Offsets of the sampling positions: two numbers for each tap, at each position of the output.
 MaybeType DeformableOffset(const Attrs& attrs, const TensorType& data) {
-  std::vector<int64_t> size = attrs.Has("kernel_size") ? attrs.Ints("kernel_size")
-                                                       : std::vector<int64_t>();
+  std::vector<int64_t> size =
+      attrs.Has("kernel_size") ? attrs.Ints("kernel_size") : std::vector<int64_t>();
   const std::string& layout = attrs.String("data_layout");
   std::vector<int64_t> padding = attrs.Ints("padding");
   std::vector<int64_t> strides = attrs.Ints("strides");

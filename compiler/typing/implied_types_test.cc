@@ -13,8 +13,8 @@ TEST_CASE("weights that an operator implies") {
   };
   const Row rows[] = {
       {"%x: Tensor[(2, 8), float32]", "nn.dense(%x, %w, units=3)", "Tensor[(3, 8), float32]"},
-      {"%x: Tensor[(1, 6, 9), float16]",
-       "nn.conv1d(%x, %w, channels=4, kernel_size=[3], groups=2)", "Tensor[(4, 3, 3), float16]"},
+      {"%x: Tensor[(1, 6, 9), float16]", "nn.conv1d(%x, %w, channels=4, kernel_size=[3], groups=2)",
+       "Tensor[(4, 3, 3), float16]"},
       {"%x: Tensor[(1, 9, 9, 6), float32]",
        "nn.conv2d(%x, %w, channels=4, kernel_size=[3, 5], data_layout=\"NHWC\", "
        "kernel_layout=\"HWIO\")",
@@ -30,14 +30,14 @@ TEST_CASE("weights that an operator implies") {
   };
   for (const Row& r : rows) {
     CAPTURE(r.call);
-    ir::Module m =
-        MustType(std::string("def @main(") + r.params + ", %w) { " + r.call + " }");
+    ir::Module m = MustType(std::string("def @main(") + r.params + ", %w) { " + r.call + " }");
     CHECK(TypeOf(m, "w") == r.weight);
   }
 }
 
 TEST_CASE("what an operator does not imply must be annotated") {
-  CHECK_FALSE(Typed("def @main(%x: Tensor[(2, 8), float32], %w) { nn.dense(%x, %w, units=None) }").ok());
+  CHECK_FALSE(
+      Typed("def @main(%x: Tensor[(2, 8), float32], %w) { nn.dense(%x, %w, units=None) }").ok());
   CHECK_FALSE(Typed("def @main(%x: Tensor[(2, 8), float32], %w) { add(%x, %w) }").ok());
 }
 

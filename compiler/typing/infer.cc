@@ -67,8 +67,8 @@ Result<OpCallTyping> InferLone(const ir::Module& module, const OpDef& op,
                                std::span<const ir::Type> types, std::span<const ir::Atom> atoms,
                                const Attrs& attrs, ir::Span span) {
   auto locate = [&](const Status& s) {
-    bool known = module.sources != nullptr && span.line != 0 &&
-                 span.file < module.sources->num_files();
+    bool known =
+        module.sources != nullptr && span.line != 0 && span.file < module.sources->num_files();
     return known ? module.sources->Error(s.code(), span, s.message()) : s;
   };
   std::vector<ArgType> args;
@@ -89,10 +89,10 @@ Result<OpCallTyping> InferLone(const ir::Module& module, const OpDef& op,
       if (t != nullptr) arg.tensors.push_back(*t);
     }
     if (!tensors) {
-      return locate(Status(
-          StatusCode::kInvalidInput,
-          fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}", op.name,
-                      i, ir::TypeToString(types[i]))));
+      return locate(
+          Status(StatusCode::kInvalidInput,
+                 fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}",
+                             op.name, i, ir::TypeToString(types[i]))));
     }
     args.push_back(std::move(arg));
   }
@@ -116,8 +116,11 @@ Result<ir::Module> InferTypes(const ir::Module& module) {
   typing::Widenings widenings;
   for (int run = 0; run < kMaxRuns; ++run) {
     typing::Inference inference(module, &widenings);
-    RELAYVM_RETURN_IF_ERROR(inference.Run());
-    if (!inference.must_rerun()) return typing::Rebuild(module, inference);
+    Status s = inference.Run();
+    // What a run says before it found out that it began too narrow does not count.
+    if (inference.must_rerun()) continue;
+    RELAYVM_RETURN_IF_ERROR(s);
+    return typing::Rebuild(module, inference);
   }
   return Status(StatusCode::kInternal, "type inference does not come to an end");
 }

@@ -35,14 +35,14 @@ Inference::Callee Inference::KnownCallee(FunctionState& state) {
 Result<Inference::MaybeType> Inference::InferCall(Item& item, const ir::CallExpr& call) {
   if (auto* global = std::get_if<const ir::GlobalVar*>(&call.callee)) {
     auto it = globals_.find((*global)->name);
-    if (it == globals_.end()) return Invalid(fmt::format("there is no function @{}", (*global)->name));
+    if (it == globals_.end())
+      return Invalid(fmt::format("there is no function @{}", (*global)->name));
     return ApplyCallee(item, KnownCallee(*it->second), call.args);
   }
   if (auto* var = std::get_if<const ir::Var*>(&call.callee)) {
     auto known = vars_.find(*var);
     if (known != vars_.end() && known->second.function != nullptr) {
-      auto& state = *const_cast<FunctionState*>(known->second.function);
-      return ApplyCallee(item, KnownCallee(state), call.args);
+      return ApplyCallee(item, KnownCallee(*known->second.function), call.args);
     }
   }
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(call.callee));
@@ -82,10 +82,10 @@ Result<Inference::MaybeType> Inference::CallUnknown(Item& item, const Type& call
   return MaybeType(type.result);
 }
 
-Result<Inference::MaybeType> Inference::InferClosure(Item& item, const ir::MakeClosure& e) {
-  (void)item;
+Result<Inference::MaybeType> Inference::InferClosure(const ir::MakeClosure& e) {
   auto it = globals_.find(e.function->name);
-  if (it == globals_.end()) return Invalid(fmt::format("there is no function @{}", e.function->name));
+  if (it == globals_.end())
+    return Invalid(fmt::format("there is no function @{}", e.function->name));
   Type type = FunctionValueType(*it->second);
   FunctionType closure = *type->As<FunctionType>();
   if (closure.params.size() < e.captured.size()) {
@@ -112,7 +112,8 @@ Result<Inference::MaybeType> Inference::InferClosure(Item& item, const ir::MakeC
   }));
 }
 
-// Binds the symbols of `expected` to the dims of `actual`; what else must be equal becomes an equation.
+// Binds the symbols of `expected` to the dims of `actual`; what else must be equal becomes an
+// equation.
 void Inference::MatchDims(const Type& expected, const Type& actual, const std::set<uint32_t>& bound,
                           const std::string& what, DimMap& dims,
                           std::vector<DimEquation>& equations) {
@@ -125,8 +126,7 @@ void Inference::MatchDims(const Type& expected, const Type& actual, const std::s
       const Dim& x = tensor->shape[i];
       const Dim& y = given->shape[i];
       if (x.is_any()) continue;
-      if (x.is_symbol() && bound.contains(x.symbol_id()) &&
-          dims.emplace(x.symbol_id(), y).second) {
+      if (x.is_symbol() && bound.contains(x.symbol_id()) && dims.emplace(x.symbol_id(), y).second) {
         continue;
       }
       equations.push_back({x, y, fmt::format("{}: dimension {}", what, i)});
@@ -162,8 +162,12 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
   for (size_t i = 0; i < args.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
     bool named = i < callee.param_vars.size() && !callee.param_vars[i]->name.empty();
-    what.push_back(named ? fmt::format("argument %{} of {}", callee.param_vars[i]->name, callee.name)
-                         : fmt::format("argument {} of {}", i, callee.name));
+    what.push_back(named
+                       ? fmt::format("argument %{} of {}", callee.param_vars[i]->name, callee.name)
+                       : fmt::format("argument {} of {}", i, callee.name));
+    // A slot of a generic function may have come to mention its type parameters.
+    bool known = !instance.empty() && solver_.FirstUnknown(callee.params[i]) == 0;
+    if (known) callee.params[i] = solver_.Zonk(callee.params[i]);
     callee.params[i] = SubstituteTypeVars(callee.params[i], instance);
     Status s = solver_.Flow(type, callee.params[i]);
     if (!s.ok()) return s.WithContext(what[i]);
@@ -204,9 +208,9 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
       return Invalid(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
                                  e.actual.ToString()));
     }
-    guards.push_back({ir::Guard::Kind::kEqual, e.actual, expected,
-                      fmt::format("{}: {} and {} differ", e.what, e.actual.ToString(),
-                                  expected.ToString())});
+    guards.push_back(
+        {ir::Guard::Kind::kEqual, e.actual, expected,
+         fmt::format("{}: {} and {} differ", e.what, e.actual.ToString(), expected.ToString())});
   }
   if (!guards.empty()) guards_.before[item.binding->var] = std::move(guards);
 
@@ -229,7 +233,35 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
   return MaybeType(ir::MapDims(result, [&](const Dim& d) { return d.Substitute(substitute); }));
 }
 
-// --- Checks at the end --------------------------------------------------------------------------
+// --- Checks at the end ---
+
+// Type parameters don't leave their function through parameters that nobody annotated.
+Status Inference::CheckTypeParams() {
+  for (const auto& [name, function] : module_.functions) {
+    std::set<uint32_t> own;
+    for (const Type& p : function->type_params) own.insert(p->As<ir::TypeVar>()->id);
+    for (const ir::Var* p : function->params) {
+      const ir::TypeVar* stranger = nullptr;
+      std::function<void(const Type&, std::set<uint32_t>)> find = [&](const Type& t,
+                                                                      std::set<uint32_t> bound) {
+        if (auto* v = t->As<ir::TypeVar>(); v != nullptr && !bound.contains(v->id)) stranger = v;
+        if (auto* f = t->As<FunctionType>()) {
+          for (const Type& q : f->type_params) bound.insert(q->As<ir::TypeVar>()->id);
+        }
+        MapChildren(t, [&](const Type& child) {
+          find(child, bound);
+          return child;
+        });
+      };
+      find(FinalType(p), own);
+      if (stranger == nullptr) continue;
+      return ErrorAt(p->span, fmt::format("the type of %{} depends on {}, a type parameter of "
+                                          "another function; annotate it",
+                                          p->name, stranger->name));
+    }
+  }
+  return OkStatus();
+}
 
 void Inference::AddCheck(Type actual, Type expected, ir::Span span, std::string what) {
   if (actual == expected || solver_.Resolve(expected)->As<TensorType>() != nullptr) return;
@@ -305,7 +337,8 @@ bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
   ForEachBoundSymbol(g->params, [&](uint32_t id) { wanted.insert(id); });
   auto forget = [&](const Dim& d) {
     bool quantified = false;
-    d.ForEachSymbol([&](const Dim& s) { quantified = quantified || wanted.contains(s.symbol_id()); });
+    d.ForEachSymbol(
+        [&](const Dim& s) { quantified = quantified || wanted.contains(s.symbol_id()); });
     return quantified ? Dim::Any() : d;
   };
   return ConformsInside(ir::MapDims(f->result, forget), ir::MapDims(g->result, forget), true);

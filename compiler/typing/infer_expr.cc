@@ -31,7 +31,7 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   if (auto* get = e.As<ir::TupleGet>()) return InferTupleGet(item, *get);
   if (auto* branch = e.As<ir::IfExpr>()) return InferIf(item, *branch);
   if (auto* match = e.As<ir::MatchExpr>()) return InferMatch(item, *match);
-  if (auto* closure = e.As<ir::MakeClosure>()) return InferClosure(item, *closure);
+  if (auto* closure = e.As<ir::MakeClosure>()) return InferClosure(*closure);
   if (auto* copy = e.As<ir::AtomExpr>()) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(copy->atom));
     VarState& state = vars_[var];
@@ -86,7 +86,7 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   return InferRef(item, e);
 }
 
-// --- Operators ----------------------------------------------------------------------------------
+// --- Operators ---
 
 // The host of a call in the program.
 class CallHost final : public OpHost {
@@ -157,8 +157,9 @@ Result<std::optional<std::vector<ArgType>>> Inference::ArgTypes(Item& item, cons
       out[i].tensors.push_back(*tensor);
     }
     if (tuple == nullptr) {
-      return Invalid(fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}",
-                                 op.name, i, ir::TypeToString(solver_.Zonk(type))));
+      return Invalid(
+          fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}", op.name,
+                      i, ir::TypeToString(solver_.Zonk(type))));
     }
   }
   return MaybeArgs(std::move(out));
@@ -177,8 +178,8 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
     std::vector<Dim>& shape = typing.result.tensors[t].shape;
     for (size_t i = 0; i < shape.size(); ++i) {
-      bool fresh = std::find(host.fresh().begin(), host.fresh().end(), shape[i]) !=
-                   host.fresh().end();
+      bool fresh =
+          std::find(host.fresh().begin(), host.fresh().end(), shape[i]) != host.fresh().end();
       if (!fresh || renamed.contains(shape[i].symbol_id())) continue;
       std::vector<int> path;
       if (typing.result.is_tuple) path.push_back(static_cast<int>(t));
@@ -216,7 +217,7 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
   return MaybeType(MakeType(std::move(tuple)));
 }
 
-// --- Tuples, references -------------------------------------------------------------------------
+// --- Tuples, references ---
 
 Result<Inference::MaybeType> Inference::InferTupleGet(Item& item, const ir::TupleGet& get) {
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(get.tuple));
@@ -245,8 +246,7 @@ Result<Inference::MaybeType> Inference::InferTupleGet(Item& item, const ir::Tupl
         state.tuple = vars_[*field].tuple;
       }
     } else if (get.index < source.field_elements.size() && source.field_elements[get.index]) {
-      state.elements =
-          std::make_shared<const std::vector<Dim>>(*source.field_elements[get.index]);
+      state.elements = std::make_shared<const std::vector<Dim>>(*source.field_elements[get.index]);
     }
   }
   return MaybeType(tuple->fields[get.index]);
@@ -281,7 +281,7 @@ Result<Inference::MaybeType> Inference::InferRef(Item& item, const ir::Expr& e) 
   return MaybeType(ir::UnitType());
 }
 
-// --- Branches -----------------------------------------------------------------------------------
+// --- Branches ---
 
 Result<Inference::MaybeType> Inference::InferIf(Item& item, const ir::IfExpr& e) {
   RELAYVM_ASSIGN_OR_RETURN(Type condition, TypeOf(e.condition));
@@ -352,9 +352,8 @@ Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& typ
     }
     auto* tuple = t->As<TupleType>();
     if (tuple == nullptr || tuple->fields.size() != p.fields.size()) {
-      return ErrorAt(p.span,
-                     fmt::format("the pattern is a tuple of {}, the value has type {}",
-                                 p.fields.size(), ir::TypeToString(solver_.Zonk(t))));
+      return ErrorAt(p.span, fmt::format("the pattern is a tuple of {}, the value has type {}",
+                                         p.fields.size(), ir::TypeToString(solver_.Zonk(t))));
     }
     fields = tuple->fields;
   } else {

@@ -16,13 +16,14 @@ using ir::Type;
 
 namespace {
 
-// Slot numbers of a function's own slots; its site is the id of its first parameter, or of the variable it is bound to.
+// Slot numbers of a function's own slots; its site is the id of its first parameter, or of the
+// variable it is bound to.
 constexpr uint32_t kParamSlot = 1'000'000;
 constexpr uint32_t kResultSlot = 1'000'001;
 
 }  // namespace
 
-// --- Functions ----------------------------------------------------------------------------------
+// --- Functions ---
 
 FunctionState& Inference::NewFunctionState(const ir::Function* f, std::string name, Place outside) {
   FunctionState& state = function_states_.emplace_back();
@@ -77,7 +78,8 @@ Status Inference::DeclareParams(FunctionState& state) {
       return Dim::Symbol(*renamed, s.symbol_name(), s.symbol_nonnegative());
     });
   };
-  // Dims of tensors and of tensors in tuples come from the written type, all else from its prepared form.
+  // Dims of tensors and of tensors in tuples come from the written type, all else from its prepared
+  // form.
   std::function<Type(const Type&, const Type&)> restore = [&](const Type& prepared, const Type& w) {
     if (auto* tensor = w->As<TensorType>()) {
       std::vector<Dim> shape;
@@ -133,7 +135,8 @@ Status Inference::FinishFunction(FunctionState& state, const Type& body_type) {
   return OkStatus();
 }
 
-// What a call gives. While the body isn't typed yet, the same for all calls: nothing that depends on the arguments' dims.
+// What a call gives. While the body isn't typed yet, the same for all calls: nothing that depends
+// on the arguments' dims.
 Type Inference::ResultForCall(FunctionState& state) {
   if (state.done && !state.recursive) {
     // The result's variable knows more than what has flowed out of the function.
@@ -154,7 +157,8 @@ Type Inference::ResultForCall(FunctionState& state) {
   return state.result;
 }
 
-// The type of a function as a value. What its users find out about its unannotated parameters reaches it through their slots.
+// The type of a function as a value. What its users find out about its unannotated parameters
+// reaches it through their slots.
 Type Inference::FunctionValueType(FunctionState& state) {
   Type result = ResultForCall(state);
   FunctionType type{state.function->type_params, state.params, nullptr};
@@ -190,7 +194,7 @@ Type Inference::FinalResult(const ir::Function* function) {
   return solver_.Zonk(result, ir::UnitType());
 }
 
-// --- Blocks and bindings ------------------------------------------------------------------------
+// --- Blocks and bindings ---
 
 Status Inference::InferBlock(const ir::Block& block, ScopeId scope, Type* result) {
   for (const ir::Binding& b : block.bindings) RELAYVM_RETURN_IF_ERROR(InferBinding(b, scope));
@@ -211,8 +215,8 @@ Status Inference::InferBinding(const ir::Binding& binding, ScopeId scope) {
     item.promised = solver_.NewSlot(item.place, {binding.var->id, 0}, /*guessed=*/true);
     DefineVar(binding.var, item.promised, item.place);
     if (binding.var->type != nullptr) {
-      RELAYVM_ASSIGN_OR_RETURN(
-          Type declared, PrepareDeclared(binding.var->type, item.place, binding.var->span));
+      RELAYVM_ASSIGN_OR_RETURN(Type declared,
+                               PrepareDeclared(binding.var->type, item.place, binding.var->span));
       Status s = solver_.Flow(item.promised, declared);
       if (!s.ok()) return ErrorAt(binding.value->span, s);
     }
@@ -246,7 +250,7 @@ Status Inference::Finish(Item& item, Type type) {
   return OkStatus();
 }
 
-// --- Waiting ------------------------------------------------------------------------------------
+// --- Waiting ---
 
 Status Inference::RunWoken() {
   if (running_woken_) return OkStatus();
@@ -272,8 +276,8 @@ Status Inference::RunWoken() {
   return status;
 }
 
-// Nothing moves on its own any more. First operators say what they know of their weights; then what waits for the result of a
-// call that itself waits takes it as it is.
+// Nothing moves on its own any more. First operators say what they know of their weights; then what
+// waits for the result of a call that itself waits takes it as it is.
 Status Inference::RunStalled() {
   RELAYVM_RETURN_IF_ERROR(RunWoken());
   for (size_t i = 0; i < items_.size(); ++i) {
@@ -281,8 +285,8 @@ Status Inference::RunStalled() {
     auto* call = items_[i].binding->value->As<ir::OpCall>();
     if (call == nullptr) continue;
     solver_.BeginStep();
-    auto implied = ImplyArgTypes(items_[i], *call);
-    if (!implied.ok()) return ErrorAt(items_[i].binding->value->span, implied.status());
+    Status s = ImplyArgTypes(*call);
+    if (!s.ok()) return ErrorAt(items_[i].binding->value->span, s);
     RELAYVM_RETURN_IF_ERROR(RunWoken());
   }
   for (size_t i = 0; i < items_.size(); ++i) {
@@ -298,23 +302,19 @@ Status Inference::RunStalled() {
   return Stuck();
 }
 
-// True when the type of an argument became known.
-Result<bool> Inference::ImplyArgTypes(Item& item, const ir::OpCall& call) {
-  (void)item;
-  if (call.args.empty()) return false;
+Status Inference::ImplyArgTypes(const ir::OpCall& call) {
+  if (call.args.empty()) return OkStatus();
   RELAYVM_ASSIGN_OR_RETURN(Type data, TypeOf(call.args[0]));
   auto* tensor = data->As<TensorType>();
-  if (tensor == nullptr) return false;
+  if (tensor == nullptr) return OkStatus();
   auto implied = ImpliedArgTypes(*call.op, call.attrs, *tensor, call.args.size());
-  bool progress = false;
   for (size_t i = 1; i < call.args.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(call.args[i]));
     if (!solver_.IsUnknown(type) || !implied[i]) continue;
-    Status s = solver_.Flow(ir::MakeTensorType(implied[i]->shape, implied[i]->dtype), type);
-    if (!s.ok()) return s;
-    progress = true;
+    RELAYVM_RETURN_IF_ERROR(
+        solver_.Flow(ir::MakeTensorType(implied[i]->shape, implied[i]->dtype), type));
   }
-  return progress;
+  return OkStatus();
 }
 
 Status Inference::Stuck() {
@@ -328,10 +328,10 @@ Status Inference::Stuck() {
       if (var != nullptr && !(*var)->name.empty()) unknown = "%" + (*var)->name;
     });
     return ErrorAt(item.binding->value->span,
-                   unknown.empty() ? std::string("the type of this expression cannot be inferred; "
-                                                 "annotate what it is made of")
-                                   : fmt::format("the type of {} cannot be inferred; annotate it",
-                                                 unknown));
+                   unknown.empty()
+                       ? std::string("the type of this expression cannot be inferred; "
+                                     "annotate what it is made of")
+                       : fmt::format("the type of {} cannot be inferred; annotate it", unknown));
   }
   return OkStatus();
 }

@@ -37,8 +37,7 @@ TEST_CASE("expressions") {
        "fn (Tensor[(4, 6), float32]) -> Tensor[(4, 3), float32]"},
       {"the branches of if", "def @main(%c: bool) { if (%c) { 1f } else { 2f } }",
        "fn (bool) -> float32"},
-      {"a reference",
-       "def @main() { let %r = ref(1); let %u = ref_write(%r, 2); ref_read(%r) }",
+      {"a reference", "def @main() { let %r = ref(1); let %u = ref_write(%r, 2); ref_read(%r) }",
        "fn () -> int32"},
       {"the empty tuple", "def @main() { () }", "fn () -> ()"},
       {"a type that nothing decides is the unit", std::string(kListType) + "def @main() { Nil }",
@@ -64,6 +63,9 @@ TEST_CASE("dims are expressions over symbols of the parameters") {
        "def @main(%c: bool, %x: Tensor[(?, 3), int32], %y: Tensor[(2, 3), int32]) {"
        "  let %z = if (%c) { %x } else { %y }; nn.relu(%z) }",
        "fn (bool, Tensor[(x.0, 3), int32], Tensor[(2, 3), int32]) -> Tensor[(?, 3), int32]"},
+      {"a branch that another decides keeps dims of its own",
+       "def @main(%c: bool, %x: Tensor[(?, 3), int32], %y) { if (%c) { %x } else { %y } }",
+       "fn (bool, Tensor[(x.0, 3), int32], Tensor[(y.0, 3), int32]) -> Tensor[(?, 3), int32]"},
       {"branches with equal dims keep them",
        "def @main(%c: bool, %x: Tensor[(?, 3), int32]) {"
        "  if (%c) { %x } else { negative(%x) } }",
@@ -132,6 +134,10 @@ TEST_CASE("functions") {
        "def @main(%x: Tensor[(?, 2), int32]) { @id(%x) }"
        "def @id[A](%a: A) -> A { %a }",
        "fn (Tensor[(x.0, 2), int32]) -> Tensor[(x.0, 2), int32]"},
+      {"a parameter that a type parameter decides",
+       "def @main(%x: int8) { (@f(fn (%z: int8) { 1 }, %x), @f(fn (%z: bool) { 1f }, True)) }"
+       "def @f[A, B](%g: fn (A) -> B, %x) { %g(%x) }",
+       "fn (int8) -> (int32, float32)"},
       {"parameters that the body decides",
        "def @main(%x, %w) { nn.dense(add(%x, 1f), %w, units=None) }"
        "def @other() { @main(@ones(), @ones()) }"
@@ -178,11 +184,11 @@ TEST_CASE("closures") {
        "  fn (%x: A) -> C { %f(%g(%x)) } }",
        "fn (int32) -> int8"},
       {"a generic function as a value",
-       std::string(kListType) +
-           "def @id[A](%x: A) -> A { %x }"
-           "def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B] {"
-           "  match (%xs) { Cons(%x, %rest) => { Cons(%f(%x), @map(%f, %rest)) }, Nil => { Nil } } }"
-           "def @main(%l: List[float32]) { @map(@id, %l) }",
+       std::string(kListType) + "def @id[A](%x: A) -> A { %x }"
+                                "def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B] {"
+                                "  match (%xs) { Cons(%x, %rest) => { Cons(%f(%x), @map(%f, "
+                                "%rest)) }, Nil => { Nil } } }"
+                                "def @main(%l: List[float32]) { @map(@id, %l) }",
        "fn (List[float32]) -> List[float32]"},
       {"a constructor as a value",
        std::string(kListType) +
@@ -195,6 +201,14 @@ TEST_CASE("closures") {
        "def @main(%x: int32) { let %g = fn (%f, %a) { %f(%a) };"
        "  %g(fn (%b: int32) { equal(%b, 1) }, %x) }",
        "fn (int32) -> bool"},
+      {"a closure that makes lists of what it is given",
+       std::string(kListType) +
+           "def @foldl[A, B](%f: fn (A, B) -> A, %acc: A, %xs: List[B]) -> A {"
+           "  match (%xs) {"
+           "    Cons(%x, %rest) => { @foldl(%f, %f(%acc, %x), %rest) }, Nil => { %acc } } }"
+           "def @main(%l: List[int8]) {"
+           "  @foldl(fn (%y, %x) { Cons(%x, Cons(%x, %y)) }, Nil, %l) }",
+       "fn (List[int8]) -> List[int8]"},
       {"a function in a reference",
        "def @main(%x: int32) { let %r = ref(fn () -> int32 { 0 });"
        "  let %u = ref_write(%r, fn () -> int32 { %x }); ref_read(%r)() }",
@@ -212,7 +226,8 @@ TEST_CASE("data types") {
        list + "def @main(%x: Tensor[(?, 2), int32]) { Cons(%x, Cons(concatenate((%x, %x)), Nil)) }",
        "fn (Tensor[(x.0, 2), int32]) -> List[Tensor[(?, 2), int32]]"},
       {"a known dim among unknown ones",
-       list + "def @main(%x: Tensor[(?), int32], %y: Tensor[(3), int32]) { Cons(%x, Cons(%y, Nil)) }",
+       list +
+           "def @main(%x: Tensor[(?), int32], %y: Tensor[(3), int32]) { Cons(%x, Cons(%y, Nil)) }",
        "fn (Tensor[(x.0), int32], Tensor[(3), int32]) -> List[Tensor[(?), int32]]"},
       {"fields of a pattern are opened",
        list + "def @main(%l: List[Tensor[(?), int32]]) {"
@@ -234,16 +249,16 @@ TEST_CASE("data types") {
 }
 
 TEST_CASE("types of variables") {
-  ir::Module m = MustType(
-      std::string(kListType) +
-      "def @main(%l: List[Tensor[(?, 2), int32]], %x: Tensor[(?), float32], %c: bool) {"
-      "  let %joined = if (%c) { %x } else { concatenate((%x, %x)) };"
-      "  let %f = fn (%p: Tensor[(?), float32]) { concatenate((%p, %x)) };"
-      "  let %made = %f(%joined);"
-      "  let %r = ref(%x);"
-      "  let %u = ref_write(%r, %joined);"
-      "  let %read = ref_read(%r);"
-      "  match? (%l) { Cons(%head, _) => { %head } } }");
+  ir::Module m =
+      MustType(std::string(kListType) +
+               "def @main(%l: List[Tensor[(?, 2), int32]], %x: Tensor[(?), float32], %c: bool) {"
+               "  let %joined = if (%c) { %x } else { concatenate((%x, %x)) };"
+               "  let %f = fn (%p: Tensor[(?), float32]) { concatenate((%p, %x)) };"
+               "  let %made = %f(%joined);"
+               "  let %r = ref(%x);"
+               "  let %u = ref_write(%r, %joined);"
+               "  let %read = ref_read(%r);"
+               "  match? (%l) { Cons(%head, _) => { %head } } }");
   CHECK(TypeOf(m, "joined") == "Tensor[(joined.0), float32]");
   CHECK(TypeOf(m, "f") == "fn (Tensor[(p.0), float32]) -> Tensor[(x.0 + p.0), float32]");
   CHECK(TypeOf(m, "made") == "Tensor[(x.0 + joined.0), float32]");
@@ -373,9 +388,10 @@ TEST_CASE("inference runs on its own output and changes nothing") {
       "def @main(%x: Tensor[(2), float32], %r: Tensor[(1), float32]) { dyn.tile(%x, %r, reps=[]) }",
       "def @main(%x: Tensor[(2), float32], %y: Tensor[(?), float32]) {"
       "  let %f = fn (%a) { concatenate((%a, %a)) }; (%f(%x), %f(%y)) }",
-      list + "def @main(%x: Tensor[(?, 2), int32]) {"
-             "  let %l = Cons(%x, Cons(concatenate((%x, %x)), Nil));"
-             "  match? (%l) { Cons(%h, _) => { negative(%h) } } }",
+      list +
+          "def @main(%x: Tensor[(?, 2), int32]) {"
+          "  let %l = Cons(%x, Cons(concatenate((%x, %x)), Nil));"
+          "  match? (%l) { Cons(%h, _) => { negative(%h) } } }",
       "def @main(%n: int32, %s: Tensor[(?, 1), int32]) {"
       "  let %loop = fn (%i: int32, %st: Tensor[(?, 1), int32]) {"
       "    if (less(%i, 10)) {"
@@ -398,8 +414,7 @@ TEST_CASE("inference runs on its own output and changes nothing") {
 }
 
 TEST_CASE("a copy of a function gets symbols of its own") {
-  ir::Module m = MustType(
-      "def @main(%x: Tensor[(?), float32]) { let %y = negative(%x); %y }");
+  ir::Module m = MustType("def @main(%x: Tensor[(?), float32]) { let %y = negative(%x); %y }");
   m.functions["copy"] = m.functions["main"];
   // The copy needs variables of its own; its parameter's symbol is still that of @main.
   const ir::Function& f = *m.functions["main"];
@@ -422,7 +437,8 @@ TEST_CASE("a copy of a function gets symbols of its own") {
 
 TEST_CASE("one call is typed alone") {
   ir::Module m = MustType(
-      "def @main(%x: Tensor[(?, 3), float32], %y: Tensor[(?, 3), float32], %s: Tensor[(2), int64]) {"
+      "def @main(%x: Tensor[(?, 3), float32], %y: Tensor[(?, 3), float32], %s: Tensor[(2), int64]) "
+      "{"
       "  add(%x, %y) }");
   auto infer = [&](const char* op, std::vector<ir::Atom> args) {
     const OpDef* def = OpTable::Get().Find(op);

@@ -23,6 +23,7 @@ Inference::Inference(const ir::Module& module, Widenings* widenings)
 }
 
 Status Inference::Run() {
+  RELAYVM_RETURN_IF_ERROR(CheckTypeDefs());
   RELAYVM_RETURN_IF_ERROR(InferComponents());
   RELAYVM_RETURN_IF_ERROR(RunStalled());
   if (must_rerun()) return OkStatus();
@@ -30,10 +31,11 @@ Status Inference::Run() {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a.value));
     GuardAnnotation(type, a.declared, a.what, *a.guards);
   }
-  return CheckContainers();
+  RELAYVM_RETURN_IF_ERROR(CheckContainers());
+  return CheckTypeParams();
 }
 
-// --- Variables ----------------------------------------------------------------------------------
+// --- Variables ---
 
 void Inference::DefineVar(const ir::Var* var, Type type, Place place) {
   VarState& state = vars_[var];
@@ -77,7 +79,7 @@ Result<Type> Inference::TypeOf(const ir::Atom& a) {
     }
     auto* function = vars_[*var].function;
     if (function != nullptr && !function->done) {
-      return FunctionValueType(*const_cast<FunctionState*>(function));
+      return FunctionValueType(*function);
     }
     return TypeOf(*var);
   }
@@ -132,7 +134,8 @@ Dim Inference::OpenedDim(const ir::Var* var, const std::vector<int>& path) {
   return it->second;
 }
 
-// The symbol that the input's type of `var` has at `path`, if this run doesn't use it for something else.
+// The symbol that the input's type of `var` has at `path`, if this run doesn't use it for something
+// else.
 std::optional<Dim> Inference::DeclaredSymbol(const ir::Var* var,
                                              const std::vector<int>& path) const {
   Type t = var->type;
@@ -153,7 +156,8 @@ std::optional<Dim> Inference::DeclaredSymbol(const ir::Var* var,
   return d;
 }
 
-// Where an earlier run gave a variable a symbol and this one finds an expression, the symbol stands for the expression.
+// Where an earlier run gave a variable a symbol and this one finds an expression, the symbol stands
+// for the expression.
 void Inference::LearnMeanings(const Type& declared, const Type& inferred) {
   Type r = solver_.Resolve(inferred);
   if (declared == nullptr || declared->node.index() != r->node.index()) return;
@@ -186,7 +190,7 @@ Type Inference::NewSlot(Item& item, bool guessed) {
   return solver_.NewSlot(item.place, {item.binding->var->id, item.slot_index++}, guessed);
 }
 
-// --- Annotations --------------------------------------------------------------------------------
+// --- Annotations ---
 
 namespace {
 
@@ -214,7 +218,24 @@ Type ForgetSymbols(const Type& t, std::vector<uint32_t>& bound) {
 
 }  // namespace
 
-// Checks a written type: ADTs exist, children are there; "_" get their slots; symbols (of an earlier run) become Any.
+// Fields are written out: every constructor has one type for the whole module.
+Status Inference::CheckTypeDefs() {
+  for (const auto& [name, def] : module_.types) {
+    for (const ir::Constructor* c : def.constructors) {
+      for (size_t i = 0; i < c->fields.size(); ++i) {
+        RELAYVM_ASSIGN_OR_RETURN(Type field, PrepareDeclared(c->fields[i], {}, def.span));
+        if (solver_.FirstUnknown(field) != 0) {
+          return ErrorAt(def.span,
+                         fmt::format("the type of field {} of {} is incomplete", i, c->name));
+        }
+      }
+    }
+  }
+  return OkStatus();
+}
+
+// Checks a written type: ADTs exist, children are there; "_" get their slots; symbols (of an
+// earlier run) become Any.
 Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span span) {
   Status failure;
   std::function<void(const Type&)> check = [&](const Type& x) {
@@ -229,10 +250,10 @@ Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span spa
       if (it == module_.types.end()) {
         failure = ErrorAt(span, fmt::format("there is no type {}", adt->name));
       } else if (it->second.params.size() != adt->args.size()) {
-        failure = ErrorAt(span, fmt::format("type {} takes {} type argument{}, found {}", adt->name,
-                                            it->second.params.size(),
-                                            it->second.params.size() == 1 ? "" : "s",
-                                            adt->args.size()));
+        failure =
+            ErrorAt(span, fmt::format("type {} takes {} type argument{}, found {}", adt->name,
+                                      it->second.params.size(),
+                                      it->second.params.size() == 1 ? "" : "s", adt->args.size()));
       }
     }
     if (auto* f = x->As<FunctionType>(); f != nullptr && f->result == nullptr) {
@@ -254,7 +275,8 @@ Status Inference::Annotate(const ir::Atom& value, const Type& written, Place pla
                            std::string what, std::vector<ir::Guard>* guards) {
   RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(written, place, span));
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(value));
-  // Symbols of an earlier run that still are what they were decide what nothing else decides. They claim nothing.
+  // Symbols of an earlier run that still are what they were decide what nothing else decides. They
+  // claim nothing.
   Status flow = solver_.Flow(type, solver_.Restrict(written, place));
   if (!flow.ok()) return ErrorAt(span, flow.WithContext(what));
   AddCheck(type, declared, span, what);
@@ -262,7 +284,8 @@ Status Inference::Annotate(const ir::Atom& value, const Type& written, Place pla
   return OkStatus();
 }
 
-// An annotation may be more precise than what is known: then it is a claim to be checked when the program runs.
+// An annotation may be more precise than what is known: then it is a claim to be checked when the
+// program runs.
 void Inference::GuardAnnotation(const Type& inferred, const Type& declared, const std::string& what,
                                 std::vector<ir::Guard>& guards) {
   Type i = solver_.Resolve(inferred);
@@ -274,9 +297,9 @@ void Inference::GuardAnnotation(const Type& inferred, const Type& declared, cons
       const Dim& x = tensor->shape[k];
       const Dim& y = want->shape[k];
       if (!y.is_const() || x == y || x.is_any()) continue;
-      guards.push_back({ir::Guard::Kind::kEqual, x, y,
-                        fmt::format("{}: dimension {}: {} and {} differ", what, k, x.ToString(),
-                                    y.ToString())});
+      guards.push_back(
+          {ir::Guard::Kind::kEqual, x, y,
+           fmt::format("{}: dimension {}: {} and {} differ", what, k, x.ToString(), y.ToString())});
     }
   } else if (auto* tuple = i->As<TupleType>()) {
     auto* want = d->As<TupleType>();
@@ -308,7 +331,7 @@ Type Inference::Refine(const Type& inferred, const Type& declared) {
   });
 }
 
-// --- Errors -------------------------------------------------------------------------------------
+// --- Errors ---
 
 Status Inference::ErrorAt(ir::Span span, const Status& status) {
   if (error_located_) return status;
@@ -332,12 +355,12 @@ std::string Inference::NameOf(const ir::Atom& a) const {
   return "a constant";
 }
 
-// --- Results ------------------------------------------------------------------------------------
+// --- Results ---
 
 Type Inference::FinalType(const ir::Var* var) {
   VarState& state = vars_[var];
   if (state.function != nullptr && state.function->done) {
-    return FinalFunctionType(*const_cast<FunctionState*>(state.function));
+    return FinalFunctionType(*state.function);
   }
   static const Type kUnit = ir::UnitType();
   TypeOf(var);

@@ -1,12 +1,14 @@
-// One run of type inference over a module. InferTypes (infer.cc) runs it until no type widens, then has Rebuild make the result.
+// One run of type inference over a module. InferTypes (infer.cc) runs it until no type widens, then
+// has Rebuild make the result.
 //
-// Functions are taken callees first, bindings in order. The type of a binding follows from the types of its operands; where these
-// are unknown yet (an unannotated parameter of a closure, the result of a function that calls itself), the binding waits for the
-// slot that is unknown and its variable gets a slot of its own. What still waits at the end cannot be inferred.
+// Functions are taken callees first, bindings in order. The type of a binding follows from the
+// types of its operands; where these are unknown yet (an unannotated parameter of a closure, the
+// result of a function that calls itself), the binding waits for the slot that is unknown and its
+// variable gets a slot of its own. What still waits at the end cannot be inferred.
 //
-// Dims in types of variables are expressions over visible symbols. An Any in tensor position is opened when the variable's type is
-// first looked at: it becomes a symbol that the variable defines.
-// Not thread-safe. Tested by infer_test.cc, errors_test.cc.
+// Dims in types of variables are expressions over visible symbols. An Any in tensor position is
+// opened when the variable's type is first looked at: it becomes a symbol that the variable
+// defines. Not thread-safe. Tested by infer_test.cc, errors_test.cc.
 #pragma once
 
 #include <deque>
@@ -33,24 +35,26 @@ struct FunctionState {
   bool recursive = false;  // mentioned before its body was typed
   bool done = false;
   std::vector<ir::Type> params;  // as others see them: a slot where nothing is written
-  ir::Type declared_result;  // prepared; null when not declared
-  ir::Type result;           // of the body, in terms of parameter symbols; while recursive: the same for all calls
+  ir::Type declared_result;      // prepared; null when not declared
+  ir::Type result;  // of the body, in terms of parameter symbols; while recursive: the same for all
+                    // calls
 };
 
 struct VarState {
   ir::Type type;  // may hold slots and Any
   Place place;
-  bool settled = false;  // `type` is complete and opened
-  bool read = false;     // someone saw its structure
-  const FunctionState* function = nullptr;  // the closure that it is bound to
-  std::optional<ir::Atom> alias;            // it is the same value as this
+  bool settled = false;               // `type` is complete and opened
+  bool read = false;                  // someone saw its structure
+  FunctionState* function = nullptr;  // the function that it is bound to
+  std::optional<ir::Atom> alias;      // it is the same value as this
   const ir::MakeTuple* tuple = nullptr;
-  std::shared_ptr<const std::vector<Dim>> elements;        // of a small integer tensor
+  std::shared_ptr<const std::vector<Dim>> elements;             // of a small integer tensor
   std::vector<std::optional<std::vector<Dim>>> field_elements;  // of the tensors of a tuple
-  bool leaf_elements = false;                              // `elements` are the variable's own element symbols
+  bool leaf_elements = false;  // `elements` are the variable's own element symbols
 };
 
-// Guards to put into the program. Those of a binding stand before it; those of a block at its end or start.
+// Guards to put into the program. Those of a binding stand before it; those of a block at its end
+// or start.
 struct GuardPlaces {
   std::unordered_map<const ir::Var*, std::vector<ir::Guard>> before;
   std::unordered_map<const ir::Var*, std::vector<ir::Guard>> after;
@@ -89,7 +93,8 @@ class Inference {
   Dim Translate(const Dim& d) const;
 
  private:
-  // What a declared type claims of a value: constants that the value's type doesn't show are guarded.
+  // What a declared type claims of a value: constants that the value's type doesn't show are
+  // guarded.
   struct Annotation {
     ir::Atom value;
     ir::Type declared;
@@ -100,12 +105,11 @@ class Inference {
   struct Item {
     const ir::Binding* binding;
     Place place;
-    uint32_t slot_index = 1;       // of the next slot that belongs to it
-    ir::Type promised;             // what its variable's type is while it waits
+    uint32_t slot_index = 1;  // of the next slot that belongs to it
+    ir::Type promised;        // what its variable's type is while it waits
     std::vector<ir::Type> type_args;
-    bool instantiated = false;
-    uint32_t blocked_on = 0;       // the slot
-    bool loose = false;            // take a result that is still unknown as it is
+    uint32_t blocked_on = 0;  // the slot
+    bool loose = false;       // take a result that is still unknown as it is
     bool done = false;
   };
   using MaybeType = std::optional<ir::Type>;  // nullopt: blocked
@@ -142,6 +146,7 @@ class Inference {
                      const std::vector<ArgType>& args);
 
   // infer_function.cc: functions, blocks, waiting
+  Status CheckTypeDefs();
   Status InferComponents();
   Status InferFunction(FunctionState& state);
   Status FinishFunction(FunctionState& state, const ir::Type& body_type);
@@ -150,7 +155,7 @@ class Inference {
   Status Finish(Item& item, ir::Type type);
   Status RunWoken();
   Status RunStalled();
-  Result<bool> ImplyArgTypes(Item& item, const ir::OpCall& call);
+  Status ImplyArgTypes(const ir::OpCall& call);
   Status Stuck();
   ir::Type FunctionValueType(FunctionState& state);
   ir::Type FinalFunctionType(FunctionState& state);
@@ -165,7 +170,7 @@ class Inference {
   Result<MaybeType> InferIf(Item& item, const ir::IfExpr& e);
   Result<MaybeType> InferMatch(Item& item, const ir::MatchExpr& e);
   Result<MaybeType> InferRef(Item& item, const ir::Expr& e);
-  Result<MaybeType> InferClosure(Item& item, const ir::MakeClosure& e);
+  Result<MaybeType> InferClosure(const ir::MakeClosure& e);
   Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope,
                       std::vector<ir::Guard>& guards);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
@@ -196,13 +201,15 @@ class Inference {
 
   void AddCheck(ir::Type actual, ir::Type expected, ir::Span span, std::string what);
 
-  // What the containers and functions that flow through calls must satisfy; dims there cannot be guarded. Checked at the end.
+  // What the containers and functions that flow through calls must satisfy; dims there cannot be
+  // guarded. Checked at the end.
   struct ContainerCheck {
     ir::Type actual, expected;
     ir::Span span;
     std::string what;
   };
   Status CheckContainers();
+  Status CheckTypeParams();
   bool Conforms(const ir::Type& actual, const ir::Type& expected) const;
 
   const ir::Module& module_;

@@ -9,7 +9,7 @@
 
 namespace relayvm::typing {
 
-// --- Broadcasting -------------------------------------------------------------------------------
+// --- Broadcasting ---
 
 std::vector<Dim> Broadcasts::PartsOf(const Dim& d) const {
   if (d.is_const(1)) return {};
@@ -43,7 +43,7 @@ Dim Broadcasts::Combine(const Dim& a, const Dim& b, bool* proved) {
   return result;
 }
 
-// --- The context of a relation --------------------------------------------------------------------
+// --- The context of a relation ---
 
 namespace {
 
@@ -73,8 +73,8 @@ class Context final : public TypeContext {
                               i, ShapeToString(t.shape)));
     }
     if (size.value() < 0 || size.value() > kMaxShapeElements) {
-      return Fail(fmt::format("argument {}: {} elements are too many for a shape", i,
-                              size.value()));
+      return Fail(
+          fmt::format("argument {}: {} elements are too many for a shape", i, size.value()));
     }
     if (const ir::Constant* c = host_.ConstantArg(i)) {
       std::vector<int64_t> values = IntegerElements(c->value);
@@ -194,9 +194,9 @@ class Context final : public TypeContext {
   }
   void AddGuard(ir::Guard::Kind kind, const Dim& a, const Dim& b, std::string_view what,
                 std::string_view failure) {
-    guards_.push_back({kind, a, b,
-                       fmt::format("{}: {}: {} and {} {}", op_.name, what, a.ToString(),
-                                   b.ToString(), failure)});
+    guards_.push_back(
+        {kind, a, b,
+         fmt::format("{}: {}: {} and {} {}", op_.name, what, a.ToString(), b.ToString(), failure)});
   }
 
   const OpDef& op_;
@@ -236,6 +236,10 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
   auto inferred = op.infer(context);
   if (!inferred.ok()) return WithOpName(op, inferred.status());
   OpTyping typing{std::move(inferred).value(), {}};
+  if (!typing.result.is_tuple && typing.result.tensors.size() != 1) {
+    return Status(StatusCode::kInternal, fmt::format("{}: its type relation gives {} results",
+                                                     op.name, typing.result.tensors.size()));
+  }
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
     auto& shape = typing.result.tensors[t].shape;
     for (size_t i = 0; i < shape.size(); ++i) {
@@ -256,7 +260,7 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
   return typing;
 }
 
-// --- Elements -------------------------------------------------------------------------------------
+// --- Elements ---
 
 std::optional<int64_t> TrackedSize(const TensorType& t) {
   if (IsFloat(t.dtype) || t.dtype == DType::kBool || t.rank() > 4) return std::nullopt;
@@ -285,18 +289,39 @@ std::vector<int64_t> IntegerElements(const te::HostTensor& t) {
   };
   switch (t.dtype) {
     case DType::kBool:
-    case DType::kUInt8: read(uint8_t{}); break;
-    case DType::kInt8: read(int8_t{}); break;
-    case DType::kInt16: read(int16_t{}); break;
-    case DType::kInt32: read(int32_t{}); break;
-    case DType::kInt64: read(int64_t{}); break;
-    case DType::kUInt16: read(uint16_t{}); break;
-    case DType::kUInt32: read(uint32_t{}); break;
-    case DType::kUInt64: read(uint64_t{}); break;
-    case DType::kFloat32: read(float{}); break;
-    case DType::kFloat64: read(double{}); break;
+    case DType::kUInt8:
+      read(uint8_t{});
+      break;
+    case DType::kInt8:
+      read(int8_t{});
+      break;
+    case DType::kInt16:
+      read(int16_t{});
+      break;
+    case DType::kInt32:
+      read(int32_t{});
+      break;
+    case DType::kInt64:
+      read(int64_t{});
+      break;
+    case DType::kUInt16:
+      read(uint16_t{});
+      break;
+    case DType::kUInt32:
+      read(uint32_t{});
+      break;
+    case DType::kUInt64:
+      read(uint64_t{});
+      break;
+    case DType::kFloat32:
+      read(float{});
+      break;
+    case DType::kFloat64:
+      read(double{});
+      break;
     case DType::kFloat16:
-    case DType::kBFloat16: break;  // no program writes shapes so; see Elements
+    case DType::kBFloat16:
+      break;  // no program writes shapes so; see Elements
   }
   return out;
 }

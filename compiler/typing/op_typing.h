@@ -1,5 +1,5 @@
-// Runs the type relation of one operator call: proves, guards or refuses the equations that it states.
-// Not thread-safe. Tested by op_typing_test.cc.
+// Runs the type relation of one operator call: proves, guards or refuses the equations that it
+// states. Not thread-safe. Tested by op_typing_test.cc.
 #pragma once
 
 #include <map>
@@ -12,12 +12,13 @@
 
 namespace relayvm::typing {
 
-// Dimensions that came from broadcasting: what each was made of. The expression of a broadcast of n and m is
-// max(n, m)*min(n, m, 1), which is n where m is 1, m where n is 1, and n where both are equal.
+// Dimensions that came from broadcasting: what each was made of. The expression of a broadcast of n
+// and m is max(n, m)*min(n, m, 1), which is n where m is 1, m where n is 1, and n where both are
+// equal.
 class Broadcasts {
  public:
-  // The broadcast of a and b. `proved` is set when no guard is needed: one is 1, they are equal, or one is made of the other.
-  // REQUIRES: a and b are not different constants above 1.
+  // The broadcast of a and b. `proved` is set when no guard is needed: one is 1, they are equal, or
+  // one is made of the other. REQUIRES: a and b are not different constants above 1.
   Dim Combine(const Dim& a, const Dim& b, bool* proved);
 
  private:
@@ -32,7 +33,8 @@ class Broadcasts {
 class OpHost {
  public:
   virtual ~OpHost() = default;
-  // The elements of argument i, a tensor of static shape with `size` elements. Those of a float tensor are truncated.
+  // The elements of argument i, a tensor of static shape with `size` elements. Those of a float
+  // tensor are truncated.
   virtual std::vector<Dim> Elements(size_t i, int64_t size) = 0;
   // The argument when it is a constant, else null.
   virtual const ir::Constant* ConstantArg(size_t i) = 0;
@@ -52,8 +54,9 @@ struct OpTyping {
 Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args,
                         OpHost& host);
 
-// The elements of the integer results of a call, as dims, where they are small and can be computed now: one entry for each
-// result tensor, nullopt where not known. `elements(i)` gives those of the i-th argument tensor, tuples flattened.
+// The elements of the integer results of a call, as dims, where they are small and can be computed
+// now: one entry for each result tensor, nullopt where not known. `elements(i)` gives those of the
+// i-th argument tensor, tuples flattened.
 std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
     const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
     std::span<const TensorType> outputs,

@@ -15,9 +15,7 @@ class FakeHost final : public OpHost {
     return std::vector<Dim>(static_cast<size_t>(size), k);
   }
   const ir::Constant* ConstantArg(size_t) override { return nullptr; }
-  Dim NewSymbol(std::string_view name) override {
-    return Dim::Symbol(next_++, std::string(name));
-  }
+  Dim NewSymbol(std::string_view name) override { return Dim::Symbol(next_++, std::string(name)); }
   Dim NameDim(const Dim&) override { return Dim::Symbol(next_++, "named"); }
   Broadcasts& broadcasts() override { return broadcasts_; }
 
@@ -61,9 +59,8 @@ TEST_CASE("broadcasting") {
     size_t guards;
   };
   const Row rows[] = {
-      {n, n, "n", 0}, {n, 1, "n", 0}, {1, n, "n", 0},
-      {3, 3, "3", 0}, {n, 3, "3", 1}, {3, n, "3", 1},
-      {0, 1, "0", 0}, {n, m, "min(1, n, m)*max(n, m)", 1},
+      {n, n, "n", 0}, {n, 1, "n", 0}, {1, n, "n", 0}, {3, 3, "3", 0},
+      {n, 3, "3", 1}, {3, n, "3", 1}, {0, 1, "0", 0}, {n, m, "min(1, n, m)*max(n, m)", 1},
   };
   for (const Row& r : rows) {
     std::string result;
@@ -77,7 +74,9 @@ TEST_CASE("broadcasting") {
   }
   CHECK(Run([](TypeContext& ctx) -> Result<OpResult> {
           return ctx.Broadcast(2, 3, "operands").status();
-        }).status().message() == "op: operands: 2 and 3 do not broadcast");
+        })
+            .status()
+            .message() == "op: operands: 2 and 3 do not broadcast");
 }
 
 TEST_CASE("a broadcast absorbs what it was made of") {
@@ -138,7 +137,8 @@ TEST_CASE("a relation's own error names the operator once") {
   auto fail = [](std::string message) {
     return Run([=](TypeContext&) -> Result<OpResult> {
              return Status(StatusCode::kUnsupported, message);
-           }).status();
+           })
+        .status();
   };
   CHECK(fail("no such mode").message() == "op: no such mode");
   CHECK(fail("op: no such mode").message() == "op: no such mode");

@@ -1,5 +1,6 @@
-// The algorithm is Maranget's ("Warnings for pattern matching", 2007, section 5): a matrix of patterns is specialised by the
-// head constructors of its first column until a row of wildcards decides.
+// The algorithm is Maranget's ("Warnings for pattern matching", 2007, section 5): a matrix of
+// patterns is specialised by the head constructors of its first column until a row of wildcards
+// decides.
 #include "compiler/typing/patterns.h"
 
 #include <algorithm>
@@ -51,10 +52,11 @@ class Checker {
     auto type = module_.types.find(constructor->adt);
     if (type == module_.types.end()) return std::nullopt;
     for (const ir::Constructor* c : type->second.constructors) {
-      auto found = tags.contains(c->tag)
-                       ? FindSpecialised(rows, width, c, c->fields.size())
-                       : FindDefault(rows, width,
-                                     Show(c->name, c->fields.size(), Witness(c->fields.size(), "_")));
+      auto found =
+          tags.contains(c->tag)
+              ? FindSpecialised(rows, width, c, c->fields.size())
+              : FindDefault(rows, width,
+                            Show(c->name, c->fields.size(), Witness(c->fields.size(), "_")));
       if (found) return found;
     }
     return std::nullopt;

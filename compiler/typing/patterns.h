@@ -8,8 +8,8 @@
 
 namespace relayvm::typing {
 
-// A value that no clause matches, as a pattern in Relay's syntax ("Cons(_, Nil)"); nullopt when the clauses are exhaustive.
-// REQUIRES: the patterns type-check.
+// A value that no clause matches, as a pattern in Relay's syntax ("Cons(_, Nil)"); nullopt when the
+// clauses are exhaustive. REQUIRES: the patterns type-check.
 std::optional<std::string> UnmatchedCase(const ir::Module& module, const ir::MatchExpr& match);
 
 }  // namespace relayvm::typing

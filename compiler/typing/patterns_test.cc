@@ -7,8 +7,10 @@ namespace {
 
 // The case that the clauses of a match on `type` leave out; "" when they are exhaustive.
 std::string Missing(const std::string& type, const std::string& clauses) {
-  auto m = Typed("type List[A] { Cons(A, List[A]), Nil, } type Tree { Leaf, Node(Tree[], Tree[]), }"
-                 "def @main(%x: " + type + ") { match? (%x) { " + clauses + " } }");
+  auto m = Typed(
+      "type List[A] { Cons(A, List[A]), Nil, } type Tree { Leaf, Node(Tree[], Tree[]), }"
+      "def @main(%x: " +
+      type + ") { match? (%x) { " + clauses + " } }");
   REQUIRE_MESSAGE(m.ok(), m.status().ToString());
   std::string missing;
   ForEachBinding(*m->functions.at("main")->body, [&](const ir::Binding& b) {
@@ -36,8 +38,7 @@ TEST_CASE("the case that is left out") {
       {"List[int8]", "Nil => { 1 }, Cons(_, Nil) => { 2 }, Cons(_, Cons(_, _)) => { 3 }", ""},
       {"Tree[]", "Leaf => { 1 }, Node(Leaf, _) => { 2 }, Node(_, Leaf) => { 3 }",
        "Node(Node(_, _), Node(_, _))"},
-      {"(List[int8], Tree[])", "(Nil, _) => { 1 }, (_, Leaf) => { 2 }",
-       "(Cons(_, _), Node(_, _))"},
+      {"(List[int8], Tree[])", "(Nil, _) => { 1 }, (_, Leaf) => { 2 }", "(Cons(_, _), Node(_, _))"},
       {"(List[int8], Tree[])", "(Nil, _) => { 1 }, (%a, %b) => { 2 }", ""},
       {"(Tree[],)", "(Leaf,) => { 1 }", "(Node(_, _),)"},
   };

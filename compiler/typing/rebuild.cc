@@ -35,8 +35,7 @@ class KnownFacts {
     return swap ? Fact(kind, b, a) : Fact(kind, a, b);
   }
   bool Knows(Guard::Kind kind, const Dim& a, const Dim& b) const {
-    return facts_.contains(Make(kind, a, b)) ||
-           facts_.contains(Make(Guard::Kind::kEqual, a, b));
+    return facts_.contains(Make(kind, a, b)) || facts_.contains(Make(Guard::Kind::kEqual, a, b));
   }
 
   std::set<Fact> facts_;
@@ -45,8 +44,7 @@ class KnownFacts {
 
 class Rebuilder {
  public:
-  Rebuilder(const ir::Module& module, Inference& inference)
-      : in_(module), inference_(inference) {}
+  Rebuilder(const ir::Module& module, Inference& inference) : in_(module), inference_(inference) {}
 
   ir::Module Run() {
     out_ = in_;
@@ -64,9 +62,7 @@ class Rebuilder {
  private:
   void Use(const Dim& d) {
     if (d.is_const()) return;
-    d.ForEachSymbol([&](const Dim& s) {
-      used_symbols_.insert(s.symbol_id());
-    });
+    d.ForEachSymbol([&](const Dim& s) { used_symbols_.insert(s.symbol_id()); });
   }
 
   const ir::Var* MapVar(const ir::Var* var) {
@@ -75,8 +71,7 @@ class Rebuilder {
     Type type = inference_.FinalType(var);
     ir::ForEachDim(type, [&](const Dim& d) { Use(d); });
     bool same = var->type != nullptr && ir::TypeEquals(var->type, type);
-    it->second = same ? var
-                      : in_.arena->New<ir::Var>(ir::Var{var->id, var->name, type, var->span});
+    it->second = same ? var : in_.arena->New<ir::Var>(ir::Var{var->id, var->name, type, var->span});
     if (const std::vector<Dim>* contents = inference_.Contents(var)) {
       for (const Dim& d : *contents) Use(d);
       out_.contents[var->id] = *contents;
@@ -96,12 +91,15 @@ class Rebuilder {
   }
 
   const ir::Function* RebuildFunction(const ir::Function& f) {
+    // Calls may share a primitive function.
+    auto [it, inserted] = functions_.try_emplace(&f);
+    if (!inserted) return it->second;
     ir::Function out = f;
     for (const ir::Var*& p : out.params) p = MapVar(p);
     out.result_type = inference_.FinalResult(&f);
     ir::ForEachDim(out.result_type, [&](const Dim& d) { Use(d); });
     out.body = RebuildBlock(*f.body);
-    return in_.arena->New<ir::Function>(std::move(out));
+    return functions_[&f] = in_.arena->New<ir::Function>(std::move(out));
   }
 
   void Emit(const std::unordered_map<const ir::Var*, std::vector<Guard>>& places,
@@ -212,6 +210,7 @@ class Rebuilder {
   Inference& inference_;
   ir::Module out_;
   std::unordered_map<const ir::Var*, const ir::Var*> vars_;
+  std::unordered_map<const ir::Function*, const ir::Function*> functions_;
   std::unordered_set<uint32_t> used_symbols_;
   KnownFacts facts_;
 };

@@ -12,8 +12,8 @@ namespace relayvm::typing {
 
 using ScopeId = uint32_t;
 
-// A point of the program: a block and a time. What is defined at a place is visible at those of the same block and of blocks
-// inside it that come no earlier.
+// A point of the program: a block and a time. What is defined at a place is visible at those of the
+// same block and of blocks inside it that come no earlier.
 struct Place {
   ScopeId scope = 0;
   uint32_t time = 0;

@@ -16,7 +16,7 @@ using ir::TupleType;
 using ir::Type;
 using ir::TypeVar;
 
-// --- Slots ------------------------------------------------------------------------------------
+// --- Slots ---
 
 Type Solver::NewSlot(Place limit, SlotKey key, bool guessed) {
   uint32_t id = ids_->Next();
@@ -63,7 +63,8 @@ Type Solver::Zonk(const Type& t, const Type& fallback) const {
   Type r = Resolve(t);
   if (r->As<InferVar>() != nullptr) return fallback != nullptr ? fallback : r;
   if (auto* f = r->As<FunctionType>()) {
-    // A symbol written in a parameter is bound by the function type; one that a slot brings is not, and must not become so.
+    // A symbol written in a parameter is bound by the function type; one that a slot brings is not,
+    // and must not become so.
     FunctionType out{f->type_params, {}, Zonk(f->result, fallback)};
     bool changed = out.result != f->result;
     for (const Type& p : f->params) {
@@ -182,8 +183,10 @@ void Solver::Link(uint32_t a, uint32_t b) {
 
 void Solver::Widen(uint32_t slot, const Type& type) {
   Slot& s = At(slot);
+  Type before = s.type;
   s.type = type;
-  if (s.step == step_) return;
+  // The same type may be written with other slots that have become one with its own.
+  if (s.step == step_ || ir::TypeEquals(Zonk(before), Zonk(type))) return;
   must_rerun_ = true;
   Type wide = Zonk(type);
   for (const SlotKey& key : s.keys) {
@@ -206,7 +209,7 @@ void Solver::Limit(uint32_t slot, Place limit, bool drop_symbols) {
   if (clean != before) Widen(slot, clean);
 }
 
-// --- Dims seen from a place ---------------------------------------------------------------------
+// --- Dims seen from a place ---
 
 Type Solver::Restrict(const Type& t, Place limit, const std::function<bool(uint32_t)>& keep) {
   Cleaning c{limit, false, keep ? &keep : nullptr, {}};
@@ -254,7 +257,7 @@ Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
   return MapChildren(t, [&](const Type& child) { return Clean(child, c, inner); });
 }
 
-// --- Flow ---------------------------------------------------------------------------------------
+// --- Flow ---
 
 Status Solver::Flow(const Type& actual, const Type& expected) {
   // The message shows the types as they were before the attempt.
@@ -277,7 +280,8 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) 
   auto* a_unknown = a->As<InferVar>();
   auto* e_slot = expected->As<InferVar>();
   auto* a_slot = actual->As<InferVar>();
-  if (e_slot != nullptr && a_slot != nullptr && Root(e_slot->id) == Root(a_slot->id)) return expected;
+  if (e_slot != nullptr && a_slot != nullptr && Root(e_slot->id) == Root(a_slot->id))
+    return expected;
   if (e_unknown != nullptr && a_unknown != nullptr) {
     Link(a_unknown->id, e_unknown->id);
     return expected;
@@ -289,10 +293,12 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) 
     if (v == Variance::kInvariant && other_slot != nullptr) {
       if (Occurs(unknown, other)) return Status(StatusCode::kInvalidInput, "infinite type");
       Link(unknown, other_slot->id);
-    } else {
-      RELAYVM_RETURN_IF_ERROR(Bind(unknown, other));
+      return expected;
     }
-    return expected;
+    RELAYVM_RETURN_IF_ERROR(Bind(unknown, other));
+    if (e_unknown != nullptr) return expected;
+    // The slot may not say all that `expected` does: then that is too narrow.
+    a = Resolve(actual);
   }
   RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinResolved(e, a, v));
   if (a_slot != nullptr && v == Variance::kInvariant && joined != a) {
@@ -347,8 +353,8 @@ Result<std::vector<Type>> Solver::JoinLists(const std::vector<Type>& e, const st
 
 Result<Type> Solver::JoinTensors(const TensorType& e, const TensorType& a, const Type& whole) {
   if (e.dtype != a.dtype) {
-    return Status(StatusCode::kInvalidInput, fmt::format("dtypes {} and {} differ",
-                                                         DTypeName(e.dtype), DTypeName(a.dtype)));
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("dtypes {} and {} differ", DTypeName(e.dtype), DTypeName(a.dtype)));
   }
   if (e.rank() != a.rank()) {
     return Status(StatusCode::kInvalidInput,
@@ -380,7 +386,8 @@ FunctionType Solver::Loosen(const FunctionType& f) {
   auto loosen_dim = [&](const Dim& d) {
     bool uses_bound = false;
     d.ForEachSymbol([&](const Dim& s) {
-      uses_bound = uses_bound || std::find(bound.begin(), bound.end(), s.symbol_id()) != bound.end();
+      uses_bound =
+          uses_bound || std::find(bound.begin(), bound.end(), s.symbol_id()) != bound.end();
     });
     return uses_bound ? Dim::Any() : d;
   };
@@ -435,7 +442,7 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, Variance v) {
   return same ? e : joined;
 }
 
-// --- Helpers ------------------------------------------------------------------------------------
+// --- Helpers ---
 
 Type MapChildren(const Type& t, const std::function<Type(const Type&)>& fn) {
   auto all = [&](const std::vector<Type>& types, bool* changed) {

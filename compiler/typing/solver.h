@@ -1,15 +1,16 @@
 // Unification of types with unknowns, up to dimensions.
 //
-// An unknown is a slot, written as an InferVar in types. Structure (tuples, ADTs, dtypes, ranks) is unified as in Hindley
-// and Milner; dims are joined: equal dims stay, two different constants are an error, all else becomes Any, as Relay's `?` does.
-// So the type in a slot can grow (widen) after someone has read it. A widening is remembered by the slot's key,
-// which names its place in the program, and the whole inference runs again with the wider type from the start; each run
-// removes at least one dim for good, so this ends.
+// An unknown is a slot, written as an InferVar in types. Structure (tuples, ADTs, dtypes, ranks) is
+// unified as in Hindley and Milner; dims are joined: equal dims stay, two different constants are
+// an error, all else becomes Any, as Relay's `?` does. So the type in a slot can grow (widen) after
+// someone has read it. A widening is remembered by the slot's key, which names its place in the
+// program, and the whole inference runs again with the wider type from the start; each run removes
+// at least one dim for good, so this ends.
 //
-// A slot may mention only symbols that are visible from its limit; others become Any when it is filled.
-// Values flow: Flow(actual, expected) widens only what stands on the expected side, except inside references and the parameters of
-// functions, where both sides share their slots.
-// Not thread-safe. Tested by solver_test.cc.
+// A slot may mention only symbols that are visible from its limit; others become Any when it is
+// filled. Values flow: Flow(actual, expected) widens only what stands on the expected side, except
+// inside references and the parameters of functions, where both sides share their slots. Not
+// thread-safe. Tested by solver_test.cc.
 #pragma once
 
 #include <compare>
@@ -40,7 +41,8 @@ class Solver {
   Solver(ir::IdSource* ids, Scopes* scopes, Widenings* widenings)
       : ids_(ids), scopes_(scopes), widenings_(widenings) {}
 
-  // An unknown. `guessed`: what flows into it before its definition is known (Define) says nothing about its symbols.
+  // An unknown. `guessed`: what flows into it before its definition is known (Define) says nothing
+  // about its symbols.
   ir::Type NewSlot(Place limit, SlotKey key, bool guessed = false);
   // The slot of an InferVar that the program wrote.
   void AdoptSlot(uint32_t id, Place limit);
@@ -53,21 +55,25 @@ class Solver {
   // Follows filled slots everywhere; unknowns become `fallback` unless it is null.
   ir::Type Zonk(const ir::Type& t, const ir::Type& fallback = nullptr) const;
 
-  // A value of type `actual` goes where `expected` is wanted. The error says what was expected and found, without place.
+  // A value of type `actual` goes where `expected` is wanted. The error says what was expected and
+  // found, without place.
   Status Flow(const ir::Type& actual, const ir::Type& expected);
   // The definition of a `guessed` slot has become known.
   Status Define(const ir::Type& slot, const ir::Type& type);
 
-  // `t` as seen from `limit`: dims with symbols that are not visible there (and that `keep` doesn't allow) become Any.
+  // `t` as seen from `limit`: dims with symbols that are not visible there (and that `keep` doesn't
+  // allow) become Any.
   ir::Type Restrict(const ir::Type& t, Place limit,
                     const std::function<bool(uint32_t)>& keep = nullptr);
 
-  // Waiters: called with the numbers given here, once, when the slot is filled. REQUIRES: slot is unknown.
+  // Waiters: called with the numbers given here, once, when the slot is filled. REQUIRES: slot is
+  // unknown.
   void Wait(uint32_t slot, uint32_t waiter);
   std::vector<uint32_t> TakeWoken() { return std::move(woken_); }
   bool HasWoken() const { return !woken_.empty(); }
 
-  // A step is a piece of work during which no one else reads the slots that it makes: those widen freely.
+  // A step is a piece of work during which no one else reads the slots that it makes: those widen
+  // freely.
   void BeginStep() { ++step_; }
   // True when a slot widened after it was read: the run's results are not to be used.
   bool must_rerun() const { return must_rerun_; }
@@ -123,7 +129,8 @@ class Solver {
   bool must_rerun_ = false;
 };
 
-// Symbols that stand alone as a dim of a tensor parameter (also in tuples): those that a call binds.
+// Symbols that stand alone as a dim of a tensor parameter (also in tuples): those that a call
+// binds.
 void ForEachBoundSymbol(const std::vector<ir::Type>& params,
                         const std::function<void(uint32_t)>& fn);
 // Replaces type variables by types; shares what is unchanged.

@@ -170,8 +170,7 @@ TEST_CASE_FIXTURE(Fixture, "types that do not fit") {
   CHECK_FALSE(solver.Flow(Floats({2}), Floats({2, 2})).ok());
   CHECK_FALSE(solver.Flow(List(Floats({2})), MakeType(AdtType{"Tree", {Floats({2})}})).ok());
   CHECK_FALSE(solver.Flow(Fn({}, Floats({2})), Fn({Floats({2})}, Floats({2}))).ok());
-  CHECK_FALSE(
-      solver.Flow(MakeType(ir::TypeVar{1, "A"}), MakeType(ir::TypeVar{2, "B"})).ok());
+  CHECK_FALSE(solver.Flow(MakeType(ir::TypeVar{1, "A"}), MakeType(ir::TypeVar{2, "B"})).ok());
   Type slot = Slot();
   CHECK(solver.Flow(List(slot), slot).message().find("contain itself") != std::string::npos);
 }

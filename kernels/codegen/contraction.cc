@@ -20,8 +20,7 @@ namespace {
 
 using llvm::Value;
 
-// --- Product
-// --------------------------------------------------------------------------------------------------------
+// --- Product ---
 
 class ProductEmitter {
  public:

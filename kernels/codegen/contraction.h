@@ -6,13 +6,11 @@
 // only (bias, activation, residual, several outputs). What feeds the contraction may be computed (a
 // cast, an activation): it is emitted into packing.
 //
-// Roles, by hint (te.h): inputs[0] is data, inputs[1] weight, as loaded by the body of the
-// contraction.
-//   kDense        data (..., K) or (K, M) with transpose_a; weight (N, K) with transpose_b, (K, N)
-//   without, or packed:
-//                 rank 3, (ceil(N / P), K, P) with column n at [n / P][k][n % P], P a multiple of
-//                 4, padding arbitrary but finite
-//   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, batch extents equal or constant 1
+// Roles, by hint (te.h): inputs[0] is data, inputs[1] weight, as the contraction's body loads them.
+//   kDense        data (..., K), or (..., K, M) with transpose_a;
+//                 weight (N, K) with transpose_b, (K, N) without, or packed: (ceil(N / P), K, P),
+//                 column n at [n / P][k][n % P], P a multiple of 4, the padding arbitrary
+//   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, either batch perhaps 1
 //   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes
 // The body is a sum over products of (casts of, zero-guarded) loads of both.
 // Thread-safe but for the emitter. Tested by contraction_test.cc and contraction_conv_test.cc.
@@ -37,7 +35,6 @@ namespace relayvm::codegen {
 struct ContractionTarget {
   unsigned vector_bytes = 16;
   unsigned vector_registers = 16;
-  int64_t l1_bytes = 32 << 10;
   int64_t l2_bytes = 512 << 10;
 };
 // cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM

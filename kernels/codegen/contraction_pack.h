@@ -2,8 +2,7 @@
 //
 //   packed a, rows along k    [tile][k block][row of tile][a_row_stride]        a_k_stride 1
 //   packed a, k along rows    [tile][k][tile_rows rounded up to lanes]          a_row_stride 1
-//   packed b                  [k][panel columns]; rows k rounded up to lanes, columns past the end
-//   arbitrary
+//   packed b                  [k rounded up to lanes][panel], columns past the end arbitrary
 //
 // What is packed is emitted by the Emitter (MatrixOperand::view), so that casts and other prologues
 // cost no pass of their own. Tested through contraction_test.cc.

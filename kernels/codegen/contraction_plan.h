@@ -10,7 +10,7 @@
 //   conv, N...C    (n, group)       output pixel       output channel       (tap, channel)
 //
 // Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
-// direct convolutions (n, channel block, output line) or (n, output line). Symbolic extents stay
+// direct convolutions (n, group, output line) or (n, output line). Symbolic extents stay
 // Dims. Immutable once made. Tested through contraction_test.cc.
 #pragma once
 
@@ -29,8 +29,8 @@ struct MatrixOperand {
   // (batch, row, k) or (batch, k, column), computed in the accumulator type: what packing emits.
   te::Tensor view;
   bool k_contiguous = true;  // vectors are best loaded along k; otherwise along row or column
-  // Set when the matrix is memory of the accumulator type that can be used in place: element (i,
-  // j), j contiguous, is buffer[base + i * stride + j], base an expression over `batch`.
+  // Set when the matrix is memory of the accumulator type that can be used in place: with j
+  // contiguous, element (i, j) is buffer[base + i * stride + j], base an expression over `batch`.
   te::Tensor buffer;
   te::Axis batch;
   te::Expr base;

@@ -43,8 +43,7 @@ Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) 
   return b.CreateAlignedLoad(type, pointer, llvm::Align(align));
 }
 
-// --- Tile kernel
-// ----------------------------------------------------------------------------------------------------
+// --- Tile kernel ---
 
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
@@ -196,8 +195,7 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
   builder.CreateCall(dispatch, args);
 }
 
-// --- Dot kernel
-// -----------------------------------------------------------------------------------------------------
+// --- Dot kernel ---
 
 unsigned DotUnits(unsigned rows, unsigned vector_registers) {
   // Accumulators, one vector of each row of A, one of W, one spare.

@@ -2,12 +2,12 @@
 // kernel of equal form.
 //
 // Tile kernel:  C[rows][vectors * lanes]  (+)=  A[rows][k] * B[k][vectors * lanes]
-//   A is read by broadcast loads at a + row * a_row_stride + k * a_k_stride, B by vector loads at b
-//   + k * b_k_stride, C is a dense scratch tile. All accumulators stay in registers; few rows get
+//   A is read by broadcast loads at a + row * a_row_stride + k * a_k_stride, B by vector loads at
+//   b + k * b_k_stride; C is a dense scratch tile. All accumulators stay in registers; few rows get
 //   several sets of them to hide the latency of FMA.
-// Dot kernel:  C[row * c_stride + unit] = sum over k of A[row][k] * W[unit][k], both with k
-// contiguous: the form for few
-//   rows and weights that are not packed. Vectors run along k, horizontal sums come at the end.
+// Dot kernel:   C[row * c_stride + unit]  =  sum over k of A[row][k] * W[unit][k]
+//   k contiguous in both: the form for few rows and weights that are not packed. Vectors run along
+//   k, horizontal sums come at the end.
 // Tested through contraction_test.cc.
 #pragma once
 

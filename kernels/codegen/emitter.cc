@@ -17,7 +17,8 @@ namespace relayvm::codegen {
 using llvm::Value;
 using te::BinaryOp;
 
-// Opens a scope for a public call that is made outside of any, and drops what it had emitted when the call ends.
+// Opens a scope for a public call that is made outside of any, and drops what it had emitted when
+// the call ends.
 struct Emitter::TopLevel {
   explicit TopLevel(Emitter& emitter) : emitter(emitter), opened(emitter.scopes_.empty()) {
     if (opened) emitter.OpenScope();
@@ -39,7 +40,7 @@ Emitter::Emitter(llvm::IRBuilderBase& builder, Graph* graph)
 }
 Emitter::~Emitter() = default;
 
-// --- Bindings -------------------------------------------------------------------------------------
+// --- Bindings ---
 
 void Emitter::BindSymbol(uint32_t symbol_id, Value* i64) { symbols_[symbol_id] = i64; }
 void Emitter::BindAxis(const te::AxisNode* axis, Value* i64) { axes_[axis] = i64; }
@@ -69,13 +70,15 @@ const Node* Emitter::Lower(const te::Expr& e) {
 void Emitter::OpenScope() { scopes_.emplace_back(); }
 void Emitter::CloseScope() { scopes_.pop_back(); }
 
-// --- Public emission ------------------------------------------------------------------------------
+// --- Public emission ---
 
 llvm::Type* Emitter::MemoryType(DType dtype) { return ops_->MemoryType(dtype); }
 llvm::Type* Emitter::ValueType(DType dtype) { return ops_->ValueType(dtype); }
 
 Value* Emitter::Emit(const te::Expr& e) { return EmitNode(Lower(e)); }
-Value* Emitter::EmitVector(const te::Expr& e, const VectorAxis& axis) { return EmitNodeVector(Lower(e), axis); }
+Value* Emitter::EmitVector(const te::Expr& e, const VectorAxis& axis) {
+  return EmitNodeVector(Lower(e), axis);
+}
 
 Value* Emitter::EmitNode(const Node* n) {
   TopLevel top(*this);
@@ -90,8 +93,8 @@ Value* Emitter::EmitNode(const Node* n) {
 }
 
 void Emitter::UseVectorAxis(const VectorAxis& axis) {
-  bool same = vector_.axis == axis.axis && vector_.base == axis.base && vector_.lanes == axis.lanes &&
-              vector_.mask == axis.mask;
+  bool same = vector_.axis == axis.axis && vector_.base == axis.base &&
+              vector_.lanes == axis.lanes && vector_.mask == axis.mask;
   if (!same) {
     for (Values& scope : scopes_) scope.vector.clear();
     varies_.clear();
@@ -108,24 +111,35 @@ Value* Emitter::EmitNodeVector(const Node* n, const VectorAxis& axis) {
 
 Value* Emitter::EmitDim(const Dim& dim) {
   switch (dim.kind()) {
-    case Dim::Kind::kConst: return I64(b_, dim.value());
+    case Dim::Kind::kConst:
+      return I64(b_, dim.value());
     case Dim::Kind::kSymbol: {
       auto it = symbols_.find(dim.symbol_id());
       assert(it != symbols_.end() && "a dimension's symbol is not bound");
       return it->second;
     }
-    default: break;
+    default:
+      break;
   }
   Value* result = EmitDim(dim.operands()[0]);
   for (const Dim& operand : dim.operands().subspan(1)) {
     Value* x = EmitDim(operand);
     switch (dim.kind()) {
-      case Dim::Kind::kAdd: result = Add(b_, result, x); break;
-      case Dim::Kind::kMul: result = Mul(b_, result, x); break;
-      case Dim::Kind::kMin: result = Min(b_, result, x); break;
-      case Dim::Kind::kMax: result = Max(b_, result, x); break;
+      case Dim::Kind::kAdd:
+        result = Add(b_, result, x);
+        break;
+      case Dim::Kind::kMul:
+        result = Mul(b_, result, x);
+        break;
+      case Dim::Kind::kMin:
+        result = Min(b_, result, x);
+        break;
+      case Dim::Kind::kMax:
+        result = Max(b_, result, x);
+        break;
       default: {
-        BinaryOp op = dim.kind() == Dim::Kind::kFloorDiv ? BinaryOp::kFloorDivide : BinaryOp::kFloorMod;
+        BinaryOp op =
+            dim.kind() == Dim::Kind::kFloorDiv ? BinaryOp::kFloorDivide : BinaryOp::kFloorMod;
         auto low = dim.operands()[0].LowerBound();
         bool nonnegative = low && *low >= 0;
         result = ops_->Binary(op, nonnegative ? DType::kUInt64 : DType::kInt64, result, x);
@@ -152,7 +166,8 @@ Value* Emitter::Pointer(const te::TensorNode* tensor, Value* index) {
 }
 
 void Emitter::Store(Value* value, DType dtype, Value* pointer) {
-  b_.CreateAlignedStore(ops_->ToMemory(value, dtype), pointer, llvm::Align(static_cast<uint64_t>(DTypeBytes(dtype))));
+  b_.CreateAlignedStore(ops_->ToMemory(value, dtype), pointer,
+                        llvm::Align(static_cast<uint64_t>(DTypeBytes(dtype))));
 }
 
 void Emitter::StoreVector(Value* value, DType dtype, Value* pointer, Value* mask) {
@@ -185,7 +200,7 @@ unsigned Emitter::LanesFor(const Node* n) {
   return std::max(2u, ops_->traits().vector_bytes / static_cast<unsigned>(bytes));
 }
 
-// --- Scalars --------------------------------------------------------------------------------------
+// --- Scalars ---
 
 Value* Emitter::Scalar(const Node* n) {
   for (size_t i = scopes_.size(); i-- > 0;) {
@@ -199,19 +214,28 @@ Value* Emitter::Scalar(const Node* n) {
 
 Value* Emitter::ScalarNew(const Node* n) {
   switch (n->kind) {
-    case NodeKind::kInt: return ops_->Constant(te::IntScalar(n->int_value), n->dtype);
-    case NodeKind::kFloat: return ops_->Constant(te::FloatScalar(n->float_value), n->dtype);
+    case NodeKind::kInt:
+      return ops_->Constant(te::IntScalar(n->int_value), n->dtype);
+    case NodeKind::kFloat:
+      return ops_->Constant(te::FloatScalar(n->float_value), n->dtype);
     case NodeKind::kAxis: {
       auto it = axes_.find(n->axis);
       assert(it != axes_.end() && "an axis is not bound");
       return it->second;
     }
-    case NodeKind::kLinear: return LinearScalar(n);
-    case NodeKind::kLoad: return LoadScalar(n);
-    case NodeKind::kLoadAt: assert(false && "a staged load was not placed"); return nullptr;
-    case NodeKind::kSelect: return ScalarSelect(n, /*vector_sides=*/false);
-    case NodeKind::kReduce: return ReduceScalar(n);
-    default: break;
+    case NodeKind::kLinear:
+      return LinearScalar(n);
+    case NodeKind::kLoad:
+      return LoadScalar(n);
+    case NodeKind::kLoadAt:
+      assert(false && "a staged load was not placed");
+      return nullptr;
+    case NodeKind::kSelect:
+      return ScalarSelect(n, /*vector_sides=*/false);
+    case NodeKind::kReduce:
+      return ReduceScalar(n);
+    default:
+      break;
   }
   std::vector<Value*> operands;
   for (const Node* operand : n->operands) operands.push_back(Scalar(operand));
@@ -221,7 +245,8 @@ Value* Emitter::ScalarNew(const Node* n) {
 Value* Emitter::Apply(const Node* n, const std::vector<Value*>& operands) {
   DType from = n->operands[0]->dtype;
   switch (n->kind) {
-    case NodeKind::kUnary: return ops_->Unary(n->unary, from, operands[0]);
+    case NodeKind::kUnary:
+      return ops_->Unary(n->unary, from, operands[0]);
     case NodeKind::kBinary: {
       bool divides = n->binary == BinaryOp::kFloorDivide || n->binary == BinaryOp::kFloorMod;
       if (divides && n->dtype == DType::kInt64) {
@@ -235,8 +260,10 @@ Value* Emitter::Apply(const Node* n, const std::vector<Value*>& operands) {
       }
       return ops_->Binary(n->binary, from, operands[0], operands[1]);
     }
-    case NodeKind::kCast: return ops_->Cast(from, n->dtype, operands[0]);
-    default: return ops_->Reinterpret(from, n->dtype, operands[0]);
+    case NodeKind::kCast:
+      return ops_->Cast(from, n->dtype, operands[0]);
+    default:
+      return ops_->Reinterpret(from, n->dtype, operands[0]);
   }
 }
 
@@ -291,7 +318,9 @@ void Emitter::EmitShared(const Node* a, const Node* b, bool vector) {
       stack.pop_back();
       if (!seen.insert(n).second) continue;
       order.push_back(n);
-      size_t count = n->kind == NodeKind::kSelect ? 1 : (n->kind == NodeKind::kReduce ? 0 : n->operands.size());
+      size_t count = n->kind == NodeKind::kSelect
+                         ? 1
+                         : (n->kind == NodeKind::kReduce ? 0 : n->operands.size());
       for (size_t i = 0; i < count; ++i) stack.push_back(n->operands[i]);
     }
     return seen;
@@ -340,7 +369,7 @@ Value* Emitter::ScalarSelect(const Node* n, bool vector_sides) {
   return phi;
 }
 
-// --- Vectors --------------------------------------------------------------------------------------
+// --- Vectors ---
 
 bool Emitter::Varies(const Node* n) {
   if (vector_.axis == nullptr) return false;
@@ -391,13 +420,18 @@ Value* Emitter::VectorNew(const Node* n) {
     return Splat(phi);
   }
   switch (n->kind) {
-    case NodeKind::kAxis: return b_.CreateAdd(Splat(vector_.base), LaneIndices(b_, vector_.lanes));
-    case NodeKind::kLinear: return LinearVector(n);
-    case NodeKind::kLoad: return LoadVector(n);
+    case NodeKind::kAxis:
+      return b_.CreateAdd(Splat(vector_.base), LaneIndices(b_, vector_.lanes));
+    case NodeKind::kLinear:
+      return LinearVector(n);
+    case NodeKind::kLoad:
+      return LoadVector(n);
     case NodeKind::kSelect:
       return Varies(n->operands[0]) ? VectorSelect(n) : ScalarSelect(n, /*vector_sides=*/true);
-    case NodeKind::kReduce: return ReduceVector(n);
-    default: break;
+    case NodeKind::kReduce:
+      return ReduceVector(n);
+    default:
+      break;
   }
   std::vector<Value*> operands;
   for (const Node* operand : n->operands) operands.push_back(Vector(operand));
@@ -489,7 +523,8 @@ Value* Emitter::LoadVector(const Node* n) {
   auto mark = [&](llvm::Value* v) {
     auto* load = llvm::dyn_cast<llvm::Instruction>(v);
     if (load != nullptr && buffers_.at(n->tensor).constant) {
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                        llvm::MDNode::get(b_.getContext(), {}));
     }
     return ops_->FromMemory(v, n->dtype);
   };
@@ -505,10 +540,12 @@ Value* Emitter::LoadVector(const Node* n) {
     if (!reversed) return mark(load(Pointer(n->tensor, first), mask));
     first = b_.CreateSub(first, I64(b_, vector_.lanes - 1));
     if (mask != nullptr) mask = b_.CreateVectorReverse(mask);
-    return ops_->FromMemory(b_.CreateVectorReverse(load(Pointer(n->tensor, first), mask)), n->dtype);
+    return ops_->FromMemory(b_.CreateVectorReverse(load(Pointer(n->tensor, first), mask)),
+                            n->dtype);
   }
   Value* pointers = nullptr;
-  if (address.affine && (address.stride.is_const(2) || address.stride.is_const(4)) && ops_->traits().masks) {
+  if (address.affine && (address.stride.is_const(2) || address.stride.is_const(4)) &&
+      ops_->traits().masks) {
     int64_t stride = address.stride.value();
     Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
     return ops_->FromMemory(LoadStrided(n, first, static_cast<unsigned>(stride), mask), n->dtype);
@@ -521,27 +558,31 @@ Value* Emitter::LoadVector(const Node* n) {
   } else {
     pointers = b_.CreateGEP(element, Pointer(n->tensor, I64(b_, 0)), Vector(n->operands[0]));
   }
-  return mark(b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type)));
+  return mark(
+      b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type)));
 }
 
-// Loads everything from the first to the last lane's element, with what lies between masked off, and picks.
+// Loads everything from the first to the last lane's element, with what lies between masked off,
+// and picks.
 Value* Emitter::LoadStrided(const Node* n, Value* first, unsigned stride, Value* mask) {
   unsigned lanes = vector_.lanes;
   llvm::Type* type = VectorOf(MemoryType(n->dtype), lanes * stride);
   std::vector<int> spread;
   std::vector<int> pick;
-  for (unsigned i = 0; i < lanes * stride; ++i) spread.push_back(static_cast<int>(i % stride == 0 ? i / stride : lanes));
+  for (unsigned i = 0; i < lanes * stride; ++i)
+    spread.push_back(static_cast<int>(i % stride == 0 ? i / stride : lanes));
   for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(i * stride));
   llvm::Type* mask_type = VectorOf(b_.getInt1Ty(), lanes);
   if (mask == nullptr) mask = llvm::Constant::getAllOnesValue(mask_type);
   Value* wide_mask = b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask_type), spread);
   llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
-  Value* wide = b_.CreateMaskedLoad(type, Pointer(n->tensor, first), align, wide_mask, llvm::Constant::getNullValue(type));
+  Value* wide = b_.CreateMaskedLoad(type, Pointer(n->tensor, first), align, wide_mask,
+                                    llvm::Constant::getNullValue(type));
   return b_.CreateShuffleVector(wide, pick);
 }
 
-std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode* along, Value* first,
-                                            const VectorAxis& axis) {
+std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode* along,
+                                            Value* first, const VectorAxis& axis) {
   UseVectorAxis(axis);
   Address address = AddressOf(load->operands[0]);
   assert(address.affine);
@@ -562,7 +603,8 @@ std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode
       continue;
     }
     Value* on = b_.CreateVectorSplat(lanes, b_.CreateExtractElement(axis.mask, uint64_t{r}));
-    rows.push_back(b_.CreateMaskedLoad(type, pointer, align, on, llvm::Constant::getNullValue(type)));
+    rows.push_back(
+        b_.CreateMaskedLoad(type, pointer, align, on, llvm::Constant::getNullValue(type)));
   }
   // Exchanges the off-diagonal halves of blocks of 2, 4, ... rows.
   for (unsigned step = 1; step < lanes; step *= 2) {
@@ -585,7 +627,8 @@ std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode
   return rows;
 }
 
-void Emitter::StoreAt(const te::TensorNode* tensor, const Node* index, Value* value, const VectorAxis* axis) {
+void Emitter::StoreAt(const te::TensorNode* tensor, const Node* index, Value* value,
+                      const VectorAxis* axis) {
   TopLevel top(*this);
   if (axis == nullptr) {
     Store(value, tensor->dtype, Pointer(tensor, EmitNode(index)));
@@ -601,7 +644,8 @@ void Emitter::StoreAt(const te::TensorNode* tensor, const Node* index, Value* va
   }
   Value* pointers = b_.CreateGEP(element, Pointer(tensor, I64(b_, 0)), Vector(index));
   b_.CreateMaskedScatter(ops_->ToMemory(value, tensor->dtype), pointers,
-                         llvm::Align(static_cast<uint64_t>(DTypeBytes(tensor->dtype))), vector_.mask);
+                         llvm::Align(static_cast<uint64_t>(DTypeBytes(tensor->dtype))),
+                         vector_.mask);
 }
 
 }  // namespace relayvm::codegen

@@ -1,6 +1,6 @@
-// Emits tensor expressions as LLVM IR: as scalars for one index tuple, or as vectors along one axis. Schedules (loops.cc,
-// contraction.cc) own the loops and bind axes; the emitter owns what an expression means.
-// Not thread-safe; one an LLVM function. Tested through kernel_compiler_test.cc.
+// Emits tensor expressions as LLVM IR: as scalars for one index tuple, or as vectors along one
+// axis. Schedules (loops.cc, contraction.cc) own the loops and bind axes; the emitter owns what an
+// expression means. Not thread-safe; one an LLVM function. Tested through kernel_compiler_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace relayvm::codegen {
 
 class Ops;
 
-// One axis whose value is base, base + 1, ... base + lanes - 1 across the lanes of a vector. With `mask` (a vector of i1), lanes
-// that are off are neither loaded nor trusted; at least one is on.
+// One axis whose value is base, base + 1, ... base + lanes - 1 across the lanes of a vector. With
+// `mask` (a vector of i1), lanes that are off are neither loaded nor trusted; at least one is on.
 struct VectorAxis {
   const te::AxisNode* axis = nullptr;
   llvm::Value* base = nullptr;  // i64
@@ -39,43 +39,51 @@ class Emitter {
   // --- What names stand for; later bindings replace earlier ones. ---
   void BindSymbol(uint32_t symbol_id, llvm::Value* i64);
   void BindAxis(const te::AxisNode* axis, llvm::Value* i64);
-  // The memory of a tensor: row-major, compact, extents by its shape. `constant`: nothing writes it while the kernel runs.
+  // The memory of a tensor: row-major, compact, extents by its shape. `constant`: nothing writes it
+  // while the kernel runs.
   void BindBuffer(const te::TensorNode* tensor, llvm::Value* pointer, bool constant = false);
-  // The tensor's value at whatever index it is loaded: a by-value scalar, an accumulator. In EmitVector a scalar is splat, a
-  // vector must have the axis' lanes.
+  // The tensor's value at whatever index it is loaded: a by-value scalar, an accumulator. In
+  // EmitVector a scalar is splat, a vector must have the axis' lanes.
   void BindValue(const te::TensorNode* tensor, llvm::Value* value);
 
   // --- Emission at the builder's insertion point (which may move to a new block). ---
   llvm::Value* EmitDim(const Dim& dim);  // i64
   // The memory type of dtype: i8 for bool, half for float16, i16 for bfloat16 ...
   llvm::Type* MemoryType(DType dtype);
-  // The type expressions of dtype have in registers: i1 for bool, float for float16 and bfloat16 (rounded to their dtype).
+  // The type expressions of dtype have in registers: i1 for bool, float for float16 and bfloat16
+  // (rounded to their dtype).
   llvm::Type* ValueType(DType dtype);
   // A computed tensor that is loaded and not bound is inlined: its body is emitted at the index.
   llvm::Value* Emit(const te::Expr& e);
   llvm::Value* EmitVector(const te::Expr& e, const VectorAxis& axis);
   // Row-major address of tensor[indices] (i64 values).
-  llvm::Value* ElementAddress(const te::TensorNode* tensor, const std::vector<llvm::Value*>& indices);
+  llvm::Value* ElementAddress(const te::TensorNode* tensor,
+                              const std::vector<llvm::Value*>& indices);
   // Converts between the memory and the register form of dtype (scalars or vectors) and stores.
   void Store(llvm::Value* value, DType dtype, llvm::Value* pointer);
-  void StoreVector(llvm::Value* value, DType dtype, llvm::Value* pointer, llvm::Value* mask = nullptr);
+  void StoreVector(llvm::Value* value, DType dtype, llvm::Value* pointer,
+                   llvm::Value* mask = nullptr);
 
   // --- The same on graph nodes. Loads must be kLoad of bound tensors. ---
   Graph& graph() { return graph_; }
   llvm::Value* EmitNode(const Node* n);
   llvm::Value* EmitNodeVector(const Node* n, const VectorAxis& axis);
-  // Stores `value`, a scalar or a vector along `axis`, at the flat index `index` of the tensor's buffer.
-  void StoreAt(const te::TensorNode* tensor, const Node* index, llvm::Value* value, const VectorAxis* axis);
-  // For a load that is contiguous along `along` but not along axis.axis: its vectors along `axis` for along = first, first + 1,
+  // Stores `value`, a scalar or a vector along `axis`, at the flat index `index` of the tensor's
+  // buffer.
+  void StoreAt(const te::TensorNode* tensor, const Node* index, llvm::Value* value,
+               const VectorAxis* axis);
+  // For a load that is contiguous along `along` but not along axis.axis: its vectors along `axis`
+  // for along = first, first + 1,
   // ... first + axis.lanes - 1, by loading rows and transposing them in registers.
-  std::vector<llvm::Value*> LoadTransposed(const Node* load, const te::AxisNode* along, llvm::Value* first,
-                                           const VectorAxis& axis);
+  std::vector<llvm::Value*> LoadTransposed(const Node* load, const te::AxisNode* along,
+                                           llvm::Value* first, const VectorAxis& axis);
   // In the open scope, `load` along the current vector axis is this vector.
   void SetVector(const Node* load, llvm::Value* vector) { scopes_.back().vector[load] = vector; }
   // Makes `axis` the one that EmitNodeVector continues with.
   void UseVectorAxis(const VectorAxis& axis);
-  // Values that are emitted while a scope is open are reused until it closes. Between opening and closing, the insertion
-  // point must stay dominated by where it was, and axes must not be bound again. Without a scope nothing is reused.
+  // Values that are emitted while a scope is open are reused until it closes. Between opening and
+  // closing, the insertion point must stay dominated by where it was, and axes must not be bound
+  // again. Without a scope nothing is reused.
   void OpenScope();
   void CloseScope();
   Ops& ops() { return *ops_; }
@@ -88,7 +96,8 @@ class Emitter {
   };
   struct TopLevel;  // opens a scope for one public call
   struct Accumulator;
-  struct Address {  // the index of a vector load or store: base + stride * lane, or one index a lane
+  struct Address {  // the index of a vector load or store: base + stride * lane, or one index a
+                    // lane
     const Node* uniform = nullptr;
     Dim stride;
     bool affine = false;
@@ -115,9 +124,10 @@ class Emitter {
   llvm::Value* ReduceVector(const Node* n);
   llvm::Value* ReduceAlongVector(const Node* n, const te::AxisNode* axis);
   const te::AxisNode* VectorReduceAxis(const Node* n);
-  std::vector<llvm::Value*> ReduceLoops(const std::vector<const te::AxisNode*>& axes, size_t level,
-                                        const std::vector<llvm::Value*>& carried,
-                                        const std::function<std::vector<llvm::Value*>(const std::vector<llvm::Value*>&)>& body);
+  std::vector<llvm::Value*> ReduceLoops(
+      const std::vector<const te::AxisNode*>& axes, size_t level,
+      const std::vector<llvm::Value*>& carried,
+      const std::function<std::vector<llvm::Value*>(const std::vector<llvm::Value*>&)>& body);
   Address AddressOf(const Node* index);
   llvm::Value* Pointer(const te::TensorNode* tensor, llvm::Value* index);
   llvm::Value* MaskFor(bool in_range);
@@ -137,8 +147,8 @@ class Emitter {
   std::unordered_map<const te::TensorNode*, llvm::Value*> values_;
   std::unordered_map<const Node*, bool> varies_;
   std::vector<Values> scopes_;
-  VectorAxis vector_;                      // axis null: scalar emission
-  llvm::Value* select_mask_ = nullptr;     // lanes of the selects around, without vector_.mask
+  VectorAxis vector_;                   // axis null: scalar emission
+  llvm::Value* select_mask_ = nullptr;  // lanes of the selects around, without vector_.mask
 };
 
 }  // namespace relayvm::codegen

@@ -1,8 +1,9 @@
 // Reductions: nested loops that carry their state in registers.
 //
-// A scalar reduction whose loads are contiguous along one of its axes runs vectors along that axis, with several sets of
-// accumulators to hide latency, and combines lanes at the end. A reduction that is itself emitted as a vector (along a spatial
-// axis) has one state a lane and needs no combining.
+// A scalar reduction whose loads are contiguous along one of its axes runs vectors along that axis,
+// with several sets of accumulators to hide latency, and combines lanes at the end. A reduction
+// that is itself emitted as a vector (along a spatial axis) has one state a lane and needs no
+// combining.
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 
@@ -59,22 +60,24 @@ std::vector<Value*> Emitter::ReduceLoops(
 Value* Emitter::ReduceVector(const Node* n) {
   Reducer reducer(n, *ops_, b_);
   const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
-  auto state = ReduceLoops(n->axes, 0, reducer.Identity(vector_.lanes), [&](const std::vector<Value*>& s) {
-    const Node* body = n->operands[0];
-    bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
-                body->binary == BinaryOp::kMultiply &&
-                (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
-    if (fuse) {
-      Value* x = Vector(body->operands[0]);
-      return ReduceState{Accumulate(b_, x, Vector(body->operands[1]), s[0])};
-    }
-    Value* x = Vector(body);
-    return reducer.Step(s, x, position != nullptr ? Vector(position) : nullptr, nullptr);
-  });
+  auto state =
+      ReduceLoops(n->axes, 0, reducer.Identity(vector_.lanes), [&](const std::vector<Value*>& s) {
+        const Node* body = n->operands[0];
+        bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
+                    body->binary == BinaryOp::kMultiply &&
+                    (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
+        if (fuse) {
+          Value* x = Vector(body->operands[0]);
+          return ReduceState{Accumulate(b_, x, Vector(body->operands[1]), s[0])};
+        }
+        Value* x = Vector(body);
+        return reducer.Step(s, x, position != nullptr ? Vector(position) : nullptr, nullptr);
+      });
   return reducer.Finish(state);
 }
 
-// The reduce axis along which every load of the body is contiguous or the same; null when there is none that pays.
+// The reduce axis along which every load of the body is contiguous or the same; null when there is
+// none that pays.
 const te::AxisNode* Emitter::VectorReduceAxis(const Node* n) {
   for (size_t i = n->axes.size(); i-- > 0;) {
     const te::AxisNode* axis = n->axes[i];
@@ -84,8 +87,8 @@ const te::AxisNode* Emitter::VectorReduceAxis(const Node* n) {
     ForEachNode({n->operands[0]}, [&](const Node* x) {
       if (!x->DependsOn(axis)) return;
       if (x->kind == NodeKind::kReduce) suits = false;
-      if (x->kind == NodeKind::kBinary && x->dtype == DType::kInt64 && x->binary >= BinaryOp::kDivide &&
-          x->binary <= BinaryOp::kFloorMod) {
+      if (x->kind == NodeKind::kBinary && x->dtype == DType::kInt64 &&
+          x->binary >= BinaryOp::kDivide && x->binary <= BinaryOp::kFloorMod) {
         suits = false;
       }
       if (x->kind != NodeKind::kLoad) return;
@@ -148,14 +151,16 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   // How many vectors a turn of the main loop takes.
   unsigned ways = body->cost < 24 ? 4 : (body->cost < 80 ? 2 : 1);
   if (reducer.is_arg()) ways = std::min(ways, 2u);
-  while (is_const && ways > 1 && static_cast<int64_t>(ways * lanes) > axis->extent.value()) ways /= 2;
+  while (is_const && ways > 1 && static_cast<int64_t>(ways * lanes) > axis->extent.value())
+    ways /= 2;
 
   std::vector<const te::AxisNode*> outer;
   for (const te::AxisNode* a : n->axes) {
     if (a != axis) outer.push_back(a);
   }
   bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
-              body->binary == BinaryOp::kMultiply && (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
+              body->binary == BinaryOp::kMultiply &&
+              (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
   // One step on the state in carried[first...].
   auto step = [&](std::vector<Value*>& carried, size_t first, Value* base, Value* mask) {
     OpenScope();
@@ -194,30 +199,33 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
     Value* done = I64(b_, 0);
     for (unsigned width = ways; width >= 1; width = width > 1 ? 1 : 0) {
       Value* end = whole(width * lanes);
-      state = ForCarried(b_, done, end, width * lanes, axis->name, state, [&](Value* i, std::vector<Value*> s) {
-        for (unsigned w = 0; w < width; ++w) {
-          step(s, w * reducer.width(), Add(b_, i, static_cast<int64_t>(w * lanes)), nullptr);
-        }
-        return s;
-      });
+      state = ForCarried(
+          b_, done, end, width * lanes, axis->name, state, [&](Value* i, std::vector<Value*> s) {
+            for (unsigned w = 0; w < width; ++w) {
+              step(s, w * reducer.width(), Add(b_, i, static_cast<int64_t>(w * lanes)), nullptr);
+            }
+            return s;
+          });
       done = end;
     }
     if (masks) {
-      state = ForCarried(b_, done, extent, lanes, axis->name, state, [&](Value* i, std::vector<Value*> s) {
-        step(s, 0, i, MaskBelow(b_, b_.CreateSub(extent, i), lanes));
-        return s;
-      });
+      state = ForCarried(b_, done, extent, lanes, axis->name, state,
+                         [&](Value* i, std::vector<Value*> s) {
+                           step(s, 0, i, MaskBelow(b_, b_.CreateSub(extent, i), lanes));
+                           return s;
+                         });
     } else {
-      state = ForCarried(b_, done, extent, 1, axis->name, state, [&](Value* i, std::vector<Value*> s) {
-        OpenScope();
-        BindAxis(axis, i);
-        ReduceState tail(s.begin() + static_cast<ptrdiff_t>(scalar_state), s.end());
-        Value* x = Scalar(body);
-        tail = reducer.Step(tail, x, position != nullptr ? Scalar(position) : nullptr, nullptr);
-        std::copy(tail.begin(), tail.end(), s.begin() + static_cast<ptrdiff_t>(scalar_state));
-        CloseScope();
-        return s;
-      });
+      state =
+          ForCarried(b_, done, extent, 1, axis->name, state, [&](Value* i, std::vector<Value*> s) {
+            OpenScope();
+            BindAxis(axis, i);
+            ReduceState tail(s.begin() + static_cast<ptrdiff_t>(scalar_state), s.end());
+            Value* x = Scalar(body);
+            tail = reducer.Step(tail, x, position != nullptr ? Scalar(position) : nullptr, nullptr);
+            std::copy(tail.begin(), tail.end(), s.begin() + static_cast<ptrdiff_t>(scalar_state));
+            CloseScope();
+            return s;
+          });
     }
     CloseScope();
     return state;

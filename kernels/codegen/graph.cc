@@ -40,10 +40,12 @@ size_t HashOf(const Node& n) {
 }
 
 bool Same(const Node& a, const Node& b) {
-  return a.kind == b.kind && a.dtype == b.dtype && a.operands == b.operands && a.int_value == b.int_value &&
-         std::bit_cast<uint64_t>(a.float_value) == std::bit_cast<uint64_t>(b.float_value) && a.unary == b.unary &&
-         a.binary == b.binary && a.reduce == b.reduce && a.select_last == b.select_last && a.in_range == b.in_range &&
-         a.axis == b.axis && a.axes == b.axes && a.coefficients == b.coefficients && a.dim == b.dim &&
+  return a.kind == b.kind && a.dtype == b.dtype && a.operands == b.operands &&
+         a.int_value == b.int_value &&
+         std::bit_cast<uint64_t>(a.float_value) == std::bit_cast<uint64_t>(b.float_value) &&
+         a.unary == b.unary && a.binary == b.binary && a.reduce == b.reduce &&
+         a.select_last == b.select_last && a.in_range == b.in_range && a.axis == b.axis &&
+         a.axes == b.axes && a.coefficients == b.coefficients && a.dim == b.dim &&
          a.tensor == b.tensor;
 }
 
@@ -51,8 +53,10 @@ uint32_t OwnCost(const Node& n) {
   switch (n.kind) {
     case NodeKind::kInt:
     case NodeKind::kFloat:
-    case NodeKind::kAxis: return 0;
-    case NodeKind::kLinear: return 1;
+    case NodeKind::kAxis:
+      return 0;
+    case NodeKind::kLinear:
+      return 1;
     case NodeKind::kUnary: {
       bool is_call = n.unary >= UnaryOp::kExp && n.unary <= UnaryOp::kAtanh;
       if (n.unary == UnaryOp::kSqrt || n.unary == UnaryOp::kRsqrt) return 6;
@@ -60,9 +64,11 @@ uint32_t OwnCost(const Node& n) {
     }
     case NodeKind::kBinary:
       if (n.binary == BinaryOp::kPower || n.binary == BinaryOp::kAtan2) return 50;
-      if (n.binary >= BinaryOp::kDivide && n.binary <= BinaryOp::kFloorMod) return IsFloat(n.dtype) ? 4 : 10;
+      if (n.binary >= BinaryOp::kDivide && n.binary <= BinaryOp::kFloorMod)
+        return IsFloat(n.dtype) ? 4 : 10;
       return 1;
-    default: return 1;
+    default:
+      return 1;
   }
 }
 
@@ -78,12 +84,16 @@ void Graph::ComputeFacts(Node& n) {
     cost += operand->cost;
   }
   switch (n.kind) {
-    case NodeKind::kAxis: n.free_axes = {n.axis}; break;
+    case NodeKind::kAxis:
+      n.free_axes = {n.axis};
+      break;
     case NodeKind::kLoad:
       n.safe = n.in_range && (n.operands.empty() || n.operands[0]->safe);
       n.bound = n.bound || n.operands.empty();
       break;
-    case NodeKind::kLoadAt: n.safe = n.in_range; break;
+    case NodeKind::kLoadAt:
+      n.safe = n.in_range;
+      break;
     case NodeKind::kReduce:
       std::erase_if(n.free_axes, [&](const te::AxisNode* a) {
         return std::find(n.axes.begin(), n.axes.end(), a) != n.axes.end();
@@ -91,11 +101,14 @@ void Graph::ComputeFacts(Node& n) {
       n.safe = n.operands[0]->safe;
       {
         int64_t steps = 1;
-        for (const te::AxisNode* a : n.axes) steps *= a->extent.is_const() ? std::min<int64_t>(a->extent.value(), 64) : 64;
+        for (const te::AxisNode* a : n.axes)
+          steps *= a->extent.is_const() ? std::min<int64_t>(a->extent.value(), 64) : 64;
         cost = (cost + 1) * static_cast<uint64_t>(std::clamp<int64_t>(steps, 1, 64));
       }
       break;
-    case NodeKind::kSelect: n.safe = n.operands[0]->safe; break;
+    case NodeKind::kSelect:
+      n.safe = n.operands[0]->safe;
+      break;
     default:
       for (const Node* operand : n.operands) n.safe = n.safe && operand->safe;
       break;
@@ -116,7 +129,7 @@ const Node* Graph::Intern(Node node) {
   return &nodes_.back();
 }
 
-// --- Leaves and plain operators -------------------------------------------------------------------
+// --- Leaves and plain operators ---
 
 const Node* Graph::Int(int64_t value, DType dtype) {
   constexpr int64_t kLimit = int64_t{1} << 31;
@@ -135,18 +148,23 @@ const Node* Graph::Axis(const te::AxisNode* axis) {
 }
 
 const Node* Graph::LoadFlat(const te::TensorNode* tensor, const Node* flat, bool in_range) {
-  return Intern(Node{
-      .kind = NodeKind::kLoad, .dtype = tensor->dtype, .operands = {flat}, .in_range = in_range, .tensor = tensor});
+  return Intern(Node{.kind = NodeKind::kLoad,
+                     .dtype = tensor->dtype,
+                     .operands = {flat},
+                     .in_range = in_range,
+                     .tensor = tensor});
 }
 
 const Node* Graph::Load(const te::TensorNode* tensor, const std::vector<const Node*>& indices) {
   bool in_range = true;
-  for (size_t i = 0; i < indices.size(); ++i) in_range = in_range && Within(indices[i], tensor->shape[i]);
+  for (size_t i = 0; i < indices.size(); ++i)
+    in_range = in_range && Within(indices[i], tensor->shape[i]);
   return LoadFlat(tensor, Flatten(tensor->shape, indices), in_range);
 }
 
 const Node* Graph::LoadValue(const te::TensorNode* tensor) {
-  return Intern(Node{.kind = NodeKind::kLoad, .dtype = tensor->dtype, .in_range = true, .tensor = tensor});
+  return Intern(
+      Node{.kind = NodeKind::kLoad, .dtype = tensor->dtype, .in_range = true, .tensor = tensor});
 }
 
 const Node* Graph::LoadAt(const te::TensorNode* tensor, std::vector<const Node*> indices) {
@@ -164,14 +182,18 @@ const Node* Graph::LoadAt(const te::TensorNode* tensor, std::vector<const Node*>
 
 const Node* Graph::Unary(UnaryOp op, const Node* x) {
   if (x->dtype == DType::kInt64 && op == UnaryOp::kNegative) return Scale(x, Dim(-1));
-  return Intern(
-      Node{.kind = NodeKind::kUnary, .dtype = te::ResultDType(op, x->dtype), .operands = {x}, .unary = op});
+  return Intern(Node{.kind = NodeKind::kUnary,
+                     .dtype = te::ResultDType(op, x->dtype),
+                     .operands = {x},
+                     .unary = op});
 }
 
 const Node* Graph::Binary(BinaryOp op, const Node* a, const Node* b) {
   if (const Node* simpler = SimplifyBinary(op, a, b)) return simpler;
-  return Intern(
-      Node{.kind = NodeKind::kBinary, .dtype = te::ResultDType(op, a->dtype), .operands = {a, b}, .binary = op});
+  return Intern(Node{.kind = NodeKind::kBinary,
+                     .dtype = te::ResultDType(op, a->dtype),
+                     .operands = {a, b},
+                     .binary = op});
 }
 
 const Node* Graph::Cast(const Node* x, DType dtype) {
@@ -191,11 +213,13 @@ const Node* Graph::Reinterpret(const Node* x, DType dtype) {
 const Node* Graph::Select(const Node* condition, const Node* if_true, const Node* if_false) {
   if (condition->kind == NodeKind::kInt) return condition->int_value != 0 ? if_true : if_false;
   if (if_true == if_false) return if_true;
-  return Intern(Node{.kind = NodeKind::kSelect, .dtype = if_true->dtype, .operands = {condition, if_true, if_false}});
+  return Intern(Node{.kind = NodeKind::kSelect,
+                     .dtype = if_true->dtype,
+                     .operands = {condition, if_true, if_false}});
 }
 
-const Node* Graph::Reduce(te::ReduceKind kind, const Node* body, std::vector<const te::AxisNode*> axes, DType dtype,
-                          bool select_last) {
+const Node* Graph::Reduce(te::ReduceKind kind, const Node* body,
+                          std::vector<const te::AxisNode*> axes, DType dtype, bool select_last) {
   return Intern(Node{.kind = NodeKind::kReduce,
                      .dtype = dtype,
                      .operands = {body},
@@ -209,9 +233,10 @@ const te::AxisNode* Graph::NewAxis(std::string name, Dim extent) {
   return &axes_.back();
 }
 
-// --- Walking and rewriting ------------------------------------------------------------------------
+// --- Walking and rewriting ---
 
-void ForEachNode(const std::vector<const Node*>& roots, const std::function<void(const Node*)>& fn) {
+void ForEachNode(const std::vector<const Node*>& roots,
+                 const std::function<void(const Node*)>& fn) {
   std::unordered_set<const Node*> done;
   std::vector<std::pair<const Node*, bool>> stack;
   for (size_t i = roots.size(); i-- > 0;) stack.push_back({roots[i], false});
@@ -234,13 +259,16 @@ const Node* Graph::Rebuild(const Node* n, std::vector<const Node*> operands) {
   switch (n->kind) {
     case NodeKind::kInt:
     case NodeKind::kFloat:
-    case NodeKind::kAxis: return n;
+    case NodeKind::kAxis:
+      return n;
     case NodeKind::kLinear: {
       const Node* sum = DimOf(n->dim);
-      for (size_t i = 0; i < operands.size(); ++i) sum = Add(sum, Scale(operands[i], n->coefficients[i]));
+      for (size_t i = 0; i < operands.size(); ++i)
+        sum = Add(sum, Scale(operands[i], n->coefficients[i]));
       return sum;
     }
-    case NodeKind::kLoad: return operands.empty() ? n : LoadFlat(n->tensor, operands[0], n->in_range);
+    case NodeKind::kLoad:
+      return operands.empty() ? n : LoadFlat(n->tensor, operands[0], n->in_range);
     case NodeKind::kLoadAt: {
       const Node* load = LoadAt(n->tensor, std::move(operands));
       if (load->in_range || !n->in_range) return load;
@@ -249,12 +277,18 @@ const Node* Graph::Rebuild(const Node* n, std::vector<const Node*> operands) {
       copy.free_axes.clear();
       return Intern(std::move(copy));
     }
-    case NodeKind::kUnary: return Unary(n->unary, operands[0]);
-    case NodeKind::kBinary: return Binary(n->binary, operands[0], operands[1]);
-    case NodeKind::kCast: return Cast(operands[0], n->dtype);
-    case NodeKind::kReinterpret: return Reinterpret(operands[0], n->dtype);
-    case NodeKind::kSelect: return Select(operands[0], operands[1], operands[2]);
-    case NodeKind::kReduce: return Reduce(n->reduce, operands[0], n->axes, n->dtype, n->select_last);
+    case NodeKind::kUnary:
+      return Unary(n->unary, operands[0]);
+    case NodeKind::kBinary:
+      return Binary(n->binary, operands[0], operands[1]);
+    case NodeKind::kCast:
+      return Cast(operands[0], n->dtype);
+    case NodeKind::kReinterpret:
+      return Reinterpret(operands[0], n->dtype);
+    case NodeKind::kSelect:
+      return Select(operands[0], operands[1], operands[2]);
+    case NodeKind::kReduce:
+      return Reduce(n->reduce, operands[0], n->axes, n->dtype, n->select_last);
   }
   return n;
 }
@@ -275,7 +309,8 @@ const Node* Graph::Rewrite(const Node* root, const RewriteFn& fn) {
   return done.at(root);
 }
 
-const Node* Graph::Substitute(const Node* root, const std::unordered_map<const te::AxisNode*, const Node*>& axes) {
+const Node* Graph::Substitute(const Node* root,
+                              const std::unordered_map<const te::AxisNode*, const Node*>& axes) {
   return Rewrite(root, [&](const Node* n) -> const Node* {
     if (n->kind != NodeKind::kAxis) return nullptr;
     auto it = axes.find(n->axis);

@@ -1,10 +1,11 @@
 // The form that expressions take for code generation: a graph of interned nodes.
 //
-// Against te::Expr it is inlined (loads of computed tensors are gone, unless the tensor has memory of its own), shared (equal
-// expressions are one node), and its int64 arithmetic is in normal form: a kLinear node is a sum of coefficient * term plus a
-// constant, with Dims as coefficients. Loads address memory by one flat row-major index, so a reshape, whose index arithmetic
-// divides and takes remainders, cancels into the plain index where that can be proved.
-// Nodes live as long as the graph. Not thread-safe. Tested by graph_test.cc.
+// Against te::Expr it is inlined (loads of computed tensors are gone, unless the tensor has memory
+// of its own), shared (equal expressions are one node), and its int64 arithmetic is in normal form:
+// a kLinear node is a sum of coefficient * term plus a constant, with Dims as coefficients. Loads
+// address memory by one flat row-major index, so a reshape, whose index arithmetic divides and
+// takes remainders, cancels into the plain index where that can be proved. Nodes live as long as
+// the graph. Not thread-safe. Tested by graph_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,18 @@
 namespace relayvm::codegen {
 
 enum class NodeKind : uint8_t {
-  kInt, kFloat,          // constants; small int64 constants are kLinear without terms
+  kInt,
+  kFloat,  // constants; small int64 constants are kLinear without terms
   kAxis,
-  kLinear,               // int64: sum of coefficients[i] * operands[i], + dim
-  kLoad,                 // tensor at flat index operands[0]; without operands: the value bound to the tensor
-  kLoadAt,               // tensor at indices operands[...]: of a staged tensor, whose place is not decided yet
-  kUnary, kBinary, kCast, kReinterpret, kSelect, kReduce,
+  kLinear,  // int64: sum of coefficients[i] * operands[i], + dim
+  kLoad,    // tensor at flat index operands[0]; without operands: the value bound to the tensor
+  kLoadAt,  // tensor at indices operands[...]: of a staged tensor, whose place is not decided yet
+  kUnary,
+  kBinary,
+  kCast,
+  kReinterpret,
+  kSelect,
+  kReduce,
 };
 
 struct Node {
@@ -49,9 +56,10 @@ struct Node {
 
   // --- Facts, computed once ---
   std::vector<const te::AxisNode*> free_axes;  // that the value depends on, without duplicates
-  bool safe = true;   // may be evaluated where its value is not needed: loads are in range or guarded within
-  bool bound = false; // depends on a bound value (kLoad without operands)
-  uint32_t cost = 0;  // rough operations for one evaluation
+  bool safe =
+      true;  // may be evaluated where its value is not needed: loads are in range or guarded within
+  bool bound = false;  // depends on a bound value (kLoad without operands)
+  uint32_t cost = 0;   // rough operations for one evaluation
 
   bool DependsOn(const te::AxisNode* a) const;
   bool IsConstInt(int64_t v) const;
@@ -71,9 +79,10 @@ class Graph {
   const Node* Float(double value, DType dtype);
   const Node* Axis(const te::AxisNode* axis);
   const Node* DimOf(const Dim& dim);
-  const Node* Add(const Node* a, const Node* b);                    // int64
-  const Node* Scale(const Node* a, const Dim& factor);              // int64
-  const Node* FloorDiv(const Node* a, const Dim& divisor);          // int64; divisor > 0 wherever this is evaluated
+  const Node* Add(const Node* a, const Node* b);        // int64
+  const Node* Scale(const Node* a, const Dim& factor);  // int64
+  const Node* FloorDiv(const Node* a,
+                       const Dim& divisor);  // int64; divisor > 0 wherever this is evaluated
   const Node* FloorMod(const Node* a, const Dim& divisor);
   const Node* Load(const te::TensorNode* tensor, const std::vector<const Node*>& indices);
   const Node* LoadFlat(const te::TensorNode* tensor, const Node* flat, bool in_range);
@@ -84,19 +93,21 @@ class Graph {
   const Node* Cast(const Node* x, DType dtype);
   const Node* Reinterpret(const Node* x, DType dtype);
   const Node* Select(const Node* condition, const Node* if_true, const Node* if_false);
-  const Node* Reduce(te::ReduceKind kind, const Node* body, std::vector<const te::AxisNode*> axes, DType dtype,
-                     bool select_last);
+  const Node* Reduce(te::ReduceKind kind, const Node* body, std::vector<const te::AxisNode*> axes,
+                     DType dtype, bool select_last);
 
   // The flat row-major index of `indices` into a tensor of `shape`.
   const Node* Flatten(const std::vector<Dim>& shape, const std::vector<const Node*>& indices);
   Bounds BoundsOf(const Node* n);
   // A new axis, owned by the graph.
   const te::AxisNode* NewAxis(std::string name, Dim extent);
-  // Rebuilds `root` with `fn` applied to each node whose operands are done (null: keep); simplifies again.
+  // Rebuilds `root` with `fn` applied to each node whose operands are done (null: keep); simplifies
+  // again.
   using RewriteFn = std::function<const Node*(const Node*)>;
   const Node* Rewrite(const Node* root, const RewriteFn& fn);
   // Replaces axes by nodes.
-  const Node* Substitute(const Node* root, const std::unordered_map<const te::AxisNode*, const Node*>& axes);
+  const Node* Substitute(const Node* root,
+                         const std::unordered_map<const te::AxisNode*, const Node*>& axes);
 
  private:
   struct Term {
@@ -161,7 +172,8 @@ class Lowering {
   Graph& graph_;
   PlaceFn place_;
   Environment top_;
-  std::unordered_map<const te::TensorNode*, std::vector<size_t>> inlined_of_;  // indices into inlined_
+  std::unordered_map<const te::TensorNode*, std::vector<size_t>>
+      inlined_of_;  // indices into inlined_
   std::vector<Inlined> inlined_;
   std::unordered_map<const te::AxisNode*, int> reduce_axis_uses_;
 };

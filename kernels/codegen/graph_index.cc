@@ -39,19 +39,21 @@ bool Modest(const Dim& d) {
 
 }  // namespace
 
-// --- Sums -----------------------------------------------------------------------------------------
+// --- Sums ---
 
 Graph::Sum Graph::ToSum(const Node* n) {
   if (n->kind != NodeKind::kLinear) return {{{n, Dim(1)}}, Dim(0)};
   Sum sum;
-  for (size_t i = 0; i < n->operands.size(); ++i) sum.terms.push_back({n->operands[i], n->coefficients[i]});
+  for (size_t i = 0; i < n->operands.size(); ++i)
+    sum.terms.push_back({n->operands[i], n->coefficients[i]});
   sum.constant = n->dim;
   return sum;
 }
 
 void Graph::AddTerm(Sum& sum, const Node* n, const Dim& coefficient) {
   if (n->kind == NodeKind::kLinear) {
-    for (size_t i = 0; i < n->operands.size(); ++i) AddTerm(sum, n->operands[i], n->coefficients[i] * coefficient);
+    for (size_t i = 0; i < n->operands.size(); ++i)
+      AddTerm(sum, n->operands[i], n->coefficients[i] * coefficient);
     sum.constant = sum.constant + n->dim * coefficient;
     return;
   }
@@ -65,12 +67,12 @@ void Graph::AddTerm(Sum& sum, const Node* n, const Dim& coefficient) {
   if (it->coefficient.is_const(0)) sum.terms.erase(it);
 }
 
-// Applies floordiv(x, d)*d*c + floormod(x, d)*c = x*c once, and the same with a further remainder around:
-// floormod(floordiv(y, a), b)*a*c + floormod(y, a)*c = floormod(y, a*b)*c.
+// Applies floordiv(x, d)*d*c + floormod(x, d)*c = x*c once, and the same with a further remainder
+// around: floormod(floordiv(y, a), b)*a*c + floormod(y, a)*c = floormod(y, a*b)*c.
 bool Graph::MergeDivMod(Sum& sum) {
   auto divisor_of = [](const Node* n, BinaryOp op) -> const Node* {
-    bool matches = n->kind == NodeKind::kBinary && n->binary == op && n->operands[1]->kind == NodeKind::kLinear &&
-                   n->operands[1]->operands.empty();
+    bool matches = n->kind == NodeKind::kBinary && n->binary == op &&
+                   n->operands[1]->kind == NodeKind::kLinear && n->operands[1]->operands.empty();
     return matches ? n->operands[1] : nullptr;
   };
   for (const Term& term : sum.terms) {
@@ -157,13 +159,14 @@ const Node* Graph::Flatten(const std::vector<Dim>& shape, const std::vector<cons
   return FromSum(std::move(sum));
 }
 
-// --- Bounds ---------------------------------------------------------------------------------------
+// --- Bounds ---
 
 Bounds Graph::BoundsOf(const Node* n) {
   auto found = bounds_.find(n);
   if (found != bounds_.end()) return found->second;
   Bounds b;
-  auto both = [](const std::optional<Dim>& x, const std::optional<Dim>& y, auto fn) -> std::optional<Dim> {
+  auto both = [](const std::optional<Dim>& x, const std::optional<Dim>& y,
+                 auto fn) -> std::optional<Dim> {
     if (!x || !y) return std::nullopt;
     return fn(*x, *y);
   };
@@ -199,7 +202,8 @@ Bounds Graph::BoundsOf(const Node* n) {
       if (n->dtype != DType::kInt64) break;
       Bounds x = BoundsOf(n->operands[0]);
       Bounds y = BoundsOf(n->operands[1]);
-      bool constant_divisor = n->operands[1]->kind == NodeKind::kLinear && n->operands[1]->operands.empty();
+      bool constant_divisor =
+          n->operands[1]->kind == NodeKind::kLinear && n->operands[1]->operands.empty();
       const Dim& d = n->operands[1]->dim;
       switch (n->binary) {
         case BinaryOp::kMin:
@@ -222,7 +226,8 @@ Bounds Graph::BoundsOf(const Node* n) {
             b.high = d - Dim(1);
           }
           break;
-        default: break;
+        default:
+          break;
       }
       break;
     }
@@ -235,7 +240,8 @@ Bounds Graph::BoundsOf(const Node* n) {
       if (from == DType::kUInt32) b.low = Dim(0);
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return bounds_[n] = b;
 }
@@ -245,7 +251,7 @@ bool Graph::Within(const Node* n, const Dim& extent) {
   return b.low && b.high && NonNegative(*b.low) && NonNegative(extent - Dim(1) - *b.high);
 }
 
-// --- Division -------------------------------------------------------------------------------------
+// --- Division ---
 
 // a = divisor * quotient + rest, exactly.
 struct Graph::Split {
@@ -263,7 +269,8 @@ Graph::Split Graph::SplitBy(const Node* a, const Dim& divisor) {
       AddTerm(split.rest, term.node, term.coefficient);
     }
   }
-  bool divisible = Divides(divisor, sum.constant) || (sum.constant.is_const() && divisor.is_const());
+  bool divisible =
+      Divides(divisor, sum.constant) || (sum.constant.is_const() && divisor.is_const());
   if (divisible) {
     split.quotient.constant = Dim::FloorDiv(sum.constant, divisor);
     split.rest.constant = Dim::FloorMod(sum.constant, divisor);
@@ -322,7 +329,7 @@ const Node* Graph::FloorMod(const Node* a, const Dim& divisor) {
                      .binary = BinaryOp::kFloorMod});
 }
 
-// --- Binary operators that simplify ---------------------------------------------------------------
+// --- Binary operators that simplify ---
 
 const Node* Graph::CompareInts(BinaryOp op, const Node* a, const Node* b) {
   if (op == BinaryOp::kGreater) return CompareInts(BinaryOp::kLess, b, a);
@@ -362,12 +369,15 @@ const Node* Graph::SimplifyPower(const Node* x, double exponent) {
 }
 
 const Node* Graph::SimplifyBinary(BinaryOp op, const Node* a, const Node* b) {
-  if (op == BinaryOp::kPower && b->kind == NodeKind::kFloat) return SimplifyPower(a, b->float_value);
+  if (op == BinaryOp::kPower && b->kind == NodeKind::kFloat)
+    return SimplifyPower(a, b->float_value);
   auto is_dim = [](const Node* n) {
     return n->kind == NodeKind::kLinear && n->operands.empty() && Modest(n->dim);
   };
   if (a->dtype == DType::kBool) {
-    auto is = [](const Node* n, int64_t v) { return n->kind == NodeKind::kInt && n->int_value == v; };
+    auto is = [](const Node* n, int64_t v) {
+      return n->kind == NodeKind::kInt && n->int_value == v;
+    };
     if (op == BinaryOp::kAnd && (is(a, 1) || is(b, 0))) return b;
     if (op == BinaryOp::kAnd && (is(b, 1) || is(a, 0))) return a;
     if (op == BinaryOp::kOr && (is(a, 0) || is(b, 1))) return b;
@@ -377,8 +387,10 @@ const Node* Graph::SimplifyBinary(BinaryOp op, const Node* a, const Node* b) {
   if (a->dtype != DType::kInt64) return nullptr;
   if (te::IsComparison(op)) return CompareInts(op, a, b);
   switch (op) {
-    case BinaryOp::kAdd: return Add(a, b);
-    case BinaryOp::kSubtract: return Add(a, Scale(b, Dim(-1)));
+    case BinaryOp::kAdd:
+      return Add(a, b);
+    case BinaryOp::kSubtract:
+      return Add(a, Scale(b, Dim(-1)));
     case BinaryOp::kMultiply:
       if (is_dim(b)) return Scale(a, b->dim);
       if (is_dim(a)) return Scale(b, a->dim);
@@ -396,7 +408,8 @@ const Node* Graph::SimplifyBinary(BinaryOp op, const Node* a, const Node* b) {
       if (d.high && NonPositive(*d.high)) return op == BinaryOp::kMin ? b : a;
       return nullptr;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

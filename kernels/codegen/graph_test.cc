@@ -13,7 +13,9 @@ const Dim kK = Dim::Symbol(3, "k");
 
 struct Fixture {
   Graph g;
-  const Node* Axis(const char* name, Dim extent) { return g.Axis(g.NewAxis(name, std::move(extent))); }
+  const Node* Axis(const char* name, Dim extent) {
+    return g.Axis(g.NewAxis(name, std::move(extent)));
+  }
   const Node* Div(const Node* a, Dim d) { return g.FloorDiv(a, d); }
   const Node* Mod(const Node* a, Dim d) { return g.FloorMod(a, d); }
 };
@@ -82,11 +84,14 @@ TEST_CASE_FIXTURE(Fixture, "loads know whether they are in range") {
   CHECK(!g.Unary(te::UnaryOp::kExp, shifted)->safe);
 }
 
-TEST_CASE_FIXTURE(Fixture, "lowering inlines a tensor once for each index, and gives each reduction axes of its own") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "lowering inlines a tensor once for each index, and gives each reduction axes of its own") {
   te::Tensor x = te::Placeholder("x", {kN, kM}, DType::kFloat32, 0);
   te::Tensor rows = te::Compute("rows", {kN}, [&](const std::vector<te::Expr>& i) {
     te::Axis k = te::MakeAxis("k", kM);
-    return te::Reduce(te::ReduceKind::kSum, te::Load(x, {i[0], te::AxisValue(k)}), {k}, DType::kFloat32);
+    return te::Reduce(te::ReduceKind::kSum, te::Load(x, {i[0], te::AxisValue(k)}), {k},
+                      DType::kFloat32);
   });
   te::Tensor out = te::Compute("out", {kN}, [&](const std::vector<te::Expr>& i) {
     te::Expr last = te::DimValue(kN) - te::IntImm(1);

@@ -21,8 +21,8 @@ using codegen::KernelPlan;
 
 namespace {
 
-// Kernels of one LLVM module: enough to share its set-up, few enough to keep all processors busy. The grouping does not depend
-// on the number of threads, so neither do the bytes.
+// Kernels of one LLVM module: enough to share its set-up, few enough to keep all processors busy.
+// The grouping does not depend on the number of threads, so neither do the bytes.
 constexpr size_t kKernelsInModule = 8;
 
 struct ModuleOutput {
@@ -85,7 +85,8 @@ struct KernelCompiler::Impl {
   }
 };
 
-KernelCompiler::KernelCompiler(KernelOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+KernelCompiler::KernelCompiler(KernelOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
 KernelCompiler::~KernelCompiler() = default;
 
 Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
@@ -95,7 +96,8 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   auto found = impl.entries.find(key.text);
   if (found == impl.entries.end()) {
     uint32_t id = static_cast<uint32_t>(impl.plans.size());
-    auto plan = codegen::PlanKernel(spec, SymbolName(spec.name, id), key.symbols, impl.contraction_target);
+    auto plan =
+        codegen::PlanKernel(spec, SymbolName(spec.name, id), key.symbols, impl.contraction_target);
     if (!plan.ok()) return plan.status();
     impl.plans.push_back(std::move(*plan));
     found = impl.entries.emplace(std::move(key.text), Impl::Entry{id, key.symbols}).first;
@@ -130,7 +132,8 @@ Result<KernelImage> KernelCompiler::Finish() {
       outputs[m] = impl.CompileModule(first, std::min(first + kKernelsInModule, impl.plans.size()));
     }
   };
-  size_t num_threads = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), num_modules);
+  size_t num_threads =
+      std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), num_modules);
   std::vector<std::thread> threads;
   for (size_t t = 1; t < num_threads; ++t) threads.emplace_back(work);
   work();

@@ -1,11 +1,12 @@
 // From tensor expressions to a loadable kernel image, through LLVM.
 //
 //   KernelCompiler compiler(options);
-//   id = compiler.Add(spec);            // for each fused primitive function; equal specs share one kernel
-//   image = compiler.Finish();          // LLVM O3, one object, LLD: a shared ELF without relocations or undefined symbols
+//   id = compiler.Add(spec);            // for each fused primitive function; equal specs share one
+//   kernel image = compiler.Finish();          // LLVM O3, one object, LLD: a shared ELF without
+//   relocations or undefined symbols
 //
-// The generated functions have the ABI of bytecode/kernel_abi.h. Not thread-safe; compiles in parallel inside Finish().
-// Tested by kernel_compiler_test.cc.
+// The generated functions have the ABI of bytecode/kernel_abi.h. Not thread-safe; compiles in
+// parallel inside Finish(). Tested by kernel_compiler_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ struct KernelOptions {
   bool keep_assembly = false;
 };
 
-// A fused group: outputs computed from placeholders. Every placeholder's input_index is its position in `inputs`.
-// An input of rank 0 whose `by_value` is set is passed as a scalar, not as a buffer.
+// A fused group: outputs computed from placeholders. Every placeholder's input_index is its
+// position in `inputs`. An input of rank 0 whose `by_value` is set is passed as a scalar, not as a
+// buffer.
 struct KernelSpec {
   std::string name;  // for people (perf, vmdump): "fused_nn_dense_add"; made unique by the compiler
   std::vector<te::Tensor> inputs;
@@ -35,25 +37,26 @@ struct KernelSpec {
   std::vector<te::Tensor> outputs;
 };
 
-// How to call the compiled kernel: see bytecode/kernel_abi.h. buffers = inputs not by value, in order, then outputs.
-// scalars = `symbols` (their values), then the by-value inputs as canonical 64-bit scalars.
-// Dims are over the symbols of the spec that was added.
+// How to call the compiled kernel: see bytecode/kernel_abi.h. buffers = inputs not by value, in
+// order, then outputs. scalars = `symbols` (their values), then the by-value inputs as canonical
+// 64-bit scalars. Dims are over the symbols of the spec that was added.
 struct KernelInterface {
   std::string name;
-  std::vector<Dim> symbols;   // in argument order
-  Dim parallel_extent = 1;    // the range that begin..end may be split over; units are independent
-  Dim grain = 1;              // units worth one task; VM runs ceil(extent / grain) tasks at most
-  Dim scratch_bytes = 0;      // private memory of one call, 64-byte aligned
-  // Pairs (input, output): the output may overwrite that input's buffer, if shapes and dtypes are equal.
+  std::vector<Dim> symbols;  // in argument order
+  Dim parallel_extent = 1;   // the range that begin..end may be split over; units are independent
+  Dim grain = 1;             // units worth one task; VM runs ceil(extent / grain) tasks at most
+  Dim scratch_bytes = 0;     // private memory of one call, 64-byte aligned
+  // Pairs (input, output): the output may overwrite that input's buffer, if shapes and dtypes are
+  // equal.
   std::vector<std::pair<int, int>> in_place;
 };
 
 struct KernelImage {
-  std::string cpu_features;          // what the machine must have: "x86-64-v4" or a list "avx512f,avx512vl"
-  std::vector<uint8_t> elf;          // for a page-aligned segment of the .vmx
+  std::string cpu_features;  // what the machine must have: "x86-64-v4" or a list "avx512f,avx512vl"
+  std::vector<uint8_t> elf;  // for a page-aligned segment of the .vmx
   std::vector<uint64_t> entry_offsets;  // virtual address of each kernel by kernel id
   std::vector<std::string> names;
-  std::string llvm_ir, assembly;     // when asked for
+  std::string llvm_ir, assembly;  // when asked for
 };
 
 class KernelCompiler {

@@ -73,8 +73,9 @@ Tensor Softmax(const Tensor& x, int axis) {
     return te::Unary(UnaryOp::kExp, Load(x, i) - At(max, i));
   });
   Tensor sum = Reduction(exp, ReduceKind::kSum, {axis}, true, x->dtype);
-  return Compute("softmax", x->shape,
-                 [&](const Indices& i) { return te::Binary(BinaryOp::kDivide, Load(exp, i), At(sum, i)); });
+  return Compute("softmax", x->shape, [&](const Indices& i) {
+    return te::Binary(BinaryOp::kDivide, Load(exp, i), At(sum, i));
+  });
 }
 
 TEST_CASE("elementwise, broadcast and scalars by value") {
@@ -93,9 +94,12 @@ TEST_CASE("elementwise, broadcast and scalars by value") {
     return te::Binary(BinaryOp::kMax, Load(x, i), te::FloatImm(0, DType::kFloat32));
   });
   size_t two = harness.Add(Spec("two", {x, b, s}, {relu, affine}));
-  Tensor zero = Compute("scalar", {}, [&](const Indices&) { return Load(s, {}) + te::Const(1, DType::kFloat32); });
+  Tensor zero = Compute(
+      "scalar", {}, [&](const Indices&) { return Load(s, {}) + te::Const(1, DType::kFloat32); });
   size_t rank0 = harness.Add(Spec("rank0", {x, b, s}, {zero}));
-  Tensor iota = Compute("iota", {kN}, [&](const Indices& i) { return te::Cast(i[0] * te::IntImm(3), DType::kInt32); });
+  Tensor iota = Compute("iota", {kN}, [&](const Indices& i) {
+    return te::Cast(i[0] * te::IntImm(3), DType::kInt32);
+  });
   size_t no_inputs = harness.Add(Spec("iota", {}, {iota}));
   size_t copy = harness.Add(Spec("copy", {x}, {x}));
   harness.Finish();
@@ -117,17 +121,21 @@ TEST_CASE("reductions over any axes") {
     bool keep;
   };
   std::vector<size_t> kernels;
-  for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kProd, ReduceKind::kArgMax,
-                          ReduceKind::kArgMin}) {
-    for (std::vector<int> axes : {std::vector<int>{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}}) {
+  for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kProd,
+                          ReduceKind::kArgMax, ReduceKind::kArgMin}) {
+    for (std::vector<int> axes :
+         {std::vector<int>{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}}) {
       bool is_arg = kind >= ReduceKind::kArgMax;
-      Tensor y = Reduction(x, kind, axes, axes.size() == 2, is_arg ? DType::kInt32 : DType::kFloat32);
+      Tensor y =
+          Reduction(x, kind, axes, axes.size() == 2, is_arg ? DType::kInt32 : DType::kFloat32);
       kernels.push_back(harness.Add(Spec("reduce", {x}, {y})));
     }
   }
   Tensor flags = Input({kN, kM}, 0, DType::kBool);
-  kernels.push_back(harness.Add(Spec("all", {flags}, {Reduction(flags, ReduceKind::kAll, {1}, false, DType::kBool)})));
-  kernels.push_back(harness.Add(Spec("any", {flags}, {Reduction(flags, ReduceKind::kAny, {0}, false, DType::kBool)})));
+  kernels.push_back(harness.Add(
+      Spec("all", {flags}, {Reduction(flags, ReduceKind::kAll, {1}, false, DType::kBool)})));
+  kernels.push_back(harness.Add(
+      Spec("any", {flags}, {Reduction(flags, ReduceKind::kAny, {0}, false, DType::kBool)})));
   harness.Finish();
   for (int64_t n : {0, 1, 4}) {
     for (int64_t m : {0, 1, 3, 37}) {
@@ -158,7 +166,9 @@ TEST_CASE("injective: transpose, reshape, concatenate, pad, take") {
   KernelHarness harness;
   Tensor x = Input({kN, kM}, 0);
   std::vector<size_t> kernels;
-  Tensor transposed = Compute("t", {kM, kN}, [&](const Indices& i) { return Load(x, {i[1], i[0]}); });
+  Tensor transposed = Compute("t", {kM, kN}, [&](const Indices& i) {
+    return Load(x, {i[1], i[0]});
+  });
   kernels.push_back(harness.Add(Spec("transpose", {x}, {transposed})));
   Tensor flat = Compute("flat", {kN * kM}, [&](const Indices& i) {
     return Load(x, {te::Binary(BinaryOp::kFloorDivide, i[0], te::DimValue(kM)),
@@ -177,12 +187,15 @@ TEST_CASE("injective: transpose, reshape, concatenate, pad, take") {
   kernels.push_back(harness.Add(Spec("there_and_back", {wide}, {merged})));
   Tensor y = Input({kN, kK}, 1);
   Tensor joined = Compute("joined", {kN, kM + kK}, [&](const Indices& i) {
-    return te::Select(i[1] < te::DimValue(kM), Load(x, i), Load(y, {i[0], i[1] - te::DimValue(kM)}));
+    return te::Select(i[1] < te::DimValue(kM), Load(x, i),
+                      Load(y, {i[0], i[1] - te::DimValue(kM)}));
   });
   kernels.push_back(harness.Add(Spec("concatenate", {x, y}, {joined})));
   Tensor padded = Compute("padded", {kN + Dim(3), kM + Dim(2)}, [&](const Indices& i) {
-    Expr inside = (i[0] >= te::IntImm(1)) && (i[0] < te::DimValue(kN + Dim(1))) && (i[1] >= te::IntImm(2));
-    return te::Select(inside, Load(x, {i[0] - te::IntImm(1), i[1] - te::IntImm(2)}), te::FloatImm(9, DType::kFloat32));
+    Expr inside =
+        (i[0] >= te::IntImm(1)) && (i[0] < te::DimValue(kN + Dim(1))) && (i[1] >= te::IntImm(2));
+    return te::Select(inside, Load(x, {i[0] - te::IntImm(1), i[1] - te::IntImm(2)}),
+                      te::FloatImm(9, DType::kFloat32));
   });
   kernels.push_back(harness.Add(Spec("pad", {x}, {padded})));
   Tensor ids = Input({kK}, 1, DType::kInt32);
@@ -207,7 +220,7 @@ TEST_CASE("injective: transpose, reshape, concatenate, pad, take") {
   kernels.push_back(harness.Add(Spec("repeat", {x}, {repeated})));
   harness.Finish();
   for (int64_t n : {1, 2, 9}) {
-    for (int64_t m : {1, 5, 16, 40}) {
+    for (int64_t m : {1, 16, 40}) {
       for (int64_t k : {1, 3, 20}) {
         for (size_t kernel : kernels) harness.Check(kernel, {{1, n}, {2, m}, {3, k}});
       }
@@ -224,9 +237,10 @@ TEST_CASE("a matrix product without a hint is a plain loop nest") {
     return Compute("product", {kN, kM}, [&](const Indices& i) {
       te::Axis k = te::MakeAxis("k", kK);
       Expr kv = te::AxisValue(k);
-      return te::Reduce(ReduceKind::kSum,
-                        Load(a, {i[0], kv}) * (transposed ? Load(right, {i[1], kv}) : Load(right, {kv, i[1]})), {k},
-                        DType::kFloat32);
+      return te::Reduce(
+          ReduceKind::kSum,
+          Load(a, {i[0], kv}) * (transposed ? Load(right, {i[1], kv}) : Load(right, {kv, i[1]})),
+          {k}, DType::kFloat32);
     });
   };
   size_t plain = harness.Add(Spec("nn", {a, b}, {product(b, false)}));
@@ -248,11 +262,13 @@ TEST_CASE("layer normalisation: two reductions and a row") {
   Tensor gamma = Input({kM}, 1);
   Tensor mean = Compute("mean", {kN, 1}, [&](const Indices& i) {
     te::Axis k = te::MakeAxis("k", kM);
-    return te::Binary(BinaryOp::kDivide,
-                      te::Reduce(ReduceKind::kSum, Load(x, {i[0], te::AxisValue(k)}), {k}, DType::kFloat32),
-                      te::Cast(te::DimValue(kM), DType::kFloat32));
+    return te::Binary(
+        BinaryOp::kDivide,
+        te::Reduce(ReduceKind::kSum, Load(x, {i[0], te::AxisValue(k)}), {k}, DType::kFloat32),
+        te::Cast(te::DimValue(kM), DType::kFloat32));
   });
-  Tensor centred = Compute("centred", {kN, kM}, [&](const Indices& i) { return Load(x, i) - At(mean, i); });
+  Tensor centred =
+      Compute("centred", {kN, kM}, [&](const Indices& i) { return Load(x, i) - At(mean, i); });
   Tensor variance = Compute("variance", {kN}, [&](const Indices& i) {
     te::Axis k = te::MakeAxis("k", kM);
     Expr d = Load(centred, {i[0], te::AxisValue(k)});
@@ -260,7 +276,8 @@ TEST_CASE("layer normalisation: two reductions and a row") {
                       te::Cast(te::DimValue(kM), DType::kFloat32));
   });
   Tensor out = Compute("norm", {kN, kM}, [&](const Indices& i) {
-    Expr scale = te::Unary(UnaryOp::kRsqrt, Load(variance, {i[0]}) + te::Const(1e-5, DType::kFloat32));
+    Expr scale =
+        te::Unary(UnaryOp::kRsqrt, Load(variance, {i[0]}) + te::Const(1e-5, DType::kFloat32));
     return Load(centred, i) * scale * Load(gamma, {i[1]});
   });
   size_t kernel = harness.Add(Spec("layer_norm", {x, gamma}, {out}));
@@ -295,6 +312,57 @@ TEST_CASE("equal specs share a kernel, over their own symbols; the image is dete
   second.Finish();
   CHECK(first.image().elf == second.image().elf);
   first.Check(b, {{8, 3}, {7, 21}});
+}
+
+TEST_CASE("scalars of every dtype by value, symbols that only the body knows") {
+  KernelHarness harness;
+  std::vector<size_t> kernels;
+  Dim offset = Dim::Symbol(5, "offset", /*nonnegative=*/false);
+  for (int d = 0; d < kNumDTypes; ++d) {
+    DType t = static_cast<DType>(d);
+    Tensor s = Input({}, 0, t);
+    Tensor x = Input({kN}, 1, t);
+    Tensor y = Compute("y", {kN}, [&](const Indices& i) {
+      return te::Select(i[0] + te::DimValue(offset) >= te::IntImm(0), Load(s, {}), Load(x, i));
+    });
+    KernelSpec spec = Spec("scalar", {s, x}, {y});
+    spec.by_value[0] = true;
+    kernels.push_back(harness.Add(spec));
+  }
+  harness.Finish();
+  for (size_t k : kernels) harness.Check(k, {{1, 20}, {5, -6}}, 0);
+}
+
+TEST_CASE(
+    "the image has no writable segment and no relocation; IR and assembly come when asked for") {
+  KernelOptions options;
+  options.keep_llvm_ir = options.keep_assembly = true;
+  KernelHarness harness(options);
+  Tensor x = Input({kN}, 0);
+  // The sine has a table for huge arguments, in read-only data.
+  Tensor sine =
+      Compute("sine", {kN}, [&](const Indices& i) { return te::Unary(UnaryOp::kSin, Load(x, i)); });
+  harness.Add(Spec("nn.sine/of x", {x}, {sine}));
+  harness.Finish();
+  const KernelImage& image = harness.image();
+  CHECK(image.names == std::vector<std::string>{"nn_sine_of_x_0"});
+  CHECK(image.llvm_ir.find("define hidden i32 @nn_sine_of_x_0(") != std::string::npos);
+  CHECK(image.assembly.find("nn_sine_of_x_0:") != std::string::npos);
+  CHECK(image.cpu_features.substr(0, 8) == "x86-64-v");
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.elf.data(), sizeof(header));
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, image.elf.data() + header.e_phoff + i * sizeof(segment), sizeof(segment));
+    if (segment.p_type == PT_LOAD) CHECK((segment.p_flags & PF_W) == 0);
+    CHECK((segment.p_type != PT_LOAD || segment.p_offset % 4096 == segment.p_vaddr % 4096));
+  }
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, image.elf.data() + header.e_shoff + i * sizeof(section), sizeof(section));
+    CHECK(section.sh_type != SHT_RELA);
+    CHECK(section.sh_type != SHT_REL);
+  }
 }
 
 TEST_CASE("errors name what is wrong") {

@@ -33,15 +33,17 @@ KernelInterface KernelPlan::Interface() const {
 
 namespace {
 
-bool IsByValue(const KernelSpec& spec, size_t input) { return input < spec.by_value.size() && spec.by_value[input]; }
+bool IsByValue(const KernelSpec& spec, size_t input) {
+  return input < spec.by_value.size() && spec.by_value[input];
+}
 
 Status CheckSpec(const KernelSpec& spec) {
   // Emission recurses over inlined computations; a fused group is far smaller than this.
   constexpr size_t kMaxTensors = 2000;
   std::vector<te::Tensor> tensors = TensorsInOrder(spec.outputs);
   if (tensors.size() > kMaxTensors) {
-    return Status(StatusCode::kUnsupported, fmt::format("kernel {} has {} tensors; the limit is {}", spec.name,
-                                                        tensors.size(), kMaxTensors));
+    return Status(StatusCode::kUnsupported, fmt::format("kernel {} has {} tensors; the limit is {}",
+                                                        spec.name, tensors.size(), kMaxTensors));
   }
   if (spec.outputs.empty()) {
     return Status(StatusCode::kInternal, fmt::format("kernel {} has no outputs", spec.name));
@@ -49,18 +51,20 @@ Status CheckSpec(const KernelSpec& spec) {
   for (const te::Tensor& t : tensors) {
     for (const Dim& d : t->shape) {
       if (!d.ContainsAny()) continue;
-      return Status(StatusCode::kInternal, fmt::format("kernel {}: shape of {} contains an unknown dimension: {}",
-                                                       spec.name, t->name, ShapeToString(t->shape)));
+      return Status(StatusCode::kInternal,
+                    fmt::format("kernel {}: shape of {} contains an unknown dimension: {}",
+                                spec.name, t->name, ShapeToString(t->shape)));
     }
     if (!t->is_placeholder()) continue;
     size_t i = static_cast<size_t>(t->input_index);
     if (t->input_index < 0 || i >= spec.inputs.size() || spec.inputs[i] != t) {
-      return Status(StatusCode::kInternal,
-                    fmt::format("kernel {}: {} is read but is not input {}", spec.name, t->name, t->input_index));
+      return Status(StatusCode::kInternal, fmt::format("kernel {}: {} is read but is not input {}",
+                                                       spec.name, t->name, t->input_index));
     }
     if (IsByValue(spec, i) && t->rank() != 0) {
-      return Status(StatusCode::kInternal,
-                    fmt::format("kernel {}: input {} is by value but of rank {}", spec.name, i, t->rank()));
+      return Status(
+          StatusCode::kInternal,
+          fmt::format("kernel {}: input {} is by value but of rank {}", spec.name, i, t->rank()));
     }
   }
   return OkStatus();
@@ -124,7 +128,8 @@ Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module) 
   Value* scratch = field(2);
   int64_t next_scalar = 0;
   auto scalar = [&] {
-    return never_changes(b.CreateLoad(b.getInt64Ty(), At(b, b.getInt64Ty(), scalars, next_scalar++)));
+    return never_changes(
+        b.CreateLoad(b.getInt64Ty(), At(b, b.getInt64Ty(), scalars, next_scalar++)));
   };
   for (const Dim& symbol : plan.symbols) emitter.BindSymbol(symbol.symbol_id(), scalar());
   int64_t next_buffer = 0;
@@ -138,7 +143,8 @@ Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module) 
       continue;
     }
     bool overwritten = false;
-    for (const auto& [from, to] : in_place) overwritten = overwritten || from == static_cast<int>(i);
+    for (const auto& [from, to] : in_place)
+      overwritten = overwritten || from == static_cast<int>(i);
     emitter.BindBuffer(input, buffer(), /*constant=*/!overwritten);
   }
   for (size_t i = 0; i < spec.outputs.size(); ++i) {

@@ -1,4 +1,5 @@
-// One kernel: its plan (which loops or which contraction), and its function in LLVM IR. Tested by kernel_compiler_test.cc.
+// One kernel: its plan (which loops or which contraction), and its function in LLVM IR. Tested by
+// kernel_compiler_test.cc.
 #pragma once
 
 #include <memory>

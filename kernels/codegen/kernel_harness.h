@@ -1,4 +1,5 @@
-// For tests: compiles kernels, maps the image into this process, runs them, and compares with te::Evaluate.
+// For tests: compiles kernels, maps the image into this process, runs them, and compares with
+// te::Evaluate.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -47,15 +48,17 @@ inline HostTensor MakeTensor(DType dtype, std::vector<int64_t> shape) {
 }
 
 // Small values of either sign (unsigned: small), reproducible.
-inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t seed, double low = -4, double high = 4) {
+inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t seed,
+                               double low = -4, double high = 4) {
   HostTensor t = MakeTensor(dtype, std::move(shape));
   std::mt19937 random(seed);
   for (int64_t i = 0; i < t.size(); ++i) {
     double u = static_cast<double>(random()) / 4294967296.0;
     double v = low + (high - low) * u;
     if (!IsFloat(dtype) && !IsSignedInt(dtype)) v = std::abs(v);
-    te::Scalar s = IsFloat(dtype) ? te::FloatScalar(te::RoundToDType(v, dtype))
-                                  : te::ApplyCast(DType::kFloat64, dtype, te::FloatScalar(std::round(v)));
+    te::Scalar s = IsFloat(dtype)
+                       ? te::FloatScalar(te::RoundToDType(v, dtype))
+                       : te::ApplyCast(DType::kFloat64, dtype, te::FloatScalar(std::round(v)));
     if (dtype == DType::kBool) s = te::IntScalar(random() & 1);
     te::WriteElement(dtype, s, t.data.data() + i * DTypeBytes(dtype));
   }
@@ -75,9 +78,11 @@ class MappedImage {
     std::vector<Elf64_Phdr> segments(header.e_phnum);
     std::memcpy(segments.data(), elf.data() + header.e_phoff, sizeof(Elf64_Phdr) * header.e_phnum);
     for (const Elf64_Phdr& s : segments) {
-      if (s.p_type == PT_LOAD) size_ = std::max<size_t>(size_, (s.p_vaddr + s.p_memsz + 4095) / 4096 * 4096);
+      if (s.p_type == PT_LOAD)
+        size_ = std::max<size_t>(size_, (s.p_vaddr + s.p_memsz + 4095) / 4096 * 4096);
     }
-    base_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ = static_cast<char*>(
+        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     for (const Elf64_Phdr& s : segments) {
       if (s.p_type == PT_LOAD) std::memcpy(base_ + s.p_vaddr, elf.data() + s.p_offset, s.p_filesz);
     }
@@ -92,7 +97,9 @@ class MappedImage {
   ~MappedImage() { munmap(base_, size_); }
   MappedImage(const MappedImage&) = delete;
 
-  RelayvmKernelFn At(uint64_t address) const { return reinterpret_cast<RelayvmKernelFn>(base_ + address); }
+  RelayvmKernelFn At(uint64_t address) const {
+    return reinterpret_cast<RelayvmKernelFn>(base_ + address);
+  }
 
  private:
   char* base_ = nullptr;
@@ -141,10 +148,11 @@ class KernelHarness {
     mapped_ = std::make_unique<MappedImage>(image_.elf);
   }
 
-  // The outputs. The range of units is cut into pieces of `piece` units (0: one piece), run last to first.
-  // With `in_place` the outputs that may take an input's memory do.
-  std::vector<HostTensor> Run(size_t k, const std::vector<HostTensor>& inputs, const SymbolValues& symbols,
-                              uint32_t piece = 0, bool in_place = false) {
+  // The outputs. The range of units is cut into pieces of `piece` units (0: one piece), run last to
+  // first. With `in_place` the outputs that may take an input's memory do.
+  std::vector<HostTensor> Run(size_t k, const std::vector<HostTensor>& inputs,
+                              const SymbolValues& symbols, uint32_t piece = 0,
+                              bool in_place = false) {
     const Kernel& kernel = kernels_[k];
     const KernelInterface& interface = kernel.added.interface;
     auto value_of = [&](const Dim& d) { return *d.Evaluate(SymbolsOf(symbols)); };
@@ -170,8 +178,8 @@ class KernelHarness {
       const te::Tensor& t = kernel.spec.outputs[o];
       std::optional<size_t> shared;
       for (const auto& [from, to] : interface.in_place) {
-        bool is_free = std::find(memory_of_output.begin(), memory_of_output.end(), memory_of_input[from]) ==
-                       memory_of_output.end();
+        bool is_free = std::find(memory_of_output.begin(), memory_of_output.end(),
+                                 memory_of_input[from]) == memory_of_output.end();
         if (in_place && to == static_cast<int>(o) && is_free) shared = memory_of_input[from];
       }
       if (!shared) {
@@ -212,12 +220,14 @@ class KernelHarness {
   }
 
   // Random inputs; the kernel in one piece, in small pieces and in place, against the evaluator.
-  void Check(size_t k, const SymbolValues& symbols, double tolerance = 1e-5, double low = -4, double high = 4) {
+  void Check(size_t k, const SymbolValues& symbols, double tolerance = 1e-5, double low = -4,
+             double high = 4) {
     const KernelSpec& spec = kernels_[k].spec;
     std::vector<HostTensor> inputs;
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
       uint32_t seed = static_cast<uint32_t>(k * 100 + i + 1);
-      inputs.push_back(RandomTensor(spec.inputs[i]->dtype, ShapeOf(spec.inputs[i], symbols), seed, low, high));
+      inputs.push_back(
+          RandomTensor(spec.inputs[i]->dtype, ShapeOf(spec.inputs[i], symbols), seed, low, high));
     }
     std::vector<const HostTensor*> pointers;
     for (const HostTensor& t : inputs) pointers.push_back(&t);

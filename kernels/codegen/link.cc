@@ -27,8 +27,9 @@ class PrivateDirectory {
     if (error) base = "/tmp";
     std::string pattern = (base / "relayvm-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) {
-      return {StatusCode::kResourceExhausted,
-              fmt::format("cannot make a temporary directory {}: {}", pattern, std::strerror(errno))};
+      return {
+          StatusCode::kResourceExhausted,
+          fmt::format("cannot make a temporary directory {}: {}", pattern, std::strerror(errno))};
     }
     return std::unique_ptr<PrivateDirectory>(new PrivateDirectory(pattern));
   }
@@ -106,10 +107,21 @@ class Elf {
 
 Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects) {
   RELAYVM_ASSIGN_OR_RETURN(auto directory, PrivateDirectory::Make());
-  std::vector<std::string> args = {
-      "ld.lld",    "-shared",        "-nostdlib",         "--no-undefined",          "--no-dynamic-linker",
-      "-Bsymbolic", "--threads=1",   "--build-id=none",   "--hash-style=gnu",        "-zseparate-code",
-      "-znorelro", "-zrodynamic",    "-zmax-page-size=4096", "-znoexecstack",        "--discard-locals"};
+  std::vector<std::string> args = {"ld.lld",
+                                   "-shared",
+                                   "-nostdlib",
+                                   "--no-undefined",
+                                   "--no-dynamic-linker",
+                                   "-Bsymbolic",
+                                   "--threads=1",
+                                   "--build-id=none",
+                                   "--hash-style=gnu",
+                                   "-zseparate-code",
+                                   "-znorelro",
+                                   "-zrodynamic",
+                                   "-zmax-page-size=4096",
+                                   "-znoexecstack",
+                                   "--discard-locals"};
   for (size_t i = 0; i < objects.size(); ++i) {
     std::string path = directory->File(fmt::format("{}.o", i));
     RELAYVM_RETURN_IF_ERROR(WriteFile(path, objects[i]));
@@ -138,13 +150,16 @@ Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& obj
 
 Status CheckImage(const std::vector<uint8_t>& data) {
   Elf elf(data);
-  if (elf.segments.empty()) return Status(StatusCode::kInternal, "the kernel image has no segments");
+  if (elf.segments.empty())
+    return Status(StatusCode::kInternal, "the kernel image has no segments");
   for (const Elf64_Phdr& segment : elf.segments) {
     if (segment.p_type != PT_LOAD) continue;
-    if ((segment.p_flags & PF_W) != 0) return Status(StatusCode::kInternal, "the kernel image has a writable segment");
+    if ((segment.p_flags & PF_W) != 0)
+      return Status(StatusCode::kInternal, "the kernel image has a writable segment");
   }
   for (const Elf64_Shdr& section : elf.sections) {
-    bool relocations = section.sh_type == SHT_RELA || section.sh_type == SHT_REL || section.sh_type == 19 /* RELR */;
+    bool relocations = section.sh_type == SHT_RELA || section.sh_type == SHT_REL ||
+                       section.sh_type == 19 /* RELR */;
     if (relocations && section.sh_size != 0) {
       return Status(StatusCode::kInternal, "the kernel image has dynamic relocations");
     }
@@ -152,16 +167,19 @@ Status CheckImage(const std::vector<uint8_t>& data) {
   std::string undefined;
   for (uint32_t type : {uint32_t{SHT_DYNSYM}, uint32_t{SHT_SYMTAB}}) {
     elf.ForEachSymbol(type, [&](const Elf64_Sym& symbol, const std::string& name) {
-      if (symbol.st_shndx == SHN_UNDEF && !name.empty()) undefined += (undefined.empty() ? "" : ", ") + name;
+      if (symbol.st_shndx == SHN_UNDEF && !name.empty())
+        undefined += (undefined.empty() ? "" : ", ") + name;
     });
   }
   if (!undefined.empty()) {
-    return Status(StatusCode::kInternal, fmt::format("the kernel image has undefined symbols: {}", undefined));
+    return Status(StatusCode::kInternal,
+                  fmt::format("the kernel image has undefined symbols: {}", undefined));
   }
   return OkStatus();
 }
 
-Result<std::vector<uint64_t>> FindFunctions(const std::vector<uint8_t>& data, const std::vector<std::string>& names) {
+Result<std::vector<uint64_t>> FindFunctions(const std::vector<uint8_t>& data,
+                                            const std::vector<std::string>& names) {
   Elf elf(data);
   std::unordered_map<std::string, uint64_t> addresses;
   elf.ForEachSymbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, const std::string& name) {

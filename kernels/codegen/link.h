@@ -1,6 +1,6 @@
-// Links object files into the kernel image: a shared ELF object with read-only and executable segments only, without
-// dynamic relocations and undefined symbols, so that a loader maps it and jumps. Thread-safe (LLD runs under a lock).
-// Tested by kernel_compiler_test.cc.
+// Links object files into the kernel image: a shared ELF object with read-only and executable
+// segments only, without dynamic relocations and undefined symbols, so that a loader maps it and
+// jumps. Thread-safe (LLD runs under a lock). Tested by kernel_compiler_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& obj
 Status CheckImage(const std::vector<uint8_t>& elf);
 
 // The virtual address of each function of the image by name, in the order of `names`.
-Result<std::vector<uint64_t>> FindFunctions(const std::vector<uint8_t>& elf, const std::vector<std::string>& names);
+Result<std::vector<uint64_t>> FindFunctions(const std::vector<uint8_t>& elf,
+                                            const std::vector<std::string>& names);
 
 }  // namespace relayvm::codegen

@@ -42,13 +42,15 @@ void SubstituteAll(Graph& graph, LoopNest& nest,
   }
 }
 
-// --- Merging --------------------------------------------------------------------------------------
+// --- Merging ---
 
 // The coefficient of `axis` in sum n; 0 when absent.
 Dim CoefficientOf(const Node* n, const te::AxisNode* axis) {
   if (n->kind == NodeKind::kAxis) return Dim(n->axis == axis ? 1 : 0);
+  if (n->kind != NodeKind::kLinear) return Dim(0);
   for (size_t i = 0; i < n->operands.size(); ++i) {
-    if (n->operands[i]->kind == NodeKind::kAxis && n->operands[i]->axis == axis) return n->coefficients[i];
+    if (n->operands[i]->kind == NodeKind::kAxis && n->operands[i]->axis == axis)
+      return n->coefficients[i];
   }
   return Dim(0);
 }
@@ -118,7 +120,8 @@ const Node* MergeReduceAxes(Graph& graph, const Node* root) {
     }
     if (axes == n->axes) return nullptr;
     if (axes.empty()) {
-      // One element: the reduction is its body, but for the NaN that kMax and kMin ignore and the 0 and 1 of kAll and kAny.
+      // One element: the reduction is its body, but for the NaN that kMax and kMin ignore and the 0
+      // and 1 of kAll and kAny.
       if (n->reduce == te::ReduceKind::kSum || n->reduce == te::ReduceKind::kProd) return body;
       if (is_arg) return graph.Int(0, n->dtype);
       axes = {n->axes[0]};
@@ -127,7 +130,7 @@ const Node* MergeReduceAxes(Graph& graph, const Node* root) {
   });
 }
 
-// --- Splitting ------------------------------------------------------------------------------------
+// --- Splitting ---
 
 // An axis that is divided by d, where d divides its extent, becomes two: a = outer * d + inner.
 bool SplitOne(Graph& graph, LoopNest& nest) {
@@ -159,12 +162,12 @@ bool SplitOne(Graph& graph, LoopNest& nest) {
   return true;
 }
 
-// --- Vectors --------------------------------------------------------------------------------------
+// --- Vectors ---
 
 struct VectorScore {
-  int gathers = 0;      // loads that are not contiguous, and divisions of what varies
+  int gathers = 0;  // loads that are not contiguous, and divisions of what varies
   int contiguous = 0;
-  bool stores = true;   // all stores are contiguous
+  bool stores = true;  // all stores are contiguous
 };
 
 VectorScore ScoreOf(const LoopNest& nest, const te::AxisNode* axis) {
@@ -174,8 +177,8 @@ VectorScore ScoreOf(const LoopNest& nest, const te::AxisNode* axis) {
   }
   ForEachNode(RootsOf(nest), [&](const Node* n) {
     if (!n->DependsOn(axis)) return;
-    if (n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 && n->binary >= BinaryOp::kDivide &&
-        n->binary <= BinaryOp::kFloorMod) {
+    if (n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 &&
+        n->binary >= BinaryOp::kDivide && n->binary <= BinaryOp::kFloorMod) {
       score.gathers += 2;
     }
     if (n->kind != NodeKind::kLoad || n->operands.empty()) return;
@@ -236,7 +239,9 @@ void FindTransposed(LoopNest& nest) {
   const te::AxisNode* along = nullptr;
   std::vector<const Node*> loads;
   bool suits = true;
-  auto is_short = [](const te::AxisNode* axis) { return axis->extent.is_const() && axis->extent.value() < 8; };
+  auto is_short = [](const te::AxisNode* axis) {
+    return axis->extent.is_const() && axis->extent.value() < 8;
+  };
   ForEachNode(RootsOf(nest), [&](const Node* n) {
     if (n->kind == NodeKind::kReduce) suits = false;
     if (DTypeBytes(n->dtype) < 4 && n->kind == NodeKind::kLoad) suits = false;
@@ -267,9 +272,84 @@ void TransformNest(Graph& graph, LoopNest& nest) {
   FindTransposed(nest);
 }
 
+namespace {
+
+// The value of `axis` at which the comparison n changes; nullopt when n is not such a comparison.
+std::optional<Dim> CutOf(const Node* n, const te::AxisNode* axis) {
+  if (n->kind != NodeKind::kBinary || n->operands[0]->dtype != DType::kInt64 ||
+      n->dtype != DType::kBool) {
+    return std::nullopt;
+  }
+  // sign * axis + c < 0, or <=.
+  auto split = [&](const Node* side, Dim& coefficient, Dim& constant) {
+    coefficient = CoefficientOf(side, axis);
+    if (side->kind == NodeKind::kAxis) return side->axis == axis;
+    if (side->kind != NodeKind::kLinear) return false;
+    constant = side->dim;
+    return side->operands.size() == (coefficient.is_const(0) ? 0u : 1u);
+  };
+  Dim ca, a, cb, b;
+  if (!split(n->operands[0], ca, a) || !split(n->operands[1], cb, b)) return std::nullopt;
+  Dim coefficient = ca - cb;
+  if (!coefficient.is_const(1) && !coefficient.is_const(-1)) return std::nullopt;
+  Dim at = (b - a) * coefficient;  // axis == at: both sides are equal
+  bool rising = coefficient.is_const(1);
+  switch (n->binary) {
+    case BinaryOp::kLess:
+    case BinaryOp::kGreaterEqual:
+      return rising ? at : at + Dim(1);
+    case BinaryOp::kLessEqual:
+    case BinaryOp::kGreater:
+      return rising ? at + Dim(1) : at;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool AtLeast(const Dim& a, const Dim& b) {
+  auto low = (a - b).LowerBound();
+  return low && *low >= 0;
+}
+
+}  // namespace
+
+std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest) {
+  constexpr size_t kMaxCuts = 64;
+  const te::AxisNode* axis = nest.axes.back();
+  std::vector<Dim> cuts;
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (!n->DependsOn(axis)) return;
+    std::optional<Dim> cut = CutOf(n, axis);
+    if (!cut || !AtLeast(*cut, Dim(0)) || !AtLeast(axis->extent, *cut)) return;
+    if (cut->is_const(0) || *cut == axis->extent) return;
+    if (std::find(cuts.begin(), cuts.end(), *cut) == cuts.end()) cuts.push_back(*cut);
+  });
+  // Only cuts whose order is known for every value of the symbols.
+  std::vector<Dim> ordered;
+  for (const Dim& cut : cuts) {
+    size_t at = 0;
+    while (at < ordered.size() && AtLeast(cut, ordered[at])) ++at;
+    bool comparable = at == ordered.size() || AtLeast(ordered[at], cut);
+    if (comparable) ordered.insert(ordered.begin() + static_cast<ptrdiff_t>(at), cut);
+  }
+  if (ordered.empty() || ordered.size() > kMaxCuts) return {{Dim(0), axis->extent, nest}};
+  ordered.push_back(axis->extent);
+  std::vector<Segment> segments;
+  Dim start(0);
+  for (const Dim& end : ordered) {
+    Segment segment{start, end, nest};
+    const te::AxisNode* part = graph.NewAxis(axis->name, end - start);
+    segment.nest.axes.back() = part;
+    SubstituteAll(graph, segment.nest, {{axis, graph.Add(graph.Axis(part), graph.DimOf(start))}});
+    segments.push_back(std::move(segment));
+    start = end;
+  }
+  return segments;
+}
+
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written, const AxisList& unit_axes) {
-  // written = sum over unit axes + inner, and inner covers [0, size of a unit). The read is within the unit when it has the
-  // same unit part and the rest stays in that range.
+  // written = sum over unit axes + inner, and inner covers [0, size of a unit). The read is within
+  // the unit when it has the same unit part and the rest stays in that range.
   const Node* rest = read;
   const Node* inner = written;
   Dim unit_size;

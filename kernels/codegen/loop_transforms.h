@@ -1,4 +1,5 @@
-// Rewriting one loop nest: merging and splitting axes, choosing the one that runs as vectors. Tested by kernel_compiler_test.cc.
+// Rewriting one loop nest: merging and splitting axes, choosing the one that runs as vectors.
+// Tested by kernel_compiler_test.cc.
 #pragma once
 
 #include <vector>
@@ -15,11 +16,22 @@ inline bool IsContiguous(const Node* index, const te::AxisNode* axis) {
   return StrideOf(index, axis) == Stride::kOne;
 }
 
-// Merges reduce axes too. Afterwards the last axis of `nest` is the one to vectorise, if nest.vectorise.
+// Merges reduce axes too. Afterwards the last axis of `nest` is the one to vectorise, if
+// nest.vectorise.
 void TransformNest(Graph& graph, LoopNest& nest);
 
-// True when reading at flat index `read`, in any iteration of a unit, stays within what the unit writes at `written`, for a
-// unit whose elements are one contiguous range.
+// The nest for one range of its last axis, over an axis of its own that begins at 0.
+struct Segment {
+  Dim start, end;
+  LoopNest nest;
+};
+// Cuts the last axis where selects change sides (the parts of a concatenation, the edges of a
+// padding), so that within each segment they are decided. One segment with the nest itself when
+// there is nothing to cut.
+std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest);
+
+// True when reading at flat index `read`, in any iteration of a unit, stays within what the unit
+// writes at `written`, for a unit whose elements are one contiguous range.
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written,
                   const std::vector<const te::AxisNode*>& unit_axes);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/loop_transforms.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -87,8 +88,19 @@ class LoopEmitter {
       first = Mul(b_, block, plan_.block);
       end = Min(b_, end, Add(b_, first, plan_.block));
     }
-    if (nest.vectorise && level + 1 == nest.axes.size()) return EmitVectors(nest, axis, first, end);
-    if (!nest.transposed.empty() && level + 2 == nest.axes.size()) first = EmitTiles(nest, first, end);
+    if (nest.vectorise && level + 1 == nest.axes.size()) {
+      if (!nest.transposed.empty()) return EmitVectors(nest, axis, first, end);
+      for (const Segment& segment : SegmentsOf(plan_.graph, nest)) {
+        Value* start = emitter_.EmitDim(segment.start);
+        Value* from = Max(b_, first, start);
+        Value* to = Max(b_, from, Min(b_, end, emitter_.EmitDim(segment.end)));
+        EmitVectors(segment.nest, segment.nest.axes.back(), Sub(b_, from, start),
+                    Sub(b_, to, start));
+      }
+      return;
+    }
+    if (!nest.transposed.empty() && level + 2 == nest.axes.size())
+      first = EmitTiles(nest, first, end);
     For(b_, first, end, 1, axis->name, [&](Value* i) {
       emitter_.OpenScope();
       emitter_.BindAxis(axis, i);
@@ -102,7 +114,8 @@ class LoopEmitter {
     const te::AxisNode* along = nest.axes[nest.axes.size() - 2];
     const te::AxisNode* axis = nest.axes.back();
     unsigned lanes = 16;
-    for (const LoopStore& store : nest.stores) lanes = std::min(lanes, emitter_.LanesFor(store.value));
+    for (const LoopStore& store : nest.stores)
+      lanes = std::min(lanes, emitter_.LanesFor(store.value));
     Value* extent = emitter_.EmitDim(axis->extent);
     auto whole = [&](Value* from, Value* to) {
       return Add(b_, from, b_.CreateAnd(b_.CreateSub(to, from), b_.getInt64(~uint64_t{lanes - 1})));
@@ -110,8 +123,9 @@ class LoopEmitter {
     Value* limit = whole(first, end);
     Value* vector_limit = whole(I64(b_, 0), extent);
     For(b_, first, limit, lanes, along->name, [&](Value* a) {
-      For(b_, I64(b_, 0), vector_limit, lanes, axis->name,
-          [&](Value* v) { EmitTile(nest, along, a, {axis, v, lanes, nullptr}); });
+      For(b_, I64(b_, 0), vector_limit, lanes, axis->name, [&](Value* v) {
+        EmitTile(nest, along, a, {axis, v, lanes, nullptr});
+      });
       if (emitter_.ops().traits().masks) {
         For(b_, vector_limit, extent, lanes, axis->name, [&](Value* v) {
           EmitTile(nest, along, a, {axis, v, lanes, MaskBelow(b_, b_.CreateSub(extent, v), lanes)});
@@ -131,10 +145,12 @@ class LoopEmitter {
     return limit;
   }
 
-  void EmitTile(const LoopNest& nest, const te::AxisNode* along, Value* first, const VectorAxis& axis) {
+  void EmitTile(const LoopNest& nest, const te::AxisNode* along, Value* first,
+                const VectorAxis& axis) {
     emitter_.OpenScope();
     std::vector<std::vector<Value*>> tiles;
-    for (const Node* load : nest.transposed) tiles.push_back(emitter_.LoadTransposed(load, along, first, axis));
+    for (const Node* load : nest.transposed)
+      tiles.push_back(emitter_.LoadTransposed(load, along, first, axis));
     for (unsigned i = 0; i < axis.lanes; ++i) {
       emitter_.OpenScope();
       emitter_.BindAxis(along, Add(b_, first, static_cast<int64_t>(i)));
@@ -157,7 +173,8 @@ class LoopEmitter {
   void EmitVector(const LoopNest& nest, const VectorAxis& axis) {
     emitter_.OpenScope();
     std::vector<Value*> values;
-    for (const LoopStore& store : nest.stores) values.push_back(emitter_.EmitNodeVector(store.value, axis));
+    for (const LoopStore& store : nest.stores)
+      values.push_back(emitter_.EmitNodeVector(store.value, axis));
     for (size_t i = 0; i < values.size(); ++i) {
       emitter_.StoreAt(nest.stores[i].target, nest.stores[i].index, values[i], &axis);
     }
@@ -171,21 +188,25 @@ class LoopEmitter {
     for (const LoopStore& store : nest.stores) {
       lanes = std::min(lanes, emitter_.LanesFor(store.value));
       cost += store.value->cost;
-      ForEachNode({store.value}, [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
+      ForEachNode({store.value},
+                  [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
     }
     bool masks = emitter_.ops().traits().masks;
     bool is_const = axis->extent.is_const();
     int64_t extent = is_const ? axis->extent.value() : 0;
-    while (is_const && lanes > 2 && (masks ? static_cast<int64_t>(lanes / 2) >= extent
-                                           : static_cast<int64_t>(lanes) > extent)) {
+    while (is_const && lanes > 2 &&
+           (masks ? static_cast<int64_t>(lanes / 2) >= extent
+                  : static_cast<int64_t>(lanes) > extent)) {
       lanes /= 2;
     }
-    // Several vectors at once: for a reduction independent chains of additions, for cheap bodies fewer turns.
+    // Several vectors at once: for a reduction independent chains of additions, for cheap bodies
+    // fewer turns.
     unsigned wide = reduces ? 4 : (cost <= 8 ? 2 : 1);
     while (is_const && wide > 1 && static_cast<int64_t>(wide * lanes) > extent) wide /= 2;
 
     auto whole = [&](unsigned unit) {
-      return Add(b_, first, b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~uint64_t{unit - 1})));
+      return Add(b_, first,
+                 b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~uint64_t{unit - 1})));
     };
     Value* done = first;
     for (unsigned ways = wide;; ways = 1) {
@@ -218,10 +239,11 @@ class LoopEmitter {
 
 }  // namespace
 
-void EmitLoops(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder, Value* begin, Value* end,
-               Value* scratch) {
+void EmitLoops(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder, Value* begin,
+               Value* end, Value* scratch) {
   for (const LoopPlan::Scratch& s : plan.scratch) {
-    emitter.BindBuffer(s.tensor, At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));
+    emitter.BindBuffer(s.tensor,
+                       At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));
   }
   LoopEmitter(plan, emitter, builder).Run(begin, end);
 }

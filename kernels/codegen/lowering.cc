@@ -1,4 +1,5 @@
-// te expressions to graph nodes: inlining, with one environment for each (tensor, indices) it is inlined at.
+// te expressions to graph nodes: inlining, with one environment for each (tensor, indices) it is
+// inlined at.
 #include "kernels/codegen/graph.h"
 
 namespace relayvm::codegen {
@@ -18,34 +19,43 @@ const Node* Lowering::LowerIn(const te::ExprNode& e, Environment& env) {
 const Node* Lowering::LowerNew(const te::ExprNode& e, Environment& env) {
   auto operand = [&](size_t i) { return LowerIn(*e.operands[i], env); };
   switch (e.kind) {
-    case ExprKind::kIntImm: return graph_.Int(e.int_value, e.dtype);
-    case ExprKind::kFloatImm: return graph_.Float(e.float_value, e.dtype);
+    case ExprKind::kIntImm:
+      return graph_.Int(e.int_value, e.dtype);
+    case ExprKind::kFloatImm:
+      return graph_.Float(e.float_value, e.dtype);
     case ExprKind::kAxis: {
       auto it = env.axes.find(e.axis.get());
       return it != env.axes.end() ? it->second : graph_.Axis(e.axis.get());
     }
-    case ExprKind::kDim: return graph_.DimOf(e.dim);
-    case ExprKind::kLoad: return LowerLoad(e, env);
-    case ExprKind::kUnary: return graph_.Unary(e.unary, operand(0));
+    case ExprKind::kDim:
+      return graph_.DimOf(e.dim);
+    case ExprKind::kLoad:
+      return LowerLoad(e, env);
+    case ExprKind::kUnary:
+      return graph_.Unary(e.unary, operand(0));
     case ExprKind::kBinary: {
       const Node* a = operand(0);
       return graph_.Binary(e.binary, a, operand(1));
     }
-    case ExprKind::kCast: return graph_.Cast(operand(0), e.dtype);
-    case ExprKind::kReinterpret: return graph_.Reinterpret(operand(0), e.dtype);
+    case ExprKind::kCast:
+      return graph_.Cast(operand(0), e.dtype);
+    case ExprKind::kReinterpret:
+      return graph_.Reinterpret(operand(0), e.dtype);
     case ExprKind::kSelect: {
       const Node* condition = operand(0);
       if (condition->kind == NodeKind::kInt) return operand(condition->int_value != 0 ? 1 : 2);
       const Node* if_true = operand(1);
       return graph_.Select(condition, if_true, operand(2));
     }
-    case ExprKind::kReduce: return LowerReduce(e, env);
+    case ExprKind::kReduce:
+      return LowerReduce(e, env);
   }
   return nullptr;
 }
 
 const Node* Lowering::LowerReduce(const te::ExprNode& e, Environment& env) {
-  // A reduction that is inlined more than once needs axes of its own each time: one may stand inside the other.
+  // A reduction that is inlined more than once needs axes of its own each time: one may stand
+  // inside the other.
   std::vector<const te::AxisNode*> axes;
   for (const te::Axis& axis : e.axes) {
     const te::AxisNode* own = axis.get();

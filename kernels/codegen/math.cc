@@ -1,5 +1,6 @@
-// Each function computes all of its cases and selects; only arguments of sin, cos and tan beyond 2^20 take a branch.
-// float32 has versions of its own for the functions that models spend time in; the others compute in double.
+// Each function computes all of its cases and selects; only arguments of sin, cos and tan beyond
+// 2^20 take a branch. float32 has versions of its own for the functions that models spend time in;
+// the others compute in double.
 #include "kernels/codegen/math.h"
 
 #include <llvm/IR/Function.h>
@@ -26,7 +27,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class Math {
  public:
   Math(llvm::IRBuilderBase& b, llvm::Type* type)
-      : b_(b), type_(type), is64_(type->getScalarType()->isDoubleTy()), bits_(is64_ ? 64 : 32), mantissa_(is64_ ? 52 : 23) {
+      : b_(b),
+        type_(type),
+        is64_(type->getScalarType()->isDoubleTy()),
+        bits_(is64_ ? 64 : 32),
+        mantissa_(is64_ ? 52 : 23) {
     int_ = llvm::Type::getIntNTy(b.getContext(), static_cast<unsigned>(bits_));
     if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
       int_ = llvm::FixedVectorType::get(int_, vector->getNumElements());
@@ -74,9 +79,12 @@ class Math {
     return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type_}, {x, y, z});
   }
   Value* Neg(Value* x) { return b_.CreateFNeg(x); }
+  Value* Clamp(Value* x, double last);  // to [-last, last]; NaN stays
   Value* Abs(Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   Value* Sqrt(Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x); }
-  Value* CopySign(Value* x, Value* sign) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, sign); }
+  Value* CopySign(Value* x, Value* sign) {
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, sign);
+  }
   Value* If(Value* condition, Value* x, Value* y) { return b_.CreateSelect(condition, x, y); }
   Value* Less(Value* x, Value* y) { return b_.CreateFCmpOLT(x, y); }
   Value* Greater(Value* x, Value* y) { return b_.CreateFCmpOGT(x, y); }
@@ -95,7 +103,9 @@ class Math {
   // Adding this rounds |x| < 2^22 (2^51) to an integer, and leaves the integer in the low bits.
   double Rounder() const { return is64_ ? 0x1.8p52 : 0x1.8p23; }
   // 2^n for n in the range of normal numbers.
-  Value* PowerOfTwo(Value* n) { return FromBits(b_.CreateShl(b_.CreateAdd(n, I(is64_ ? 1023 : 127)), I(mantissa_))); }
+  Value* PowerOfTwo(Value* n) {
+    return FromBits(b_.CreateShl(b_.CreateAdd(n, I(is64_ ? 1023 : 127)), I(mantissa_)));
+  }
 
   // x * y exactly, as a sum. Without an FMA: Veltkamp and Dekker.
   Pair TwoProduct(Value* x, Value* y) {
@@ -157,7 +167,7 @@ class Math {
   TargetTraits traits_;
 };
 
-// --- Exponential and logarithm --------------------------------------------------------------------
+// --- Exponential and logarithm ---
 
 // ln(2) in two parts, of which the first has zeros at its end so that n * hi is exact.
 constexpr double kLn2Hi64 = 0x1.62e42feep-1, kLn2Lo64 = 0x1.a39ef35793c76p-33;
@@ -197,7 +207,8 @@ Math::Exponent Math::Decompose(Value* x) {
   return {b_.CreateSIToFP(b_.CreateAdd(k, bias), type_), Sub(m, C(1))};
 }
 
-// log(1 + f) + k * (hi + lo), after FreeBSD's e_log.c: s = f/(2 + f), log(1 + f) = f - (f^2/2 - s*(f^2/2 + R(s^2))).
+// log(1 + f) + k * (hi + lo), after FreeBSD's e_log.c: s = f/(2 + f), log(1 + f) = f - (f^2/2 -
+// s*(f^2/2 + R(s^2))).
 Value* Math::LogOfDecomposed(const Exponent& e, Value* hi, Value* lo) {
   Value* s = Div(e.f, Add(C(2), e.f));
   Value* z = Mul(s, s);
@@ -216,7 +227,8 @@ Value* Math::LogSpecial(Value* x, Value* result) {
 
 Value* Math::Log(Value* x) {
   Exponent e = Decompose(x);
-  return LogSpecial(x, LogOfDecomposed(e, C(is64_ ? kLn2Hi64 : kLn2Hi32), C(is64_ ? kLn2Lo64 : kLn2Lo32)));
+  return LogSpecial(
+      x, LogOfDecomposed(e, C(is64_ ? kLn2Hi64 : kLn2Hi32), C(is64_ ? kLn2Lo64 : kLn2Lo32)));
 }
 
 Value* Math::Log2(Value* x) {
@@ -241,7 +253,7 @@ Value* Math::Log1p(Value* x) {
   return Add(Log(u), lost);
 }
 
-// --- Sigmoid, tanh, erf ---------------------------------------------------------------------------
+// --- Sigmoid, tanh, erf ---
 
 Value* Math::Sigmoid(Value* x) {
   Value* e = Exp(Neg(Abs(x)));
@@ -249,45 +261,70 @@ Value* Math::Sigmoid(Value* x) {
   return If(Less(x, C(0)), Mul(e, r), r);
 }
 
+Value* Math::Clamp(Value* x, double last) {
+  x = If(Greater(x, C(last)), C(last), x);
+  return If(Less(x, C(-last)), C(-last), x);
+}
+
 Value* Math::Tanh(Value* x) {
+  if (!is64_) {
+    Value* clamped = Clamp(x, 9.02);
+    Value* square = Mul(clamped, clamped);
+    return Clamp(Div(Mul(clamped, Poly(square, kTanhP32)), Poly(square, kTanhQ32)), 1);
+  }
   Value* a = Abs(x);
   Value* z = Mul(x, x);
-  Value* small = MulAdd(Mul(x, z), is64_ ? Poly(z, kTanh64) : Poly(z, kTanh32), x);
+  Value* small = MulAdd(Mul(x, z), Poly(z, kTanh64), x);
   Value* large = Sub(C(1), Div(C(2), Add(Exp(Add(a, a)), C(1))));
   return If(Less(a, C(0.625)), small, CopySign(large, x));
 }
 
 Value* Math::Erf(Value* x) {
+  if (!is64_) {
+    Value* clamped = Clamp(x, 3.95);
+    Value* square = Mul(clamped, clamped);
+    return Clamp(Div(Mul(clamped, Poly(square, kErfP32)), Poly(square, kErfQ32)), 1);
+  }
   Value* a = Abs(x);
   Value* z = Mul(x, x);
-  Value* small = MulAdd(x, is64_ ? Poly(z, kErf64) : Poly(z, kErf32), x);
-  // 1 - erfc, erfc by its logarithm; past the end erf is 1 to the last bit.
-  double last = is64_ ? 6 : 4;
-  Value* clamped = If(Greater(a, C(last)), C(last), a);
-  Value* log_erfc = nullptr;
-  if (is64_) {
-    log_erfc = Poly(Mul(Sub(clamped, C(3.5)), C(0.4)), kErfc64);
-  } else {
-    log_erfc = Poly(clamped, kErfc32);
-  }
+  Value* small = MulAdd(x, Poly(z, kErf64), x);
+  // 1 - erfc, erfc by its logarithm; past 6 erf is 1 to the last bit.
+  Value* clamped = If(Greater(a, C(6)), C(6), a);
+  Value* log_erfc = Poly(Mul(Sub(clamped, C(3.5)), C(0.4)), kErfc64);
   Value* large = CopySign(Sub(C(1), Exp(log_erfc)), x);
-  Value* result = If(Less(a, C(is64_ ? 1 : 0.925)), small, large);
+  Value* result = If(Less(a, C(1)), small, large);
   return If(b_.CreateFCmpUNO(x, x), x, result);
 }
 
-// --- Sine, cosine, tangent ------------------------------------------------------------------------
+// --- Sine, cosine, tangent ---
 
 // 2/pi to 1344 bits after the point, most significant word first; enough for any double.
-constexpr uint64_t kTwoOverPi[] = {
-    0,
-    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
-    0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
-    0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
-    0xa9e391615ee61b08};
+constexpr uint64_t kTwoOverPi[] = {0,
+                                   0xa2f9836e4e441529,
+                                   0xfc2757d1f534ddc0,
+                                   0xdb6295993c439041,
+                                   0xfe5163abdebbc561,
+                                   0xb7246e3a424dd2e0,
+                                   0x06492eea09d1921c,
+                                   0xfe1deb1cb129a73e,
+                                   0xe88235f52ebb4484,
+                                   0xe99c7026b45f7e41,
+                                   0x3991d639835339f4,
+                                   0x9c845f8bbdf9283b,
+                                   0x1ff897ffde05980f,
+                                   0xef2f118b5a0a6d1f,
+                                   0x6d367ecf27cb09b7,
+                                   0x4f463f669e5fea2d,
+                                   0x7527bac7ebe5f17b,
+                                   0x3d0739f78a5292ea,
+                                   0x6bfb5fb11f8d5d08,
+                                   0x56033046fc7b6bab,
+                                   0xf0cfbc209af4361d,
+                                   0xa9e391615ee61b08};
 
-// Payne and Hanek: of x * 2/pi only the bits around the point matter, which are the product of the 53-bit mantissa with a
-// window of 2/pi. Scalar, in a function of its own: {remainder, quadrant} of |x|.
+// Payne and Hanek: of x * 2/pi only the bits around the point matter, which are the product of the
+// 53-bit mantissa with a window of 2/pi. Scalar, in a function of its own: {remainder, quadrant} of
+// |x|.
 llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
   llvm::Function* parent = outer.GetInsertBlock()->getParent();
   llvm::LLVMContext& context = outer.getContext();
@@ -295,11 +332,14 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
   return GetOrDefineHelper(
-      parent, "trig_reduce_large", {f64, pointer, pointer}, [&](llvm::IRBuilderBase& b, llvm::Function* function) {
+      parent, "trig_reduce_large", {f64, pointer, pointer},
+      [&](llvm::IRBuilderBase& b, llvm::Function* function) {
         llvm::Module* module = function->getParent();
-        llvm::Constant* table_data = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(kTwoOverPi));
-        auto* table = new llvm::GlobalVariable(*module, table_data->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                               table_data, "two_over_pi");
+        llvm::Constant* table_data =
+            llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(kTwoOverPi));
+        auto* table =
+            new llvm::GlobalVariable(*module, table_data->getType(), true,
+                                     llvm::GlobalValue::PrivateLinkage, table_data, "two_over_pi");
         Value* x = function->getArg(0);
         Value* bits = b.CreateBitCast(x, i64);
         Value* biased = b.CreateAnd(b.CreateLShr(bits, 52), b.getInt64(2047));
@@ -307,7 +347,8 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
                                      b.getInt64(uint64_t{1} << 52));
         // x = mantissa * 2^e. Bits of 2/pi above position e - 2 make multiples of 4 and drop out.
         Value* e = b.CreateSub(biased, b.getInt64(1075));
-        // The window starts at bit `start` of the table, whose first word is 64 zero bits of the integer part.
+        // The window starts at bit `start` of the table, whose first word is 64 zero bits of the
+        // integer part.
         Value* start = b.CreateAdd(e, b.getInt64(64 - 2));
         start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, start, b.getInt64(0));
         start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, b.getInt64(64 * 17));
@@ -322,7 +363,8 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
           };
           Value* high = b.CreateShl(load(i), shift);
           // The next word's top bits; a shift by 64 in two steps.
-          Value* low = b.CreateLShr(b.CreateLShr(load(i + 1), 1), b.CreateSub(b.getInt64(63), shift));
+          Value* low =
+              b.CreateLShr(b.CreateLShr(load(i + 1), 1), b.CreateSub(b.getInt64(63), shift));
           Value* joined = b.CreateZExt(b.CreateOr(high, low), wide);
           window = b.CreateOr(window, b.CreateShl(joined, 64 * (3 - i)));
         }
@@ -330,8 +372,11 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
         Value* product = b.CreateMul(window, b.CreateZExt(mantissa, wide));
         Value* quadrant = b.CreateTrunc(b.CreateLShr(product, 254), i64);
         Value* fraction = b.CreateShl(product, 2);
-        // Nearest: a fraction of a half or more belongs to the next quadrant, with a negative remainder.
-        quadrant = b.CreateAdd(quadrant, b.CreateZExt(b.CreateICmpSLT(fraction, llvm::ConstantInt::get(wide, 0)), i64));
+        // Nearest: a fraction of a half or more belongs to the next quadrant, with a negative
+        // remainder.
+        quadrant = b.CreateAdd(
+            quadrant,
+            b.CreateZExt(b.CreateICmpSLT(fraction, llvm::ConstantInt::get(wide, 0)), i64));
         Value* top = b.CreateTrunc(b.CreateAShr(fraction, 192), i64);
         Value* next = b.CreateTrunc(b.CreateLShr(fraction, 128), i64);
         Value* hi = b.CreateFMul(b.CreateSIToFP(top, f64), llvm::ConstantFP::get(f64, 0x1p-64));
@@ -360,7 +405,8 @@ void Math::ReduceLarge(Value* x, Value*& r, Value*& quadrant) {
   b_.SetInsertPoint(slow);
   Value* slow_r = r;
   Value* slow_q = quadrant;
-  // |x| is reduced; sine takes its sign from the caller's use of r, so both follow the sign of x here.
+  // |x| is reduced; sine takes its sign from the caller's use of r, so both follow the sign of x
+  // here.
   unsigned lanes = vector != nullptr ? vector->getNumElements() : 1;
   for (unsigned i = 0; i < lanes; ++i) {
     Value* element = vector != nullptr ? b_.CreateExtractElement(x, uint64_t{i}) : x;
@@ -397,7 +443,8 @@ void Math::ReduceLarge(Value* x, Value*& r, Value*& quadrant) {
 
 // Cody and Waite with pi/2 in three parts of 33 bits: n < 2^20 multiplies the first two exactly.
 Math::Reduced Math::ReduceTrig(Value* x) {
-  constexpr double kPart1 = 0x1.921fb544p+0, kPart2 = 0x1.0b4611a6p-34, kPart3 = 0x1.3198a2e037073p-69;
+  constexpr double kPart1 = 0x1.921fb544p+0, kPart2 = 0x1.0b4611a6p-34,
+                   kPart3 = 0x1.3198a2e037073p-69;
   // Large arguments go another way; what they give here must only not be a trap.
   Value* shifted = MulAdd(x, C(M_2_PI), C(Rounder()));
   Value* quadrant = b_.CreateSub(Bits(shifted), Bits(C(Rounder())));
@@ -417,7 +464,8 @@ Value* Math::SinCosTan(UnaryOp op, Value* x) {
   Reduced a = ReduceTrig(x);
   Value* z = Mul(a.r, a.r);
   // sin(r + tail) = sin(r) + tail*cos(r), cos(r + tail) = cos(r) - tail*sin(r), to first order.
-  Value* sine = Add(a.r, MulAdd(Mul(a.r, z), Poly(z, kSin64), Mul(a.tail, MulAdd(z, C(-0.5), C(1)))));
+  Value* sine =
+      Add(a.r, MulAdd(Mul(a.r, z), Poly(z, kSin64), Mul(a.tail, MulAdd(z, C(-0.5), C(1)))));
   Value* half = Mul(z, C(0.5));
   Value* w = Sub(C(1), half);
   Value* correction = Sub(Sub(C(1), w), half);
@@ -437,7 +485,7 @@ Value* Math::SinCosTan(UnaryOp op, Value* x) {
   return If(Less(Abs(x), C(kInfinity)), result, NaN());
 }
 
-// --- Inverse trigonometric functions --------------------------------------------------------------
+// --- Inverse trigonometric functions ---
 
 constexpr double kPio2Lo = 0x1.1a62633145c07p-54;  // pi/2 - M_PI_2
 
@@ -496,7 +544,7 @@ Value* Math::Acos(Value* x) {
   return If(large, If(Less(x, C(0)), negative, twice), near);
 }
 
-// --- Hyperbolic functions -------------------------------------------------------------------------
+// --- Hyperbolic functions ---
 
 Value* Math::Sinh(Value* x) {
   Value* a = Abs(x);
@@ -542,10 +590,10 @@ Value* Math::Atanh(Value* x) {
   return If(Greater(a, C(1)), NaN(), CopySign(result, x));
 }
 
-// --- Power ----------------------------------------------------------------------------------------
+// --- Power ---
 
-// log(x) for positive finite x to some 65 bits: log(1 + f) = 2s + s^3 (2/3 + s^2 P(s^2)) with s = f/(2 + f), where all but
-// P is done in pairs.
+// log(x) for positive finite x to some 65 bits: log(1 + f) = 2s + s^3 (2/3 + s^2 P(s^2)) with s =
+// f/(2 + f), where all but P is done in pairs.
 Math::Pair Math::LogPair(Value* x) {
   Exponent e = Decompose(x);
   Pair denominator = TwoSum(C(2), e.f);
@@ -573,7 +621,8 @@ Value* Math::Power(Value* x, Value* y, bool single) {
   } else {
     log = LogPair(safe);
   }
-  log.hi = If(ordinary, log.hi, If(Equal(base, C(0)), C(-kInfinity), base));  // infinity and NaN stay
+  log.hi =
+      If(ordinary, log.hi, If(Equal(base, C(0)), C(-kInfinity), base));  // infinity and NaN stay
   Value* result = nullptr;
   if (single) {
     result = Exp(Mul(y, log.hi));
@@ -588,24 +637,28 @@ Value* Math::Power(Value* x, Value* y, bool single) {
   auto floor = [&](Value* v) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, v); };
   Value* is_integer = Equal(floor(y), y);
   Value* half = Mul(y, C(0.5));
-  Value* is_odd = b_.CreateAnd(b_.CreateAnd(is_integer, b_.CreateFCmpONE(floor(half), half)), Less(Abs(y), C(0x1p53)));
+  Value* is_odd = b_.CreateAnd(b_.CreateAnd(is_integer, b_.CreateFCmpONE(floor(half), half)),
+                               Less(Abs(y), C(0x1p53)));
   Value* negative = b_.CreateICmpSLT(Bits(x), I(0));
   result = If(b_.CreateAnd(negative, is_odd), Neg(result), result);
-  Value* no_root = b_.CreateAnd(b_.CreateAnd(Less(x, C(0)), Less(base, C(kInfinity))), b_.CreateNot(is_integer));
+  Value* no_root =
+      b_.CreateAnd(b_.CreateAnd(Less(x, C(0)), Less(base, C(kInfinity))), b_.CreateNot(is_integer));
   result = If(no_root, NaN(), result);
   Value* one = b_.CreateOr(Equal(y, C(0)), Equal(x, C(1)));
   one = b_.CreateOr(one, b_.CreateAnd(Equal(base, C(1)), Equal(Abs(y), C(kInfinity))));
   return If(one, C(1), result);
 }
 
-// --- Remainder ------------------------------------------------------------------------------------
+// --- Remainder ---
 
-// Each turn takes off q * y with q the truncated quotient: the product is exact as a pair, and so is the difference. The quotient
-// may round up by one unit, which shows as a negative difference and is put right.
+// Each turn takes off q * y with q the truncated quotient: the product is exact as a pair, and so
+// is the difference. The quotient may round up by one unit, which shows as a negative difference
+// and is put right.
 Value* Math::Fmod(Value* x, Value* y) {
   Value* a = Abs(x);
   Value* d = Abs(y);
-  Value* valid = b_.CreateAnd(b_.CreateAnd(Less(a, C(kInfinity)), Greater(d, C(0))), b_.CreateFCmpORD(x, y));
+  Value* valid =
+      b_.CreateAnd(b_.CreateAnd(Less(a, C(kInfinity)), Greater(d, C(0))), b_.CreateFCmpORD(x, y));
   Value* first = If(b_.CreateAnd(valid, Less(d, C(kInfinity))), a, C(0));
   Value* by = If(Equal(d, C(0)), C(1), d);
   llvm::Function* function = b_.GetInsertBlock()->getParent();
@@ -616,7 +669,8 @@ Value* Math::Fmod(Value* x, Value* y) {
   b_.SetInsertPoint(loop);
   llvm::PHINode* r = b_.CreatePHI(type_, 2);
   r->addIncoming(first, before);
-  // The divisor is scaled so that the quotient fits 50 bits; halving an exponent at a time would take a thousand turns.
+  // The divisor is scaled so that the quotient fits 50 bits; halving an exponent at a time would
+  // take a thousand turns.
   Value* exponent_mask = I(is64_ ? 0x7ff0000000000000 : 0x7f800000);
   Value* r_exponent = b_.CreateAnd(Bits(r), exponent_mask);
   Value* d_exponent = b_.CreateAnd(Bits(by), exponent_mask);
@@ -642,7 +696,7 @@ Value* Math::Fmod(Value* x, Value* y) {
   return If(valid, CopySign(result, x), NaN());
 }
 
-// --- Dispatch -------------------------------------------------------------------------------------
+// --- Dispatch ---
 
 llvm::Type* DoubleLike(llvm::IRBuilderBase& b, llvm::Type* type) {
   llvm::Type* f64 = b.getDoubleTy();
@@ -654,38 +708,56 @@ llvm::Type* DoubleLike(llvm::IRBuilderBase& b, llvm::Type* type) {
 
 Value* EmitIn(Math math, UnaryOp op, Value* x) {
   switch (op) {
-    case UnaryOp::kExp: return math.Exp(x);
-    case UnaryOp::kLog: return math.Log(x);
-    case UnaryOp::kLog2: return math.Log2(x);
-    case UnaryOp::kLog10: return math.Log10(x);
-    case UnaryOp::kSigmoid: return math.Sigmoid(x);
-    case UnaryOp::kTanh: return math.Tanh(x);
-    case UnaryOp::kErf: return math.Erf(x);
+    case UnaryOp::kExp:
+      return math.Exp(x);
+    case UnaryOp::kLog:
+      return math.Log(x);
+    case UnaryOp::kLog2:
+      return math.Log2(x);
+    case UnaryOp::kLog10:
+      return math.Log10(x);
+    case UnaryOp::kSigmoid:
+      return math.Sigmoid(x);
+    case UnaryOp::kTanh:
+      return math.Tanh(x);
+    case UnaryOp::kErf:
+      return math.Erf(x);
     case UnaryOp::kSin:
     case UnaryOp::kCos:
-    case UnaryOp::kTan: return math.SinCosTan(op, x);
-    case UnaryOp::kAsin: return math.Asin(x);
-    case UnaryOp::kAcos: return math.Acos(x);
-    case UnaryOp::kAtan: return math.Atan(x);
-    case UnaryOp::kSinh: return math.Sinh(x);
-    case UnaryOp::kCosh: return math.Cosh(x);
-    case UnaryOp::kAsinh: return math.Asinh(x);
-    case UnaryOp::kAcosh: return math.Acosh(x);
-    case UnaryOp::kAtanh: return math.Atanh(x);
-    default: return x;
+    case UnaryOp::kTan:
+      return math.SinCosTan(op, x);
+    case UnaryOp::kAsin:
+      return math.Asin(x);
+    case UnaryOp::kAcos:
+      return math.Acos(x);
+    case UnaryOp::kAtan:
+      return math.Atan(x);
+    case UnaryOp::kSinh:
+      return math.Sinh(x);
+    case UnaryOp::kCosh:
+      return math.Cosh(x);
+    case UnaryOp::kAsinh:
+      return math.Asinh(x);
+    case UnaryOp::kAcosh:
+      return math.Acosh(x);
+    case UnaryOp::kAtanh:
+      return math.Atanh(x);
+    default:
+      return x;
   }
 }
 
 bool HasFloatVersion(UnaryOp op) {
-  return op == UnaryOp::kExp || op == UnaryOp::kLog || op == UnaryOp::kSigmoid || op == UnaryOp::kTanh ||
-         op == UnaryOp::kErf;
+  return op == UnaryOp::kExp || op == UnaryOp::kLog || op == UnaryOp::kSigmoid ||
+         op == UnaryOp::kTanh || op == UnaryOp::kErf;
 }
 
 }  // namespace
 
 Value* EmitMath(llvm::IRBuilderBase& b, UnaryOp op, Value* x) {
   llvm::Type* type = x->getType();
-  if (type->getScalarType()->isDoubleTy() || HasFloatVersion(op)) return EmitIn(Math(b, type), op, x);
+  if (type->getScalarType()->isDoubleTy() || HasFloatVersion(op))
+    return EmitIn(Math(b, type), op, x);
   llvm::Type* f64 = DoubleLike(b, type);
   return b.CreateFPTrunc(EmitIn(Math(b, f64), op, b.CreateFPExt(x, f64)), type);
 }
@@ -694,7 +766,8 @@ Value* EmitPower(llvm::IRBuilderBase& b, Value* x, Value* y) {
   llvm::Type* type = x->getType();
   llvm::Type* f64 = DoubleLike(b, type);
   if (type == f64) return Math(b, f64).Power(x, y, /*single=*/false);
-  return b.CreateFPTrunc(Math(b, f64).Power(b.CreateFPExt(x, f64), b.CreateFPExt(y, f64), /*single=*/true), type);
+  return b.CreateFPTrunc(
+      Math(b, f64).Power(b.CreateFPExt(x, f64), b.CreateFPExt(y, f64), /*single=*/true), type);
 }
 
 Value* EmitAtan2(llvm::IRBuilderBase& b, Value* y, Value* x) {

@@ -1,9 +1,10 @@
-// Elementary functions as LLVM IR on float and double, scalars or vectors: range reduction and polynomials, without tables,
-// branches (but for huge arguments of sin, cos and tan) or calls outside the module, so that they vectorise.
+// Elementary functions as LLVM IR on float and double, scalars or vectors: range reduction and
+// polynomials, without tables, branches (but for huge arguments of sin, cos and tan) or calls
+// outside the module, so that they vectorise.
 //
-// Error bounds in units in the last place, over all arguments: see the table in math_test.cc, which checks them against libm.
-// Special values (infinities, NaN, signed zeros, denormals) give what C99 says.
-// Tested by math_test.cc.
+// Error bounds in units in the last place, over all arguments: see the table in math_test.cc, which
+// checks them against libm. Special values (infinities, NaN, signed zeros, denormals) give what C99
+// says. Tested by math_test.cc.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

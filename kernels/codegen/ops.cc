@@ -30,15 +30,20 @@ TargetTraits TargetTraits::Of(const llvm::Function& function) {
   return traits;
 }
 
-// --- Types ----------------------------------------------------------------------------------------
+// --- Types ---
 
 llvm::Type* Ops::MemoryType(DType t) {
   switch (t) {
-    case DType::kFloat16: return b_.getHalfTy();
-    case DType::kBFloat16: return b_.getInt16Ty();
-    case DType::kFloat32: return b_.getFloatTy();
-    case DType::kFloat64: return b_.getDoubleTy();
-    default: return b_.getIntNTy(static_cast<unsigned>(DTypeBytes(t)) * 8);
+    case DType::kFloat16:
+      return b_.getHalfTy();
+    case DType::kBFloat16:
+      return b_.getInt16Ty();
+    case DType::kFloat32:
+      return b_.getFloatTy();
+    case DType::kFloat64:
+      return b_.getDoubleTy();
+    default:
+      return b_.getIntNTy(static_cast<unsigned>(DTypeBytes(t)) * 8);
   }
 }
 
@@ -63,11 +68,12 @@ Value* Ops::IntLike(Value* like, uint64_t v) {
 
 Value* Ops::Constant(te::Scalar v, DType t) {
   if (IsFloat(t)) return llvm::ConstantFP::get(ValueType(t), v.f);
-  return llvm::ConstantInt::get(ValueType(t), llvm::APInt(64, static_cast<uint64_t>(v.i))
-                                                  .trunc(static_cast<unsigned>(DTypeBits(t))));
+  return llvm::ConstantInt::get(
+      ValueType(t),
+      llvm::APInt(64, static_cast<uint64_t>(v.i)).trunc(static_cast<unsigned>(DTypeBits(t))));
 }
 
-// --- float16 and bfloat16 -------------------------------------------------------------------------
+// --- float16 and bfloat16 ---
 
 Value* Ops::HalfToFloat(Value* bits) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), bits);
@@ -76,8 +82,10 @@ Value* Ops::HalfToFloat(Value* bits) {
   Value* sign = b_.CreateShl(b_.CreateAnd(wide, 0x8000), 16);
   Value* magnitude = b_.CreateShl(b_.CreateAnd(wide, 0x7fff), 13);
   // The exponent is rebiased by a multiplication, which also normalises denormals.
-  Value* scaled = b_.CreateFMul(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112));
-  Value* is_special = b_.CreateICmpUGE(b_.CreateAnd(wide, 0x7fff), llvm::ConstantInt::get(i32, 0x7c00));
+  Value* scaled =
+      b_.CreateFMul(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112));
+  Value* is_special =
+      b_.CreateICmpUGE(b_.CreateAnd(wide, 0x7fff), llvm::ConstantInt::get(i32, 0x7c00));
   Value* special = b_.CreateOr(magnitude, llvm::ConstantInt::get(i32, 0x7f800000));
   Value* result = b_.CreateSelect(is_special, special, b_.CreateBitCast(scaled, i32));
   return b_.CreateBitCast(b_.CreateOr(result, sign), f32);
@@ -112,7 +120,8 @@ Value* Ops::FloatToBFloat16(Value* x) {
   return b_.CreateTrunc(b_.CreateLShr(result, 16), Like(b_.getInt16Ty(), x));
 }
 
-// Rounds toward zero and marks inexactness in the last bit, so that rounding again to a narrower format rounds as once.
+// Rounds toward zero and marks inexactness in the last bit, so that rounding again to a narrower
+// format rounds as once.
 Value* Ops::DoubleToFloatOdd(Value* x) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), x);
   llvm::Type* f32 = Like(b_.getFloatTy(), x);
@@ -129,7 +138,8 @@ Value* Ops::DoubleToFloatOdd(Value* x) {
 
 Value* Ops::FromMemory(Value* v, DType t) {
   switch (t) {
-    case DType::kBool: return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+    case DType::kBool:
+      return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
     case DType::kFloat16:
       if (traits_.half) return b_.CreateFPExt(v, Like(b_.getFloatTy(), v));
       return HalfToFloat(b_.CreateBitCast(v, Like(b_.getInt16Ty(), v)));
@@ -137,18 +147,22 @@ Value* Ops::FromMemory(Value* v, DType t) {
       Value* wide = b_.CreateShl(b_.CreateZExt(v, Like(b_.getInt32Ty(), v)), 16);
       return b_.CreateBitCast(wide, Like(b_.getFloatTy(), v));
     }
-    default: return v;
+    default:
+      return v;
   }
 }
 
 Value* Ops::ToMemory(Value* v, DType t) {
   switch (t) {
-    case DType::kBool: return b_.CreateZExt(v, Like(b_.getInt8Ty(), v));
+    case DType::kBool:
+      return b_.CreateZExt(v, Like(b_.getInt8Ty(), v));
     case DType::kFloat16:
       if (traits_.half) return b_.CreateFPTrunc(v, Like(b_.getHalfTy(), v));
       return b_.CreateBitCast(FloatToHalf(v), Like(b_.getHalfTy(), v));
-    case DType::kBFloat16: return FloatToBFloat16(v);
-    default: return v;
+    case DType::kBFloat16:
+      return FloatToBFloat16(v);
+    default:
+      return v;
   }
 }
 
@@ -157,22 +171,27 @@ Value* Ops::Round(Value* x, DType t) {
   return FromMemory(ToMemory(x, t), t);
 }
 
-// --- Unary ----------------------------------------------------------------------------------------
+// --- Unary ---
 
 Value* Ops::FloatUnary(UnaryOp op, Value* x) {
   llvm::Type* type = x->getType();
   auto constant = [&](double v) { return llvm::ConstantFP::get(type, v); };
   auto intrinsic = [&](llvm::Intrinsic::ID id) { return b_.CreateUnaryIntrinsic(id, x); };
   switch (op) {
-    case UnaryOp::kNegative: return b_.CreateFNeg(x);
-    case UnaryOp::kAbs: return intrinsic(llvm::Intrinsic::fabs);
+    case UnaryOp::kNegative:
+      return b_.CreateFNeg(x);
+    case UnaryOp::kAbs:
+      return intrinsic(llvm::Intrinsic::fabs);
     case UnaryOp::kSign: {
       Value* negative = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(0)), constant(-1), x);
       return b_.CreateSelect(b_.CreateFCmpOGT(x, constant(0)), constant(1), negative);
     }
-    case UnaryOp::kNot: return b_.CreateUIToFP(b_.CreateFCmpOEQ(x, constant(0)), type);
-    case UnaryOp::kSqrt: return intrinsic(llvm::Intrinsic::sqrt);
-    case UnaryOp::kRsqrt: return b_.CreateFDiv(constant(1), intrinsic(llvm::Intrinsic::sqrt));
+    case UnaryOp::kNot:
+      return b_.CreateUIToFP(b_.CreateFCmpOEQ(x, constant(0)), type);
+    case UnaryOp::kSqrt:
+      return intrinsic(llvm::Intrinsic::sqrt);
+    case UnaryOp::kRsqrt:
+      return b_.CreateFDiv(constant(1), intrinsic(llvm::Intrinsic::sqrt));
     case UnaryOp::kFloor:
     case UnaryOp::kCeil:
     case UnaryOp::kTrunc:
@@ -191,12 +210,16 @@ Value* Ops::FloatUnary(UnaryOp op, Value* x) {
       Value* rounded = b_.CreateSelect(up, b_.CreateFAdd(whole, constant(1)), whole);
       return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x);
     }
-    case UnaryOp::kIsNan: return b_.CreateFCmpUNO(x, x);
+    case UnaryOp::kIsNan:
+      return b_.CreateFCmpUNO(x, x);
     case UnaryOp::kIsInf:
-      return b_.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
+      return b_.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs),
+                              llvm::ConstantFP::getInfinity(type));
     case UnaryOp::kIsFinite:
-      return b_.CreateFCmpONE(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
-    default: return EmitMath(b_, op, x);
+      return b_.CreateFCmpONE(intrinsic(llvm::Intrinsic::fabs),
+                              llvm::ConstantFP::getInfinity(type));
+    default:
+      return EmitMath(b_, op, x);
   }
 }
 
@@ -204,7 +227,8 @@ Value* Ops::IntUnary(UnaryOp op, DType t, Value* x) {
   Value* zero = llvm::Constant::getNullValue(x->getType());
   bool is_bool = t == DType::kBool;
   switch (op) {
-    case UnaryOp::kNegative: return is_bool ? x : b_.CreateNeg(x);
+    case UnaryOp::kNegative:
+      return is_bool ? x : b_.CreateNeg(x);
     case UnaryOp::kAbs:
       if (!IsSignedInt(t)) return x;
       return b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getFalse());
@@ -214,26 +238,33 @@ Value* Ops::IntUnary(UnaryOp op, DType t, Value* x) {
       unsigned bits = x->getType()->getScalarSizeInBits();
       return b_.CreateOr(b_.CreateAShr(x, bits - 1), positive);
     }
-    case UnaryOp::kNot: return b_.CreateNot(x);
+    case UnaryOp::kNot:
+      return b_.CreateNot(x);
     case UnaryOp::kFloor:
     case UnaryOp::kCeil:
     case UnaryOp::kTrunc:
     case UnaryOp::kRound:
-    case UnaryOp::kRoundEven: return x;
+    case UnaryOp::kRoundEven:
+      return x;
     case UnaryOp::kIsNan:
-    case UnaryOp::kIsInf: return llvm::Constant::getNullValue(Like(b_.getInt1Ty(), x));
-    case UnaryOp::kIsFinite: return llvm::Constant::getAllOnesValue(Like(b_.getInt1Ty(), x));
-    default: return Cast(DType::kFloat64, t, FloatUnary(op, Cast(t, DType::kFloat64, x)));
+    case UnaryOp::kIsInf:
+      return llvm::Constant::getNullValue(Like(b_.getInt1Ty(), x));
+    case UnaryOp::kIsFinite:
+      return llvm::Constant::getAllOnesValue(Like(b_.getInt1Ty(), x));
+    default:
+      return Cast(DType::kFloat64, t, FloatUnary(op, Cast(t, DType::kFloat64, x)));
   }
 }
 
 Value* Ops::Unary(UnaryOp op, DType t, Value* x) {
   if (!IsFloat(t)) return IntUnary(op, t, x);
   Value* result = FloatUnary(op, x);
-  return op >= UnaryOp::kIsNan || op == UnaryOp::kNegative || op == UnaryOp::kAbs ? result : Round(result, t);
+  return op >= UnaryOp::kIsNan || op == UnaryOp::kNegative || op == UnaryOp::kAbs
+             ? result
+             : Round(result, t);
 }
 
-// --- Binary ---------------------------------------------------------------------------------------
+// --- Binary ---
 
 Value* Ops::Compare(BinaryOp op, DType t, Value* x, Value* y) {
   using Predicate = llvm::CmpInst::Predicate;
@@ -253,25 +284,38 @@ Value* Ops::FloatBinary(BinaryOp op, Value* x, Value* y) {
   Value* zero = llvm::ConstantFP::get(type, 0);
   auto truth = [&](Value* v) { return b_.CreateFCmpUNE(v, zero); };
   switch (op) {
-    case BinaryOp::kAdd: return b_.CreateFAdd(x, y);
-    case BinaryOp::kSubtract: return b_.CreateFSub(x, y);
-    case BinaryOp::kMultiply: return b_.CreateFMul(x, y);
-    case BinaryOp::kDivide: return b_.CreateFDiv(x, y);
-    case BinaryOp::kMod: return EmitFmod(b_, x, y);
+    case BinaryOp::kAdd:
+      return b_.CreateFAdd(x, y);
+    case BinaryOp::kSubtract:
+      return b_.CreateFSub(x, y);
+    case BinaryOp::kMultiply:
+      return b_.CreateFMul(x, y);
+    case BinaryOp::kDivide:
+      return b_.CreateFDiv(x, y);
+    case BinaryOp::kMod:
+      return EmitFmod(b_, x, y);
     case BinaryOp::kFloorMod: {
       Value* rest = EmitFmod(b_, x, y);
       Value* differ = b_.CreateXor(b_.CreateFCmpOLT(rest, zero), b_.CreateFCmpOLT(y, zero));
       Value* adjust = b_.CreateAnd(b_.CreateFCmpONE(rest, zero), differ);
       return b_.CreateSelect(adjust, b_.CreateFAdd(rest, y), rest);
     }
-    case BinaryOp::kMin: return b_.CreateSelect(b_.CreateFCmpOLT(x, y), x, y);
-    case BinaryOp::kMax: return b_.CreateSelect(b_.CreateFCmpOGT(x, y), x, y);
-    case BinaryOp::kPower: return EmitPower(b_, x, y);
-    case BinaryOp::kAtan2: return EmitAtan2(b_, x, y);
-    case BinaryOp::kAnd: return b_.CreateUIToFP(b_.CreateAnd(truth(x), truth(y)), type);
-    case BinaryOp::kOr: return b_.CreateUIToFP(b_.CreateOr(truth(x), truth(y)), type);
-    case BinaryOp::kXor: return b_.CreateUIToFP(b_.CreateXor(truth(x), truth(y)), type);
-    default: return zero;
+    case BinaryOp::kMin:
+      return b_.CreateSelect(b_.CreateFCmpOLT(x, y), x, y);
+    case BinaryOp::kMax:
+      return b_.CreateSelect(b_.CreateFCmpOGT(x, y), x, y);
+    case BinaryOp::kPower:
+      return EmitPower(b_, x, y);
+    case BinaryOp::kAtan2:
+      return EmitAtan2(b_, x, y);
+    case BinaryOp::kAnd:
+      return b_.CreateUIToFP(b_.CreateAnd(truth(x), truth(y)), type);
+    case BinaryOp::kOr:
+      return b_.CreateUIToFP(b_.CreateOr(truth(x), truth(y)), type);
+    case BinaryOp::kXor:
+      return b_.CreateUIToFP(b_.CreateXor(truth(x), truth(y)), type);
+    default:
+      return zero;
   }
 }
 
@@ -284,12 +328,14 @@ Value* Ops::Divide(BinaryOp op, DType t, Value* x, Value* y) {
   Value* zero = llvm::Constant::getNullValue(x->getType());
   Value* one = IntLike(x, 1);
   Value* by_zero = b_.CreateICmpEQ(y, zero);
-  Value* by_minus_one = is_signed ? b_.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(y->getType())) : nullptr;
+  Value* by_minus_one =
+      is_signed ? b_.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(y->getType())) : nullptr;
   Value* avoid = is_signed ? b_.CreateOr(by_zero, by_minus_one) : by_zero;
   Value* divisor = b_.CreateSelect(avoid, one, y);
   Value* quotient = nullptr;
   if (x->getType()->isVectorTy() && bits <= 32 && !llvm::isa<llvm::Constant>(y)) {
-    // There is no vector division of integers. In double the quotient of 32-bit numbers, truncated, is exact.
+    // There is no vector division of integers. In double the quotient of 32-bit numbers, truncated,
+    // is exact.
     llvm::Type* f64 = Like(b_.getDoubleTy(), x);
     Value* fx = is_signed ? b_.CreateSIToFP(x, f64) : b_.CreateUIToFP(x, f64);
     Value* fy = is_signed ? b_.CreateSIToFP(divisor, f64) : b_.CreateUIToFP(divisor, f64);
@@ -361,24 +407,36 @@ Value* Ops::Shift(BinaryOp op, DType t, Value* x, Value* y) {
 Value* Ops::IntBinary(BinaryOp op, DType t, Value* x, Value* y) {
   bool is_signed = IsSignedInt(t);
   switch (op) {
-    case BinaryOp::kAdd: return b_.CreateAdd(x, y);
-    case BinaryOp::kSubtract: return b_.CreateSub(x, y);
-    case BinaryOp::kMultiply: return b_.CreateMul(x, y);
+    case BinaryOp::kAdd:
+      return b_.CreateAdd(x, y);
+    case BinaryOp::kSubtract:
+      return b_.CreateSub(x, y);
+    case BinaryOp::kMultiply:
+      return b_.CreateMul(x, y);
     case BinaryOp::kDivide:
     case BinaryOp::kFloorDivide:
     case BinaryOp::kMod:
-    case BinaryOp::kFloorMod: return Divide(op, t, x, y);
+    case BinaryOp::kFloorMod:
+      return Divide(op, t, x, y);
     case BinaryOp::kMin:
-      return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, y);
+      return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x,
+                                      y);
     case BinaryOp::kMax:
-      return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x, y);
-    case BinaryOp::kPower: return IntPower(t, x, y);
+      return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x,
+                                      y);
+    case BinaryOp::kPower:
+      return IntPower(t, x, y);
     case BinaryOp::kAtan2:
-      return Cast(DType::kFloat64, t, EmitAtan2(b_, Cast(t, DType::kFloat64, x), Cast(t, DType::kFloat64, y)));
-    case BinaryOp::kAnd: return b_.CreateAnd(x, y);
-    case BinaryOp::kOr: return b_.CreateOr(x, y);
-    case BinaryOp::kXor: return b_.CreateXor(x, y);
-    default: return Shift(op, t, x, y);
+      return Cast(DType::kFloat64, t,
+                  EmitAtan2(b_, Cast(t, DType::kFloat64, x), Cast(t, DType::kFloat64, y)));
+    case BinaryOp::kAnd:
+      return b_.CreateAnd(x, y);
+    case BinaryOp::kOr:
+      return b_.CreateOr(x, y);
+    case BinaryOp::kXor:
+      return b_.CreateXor(x, y);
+    default:
+      return Shift(op, t, x, y);
   }
 }
 
@@ -387,21 +445,30 @@ Value* Ops::BoolBinary(BinaryOp op, Value* x, Value* y) {
   switch (op) {
     case BinaryOp::kAdd:
     case BinaryOp::kOr:
-    case BinaryOp::kMax: return b_.CreateOr(x, y);
+    case BinaryOp::kMax:
+      return b_.CreateOr(x, y);
     case BinaryOp::kSubtract:
-    case BinaryOp::kXor: return b_.CreateXor(x, y);
+    case BinaryOp::kXor:
+      return b_.CreateXor(x, y);
     case BinaryOp::kMultiply:
     case BinaryOp::kDivide:
     case BinaryOp::kFloorDivide:
     case BinaryOp::kAnd:
-    case BinaryOp::kMin: return b_.CreateAnd(x, y);
+    case BinaryOp::kMin:
+      return b_.CreateAnd(x, y);
     case BinaryOp::kMod:
-    case BinaryOp::kFloorMod: return llvm::Constant::getNullValue(x->getType());
-    case BinaryOp::kPower: return b_.CreateOr(x, b_.CreateNot(y));
-    case BinaryOp::kShiftLeft: return x;
-    case BinaryOp::kShiftRight: return b_.CreateAnd(x, b_.CreateNot(y));
-    default: return Cast(DType::kUInt8, DType::kBool, IntBinary(op, DType::kUInt8, Cast(DType::kBool, DType::kUInt8, x),
-                                                               Cast(DType::kBool, DType::kUInt8, y)));
+    case BinaryOp::kFloorMod:
+      return llvm::Constant::getNullValue(x->getType());
+    case BinaryOp::kPower:
+      return b_.CreateOr(x, b_.CreateNot(y));
+    case BinaryOp::kShiftLeft:
+      return x;
+    case BinaryOp::kShiftRight:
+      return b_.CreateAnd(x, b_.CreateNot(y));
+    default:
+      return Cast(DType::kUInt8, DType::kBool,
+                  IntBinary(op, DType::kUInt8, Cast(DType::kBool, DType::kUInt8, x),
+                            Cast(DType::kBool, DType::kUInt8, y)));
   }
 }
 
@@ -417,7 +484,7 @@ Value* Ops::Binary(BinaryOp op, DType t, Value* x, Value* y) {
   return op == BinaryOp::kMin || op == BinaryOp::kMax ? result : Round(result, t);
 }
 
-// --- Conversions ----------------------------------------------------------------------------------
+// --- Conversions ---
 
 Value* Ops::FloatToInt(DType to, Value* x) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), x);
@@ -426,15 +493,20 @@ Value* Ops::FloatToInt(DType to, Value* x) {
     return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, x->getType()}, {x});
   };
   switch (to) {
-    case DType::kBool: return b_.CreateFCmpUNE(x, llvm::ConstantFP::get(x->getType(), 0));
-    case DType::kInt64: return saturating(i64);
-    case DType::kUInt32: return b_.CreateTrunc(saturating(i64), i32);
+    case DType::kBool:
+      return b_.CreateFCmpUNE(x, llvm::ConstantFP::get(x->getType(), 0));
+    case DType::kInt64:
+      return saturating(i64);
+    case DType::kUInt32:
+      return b_.CreateTrunc(saturating(i64), i32);
     case DType::kUInt64: {
       Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p63));
-      Value* as_unsigned = b_.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {i64, x->getType()}, {x});
+      Value* as_unsigned =
+          b_.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {i64, x->getType()}, {x});
       return b_.CreateSelect(large, as_unsigned, saturating(i64));
     }
-    default: return b_.CreateTrunc(saturating(i32), Like(ValueType(to), x));
+    default:
+      return b_.CreateTrunc(saturating(i32), Like(ValueType(to), x));
   }
 }
 
@@ -444,13 +516,16 @@ Value* Ops::IntToFloat(DType from, DType to, Value* x) {
   if (to == DType::kFloat64 || to == DType::kFloat32) {
     return is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
   }
-  // float16, bfloat16: 24 bits are exact in float; 53 in double; beyond, the low bits only say "inexact".
-  if (DTypeBits(from) <= 16) return Round(is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type), to);
+  // float16, bfloat16: 24 bits are exact in float; 53 in double; beyond, the low bits only say
+  // "inexact".
+  if (DTypeBits(from) <= 16)
+    return Round(is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type), to);
   llvm::Type* f64 = Like(b_.getDoubleTy(), x);
   if (DTypeBits(from) == 64) {
     Value* low = b_.CreateAnd(x, IntLike(x, 2047));
-    Value* sticky = b_.CreateSelect(b_.CreateICmpNE(low, llvm::Constant::getNullValue(x->getType())),
-                                    IntLike(x, 2048), llvm::Constant::getNullValue(x->getType()));
+    Value* sticky =
+        b_.CreateSelect(b_.CreateICmpNE(low, llvm::Constant::getNullValue(x->getType())),
+                        IntLike(x, 2048), llvm::Constant::getNullValue(x->getType()));
     Value* large = is_signed ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getFalse()) : x;
     Value* is_large = b_.CreateICmpUGE(large, IntLike(x, uint64_t{1} << 53));
     Value* odd = b_.CreateOr(b_.CreateAnd(x, IntLike(x, ~uint64_t{2047})), sticky);

@@ -1,8 +1,9 @@
 // What the operators of tensor expressions mean as LLVM IR, on scalars and on vectors alike.
 //
-// Values have the register form of their dtype: iN for integers, i1 for bool, float for float16, bfloat16 and float32 (the
-// first two rounded to their dtype after each operation), double. The semantics are those of kernels/te/scalar.h. No operator
-// becomes a call outside the module. Tested by ops_test.cc through kernel_compiler.h.
+// Values have the register form of their dtype: iN for integers, i1 for bool, float for float16,
+// bfloat16 and float32 (the first two rounded to their dtype after each operation), double. The
+// semantics are those of kernels/te/scalar.h. No operator becomes a call outside the module. Tested
+// by ops_test.cc through kernel_compiler.h.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -18,7 +19,7 @@ struct TargetTraits {
   unsigned vector_bytes = 16;
   bool masks = false;  // masked loads and stores of any width are cheap (AVX-512)
   bool fma = false;
-  bool half = false;   // converts float16 in hardware (F16C)
+  bool half = false;  // converts float16 in hardware (F16C)
 
   // By the function's "target-features" attribute; of the host's baseline when there is none.
   static TargetTraits Of(const llvm::Function& function);

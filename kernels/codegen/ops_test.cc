@@ -1,4 +1,5 @@
-// Every operator on every dtype, as vectors and as scalars, on every target level, against the meaning in te/scalar.h.
+// Every operator on every dtype, as vectors and as scalars, on every target level, against the
+// meaning in te/scalar.h.
 
 #include <limits>
 
@@ -21,16 +22,25 @@ std::vector<te::Scalar> ValuesOf(DType t) {
   std::vector<te::Scalar> values;
   if (IsFloat(t)) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    for (double v : {0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 3.0, 0.5, -0.5, 1.5, 100.0, -7.25, 1e-5, 60000.0, kInfinity,
-                     -kInfinity, std::nan(""), 1e-7, 2.0, -3.0, 255.0, 256.5, -129.0}) {
+    for (double v : {0.0,          -0.0, 1.0,   -1.0,  2.5,   -2.5,    3.0,       0.5,
+                     -0.5,         1.5,  100.0, -7.25, 1e-5,  60000.0, kInfinity, -kInfinity,
+                     std::nan(""), 1e-7, 2.0,   -3.0,  255.0, 256.5,   -129.0}) {
       values.push_back(te::FloatScalar(te::RoundToDType(v, t)));
     }
     return values;
   }
-  for (int64_t v : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{3}, int64_t{-7}, int64_t{7}, int64_t{8},
-                    int64_t{100}, int64_t{127}, int64_t{-128}, int64_t{255}, int64_t{32767}, int64_t{65537},
-                    int64_t{INT32_MIN}, int64_t{INT32_MAX}, INT64_MIN, INT64_MAX, int64_t{31}, int64_t{63}, int64_t{64},
-                    (int64_t{1} << 53) + 1, int64_t{16777217}}) {
+  for (int64_t v : {int64_t{0},         int64_t{1},
+                    int64_t{-1},        int64_t{2},
+                    int64_t{3},         int64_t{-7},
+                    int64_t{7},         int64_t{8},
+                    int64_t{100},       int64_t{127},
+                    int64_t{-128},      int64_t{255},
+                    int64_t{32767},     int64_t{65537},
+                    int64_t{INT32_MIN}, int64_t{INT32_MAX},
+                    INT64_MIN,          INT64_MAX,
+                    int64_t{31},        int64_t{63},
+                    int64_t{64},        (int64_t{1} << 53) + 1,
+                    int64_t{16777217}}) {
     values.push_back(te::IntScalar(te::WrapToDType(v, t)));
   }
   return values;
@@ -79,7 +89,8 @@ std::vector<OpCase> AllCases() {
       if (is_shift && IsFloat(t)) continue;
       bool is_math = binary == BinaryOp::kPower || binary == BinaryOp::kAtan2;
       cases.push_back({"binary " + std::to_string(op) + suffix, t,
-                       [binary](Expr x, Expr y) { return te::Binary(binary, x, y); }, is_math ? 3e-7 : 0});
+                       [binary](Expr x, Expr y) { return te::Binary(binary, x, y); },
+                       is_math ? 3e-7 : 0});
     }
     for (int other = 0; other < kNumDTypes; ++other) {
       DType to = static_cast<DType>(other);
@@ -94,14 +105,16 @@ std::vector<OpCase> AllCases() {
 }
 
 // NaN payloads may differ; everything else is equal, or within the tolerance.
-void CheckSame(const HostTensor& got, const HostTensor& want, double tolerance, const HostTensor& x, const HostTensor& y) {
+void CheckSame(const HostTensor& got, const HostTensor& want, double tolerance, const HostTensor& x,
+               const HostTensor& y) {
   int failures = 0;
   for (int64_t i = 0; i < want.size() && failures < 2; ++i) {
     te::Scalar g = Element(got, i);
     te::Scalar w = Element(want, i);
     bool same = g.i == w.i;
     if (IsFloat(want.dtype)) {
-      double rounding = want.dtype == DType::kFloat16 ? 2e-3 : (want.dtype == DType::kBFloat16 ? 1e-2 : 1);
+      double rounding =
+          want.dtype == DType::kFloat16 ? 2e-3 : (want.dtype == DType::kBFloat16 ? 1e-2 : 1);
       double allowed = tolerance == 0 ? 0 : (rounding == 1 ? tolerance : rounding);
       same = (std::isnan(g.f) && std::isnan(w.f)) ||
              (g.f == w.f && (std::signbit(g.f) == std::signbit(w.f) || tolerance != 0)) ||
@@ -114,7 +127,8 @@ void CheckSame(const HostTensor& got, const HostTensor& want, double tolerance, 
       te::Scalar s = Element(t, at);
       return IsFloat(t.dtype) ? fmt::format("{}", s.f) : fmt::format("{}", s.i);
     };
-    CHECK_MESSAGE(false, fmt::format("({}, {}) gives {} instead of {}", text(x, i), text(y, i), text(got, i), text(want, i)));
+    CHECK_MESSAGE(false, fmt::format("({}, {}) gives {} instead of {}", text(x, i), text(y, i),
+                                     text(got, i), text(want, i)));
   }
 }
 

@@ -29,10 +29,14 @@ Value* Reducer::Merge(Value* a, Value* x) {
   bool is_float = IsFloat(dtype_);
   DType t = is_float && dtype_ != DType::kFloat64 ? DType::kFloat32 : dtype_;
   switch (n_->reduce) {
-    case ReduceKind::kSum: return ops_.Binary(BinaryOp::kAdd, t, a, x);
-    case ReduceKind::kProd: return ops_.Binary(BinaryOp::kMultiply, t, a, x);
-    case ReduceKind::kMax: return ops_.Binary(BinaryOp::kMax, t, x, a);  // NaN in x keeps a
-    case ReduceKind::kMin: return ops_.Binary(BinaryOp::kMin, t, x, a);
+    case ReduceKind::kSum:
+      return ops_.Binary(BinaryOp::kAdd, t, a, x);
+    case ReduceKind::kProd:
+      return ops_.Binary(BinaryOp::kMultiply, t, a, x);
+    case ReduceKind::kMax:
+      return ops_.Binary(BinaryOp::kMax, t, x, a);  // NaN in x keeps a
+    case ReduceKind::kMin:
+      return ops_.Binary(BinaryOp::kMin, t, x, a);
     case ReduceKind::kAll:
     case ReduceKind::kAny: {
       BinaryOp op = n_->reduce == ReduceKind::kAll ? BinaryOp::kAnd : BinaryOp::kOr;
@@ -40,7 +44,8 @@ Value* Reducer::Merge(Value* a, Value* x) {
       Value* truth = ops_.Cast(DType::kBool, t, ops_.Cast(t, DType::kBool, x));
       return ops_.Binary(op, t, a, truth);
     }
-    default: return a;
+    default:
+      return a;
   }
 }
 
@@ -54,7 +59,8 @@ ReduceState Reducer::Step(const ReduceState& state, Value* x, Value* position, V
   Value* take = ops_.Binary(better, dtype_, x, state[0]);
   Value* tie = ops_.Binary(BinaryOp::kEqual, dtype_, x, state[0]);
   if (!n_->select_last) {
-    tie = b_.CreateAnd(tie, b_.CreateICmpSLT(state[1], llvm::Constant::getNullValue(state[1]->getType())));
+    tie = b_.CreateAnd(
+        tie, b_.CreateICmpSLT(state[1], llvm::Constant::getNullValue(state[1]->getType())));
   }
   take = b_.CreateOr(take, tie);
   if (mask != nullptr) take = b_.CreateAnd(take, mask);

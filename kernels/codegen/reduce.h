@@ -1,4 +1,5 @@
-// How each kind of reduction accumulates: identity, one step, and combining partial results. Internal to the emitter.
+// How each kind of reduction accumulates: identity, one step, and combining partial results.
+// Internal to the emitter.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace relayvm::codegen {
 
-// The state is one value, or for arg reductions two: the best element and its position (i64, -1 before the first).
+// The state is one value, or for arg reductions two: the best element and its position (i64, -1
+// before the first).
 using ReduceState = std::vector<llvm::Value*>;
 
 class Reducer {
@@ -20,8 +22,10 @@ class Reducer {
   size_t width() const { return is_arg_ ? 2 : 1; }
   // lanes 0: scalars.
   ReduceState Identity(unsigned lanes);
-  // `position` only for arg reductions, else null. Lanes off in `mask` (may be null) keep their state.
-  ReduceState Step(const ReduceState& state, llvm::Value* x, llvm::Value* position, llvm::Value* mask);
+  // `position` only for arg reductions, else null. Lanes off in `mask` (may be null) keep their
+  // state.
+  ReduceState Step(const ReduceState& state, llvm::Value* x, llvm::Value* position,
+                   llvm::Value* mask);
   ReduceState Combine(const ReduceState& a, const ReduceState& b);
   // Across the lanes of a vector state.
   ReduceState Horizontal(ReduceState state);

@@ -54,7 +54,7 @@ struct Stage {
   te::Tensor tensor;
   std::vector<const te::AxisNode*> axes;  // one a dimension
   const Node* value = nullptr;
-  std::vector<int> outputs;               // positions among the spec's outputs
+  std::vector<int> outputs;  // positions among the spec's outputs
 };
 
 class Planner {
@@ -126,7 +126,7 @@ class Planner {
   std::unordered_map<const te::AxisNode*, const Node*> to_unit_axis_;
 };
 
-// --- Which tensors have memory --------------------------------------------------------------------
+// --- Which tensors have memory ---
 
 void Planner::LowerStages() {
   stages_.clear();
@@ -140,7 +140,8 @@ void Planner::LowerStages() {
     }
   };
   for (const te::Tensor& t : order_) {
-    bool is_output = std::find(spec_.outputs.begin(), spec_.outputs.end(), t) != spec_.outputs.end();
+    bool is_output =
+        std::find(spec_.outputs.begin(), spec_.outputs.end(), t) != spec_.outputs.end();
     if (!is_output && !IsStaged(t.get())) continue;
     Stage s;
     s.tensor = t;
@@ -166,7 +167,8 @@ void Planner::LowerStages() {
   }
 }
 
-// A costly tensor, the last one in order, that would be computed more than once an element; null when there is none.
+// A costly tensor, the last one in order, that would be computed more than once an element; null
+// when there is none.
 const te::TensorNode* Planner::FindRecomputed() {
   for (size_t i = order_.size(); i-- > 0;) {
     const te::TensorNode* t = order_[i].get();
@@ -190,7 +192,8 @@ const te::TensorNode* Planner::FindRecomputed() {
       for (const Node* operand : n->operands) reaches = reaches || contains.contains(operand);
       if (!reaches) return;
       contains.insert(n);
-      if (n->kind == NodeKind::kReduce && n != value) loops.insert(loops.end(), n->axes.begin(), n->axes.end());
+      if (n->kind == NodeKind::kReduce && n != value)
+        loops.insert(loops.end(), n->axes.begin(), n->axes.end());
     });
     for (const te::AxisNode* axis : loops) {
       if (!axis->extent.is_const(1) && !value->DependsOn(axis)) return t;
@@ -211,10 +214,10 @@ void Planner::ChooseStages() {
   }
 }
 
-// --- Axes that all stages share -------------------------------------------------------------------
+// --- Axes that all stages share ---
 
-// Two axes belong together when one stage reads the other with them at the same place. A class of such axes is shared when it
-// has one axis of each stage and no read crosses it.
+// Two axes belong together when one stage reads the other with them at the same place. A class of
+// such axes is shared when it has one axis of each stage and no read crosses it.
 void Planner::FindSharedAxes() {
   struct Read {
     size_t reader, read;
@@ -246,7 +249,8 @@ void Planner::FindSharedAxes() {
         if (index->kind != NodeKind::kAxis) continue;
         const auto& own = stages_[s].axes;
         bool is_own = std::find(own.begin(), own.end(), index->axis) != own.end();
-        if (is_own && index->axis->extent == stages_[t].axes[p]->extent) unite(stages_[t].axes[p], index->axis);
+        if (is_own && index->axis->extent == stages_[t].axes[p]->extent)
+          unite(stages_[t].axes[p], index->axis);
       }
     });
   }
@@ -256,7 +260,8 @@ void Planner::FindSharedAxes() {
   for (size_t s = stages_.size(); s-- > 0;) {
     if (!aligned.insert(component[s]).second) continue;
     for (size_t p = 0; p < std::min(anchor.axes.size(), stages_[s].axes.size()); ++p) {
-      if (anchor.axes[p]->extent == stages_[s].axes[p]->extent) unite(stages_[s].axes[p], anchor.axes[p]);
+      if (anchor.axes[p]->extent == stages_[s].axes[p]->extent)
+        unite(stages_[s].axes[p], anchor.axes[p]);
     }
   }
   for (const te::AxisNode* axis : anchor.axes) {
@@ -277,7 +282,8 @@ void Planner::FindSharedAxes() {
     for (const Read& read : reads) {
       if (!valid) break;
       const Stage& t = stages_[read.read];
-      size_t p = static_cast<size_t>(std::find(t.axes.begin(), t.axes.end(), c.axes[read.read]) - t.axes.begin());
+      size_t p = static_cast<size_t>(std::find(t.axes.begin(), t.axes.end(), c.axes[read.read]) -
+                                     t.axes.begin());
       const Node* index = read.load->operands[p];
       valid = index->kind == NodeKind::kAxis && index->axis == c.axes[read.reader];
     }
@@ -293,8 +299,8 @@ std::vector<const te::AxisNode*> Planner::InnerAxes(const Stage& s) const {
   return inner;
 }
 
-// All shared axes, except that the innermost of them is left to the nests when loads run along it rather than along what
-// the nests have of their own.
+// All shared axes, except that the innermost of them is left to the nests when loads run along it
+// rather than along what the nests have of their own.
 void Planner::ChooseUnitAxes() {
   auto is_stage_axis = [](const Stage& s, const te::AxisNode* axis) {
     return std::find(s.axes.begin(), s.axes.end(), axis) != s.axes.end();
@@ -336,9 +342,10 @@ void Planner::ChooseUnitAxes() {
   }
 }
 
-// --- Nests ----------------------------------------------------------------------------------------
+// --- Nests ---
 
-// Where stage s is stored: in its output, by its whole shape; in scratch, by the axes that are not unit axes.
+// Where stage s is stored: in its output, by its whole shape; in scratch, by the axes that are not
+// unit axes.
 const Node* Planner::TargetIndex(const Stage& s, bool is_output) {
   std::vector<Dim> shape;
   std::vector<const Node*> indices;
@@ -350,7 +357,8 @@ const Node* Planner::TargetIndex(const Stage& s, bool is_output) {
   return plan_->graph.Flatten(shape, indices);
 }
 
-// Replaces reads of staged tensors: of one in the same nest (stages from first_in_nest on) by its value, of others by memory.
+// Replaces reads of staged tensors: of one in the same nest (stages from first_in_nest on) by its
+// value, of others by memory.
 const Node* Planner::PlaceLoads(const Node* root, const LoopNest& nest, size_t first_in_nest) {
   return plan_->graph.Rewrite(root, [&](const Node* n) -> const Node* {
     if (n->kind != NodeKind::kLoadAt) return nullptr;
@@ -375,8 +383,8 @@ const Node* Planner::PlaceLoads(const Node* root, const LoopNest& nest, size_t f
   });
 }
 
-// Whether s can be computed in the body of `nest`: its inner axes are the nest's, and what it reads of the stages there is
-// at its own index. Fills in how its axes are called there.
+// Whether s can be computed in the body of `nest`: its inner axes are the nest's, and what it reads
+// of the stages there is at its own index. Fills in how its axes are called there.
 bool Planner::SameLoops(const Stage& s, const LoopNest& nest, size_t first_in_nest,
                         std::unordered_map<const te::AxisNode*, const Node*>& renamed) {
   std::vector<const te::AxisNode*> inner = InnerAxes(s);
@@ -395,7 +403,8 @@ bool Planner::SameLoops(const Stage& s, const LoopNest& nest, size_t first_in_ne
     for (size_t d = 0; d < read.axes.size(); ++d) {
       if (unit_members_.contains(read.axes[d]) || read.axes[d]->extent.is_const(1)) continue;
       const Node* index = n->operands[d];
-      same = same && next < inner.size() && index->kind == NodeKind::kAxis && index->axis == inner[next];
+      same = same && next < inner.size() && index->kind == NodeKind::kAxis &&
+             index->axis == inner[next];
       ++next;
     }
   });
@@ -418,7 +427,8 @@ void Planner::BuildNests() {
     }
     LoopNest& nest = plan_->nests.back();
     const Node* value = PlaceLoads(graph.Substitute(s.value, renamed), nest, first_in_nest);
-    nest.stores.push_back({s.tensor.get(), value, graph.Substitute(TargetIndex(s, !s.outputs.empty()), renamed)});
+    nest.stores.push_back(
+        {s.tensor.get(), value, graph.Substitute(TargetIndex(s, !s.outputs.empty()), renamed)});
   }
   Dim offset(0);
   size_t next_stage = 0;
@@ -427,7 +437,8 @@ void Planner::BuildNests() {
     for (const LoopStore& store : nest.stores) {
       const Stage& s = stages_[next_stage++];
       for (int output : s.outputs) {
-        stores.push_back({plan_->outputs[static_cast<size_t>(output)].get(), store.value, store.index});
+        stores.push_back(
+            {plan_->outputs[static_cast<size_t>(output)].get(), store.value, store.index});
       }
       if (!s.outputs.empty()) continue;
       // A stage that only its own nest reads needs no memory.
@@ -454,7 +465,7 @@ void Planner::BuildNests() {
   plan_->scratch_bytes = offset;
 }
 
-// --- Units ----------------------------------------------------------------------------------------
+// --- Units ---
 
 void Planner::ChooseUnits() {
   LoopPlan& plan = *plan_;
@@ -492,7 +503,8 @@ void Planner::ChooseUnits() {
   Dim work(0);
   for (const LoopNest& nest : plan.nests) {
     Dim elements(plan.block != 0 ? plan.block : 1);
-    for (size_t i = plan.block != 0 ? 1 : 0; i < nest.axes.size(); ++i) elements = elements * nest.axes[i]->extent;
+    for (size_t i = plan.block != 0 ? 1 : 0; i < nest.axes.size(); ++i)
+      elements = elements * nest.axes[i]->extent;
     work = work + elements * Dim(work_of(nest));
   }
   if (work.is_const()) {
@@ -502,8 +514,9 @@ void Planner::ChooseUnits() {
   }
 }
 
-// An output may take an input's memory when, in each unit, all that is read of the input is read before the output is
-// written at that place, and nothing of it by other units: it is read only in the output's nest, at the index of the store.
+// An output may take an input's memory when, in each unit, all that is read of the input is read
+// before the output is written at that place, and nothing of it by other units: it is read only in
+// the output's nest, at the index of the store.
 void Planner::FindInPlace() {
   for (size_t i = 0; i < spec_.inputs.size(); ++i) {
     const te::TensorNode* input = spec_.inputs[i].get();
@@ -526,8 +539,9 @@ void Planner::FindInPlace() {
           ForEachNode({store.value}, [&](const Node* n) {
             if (n->kind != NodeKind::kLoad || n->tensor != input) return;
             bool in_home = k == home && n->operands[0] == index;
-            bool before = k < home && (plan_->unit_axes.empty() ||
-                                       ReadsOwnUnit(plan_->graph, n->operands[0], index, plan_->unit_axes));
+            bool before =
+                k < home && (plan_->unit_axes.empty() ||
+                             ReadsOwnUnit(plan_->graph, n->operands[0], index, plan_->unit_axes));
             fits = fits && (in_home || before);
           });
         }

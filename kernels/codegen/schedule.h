@@ -1,12 +1,16 @@
-// Schedules of everything that is not a contraction: which tensors are computed where, in which loops, on which units.
+// Schedules of everything that is not a contraction: which tensors are computed where, in which
+// loops, on which units.
 //
-//   unit loop (parallel)          unit = row-major index over unit_axes, times blocks of the nest's first axis when `block` is set
-//     nest, nest, ...             each: loops over its axes, the last one as vectors; in the body, all values, then all stores
+//   unit loop (parallel)          unit = row-major index over unit_axes, times blocks of the nest's
+//   first axis when `block` is set
+//     nest, nest, ...             each: loops over its axes, the last one as vectors; in the body,
+//     all values, then all stores
 //
-// A tensor is staged (has memory: an output, or scratch) when computing it again for each use would cost too much: a reduction
-// that several elements read, a costly function. Axes along which every stage reads the others at its own index become unit axes,
-// so a softmax or a layer normalisation runs row by row with a row of scratch. Whatever has no such axis runs as one unit.
-// Tested by kernel_compiler_test.cc.
+// A tensor is staged (has memory: an output, or scratch) when computing it again for each use would
+// cost too much: a reduction that several elements read, a costly function. Axes along which every
+// stage reads the others at its own index become unit axes, so a softmax or a layer normalisation
+// runs row by row with a row of scratch. Whatever has no such axis runs as one unit. Tested by
+// kernel_compiler_test.cc.
 #pragma once
 
 #include <memory>
@@ -30,7 +34,8 @@ struct LoopStore {
 struct LoopNest {
   std::vector<const te::AxisNode*> axes;  // outermost first
   bool vectorise = false;                 // the last axis; else elements are computed one by one
-  // Loads that are contiguous along the axis before the last, and not along the last: read as square tiles and transposed.
+  // Loads that are contiguous along the axis before the last, and not along the last: read as
+  // square tiles and transposed.
   std::vector<const Node*> transposed;
   std::vector<LoopStore> stores;
 };

@@ -38,12 +38,14 @@ class KeyWriter {
   void WriteDim(const Dim& d) {
     if (d.is_const()) return Append("{}", d.value());
     d.ForEachSymbol([&](const Dim& symbol) {
-      if (numbers_.emplace(symbol.symbol_id(), key_.symbols.size()).second) key_.symbols.push_back(symbol);
+      if (numbers_.emplace(symbol.symbol_id(), key_.symbols.size()).second)
+        key_.symbols.push_back(symbol);
     });
     Dim numbered = d.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
       size_t n = numbers_.at(symbol.symbol_id());
       bool nonnegative = symbol.symbol_nonnegative();
-      return Dim::Symbol(static_cast<uint32_t>(n), fmt::format("{}{}", nonnegative ? "s" : "z", n), nonnegative);
+      return Dim::Symbol(static_cast<uint32_t>(n), fmt::format("{}{}", nonnegative ? "s" : "z", n),
+                         nonnegative);
     });
     Append("{}", numbered.ToString());
   }
@@ -70,7 +72,8 @@ class KeyWriter {
       stack.push_back({e, true});
       for (size_t i = e->operands.size(); i-- > 0;) stack.push_back({e->operands[i].get(), false});
     }
-    Append("t{} {} {}{}", exprs_.at(t.body.get()), static_cast<int>(t.hint), t.transpose_a, t.transpose_b);
+    Append("t{} {} {}{}", exprs_.at(t.body.get()), static_cast<int>(t.hint), t.transpose_a,
+           t.transpose_b);
     for (const te::Tensor& input : t.hint_inputs) {
       auto it = tensors_.find(input.get());
       Append("h{}", it == tensors_.end() ? -1 : static_cast<int64_t>(it->second));
@@ -88,17 +91,29 @@ class KeyWriter {
   void WriteExpr(const te::ExprNode& e) {
     Append("{}.{}", static_cast<int>(e.kind), static_cast<int>(e.dtype));
     switch (e.kind) {
-      case te::ExprKind::kIntImm: Append("{}", e.int_value); break;
-      case te::ExprKind::kFloatImm: Append("{:x}", std::bit_cast<uint64_t>(e.float_value)); break;
-      case te::ExprKind::kAxis: Append("a{}", axes_.at(e.axis.get())); break;
-      case te::ExprKind::kDim: WriteDim(e.dim); break;
+      case te::ExprKind::kIntImm:
+        Append("{}", e.int_value);
+        break;
+      case te::ExprKind::kFloatImm:
+        Append("{:x}", std::bit_cast<uint64_t>(e.float_value));
+        break;
+      case te::ExprKind::kAxis:
+        Append("a{}", axes_.at(e.axis.get()));
+        break;
+      case te::ExprKind::kDim:
+        WriteDim(e.dim);
+        break;
       case te::ExprKind::kLoad: {
         auto it = tensors_.find(e.tensor.get());
         Append("l{}", it == tensors_.end() ? -1 : static_cast<int64_t>(it->second));
         break;
       }
-      case te::ExprKind::kUnary: Append("u{}", static_cast<int>(e.unary)); break;
-      case te::ExprKind::kBinary: Append("b{}", static_cast<int>(e.binary)); break;
+      case te::ExprKind::kUnary:
+        Append("u{}", static_cast<int>(e.unary));
+        break;
+      case te::ExprKind::kBinary:
+        Append("b{}", static_cast<int>(e.binary));
+        break;
       case te::ExprKind::kReduce:
         Append("r{}{}", static_cast<int>(e.reduce), e.select_last);
         for (const te::Axis& axis : e.axes) {
@@ -106,7 +121,8 @@ class KeyWriter {
           WriteDim(axis->extent);
         }
         break;
-      default: break;
+      default:
+        break;
     }
     for (const te::Expr& operand : e.operands) Append("{}", exprs_.at(operand.get()));
     exprs_[&e] = exprs_.size();

@@ -1,5 +1,5 @@
-// What makes two kernel specs the same kernel: their structure, with names left out and symbols numbered by first occurrence.
-// Thread-safe. Tested by kernel_compiler_test.cc.
+// What makes two kernel specs the same kernel: their structure, with names left out and symbols
+// numbered by first occurrence. Thread-safe. Tested by kernel_compiler_test.cc.
 #pragma once
 
 #include <string>

@@ -13,6 +13,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -23,7 +24,6 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <array>
@@ -37,11 +37,12 @@ namespace {
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 
 // The levels of the x86-64 psABI, each with all of the ones before.
-constexpr std::array<std::string_view, 10> kV2 = {"cmov", "cx8",  "cx16",   "sahf",   "popcnt",
+constexpr std::array<std::string_view, 10> kV2 = {"cmov", "cx8",   "cx16",   "sahf",   "popcnt",
                                                   "sse3", "ssse3", "sse4.1", "sse4.2", "fxsr"};
-constexpr std::array<std::string_view, 10> kV3 = {"avx",  "avx2",  "bmi",   "bmi2", "f16c",
-                                                  "fma",  "lzcnt", "movbe", "xsave", "crc32"};
-constexpr std::array<std::string_view, 5> kV4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
+constexpr std::array<std::string_view, 10> kV3 = {"avx", "avx2",  "bmi",   "bmi2",  "f16c",
+                                                  "fma", "lzcnt", "movbe", "xsave", "crc32"};
+constexpr std::array<std::string_view, 5> kV4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq",
+                                                 "avx512vl"};
 
 bool HostHas(const llvm::StringMap<bool>& host, std::span<const std::string_view> features) {
   for (std::string_view f : features) {
@@ -80,11 +81,14 @@ Result<Target> ResolveTarget(const KernelOptions& options) {
     if (target.level == "x86-64-v3" && HostHas(host, kV4)) target.level = "x86-64-v4";
   }
   auto add = [&](std::span<const std::string_view> features) {
-    for (std::string_view f : features) target.features += (target.features.empty() ? "+" : ",+") + std::string(f);
+    for (std::string_view f : features)
+      target.features += (target.features.empty() ? "+" : ",+") + std::string(f);
   };
   if (target.level != "x86-64-v2" && target.level != "x86-64-v3" && target.level != "x86-64-v4") {
-    return {StatusCode::kInvalidArgument,
-            fmt::format("unknown target {}: native, x86-64-v2, x86-64-v3 and x86-64-v4 are supported", options.cpu)};
+    return {
+        StatusCode::kInvalidArgument,
+        fmt::format("unknown target {}: native, x86-64-v2, x86-64-v3 and x86-64-v4 are supported",
+                    options.cpu)};
   }
   add(kV2);
   if (target.level != "x86-64-v2") add(kV3);
@@ -98,8 +102,9 @@ std::unique_ptr<llvm::TargetMachine> MakeTargetMachine(const Target& target) {
   llvm::TargetOptions options;
   options.FunctionSections = false;
   auto level = target.opt_level >= 2 ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
-  return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
-      kTriple, target.level, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+  return std::unique_ptr<llvm::TargetMachine>(
+      llvm_target->createTargetMachine(kTriple, target.level, target.features, options,
+                                       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
 }
 
 void PrepareModule(llvm::Module& module, const llvm::TargetMachine& machine) {
@@ -120,13 +125,15 @@ void PrepareFunction(llvm::Function& function, const Target& target) {
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
-// Loops are vectorised and unrolled by the time they get here: what is left is to clean up, hoist, and unroll short
-// constant loops. Of LLVM's standard pipelines most passes would find nothing to do.
+// Loops are vectorised and unrolled by the time they get here: what is left is to clean up, hoist,
+// and unroll short constant loops. Of LLVM's standard pipelines most passes would find nothing to
+// do.
 Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (llvm::verifyModule(module, &stream)) {
-    return Status(StatusCode::kInternal, fmt::format("generated LLVM IR is malformed: {}", message));
+    return Status(StatusCode::kInternal,
+                  fmt::format("generated LLVM IR is malformed: {}", message));
   }
   if (opt_level <= 0) return OkStatus();
   llvm::LoopAnalysisManager loops;

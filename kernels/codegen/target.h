@@ -1,5 +1,5 @@
-// The machine that kernels are compiled for, and the way from an LLVM module to an object file. Thread-safe.
-// Tested through kernel_compiler_test.cc.
+// The machine that kernels are compiled for, and the way from an LLVM module to an object file.
+// Thread-safe. Tested through kernel_compiler_test.cc.
 #pragma once
 
 #include <memory>

@@ -26,8 +26,8 @@ struct AttrValue {
 
   AttrValue() = default;
   template <typename T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, AttrValue>)
-  AttrValue(T&& v) : value(std::forward<T>(v)) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::is_same_v<std::remove_cvref_t<T>, AttrValue>) AttrValue(T&& v)
+      : value(std::forward<T>(v)) {}                   // NOLINT(google-explicit-constructor)
   AttrValue(const char* s) : value(std::string(s)) {}  // NOLINT(google-explicit-constructor)
   AttrValue(int v) : value(Dim(v)) {}                  // NOLINT(google-explicit-constructor)
   AttrValue(int64_t v) : value(Dim(v)) {}              // NOLINT(google-explicit-constructor)
@@ -36,16 +36,28 @@ struct AttrValue {
   friend bool operator==(const AttrValue& a, const AttrValue& b);
 };
 
-// The kinds that a schema can ask for. kInts takes a list of integers or one integer; kDType a dtype's name or "".
-// kDims takes kInts and also `?`. kAny takes whatever stands there: attributes that no relation reads as one kind.
+// The kinds that a schema can ask for. kInts takes a list of integers or one integer; kDType a
+// dtype's name or "". kDims takes kInts and also `?`. kAny takes whatever stands there: attributes
+// that no relation reads as one kind.
 enum class AttrKind : uint8_t {
-  kBool, kInt, kFloat, kString, kDType, kInts, kInts2, kFloats, kIntOrInts, kDims, kAny
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kDType,
+  kInts,
+  kInts2,
+  kFloats,
+  kIntOrInts,
+  kDims,
+  kAny
 };
 
 struct AttrField {
   std::string_view name;
   AttrKind kind;
-  bool required = false;    // must be given, and not as None; else `fallback` holds when it is not given or None
+  bool required =
+      false;  // must be given, and not as None; else `fallback` holds when it is not given or None
   AttrValue fallback = {};  // None where None is a value of its own (units=None, axes=None)
 };
 
@@ -61,7 +73,8 @@ class Attrs {
   double Float(std::string_view name) const;  // integers convert
   const std::string& String(std::string_view name) const;
   std::optional<DType> OptionalDType(std::string_view name) const;  // nullopt when "" or None
-  std::vector<int64_t> Ints(std::string_view name) const;           // one integer gives a list of one; None gives {}
+  std::vector<int64_t> Ints(
+      std::string_view name) const;  // one integer gives a list of one; None gives {}
   std::optional<std::vector<int64_t>> OptionalInts(std::string_view name) const;
   std::vector<Dim> Dims(std::string_view name) const;  // Any where `?`
   std::vector<std::vector<int64_t>> Ints2(std::string_view name) const;

@@ -95,7 +95,7 @@ OpDef BroadcastToLike() {
   return def;
 }
 
-// --- collapse_sum --------------------------------------------------------------------------------
+// --- collapse_sum ---
 
 Result<OpResult> InferCollapse(TypeContext& ctx, const std::vector<Dim>& target) {
   const TensorType& data = ctx.tensor(0);
@@ -158,7 +158,7 @@ OpDef CollapseSum(std::string name, bool like) {
   return def;
 }
 
-// --- tile, repeat --------------------------------------------------------------------------------
+// --- tile, repeat ---
 
 OpDef Tile() {
   OpDef def;

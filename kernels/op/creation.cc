@@ -79,7 +79,7 @@ OpDef FullLike() {
   return def;
 }
 
-// --- arange --------------------------------------------------------------------------------------
+// --- arange ---
 
 Result<Dim> FloatRangeLength(TypeContext& ctx) {
   constexpr std::string_view kNames[] = {"start", "stop", "step"};
@@ -148,7 +148,7 @@ OpDef Arange() {
   return def;
 }
 
-// --- Shapes as data ------------------------------------------------------------------------------
+// --- Shapes as data ---
 
 OpDef ShapeOf(std::string name, DType fallback) {
   OpDef def;

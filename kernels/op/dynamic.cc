@@ -28,7 +28,7 @@ Result<std::vector<Dim>> SizesArg(TypeContext& ctx, size_t i) {
 // Attributes of the static form are printed but say nothing here (shape=None, newshape=[]).
 AttrField Ignored(std::string_view name) { return Optional(name, AttrKind::kAny); }
 
-// --- Creation ------------------------------------------------------------------------------------
+// --- Creation ---
 
 OpDef Fill(std::string name, double value) {
   OpDef def;
@@ -99,7 +99,7 @@ OpDef SparseToDense() {
   return def;
 }
 
-// --- Views ---------------------------------------------------------------------------------------
+// --- Views ---
 
 OpDef View(std::string name, std::vector<AttrField> attrs,
            std::function<Result<std::vector<Dim>>(TypeContext&)> shape) {
@@ -157,7 +157,7 @@ Result<std::vector<Dim>> ExpandShape(TypeContext& ctx) {
   return ExpandDims(in, axis[0], static_cast<int>(count));
 }
 
-// --- Broadcast, tile, slice, pad -----------------------------------------------------------------
+// --- Broadcast, tile, slice, pad ---
 
 OpDef BroadcastTo() {
   OpDef def;
@@ -281,7 +281,7 @@ OpDef Pad() {
   return def;
 }
 
-// --- Resampling ----------------------------------------------------------------------------------
+// --- Resampling ---
 
 OpDef Resize2d() {
   OpDef def;

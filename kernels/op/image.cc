@@ -94,7 +94,7 @@ OpDef ResizeDef(int spatial) {
   return def;
 }
 
-// --- crop_and_resize -----------------------------------------------------------------------------
+// --- crop_and_resize ---
 
 ResizeMode CropMode(const Attrs& attrs) {
   ResizeMode mode;

@@ -11,7 +11,7 @@ using te::UnaryOp;
 
 Expr Divide(Expr a, Expr b) { return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b)); }
 
-// --- affine_grid ---------------------------------------------------------------------------------
+// --- affine_grid ---
 
 // The points of a grid over [-1, 1]^2, moved by a 2x3 matrix for each batch: (N, 2, H, W).
 OpDef AffineGrid() {
@@ -49,7 +49,7 @@ OpDef AffineGrid() {
   return def;
 }
 
-// --- grid_sample ---------------------------------------------------------------------------------
+// --- grid_sample ---
 
 class GridSampler {
  public:
@@ -213,7 +213,7 @@ OpDef GridSample() {
   return def;
 }
 
-// --- dilation2d ----------------------------------------------------------------------------------
+// --- dilation2d ---
 
 struct DilationAttrs {
   std::vector<int64_t> strides, dilations;

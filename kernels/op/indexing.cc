@@ -24,7 +24,7 @@ Status RequireReadable(TypeContext& ctx, const Dim& extent, const std::vector<Di
                             "the indexed axis is empty");
 }
 
-// --- take ----------------------------------------------------------------------------------------
+// --- take ---
 
 // Where the parts of the result of take(axis, batch_dims) lie:
 // data[:axis] + indices[batch_dims:] + data[axis + 1:].
@@ -109,7 +109,7 @@ OpDef Take() {
   return def;
 }
 
-// --- gather --------------------------------------------------------------------------------------
+// --- gather ---
 
 // out[i, j, k] = data[i, indices[i, j, k], k] for axis 1.
 OpDef Gather() {
@@ -257,7 +257,7 @@ OpDef AdvIndex() {
   return def;
 }
 
-// --- one_hot -------------------------------------------------------------------------------------
+// --- one_hot ---
 
 OpDef OneHot() {
   OpDef def;
@@ -275,7 +275,7 @@ OpDef OneHot() {
   return def;
 }
 
-// --- unravel_index, sparse_to_dense --------------------------------------------------------------
+// --- unravel_index, sparse_to_dense ---
 
 // Row k holds coordinate k of each index into an array of the given shape.
 OpDef UnravelIndex() {

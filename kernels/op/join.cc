@@ -99,7 +99,7 @@ OpDef Stack() {
   return def;
 }
 
-// --- split ---------------------------------------------------------------------------------------
+// --- split ---
 
 // The first index of each part along the split axis, and its length.
 struct Part {
@@ -179,7 +179,7 @@ OpDef Split() {
   return def;
 }
 
-// --- meshgrid ------------------------------------------------------------------------------------
+// --- meshgrid ---
 
 // The output axis along which input n varies: with "xy" indexing the first two change places.
 size_t MeshAxis(size_t n, size_t count, const std::string& indexing) {

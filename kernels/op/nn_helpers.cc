@@ -69,8 +69,7 @@ te::Tensor WithHint(const te::Tensor& t, te::ScheduleHint hint, std::vector<te::
   return node;
 }
 
-// --- Layouts
-// -------------------------------------------------------------------------------------------------------
+// --- Layouts ---
 
 Result<WindowLayout> WindowLayout::Parse(std::string_view text) {
   WindowLayout layout;
@@ -172,8 +171,7 @@ Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capital
   return layout;
 }
 
-// --- Windows
-// -------------------------------------------------------------------------------------------------------
+// --- Windows ---
 
 Result<Padding> ExpandPadding(const std::vector<int64_t>& padding, int spatial) {
   const size_t n = static_cast<size_t>(spatial);

@@ -19,8 +19,7 @@ using Indices = ExprList;
 
 Status RequireSameDType(DType a, DType b, std::string_view what);
 
-// --- Expressions
-// ---------------------------------------------------------------------------------------------------
+// --- Expressions ---
 
 inline te::Expr Divide(te::Expr a, te::Expr b) {
   return te::Binary(te::BinaryOp::kDivide, std::move(a), std::move(b));
@@ -46,8 +45,7 @@ te::Expr LoadOnes(const te::Tensor& t, const Indices& indices);
 // A copy of `t` with a schedule hint.
 te::Tensor WithHint(const te::Tensor& t, te::ScheduleHint hint, std::vector<te::Tensor> inputs);
 
-// --- Layouts
-// -------------------------------------------------------------------------------------------------------
+// --- Layouts ---
 
 // "NCHW", "OIHW8i8o", "NCHW16c": a capital is an axis, a number and a small letter a split of that
 // axis. Logical index of an axis = (((primal * f1) + sub1) * f2) + sub2 ... for its splits in
@@ -80,8 +78,7 @@ class WindowLayout {
 Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals,
                                  std::string_view what);
 
-// --- Windows (convolution, pooling)
-// --------------------------------------------------------------------------------
+// --- Windows (convolution, pooling) ---
 
 struct Padding {
   std::vector<int64_t> before, after;  // one a spatial axis

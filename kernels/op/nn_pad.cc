@@ -13,8 +13,7 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// --- nn.pad, nn.mirror_pad
-// -----------------------------------------------------------------------------------------
+// --- nn.pad, nn.mirror_pad ---
 
 using Widths = std::vector<std::vector<int64_t>>;
 
@@ -151,8 +150,7 @@ OpDef MirrorPadOp() {
   return op;
 }
 
-// --- nn.dilate
-// -----------------------------------------------------------------------------------------------------
+// --- nn.dilate ---
 
 OpDef DilateOp() {
   OpDef op;
@@ -189,8 +187,7 @@ OpDef DilateOp() {
   return op;
 }
 
-// --- Depth and space
-// -----------------------------------------------------------------------------------------------
+// --- Depth and space ---
 
 struct DepthPlan {
   int64_t block = 1;
@@ -294,8 +291,7 @@ OpDef SpaceToDepthOp() {
   return op;
 }
 
-// --- Batch and space
-// -----------------------------------------------------------------------------------------------
+// --- Batch and space ---
 // Position in the block is the slower part of the batch: batch = ((b0 * block1 + b1) ...) * N + n.
 
 struct BatchPlan {

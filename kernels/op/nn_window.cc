@@ -13,10 +13,9 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// --- nn.deformable_conv2d
-// ------------------------------------------------------------------------------------------ Tap
-// (ky, kx) of output (y, x) reads the data at its regular position plus offset[(group, ky, kx, 0 or
-// 1), y, x], interpolated; 0 outside.
+// --- nn.deformable_conv2d ---
+// Tap (ky, kx) of output (y, x) reads the data at its regular position plus
+// offset[(group, ky, kx, 0 or 1), y, x], interpolated; 0 outside.
 
 struct DeformablePlan {
   nn::WindowLayout data, kernel;
@@ -177,8 +176,7 @@ OpDef DeformableOp() {
   return op;
 }
 
-// --- nn.correlation
-// ------------------------------------------------------------------------------------------------
+// --- nn.correlation ---
 // Compares patches of two feature maps at all displacements of a grid: the mean over a patch of
 // products, or of absolute differences.
 

@@ -18,8 +18,7 @@ using te::Expr;
 using te::ReduceKind;
 using te::Tensor;
 
-// --- Statistics
-// ----------------------------------------------------------------------------------------------------
+// --- Statistics ---
 
 // Reduces `element(index)` over the axes marked in `reduced`; these have extent 1 in the result.
 Tensor Statistic(std::string name, const std::vector<Dim>& shape, const std::vector<bool>& reduced,
@@ -99,8 +98,7 @@ Moments MomentsOf(const Tensor& data, std::vector<bool> reduced, double epsilon)
   return m;
 }
 
-// --- Softmax
-// -------------------------------------------------------------------------------------------------------
+// --- Softmax ---
 
 std::vector<Tensor> ComputeSoftmax(const ComputeContext& c, bool log) {
   const Tensor& x = c.inputs[0];
@@ -142,8 +140,7 @@ OpDef SoftmaxOp(std::string name, bool log) {
   return op;
 }
 
-// --- batch_norm, layer_norm, instance_norm, group_norm
-// -------------------------------------------------------------
+// --- batch_norm, layer_norm, instance_norm, group_norm ---
 
 std::vector<AttrField> NormFields(int64_t axis) {
   return {{"axis", AttrKind::kInt, false, axis},
@@ -294,8 +291,7 @@ OpDef GroupNormOp() {
   return op;
 }
 
-// --- l2_normalize, lrn
-// ---------------------------------------------------------------------------------------------
+// --- l2_normalize, lrn ---
 
 // x / sqrt(max(sum of squares over `axis`, eps)); no axis given means all.
 OpDef L2NormalizeOp() {

@@ -1,9 +1,11 @@
-// Operators: one definition each. An OpDef gives the attribute schema, the type relation and the meaning of an operator;
-// the type checker, the reference interpreter, constant folding, shape evaluation, fusion and code generation all
-// read it. Adding an operator touches its definition and its test.
+// Operators: one definition each. An OpDef gives the attribute schema, the type relation and the
+// meaning of an operator; the type checker, the reference interpreter, constant folding, shape
+// evaluation, fusion and code generation all read it. Adding an operator touches its definition and
+// its test.
 //
-// Definitions live in kernels/op/*.cc, grouped by class; each file has a function void Define...(OpTable&) that is called
-// by OpTable::Make() in op_table.cc (no registration before main). Tested by *_test.cc beside each file.
+// Definitions live in kernels/op/*.cc, grouped by class; each file has a function void
+// Define...(OpTable&) that is called by OpTable::Make() in op_table.cc (no registration before
+// main). Tested by *_test.cc beside each file.
 #pragma once
 
 #include <functional>
@@ -22,7 +24,8 @@
 
 namespace relayvm {
 
-// One argument of an operator call: a tensor, or a tuple of tensors (concatenate, stack, einsum ...).
+// One argument of an operator call: a tensor, or a tuple of tensors (concatenate, stack, einsum
+// ...).
 struct ArgType {
   bool is_tuple = false;
   std::vector<TensorType> tensors;  // one, unless is_tuple
@@ -39,8 +42,9 @@ class TypeContext {
   // REQUIRES: argument i is a tensor.
   const TensorType& tensor(size_t i) const { return arg(i).tensors[0]; }
 
-  // The elements of integer tensor argument i (rank 0 or 1, static length) as Dims: known ones as they are, unknown ones
-  // as symbols that are bound to the element when the call runs. Fails if the length is not static.
+  // The elements of integer tensor argument i (rank 0 or 1, static length) as Dims: known ones as
+  // they are, unknown ones as symbols that are bound to the element when the call runs. Fails if
+  // the length is not static.
   virtual Result<std::vector<Dim>> Elements(size_t i) = 0;
   // One element of integer tensor argument i (rank 1), whose length need not be static.
   virtual Result<Dim> Element(size_t i, size_t index) {
@@ -50,9 +54,11 @@ class TypeContext {
   }
   // The elements only if all are integers known now.
   virtual std::optional<std::vector<int64_t>> ConstantElements(size_t i) = 0;
-  // The same for a float tensor (arange's start, stop, step). A context that knows no constants says so.
+  // The same for a float tensor (arange's start, stop, step). A context that knows no constants
+  // says so.
   virtual std::optional<std::vector<double>> ConstantFloats(size_t /*i*/) { return std::nullopt; }
-  // A new symbol for a dimension that only running the operator can tell (argwhere, unique); see OpDef::num_counts.
+  // A new symbol for a dimension that only running the operator can tell (argwhere, unique); see
+  // OpDef::num_counts.
   virtual Dim FreshSymbol(std::string_view name) = 0;
   // States that a == b must hold: an error when it cannot, a run-time guard when it is not proved.
   // `what` completes "nn.dense: WHAT: 3 and 4 differ".
@@ -78,8 +84,9 @@ struct OpResult {
   }
 };
 
-// The call that a definition is asked to compute. `inputs` are the argument tensors, tuples flattened, in order; placeholders
-// or computations. `outputs` are the result types that the relation gave, flattened, without Any.
+// The call that a definition is asked to compute. `inputs` are the argument tensors, tuples
+// flattened, in order; placeholders or computations. `outputs` are the result types that the
+// relation gave, flattened, without Any.
 struct ComputeContext {
   const Attrs& attrs;
   std::span<const te::Tensor> inputs;
@@ -87,10 +94,17 @@ struct ComputeContext {
 };
 
 // How an operator may fuse (TVM's TOpPattern).
-enum class FusionClass : uint8_t { kElementwise, kBroadcast, kInjective, kReduction, kOutElementwise, kOpaque };
+enum class FusionClass : uint8_t {
+  kElementwise,
+  kBroadcast,
+  kInjective,
+  kReduction,
+  kOutElementwise,
+  kOpaque
+};
 
-// A call to a kernel written in C++ (kernels/runtime/): its name and the int64 numbers it is given after the dims of all
-// inputs and outputs. See kernels/runtime/builtin.h.
+// A call to a kernel written in C++ (kernels/runtime/): its name and the int64 numbers it is given
+// after the dims of all inputs and outputs. See kernels/runtime/builtin.h.
 struct BuiltinCall {
   std::string name;
   std::vector<Dim> params;
@@ -100,22 +114,27 @@ struct OpDef {
   std::string name;
   int num_args = 1;  // -1: any number
   std::vector<AttrField> attrs;
-  // Extra type keys under which the metadata section may hold this operator's attributes ("relay.attrs.ScanopAttrs").
+  // Extra type keys under which the metadata section may hold this operator's attributes
+  // ("relay.attrs.ScanopAttrs").
   FusionClass fusion = FusionClass::kOpaque;
 
   std::function<Result<OpResult>(TypeContext&)> infer;
-  // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin` or `decompose`d ones.
+  // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin` or
+  // `decompose`d ones.
   std::function<std::vector<te::Tensor>(const ComputeContext&)> compute;
-  // The meaning, as a kernel written in C++ (sort, top-k, cumsum ...). Arguments of the kernel: inputs, then outputs, then
-  // `num_counts` int64 scalars that it fills.
+  // The meaning, as a kernel written in C++ (sort, top-k, cumsum ...). Arguments of the kernel:
+  // inputs, then outputs, then `num_counts` int64 scalars that it fills.
   std::function<BuiltinCall(const ComputeContext&)> builtin;
-  // For operators whose result size only running tells: the relation makes `num_counts` fresh symbols, in order; `upper_bound`
-  // gives result shapes that are large enough; the kernel reports the true values.
+  // For operators whose result size only running tells: the relation makes `num_counts` fresh
+  // symbols, in order; `upper_bound` gives result shapes that are large enough; the kernel reports
+  // the true values.
   int num_counts = 0;
   std::function<std::vector<TensorType>(const ComputeContext&)> upper_bound;
-  // True for an operator whose result is its first argument's memory under another shape (reshape, expand_dims, squeeze).
+  // True for an operator whose result is its first argument's memory under another shape (reshape,
+  // expand_dims, squeeze).
   bool is_view = false;
-  // Arguments that are read only by the type relation (shape operands of dyn.*): their contents never reach the kernel.
+  // Arguments that are read only by the type relation (shape operands of dyn.*): their contents
+  // never reach the kernel.
   std::vector<int> shape_args;
 };
 
@@ -133,7 +152,8 @@ class OpTable {
   std::unordered_map<std::string, std::unique_ptr<const OpDef>> defs_;
 };
 
-// Checks `given` against the schema and fills in defaults. The error names the operator, the attribute and what is expected.
+// Checks `given` against the schema and fills in defaults. The error names the operator, the
+// attribute and what is expected.
 Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given);
 
 }  // namespace relayvm

@@ -8,7 +8,7 @@ namespace relayvm {
 using te::Expr;
 using te::Tensor;
 
-// --- Axes and dtypes -----------------------------------------------------------------------------
+// --- Axes and dtypes ---
 
 Result<int> NormalizeAxis(int64_t axis, int rank, std::string_view what) {
   if (axis < -rank || axis >= rank) {
@@ -105,7 +105,7 @@ Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim
   return out;
 }
 
-// --- Tensor expressions --------------------------------------------------------------------------
+// --- Tensor expressions ---
 
 Expr ClampIndex(Expr index, const Dim& extent) {
   return Clamp(ToIndex(std::move(index)), Int(0), te::DimValue(extent - Dim(1)));
@@ -244,7 +244,7 @@ Expr SelectFrom(const Expr& index, const ExprList& values, DType dtype) {
   return result;
 }
 
-// --- Layouts -------------------------------------------------------------------------------------
+// --- Layouts ---
 
 Result<Layout> Layout::Parse(std::string_view text) {
   Layout layout;

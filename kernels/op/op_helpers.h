@@ -16,7 +16,7 @@
 
 namespace relayvm {
 
-// --- Errors --------------------------------------------------------------------------------------
+// --- Errors ---
 // Messages leave out the operator's name: the type checker puts it before them.
 
 template <typename... Args>
@@ -28,7 +28,7 @@ Status Unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return {StatusCode::kUnsupported, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// --- Axes and dtypes -----------------------------------------------------------------------------
+// --- Axes and dtypes ---
 
 // `axis` counted from the front; the error says what range is legal.
 Result<int> NormalizeAxis(int64_t axis, int rank, std::string_view what = "axis");
@@ -59,7 +59,7 @@ Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std:
 Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim>& a,
                                          const std::vector<Dim>& b, std::string_view what);
 
-// --- Tensor expressions --------------------------------------------------------------------------
+// --- Tensor expressions ---
 
 using ExprList = std::vector<te::Expr>;
 
@@ -114,7 +114,7 @@ te::Tensor ReshapeTensor(const te::Tensor& data, const std::vector<Dim>& shape);
 // The value among `values` at position `index` (of a static list), 0 where there is none.
 te::Expr SelectFrom(const te::Expr& index, const ExprList& values, DType dtype);
 
-// --- Layouts -------------------------------------------------------------------------------------
+// --- Layouts ---
 
 // A layout string such as NCHW8c or OIHW16i16o: one entry for each dimension. An upper-case letter
 // is an axis; a lower-case letter with a factor is an inner part of the axis of that letter, outer
@@ -139,7 +139,7 @@ Result<std::vector<Dim>> TransformShape(TypeContext& ctx, const std::vector<Dim>
 te::Tensor TransformTensor(const te::Tensor& data, const Layout& from, const Layout& to,
                            const std::vector<Dim>& shape);
 
-// --- Schema shorthands ---------------------------------------------------------------------------
+// --- Schema shorthands ---
 
 inline AttrField Required(std::string_view name, AttrKind kind) { return {name, kind, true, {}}; }
 inline AttrField Optional(std::string_view name, AttrKind kind, AttrValue fallback = {}) {

@@ -183,8 +183,7 @@ OpDef PoolOp(int spatial, bool is_max) {
   return op;
 }
 
-// --- Adaptive and global pooling
-// -----------------------------------------------------------------------------------
+// --- Adaptive and global pooling ---
 
 // The output extents of the spatial axes: none given keeps the input's, one stands for all.
 Result<std::vector<Dim>> AdaptiveShape(const Attrs& attrs, const std::vector<int>& axes,
@@ -257,8 +256,7 @@ OpDef AdaptiveOp(std::string name, int spatial, bool is_max, bool global) {
   return op;
 }
 
-// --- Gradients
-// -----------------------------------------------------------------------------------------------------
+// --- Gradients ---
 // Arguments: the gradient of the pool's result, the pool's input. Each input position gathers from
 // the windows that read it.
 

@@ -34,8 +34,7 @@ Status RequireQuantized(DType t, std::string_view what) {
   return Invalid("{} is {}, expected int8, uint8, int16, uint16 or int32", what, DTypeName(t));
 }
 
-// --- Quantize, dequantize, requantize
-// ------------------------------------------------------------------------------
+// --- Quantize, dequantize, requantize ---
 
 Expr Quantized(const Expr& real, const Expr& scale, const Expr& zero_point, DType dtype) {
   const Expr steps = te::Unary(te::UnaryOp::kRound, nn::Divide(real, te::Cast(scale, real->dtype)));
@@ -161,8 +160,7 @@ OpDef RequantizeOp() {
   return op;
 }
 
-// --- Binary
-// --------------------------------------------------------------------------------------------------------
+// --- Binary ---
 // Arguments: lhs, rhs, then scale and zero point of lhs, rhs and the result.
 
 Result<OpResult> InferBinary(TypeContext& tc) {
@@ -316,8 +314,7 @@ OpDef ConcatenateOp() {
   return op;
 }
 
-// --- One tensor
-// ----------------------------------------------------------------------------------------------------
+// --- One tensor ---
 // Arguments: data, its scale and zero point, those of the result.
 
 OpDef UnaryOp(std::string name) {

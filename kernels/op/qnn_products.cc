@@ -84,8 +84,7 @@ std::vector<Tensor> ComputeDense(const ComputeContext& c) {
   return ComputeMatmul(c, "qnn_dense", false, true);
 }
 
-// --- avg_pool2d, softmax
-// -------------------------------------------------------------------------------------------
+// --- avg_pool2d, softmax ---
 // Arguments: data, its scale and zero point, those of the result.
 
 Status RequireParameters(TypeContext& tc) {

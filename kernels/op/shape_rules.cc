@@ -20,7 +20,7 @@ bool AlwaysNegative(const Dim& d) {
   return high && *high < 0;
 }
 
-// --- reshape -------------------------------------------------------------------------------------
+// --- reshape ---
 
 // A dim of the result before -1 is resolved. The size of an unknown code is a sum of cases: its
 // value where positive, `source` where it is 0, what is inferred where it is -1.
@@ -214,7 +214,7 @@ class ReshapeRule {
   int unknown_ = 0;   // codes that may be -1
 };
 
-// --- strided_slice -------------------------------------------------------------------------------
+// --- strided_slice ---
 
 // The position that a begin or end names, before clamping.
 Dim FromFront(const Dim& position, const Dim& extent) {
@@ -292,7 +292,7 @@ Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims) {
   return OkStatus();
 }
 
-// --- Axes known only at run time -----------------------------------------------------------------
+// --- Axes known only at run time ---
 
 std::vector<Dim> SqueezeDims(const std::vector<Dim>& in, const std::vector<Dim>& axes) {
   const Dim rank(static_cast<int64_t>(in.size()));

@@ -42,7 +42,7 @@ SliceRange SliceAxisBySize(const Dim& extent, const Dim& begin, const Dim& size)
 // Whether `dims` holds none that is negative for sure; those that may be get a guard.
 Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims);
 
-// --- Axes known only at run time; the rank of the result is static, its dims are expressions -----
+// --- Axes known only at run time; the rank of the result is static, its dims are expressions ---
 
 // The shape without the axes `axes` (each may be a symbol).
 std::vector<Dim> SqueezeDims(const std::vector<Dim>& in, const std::vector<Dim>& axes);

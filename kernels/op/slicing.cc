@@ -37,7 +37,7 @@ Expr BeginAt(const te::Tensor& begins, size_t i, const Expr& stride, const Dim& 
   return IfNegative(stride, Clamp(front, Int(-1), size - Int(1)), Clamp(front, Int(0), size));
 }
 
-// --- strided_slice -------------------------------------------------------------------------------
+// --- strided_slice ---
 
 struct StaticSlice {
   std::vector<SliceRange> ranges;  // one a dim
@@ -122,7 +122,7 @@ OpDef StridedSlice() {
   return def;
 }
 
-// --- strided_set ---------------------------------------------------------------------------------
+// --- strided_set ---
 
 // data with data[begin:end:strides] = v. Each of the three may be shorter than the data's rank:
 // what is missing means the whole axis.
@@ -165,7 +165,7 @@ OpDef StridedSet() {
   return def;
 }
 
-// --- slice_like, sliding_window ------------------------------------------------------------------
+// --- slice_like, sliding_window ---
 
 OpDef SliceLike() {
   OpDef def;

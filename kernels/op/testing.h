@@ -17,7 +17,7 @@
 
 namespace relayvm::op_testing {
 
-// --- Data ----------------------------------------------------------------------------------------
+// --- Data ---
 
 inline te::HostTensor Host(DType dtype, std::vector<int64_t> shape,
                            const std::vector<double>& values) {
@@ -61,7 +61,7 @@ inline std::vector<double> Values(const te::HostTensor& t) {
   return out;
 }
 
-// --- Context -------------------------------------------------------------------------------------
+// --- Context ---
 
 struct Guard {
   enum Kind { kEqual, kBroadcast, kAtLeast } kind;
@@ -139,7 +139,7 @@ class FakeContext final : public TypeContext {
   uint32_t next_ = 1 << 20;
 };
 
-// --- Running a definition ------------------------------------------------------------------------
+// --- Running a definition ---
 
 struct Arg {
   bool is_tuple = false;

@@ -26,8 +26,7 @@ Status RequireScalar(const TensorType& t, std::string_view what) {
   return OkStatus();
 }
 
-// --- Box selection
-// -------------------------------------------------------------------------------------------------
+// --- Box selection ---
 
 OpDef GetValidCountsOp() {
   OpDef op;
@@ -128,8 +127,7 @@ OpDef AllClassNmsOp() {
   return op;
 }
 
-// --- Regions of interest
-// -------------------------------------------------------------------------------------------
+// --- Regions of interest ---
 
 // data (n, c, h, w) or (n, h, w, c), rois (r, 5): batch index, then two corners.
 Result<OpResult> InferRoi(TypeContext& tc) {
@@ -236,8 +234,7 @@ OpDef ProposalOp() {
   return op;
 }
 
-// --- Single-shot detection
-// -----------------------------------------------------------------------------------------
+// --- Single-shot detection ---
 
 // Anchor boxes for each pixel of a feature map, as (left, top, right, bottom) in parts of the
 // image.

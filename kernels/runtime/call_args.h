@@ -75,8 +75,7 @@ int32_t BuiltinEntry(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uin
   }
 }
 
-// --- Elements
-// ------------------------------------------------------------------------------------------------------
+// --- Elements ---
 
 struct Bool {
   uint8_t bits;

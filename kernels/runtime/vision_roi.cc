@@ -157,8 +157,7 @@ int32_t RoiPool(const CallArgs& args) {
   });
 }
 
-// --- proposal
-// ------------------------------------------------------------------------------------------------------
+// --- proposal ---
 
 namespace {
 
@@ -281,8 +280,7 @@ int32_t Proposal(const CallArgs& args) {
   return RELAYVM_KERNEL_OK;
 }
 
-// --- multibox_transform_loc
-// ----------------------------------------------------------------------------------------
+// --- multibox_transform_loc ---
 
 // Parameters: clip, threshold (bits), keep_background, the four variances (bits).
 int32_t MultiboxTransformLoc(const CallArgs& args) {

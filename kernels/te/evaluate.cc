@@ -1,8 +1,12 @@
-// Evaluate: each computation becomes straight-line code over slots, and runs on blocks of consecutive elements.
+// Evaluate: each computation becomes straight-line code over slots, and runs on blocks of
+// consecutive elements.
 //
-//   Compiler   expression -> Code (instructions; Select and Reduce hold nested Code). A node without loads is placed in the
-//              outermost Code that knows its axes, so index arithmetic does not repeat in reduction loops.
-//   Machine    runs Code on up to kBlock lanes at once. A slot is one Scalar a lane. Under a Select, lanes that are off
+//   Compiler   expression -> Code (instructions; Select and Reduce hold nested Code). A node
+//   without loads is placed in the
+//              outermost Code that knows its axes, so index arithmetic does not repeat in reduction
+//              loops.
+//   Machine    runs Code on up to kBlock lanes at once. A slot is one Scalar a lane. Under a
+//   Select, lanes that are off
 //              are masked: they compute garbage, but load nothing.
 #include "kernels/te/evaluate.h"
 
@@ -46,12 +50,13 @@ struct Code {
   uint32_t result = 0;
 };
 
-// --- Compiling ------------------------------------------------------------------------------------
+// --- Compiling ---
 
 class Compiler {
  public:
   using TensorFn = std::function<const HostTensor*(const TensorNode*)>;
-  Compiler(const SymbolFn& symbols, TensorFn tensors) : symbols_(symbols), tensors_(std::move(tensors)) {}
+  Compiler(const SymbolFn& symbols, TensorFn tensors)
+      : symbols_(symbols), tensors_(std::move(tensors)) {}
 
   // Slots 0..axes.size()-1 hold the axes.
   Result<std::unique_ptr<Code>> Compile(const Tensor& t) {
@@ -96,7 +101,9 @@ class Compiler {
 
   Result<int64_t> DimOf(const Dim& dim) {
     auto value = dim.Evaluate(symbols_);
-    if (!value) return {StatusCode::kInvalidArgument, fmt::format("the dimension {} is not known", dim.ToString())};
+    if (!value)
+      return {StatusCode::kInvalidArgument,
+              fmt::format("the dimension {} is not known", dim.ToString())};
     return *value;
   }
 
@@ -128,7 +135,8 @@ class Compiler {
     if (e->kind == ExprKind::kAxis) {
       auto it = axis_depth_.find(e->axis.get());
       if (it == axis_depth_.end()) {
-        return {StatusCode::kInternal, fmt::format("axis {} is not bound by its expression", e->axis->name)};
+        return {StatusCode::kInternal,
+                fmt::format("axis {} is not bound by its expression", e->axis->name)};
       }
       return scopes_[it->second].axes.at(e->axis.get());
     }
@@ -145,16 +153,22 @@ class Compiler {
 
   Status LowerOperands(const ExprNode& e, Instruction& in) {
     switch (e.kind) {
-      case ExprKind::kIntImm: in.constant = IntScalar(e.int_value); return OkStatus();
-      case ExprKind::kFloatImm: in.constant = FloatScalar(e.float_value); return OkStatus();
+      case ExprKind::kIntImm:
+        in.constant = IntScalar(e.int_value);
+        return OkStatus();
+      case ExprKind::kFloatImm:
+        in.constant = FloatScalar(e.float_value);
+        return OkStatus();
       case ExprKind::kDim: {
         RELAYVM_ASSIGN_OR_RETURN(int64_t value, DimOf(e.dim));
         in.kind = ExprKind::kIntImm;
         in.constant = IntScalar(value);
         return OkStatus();
       }
-      case ExprKind::kSelect: return LowerSelect(e, in);
-      case ExprKind::kReduce: return LowerReduce(e, in);
+      case ExprKind::kSelect:
+        return LowerSelect(e, in);
+      case ExprKind::kReduce:
+        return LowerReduce(e, in);
       case ExprKind::kLoad: {
         in.tensor = tensors_(e.tensor.get());
         in.node = e.tensor.get();
@@ -166,12 +180,13 @@ class Compiler {
         }
         if (in.strides.size() != e.operands.size()) {
           return Status(StatusCode::kInvalidArgument,
-                        fmt::format("{} has rank {}, but is indexed with {} indices", e.tensor->name,
-                                    in.strides.size(), e.operands.size()));
+                        fmt::format("{} has rank {}, but is indexed with {} indices",
+                                    e.tensor->name, in.strides.size(), e.operands.size()));
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
     in.unary = e.unary;
     in.binary = e.binary;
@@ -218,7 +233,7 @@ class Compiler {
   uint32_t next_slot_ = 0;
 };
 
-// --- Running --------------------------------------------------------------------------------------
+// --- Running ---
 
 using Mask = const uint8_t*;  // one a lane, 0 is off; null: all on
 
@@ -233,14 +248,20 @@ class Machine {
       Scalar* out = slot(in.result);
       switch (in.kind) {
         case ExprKind::kIntImm:
-        case ExprKind::kFloatImm: std::fill(out, out + lanes, in.constant); break;
-        case ExprKind::kLoad: RELAYVM_RETURN_IF_ERROR(RunLoad(in, out, lanes, mask)); break;
+        case ExprKind::kFloatImm:
+          std::fill(out, out + lanes, in.constant);
+          break;
+        case ExprKind::kLoad:
+          RELAYVM_RETURN_IF_ERROR(RunLoad(in, out, lanes, mask));
+          break;
         case ExprKind::kUnary: {
           const Scalar* x = slot(in.operands[0]);
           for (int i = 0; i < lanes; ++i) out[i] = ApplyUnary(in.unary, in.operand_dtype, x[i]);
           break;
         }
-        case ExprKind::kBinary: RunBinary(in, out, lanes); break;
+        case ExprKind::kBinary:
+          RunBinary(in, out, lanes);
+          break;
         case ExprKind::kCast: {
           const Scalar* x = slot(in.operands[0]);
           for (int i = 0; i < lanes; ++i) out[i] = ApplyCast(in.operand_dtype, in.dtype, x[i]);
@@ -248,12 +269,18 @@ class Machine {
         }
         case ExprKind::kReinterpret: {
           const Scalar* x = slot(in.operands[0]);
-          for (int i = 0; i < lanes; ++i) out[i] = ApplyReinterpret(in.operand_dtype, in.dtype, x[i]);
+          for (int i = 0; i < lanes; ++i)
+            out[i] = ApplyReinterpret(in.operand_dtype, in.dtype, x[i]);
           break;
         }
-        case ExprKind::kSelect: RELAYVM_RETURN_IF_ERROR(RunSelect(in, out, lanes, mask)); break;
-        case ExprKind::kReduce: RELAYVM_RETURN_IF_ERROR(RunReduce(in, out, lanes, mask)); break;
-        default: return Status(StatusCode::kInternal, "unexpected instruction in the evaluator");
+        case ExprKind::kSelect:
+          RELAYVM_RETURN_IF_ERROR(RunSelect(in, out, lanes, mask));
+          break;
+        case ExprKind::kReduce:
+          RELAYVM_RETURN_IF_ERROR(RunReduce(in, out, lanes, mask));
+          break;
+        default:
+          return Status(StatusCode::kInternal, "unexpected instruction in the evaluator");
       }
     }
     return OkStatus();
@@ -269,8 +296,9 @@ class Machine {
       for (int i = 0; i < lanes; ++i) {
         if (mask != nullptr && mask[i] == 0) continue;
         if (index[i].i < 0 || index[i].i >= extent) {
-          return Status(StatusCode::kOutOfRange, fmt::format("index {} out of range for dimension {} of {}, which is {}",
-                                                             index[i].i, d, in.node->name, extent));
+          return Status(StatusCode::kOutOfRange,
+                        fmt::format("index {} out of range for dimension {} of {}, which is {}",
+                                    index[i].i, d, in.node->name, extent));
         }
         flat[i] += index[i].i * stride;
       }
@@ -303,26 +331,35 @@ class Machine {
       switch (in.binary) {
         case BinaryOp::kAdd:
           return Lanes(in, out, lanes, [](Scalar a, Scalar b) {
-            return IntScalar(static_cast<int64_t>(static_cast<uint64_t>(a.i) + static_cast<uint64_t>(b.i)));
+            return IntScalar(
+                static_cast<int64_t>(static_cast<uint64_t>(a.i) + static_cast<uint64_t>(b.i)));
           });
         case BinaryOp::kMultiply:
           return Lanes(in, out, lanes, [](Scalar a, Scalar b) {
-            return IntScalar(static_cast<int64_t>(static_cast<uint64_t>(a.i) * static_cast<uint64_t>(b.i)));
+            return IntScalar(
+                static_cast<int64_t>(static_cast<uint64_t>(a.i) * static_cast<uint64_t>(b.i)));
           });
-        case BinaryOp::kLess: return Lanes(in, out, lanes, [](Scalar a, Scalar b) { return IntScalar(a.i < b.i); });
+        case BinaryOp::kLess:
+          return Lanes(in, out, lanes, [](Scalar a, Scalar b) { return IntScalar(a.i < b.i); });
         case BinaryOp::kGreaterEqual:
           return Lanes(in, out, lanes, [](Scalar a, Scalar b) { return IntScalar(a.i >= b.i); });
-        default: break;
+        default:
+          break;
       }
     }
     if (t == DType::kFloat32) {
       auto round = [](double v) { return FloatScalar(static_cast<float>(v)); };
       switch (in.binary) {
-        case BinaryOp::kAdd: return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f + b.f); });
-        case BinaryOp::kSubtract: return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f - b.f); });
-        case BinaryOp::kMultiply: return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f * b.f); });
-        case BinaryOp::kDivide: return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f / b.f); });
-        default: break;
+        case BinaryOp::kAdd:
+          return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f + b.f); });
+        case BinaryOp::kSubtract:
+          return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f - b.f); });
+        case BinaryOp::kMultiply:
+          return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f * b.f); });
+        case BinaryOp::kDivide:
+          return Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return round(a.f / b.f); });
+        default:
+          break;
       }
     }
     Lanes(in, out, lanes, [&](Scalar a, Scalar b) { return ApplyBinary(in.binary, t, a, b); });
@@ -342,20 +379,24 @@ class Machine {
       any_false = any_false || on_false[i] != 0;
     }
     if (any_true) {
-      RELAYVM_RETURN_IF_ERROR(Run(*in.first, lanes, any_false || mask != nullptr ? on_true : nullptr));
+      RELAYVM_RETURN_IF_ERROR(
+          Run(*in.first, lanes, any_false || mask != nullptr ? on_true : nullptr));
     }
     if (any_false) {
-      RELAYVM_RETURN_IF_ERROR(Run(*in.second, lanes, any_true || mask != nullptr ? on_false : nullptr));
+      RELAYVM_RETURN_IF_ERROR(
+          Run(*in.second, lanes, any_true || mask != nullptr ? on_false : nullptr));
     }
     const Scalar* if_true = slot(in.first->result);
     const Scalar* if_false = slot(in.second->result);
-    for (int i = 0; i < lanes; ++i) out[i] = on_true[i] != 0 ? if_true[i] : (on_false[i] != 0 ? if_false[i] : IntScalar(0));
+    for (int i = 0; i < lanes; ++i)
+      out[i] = on_true[i] != 0 ? if_true[i] : (on_false[i] != 0 ? if_false[i] : IntScalar(0));
     return OkStatus();
   }
 
   Status RunReduce(const Instruction& in, Scalar* out, int lanes, Mask mask) {
     bool is_arg = in.reduce == ReduceKind::kArgMax || in.reduce == ReduceKind::kArgMin;
-    std::vector<Scalar> best(static_cast<size_t>(lanes), ReduceIdentity(in.reduce, in.operand_dtype));
+    std::vector<Scalar> best(static_cast<size_t>(lanes),
+                             ReduceIdentity(in.reduce, in.operand_dtype));
     std::vector<int64_t> position(static_cast<size_t>(lanes), -1);
     int64_t total = 1;
     for (int64_t extent : in.extents) total *= extent;
@@ -396,26 +437,52 @@ class Machine {
     DType t = in.operand_dtype;
     if (IsFloat(t)) {
       switch (in.reduce) {
-        case ReduceKind::kSum: acc.f += x.f; return;
-        case ReduceKind::kProd: acc.f *= x.f; return;
-        case ReduceKind::kMax: acc.f = x.f > acc.f ? x.f : acc.f; return;
-        case ReduceKind::kMin: acc.f = x.f < acc.f ? x.f : acc.f; return;
-        case ReduceKind::kAll: acc.f = acc.f != 0 && x.f != 0; return;
-        default: acc.f = acc.f != 0 || x.f != 0; return;
+        case ReduceKind::kSum:
+          acc.f += x.f;
+          return;
+        case ReduceKind::kProd:
+          acc.f *= x.f;
+          return;
+        case ReduceKind::kMax:
+          acc.f = x.f > acc.f ? x.f : acc.f;
+          return;
+        case ReduceKind::kMin:
+          acc.f = x.f < acc.f ? x.f : acc.f;
+          return;
+        case ReduceKind::kAll:
+          acc.f = acc.f != 0 && x.f != 0;
+          return;
+        default:
+          acc.f = acc.f != 0 || x.f != 0;
+          return;
       }
     }
     switch (in.reduce) {
-      case ReduceKind::kSum: acc = ApplyBinary(BinaryOp::kAdd, t, acc, x); return;
-      case ReduceKind::kProd: acc = ApplyBinary(BinaryOp::kMultiply, t, acc, x); return;
-      case ReduceKind::kMax: acc = ApplyBinary(BinaryOp::kMax, t, acc, x); return;
-      case ReduceKind::kMin: acc = ApplyBinary(BinaryOp::kMin, t, acc, x); return;
-      case ReduceKind::kAll: acc.i = acc.i != 0 && x.i != 0; return;
-      default: acc.i = acc.i != 0 || x.i != 0; return;
+      case ReduceKind::kSum:
+        acc = ApplyBinary(BinaryOp::kAdd, t, acc, x);
+        return;
+      case ReduceKind::kProd:
+        acc = ApplyBinary(BinaryOp::kMultiply, t, acc, x);
+        return;
+      case ReduceKind::kMax:
+        acc = ApplyBinary(BinaryOp::kMax, t, acc, x);
+        return;
+      case ReduceKind::kMin:
+        acc = ApplyBinary(BinaryOp::kMin, t, acc, x);
+        return;
+      case ReduceKind::kAll:
+        acc.i = acc.i != 0 && x.i != 0;
+        return;
+      default:
+        acc.i = acc.i != 0 || x.i != 0;
+        return;
     }
   }
 
-  // The first element always counts, so that an all-NaN (or all-lowest) range gives a position in it.
-  static void TakeArg(const Instruction& in, Scalar x, int64_t step, Scalar& best, int64_t& position) {
+  // The first element always counts, so that an all-NaN (or all-lowest) range gives a position in
+  // it.
+  static void TakeArg(const Instruction& in, Scalar x, int64_t step, Scalar& best,
+                      int64_t& position) {
     BinaryOp better = in.reduce == ReduceKind::kArgMax ? BinaryOp::kGreater : BinaryOp::kLess;
     bool wins = ApplyBinary(better, in.operand_dtype, x, best).i != 0;
     bool ties = ApplyBinary(BinaryOp::kEqual, in.operand_dtype, x, best).i != 0;
@@ -428,7 +495,7 @@ class Machine {
   std::vector<Scalar> memory_;
 };
 
-// --- Tensors --------------------------------------------------------------------------------------
+// --- Tensors ---
 
 void CollectLoads(const ExprNode* root, std::vector<const ExprNode*>& loads) {
   std::vector<const ExprNode*> stack = {root};
@@ -447,8 +514,8 @@ Result<std::vector<int64_t>> ShapeOf(const TensorNode& t, const SymbolFn& symbol
   for (const Dim& d : t.shape) {
     auto value = d.Evaluate(symbols);
     if (!value || *value < 0) {
-      return {StatusCode::kInvalidArgument,
-              fmt::format("dimension {} of {} is {}", shape.size(), t.name, value ? "negative" : "not known")};
+      return {StatusCode::kInvalidArgument, fmt::format("dimension {} of {} is {}", shape.size(),
+                                                        t.name, value ? "negative" : "not known")};
     }
     shape.push_back(*value);
   }
@@ -456,7 +523,8 @@ Result<std::vector<int64_t>> ShapeOf(const TensorNode& t, const SymbolFn& symbol
 }
 
 // The value of one computation whose loads are all available.
-Result<HostTensor> EvaluateOne(const Tensor& t, const SymbolFn& symbols, const Compiler::TensorFn& tensors) {
+Result<HostTensor> EvaluateOne(const Tensor& t, const SymbolFn& symbols,
+                               const Compiler::TensorFn& tensors) {
   HostTensor out;
   out.dtype = t->dtype;
   RELAYVM_ASSIGN_OR_RETURN(out.shape, ShapeOf(*t, symbols));
@@ -494,7 +562,8 @@ int64_t HostTensor::size() const {
   return n;
 }
 
-Result<HostTensor> Evaluate(const Tensor& output, std::span<const HostTensor* const> inputs, const SymbolFn& symbols) {
+Result<HostTensor> Evaluate(const Tensor& output, std::span<const HostTensor* const> inputs,
+                            const SymbolFn& symbols) {
   std::unordered_map<const TensorNode*, HostTensor> computed;
   std::unordered_map<const TensorNode*, int> uses;  // consumers that have not run yet
   std::unordered_map<const TensorNode*, std::vector<Tensor>> loads_of;
@@ -532,7 +601,8 @@ Result<HostTensor> Evaluate(const Tensor& output, std::span<const HostTensor* co
     if (t->is_placeholder()) {
       size_t i = static_cast<size_t>(t->input_index);
       if (t->input_index < 0 || i >= inputs.size() || inputs[i] == nullptr) {
-        return {StatusCode::kInvalidArgument, fmt::format("no value for input {} ({})", t->input_index, t->name)};
+        return {StatusCode::kInvalidArgument,
+                fmt::format("no value for input {} ({})", t->input_index, t->name)};
       }
       RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, ShapeOf(*t, symbols));
       if (inputs[i]->dtype != t->dtype || inputs[i]->shape != shape) {

@@ -31,21 +31,26 @@ std::optional<std::vector<int64_t>> StaticShape(const TensorNode& t) {
 
 class SymbolicEvaluator {
  public:
-  explicit SymbolicEvaluator(const std::unordered_map<const TensorNode*, Elements>& tensors) : tensors_(tensors) {}
+  explicit SymbolicEvaluator(const std::unordered_map<const TensorNode*, Elements>& tensors)
+      : tensors_(tensors) {}
 
   void BindAxis(const AxisNode* axis, int64_t value) { axes_[axis] = value; }
 
   MaybeValue Eval(const ExprNode& e) {
     switch (e.kind) {
-      case ExprKind::kIntImm: return Dim(e.int_value);
-      case ExprKind::kFloatImm: return e.float_value;
+      case ExprKind::kIntImm:
+        return Dim(e.int_value);
+      case ExprKind::kFloatImm:
+        return e.float_value;
       case ExprKind::kAxis: {
         auto it = axes_.find(e.axis.get());
         if (it == axes_.end()) return std::nullopt;
         return Dim(it->second);
       }
-      case ExprKind::kDim: return e.dim;
-      case ExprKind::kLoad: return EvalLoad(e);
+      case ExprKind::kDim:
+        return e.dim;
+      case ExprKind::kLoad:
+        return EvalLoad(e);
       case ExprKind::kUnary: {
         MaybeValue x = Eval(*e.operands[0]);
         return x ? EvalUnary(e, *x) : std::nullopt;
@@ -69,7 +74,8 @@ class SymbolicEvaluator {
         if (!condition) return std::nullopt;
         return Eval(*e.operands[condition->i != 0 ? 1 : 2]);
       }
-      case ExprKind::kReduce: return EvalReduce(e);
+      case ExprKind::kReduce:
+        return EvalReduce(e);
     }
     return std::nullopt;
   }
@@ -101,7 +107,8 @@ class SymbolicEvaluator {
     for (size_t i = 0; i < e.operands.size(); ++i) {
       auto index = ConstantOf(Eval(*e.operands[i]));
       const Dim& extent = e.tensor->shape[i];
-      if (!index || !extent.is_const() || index->i < 0 || index->i >= extent.value()) return std::nullopt;
+      if (!index || !extent.is_const() || index->i < 0 || index->i >= extent.value())
+        return std::nullopt;
       flat = flat * extent.value() + index->i;
     }
     if (static_cast<size_t>(flat) >= elements.size()) return std::nullopt;
@@ -110,19 +117,23 @@ class SymbolicEvaluator {
 
   static MaybeValue EvalUnary(const ExprNode& e, const Value& x) {
     DType t = e.operands[0]->dtype;
-    if (auto constant = ConstantOf(x)) return FromScalar(ApplyUnary(e.unary, t, *constant), e.dtype);
+    if (auto constant = ConstantOf(x))
+      return FromScalar(ApplyUnary(e.unary, t, *constant), e.dtype);
     const Dim& d = std::get<Dim>(x);
     switch (e.unary) {
       case UnaryOp::kNegative:
         if (!HoldsDims(t) || IsUnsignedInt(t)) return std::nullopt;
         return Dim(0) - d;
-      case UnaryOp::kAbs: return KnownNonNegative(d) ? MaybeValue(d) : std::nullopt;
+      case UnaryOp::kAbs:
+        return KnownNonNegative(d) ? MaybeValue(d) : std::nullopt;
       case UnaryOp::kFloor:
       case UnaryOp::kCeil:
       case UnaryOp::kTrunc:
       case UnaryOp::kRound:
-      case UnaryOp::kRoundEven: return d;
-      default: return std::nullopt;
+      case UnaryOp::kRoundEven:
+        return d;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -144,20 +155,28 @@ class SymbolicEvaluator {
     auto q_low = q.LowerBound();
     bool q_positive = q_low && *q_low > 0;
     switch (op) {
-      case BinaryOp::kAdd: return p + q;
-      case BinaryOp::kSubtract: return p - q;
-      case BinaryOp::kMultiply: return p * q;
-      case BinaryOp::kMin: return Dim::Min(p, q);
-      case BinaryOp::kMax: return Dim::Max(p, q);
+      case BinaryOp::kAdd:
+        return p + q;
+      case BinaryOp::kSubtract:
+        return p - q;
+      case BinaryOp::kMultiply:
+        return p * q;
+      case BinaryOp::kMin:
+        return Dim::Min(p, q);
+      case BinaryOp::kMax:
+        return Dim::Max(p, q);
       case BinaryOp::kDivide:  // truncates: as floor where nothing is negative
         if (q_positive && KnownNonNegative(p)) return Dim::FloorDiv(p, q);
         return std::nullopt;
       case BinaryOp::kMod:
         if (q_positive && KnownNonNegative(p)) return Dim::FloorMod(p, q);
         return std::nullopt;
-      case BinaryOp::kFloorDivide: return q_positive ? MaybeValue(Dim::FloorDiv(p, q)) : std::nullopt;
-      case BinaryOp::kFloorMod: return q_positive ? MaybeValue(Dim::FloorMod(p, q)) : std::nullopt;
-      default: return std::nullopt;
+      case BinaryOp::kFloorDivide:
+        return q_positive ? MaybeValue(Dim::FloorDiv(p, q)) : std::nullopt;
+      case BinaryOp::kFloorMod:
+        return q_positive ? MaybeValue(Dim::FloorMod(p, q)) : std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -173,7 +192,8 @@ class SymbolicEvaluator {
     int64_t total = 1;
     for (const Axis& axis : e.axes) {
       if (!axis->extent.is_const() || axis->extent.value() < 0) return std::nullopt;
-      if (__builtin_mul_overflow(total, axis->extent.value(), &total) || total > kMaxElements) return std::nullopt;
+      if (__builtin_mul_overflow(total, axis->extent.value(), &total) || total > kMaxElements)
+        return std::nullopt;
     }
     DType t = e.operands[0]->dtype;
     bool is_arg = e.reduce == ReduceKind::kArgMax || e.reduce == ReduceKind::kArgMin;
@@ -196,8 +216,10 @@ class SymbolicEvaluator {
         continue;
       }
       BinaryOp better = e.reduce == ReduceKind::kArgMax ? BinaryOp::kGreater : BinaryOp::kLess;
-      if (e.select_last) better = e.reduce == ReduceKind::kArgMax ? BinaryOp::kGreaterEqual : BinaryOp::kLessEqual;
-      auto wins = step == 0 ? std::optional<Scalar>(IntScalar(1)) : ConstantOf(EvalBinary(better, t, *x, best));
+      if (e.select_last)
+        better = e.reduce == ReduceKind::kArgMax ? BinaryOp::kGreaterEqual : BinaryOp::kLessEqual;
+      auto wins = step == 0 ? std::optional<Scalar>(IntScalar(1))
+                            : ConstantOf(EvalBinary(better, t, *x, best));
       if (!wins) return std::nullopt;
       if (wins->i == 0) continue;
       best = *x;
@@ -209,12 +231,18 @@ class SymbolicEvaluator {
 
   static BinaryOp Combiner(ReduceKind kind) {
     switch (kind) {
-      case ReduceKind::kSum: return BinaryOp::kAdd;
-      case ReduceKind::kProd: return BinaryOp::kMultiply;
-      case ReduceKind::kMax: return BinaryOp::kMax;
-      case ReduceKind::kMin: return BinaryOp::kMin;
-      case ReduceKind::kAll: return BinaryOp::kAnd;
-      default: return BinaryOp::kOr;
+      case ReduceKind::kSum:
+        return BinaryOp::kAdd;
+      case ReduceKind::kProd:
+        return BinaryOp::kMultiply;
+      case ReduceKind::kMax:
+        return BinaryOp::kMax;
+      case ReduceKind::kMin:
+        return BinaryOp::kMin;
+      case ReduceKind::kAll:
+        return BinaryOp::kAnd;
+      default:
+        return BinaryOp::kOr;
     }
   }
 
@@ -264,8 +292,8 @@ Elements ElementsOf(const TensorNode& t, std::span<const std::optional<std::vect
 
 }  // namespace
 
-std::optional<std::vector<Dim>> EvaluateSymbolic(const Tensor& output,
-                                                 std::span<const std::optional<std::vector<Dim>>> inputs) {
+std::optional<std::vector<Dim>> EvaluateSymbolic(
+    const Tensor& output, std::span<const std::optional<std::vector<Dim>>> inputs) {
   if (IsFloat(output->dtype) || !StaticShape(*output)) return std::nullopt;
   std::unordered_map<const TensorNode*, Elements> tensors;
   std::vector<std::pair<const TensorNode*, bool>> stack = {{output.get(), false}};

@@ -59,7 +59,8 @@ TEST_CASE("elementwise, over more elements than a block") {
     auto result = Run(y, {Make(DType::kFloat32, {n, 3}, values)}, Symbols(n));
     REQUIRE(result.ok());
     std::vector<double> got = Values(*result);
-    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == values[i] * 2 + static_cast<double>(i / 3));
+    for (size_t i = 0; i < got.size(); ++i)
+      CHECK(got[i] == values[i] * 2 + static_cast<double>(i / 3));
   }
 }
 
@@ -90,7 +91,8 @@ TEST_CASE("reductions: identities, NaN, ties") {
     Tensor y = Compute("y", {}, [&](const std::vector<Expr>&) {
       Axis k = MakeAxis("k", kN);
       bool is_arg = c.kind >= ReduceKind::kArgMax;
-      return Reduce(c.kind, Load(x, {AxisValue(k)}), {k}, is_arg ? DType::kInt32 : DType::kFloat32, c.last);
+      return Reduce(c.kind, Load(x, {AxisValue(k)}), {k}, is_arg ? DType::kInt32 : DType::kFloat32,
+                    c.last);
     });
     int64_t n = static_cast<int64_t>(c.values.size());
     auto result = Run(y, {Make(DType::kFloat32, {n}, c.values)}, Symbols(n));
@@ -108,13 +110,15 @@ TEST_CASE("a select guards the loads of its sides") {
   auto result = Run(padded, {Make(DType::kFloat32, {3}, {5, 6, 7})}, Symbols(3));
   REQUIRE(result.ok());
   CHECK(Values(*result) == std::vector<double>{-1, 5, 6, 7, -1});
-  Tensor unguarded = Compute("bad", {kN + Dim(1)}, [&](const std::vector<Expr>& i) { return Load(x, i); });
+  Tensor unguarded =
+      Compute("bad", {kN + Dim(1)}, [&](const std::vector<Expr>& i) { return Load(x, i); });
   result = Run(unguarded, {Make(DType::kFloat32, {3}, {5, 6, 7})}, Symbols(3));
   REQUIRE(!result.ok());
   CHECK(result.status().message() == "index 3 out of range for dimension 0 of x, which is 3");
 }
 
-TEST_CASE("intermediate tensors, reductions inside reductions, index arithmetic hoisted out of them") {
+TEST_CASE(
+    "intermediate tensors, reductions inside reductions, index arithmetic hoisted out of them") {
   Tensor x = Placeholder("x", {kN, kM}, DType::kInt64, 0);
   Tensor rows = Compute("rows", {kN}, [&](const std::vector<Expr>& i) {
     Axis k = MakeAxis("k", kM);
@@ -123,7 +127,9 @@ TEST_CASE("intermediate tensors, reductions inside reductions, index arithmetic 
   Tensor total = Compute("total", {2}, [&](const std::vector<Expr>& i) {
     Axis k = MakeAxis("k", kN);
     Axis j = MakeAxis("j", kM);
-    Expr inner = Reduce(ReduceKind::kMax, Load(x, {AxisValue(k), AxisValue(j)}) * (i[0] + IntImm(1)), {j}, DType::kInt64);
+    Expr inner =
+        Reduce(ReduceKind::kMax, Load(x, {AxisValue(k), AxisValue(j)}) * (i[0] + IntImm(1)), {j},
+               DType::kInt64);
     return Reduce(ReduceKind::kSum, Load(rows, {AxisValue(k)}) + inner, {k}, DType::kInt64);
   });
   auto result = Run(total, {Make(DType::kInt64, {2, 3}, {1, 2, 3, 4, 5, 6})}, Symbols(2, 3));
@@ -137,7 +143,8 @@ TEST_CASE("errors name the input or dimension") {
   CHECK(Evaluate(y, {}, Symbols(1)).status().message() == "no value for input 0 (x)");
   auto wrong = Run(y, {Make(DType::kInt32, {1}, {1})}, Symbols(1));
   CHECK(wrong.status().message() == "input 0 (x) is not a float32 tensor of shape (n)");
-  auto unknown = Run(y, {Make(DType::kFloat32, {1}, {1})}, [](uint32_t) { return std::optional<int64_t>(); });
+  auto unknown =
+      Run(y, {Make(DType::kFloat32, {1}, {1})}, [](uint32_t) { return std::optional<int64_t>(); });
   CHECK(unknown.status().message() == "dimension 0 of x is not known");
 }
 
@@ -159,7 +166,9 @@ TEST_CASE("float16 and bfloat16 convert exactly and round to nearest even") {
 }
 
 TEST_CASE("integer operators wrap and never trap") {
-  auto binary = [](BinaryOp op, DType t, int64_t a, int64_t b) { return ApplyBinary(op, t, IntScalar(a), IntScalar(b)).i; };
+  auto binary = [](BinaryOp op, DType t, int64_t a, int64_t b) {
+    return ApplyBinary(op, t, IntScalar(a), IntScalar(b)).i;
+  };
   CHECK(binary(BinaryOp::kAdd, DType::kInt8, 127, 1) == -128);
   CHECK(binary(BinaryOp::kMultiply, DType::kUInt8, 16, 17) == 16);
   CHECK(binary(BinaryOp::kDivide, DType::kInt64, INT64_MIN, -1) == INT64_MIN);
@@ -179,16 +188,18 @@ TEST_CASE("integer operators wrap and never trap") {
   CHECK(ApplyCast(DType::kInt64, DType::kFloat32, IntScalar((int64_t{1} << 24) + 1)).f == 16777216);
 }
 
-// --- Symbolic -------------------------------------------------------------------------------------
+// --- Symbolic ---
 
-std::optional<std::vector<Dim>> Symbolic(const Tensor& t, std::vector<std::optional<std::vector<Dim>>> inputs) {
+std::optional<std::vector<Dim>> Symbolic(const Tensor& t,
+                                         std::vector<std::optional<std::vector<Dim>>> inputs) {
   return EvaluateSymbolic(t, inputs);
 }
 
 TEST_CASE("shape arithmetic evaluates to dims") {
   Tensor shape = Placeholder("shape", {3}, DType::kInt64, 0);
   std::vector<Dim> dims = {kN, kM, Dim(4)};
-  Tensor taken = Compute("taken", {2}, [&](const std::vector<Expr>& i) { return Load(shape, {IntImm(2) - i[0]}); });
+  Tensor taken = Compute(
+      "taken", {2}, [&](const std::vector<Expr>& i) { return Load(shape, {IntImm(2) - i[0]}); });
   CHECK(Symbolic(taken, {dims}) == std::vector<Dim>{Dim(4), kM});
   Tensor joined = Compute("joined", {4}, [&](const std::vector<Expr>& i) {
     return Select(i[0] < IntImm(3), Load(shape, {i[0]}), IntImm(-1));
@@ -202,7 +213,8 @@ TEST_CASE("shape arithmetic evaluates to dims") {
   Tensor halves = Compute("halves", {3}, [&](const std::vector<Expr>& i) {
     return Cast(Binary(BinaryOp::kDivide, Load(shape, i), IntImm(2)), DType::kInt32);
   });
-  CHECK(Symbolic(halves, {dims}) == std::vector<Dim>{Dim::FloorDiv(kN, 2), Dim::FloorDiv(kM, 2), Dim(2)});
+  CHECK(Symbolic(halves, {dims}) ==
+        std::vector<Dim>{Dim::FloorDiv(kN, 2), Dim::FloorDiv(kM, 2), Dim(2)});
   Tensor largest = Compute("largest", {}, [&](const std::vector<Expr>&) {
     Axis k = MakeAxis("k", 3);
     return Reduce(ReduceKind::kMax, Load(shape, {AxisValue(k)}), {k}, DType::kInt64);
@@ -213,12 +225,15 @@ TEST_CASE("shape arithmetic evaluates to dims") {
 TEST_CASE("what is not known stays unknown, and only what depends on it") {
   Tensor shape = Placeholder("shape", {2}, DType::kInt64, 0);
   Tensor other = Placeholder("other", {2}, DType::kInt64, 1);
-  Tensor first = Compute("first", {1}, [&](const std::vector<Expr>&) { return Load(shape, {IntImm(0)}); });
+  Tensor first =
+      Compute("first", {1}, [&](const std::vector<Expr>&) { return Load(shape, {IntImm(0)}); });
   std::vector<Dim> partly = {kN, Dim::Any()};
   CHECK(Symbolic(first, {partly, std::nullopt}) == std::vector<Dim>{kN});
-  Tensor second = Compute("second", {1}, [&](const std::vector<Expr>&) { return Load(shape, {IntImm(1)}); });
+  Tensor second =
+      Compute("second", {1}, [&](const std::vector<Expr>&) { return Load(shape, {IntImm(1)}); });
   CHECK(!Symbolic(second, {partly, std::nullopt}));
-  Tensor mixed = Compute("mixed", {2}, [&](const std::vector<Expr>& i) { return Load(shape, i) + Load(other, i); });
+  Tensor mixed = Compute(
+      "mixed", {2}, [&](const std::vector<Expr>& i) { return Load(shape, i) + Load(other, i); });
   CHECK(!Symbolic(mixed, {partly, std::nullopt}));
   Tensor dynamic = Compute("dynamic", {kN}, [&](const std::vector<Expr>& i) { return i[0]; });
   CHECK(!Symbolic(dynamic, {}));

@@ -10,16 +10,18 @@ namespace relayvm::te {
 namespace {
 
 constexpr std::array<std::string_view, 32> kUnaryNames = {
-    "negative", "abs",  "sign",  "not",   "exp",   "log",   "log2",  "log10", "sqrt",  "rsqrt",    "sigmoid",
-    "tanh",     "erf",  "sin",   "cos",   "tan",   "asin",  "acos",  "atan",  "sinh",  "cosh",     "asinh",
-    "acosh",    "atanh", "floor", "ceil", "trunc", "round", "round_even", "is_nan", "is_inf", "is_finite"};
+    "negative", "abs",   "sign",    "not",   "exp",        "log",    "log2",   "log10",
+    "sqrt",     "rsqrt", "sigmoid", "tanh",  "erf",        "sin",    "cos",    "tan",
+    "asin",     "acos",  "atan",    "sinh",  "cosh",       "asinh",  "acosh",  "atanh",
+    "floor",    "ceil",  "trunc",   "round", "round_even", "is_nan", "is_inf", "is_finite"};
 static_assert(static_cast<int>(UnaryOp::kIsFinite) == 31);
 // Operators are infix, names are calls.
-constexpr std::array<std::string_view, 22> kBinaryNames = {"+",   "-",   "*", "/", "floordiv", "%",  "floormod", "min",
-                                                           "max", "pow", "atan2", "&", "|", "^", "<<", ">>",
-                                                           "==",  "!=",  "<", "<=", ">", ">="};
+constexpr std::array<std::string_view, 22> kBinaryNames = {
+    "+", "-", "*", "/",  "floordiv", "%",  "floormod", "min", "max", "pow", "atan2",
+    "&", "|", "^", "<<", ">>",       "==", "!=",       "<",   "<=",  ">",   ">="};
 static_assert(static_cast<int>(BinaryOp::kGreaterEqual) == 21);
-constexpr std::array<std::string_view, 8> kReduceNames = {"sum", "prod", "max", "min", "all", "any", "argmax", "argmin"};
+constexpr std::array<std::string_view, 8> kReduceNames = {"sum", "prod", "max",    "min",
+                                                          "all", "any",  "argmax", "argmin"};
 
 void Print(const ExprNode& e, std::string& out);
 
@@ -45,14 +47,20 @@ void Print(const ExprNode& e, std::string& out) {
       out += e.dtype == DType::kFloat32 ? fmt::format("{}f", e.float_value)
                                         : fmt::format("{}({})", DTypeName(e.dtype), e.float_value);
       return;
-    case ExprKind::kAxis: out += e.axis->name; return;
-    case ExprKind::kDim: out += e.dim.ToString(); return;
+    case ExprKind::kAxis:
+      out += e.axis->name;
+      return;
+    case ExprKind::kDim:
+      out += e.dim.ToString();
+      return;
     case ExprKind::kLoad:
       out += e.tensor->name + "[";
       PrintList(e.operands, out);
       out += "]";
       return;
-    case ExprKind::kUnary: out += kUnaryNames[static_cast<size_t>(e.unary)]; break;
+    case ExprKind::kUnary:
+      out += kUnaryNames[static_cast<size_t>(e.unary)];
+      break;
     case ExprKind::kBinary: {
       std::string_view name = kBinaryNames[static_cast<size_t>(e.binary)];
       bool is_call = name[0] >= 'a' && name[0] <= 'z';
@@ -67,13 +75,20 @@ void Print(const ExprNode& e, std::string& out) {
       out += ")";
       return;
     }
-    case ExprKind::kCast: out += DTypeName(e.dtype); break;
-    case ExprKind::kReinterpret: out += fmt::format("reinterpret_{}", DTypeName(e.dtype)); break;
-    case ExprKind::kSelect: out += "select"; break;
+    case ExprKind::kCast:
+      out += DTypeName(e.dtype);
+      break;
+    case ExprKind::kReinterpret:
+      out += fmt::format("reinterpret_{}", DTypeName(e.dtype));
+      break;
+    case ExprKind::kSelect:
+      out += "select";
+      break;
     case ExprKind::kReduce:
       out += fmt::format("{}(", kReduceNames[static_cast<size_t>(e.reduce)]);
       Print(*e.operands[0], out);
-      for (const Axis& axis : e.axes) out += fmt::format(", {} < {}", axis->name, axis->extent.ToString());
+      for (const Axis& axis : e.axes)
+        out += fmt::format(", {} < {}", axis->name, axis->extent.ToString());
       out += ")";
       return;
   }

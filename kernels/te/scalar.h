@@ -1,8 +1,9 @@
-// What each operator of a tensor expression means on one element, for the evaluator and for folding of constants.
+// What each operator of a tensor expression means on one element, for the evaluator and for folding
+// of constants.
 //
-// A Scalar holds any dtype: integers and bool as int64 (uint64 by its bits), kept in the range of their dtype by wrapping;
-// floats as a double that is exactly representable in their dtype. Each operation computes in double and rounds once (the floor
-// of a quotient: of the rounded quotient).
+// A Scalar holds any dtype: integers and bool as int64 (uint64 by its bits), kept in the range of
+// their dtype by wrapping; floats as a double that is exactly representable in their dtype. Each
+// operation computes in double and rounds once (the floor of a quotient: of the rounded quotient).
 // Tested by evaluate_test.cc.
 #pragma once
 
@@ -41,14 +42,22 @@ double RoundToDType(double value, DType t);
 // The integer reduced to the range of integer dtype `t`; for bool, value != 0.
 inline int64_t WrapToDType(int64_t value, DType t) {
   switch (t) {
-    case DType::kBool: return value != 0;
-    case DType::kInt8: return static_cast<int8_t>(value);
-    case DType::kInt16: return static_cast<int16_t>(value);
-    case DType::kInt32: return static_cast<int32_t>(value);
-    case DType::kUInt8: return static_cast<uint8_t>(value);
-    case DType::kUInt16: return static_cast<uint16_t>(value);
-    case DType::kUInt32: return static_cast<uint32_t>(value);
-    default: return value;
+    case DType::kBool:
+      return value != 0;
+    case DType::kInt8:
+      return static_cast<int8_t>(value);
+    case DType::kInt16:
+      return static_cast<int16_t>(value);
+    case DType::kInt32:
+      return static_cast<int32_t>(value);
+    case DType::kUInt8:
+      return static_cast<uint8_t>(value);
+    case DType::kUInt16:
+      return static_cast<uint16_t>(value);
+    case DType::kUInt32:
+      return static_cast<uint32_t>(value);
+    default:
+      return value;
   }
 }
 
@@ -61,7 +70,8 @@ DType ResultDType(BinaryOp op, DType t);
 // `t` is the dtype of the operands.
 Scalar ApplyUnary(UnaryOp op, DType t, Scalar x);
 Scalar ApplyBinary(BinaryOp op, DType t, Scalar a, Scalar b);
-// Floats to integers of 32 bits or less go through int32 (uint32: int64) and wrap; what is out of that range saturates.
+// Floats to integers of 32 bits or less go through int32 (uint32: int64) and wrap; what is out of
+// that range saturates.
 Scalar ApplyCast(DType from, DType to, Scalar x);
 Scalar ApplyReinterpret(DType from, DType to, Scalar x);
 // The identity of a reduction other than kArgMax and kArgMin.

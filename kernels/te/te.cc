@@ -24,7 +24,9 @@ Scalar ImmValue(const Expr& e) {
   return e->kind == ExprKind::kIntImm ? IntScalar(e->int_value) : FloatScalar(e->float_value);
 }
 
-Expr ImmOf(Scalar v, DType dtype) { return IsFloat(dtype) ? FloatImm(v.f, dtype) : IntImm(v.i, dtype); }
+Expr ImmOf(Scalar v, DType dtype) {
+  return IsFloat(dtype) ? FloatImm(v.f, dtype) : IntImm(v.i, dtype);
+}
 
 // The expression as a Dim, if it is a constant or a dimension of dtype int64.
 bool AsDim(const Expr& e, Dim& out) {
@@ -76,14 +78,22 @@ Expr FoldDims(BinaryOp op, const Dim& a, const Dim& b) {
   auto low = b.LowerBound();
   bool positive = low && *low > 0;
   switch (op) {
-    case BinaryOp::kAdd: return DimValue(a + b);
-    case BinaryOp::kSubtract: return DimValue(a - b);
-    case BinaryOp::kMultiply: return DimValue(a * b);
-    case BinaryOp::kMin: return DimValue(Dim::Min(a, b));
-    case BinaryOp::kMax: return DimValue(Dim::Max(a, b));
-    case BinaryOp::kFloorDivide: return positive ? DimValue(Dim::FloorDiv(a, b)) : nullptr;
-    case BinaryOp::kFloorMod: return positive ? DimValue(Dim::FloorMod(a, b)) : nullptr;
-    default: return nullptr;
+    case BinaryOp::kAdd:
+      return DimValue(a + b);
+    case BinaryOp::kSubtract:
+      return DimValue(a - b);
+    case BinaryOp::kMultiply:
+      return DimValue(a * b);
+    case BinaryOp::kMin:
+      return DimValue(Dim::Min(a, b));
+    case BinaryOp::kMax:
+      return DimValue(Dim::Max(a, b));
+    case BinaryOp::kFloorDivide:
+      return positive ? DimValue(Dim::FloorDiv(a, b)) : nullptr;
+    case BinaryOp::kFloorMod:
+      return positive ? DimValue(Dim::FloorMod(a, b)) : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -100,8 +110,8 @@ Expr SimplifyInt(BinaryOp op, const Expr& a, const Expr& b) {
       if (IsInt(a, 0)) return b;
       if (IsInt(b, 0)) return a;
       // (x + c) + d: constants gather at the end.
-      if (b->kind == ExprKind::kIntImm && a->kind == ExprKind::kBinary && a->binary == BinaryOp::kAdd &&
-          a->operands[1]->kind == ExprKind::kIntImm) {
+      if (b->kind == ExprKind::kIntImm && a->kind == ExprKind::kBinary &&
+          a->binary == BinaryOp::kAdd && a->operands[1]->kind == ExprKind::kIntImm) {
         return Binary(BinaryOp::kAdd, a->operands[0], Binary(BinaryOp::kAdd, a->operands[1], b));
       }
       return nullptr;
@@ -113,13 +123,15 @@ Expr SimplifyInt(BinaryOp op, const Expr& a, const Expr& b) {
       if (IsInt(b, 0) || IsInt(a, 1)) return b;
       return nullptr;
     case BinaryOp::kDivide:
-    case BinaryOp::kFloorDivide: return IsInt(b, 1) || IsInt(a, 0) ? a : nullptr;
+    case BinaryOp::kFloorDivide:
+      return IsInt(b, 1) || IsInt(a, 0) ? a : nullptr;
     case BinaryOp::kMod:
     case BinaryOp::kFloorMod:
       if (IsInt(a, 0)) return a;
       return IsInt(b, 1) ? IntImm(0, a->dtype) : nullptr;
     case BinaryOp::kMin:
-    case BinaryOp::kMax: return a.get() == b.get() ? a : nullptr;
+    case BinaryOp::kMax:
+      return a.get() == b.get() ? a : nullptr;
     case BinaryOp::kAnd:
       if (IsInt(a, 0) || (is_bool && IsInt(b, 1))) return a;
       if (IsInt(b, 0) || (is_bool && IsInt(a, 1))) return b;
@@ -128,13 +140,14 @@ Expr SimplifyInt(BinaryOp op, const Expr& a, const Expr& b) {
       if (IsInt(b, 0) || (is_bool && IsInt(a, 1))) return a;
       if (IsInt(a, 0) || (is_bool && IsInt(b, 1))) return b;
       return nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
 }  // namespace
 
-// --- Building -------------------------------------------------------------------------------------
+// --- Building ---
 
 Expr IntImm(int64_t value, DType dtype) {
   auto node = NewNode(ExprKind::kIntImm, dtype);
@@ -186,11 +199,13 @@ Expr Unary(UnaryOp op, Expr x) {
 Expr Binary(BinaryOp op, Expr a, Expr b) {
   assert(a->dtype == b->dtype);
   DType dtype = ResultDType(op, a->dtype);
-  if (IsImm(a) && IsImm(b)) return ImmOf(ApplyBinary(op, a->dtype, ImmValue(a), ImmValue(b)), dtype);
+  if (IsImm(a) && IsImm(b))
+    return ImmOf(ApplyBinary(op, a->dtype, ImmValue(a), ImmValue(b)), dtype);
   if (IsFloat(a->dtype)) {
     bool b_is_one = b->kind == ExprKind::kFloatImm && b->float_value == 1;
     if (b_is_one && (op == BinaryOp::kMultiply || op == BinaryOp::kDivide)) return a;
-    if (op == BinaryOp::kMultiply && a->kind == ExprKind::kFloatImm && a->float_value == 1) return b;
+    if (op == BinaryOp::kMultiply && a->kind == ExprKind::kFloatImm && a->float_value == 1)
+      return b;
   } else if (Expr simpler = SimplifyInt(op, a, b)) {
     return simpler;
   }
@@ -261,7 +276,7 @@ Tensor Compute(std::string name, std::vector<Dim> shape, const BodyFn& body) {
   return node;
 }
 
-// --- Rewriting ------------------------------------------------------------------------------------
+// --- Rewriting ---
 
 namespace {
 
@@ -270,7 +285,8 @@ class Rewriter {
  public:
   using AxisFn = std::function<Expr(const Axis&)>;
   using TensorFn = std::function<Tensor(const Tensor&)>;
-  Rewriter(AxisFn axis_fn, TensorFn tensor_fn) : axis_fn_(std::move(axis_fn)), tensor_fn_(std::move(tensor_fn)) {}
+  Rewriter(AxisFn axis_fn, TensorFn tensor_fn)
+      : axis_fn_(std::move(axis_fn)), tensor_fn_(std::move(tensor_fn)) {}
 
   Expr Rewrite(const Expr& root) {
     std::vector<std::pair<const Expr*, bool>> stack = {{&root, false}};
@@ -310,14 +326,22 @@ class Rewriter {
     }
     if (!changed) return e;
     switch (e->kind) {
-      case ExprKind::kLoad: return Load(tensor, std::move(operands));
-      case ExprKind::kUnary: return Unary(e->unary, operands[0]);
-      case ExprKind::kBinary: return Binary(e->binary, operands[0], operands[1]);
-      case ExprKind::kCast: return Cast(operands[0], e->dtype);
-      case ExprKind::kReinterpret: return Reinterpret(operands[0], e->dtype);
-      case ExprKind::kSelect: return Select(operands[0], operands[1], operands[2]);
-      case ExprKind::kReduce: return Reduce(e->reduce, operands[0], e->axes, e->dtype, e->select_last);
-      default: return e;
+      case ExprKind::kLoad:
+        return Load(tensor, std::move(operands));
+      case ExprKind::kUnary:
+        return Unary(e->unary, operands[0]);
+      case ExprKind::kBinary:
+        return Binary(e->binary, operands[0], operands[1]);
+      case ExprKind::kCast:
+        return Cast(operands[0], e->dtype);
+      case ExprKind::kReinterpret:
+        return Reinterpret(operands[0], e->dtype);
+      case ExprKind::kSelect:
+        return Select(operands[0], operands[1], operands[2]);
+      case ExprKind::kReduce:
+        return Reduce(e->reduce, operands[0], e->axes, e->dtype, e->select_last);
+      default:
+        return e;
     }
   }
 

@@ -1,9 +1,10 @@
 // Tensor expressions: operators defined once, on symbolic extents.
 //
-// A Tensor is a placeholder (an input) or a computation: for each index tuple of its axes, a scalar expression
-// that may load other tensors and reduce over further axes. The one definition serves
+// A Tensor is a placeholder (an input) or a computation: for each index tuple of its axes, a scalar
+// expression that may load other tensors and reduce over further axes. The one definition serves
 //   - the reference evaluator (kernels/te/evaluate.h): plain loops, obviously right,
-//   - the symbolic evaluator, which computes contents of small shape tensors as Dims at compile time,
+//   - the symbolic evaluator, which computes contents of small shape tensors as Dims at compile
+//   time,
 //   - code generation (kernels/codegen/), which fuses, schedules and emits LLVM IR.
 // Nodes are immutable and shared. Index expressions have dtype int64. Thread-safe to read.
 // Tested by te_test.cc.
@@ -40,30 +41,78 @@ enum class ExprKind : uint8_t {
   kLoad,      // tensor[operands...]; the indices are in range whenever the expression is evaluated
   kUnary,     // unary(operands[0])
   kBinary,    // binary(operands[0], operands[1]), both of the same dtype
-  kCast,      // operands[0] converted to dtype: float to int truncates toward zero; to bool is x != 0
+  kCast,  // operands[0] converted to dtype: float to int truncates toward zero; to bool is x != 0
   kReinterpret,  // bit cast, same width
-  kSelect,    // operands[0] ? operands[1] : operands[2]; only the chosen side is evaluated (a load may be guarded so)
-  kReduce,    // reduce over `axes` of operands[0]; see ReduceKind
+  kSelect,  // operands[0] ? operands[1] : operands[2]; only the chosen side is evaluated (a load
+            // may be guarded so)
+  kReduce,  // reduce over `axes` of operands[0]; see ReduceKind
 };
 
-// Semantics are those of reference/operators: integer arithmetic wraps; kDivide and kMod truncate on integers.
-// Integer division by zero gives 0 (never a trap). kMax/kMin are a > b ? a : b and a < b ? a : b.
+// Semantics are those of reference/operators: integer arithmetic wraps; kDivide and kMod truncate
+// on integers. Integer division by zero gives 0 (never a trap). kMax/kMin are a > b ? a : b and a <
+// b ? a : b.
 enum class UnaryOp : uint8_t {
-  kNegative, kAbs, kSign, kNot /* logical for bool, bitwise else */,
-  kExp, kLog, kLog2, kLog10, kSqrt, kRsqrt, kSigmoid, kTanh, kErf,
-  kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh,
-  kFloor, kCeil, kTrunc, kRound /* half away from zero */, kRoundEven,
-  kIsNan, kIsInf, kIsFinite,  // result bool
+  kNegative,
+  kAbs,
+  kSign,
+  kNot /* logical for bool, bitwise else */,
+  kExp,
+  kLog,
+  kLog2,
+  kLog10,
+  kSqrt,
+  kRsqrt,
+  kSigmoid,
+  kTanh,
+  kErf,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRound /* half away from zero */,
+  kRoundEven,
+  kIsNan,
+  kIsInf,
+  kIsFinite,  // result bool
 };
 enum class BinaryOp : uint8_t {
-  kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kMod, kFloorMod, kMin, kMax, kPower, kAtan2,
-  kAnd, kOr, kXor, kShiftLeft, kShiftRight,  // on bool: logical
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,  // result bool
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kFloorDivide,
+  kMod,
+  kFloorMod,
+  kMin,
+  kMax,
+  kPower,
+  kAtan2,
+  kAnd,
+  kOr,
+  kXor,
+  kShiftLeft,
+  kShiftRight,  // on bool: logical
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,  // result bool
 };
 
-// The reduction of an empty range is the identity: 0, 1, lowest, highest, true, false; index 0 for arg reductions.
-// kMax/kMin ignore NaN. kArgMax/kArgMin give the row-major position within `axes` as `dtype`; ties go to the first
-// (select_last: to the last).
+// The reduction of an empty range is the identity: 0, 1, lowest, highest, true, false; index 0 for
+// arg reductions. kMax/kMin ignore NaN. kArgMax/kArgMin give the row-major position within `axes`
+// as `dtype`; ties go to the first (select_last: to the last).
 enum class ReduceKind : uint8_t { kSum, kProd, kMax, kMin, kAll, kAny, kArgMax, kArgMin };
 
 struct ExprNode {
@@ -76,14 +125,15 @@ struct ExprNode {
   BinaryOp binary{};
   ReduceKind reduce{};
   bool select_last = false;
-  Axis axis;                // kAxis
-  std::vector<Axis> axes;   // kReduce
-  Dim dim;                  // kDim
-  Tensor tensor;            // kLoad
+  Axis axis;               // kAxis
+  std::vector<Axis> axes;  // kReduce
+  Dim dim;                 // kDim
+  Tensor tensor;           // kLoad
 };
 
-// What a computation is to the scheduler, where its loop nest alone does not say it well. A hint never changes meaning:
-// the body is complete. Contractions: see kernels/codegen/contraction.h for what each role requires.
+// What a computation is to the scheduler, where its loop nest alone does not say it well. A hint
+// never changes meaning: the body is complete. Contractions: see kernels/codegen/contraction.h for
+// what each role requires.
 enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool };
 
 struct ConvHint {  // the numbers of a kConv computation: inputs[0] is data, inputs[1] the kernel
@@ -96,21 +146,24 @@ struct TensorNode {
   std::string name;
   std::vector<Dim> shape;
   DType dtype;
-  // Placeholder when body is null. `input_index` is its position among the inputs of the computation it belongs to.
+  // Placeholder when body is null. `input_index` is its position among the inputs of the
+  // computation it belongs to.
   int input_index = -1;
   std::vector<Axis> axes;  // one a dimension, extent == shape
   Expr body;
   ScheduleHint hint = ScheduleHint::kNone;
-  // kDense, kBatchMatmul: [data, weight]; kConv: [data, kernel]. The tensors that the hint speaks of, as loaded by body.
+  // kDense, kBatchMatmul: [data, weight]; kConv: [data, kernel]. The tensors that the hint speaks
+  // of, as loaded by body.
   std::vector<Tensor> hint_inputs;
-  bool transpose_a = false, transpose_b = false;  // kDense (transpose_b: weight is (units, in)), kBatchMatmul
+  bool transpose_a = false,
+       transpose_b = false;  // kDense (transpose_b: weight is (units, in)), kBatchMatmul
   std::shared_ptr<const ConvHint> conv;
 
   bool is_placeholder() const { return body == nullptr; }
   int rank() const { return static_cast<int>(shape.size()); }
 };
 
-// --- Building -------------------------------------------------------------------------------------------------------
+// --- Building ---
 
 Expr IntImm(int64_t value, DType dtype = DType::kInt64);
 Expr FloatImm(double value, DType dtype);
@@ -123,15 +176,28 @@ Expr Binary(BinaryOp op, Expr a, Expr b);  // simplifies x+0, x*1, constants
 Expr Cast(Expr x, DType dtype);            // the identity when x has it already
 Expr Reinterpret(Expr x, DType dtype);
 Expr Select(Expr condition, Expr if_true, Expr if_false);
-Expr Reduce(ReduceKind kind, Expr body, std::vector<Axis> axes, DType dtype, bool select_last = false);
+Expr Reduce(ReduceKind kind, Expr body, std::vector<Axis> axes, DType dtype,
+            bool select_last = false);
 
 inline Expr operator+(Expr a, Expr b) { return Binary(BinaryOp::kAdd, std::move(a), std::move(b)); }
-inline Expr operator-(Expr a, Expr b) { return Binary(BinaryOp::kSubtract, std::move(a), std::move(b)); }
-inline Expr operator*(Expr a, Expr b) { return Binary(BinaryOp::kMultiply, std::move(a), std::move(b)); }
-inline Expr operator<(Expr a, Expr b) { return Binary(BinaryOp::kLess, std::move(a), std::move(b)); }
-inline Expr operator>=(Expr a, Expr b) { return Binary(BinaryOp::kGreaterEqual, std::move(a), std::move(b)); }
-inline Expr operator==(Expr a, Expr b) { return Binary(BinaryOp::kEqual, std::move(a), std::move(b)); }
-inline Expr operator&&(Expr a, Expr b) { return Binary(BinaryOp::kAnd, std::move(a), std::move(b)); }
+inline Expr operator-(Expr a, Expr b) {
+  return Binary(BinaryOp::kSubtract, std::move(a), std::move(b));
+}
+inline Expr operator*(Expr a, Expr b) {
+  return Binary(BinaryOp::kMultiply, std::move(a), std::move(b));
+}
+inline Expr operator<(Expr a, Expr b) {
+  return Binary(BinaryOp::kLess, std::move(a), std::move(b));
+}
+inline Expr operator>=(Expr a, Expr b) {
+  return Binary(BinaryOp::kGreaterEqual, std::move(a), std::move(b));
+}
+inline Expr operator==(Expr a, Expr b) {
+  return Binary(BinaryOp::kEqual, std::move(a), std::move(b));
+}
+inline Expr operator&&(Expr a, Expr b) {
+  return Binary(BinaryOp::kAnd, std::move(a), std::move(b));
+}
 inline Expr operator||(Expr a, Expr b) { return Binary(BinaryOp::kOr, std::move(a), std::move(b)); }
 
 Axis MakeAxis(std::string name, Dim extent);
@@ -140,9 +206,11 @@ Tensor Placeholder(std::string name, std::vector<Dim> shape, DType dtype, int in
 using BodyFn = std::function<Expr(const std::vector<Expr>& indices)>;
 Tensor Compute(std::string name, std::vector<Dim> shape, const BodyFn& body);
 
-// Replaces axes by expressions (null: keep) and placeholders by tensors (null: keep), sharing what is unchanged.
+// Replaces axes by expressions (null: keep) and placeholders by tensors (null: keep), sharing what
+// is unchanged.
 Expr SubstituteAxes(const Expr& e, const std::function<Expr(const Axis&)>& axis_fn);
-// The computation `t` with each placeholder (found by input_index) replaced by `inputs[input_index]`.
+// The computation `t` with each placeholder (found by input_index) replaced by
+// `inputs[input_index]`.
 Tensor ReplaceInputs(const Tensor& t, const std::vector<Tensor>& inputs);
 
 std::string ToString(const Expr& e);

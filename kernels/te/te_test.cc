@@ -59,7 +59,8 @@ TEST_CASE("ToString of a tensor") {
   Tensor x = Placeholder("x", {kN, 4}, DType::kFloat32, 0);
   Tensor sum = Compute("sum", {kN}, [&](const std::vector<Expr>& i) {
     Axis k = MakeAxis("k", 4);
-    return Reduce(ReduceKind::kSum, Unary(UnaryOp::kExp, Load(x, {i[0], AxisValue(k)})), {k}, DType::kFloat32);
+    return Reduce(ReduceKind::kSum, Unary(UnaryOp::kExp, Load(x, {i[0], AxisValue(k)})), {k},
+                  DType::kFloat32);
   });
   CHECK(ToString(x) == "x: float32[n, 4]");
   CHECK(ToString(sum) == "sum: float32[n] = (i0) => sum(exp(x[i0, k]), k < 4)");
@@ -79,7 +80,8 @@ TEST_CASE("SubstituteAxes shares what is unchanged") {
 TEST_CASE("ReplaceInputs goes through chains of any length, each tensor once") {
   Tensor x = Placeholder("x", {2}, DType::kFloat32, 0);
   auto next = [](const Tensor& t) {
-    return Compute("t", t->shape, [&](const std::vector<Expr>& i) { return Load(t, i) + Load(t, i); });
+    return Compute("t", t->shape,
+                   [&](const std::vector<Expr>& i) { return Load(t, i) + Load(t, i); });
   };
   Tensor chain = x;
   std::vector<Tensor> all;  // kept, so that the chain is not destroyed by recursion

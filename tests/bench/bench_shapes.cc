@@ -1,5 +1,6 @@
-// Runs a program on a vector of many lengths in one process, and prints peak resident memory in MiB: of the largest length alone,
-// then over all lengths.  usage: bench_shapes MODEL.vmx SHAPES LARGEST
+// Runs a program on a vector of many lengths in one process, and prints peak resident memory in
+// MiB: of the largest length alone, then over all lengths.  usage: bench_shapes MODEL.vmx SHAPES
+// LARGEST
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

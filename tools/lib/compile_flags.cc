@@ -1,8 +1,8 @@
 #include "tools/lib/compile_flags.h"
 
-#include <cstdio>
-
 #include <fmt/core.h>
+
+#include <cstdio>
 
 namespace relayvm::tools {
 
@@ -10,7 +10,8 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_option("INPUT", input, "the program: Relay text")->required();
   app.add_option("--params", options.params_file,
                  "weights to bind to parameters by name: a TVM parameter file or an .npz");
-  app.add_option("--shape", shapes, "NAME=1x?x300: the shape of a parameter (? keeps what is declared)");
+  app.add_option("--shape", shapes,
+                 "NAME=1x?x300: the shape of a parameter (? keeps what is declared)");
   app.add_option("--target", options.kernels.cpu,
                  "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4")
       ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
@@ -20,9 +21,9 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "a pass's name, or all: print the program after it, on standard error");
   app.add_flag("--time-passes", time_passes, "print the time of each pass, on standard error");
   for (int level = 0; level <= 3; ++level) {
-    app.add_flag_callback(fmt::format("--O{}", level),
-                          [this, level] { options.pipeline.opt_level = level; },
-                          fmt::format("optimisation level; also -O{}", level));
+    app.add_flag_callback(
+        fmt::format("--O{}", level), [this, level] { options.pipeline.opt_level = level; },
+        fmt::format("optimisation level; also -O{}", level));
   }
 }
 
@@ -30,8 +31,7 @@ Status CompileFlags::Finish() {
   for (const std::string& s : shapes) {
     size_t equals = s.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return {StatusCode::kInvalidArgument,
-              fmt::format("--shape {}: write NAME=1x?x300", s)};
+      return {StatusCode::kInvalidArgument, fmt::format("--shape {}: write NAME=1x?x300", s)};
     }
     options.shapes[s.substr(0, equals)] = s.substr(equals + 1);
   }
@@ -66,8 +66,10 @@ std::vector<std::string> NormalizeArguments(int argc, char** argv) {
 int Fail(const std::string& tool, const Status& status) {
   fmt::print(stderr, "{}: {}\n", tool, status.message());
   switch (status.code()) {
-    case StatusCode::kInvalidArgument: return kExitUsage;
-    default: return kExitBadInput;
+    case StatusCode::kInvalidArgument:
+      return kExitUsage;
+    default:
+      return kExitBadInput;
   }
 }
 

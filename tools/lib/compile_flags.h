@@ -1,10 +1,9 @@
 // The command-line options that relayc and relayrun share.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "compiler/driver.h"
 

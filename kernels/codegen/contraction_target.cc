@@ -1,0 +1,37 @@
+// What the tiles of contractions are fitted to, by the name of the processor.
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+
+#include "kernels/codegen/contraction.h"
+
+namespace relayvm::codegen {
+
+ContractionTarget ContractionTargetFor(const std::string& cpu) {
+  ContractionTarget target;
+  bool avx2 = cpu == "x86-64-v3" || cpu == "haswell" || cpu == "znver1" || cpu == "znver2" ||
+              cpu == "znver3";
+  bool avx512 = cpu == "x86-64-v4" || cpu == "znver4" || cpu == "znver5" ||
+                cpu.starts_with("skylake-avx512") || cpu.starts_with("icelake") ||
+                cpu.starts_with("sapphirerapids") || cpu.starts_with("cascadelake");
+  if (cpu == "native") {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    avx2 = features.lookup("avx2") && features.lookup("fma");
+    avx512 = avx2 && features.lookup("avx512f") && features.lookup("avx512vl") &&
+             features.lookup("avx512bw") && features.lookup("avx512dq");
+  }
+  if (avx2) target.vector_bytes = 32;
+  if (avx512) {
+    target.vector_bytes = 64;
+    target.vector_registers = 32;
+    target.l2_bytes = 1 << 20;
+  }
+  return target;
+}
+
+int64_t PreferredPanelWidth(const std::string& cpu, DType dtype) {
+  return 2 * ContractionTargetFor(cpu).vector_bytes / std::max(DTypeBytes(dtype), 4);
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,235 @@
+// Schedules on every target level, against the evaluator: dtypes, staged tensors, several outputs,
+// tiles, windows, deep graphs.
+
+#include "kernels/codegen/kernel_harness.h"
+
+namespace relayvm {
+namespace {
+
+using te::BinaryOp;
+using te::Compute;
+using te::Expr;
+using te::Load;
+using te::ReduceKind;
+using te::Tensor;
+using te::UnaryOp;
+using Indices = std::vector<Expr>;
+
+const Dim kN = Dim::Symbol(1, "n");
+const Dim kM = Dim::Symbol(2, "m");
+constexpr const char* kLevels[] = {"x86-64-v2", "x86-64-v3", "native"};
+
+Tensor Input(std::vector<Dim> shape, int index, DType dtype = DType::kFloat32) {
+  return te::Placeholder("x" + std::to_string(index), std::move(shape), dtype, index);
+}
+
+KernelSpec Spec(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
+  return {std::move(name), inputs, std::vector<bool>(inputs.size(), false), std::move(outputs)};
+}
+
+// The sum (or another reduction) of x over one axis, which is dropped.
+Tensor Over(const Tensor& x, int axis, ReduceKind kind = ReduceKind::kSum) {
+  std::vector<Dim> shape = x->shape;
+  shape.erase(shape.begin() + axis);
+  return Compute("over", shape, [&](const Indices& i) {
+    te::Axis k = te::MakeAxis("k", x->shape[static_cast<size_t>(axis)]);
+    Indices at = i;
+    at.insert(at.begin() + axis, te::AxisValue(k));
+    return te::Reduce(kind, Load(x, at), {k}, x->dtype);
+  });
+}
+
+Tensor Map(const Tensor& x, UnaryOp op) {
+  return Compute("map", x->shape, [&](const Indices& i) { return te::Unary(op, Load(x, i)); });
+}
+
+using Sizes = std::vector<std::pair<int64_t, int64_t>>;
+
+// Checks the specs on all levels at all sizes of n and m.
+void CheckSpecs(const std::vector<KernelSpec>& specs, const Sizes& sizes, double tolerance = 1e-5) {
+  for (const char* level : kLevels) {
+    KernelOptions options;
+    options.cpu = level;
+    KernelHarness harness(options);
+    for (const KernelSpec& spec : specs) harness.Add(spec);
+    harness.Finish();
+    INFO(std::string(level));
+    for (auto [n, m] : sizes) {
+      for (size_t k = 0; k < specs.size(); ++k) harness.Check(k, {{1, n}, {2, m}}, tolerance);
+    }
+  }
+}
+
+TEST_CASE("every dtype: broadcast, cast, sum and maximum") {
+  std::vector<KernelSpec> specs;
+  for (int d = 1; d < kNumDTypes; ++d) {
+    DType t = static_cast<DType>(d);
+    Tensor x = Input({kN, kM}, 0, t);
+    Tensor b = Input({kM}, 1, t);
+    Tensor y = Compute("y", {kN, kM},
+                       [&](const Indices& i) { return Load(x, i) * Load(b, {i[1]}) + Load(x, i); });
+    Tensor wide = Compute("wide", {kN, kM}, [&](const Indices& i) {
+      return te::Cast(Load(x, i), DType::kFloat32) * te::Const(0.5, DType::kFloat32);
+    });
+    Tensor less =
+        Compute("less", {kN, kM}, [&](const Indices& i) { return Load(x, i) < Load(b, {i[1]}); });
+    specs.push_back(Spec("affine", {x, b}, {y, less}));
+    specs.push_back(Spec("wide", {x, b}, {wide}));
+    specs.push_back(Spec("rows", {x}, {Over(x, 1)}));
+    specs.push_back(Spec("columns", {x}, {Over(x, 0, ReduceKind::kMax)}));
+  }
+  CheckSpecs(specs, {{3, 37}, {1, 4}}, 1e-4);
+}
+
+TEST_CASE("costly tensors are computed once: by row, by column, or whole") {
+  Tensor x = Input({kN, kM}, 0);
+  Tensor columns = Over(x, 0);
+  Tensor rows = Over(x, 1);
+  Tensor centred = Compute("centred", {kN, kM}, [&](const Indices& i) {
+    return Load(x, i) - Load(rows, {i[0]}) - Load(columns, {i[1]});
+  });
+  Tensor exp = Map(x, UnaryOp::kExp);
+  Tensor shifted = Compute("shifted", {kN, kM}, [&](const Indices& i) {
+    Expr next =
+        te::Select(i[1] + te::IntImm(1) < te::DimValue(kM), i[1] + te::IntImm(1), te::IntImm(0));
+    return Load(exp, i) + Load(exp, {i[0], next});
+  });
+  Tensor product = Compute("product", {kN, kN}, [&](const Indices& i) {
+    te::Axis k = te::MakeAxis("k", kM);
+    return te::Reduce(ReduceKind::kSum,
+                      Load(exp, {i[0], te::AxisValue(k)}) * Load(x, {i[1], te::AxisValue(k)}), {k},
+                      DType::kFloat32);
+  });
+  Tensor twice =
+      Compute("twice", {kN}, [&](const Indices& i) { return Load(rows, i) * Load(rows, i); });
+  CheckSpecs({Spec("centred", {x}, {centred}), Spec("shifted", {x}, {shifted}),
+              Spec("product", {x}, {product}), Spec("twice", {x}, {twice})},
+             {{1, 1}, {5, 33}, {18, 7}}, 1e-3);
+}
+
+TEST_CASE("several outputs: of one shape, of several, one read by another") {
+  Tensor x = Input({kN, kM}, 0);
+  Tensor y = Input({kN, kM}, 1);
+  Tensor sum = Compute("sum", {kN, kM}, [&](const Indices& i) { return Load(x, i) + Load(y, i); });
+  Tensor next =
+      Compute("next", {kN, kM}, [&](const Indices& i) { return Load(sum, i) * Load(x, i); });
+  Tensor rows = Over(sum, 1);
+  Tensor all = Compute("all", {}, [&](const Indices&) {
+    te::Axis a = te::MakeAxis("a", kN);
+    return te::Reduce(ReduceKind::kSum, Load(rows, {te::AxisValue(a)}), {a}, DType::kFloat32);
+  });
+  Tensor tail =
+      Compute("tail", {kM}, [&](const Indices& i) { return te::Cast(i[0], DType::kFloat32); });
+  CheckSpecs({Spec("chain", {x, y}, {sum, next}), Spec("rows", {x, y}, {rows, sum, next}),
+              Spec("all", {x, y}, {sum, rows, all, tail}), Spec("same", {x, y}, {sum, sum, x})},
+             {{1, 5}, {6, 40}, {0, 3}}, 1e-3);
+}
+
+TEST_CASE("transposes run as tiles, with what surrounds them") {
+  Tensor x = Input({kN, kM}, 0);
+  Tensor b = Input({kM, kN}, 1);
+  Tensor wide = Input({kN, kM}, 0, DType::kFloat64);
+  Tensor cube = Input({3, kN, kM}, 0);
+  auto swapped = [](const Tensor& t) {
+    return Compute("t", {t->shape[1], t->shape[0]}, [&](const Indices& i) {
+      return Load(t, {i[1], i[0]});
+    });
+  };
+  Tensor fused = Compute("fused", {kM, kN}, [&](const Indices& i) {
+    return te::Unary(UnaryOp::kTanh, Load(x, {i[1], i[0]})) + Load(b, i);
+  });
+  Tensor middle = Compute("middle", {kM, 3, kN}, [&](const Indices& i) {
+    return Load(cube, {i[1], i[2], i[0]});
+  });
+  CheckSpecs({Spec("plain", {x}, {swapped(x)}), Spec("double", {wide}, {swapped(wide)}),
+              Spec("fused", {x, b}, {fused}), Spec("middle", {cube}, {middle})},
+             {{1, 1}, {16, 16}, {35, 50}, {100, 9}, {8, 64}});
+}
+
+TEST_CASE("windows: strides, padding, dilation") {
+  Tensor x = Input({2, kN, kM}, 0);
+  std::vector<KernelSpec> specs;
+  for (int64_t stride : {1, 2, 3, 4}) {
+    for (int64_t dilation : {1, 2}) {
+      Dim height = Dim::FloorDiv(kN + Dim(2 - 2 * dilation - 1), stride) + Dim(1);
+      Dim width = Dim::FloorDiv(kM + Dim(2 - 2 * dilation - 1), stride) + Dim(1);
+      specs.push_back(Spec(
+          "window", {x}, {Compute("pool", {2, height, width}, [&](const Indices& i) {
+            te::Axis ry = te::MakeAxis("ry", 3);
+            te::Axis rx = te::MakeAxis("rx", 3);
+            Expr y = i[1] * te::IntImm(stride) + te::AxisValue(ry) * te::IntImm(dilation) -
+                     te::IntImm(1);
+            Expr z = i[2] * te::IntImm(stride) + te::AxisValue(rx) * te::IntImm(dilation) -
+                     te::IntImm(1);
+            Expr inside = (y >= te::IntImm(0)) && (y < te::DimValue(kN)) && (z >= te::IntImm(0)) &&
+                          (z < te::DimValue(kM));
+            Expr value =
+                te::Select(inside, Load(x, {i[0], y, z}), te::FloatImm(-1e30, DType::kFloat32));
+            return te::Reduce(ReduceKind::kMax, value, {ry, rx}, DType::kFloat32);
+          })}));
+    }
+  }
+  CheckSpecs(specs, {{5, 5}, {9, 40}});
+}
+
+TEST_CASE("deep graphs: long chains, shared doubling, many-armed selects") {
+  Tensor x = Input({kN}, 0);
+  Tensor chain = x;
+  for (int i = 0; i < 300; ++i) {
+    chain = Compute("c", {kN}, [&](const Indices& at) {
+      return Load(chain, at) * te::Const(0.5, DType::kFloat32) + te::Const(i % 3, DType::kFloat32);
+    });
+  }
+  Tensor doubling = x;
+  for (int i = 0; i < 60; ++i) {
+    doubling = Compute("d", {kN}, [&](const Indices& at) {
+      Expr v = Load(doubling, at);
+      // The value is in the condition and on both sides: 3^60 paths.
+      return te::Select(v < te::Const(0, DType::kFloat32), te::Unary(UnaryOp::kTanh, v),
+                        te::Unary(UnaryOp::kSin, v));
+    });
+  }
+  std::vector<Tensor> parts;
+  for (int i = 0; i < 40; ++i) parts.push_back(Input({kN, 2}, i));
+  Tensor joined = Compute("joined", {kN, 80}, [&](const Indices& i) {
+    Expr e = Load(parts.back(), {i[0], i[1] - te::IntImm(78)});
+    for (int64_t p = 38; p >= 0; --p) {
+      e = te::Select(i[1] < te::IntImm(2 * p + 2),
+                     Load(parts[static_cast<size_t>(p)], {i[0], i[1] - te::IntImm(2 * p)}), e);
+    }
+    return e;
+  });
+  CheckSpecs({Spec("chain", {x}, {chain}), Spec("doubling", {x}, {doubling}),
+              Spec("joined", parts, {joined})},
+             {{1, 0}, {21, 0}}, 1e-4);
+}
+
+TEST_CASE("selects guard what does not exist: reductions, uniform loads, integer divisors") {
+  Tensor x = Input({kN, kM}, 0);
+  Tensor ids = Input({kM}, 1, DType::kInt32);
+  // Row i sums its first i elements, the first row is a constant.
+  Tensor triangle = Compute("triangle", {kN}, [&](const Indices& i) {
+    te::Axis k = te::MakeAxis("k", kM);
+    Expr element =
+        te::Select(te::AxisValue(k) < i[0], Load(x, {i[0] - te::IntImm(1), te::AxisValue(k)}),
+                   te::FloatImm(0, DType::kFloat32));
+    Expr sum = te::Reduce(ReduceKind::kSum, element, {k}, DType::kFloat32);
+    return te::Select(i[0] >= te::IntImm(1), sum, te::FloatImm(-1, DType::kFloat32));
+  });
+  // A uniform load that is out of range unless some lane wants it.
+  Tensor uniform = Compute("uniform", {kM}, [&](const Indices& i) {
+    return te::Select(te::DimValue(kN) >= te::IntImm(3) && i[0] >= te::IntImm(2),
+                      Load(x, {te::IntImm(2), te::IntImm(0)}), te::FloatImm(7, DType::kFloat32));
+  });
+  Tensor divided = Compute("divided", {kM}, [&](const Indices& i) {
+    Expr id = Load(ids, i);
+    Expr index = te::Cast(i[0], DType::kInt32);
+    return te::Binary(BinaryOp::kFloorMod, index, id) + te::Binary(BinaryOp::kDivide, index, id);
+  });
+  CheckSpecs({Spec("triangle", {x}, {triangle}), Spec("uniform", {x}, {uniform}),
+              Spec("divided", {x, ids}, {divided})},
+             {{1, 9}, {2, 1}, {5, 20}, {20, 33}}, 1e-4);
+}
+
+}  // namespace
+}  // namespace relayvm
