@@ -77,7 +77,7 @@ TEST_CASE("disassembler: types for people") {
   Program program = AssembleOk(SampleText());
   CHECK(TypeToString(program, program.exports[0].params[0]) == "float32[n*2 + 1, 3]");
   CHECK(TypeToString(program, program.exports[0].result) == "List[(int32[?], ref(fn), Unit)]");
-  CHECK(TypeToString(program, program.adts[0].constructors[1].fields[1]) == "List[T0]");
+  CHECK(TypeToString(program, program.adts[0].constructors[1].fields[1]) == "List[A]");
   CHECK(QuoteString("a\"\\\n\x01\xc3\xa9") == "\"a\\\"\\\\\\n\\x01\xc3\xa9\"");
 }
 

@@ -381,9 +381,13 @@ std::string TypeToString(const Program& program, const ValueType& type) {
     case ValueType::Kind::kRef:
       return "ref(" + args + ")";
     case ValueType::Kind::kTypeVar:
-      return fmt::format("T{}", type.index);
+      return TypeParameterName(type.index);
   }
   return "?";
+}
+
+std::string TypeParameterName(uint32_t index) {
+  return index < 26 ? std::string(1, static_cast<char>('A' + index)) : fmt::format("T{}", index);
 }
 
 std::string QuoteString(std::string_view text) {

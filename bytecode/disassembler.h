@@ -25,6 +25,8 @@ std::string DisassembleFunction(const Program& program, uint32_t function,
 
 // For people, with the names of data types: "List[float32[n, 3]]", "(int32[], fn)".
 std::string TypeToString(const Program& program, const ValueType& type);
+// As people write a type parameter: A, B, ... by its position.
+std::string TypeParameterName(uint32_t index);
 // "float32[1, 300]".
 std::string TensorTypeToString(DType dtype, const std::vector<int64_t>& dims);
 // In quotes, with escapes: what the assembler reads.

@@ -17,7 +17,7 @@
 #define RELAYVM_BYTECODE_KERNEL_ABI_H_
 
 #include <stdint.h>
-
+/* NOLINTBEGIN(modernize-use-using): C has nothing else. */
 typedef struct RelayvmKernelEnv {
   uint32_t struct_size; /* sizeof(RelayvmKernelEnv) of the caller */
   uint32_t num_threads; /* threads that may run units of one call */
@@ -37,5 +37,5 @@ enum RelayvmKernelError {
   RELAYVM_KERNEL_INDEX_OUT_OF_RANGE = 1,
   RELAYVM_KERNEL_INVALID_ARGUMENT = 2,
 };
-
+/* NOLINTEND(modernize-use-using) */
 #endif /* RELAYVM_BYTECODE_KERNEL_ABI_H_ */

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,16 +17,23 @@ namespace {
 
 // More terms than this make no readable formula.
 constexpr size_t kMaxPeaks = 16;
+// An expression of more nodes becomes a symbol of its own.
+constexpr size_t kMaxDimSize = 200;
+// Of names as formulas show them.
+constexpr size_t kMaxNameLength = 100;
+// What a function may cost, in steps of about a nanosecond: a verified program may still be made to
+// take time and memory out of all proportion to its size.
+constexpr int64_t kMaxWork = 300'000'000;
 
 // What an object register holds: a tensor's memory, or a value that keeps other values alive.
+struct Value;
+using ValuePtr = const Value*;  // null: nothing
 struct Value {
   std::optional<Dim> bytes;              // of memory allocated here; nullopt for anything else
   std::optional<std::vector<Dim>> dims;  // of a tensor, where known
   std::string name;                      // what its dims are called, when dims is unknown
-  std::vector<std::shared_ptr<const Value>>
-      parts;  // fields, captured values, the tensor that a view shares
+  std::vector<ValuePtr> parts;           // fields, captured values, the tensor that a view shares
 };
-using ValuePtr = std::shared_ptr<const Value>;
 
 struct State {
   std::vector<Dim> scalars;
@@ -46,6 +53,7 @@ class Simulator {
     bool falls_through = true;
     for (at_ = 0; at_ < code_.size(); at_ += instruction_.size()) {
       if (!DecodeInstruction(code_, at_, &instruction_).ok()) break;  // excluded by the verifier
+      if (work_ <= 0) return TooMuch();
       auto joined = joins_.find(at_);
       if (joined != joins_.end()) {
         if (falls_through) Join(&joined->second);
@@ -64,12 +72,36 @@ class Simulator {
   }
 
  private:
+  MemoryReport TooMuch() {
+    MemoryReport report;
+    report.arena_bytes = function_.arena_bytes;
+    report.peak_bytes = "unknown (too much code to analyse)";
+    return report;
+  }
+
+  void Spend(size_t steps) { work_ -= static_cast<int64_t>(steps); }
+
   // --- Symbols ---
 
   Dim Symbol(const std::string& name) {
+    Spend(name.size());
     auto [it, inserted] = symbols_.try_emplace(name, Dim());
-    if (inserted) it->second = Dim::Symbol(static_cast<uint32_t>(symbols_.size()), name);
+    if (inserted) {
+      bool is_long = name.size() > kMaxNameLength;
+      it->second = Dim::Symbol(static_cast<uint32_t>(symbols_.size()),
+                               is_long ? name.substr(0, kMaxNameLength) + "..." : name);
+    }
     return it->second;
+  }
+  // `dim`, unless it is too large to go on with.
+  Dim Bounded(const Dim& dim) {
+    size_t size = dim.Size();
+    Spend(16 * size);
+    return size <= kMaxDimSize ? dim : Unknown("value");
+  }
+  Value* NewValue() {
+    Spend(64);
+    return &values_.emplace_back();
   }
   // A number about which nothing is known, made here.
   Dim Unknown(const char* what) { return Symbol(fmt::format("{}@{:#x}", what, at_)); }
@@ -84,14 +116,14 @@ class Simulator {
     for (uint16_t i = 0; i < function_.num_scalar_args; ++i)
       state_.scalars[i] = Symbol(fmt::format("i{}", i));
     for (uint16_t i = 0; i < function_.num_object_args; ++i) {
-      auto value = std::make_shared<Value>();
+      Value* value = NewValue();
       value->name = fmt::format("r{}", i);
       if (exported != nullptr) {
         if (!exported->param_names[i].empty()) value->name = exported->param_names[i];
         const ValueType& type = exported->params[i];
         if (type.kind == ValueType::Kind::kTensor) value->dims = ArgumentDims(type, value->name);
       }
-      state_.objects[i] = std::move(value);
+      state_.objects[i] = value;
     }
   }
 
@@ -123,8 +155,9 @@ class Simulator {
   // At the head of a loop: what the loop writes is unknown.
   void Forget(size_t end) {
     Instruction instruction;
-    for (size_t at = at_; at <= end; at += instruction.size()) {
+    for (size_t at = at_; at <= end && work_ > 0; at += instruction.size()) {
       if (!DecodeInstruction(code_, at, &instruction).ok()) break;
+      Spend(16);
       if (instruction.info->operands[0] == OperandKind::IOUT) {
         uint16_t reg = instruction.Unit(0);
         state_.scalars[reg] = Unknown(fmt::format("i{}", reg).c_str());
@@ -136,7 +169,8 @@ class Simulator {
 
   void SaveAtTargets() {
     ForEachTarget(instruction_, [&](int32_t distance) {
-      if (distance <= 0) return;
+      if (distance <= 0 || work_ <= 0) return;
+      Spend(32 * (state_.scalars.size() + state_.objects.size()));
       auto [it, inserted] = joins_.try_emplace(at_ + static_cast<size_t>(distance), state_);
       if (!inserted) Join(&it->second);
     });
@@ -144,6 +178,7 @@ class Simulator {
 
   // `other` becomes what holds whether control came from there or from the current state.
   void Join(State* other) {
+    Spend(8 * (other->scalars.size() + other->objects.size()));
     for (size_t i = 0; i < other->scalars.size(); ++i) {
       if (!(other->scalars[i] == state_.scalars[i])) {
         other->scalars[i] = Unknown(fmt::format("i{}", i).c_str());
@@ -156,12 +191,12 @@ class Simulator {
     }
   }
 
-  ValuePtr JoinValues(const ValuePtr& a, const ValuePtr& b, size_t reg) {
-    Dim bytes =
-        std::max(Held({a}), Held({b}), [](const Dim& x, const Dim& y) { return AtMost(x, y); });
-    if (!AtMost(Held({a}), bytes) || !AtMost(Held({b}), bytes))
-      bytes = Dim::Max(Held({a}), Held({b}));
-    auto value = std::make_shared<Value>();
+  ValuePtr JoinValues(ValuePtr a, ValuePtr b, size_t reg) {
+    Dim held_a = Held({a}), held_b = Held({b});
+    Dim bytes = AtMost(held_a, held_b)   ? held_b
+                : AtMost(held_b, held_a) ? held_a
+                                         : Bounded(Dim::Max(held_a, held_b));
+    Value* value = NewValue();
     if (!bytes.is_const(0)) value->bytes = bytes;
     value->name = fmt::format("r{}@{:#x}", reg, at_);
     if (a && b && a->dims && b->dims && *a->dims == *b->dims) value->dims = a->dims;
@@ -176,26 +211,29 @@ class Simulator {
   }
 
   // Bytes of the memory that these values keep alive.
-  static Dim Held(const std::vector<ValuePtr>& roots) {
+  Dim Held(const std::vector<ValuePtr>& roots) {
     std::set<const Value*> seen;
     std::vector<const Value*> work;
-    auto visit = [&](const ValuePtr& value) {
-      if (value && seen.insert(value.get()).second) work.push_back(value.get());
+    auto visit = [&](ValuePtr value) {
+      if (value != nullptr && seen.insert(value).second) work.push_back(value);
     };
-    for (const ValuePtr& root : roots) visit(root);
+    Spend(roots.size());
+    for (ValuePtr root : roots) visit(root);
     Dim total;
-    while (!work.empty()) {
+    while (!work.empty() && work_ > 0) {
       const Value* value = work.back();
       work.pop_back();
-      if (value->bytes) total = total + *value->bytes;
-      for (const ValuePtr& part : value->parts) visit(part);
+      Spend(32 + value->parts.size());
+      if (value->bytes) total = Bounded(total + *value->bytes);
+      for (ValuePtr part : value->parts) visit(part);
     }
     return total;
   }
 
   // Notes what is held now, with `extra` bytes.
   void Observe(const Dim& extra = Dim()) {
-    Dim held = Held(state_.objects) + extra;
+    Dim held = Bounded(Held(state_.objects) + extra);
+    Spend(peaks_.size() * 16 * held.Size());
     for (const Dim& peak : peaks_) {
       if (AtMost(held, peak)) return;
     }
@@ -216,7 +254,7 @@ class Simulator {
   // --- Instructions ---
 
   const Dim& I(int operand) const { return state_.scalars[instruction_.Unit(operand)]; }
-  void SetI(Dim value) { state_.scalars[instruction_.Unit(0)] = std::move(value); }
+  void SetI(const Dim& value) { state_.scalars[instruction_.Unit(0)] = Bounded(value); }
 
   // Reads an object register's unit; taken, it is empty afterwards.
   ValuePtr Read(uint16_t unit) {
@@ -229,14 +267,14 @@ class Simulator {
     return values;
   }
   void SetR(ValuePtr value) {
-    state_.objects[instruction_.Unit(0)] = std::move(value);
+    state_.objects[instruction_.Unit(0)] = value;
     Observe();
   }
   // A value made elsewhere: what it holds is not ours.
   void SetForeign() {
-    auto value = std::make_shared<Value>();
+    Value* value = NewValue();
     value->name = fmt::format("r{}@{:#x}", instruction_.Unit(0), at_);
-    SetR(std::move(value));
+    SetR(value);
   }
 
   std::vector<Dim> Dims(int operand) const {
@@ -246,23 +284,26 @@ class Simulator {
   }
 
   void Allocate(DType dtype, std::vector<Dim> dims) {
-    auto value = std::make_shared<Value>();
-    value->bytes = ProductOf(dims) * Dim(DTypeBytes(dtype));
+    Value* value = NewValue();
+    Dim bytes(DTypeBytes(dtype));
+    for (const Dim& dim : dims) bytes = Bounded(bytes * dim);
+    value->bytes = bytes;
     value->dims = std::move(dims);
-    report_.allocations.push_back({static_cast<uint32_t>(at_),
-                                   std::string(instruction_.info->mnemonic),
-                                   value->bytes->ToString()});
-    SetR(std::move(value));
+    std::string text = bytes.ToString();
+    Spend(text.size());
+    report_.allocations.push_back(
+        {static_cast<uint32_t>(at_), std::string(instruction_.info->mnemonic), std::move(text)});
+    SetR(value);
   }
 
   void Build(std::vector<ValuePtr> parts) {
-    auto value = std::make_shared<Value>();
+    Value* value = NewValue();
     value->parts = std::move(parts);
     value->name = fmt::format("r{}@{:#x}", instruction_.Unit(0), at_);
-    SetR(std::move(value));
+    SetR(value);
   }
 
-  Dim DimOf(const ValuePtr& value, uint16_t axis) {
+  Dim DimOf(ValuePtr value, uint16_t axis) {
     if (!value) return Unknown("dim");
     if (value->dims && axis < value->dims->size()) return (*value->dims)[axis];
     return Symbol(fmt::format("{}.shape[{}]", value->name, axis));
@@ -304,19 +345,18 @@ class Simulator {
         state_.objects[instruction_.Unit(0) & kRegisterMask] = nullptr;
         return;
       case Opcode::kConstR: {
-        auto value = std::make_shared<Value>();
+        Value* value = NewValue();
         const ConstantInfo& constant = program_.constants[instruction_.Unit(1)];
         value->dims.emplace(constant.dims.begin(), constant.dims.end());
-        return SetR(std::move(value));
+        return SetR(value);
       }
       case Opcode::kAdtNew:
       case Opcode::kClosureNew:
         return Build(ReadList(2));
       case Opcode::kRefNew:
-        return Build({Read(instruction_.Unit(1))});
-      case Opcode::kAdtGet:
+      case Opcode::kAdtGet:  // some part of it: all is held, as far as is known
       case Opcode::kRefGet:
-        return Build({Read(instruction_.Unit(1))});  // some part of it: held, as far as is known
+        return Build({Read(instruction_.Unit(1))});
       case Opcode::kTensorAlloc:
         return Allocate(static_cast<DType>(instruction_.Unit(1)), Dims(2));
       case Opcode::kTensorStatic: {
@@ -326,10 +366,10 @@ class Simulator {
       case Opcode::kTensorBox:
         return Allocate(static_cast<DType>(instruction_.Unit(2)), {});
       case Opcode::kTensorView: {
-        auto value = std::make_shared<Value>();
+        Value* value = NewValue();
         value->dims = Dims(2);
         value->parts = {Read(instruction_.Unit(1))};
-        return SetR(std::move(value));
+        return SetR(value);
       }
       case Opcode::kTensorReuse:
         Read(instruction_.Unit(1));
@@ -369,6 +409,7 @@ class Simulator {
   const FunctionInfo& function_;
   std::span<const uint16_t> code_;
   std::map<std::string, Dim> symbols_;
+  std::deque<Value> values_;  // all that were made; they refer to each other
   State state_;
   std::map<size_t, State> joins_;  // by target of jumps forwards, not reached yet
   std::map<size_t, size_t> loops_;
@@ -376,6 +417,7 @@ class Simulator {
   Instruction instruction_{};
   std::vector<Dim> peaks_;  // none of them is known to be at most another
   MemoryReport report_;
+  int64_t work_ = kMaxWork;  // left
 };
 
 }  // namespace

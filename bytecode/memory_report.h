@@ -5,7 +5,8 @@
 // and tensors live from their allocation until the last register (or value built from them) that
 // holds them is gone. Where branches meet, what they disagree on becomes a new symbol. Counted are
 // tensors that this function allocates, its arena, and the scratch of one task of a kernel; not
-// what it calls, and not the headers of objects. Thread-safe. Tested by memory_report_test.cc.
+// what it calls, and not the headers of objects. The work has a limit: a function beyond it has the
+// peak "unknown (too much code to analyse)". Thread-safe. Tested by memory_report_test.cc.
 #pragma once
 
 #include <cstdint>

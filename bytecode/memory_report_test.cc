@@ -95,5 +95,68 @@ TEST_CASE("memory report: allocations in order") {
   CHECK(report.allocations[1].bytes == "8");
 }
 
+// `count` times `text`.
+std::string Repeat(int count, const std::string& text) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+TEST_CASE("memory report: code made to blow up ends, with a peak or without") {
+  constexpr const char* kUnknown = "unknown (too much code to analyse)";
+  struct Case {
+    const char* what;
+    std::string body;
+    const char* peak;  // null: any
+  };
+  const Case kCases[] = {
+      {"values inside values, deeper than a stack",
+       Repeat(100'000, "adt.new r2, #0, [r2!]\n") + "ret.r r2!", kUnknown},
+      {"a product that doubles",
+       "tensor.dim i0, r0, #0\ntensor.dim i1, r1, #0\nadd.i i0, i0, i1\n" +
+           Repeat(60, "mul.i i0, i0, i0\n") + "tensor.alloc r2, int8, [i0, i0, i0]\nret.r r2!",
+       nullptr},
+      {"a sum that doubles",
+       "tensor.dim i0, r0, #0\ntensor.dim i1, r1, #0\n" +
+           Repeat(60, "div.i i2, i0, i1\nmax.i i0, i0, i2\nadd.i i0, i0, i1\n") +
+           "tensor.alloc r2, int8, [i0]\nret.r r2!",
+       nullptr},
+      {"tensors that cannot be compared",
+       Repeat(5'000,
+              "tensor.dim i0, r0!, #1\ncall.r r0, f1, [], [r1]\ntensor.alloc r2, int8, [i0]\n") +
+           "ret.r r2!",
+       nullptr},
+      {"loops inside loops",
+       [] {
+         std::string heads, tails;
+         for (int i = 0; i < 3'000; ++i) {
+           heads += "L" + std::to_string(i) + ":\n" + "addimm.i i0, i0, 1\n";
+           tails += "br.if i0, L" + std::to_string(i) + "\n";
+         }
+         return heads + tails + "ret.r r0!";
+       }(),
+       nullptr},
+  };
+  for (const Case& c : kCases) {
+    CAPTURE(c.what);
+    MemoryReport report = Report(c.body);
+    CHECK(!report.peak_bytes.empty());
+    if (c.peak != nullptr) CHECK(report.peak_bytes == c.peak);
+  }
+}
+
+TEST_CASE("memory report: many registers at many branches") {
+  std::string body;
+  for (int i = 0; i < 2'000; ++i) body += "br.if i0, L" + std::to_string(i) + "\n";
+  for (int i = 0; i < 2'000; ++i) body += "L" + std::to_string(i) + ":\nmov.i i1, i0\n";
+  Result<Program> program = Assemble(
+      ".export \"main\" f0 () -> float32[]\n.function \"main\" scalars 0 objects 0 captured 0 "
+      "registers 32768 32768 returns object arena 0\n" +
+      body + "adt.new r0, #0, []\nret.r r0!\n.end\n");
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  REQUIRE(VerifyProgram(*program).ok());
+  CHECK(ReportMemory(*program, 0).peak_bytes == "unknown (too much code to analyse)");
+}
+
 }  // namespace
 }  // namespace relayvm

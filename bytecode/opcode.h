@@ -15,7 +15,7 @@ enum class Opcode : uint8_t {
 #undef OP
 };
 inline constexpr int kNumOpcodes = 0
-#define OP(...) +1
+#define OP(...) +1  // NOLINT(bugprone-macro-parentheses): a term of the sum
 #include "bytecode/opcodes.def"
 #undef OP
     ;

@@ -15,6 +15,7 @@
 #include "bytecode/checksum.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/file_format.h"
+#include "bytecode/memory_report.h"
 #include "bytecode/test_programs.h"
 #include "bytecode/verifier.h"
 #include "bytecode/writer.h"
@@ -93,6 +94,7 @@ void Use(const Program& program) {
   Result<Program> again = Assemble(text);
   REQUIRE_MESSAGE(again.ok(), again.status().message());
   CHECK(DisassembleProgram(*again, {.data = true}) == text);
+  for (uint32_t i = 0; i < program.functions.size(); ++i) ReportMemory(program, i);
 }
 
 // --- Round trips ---

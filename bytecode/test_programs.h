@@ -81,6 +81,7 @@ inline constexpr const char* kSampleTables = R"(
 .constant bool[0, 5] ""
 .export "main" f0 ("x": float32[?"n*2 + 1", 3]) -> data 0((int32[?], ref(fn), data 1())) "out0"
 .export "apply" f2 ("a": fn, "b": (float16[], int8[4]), "c": data 1()) -> (float32[], int64[2]) "p" "q"
+.export "choose" vars 1 f2 ("p": var 0, "q": data 0(var 0), "r": (var 0, int8[])) -> data 0(var 0)
 )";
 
 inline constexpr const char* kSampleMain = R"(

@@ -24,6 +24,11 @@ Status CheckDType(DType dtype) {
   return IsValidDType(code) ? Status() : Bad(fmt::format("unknown dtype {}", code));
 }
 
+Status CheckFields(size_t count) {
+  constexpr size_t kLimit = std::numeric_limits<uint16_t>::max();
+  return count <= kLimit ? Status() : Bad(fmt::format("{} fields, the limit is {}", count, kLimit));
+}
+
 Status CheckRank(size_t rank) {
   if (rank <= kMaxTensorRank) return {};
   return Bad(fmt::format("a tensor of rank {}, the limit is {}", rank, kMaxTensorRank));
@@ -61,6 +66,7 @@ class TypeVerifier {
         return Bad(fmt::format("unknown kind of type {}", static_cast<int>(type.kind)));
     }
     if (!type.dims.empty()) return Bad("type other than a tensor's has dims");
+    RELAYVM_RETURN_IF_ERROR(CheckFields(type.args.size()));
     for (const ValueType& arg : type.args) RELAYVM_RETURN_IF_ERROR(Check(arg, depth + 1));
     return {};
   }
@@ -110,6 +116,10 @@ Status CheckAdts(const Program& program) {
           fmt::format("data type '{}' has {} constructors", adt.name, adt.constructors.size()));
     }
     for (const ConstructorInfo& constructor : adt.constructors) {
+      if (Status status = CheckFields(constructor.fields.size()); !status.ok()) {
+        return status.WithContext(
+            fmt::format("constructor '{}' of '{}'", constructor.name, adt.name));
+      }
       for (const ValueType& field : constructor.fields) {
         if (Status status = types.Check(field); !status.ok()) {
           return status.WithContext(

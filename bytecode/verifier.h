@@ -16,8 +16,8 @@
 //   - kernel calls: counts of scalars and buffers match the kernel;
 //   - tables: dtypes and dims are valid, ranks at most kMaxTensorRank, sizes in bytes fit 63 bits;
 //     constants' data has the size of its type; types at the border refer to existing ADTs with the
-//     right number of arguments, nest at most kMaxTypeDepth deep, and hold type variables of the ADT
-//     or export that they stand in; an export takes and returns objects only, one for each
+//     right number of arguments, nest at most kMaxTypeDepth deep, and hold type variables of the
+//     ADT or export that they stand in; an export takes and returns objects only, one for each
 //     parameter;
 //   - images: what image.h says; each compiled kernel has an entry inside the code of each image.
 //
@@ -54,8 +54,8 @@ Status VerifyProgram(const Program& program);
 // calls it.)
 Status VerifyCode(const Program& program);
 
-// Bytes of a tensor of static type. Fails when the rank is above the limit, a dim is negative or the
-// size does not fit 63 bits.
+// Bytes of a tensor of static type. Fails when the rank is above the limit, a dim is negative or
+// the size does not fit 63 bits.
 Result<uint64_t> StaticTensorBytes(DType dtype, std::span<const int64_t> dims);
 
 }  // namespace relayvm

@@ -224,6 +224,10 @@ TEST_CASE("verifier: tables that are refused") {
        "constant 1: unknown dtype 200"},
       {[](Program* p) { p->constants[2].dims[0] = 1; },
        "constant 2: 0 bytes of data, its type has 5"},
+      {[](Program* p) { p->tensor_types[1].dims.assign(256, 1); },
+       "tensor type 1: a tensor of rank 256, the limit is 255"},
+      {[](Program* p) { p->constants[2].dims.assign(256, 0); },
+       "constant 2: a tensor of rank 256, the limit is 255"},
       // Kernels and images.
       {[](Program* p) { p->kernels[0].entries.push_back(0x78); },
        "kernel 'fused_add' has 2 entries, expects 1"},
@@ -249,6 +253,12 @@ TEST_CASE("verifier: tables that are refused") {
        "export 'main': parameter 0: unknown kind of type 6"},
       {[](Program* p) { p->exports[0].params[0].dims[0] = -2; },
        "export 'main': parameter 0: tensor type has a dim of -2"},
+      {[](Program* p) { p->exports[0].params[0].dims.assign(256, 1); },
+       "export 'main': parameter 0: a tensor of rank 256, the limit is 255"},
+      {[](Program* p) { p->exports[0].result.args[0].args.resize(65536); },
+       "export 'main': result: 65536 fields, the limit is 65535"},
+      {[](Program* p) { p->adts[0].constructors[0].fields.resize(65536); },
+       "constructor 'Nil' of 'List': 65536 fields, the limit is 65535"},
       {[](Program* p) { p->exports[0].params[0].dim_names.pop_back(); },
        "export 'main': parameter 0: tensor type has 1 names for 2 dims"},
       {[](Program* p) { p->exports[0].params[0].dtype = static_cast<DType>(13); },
@@ -263,6 +273,12 @@ TEST_CASE("verifier: tables that are refused") {
        "export 'main': result: reference type of 0 contents"},
       {[](Program* p) { p->exports[1].params[0].kind = ValueType::Kind::kTypeVar; },
        "export 'apply': parameter 0: type variable 0 out of range 0"},
+      {[](Program* p) {
+         p->exports[1].num_type_params = 2;
+         p->exports[1].params[0].kind = ValueType::Kind::kTypeVar;
+         p->exports[1].params[0].index = 2;
+       },
+       "export 'apply': parameter 0: type variable 2 out of range 2"},
       {[](Program* p) { p->exports[1].params[0] = Nested(kMaxTypeDepth + 1); },
        "export 'apply': parameter 0: type nests deeper than 256"},
       // Exports.
@@ -292,6 +308,9 @@ TEST_CASE("verifier: tables that are refused") {
 TEST_CASE("verifier: limits that are allowed") {
   Program program = Sample();
   program.exports[1].params[0] = Nested(kMaxTypeDepth);
+  program.exports[1].num_type_params = 1;
+  program.exports[1].params[2] = {.kind = ValueType::Kind::kTypeVar};
+  program.tensor_types[1].dims.assign(kMaxTensorRank, 1);
   program.functions[0].num_object_registers = kMaxRegisters;
   program.functions[0].slots[0].bytes = 0;
   program.functions[0].slots[0].offset = 128;

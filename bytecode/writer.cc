@@ -282,7 +282,7 @@ class FileSink : public Sink {
       ssize_t written = ::write(fd_, bytes, std::min<size_t>(size, size_t{1} << 30));
       if (written < 0) {
         if (errno == EINTR) continue;
-        return Status(StatusCode::kInvalidArgument,
+        return Status(StatusCode::kInvalidInput,
                       fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
       }
       bytes += written;
@@ -365,7 +365,7 @@ Status WriteTo(const Program& program, const Prepared& prepared, Sink* sink) {
 }
 
 Status CannotCreate(const std::string& path, int error) {
-  return Status(StatusCode::kInvalidArgument,
+  return Status(StatusCode::kInvalidInput,
                 fmt::format("cannot create '{}': {}", path, std::strerror(error)));
 }
 

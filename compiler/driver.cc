@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
@@ -22,7 +25,19 @@ Result<std::string> ReadFile(const std::string& path) {
   return std::move(text).str();
 }
 
-// "1x?x300" over a declared type: `?` keeps what is declared; a number replaces `?`.
+// The N of "?<=N".
+std::optional<int64_t> ParseBound(std::string_view part) {
+  constexpr std::string_view kPrefix = "?<=";
+  if (!part.starts_with(kPrefix)) return std::nullopt;
+  part.remove_prefix(kPrefix.size());
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (error != std::errc() || end != part.data() + part.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// "1x?x300" over a declared type: `?` keeps what is declared, as `?<=N` does; a number replaces
+// `?`.
 Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
                            const std::string& text) {
   auto fail = [&](const std::string& why) {
@@ -36,14 +51,15 @@ Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
   while (std::getline(parts, part, 'x')) {
     size_t axis = dims.size();
     if (axis >= tensor->shape.size()) break;
-    if (part == "?") {
+    if (part == "?" || ParseBound(part)) {
       dims.push_back(tensor->shape[axis]);
       continue;
     }
     int64_t value = 0;
     auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc() || end != part.data() + part.size() || value < 0) {
-      return fail(fmt::format("\"{}\" is not a size; write numbers and ? separated by x", part));
+      return fail(
+          fmt::format("\"{}\" is not a size; write numbers, ? and ?<=N separated by x", part));
     }
     const Dim& old = tensor->shape[axis];
     if (old.is_const() && old.value() != value) {
@@ -88,6 +104,27 @@ Result<ir::Module> BindShapes(ir::Module module, const std::map<std::string, std
   return module;
 }
 
+// What `?<=N` says of the symbols of the entry's parameters.
+lower::SymbolBounds DimBounds(const ir::Module& module,
+                              const std::map<std::string, std::string>& shapes) {
+  lower::SymbolBounds bounds;
+  for (const ir::Var* p : module.functions.at(module.entry)->params) {
+    auto text = shapes.find(p->name);
+    const auto* tensor = p->type->As<TensorType>();
+    if (text == shapes.end() || tensor == nullptr) continue;
+    std::stringstream parts(text->second);
+    std::string part;
+    for (size_t axis = 0; axis < tensor->shape.size() && std::getline(parts, part, 'x'); ++axis) {
+      auto bound = ParseBound(part);
+      const Dim& d = tensor->shape[axis];
+      if (!bound || !d.is_symbol()) continue;
+      auto [at, inserted] = bounds.try_emplace(d.symbol_id(), *bound);
+      if (!inserted) at->second = std::min(at->second, *bound);
+    }
+  }
+  return bounds;
+}
+
 }  // namespace
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
@@ -108,8 +145,9 @@ Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& op
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunPipeline(std::move(module), options.pipeline));
-  RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
-                           lower::LowerModule(ready, options.kernels));
+  RELAYVM_ASSIGN_OR_RETURN(
+      lower::LoweredProgram lowered,
+      lower::LowerModule(ready, options.kernels, DimBounds(ready, options.shapes)));
   Compiled compiled;
   compiled.module = std::move(ready);
   compiled.program = std::move(lowered.program);

@@ -15,7 +15,7 @@ namespace relayvm {
 
 struct CompileOptions {
   std::string params_file;                    // TVM parameter file or .npz; empty: none
-  std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300"
+  std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300"; "?<=512": bounded
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "compiler/ir/printer.h"
+#include "compiler/ir/verify.h"
 #include "compiler/transforms/common_subexpressions.h"
 #include "compiler/transforms/dead_code.h"
 #include "compiler/transforms/fold_constants.h"
@@ -28,8 +29,15 @@ class Runner {
   Runner(ir::Module module, const PipelineOptions& options)
       : module_(std::move(module)), options_(options) {}
 
+  // A pass whose new variables get their types from the next InferTypes.
+  void RunUntyped(std::string_view name, const Pass& pass) {
+    verify_.typed = false;
+    Run(name, pass);
+  }
+
   void Run(std::string_view name, const Pass& pass) {
     if (!status_.ok()) return;
+    if (options_.on_pass) options_.on_pass(name);
     auto start = std::chrono::steady_clock::now();
     Result<ir::Module> result = pass(module_);
     if (options_.timings != nullptr) {
@@ -42,6 +50,11 @@ class Runner {
     }
     module_ = std::move(result).value();
     Print(name);
+    if (name == "InferTypes") verify_.typed = true;
+    if (name == "LambdaLift") verify_.lifted = true;
+    if (!options_.verify) return;
+    Status sound = ir::VerifyModule(module_, verify_);
+    if (!sound.ok()) status_ = sound.WithContext(fmt::format("after {}", name));
   }
 
   Result<ir::Module> Finish() {
@@ -64,6 +77,7 @@ class Runner {
 
   ir::Module module_;
   const PipelineOptions& options_;
+  ir::VerifyOptions verify_;
   Status status_;
   std::string last_text_;
 };
@@ -77,20 +91,21 @@ Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options
   r.Run("InferTypes", InferTypes);
   if (optimise) {
     // Both copy or specialise code, which then gets types of its own.
-    r.Run("Inline", ir::Inline);
-    r.Run("PropagateConstants", ir::PropagateConstants);
-    r.Run("ResolveAliases", ir::ResolveAliases);
+    r.RunUntyped("Inline", ir::Inline);
+    r.RunUntyped("PropagateConstants", ir::PropagateConstants);
+    r.RunUntyped("ResolveAliases", ir::ResolveAliases);
     r.Run("InferTypes", InferTypes);
   }
   // No kernel computes a shape from here on.
   r.Run("ResolveShapes", ir::ResolveShapes);
   r.Run("EliminateDeadCode", ir::EliminateDeadCode);
   if (optimise) {
-    r.Run("SimplifyInference", ir::SimplifyInference);
+    r.RunUntyped("SimplifyInference", ir::SimplifyInference);
     r.Run("InferTypes", InferTypes);
     r.Run("FoldConstants", ir::FoldConstants);
     r.Run("EliminateCommonSubexpressions", ir::EliminateCommonSubexpressions);
-    r.Run("PackWeights", [&](const ir::Module& m) { return ir::PackWeights(m, options.cpu); });
+    r.RunUntyped("PackWeights",
+                 [&](const ir::Module& m) { return ir::PackWeights(m, options.cpu); });
     r.Run("InferTypes", InferTypes);
     // Types made anew may know more shapes.
     r.Run("ResolveShapes", ir::ResolveShapes);

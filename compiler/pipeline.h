@@ -24,6 +24,12 @@ struct PipelineOptions {
                                // changed the module
   std::function<void(std::string_view text)> print;
   std::vector<PassTiming>* timings = nullptr;
+  std::function<void(std::string_view pass)> on_pass;  // called before each pass
+#ifdef NDEBUG
+  bool verify = false;  // checks the IR after every pass (ir/verify.h)
+#else
+  bool verify = true;
+#endif
 };
 
 // Before: as parsed, parameters bound. After: ready for lower::LowerModule.

@@ -1,7 +1,33 @@
 #!/usr/bin/python3
-"""usage: check_readme.py README.md MAIN.cc       the README's C++ example is the program that the tests build"""
-import re
-import sys
+"""The README says what is so: its C++ example is the program that the tests build, and its tour runs as written.
 
-shown = re.search(r"```cpp\n(.*?)```", open(sys.argv[1]).read(), re.S).group(1)
-sys.exit(0 if shown == open(sys.argv[2]).read() else "the README's example and tests/embedding/main.cc differ")
+usage: check_readme.py README.md MAIN.cc BIN_FOLDER EXAMPLES_FOLDER
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    readme, example, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:]
+    if re.search(r"```cpp\n(.*?)```", readme, re.S).group(1) != open(example).read():
+        sys.exit(f"the README's example and {example} differ")
+    tour = re.search(r"## A tour\n.*?\n((?:    [^\n]*\n)+)", readme, re.S).group(1)
+    commands = [line.strip() for line in tour.splitlines()]
+    environment = dict(os.environ, PATH=os.path.abspath(binary) + os.pathsep + os.environ["PATH"])
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(examples, os.path.join(folder, "examples"))
+        for command in commands:
+            p = subprocess.run(command, shell=True, cwd=copy, env=environment, capture_output=True, text=True, timeout=300)
+            if p.returncode != 0 or not p.stdout + p.stderr and not command.startswith("relayc"):
+                sys.exit(f"{command}\nexit {p.returncode}: {p.stdout}{p.stderr}")
+    print(f"{len(commands)} commands of the tour ran")
+
+
+if __name__ == "__main__":
+    main()

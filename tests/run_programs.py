@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-MODES = [["-O3"], ["-O1"], ["-O0"], ["--executor", "reference"]]
+MODES = [["-O3", "--verify-ir"], ["-O1", "--verify-ir"], ["-O0", "--verify-ir"], ["--executor", "reference"]]
 
 
 def blocks(path):

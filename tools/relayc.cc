@@ -3,24 +3,32 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
 #include "compiler/ir/printer.h"
-#include "tools/lib/compile_flags.h"
+#include "tools/lib/progress.h"
+#include "tools/main.h"
 
 namespace relayvm::tools {
 namespace {
 
 Status WriteText(const std::string& path, const std::string& text) {
   if (path.empty() || path == "-") {
-    std::cout << text;
+    std::fwrite(text.data(), 1, text.size(), stdout);
     return OkStatus();
   }
   std::ofstream out(path, std::ios::binary);
   out << text;
+  out.close();
   if (!out) return {StatusCode::kInvalidInput, fmt::format("cannot write {}", path)};
+  return OkStatus();
+}
+
+Status WriteProgram(const std::string& path, const Program& program) {
+  if (path != "-") return WriteProgramFile(program, path);
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, SerializeProgram(program));
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   return OkStatus();
 }
 
@@ -30,7 +38,8 @@ int Main(int argc, char** argv) {
   flags.AddTo(app);
   std::string output;
   std::string emit = "vmx";
-  app.add_option("-o,--output", output, "the file to write (default: INPUT's name with .vmx)");
+  app.add_option("-o,--output", output,
+                 "the file to write, - for standard output (default: INPUT's name with .vmx)");
   app.add_option("--emit", emit, "what to write: vmx, relay, bytecode, llvm or asm")
       ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm"}));
   std::vector<std::string> args = NormalizeArguments(argc, argv);
@@ -42,7 +51,7 @@ int Main(int argc, char** argv) {
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
-  auto compiled = CompileFile(flags.input, flags.options);
+  auto compiled = CompileWithProgress("relayc", flags);
   flags.PrintTimings();
   if (!compiled.ok()) return Fail("relayc", compiled.status());
 
@@ -54,7 +63,7 @@ int Main(int argc, char** argv) {
       bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
       output = flags.input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";
     }
-    written = WriteProgramFile(compiled->program, output);
+    written = WriteProgram(output, compiled->program);
   } else if (emit == "relay") {
     written = WriteText(output, ir::PrintModule(compiled->module));
   } else if (emit == "bytecode") {
@@ -68,4 +77,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm::tools
 
-int main(int argc, char** argv) { return relayvm::tools::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return relayvm::tools::GuardedMain("relayc", [&] { return relayvm::tools::Main(argc, argv); });
+}

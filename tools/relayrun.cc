@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tools/lib/compile_flags.h"
+#include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
+#include "tools/main.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
@@ -22,7 +23,7 @@ Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileF
     RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(std::move(module)));
     return MakeReferenceExecutor(std::move(typed), run);
   }
-  RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileFile(compile.input, compile.options));
+  RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileWithProgress("relayrun", compile));
   RELAYVM_ASSIGN_OR_RETURN(auto executable, Executable::FromProgram(std::move(compiled.program)));
   return MakeVmExecutor(std::move(executable), run);
 }
@@ -62,4 +63,7 @@ Exit Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm::tools
 
-int main(int argc, char** argv) { return static_cast<int>(relayvm::tools::Main(argc, argv)); }
+int main(int argc, char** argv) {
+  return relayvm::tools::GuardedMain(
+      "relayrun", [&] { return static_cast<int>(relayvm::tools::Main(argc, argv)); });
+}

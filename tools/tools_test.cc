@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 
 #include "bytecode/io/npy.h"
@@ -36,7 +38,7 @@ class Shell : public testing::TempFolder {
   }
   // Runs in this folder.
   Outcome Run(const std::string& command) const {
-    std::string all = fmt::format("cd '{}' && PATH='{}':$PATH && {} >out.txt 2>err.txt", *this / "",
+    std::string all = fmt::format("cd '{}' && PATH='{}':$PATH && >out.txt 2>err.txt {}", *this / "",
                                   TOOLS_PATH, command);
     int status = std::system(all.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), Read("out.txt"),
@@ -114,42 +116,248 @@ TEST_CASE("a list of 100,000 elements") {
   }
 }
 
-TEST_CASE("exit statuses") {
+constexpr const char* kGuard =
+    "def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) { add(%x, %y) }\n";
+constexpr const char* kDeep = "def @main(%x: int32) -> int32 { add(@main(add(%x, 1)), 1) }\n";
+constexpr const char* kPair =
+    "def @main(%x: Tensor[(?), float32]) { (add(%x, 1f), (sum(%x), %x)) }\n"
+    "def @other(%x: int32) { add(%x, 1) }\n";
+constexpr const char* kOpen =
+    "type List[A] { Cons(A, List[A]), Nil, }\n"
+    "def @main[A](%x: A, %l: List[A]) -> List[A] { Cons(%x, %l) }\n";
+
+struct Command {
+  const char* command;
+  int status;
+  const char* message;  // part of what standard error says
+};
+
+void CheckAll(const Shell& shell, std::initializer_list<Command> commands) {
+  for (const Command& c : commands) {
+    CAPTURE(std::string(c.command));
+    Outcome o = shell.Run(c.command);
+    CAPTURE(o.err);
+    CHECK(o.status == c.status);
+    CHECK(o.err.find(c.message) != std::string::npos);
+    // Errors say who speaks, and nothing else is said. (Wrong options are CLI11's to tell.)
+    std::string speaker = "\n" + std::string(c.command, std::strcspn(c.command, " ")) + ": ";
+    if (o.status > 1) CHECK(("\n" + o.err).find(speaker) != std::string::npos);
+    if (o.status == 0 && *c.message == '\0') CHECK(o.err == "");
+  }
+}
+
+TEST_CASE("exit statuses of relayc") {
   Shell shell;
   shell.Compile("add", kAdd);
-  shell.Compile("loop", kLoop);
-  shell.Write("broken.vmx", "RVMX");
+  shell.Compile("pair", kPair);
   shell.Write("broken.relay", "def @main(");
+  shell.Write("typed.relay",
+              "#[version = \"0.0.5\"]\n"
+              "def @main(%x: Tensor[(3), float32], %y: Tensor[(2), float32]) { add(%x, %y) }");
+  shell.Write("empty.relay", "");
+  CheckAll(shell,
+           {
+               {"relayc --help", 0, ""},
+               {"relayc add.relay", 0, ""},
+               {"relayc add.relay -o - >copy.vmx", 0, ""},
+               {"relayc add.relay --emit relay", 0, ""},
+               {"relayc add.relay --emit bytecode -o -", 0, ""},
+               {"relayc add.relay --emit llvm -o add.ll", 0, ""},
+               {"relayc add.relay --emit asm -O0", 0, ""},
+               {"relayc pair.relay --entry other -o other.vmx", 0, ""},
+               {"relayc add.relay --shape x=7x? --target x86-64-v2 --precision fp32", 0, ""},
+               {"relayc add.relay --print-ir-after FuseOps", 0, "// After FuseOps"},
+               {"relayc add.relay --time-passes", 0, " ms  total"},
+               {"relayc", 1, "INPUT"},
+               {"relayc add.relay --nonsense", 1, "nonsense"},
+               {"relayc add.relay pair.relay", 1, "pair.relay"},
+               {"relayc add.relay -O7", 1, "-O7"},
+               {"relayc add.relay --emit other", 1, "other"},
+               {"relayc add.relay --target z80", 1, "z80"},
+               {"relayc add.relay --precision fp3", 1, "fp3"},
+               {"relayc add.relay --shape x", 1, "write NAME=1x?x300"},
+               {"relayc add.relay --shape z=1", 1, "no parameter of that name"},
+               {"relayc add.relay --shape x=1x3", 1, "is declared as 2"},
+               {"relayc add.relay --print-ir-after Nope", 1, "no such pass ran; these did: "},
+               {"relayc no.relay", 2, "no.relay"},
+               {"relayc .", 2, "."},
+               {"relayc empty.relay", 2, "empty.relay"},
+               {"relayc broken.relay", 2, "broken.relay:1:"},
+               {"relayc typed.relay", 2, "typed.relay:2:65: add: "},
+               {"relayc add.vmx", 2, "add.vmx:1:"},
+               {"relayc add.relay --entry nope", 2, "@nope"},
+               {"relayc add.relay --params no.npz", 2, "no.npz"},
+               {"relayc add.relay --params add.relay", 2, "add.relay: neither"},
+               {"relayc add.relay -o no/add.vmx", 2, "cannot create 'no/add.vmx'"},
+               {"relayc add.relay -o /dev/full", 2, "cannot write '/dev/full'"},
+               {"relayc add.relay --emit relay -o /dev/full", 2, "cannot write /dev/full"},
+               {"relayc add.relay -o - >/dev/full", 2, "standard output cannot be written"},
+           });
+}
+
+TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
+  Shell shell;
+  for (auto [name, text] : {std::pair("add", kAdd),
+                            {"loop", kLoop},
+                            {"guard", kGuard},
+                            {"deep", kDeep},
+                            {"pair", kPair},
+                            {"open", kOpen}}) {
+    shell.Compile(name, text);
+  }
+  const std::string file = shell.Read("add.vmx");
+  shell.Write("broken.vmx", "RVMX");
+  shell.Write("cut.vmx", file.substr(0, file.size() - 1));
+  for (auto [name, at] :
+       {std::pair("flip1.vmx", size_t{20}), {"flip2.vmx", 200}, {"flip3.vmx", 5000}}) {
+    std::string damaged = file;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    shell.Write(name, damaged);
+  }
+  shell.Write("broken.relay", "def @main(");
+  REQUIRE(shell.Run("vmrun pair.vmx --input '[1,2]' --output pair.npz").status == 0);
+  shell.Write("cut.npz", shell.Read("pair.npz").substr(0, 100));
+  REQUIRE(shell.Run("vmrun guard.vmx --input '[1,2]' --input '[0,0]' --output r.npy").status == 0);
+  shell.Write("cut.npy", shell.Read("r.npy").substr(0, 130));
+  shell.Write("value.txt", "[5, 6]");
+  CheckAll(
+      shell,
+      {
+          // 0: done.
+          {"vmrun --help", 0, ""},
+          {"vmrun guard.vmx --input @value.txt --input y=r.npy", 0, ""},
+          {"vmrun guard.vmx --input - --input r.npy <value.txt", 0, ""},
+          {"vmrun guard.vmx --input y=- --input x=r.npy <r.npy", 0, ""},
+          {"vmrun pair.vmx --input '[1,2]' --expect pair.npz", 0, ""},
+          {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --threads 0 --timeout 100 "
+           "--memory-limit 1GB",
+           0, ""},
+          {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --timeout 1e300", 0, ""},
+          {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --stats", 0, "peak memory"},
+          {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --profile", 0, "mean us"},
+          {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --trace", 0, "ret.r"},
+          {"relayrun pair.relay --entry other --input 3", 0, ""},
+          {"relayrun add.relay --input 1x2xf32=1 --input 2xf32=1 --executor reference --stats", 0,
+           "run time"},
+          {"vmdump --help", 0, ""},
+          {"vmdump add.vmx", 0, ""},
+          {"vmdump add.vmx --bytecode --kernels --memory --constants", 0, ""},
+          {"vmdump add.vmx --bytecode --kernels --memory --constants --json", 0, ""},
+          // 1: wrong usage.
+          {"vmrun", 1, "MODEL"},
+          {"vmrun add.vmx --nonsense", 1, "nonsense"},
+          {"vmrun add.vmx", 1, "parameter x has no --input; main takes:\n  x: Tensor[("},
+          {"vmrun add.vmx --function f", 1, "the program has no function f; it has main"},
+          {"vmrun add.vmx --input z=3", 1, "there is no parameter z"},
+          {"vmrun add.vmx --input x=1x2xf32=1 --input x=1x2xf32=1", 1, "x has a value already"},
+          {"vmrun loop.vmx --input 1 --input 2", 1, "all parameters have a value"},
+          {"vmrun guard.vmx --input - --input - <value.txt", 1, "standard input is read already"},
+          {"vmrun guard.vmx --input pair.npz", 1, "no array with the name of a parameter"},
+          {"vmrun loop.vmx --input 1 --memory-limit x", 1, "expected a size"},
+          {"vmrun loop.vmx --input 1 --timeout x", 1, "--timeout"},
+          {"vmrun loop.vmx --input 1 --timeout -1", 1, "--timeout"},
+          {"vmrun loop.vmx --input 1 --timeout nan", 1, "--timeout"},
+          {"vmrun loop.vmx --input 1 --repeat 0", 1, "--repeat"},
+          {"vmrun loop.vmx --input 1 --threads -1", 1, "--threads"},
+          {"vmrun loop.vmx --input 1 --threads 100000", 1, "num_threads is 100000, above 1024"},
+          {"vmrun loop.vmx --input 1 --rtol -1", 1, "--rtol"},
+          {"vmrun loop.vmx --input 1 --output r.txt", 1, "must end in .npy or .npz"},
+          {"relayrun", 1, "INPUT"},
+          {"relayrun add.relay --executor other", 1, "other"},
+          {"relayrun add.relay --function main", 1, "--function"},
+          {"relayrun loop.relay --input 1 --executor reference --trace", 1,
+           "not for the reference"},
+          {"relayrun add.relay --shape x", 1, "write NAME"},
+          {"vmdump", 1, "MODEL"},
+          {"vmdump add.vmx --nonsense", 1, "nonsense"},
+          // 2: bad input.
+          {"vmrun no.vmx", 2, "no.vmx"},
+          {"vmrun .", 2, "not a regular file"},
+          {"vmrun add.relay", 2, "vmrun: add.relay: not a .vmx file"},
+          {"vmrun broken.vmx", 2, "broken.vmx"},
+          {"vmrun cut.vmx", 2, "truncated"},
+          {"vmrun flip1.vmx", 2, "flip1.vmx"},
+          {"vmrun flip2.vmx", 2, "damaged"},
+          {"vmrun flip3.vmx", 2, "is damaged: its checksum differs"},
+          {"vmdump broken.vmx --memory", 2, "broken.vmx"},
+          {"vmdump cut.vmx --bytecode", 2, "truncated"},
+          {"vmdump flip2.vmx --json --memory", 2, "damaged"},
+          {"vmdump no.vmx", 2, "no.vmx"},
+          {"vmrun guard.vmx --input no.npy --input 2xf32=1", 2, "no.npy"},
+          {"vmrun guard.vmx --input cut.npy --input 2xf32=1", 2, "cut.npy"},
+          {"vmrun guard.vmx --input cut.npz", 2, "cut.npz"},
+          {"vmrun guard.vmx --input add.npy=3 --input 2xf32=1", 1, "there is no parameter add.npy"},
+          {"vmrun guard.vmx --input @no.txt --input 2xf32=1", 2, "no.txt"},
+          {"vmrun guard.vmx --input - --input 2xf32=1 </dev/null", 2, "standard input: "},
+          {"vmrun add.vmx --input 2x3xf32=1 --input 2xf32=1", 2, "expected Tensor[("},
+          {"vmrun guard.vmx --input 1000000000000xf32=1 --input 2xf32=1", 2,
+           "no memory for a tensor"},
+          {"vmrun add.vmx --input 4000000000x4000000000xf32=1 --input 2xf32=1", 2, "too large"},
+          {"vmrun loop.vmx --input 99999999999", 2, "out of the range of int32"},
+          {"vmrun open.vmx --input 1 --input 'Cons(2.5, Nil)'", 2, "2.5 is not an integer"},
+          {"vmrun pair.vmx --input '[1]' --output no/r.npz", 2, "no/r.npz"},
+          {"vmrun pair.vmx --input '[1]' --output r.npy", 2, "the result has 3 tensors"},
+          {"vmrun pair.vmx --input '[1]' --expect no.npz", 2, "no.npz"},
+          {"vmrun pair.vmx --input '[1]' --expect cut.npz", 2, "cut.npz"},
+          {"vmrun pair.vmx --input '[1]' --profile no/p.json", 2, "no/p.json: cannot be written"},
+          {"vmrun pair.vmx --input '[1]' >/dev/full", 2, "standard output cannot be written"},
+          {"vmdump add.vmx >/dev/full", 2, "standard output cannot be written"},
+          {"relayrun broken.relay", 2, "broken.relay"},
+          {"relayrun no.relay", 2, "no.relay"},
+          {"relayrun add.relay --params cut.npz", 2, "cut.npz"},
+          // 3: the program failed while running.
+          {"vmrun loop.vmx --input 1 --timeout 0.05", 3, "the deadline has passed"},
+          {"vmrun add.vmx --input 200000x2xf32=1 --input 2xf32=1 --memory-limit 1MB", 3,
+           "memory limit"},
+          {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --memory-limit 0", 3, "memory limit"},
+          {"vmrun guard.vmx --input '[1,2]' --input '[1,2,3]'", 3, "(2 and 3)"},
+          {"vmrun deep.vmx --input 1", 3, "stack overflow"},
+          {"relayrun guard.relay --input '[1,2]' --input '[1,2,3]'", 3, "broadcast"},
+          {"relayrun guard.relay --input '[1,2]' --input '[1,2,3]' --executor reference", 3,
+           "broadcast"},
+          {"relayrun loop.relay --input 1 --timeout 0.05 --executor reference", 3, "timeout"},
+          {"relayrun deep.relay --input 1 --executor reference", 3, "deep"},
+          // 4: --expect did not match.
+          {"vmrun pair.vmx --input '[1,3]' --expect pair.npz", 4, "out2: values differ"},
+          {"vmrun pair.vmx --input '[1,2,3]' --expect pair.npz", 4,
+           "out0: found Tensor[(3), float32]"},
+          {"vmrun guard.vmx --input '[1,2]' --input '[0,1]' --expect r.npy", 4, "differ"},
+          {"relayrun pair.relay --input '[1,3]' --expect pair.npz --executor reference", 4,
+           "differ"},
+      });
+}
+
+TEST_CASE("a function with type parameters takes any value, and prints it by what it was") {
+  Shell shell;
+  shell.Compile("open", kOpen);
   struct Case {
-    const char* command;
-    int status;
-    const char* message;
+    const char *inputs, *printed;
   };
   const Case cases[] = {
-      {"vmrun", 1, "MODEL"},
-      {"vmrun add.vmx --nonsense", 1, "nonsense"},
-      {"vmrun add.vmx", 1, "parameter x has no --input; main takes:\n  x: Tensor[("},
-      {"vmrun add.vmx --function f", 1, "the program has no function f; it has main"},
-      {"vmrun add.vmx --input z=3", 1, "there is no parameter z"},
-      {"vmrun add.vmx --memory-limit x", 1, "expected a size"},
-      {"vmrun no.vmx", 2, "no.vmx"},
-      {"vmrun broken.vmx", 2, "broken.vmx"},
-      {"vmrun add.vmx --input no.npy --input 2xf32=1", 2, "no.npy"},
-      {"vmrun add.vmx --input 2x3xf32=1 --input 2xf32=1", 2, "expected Tensor[("},
-      {"vmrun loop.vmx --input 1 --timeout 0.05", 3, ""},
-      {"vmrun add.vmx --input 200000x2xf32=1 --input 2xf32=1 --memory-limit 1MB", 3, ""},
-      {"relayrun broken.relay", 2, "broken.relay"},
-      {"relayrun no.relay", 2, "no.relay"},
-      {"relayrun loop.relay --input 1 --timeout 0.05 --executor reference", 3, "timeout"},
-      {"relayrun add.relay --executor other", 1, "other"},
-      {"vmrun --help", 0, ""},
+      {"--input 1 --input 'Cons(2, Nil)'", "Cons(1, Cons(2, Nil))\n"},
+      {"--input '(true, [1.5])' --input Nil", "Cons((True, Tensor[(1), float32] [1.5]), Nil)\n"},
+      {"--input 'Cons(2.5, Nil)' --input Nil", "Cons(Cons(2.5f, Nil), Nil)\n"},
+      {"--input l=Nil --input x=Nil", "Cons(Nil, Nil)\n"},
+      {"--input @v.npy --input 'Cons([7], Nil)'",
+       "Cons(Tensor[(2), int64] [1, 2], Cons(Tensor[(1), int64] [7], Nil))\n"},
+      {"--input - --input Nil <v.npy", "Cons(Tensor[(2), int64] [1, 2], Nil)\n"},
   };
+  REQUIRE(WriteNpyFile(shell / "v.npy", {DType::kInt64,
+                                         {2},
+                                         [] {
+                                           const int64_t numbers[] = {1, 2};
+                                           auto bytes = std::as_bytes(std::span(numbers));
+                                           return std::vector<std::byte>(bytes.begin(),
+                                                                         bytes.end());
+                                         }()})
+              .ok());
   for (const Case& c : cases) {
-    CAPTURE(c.command);
-    Outcome o = shell.Run(c.command);
-    CHECK(o.status == c.status);
-    CAPTURE(o.err);
-    CHECK(o.err.find(c.message) != std::string::npos);
+    for (const char* run : {"vmrun open.vmx ", "relayrun open.relay --executor reference "}) {
+      CAPTURE(c.inputs);
+      Outcome o = shell.Run(std::string(run) + c.inputs);
+      CHECK(o.err == "");
+      CHECK(o.out == c.printed);
+    }
   }
 }
 

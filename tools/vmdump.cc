@@ -16,6 +16,7 @@
 #include "bytecode/image.h"
 #include "bytecode/memory_report.h"
 #include "bytecode/reader.h"
+#include "tools/main.h"
 
 namespace relayvm {
 namespace {
@@ -37,6 +38,7 @@ Json Overview(const Program& program) {
       params.push_back({{"name", e.param_names[i]}, {"type", TypeToString(program, e.params[i])}});
     }
     exports.push_back({{"name", e.name},
+                       {"parameters", e.num_type_params},
                        {"params", std::move(params)},
                        {"result", TypeToString(program, e.result)},
                        {"outputs", e.output_names}});
@@ -135,7 +137,18 @@ Json Constants(const Program& program) {
 
 // --- Text ---
 
+constexpr uint32_t kMaxShownParameters = 64;  // of a type or function
+
 std::string Text(const Json& value) { return value.get<std::string>(); }
+
+// "List[A]": with the names of its type parameters.
+std::string Generic(const Json& entry) {
+  std::string names;
+  for (uint32_t i = 0; i < entry["parameters"].get<uint32_t>() && i < kMaxShownParameters; ++i) {
+    names += (i > 0 ? ", " : "") + TypeParameterName(i);
+  }
+  return Text(entry["name"]) + (names.empty() ? "" : "[" + names + "]");
+}
 
 void PrintOverview(const Json& overview) {
   for (const Json& type : overview["types"]) {
@@ -147,14 +160,14 @@ void PrintOverview(const Json& overview) {
       constructors += (constructors.empty() ? "" : " | ") + Text(constructor["name"]);
       if (!fields.empty()) constructors += "(" + fields + ")";
     }
-    fmt::print("type {} = {}\n", Text(type["name"]), constructors);
+    fmt::print("type {} = {}\n", Generic(type), constructors);
   }
   for (const Json& e : overview["exports"]) {
     std::string params;
     for (const Json& param : e["params"]) {
       params += (params.empty() ? "" : ", ") + Text(param["name"]) + ": " + Text(param["type"]);
     }
-    fmt::print("export {}({}) -> {}\n", Text(e["name"]), params, Text(e["result"]));
+    fmt::print("export {}({}) -> {}\n", Generic(e), params, Text(e["result"]));
     std::string outputs;
     for (const Json& name : e["outputs"]) outputs += (outputs.empty() ? "" : ", ") + Text(name);
     if (!outputs.empty()) fmt::print("  outputs {}\n", outputs);
@@ -258,4 +271,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm
 
-int main(int argc, char** argv) { return relayvm::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return relayvm::tools::GuardedMain("vmdump", [&] { return relayvm::Main(argc, argv); });
+}

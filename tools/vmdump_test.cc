@@ -59,9 +59,10 @@ TEST_CASE("vmdump: text") {
   Sample sample;
   Run run = Vmdump(sample.path());
   CHECK(run.status == 0);
-  CHECK(Contains(run.output, "type List = Nil | Cons(T0, List[T0])\n"));
+  CHECK(Contains(run.output, "type List[A] = Nil | Cons(A, List[A])\n"));
   CHECK(Contains(run.output,
                  "export main(x: float32[n*2 + 1, 3]) -> List[(int32[?], ref(fn), Unit)]\n"));
+  CHECK(Contains(run.output, "export choose[A](p: A, q: List[A], r: (A, int8[])) -> List[A]\n"));
   CHECK(Contains(run.output, "4 functions"));
 
   run = Vmdump(sample.path() + " --bytecode");

@@ -10,6 +10,7 @@
 // did not match. Tested by tools_test.cc.
 #include <chrono>
 
+#include "tools/main.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
@@ -35,11 +36,14 @@ Exit Main(int argc, char** argv) {
   if (!executable.ok()) return Report("vmrun", executable.status(), Exit::kBadInput);
   std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   auto executor = MakeVmExecutor(std::move(executable).value(), flags);
-  if (!executor.ok()) return Report("vmrun", executor.status(), Exit::kRunFailed);
+  if (!executor.ok()) return Report("vmrun", executor.status(), ExitForStatus(executor.status()));
   return RunFunction("vmrun", **executor, flags, load.count());
 }
 
 }  // namespace
 }  // namespace relayvm::tools
 
-int main(int argc, char** argv) { return static_cast<int>(relayvm::tools::Main(argc, argv)); }
+int main(int argc, char** argv) {
+  return relayvm::tools::GuardedMain(
+      "vmrun", [&] { return static_cast<int>(relayvm::tools::Main(argc, argv)); });
+}

@@ -134,7 +134,8 @@ class Heap {
   static const std::array<uint32_t, kNumClasses> kClassBytes;
   static size_t ClassBytes(unsigned size_class) { return kClassBytes[size_class]; }
   static Chunk* ChunkOf(const void* p) {
-    return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(p) & ~(kChunkBytes - 1));
+    size_t offset = reinterpret_cast<uintptr_t>(p) & (kChunkBytes - 1);
+    return reinterpret_cast<Chunk*>(static_cast<char*>(const_cast<void*>(p)) - offset);
   }
   static Span* SpanOf(const void* p) {
     return &ChunkOf(p)->spans[(reinterpret_cast<uintptr_t>(p) & (kChunkBytes - 1)) / kGranuleBytes];

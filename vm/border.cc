@@ -78,7 +78,7 @@ class TypeChecker {
   struct Bound {
     const ValueType* type;
     const Environment* environment;
-    auto operator<=>(const Bound&) const = default;
+    auto operator<=>(const Bound&) const = default;  // NOLINT(modernize-use-nullptr): its defect
   };
   struct Environment {
     std::vector<Bound> args;
@@ -120,8 +120,8 @@ class TypeChecker {
                        Describe(item.object));
   }
 
-  // A value whose type the export leaves open: its parts are whatever the host made. Those that only
-  // a program can make stay out, since they are of one invocation.
+  // A value whose type the export leaves open: its parts are whatever the host made. Those that
+  // only a program can make stay out, since they are of one invocation.
   std::string VisitOpen(const Item& item) {
     switch (item.object->kind) {
       case ObjectKind::kTensor:
@@ -402,7 +402,7 @@ Status CheckInputs(const Program& program, const ExportInfo& function,
     std::string problem = TypeChecker(program).Check(object, type);
     if (problem.empty()) continue;
     std::string name = i < function.param_names.size() ? function.param_names[i] : "";
-    if (!name.empty() && name.front() != '%') name = "%" + name;
+    if (!name.empty() && name.front() != '%') name.insert(0, 1, '%');
     if (name.empty()) name = std::to_string(i);
     return {StatusCode::kInvalidArgument,
             fmt::format("{}: parameter {}: {}", function.name, name, problem)};

@@ -24,7 +24,7 @@ std::string Identity(const std::string& type) {
 .data "Nested" 1
   .constructor "End" ()
   .constructor "Deeper" (var 0, data 2((var 0, var 0)))
-.export "main" f0 ("x": {0}) -> {0}
+.export "main" vars 2 f0 ("x": {0}) -> {0}
 .function "main" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
   ret.r r0!
 .end
@@ -56,6 +56,15 @@ TEST_CASE("inputs: what fits passes, and comes back the same") {
                 Value::Adt(0, {Value::Tuple({one, List({one})})})},
            Case{"data 2(float32[])",
                 Value::Adt(1, {one, Value::Adt(1, {Value::Tuple({one, one}), Value::Adt(0, {})})})},
+           // What a type parameter of the export leaves open.
+           Case{"var 0", one},
+           Case{"var 1", List({List({vector}), one, Value::Tuple({})})},
+           Case{"var 0", Value::Adt(77, {vector})},
+           Case{"data 0(var 1)", List({one, vector, List({})})},
+           Case{"(var 0, data 0((var 1, float32[])))",
+                Value::Tuple({one, List({Value::Tuple({vector, one})})})},
+           Case{"data 2(var 0)", Value::Adt(1, {one, Value::Adt(1, {Value::Tuple({vector, one}),
+                                                                    Value::Adt(0, {})})})},
        }) {
     CAPTURE(c.type);
     Value result = RunOk(LoadText(Identity(c.type)), {c.value});
@@ -90,6 +99,11 @@ TEST_CASE("inputs: what does not fit is named, with what was expected and what c
                 "expected float32, got Tensor[(2)"},
            Case{"data 2(float32[])", Value::Adt(1, {one, Value::Adt(1, {one, Value::Adt(0, {})})}),
                 "got float32"},
+           Case{"data 0(var 0)", Value::Adt(1, {one}), "Cons takes 2 fields, got 1"},
+           Case{"data 0(var 0)", one, "expected List[A], got float32"},
+           Case{"data 0((var 0, float32[]))", List({Value::Tuple({one, vector})}),
+                "expected float32, got Tensor[(2), float32]"},
+           Case{"var 0", Value(), "expected A, got nothing"},
            Case{"fn", one, "functions cannot be passed in"},
            Case{"ref(float32[])", one, "references cannot be passed in"},
        }) {
@@ -107,6 +121,7 @@ TEST_CASE("inputs: a tree that is shared inside is checked once") {
   Value tree = Value::Adt(0, {Value::Float32(1)});
   for (int i = 0; i < 200; ++i) tree = Value::Adt(1, {tree, tree});
   RunOk(LoadText(Identity("data 1(float32[])")), {tree});
+  RunOk(LoadText(Identity("var 0")), {tree});
 }
 
 TEST_CASE("inputs: deep values take no native stack") {
@@ -185,6 +200,26 @@ TEST_CASE("results: closures are opaque, references show their content") {
   CHECK(v.field(1).kind() == Value::Kind::kRef);
   CHECK(testing::ToInt64(v.field(1).field(0)) == 7);
   CHECK(v.field(1).object() == v.field(2).object());
+}
+
+TEST_CASE("inputs: functions and references stay in their program, in open types too") {
+  Value result = RunOk(Anything(R"(
+  const.i16 i0, 7
+  tensor.box r0, i0, int64
+  closure.new r1, f1, [r0]
+  ref.new r2, r0!
+  adt.new r3, #0, [r1!, r2!]
+  ret.r r3!)"),
+                       {});
+  auto identity = LoadText(Identity("var 0"));
+  auto message = [&](const Value& v) {
+    return NewInvocation(identity)->Run("main", {v}).status().message();
+  };
+  CHECK(message(result.field(0)) ==
+        "main: parameter %x: functions cannot be passed in from the host");
+  CHECK(message(Value::Tuple({List({result.field(1)})})) ==
+        "main: parameter %x: references cannot be passed in from the host");
+  CHECK(testing::Contains(message(result), "cannot be passed in"));
 }
 
 TEST_CASE("results: references that form a cycle cannot leave") {

@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): C has nothing else. */
 typedef struct relayvm_status relayvm_status;
 typedef struct relayvm_runtime relayvm_runtime;
 typedef struct relayvm_program relayvm_program;
@@ -157,6 +158,7 @@ relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation, r
 void relayvm_invocation_cancel(relayvm_invocation* invocation);
 void relayvm_invocation_get_stats(const relayvm_invocation* invocation,
                                   relayvm_invocation_stats* stats);
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }

@@ -18,10 +18,14 @@ TEST_CASE("c api: load, run, read results, give back") {
   .constructor "Nil" ()
   .constructor "Cons" (var 0, data 0(var 0))
 .export "main" f0 ("pair": (int64[], float32[?"n"])) -> (float32[?"n"], int64[])
+.export "same" vars 1 f1 ("x": var 0) -> var 0
 .function "main" scalars 0 objects 1 captured 0 registers 0 3 returns object arena 0
   adt.get r1, r0, #1
   adt.get r2, r0!, #0
   adt.new r0, #0, [r1!, r2!]
+  ret.r r0!
+.end
+.function "same" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
   ret.r r0!
 .end
 )");

@@ -18,7 +18,8 @@ static void CountRelease(void* context) {
   ++releases;
 }
 
-/* Program: "main" swaps a pair of an int64 scalar and a tensor of any float32 vector. */
+/* Program: "main" swaps a pair of an int64 scalar and a tensor of any float32 vector; "same" gives
+ * back a value of any type. */
 const char* RunSwapProgram(const void* bytes, size_t size) {
   relayvm_runtime* runtime = NULL;
   relayvm_program* program = NULL;
@@ -28,9 +29,9 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   runtime_options.num_threads = 2;
   EXPECT(relayvm_runtime_create(&runtime_options, &runtime) == NULL);
   EXPECT(relayvm_program_load_memory(bytes, size, &program) == NULL);
-  EXPECT(relayvm_program_num_functions(program) == 1);
+  EXPECT(relayvm_program_num_functions(program) == 2);
   EXPECT(strcmp(relayvm_program_function_name(program, 0), "main") == 0);
-  EXPECT(relayvm_program_function_name(program, 1) == NULL);
+  EXPECT(relayvm_program_function_name(program, 2) == NULL);
   EXPECT(relayvm_program_num_params(program, 0) == 1);
   EXPECT(strcmp(relayvm_program_param_name(program, 0, 0), "pair") == 0);
   uint32_t tag = 0;
@@ -77,6 +78,20 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   relayvm_invocation_get_stats(invocation, &stats);
   EXPECT(stats.allocations >= 1);
   EXPECT(stats.run_ns > 0);
+
+  /* A type parameter stands for any value: a list of one pair. */
+  relayvm_value* nil = NULL;
+  relayvm_value* cons = NULL;
+  relayvm_value* open = NULL;
+  EXPECT(relayvm_value_adt(0, NULL, 0, &nil) == NULL);
+  relayvm_value* cell[2] = {pair, nil};
+  EXPECT(relayvm_value_adt(tag, cell, 2, &cons) == NULL);
+  EXPECT(relayvm_invocation_run(invocation, "same", &cons, 1, &open) == NULL);
+  EXPECT(relayvm_value_tag(open) == tag);
+  EXPECT(relayvm_value_num_fields(open) == 2);
+  relayvm_value_free(nil);
+  relayvm_value_free(cons);
+  relayvm_value_free(open);
 
   /* Wrong inputs, in slices too. */
   status = relayvm_invocation_run(invocation, "main", fields, 2, &none);

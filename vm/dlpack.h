@@ -13,6 +13,7 @@ extern "C" {
 #define DLPACK_MAJOR_VERSION 1
 #define DLPACK_MINOR_VERSION 1
 
+/* NOLINTBEGIN(modernize-use-using): C has nothing else. */
 typedef struct {
   uint32_t major;
   uint32_t minor;
@@ -73,6 +74,7 @@ typedef struct DLManagedTensorVersioned {
   uint64_t flags;
   DLTensor dl_tensor;
 } DLManagedTensorVersioned;
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }

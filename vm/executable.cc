@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
 #include "bytecode/reader.h"
 #include "bytecode/verifier.h"
@@ -46,10 +47,8 @@ Executable::~Executable() {
 Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
                                                            const LoadOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  Result<Program> program = ReadProgram(file);
-  if (!program.ok()) return program.status().WithContext(path);
-  Result<std::shared_ptr<const Executable>> linked =
-      Link(std::move(program).value(), file.get(), options);
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file));  // errors name the file
+  Result<std::shared_ptr<const Executable>> linked = Link(std::move(program), file.get(), options);
   if (!linked.ok()) return linked.status().WithContext(path);
   return linked;
 }
@@ -211,8 +210,7 @@ std::string RelayTypeToString(const Program& program, const ValueType& type) {
     case ValueType::Kind::kRef:
       return fmt::format("ref({})", list(type.args));
     case ValueType::Kind::kTypeVar:
-      if (type.index < 26) return std::string(1, static_cast<char>('A' + type.index));
-      return fmt::format("T{}", type.index);
+      return TypeParameterName(type.index);
   }
   return "?";
 }

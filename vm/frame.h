@@ -1,10 +1,10 @@
 // A function's activation on the VmStack:
 //
-//   Frame | scalar registers, 8 bytes each | object registers, 8 bytes each | scratch of the
-//   running instruction, or the
-//                                                                             frame of what it
-//                                                                             calls
-// Object registers always hold an object; those without a value hold Empty().
+//   Frame | scalar registers | object registers | scratch of the running instruction, or the frame
+//         | 8 bytes each     | 8 bytes each     | of what it calls
+//
+// Object registers always hold an object; those without a value hold Empty(). Tested by
+// interpreter_call_test.cc.
 #pragma once
 
 #include <cstdint>

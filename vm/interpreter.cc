@@ -2,47 +2,12 @@
 #include "vm/interpreter.h"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
+#include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
 #include "vm/scalar_ops.h"
 
-#if defined(__GNUC__)
-#define RELAYVM_COMPUTED_GOTO 1
-#endif
-
 namespace relayvm::vm {
-namespace {
-
-inline int64_t Imm16(const uint16_t* unit) { return static_cast<int16_t>(*unit); }
-inline int32_t Imm32(const uint16_t* unit) {
-  int32_t value;
-  std::memcpy(&value, unit, sizeof(value));  // units are little-endian, low first
-  return value;
-}
-inline uint64_t Imm64(const uint16_t* unit) {
-  uint64_t value;
-  std::memcpy(&value, unit, sizeof(value));
-  return value;
-}
-
-inline int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
-inline uint64_t Unsigned(int64_t value) { return static_cast<uint64_t>(value); }
-
-// The value of an object operand: moved out of its register when it is taken, else retained.
-inline Object* TakeOrRetain(Object** objects, uint16_t operand) {
-  Object*& reg = objects[operand & kRegisterMask];
-  Object* value = reg;
-  if (operand & kTakeBit) {
-    reg = Empty();
-  } else {
-    Retain(value);
-  }
-  return value;
-}
-
-}  // namespace
 
 // Makes `frame` one of `callee`, all but the registers. Arguments were taken out of the registers
 // before.
@@ -61,89 +26,6 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc,
   frame->function = callee;
   return true;
 }
-
-// Operands of the current instruction by unit.
-#define I(unit) scalars[pc[unit]]
-#define R(unit) objects[pc[unit] & kRegisterMask]
-#define TAKES(unit) ((pc[unit] & kTakeBit) != 0)
-
-#define NEXT(units) \
-  do {              \
-    pc += (units);  \
-    DISPATCH();     \
-  } while (false)
-
-// Replaces the object in a register.
-#define SET_OBJECT(unit, value) \
-  do {                          \
-    Object*& set_reg = R(unit); \
-    Object* set_old = set_reg;  \
-    set_reg = (value);          \
-    Release(heap, set_old);     \
-  } while (false)
-
-// Ends the use of an operand that was only looked at.
-#define RELEASE_IF_TAKEN(unit) \
-  do {                         \
-    if (TAKES(unit)) {         \
-      Object* taken = R(unit); \
-      R(unit) = Empty();       \
-      Release(heap, taken);    \
-    }                          \
-  } while (false)
-
-#define EXPECT_KIND(object, expected_kind)               \
-  do {                                                   \
-    if ((object)->kind != (expected_kind)) [[unlikely]]  \
-      return FailKind(frame, pc, expected_kind, object); \
-  } while (false)
-
-#define POLL(cost)                                                                 \
-  do {                                                                             \
-    fuel_ -= (cost);                                                               \
-    if ((fuel_ < 0) | (stop->load(std::memory_order_relaxed) != 0)) [[unlikely]] { \
-      if (!Poll(frame, pc)) return false;                                          \
-    }                                                                              \
-  } while (false)
-
-// Jumps to the target at `unit`; backward jumps poll.
-#define JUMP(unit)                     \
-  do {                                 \
-    int32_t jump = Imm32(pc + (unit)); \
-    if (jump <= 0) POLL(1);            \
-    NEXT(jump);                        \
-  } while (false)
-
-// Loads the locals that follow from `frame`.
-#define ENTER_FRAME()           \
-  do {                          \
-    scalars = frame->scalars(); \
-    objects = frame->objects(); \
-  } while (false)
-
-#define BINARY_INT(name, expression)          \
-  CASE(name) : {                              \
-    uint64_t a = I(2), b = I(3);              \
-    I(1) = static_cast<uint64_t>(expression); \
-    NEXT(4);                                  \
-  }
-#define BINARY_FLOAT(name, width, op)                       \
-  CASE(name) : {                                            \
-    I(1) = From##width(As##width(I(2)) op As##width(I(3))); \
-    NEXT(4);                                                \
-  }
-
-#if RELAYVM_COMPUTED_GOTO
-#define CASE(name) L_##name
-#define DISPATCH()                                      \
-  do {                                                  \
-    if constexpr (kTraced) TraceInstruction(frame, pc); \
-    goto* kLabels[*pc];                                 \
-  } while (false)
-#else
-#define CASE(name) case Opcode::name
-#define DISPATCH() goto dispatch
-#endif
 
 template <bool kTraced>
 bool Interpreter::Loop(Frame* frame) {
@@ -594,7 +476,7 @@ dispatch:
     Tensor* tensor = Reuse(frame, pc, from, TAKES(2), static_cast<DType>(pc[3]), pc + 5, rank);
     if (tensor == nullptr) [[unlikely]]
       return false;
-    if (tensor == from) {
+    if (tensor == from && TAKES(2)) {
       R(2) = Empty();
     } else {
       RELEASE_IF_TAKEN(2);
@@ -704,40 +586,7 @@ return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");
 #endif
 }
 
-Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object** result) {
-  const FunctionCode* code = &executable_.functions()[function];
-  auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
-  if (context_.stack->begin() + code->frame_bytes + code->scratch_bytes > context_.stack->end()) {
-    return {StatusCode::kResourceExhausted,
-            executable_.program().functions[function].name +
-                ": its frame is larger than the stack; raise stack_limit"};
-  }
-  *frame = {code, nullptr, nullptr, nullptr, 0};
-  if (code->arena_bytes != 0) {
-    frame->arena = context_.arena->Push(code->arena_bytes);
-    if (frame->arena == nullptr) {
-      FailMemory(frame, code->code, "the arena of a function");
-      return std::move(error_);
-    }
-  }
-  std::fill_n(frame->scalars(), code->num_scalar_registers, 0);
-  std::fill_n(frame->objects(), code->num_object_registers, Empty());
-  std::copy(args.begin(), args.end(), frame->objects());
-  bool ok = context_.trace != nullptr ? Loop<true>(frame) : Loop<false>(frame);
-  if (!ok) return std::move(error_);
-  *result = result_;
-  return OkStatus();
-}
-
-Interpreter::Interpreter(const Executable& executable, InterpreterContext& context)
-    : executable_(executable), context_(context), heap_(*context.heap) {
-  env_.struct_size = sizeof(env_);
-  env_.num_threads = context.pool->num_threads();
-}
-
-Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
-                 std::span<Object* const> args, Object** result) {
-  return Interpreter(executable, context).Run(function, args, result);
-}
+template bool Interpreter::Loop<false>(Frame* frame);
+template bool Interpreter::Loop<true>(Frame* frame);
 
 }  // namespace relayvm::vm

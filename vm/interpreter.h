@@ -6,7 +6,7 @@
 // of what kernels do with their buffers.
 //
 // Calls of the program never use the native stack. One thread at a time; kernels may run on the
-// pool's threads. Tested by interpreter_test.cc and its neighbours (interpreter_*_test.cc).
+// pool's threads. Tested by interpreter_call_test.cc and its neighbours (interpreter_*_test.cc).
 #pragma once
 
 #include <atomic>

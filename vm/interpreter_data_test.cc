@@ -256,8 +256,10 @@ TEST_CASE("interpreter: reuse takes the memory of a last holder, and only then")
         1);  // 10,000 bytes do not fit 800
   CHECK(allocations("tensor.reuse r2, r1!, int32, [i2, i2, i9, i9]") == 0);
   CHECK(allocations("tensor.reuse r2, r1!, int32, [i9, i9, i9, i9, i9]") ==
-        1);                                                     // no room for the dims
-  CHECK(allocations("tensor.reuse r2, r1, int64, [i1]") == 1);  // not the last use
+        1);                                                      // no room for the dims
+  CHECK(allocations("tensor.reuse r2, r1, int64, [i1]") == 0);   // in place: r1 is r2
+  CHECK(allocations("tensor.reuse r2, r1, uint64, [i1]") == 1);  // in place needs the same type
+  CHECK(allocations("mov.r r3, r1\n tensor.reuse r2, r1, int64, [i1]") == 1);   // another holder
   CHECK(allocations("mov.r r3, r1\n tensor.reuse r2, r1!, int64, [i1]") == 1);  // another holder
   CHECK(allocations("tensor.view r1, r1!, [i2]\n tensor.reuse r2, r1!, int64, [i2]") == 0);
   CHECK(allocations("tensor.view r3, r1, [i2]\n drop r1!\n tensor.reuse r2, r3!, int64, [i2]") ==

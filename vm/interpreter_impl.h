@@ -28,7 +28,7 @@ class Interpreter {
 
  private:
   // True when the first frame returned, with result_; false with error_. Has no locals with
-  // destructors, as computed jumps need.
+  // destructors, as computed jumps need. Instantiated in interpreter.cc.
   template <bool kTraced>
   bool Loop(Frame* first);
 

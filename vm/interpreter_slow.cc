@@ -1,5 +1,5 @@
 // What the dispatch loop does seldom: errors, polls, allocation of tensors, kernels over a range,
-// traces.
+// traces; and the way into it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -258,8 +258,15 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   // Only local objects have a count of 1; so must the one that owns the memory.
-  bool alone =
-      take && IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
+  bool alone = IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
+  if (!take) {
+    // The kernel that follows reads one register and writes the other: the same tensor in both.
+    bool same = tensor->dtype == dtype && tensor->rank == rank &&
+                std::equal(dims, dims + rank, tensor->dims);
+    if (!alone || !same) return NewTensorChecked(frame, pc, dtype, regs, rank);
+    Retain(tensor);
+    return tensor;
+  }
   bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims) &&
               static_cast<size_t>(bytes) <= tensor->capacity;
   if (!alone || !fits) return NewTensorChecked(frame, pc, dtype, regs, rank);
@@ -393,6 +400,44 @@ void Interpreter::TraceInstruction(Frame* frame, const uint16_t* pc) {
   if (!context_.trace->wants_instructions()) return;
   context_.trace->OnInstruction(
       {frame->function->index, static_cast<uint32_t>(pc - frame->function->code), depth_});
+}
+
+// --- The way in ---
+
+Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object** result) {
+  const FunctionCode* code = &executable_.functions()[function];
+  auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
+  if (context_.stack->begin() + code->frame_bytes + code->scratch_bytes > context_.stack->end()) {
+    return {StatusCode::kResourceExhausted,
+            executable_.program().functions[function].name +
+                ": its frame is larger than the stack; raise stack_limit"};
+  }
+  *frame = {code, nullptr, nullptr, nullptr, 0};
+  if (code->arena_bytes != 0) {
+    frame->arena = context_.arena->Push(code->arena_bytes);
+    if (frame->arena == nullptr) {
+      FailMemory(frame, code->code, "the arena of a function");
+      return std::move(error_);
+    }
+  }
+  std::fill_n(frame->scalars(), code->num_scalar_registers, 0);
+  std::fill_n(frame->objects(), code->num_object_registers, Empty());
+  std::copy(args.begin(), args.end(), frame->objects());
+  bool ok = context_.trace != nullptr ? Loop<true>(frame) : Loop<false>(frame);
+  if (!ok) return std::move(error_);
+  *result = result_;
+  return OkStatus();
+}
+
+Interpreter::Interpreter(const Executable& executable, InterpreterContext& context)
+    : executable_(executable), context_(context), heap_(*context.heap) {
+  env_.struct_size = sizeof(env_);
+  env_.num_threads = context.pool->num_threads();
+}
+
+Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
+                 std::span<Object* const> args, Object** result) {
+  return Interpreter(executable, context).Run(function, args, result);
 }
 
 }  // namespace relayvm::vm

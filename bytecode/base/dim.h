@@ -27,9 +27,9 @@ class Dim {
  public:
   enum class Kind : uint8_t { kConst, kAny, kSymbol, kAdd, kMul, kFloorDiv, kFloorMod, kMin, kMax };
 
-  Dim() = default;  // the constant 0
-  Dim(int64_t value)
-      : value_(value) {}  // NOLINT(google-explicit-constructor): dims mix with integers
+  Dim() = default;    // the constant 0
+  Dim(int64_t value)  // NOLINT(google-explicit-constructor): dims mix with integers
+      : value_(value) {}
   static Dim Any();
   // A symbol is identified by `id` alone; `name` is for people. `nonnegative` says that its value
   // is never below 0 (true of every tensor dimension; false for a number read from a tensor).

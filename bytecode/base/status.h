@@ -68,10 +68,10 @@ inline Status OkStatus() { return {}; }
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {
+  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!status_.ok());
-  }  // NOLINT(google-explicit-constructor)
+  }
   Result(StatusCode code, std::string message) : status_(code, std::move(message)) {}
 
   bool ok() const { return value_.has_value(); }
@@ -100,7 +100,7 @@ class [[nodiscard]] Result {
   do {                                                                                          \
     if (::relayvm::Status relayvm_status = (expr); !relayvm_status.ok()) return relayvm_status; \
   } while (false)
-
+// NOLINTBEGIN(bugprone-macro-parentheses): names that are declared take none.
 // Assigns the value of `expr`, a Result, to `lhs` (which may declare), or returns its Status.
 #define RELAYVM_ASSIGN_OR_RETURN(lhs, expr) \
   RELAYVM_ASSIGN_OR_RETURN_IMPL(RELAYVM_CONCAT(relayvm_result_, __LINE__), lhs, expr)
@@ -108,5 +108,5 @@ class [[nodiscard]] Result {
   auto tmp = (expr);                                  \
   if (!tmp.ok()) return tmp.status();                 \
   lhs = std::move(tmp).value()
-
+// NOLINTEND(bugprone-macro-parentheses)
 }  // namespace relayvm

@@ -8,7 +8,8 @@
 // that dominates its uses).
 //
 // Nodes are immutable once built, owned by the Module's arena and shared by the modules that passes
-// derive from it. A variable is bound once (its id is unique in the module); passes that copy code
+// derive from it. A variable is bound once (its id is unique in the module, and in its function once
+// lambda lifting has made captured variables parameters); passes that copy code
 // make new variables. Thread-compatible. Tested by ir_test.cc.
 #pragma once
 

@@ -105,9 +105,19 @@ ArenaPlan PlanArena(MFunction& f) {
   for (size_t i = 0; i < f.code.size(); ++i) {
     ForEachSlot(f.code[i], [&](uint32_t& s) { intervals[s].Touch(i); });
   }
+  // Slots that share one place stand for it by the first of them. Pairs come in the order of the
+  // code, so a chain of kernels shares one place.
+  std::vector<uint32_t> place(f.slots.size());
+  std::iota(place.begin(), place.end(), 0);
+  for (const auto& [read, written] : f.in_place) {
+    uint32_t first = place[read];
+    if (!intervals[read].used() || intervals[first].last != intervals[written].first) continue;
+    place[written] = first;
+    intervals[first].last = intervals[written].last;
+  }
   std::vector<uint32_t> order;
   for (uint32_t s = 0; s < intervals.size(); ++s) {
-    if (intervals[s].used()) order.push_back(s);
+    if (intervals[s].used() && place[s] == s) order.push_back(s);
   }
   std::vector<uint32_t> position(f.slots.size());
   ArenaPlan plan;
@@ -137,7 +147,7 @@ ArenaPlan PlanArena(MFunction& f) {
     placed.insert(at, s);
   }
   for (MInst& inst : f.code) {
-    ForEachSlot(inst, [&](uint32_t& s) { s = position[s]; });
+    ForEachSlot(inst, [&](uint32_t& s) { s = position[place[s]]; });
   }
   return plan;
 }

@@ -84,6 +84,25 @@ TEST_CASE("a chain of equal tensors needs two slots of memory, whatever its leng
   CHECK(plan.bytes == 2 * 1024);
 }
 
+TEST_CASE("kernels that work in place need one slot, unless what they read lives on") {
+  for (bool lives_on : {false, true}) {
+    MFunction f;
+    for (uint32_t i = 0; i < 50; ++i) {
+      f.slots.push_back({1000});
+      std::vector<MBuffer> buffers{{BufferKind::kSlot, i}};
+      if (i > 0) {
+        buffers.push_back({BufferKind::kSlot, lives_on ? 0 : i - 1});
+        f.in_place.emplace_back(lives_on ? 0 : i - 1, i);
+      }
+      f.code.push_back(Inst(Opcode::kKernel1, {0, std::vector<uint32_t>{}, buffers}));
+    }
+    ArenaPlan plan = PlanArena(f);
+    // Slot 0 is read last by the last kernel, which may overwrite it.
+    CHECK(plan.bytes == (lives_on ? 2 : 1) * 1024);
+    CHECK(plan.slots.size() == (lives_on ? 49 : 1));
+  }
+}
+
 TEST_CASE("random lifetimes: no two slots that live together overlap; all lie in the arena") {
   std::mt19937 random(3);
   for (int round = 0; round < 100; ++round) {

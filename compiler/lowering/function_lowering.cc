@@ -253,8 +253,30 @@ Status FunctionLowering::LowerFunctionBody() {
   }
   out_.num_scalar_args = out_.num_scalars;
   out_.num_object_args = out_.num_objects;
+  if (task_.name == module_.module().entry) LowerBounds();
   auto result = LowerBlock(*f.body, /*tail=*/true);
   return result.ok() ? OkStatus() : result.status();
+}
+
+void FunctionLowering::LowerBounds() {
+  for (const ir::Var* p : task_.function->params) {
+    const auto* tensor = p->type->As<TensorType>();
+    if (tensor == nullptr) continue;
+    for (size_t axis = 0; axis < tensor->shape.size(); ++axis) {
+      const Dim& d = tensor->shape[axis];
+      auto bound = d.is_symbol() ? module_.bounds().find(d.symbol_id()) : module_.bounds().end();
+      if (bound == module_.bounds().end()) continue;
+      Reg size = EmitDim(d);
+      Reg limit = ConstI(bound->second);
+      Reg ok = NewScalar();
+      Emit(Opcode::kCompareI, {ok, static_cast<int64_t>(Comparison::kLe), size, limit});
+      Emit(Opcode::kGuard,
+           {ok, size, limit,
+            module_.MessageIndex(fmt::format("dimension {} of %{} is above the bound that the "
+                                             "program was compiled with (--shape)",
+                                             axis, p->name))});
+    }
+  }
 }
 
 Status FunctionLowering::LowerAdapter() {

@@ -78,6 +78,8 @@ class FunctionLowering {
 
   // --- Blocks and control (function_lowering.cc) ---
   Status LowerFunctionBody();
+  // The checks of the sizes that were promised to be bounded.
+  void LowerBounds();
   Status LowerAdapter();
   Status LowerConstructor();
   void FindEscapes(const ir::Block& block, bool result_escapes);
@@ -118,6 +120,8 @@ class FunctionLowering {
                       const std::vector<Value>& inputs);
   struct KernelGroup;
   Status LowerKernel(const ir::Var* var, KernelGroup& group);
+  // The size of a tensor, or the most that it can be; nothing when that is not known.
+  std::optional<uint64_t> StaticBytes(const TensorType& type) const;
   // Memory for a result: a slot, a new tensor, or the memory of `reuse` when it dies here.
   Value AllocateTensor(const TensorType& type, bool escapes, const Value* reuse);
   void BindResults(const ir::Var* var, std::vector<Value> results, bool is_tuple);

@@ -9,6 +9,7 @@
 #include "compiler/lowering/liveness.h"
 #include "compiler/lowering/module_lowering.h"
 #include "compiler/lowering/peephole.h"
+#include "compiler/lowering/share_memory.h"
 #include "compiler/lowering/value_type.h"
 
 namespace relayvm::lower {
@@ -87,6 +88,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   RELAYVM_ASSIGN_OR_RETURN(MFunction f, lowering.Lower());
   FuseCompareAndBranch(f);
   MarkLastUses(f);
+  ShareMemory(f);
   ArenaPlan arena = PlanArena(f);
   auto registers = AllocateRegisters(f);
   if (!registers.ok()) return registers.status().WithContext("function @" + task.name);
@@ -135,7 +137,8 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
 
 }  // namespace
 
-Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options) {
+Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
+                                   const SymbolBounds& bounds) {
   auto entry = module.functions.find(module.entry);
   if (entry == module.functions.end()) {
     return Status(StatusCode::kNotFound,
@@ -143,7 +146,7 @@ Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions
   }
   LoweredProgram result;
   Program& program = result.program;
-  ModuleLowering lowering(module, options);
+  ModuleLowering lowering(module, options, bounds);
   uint32_t entry_index = lowering.AdapterIndex(module.entry);
   auto code = std::make_shared<std::vector<uint16_t>>();
   // Lowering a function may ask for others: the list grows while it is walked.

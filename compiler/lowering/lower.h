@@ -2,12 +2,13 @@
 //
 // Before: typed A-normal form without FunctionExpr (LambdaLift), polymorphic functions allowed.
 // After: a Program that VerifyProgram accepts. Equal input gives equal bytes. Tested by
-// lower_test.cc and the golden tables of tests/golden.
+// lower_test.cc.
 #pragma once
 
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/ir/ir.h"
+#include "compiler/lowering/module_lowering.h"
 #include "kernels/codegen/kernel_compiler.h"
 
 namespace relayvm::lower {
@@ -17,8 +18,9 @@ struct LoweredProgram {
   std::string llvm_ir, assembly;  // when KernelOptions asked for them
 };
 
-// The module's entry function becomes the program's export. The program keeps the module's arena
-// alive.
-Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options);
+// The module's entry function becomes the program's export; it checks `bounds` when it is called.
+// The program keeps the module's arena alive.
+Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
+                                   const SymbolBounds& bounds = {});
 
 }  // namespace relayvm::lower

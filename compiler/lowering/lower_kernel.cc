@@ -138,31 +138,55 @@ std::optional<std::vector<int64_t>> StaticDims(const TensorType& type) {
   return dims;
 }
 
+// True when the kernel may overwrite the tensor, were this its last use: the frame's own memory,
+// which no other input (a view of it) reads too.
+bool OwnsMemory(const Value& value, const std::vector<Value>& inputs) {
+  const Location& l = *value.location;
+  if (l.constant != nullptr || (!l.object && !l.slot)) return false;
+  return std::count_if(inputs.begin(), inputs.end(), [&](const Value& other) {
+           const Location& m = *other.location;
+           return (l.slot && m.slot == l.slot) || (l.object && m.object == l.object);
+         }) == 1;
+}
+
 }  // namespace
+
+std::optional<uint64_t> FunctionLowering::StaticBytes(const TensorType& type) const {
+  Dim bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
+  if (!bytes.is_const() && !module_.bounds().empty()) {
+    bytes = bytes.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
+      auto bound = module_.bounds().find(symbol.symbol_id());
+      if (bound == module_.bounds().end()) return std::nullopt;
+      return Dim::Min(symbol, Dim(bound->second));
+    });
+  }
+  auto most = bytes.UpperBound();
+  // A bound beyond every memory (saturated, or of sizes that never meet) is none.
+  constexpr int64_t kMostBytes = int64_t{1} << 40;
+  if (!most || (*most > kMostBytes && !bytes.is_const())) return std::nullopt;
+  return static_cast<uint64_t>(std::max<int64_t>(*most, 0));
+}
 
 Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, const Value* reuse) {
   Location* l = NewLocation();
   Value value{ir::MakeType(type), l};
   auto dtype = static_cast<int64_t>(type.dtype);
+  if (auto bytes = StaticBytes(type); bytes && !escapes) {
+    l->slot = static_cast<uint32_t>(out_.slots.size());
+    out_.slots.push_back({std::max<uint64_t>(*bytes, 1)});
+    return value;
+  }
   if (auto dims = StaticDims(type)) {
-    if (!escapes) {
-      uint64_t bytes = static_cast<uint64_t>(DTypeBytes(type.dtype));
-      for (int64_t d : *dims) bytes *= static_cast<uint64_t>(d);
-      l->slot = static_cast<uint32_t>(out_.slots.size());
-      out_.slots.push_back({std::max<uint64_t>(bytes, 1)});
-      return value;
-    }
     l->object = NewObject();
     Emit(Opcode::kTensorStatic, {*l->object, module_.TensorTypeIndex(type.dtype, *dims)});
     return value;
   }
   std::vector<uint32_t> dims = EmitDims(type.shape);
   l->object = NewObject();
-  if (reuse != nullptr) {
-    Emit(Opcode::kTensorReuse, {*l->object, *reuse->location->object, dtype, dims});
-  } else {
-    Emit(Opcode::kTensorAlloc, {*l->object, dtype, dims});
-  }
+  MInst& inst = reuse != nullptr ? Emit(Opcode::kTensorReuse,
+                                        {*l->object, *reuse->location->object, dtype, dims})
+                                 : Emit(Opcode::kTensorAlloc, {*l->object, dtype, dims});
+  inst.bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
   return value;
 }
 
@@ -397,17 +421,19 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
     const Value* reuse = nullptr;
     for (const auto& [in, out] : interface.in_place) {
       const Value& candidate = inputs[static_cast<size_t>(in)];
-      if (static_cast<size_t>(out) != o || !candidate.location->object ||
-          candidate.location->constant != nullptr) {
-        continue;
-      }
+      if (static_cast<size_t>(out) != o || !OwnsMemory(candidate, inputs)) continue;
       if (*candidate.type->As<TensorType>() == group.outputs[o] &&
           reused.insert(candidate.location).second) {
         reuse = &candidate;
         break;
       }
     }
-    results.push_back(AllocateTensor(group.outputs[o], escapes, reuse));
+    bool from_object = reuse != nullptr && reuse->location->object;
+    results.push_back(AllocateTensor(group.outputs[o], escapes, from_object ? reuse : nullptr));
+    const auto& slot = results.back().location->slot;
+    if (slot && reuse != nullptr && reuse->location->slot) {
+      out_.in_place.emplace_back(*reuse->location->slot, *slot);
+    }
     buffers.push_back(BufferOf(results.back()));
   }
   uint32_t kernel = module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "bytecode/base/dim.h"
 #include "bytecode/opcode.h"
 #include "compiler/ir/source.h"
 
@@ -46,6 +48,7 @@ struct MInst {
   Opcode op{};
   std::vector<MOperand> operands;
   ir::Span span;
+  Dim bytes;  // of kTensorAlloc and kTensorReuse: the size of the result; 0 when it is not known
 };
 
 // A virtual arena slot: memory for a tensor of static size that lives and dies in the frame.
@@ -55,12 +58,13 @@ struct MSlot {
 
 struct MFunction {
   std::vector<MInst> code;
-  uint32_t num_scalars = 0,
-           num_objects =
-               0;  // virtual registers used; the first num_*_args of each bank are the arguments
+  // Virtual registers used; the first num_*_args of each bank are the arguments.
+  uint32_t num_scalars = 0, num_objects = 0;
   uint32_t num_scalar_args = 0, num_object_args = 0;
   uint32_t num_labels = 0;
   std::vector<MSlot> slots;
+  // Slots whose tensor a kernel may overwrite with its result: (read, written), of one size.
+  std::vector<std::pair<uint32_t, uint32_t>> in_place;
 };
 
 // What an instruction touches, by the opcode table. `take` is null for scalars.

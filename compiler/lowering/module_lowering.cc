@@ -3,10 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "bytecode/opcode.h"
+
 namespace relayvm::lower {
 
-ModuleLowering::ModuleLowering(const ir::Module& module, KernelOptions options)
-    : module_(module), kernels_(std::move(options)) {}
+ModuleLowering::ModuleLowering(const ir::Module& module, KernelOptions options, SymbolBounds bounds)
+    : module_(module), bounds_(std::move(bounds)), kernels_(std::move(options)) {}
 
 Convention ModuleLowering::ConventionOf(const ir::Function& f) const {
   Convention c;
@@ -111,6 +113,7 @@ uint32_t ModuleLowering::BuiltinIndex(const std::string& name, size_t num_buffer
 }
 
 void ModuleLowering::Finish(Program& program, KernelImage image) {
+  program.bytecode_version = kBytecodeVersion;
   program.messages = std::move(program_.messages);
   program.tensor_types = std::move(program_.tensor_types);
   program.kernels = std::move(program_.kernels);

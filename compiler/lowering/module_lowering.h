@@ -38,11 +38,16 @@ struct FunctionTask {
   std::string name;
 };
 
+// The greatest values of dims of the entry function, by symbol: what has a bounded size has its
+// place in memory when the program is compiled.
+using SymbolBounds = std::map<uint32_t, int64_t>;
+
 class ModuleLowering {
  public:
-  ModuleLowering(const ir::Module& module, KernelOptions options);
+  ModuleLowering(const ir::Module& module, KernelOptions options, SymbolBounds bounds = {});
 
   const ir::Module& module() const { return module_; }
+  const SymbolBounds& bounds() const { return bounds_; }
   KernelCompiler& kernels() { return kernels_; }
 
   Convention ConventionOf(const ir::Function& f) const;
@@ -68,6 +73,7 @@ class ModuleLowering {
   uint32_t AddTask(FunctionTask task, const std::string& key);
 
   const ir::Module& module_;
+  SymbolBounds bounds_;
   KernelCompiler kernels_;
   std::deque<FunctionTask> tasks_;
   std::unordered_map<std::string, uint32_t> task_index_;

@@ -49,8 +49,8 @@ class Converter {
     return v;
   }
 
-  // Converts the constructors of all ADTs that were mentioned. A value of an open type may be of any
-  // ADT: then all go in.
+  // Converts the constructors of all ADTs that were mentioned. A value of an open type may be of
+  // any ADT: then all go in.
   void Finish() {
     if (any_open_) {
       for (const auto& [name, def] : module_.types) AdtIndex(name);

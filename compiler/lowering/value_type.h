@@ -8,9 +8,9 @@
 
 namespace relayvm::lower {
 
-// Adds the export of `function`, whose code is program function `index`, and the ADTs that its types
-// mention: all of the module's where a type parameter leaves a type open, since a host may then pass
-// a value of any.
+// Adds the export of `function`, whose code is program function `index`, and the ADTs that its
+// types mention: all of the module's where a type parameter leaves a type open, since a host may
+// then pass a value of any.
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
                  Program& program);
 

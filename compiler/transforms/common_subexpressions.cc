@@ -5,7 +5,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
@@ -29,52 +28,37 @@ void AppendAttr(const AttrValue& v, std::string& key) {
   }
 }
 
-class Deduplicator {
+class Deduplicator final : public Substitution {
  public:
-  explicit Deduplicator(const Module& m) : m_(m) {}
+  using Substitution::Substitution;
 
-  const Block* Run(const Block& block) {
-    Block out;
-    out.bindings.reserve(block.bindings.size());
-    bool changed = false;
-    size_t mark = added_.size();
-    for (const Binding& b : block.bindings) {
-      const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) { return Image(a); });
-      e = MapBlocks(m_, e, [&](const Block& inner) { return Run(inner); });
-      changed = changed || e != b.value;
-      std::string key = Key(*e);
-      if (!key.empty()) {
-        auto [at, inserted] = known_.emplace(key, b.var);
-        if (!inserted && CompatibleTypes(at->second->type, b.var->type)) {
-          map_[b.var->id] = at->second;
-          changed = true;
-          continue;
-        }
-        if (inserted) added_.push_back(std::move(key));
-      }
-      out.bindings.push_back({b.var, e});
+ private:
+  bool Consume(const Var* var, const Expr& value, Block&) override {
+    std::string key = Key(value);
+    if (key.empty()) return false;
+    auto [at, inserted] = known_.emplace(key, var);
+    if (inserted) {
+      added_.push_back(std::move(key));
+    } else if (CompatibleTypes(at->second->type, var->type)) {
+      Map(var, at->second);
+      return true;
     }
-    out.result = Image(block.result);
-    changed = changed || !(out.result == block.result);
-    while (added_.size() > mark) {
+    return false;
+  }
+  void EnterBlock() override { marks_.push_back(added_.size()); }
+  void LeaveBlock() override {
+    while (added_.size() > marks_.back()) {
       known_.erase(added_.back());
       added_.pop_back();
     }
-    return changed ? m_.arena->New<Block>(std::move(out)) : &block;
+    marks_.pop_back();
   }
 
- private:
   // A call whose type has symbols of its own (a size that only running tells) is the same value all
   // the same, but its symbols are those of its own variable: only equal types are merged.
   static bool CompatibleTypes(const Type& a, const Type& b) {
     if (a == nullptr || b == nullptr) return a == b;
     return TypeEquals(a, b);
-  }
-
-  Atom Image(const Atom& a) const {
-    const Var* v = AsVar(a);
-    auto at = v == nullptr ? map_.end() : map_.find(v->id);
-    return at == map_.end() ? a : at->second;
   }
 
   static void AppendAtom(const Atom& a, std::string& key) {
@@ -118,10 +102,9 @@ class Deduplicator {
     return key;
   }
 
-  const Module& m_;
-  AtomMap map_;
   std::unordered_map<std::string, const Var*> known_;
   std::vector<std::string> added_;  // keys to forget when their block ends
+  std::vector<size_t> marks_;       // for each open block: the keys added before it
 };
 
 }  // namespace
@@ -129,8 +112,13 @@ class Deduplicator {
 Module EliminateCommonSubexpressions(const Module& m) {
   Module out = m;
   for (auto& [name, f] : out.functions) {
-    const Block* body = Deduplicator(m).Run(*f->body);
-    if (body != f->body) f = WithBody(m, *f, body);
+    Deduplicator deduplicator(m);
+    const Block* body = deduplicator.Run(*f->body);
+    if (body == f->body) continue;
+    f = WithBody(m, *f, body);
+    // Dims that are elements of a merged variable are those of the variable that stays.
+    for (auto& [symbol, element] : out.symbols)
+      element.var = AsVar(deduplicator.Image(element.var));
   }
   return out;
 }

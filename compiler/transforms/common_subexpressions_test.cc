@@ -1,5 +1,6 @@
 #include "compiler/transforms/common_subexpressions.h"
 
+#include "compiler/ir/verify.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {
@@ -23,6 +24,19 @@ TEST_CASE("branches do not see each other; attributes and constants tell calls a
 
 TEST_CASE("effects are not merged") {
   CHECK(Merged("let %r = ref(%x); let %s = ref(%x); (%r, %s)") == "ref ref tuple");
+}
+
+TEST_CASE("dims that are elements of a merged variable keep their meaning") {
+  Module m = Retyped(Typed(R"(def @main(%p: (Tensor[(2), int64], bool), %x: Tensor[(6), float32]) {
+  let %a = %p.0;
+  let %b = %p.0;
+  add(dyn.reshape(%x, abs(%b), newshape=[]), dyn.reshape(%x, abs(%a), newshape=[]))
+})"));
+  REQUIRE(VerifyModule(m, {.typed = true}).ok());
+  Module merged = EliminateCommonSubexpressions(m);
+  CHECK(Outline(merged).find(".0 .0") == std::string::npos);
+  Status sound = VerifyModule(merged, {.typed = true});
+  CHECK_MESSAGE(sound.ok(), sound.message());
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "compiler/transforms/copy.h"
 
-#include "compiler/transforms/rewrite.h"
+#include <unordered_set>
 
 namespace relayvm::ir {
-namespace {
 
 bool MentionsTypeVar(const Type& t) {
   if (t == nullptr) return false;
@@ -21,6 +20,8 @@ bool MentionsTypeVar(const Type& t) {
   return false;
 }
 
+namespace {
+
 class Copier {
  public:
   Copier(const Module& m, AtomMap& map, bool keep_types)
@@ -30,6 +31,7 @@ class Copier {
     Block out;
     out.bindings.reserve(block.bindings.size());
     for (const Binding& b : block.bindings) {
+      if (MadeByInference(b)) continue;
       // A function literal may mention its own variable.
       const Var* var = b.value->As<FunctionExpr>() != nullptr ? Fresh(b.var) : nullptr;
       const Expr* e = CopyExpr(b.value);
@@ -39,7 +41,26 @@ class Copier {
     return m_.arena->New<Block>(std::move(out));
   }
 
+  // Notes what the block uses, nested blocks included. Before Copy.
+  void FindUses(const Block& block) {
+    auto use = [&](const Atom& a) {
+      if (const Var* v = AsVar(a)) used_.insert(v->id);
+    };
+    use(block.result);
+    for (const Binding& b : block.bindings) {
+      ForEachAtom(*b.value, use);
+      ForEachBlock(*b.value, [&](const Block& inner) { FindUses(inner); });
+    }
+  }
+
  private:
+  // Guards, and numbers that only name a dim, speak of the original's symbols. Inference makes
+  // those of the copy.
+  bool MadeByInference(const Binding& b) const {
+    if (b.value->As<Guard>() != nullptr) return true;
+    return b.value->As<ShapeValue>() != nullptr && !used_.contains(b.var->id);
+  }
+
   // Symbols of the original mean nothing to the copy.
   Type Annotation(const Type& t) const {
     if (t == nullptr || (!keep_types_ && MentionsTypeVar(t))) return nullptr;
@@ -94,12 +115,15 @@ class Copier {
   const Module& m_;
   AtomMap& map_;
   bool keep_types_;
+  std::unordered_set<uint32_t> used_;
 };
 
 }  // namespace
 
 const Block* CopyBlock(const Module& m, const Block& block, AtomMap& map, bool keep_types) {
-  return Copier(m, map, keep_types).Copy(block);
+  Copier copier(m, map, keep_types);
+  copier.FindUses(block);
+  return copier.Copy(block);
 }
 
 }  // namespace relayvm::ir

@@ -11,38 +11,13 @@ namespace {
 // A result may be this large even when its operands are smaller.
 constexpr int64_t kSmallBytes = 16 << 10;
 
-class Folder {
+class Folder final : public Substitution {
  public:
-  explicit Folder(const Module& m) : m_(m) {}
-
-  const Block* Run(const Block& block) {
-    Block out;
-    out.bindings.reserve(block.bindings.size());
-    bool changed = false;
-    for (const Binding& b : block.bindings) {
-      const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) { return Image(a); });
-      e = MapBlocks(m_, e, [&](const Block& inner) { return Run(inner); });
-      changed = changed || e != b.value;
-      if (Fold(b.var, *e)) {
-        changed = true;
-        continue;
-      }
-      if (ChooseBranch(b.var, *e, out)) {
-        changed = true;
-        continue;
-      }
-      out.bindings.push_back({b.var, e});
-    }
-    out.result = Image(block.result);
-    changed = changed || !(out.result == block.result);
-    return changed ? m_.arena->New<Block>(std::move(out)) : &block;
-  }
+  using Substitution::Substitution;
 
  private:
-  Atom Image(const Atom& a) const {
-    const Var* v = AsVar(a);
-    auto at = v == nullptr ? constants_.end() : constants_.find(v->id);
-    return at == constants_.end() ? a : Atom(at->second);
+  bool Consume(const Var* var, const Expr& value, Block& out) override {
+    return Fold(var, value) || ChooseBranch(var, value, out);
   }
 
   // True when the value of `e` is known: uses of `var` become the constant.
@@ -50,14 +25,14 @@ class Folder {
     if (const auto* alias = e.As<AtomExpr>()) {
       const auto* c = std::get_if<const Constant*>(&alias->atom);
       if (c == nullptr) return false;
-      constants_[var->id] = *c;
+      Map(var, *c);
       return true;
     }
     if (const auto* get = e.As<TupleGet>()) {
       const Var* tuple = AsVar(get->tuple);
       auto at = tuple == nullptr ? tuples_.end() : tuples_.find(tuple->id);
       if (at == tuples_.end()) return false;
-      constants_[var->id] = at->second[get->index];
+      Map(var, at->second[get->index]);
       return true;
     }
     // A tuple keeps its binding, for uses as a whole; its projections and operators on it see the
@@ -122,7 +97,7 @@ class Folder {
       tuples_[var->id] = std::move(results);
       return false;
     }
-    constants_[var->id] = results[0];
+    Map(var, results[0]);
     return true;
   }
 
@@ -140,8 +115,6 @@ class Folder {
     return true;
   }
 
-  const Module& m_;
-  std::unordered_map<uint32_t, const Constant*> constants_;
   std::unordered_map<uint32_t, std::vector<const Constant*>> tuples_;
 };
 

@@ -27,7 +27,8 @@ struct Node {
                             // (kOutElementwise, kReduction)
   size_t group = 0;         // union-find parent
   size_t size = 1;
-  std::vector<size_t> users;    // bindings of this block; kNone for a nested or final use
+  std::vector<size_t> users;    // bindings of this block, for their nested blocks too; kNone: the
+                                // block's result
   std::vector<size_t> members;  // of a root
 };
 
@@ -121,7 +122,7 @@ class BlockFuser {
         n.kind = FusionClass::kElementwise;
       }
       ForEachAtom(*b.value, [&](const Atom& a) { Use(a, i); });
-      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner); });
+      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner, i); });
     }
     Use(block_.result, kNone);
   }
@@ -135,12 +136,12 @@ class BlockFuser {
     size_t p = Position(a);
     if (p != kNone) nodes_[p].users.push_back(user);
   }
-  void UseNested(const Block& block) {
+  void UseNested(const Block& block, size_t user) {
     for (const Binding& b : block.bindings) {
-      ForEachAtom(*b.value, [&](const Atom& a) { Use(a, kNone); });
-      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner); });
+      ForEachAtom(*b.value, [&](const Atom& a) { Use(a, user); });
+      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner, user); });
     }
-    Use(block.result, kNone);
+    Use(block.result, user);
   }
 
   void TryJoin(size_t i) {

@@ -29,6 +29,13 @@ TEST_CASE("what fuses and what does not, with symbolic shapes") {
       {"an outside use in the middle keeps the groups apart",
        "let %a = negative(%x); let %d = nn.dense(%a, %k, units=8); add(%a, %d)",
        "negative fused{nn.dense add}"},
+      {"a use in a branch in the middle keeps the groups apart",
+       "let %a = negative(%x); let %b = if (greater(%s, 0f)) { exp(%a) } else { %x }; "
+       "(tanh(%a), %b)",
+       "negative greater if{exp}{} tanh tuple"},
+      {"a use in a branch behind the group is a further output",
+       "let %a = negative(%x); let %t = tanh(%a); if (greater(%s, 0f)) { %a } else { %t }",
+       "fused{negative tanh tuple} .0 .1 greater if{}{}"},
   };
   for (const Case& c : cases) {
     INFO(c.name);

@@ -63,5 +63,18 @@ def @main(%x: int32) {
   }
 }
 
+TEST_CASE("the owner of a size that an operand's type speaks of is captured") {
+  // The kernel of `max` runs over 3 * n, and the type of %y is all that says so.
+  Module m = Lifted(R"(
+def @main(%x: Tensor[(?), float32]) {
+  let %y = repeat(%x, repeats=3, axis=0);
+  fn (%a: float32) -> float32 { maximum(%a, max(%y)) }
+})");
+  const Function* f = OnlyOther(m);
+  REQUIRE(f->params.size() == 3);
+  CHECK(f->params[0]->name == "y");
+  CHECK(f->params[1]->name == "x");
+}
+
 }  // namespace
 }  // namespace relayvm::ir

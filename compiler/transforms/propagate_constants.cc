@@ -12,47 +12,23 @@ namespace {
 
 // An alias may be looked through when it does not sharpen the type: constants always, variables
 // when no type is written.
-class AliasResolver {
+class AliasResolver final : public Substitution {
  public:
-  explicit AliasResolver(const Module& m) : m_(m) {}
-
-  const Block* Run(const Block& block) {
-    Block out;
-    out.bindings.reserve(block.bindings.size());
-    bool changed = false;
-    for (const Binding& b : block.bindings) {
-      const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) { return Image(a); });
-      e = MapBlocks(m_, e, [&](const Block& inner) { return Run(inner); });
-      changed = changed || e != b.value;
-      const auto* alias = e->As<AtomExpr>();
-      if (alias != nullptr) {
-        bool constant = std::holds_alternative<const Constant*>(alias->atom);
-        const Var* source = AsVar(alias->atom);
-        bool same = source != nullptr &&
-                    (b.var->type == nullptr ||
-                     (source->type != nullptr && TypeEquals(b.var->type, source->type)));
-        if (constant || same) {
-          map_[b.var->id] = alias->atom;
-          changed = true;
-          continue;
-        }
-      }
-      out.bindings.push_back({b.var, e});
-    }
-    out.result = Image(block.result);
-    changed = changed || !(out.result == block.result);
-    return changed ? m_.arena->New<Block>(std::move(out)) : &block;
-  }
+  using Substitution::Substitution;
 
  private:
-  Atom Image(const Atom& a) const {
-    const Var* v = AsVar(a);
-    auto at = v == nullptr ? map_.end() : map_.find(v->id);
-    return at == map_.end() ? a : at->second;
+  bool Consume(const Var* var, const Expr& value, Block&) override {
+    const auto* alias = value.As<AtomExpr>();
+    if (alias == nullptr) return false;
+    bool constant = std::holds_alternative<const Constant*>(alias->atom);
+    const Var* source = AsVar(alias->atom);
+    bool same =
+        source != nullptr &&
+        (var->type == nullptr || (source->type != nullptr && TypeEquals(var->type, source->type)));
+    if (!constant && !same) return false;
+    Map(var, alias->atom);
+    return true;
   }
-
-  const Module& m_;
-  AtomMap map_;
 };
 
 // What is known of a parameter: nothing yet, one constant, or several values.
@@ -85,6 +61,10 @@ class Propagator {
         param_of_[f->params[i]->id] = {name, i};
       }
       knowledge_[name].resize(f->params.size());
+      for (size_t i = 0; i < f->params.size(); ++i) {
+        // A constant of one type is no value of a type parameter.
+        knowledge_[name][i].varies = MentionsTypeVar(f->params[i]->type);
+      }
       std::function<void(const Block&)> walk = [&, caller = name](const Block& block) {
         auto value = [&](const Atom& a) {
           if (const auto* g = std::get_if<const GlobalVar*>(&a)) fixed_.insert((*g)->name);

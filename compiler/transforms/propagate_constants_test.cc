@@ -22,6 +22,21 @@ def @main(%n: int32) -> int32 { @f(@f(%n, 3), 4) }
   CHECK(m.functions.at("f")->params.size() == 2);
 }
 
+TEST_CASE("a parameter of a generic type keeps it") {
+  Module m = Parsed(R"(
+type List[A] { Cons(A, List[A]), Nil }
+def @fold[A, B](%f: fn (B, A) -> B, %start: B, %xs: List[A]) -> B {
+  match (%xs) { Cons(%x, %rest) => { %f(@fold(%f, %start, %rest), %x) }, Nil => { %start } }
+}
+def @main(%xs: List[int32]) -> int32 {
+  @fold(fn (%a: int32, %b: int32) -> int32 { add(%a, %b) }, 7, %xs)
+}
+)");
+  m = PropagateConstants(m);
+  CHECK(m.functions.at("fold")->params.size() == 3);
+  Retyped(m);
+}
+
 TEST_CASE("a function used as a value keeps its signature") {
   Module m = PropagateConstants(Parsed(R"(
 def @f(%i: int32) -> int32 { add(%i, 1) }

@@ -151,6 +151,33 @@ void SymbolOwners::AddFunction(const Function& f) {
   walk(*f.body);
 }
 
+const Block* Substitution::Run(const Block& block) {
+  Block out;
+  out.bindings.reserve(block.bindings.size());
+  bool changed = false;
+  EnterBlock();
+  for (const Binding& b : block.bindings) {
+    const Expr* e = MapAtoms(m_, b.value, [&](const Atom& a) { return Image(a); });
+    e = MapBlocks(m_, e, [&](const Block& inner) { return Run(inner); });
+    if (Consume(b.var, *e, out)) {
+      changed = true;
+      continue;
+    }
+    changed = changed || e != b.value;
+    out.bindings.push_back({b.var, e});
+  }
+  out.result = Image(block.result);
+  changed = changed || !(out.result == block.result);
+  LeaveBlock();
+  return changed ? m_.arena->New<Block>(std::move(out)) : &block;
+}
+
+Atom Substitution::Image(const Atom& a) const {
+  const Var* v = AsVar(a);
+  auto at = v == nullptr ? map_.end() : map_.find(v->id);
+  return at == map_.end() ? a : at->second;
+}
+
 const Var* SymbolOwners::Find(uint32_t symbol_id) const {
   auto element = module_.symbols.find(symbol_id);
   if (element != module_.symbols.end()) return element->second.var;
@@ -171,9 +198,19 @@ void ForEachSymbol(const Binding& binding, const std::function<void(uint32_t)>& 
     }
   };
   const Expr& e = *binding.value;
-  if (e.As<OpCall>() != nullptr) type(binding.var->type);
+  // A kernel's extents are those of its operands too.
+  auto operands = [&](const std::vector<Atom>& args) {
+    for (const Atom& a : args) {
+      if (const Var* v = AsVar(a)) type(v->type);
+    }
+  };
+  if (const auto* x = e.As<OpCall>()) {
+    type(binding.var->type);
+    operands(x->args);
+  }
   if (const auto* x = e.As<PrimitiveCall>()) {
     type(binding.var->type);
+    operands(x->args);
     for (const Binding& b : x->function->body->bindings) type(b.var->type);
   }
   if (const auto* x = e.As<ShapeValue>()) {

@@ -24,6 +24,34 @@ const Function* WithBody(const Module& m, const Function& f, const Block* body);
 // Every function of the module with its blocks rewritten.
 Module RewriteModule(const Module& m, const BindingFn& fn);
 
+// What stands for a variable, by Var::id.
+using AtomMap = std::unordered_map<uint32_t, Atom>;
+
+// The walk of a pass that finds variables to be other atoms: over bindings in order, operands
+// replaced and nested blocks done.
+class Substitution {
+ public:
+  explicit Substitution(const Module& m) : m_(m) {}
+  virtual ~Substitution() = default;
+
+  const Block* Run(const Block& block);
+  // The atom that stands for `a` now.
+  Atom Image(const Atom& a) const;
+
+ protected:
+  // True when the binding is not needed any more: `var` was mapped, and what the value needs was
+  // appended to `out`.
+  virtual bool Consume(const Var* var, const Expr& value, Block& out) = 0;
+  virtual void EnterBlock() {}
+  virtual void LeaveBlock() {}
+  void Map(const Var* var, Atom image) { map_[var->id] = image; }
+
+  const Module& m_;
+
+ private:
+  AtomMap map_;
+};
+
 inline const Var* AsVar(const Atom& a) {
   const auto* v = std::get_if<const Var*>(&a);
   return v == nullptr ? nullptr : *v;
@@ -45,8 +73,8 @@ class SymbolOwners {
   std::unordered_map<uint32_t, const Var*> owners_;
 };
 
-// Calls fn on every symbol that running `binding` needs: those of its type and of the dims in its
-// expression.
+// Calls fn on every symbol that running `binding` needs: those of its type, of its operator's
+// operands and of the dims in its expression.
 void ForEachSymbol(const Binding& binding, const std::function<void(uint32_t symbol_id)>& fn);
 
 }  // namespace relayvm::ir

@@ -38,18 +38,32 @@ std::vector<Dim> Inference::ElementsOrSymbols(const ir::Atom& a, int64_t size) {
   VarState& state = vars_[var];
   if (state.elements != nullptr) return *state.elements;
   std::vector<Dim> out;
-  for (int64_t i = 0; i < size; ++i) {
-    auto old = old_elements_.find(std::pair(var->id, i));
-    bool reuse = old != old_elements_.end() && !scopes_.IsDefined(old->second);
-    uint32_t id = reuse ? old->second : module_.ids->Next();
-    std::string name = var->name.empty() ? fmt::format("v{}", var->id) : var->name;
-    out.push_back(Dim::Symbol(id, fmt::format("{}[{}]", name, i), /*nonnegative=*/false));
-    scopes_.DefineSymbol(id, state.place);
-    element_symbols_.push_back({id, var, i});
-  }
+  for (int64_t i = 0; i < size; ++i) out.push_back(NewElementSymbol(var, i));
   state.elements = std::make_shared<const std::vector<Dim>>(out);
   state.leaf_elements = true;
   return out;
+}
+
+Dim Inference::NewElementSymbol(const ir::Var* var, int64_t index) {
+  auto old = old_elements_.find(std::pair(var->id, index));
+  bool reuse = old != old_elements_.end() && !scopes_.IsDefined(old->second);
+  uint32_t id = reuse ? old->second : module_.ids->Next();
+  std::string name = var->name.empty() ? fmt::format("v{}", var->id) : var->name;
+  scopes_.DefineSymbol(id, vars_[var].place);
+  element_symbols_.push_back({id, var, index});
+  return Dim::Symbol(id, fmt::format("{}[{}]", name, index), /*nonnegative=*/false);
+}
+
+// REQUIRES: `a` is a variable or constant of integer tensor type.
+Dim Inference::ElementAt(const ir::Atom& a, int64_t index) {
+  ir::Atom canonical = Canonical(a);
+  if (auto* constant = std::get_if<const ir::Constant*>(&canonical)) {
+    return IntegerElements((*constant)->value).at(static_cast<size_t>(index));
+  }
+  const ir::Var* var = std::get<const ir::Var*>(canonical);
+  auto [it, inserted] = single_elements_.try_emplace(std::pair(var, index));
+  if (inserted) it->second = NewElementSymbol(var, index);
+  return it->second;
 }
 
 // Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead.

@@ -164,6 +164,55 @@ TEST_CASE("modules that no text gives") {
   CHECK(with_body(ir::AtomExpr{x}, ir::MakeType(ir::AdtType{"Lost", {}})) ==
         at + "there is no type Lost");
   CHECK(with_body(ir::ShapeValue{{1}}, nullptr) == at + "a shape value has no tensor type");
+  CHECK(with_body(ir::ShapeValue{{1}}, ir::MakeTensorType({2}, DType::kInt64)) ==
+        at + "a shape value of 1 elements has type Tensor[(2), int64]");
+
+  // Parts that are missing have no place either.
+  const ir::Var* none = nullptr;
+  const ir::Function* no_function = nullptr;
+  const auto* headless = m.arena->New<ir::Function>(ir::Function{});
+  const auto* empty_block = m.arena->New<ir::Block>(ir::Block{});
+  const auto* alien = m.arena->New<ir::Constructor>(ir::Constructor{"C", "T", 0, {}});
+  const auto* torn = ir::MakeConstant(m, te::HostTensor{DType::kInt32, {2}, {}});
+  const OpDef* softmax = OpTable::Get().Find("nn.softmax");
+  Attrs wrong;
+  wrong.Set("axis", "left");
+  ir::Pattern nameless{.kind = ir::Pattern::Kind::kVar, .var = nullptr, .fields = {}, .span = {}};
+  struct Row {
+    ir::ExprVariant value;
+    std::string message;
+  };
+  const Row rows[] = {
+      {ir::AtomExpr{none}, "an operand is missing"},
+      {ir::AtomExpr{alien}, "there is no type T"},
+      {ir::AtomExpr{torn}, "a constant has 0 bytes, its type needs 8"},
+      {ir::MakeTuple{{x, none}}, "an operand is missing"},
+      {ir::OpCall{nullptr, {x}, {}}, "a call has no operator"},
+      {ir::OpCall{softmax, {x}, {}}, "nn.softmax: attribute axis is missing"},
+      {ir::OpCall{softmax, {x}, wrong}, "axis"},
+      {ir::FunctionExpr{no_function}, "a function is missing"},
+      {ir::FunctionExpr{headless}, "a function has no body"},
+      {ir::PrimitiveCall{no_function, {x}}, "a function is missing"},
+      {ir::PrimitiveCall{headless, {x}}, "a function has no body"},
+      {ir::MakeClosure{nullptr, {}}, "a closure has no function"},
+      {ir::IfExpr{x, nullptr, nullptr}, "a block is missing"},
+      {ir::IfExpr{x, empty_block, empty_block}, "an operand is missing"},
+      {ir::MatchExpr{x, {{nameless, empty_block}}}, "a pattern has no variable"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.message);
+    std::string message = with_body(row.value, nullptr);
+    CHECK(message.find("@main: ") == 0);
+    CHECK_MESSAGE(message.find(row.message) != std::string::npos, message);
+  }
+  CHECK(InferTypes(ir::Module{}).status().message() ==
+        "the module has no arena or no source of ids");
+  ir::Module hollow = m;
+  hollow.functions["gone"] = nullptr;
+  CHECK(InferTypes(hollow).status().message() == "@gone is missing");
+  // No function at all is no error.
+  hollow.functions.clear();
+  CHECK(InferTypes(hollow).ok());
 
   ir::Module bodiless = m;
   bodiless.functions["empty"] = m.arena->New<ir::Function>(ir::Function{});

@@ -4,6 +4,7 @@
 
 #include "compiler/typing/inference.h"
 #include "compiler/typing/rebuild.h"
+#include "compiler/typing/structure.h"
 
 namespace relayvm {
 namespace {
@@ -30,6 +31,10 @@ class LoneCallHost final : public typing::OpHost {
     }
     for (int64_t k = 0; k < size; ++k) out.push_back(ElementOf(var, i, k));
     return out;
+  }
+  Dim Element(size_t i, int64_t index) override {
+    auto* v = i < args_.size() ? std::get_if<const ir::Var*>(&args_[i]) : nullptr;
+    return ElementOf(v != nullptr ? *v : nullptr, i, index);
   }
   const ir::Constant* ConstantArg(size_t i) override {
     if (i >= args_.size()) return nullptr;
@@ -113,6 +118,7 @@ Result<OpCallTyping> InferLone(const ir::Module& module, const OpDef& op,
 }  // namespace
 
 Result<ir::Module> InferTypes(const ir::Module& module) {
+  RELAYVM_RETURN_IF_ERROR(typing::CheckStructure(module));
   typing::Widenings widenings;
   for (int run = 0; run < kMaxRuns; ++run) {
     typing::Inference inference(module, &widenings);

@@ -68,6 +68,12 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
     if (var->type == nullptr || var->type->As<TensorType>() == nullptr) {
       return Invalid("a shape value has no tensor type");
     }
+    const auto& written = *var->type->As<TensorType>();
+    if (IsFloat(written.dtype) ||
+        !ProductOf(written.shape).is_const(static_cast<int64_t>(shape->elements.size()))) {
+      return Invalid(fmt::format("a shape value of {} elements has type {}", shape->elements.size(),
+                                 ir::TypeToString(var->type)));
+    }
     std::vector<Dim> elements;
     for (const Dim& d : shape->elements) elements.push_back(Translate(d));
     auto named = old_elements_.find(std::pair(var->id, 0));
@@ -79,6 +85,9 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
       element_symbols_.push_back({symbol.symbol_id(), var, 0});
       named_dims_[elements[0]].push_back(symbol);
     }
+    bool scalar =
+        elements.size() == 1 && ir::TypeEquals(var->type, ir::MakeScalarType(DType::kInt64));
+    if (scalar) dim_scalars_[elements[0]].push_back(var);
     vars_[var].elements = std::make_shared<const std::vector<Dim>>(std::move(elements));
     return MaybeType(var->type);
   }
@@ -102,7 +111,11 @@ class CallHost final : public OpHost {
     }
     return inference_.ElementsOrSymbols(canonical, size);
   }
+  Dim Element(size_t i, int64_t index) override { return inference_.ElementAt(args_[i], index); }
   Dim NameDim(const Dim& d) override { return inference_.NameDim(var_, d); }
+  Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
+    return inference_.ComputeDim(var_, args_, steps);
+  }
   const ir::Constant* ConstantArg(size_t i) override {
     ir::Atom a = inference_.Canonical(args_[i]);
     auto* constant = std::get_if<const ir::Constant*>(&a);
@@ -204,6 +217,9 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
     }
   }
   if (!typing.guards.empty()) guards_.before[var] = std::move(typing.guards);
+  if (!typing.result.is_tuple && typing.result.tensors[0].rank() == 0) {
+    RememberScalarCall(var, *call.op, call.attrs, call.args);
+  }
 
   TrackElements(var, call, typing.result, *args);
   if (!typing.result.is_tuple) {

@@ -245,7 +245,8 @@ Status Inference::Finish(Item& item, Type type) {
   if (var->type == nullptr) return OkStatus();
   RELAYVM_RETURN_IF_ERROR(Annotate(var, var->type, item.place, item.binding->value->span,
                                    var->name.empty() ? "a value" : "%" + var->name,
-                                   &guards_.after[var]));
+                                   &guards_.after[var],
+                                   item.binding->value->As<ir::RefCreate>() != nullptr));
   LearnMeanings(var->type, TypeOf(var));
   return OkStatus();
 }

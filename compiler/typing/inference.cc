@@ -272,14 +272,21 @@ Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span spa
 }
 
 Status Inference::Annotate(const ir::Atom& value, const Type& written, Place place, ir::Span span,
-                           std::string what, std::vector<ir::Guard>* guards) {
+                           std::string what, std::vector<ir::Guard>* guards, bool new_ref) {
   RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(written, place, span));
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(value));
   // Symbols of an earlier run that still are what they were decide what nothing else decides. They
   // claim nothing.
   Status flow = solver_.Flow(type, solver_.Restrict(written, place));
   if (!flow.ok()) return ErrorAt(span, flow.WithContext(what));
-  AddCheck(type, declared, span, what);
+  const auto* made = new_ref ? solver_.Resolve(type)->As<RefType>() : nullptr;
+  const auto* wanted = declared->As<RefType>();
+  if (made != nullptr && wanted != nullptr) {
+    // What a new reference holds follows from what is written to it: a ? leaves that open.
+    checks_.push_back({made->value, wanted->value, span, what});
+  } else {
+    AddCheck(type, declared, span, what);
+  }
   annotations_.push_back({value, declared, std::move(what), guards});
   return OkStatus();
 }

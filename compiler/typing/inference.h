@@ -125,7 +125,7 @@ class Inference {
   Result<ir::Type> PrepareDeclared(const ir::Type& t, Place place, ir::Span span);
   // Checks `value` against the type written for it. `place`: of the value.
   Status Annotate(const ir::Atom& value, const ir::Type& written, Place place, ir::Span span,
-                  std::string what, std::vector<ir::Guard>* guards);
+                  std::string what, std::vector<ir::Guard>* guards, bool new_ref = false);
   void GuardAnnotation(const ir::Type& inferred, const ir::Type& declared, const std::string& what,
                        std::vector<ir::Guard>& guards);
   ir::Type Refine(const ir::Type& inferred, const ir::Type& declared);
@@ -140,10 +140,25 @@ class Inference {
   ir::Atom Canonical(const ir::Atom& a) const;
   std::optional<std::vector<Dim>> ElementsOf(const ir::Atom& a);
   std::vector<Dim> ElementsOrSymbols(const ir::Atom& a, int64_t size);
+  // Element `index` of a variable, an integer tensor of any length.
+  Dim ElementAt(const ir::Atom& a, int64_t index);
+  Dim NewElementSymbol(const ir::Var* var, int64_t index);
   std::vector<Dim> FloatElements(const ir::Var* call, size_t arg, const ir::Var* var, int64_t size);
   Dim NameDim(const ir::Var* call, const Dim& d);
   void TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                      const std::vector<ArgType>& args);
+
+  // scalar_steps.cc: dims that operators on scalars compute before a call
+  Result<Dim> ComputeDim(const ir::Var* call, const std::vector<ir::Atom>& args,
+                         std::span<const ScalarStep> steps);
+  Result<ir::Atom> ScalarCall(const ir::Var* call, const ScalarStep& step,
+                              std::vector<ir::Atom> operands);
+  ir::Atom DimScalar(const ir::Var* call, const Dim& d);
+  void RememberScalarCall(const ir::Var* var, const OpDef& op, const Attrs& attrs,
+                          const std::vector<ir::Atom>& args);
+  std::optional<std::string> ScalarCallKey(const OpDef& op, const Attrs& attrs,
+                                           const std::vector<ir::Atom>& args) const;
+  const ir::Var* VisibleOf(const std::vector<const ir::Var*>& vars, Place from);
 
   // infer_function.cc: functions, blocks, waiting
   Status CheckTypeDefs();
@@ -233,6 +248,10 @@ class Inference {
   };
   std::unordered_map<Dim, std::vector<Dim>, DimHash> named_dims_;  // the symbols of an expression
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> integer_copies_;
+  std::map<std::pair<const ir::Var*, int64_t>, Dim> single_elements_;  // see ElementAt
+  // What the program or an earlier run computes already.
+  std::unordered_map<Dim, std::vector<const ir::Var*>, DimHash> dim_scalars_;
+  std::unordered_map<std::string, std::vector<const ir::Var*>> scalar_calls_;
   std::vector<ContainerCheck> checks_;
   std::vector<Annotation> annotations_;
   bool running_woken_ = false;

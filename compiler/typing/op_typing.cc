@@ -83,6 +83,29 @@ class Context final : public TypeContext {
     return host_.Elements(i, size.value());
   }
 
+  Result<Dim> Element(size_t i, size_t index) override {
+    RELAYVM_RETURN_IF_ERROR(CheckTensor(i));
+    const TensorType& t = tensor(i);
+    if (t.rank() != 1 || IsFloat(t.dtype) || t.shape[0].is_const()) {
+      RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, Elements(i));
+      if (index < elements.size()) return std::move(elements[index]);
+      return Fail(fmt::format("argument {}: expected more than {} element{}, found {}", i, index,
+                              index == 1 ? "" : "s", elements.size()));
+    }
+    RELAYVM_RETURN_IF_ERROR(RequireAtLeast(t.shape[0], Dim(static_cast<int64_t>(index) + 1),
+                                           fmt::format("the length of argument {}", i)));
+    return host_.Element(i, static_cast<int64_t>(index));
+  }
+
+  Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
+    return host_.ComputeDim(steps);
+  }
+
+  Dim Name(const Dim& d) override {
+    auto low = d.LowerBound();
+    return d.Size() > kMaxDimSize && low && *low >= 0 ? host_.NameDim(d) : d;
+  }
+
   std::optional<std::vector<int64_t>> ConstantElements(size_t i) override {
     if (i >= args_.size() || args_[i].is_tuple) return std::nullopt;
     const ir::Constant* c = host_.ConstantArg(i);

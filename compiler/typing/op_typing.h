@@ -36,12 +36,18 @@ class OpHost {
   // The elements of argument i, a tensor of static shape with `size` elements. Those of a float
   // tensor are truncated.
   virtual std::vector<Dim> Elements(size_t i, int64_t size) = 0;
+  // Element `index` of argument i, an integer tensor of rank 1 and any length above `index`.
+  virtual Dim Element(size_t i, int64_t index) = 0;
   // The argument when it is a constant, else null.
   virtual const ir::Constant* ConstantArg(size_t i) = 0;
   // A symbol that the call's result defines.
   virtual Dim NewSymbol(std::string_view name) = 0;
-  // A symbol for the value of a long expression, or the expression itself.
+  // A symbol for the value of a long expression that is never negative, or the expression itself.
   virtual Dim NameDim(const Dim& d) { return d; }
+  // See TypeContext. REQUIRES: operands are there, arguments have rank 0.
+  virtual Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) {
+    return {StatusCode::kUnsupported, "a size depends on floats that only running tells"};
+  }
   virtual Broadcasts& broadcasts() = 0;
 };
 

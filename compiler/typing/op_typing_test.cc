@@ -14,6 +14,9 @@ class FakeHost final : public OpHost {
   std::vector<Dim> Elements(size_t, int64_t size) override {
     return std::vector<Dim>(static_cast<size_t>(size), k);
   }
+  Dim Element(size_t, int64_t index) override {
+    return Dim::Symbol(50 + static_cast<uint32_t>(index), "e", /*nonnegative=*/false);
+  }
   const ir::Constant* ConstantArg(size_t) override { return nullptr; }
   Dim NewSymbol(std::string_view name) override { return Dim::Symbol(next_++, std::string(name)); }
   Dim NameDim(const Dim&) override { return Dim::Symbol(next_++, "named"); }
@@ -24,14 +27,15 @@ class FakeHost final : public OpHost {
   Broadcasts broadcasts_;
 };
 
-// Types a call of an operator with the given relation and no arguments.
-Result<OpTyping> Run(std::function<Result<OpResult>(TypeContext&)> relation) {
+// Types a call of an operator with the given relation and these arguments.
+Result<OpTyping> Run(std::function<Result<OpResult>(TypeContext&)> relation,
+                     const std::vector<ArgType>& args = {}) {
   OpDef op;
   op.name = "op";
-  op.num_args = 0;
+  op.num_args = static_cast<int>(args.size());
   op.infer = std::move(relation);
   FakeHost host;
-  return TypeOp(op, {}, {}, host);
+  return TypeOp(op, {}, args, host);
 }
 
 OpResult Vector(Dim d) { return TensorType{{std::move(d)}, DType::kFloat32}; }
@@ -131,6 +135,41 @@ TEST_CASE("order") {
   CHECK(at_least(n + 1, n)->guards.empty());
   CHECK(at_least(n, 3)->guards.size() == 1);
   CHECK(at_least(2, 3).status().message() == "op: sizes: 2 is below 3");
+}
+
+TEST_CASE("one element of a vector of any length") {
+  auto second = [](TensorType t) {
+    return Run(
+        [](TypeContext& ctx) -> Result<OpResult> {
+          RELAYVM_ASSIGN_OR_RETURN(Dim d, ctx.Element(0, 1));
+          return Vector(Dim::Max(Dim(0), d));
+        },
+        {ArgType{false, {std::move(t)}}});
+  };
+  auto open = second({{n}, DType::kInt64});
+  REQUIRE(open.ok());
+  CHECK(open->result.tensors[0].shape[0].ToString() == "max(0, e)");
+  REQUIRE(open->guards.size() == 1);
+  CHECK(open->guards[0].kind == ir::Guard::Kind::kAtLeast);
+  CHECK((open->guards[0].left == n && open->guards[0].right == Dim(2)));
+  CHECK(second({{n + 2}, DType::kInt64})->guards.empty());
+  CHECK(second({{3}, DType::kInt32})->guards.empty());
+  CHECK(second({{1}, DType::kInt64}).status().message() ==
+        "op: argument 0: expected more than 1 element, found 1");
+  CHECK_FALSE(second({{n, 2}, DType::kInt64}).ok());
+}
+
+TEST_CASE("a relation names what is long and never negative") {
+  Dim sum = 0;
+  for (uint32_t i = 0; i < 100; ++i) sum = sum + Dim::Symbol(200 + i, "s");
+  auto named = [](const Dim& d) {
+    return Run([=](TypeContext& ctx) -> Result<OpResult> { return Vector(ctx.Name(d)); })
+        ->result.tensors[0]
+        .shape[0]
+        .is_symbol();
+  };
+  CHECK(named(sum));
+  CHECK_FALSE(named(n + m));
 }
 
 TEST_CASE("a relation's own error names the operator once") {

@@ -5,6 +5,9 @@
 //     for each group of panels: pack the panels of b, unless they are memory that tiles can read
 //       for each block of k, tile of rows, panel: tile kernel into scratch; with the last block:
 //       epilogue into the outputs
+//
+// Few rows do without packing b: dot kernels where its k is contiguous, and streamed panels where
+// its columns are.
 #include "kernels/codegen/contraction.h"
 
 #include <algorithm>
@@ -103,11 +106,6 @@ class ProductEmitter {
 
   // --- Tiles ---
 
-  struct Panel {
-    Value* pointer;
-    Value* k_stride;
-  };
-
   void EmitTiledBlock(Value* batch, Value* row_block, Value* from, Value* to) {
     Value* row = d_.row_block ? Mul(b_, row_block, d_.row_block) : I64(b_, 0);
     Value* count = d_.row_block ? Min(b_, Sub(b_, c_.rows, row), I64(b_, d_.row_block)) : c_.rows;
@@ -119,6 +117,56 @@ class ProductEmitter {
     } else {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
+    if (d_.streamed_panels == 0) return EmitPanels(batch, row, count, a, from, to);
+    If(
+        b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
+        [&] {
+          // Panels that reach past the last column are packed.
+          Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
+          Value* last = Max(b_, from, Min(b_, to, whole));
+          For(b_, from, last, d_.streamed_panels, "panel", [&](Value* first) {
+            EmitStreamedPanels(batch, a, first,
+                               Min(b_, Sub(b_, last, first), I64(b_, d_.streamed_panels)));
+          });
+          EmitPanels(batch, row, count, a, last, to);
+        },
+        [&] { EmitPanels(batch, row, count, a, from, to); });
+  }
+
+  // All rows (one tile of them) times the whole panels first..first+count-1 of b, read in place:
+  // kStreamedRows of b at a time, all panels of those, so that memory is read in long runs.
+  void EmitStreamedPanels(Value* batch, Value* a, Value* first, Value* count) {
+    Value* column = Mul(b_, first, d_.panel);
+    Value* b_at_column = At(b_, c_.element, c_.PlainRow(d_.b, batch, I64(b_, 0)), column);
+    Value* stride = c_.emitter.EmitDim(d_.b.stride);
+    const int64_t tile = d_.tile_rows * d_.panel;
+    auto sums_of = [&](Value* q) { return At(b_, c_.element, c_scratch_, Mul(b_, q, tile)); };
+    // At least one turn, so that an empty sum is stored.
+    For(b_, I64(b_, 0), Max(b_, c_.depth, I64(b_, 1)), kStreamedRows, "k", [&](Value* k) {
+      Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, kStreamedRows));
+      Value* a_at_k = At(b_, c_.element, a, AOffset(k));
+      Value* b_at_k = At(b_, c_.element, b_at_column, Mul(b_, k, stride));
+      For(b_, I64(b_, 0), count, 1, "panel", [&](Value* q) {
+        CallTile(c_.rows, {a_at_k, At(b_, c_.element, b_at_k, Mul(b_, q, d_.panel)), sums_of(q),
+                           extent, b_.CreateICmpNE(k, I64(b_, 0)), nullptr, nullptr, stride});
+      });
+    });
+    For(b_, I64(b_, 0), count, 1, "panel", [&](Value* q) {
+      epilogue_.EmitTile(batch, I64(b_, 0), c_.rows, Add(b_, column, Mul(b_, q, d_.panel)),
+                         sums_of(q));
+    });
+  }
+
+  // Of element k in the first tile of packed rows.
+  Value* AOffset(Value* k) {
+    if (d_.k_block == 0) return Mul(b_, k, AKStride());
+    Value* block = Div(b_, k, I64(b_, d_.k_block));
+    return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
+               Rem(b_, k, I64(b_, d_.k_block)));
+  }
+
+  // Packs, or reads packed, one group of panels after the other.
+  void EmitPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
     Value* panel_elements =
         Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}), d_.panel);
     For(b_, from, to, d_.panel_group, "panel", [&](Value* first) {
@@ -136,46 +184,29 @@ class ProductEmitter {
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
           Value* column = Mul(b_, Add(b_, first, q), d_.panel);
-          EmitTileAndEpilogue(batch, row, tile, count, a, column, {packed(q), nullptr});
+          EmitTileAndEpilogue(batch, row, tile, count, a, column, packed(q));
         });
       });
     });
   }
 
-  // Where tiles can read the panel at `column`: packed into `room`, or in place.
-  Panel PanelOfB(Value* batch, Value* column, Value* room) {
+  // Where tiles can read the panel at `column`: packed into `room`, or as the weights are packed.
+  Value* PanelOfB(Value* batch, Value* column, Value* room) {
     if (d_.form == ContractionForm::kPixelColumns) {
       EmitPackPixelPanel(c_, batch, column, room);
-      return {room, nullptr};
+      return room;
     }
     if (d_.packed_width > 0 && d_.b.buffer) {
       Value* width = I64(b_, d_.packed_width);
       // Panel column / P is K * P elements; rows of the operand are rows of a panel.
       Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
-      return {At(b_, c_.element, pointer, Rem(b_, column, width)), nullptr};
+      return At(b_, c_.element, pointer, Rem(b_, column, width));
     }
-    if (!ReadsBInPlace()) {
-      EmitPackPanel(c_, batch, column, room);
-      return {room, nullptr};
-    }
-    // One tile of rows uses each element of b once: packing it would cost more than reading it
-    // where it is.
-    Value* in_place = b_.CreateAnd(b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
-                                   b_.CreateICmpSLE(Add(b_, column, d_.panel), c_.columns));
-    Value* plain = At(b_, c_.element, c_.PlainRow(d_.b, batch, I64(b_, 0)), column);
-    Value* stride = c_.emitter.EmitDim(d_.b.stride);
-    If(b_, b_.CreateNot(in_place), [&] { EmitPackPanel(c_, batch, column, room); });
-    return {b_.CreateSelect(in_place, plain, room),
-            b_.CreateSelect(in_place, stride, I64(b_, d_.panel))};
+    EmitPackPanel(c_, batch, column, room);
+    return room;
   }
 
-  bool ReadsBInPlace() const {
-    return d_.form != ContractionForm::kPixelColumns && d_.packed_width == 0 && d_.b.buffer &&
-           !d_.b.k_contiguous && !(d_.rows.is_const() && d_.rows.value() > d_.tile_rows);
-  }
-
-  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
-                 const Panel& panel) {
+  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Value* panel) {
     if (d_.k_block == 0) {
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile",
           [&](Value* tile) { EmitTileAndEpilogue(batch, row, tile, count, a, column, panel); });
@@ -188,15 +219,14 @@ class ProductEmitter {
     For(b_, I64(b_, 0), k_blocks, 1, "k.block", [&](Value* block) {
       Value* k = Mul(b_, block, d_.k_block);
       Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
-      Value* stride = panel.k_stride ? panel.k_stride : I64(b_, BStride());
-      Value* columns_of_b = At(b_, c_.element, panel.pointer, Mul(b_, k, stride));
+      Value* columns_of_b = At(b_, c_.element, panel, Mul(b_, k, BStride()));
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
         Value* rows_of_a =
             At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * d_.a_row_stride));
-        CallTile(Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
-                 {rows_of_a, columns_of_b, sums_of(tile), extent,
-                  b_.CreateICmpNE(block, I64(b_, 0)), nullptr, nullptr, panel.k_stride});
+        CallTile(
+            Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
+            {rows_of_a, columns_of_b, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))});
       });
     });
     For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
@@ -207,7 +237,7 @@ class ProductEmitter {
   }
 
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
-                           Value* column, const Panel& panel) {
+                           Value* column, Value* panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
     Value* rows_of_a;
     if (d_.form == ContractionForm::kMatrix && !d_.a.k_contiguous) {
@@ -216,8 +246,7 @@ class ProductEmitter {
     } else {
       rows_of_a = At(b_, c_.element, a, Mul(b_, tile, d_.a_row_stride));
     }
-    CallTile(rows, {rows_of_a, panel.pointer, c_scratch_, c_.depth, b_.getFalse(), nullptr, nullptr,
-                    panel.k_stride});
+    CallTile(rows, {rows_of_a, panel, c_scratch_, c_.depth, b_.getFalse()});
     epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
   }
 
@@ -230,13 +259,10 @@ class ProductEmitter {
   }
 
   void CallTile(Value* rows, const TileCall& call) {
-    TileConfig config{d_.dtype,
-                      d_.tile_rows,
-                      d_.vectors,
-                      d_.lanes,
-                      d_.a_row_stride,
-                      AKStride(),
-                      call.b_k_stride ? TileConfig::kDynamic : BStride()};
+    TileConfig config{d_.dtype,     d_.rounds,
+                      d_.tile_rows, d_.vectors,
+                      d_.lanes,     d_.a_row_stride,
+                      AKStride(),   call.b_k_stride ? TileConfig::kDynamic : BStride()};
     if (d_.rows.is_const()) {
       // Only the last tile has fewer rows.
       const unsigned rest = static_cast<unsigned>(d_.rows.value() % d_.tile_rows);

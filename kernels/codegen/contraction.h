@@ -13,6 +13,12 @@
 //   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, either batch perhaps 1
 //   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes
 // The body is a sum over products of (casts of, zero-guarded) loads of both.
+//
+// A sum of dtype float16 rounds each product and each partial sum to float16, in the order of the
+// reduction's axes: bit for bit what te::Evaluate gives. (With out_dtype float32 the sum is one of
+// float32, and so is one of bfloat16: see te::Reduce.) Other sums are made in any order, fused
+// where the machine can.
+//
 // Thread-safe but for the emitter. Tested by contraction_test.cc and contraction_conv_test.cc.
 #pragma once
 

@@ -202,6 +202,24 @@ TEST_CASE("convolutions on every target") {
         AddTo(cases, {{9, 11}, 5, 14, 1, {3, 3}, {s, s}, {1, 1}, {1, 1}, last});
         AddTo(cases, {{9, 19}, 6, 6, 6, {3, 3}, {s, s}, {1, 1}, {1, 1}, last});
       }
+      for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kPrologue}) {
+        for (int64_t groups : {1, 2, 6}) {
+          AddTo(cases, {{9, 19},
+                        6,
+                        groups == 1 ? 14 : 6,
+                        groups,
+                        {3, 3},
+                        {1, 1},
+                        {1, 1},
+                        {1, 1},
+                        last,
+                        "",
+                        DType::kFloat16,
+                        DType::kFloat16,
+                        2,
+                        around});
+        }
+      }
     }
     cases.Check();
   }

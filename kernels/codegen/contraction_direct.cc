@@ -149,7 +149,7 @@ class DirectEmitter {
           Value* data = loader_.Load(index, mask);
           for (int64_t m = 0; m < outputs; ++m) {
             Value*& sum = carried[m * vectors + v];
-            sum = MultiplyAdd(b_, weights[m], data, sum);
+            sum = MultiplyAdd(b_, weights[m], data, sum, d_.rounds);
           }
         }
         return carried;
@@ -215,7 +215,7 @@ class DirectEmitter {
             index.push_back(at_channel);
             Value* data = loader_.Load(index, mask);
             Value* weights = c_.LoadView(d_.a.view, at_channel, I64(b_, 0), tap, 0, mask);
-            next.push_back(MultiplyAdd(b_, weights, data, carried[v]));
+            next.push_back(MultiplyAdd(b_, weights, data, carried[v], d_.rounds));
           }
           return next;
         };

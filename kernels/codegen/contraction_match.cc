@@ -146,11 +146,10 @@ bool IsAxis(const Expr& e, const te::Axis& axis) {
 }
 
 // Type that products of `dtype` accumulate in: wide enough to give the same integers, and at least
-// as exact floats.
+// as exact floats. (A float16 sum is not to be more exact: see Product::rounds.)
 std::optional<DType> AccumulatorOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
-    case DType::kBFloat16:
     case DType::kFloat32:
       return DType::kFloat32;
     case DType::kFloat64:
@@ -205,6 +204,7 @@ std::optional<Product> MatchProduct(const TensorNode& contraction) {
   std::optional<DType> accumulator = AccumulatorOf(product.reduce->dtype);
   if (!accumulator) return std::nullopt;
   product.accumulator = *accumulator;
+  product.rounds = product.reduce->dtype == DType::kFloat16;
   product.data = body->operands[0];
   product.weight = body->operands[1];
   const TensorNode* data = contraction.hint_inputs[0].get();

@@ -19,6 +19,9 @@ int64_t PixelOperand::taps() const {
 
 namespace {
 
+// A page of float32.
+constexpr int64_t kStreamedColumns = 1024;
+
 Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
 int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 
@@ -84,6 +87,7 @@ class Planner {
     if (!product) return std::nullopt;
     product_ = std::move(*product);
     detail_->dtype = product_.accumulator;
+    detail_->rounds = product_.rounds;
     std::optional<Epilogue> epilogue = MatchEpilogue(spec_, detail_->contraction, product_);
     if (!epilogue) return std::nullopt;
     detail_->epilogue = std::move(*epilogue);
@@ -354,12 +358,14 @@ class Planner {
       if (at == std::string::npos || !weight->shape[at].is_const()) return false;
       p.kernel.push_back(weight->shape[at].value());
     }
-    // Reduction axes: the input channel (unless a group has one), then the taps.
+    // Reduction axes, in the order of the layout: the taps and, unless a group has one, the input
+    // channel.
     std::vector<te::Axis> taps = product_.reduce->axes;
     te::Axis channel;
     if (taps.size() == spatial + 1) {
-      channel = taps[0];
-      taps.erase(taps.begin());
+      auto at = p.channels_last ? taps.end() - 1 : taps.begin();
+      channel = *at;
+      taps.erase(at);
     }
     if (taps.size() != spatial) return false;
     const Dim group_channels = channel ? channel->extent : Dim(1);
@@ -560,7 +566,9 @@ class Planner {
       return at;
     };
     const int64_t tile = d.tile_rows * d.panel;
-    d.c_offset = reserve(Dim(d.k_block ? d.row_block * d.panel : tile));
+    if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
+    d.c_offset =
+        reserve(std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0}));
     d.a_offset = reserve(a_elements);
     const bool packs_b =
         d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
@@ -572,6 +580,13 @@ class Planner {
     const Dim rows = d.row_block ? Dim::Min(d.rows, d.row_block) : d.rows;
     const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel);
     plan_.grain = Dim::Max(1, Dim::CeilDiv(4 << 20, work));
+  }
+
+  // One tile of rows uses each element of b once: packing it would cost more than reading it where
+  // it is.
+  static bool StreamsB(const ContractionDetail& d) {
+    return d.form != ContractionForm::kPixelColumns && d.packed_width == 0 && d.b.buffer &&
+           !d.b.k_contiguous && !(d.rows.is_const() && d.rows.value() > d.tile_rows);
   }
 
   static bool UsesDot(const ContractionDetail& d) {

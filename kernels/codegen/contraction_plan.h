@@ -79,6 +79,9 @@ struct ContractionDetail {
   ContractionTarget target;
   te::Tensor contraction;
   DType dtype = DType::kFloat32;  // of the accumulators
+  // float16: accumulators are float32 registers that are rounded to float16 after each product and
+  // each sum, and k runs in the order of the contraction's own axes.
+  bool rounds = false;
   Dim batch = 1, rows, columns, depth;
   MatrixOperand a, b;        // kPixelColumns has no b, kPixelRows no a
   PixelOperand pixels;       // of convolutions
@@ -95,6 +98,9 @@ struct ContractionDetail {
   int64_t k_block = 0;       // 0: k is not blocked
   int64_t a_row_stride = 0;  // of packed a
   int64_t panel_group = 1;   // panels of b that are packed together
+  // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
+  // that memory is read in runs of many columns); 0: b cannot be read in place.
+  int64_t streamed_panels = 0;
   Dim row_blocks = 1, panels = 1;
   Dim k_blocks = 1;
 
@@ -104,6 +110,9 @@ struct ContractionDetail {
 // The rows that dot kernels serve (weights not packed, k contiguous).
 inline constexpr int64_t kMaxDotRows = 4;
 
+// The rows of b that are read before the next panel's: as many streams as hardware prefetches.
+inline constexpr int64_t kStreamedRows = 16;
+
 // --- Recognition (contraction_match.cc) ---
 
 // sum over `axes` of data * weight, and what is made of the sum.
@@ -111,6 +120,7 @@ struct Product {
   te::Expr reduce;  // the kReduce node in the contraction's body
   te::Expr data, weight;
   DType accumulator;
+  bool rounds;  // as ContractionDetail::rounds
 };
 // nullopt unless the body is the sum of products of expressions that load hint_inputs[0] and
 // hint_inputs[1], respectively.

@@ -86,6 +86,21 @@ TEST_CASE("one kernel serves every extent") {
   cases.Check();
 }
 
+TEST_CASE("few rows read weights in place, in runs of many columns") {
+  ContractionCases cases;
+  for (bool ta : kBool) {
+    std::vector<SymbolValues> values;
+    for (int m : {1, 2, 5, 12, 13}) values.push_back({{1, m}, {2, 70}, {3, 1100}});
+    for (int k : {0, 1, 15, 17, 530}) values.push_back({{1, 3}, {2, k}, {3, 2090}});
+    cases.Add(MatmulWithEpilogue({kM, kK, kN, ta, false}), values);
+    cases.Add(MatmulWithEpilogue({1, 530, 2090, ta, false}));
+    cases.Add(MatmulWithEpilogue({4, 100, 1024, ta, false, DType::kFloat64, DType::kFloat64}));
+    cases.Add(MatmulSpec({2, 37, 1050, ta, false, DType::kInt32, DType::kInt32}));
+    cases.Add(MatmulSpec({3, 40, 1100, ta, false, DType::kInt8, DType::kInt32}));
+  }
+  cases.Check();
+}
+
 TEST_CASE("element types: sums are as wide as the result, or wider") {
   ContractionCases cases;
   const std::vector<std::pair<DType, DType>> types = {
@@ -108,7 +123,7 @@ TEST_CASE("packed weights of any panel width") {
   ContractionCases cases;
   for (DType dtype : {kFloat, DType::kFloat64, DType::kFloat16}) {
     for (int width : {4, 8, 16, 32, 48, 64}) {
-      const int units = 70, k = dtype == DType::kFloat16 ? 20 : 600;
+      const int units = 70, k = 600;
       const Tensor data = Input({2, kM, k}, 0, dtype);
       const Tensor weight = Input({(units + width - 1) / width, k, width}, 1, dtype);
       const Tensor bias = Input({units}, 2, dtype);
@@ -203,6 +218,12 @@ TEST_CASE("every target") {
       cases.Add(MatmulWithEpilogue({kM, kK, kN, false, tb}), values);
       cases.Add(MatmulSpec({9, 30, 21, true, tb}));
       cases.Add(MatmulSpec({9, 30, 21, false, tb, DType::kInt8, DType::kInt32}));
+      for (bool ta : kBool) {
+        const Matmul half{kM, kK, kN, ta, tb, DType::kFloat16, DType::kFloat16};
+        cases.Add(
+            MatmulWithEpilogue(half),
+            {{{1, 1}, {2, 70}, {3, 50}}, {{1, 5}, {2, 3}, {3, 7}}, {{1, 30}, {2, 1100}, {3, 40}}});
+      }
     }
     cases.Check();
   }

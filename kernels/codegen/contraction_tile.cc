@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/codegen/ops.h"
+
 namespace relayvm::codegen {
 
 using llvm::Value;
@@ -28,7 +30,12 @@ llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype) {
   }
 }
 
-Value* MultiplyAdd(Builder& b, Value* x, Value* y, Value* z) {
+Value* MultiplyAdd(Builder& b, Value* x, Value* y, Value* z, bool rounds) {
+  if (rounds) {
+    Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
+    Value* product = ops.Binary(te::BinaryOp::kMultiply, DType::kFloat16, x, y);
+    return ops.Binary(te::BinaryOp::kAdd, DType::kFloat16, product, z);
+  }
   if (x->getType()->isIntOrIntVectorTy()) return b.CreateAdd(b.CreateMul(x, y), z);
   return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, z});
 }
@@ -66,7 +73,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   // An FMA takes 4 cycles or so: below 8 independent accumulators the loop would wait for them.
   const unsigned accumulators = config.rows * config.vectors;
   unsigned sets = 1;
-  while (sets < 4 && accumulators * sets < 8) sets *= 2;
+  while (!config.rounds && sets < 4 && accumulators * sets < 8) sets *= 2;
   const unsigned unroll = std::max(2U, sets);
 
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
@@ -102,7 +109,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
       Value* broadcast = b.CreateVectorSplat(config.lanes, scalar);
       for (unsigned v = 0; v < config.vectors; ++v) {
         Value*& sum = sums[set * accumulators + row * config.vectors + v];
-        sum = MultiplyAdd(b, broadcast, columns[v], sum);
+        sum = MultiplyAdd(b, broadcast, columns[v], sum, config.rounds);
       }
     }
   };
@@ -131,7 +138,8 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  return fmt::format("tile_{}_{}x{}x{}_a{}_{}_b{}", DTypeName(config.dtype), config.rows,
+  return fmt::format("tile_{}_{}x{}x{}_a{}_{}_b{}",
+                     config.rounds ? "float16" : DTypeName(config.dtype), config.rows,
                      config.vectors, config.lanes, stride(config.a_row_stride),
                      stride(config.a_k_stride), stride(config.b_k_stride));
 }
@@ -280,7 +288,7 @@ void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, in
       Value* weights = load(w, w_stride, unit);
       for (unsigned row = 0; row < config.rows; ++row) {
         Value*& sum = sums[(set * config.rows + row) * config.units + unit];
-        sum = MultiplyAdd(b, rows[row], weights, sum);
+        sum = MultiplyAdd(b, rows[row], weights, sum, /*rounds=*/false);
       }
     }
   };

@@ -20,11 +20,13 @@ namespace relayvm::codegen {
 
 // float32, float64, int32 or int64: what tiles compute in. Null for other types.
 llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype);
-// x * y + z in an accumulator type, scalars or vectors.
-llvm::Value* MultiplyAdd(Builder& b, llvm::Value* x, llvm::Value* y, llvm::Value* z);
+// x * y + z in an accumulator type, scalars or vectors. With `rounds`, float32 that is rounded to
+// float16 after the product and after the sum.
+llvm::Value* MultiplyAdd(Builder& b, llvm::Value* x, llvm::Value* y, llvm::Value* z, bool rounds);
 
 struct TileConfig {
   DType dtype;
+  bool rounds;  // as in MultiplyAdd; sums are then made in the order of k
   unsigned rows, vectors, lanes;
   // In elements. kDynamic: given with the call.
   int64_t a_row_stride, a_k_stride, b_k_stride;

@@ -79,6 +79,7 @@ Value* Emitter::ReduceVector(const Node* n) {
 // The reduce axis along which every load of the body is contiguous or the same; null when there is
 // none that pays.
 const te::AxisNode* Emitter::VectorReduceAxis(const Node* n) {
+  if (Reducer::IsOrdered(n)) return nullptr;
   for (size_t i = n->axes.size(); i-- > 0;) {
     const te::AxisNode* axis = n->axes[i];
     if (axis->extent.is_const() && axis->extent.value() < 4) continue;

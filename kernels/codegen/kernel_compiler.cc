@@ -125,11 +125,14 @@ Result<KernelImage> KernelCompiler::Finish() {
   if (!impl.target.ok()) return impl.target.status();
   size_t num_modules = (impl.plans.size() + kKernelsInModule - 1) / kKernelsInModule;
   std::vector<ModuleOutput> outputs(num_modules);
-  std::atomic<size_t> next{0};
+  std::atomic<size_t> next{0}, done{0};
   auto work = [&] {
     for (size_t m = next++; m < num_modules; m = next++) {
       size_t first = m * kKernelsInModule;
-      outputs[m] = impl.CompileModule(first, std::min(first + kKernelsInModule, impl.plans.size()));
+      size_t last = std::min(first + kKernelsInModule, impl.plans.size());
+      outputs[m] = impl.CompileModule(first, last);
+      size_t all = done += last - first;
+      if (impl.options.on_kernels) impl.options.on_kernels(all, impl.plans.size());
     }
   };
   size_t num_threads =

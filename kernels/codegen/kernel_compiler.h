@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct KernelOptions {
   int opt_level = 3;
   bool keep_llvm_ir = false;  // KernelImage::llvm_ir
   bool keep_assembly = false;
+  // Called in Finish(), from any of its threads: how many kernels are compiled, of how many.
+  std::function<void(size_t done, size_t total)> on_kernels;
 };
 
 // A fused group: outputs computed from placeholders. Every placeholder's input_index is its

@@ -1,5 +1,5 @@
 // Rewriting one loop nest: merging and splitting axes, choosing the one that runs as vectors.
-// Tested by kernel_compiler_test.cc.
+// Tested through loops_test.cc.
 #pragma once
 
 #include <vector>

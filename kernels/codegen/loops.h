@@ -1,4 +1,4 @@
-// Emits the loops of a LoopPlan. Tested through kernel_compiler_test.cc.
+// Emits the loops of a LoopPlan. Tested through loops_test.cc.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

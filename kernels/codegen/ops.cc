@@ -1,7 +1,12 @@
 #include "kernels/codegen/ops.h"
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
+
+#include <functional>
+#include <vector>
 
 #include "kernels/codegen/math.h"
 
@@ -35,7 +40,6 @@ TargetTraits TargetTraits::Of(const llvm::Function& function) {
 llvm::Type* Ops::MemoryType(DType t) {
   switch (t) {
     case DType::kFloat16:
-      return b_.getHalfTy();
     case DType::kBFloat16:
       return b_.getInt16Ty();
     case DType::kFloat32:
@@ -76,6 +80,74 @@ Value* Ops::Constant(te::Scalar v, DType t) {
 // --- float16 and bfloat16 ---
 
 Value* Ops::HalfToFloat(Value* bits) {
+  return traits_.half ? HalfToFloatByInstruction(bits) : HalfToFloatByIntegers(bits);
+}
+
+Value* Ops::FloatToHalf(Value* x) {
+  return traits_.half ? FloatToHalfByInstruction(x) : FloatToHalfByIntegers(x);
+}
+
+namespace {
+
+// convert(lanes first.. of `x`, as a vector of `unit` lanes), for as many of those as cover x; the
+// lanes of x that they give, joined.
+Value* InUnits(llvm::IRBuilderBase& b, Value* x, unsigned unit,
+               const std::function<Value*(Value*)>& convert) {
+  unsigned lanes = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
+  std::vector<Value*> parts;
+  for (unsigned first = 0; first < lanes; first += unit) {
+    std::vector<int> pick;
+    for (unsigned i = 0; i < unit; ++i) {
+      pick.push_back(first + i < lanes ? static_cast<int>(first + i) : -1);
+    }
+    parts.push_back(convert(lanes == unit ? x : b.CreateShuffleVector(x, pick)));
+  }
+  Value* joined = parts.size() == 1 ? parts[0] : llvm::concatenateVectors(b, parts);
+  if (llvm::cast<llvm::FixedVectorType>(joined->getType())->getNumElements() == lanes) {
+    return joined;
+  }
+  std::vector<int> all;
+  for (unsigned i = 0; i < lanes; ++i) all.push_back(static_cast<int>(i));
+  return b.CreateShuffleVector(joined, all);
+}
+
+}  // namespace
+
+Value* Ops::HalfToFloatByInstruction(Value* bits) {
+  auto extend = [&](Value* v) {
+    return b_.CreateFPExt(b_.CreateBitCast(v, Like(b_.getHalfTy(), v)), Like(b_.getFloatTy(), v));
+  };
+  if (!bits->getType()->isVectorTy()) return extend(bits);
+  return InUnits(b_, bits, traits_.masks ? 16 : 8, extend);
+}
+
+// By intrinsic: an fptrunc would invite LLVM to narrow the operation before it to half, which has
+// no vector form.
+Value* Ops::FloatToHalfByInstruction(Value* x) {
+  constexpr uint32_t kNearestEven = 0;
+  if (!x->getType()->isVectorTy()) {
+    Value* zero = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getFloatTy(), 4));
+    Value* vector = b_.CreateInsertElement(zero, x, uint64_t{0});
+    Value* half = b_.CreateIntrinsic(llvm::Intrinsic::x86_vcvtps2ph_128, {},
+                                     {vector, b_.getInt32(kNearestEven)});
+    return b_.CreateExtractElement(half, uint64_t{0});
+  }
+  unsigned lanes = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
+  if (traits_.masks && lanes > 8) {
+    llvm::Type* sixteen = llvm::FixedVectorType::get(b_.getInt16Ty(), 16);
+    return InUnits(b_, x, 16, [&](Value* v) {
+      return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_vcvtps2ph_512, {},
+                                {v, b_.getInt32(kNearestEven),
+                                 llvm::Constant::getNullValue(sixteen), b_.getInt16(0xffff)});
+    });
+  }
+  return InUnits(b_, x, 8, [&](Value* v) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_vcvtps2ph_256, {},
+                              {v, b_.getInt32(kNearestEven)});
+  });
+}
+
+Value* Ops::HalfToFloatByIntegers(Value* bits) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), bits);
   llvm::Type* f32 = Like(b_.getFloatTy(), bits);
   Value* wide = b_.CreateZExt(bits, i32);
@@ -91,7 +163,7 @@ Value* Ops::HalfToFloat(Value* bits) {
   return b_.CreateBitCast(b_.CreateOr(result, sign), f32);
 }
 
-Value* Ops::FloatToHalf(Value* x) {
+Value* Ops::FloatToHalfByIntegers(Value* x) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), x);
   llvm::Type* f32 = x->getType();
   auto constant = [&](uint32_t v) { return llvm::ConstantInt::get(i32, v); };
@@ -141,8 +213,7 @@ Value* Ops::FromMemory(Value* v, DType t) {
     case DType::kBool:
       return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
     case DType::kFloat16:
-      if (traits_.half) return b_.CreateFPExt(v, Like(b_.getFloatTy(), v));
-      return HalfToFloat(b_.CreateBitCast(v, Like(b_.getInt16Ty(), v)));
+      return HalfToFloat(v);
     case DType::kBFloat16: {
       Value* wide = b_.CreateShl(b_.CreateZExt(v, Like(b_.getInt32Ty(), v)), 16);
       return b_.CreateBitCast(wide, Like(b_.getFloatTy(), v));
@@ -157,8 +228,7 @@ Value* Ops::ToMemory(Value* v, DType t) {
     case DType::kBool:
       return b_.CreateZExt(v, Like(b_.getInt8Ty(), v));
     case DType::kFloat16:
-      if (traits_.half) return b_.CreateFPTrunc(v, Like(b_.getHalfTy(), v));
-      return b_.CreateBitCast(FloatToHalf(v), Like(b_.getHalfTy(), v));
+      return FloatToHalf(v);
     case DType::kBFloat16:
       return FloatToBFloat16(v);
     default:

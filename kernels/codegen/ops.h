@@ -1,9 +1,10 @@
 // What the operators of tensor expressions mean as LLVM IR, on scalars and on vectors alike.
 //
 // Values have the register form of their dtype: iN for integers, i1 for bool, float for float16,
-// bfloat16 and float32 (the first two rounded to their dtype after each operation), double. The
-// semantics are those of kernels/te/scalar.h. No operator becomes a call outside the module. Tested
-// by ops_test.cc through kernel_compiler.h.
+// bfloat16 and float32 (the first two rounded to their dtype after each operation), double. In
+// memory float16 and bfloat16 are i16: LLVM's own half type becomes calls of a library on machines
+// without F16C. The semantics are those of kernels/te/scalar.h. No operator becomes a call outside
+// the module. Tested by ops_test.cc and half_test.cc through kernel_compiler.h.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -19,7 +20,7 @@ struct TargetTraits {
   unsigned vector_bytes = 16;
   bool masks = false;  // masked loads and stores of any width are cheap (AVX-512)
   bool fma = false;
-  bool half = false;  // converts float16 in hardware (F16C)
+  bool half = false;  // converts float16 in hardware (F16C); without it by integer arithmetic
 
   // By the function's "target-features" attribute; of the host's baseline when there is none.
   static TargetTraits Of(const llvm::Function& function);
@@ -56,8 +57,13 @@ class Ops {
   llvm::Value* Shift(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* FloatToInt(DType to, llvm::Value* x);
   llvm::Value* IntToFloat(DType from, DType to, llvm::Value* x);
+  // float16 by its bits, as i16.
   llvm::Value* HalfToFloat(llvm::Value* bits);
   llvm::Value* FloatToHalf(llvm::Value* x);
+  llvm::Value* HalfToFloatByInstruction(llvm::Value* bits);
+  llvm::Value* FloatToHalfByInstruction(llvm::Value* x);
+  llvm::Value* HalfToFloatByIntegers(llvm::Value* bits);
+  llvm::Value* FloatToHalfByIntegers(llvm::Value* x);
   llvm::Value* FloatToBFloat16(llvm::Value* x);
   llvm::Value* DoubleToFloatOdd(llvm::Value* x);
   // `scalar` with the vector shape of `like`.

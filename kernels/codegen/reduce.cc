@@ -13,6 +13,11 @@ Reducer::Reducer(const Node* n, Ops& ops, llvm::IRBuilderBase& b)
       dtype_(n->operands[0]->dtype),
       is_arg_(n->reduce == ReduceKind::kArgMax || n->reduce == ReduceKind::kArgMin) {}
 
+bool Reducer::IsOrdered(const Node* n) {
+  return n->operands[0]->dtype == DType::kFloat16 &&
+         (n->reduce == ReduceKind::kSum || n->reduce == ReduceKind::kProd);
+}
+
 ReduceState Reducer::Identity(unsigned lanes) {
   Value* value = ops_.Constant(te::ReduceIdentity(n_->reduce, dtype_), dtype_);
   Value* position = b_.getInt64(~uint64_t{0});
@@ -24,10 +29,9 @@ ReduceState Reducer::Identity(unsigned lanes) {
   return {value};
 }
 
-// float16 and bfloat16 accumulate in float and round once, at the end.
 Value* Reducer::Merge(Value* a, Value* x) {
   bool is_float = IsFloat(dtype_);
-  DType t = is_float && dtype_ != DType::kFloat64 ? DType::kFloat32 : dtype_;
+  DType t = dtype_;
   switch (n_->reduce) {
     case ReduceKind::kSum:
       return ops_.Binary(BinaryOp::kAdd, t, a, x);
@@ -105,7 +109,7 @@ ReduceState Reducer::Horizontal(ReduceState state) {
 }
 
 Value* Reducer::Finish(const ReduceState& state) {
-  if (!is_arg_) return ops_.Round(state[0], dtype_);
+  if (!is_arg_) return state[0];
   Value* zero = llvm::Constant::getNullValue(state[1]->getType());
   Value* position = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, state[1], zero);
   return ops_.Cast(DType::kInt64, n_->dtype, position);

@@ -1,5 +1,8 @@
 // How each kind of reduction accumulates: identity, one step, and combining partial results.
-// Internal to the emitter.
+//
+// Sums and products of float16 are rounded to float16 at every step, in the order of the axes, as
+// te::Evaluate does: what such a program computes depends on it. Others may be made in any order.
+// Internal to the emitter. Tested by loops_test.cc and half_test.cc.
 #pragma once
 
 #include <vector>
@@ -19,6 +22,8 @@ class Reducer {
   Reducer(const Node* n, Ops& ops, llvm::IRBuilderBase& b);
 
   bool is_arg() const { return is_arg_; }
+  // Whether partial results may not be combined, since every step rounds.
+  static bool IsOrdered(const Node* n);
   size_t width() const { return is_arg_ ? 2 : 1; }
   // lanes 0: scalars.
   ReduceState Identity(unsigned lanes);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/op/testing.h"
+#include "kernels/runtime/builtin.h"
 
 namespace relayvm::op_testing {
 
@@ -39,6 +40,7 @@ inline Result<BuiltinPlan> PlanBuiltin(const std::string& name, const AttrMap& g
   const ComputeContext context{attrs, inputs, plan.results};
   plan.call = op->builtin(context);
   if (op->upper_bound) plan.upper_bound = op->upper_bound(context);
+  if (FindBuiltin(plan.call.name) != nullptr) EvaluatedOps().insert(name);
   return plan;
 }
 

@@ -120,14 +120,15 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
       te::Compute(fmt::format("conv{}d", spatial), p.out_shape, [&](const Indices& i) {
         const Expr channel = p.out.Logical('C', i);
         std::vector<te::Axis> axes;
+        te::Axis channel_axis;
         Expr in_channel, kernel_out = channel, kernel_in;
         if (p.depthwise_multiplier) {
           in_channel = FloorDivExpr(channel, te::DimValue(p.kernel_in));
           kernel_out = in_channel;
           kernel_in = FloorModExpr(channel, te::DimValue(p.kernel_in));
         } else {
-          axes.push_back(te::MakeAxis("ic", p.kernel_in));
-          in_channel = kernel_in = te::AxisValue(axes.back());
+          channel_axis = te::MakeAxis("ic", p.kernel_in);
+          in_channel = kernel_in = te::AxisValue(channel_axis);
           if (p.groups > 1) {
             const Expr group =
                 FloorDivExpr(channel, te::DimValue(Dim::FloorDiv(p.kernel_out, p.groups)));
@@ -145,6 +146,12 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
           position.push_back(at);
           if (p.padding.before[s] > 0) inside.push_back(at >= Int(0));
           if (p.padding.after[s] > 0) inside.push_back(at < te::DimValue(p.in_extent[s]));
+        }
+        // In the order of the layout, which float16 sums depend on.
+        if (channel_axis) {
+          const std::string layout = c.attrs.String("data_layout");
+          axes.insert(layout.find('C') < layout.find(letters[0]) ? axes.begin() : axes.end(),
+                      channel_axis);
         }
         const Expr x = te::Load(data, p.data.Physical([&](char axis) {
           if (axis == 'N') return p.out.Logical('N', i);

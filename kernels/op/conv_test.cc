@@ -81,6 +81,23 @@ std::vector<double> Permute(const std::vector<double>& v, const std::vector<int6
   return out;
 }
 
+// Two blocks of two channels in, one of two out, or two channels each on its own.
+TEST_CASE("convolutions that take blocked layouts only") {
+  const AttrMap blocked = {{"data_layout", "NCHW2c"},
+                           {"kernel_layout", "OIHW2i2o"},
+                           {"out_layout", "NCHW2c"},
+                           {"kernel_size", List({1, 1})}};
+  CheckOp("nn.contrib_conv2d_NCHWc", blocked,
+          {F32({1, 2, 1, 1, 2}, {1, 2, 3, 4}), F32({1, 2, 1, 1, 2, 2}, {1, 0, 0, 1, 1, 1, 0, 2})},
+          {F32({1, 1, 1, 1, 2}, {4, 13})}, {.static_args = {1}});
+  AttrMap depthwise = blocked;
+  depthwise["kernel_layout"] = "OIHW1i2o";
+  depthwise["groups"] = 4;
+  CheckOp("nn.contrib_depthwise_conv2d_NCHWc", depthwise,
+          {F32({1, 2, 1, 1, 2}, {1, 2, 3, 4}), F32({2, 1, 1, 1, 1, 2}, {10, 20, 30, 40})},
+          {F32({1, 2, 1, 1, 2}, {10, 40, 90, 160})}, {.symbolic = false});
+}
+
 TEST_CASE("nn.conv2d against plain loops") {
   const Conv2d cases[] = {
       {},

@@ -1,4 +1,5 @@
 // Operators that make a tensor from a shape or a few scalars: zeros, full, arange, shape_of ...
+#include <array>
 #include <cmath>
 
 #include "kernels/op/define.h"
@@ -81,24 +82,39 @@ OpDef FullLike() {
 
 // --- arange ---
 
+// Lengths are computed in float64, as large as indices can be.
+constexpr int64_t kMaxFloatLength = 9'000'000'000'000'000;
+
 Result<Dim> FloatRangeLength(TypeContext& ctx) {
-  constexpr std::string_view kNames[] = {"start", "stop", "step"};
   double v[3];
+  bool known = true;
   for (size_t i = 0; i < 3; ++i) {
-    auto known = ctx.ConstantFloats(i);
-    if (!known || known->size() != 1) {
-      return Unsupported(
-          "{} is a {} that is not known at compile time, so the length of the range isn't either; "
-          "give it as an integer or a constant",
-          kNames[i], DTypeName(ctx.tensor(i).dtype));
+    auto value = ctx.ConstantFloats(i);
+    known = known && value && value->size() == 1;
+    if (known) v[i] = (*value)[0];
+  }
+  if (known) {
+    double length = std::ceil((v[1] - v[0]) / v[2]);
+    if (v[2] == 0 || !(length < static_cast<double>(kMaxFloatLength))) {
+      return Invalid("the range from {} to {} by {} is not finite", v[0], v[1], v[2]);
     }
-    v[i] = (*known)[0];
+    return Dim(length > 0 ? static_cast<int64_t>(length) : 0);
   }
-  double length = std::ceil((v[1] - v[0]) / v[2]);
-  if (v[2] == 0 || !(length < 9e15)) {
-    return Invalid("the range from {} to {} by {} is not finite", v[0], v[1], v[2]);
-  }
-  return Dim(length > 0 ? static_cast<int64_t>(length) : 0);
+  using Step = ScalarStep;
+  RELAYVM_ASSIGN_OR_RETURN(
+      Dim length, ctx.ComputeDim(std::array{Step{"cast", {Step::Argument{0}}, DType::kFloat64},
+                                            Step{"cast", {Step::Argument{1}}, DType::kFloat64},
+                                            Step{"cast", {Step::Argument{2}}, DType::kFloat64},
+                                            Step{"subtract", {Step::Earlier{1}, Step::Earlier{0}}},
+                                            Step{"divide", {Step::Earlier{3}, Step::Earlier{2}}},
+                                            Step{"ceil", {Step::Earlier{4}}},
+                                            Step{"cast", {Step::Earlier{5}}, DType::kInt64}}));
+  // What is no number or infinite becomes the least or the greatest integer.
+  RELAYVM_RETURN_IF_ERROR(
+      ctx.RequireAtLeast(Dim(kMaxFloatLength), length, "the range is not finite"));
+  RELAYVM_RETURN_IF_ERROR(
+      ctx.RequireAtLeast(length, Dim(-kMaxFloatLength), "the range is not finite"));
+  return Dim::Max(Dim(0), length);
 }
 
 Result<Dim> IntRangeLength(TypeContext& ctx) {

@@ -38,20 +38,27 @@ TEST_CASE("arange of integers, with numbers known only at run time too") {
   CheckFails("arange", {}, {I64({}, {0}), I64({}, {1}), I64({}, {0})}, "the step is 0", true);
 }
 
-TEST_CASE("arange of floats needs constants") {
-  CheckOp("arange", {{"dtype", "float32"}}, {F32({}, {1}), F32({}, {20.5}), F32({}, {4})},
-          {F32({5}, {1, 5, 9, 13, 17})});
-  CheckOp("arange", {{"dtype", "float32"}}, {F32({}, {2}), F32({}, {0}), F32({}, {-0.5})},
-          {F32({4}, {2, 1.5, 1, 0.5})});
-  Attrs attrs;
-  attrs.Set("dtype", "float32");
-  ArgType scalar{false, {TensorType{{}, DType::kFloat32}}};
-  FakeContext unknown(attrs, {scalar, scalar, scalar});
-  unknown.floats[0] = {0.0};
-  auto failed = OpTable::Get().Find("arange")->infer(unknown);
-  REQUIRE(!failed.ok());
-  CHECK(failed.status().code() == StatusCode::kUnsupported);
-  CHECK(failed.status().message().find("stop is a float32 that is not known") != std::string::npos);
+TEST_CASE("arange of floats, with numbers known only at run time too") {
+  struct Row {
+    double start, stop, step;
+    std::vector<double> out;
+  };
+  const Row rows[] = {{1, 20.5, 4, {1, 5, 9, 13, 17}},
+                      {2, 0, -0.5, {2, 1.5, 1, 0.5}},
+                      {0, 1, 0.25, {0, 0.25, 0.5, 0.75}},
+                      {0.5, 0.5, 1, {}},
+                      {1, 0, 1, {}}};
+  for (const Row& row : rows) {
+    auto n = static_cast<int64_t>(row.out.size());
+    for (DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+      auto scalar = [&](double v) { return Host(dtype, {}, {v}); };
+      CheckOp("arange", {{"dtype", std::string(DTypeName(dtype))}},
+              {scalar(row.start), scalar(row.stop), scalar(row.step)}, {Host(dtype, {n}, row.out)});
+    }
+  }
+  CheckFails("arange", {}, {F32({}, {0}), F32({}, {1}), F32({}, {0})}, "is not finite");
+  CheckFails("arange", {}, {F32({}, {0}), F32({}, {1}), F32({}, {0})}, "is not finite", true);
+  CheckFails("arange", {}, {F32({}, {0}), F32({}, {-1}), F32({}, {0})}, "is not finite", true);
 }
 
 TEST_CASE("the length of a range is an expression") {

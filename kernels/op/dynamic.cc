@@ -139,7 +139,7 @@ Result<std::vector<Dim>> SqueezeShape(TypeContext& ctx) {
       RELAYVM_RETURN_IF_ERROR(NormalizeAxis(axis.value(), static_cast<int>(in.size())).status());
     }
   }
-  std::vector<Dim> out = SqueezeDims(in, axes);
+  std::vector<Dim> out = SqueezeDims(ctx, in, axes);
   RELAYVM_RETURN_IF_ERROR(
       ctx.RequireEqual(ProductOf(out), ProductOf(in), "a squeezed axis is not 1"));
   return out;
@@ -317,7 +317,7 @@ OpDef Resize2d() {
   return def;
 }
 
-// The scales are float scalars; a shape can be computed from them only where they are known.
+// The scales are scalars, mostly floats.
 Result<OpResult> InferUpsampling(TypeContext& ctx, int spatial) {
   RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   const TensorType& data = ctx.tensor(0);
@@ -327,14 +327,7 @@ Result<OpResult> InferUpsampling(TypeContext& ctx, int spatial) {
   std::vector<Dim> size;
   for (size_t k = 0; k < axes.size(); ++k) {
     const Dim& extent = data.shape[static_cast<size_t>(axes[k])];
-    auto scale = ctx.ConstantFloats(k + 1);
-    if (!scale || scale->size() != 1) {
-      return Unsupported(
-          "scale {} is a {} that is not known at compile time, so the shape of the result isn't "
-          "either; use dyn.image.resize2d, which takes sizes",
-          k, DTypeName(ctx.tensor(k + 1).dtype));
-    }
-    RELAYVM_ASSIGN_OR_RETURN(Dim scaled, ScaledExtent(extent, (*scale)[0]));
+    RELAYVM_ASSIGN_OR_RETURN(Dim scaled, ScaledExtentByArg(ctx, extent, k + 1));
     size.push_back(std::move(scaled));
   }
   return InferResize(ctx, size, spatial, ReadUpsamplingMode(ctx.attrs(), spatial), data.dtype);

@@ -82,16 +82,17 @@ TEST_CASE("dyn.image.resize2d and dyn.nn.upsampling") {
   CheckOp("dyn.nn.upsampling3d", {{"coordinate_transformation_mode", "asymmetric"}},
           {F32({1, 1, 1, 1, 2}, {1, 2}), F32({}, {2}), F32({}, {1}), F32({}, {2})},
           {F32({1, 1, 2, 1, 4}, {1, 1, 2, 2, 1, 1, 2, 2})});
-  Attrs attrs;
-  for (auto [name, value] : {std::pair("layout", "NCHW"), std::pair("method", "bilinear")}) {
-    attrs.Set(name, value);
+  // A scale of each type; 5 * 0.7 is 3.5 in float32, which rounds up.
+  for (DType dtype : {DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kInt32}) {
+    CheckOp("dyn.nn.upsampling", {},
+            {F32({1, 1, 1, 2}, {1, 2}), Host(dtype, {}, {1}), Host(dtype, {}, {2})},
+            {F32({1, 1, 1, 4}, {1, 1, 2, 2})});
   }
-  ArgType data{false, {TensorType{{1, 1, 2, 2}, DType::kFloat32}}};
-  ArgType scalar{false, {TensorType{{}, DType::kFloat32}}};
-  FakeContext ctx(attrs, {data, scalar, scalar});
-  auto result = OpTable::Get().Find("dyn.nn.upsampling")->infer(ctx);
-  REQUIRE(!result.ok());
-  CHECK(result.status().code() == StatusCode::kUnsupported);
+  auto third = RunOp("dyn.nn.upsampling", {},
+                     {F32({1, 1, 1, 5}, Iota(5)), F32({}, {1}), F32({}, {0.7})}, true);
+  REQUIRE(third.ok());
+  CHECK((*third)[0].shape == std::vector<int64_t>{1, 1, 1, 4});
+  CheckFails("dyn.nn.upsampling", {}, {x, F32({1}, {2}), F32({}, {2})}, "a scale", true);
 }
 
 }  // namespace

@@ -166,19 +166,29 @@ TEST_CASE("resize: dtypes, regions of interest, errors") {
 }
 
 TEST_CASE("scaled extents round halves up, on symbols too") {
+  FakeContext ctx({}, {});
   Dim n = Dim::Symbol(1, "n");
-  CHECK(*ScaledExtent(5, 1.5) == Dim(8));
-  CHECK(*ScaledExtent(n, 2.0) == n * Dim(2));
+  CHECK(*ScaledExtent(ctx, 5, 1.5) == Dim(8));
+  CHECK(*ScaledExtent(ctx, n, 2.0) == n * Dim(2));
   for (double scale : {0.5, 1.5, 0.1, 1.0 / 3, 2.75}) {
-    auto d = ScaledExtent(n, scale);
+    auto d = ScaledExtent(ctx, n, scale);
     REQUIRE(d.ok());
     for (int64_t v = 0; v < 50; ++v) {
       auto at = d->Evaluate([&](uint32_t) { return std::optional(v); });
       CHECK(*at == static_cast<int64_t>(std::round(static_cast<double>(v) * scale + 1e-9)));
     }
   }
-  CHECK_FALSE(ScaledExtent(n, 0.70710678).ok());
-  CHECK_FALSE(ScaledExtent(n, -1).ok());
+  // No ratio of small integers: floats decide when the program runs.
+  CHECK_FALSE(ScaledExtent(ctx, n, 0.70710678).ok());
+  for (int64_t v : {0, 1, 7, 1000}) {
+    ctx.compute_dim = [&](std::span<const ScalarStep> steps) -> Result<Dim> {
+      return Dim(
+          static_cast<int64_t>(Values(RunSteps(steps, {}, [&](const Dim&) { return v; }))[0]));
+    };
+    CHECK(*ScaledExtent(ctx, n, 0.70710678) ==
+          Dim(static_cast<int64_t>(std::round(static_cast<double>(v) * 0.70710678))));
+  }
+  CHECK_FALSE(ScaledExtent(ctx, n, -1).ok());
 }
 
 TEST_CASE("crop_and_resize") {

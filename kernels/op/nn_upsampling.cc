@@ -34,7 +34,7 @@ OpDef UpsamplingOp(int spatial) {
     for (size_t s = 0; s < axes.size(); ++s) {
       if (!(scales[s] > 0)) return Invalid("a scale is {}, expected more than 0", scales[s]);
       Dim& extent = result.shape[axes[s]];
-      RELAYVM_ASSIGN_OR_RETURN(extent, ScaledExtent(extent, scales[s]));
+      RELAYVM_ASSIGN_OR_RETURN(extent, ScaledExtent(tc, extent, scales[s]));
     }
     return OpResult(std::move(result));
   };

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "bytecode/base/status.h"
@@ -29,6 +30,23 @@ namespace relayvm {
 struct ArgType {
   bool is_tuple = false;
   std::vector<TensorType> tensors;  // one, unless is_tuple
+};
+
+// One operator on scalars in a computation that gives a dimension (TypeContext::ComputeDim):
+// "cast", "multiply", "round" ... of arguments of the call, dims and earlier steps.
+struct ScalarStep {
+  struct Argument {  // argument `index` of the call, of rank 0
+    size_t index;
+  };
+  struct Earlier {  // the result of step `index`
+    size_t index;
+  };
+  // A Dim is an int64 scalar, a number a float64 one.
+  using Operand = std::variant<Argument, Earlier, Dim, double>;
+
+  std::string_view op;
+  std::vector<Operand> operands;
+  std::optional<DType> dtype = std::nullopt;  // the attribute of "cast"
 };
 
 // What a type relation sees and does. Implemented by the type checker; by tests with a simple fake.
@@ -60,6 +78,14 @@ class TypeContext {
   // A new symbol for a dimension that only running the operator can tell (argwhere, unique); see
   // OpDef::num_counts.
   virtual Dim FreshSymbol(std::string_view name) = 0;
+  // A number that scalar operators compute when the call runs; the last step gives an int64. It may
+  // be negative. For sizes that floats decide: dims have no floats.
+  virtual Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) {
+    return {StatusCode::kUnsupported, "a size depends on floats that only running tells"};
+  }
+  // `d`, or a symbol that stands for its value where `d` is long and never negative. For relations
+  // whose arithmetic would grow beyond measure.
+  virtual Dim Name(const Dim& d) { return d; }
   // States that a == b must hold: an error when it cannot, a run-time guard when it is not proved.
   // `what` completes "nn.dense: WHAT: 3 and 4 differ".
   virtual Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) = 0;

@@ -1,3 +1,5 @@
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 
 #include "kernels/op/testing.h"
@@ -35,6 +37,40 @@ TEST_CASE("every definition is whole") {
     CHECK_MESSAGE(completed.ok(), completed.status().ToString());
   }
 }
+
+// After all tests: every operator has been evaluated on data by one of them, or, where a C++ kernel
+// is its meaning, been given that kernel.
+class EveryOperatorIsTested final : public doctest::IReporter {
+ public:
+  explicit EveryOperatorIsTested(const doctest::ContextOptions&) {}
+
+  void test_run_end(const doctest::TestRunStats& stats) override {
+    // A run of some tests says nothing.
+    if (stats.numTestCasesFailed != 0 || stats.numTestCasesPassingFilters != stats.numTestCases) {
+      return;
+    }
+    bool missing = false;
+    for (std::string_view name : OpTable::Get().Names()) {
+      if (EvaluatedOps().contains(name)) continue;
+      missing = true;
+      std::fprintf(stderr, "no test evaluates %s\n", std::string(name).c_str());
+    }
+    if (missing) std::exit(EXIT_FAILURE);
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_case_start(const doctest::TestCaseData&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+REGISTER_LISTENER("every operator is tested", 1, EveryOperatorIsTested);
 
 TEST_CASE("markers give their argument back") {
   te::HostTensor x = F32({2}, {1, 2});

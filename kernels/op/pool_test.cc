@@ -62,6 +62,12 @@ TEST_CASE("adaptive pools divide as PyTorch does") {
           {F32({1, 1, 7}, {1, 1.5, 2.5, 3, 3.5, 4.5, 5})});
   CheckOp("nn.adaptive_max_pool2d", {{"output_size", List({1, 2})}}, {F32({1, 1, 2, 4}, Iota(8))},
           {F32({1, 1, 1, 2}, {5, 7})});
+  CheckOp("nn.adaptive_avg_pool2d", {{"output_size", List({1, 2})}}, {F32({1, 1, 2, 4}, Iota(8))},
+          {F32({1, 1, 1, 2}, {2.5, 4.5})});
+  CheckOp("nn.adaptive_max_pool3d", {{"output_size", List({1, 2, 1})}},
+          {F32({1, 1, 2, 2, 2}, Iota(8))}, {F32({1, 1, 1, 2, 1}, {5, 7})});
+  CheckOp("nn.max_pool3d", {{"pool_size", List({2, 1, 2})}}, {F32({1, 1, 2, 2, 2}, Iota(8))},
+          {F32({1, 1, 1, 2, 1}, {5, 7})});
   CheckOp("nn.adaptive_avg_pool3d", {{"output_size", List({1})}, {"layout", "NDHWC"}},
           {F32({1, 2, 1, 2, 1}, Iota(4))}, {F32({1, 1, 1, 1, 1}, {1.5})});
 }

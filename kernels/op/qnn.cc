@@ -409,6 +409,7 @@ void DefineQnn(OpTable& table) {
   table.Add(RealFunctionOp("qnn.tanh", Apply<te::UnaryOp::kTanh>));
   table.Add(RealFunctionOp("qnn.hardswish", HardSwish));
   DefineQnnProducts(table);
+  DefineQnnSimulated(table);
 }
 
 }  // namespace relayvm

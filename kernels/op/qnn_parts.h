@@ -8,4 +8,6 @@ class OpTable;
 void DefineQnnProducts(
     OpTable& table);  // qnn_products.cc: dense, batch_matmul, convolutions, pooling, softmax
 
+void DefineQnnSimulated(OpTable& table);  // qnn_simulated.cc
+
 }  // namespace relayvm

@@ -34,6 +34,27 @@ TEST_CASE("qnn.dequantize") {
           {F32({1, 2}, {10, 20})}, {.static_args = {1}});
 }
 
+TEST_CASE("simulated quantisation keeps the dtype; a code chooses the integers") {
+  const HostTensor x = F32({5}, {0.25, -0.25, 0.3, 1000, -1000});
+  const auto code = [](double v) { return I32({}, {v}); };
+  const auto quantize = [&](double v, const std::vector<double>& out) {
+    CheckOp("qnn.simulated_quantize", {}, {x, code(v), Scale(0.5), Zero(1)}, {F32({5}, out)});
+  };
+  quantize(0, {0.25, -0.25, 0.3, 1000, -1000});
+  quantize(1, {2, 0, 2, 127, -128});
+  quantize(2, {2, 0, 2, 255, 0});
+  quantize(3, {2, 0, 2, 2001, -1999});
+  CheckOp("qnn.simulated_quantize", {{"axis", 0}},
+          {F32({2, 2}, {1, 2, 3, 4}), code(1), F32({2}, {1, 0.5}), I32({2}, {0, 10})},
+          {F32({2, 2}, {1, 2, 16, 18})}, {.static_args = {2, 3}});
+  CheckOp("qnn.simulated_dequantize", {{"out_dtype", "float32"}},
+          {F32({2}, {0, 255}), code(2), Scale(0.5), Zero(128)}, {F32({2}, {-64, 63.5})});
+  CheckOp("qnn.simulated_dequantize", {}, {F32({2}, {0, 255}), code(0), Scale(0.5), Zero(128)},
+          {F32({2}, {0, 255})});
+  CheckFails("qnn.simulated_quantize", {}, {x, code(1), F32({3}, {1, 1, 1}), Zero(0)}, "scale");
+  CheckFails("qnn.simulated_quantize", {}, {I32({1}, {1}), code(1), Scale(1), Zero(0)}, "float");
+}
+
 // A ratio of scales as TVM rounds it: half up or half away from zero, in 31-bit fixed point.
 TEST_CASE("qnn.requantize: rounding, scale up and down, per channel") {
   const auto attrs = [](const char* rounding) {
@@ -105,6 +126,14 @@ TEST_CASE("qnn functions of one tensor") {
           {U8({2}, {5, 255})});
   CheckOp("qnn.hardswish", {}, {I8({3}, {-4, 1, 4}), Scale(1), Zero(0), Scale(0.5), Zero(0)},
           {I8({3}, {0, 1, 8})});
+  CheckOp("qnn.exp", {}, {I8({2}, {0, 1}), Scale(1), Zero(0), Scale(1), Zero(0)},
+          {I8({2}, {1, 3})});
+  CheckOp("qnn.log", {}, {I8({2}, {1, 8}), Scale(1), Zero(0), Scale(0.1), Zero(0)},
+          {I8({2}, {0, 21})});
+  CheckOp("qnn.erf", {}, {I8({2}, {0, 100}), Scale(1), Zero(0), Scale(0.01), Zero(0)},
+          {I8({2}, {0, 100})});
+  CheckOp("qnn.sigmoid", {}, {I8({2}, {0, 100}), Scale(1), Zero(0), Scale(0.01), Zero(0)},
+          {I8({2}, {50, 100})});
   CheckOp("qnn.tanh", {}, {I8({2}, {0, 100}), Scale(1), Zero(0), Scale(0.01), Zero(0)},
           {I8({2}, {0, 100})});
 }

@@ -1,6 +1,7 @@
 #include "kernels/op/resize.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace relayvm {
@@ -212,7 +213,7 @@ Result<std::vector<int>> SpatialAxes(std::string_view text, int spatial) {
   return axes;
 }
 
-Result<Dim> ScaledExtent(const Dim& extent, double scale) {
+Result<Dim> ScaledExtent(TypeContext& ctx, const Dim& extent, double scale) {
   if (!(scale > 0) || scale > 1e6) return Invalid("a scale of {}", scale);
   if (extent.is_const()) {
     return Dim(static_cast<int64_t>(std::round(static_cast<double>(extent.value()) * scale)));
@@ -225,8 +226,30 @@ Result<Dim> ScaledExtent(const Dim& extent, double scale) {
     Dim scaled = extent * Dim(static_cast<int64_t>(p));
     return q == 1 ? scaled : Dim::FloorDiv(scaled * Dim(2) + Dim(q), Dim(2 * q));
   }
-  return Unsupported("scale {} of dim {}: it is no ratio of small integers", scale,
-                     extent.ToString());
+  using Step = ScalarStep;
+  return ctx.ComputeDim(std::array{
+      Step{"cast", {extent}, DType::kFloat64}, Step{"multiply", {Step::Earlier{0}, scale}},
+      Step{"round", {Step::Earlier{1}}}, Step{"cast", {Step::Earlier{2}}, DType::kInt64}});
+}
+
+Result<Dim> ScaledExtentByArg(TypeContext& ctx, const Dim& extent, size_t arg) {
+  const TensorType& type = ctx.tensor(arg);
+  if (auto known = ctx.ConstantFloats(arg); known && known->size() == 1) {
+    return ScaledExtent(ctx, extent, (*known)[0]);
+  }
+  RELAYVM_RETURN_IF_ERROR(RequireRank(type, 0, "a scale"));
+  RELAYVM_RETURN_IF_ERROR(RequireNumber(type, "a scale"));
+  if (!IsFloat(type.dtype)) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> scale, ctx.Elements(arg));
+    return extent * scale[0];
+  }
+  // Half floats hold few extents.
+  const DType dtype = type.dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  using Step = ScalarStep;
+  return ctx.ComputeDim(std::array{
+      Step{"cast", {extent}, dtype}, Step{"cast", {Step::Argument{arg}}, dtype},
+      Step{"multiply", {Step::Earlier{0}, Step::Earlier{1}}}, Step{"round", {Step::Earlier{2}}},
+      Step{"cast", {Step::Earlier{3}}, DType::kInt64}});
 }
 
 ResizeMode ReadUpsamplingMode(const Attrs& attrs, int spatial) {

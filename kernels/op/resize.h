@@ -38,9 +38,10 @@ te::Tensor ResizeTensor(const te::Tensor& data, const std::vector<int>& axes, co
 // NCHW, NWC, NCHW8c. Fails unless the layout has N, C and `spatial` such axes.
 Result<std::vector<int>> SpatialAxes(std::string_view layout, int spatial);
 
-// nn.upsampling: round(extent * scale), halves away from zero. A symbolic extent needs a scale that
-// is a ratio of small integers.
-Result<Dim> ScaledExtent(const Dim& extent, double scale);
+// nn.upsampling: round(extent * scale), halves away from zero.
+Result<Dim> ScaledExtent(TypeContext& ctx, const Dim& extent, double scale);
+// The same by argument `arg`, a scalar whose value need not be known. Rounds in its dtype.
+Result<Dim> ScaledExtentByArg(TypeContext& ctx, const Dim& extent, size_t arg);
 // What the attributes of nn.upsampling (spatial 2) or nn.upsampling3d, static or dyn, say.
 ResizeMode ReadUpsamplingMode(const Attrs& attrs, int spatial);
 

@@ -294,7 +294,11 @@ Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims) {
 
 // --- Axes known only at run time ---
 
-std::vector<Dim> SqueezeDims(const std::vector<Dim>& in, const std::vector<Dim>& axes) {
+// Long parts get names: with two axes of unknown place the dims would have thousands of nodes. Only
+// what is never negative for sure can be named, so that 1 where y == 0 is max(0, min(1 - y, 1 +
+// y)).
+std::vector<Dim> SqueezeDims(TypeContext& ctx, const std::vector<Dim>& in,
+                             const std::vector<Dim>& axes) {
   const Dim rank(static_cast<int64_t>(in.size()));
   std::vector<Dim> kept;      // 1 for an axis that stays
   std::vector<Dim> position;  // where it then is
@@ -302,19 +306,22 @@ std::vector<Dim> SqueezeDims(const std::vector<Dim>& in, const std::vector<Dim>&
   for (size_t i = 0; i < in.size(); ++i) {
     Dim keep(1);
     for (const Dim& axis : axes) {
-      keep = keep * (Dim(1) - IsZero(FromFront(axis, rank) - Dim(static_cast<int64_t>(i))));
+      Dim distance = FromFront(axis, rank) - Dim(static_cast<int64_t>(i));
+      keep = keep * (IsPositive(distance) + IsNegative(distance));
     }
+    keep = ctx.Name(keep);
     kept.push_back(keep);
     position.push_back(next);
-    next = next + keep;
+    next = ctx.Name(next + keep);
   }
   std::vector<Dim> out;
   for (size_t k = 0; k + axes.size() < in.size(); ++k) {
     Dim d(0);
     for (size_t i = k; i < in.size(); ++i) {
-      d = d + in[i] * kept[i] * IsZero(position[i] - Dim(static_cast<int64_t>(k)));
+      Dim y = position[i] - Dim(static_cast<int64_t>(k));
+      d = d + in[i] * kept[i] * Dim::Max(Dim(0), Dim::Min(Dim(1) - y, Dim(1) + y));
     }
-    out.push_back(std::move(d));
+    out.push_back(ctx.Name(d));
   }
   return out;
 }

@@ -45,7 +45,8 @@ Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims);
 // --- Axes known only at run time; the rank of the result is static, its dims are expressions ---
 
 // The shape without the axes `axes` (each may be a symbol).
-std::vector<Dim> SqueezeDims(const std::vector<Dim>& in, const std::vector<Dim>& axes);
+std::vector<Dim> SqueezeDims(TypeContext& ctx, const std::vector<Dim>& in,
+                             const std::vector<Dim>& axes);
 // The shape with `count` ones inserted before axis `axis`.
 std::vector<Dim> ExpandDims(const std::vector<Dim>& in, const Dim& axis, int count);
 

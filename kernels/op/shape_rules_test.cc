@@ -178,13 +178,15 @@ TEST_CASE("slices: forms stay short, and a huge end is the end") {
 }
 
 TEST_CASE("squeeze and expand at an axis read at run time") {
+  FakeContext ctx({}, {});
   Dim axis = Dim::Symbol(1, "a", false);
   Dim other = Dim::Symbol(2, "b", false);
   using Shape = std::vector<int64_t>;
-  CHECK(EvaluateAll(SqueezeDims({1, 3, 1, 5}, {axis}), {{1, 0}}) == Shape{3, 1, 5});
-  CHECK(EvaluateAll(SqueezeDims({1, 3, 1, 5}, {axis}), {{1, -2}}) == Shape{1, 3, 5});
-  CHECK(EvaluateAll(SqueezeDims({1, 3, 1, 5}, {axis, other}), {{1, 2}, {2, 0}}) == Shape{3, 5});
-  CHECK(SqueezeDims({1, 3, 1}, {Dim(0)}) == std::vector<Dim>{3, 1});
+  CHECK(EvaluateAll(SqueezeDims(ctx, {1, 3, 1, 5}, {axis}), {{1, 0}}) == Shape{3, 1, 5});
+  CHECK(EvaluateAll(SqueezeDims(ctx, {1, 3, 1, 5}, {axis}), {{1, -2}}) == Shape{1, 3, 5});
+  CHECK(EvaluateAll(SqueezeDims(ctx, {1, 3, 1, 5}, {axis, other}), {{1, 2}, {2, 0}}) ==
+        Shape{3, 5});
+  CHECK(SqueezeDims(ctx, {1, 3, 1}, {Dim(0)}) == std::vector<Dim>{3, 1});
   for (int64_t v = -3; v <= 2; ++v) {
     Shape expected = {7, 8};
     expected.insert(expected.begin() + (v < 0 ? v + 3 : v), 2, 1);

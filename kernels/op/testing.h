@@ -80,7 +80,8 @@ class FakeContext final : public TypeContext {
   // What is known of the contents of each argument.
   std::vector<std::optional<std::vector<Dim>>> elements;
   std::vector<std::optional<std::vector<double>>> floats;
-  std::vector<Guard> guards;  // what could not be proved
+  std::vector<Guard> guards;                                            // what could not be proved
+  std::function<Result<Dim>(std::span<const ScalarStep>)> compute_dim;  // null: refuses
 
   const Attrs& attrs() const override { return attrs_; }
   size_t num_args() const override { return args_.size(); }
@@ -102,6 +103,9 @@ class FakeContext final : public TypeContext {
   std::optional<std::vector<double>> ConstantFloats(size_t i) override { return floats[i]; }
   Dim FreshSymbol(std::string_view name) override {
     return Dim::Symbol(next_++, std::string(name));
+  }
+  Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
+    return compute_dim ? compute_dim(steps) : TypeContext::ComputeDim(steps);
   }
 
   Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) override {
@@ -141,6 +145,43 @@ class FakeContext final : public TypeContext {
 
 // --- Running a definition ---
 
+// The result of scalar steps for these arguments. `dim` gives the values of dims.
+inline te::HostTensor RunSteps(std::span<const ScalarStep> steps,
+                               const std::vector<const te::HostTensor*>& args,
+                               const std::function<int64_t(const Dim&)>& dim) {
+  std::vector<te::HostTensor> results;
+  for (const ScalarStep& step : steps) {
+    std::vector<te::HostTensor> operands;
+    for (const ScalarStep::Operand& o : step.operands) {
+      if (auto* argument = std::get_if<ScalarStep::Argument>(&o)) {
+        operands.push_back(*args.at(argument->index));
+      } else if (auto* earlier = std::get_if<ScalarStep::Earlier>(&o)) {
+        operands.push_back(results.at(earlier->index));
+      } else if (auto* d = std::get_if<Dim>(&o)) {
+        operands.push_back(I64({}, {static_cast<double>(dim(*d))}));
+      } else {
+        operands.push_back(Host(DType::kFloat64, {}, {std::get<double>(o)}));
+      }
+    }
+    std::vector<te::Tensor> inputs;
+    std::vector<const te::HostTensor*> data;
+    for (const te::HostTensor& t : operands) {
+      CHECK(t.shape.empty());
+      CHECK(t.dtype == operands[0].dtype);
+      inputs.push_back(te::Placeholder("s", {}, t.dtype, static_cast<int>(inputs.size())));
+      data.push_back(&t);
+    }
+    Attrs attrs;
+    if (step.dtype) attrs.Set("dtype", std::string(DTypeName(*step.dtype)));
+    const TensorType out{{}, step.dtype.value_or(operands[0].dtype)};
+    const OpDef* op = OpTable::Get().Find(step.op);
+    REQUIRE_MESSAGE(op != nullptr, step.op);
+    results.push_back(
+        *te::Evaluate(op->compute({attrs, inputs, std::span(&out, 1)})[0], data, nullptr));
+  }
+  return results.back();
+}
+
 struct Arg {
   bool is_tuple = false;
   std::vector<te::HostTensor> tensors;
@@ -152,6 +193,12 @@ struct Arg {
     return a;
   }
 };
+
+// The operators that the tests of this program have evaluated; op_table_test.cc asks for all.
+inline std::set<std::string, std::less<>>& EvaluatedOps() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
 
 using AttrMap = std::map<std::string, AttrValue>;
 
@@ -210,7 +257,7 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
     std::vector<double> values = Values(t);
     bool known = !symbolic || options.constant_args.contains(i);
     if (IsFloat(t.dtype)) {
-      if (known || t.size() == 1) ctx.floats[i] = values;
+      if (known) ctx.floats[i] = values;
       continue;
     }
     std::vector<Dim>& elements = ctx.elements[i].emplace();
@@ -219,13 +266,17 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
       elements.push_back(known ? Dim(value) : symbol(value, false));
     }
   }
-  RELAYVM_ASSIGN_OR_RETURN(OpResult result, op->infer(ctx));
-
   auto lookup = [&](uint32_t id) -> std::optional<int64_t> {
     auto it = symbols.find(id);
     if (it == symbols.end()) return std::nullopt;
     return it->second;
   };
+  ctx.compute_dim = [&](std::span<const ScalarStep> steps) -> Result<Dim> {
+    te::HostTensor t = RunSteps(steps, data, [&](const Dim& d) { return *d.Evaluate(lookup); });
+    CHECK(t.dtype == DType::kInt64);
+    return symbol(te::ReadElement(t.dtype, t.data.data()).i, false);
+  };
+  RELAYVM_ASSIGN_OR_RETURN(OpResult result, op->infer(ctx));
   for (const Guard& g : ctx.guards) {
     auto a = g.a.Evaluate(lookup);
     auto b = g.b.Evaluate(lookup);
@@ -248,6 +299,7 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
     RELAYVM_ASSIGN_OR_RETURN(te::HostTensor t, te::Evaluate(tensors[k], data, lookup));
     out.push_back(std::move(t));
   }
+  EvaluatedOps().insert(name);
   return out;
 }
 

@@ -1,7 +1,8 @@
 // Detection operators: vision.non_max_suppression vision.all_class_non_max_suppression
-// vision.get_valid_counts vision.roi_align vision.roi_pool vision.proposal vision.multibox_prior
-// vision.multibox_transform_loc vision.yolo_reorg. Results whose true size depends on the data are
-// as large as they can be and padded, as in Relay. Stateless. Tested by vision_test.cc.
+// vision.regular_non_max_suppression vision.get_valid_counts vision.roi_align vision.roi_pool
+// vision.proposal vision.multibox_prior vision.multibox_transform_loc vision.yolo_reorg. Results
+// whose true size depends on the data are as large as they can be and padded, as in Relay.
+// Stateless. Tested by vision_test.cc.
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -123,6 +124,46 @@ OpDef AllClassNmsOp() {
     return {
         c.attrs.String("output_format") == "onnx" ? "all_class_nms" : "all_class_nms_tensorflow",
         {}};
+  };
+  return op;
+}
+
+// boxes (batch, n, 4) as (top, left, bottom, right), scores (batch, n, classes), where the scores
+// of classes that do not count (the background) come first.
+OpDef RegularNmsOp() {
+  OpDef op;
+  op.name = "vision.regular_non_max_suppression";
+  op.num_args = 2;
+  op.attrs = {Required("max_detections_per_class", AttrKind::kInt),
+              Required("max_detections", AttrKind::kInt), Required("num_classes", AttrKind::kInt),
+              Required("iou_threshold", AttrKind::kFloat),
+              Required("score_threshold", AttrKind::kFloat)};
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const TensorType &boxes = tc.tensor(0), &scores = tc.tensor(1);
+    RELAYVM_RETURN_IF_ERROR(RequireRank(boxes, 3, "boxes"));
+    RELAYVM_RETURN_IF_ERROR(RequireRank(scores, 3, "scores"));
+    RELAYVM_RETURN_IF_ERROR(RequireFloat(boxes, "boxes"));
+    RELAYVM_RETURN_IF_ERROR(RequireSameDType(boxes, scores));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(boxes.shape[0], scores.shape[0], "the batch"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(boxes.shape[1], scores.shape[1], "the number of boxes"));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(boxes.shape[2], 4, "the coordinates of a box"));
+    const int64_t most = tc.attrs().Int("max_detections");
+    const int64_t classes = tc.attrs().Int("num_classes");
+    if (most < 0 || classes < 0 || tc.attrs().Int("max_detections_per_class") < 0) {
+      return Invalid(
+          "max_detections, max_detections_per_class and num_classes must not be negative");
+    }
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(scores.shape[2], classes, "classes with scores"));
+    const Dim& batch = boxes.shape[0];
+    return OpResult::Tuple(
+        {TensorType{{batch, most, 4}, boxes.dtype}, TensorType{{batch, most}, DType::kFloat32},
+         TensorType{{batch, most}, scores.dtype}, TensorType{{batch}, DType::kInt32}});
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {"regular_nms",
+            {c.attrs.Int("max_detections_per_class"), c.attrs.Int("num_classes"),
+             Bits(c.attrs.Float("iou_threshold")), Bits(c.attrs.Float("score_threshold"))}};
   };
   return op;
 }
@@ -385,6 +426,7 @@ void DefineVision(OpTable& table) {
   table.Add(GetValidCountsOp());
   table.Add(NonMaxSuppressionOp());
   table.Add(AllClassNmsOp());
+  table.Add(RegularNmsOp());
   table.Add(RoiAlignOp());
   table.Add(RoiPoolOp());
   table.Add(ProposalOp());

@@ -31,6 +31,26 @@ TEST_CASE("box selection") {
                {});
 }
 
+TEST_CASE("boxes of each class") {
+  const Dim n = Symbol(1), classes = Symbol(2);
+  const AttrMap attrs = {{"max_detections_per_class", 7},
+                         {"max_detections", 5},
+                         {"num_classes", 2},
+                         {"iou_threshold", 0.5},
+                         {"score_threshold", 0.25}};
+  CheckBuiltin("vision.regular_non_max_suppression", attrs, {Float({3, n, 4}), Float({3, n, 3})},
+               {Float({3, 5, 4}), Float({3, 5}), Float({3, 5}), Int32({3})}, "regular_nms",
+               {7, 2, Bits(0.5), Bits(0.25)});
+  const auto plan = PlanBuiltin("vision.regular_non_max_suppression", attrs,
+                                {Float({3, n, 4}), Float({3, n, classes})});
+  REQUIRE(plan.ok());
+  CHECK(plan->guards.size() == 1);
+  CheckBuiltinFails("vision.regular_non_max_suppression", attrs,
+                    {Float({3, n, 4}), Float({3, n, 1})}, "classes");
+  CheckBuiltinFails("vision.regular_non_max_suppression", attrs,
+                    {Float({3, n, 5}), Float({3, n, 3})}, "coordinates");
+}
+
 TEST_CASE("regions of interest") {
   const Dim r = Symbol(1);
   CheckBuiltin("vision.roi_align",

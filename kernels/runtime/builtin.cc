@@ -31,6 +31,7 @@ constexpr Builtin kBuiltins[] = {
     Make<RandomMultinomial, 4>("random_multinomial", 0, 0),
     Make<RandomNormal, 5>("random_normal", 0, 0),
     Make<RandomUniform, 5>("random_uniform", 0, 0),
+    Make<RegularNms, 6>("regular_nms", 0, 4),
     Make<RoiAlign, 3>("roi_align", 0, 4),
     Make<RoiPool, 3>("roi_pool", 0, 2),
     Make<ScatterElements, 4>("scatter_elements", 0, 2),

@@ -50,6 +50,9 @@ int32_t NonMaxSuppression(const CallArgs& args);
 int32_t AllClassNms(const CallArgs& args);
 // the same -> (class, box) rows, scores, numbers by batch
 int32_t AllClassNmsTensorflow(const CallArgs& args);
+// boxes, scores -> boxes, classes, scores, their numbers; most per class, classes, and the bits of
+// the IoU and the score threshold
+int32_t RegularNms(const CallArgs& args);
 
 // vision_roi.cc; a real parameter is passed as the bits of a double
 int32_t RoiAlign(const CallArgs& args);  // data, rois -> out; scale, sample_ratio, NHWC, max

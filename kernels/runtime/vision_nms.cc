@@ -1,6 +1,8 @@
-// Kernels that select boxes: get_valid_counts, non_max_suppression, all_class_non_max_suppression.
+// Kernels that select boxes: get_valid_counts, non_max_suppression, all_class_non_max_suppression,
+// regular_non_max_suppression.
 // Tested by vision_test.cc.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -271,6 +273,80 @@ int32_t AllClassNmsTensorflow(const CallArgs& args) {
   });
   for (size_t b = 0; b < found.size(); ++b) StoreIndex(counts, static_cast<int64_t>(b), found[b]);
   return error;
+}
+
+namespace {
+
+// Intersection over union of (top, left, bottom, right) boxes; 0 where one has no area.
+template <typename R, typename T>
+R CornerOverlap(const T* a, const T* b) {
+  const auto at = [](const T* box, int k) { return static_cast<R>(ToArithmetic(box[k])); };
+  const auto area = [&](const T* box) {
+    return (at(box, 2) - at(box, 0)) * (at(box, 3) - at(box, 1));
+  };
+  if (!(area(a) > 0) || !(area(b) > 0)) return 0;
+  const R height = std::min(at(a, 2), at(b, 2)) - std::max(at(a, 0), at(b, 0));
+  const R width = std::min(at(a, 3), at(b, 3)) - std::max(at(a, 1), at(b, 1));
+  const R both = std::max<R>(height, 0) * std::max<R>(width, 0);
+  return both / (area(a) + area(b) - both);
+}
+
+struct ClassDetection {
+  int64_t box, category;
+  double score;
+};
+
+bool BetterScore(const ClassDetection& a, const ClassDetection& b) { return a.score > b.score; }
+
+}  // namespace
+
+// Each class on its own, as TensorFlow Lite's detection does it: candidates in order of score,
+// equal ones in order of box; over all classes the best, equal ones in order of class.
+int32_t RegularNms(const CallArgs& args) {
+  const TensorView &boxes = args[0], &scores = args[1];
+  const TensorView &out_boxes = args[2], &out_classes = args[3], &out_scores = args[4];
+  const int64_t batch = boxes.dims[0], n = boxes.dims[1], width = scores.dims[2];
+  const int64_t most = out_boxes.dims[1], per_class = args.param(0), classes = args.param(1);
+  if (classes > width) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const int64_t background = width - classes;
+  for (int i = 2; i <= 5; ++i) Clear(args[i]);
+  return DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
+    const auto overlap_limit = static_cast<Real<T>>(std::bit_cast<double>(args.param(2)));
+    const auto least = static_cast<Real<T>>(std::bit_cast<double>(args.param(3)));
+    for (int64_t b = 0; b < batch; ++b) {
+      const T* box = boxes.as<const T>() + b * n * 4;
+      const T* score = scores.as<const T>() + b * n * width;
+      std::vector<ClassDetection> best;
+      for (int64_t c = 0; c < classes; ++c) {
+        std::vector<ClassDetection> candidates;
+        for (int64_t i = 0; i < n; ++i) {
+          const auto s = static_cast<Real<T>>(ToArithmetic(score[i * width + background + c]));
+          if (s >= least) candidates.push_back({i, c, static_cast<double>(s)});
+        }
+        std::stable_sort(candidates.begin(), candidates.end(), BetterScore);
+        const size_t before = best.size();
+        for (const ClassDetection& d : candidates) {
+          if (static_cast<int64_t>(best.size() - before) >= per_class) break;
+          const bool suppressed = std::any_of(
+              best.begin() + static_cast<int64_t>(before), best.end(),
+              [&](const ClassDetection& kept) {
+                return CornerOverlap<Real<T>>(box + kept.box * 4, box + d.box * 4) > overlap_limit;
+              });
+          if (!suppressed) best.push_back(d);
+        }
+        std::stable_sort(best.begin(), best.end(), BetterScore);
+        if (static_cast<int64_t>(best.size()) > most) best.resize(static_cast<size_t>(most));
+      }
+      for (size_t k = 0; k < best.size(); ++k) {
+        const int64_t at = b * most + static_cast<int64_t>(k);
+        std::memcpy(out_boxes.as<T>() + at * 4, box + best[k].box * 4, 4 * sizeof(T));
+        StoreIndex(out_classes, at, best[k].category);
+        out_scores.as<T>()[at] = score[best[k].box * width + background + best[k].category];
+      }
+      StoreIndex(args[5], b, static_cast<int64_t>(best.size()));
+    }
+    return RELAYVM_KERNEL_OK;
+  });
 }
 
 }  // namespace relayvm

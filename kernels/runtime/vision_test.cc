@@ -97,6 +97,34 @@ TEST_CASE("all_class_nms in both forms") {
 
 int64_t Bits(double x) { return std::bit_cast<int64_t>(x); }
 
+TEST_CASE("regular_nms selects in each class, then the best of all") {
+  // Boxes 0 and 1 overlap by 9/11, box 2 stands apart, box 3 has no area. Column 0 is background.
+  const Array boxes =
+      Make<float>({1, 4, 4}, {0, 0, 1, 1, 0.1f, 0, 1.1f, 1, 2, 2, 3, 3, 5, 5, 5, 6});
+  const Array scores =
+      Make<float>({1, 4, 3}, {1, 0.9f, 0.3f, 1, 0.8f, 0.7f, 1, 0.5f, 0.1f, 1, 0.4f, 0.7f});
+  const auto call = [&](int64_t most, int64_t per_class, double overlap, double least) {
+    return Call("regular_nms", {boxes, scores},
+                {Empty<float>({1, most, 4}), Empty<float>({1, most}), Empty<float>({1, most}),
+                 Empty<int32_t>({1})},
+                {per_class, 2, Bits(overlap), Bits(least)});
+  };
+  CallResult r = call(5, 10, 0.5, 0.35);
+  CHECK(r.error == 0);
+  CHECK(r.outputs[3].as<int32_t>() == Ints{5});
+  CHECK(r.outputs[1].as<float>() == Floats{0, 1, 1, 0, 0});
+  CHECK(r.outputs[2].as<float>() == Floats{0.9f, 0.7f, 0.7f, 0.5f, 0.4f});
+  CHECK(r.outputs[0].as<float>() ==
+        Floats{0, 0, 1, 1, 0.1f, 0, 1.1f, 1, 5, 5, 5, 6, 2, 2, 3, 3, 5, 5, 5, 6});
+  r = call(4, 1, 0.5, 0.35);  // one of each class, the rest is 0
+  CHECK(r.outputs[3].as<int32_t>() == Ints{2});
+  CHECK(r.outputs[2].as<float>() == Floats{0.9f, 0.7f, 0, 0});
+  r = call(2, 10, 0.9, 0.35);  // a limit above the overlap suppresses nothing
+  CHECK(r.outputs[2].as<float>() == Floats{0.9f, 0.8f});
+  r = call(0, 10, 0.5, 0.35);
+  CHECK(r.outputs[3].as<int32_t>() == Ints{0});
+}
+
 TEST_CASE("roi_align averages samples between pixels") {
   // A ramp: the value at (y, x) is 10 y + x, so a bin's average is its centre's value.
   Floats ramp;

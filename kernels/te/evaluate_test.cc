@@ -101,6 +101,41 @@ TEST_CASE("reductions: identities, NaN, ties") {
   }
 }
 
+// The sum of x[k] * y[k].
+Tensor Product(DType t) {
+  Tensor x = Placeholder("x", {kN}, t, 0);
+  Tensor y = Placeholder("y", {kN}, t, 1);
+  return Compute("product", {}, [&](const std::vector<Expr>&) {
+    Axis k = MakeAxis("k", kN);
+    return Reduce(ReduceKind::kSum, Load(x, {AxisValue(k)}) * Load(y, {AxisValue(k)}), {k}, t);
+  });
+}
+
+TEST_CASE("sums of products round each step in float16, once in bfloat16") {
+  struct Case {
+    DType dtype;
+    std::vector<double> x, y;
+    double want;
+  };
+  constexpr double kHalf = 1 + 0x1p-10, kBrain = 1 + 0x1p-7;  // the next after 1
+  const Case cases[] = {
+      {DType::kFloat16, {2048, 1, 1}, {1, 1, 1}, 2048},
+      {DType::kFloat16, {1, 1, 2048}, {1, 1, 1}, 2050},
+      {DType::kFloat16, {kHalf, -1}, {kHalf, 1 + 0x1p-9}, 0},
+      {DType::kFloat16, {256, -1}, {256, 1}, kInfinity},
+      {DType::kBFloat16, {256, 1, 1}, {1, 1, 1}, 258},
+      {DType::kBFloat16, {kBrain, -1}, {kBrain, 1 + 0x1p-6}, 0x1p-14},
+      {DType::kFloat32, {2048, 1, 1}, {1, 1, 1}, 2050},
+  };
+  for (const Case& c : cases) {
+    int64_t n = static_cast<int64_t>(c.x.size());
+    auto result =
+        Run(Product(c.dtype), {Make(c.dtype, {n}, c.x), Make(c.dtype, {n}, c.y)}, Symbols(n));
+    REQUIRE(result.ok());
+    CHECK(Values(*result) == std::vector<double>{c.want});
+  }
+}
+
 TEST_CASE("a select guards the loads of its sides") {
   Tensor x = Placeholder("x", {kN}, DType::kFloat32, 0);
   Tensor padded = Compute("padded", {kN + Dim(2)}, [&](const std::vector<Expr>& i) {

@@ -241,6 +241,12 @@ Expr Select(Expr condition, Expr if_true, Expr if_false) {
 }
 
 Expr Reduce(ReduceKind kind, Expr body, std::vector<Axis> axes, DType dtype, bool select_last) {
+  if (dtype == DType::kBFloat16 && (kind == ReduceKind::kSum || kind == ReduceKind::kProd)) {
+    auto widen = [](const Expr& e) { return Cast(e, DType::kFloat32); };
+    const bool is_product = body->kind == ExprKind::kBinary && body->binary == BinaryOp::kMultiply;
+    Expr wide = is_product ? widen(body->operands[0]) * widen(body->operands[1]) : widen(body);
+    return Cast(Reduce(kind, std::move(wide), std::move(axes), DType::kFloat32), dtype);
+  }
   auto node = NewNode(ExprKind::kReduce, dtype);
   node->reduce = kind;
   node->operands = {std::move(body)};

@@ -176,6 +176,8 @@ Expr Binary(BinaryOp op, Expr a, Expr b);  // simplifies x+0, x*1, constants
 Expr Cast(Expr x, DType dtype);            // the identity when x has it already
 Expr Reinterpret(Expr x, DType dtype);
 Expr Select(Expr condition, Expr if_true, Expr if_false);
+// A sum or product of bfloat16 is made in float32, as are the products that it sums, and rounded
+// once; of float16 it is rounded at each step, in the order of the axes.
 Expr Reduce(ReduceKind kind, Expr body, std::vector<Axis> axes, DType dtype,
             bool select_last = false);
 

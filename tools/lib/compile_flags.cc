@@ -11,7 +11,8 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_option("--params", options.params_file,
                  "weights to bind to parameters by name: a TVM parameter file or an .npz");
   app.add_option("--shape", shapes,
-                 "NAME=1x?x300: the shape of a parameter (? keeps what is declared)");
+                 "NAME=1x?x300: the shape of a parameter (? keeps what is declared; ?<=512 "
+                 "plans memory for at most that many)");
   app.add_option("--target", options.kernels.cpu,
                  "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4")
       ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
@@ -20,6 +21,7 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
                  "a pass's name, or all: print the program after it, on standard error");
   app.add_flag("--time-passes", time_passes, "print the time of each pass, on standard error");
+  app.add_flag("--verify-ir", options.pipeline.verify, "check the program after each pass");
   for (int level = 0; level <= 3; ++level) {
     app.add_flag_callback(
         fmt::format("--O{}", level), [this, level] { options.pipeline.opt_level = level; },

@@ -23,7 +23,7 @@ class ReferenceExecutor : public Executor {
                         TypeTable& types) override {
     std::vector<reference::Value> args;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      args.push_back(FromValue(inputs[i], types, types.Intern(function.params[i])));
+      args.push_back(FromValue(inputs[i], types, types.InternOf(function, function.params[i])));
     }
     auto start = std::chrono::steady_clock::now();
     RELAYVM_ASSIGN_OR_RETURN(reference::Value result,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npz.h"
@@ -27,7 +28,7 @@ Result<std::string> ReadStandardInput() {
 class Reader {
  public:
   Reader(TypeTable& types, const ExportInfo& function) : types_(types), function_(function) {
-    for (const ValueType& t : function.params) ids_.push_back(types.Intern(t));
+    for (const ValueType& t : function.params) ids_.push_back(types.InternOf(function, t));
     values_.resize(ids_.size());
   }
 
@@ -63,8 +64,16 @@ class Reader {
     if (!index) return Usage(fmt::format("--input {}: all parameters have a value", arg));
     if (values_[*index])
       return Usage(fmt::format("--input {}: {} has a value already", arg, Name(*index)));
+    if (text == "-" && std::exchange(reads_standard_input_, true))
+      return Usage(fmt::format("--input {}: standard input is read already", arg));
     Result<Value> value = ReadOne(std::string(text), *index);
-    if (!value.ok()) return value.status().WithContext("--input " + Name(*index));
+    if (!value.ok()) {
+      // Whatever is wrong with a value, such as its size: the use was right.
+      Status bad = value.status().code() == StatusCode::kInvalidArgument
+                       ? Status(StatusCode::kInvalidInput, value.status().message())
+                       : value.status();
+      return bad.WithContext("--input " + Name(*index));
+    }
     values_[*index] = std::move(value).value();
     return OkStatus();
   }
@@ -91,7 +100,9 @@ class Reader {
     bool whole_file = text.starts_with('@') && text.find_first_of(",()\"") == std::string::npos;
     if (whole_file || text.ends_with(".npy")) {
       std::string path = text.substr(text.starts_with('@') ? 1 : 0);
-      if (types_.kind(type) == ValueType::Kind::kTensor && path.ends_with(".npy")) {
+      ValueType::Kind kind = types_.kind(type);
+      bool tensor = kind == ValueType::Kind::kTensor || kind == ValueType::Kind::kTypeVar;
+      if (tensor && path.ends_with(".npy")) {
         RELAYVM_ASSIGN_OR_RETURN(Value read, LoadNpy(path));
         Result<Value> value = FitTensor(read, types_, type);
         return value.ok() ? value : value.status().WithContext(path);
@@ -160,6 +171,7 @@ class Reader {
   const ExportInfo& function_;
   std::vector<TypeTable::Id> ids_;
   std::vector<Value> values_;
+  bool reads_standard_input_ = false;
 };
 
 }  // namespace

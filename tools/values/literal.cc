@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
+#include "bytecode/verifier.h"
 #include "kernels/te/scalar.h"
 #include "tools/values/numbers.h"
 #include "tools/values/tensor_file.h"
@@ -16,7 +18,8 @@ namespace relayvm::tools {
 namespace {
 
 using Kind = ValueType::Kind;
-constexpr size_t kMaxRank = 255;
+constexpr size_t kMaxRank = kMaxTensorRank;
+constexpr size_t kMaxFields = 65535;  // Value::Adt
 
 bool IsWordChar(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -48,6 +51,15 @@ Status CheckShape(const Value& tensor, const TypeTable& types, TypeTable::Id typ
   if (fits) return OkStatus();
   return {StatusCode::kInvalidInput,
           fmt::format("expected {}, which {} is not", types.ToString(type), TensorTypeOf(tensor))};
+}
+
+// Of a type parameter that a tensor binds: other tensors of it may be of other sizes.
+TypeTable::Id TypeOfAnySize(TypeTable& types, const Value& tensor) {
+  ValueType type;
+  type.dtype = tensor.dtype();
+  type.dims.assign(tensor.dims().size(), -1);
+  type.dim_names.resize(type.dims.size());
+  return types.Intern(type);
 }
 
 // splitmix64 (Steele, Lea and Flood, 2014).
@@ -84,6 +96,10 @@ class Parser {
         frame.values.push_back(std::move(done));
         done = Value();
       }
+      if (frame.fields == nullptr) {
+        RELAYVM_RETURN_IF_ERROR(ContinueOpenTuple(&done));
+        continue;
+      }
       if (frame.values.size() < frame.fields->size()) {
         if (!frame.values.empty() && !Take(',')) return Wrong(MissingFields(frame));
         TypeTable::Id field = (*frame.fields)[frame.values.size()];
@@ -94,7 +110,7 @@ class Parser {
       if (!Take(')'))
         return Wrong(fmt::format("expected ) after {} of {}", CountFields(frame), Describe(frame)));
       done = Value::Adt(frame.tag, std::move(frame.values));
-      stack_.pop_back();
+      Pop();
     }
     if (Peek() != '\0') return Wrong("expected the end of the value");
     return done;
@@ -105,9 +121,16 @@ class Parser {
   struct Frame {
     TypeTable::Id type;
     uint32_t tag;
-    const std::vector<TypeTable::Id>* fields;
+    const std::vector<TypeTable::Id>* fields;  // null: a tuple of an open type, as long as it comes
     std::vector<Value> values;
+    std::vector<TypeTable::Id> open_fields;  // where `fields` is null: of `values`
+    bool opens_type = false;                 // its type came from the value
   };
+
+  void Pop() {
+    open_depth_ -= stack_.back().opens_type ? 1 : 0;
+    stack_.pop_back();
+  }
 
   // Reads a whole value into `done`, or the beginning of one with fields onto the stack (`done`
   // stays empty).
@@ -120,7 +143,7 @@ class Parser {
       case Kind::kTuple:
         if (Peek() == '0') Word();  // by its tag
         if (!Take('(')) return Wrong(fmt::format("expected a tuple {}", types_.ToString(type)));
-        stack_.push_back({type, 0, &types_.args(type), {}});
+        stack_.push_back({type, 0, &types_.args(type), {}, {}});
         return OkStatus();
       case Kind::kAdt:
         return OpenConstructor(type, done);
@@ -129,9 +152,68 @@ class Parser {
       case Kind::kRef:
         return Cannot("a reference");
       case Kind::kTypeVar:
-        return Cannot("a value of a type that the function leaves open");
+        return OpenAny(type, done);
     }
     return OkStatus();
+  }
+
+  // A value that itself says what `type`, a variable, is.
+  Status OpenAny(TypeTable::Id type, Value* done) {
+    char c = Peek();
+    size_t start = at_;
+    std::string_view word = c == '@' ? "" : Word();
+    bool bracket = Peek() == '(';
+    if (bracket && (word.empty() ? c == '(' : word == "0")) {
+      Take('(');
+      stack_.push_back({type, 0, nullptr, {}, {}});
+      return OpenedType();
+    }
+    at_ = start;
+    if (auto found = Constructors().find(word); found != Constructors().end()) {
+      if (!found->second) return Wrong("expected a constructor that only one type has");
+      types_.Bind(type, types_.NewAdt(*found->second));
+      Status opened = OpenConstructor(type, done);
+      return opened.ok() && !*done ? OpenedType() : opened;
+    }
+    if (bracket) return Wrong("expected a constructor of the program, by its name");
+    RELAYVM_ASSIGN_OR_RETURN(*done, Tensor(type));
+    return OkStatus();
+  }
+
+  // Of the frame on top of the stack. What is made of types elsewhere recurses with their depth.
+  Status OpenedType() {
+    stack_.back().opens_type = true;
+    if (++open_depth_ < kMaxTypeDepth) return OkStatus();
+    return Wrong(fmt::format("the value's type nests deeper than {}", kMaxTypeDepth));
+  }
+
+  // The next field of the tuple on top of the stack, or its end.
+  Status ContinueOpenTuple(Value* done) {
+    Frame& frame = stack_.back();
+    bool more = frame.values.empty() || Take(',');
+    if (more && Peek() != ')') {
+      if (frame.values.size() == kMaxFields) return Wrong("expected ): the tuple is too long");
+      TypeTable::Id field = types_.NewVariable();
+      frame.open_fields.push_back(field);
+      return Open(field, done);
+    }
+    if (!Take(')')) return Wrong("expected , or ) in a tuple");
+    types_.Bind(frame.type, types_.NewTuple(frame.open_fields));
+    *done = Value::Tuple(std::move(frame.values));
+    Pop();
+    return OkStatus();
+  }
+
+  // By name, the ADT that has it; nothing where several do.
+  const std::unordered_map<std::string_view, std::optional<uint32_t>>& Constructors() {
+    const std::vector<AdtInfo>& adts = types_.program().adts;
+    for (; num_adts_known_ < adts.size(); ++num_adts_known_) {
+      for (const ConstructorInfo& c : adts[num_adts_known_].constructors) {
+        auto [at, inserted] = constructors_.emplace(c.name, num_adts_known_);
+        if (!inserted) at->second = std::nullopt;
+      }
+    }
+    return constructors_;
   }
 
   Status OpenConstructor(TypeTable::Id type, Value* done) {
@@ -162,14 +244,14 @@ class Parser {
       *done = Value::Adt(tag, {});
       return OkStatus();
     }
-    stack_.push_back({type, tag, &fields, {}});
+    stack_.push_back({type, tag, &fields, {}, {}});
     return OkStatus();
   }
 
   // --- Tensors ---
 
   Result<Value> Tensor(TypeTable::Id type) {
-    DType dtype = types_.dtype(type);
+    const bool open = types_.kind(type) == Kind::kTypeVar;
     char c = Peek();
     size_t start = at_;
     Result<Value> value = Value();
@@ -183,27 +265,32 @@ class Parser {
       return Wrong(value.status().message());
     }
     if (c == '[') {
-      value = List(dtype);
+      value = List(open ? GuessDType(text_.substr(at_, EndOfList() - at_)) : types_.dtype(type));
     } else if (text_.substr(at_).starts_with("Tensor[")) {
       value = Printed();
     } else {
       std::string_view word = Word();
-      if (word.empty()) return Wrong(fmt::format("expected {}", types_.ToString(type)));
+      if (word.empty()) return Wrong("expected " + Expected(type));
       if (Peek() == '=') {
         at_ = start;
         value = Fill();
       } else {
+        DType dtype = open ? GuessDType(word) : types_.dtype(type);
         RELAYVM_ASSIGN_OR_RETURN(Value scalar, Value::NewTensor(dtype, {}));
         if (Status s = ParseElement(word, dtype, scalar.mutable_data()); !s.ok()) {
           at_ = start;
           bool number = word.find_first_of("0123456789") != std::string_view::npos;
-          return Wrong(number ? s.message() : fmt::format("expected {}", types_.ToString(type)));
+          return Wrong(number ? s.message() : "expected " + Expected(type));
         }
         value = std::move(scalar);
       }
     }
     if (!value.ok()) return value;
-    if (value->dtype() == dtype && CheckShape(*value, types_, type).ok()) return value;
+    if (open) {
+      types_.Bind(type, TypeOfAnySize(types_, *value));
+      return value;
+    }
+    if (value->dtype() == types_.dtype(type) && CheckShape(*value, types_, type).ok()) return value;
     at_ = start;
     return Wrong(
         fmt::format("expected {}, which {} is not", types_.ToString(type), TensorTypeOf(*value)));
@@ -223,6 +310,20 @@ class Parser {
     std::string path(text_.substr(at_, end - at_));
     at_ = end;
     return path;
+  }
+
+  // Past the ] of the list that begins here, or the end of the text.
+  size_t EndOfList() const {
+    size_t depth = 0;
+    for (size_t at = text_.find_first_of("[]", at_); at != std::string_view::npos;
+         at = text_.find_first_of("[]", at + 1)) {
+      if (text_[at] == '[') {
+        ++depth;
+      } else if (--depth == 0) {
+        return at + 1;
+      }
+    }
+    return text_.size();
   }
 
   // [[1, 2], [3, 4]]: a run of elements, and the length of the lists at each depth.
@@ -360,6 +461,10 @@ class Parser {
     return text_.substr(start, at_ - start);
   }
 
+  std::string Expected(TypeTable::Id type) const {
+    if (types_.kind(type) != Kind::kTypeVar) return types_.ToString(type);
+    return "a tensor, a tuple or a constructor of the program";
+  }
   std::string Describe(const Frame& frame) const {
     if (types_.kind(frame.type) == Kind::kTuple) return "the tuple " + types_.ToString(frame.type);
     return types_.adt(frame.type).constructors[frame.tag].name;
@@ -393,11 +498,18 @@ class Parser {
   uint64_t random_;
   size_t at_ = 0;
   std::vector<Frame> stack_;
+  std::unordered_map<std::string_view, std::optional<uint32_t>> constructors_;
+  uint32_t num_adts_known_ = 0;
+  int open_depth_ = 0;  // frames with opens_type
 };
 
 }  // namespace
 
-Result<Value> FitTensor(const Value& tensor, const TypeTable& types, TypeTable::Id type) {
+Result<Value> FitTensor(const Value& tensor, TypeTable& types, TypeTable::Id type) {
+  if (types.kind(type) == Kind::kTypeVar) {
+    types.Bind(type, TypeOfAnySize(types, tensor));
+    return tensor;
+  }
   RELAYVM_RETURN_IF_ERROR(CheckShape(tensor, types, type));
   return ConvertTensor(tensor, types.dtype(type));
 }

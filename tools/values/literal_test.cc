@@ -67,6 +67,119 @@ TEST_CASE("literals of every form") {
   }
 }
 
+// As ReadBack, for a function whose parameters are of `types`; each text is one parameter's. Gives
+// the values, then what the function's type parameters are.
+std::string ReadOpen(const std::vector<ValueType>& parameters,
+                     const std::vector<std::string>& texts) {
+  Program program = ProgramWithTypes();
+  program.adts.push_back({"Other", 0, {{"Nil", {}}, {"One", {TensorOf(DType::kInt64, {})}}}});
+  ExportInfo function;
+  function.num_type_params = 2;
+  TypeTable types(program);
+  std::string out;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    TypeTable::Id id = types.InternOf(function, parameters[i]);
+    Result<Value> value = ParseLiteral(texts[i], types, id);
+    if (!value.ok()) return "error " + value.status().message();
+    out += PrintRelay(*Flatten(*value, types, id)) + "; ";
+  }
+  for (uint32_t i = 0; i < 2; ++i) {
+    TypeTable::Id id = types.InternOf(function, TypeParameter(i));
+    out += (i > 0 ? ", " : "") + types.ToString(id);
+  }
+  return out;
+}
+
+TEST_CASE("open types are what the value says") {
+  ValueType a = TypeParameter(0), b = TypeParameter(1);
+  struct Case {
+    std::vector<ValueType> types;
+    std::vector<std::string> texts;
+    const char* result;
+  };
+  const Case cases[] = {
+      {{a}, {"3"}, "3; int32, B"},
+      {{a}, {"-2.5"}, "-2.5f; float32, B"},
+      {{a}, {"1e3"}, "1000f; float32, B"},
+      {{a}, {"inf"}, "inff; float32, B"},
+      {{a}, {"true"}, "True; bool, B"},
+      {{a}, {"3i64"}, "3i64; int64, B"},
+      {{a}, {"[[1, 2]]"}, "Tensor[(1, 2), int32] [[1, 2]]; Tensor[(?, ?), int32], B"},
+      {{a}, {"[1, 2.5]"}, "Tensor[(2), float32] [1., 2.5]; Tensor[(?), float32], B"},
+      {{a}, {"[1u8, 2]"}, "Tensor[(2), uint8] [1, 2]; Tensor[(?), uint8], B"},
+      {{a}, {"[true, false]"}, "Tensor[(2), bool] [True, False]; Tensor[(?), bool], B"},
+      {{a}, {"2xf16=1"}, "Tensor[(2), float16] [1., 1.]; Tensor[(?), float16], B"},
+      {{a}, {"()"}, "(); (), B"},
+      {{a},
+       {"(1, (2.5,), Leaf([1, 2]))"},
+       "(1, (2.5f,), Leaf(Tensor[(2), float32] [1., 2.])); (int32, (float32,), Tree), B"},
+      {{a}, {"0(1, 2)"}, "(1, 2); (int32, int32), B"},
+      {{a}, {"Cons(1, Cons(2, Nil))"}, "Cons(1, Cons(2, Nil)); List[int32], B"},
+      {{a},
+       {"Cons(Cons(true, Nil), Cons(Nil, Nil))"},
+       "Cons(Cons(True, Nil), Cons(Nil, Nil)); List[List[bool]], B"},
+      {{a}, {"One(3)"}, "One(3i64); Other, B"},
+      // The first use decides for those that follow, but for sizes.
+      {{a, a},
+       {"[1.5]", "[1, 2]"},
+       "Tensor[(1), float32] [1.5]; Tensor[(2), float32] [1., 2.]; Tensor[(?), float32], B"},
+      {{ListOf(a)}, {"Cons(2.5, Cons(1, Nil))"}, "Cons(2.5f, Cons(1f, Nil)); float32, B"},
+      {{ListOf(b), a}, {"Nil", "Cons(1, Nil)"}, "Nil; Cons(1, Nil); List[int32], B"},
+      {{TupleOf({a, b})},
+       {"(1, Leaf(2xf32=0))"},
+       "(1, Leaf(Tensor[(2), float32] [0., 0.])); int32, Tree"},
+      {{a, a},
+       {"1", "2.5"},
+       "error at character 1: 2.5 is not an integer, and int32 is wanted, found '2.5'"},
+      {{a, a},
+       {"1", "[1]"},
+       "error at character 1: expected int32, which Tensor[(1), int32] is not, found '[1]'"},
+      {{a},
+       {"Nil"},
+       "error at character 1: expected a constructor that only one type has, found 'Nil'"},
+      {{a},
+       {"Box(1)"},
+       "error at character 1: expected a constructor of the program, by its name, found 'Box(1)'"},
+      {{a},
+       {"1(2)"},
+       "error at character 1: expected a constructor of the program, by its name, found '1(2)'"},
+      {{a},
+       {"what"},
+       "error at character 1: expected a tensor, a tuple or a constructor of the program, found "
+       "'what'"},
+      {{a},
+       {""},
+       "error at character 1: expected a tensor, a tuple or a constructor of the program, found "
+       "the "
+       "end"},
+      {{a}, {"(1"}, "error at character 3: expected , or ) in a tuple, found the end"},
+      {{a}, {"(1 2)"}, "error at character 4: expected , or ) in a tuple, found '2)'"},
+      {{a}, {"[1, 2"}, "error at character 6: expected , or ], found the end"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.texts[0]);
+    CHECK(ReadOpen(c.types, c.texts) == c.result);
+  }
+}
+
+TEST_CASE("an open list of 100,000 elements is read without recursion; types have a limit") {
+  Program program = ProgramWithTypes();
+  TypeTable types(program);
+  auto repeat = [](int count, const std::string& text) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += text;
+    return out;
+  };
+  TypeTable::Id open = types.NewVariable();
+  constexpr int kLength = 100'000;
+  CHECK(ParseLiteral(repeat(kLength, "Cons(1, ") + "Nil" + repeat(kLength, ")"), types, open).ok());
+  CHECK(types.ToString(open) == "List[int32]");
+  for (const char* outer : {"(", "Cons("}) {
+    auto deep = ParseLiteral(repeat(kLength, outer) + "1", types, types.NewVariable());
+    CHECK(deep.status().message().find("nests deeper than 256, found") != std::string::npos);
+  }
+}
+
 TEST_CASE("errors tell the place, what is expected and what is found") {
   struct Case {
     ValueType type;

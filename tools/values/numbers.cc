@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -120,6 +121,23 @@ std::optional<DType> ParseShortDType(std::string_view name) {
 }
 
 std::string_view ShortDTypeName(DType dtype) { return kShortNames[static_cast<int>(dtype)]; }
+
+DType GuessDType(std::string_view text) {
+  constexpr std::string_view kBetween = "[], \t\r\n";
+  bool real = false, truth = true, any = false;
+  for (size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;
+       at = text.find_first_not_of(kBetween, at)) {
+    size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+    std::string_view word = text.substr(at, end - at);
+    at = end;
+    if (std::optional<DType> suffix = TakeSuffix(word)) return *suffix;
+    any = true;
+    truth &= word == "true" || word == "True" || word == "false" || word == "False";
+    real |= word.find_first_of(".eEn") != std::string_view::npos;
+  }
+  if (any && truth) return DType::kBool;
+  return real && !truth ? DType::kFloat32 : DType::kInt32;
+}
 
 Status ParseElement(std::string_view text, DType dtype, void* out) {
   std::string_view all = text;

@@ -22,6 +22,11 @@ std::string_view ShortDTypeName(DType dtype);
 // "300 is out of the range of uint8".
 Status ParseElement(std::string_view text, DType dtype, void* out);
 
+// What numbers are where no type says it, as Relay's own literals: a suffix's dtype, else float32
+// where one has a point or an exponent or is inf or nan, else int32; truth values alone are bool.
+// `text` is one number, or many among brackets and commas.
+DType GuessDType(std::string_view text);
+
 // The element at `data` as a double (any dtype).
 double ElementAsDouble(DType dtype, const void* data);
 

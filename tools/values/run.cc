@@ -30,7 +30,7 @@ class VmExecutor : public Executor {
   Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                         TypeTable& types) override {
     RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, inputs));
-    return Flatten(value, types, types.Intern(function.result));
+    return Flatten(value, types, types.InternOf(function, function.result));
   }
 
   RunCounts counts() const override {

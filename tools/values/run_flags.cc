@@ -36,8 +36,7 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
   app.add_flag("--trace", trace, "print each instruction as it runs, on standard error");
   app.add_option("--memory-limit", memory_limit_text,
                  "fail when a run needs more memory: 64MiB, 1GB, ...");
-  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds")
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds");
   app.add_flag("--stats", stats, "print times and memory");
 }
 
@@ -46,6 +45,9 @@ Status RunFlags::Finish() {
     Result<size_t> size = ParseSize(memory_limit_text);
     if (!size.ok()) return size.status().WithContext("--memory-limit " + memory_limit_text);
     memory_limit = *size;
+  }
+  if (!(timeout_seconds >= 0)) {
+    return {StatusCode::kInvalidArgument, "--timeout must be a number of seconds, not below 0"};
   }
   if (!(tolerance.rtol >= 0) || !(tolerance.atol >= 0)) {
     return {StatusCode::kInvalidArgument, "--rtol and --atol must not be negative"};

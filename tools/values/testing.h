@@ -31,6 +31,9 @@ inline ValueType TupleOf(std::vector<ValueType> fields) {
 inline ValueType ListOf(ValueType element) {
   return TypeOf(ValueType::Kind::kAdt, {std::move(element)}, 0);
 }
+inline ValueType TypeParameter(uint32_t index) {
+  return TypeOf(ValueType::Kind::kTypeVar, {}, index);
+}
 inline ValueType Tree() { return TypeOf(ValueType::Kind::kAdt, {}, 1); }
 
 // List[A] = Cons(A, List[A]) | Nil; Tree = Leaf(Tensor[(2), float32]) | Node(Tree, Tree).

@@ -62,7 +62,7 @@ class TypeTable {
   struct Node {
     ValueType shallow;  // without args
     std::vector<Id> args;
-    std::optional<Id> bound;  // kTypeVar: what it stands for
+    std::optional<Id> bound;                                   // kTypeVar: what it stands for
     std::vector<std::optional<std::vector<Id>>> constructors;  // kAdt: filled when asked for
   };
   Id Resolve(Id type) const {
@@ -75,7 +75,7 @@ class TypeTable {
 
   const Program& program_;
   std::vector<Id> parameters_;  // of the function, as variables
-  std::deque<Node> nodes_;  // references stay valid while it grows
+  std::deque<Node> nodes_;      // references stay valid while it grows
   std::map<std::string, Id> ids_;
 };
 

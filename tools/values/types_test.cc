@@ -31,5 +31,24 @@ TEST_CASE("types of types") {
   CHECK(types.ToString(types.ConstructorFields(nested, 0)[0]) == "List[(Tree,)]");
 }
 
+TEST_CASE("a function's type parameters are variables, which its inputs bind") {
+  Program program = ProgramWithTypes();
+  ExportInfo function;
+  function.num_type_params = 2;
+  TypeTable types(program);
+  TypeTable::Id a = types.InternOf(function, TypeParameter(0));
+  TypeTable::Id pair = types.InternOf(function, TupleOf({TypeParameter(0), TypeParameter(1)}));
+  CHECK(types.kind(a) == ValueType::Kind::kTypeVar);
+  CHECK(types.ToString(pair) == "(A, B)");
+  TypeTable::Id list = types.NewAdt(0);
+  types.Bind(a, list);
+  types.Bind(a, list);
+  CHECK(types.kind(a) == ValueType::Kind::kAdt);
+  types.Bind(types.args(list)[0], types.Intern(TensorOf(DType::kInt32, {})));
+  CHECK(types.ToString(pair) == "(List[int32], B)");
+  CHECK(types.ToString(types.ConstructorFields(a, 0)[1]) == "List[int32]");
+  CHECK(types.ToString(types.NewTuple({a, a})) == "(List[int32], List[int32])");
+}
+
 }  // namespace
 }  // namespace relayvm::tools

@@ -1,0 +1,193 @@
+#include "compiler/driver.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "bytecode/io/npz.h"
+#include "bytecode/writer.h"
+#include "vm/relayvm.h"
+
+namespace relayvm {
+namespace {
+
+// A folder of files that is removed with all that is in it.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "relayvm_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(*this / name) << "#[version = \"0.0.5\"]\n" << text;
+    return *this / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+CompileOptions Level(int level) {
+  CompileOptions options;
+  options.pipeline.opt_level = level;
+  return options;
+}
+
+te::HostTensor Floats(std::vector<int64_t> shape, std::vector<float> values) {
+  te::HostTensor t{DType::kFloat32, std::move(shape), {}};
+  t.data.resize(values.size() * sizeof(float));
+  std::memcpy(t.data.data(), values.data(), t.data.size());
+  return t;
+}
+
+std::vector<float> Run(Program program, const std::string& function, std::vector<int64_t> shape,
+                       const std::vector<float>& x) {
+  auto executable = Executable::FromProgram(std::move(program));
+  REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+  auto runtime = Runtime::Create();
+  auto invocation = Invocation::Create(*runtime, *executable);
+  REQUIRE(invocation.ok());
+  Result<Value> input = Value::CopyTensor(DType::kFloat32, shape, x.data());
+  Result<Value> y = (*invocation)->Run(function, {*input});
+  REQUIRE_MESSAGE(y.ok(), y.status().message());
+  const auto* data = static_cast<const float*>(y->data());
+  return {data, data + y->num_elements()};
+}
+
+constexpr const char* kScale = R"(
+def @main(%x: Tensor[(?, 2), float32], %weight: Tensor[(2, 2), float32], %bias: Tensor[(2), float32]) {
+  nn.relu(add(nn.dense(%x, %weight, units=2), %bias))
+}
+)";
+const NamedTensors kWeights = {{"bias", Floats({2}, {10, 20})},
+                               {"weight", Floats({2, 2}, {1, 2, 3, 4})}};
+
+TEST_CASE("parameters are bound by name; every level computes the same") {
+  Folder folder;
+  std::string path = folder.Write("scale.relay", kScale);
+  REQUIRE(WriteNpz(folder / "w.npz", kWeights).ok());
+  for (int level = 0; level < 4; ++level) {
+    CAPTURE(level);
+    CompileOptions options = Level(level);
+    options.params_file = folder / "w.npz";
+    Result<Compiled> compiled = CompileFile(path, options);
+    REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+    REQUIRE(compiled->program.exports.size() == 1);
+    CHECK(compiled->program.exports[0].param_names == std::vector<std::string>{"x"});
+    CHECK(Run(std::move(compiled->program), "main", {2, 2}, {1, 1, 2, 0}) ==
+          std::vector<float>{13, 27, 12, 26});
+  }
+}
+
+TEST_CASE("the same input gives the same bytes") {
+  Folder folder;
+  std::string path = folder.Write("scale.relay", kScale);
+  REQUIRE(WriteNpz(folder / "w.npz", kWeights).ok());
+  std::vector<uint8_t> first;
+  for (int i = 0; i < 2; ++i) {
+    CompileOptions options = Level(3);
+    options.params_file = folder / "w.npz";
+    Result<Compiled> compiled = CompileFile(path, options);
+    REQUIRE(compiled.ok());
+    Result<std::vector<uint8_t>> bytes = SerializeProgram(compiled->program);
+    REQUIRE(bytes.ok());
+    if (i == 0) first = *bytes;
+    CHECK(first == *bytes);
+  }
+}
+
+TEST_CASE("--entry and --shape choose the function and its sizes") {
+  Folder folder;
+  std::string path = folder.Write("two.relay",
+                                  "def @main(%x: Tensor[(?), float32]) { negative(%x) }\n"
+                                  "def @other(%x: Tensor[(?, 2), float32]) { add(%x, %x) }\n");
+  CompileOptions options;
+  options.entry = "other";
+  options.shapes["x"] = "3x?";
+  Result<Compiled> compiled = CompileFile(path, options);
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  const ExportInfo& other = compiled->program.exports.at(0);
+  CHECK(other.name == "other");
+  CHECK(other.params.at(0).dims == std::vector<int64_t>{3, 2});
+  CHECK(Run(compiled->program, "other", {3, 2}, {1, 2, 3, 4, 5, 6}) ==
+        std::vector<float>{2, 4, 6, 8, 10, 12});
+}
+
+TEST_CASE("other forms of a program on request") {
+  Folder folder;
+  std::string path = folder.Write("f.relay", "def @main(%x: Tensor[(?), float32]) { exp(%x) }\n");
+  CompileOptions options;
+  options.kernels.keep_llvm_ir = options.kernels.keep_assembly = true;
+  Result<Compiled> compiled = CompileFile(path, options);
+  REQUIRE(compiled.ok());
+  CHECK(compiled->llvm_ir.find("define") != std::string::npos);
+  CHECK(compiled->assembly.find("ret") != std::string::npos);
+  CHECK(CompileFile(path, {})->llvm_ir.empty());
+}
+
+TEST_CASE("what is wrong is named, with its place") {
+  Folder folder;
+  REQUIRE(WriteNpz(folder / "w.npz", kWeights).ok());
+  REQUIRE(WriteNpz(folder / "wide.npz", {{"bias", Floats({3}, {1, 2, 3})}}).ok());
+  const char* one = "def @main(%x: Tensor[(?, 2), float32]) {\n  negative(%x)\n}\n";
+  struct Case {
+    const char* name;
+    const char* text;
+    std::function<void(CompileOptions&)> set;
+    StatusCode code;
+    const char* message;
+  };
+  auto shape = [](const char* text) { return [text](CompileOptions& o) { o.shapes["x"] = text; }; };
+  const Case cases[] = {
+      {"text",
+       "def @main(%x: int32) {\n  add(%x,\n}\n",
+       {},
+       StatusCode::kInvalidInput,
+       "p.relay:4:1"},
+      {"type",
+       "def @main(%x: int32) {\n  add(%x, 1f)\n}\n",
+       {},
+       StatusCode::kInvalidInput,
+       "p.relay:3:3"},
+      {"operator",
+       "def @main(%x: int32) {\n  no.such(%x)\n}\n",
+       {},
+       StatusCode::kInvalidInput,
+       "p.relay:3:3"},
+      {"entry", one, [](CompileOptions& o) { o.entry = "f"; }, StatusCode::kNotFound,
+       "there is no function @f"},
+      {"no number", one, shape("axb"), StatusCode::kInvalidArgument, "\"a\" is not a size"},
+      {"rank", one, shape("1x2x3"), StatusCode::kInvalidArgument, "has 2 dimensions"},
+      {"declared", one, shape("1x3"), StatusCode::kInvalidArgument, "dimension 1 is declared as 2"},
+      {"parameter", one, [](CompileOptions& o) { o.shapes["z"] = "1"; },
+       StatusCode::kInvalidArgument, "@main has no parameter of that name"},
+      {"no file", one, [&](CompileOptions& o) { o.params_file = folder / "no.npz"; },
+       StatusCode::kNotFound, "no.npz"},
+      {"stranger", one, [&](CompileOptions& o) { o.params_file = folder / "w.npz"; },
+       StatusCode::kInvalidInput, "bias"},
+      {"shape of a weight", kScale, [&](CompileOptions& o) { o.params_file = folder / "wide.npz"; },
+       StatusCode::kInvalidInput, "bias"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    CompileOptions options;
+    if (c.set) c.set(options);
+    Result<Compiled> compiled = CompileFile(folder.Write("p.relay", c.text), options);
+    REQUIRE(!compiled.ok());
+    CHECK(StatusCodeName(compiled.status().code()) == StatusCodeName(c.code));
+    CAPTURE(compiled.status().message());
+    CHECK(compiled.status().message().find(c.message) != std::string::npos);
+  }
+  Result<Compiled> none = CompileFile(folder / "none.relay", {});
+  CHECK(none.status().message() == "cannot read " + (folder / "none.relay"));
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,78 @@
+#include "compiler/lowering/value_type.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "compiler/frontend/parser.h"
+#include "compiler/pipeline.h"
+#include "vm/executable.h"
+
+namespace relayvm::lower {
+namespace {
+
+ir::Module Parse(const std::string& text) {
+  auto module = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  auto typed = RunFrontendPipeline(std::move(module).value());
+  REQUIRE_MESSAGE(typed.ok(), typed.status().message());
+  return std::move(typed).value();
+}
+
+// The export of @main: "(%x: int32) -> int32; List", with the names of the ADTs.
+std::string ExportOf(const ir::Module& module) {
+  Program program;
+  REQUIRE(AddExport(module, *module.functions.at("main"), 0, program).ok());
+  const ExportInfo& e = program.exports.at(0);
+  std::string out = "(";
+  for (size_t i = 0; i < e.params.size(); ++i) {
+    out += (i > 0 ? ", %" : "%") + e.param_names[i] + ": ";
+    out += RelayTypeToString(program, e.params[i]);
+  }
+  out += ") -> " + RelayTypeToString(program, e.result) + ";";
+  for (const AdtInfo& adt : program.adts) out += " " + adt.name;
+  return out;
+}
+
+constexpr const char* kTypes =
+    "type List[A] { Cons(A, List[A]), Nil, }\n"
+    "type Tree[A] { Rose(A, List[Tree[A]]), }\n"
+    "type Color { Red, Green(int32), }\n";
+
+TEST_CASE("exports and the ADTs that go with them") {
+  struct Case {
+    const char *main, *result;
+  };
+  const Case cases[] = {
+      {"def @main(%x: Tensor[(?, 3), float32]) { (%x, 1) }",
+       "(%x: Tensor[(x.0, 3), float32]) -> (Tensor[(x.0, 3), float32], int32);"},
+      {"def @main(%x: List[int32]) { %x }", "(%x: List[int32]) -> List[int32]; List"},
+      {"def @main(%x: Tree[int32]) { %x }", "(%x: Tree[int32]) -> Tree[int32]; Tree List"},
+      // An open type may be any of the program's.
+      {"def @main[A](%x: A) -> A { %x }", "(%x: A) -> A; Color List Tree"},
+      {"def @main[A, B](%x: A, %y: List[B]) -> (B, A) {\n"
+       "  match (%y) { Cons(%b, _) => { (%b, %x) }, Nil => { @main(%x, %y) }, }\n}",
+       "(%x: A, %y: List[B]) -> (B, A); List Color Tree"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.main);
+    CHECK(ExportOf(Parse(std::string(kTypes) + c.main)) == std::string(c.result));
+  }
+}
+
+TEST_CASE("a chain of 20,000 ADTs takes no native stack") {
+  constexpr int kCount = 20'000;
+  std::string text;
+  for (int i = kCount; i-- > 0;) {
+    text += "type T" + std::to_string(i) + " { C" + std::to_string(i);
+    if (i + 1 < kCount) text += "(T" + std::to_string(i + 1) + ")";
+    text += ", }\n";
+  }
+  Program program;
+  ir::Module module = Parse(text + "def @main(%x: T0) { %x }");
+  REQUIRE(AddExport(module, *module.functions.at("main"), 0, program).ok());
+  CHECK(program.adts.size() == kCount);
+}
+
+}  // namespace
+}  // namespace relayvm::lower

@@ -1,0 +1,157 @@
+// Dims that operators on scalars compute before a call: sizes that depend on floats.
+//
+// The operators become bindings before the call, and the dim is the symbol of the last one. A run
+// on the output of an earlier one finds those bindings and adds none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "compiler/typing/inference.h"
+#include "kernels/te/evaluate.h"
+
+namespace relayvm::typing {
+
+using ir::Type;
+
+namespace {
+
+// The operators that relations compute dims with.
+constexpr std::array<std::string_view, 7> kOperators = {"cast",  "subtract", "divide", "multiply",
+                                                        "round", "ceil",     "floor"};
+
+te::HostTensor Float64Scalar(double value) {
+  te::HostTensor t{DType::kFloat64, {}, std::vector<std::byte>(sizeof value)};
+  std::memcpy(t.data.data(), &value, sizeof value);
+  return t;
+}
+
+te::HostTensor Int64Scalar(int64_t value) {
+  te::HostTensor t{DType::kInt64, {}, std::vector<std::byte>(sizeof value)};
+  std::memcpy(t.data.data(), &value, sizeof value);
+  return t;
+}
+
+}  // namespace
+
+// What tells a call from others: constants count by their value, variables by what they stand for.
+// Nullopt for operators that no relation uses and for tensors that are no scalars.
+std::optional<std::string> Inference::ScalarCallKey(const OpDef& op, const Attrs& attrs,
+                                                    const std::vector<ir::Atom>& args) const {
+  if (std::find(kOperators.begin(), kOperators.end(), op.name) == kOperators.end()) {
+    return std::nullopt;
+  }
+  std::string key = op.name;
+  if (attrs.Has("dtype")) key += fmt::format(" {}", attrs.String("dtype"));
+  for (const ir::Atom& a : args) {
+    ir::Atom canonical = Canonical(a);
+    if (auto* var = std::get_if<const ir::Var*>(&canonical)) {
+      key += fmt::format(" %{}", (*var)->id);
+      continue;
+    }
+    auto* constant = std::get_if<const ir::Constant*>(&canonical);
+    if (constant == nullptr || !(*constant)->value.shape.empty()) return std::nullopt;
+    key += fmt::format(" {}:", DTypeName((*constant)->value.dtype));
+    for (std::byte b : (*constant)->value.data)
+      key += fmt::format("{:02x}", std::to_integer<int>(b));
+  }
+  return key;
+}
+
+void Inference::RememberScalarCall(const ir::Var* var, const OpDef& op, const Attrs& attrs,
+                                   const std::vector<ir::Atom>& args) {
+  if (auto key = ScalarCallKey(op, attrs, args)) scalar_calls_[*key].push_back(var);
+}
+
+const ir::Var* Inference::VisibleOf(const std::vector<const ir::Var*>& vars, Place from) {
+  for (const ir::Var* v : vars) {
+    if (scopes_.IsVisible(vars_[v].place, from)) return v;
+  }
+  return nullptr;
+}
+
+// An int64 scalar with the value of `d`.
+ir::Atom Inference::DimScalar(const ir::Var* call, const Dim& d) {
+  if (d.is_const()) return ir::MakeConstant(module_, Int64Scalar(d.value()));
+  Place place = vars_[call].place;
+  std::vector<const ir::Var*>& known = dim_scalars_[d];
+  if (const ir::Var* var = VisibleOf(known, place)) return var;
+  const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(DType::kInt64), call->span);
+  DefineVar(var, var->type, place);
+  vars_[var].elements = std::make_shared<const std::vector<Dim>>(1, d);
+  insertions_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
+  known.push_back(var);
+  return var;
+}
+
+// The result of one step: computed now, found in the program, or added to it.
+Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& step,
+                                       std::vector<ir::Atom> operands) {
+  const OpDef* op = OpTable::Get().Find(step.op);
+  if (op == nullptr) {
+    return Status(StatusCode::kInternal, fmt::format("there is no operator {}", step.op));
+  }
+  Attrs attrs;
+  if (step.dtype) attrs.Set("dtype", std::string(DTypeName(*step.dtype)));
+  std::vector<te::Tensor> placeholders;
+  std::vector<const te::HostTensor*> values;
+  TensorType result;
+  for (const ir::Atom& a : operands) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a));
+    auto* tensor = type->As<TensorType>();
+    if (tensor == nullptr || tensor->rank() != 0) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("expected a scalar, found {}", ir::TypeToString(type)));
+    }
+    if (placeholders.empty()) result = *tensor;
+    placeholders.push_back(
+        te::Placeholder("s", {}, tensor->dtype, static_cast<int>(placeholders.size())));
+    ir::Atom canonical = Canonical(a);
+    if (auto* c = std::get_if<const ir::Constant*>(&canonical)) values.push_back(&(*c)->value);
+  }
+  if (step.op == "cast" && step.dtype == result.dtype) return operands[0];
+  if (step.dtype) result.dtype = *step.dtype;
+  if (values.size() == operands.size()) {
+    std::vector<te::Tensor> computed =
+        op->compute(ComputeContext{attrs, placeholders, std::span(&result, 1)});
+    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor value, te::Evaluate(computed[0], values, nullptr));
+    return ir::Atom(ir::MakeConstant(module_, std::move(value)));
+  }
+  Place place = vars_[call].place;
+  auto key = ScalarCallKey(*op, attrs, operands);
+  if (key) {
+    if (const ir::Var* var = VisibleOf(scalar_calls_[*key], place)) return ir::Atom(var);
+  }
+  const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(result.dtype), call->span);
+  DefineVar(var, var->type, place);
+  if (key) scalar_calls_[*key].push_back(var);
+  insertions_[call].before.push_back(
+      {var,
+       ir::MakeExpr(module_, ir::OpCall{op, std::move(operands), std::move(attrs)}, call->span)});
+  return ir::Atom(var);
+}
+
+Result<Dim> Inference::ComputeDim(const ir::Var* call, const std::vector<ir::Atom>& args,
+                                  std::span<const ScalarStep> steps) {
+  std::vector<ir::Atom> results;
+  for (const ScalarStep& step : steps) {
+    std::vector<ir::Atom> operands;
+    for (const ScalarStep::Operand& o : step.operands) {
+      if (auto* argument = std::get_if<ScalarStep::Argument>(&o)) {
+        operands.push_back(args.at(argument->index));
+      } else if (auto* earlier = std::get_if<ScalarStep::Earlier>(&o)) {
+        operands.push_back(results.at(earlier->index));
+      } else if (auto* dim = std::get_if<Dim>(&o)) {
+        operands.push_back(DimScalar(call, *dim));
+      } else {
+        operands.push_back(ir::MakeConstant(module_, Float64Scalar(std::get<double>(o))));
+      }
+    }
+    RELAYVM_ASSIGN_OR_RETURN(ir::Atom result, ScalarCall(call, step, std::move(operands)));
+    results.push_back(std::move(result));
+  }
+  return ElementsOrSymbols(results.back(), 1)[0];
+}
+
+}  // namespace relayvm::typing

@@ -1,0 +1,272 @@
+// Expressions as vectors along one axis: what varies from lane to lane, masks, and loads by how
+// their addresses advance.
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include <cassert>
+
+#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/emitter.h"
+#include "kernels/codegen/ops.h"
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+bool Emitter::Varies(const Node* n) {
+  if (vector_.axis == nullptr) return false;
+  if (n->DependsOn(vector_.axis)) return true;
+  if (!n->bound) return false;
+  auto found = varies_.find(n);
+  if (found != varies_.end()) return found->second;
+  bool varies = false;
+  if (n->kind == NodeKind::kLoad && n->operands.empty()) {
+    varies = values_.at(n->tensor)->getType()->isVectorTy();
+  }
+  for (const Node* operand : n->operands) varies = varies || Varies(operand);
+  return varies_[n] = varies;
+}
+
+Value* Emitter::Splat(Value* v) { return b_.CreateVectorSplat(vector_.lanes, v); }
+
+Value* Emitter::Vector(const Node* n) {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    auto it = scopes_[i].vector.find(n);
+    if (it != scopes_[i].vector.end()) return it->second;
+  }
+  Value* v = VectorNew(n);
+  scopes_.back().vector[n] = v;
+  return v;
+}
+
+Value* Emitter::VectorNew(const Node* n) {
+  if (!Varies(n)) {
+    if (n->safe || select_mask_ == nullptr) return Splat(Scalar(n));
+    // The one value is needed only if a lane is on; otherwise it may not be loaded.
+    llvm::Function* function = b_.GetInsertBlock()->getParent();
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* some = llvm::BasicBlock::Create(b_.getContext(), "some", function);
+    auto* after = llvm::BasicBlock::Create(b_.getContext(), "some.end", function);
+    b_.CreateCondBr(b_.CreateOrReduce(MaskFor(false)), some, after);
+    before = b_.GetInsertBlock();
+    b_.SetInsertPoint(some);
+    OpenScope();
+    Value* v = Scalar(n);
+    CloseScope();
+    llvm::BasicBlock* from = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
+    phi->addIncoming(v, from);
+    phi->addIncoming(llvm::Constant::getNullValue(v->getType()), before);
+    return Splat(phi);
+  }
+  switch (n->kind) {
+    case NodeKind::kAxis:
+      return b_.CreateAdd(Splat(vector_.base), LaneIndices(b_, vector_.lanes));
+    case NodeKind::kLinear:
+      return LinearVector(n);
+    case NodeKind::kLoad:
+      return LoadVector(n);
+    case NodeKind::kSelect:
+      return Varies(n->operands[0]) ? VectorSelect(n) : ScalarSelect(n, /*vector_sides=*/true);
+    case NodeKind::kReduce:
+      return ReduceVector(n);
+    default:
+      break;
+  }
+  std::vector<Value*> operands;
+  for (const Node* operand : n->operands) operands.push_back(Vector(operand));
+  return Apply(n, operands);
+}
+
+// The parts that are the same in all lanes are summed as scalars.
+Value* Emitter::LinearVector(const Node* n) {
+  Value* uniform = EmitDim(n->dim);
+  Value* sum = nullptr;
+  for (size_t i = 0; i < n->operands.size(); ++i) {
+    Value* c = EmitDim(n->coefficients[i]);
+    const Node* term = n->operands[i];
+    if (!Varies(term)) {
+      uniform = Add(b_, uniform, Mul(b_, Scalar(term), c));
+      continue;
+    }
+    Value* v = nullptr;
+    if (term->kind == NodeKind::kAxis) {
+      uniform = Add(b_, uniform, Mul(b_, vector_.base, c));
+      v = LaneIndices(b_, vector_.lanes);
+    } else {
+      v = Vector(term);
+    }
+    if (!IsConst(c, 1)) v = b_.CreateMul(v, Splat(c));
+    sum = sum == nullptr ? v : b_.CreateAdd(sum, v);
+  }
+  return IsConst(uniform, 0) ? sum : b_.CreateAdd(sum, Splat(uniform));
+}
+
+Value* Emitter::VectorSelect(const Node* n) {
+  Value* condition = Vector(n->operands[0]);
+  Value* outer = select_mask_;
+  Value* values[2];
+  for (int side = 0; side < 2; ++side) {
+    const Node* node = n->operands[static_cast<size_t>(side + 1)];
+    if (node->safe) {
+      values[side] = Vector(node);
+      continue;
+    }
+    Value* on = side == 0 ? condition : b_.CreateNot(condition);
+    select_mask_ = outer == nullptr ? on : b_.CreateAnd(outer, on);
+    OpenScope();
+    values[side] = Vector(node);
+    CloseScope();
+    select_mask_ = outer;
+  }
+  return b_.CreateSelect(condition, values[0], values[1]);
+}
+
+// The lanes that may be accessed; null: all.
+Value* Emitter::MaskFor(bool in_range) {
+  if (in_range || select_mask_ == nullptr) return vector_.mask;
+  if (vector_.mask == nullptr) return select_mask_;
+  return b_.CreateAnd(vector_.mask, select_mask_);
+}
+
+Emitter::Address Emitter::AddressOf(const Node* index) {
+  Address address;
+  if (index->kind == NodeKind::kAxis && index->axis == vector_.axis) {
+    address.affine = true;
+    address.stride = Dim(1);
+    address.uniform = graph_.DimOf(Dim(0));
+    return address;
+  }
+  if (index->kind != NodeKind::kLinear) return address;
+  const Node* uniform = graph_.DimOf(index->dim);
+  for (size_t i = 0; i < index->operands.size(); ++i) {
+    const Node* term = index->operands[i];
+    if (term->kind == NodeKind::kAxis && term->axis == vector_.axis) {
+      address.stride = index->coefficients[i];
+    } else if (Varies(term)) {
+      return address;
+    } else {
+      uniform = graph_.Add(uniform, graph_.Scale(term, index->coefficients[i]));
+    }
+  }
+  address.affine = true;
+  address.uniform = uniform;
+  return address;
+}
+
+Value* Emitter::LoadVector(const Node* n) {
+  if (n->operands.empty()) return values_.at(n->tensor);
+  llvm::Type* element = MemoryType(n->dtype);
+  llvm::Type* type = VectorOf(element, vector_.lanes);
+  llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
+  Value* mask = MaskFor(n->in_range);
+  auto mark = [&](llvm::Value* v) {
+    auto* load = llvm::dyn_cast<llvm::Instruction>(v);
+    if (load != nullptr && buffers_.at(n->tensor).constant) {
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                        llvm::MDNode::get(b_.getContext(), {}));
+    }
+    return ops_->FromMemory(v, n->dtype);
+  };
+  auto load = [&](Value* pointer, Value* lanes_on) -> Value* {
+    if (lanes_on == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
+    return b_.CreateMaskedLoad(type, pointer, align, lanes_on, llvm::Constant::getNullValue(type));
+  };
+  Address address = AddressOf(n->operands[0]);
+  if (address.affine && (address.stride.is_const(1) || address.stride.is_const(-1))) {
+    bool reversed = address.stride.is_const(-1);
+    Value* first = Scalar(address.uniform);
+    first = reversed ? b_.CreateSub(first, vector_.base) : Add(b_, first, vector_.base);
+    if (!reversed) return mark(load(Pointer(n->tensor, first), mask));
+    first = b_.CreateSub(first, I64(b_, vector_.lanes - 1));
+    if (mask != nullptr) mask = b_.CreateVectorReverse(mask);
+    return ops_->FromMemory(b_.CreateVectorReverse(load(Pointer(n->tensor, first), mask)),
+                            n->dtype);
+  }
+  Value* pointers = nullptr;
+  if (address.affine && (address.stride.is_const(2) || address.stride.is_const(4)) &&
+      ops_->traits().masks) {
+    int64_t stride = address.stride.value();
+    Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
+    return ops_->FromMemory(LoadStrided(n, first, static_cast<unsigned>(stride), mask), n->dtype);
+  }
+  if (address.affine) {
+    Value* stride = EmitDim(address.stride);
+    Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
+    Value* offsets = b_.CreateMul(LaneIndices(b_, vector_.lanes), Splat(stride));
+    pointers = b_.CreateGEP(element, Pointer(n->tensor, first), offsets);
+  } else {
+    pointers = b_.CreateGEP(element, Pointer(n->tensor, I64(b_, 0)), Vector(n->operands[0]));
+  }
+  return mark(
+      b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type)));
+}
+
+// Loads everything from the first to the last lane's element, with what lies between masked off,
+// and picks.
+Value* Emitter::LoadStrided(const Node* n, Value* first, unsigned stride, Value* mask) {
+  unsigned lanes = vector_.lanes;
+  llvm::Type* type = VectorOf(MemoryType(n->dtype), lanes * stride);
+  std::vector<int> spread;
+  std::vector<int> pick;
+  for (unsigned i = 0; i < lanes * stride; ++i)
+    spread.push_back(static_cast<int>(i % stride == 0 ? i / stride : lanes));
+  for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(i * stride));
+  llvm::Type* mask_type = VectorOf(b_.getInt1Ty(), lanes);
+  if (mask == nullptr) mask = llvm::Constant::getAllOnesValue(mask_type);
+  Value* wide_mask = b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask_type), spread);
+  llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
+  Value* wide = b_.CreateMaskedLoad(type, Pointer(n->tensor, first), align, wide_mask,
+                                    llvm::Constant::getNullValue(type));
+  return b_.CreateShuffleVector(wide, pick);
+}
+
+std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode* along,
+                                            Value* first, const VectorAxis& axis) {
+  UseVectorAxis(axis);
+  Address address = AddressOf(load->operands[0]);
+  assert(address.affine);
+  OpenScope();
+  BindAxis(along, first);
+  Value* start = Scalar(address.uniform);
+  CloseScope();
+  unsigned lanes = axis.lanes;
+  llvm::Type* type = VectorOf(MemoryType(load->dtype), lanes);
+  llvm::Align align(static_cast<uint64_t>(DTypeBytes(load->dtype)));
+  Value* stride = EmitDim(address.stride);
+  std::vector<Value*> rows;
+  for (unsigned r = 0; r < lanes; ++r) {
+    Value* index = Add(b_, start, Mul(b_, Add(b_, axis.base, static_cast<int64_t>(r)), stride));
+    Value* pointer = Pointer(load->tensor, index);
+    if (axis.mask == nullptr) {
+      rows.push_back(b_.CreateAlignedLoad(type, pointer, align));
+      continue;
+    }
+    Value* on = b_.CreateVectorSplat(lanes, b_.CreateExtractElement(axis.mask, uint64_t{r}));
+    rows.push_back(
+        b_.CreateMaskedLoad(type, pointer, align, on, llvm::Constant::getNullValue(type)));
+  }
+  // Exchanges the off-diagonal halves of blocks of 2, 4, ... rows.
+  for (unsigned step = 1; step < lanes; step *= 2) {
+    for (unsigned i = 0; i < lanes; ++i) {
+      if ((i & step) != 0) continue;
+      std::vector<int> low;
+      std::vector<int> high;
+      for (unsigned k = 0; k < lanes; ++k) {
+        bool upper = (k & step) != 0;
+        low.push_back(static_cast<int>(upper ? lanes + k - step : k));
+        high.push_back(static_cast<int>(upper ? lanes + k : k + step));
+      }
+      Value* a = rows[i];
+      Value* b = rows[i + step];
+      rows[i] = b_.CreateShuffleVector(a, b, low);
+      rows[i + step] = b_.CreateShuffleVector(a, b, high);
+    }
+  }
+  for (Value*& row : rows) row = ops_->FromMemory(row, load->dtype);
+  return rows;
+}
+
+}  // namespace relayvm::codegen

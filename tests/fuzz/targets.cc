@@ -1,0 +1,220 @@
+#include "tests/fuzz/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "bytecode/assembler.h"
+#include "bytecode/checksum.h"
+#include "bytecode/disassembler.h"
+#include "bytecode/file_format.h"
+#include "bytecode/io/npy.h"
+#include "bytecode/io/npz.h"
+#include "bytecode/reader.h"
+#include "bytecode/verifier.h"
+#include "bytecode/writer.h"
+#include "compiler/driver.h"
+#include "compiler/frontend/params.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/ir/ndarray_blob.h"
+#include "compiler/ir/printer.h"
+#include "compiler/lowering/lower.h"
+#include "vm/relayvm.h"
+
+namespace relayvm::fuzz {
+namespace {
+
+// Kernels of programs that compile are made for few: LLVM is not what is tested.
+constexpr size_t kCompiledOneIn = 16;
+constexpr size_t kLargestCompiled = 4000;  // bytes of text
+
+std::span<const std::byte> AsBytes(const std::string& s) {
+  return std::as_bytes(std::span(s.data(), s.size()));
+}
+
+Result<ir::Module> Parse(const std::string& text) {
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay("fuzz.relay", text));
+  if (!module.functions.contains(module.entry)) return {StatusCode::kNotFound, "no entry"};
+  return module;
+}
+
+CompileOptions Quick(int level) {
+  CompileOptions options;
+  options.pipeline.opt_level = level;
+  options.kernels.opt_level = 0;
+  options.kernels.cpu = "x86-64-v2";
+  options.pipeline.cpu = "x86-64-v2";
+  return options;
+}
+
+Status CompileText(const std::string& text) {
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, Parse(text));
+  ir::PrintModule(module);
+  size_t choice = std::hash<std::string>()(text);
+  CompileOptions options = Quick(choice % 2 == 0 ? 0 : 2);
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunPipeline(std::move(module), options.pipeline));
+  if (choice / 2 % kCompiledOneIn != 0 || text.size() > kLargestCompiled) return OkStatus();
+  RELAYVM_ASSIGN_OR_RETURN(auto lowered, lower::LowerModule(ready, options.kernels));
+  return VerifyProgram(lowered.program);
+}
+
+// Runs a program that holds no native code, which is all that a damaged file can make dangerous.
+Status RunProgram(Program program) {
+  if (!program.kernels.empty() || program.exports.empty()) return OkStatus();
+  ExportInfo main = program.exports[0];
+  RELAYVM_ASSIGN_OR_RETURN(auto executable, Executable::FromProgram(std::move(program)));
+  RELAYVM_ASSIGN_OR_RETURN(auto runtime, Runtime::Create());
+  RELAYVM_ASSIGN_OR_RETURN(auto invocation,
+                           Invocation::Create(runtime, executable,
+                                              {.memory_limit = size_t{16} << 20,
+                                               .stack_limit = size_t{1} << 20,
+                                               .timeout = std::chrono::milliseconds(20)}));
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < main.params.size(); ++i) inputs.push_back(Value::Int32(5));
+  return invocation->Run(main.name, std::move(inputs)).status();
+}
+
+// The checksum made right in half of the cases, so that what it guards is reached.
+std::string WithChecksum(std::string file) {
+  FileHeader header;
+  if (file.size() < sizeof header) return file;
+  std::memcpy(&header, file.data(), sizeof header);
+  uint64_t begin = header.program_offset, size = header.program_size;
+  if (begin > file.size() || size > file.size() - begin) return file;
+  header.checksum = 0;
+  auto bytes = [](const void* p, size_t n) { return std::span(static_cast<const uint8_t*>(p), n); };
+  header.checksum =
+      Checksum64(bytes(file.data() + begin, size), Checksum64(bytes(&header, sizeof header)));
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+Status ReadVmx(const std::string& input) {
+  std::string file = std::hash<std::string>()(input) % 2 == 0 ? input : WithChecksum(input);
+  RELAYVM_ASSIGN_OR_RETURN(
+      Program program,
+      ReadProgram(std::span(reinterpret_cast<const uint8_t*>(file.data()), file.size())));
+  DisassembleProgram(program);
+  return RunProgram(std::move(program));
+}
+
+Status ReadAssembly(const std::string& text) {
+  RELAYVM_ASSIGN_OR_RETURN(Program program, Assemble(text));
+  RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
+  DisassembleProgram(program, {.data = true});
+  return RunProgram(std::move(program));
+}
+
+Status ThroughFile(const std::string& bytes,
+                   const std::function<Status(const std::string&)>& read) {
+  static const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("relayvm_fuzz_{}", getpid())).string();
+  std::ofstream(path, std::ios::binary) << bytes;
+  Status status = read(path);
+  std::filesystem::remove(path);
+  return status;
+}
+
+std::string Text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+te::HostTensor Counting(DType dtype, std::vector<int64_t> shape) {
+  te::HostTensor t{dtype, std::move(shape), {}};
+  t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
+  for (size_t i = 0; i < t.data.size(); ++i) t.data[i] = static_cast<std::byte>(i % 100);
+  return t;
+}
+
+std::string TvmParams(const std::vector<std::pair<std::string, te::HostTensor>>& tensors) {
+  std::string out;
+  auto number = [&](uint64_t n) { out.append(reinterpret_cast<const char*>(&n), sizeof n); };
+  number(0xF7E58D4F05049CB7);
+  number(0);
+  number(tensors.size());
+  for (const auto& [name, tensor] : tensors) {
+    number(name.size());
+    out += name;
+  }
+  number(tensors.size());
+  for (const auto& [name, tensor] : tensors) out += Text(ir::WriteNdarrayBlob(tensor));
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Target>> MakeTargets(const std::string& only,
+                                        const std::vector<std::string>& folders) {
+  std::vector<std::string> programs;
+  for (const std::string& folder : folders) {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".relay") paths.push_back(entry.path());
+    }
+    std::sort(paths.begin(), paths.end());
+    for (const auto& path : paths) {
+      std::ostringstream text;
+      text << std::ifstream(path).rdbuf();
+      programs.push_back(std::move(text).str());
+    }
+  }
+  if (programs.empty()) return {StatusCode::kNotFound, "no programs in the folders given"};
+
+  Target text{"text", true, programs, CompileText};
+  // Typed modules print their constants and sizes in a metadata section.
+  Target metadata{"metadata", true, {}, CompileText};
+  Target vmx{"vmx", false, {}, ReadVmx};
+  Target assembly{"assembly", true, {}, ReadAssembly};
+  bool binary = only == vmx.name || only == assembly.name;
+  for (const std::string& program : programs) {
+    if (!binary && only != metadata.name) break;
+    Result<ir::Module> module = Parse(program);
+    if (!module.ok()) continue;
+    Result<ir::Module> typed = RunFrontendPipeline(*module);
+    if (!typed.ok()) continue;
+    std::string printed = ir::PrintModule(*typed);
+    size_t section = printed.find("#[metadata]");
+    if (section != std::string::npos && printed.size() < kLargestCompiled) {
+      metadata.seeds.push_back(printed);
+    }
+    if (program.size() > kLargestCompiled || !binary) continue;
+    Result<Compiled> compiled = CompileModule(*std::move(module), Quick(2));
+    if (!compiled.ok()) continue;
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> file, SerializeProgram(compiled->program));
+    vmx.seeds.emplace_back(file.begin(), file.end());
+    assembly.seeds.push_back(
+        DisassembleProgram(compiled->program, {.data = compiled->program.kernels.empty()}));
+  }
+  std::vector<std::pair<std::string, te::HostTensor>> tensors = {
+      {"weight", Counting(DType::kFloat32, {3, 4})},
+      {"bias", Counting(DType::kInt64, {5})},
+      {"scalar", Counting(DType::kFloat64, {})},
+      {"empty", Counting(DType::kInt8, {0, 7})},
+  };
+  Target npy{"npy", false, {}, [](const std::string& b) { return ParseNpy(AsBytes(b)).status(); }};
+  for (const auto& [name, tensor] : tensors) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, SerializeNpy(tensor));
+    npy.seeds.push_back(Text(bytes));
+  }
+  Target npz{"npz", false, {}, [](const std::string& bytes) {
+               return ThroughFile(bytes,
+                                  [](const std::string& path) { return ReadNpz(path).status(); });
+             }};
+  RELAYVM_RETURN_IF_ERROR(ThroughFile("", [&](const std::string& path) {
+    RELAYVM_RETURN_IF_ERROR(WriteNpz(path, tensors));
+    std::ostringstream bytes;
+    bytes << std::ifstream(path, std::ios::binary).rdbuf();
+    npz.seeds.push_back(std::move(bytes).str());
+    return OkStatus();
+  }));
+  Target params{"params", false, {TvmParams(tensors)}, [](const std::string& b) {
+                  return frontend::ParseTvmParams(AsBytes(b)).status();
+                }};
+  return std::vector<Target>{text, metadata, vmx, assembly, npy, npz, params};
+}
+
+}  // namespace relayvm::fuzz

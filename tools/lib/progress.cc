@@ -1,0 +1,71 @@
+#include "tools/lib/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace relayvm::tools {
+
+ProgressLine::ProgressLine(std::string tool, const Options& options)
+    : tool_(std::move(tool)), options_(options), thread_([this] { Draw(); }) {}
+
+ProgressLine::~ProgressLine() {
+  {
+    std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+  if (!drawn_) return;
+  std::fputs("\r\x1b[K", options_.out);
+  std::fflush(options_.out);
+}
+
+void ProgressLine::SetPass(std::string_view pass) {
+  std::lock_guard lock(mutex_);
+  text_ = pass;
+}
+
+void ProgressLine::SetKernels(size_t done, size_t total) {
+  constexpr size_t kWidth = 24;
+  size_t filled = done * kWidth / std::max<size_t>(total, 1);
+  std::string bar = std::string(filled, '=') + (filled < kWidth ? ">" : "");
+  std::lock_guard lock(mutex_);
+  text_ = fmt::format("kernels [{:<{}}] {}/{}", bar, kWidth, done, total);
+}
+
+void ProgressLine::Draw() {
+  std::unique_lock lock(mutex_);
+  auto wait = options_.delay;
+  while (!ended_.wait_for(lock, wait, [&] { return end_; })) {
+    wait = options_.interval;
+    fmt::print(options_.out, "\r\x1b[K{}: {}", tool_, text_);
+    std::fflush(options_.out);
+    drawn_ = true;
+  }
+}
+
+Result<Compiled> CompileWithProgress(const std::string& tool, const CompileFlags& flags) {
+  CompileOptions options = flags.options;
+  std::optional<ProgressLine> line;
+  if (::isatty(STDERR_FILENO) == 1 && options.pipeline.print_ir_after.empty()) {
+    line.emplace(tool, ProgressLine::Options{});
+    options.kernels.on_kernels = [&](size_t done, size_t total) { line->SetKernels(done, total); };
+  }
+  const std::string& print_after = options.pipeline.print_ir_after;
+  bool known = print_after.empty() || print_after == "all";
+  std::string passes;
+  options.pipeline.on_pass = [&](std::string_view pass) {
+    if (line) line->SetPass(pass);
+    known |= pass == print_after;
+    passes += (passes.empty() ? "" : ", ") + std::string(pass);
+  };
+  Result<Compiled> compiled = CompileFile(flags.input, options);
+  if (!compiled.ok() || known) return compiled;
+  return {StatusCode::kInvalidArgument,
+          fmt::format("--print-ir-after {}: no such pass ran; these did: {}", print_after, passes)};
+}
+
+}  // namespace relayvm::tools
