@@ -45,12 +45,13 @@ Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
   };
   const auto* tensor = declared == nullptr ? nullptr : declared->As<TensorType>();
   if (tensor == nullptr) return fail("the parameter is not a tensor with a declared type");
+  std::string rank = fmt::format("the parameter has {} dimensions", tensor->shape.size());
   std::vector<Dim> dims;
   std::stringstream parts(text);
   std::string part;
   while (std::getline(parts, part, 'x')) {
     size_t axis = dims.size();
-    if (axis >= tensor->shape.size()) break;
+    if (axis >= tensor->shape.size()) return fail(rank);
     if (part == "?" || ParseBound(part)) {
       dims.push_back(tensor->shape[axis]);
       continue;
@@ -67,9 +68,7 @@ Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
     }
     dims.emplace_back(value);
   }
-  if (dims.size() != tensor->shape.size() || std::getline(parts, part, 'x')) {
-    return fail(fmt::format("the parameter has {} dimensions", tensor->shape.size()));
-  }
+  if (dims.size() != tensor->shape.size()) return fail(rank);
   return ir::MakeTensorType(std::move(dims), tensor->dtype);
 }
 

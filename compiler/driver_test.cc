@@ -159,7 +159,7 @@ TEST_CASE("what is wrong is named, with its place") {
       {"operator",
        "def @main(%x: int32) {\n  no.such(%x)\n}\n",
        {},
-       StatusCode::kInvalidInput,
+       StatusCode::kUnsupported,
        "p.relay:3:3"},
       {"entry", one, [](CompileOptions& o) { o.entry = "f"; }, StatusCode::kNotFound,
        "there is no function @f"},
@@ -176,7 +176,7 @@ TEST_CASE("what is wrong is named, with its place") {
        StatusCode::kInvalidInput, "bias"},
   };
   for (const Case& c : cases) {
-    CAPTURE(c.name);
+    INFO(std::string(c.name));
     CompileOptions options;
     if (c.set) c.set(options);
     Result<Compiled> compiled = CompileFile(folder.Write("p.relay", c.text), options);

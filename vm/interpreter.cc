@@ -109,6 +109,13 @@ dispatch:
     I(1) = WrapScalar(I(2), static_cast<DType>(pc[3]));
     NEXT(4);
   }
+  BINARY_INT(kAddI32, static_cast<int32_t>(a + b))
+  CASE(kAddImmI32) : {
+    I(1) = static_cast<uint64_t>(static_cast<int32_t>(I(2) + Unsigned(Imm16(pc + 3))));
+    NEXT(4);
+  }
+  BINARY_INT(kSubI32, static_cast<int32_t>(a - b))
+  BINARY_INT(kMulI32, static_cast<int32_t>(a * b))
   CASE(kCompareI) : {
     I(1) = CompareScalars(pc[2], Signed(I(3)), Signed(I(4)));
     NEXT(5);
@@ -232,6 +239,16 @@ dispatch:
     const uint32_t num_scalars = pc[2];
     const uint16_t* object_args = scalar_args + num_scalars + 1;
     const uint32_t num_objects = object_args[-1];
+    if (callee == frame->function && callee->num_object_registers == 0) {
+      // A loop over scalars: the frame is right as it is, and has room above for arguments.
+      POLL(1);
+      auto* gathered =
+          reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + callee->frame_bytes);
+      for (uint32_t i = 0; i < num_scalars; ++i) gathered[i] = scalars[scalar_args[i]];
+      for (uint32_t i = 0; i < num_scalars; ++i) scalars[i] = gathered[i];
+      pc = callee->code;
+      DISPATCH();
+    }
     // Arguments are gathered above both frames, old and new.
     const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
     auto* gathered_scalars = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + above);

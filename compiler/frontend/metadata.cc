@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 constexpr int kMaxNesting = 200;
 
-Status Bad(std::string what) { return Status(StatusCode::kInvalidInput, "metadata: " + what); }
+Status Bad(const std::string& what) { return Status(StatusCode::kInvalidInput, "metadata: " + what); }
 
 std::optional<int64_t> ParseInt(std::string_view text) {
   int64_t value = 0;
@@ -307,7 +307,7 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
       return AttrValue(*number != 0);
     case AttrKind::kInt: {
       if (!number) return malformed();
-      const std::string name = fmt::format("{}.{}", std::string_view(type_key).substr(12), field);
+      const std::string name = fmt::format("{}.{}", std::string_view{type_key}.substr(12), field);
       const bool plain = std::find(std::begin(kPlainIntegers), std::end(kPlainIntegers), name) !=
                          std::end(kPlainIntegers);
       if (!plain && target != nullptr && static_cast<uint64_t>(*number) > owner &&
@@ -326,7 +326,9 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
 Result<Attrs> Metadata::AttrsValue(uint32_t n, const OpDef& op, ir::IdSource& ids) {
   const Node& node = nodes_[n];
   Attrs attrs;
-  for (const auto& [field, text] : node.attrs) {
+  for (const auto& entry : node.attrs) {
+    const std::string& field = entry.first;
+    const std::string& text = entry.second;
     auto schema = std::find_if(op.attrs.begin(), op.attrs.end(),
                                [&](const AttrField& f) { return f.name == field; });
     if (schema == op.attrs.end()) {

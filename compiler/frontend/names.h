@@ -1,4 +1,5 @@
-// The names in scope while a function is parsed, and suggestions for those that are not.
+// The names in scope while a function is parsed, and suggestions for those that are not. Tested by
+// parser_error_test.cc.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0xF7E58D4F05049CB7;
 
-Status Bad(std::string what) {
+Status Bad(const std::string& what) {
   return Status(StatusCode::kInvalidInput, "parameter file: " + what);
 }
 

@@ -120,7 +120,7 @@ bool Parser::ParseNewLocal(std::string* name, ir::Span* span) {
   // "%x:int32" is x with its type, "%aten::relu" and "%x:0" are names.
   const size_t colon = name->rfind(':');
   if (colon == std::string::npos || (*name)[colon - 1] == ':' || PeekIs(":")) return true;
-  std::string_view suffix = std::string_view(*name).substr(colon + 1);
+  std::string_view suffix = std::string_view{*name}.substr(colon + 1);
   if (!NamesType(suffix)) return true;
   MoveTo(t.begin + 1 + colon);
   *span = SpanOf(t.begin, t.begin + 1 + colon);
@@ -308,7 +308,7 @@ static auto FindLongest(const Token& t, size_t max_length, const Find& find, siz
   for (size_t end = t.text.size(); end != std::string::npos && end > 0;
        end = t.quoted ? std::string::npos : t.text.find_last_of("./:-", end - 1)) {
     if (end > max_length) continue;
-    if (auto* found = find(std::string_view(t.text).substr(0, end))) {
+    if (auto* found = find(std::string_view{t.text}.substr(0, end))) {
       *length = end;
       return found;
     }
@@ -416,7 +416,7 @@ NodeId Parser::ParseSymbol() {
 NodeId Parser::ParseConstructor() {
   const Token t = Take();
   const ir::Constructor* constructor =
-      constructors_.find(std::string_view(text_).substr(t.begin, t.end - t.begin))->second;
+      constructors_.find(std::string_view{text_}.substr(t.begin, t.end - t.begin))->second;
   NodeId node = AtomNode(constructor, SpanOf(t));
   if (!constructor->fields.empty() || PeekIs("(")) return node;
   return graph_.Add({NodeKind::kCall, SpanOf(t), {node}});

@@ -83,7 +83,7 @@ void Parser::FailExpected(std::string_view what) {
   if (t.kind == TokenKind::kError) return Fail(t, t.text);
   if (t.kind == TokenKind::kEnd)
     return Fail(t, fmt::format("expected {}, found the end of the file", what));
-  std::string_view found = std::string_view(text_).substr(t.begin, t.end - t.begin);
+  std::string_view found = std::string_view{text_}.substr(t.begin, t.end - t.begin);
   if (found.size() > 40) found = found.substr(0, 40);
   Fail(t,
        fmt::format("expected {}, found {}", what,
@@ -215,7 +215,7 @@ void Parser::SkipDefinition(bool is_function) {
 bool Parser::ReadMetadata() {
   if (!metadata_at_) return true;
   size_t offset = 0;
-  auto metadata = Metadata::Parse(std::string_view(text_).substr(*metadata_at_), &offset);
+  auto metadata = Metadata::Parse(std::string_view{text_}.substr(*metadata_at_), &offset);
   if (!metadata.ok()) {
     offset = std::min(offset + *metadata_at_, text_.size());
     Fail(metadata.status().code(), SpanOf(offset, offset + 1), metadata.status().message());

@@ -3,7 +3,8 @@
 //
 // A recursive-descent parser that stops at the first error: functions give kNoNode or false when
 // `status_` is set. It recurses with the nesting of the text only, and that is limited
-// (kMaxNesting); sequences of lets and operators are loops.
+// (kMaxNesting); sequences of lets and operators are loops. Tested by parser_test.cc and
+// parser_error_test.cc.
 #pragma once
 
 #include <optional>

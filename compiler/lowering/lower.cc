@@ -87,6 +87,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   FunctionLowering lowering(module, task);
   RELAYVM_ASSIGN_OR_RETURN(MFunction f, lowering.Lower());
   FuseCompareAndBranch(f);
+  FuseArithmeticAndWrap(f);
   MarkLastUses(f);
   ShareMemory(f);
   ArenaPlan arena = PlanArena(f);

@@ -38,8 +38,8 @@ struct MOperand {
   MOperand() = default;
   MOperand(int64_t v) : value(v) {}  // NOLINT(google-explicit-constructor)
   MOperand(std::vector<uint32_t> r) : regs(std::move(r)), takes(regs.size(), false) {}  // NOLINT
-  MOperand(std::vector<MBuffer> b)
-      : buffers(std::move(b)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  MOperand(std::vector<MBuffer> b) : buffers(std::move(b)) {}
 };
 
 struct MInst {

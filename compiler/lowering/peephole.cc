@@ -1,5 +1,9 @@
 #include "compiler/lowering/peephole.h"
 
+#include <utility>
+
+#include "bytecode/base/dtype.h"
+
 namespace relayvm::lower {
 namespace {
 
@@ -21,15 +25,59 @@ Comparison Negated(Comparison c) {
   return c;
 }
 
-}  // namespace
-
-void FuseCompareAndBranch(MFunction& f) {
+// How often each scalar register is read.
+std::vector<uint32_t> CountUses(MFunction& f) {
   std::vector<uint32_t> uses(f.num_scalars, 0);
   for (MInst& inst : f.code) {
     ForEachUse(inst, [&](Bank bank, uint32_t& r, bool*) {
       if (bank == Bank::kScalar) ++uses[r];
     });
   }
+  return uses;
+}
+
+// The instruction that wraps the result of `op` to int32 as well; kWrap when there is none.
+Opcode Int32Form(Opcode op) {
+  switch (op) {
+    case Opcode::kAddI:
+      return Opcode::kAddI32;
+    case Opcode::kAddImm:
+      return Opcode::kAddImmI32;
+    case Opcode::kSubI:
+      return Opcode::kSubI32;
+    case Opcode::kMulI:
+      return Opcode::kMulI32;
+    default:
+      return Opcode::kWrap;
+  }
+}
+
+}  // namespace
+
+void FuseArithmeticAndWrap(MFunction& f) {
+  std::vector<uint32_t> uses = CountUses(f);
+  std::vector<MInst> code;
+  code.reserve(f.code.size());
+  for (MInst& inst : f.code) {
+    bool wraps = !inst.is_label && inst.op == Opcode::kWrap &&
+                 inst.operands[2].value == static_cast<int64_t>(DType::kInt32);
+    if (wraps && !code.empty() && !code.back().is_label) {
+      MInst& before = code.back();
+      Opcode fused = Int32Form(before.op);
+      if (fused != Opcode::kWrap && before.operands[0].value == inst.operands[1].value &&
+          uses[static_cast<size_t>(inst.operands[1].value)] == 1) {
+        before.op = fused;
+        before.operands[0] = inst.operands[0];
+        continue;
+      }
+    }
+    code.push_back(std::move(inst));
+  }
+  f.code = std::move(code);
+}
+
+void FuseCompareAndBranch(MFunction& f) {
+  std::vector<uint32_t> uses = CountUses(f);
   for (size_t i = 1; i < f.code.size(); ++i) {
     MInst& branch = f.code[i];
     const MInst& compare = f.code[i - 1];

@@ -1,6 +1,9 @@
 #include "compiler/lowering/value_type.h"
 
+#include <algorithm>
 #include <map>
+
+#include "compiler/lowering/unread_arguments.h"
 
 namespace relayvm::lower {
 namespace {
@@ -102,6 +105,11 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
   for (const ir::Var* p : function.params) {
     info.param_names.push_back(p->name);
     info.params.push_back(converter.Convert(p->type, function.type_params));
+  }
+  for (const ArgumentPath& path : UnreadArguments(function)) {
+    ValueType* part = &info.params[path[0]];
+    for (size_t i = 1; i < path.size(); ++i) part = &part->args[path[i]];
+    std::fill(part->dims.begin(), part->dims.end(), -1);
   }
   info.result = converter.Convert(function.result_type, function.type_params);
   converter.Finish();

@@ -48,6 +48,11 @@ TEST_CASE("exports and the ADTs that go with them") {
        "(%x: Tensor[(x.0, 3), float32]) -> (Tensor[(x.0, 3), float32], int32);"},
       {"def @main(%x: List[int32]) { %x }", "(%x: List[int32]) -> List[int32]; List"},
       {"def @main(%x: Tree[int32]) { %x }", "(%x: Tree[int32]) -> Tree[int32]; Tree List"},
+      // What is not looked at may be of any size; what is computed with may not.
+      {"def @main(%t: (Tensor[(3), int32], int32)) { %t.0 }",
+       "(%t: (Tensor[(?), int32], int32)) -> Tensor[(3), int32];"},
+      {"def @main(%t: (Tensor[(3), int32], int32)) { (%t.0, negative(%t.0)) }",
+       "(%t: (Tensor[(3), int32], int32)) -> (Tensor[(3), int32], Tensor[(3), int32]);"},
       // An open type may be any of the program's.
       {"def @main[A](%x: A) -> A { %x }", "(%x: A) -> A; Color List Tree"},
       {"def @main[A, B](%x: A, %y: List[B]) -> (B, A) {\n"

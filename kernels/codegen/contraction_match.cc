@@ -136,6 +136,7 @@ std::function<Expr(const te::Axis&)> AxisMap(const std::vector<te::Axis>& axes,
 
 std::vector<Expr> AxisValues(const std::vector<te::Axis>& axes) {
   std::vector<Expr> values;
+  values.reserve(axes.size());
   for (const te::Axis& axis : axes) values.push_back(te::AxisValue(axis));
   return values;
 }
@@ -264,7 +265,7 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& cont
                    for (size_t i = 0; i < e->operands.size(); ++i) {
                      if (!IsAxis(e->operands[i], contraction->axes[i])) legal = false;
                    }
-                   return value;
+                   return Expr(value);
                  }).Rewrite(body);
     }
     if (!legal) return std::nullopt;
@@ -275,8 +276,10 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& cont
 
 bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last) {
   if (last - first < 2) return true;
-  const std::vector<te::Axis> old(epilogue.axes.begin() + first, epilogue.axes.begin() + last);
+  const auto from = static_cast<ptrdiff_t>(first), to = static_cast<ptrdiff_t>(last);
+  const std::vector<te::Axis> old(epilogue.axes.begin() + from, epilogue.axes.begin() + to);
   std::vector<Dim> extents;
+  extents.reserve(old.size());
   for (const te::Axis& axis : old) extents.push_back(axis->extent);
   const te::Axis flat_axis = te::MakeAxis("flat", ProductOf(extents));
   auto mentions = [&](const Expr& e) {
@@ -335,8 +338,8 @@ bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last) {
   copy.result = rewrite(copy.result);
   for (Epilogue::Output& output : copy.outputs) output.expr = rewrite(output.expr);
   if (!legal) return false;
-  copy.axes.erase(copy.axes.begin() + first, copy.axes.begin() + last);
-  copy.axes.insert(copy.axes.begin() + first, flat_axis);
+  copy.axes.erase(copy.axes.begin() + from, copy.axes.begin() + to);
+  copy.axes.insert(copy.axes.begin() + from, flat_axis);
   // A flattened tensor may have been flattened before: name the one that has memory.
   for (auto& [flat, original] : flattened) {
     for (const auto& [inner, outer] : epilogue.flattened) {

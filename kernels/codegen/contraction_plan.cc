@@ -51,6 +51,7 @@ std::vector<Expr> Unflatten(const Expr& flat, const std::vector<te::Axis>& axes)
 
 Dim Extent(const std::vector<te::Axis>& axes) {
   std::vector<Dim> extents;
+  extents.reserve(axes.size());
   for (const te::Axis& axis : axes) extents.push_back(axis->extent);
   return ProductOf(extents);
 }
@@ -561,7 +562,7 @@ class Planner {
     const int64_t bytes = DTypeBytes(d.dtype);
     Dim offset = 0;
     auto reserve = [&](const Dim& elements) {
-      const Dim at = offset;
+      Dim at = offset;
       offset = offset + RoundUp(elements * bytes, 64);
       return at;
     };

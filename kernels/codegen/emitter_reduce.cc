@@ -152,8 +152,7 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   // How many vectors a turn of the main loop takes.
   unsigned ways = body->cost < 24 ? 4 : (body->cost < 80 ? 2 : 1);
   if (reducer.is_arg()) ways = std::min(ways, 2u);
-  while (is_const && ways > 1 && static_cast<int64_t>(ways * lanes) > axis->extent.value())
-    ways /= 2;
+  while (is_const && ways > 1 && int64_t{ways} * lanes > axis->extent.value()) ways /= 2;
 
   std::vector<const te::AxisNode*> outer;
   for (const te::AxisNode* a : n->axes) {
@@ -200,13 +199,13 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
     Value* done = I64(b_, 0);
     for (unsigned width = ways; width >= 1; width = width > 1 ? 1 : 0) {
       Value* end = whole(width * lanes);
-      state = ForCarried(
-          b_, done, end, width * lanes, axis->name, state, [&](Value* i, std::vector<Value*> s) {
-            for (unsigned w = 0; w < width; ++w) {
-              step(s, w * reducer.width(), Add(b_, i, static_cast<int64_t>(w * lanes)), nullptr);
-            }
-            return s;
-          });
+      state = ForCarried(b_, done, end, width * lanes, axis->name, state,
+                         [&](Value* i, std::vector<Value*> s) {
+                           for (unsigned w = 0; w < width; ++w) {
+                             step(s, w * reducer.width(), Add(b_, i, int64_t{w} * lanes), nullptr);
+                           }
+                           return s;
+                         });
       done = end;
     }
     if (masks) {

@@ -44,11 +44,10 @@ Value* Emitter::VectorNew(const Node* n) {
     if (n->safe || select_mask_ == nullptr) return Splat(Scalar(n));
     // The one value is needed only if a lane is on; otherwise it may not be loaded.
     llvm::Function* function = b_.GetInsertBlock()->getParent();
-    llvm::BasicBlock* before = b_.GetInsertBlock();
     auto* some = llvm::BasicBlock::Create(b_.getContext(), "some", function);
     auto* after = llvm::BasicBlock::Create(b_.getContext(), "some.end", function);
     b_.CreateCondBr(b_.CreateOrReduce(MaskFor(false)), some, after);
-    before = b_.GetInsertBlock();
+    llvm::BasicBlock* before = b_.GetInsertBlock();
     b_.SetInsertPoint(some);
     OpenScope();
     Value* v = Scalar(n);
@@ -109,7 +108,7 @@ Value* Emitter::VectorSelect(const Node* n) {
   Value* outer = select_mask_;
   Value* values[2];
   for (int side = 0; side < 2; ++side) {
-    const Node* node = n->operands[static_cast<size_t>(side + 1)];
+    const Node* node = n->operands[side == 0 ? 1 : 2];
     if (node->safe) {
       values[side] = Vector(node);
       continue;

@@ -32,7 +32,8 @@ bool CanRun(std::string_view level) {
 }
 
 KernelSpec Spec(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
-  return {std::move(name), inputs, std::vector<bool>(inputs.size(), false), std::move(outputs)};
+  std::vector<bool> by_value(inputs.size(), false);
+  return {std::move(name), std::move(inputs), std::move(by_value), std::move(outputs)};
 }
 
 HostTensor FloatsOf(const std::vector<double>& values, DType dtype) {

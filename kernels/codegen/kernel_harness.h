@@ -59,7 +59,7 @@ inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t
     te::Scalar s = IsFloat(dtype)
                        ? te::FloatScalar(te::RoundToDType(v, dtype))
                        : te::ApplyCast(DType::kFloat64, dtype, te::FloatScalar(std::round(v)));
-    if (dtype == DType::kBool) s = te::IntScalar(random() & 1);
+    if (dtype == DType::kBool) s = te::IntScalar((random() & 1) != 0 ? 1 : 0);
     te::WriteElement(dtype, s, t.data.data() + i * DTypeBytes(dtype));
   }
   return t;
@@ -231,6 +231,7 @@ class KernelHarness {
           RandomTensor(spec.inputs[i]->dtype, ShapeOf(spec.inputs[i], symbols), seed, low, high));
     }
     std::vector<const HostTensor*> pointers;
+    pointers.reserve(inputs.size());
     for (const HostTensor& t : inputs) pointers.push_back(&t);
     std::vector<HostTensor> expected;
     for (const te::Tensor& output : spec.outputs) {

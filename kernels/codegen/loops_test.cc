@@ -24,7 +24,8 @@ Tensor Input(std::vector<Dim> shape, int index, DType dtype = DType::kFloat32) {
 }
 
 KernelSpec Spec(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
-  return {std::move(name), inputs, std::vector<bool>(inputs.size(), false), std::move(outputs)};
+  std::vector<bool> by_value(inputs.size(), false);
+  return {std::move(name), std::move(inputs), std::move(by_value), std::move(outputs)};
 }
 
 // The sum (or another reduction) of x over one axis, which is dropped.

@@ -25,9 +25,12 @@ struct AttrValue {
   std::variant<std::monostate, bool, Dim, double, std::string, AttrList> value;
 
   AttrValue() = default;
+  // NOLINTBEGIN(google-explicit-constructor,bugprone-forwarding-reference-overload): a value is
+  // written where an attribute is wanted, and the constraint leaves copies out.
   template <typename T>
   requires(!std::is_same_v<std::remove_cvref_t<T>, AttrValue>) AttrValue(T&& v)
-      : value(std::forward<T>(v)) {}                   // NOLINT(google-explicit-constructor)
+      : value(std::forward<T>(v)) {}
+  // NOLINTEND(google-explicit-constructor,bugprone-forwarding-reference-overload)
   AttrValue(const char* s) : value(std::string(s)) {}  // NOLINT(google-explicit-constructor)
   AttrValue(int v) : value(Dim(v)) {}                  // NOLINT(google-explicit-constructor)
   AttrValue(int64_t v) : value(Dim(v)) {}              // NOLINT(google-explicit-constructor)

@@ -15,20 +15,13 @@ namespace relayvm {
 namespace {
 
 using nn::Indices;
-using nn::WindowLayout;
 using te::Expr;
 using te::Tensor;
 
 // What the attributes and the operand types of a convolution say.
-struct ConvPlan {
-  int spatial = 2;
-  WindowLayout data, kernel, out;
-  std::vector<int64_t> strides, dilation;
-  nn::Padding padding;
-  int64_t groups = 1;
-  Dim batch, in_channels, out_channels;
-  Dim kernel_out, kernel_in;  // the kernel's O and I
-  std::vector<Dim> in_extent, kernel_extent, out_extent;
+struct ConvPlan : ConvGeometry {
+  Dim out_channels;
+  std::vector<Dim> out_extent;
   bool depthwise_multiplier = false;
   std::vector<Dim> out_shape;
 };
@@ -37,39 +30,12 @@ Result<ConvPlan> PlanConv(const Attrs& attrs, int spatial, const std::vector<Dim
                           const std::vector<Dim>& kernel_shape) {
   const std::string letters(nn::SpatialLetters(spatial));
   ConvPlan p;
-  p.spatial = spatial;
-  const std::string& data_layout = attrs.String("data_layout");
-  RELAYVM_ASSIGN_OR_RETURN(p.data, nn::ParseLayout(data_layout, "NC" + letters, "data_layout"));
-  RELAYVM_ASSIGN_OR_RETURN(
-      p.kernel, nn::ParseLayout(attrs.String("kernel_layout"), "OI" + letters, "kernel_layout"));
-  const std::string& out_layout = attrs.String("out_layout");
-  RELAYVM_ASSIGN_OR_RETURN(p.out, nn::ParseLayout(out_layout.empty() ? data_layout : out_layout,
-                                                  "NC" + letters, "out_layout"));
-  if (p.data.rank() != static_cast<int>(data_shape.size())) {
-    return Invalid("data has rank {}, expected {}", data_shape.size(), data_layout);
-  }
-  if (p.kernel.rank() != static_cast<int>(kernel_shape.size())) {
-    return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
-                   attrs.String("kernel_layout"));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(p.strides,
-                           nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
-  RELAYVM_ASSIGN_OR_RETURN(p.dilation,
-                           nn::ExpandSpatial(attrs.Ints("dilation"), spatial, 1, "dilation"));
-  RELAYVM_ASSIGN_OR_RETURN(p.padding, nn::ExpandPadding(attrs.Ints("padding"), spatial));
-  p.groups = attrs.Int("groups");
-  if (p.groups < 1) return Invalid("groups is {}, expected at least 1", p.groups);
-
-  p.batch = p.data.Extent('N', data_shape);
-  p.in_channels = p.data.Extent('C', data_shape);
-  p.kernel_out = p.kernel.Extent('O', kernel_shape);
-  p.kernel_in = p.kernel.Extent('I', kernel_shape);
+  RELAYVM_ASSIGN_OR_RETURN(static_cast<ConvGeometry&>(p),
+                           ReadConvGeometry(attrs, spatial, "OI", data_shape, kernel_shape));
   p.depthwise_multiplier = p.groups > 1 && p.in_channels.is_const(p.groups) &&
                            p.kernel_out.is_const(p.groups) && !p.kernel_in.is_const(1);
   p.out_channels = p.depthwise_multiplier ? p.kernel_out * p.kernel_in : p.kernel_out;
   for (int s = 0; s < spatial; ++s) {
-    p.in_extent.push_back(p.data.Extent(letters[s], data_shape));
-    p.kernel_extent.push_back(p.kernel.Extent(letters[s], kernel_shape));
     p.out_extent.push_back(nn::WindowExtent(p.in_extent[s],
                                             p.padding.before[s] + p.padding.after[s],
                                             p.kernel_extent[s], p.strides[s], p.dilation[s]));
@@ -83,6 +49,47 @@ Result<ConvPlan> PlanConv(const Attrs& attrs, int spatial, const std::vector<Dim
 }
 
 }  // namespace
+
+Result<ConvGeometry> ReadConvGeometry(const Attrs& attrs, int spatial,
+                                      std::string_view kernel_capitals,
+                                      const std::vector<Dim>& data_shape,
+                                      const std::vector<Dim>& kernel_shape) {
+  const std::string letters(nn::SpatialLetters(spatial));
+  ConvGeometry g;
+  g.spatial = spatial;
+  const std::string& data_layout = attrs.String("data_layout");
+  RELAYVM_ASSIGN_OR_RETURN(g.data, nn::ParseLayout(data_layout, "NC" + letters, "data_layout"));
+  RELAYVM_ASSIGN_OR_RETURN(
+      g.kernel, nn::ParseLayout(attrs.String("kernel_layout"),
+                                std::string(kernel_capitals) + letters, "kernel_layout"));
+  const std::string& out_layout = attrs.String("out_layout");
+  RELAYVM_ASSIGN_OR_RETURN(g.out, nn::ParseLayout(out_layout.empty() ? data_layout : out_layout,
+                                                  "NC" + letters, "out_layout"));
+  if (g.data.rank() != static_cast<int>(data_shape.size())) {
+    return Invalid("data has rank {}, expected {}", data_shape.size(), data_layout);
+  }
+  if (g.kernel.rank() != static_cast<int>(kernel_shape.size())) {
+    return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
+                   attrs.String("kernel_layout"));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(g.strides,
+                           nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
+  RELAYVM_ASSIGN_OR_RETURN(g.dilation,
+                           nn::ExpandSpatial(attrs.Ints("dilation"), spatial, 1, "dilation"));
+  RELAYVM_ASSIGN_OR_RETURN(g.padding, nn::ExpandPadding(attrs.Ints("padding"), spatial));
+  g.groups = attrs.Int("groups");
+  if (g.groups < 1) return Invalid("groups is {}, expected at least 1", g.groups);
+
+  g.batch = g.data.Extent('N', data_shape);
+  g.in_channels = g.data.Extent('C', data_shape);
+  g.kernel_out = g.kernel.Extent('O', kernel_shape);
+  g.kernel_in = g.kernel.Extent('I', kernel_shape);
+  for (char letter : letters) {
+    g.in_extent.push_back(g.data.Extent(letter, data_shape));
+    g.kernel_extent.push_back(g.kernel.Extent(letter, kernel_shape));
+  }
+  return g;
+}
 
 Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   const Attrs& attrs = tc.attrs();

@@ -12,17 +12,12 @@ namespace relayvm {
 namespace {
 
 using nn::Indices;
-using nn::WindowLayout;
 using te::Expr;
 using te::Tensor;
 
-struct TransposePlan {
-  WindowLayout data, kernel, out;
-  std::vector<int64_t> strides, dilation, output_padding;
-  nn::Padding padding;
-  int64_t groups = 1;
-  Dim batch, in_channels, kernel_in, kernel_out;
-  std::vector<Dim> in_extent, kernel_extent, out_extent, out_shape;
+struct TransposePlan : ConvGeometry {
+  std::vector<int64_t> output_padding;
+  std::vector<Dim> out_extent, out_shape;
 };
 
 Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
@@ -30,40 +25,14 @@ Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
                                     const std::vector<Dim>& kernel_shape) {
   const std::string letters(nn::SpatialLetters(spatial));
   TransposePlan p;
-  const std::string& data_layout = attrs.String("data_layout");
-  RELAYVM_ASSIGN_OR_RETURN(p.data, nn::ParseLayout(data_layout, "NC" + letters, "data_layout"));
-  RELAYVM_ASSIGN_OR_RETURN(
-      p.kernel, nn::ParseLayout(attrs.String("kernel_layout"), "IO" + letters, "kernel_layout"));
-  const std::string& out_layout = attrs.String("out_layout");
-  RELAYVM_ASSIGN_OR_RETURN(p.out, nn::ParseLayout(out_layout.empty() ? data_layout : out_layout,
-                                                  "NC" + letters, "out_layout"));
-  if (p.data.rank() != static_cast<int>(data_shape.size())) {
-    return Invalid("data has rank {}, expected {}", data_shape.size(), data_layout);
-  }
-  if (p.kernel.rank() != static_cast<int>(kernel_shape.size())) {
-    return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
-                   attrs.String("kernel_layout"));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(p.strides,
-                           nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
-  RELAYVM_ASSIGN_OR_RETURN(p.dilation,
-                           nn::ExpandSpatial(attrs.Ints("dilation"), spatial, 1, "dilation"));
+  RELAYVM_ASSIGN_OR_RETURN(static_cast<ConvGeometry&>(p),
+                           ReadConvGeometry(attrs, spatial, "IO", data_shape, kernel_shape));
   // Some programs give more values than there are spatial axes; the first ones count.
   std::vector<int64_t> output_padding = attrs.Ints("output_padding");
   if (static_cast<int>(output_padding.size()) > spatial) output_padding.resize(spatial);
   RELAYVM_ASSIGN_OR_RETURN(
       p.output_padding, nn::ExpandSpatial(std::move(output_padding), spatial, 0, "output_padding"));
-  RELAYVM_ASSIGN_OR_RETURN(p.padding, nn::ExpandPadding(attrs.Ints("padding"), spatial));
-  p.groups = attrs.Int("groups");
-  if (p.groups < 1) return Invalid("groups is {}, expected at least 1", p.groups);
-
-  p.batch = p.data.Extent('N', data_shape);
-  p.in_channels = p.data.Extent('C', data_shape);
-  p.kernel_in = p.kernel.Extent('I', kernel_shape);
-  p.kernel_out = p.kernel.Extent('O', kernel_shape);
   for (int s = 0; s < spatial; ++s) {
-    p.in_extent.push_back(p.data.Extent(letters[s], data_shape));
-    p.kernel_extent.push_back(p.kernel.Extent(letters[s], kernel_shape));
     const int64_t pad = p.padding.before[s] + p.padding.after[s];
     p.out_extent.push_back((p.in_extent[s] - 1) * p.strides[s] +
                            (p.kernel_extent[s] - 1) * p.dilation[s] + 1 - pad +

@@ -26,7 +26,7 @@ te::Tensor Filled(std::string name, const TensorType& type, Expr value) {
   return te::Compute(std::move(name), type.shape, [&](const ExprList&) { return value; });
 }
 
-OpDef ConstantFill(std::string name, double value) {
+OpDef ConstantFill(const std::string& name, double value) {
   OpDef def;
   def.name = name;
   def.num_args = 0;

@@ -171,6 +171,7 @@ te::Tensor ResizeTensor(const te::Tensor& data, const std::vector<int>& axes, co
     }
     bool cubic = mode.method == "cubic";
     std::vector<ExprList> weights;
+    weights.reserve(samplers.size());
     for (const AxisSampler& s : samplers) {
       weights.push_back(cubic ? s.CubicWeights(dtype) : s.LinearWeights(dtype));
     }

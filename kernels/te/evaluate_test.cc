@@ -42,8 +42,10 @@ SymbolFn Symbols(int64_t n, int64_t m = 0) {
   return [n, m](uint32_t id) -> std::optional<int64_t> { return id == 1 ? n : m; };
 }
 
-Result<HostTensor> Run(const Tensor& t, std::vector<HostTensor> inputs, const SymbolFn& symbols) {
+Result<HostTensor> Run(const Tensor& t, const std::vector<HostTensor>& inputs,
+                       const SymbolFn& symbols) {
   std::vector<const HostTensor*> pointers;
+  pointers.reserve(inputs.size());
   for (const HostTensor& input : inputs) pointers.push_back(&input);
   return Evaluate(t, pointers, symbols);
 }
@@ -59,8 +61,10 @@ TEST_CASE("elementwise, over more elements than a block") {
     auto result = Run(y, {Make(DType::kFloat32, {n, 3}, values)}, Symbols(n));
     REQUIRE(result.ok());
     std::vector<double> got = Values(*result);
-    for (size_t i = 0; i < got.size(); ++i)
-      CHECK(got[i] == values[i] * 2 + static_cast<double>(i / 3));
+    for (size_t i = 0; i < got.size(); ++i) {
+      const size_t row = i / 3;
+      CHECK(got[i] == values[i] * 2 + static_cast<double>(row));
+    }
   }
 }
 

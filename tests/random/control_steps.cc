@@ -157,7 +157,7 @@ bool Generator::MatchStep(Scope& scope) {
   for (auto& [pattern, vars] : patterns) {
     Scope inner = Inner(scope);
     ++inner.indent;
-    for (PatternVar& v : vars) Declare(inner, v.name, v.type);
+    for (PatternVar& v : vars) Declare(inner, v.name, Fresh(v.type));
     TypePtr found;
     std::optional<std::string> body = BlockOf(std::move(inner), Below(3), want, &found);
     if (!body) return false;

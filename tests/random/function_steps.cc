@@ -156,7 +156,7 @@ bool Generator::LocalRecursionStep(Scope& scope) {
   Scope inner = Inner(scope);
   ++inner.indent;
   Declare(inner, n, Int32());
-  Declare(inner, acc, type);
+  Declare(inner, acc, Fresh(type));
   Steps(inner, Below(3));
   std::optional<std::string> next = MakeValue(inner, type);
   if (!next) return false;
@@ -187,7 +187,7 @@ bool Generator::FunctionStep(Scope& scope) {
     params += fmt::format("{}{}: {}", params.empty() ? "" : ", ", name, TypeText(*v.type));
     args += (args.empty() ? "" : ", ") + v.text;
     f.params.push_back(v.type);
-    Declare(body, name, v.type);
+    Declare(body, name, Fresh(v.type));
   }
   Steps(body, Between(1, 5));
   TypePtr result = ResultType(body);
@@ -197,7 +197,7 @@ bool Generator::FunctionStep(Scope& scope) {
   if (!text) return false;
   definitions_ += fmt::format("def {}({}) -> {} {}\n", f.name, params, TypeText(*f.result), *text);
   functions_.push_back(f);
-  return Add(scope, "function", fmt::format("{}({})", f.name, args), f.result);
+  return Add(scope, "function", fmt::format("{}({})", f.name, args), Fresh(f.result));
 }
 
 bool Generator::CallAgainStep(Scope& scope) {
@@ -205,7 +205,7 @@ bool Generator::CallAgainStep(Scope& scope) {
   Function f = OneOf(functions_);
   std::optional<std::string> args = Arguments(scope, f.params);
   if (!args) return false;
-  return Add(scope, "call.again", fmt::format("{}({})", f.name, *args), f.result);
+  return Add(scope, "call.again", fmt::format("{}({})", f.name, *args), Fresh(f.result));
 }
 
 bool Generator::RecursionStep(Scope& scope) {
@@ -225,19 +225,19 @@ bool Generator::RecursionStep(Scope& scope) {
     params += fmt::format(", {}: {}", p, TypeText(*v.type));
     args += ", " + v.text;
     if (&v != operands.data()) rest += ", " + p;
-    Declare(body, p, v.type);
+    Declare(body, p, Fresh(v.type));
   }
   TypePtr type = operands[0].type;
   std::string first = body.values[1].text;
   if (kind == 2) {
-    Let(body, fmt::format("{}(subtract(%n, 2), {}{})", name, first, rest), type, true);
+    Let(body, fmt::format("{}(subtract(%n, 2), {}{})", name, first, rest), Fresh(type), true);
   }
   Steps(body, deep ? 2 : Below(4));
   std::optional<std::string> next = MakeValue(body, type);
   if (!next) return false;
   std::string result = fmt::format("{}(subtract(%n, 1), {}{})", name, *next, rest);
   if (kind == 1) {
-    Let(body, result, type, true);
+    Let(body, result, Fresh(type), true);
     Steps(body, Between(1, 3));
     std::optional<std::string> after = MakeValue(body, type);
     if (!after) return false;
@@ -250,7 +250,7 @@ bool Generator::RecursionStep(Scope& scope) {
   std::string count = deep ? std::to_string(kDeep) : SmallCount(scope, 5);
   const char* const kNames[] = {"recursion.tail", "recursion.work", "recursion.tree"};
   return Add(scope, deep ? "recursion.deep" : kNames[kind],
-             fmt::format("{}({}{})", name, count, args), type);
+             fmt::format("{}({}{})", name, count, args), Fresh(type));
 }
 
 bool Generator::MutualRecursionStep(Scope& scope) {
@@ -264,7 +264,7 @@ bool Generator::MutualRecursionStep(Scope& scope) {
     body.depth = scope.depth + 1;
     body.indent = 2;
     Declare(body, "%n", Int32());
-    Declare(body, "%x", type);
+    Declare(body, "%x", Fresh(type));
     Steps(body, Below(3));
     std::optional<std::string> next = MakeValue(body, type);
     if (!next) return false;
@@ -275,7 +275,8 @@ bool Generator::MutualRecursionStep(Scope& scope) {
   }
   definitions_ += text;
   return Add(scope, "mutual_recursion",
-             fmt::format("{}({}, {})", names[0], SmallCount(scope, 6), operands[0].text), type);
+             fmt::format("{}({}, {})", names[0], SmallCount(scope, 6), operands[0].text),
+             Fresh(type));
 }
 
 // --- Functions of functions ---
@@ -394,7 +395,7 @@ bool Generator::PolymorphicStep(Scope& scope) {
       if (!other) return false;
       return Add(scope, "polymorphic",
                  fmt::format("{}({}, {})", Library("get_or"), option->text, *other),
-                 option->type->args[0]);
+                 Fresh(option->type->args[0]));
     }
     default: {
       std::optional<Value> list = PickCopy(scope, [](const Value& v) { return IsData(v, "List"); });

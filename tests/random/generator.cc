@@ -102,6 +102,15 @@ void Generator::Declare(Scope& scope, std::string variable, TypePtr type) {
   scope.values.push_back({std::move(variable), std::move(type)});
 }
 
+TypePtr Generator::Fresh(const TypePtr& type) {
+  Type t = *type;
+  for (Size& s : t.shape) {
+    if (!s.known()) s.unknown = next_unknown_++;
+  }
+  for (TypePtr& arg : t.args) arg = Fresh(arg);
+  return std::make_shared<const Type>(std::move(t));
+}
+
 Value Generator::Let(Scope& scope, const std::string& text, TypePtr type, bool pure) {
   std::string pad(static_cast<size_t>(2 * scope.indent), ' ');
   std::string name;
@@ -123,6 +132,7 @@ Value Generator::Let(Scope& scope, const std::string& text, TypePtr type, bool p
 bool Generator::Add(Scope& scope, const std::string& feature, const std::string& text, TypePtr type,
                     bool pure) {
   Use(feature);
+  if (!pure) type = Fresh(type);
   constexpr size_t kLongestNested = 100;
   if (pure && text.size() < kLongestNested && Chance(15)) {
     Use("nested_expression");

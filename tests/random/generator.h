@@ -78,6 +78,8 @@ class Generator {
            bool pure = true);
   Value Let(Scope& scope, const std::string& text, TypePtr type, bool pure);
   void Declare(Scope& scope, std::string variable, TypePtr type);
+  // For a value from elsewhere: what its type does not know of sizes is not that of other values.
+  TypePtr Fresh(const TypePtr& type);
   void Use(const std::string& feature) { features_.insert(feature); }
   Scope Inner(const Scope& outer);
   // `{ lines; result }` after some steps; the result is of `want` (less known sizes may be known).

@@ -186,7 +186,7 @@ std::optional<std::string> Generator::MakeClosure(Scope& scope, const Type& want
   for (size_t i = 0; i + 1 < want.args.size(); ++i) {
     std::string name = "%" + NewName("a");
     params += fmt::format("{}{}: {}", i == 0 ? "" : ", ", name, TypeText(*want.args[i]));
-    Declare(inner, name, want.args[i]);
+    Declare(inner, name, Fresh(want.args[i]));
   }
   const TypePtr& result = want.args.back();
   size_t outer = scope.values.size();

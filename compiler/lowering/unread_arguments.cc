@@ -1,4 +1,4 @@
-#include "compiler/lowering/pass_through.h"
+#include "compiler/lowering/unread_arguments.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -18,9 +18,10 @@ class Finder {
     }
     // What a tuple holds is looked at where the tuple is.
     for (const ir::Binding& b : function_.body->bindings) Visit(b);
-    Return(function_.body->result);
     std::set<ArgumentPath> found;
-    for (const ArgumentPath& path : returned_) Collect(path, found);
+    for (uint32_t p = 0; p < function_.params.size(); ++p) {
+      Collect({p}, function_.params[p]->type, found);
+    }
     return found;
   }
 
@@ -61,33 +62,31 @@ class Finder {
 
   // Every operand of `e`, of nested blocks too, is looked at.
   void UseAll(const ir::Expr& e) {
-    ForEachAtom(e, [&](const Atom& a) { Use(a, used_); });
+    ForEachAtom(e, [&](const Atom& a) { Use(a); });
     ForEachBlock(e, [&](const ir::Block& block) {
       for (const ir::Binding& b : block.bindings) UseAll(*b.value);
-      Use(block.result, used_);
+      Use(block.result);
     });
   }
-  void Return(const Atom& a) { Use(a, returned_); }
 
   // Notes the parts that `a` is or holds.
-  void Use(const Atom& a, std::set<ArgumentPath>& paths) {
+  void Use(const Atom& a) {
     const auto* var = std::get_if<const ir::Var*>(&a);
     if (var == nullptr) return;
-    if (auto part = part_of_.find((*var)->id); part != part_of_.end()) paths.insert(part->second);
+    if (auto part = part_of_.find((*var)->id); part != part_of_.end()) used_.insert(part->second);
     if (auto made = fields_.find((*var)->id); made != fields_.end()) {
-      for (const Atom& field : made->second) Use(field, paths);
+      for (const Atom& field : made->second) Use(field);
     }
   }
 
   // Adds the tensors of the part that nothing looks at.
-  void Collect(const ArgumentPath& path, std::set<ArgumentPath>& found) const {
-    ir::Type type = function_.params[path[0]]->type;
-    for (size_t i = 1; i < path.size(); ++i) type = type->As<ir::TupleType>()->fields[path[i]];
+  void Collect(const ArgumentPath& path, const ir::Type& type,
+               std::set<ArgumentPath>& found) const {
     if (const auto* tuple = type->As<ir::TupleType>()) {
       for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
         ArgumentPath field = path;
         field.push_back(i);
-        Collect(field, found);
+        Collect(field, tuple->fields[i], found);
       }
       return;
     }
@@ -104,12 +103,12 @@ class Finder {
   const ir::Function& function_;
   std::unordered_map<uint32_t, ArgumentPath> part_of_;      // by Var::id: is this part
   std::unordered_map<uint32_t, std::vector<Atom>> fields_;  // by Var::id: a tuple of these
-  std::set<ArgumentPath> used_, returned_;
+  std::set<ArgumentPath> used_;
 };
 
 }  // namespace
 
-std::set<ArgumentPath> PassedThrough(const ir::Function& function) {
+std::set<ArgumentPath> UnreadArguments(const ir::Function& function) {
   return Finder(function).Run();
 }
 

@@ -1,8 +1,8 @@
-// Finds the tensors among a function's arguments that it hands on without a look at them: parts of
-// parameters (of tuples, too) whose only way leads into the result.
+// Finds the tensors among a function's arguments that it never looks at: parts of parameters (of
+// tuples, too) that it ignores or only puts into its result.
 //
-// Nothing in the program relies on the type that was declared for such a part, so the border takes
-// any tensor there, as Relay's other executors do. Tested by pass_through_test.cc.
+// Nothing in the program relies on the sizes that were declared for such a part, so the border
+// takes any there, as Relay's other executors do. Tested by unread_arguments_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,6 @@ using ArgumentPath = std::vector<uint32_t>;
 
 // REQUIRES: `function` is typed. Only tensors whose declared dims are all integers count: a
 // symbolic dim gives a symbol its meaning.
-std::set<ArgumentPath> PassedThrough(const ir::Function& function);
+std::set<ArgumentPath> UnreadArguments(const ir::Function& function);
 
 }  // namespace relayvm::lower
