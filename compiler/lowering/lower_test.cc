@@ -1,0 +1,497 @@
+// Golden bytecode: small programs and all that is generated for them, so that a change of code
+// generation is seen and reviewed. Adapters for hosts ("main$objects") are left out.
+#include "compiler/lowering/lower.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "bytecode/disassembler.h"
+#include "bytecode/verifier.h"
+#include "bytecode/writer.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/pipeline.h"
+
+namespace relayvm::lower {
+namespace {
+
+Program Lower(const std::string& text, int level) {
+  auto parsed = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
+  REQUIRE_MESSAGE(parsed.ok(), parsed.status().message());
+  // One target, so that schedules are the same on every machine.
+  PipelineOptions options;
+  options.opt_level = level;
+  options.cpu = "x86-64-v3";
+  auto module = RunPipeline(*std::move(parsed), options);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  auto lowered = LowerModule(*module, KernelOptions{.cpu = "x86-64-v3", .opt_level = 0});
+  REQUIRE_MESSAGE(lowered.ok(), lowered.status().message());
+  return std::move(lowered->program);
+}
+
+std::string Functions(const Program& program) {
+  std::string out = "\n";
+  for (uint32_t f = 0; f < program.functions.size(); ++f) {
+    if (program.functions[f].name.ends_with("$objects")) continue;
+    std::string code = DisassembleFunction(program, f, {.comments = false, .locations = false});
+    out += code.substr(code.find_first_not_of('\n'));
+  }
+  return out;
+}
+
+struct Case {
+  const char* name;
+  int level;
+  const char *source, *code;
+};
+
+const Case kCases[] = {
+    {"a loop by a tail call: scalars stay in registers, the frame is used again", 2,
+     R"(def @main(%n: int32, %acc: int64) -> int64 {
+  if (less_equal(%n, 0)) { %acc } else {
+    @main(subtract(%n, 1), add(%acc, cast(%n, dtype="int64")))
+  }
+})",
+     R"(
+.function "main" scalars 2 objects 0 captured 0 registers 3 0 returns scalar arena 0
+  const.i16 i2, 0
+  br.cmp.i gt, i0, i2, L0
+  ret.i i1
+L0:
+  addimm.i32 i2, i0, -1
+  convert i0, i0, int32, int64
+  add.i i0, i1, i0
+  tail.call f1, [i2, i0], []
+.end
+)"},
+    {"a call that is not the last thing keeps its frame", 2,
+     R"(def @main(%n: int32) -> int32 {
+  if (equal(%n, 0)) { 1 } else { multiply(%n, @main(subtract(%n, 1))) }
+})",
+     R"(
+.function "main" scalars 1 objects 0 captured 0 registers 2 0 returns scalar arena 0
+  const.i16 i1, 0
+  br.cmp.i ne, i0, i1, L0
+  const.i16 i1, 1
+  ret.i i1
+L0:
+  addimm.i32 i1, i0, -1
+  call.i i1, f1, [i1], []
+  mul.i32 i0, i0, i1
+  ret.i i0
+.end
+)"},
+    {"mutual recursion", 2,
+     R"(def @main(%n: int32) -> bool { if (equal(%n, 0)) { True } else { @odd(subtract(%n, 1)) } }
+def @odd(%n: int32) -> bool { if (equal(%n, 0)) { False } else { @main(subtract(%n, 1)) } })",
+     R"(
+.function "main" scalars 1 objects 0 captured 0 registers 2 0 returns scalar arena 0
+  const.i16 i1, 0
+  br.cmp.i ne, i0, i1, L0
+  const.i16 i1, 1
+  ret.i i1
+L0:
+  addimm.i32 i0, i0, -1
+  tail.call f2, [i0], []
+.end
+.function "odd" scalars 1 objects 0 captured 0 registers 2 0 returns scalar arena 0
+  const.i16 i1, 0
+  br.cmp.i ne, i0, i1, L0
+  ret.i i1
+L0:
+  addimm.i32 i0, i0, -1
+  tail.call f1, [i0], []
+.end
+)"},
+    {"branches meet in one register", 2,
+     R"(def @main(%n: int32, %x: Tensor[(4), float32], %y: Tensor[(4), float32]) {
+  let %z = if (greater(%n, 3)) { %x } else { %y };
+  (%z, %n)
+})",
+     R"(
+.function "main" scalars 1 objects 2 captured 0 registers 2 3 returns object arena 0
+  const.i16 i1, 3
+  br.cmp.i le, i0, i1, L0
+  drop r1!
+  mov.r r2, r0!
+  jump L1
+L0:
+  drop r0!
+  mov.r r2, r1!
+  jump L1
+L1:
+  tensor.box r0, i0, int32
+  adt.new r0, #0, [r2!, r0!]
+  ret.r r0!
+.end
+)"},
+    {"a condition from two comparisons", 2,
+     R"(def @main(%n: int32, %m: int32) -> int32 {
+  if (logical_and(less(%n, %m), not_equal(%n, 7))) { %n } else { %m }
+})",
+     R"(
+.function "main" scalars 2 objects 0 captured 0 registers 4 0 returns scalar arena 0
+  cmp.i i2, lt, i0, i1
+  const.i16 i3, 7
+  cmp.i i3, ne, i0, i3
+  and.i i2, i2, i3
+  br.ifnot i2, L0
+  ret.i i0
+L0:
+  ret.i i1
+.end
+)"},
+    {"float arithmetic on scalars", 2,
+     R"(def @main(%x: float32, %n: int32) -> float32 {
+  divide(add(multiply(%x, 2f), cast(%n, dtype="float32")), sqrt(%x))
+})",
+     R"(
+.function "main" scalars 2 objects 0 captured 0 registers 3 0 returns scalar arena 0
+  const.i64 i2, 1073741824
+  mul.f32 i2, i0, i2
+  convert i1, i1, int32, float32
+  add.f32 i1, i2, i1
+  fn.f32 i0, sqrt, i0
+  div.f32 i0, i1, i0
+  ret.i i0
+.end
+)"},
+    {"a match is a jump table; nested patterns test nothing twice", 2,
+     R"(type List[A] { Cons(A, List[A]), Nil }
+def @main(%l: List[int32]) -> int32 {
+  match (%l) { Cons(_, Cons(%y, _)) => { %y }, Cons(%x, Nil) => { %x }, Nil => { 0 } }
+})",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 1 4 returns scalar arena 0
+  switch.tag r0, [L0, L3]
+  drop r0!
+  trap m0
+L0:
+  adt.get r1, r0, #0
+  adt.get r2, r0!, #1
+  switch.tag r2, [L1, L2]
+  drop r2!
+  drop r1!
+  trap m0
+L1:
+  drop r1!
+  adt.get r3, r2!, #0
+  tensor.item i0, r3!, int32, 0
+  ret.i i0
+L2:
+  drop r2!
+  tensor.item i0, r1!, int32, 0
+  ret.i i0
+L3:
+  drop r0!
+  const.i16 i0, 0
+  ret.i i0
+.end
+)"},
+    {"one constructor is not tested; its fields move out of what dies", 2,
+     R"(type Pair[A, B] { Both(A, B) }
+def @main(%p: Pair[Tensor[(2), float32], int32]) { match (%p) { Both(%a, %b) => { (%b, %a) } } })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 0 2 returns object arena 0
+  adt.get r1, r0, #0
+  adt.get r0, r0!, #1
+  adt.new r0, #0, [r0!, r1!]
+  ret.r r0!
+.end
+)"},
+    {"a clause that several ways reach is there once", 2,
+     R"(type T { A, B, C }
+def @main(%x: T, %y: T) -> int32 {
+  match ((%x, %y)) { (A, A) => { 1 }, (_, B) => { 2 }, _ => { 3 } }
+})",
+     R"(
+.function "main" scalars 0 objects 2 captured 0 registers 1 2 returns scalar arena 0
+  switch.tag r0!, [L2]
+  switch.tag r1!, [L0, L1]
+L0:
+  jump L6
+L1:
+  jump L5
+L2:
+  switch.tag r1!, [L3, L4]
+  jump L6
+L3:
+  const.i16 i0, 1
+  ret.i i0
+L4:
+  jump L5
+L5:
+  const.i16 i0, 2
+  ret.i i0
+L6:
+  const.i16 i0, 3
+  ret.i i0
+.end
+)"},
+    {"a match that leaves something out traps", 2,
+     R"(type T { A, B, C }
+def @main(%x: T) -> int32 { match? (%x) { B => { 1 } } })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 1 1 returns scalar arena 0
+  switch.tag r0!, [L0, L1]
+L0:
+  trap m0
+L1:
+  const.i16 i0, 1
+  ret.i i0
+.end
+)"},
+    {"data is built from its last uses", 2,
+     R"(type List[A] { Cons(A, List[A]), Nil }
+def @main(%x: Tensor[(2), float32]) { Cons(%x, Cons(%x, Nil)) })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 0 2 returns object arena 0
+  adt.new r1, #1, []
+  adt.new r1, #0, [r0, r1!]
+  adt.new r0, #0, [r0!, r1!]
+  ret.r r0!
+.end
+)"},
+    {"a closure captures what it uses; called by name it is a function", 2,
+     R"(def @main(%n: int32) {
+  let %f = fn (%a: int32) -> int32 { add(%a, %n) };
+  (%f, %f(3))
+})",
+     R"(
+.function "main" scalars 1 objects 0 captured 0 registers 2 2 returns object arena 0
+  tensor.box r0, i0, int32
+  closure.new r0, f2, [r0!]
+  const.i16 i1, 3
+  call.i i0, f3, [i0, i1], []
+  tensor.box r1, i0, int32
+  adt.new r0, #0, [r0!, r1!]
+  ret.r r0!
+.end
+.function "main.f2" scalars 0 objects 2 captured 1 registers 2 2 returns object arena 0
+  tensor.item i0, r1!, int32, 0
+  tensor.item i1, r0!, int32, 0
+  add.i32 i0, i0, i1
+  tensor.box r0, i0, int32
+  ret.r r0!
+.end
+.function "main.f2" scalars 2 objects 0 captured 0 registers 2 0 returns scalar arena 0
+  add.i32 i0, i1, i0
+  ret.i i0
+.end
+)"},
+    {"a call of a value", 2,
+     R"(def @apply(%f: fn (int32) -> int32, %n: int32) -> int32 { if (less(%n, 9)) { %f(%n) } else { @apply(%f, subtract(%n, 9)) } }
+def @main(%n: int32) -> int32 { @apply(fn (%a: int32) -> int32 { add(%a, %n) }, %n) })",
+     R"(
+.function "main" scalars 1 objects 0 captured 0 registers 1 1 returns scalar arena 0
+  tensor.box r0, i0, int32
+  closure.new r0, f2, [r0!]
+  tail.call f3, [i0], [r0!]
+.end
+.function "main.fn11" scalars 0 objects 2 captured 1 registers 2 2 returns object arena 0
+  tensor.item i0, r1!, int32, 0
+  tensor.item i1, r0!, int32, 0
+  add.i32 i0, i0, i1
+  tensor.box r0, i0, int32
+  ret.r r0!
+.end
+.function "apply" scalars 1 objects 1 captured 0 registers 2 2 returns scalar arena 0
+  const.i16 i1, 9
+  br.cmp.i ge, i0, i1, L0
+  tensor.box r1, i0, int32
+  call.closure r1, r0!, [r1!]
+  tensor.item i1, r1!, int32, 0
+  ret.i i1
+L0:
+  addimm.i32 i0, i0, -9
+  tail.call f3, [i0], [r0!]
+.end
+)"},
+    {"generic code takes boxes", 2,
+     R"(type List[A] { Cons(A, List[A]), Nil }
+def @last[A](%x: A, %l: List[A]) -> A { match (%l) { Cons(%y, %r) => { @last(%y, %r) }, Nil => { %x } } }
+def @main(%n: int32, %l: List[int32]) -> int32 { @last(%n, %l) })",
+     R"(
+.function "main" scalars 1 objects 1 captured 0 registers 1 2 returns scalar arena 0
+  tensor.box r1, i0, int32
+  call.r r0, f2, [], [r1!, r0!]
+  tensor.item i0, r0!, int32, 0
+  ret.i i0
+.end
+.function "last" scalars 0 objects 2 captured 0 registers 0 4 returns object arena 0
+  switch.tag r1, [L0, L1]
+  drop r1!
+  drop r0!
+  trap m0
+L0:
+  drop r0!
+  adt.get r2, r1, #0
+  adt.get r3, r1!, #1
+  tail.call f2, [], [r2!, r3!]
+L1:
+  drop r1!
+  ret.r r0!
+.end
+)"},
+    {"references", 2,
+     R"(def @main(%n: int32) {
+  let %r = ref(%n);
+  ref_write(%r, add(ref_read(%r), 1));
+  ref_read(%r)
+})",
+     R"(
+.function "main" scalars 1 objects 0 captured 0 registers 1 2 returns scalar arena 0
+  tensor.box r0, i0, int32
+  ref.new r0, r0!
+  ref.get r1, r0
+  tensor.item i0, r1!, int32, 0
+  addimm.i32 i0, i0, 1
+  tensor.box r1, i0, int32
+  ref.set r0, r1!
+  ref.get r0, r0!
+  tensor.item i0, r0!, int32, 0
+  ret.i i0
+.end
+)"},
+    {"a fused kernel works in place on what dies, if the sizes agree", 2,
+     R"(def @main(%x: Tensor[(?, 4), float32]) { exp(negative(%x)) })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
+  tensor.dim i0, r0, #0
+  const.i16 i1, 4
+  tensor.reuse r1, r0, float32, [i0, i1]
+  addimm.i i1, i0, 511
+  const.i16 i2, 512
+  floordiv.i i1, i1, i2
+  const.i16 i2, 5
+  const.i16 i3, 0
+  kernel k0, i1, i2, i3, [i0], [r0!, r1]
+  ret.r r1!
+.end
+)"},
+    {"not on what is used again", 2, R"(def @main(%x: Tensor[(?, 4), float32]) { (exp(%x), %x) })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
+  tensor.dim i0, r0, #0
+  const.i16 i1, 4
+  tensor.alloc r1, float32, [i0, i1]
+  addimm.i i1, i0, 511
+  const.i16 i2, 512
+  floordiv.i i1, i1, i2
+  const.i16 i2, 6
+  const.i16 i3, 0
+  kernel k0, i1, i2, i3, [i0], [r0, r1]
+  adt.new r0, #0, [r1!, r0!]
+  ret.r r0!
+.end
+)"},
+    {"tensors of static size between kernels have a place in the frame's arena", 0,
+     R"(def @main(%x: Tensor[(4, 4), float32]) { transpose(exp(transpose(%x, axes=[1, 0])), axes=[1, 0]) })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 3 1 returns object arena 64
+  .slot 0 64
+  const.i16 i0, 4
+  const.i16 i1, 16384
+  const.i16 i2, 0
+  kernel k0, i0, i1, i2, [], [r0!, s0]
+  kernel.1 k1, [], [s0, s0]
+  tensor.static r0, t0
+  kernel k0, i0, i1, i2, [], [s0, r0]
+  ret.r r0!
+.end
+)"},
+    {"two unknown sizes that must agree: one guard", 2,
+     R"(def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) {
+  concatenate((stack((%x, %y), axis=0), stack((%y, %x), axis=0)), axis=0)
+})",
+     R"(
+.function "main" scalars 0 objects 2 captured 0 registers 7 4 returns object arena 0
+  tensor.dim i0, r0, #0
+  tensor.dim i1, r1, #0
+  cmp.i i2, eq, i0, i1
+  guard i2, i0, i1, m0
+  const.i16 i2, 2
+  tensor.alloc r2, float32, [i2, i0]
+  addimm.i i3, i0, 16383
+  const.i16 i4, 16384
+  floordiv.i i3, i3, i4
+  mul.i i3, i3, i2
+  const.i16 i5, 4
+  const.i16 i6, 0
+  kernel k0, i3, i5, i6, [i0, i1], [r0, r1, r2]
+  tensor.alloc r3, float32, [i2, i1]
+  addimm.i i3, i1, 16383
+  floordiv.i i3, i3, i4
+  mul.i i2, i3, i2
+  kernel k0, i2, i5, i6, [i1, i0], [r1!, r0!, r3]
+  tensor.alloc r0, float32, [i5, i0]
+  addimm.i i2, i0, 8191
+  const.i16 i3, 8192
+  floordiv.i i2, i2, i3
+  mul.i i2, i2, i5
+  kernel k1, i2, i5, i6, [i0, i1], [r2!, r3!, r0]
+  ret.r r0!
+.end
+)"},
+    {"shape arithmetic is scalar arithmetic", 2,
+     R"(def @main(%x: Tensor[(?, 4), float32]) {
+  add(multiply(take(shape_of(%x, dtype="int64"), 0i64), 3i64), 1i64)
+})",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 2 1 returns scalar arena 0
+  tensor.dim i0, r0!, #0
+  const.i16 i1, 3
+  mul.i i0, i0, i1
+  addimm.i i0, i0, 1
+  ret.i i0
+.end
+)"},
+    {"views copy nothing", 2,
+     R"(def @main(%x: Tensor[(?, 4), float32]) { reshape(%x, newshape=[-1, 2, 2]) })",
+     R"(
+.function "main" scalars 0 objects 1 captured 0 registers 2 1 returns object arena 0
+  tensor.dim i0, r0, #0
+  const.i16 i1, 2
+  tensor.view r0, r0!, [i0, i1, i1]
+  ret.r r0!
+.end
+)"},
+    {"tuples that do not leave the function are not built", 2,
+     R"(def @main(%n: int32, %x: Tensor[(2), float32]) {
+  let %t = (%n, (%x, 5));
+  (%t.1.0, add(%t.0, %t.1.1))
+})",
+     R"(
+.function "main" scalars 1 objects 1 captured 0 registers 2 2 returns object arena 0
+  const.i16 i1, 5
+  add.i32 i0, i0, i1
+  tensor.box r1, i0, int32
+  adt.new r0, #0, [r0!, r1!]
+  ret.r r0!
+.end
+)"},
+};
+
+TEST_CASE("golden bytecode") {
+  for (const Case& c : kCases) {
+    INFO(std::string(c.name));
+    Program program = Lower(c.source, c.level);
+    CHECK(VerifyProgram(program).ok());
+    std::string code = Functions(program);
+    CHECK_MESSAGE(code == c.code, "found:", code);
+  }
+}
+
+TEST_CASE("equal programs give equal bytes") {
+  for (const Case& c : kCases) {
+    INFO(std::string(c.name));
+    auto once = SerializeProgram(Lower(c.source, c.level));
+    auto twice = SerializeProgram(Lower(c.source, c.level));
+    REQUIRE(once.ok());
+    REQUIRE(twice.ok());
+    CHECK(*once == *twice);
+  }
+}
+
+}  // namespace
+}  // namespace relayvm::lower
