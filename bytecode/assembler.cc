@@ -403,8 +403,8 @@ class Assembler {
   std::span<const uint8_t> Own(const Bytes& bytes) {
     constexpr std::align_val_t kAlignment{kConstantAlignment};
     auto* copy = static_cast<uint8_t*>(::operator new(bytes.size() + 1, kAlignment));
-    program_.owners.push_back(std::shared_ptr<const void>(
-        copy, [kAlignment](uint8_t* p) { ::operator delete(p, kAlignment); }));
+    program_.owners.push_back(
+        std::shared_ptr<const void>(copy, [](uint8_t* p) { ::operator delete(p, kAlignment); }));
     if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
     return {copy, bytes.size()};
   }

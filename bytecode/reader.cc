@@ -295,8 +295,7 @@ Result<Program> ReadProgram(std::span<const uint8_t> bytes) {
                   fmt::format("no memory for a .vmx program of {} bytes", bytes.size()));
   }
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
-  std::shared_ptr<const void> owner(copy,
-                                    [kAlignment](uint8_t* p) { ::operator delete(p, kAlignment); });
+  std::shared_ptr<const void> owner(copy, [](uint8_t* p) { ::operator delete(p, kAlignment); });
   return ReadGuarded({copy, bytes.size()}, std::move(owner));
 }
 

@@ -17,7 +17,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint64_t kMaxHeader = 1 << 20;
 constexpr size_t kMaxRank = 64;
 
-Status Bad(std::string what) { return Status(StatusCode::kInvalidInput, "npy: " + what); }
+Status Bad(const std::string& what) { return Status(StatusCode::kInvalidInput, "npy: " + what); }
 
 struct Header {
   std::string descr;
@@ -126,8 +126,10 @@ constexpr NpyType kTypes[] = {
 };
 
 void SwapBytes(std::vector<std::byte>& data, size_t width) {
-  for (size_t i = 0; i + width <= data.size(); i += width)
-    std::reverse(data.begin() + i, data.begin() + i + width);
+  std::span<std::byte> rest(data);
+  for (; rest.size() >= width; rest = rest.subspan(width)) {
+    std::ranges::reverse(rest.first(width));
+  }
 }
 
 // Column-major to row-major.
@@ -263,7 +265,7 @@ Result<te::HostTensor> ReadNpyFile(const std::string& path) {
   File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return FileError(path, "open");
   if (std::fseek(file.get(), 0, SEEK_END) != 0) return FileError(path, "seek");
-  const long size = std::ftell(file.get());
+  const int64_t size = std::ftell(file.get());
   if (size < 0 || std::fseek(file.get(), 0, SEEK_SET) != 0) return FileError(path, "seek");
   auto tensor = ReadNpyStream(static_cast<uint64_t>(size), [&](std::span<std::byte> buffer) {
     if (std::fread(buffer.data(), 1, buffer.size(), file.get()) == buffer.size()) return OkStatus();

@@ -126,7 +126,7 @@ Status WriteNpz(const std::string& path, const NamedTensors& tensors) {
     }
   }
   if (zip_close(zip.get()) != 0) return failed();
-  zip.release();
+  static_cast<void>(zip.release());  // zip_close freed it
   return OkStatus();
 }
 

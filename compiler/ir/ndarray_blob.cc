@@ -45,7 +45,7 @@ std::optional<DType> DTypeOf(uint8_t code, uint8_t bits) {
 }  // namespace
 
 Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size) {
-  auto bad = [](std::string what) {
+  auto bad = [](const std::string& what) {
     return Status(StatusCode::kInvalidInput, "tensor blob: " + what);
   };
   if (bytes.size() < kHeaderBytes)

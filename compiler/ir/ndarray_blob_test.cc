@@ -21,8 +21,9 @@ TEST_CASE("reads and writes TVM's blobs byte for byte") {
   CHECK(size == bytes->size());
   CHECK(t->dtype == DType::kFloat32);
   CHECK(t->shape == std::vector<int64_t>{3});
-  const float expected[] = {1, 2, 3};
-  CHECK(std::memcmp(t->data.data(), expected, 12) == 0);
+  std::vector<float> found(3);
+  std::memcpy(found.data(), t->data.data(), 12);
+  CHECK(found == std::vector<float>{1, 2, 3});
   CHECK(WriteNdarrayBlob(*t) == *bytes);
   CHECK(Base64Encode(*bytes) == kFloats);
 

@@ -39,7 +39,7 @@ TEST_CASE("conversion to 16 bits rounds to nearest even") {
       {2.98e-08, 0x0000, 0x3300},
       {6.103515625e-05, 0x0400, 0x3880},  // the smallest normal
       {1e300, 0x7C00, 0x7F80},
-      {-INFINITY, 0xFC00, 0xFF80},
+      {-std::numeric_limits<double>::infinity(), 0xFC00, 0xFF80},
   };
   for (const auto& c : kCases) {
     CAPTURE(c.value);
@@ -66,8 +66,8 @@ TEST_CASE("scalars print as the shortest literal that reads back") {
       {FloatScalar(DType::kFloat32, 0.1f), "0.1f"},
       {FloatScalar(DType::kFloat32, 1e-5f), "1e-05f"},
       {FloatScalar(DType::kFloat32, 16777217), "16777216f"},
-      {FloatScalar(DType::kFloat32, -INFINITY), "-inff"},
-      {FloatScalar(DType::kFloat32, NAN), nullptr},
+      {FloatScalar(DType::kFloat32, -std::numeric_limits<double>::infinity()), "-inff"},
+      {FloatScalar(DType::kFloat32, std::numeric_limits<double>::quiet_NaN()), nullptr},
       {FloatScalar(DType::kFloat64, 0.1), "0.1f64"},
       {FloatScalar(DType::kFloat64, 1.0 / 3), "0.3333333333333333f64"},
       {FloatScalar(DType::kFloat64, INFINITY), nullptr},

@@ -188,6 +188,7 @@ MBuffer FunctionLowering::BufferOf(const Value& value) {
 
 std::vector<uint32_t> FunctionLowering::ObjectsOf(const std::vector<Atom>& atoms) {
   std::vector<uint32_t> regs;
+  regs.reserve(atoms.size());
   for (const Atom& a : atoms) regs.push_back(ObjectOf(AtomValue(a)));
   return regs;
 }
