@@ -446,10 +446,14 @@ void Heap::Reset() {
   if (live_ == 0) return;
   bins_.fill({EmptySpan(), nullptr});
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
-    int granules = 0;
-    for (int i = 1; i < kGranulesPerChunk; i += granules) {
+    int next = 0;
+    for (int i = 1; i < kGranulesPerChunk; i = next) {
       Span* span = &chunk->spans[i];
-      granules = span->granules;
+      next = i + span->granules;
+      // Returning this run makes one of it and a free run behind, whose own size is lost then.
+      if (next < kGranulesPerChunk && chunk->spans[next].state == State::kFree) {
+        next += chunk->spans[next].granules;
+      }
       bool small = span->state == State::kPartial || span->state == State::kFull;
       if (!small && span->state != State::kRun) continue;
       if (small) {

@@ -198,6 +198,31 @@ TEST_CASE("heap: reset frees all but exported blocks") {
   CHECK(heap->stats().resident_bytes == 0);
 }
 
+TEST_CASE("heap: reset finds every run, whatever lies free between them") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    TestHeap heap;
+    std::vector<Block> blocks;
+    for (int i = 0; i < 40; ++i) {
+      size_t bytes = random() % 3 == 0 ? 1 + random() % Heap::kMaxSmall
+                                       : Heap::kMaxSmall + 1 + random() % (size_t{512} << 10);
+      blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(i)));
+    }
+    for (const Block& b : blocks) {
+      if (random() % 3 == 0) Free(*heap.heap, b);
+    }
+    heap->Reset();
+    CHECK(heap->stats().live_bytes == 0);
+    // All is one free run again: two of the largest blocks and what lies before them.
+    void* half = heap->AllocateLarge(Heap::kMaxRunBytes);
+    void* rest = heap->AllocateLarge(Heap::kMaxRunBytes - 2 * Heap::kGranuleBytes);
+    REQUIRE(half != nullptr);
+    REQUIRE(rest != nullptr);
+    auto chunk_of = [](void* p) { return reinterpret_cast<uintptr_t>(p) / Heap::kChunkBytes; };
+    CHECK(chunk_of(half) == chunk_of(rest));
+  }
+}
+
 TEST_CASE("heap: exported blocks are freed by other threads, before and after the owner is gone") {
   auto* heap = new Heap;
   heap->BeginRun(SIZE_MAX);

@@ -16,8 +16,8 @@ struct Fixture {
   const Node* Axis(const char* name, Dim extent) {
     return g.Axis(g.NewAxis(name, std::move(extent)));
   }
-  const Node* Div(const Node* a, Dim d) { return g.FloorDiv(a, d); }
-  const Node* Mod(const Node* a, Dim d) { return g.FloorMod(a, d); }
+  const Node* Div(const Node* a, const Dim& d) { return g.FloorDiv(a, d); }
+  const Node* Mod(const Node* a, const Dim& d) { return g.FloorMod(a, d); }
 };
 
 TEST_CASE_FIXTURE(Fixture, "equal nodes are one node") {

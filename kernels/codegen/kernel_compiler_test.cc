@@ -123,7 +123,7 @@ TEST_CASE("reductions over any axes") {
   std::vector<size_t> kernels;
   for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kProd,
                           ReduceKind::kArgMax, ReduceKind::kArgMin}) {
-    for (std::vector<int> axes :
+    for (const std::vector<int>& axes :
          {std::vector<int>{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}}) {
       bool is_arg = kind >= ReduceKind::kArgMax;
       Tensor y =

@@ -130,6 +130,7 @@ Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& obj
   std::string output = directory->File("image.so");
   args.insert(args.end(), {"-o", output});
   std::vector<const char*> argv;
+  argv.reserve(args.size());
   for (const std::string& arg : args) argv.push_back(arg.c_str());
 
   static std::mutex lld_mutex;  // LLD's state is global

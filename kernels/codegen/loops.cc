@@ -22,6 +22,7 @@ class LoopEmitter {
     // Unit indices are decoded once, then counted up with carries.
     std::vector<const te::AxisNode*> axes(plan_.unit_axes);
     std::vector<Value*> extents;
+    extents.reserve(axes.size() + 1);
     for (const te::AxisNode* axis : axes) extents.push_back(emitter_.EmitDim(axis->extent));
     if (plan_.block != 0) {
       Value* extent = emitter_.EmitDim(plan_.nests[0].axes.front()->extent);
@@ -202,7 +203,7 @@ class LoopEmitter {
     // Several vectors at once: for a reduction independent chains of additions, for cheap bodies
     // fewer turns.
     unsigned wide = reduces ? 4 : (cost <= 8 ? 2 : 1);
-    while (is_const && wide > 1 && static_cast<int64_t>(wide * lanes) > extent) wide /= 2;
+    while (is_const && wide > 1 && int64_t{wide} * lanes > extent) wide /= 2;
 
     auto whole = [&](unsigned unit) {
       return Add(b_, first,

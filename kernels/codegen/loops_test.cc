@@ -191,6 +191,7 @@ TEST_CASE("deep graphs: long chains, shared doubling, many-armed selects") {
     });
   }
   std::vector<Tensor> parts;
+  parts.reserve(40);
   for (int i = 0; i < 40; ++i) parts.push_back(Input({kN, 2}, i));
   Tensor joined = Compute("joined", {kN, 80}, [&](const Indices& i) {
     Expr e = Load(parts.back(), {i[0], i[1] - te::IntImm(78)});

@@ -66,7 +66,7 @@ std::pair<HostTensor, HostTensor> Pairs(DType t) {
 struct OpCase {
   std::string name;
   DType from;
-  std::function<Expr(Expr, Expr)> body;
+  std::function<Expr(const Expr&, const Expr&)> body;
   double tolerance = 0;
 };
 
@@ -80,7 +80,8 @@ std::vector<OpCase> AllCases() {
       bool is_math = unary >= UnaryOp::kExp && unary <= UnaryOp::kAtanh;
       if (is_math && !IsFloat(t)) continue;
       cases.push_back({"unary " + std::to_string(op) + suffix, t,
-                       [unary](Expr x, Expr) { return te::Unary(unary, x); }, is_math ? 3e-7 : 0});
+                       [unary](const Expr& x, const Expr&) { return te::Unary(unary, x); },
+                       is_math ? 3e-7 : 0});
     }
     for (int op = 0; op < kNumBinary; ++op) {
       BinaryOp binary = static_cast<BinaryOp>(op);
@@ -89,16 +90,16 @@ std::vector<OpCase> AllCases() {
       if (is_shift && IsFloat(t)) continue;
       bool is_math = binary == BinaryOp::kPower || binary == BinaryOp::kAtan2;
       cases.push_back({"binary " + std::to_string(op) + suffix, t,
-                       [binary](Expr x, Expr y) { return te::Binary(binary, x, y); },
+                       [binary](const Expr& x, const Expr& y) { return te::Binary(binary, x, y); },
                        is_math ? 3e-7 : 0});
     }
     for (int other = 0; other < kNumDTypes; ++other) {
       DType to = static_cast<DType>(other);
       cases.push_back({"cast to " + std::string(DTypeName(to)) + suffix, t,
-                       [to](Expr x, Expr) { return te::Cast(x, to); }, 0});
+                       [to](const Expr& x, const Expr&) { return te::Cast(x, to); }, 0});
       if (DTypeBytes(to) != DTypeBytes(t) || to == DType::kBool) continue;
       cases.push_back({"reinterpret as " + std::string(DTypeName(to)) + suffix, t,
-                       [to](Expr x, Expr) { return te::Reinterpret(x, to); }, 0});
+                       [to](const Expr& x, const Expr&) { return te::Reinterpret(x, to); }, 0});
     }
   }
   return cases;
