@@ -85,6 +85,7 @@ TEST_CASE("ReplaceInputs goes through chains of any length, each tensor once") {
   };
   Tensor chain = x;
   std::vector<Tensor> all;  // kept, so that the chain is not destroyed by recursion
+  all.reserve(20000);
   for (int i = 0; i < 20000; ++i) all.push_back(chain = next(chain));
   Tensor y = Placeholder("y", {2}, DType::kFloat32, 0);
   Tensor replaced = ReplaceInputs(chain, {y});
