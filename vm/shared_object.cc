@@ -1,6 +1,9 @@
 #include "vm/shared_object.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -13,10 +16,36 @@ void Init(Object* o, ObjectKind kind) {
   o->home = Home::kShared;
 }
 
+// Tensors from this size on have pages of their own: malloc keeps what it got for buffers of many
+// sizes, and a host that feeds inputs of ever new shapes would grow with each.
+constexpr size_t kOwnPagesBytes = 256 << 10;
+
+size_t TensorBytes(int rank, size_t data_bytes) {
+  return TensorHeaderBytes(rank) + ((data_bytes + 63) & ~size_t{63});
+}
+
+void* AllocateTensorMemory(size_t bytes) {
+  if (bytes < kOwnPagesBytes) return std::aligned_alloc(64, bytes);
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? nullptr : pages;
+}
+
+void FreeTensor(Tensor* tensor) {
+  // Memory of others, or none, has the header alone.
+  bool with_data = tensor->storage() == Storage::kInline;
+  size_t bytes = TensorBytes(tensor->rank, with_data ? tensor->capacity : 0);
+  if (bytes < kOwnPagesBytes) {
+    std::free(tensor);
+  } else {
+    munmap(tensor, bytes);
+  }
+}
+
 Tensor* NewHeader(DType dtype, std::span<const int64_t> dims, size_t data_bytes) {
-  size_t header = TensorHeaderBytes(static_cast<int>(dims.size()));
-  auto* tensor =
-      static_cast<Tensor*>(std::aligned_alloc(64, header + ((data_bytes + 63) & ~size_t{63})));
+  int rank = static_cast<int>(dims.size());
+  size_t header = TensorHeaderBytes(rank);
+  if (data_bytes > SIZE_MAX - header - 63) return nullptr;
+  auto* tensor = static_cast<Tensor*>(AllocateTensorMemory(TensorBytes(rank, data_bytes)));
   if (tensor == nullptr) return nullptr;
   Init(tensor, ObjectKind::kTensor);
   tensor->dtype = dtype;
@@ -55,7 +84,7 @@ void ReleaseShared(Object* object) {
       auto* tensor = static_cast<Tensor*>(dead);
       ExternalMemory* external =
           tensor->storage() == Storage::kExternal ? tensor->external : nullptr;
-      std::free(tensor);
+      FreeTensor(tensor);
       if (external != nullptr) external->release(external);
     } else {
       for (Object* child : FieldsOf(dead)) {

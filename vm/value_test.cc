@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "vm/testing.h"
@@ -113,6 +116,35 @@ TEST_CASE("value: held by many threads") {
   }
   shared = Value();
   for (std::thread& t : threads) t.join();
+}
+
+// Resident bytes of this process.
+size_t Resident() {
+  std::ifstream statm("/proc/self/statm");
+  size_t total = 0;
+  size_t resident = 0;
+  statm >> total >> resident;
+  return resident * 4096;
+}
+
+TEST_CASE("values: the memory of large tensors goes back when they die") {
+  constexpr size_t kLargest = size_t{4} << 20;
+  const std::vector<uint8_t> data(kLargest, 7);
+  const size_t before = Resident();
+  // Sizes on both sides of where pages of their own begin, many alive together.
+  std::vector<Value> values;
+  for (int64_t bytes = 1000; bytes <= static_cast<int64_t>(kLargest); bytes += bytes / 10) {
+    auto value = Value::CopyTensor(DType::kUInt8, {&bytes, 1}, data.data());
+    REQUIRE(value.ok());
+    const auto* copy = static_cast<const uint8_t*>(value->data());
+    CHECK(copy[0] == 7);
+    CHECK(copy[bytes - 1] == 7);
+    CHECK(reinterpret_cast<uintptr_t>(copy) % 64 == 0);
+    values.push_back(std::move(*value));
+  }
+  CHECK(Resident() > before + 8 * kLargest);
+  values.clear();
+  CHECK(Resident() < before + kLargest);
 }
 
 }  // namespace

@@ -351,6 +351,49 @@ bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last) {
   return true;
 }
 
+std::vector<std::pair<int, int>> InPlacePairs(const KernelSpec& spec, const Product& product,
+                                              const Epilogue& epilogue) {
+  std::vector<std::pair<int, int>> pairs;
+  // Inputs that something other than the epilogue's own element reads.
+  std::vector<Tensor> blocked;
+  auto block_loads = [&](const Expr& e) {
+    ForEachNode(e, [&](const ExprNode& node) {
+      if (node.tensor) blocked.push_back(node.tensor);
+    });
+  };
+  block_loads(product.data);
+  block_loads(product.weight);
+  auto block_others = [&](const Expr& e) {
+    ForEachNode(e, [&](const ExprNode& node) {
+      if (!node.tensor || node.tensor->rank() == 0) return;
+      bool own = node.tensor->is_placeholder() && node.operands.size() == epilogue.axes.size();
+      for (size_t i = 0; own && i < node.operands.size(); ++i) {
+        const Expr& index = node.operands[i];
+        own = epilogue.axes[i]->extent.is_const(1)
+                  ? index->kind == ExprKind::kIntImm
+                  : index->kind == ExprKind::kAxis && index->axis == epilogue.axes[i];
+      }
+      if (!own) blocked.push_back(node.tensor);
+    });
+  };
+  block_others(epilogue.result);
+  for (const Epilogue::Output& output : epilogue.outputs) block_others(output.expr);
+  for (const Tensor& computed : ReachedComputations(blocked)) block_loads(computed->body);
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const Tensor& input = spec.inputs[i];
+    if ((i < spec.by_value.size() && spec.by_value[i]) ||
+        std::count(blocked.begin(), blocked.end(), input))
+      continue;
+    for (size_t o = 0; o < spec.outputs.size(); ++o) {
+      const Tensor& output = spec.outputs[o];
+      if (output->shape == input->shape && output->dtype == input->dtype) {
+        pairs.emplace_back(static_cast<int>(i), static_cast<int>(o));
+      }
+    }
+  }
+  return pairs;
+}
+
 const ExprNode* PlainLoad(const Expr& e, DType dtype, const KernelSpec& spec) {
   if (e->kind != ExprKind::kLoad || !e->tensor->is_placeholder() || e->tensor->rank() == 0) {
     return nullptr;

@@ -92,7 +92,7 @@ class Planner {
     std::optional<Epilogue> epilogue = MatchEpilogue(spec_, detail_->contraction, product_);
     if (!epilogue) return std::nullopt;
     detail_->epilogue = std::move(*epilogue);
-    plan_.in_place = InPlacePairs();
+    plan_.in_place = InPlacePairs(spec_, product_, detail_->epilogue);
     const bool planned =
         detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
     if (!planned) return std::nullopt;
@@ -119,49 +119,6 @@ class Planner {
       if (reduces) return false;
     }
     return detail_->contraction != nullptr;
-  }
-
-  std::vector<std::pair<int, int>> InPlacePairs() {
-    std::vector<std::pair<int, int>> pairs;
-    // Inputs that something other than the epilogue's own element reads.
-    std::vector<Tensor> blocked;
-    auto block_loads = [&](const Expr& e) {
-      ForEachNode(e, [&](const ExprNode& node) {
-        if (node.tensor) blocked.push_back(node.tensor);
-      });
-    };
-    const Epilogue& epilogue = detail_->epilogue;
-    block_loads(product_.data);
-    block_loads(product_.weight);
-    auto block_others = [&](const Expr& e) {
-      ForEachNode(e, [&](const ExprNode& node) {
-        if (!node.tensor || node.tensor->rank() == 0) return;
-        bool own = node.tensor->is_placeholder() && node.operands.size() == epilogue.axes.size();
-        for (size_t i = 0; own && i < node.operands.size(); ++i) {
-          const Expr& index = node.operands[i];
-          own = epilogue.axes[i]->extent.is_const(1)
-                    ? index->kind == ExprKind::kIntImm
-                    : index->kind == ExprKind::kAxis && index->axis == epilogue.axes[i];
-        }
-        if (!own) blocked.push_back(node.tensor);
-      });
-    };
-    block_others(epilogue.result);
-    for (const Epilogue::Output& output : epilogue.outputs) block_others(output.expr);
-    for (const Tensor& computed : ReachedComputations(blocked)) block_loads(computed->body);
-    for (size_t i = 0; i < spec_.inputs.size(); ++i) {
-      const Tensor& input = spec_.inputs[i];
-      if ((i < spec_.by_value.size() && spec_.by_value[i]) ||
-          std::count(blocked.begin(), blocked.end(), input))
-        continue;
-      for (size_t o = 0; o < spec_.outputs.size(); ++o) {
-        const Tensor& output = spec_.outputs[o];
-        if (output->shape == input->shape && output->dtype == input->dtype) {
-          pairs.emplace_back(static_cast<int>(i), static_cast<int>(o));
-        }
-      }
-    }
-    return pairs;
   }
 
   // --- Dense and batch_matmul ---

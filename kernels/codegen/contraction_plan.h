@@ -132,6 +132,11 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const te::Tensor& 
 // Makes axes first..last-1 one axis; false, and unchanged, when some load does not allow that.
 bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last);
 
+// Inputs and the outputs that may take their memory: what nothing but the epilogue's own element
+// reads (ContractionPlan::in_place).
+std::vector<std::pair<int, int>> InPlacePairs(const KernelSpec& spec, const Product& product,
+                                              const Epilogue& epilogue);
+
 // The computations that the outputs reach, each once.
 std::vector<te::Tensor> ReachedComputations(const std::vector<te::Tensor>& outputs);
 // Calls fn for each distinct node of e, without entering the bodies of loaded tensors.

@@ -384,7 +384,10 @@ std::string Generator::InputText(const Type& type, int run, int depth) {
         if (i % block == 0) open += '[';
         if ((i + 1) % block == 0) close += ']';
       }
-      text += (i == 0 ? "" : ", ") + open + number(type.dtype) + close;
+      if (i > 0) text += ", ";
+      text += open;
+      text += number(type.dtype);
+      text += close;
     }
     return text;
   }

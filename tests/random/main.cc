@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
 #include <map>
 
 #include "tests/random/differential.h"
@@ -76,4 +78,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm::random_programs
 
-int main(int argc, char** argv) { return relayvm::random_programs::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return relayvm::random_programs::Main(argc, argv);
+  } catch (const std::exception& e) {
+    std::fputs(e.what(), stderr);
+    return 2;
+  }
+}

@@ -91,8 +91,9 @@ std::optional<Value> Generator::Fit(const Value& value, const Type& want) {
 }
 
 std::optional<std::string> Generator::MakeValue(Scope& scope, const TypePtr& want, int depth) {
-  std::optional<Value> found =
-      PickCopy(scope, [&](const Value& v) { return Fits(*v.type, *want); });
+  std::optional<Value> found = PickCopy(scope, [&](const Value& v) {
+    return Fits(*v.type, *want) && (!joins_ || Joins(*v.type, *want));
+  });
   if (found && depth == 0) found = Combine(scope, *found, scope.values.size() / 2);
   if (found) found = Fit(*found, *want);
   if (found && Chance(80)) return found->text;

@@ -306,7 +306,6 @@ bool Generator::Reduced(const Type& x, std::string* attrs, Shape* out, int64_t* 
   *attrs = "";
   if (Chance(25)) {
     reduced.assign(x.shape.size(), true);
-    exclude = false;
   } else {
     std::vector<int64_t> axes;
     for (int d = 0; d < rank; ++d) {
