@@ -215,9 +215,14 @@ void DefineUnary(OpTable& table) {
                      [](const Expr& x) { return Unary(UnaryOp::kNot, x); }));
   table.Add(UnaryDef("copy", AnyDType, [](const Expr& x) { return x; }));
   for (bool one : {false, true}) {
-    OpDef def = UnaryDef(one ? "ones_like" : "zeros_like", AnyDType,
-                         [one](const Expr& x) { return te::Const(one ? 1 : 0, x->dtype); });
+    // Only the shape of the operand counts: there may be nothing to load.
+    OpDef def = UnaryDef(one ? "ones_like" : "zeros_like", AnyDType, nullptr);
     def.shape_args = {0};
+    def.compute = [one](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+      const TensorType& out = ctx.outputs[0];
+      return {te::Compute("like", out.shape,
+                          [&](const ExprList&) { return te::Const(one ? 1 : 0, out.dtype); })};
+    };
     table.Add(std::move(def));
   }
   table.Add(Clip());
