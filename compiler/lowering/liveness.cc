@@ -92,6 +92,10 @@ std::vector<BasicBlock> MakeBlocks(const MFunction& f) {
     const MInst& last = f.code[block.end - 1];
     ForEachTarget(last, [&](Label l) { block.successors.push_back(block_of_label[l]); });
     if (!EndsBlock(last) && b + 1 < blocks.size()) block.successors.push_back(b + 1);
+    // A switch may reach one block by several targets, or by falling through as well.
+    std::sort(block.successors.begin(), block.successors.end());
+    block.successors.erase(std::unique(block.successors.begin(), block.successors.end()),
+                           block.successors.end());
   }
   if (!blocks.empty()) blocks[0].reachable = true;
   for (BasicBlock& block : blocks) {

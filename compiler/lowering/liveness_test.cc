@@ -126,6 +126,29 @@ TEST_CASE("a result that nothing uses is dropped when making it has an effect") 
   CHECK(CheckPaths(f) == 1);
 }
 
+TEST_CASE("a block that a switch reaches in two ways drops what dies there once") {
+  MFunction f;
+  f.num_objects = 2;
+  f.num_object_args = 2;
+  f.num_labels = 2;
+  auto bind = [&](Label label) {
+    MInst& inst = f.code.emplace_back();
+    inst.is_label = true;
+    inst.label = label;
+  };
+  // Tag 0 and what is out of range go to the first block, tag 1 to the second.
+  f.code.push_back(Inst(Opcode::kSwitchTag, {0, std::vector<uint32_t>{0, 1}}));
+  bind(0);
+  f.code.push_back(Inst(Opcode::kReturnR, {1}));
+  bind(1);
+  f.code.push_back(Inst(Opcode::kReturnR, {0}));
+  MarkLastUses(f);
+  CHECK(CheckPaths(f) == 3);
+  size_t drops = 0;
+  for (const MInst& inst : f.code) drops += !inst.is_label && inst.op == Opcode::kDrop ? 1 : 0;
+  CHECK(drops == 2);  // r0 in the first block, r1 in the second
+}
+
 TEST_CASE("memory is reused only when the candidate dies at the kernel") {
   for (bool dies : {true, false}) {
     MFunction f;
