@@ -219,7 +219,9 @@ class Verifier {
       if (recursive) RELAYVM_RETURN_IF_ERROR(Bind(b.var, b.value->span));
       RELAYVM_RETURN_IF_ERROR(CheckExpr(*b.value, b.var));
       if (!recursive) RELAYVM_RETURN_IF_ERROR(Bind(b.var, b.value->span));
-      RELAYVM_RETURN_IF_ERROR(CheckDims(b.var->type, b.value->span));
+      // Only what operators make is allocated by its type; dims of other values are read from them.
+      bool made = b.value->As<OpCall>() != nullptr || b.value->As<PrimitiveCall>() != nullptr;
+      if (made) RELAYVM_RETURN_IF_ERROR(CheckDims(b.var->type, b.value->span));
     }
     RELAYVM_RETURN_IF_ERROR(CheckAtom(block.result, span));
     RELAYVM_RETURN_IF_ERROR(Expect(AtomType(m_, block.result), type, span, what));
