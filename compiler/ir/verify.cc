@@ -200,7 +200,6 @@ class Verifier {
   Status CheckFunction(const Function& f) {
     size_t mark = Open();
     for (const Var* p : f.params) RELAYVM_RETURN_IF_ERROR(Bind(p, f.span));
-    for (const Var* p : f.params) RELAYVM_RETURN_IF_ERROR(CheckDims(p->type, f.span));
     if (f.body == nullptr) return Fail(f.span, "a function without a body");
     if (options_.typed && (f.result_type == nullptr || HasInferVar(f.result_type))) {
       return Fail(f.span, "the function has no result type");

@@ -1,5 +1,6 @@
 #include "compiler/transforms/lambda_lift.h"
 
+#include "compiler/ir/verify.h"
 #include "compiler/transforms/dead_code.h"
 #include "compiler/transforms/testing.h"
 
@@ -74,6 +75,19 @@ def @main(%x: Tensor[(?), float32]) {
   REQUIRE(f->params.size() == 3);
   CHECK(f->params[0]->name == "y");
   CHECK(f->params[1]->name == "x");
+}
+
+TEST_CASE("a captured tensor may have dims that the closure has no use for") {
+  Module m = Typed(R"(def @main(%p: Tensor[(?), int32]) {
+  let %v = repeat(%p, repeats=2, axis=0);
+  let %f = fn (%n: int32) -> Tensor[(?), int32] {
+    if (less(%n, 1)) { %v } else { %f(subtract(%n, 1)) }
+  };
+  %f(3)
+})");
+  Module lifted = LambdaLift(m);
+  Status sound = VerifyModule(lifted, {.typed = true, .lifted = true});
+  CHECK_MESSAGE(sound.ok(), sound.message());
 }
 
 }  // namespace
