@@ -4,34 +4,23 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "bytecode/io/npz.h"
 #include "bytecode/writer.h"
+#include "tests/temp_folder.h"
 #include "vm/relayvm.h"
 
 namespace relayvm {
 namespace {
 
-// A folder of files that is removed with all that is in it.
-class Folder {
+// A folder of programs.
+class Folder : public testing::TempFolder {
  public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "relayvm_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(*this / name) << "#[version = \"0.0.5\"]\n" << text;
     return *this / name;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 CompileOptions Level(int level) {

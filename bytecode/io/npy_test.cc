@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tests/temp_folder.h"
+
 namespace relayvm {
 namespace {
 
@@ -165,13 +167,14 @@ TEST_CASE("any truncation and any changed byte is safe") {
 }
 
 TEST_CASE("files") {
-  const std::string path = std::string(std::tmpnam(nullptr)) + ".npy";
+  testing::TempFolder folder;
+  const std::string path = folder / "tensor.npy";
   auto t = Tensor<int32_t>(DType::kInt32, {2}, {1, -1});
   REQUIRE(WriteNpyFile(path, t).ok());
   auto back = ReadNpyFile(path);
   REQUIRE(back.ok());
   CHECK(Same(*back, t));
-  std::remove(path.c_str());
+  REQUIRE(std::remove(path.c_str()) == 0);
   auto gone = ReadNpyFile(path);
   CHECK(gone.status().code() == StatusCode::kNotFound);
   CHECK(gone.status().message() == path + ": cannot open: No such file or directory");

@@ -2,11 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "bytecode/io/npy.h"
+#include "tests/temp_folder.h"
 
 namespace relayvm {
 namespace {
@@ -55,10 +55,9 @@ std::string FromHex(std::string_view hex) {
 class TempFile {
  public:
   explicit TempFile(const std::string& bytes = "")
-      : path_(std::string(std::tmpnam(nullptr)) + ".npz") {
+      : path_(folder_ / "tensors.npz") {
     if (!bytes.empty()) std::ofstream(path_, std::ios::binary) << bytes;
   }
-  ~TempFile() { std::remove(path_.c_str()); }
   const std::string& path() const { return path_; }
   std::string Content() const {
     std::stringstream s;
@@ -67,6 +66,7 @@ class TempFile {
   }
 
  private:
+  testing::TempFolder folder_;
   std::string path_;
 };
 

@@ -10,6 +10,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/printer.h"
+#include "tests/temp_folder.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -83,7 +84,8 @@ TEST_CASE("damaged parameter files are errors") {
 }
 
 TEST_CASE("the kind of file is told by its content") {
-  const std::string path = std::tmpnam(nullptr);
+  testing::TempFolder folder;
+  const std::string path = folder / "params";
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(kFile), sizeof(kFile));
   CHECK(ReadParams(path)->contains("w"));
   REQUIRE(WriteNpz(path, {{"layers.0.w", Floats({2})}}).ok());

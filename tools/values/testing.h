@@ -2,12 +2,14 @@
 // them.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "bytecode/program.h"
+#include "tests/temp_folder.h"
 
 namespace relayvm::tools::testing {
+
+using relayvm::testing::TempFolder;
 
 inline ValueType TensorOf(DType dtype, std::vector<int64_t> dims,
                           std::vector<std::string> names = {}) {
@@ -45,21 +47,5 @@ inline Program ProgramWithTypes() {
       {"Tree", 0, {{"Leaf", {TensorOf(DType::kFloat32, {2})}}, {"Node", {Tree(), Tree()}}}});
   return program;
 }
-
-// A folder that is removed with all that is in it.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "relayvm_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace relayvm::tools::testing
