@@ -29,8 +29,8 @@ CompileOptions Level(int level) {
   return options;
 }
 
-te::HostTensor Floats(std::vector<int64_t> shape, std::vector<float> values) {
-  te::HostTensor t{DType::kFloat32, std::move(shape), {}};
+HostTensor Floats(std::vector<int64_t> shape, std::vector<float> values) {
+  HostTensor t{DType::kFloat32, std::move(shape), {}};
   t.data.resize(values.size() * sizeof(float));
   std::memcpy(t.data.data(), values.data(), t.data.size());
   return t;

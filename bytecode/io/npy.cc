@@ -133,7 +133,7 @@ void SwapBytes(std::vector<std::byte>& data, size_t width) {
 }
 
 // Column-major to row-major.
-std::vector<std::byte> FromFortranOrder(const te::HostTensor& t) {
+std::vector<std::byte> FromFortranOrder(const HostTensor& t) {
   const size_t width = static_cast<size_t>(DTypeBytes(t.dtype));
   const size_t rank = t.shape.size();
   std::vector<size_t> strides(rank, width);
@@ -166,7 +166,7 @@ Status FileError(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
+Result<HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
   uint64_t left = size;
   auto take = [&](std::span<std::byte> buffer, std::string_view what) -> Status {
     if (buffer.size() > left)
@@ -200,7 +200,7 @@ Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
                             [&](const NpyType& t) { return t.code == code; });
   if (type == std::end(kTypes))
     return Status(StatusCode::kUnsupported, fmt::format("npy: dtype '{}' is not supported", descr));
-  te::HostTensor tensor{type->dtype, std::move(header.shape), {}};
+  HostTensor tensor{type->dtype, std::move(header.shape), {}};
   const auto width = static_cast<uint64_t>(DTypeBytes(tensor.dtype));
   uint64_t data_bytes = width;
   bool overflow = false;
@@ -223,7 +223,7 @@ Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
   return tensor;
 }
 
-Result<te::HostTensor> ParseNpy(std::span<const std::byte> bytes) {
+Result<HostTensor> ParseNpy(std::span<const std::byte> bytes) {
   size_t at = 0;
   return ReadNpyStream(bytes.size(), [&](std::span<std::byte> buffer) {
     std::memcpy(buffer.data(), bytes.data() + at, buffer.size());
@@ -232,7 +232,7 @@ Result<te::HostTensor> ParseNpy(std::span<const std::byte> bytes) {
   });
 }
 
-Result<std::vector<std::byte>> SerializeNpy(const te::HostTensor& tensor) {
+Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor) {
   auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
                             [&](const NpyType& t) { return t.dtype == tensor.dtype; });
   if (type == std::end(kTypes)) {
@@ -261,7 +261,7 @@ Result<std::vector<std::byte>> SerializeNpy(const te::HostTensor& tensor) {
   return out;
 }
 
-Result<te::HostTensor> ReadNpyFile(const std::string& path) {
+Result<HostTensor> ReadNpyFile(const std::string& path) {
   File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return FileError(path, "open");
   if (std::fseek(file.get(), 0, SEEK_END) != 0) return FileError(path, "seek");
@@ -275,7 +275,7 @@ Result<te::HostTensor> ReadNpyFile(const std::string& path) {
   return tensor;
 }
 
-Status WriteNpyFile(const std::string& path, const te::HostTensor& tensor) {
+Status WriteNpyFile(const std::string& path, const HostTensor& tensor) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, SerializeNpy(tensor));
   File file(std::fopen(path.c_str(), "wb"));
   if (file == nullptr) return FileError(path, "create");

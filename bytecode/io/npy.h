@@ -14,20 +14,20 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
-#include "kernels/te/evaluate.h"
 
 namespace relayvm {
 
-Result<te::HostTensor> ParseNpy(std::span<const std::byte> bytes);
-Result<std::vector<std::byte>> SerializeNpy(const te::HostTensor& tensor);
+Result<HostTensor> ParseNpy(std::span<const std::byte> bytes);
+Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor);
 
 // Errors name the file.
-Result<te::HostTensor> ReadNpyFile(const std::string& path);
-Status WriteNpyFile(const std::string& path, const te::HostTensor& tensor);
+Result<HostTensor> ReadNpyFile(const std::string& path);
+Status WriteNpyFile(const std::string& path, const HostTensor& tensor);
 
 // Reads a .npy of `size` bytes from a stream. `read` fills all of a buffer or fails.
 using ReadExactly = std::function<Status(std::span<std::byte> buffer)>;
-Result<te::HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read);
+Result<HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read);
 
 }  // namespace relayvm

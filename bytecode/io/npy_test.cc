@@ -29,13 +29,13 @@ std::vector<std::byte> Npy(std::string_view dict, std::string_view data, int maj
 }
 
 template <typename T>
-te::HostTensor Tensor(DType dtype, std::vector<int64_t> shape, std::vector<T> values) {
-  te::HostTensor t{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
+HostTensor Tensor(DType dtype, std::vector<int64_t> shape, std::vector<T> values) {
+  HostTensor t{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
   if (!values.empty()) std::memcpy(t.data.data(), values.data(), t.data.size());
   return t;
 }
 
-bool Same(const te::HostTensor& a, const te::HostTensor& b) {
+bool Same(const HostTensor& a, const HostTensor& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.data == b.data;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("reads what numpy writes, and writes the same bytes") {
   const struct {
     const char* what;
     std::vector<std::byte> file;
-    te::HostTensor tensor;
+    HostTensor tensor;
     bool canonical;  // numpy's own choice for these values, and so ours
   } kCases[] = {
       {"float32",
@@ -95,10 +95,9 @@ TEST_CASE("reads what numpy writes, and writes the same bytes") {
 TEST_CASE("every dtype but bfloat16 makes the round trip") {
   for (int i = 0; i < kNumDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
-    te::HostTensor t{
-        dtype,
-        {3, 2},
-        std::vector<std::byte>(6 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};
+    HostTensor t{dtype,
+                 {3, 2},
+                 std::vector<std::byte>(6 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};
     auto bytes = SerializeNpy(t);
     if (dtype == DType::kBFloat16) {
       REQUIRE_FALSE(bytes.ok());

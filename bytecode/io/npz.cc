@@ -40,7 +40,7 @@ Result<Zip> Open(const std::string& path, int flags) {
   return status;
 }
 
-Result<te::HostTensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_t& stat) {
+Result<HostTensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_t& stat) {
   if (stat.size / kMaxExpansion > stat.comp_size + 1) {
     return Status(
         StatusCode::kInvalidInput,

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
-#include "kernels/te/evaluate.h"
 
 namespace relayvm {
 
-using NamedTensors = std::vector<std::pair<std::string, te::HostTensor>>;
+using NamedTensors = std::vector<std::pair<std::string, HostTensor>>;
 
 // In the archive's order. Errors name the file and the entry.
 Result<NamedTensors> ReadNpz(const std::string& path);

@@ -54,8 +54,7 @@ std::string FromHex(std::string_view hex) {
 
 class TempFile {
  public:
-  explicit TempFile(const std::string& bytes = "")
-      : path_(folder_ / "tensors.npz") {
+  explicit TempFile(const std::string& bytes = "") : path_(folder_ / "tensors.npz") {
     if (!bytes.empty()) std::ofstream(path_, std::ios::binary) << bytes;
   }
   const std::string& path() const { return path_; }
@@ -91,8 +90,8 @@ TEST_CASE("reads numpy's archives, in their order") {
 TEST_CASE("what is written reads back and is the same each time") {
   NamedTensors tensors;
   tensors.emplace_back("onnx::Conv_3/w x",
-                       te::HostTensor{DType::kInt16, {2}, std::vector<std::byte>(4, std::byte{7})});
-  tensors.emplace_back("out0", te::HostTensor{DType::kBool, {}, {std::byte{1}}});
+                       HostTensor{DType::kInt16, {2}, std::vector<std::byte>(4, std::byte{7})});
+  tensors.emplace_back("out0", HostTensor{DType::kBool, {}, {std::byte{1}}});
   TempFile a;
   TempFile b;
   REQUIRE(WriteNpz(a.path(), tensors).ok());
@@ -107,7 +106,7 @@ TEST_CASE("what is written reads back and is the same each time") {
     CHECK((*back)[i].second.shape == tensors[i].second.shape);
     CHECK((*back)[i].second.data == tensors[i].second.data);
   }
-  tensors.emplace_back("b", te::HostTensor{DType::kBFloat16, {}, std::vector<std::byte>(2)});
+  tensors.emplace_back("b", HostTensor{DType::kBFloat16, {}, std::vector<std::byte>(2)});
   CHECK(WriteNpz(b.path(), tensors).message() ==
         "b: npy: bfloat16 has no .npy form; cast to float32 first");
 }

@@ -16,7 +16,9 @@ using Json = nlohmann::json;
 
 constexpr int kMaxNesting = 200;
 
-Status Bad(const std::string& what) { return Status(StatusCode::kInvalidInput, "metadata: " + what); }
+Status Bad(const std::string& what) {
+  return Status(StatusCode::kInvalidInput, "metadata: " + what);
+}
 
 std::optional<int64_t> ParseInt(std::string_view text) {
   int64_t value = 0;
@@ -172,7 +174,7 @@ Result<uint32_t> Metadata::Reference(const Node& node, std::string_view field) c
 
 // --- Values ---
 
-Result<te::HostTensor> Metadata::ConstantValue(uint32_t n) const {
+Result<HostTensor> Metadata::ConstantValue(uint32_t n) const {
   const Node& node = nodes_[n];
   if (node.type_key != "relay.Constant")
     return Bad(fmt::format("expected relay.Constant, found {}", node.type_key));

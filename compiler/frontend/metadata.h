@@ -33,7 +33,7 @@ class Metadata {
   }
 
   // REQUIRES: a relay.Constant.
-  Result<te::HostTensor> ConstantValue(uint32_t node) const;
+  Result<HostTensor> ConstantValue(uint32_t node) const;
   // An integer, `?`, a size variable (one symbol for each node) or arithmetic over them.
   Result<Dim> DimValue(uint32_t node, ir::IdSource& ids);
   // An attribute's value: a Dim, a number, a string, a list, None.

@@ -41,7 +41,7 @@ class Reader {
     bytes_ = bytes_.subspan(*length);
     return s;
   }
-  Result<te::HostTensor> Blob() {
+  Result<HostTensor> Blob() {
     size_t size = 0;
     auto tensor = ir::ReadNdarrayBlob(bytes_, &size);
     if (tensor.ok()) bytes_ = bytes_.subspan(size);
@@ -63,7 +63,7 @@ std::string PrintedName(const std::string& name) {
   return !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) ? name : "v" + name;
 }
 
-bool Fits(const te::HostTensor& t, const ir::Type& type) {
+bool Fits(const HostTensor& t, const ir::Type& type) {
   if (type == nullptr || type->As<ir::InferVar>() != nullptr) return true;
   auto* tensor = type->As<TensorType>();
   if (tensor == nullptr || tensor->dtype != t.dtype || tensor->shape.size() != t.shape.size())

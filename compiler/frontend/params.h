@@ -16,7 +16,7 @@
 
 namespace relayvm::frontend {
 
-using Params = std::map<std::string, te::HostTensor>;
+using Params = std::map<std::string, HostTensor>;
 
 // A TVM parameter file or a .npz, told by its content. Safe on any bytes.
 Result<Params> ReadParams(const std::string& path);

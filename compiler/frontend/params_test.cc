@@ -32,7 +32,7 @@ std::vector<std::byte> Changed(size_t at, int byte) {
   return bytes;
 }
 
-te::HostTensor Floats(std::vector<int64_t> shape) {
+HostTensor Floats(std::vector<int64_t> shape) {
   size_t n = 1;
   for (int64_t d : shape) n *= static_cast<size_t>(d);
   return {DType::kFloat32, std::move(shape), std::vector<std::byte>(4 * n)};
@@ -42,7 +42,7 @@ TEST_CASE("reads TVM's parameter files") {
   auto params = ParseTvmParams(kBytes);
   REQUIRE(params.ok());
   REQUIRE(params->size() == 1);
-  const te::HostTensor& w = params->at("w");
+  const HostTensor& w = params->at("w");
   CHECK(w.shape == std::vector<int64_t>{3});
   float values[3];
   std::memcpy(values, w.data.data(), 12);

@@ -57,7 +57,7 @@ NodeId Parser::ParseNumber() {
   }
   Take();
   const ir::Span span = SpanOf(begin, t.end);
-  std::optional<te::HostTensor> value;
+  std::optional<HostTensor> value;
   if (t.kind == TokenKind::kInteger) {
     DType dtype = t.dtype.value_or(DType::kInt32);
     auto number = ParseInteger(t.number, negative, dtype);

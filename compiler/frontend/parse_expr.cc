@@ -442,7 +442,7 @@ Result<const ir::Constant*> Parser::MetaConstant(const Token& t) {
   RELAYVM_ASSIGN_OR_RETURN(auto node, metadata_.Find(t.text, t.index));
   auto [it, inserted] = metadata_constants_.try_emplace(node, nullptr);
   if (inserted) {
-    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor value, metadata_.ConstantValue(node));
+    RELAYVM_ASSIGN_OR_RETURN(HostTensor value, metadata_.ConstantValue(node));
     it->second = ir::MakeConstant(module_, std::move(value));
   }
   return it->second;

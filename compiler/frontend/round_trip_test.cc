@@ -71,7 +71,7 @@ TEST_CASE("constants, symbols and expressions over them survive in the metadata 
                            Dim::FloorMod(k, Dim(5000000000)),
                            Dim::Min(n, Dim::Max(k, Dim(4))),
                            Dim::Any()};
-  std::vector<te::HostTensor> values;
+  std::vector<HostTensor> values;
   for (int i = 0; i < kNumDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     values.push_back(ir::IntScalar(dtype, 1));
@@ -107,7 +107,7 @@ TEST_CASE("constants, symbols and expressions over them survive in the metadata 
   REQUIRE(f.body->bindings.size() == values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const auto& fields = f.body->bindings[i].value->As<ir::MakeTuple>()->fields;
-    const te::HostTensor& v = std::get<const ir::Constant*>(fields[0])->value;
+    const HostTensor& v = std::get<const ir::Constant*>(fields[0])->value;
     CAPTURE(i);
     CHECK(v.dtype == values[i].dtype);
     CHECK(v.shape == values[i].shape);

@@ -5,7 +5,7 @@ const Var* MakeVar(const Module& m, std::string name, Type type, Span span) {
   return m.arena->New<Var>(Var{m.ids->Next(), std::move(name), std::move(type), span});
 }
 
-const Constant* MakeConstant(const Module& m, te::HostTensor value, std::string name) {
+const Constant* MakeConstant(const Module& m, HostTensor value, std::string name) {
   return m.arena->New<Constant>(Constant{std::move(value), std::move(name)});
 }
 

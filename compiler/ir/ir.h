@@ -40,7 +40,7 @@ struct Var {
 };
 
 struct Constant {
-  te::HostTensor value;
+  HostTensor value;
   std::string name;  // of a bound parameter; else empty
 };
 
@@ -215,7 +215,7 @@ const Expr* MakeExpr(const Module& m, T node, Span span) {
   return m.arena->New<Expr>(Expr{ExprVariant(std::move(node)), span});
 }
 const Var* MakeVar(const Module& m, std::string name, Type type, Span span);
-const Constant* MakeConstant(const Module& m, te::HostTensor value, std::string name = "");
+const Constant* MakeConstant(const Module& m, HostTensor value, std::string name = "");
 
 // Type of an atom: a variable's, a constant's tensor type, a global function's (FunctionTypeOf), a
 // constructor's.

@@ -44,7 +44,7 @@ std::optional<DType> DTypeOf(uint8_t code, uint8_t bits) {
 
 }  // namespace
 
-Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size) {
+Result<HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size) {
   auto bad = [](const std::string& what) {
     return Status(StatusCode::kInvalidInput, "tensor blob: " + what);
   };
@@ -66,7 +66,7 @@ Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t*
   if (!dtype) return bad(fmt::format("unsupported dtype, code {} of {} bits", code, bits));
   const size_t data_offset = kHeaderBytes + 8 * (static_cast<size_t>(rank) + 1);
   if (bytes.size() < data_offset) return bad("truncated shape");
-  te::HostTensor t{*dtype, {}, {}};
+  HostTensor t{*dtype, {}, {}};
   uint64_t data_bytes = DTypeBytes(*dtype);
   bool overflow = false;
   for (int32_t i = 0; i < rank; ++i) {
@@ -92,7 +92,7 @@ Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t*
   return t;
 }
 
-std::vector<std::byte> WriteNdarrayBlob(const te::HostTensor& t) {
+std::vector<std::byte> WriteNdarrayBlob(const HostTensor& t) {
   std::vector<std::byte> out;
   out.reserve(kHeaderBytes + 8 * (t.shape.size() + 1) + t.data.size());
   Append<uint64_t>(out, kMagic);

@@ -22,8 +22,8 @@
 namespace relayvm::ir {
 
 // Reads one blob from the front of `bytes` and sets `*size` to its length in bytes.
-Result<te::HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size);
-std::vector<std::byte> WriteNdarrayBlob(const te::HostTensor& tensor);
+Result<HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size);
+std::vector<std::byte> WriteNdarrayBlob(const HostTensor& tensor);
 
 std::string Base64Encode(std::span<const std::byte> bytes);
 // Standard alphabet with padding; ends at white space.

@@ -39,13 +39,13 @@ TEST_CASE("reads and writes TVM's blobs byte for byte") {
 TEST_CASE("every dtype survives") {
   for (int i = 0; i < kNumDTypes; ++i) {
     auto dtype = static_cast<DType>(i);
-    te::HostTensor t{dtype, {2, 0, 3}, {}};
+    HostTensor t{dtype, {2, 0, 3}, {}};
     size_t size = 0;
     auto empty = ReadNdarrayBlob(WriteNdarrayBlob(t), &size);
     REQUIRE(empty.ok());
     CHECK(empty->dtype == dtype);
     CHECK(empty->shape == t.shape);
-    t = te::HostTensor{
+    t = HostTensor{
         dtype,
         {3},
         std::vector<std::byte>(3 * static_cast<size_t>(DTypeBytes(dtype)), std::byte{1})};

@@ -46,14 +46,14 @@ double Decode(Format16 f, uint16_t bits) {
 }
 
 template <typename T>
-te::HostTensor Scalar(DType dtype, T value) {
-  te::HostTensor t{dtype, {}, std::vector<std::byte>(sizeof(T))};
+HostTensor Scalar(DType dtype, T value) {
+  HostTensor t{dtype, {}, std::vector<std::byte>(sizeof(T))};
   std::memcpy(t.data.data(), &value, sizeof(T));
   return t;
 }
 
 template <typename T>
-T Load(const te::HostTensor& t) {
+T Load(const HostTensor& t) {
   T value;
   std::memcpy(&value, t.data.data(), sizeof(T));
   return value;
@@ -75,7 +75,7 @@ uint16_t BFloat16Bits(double value) { return Encode(kBFloat16Format, value); }
 double Float16Value(uint16_t bits) { return Decode(kFloat16Format, bits); }
 double BFloat16Value(uint16_t bits) { return Decode(kBFloat16Format, bits); }
 
-te::HostTensor IntScalar(DType dtype, int64_t value) {
+HostTensor IntScalar(DType dtype, int64_t value) {
   switch (dtype) {
     case DType::kBool:
       return Scalar<uint8_t>(dtype, value != 0);
@@ -96,7 +96,7 @@ te::HostTensor IntScalar(DType dtype, int64_t value) {
   }
 }
 
-te::HostTensor FloatScalar(DType dtype, double value) {
+HostTensor FloatScalar(DType dtype, double value) {
   switch (dtype) {
     case DType::kFloat16:
       return Scalar(dtype, Float16Bits(value));
@@ -111,7 +111,7 @@ te::HostTensor FloatScalar(DType dtype, double value) {
 
 std::string ShortestDouble(double value) { return fmt::format("{}", value); }
 
-std::optional<std::string> ScalarLiteral(const te::HostTensor& t) {
+std::optional<std::string> ScalarLiteral(const HostTensor& t) {
   if (!t.shape.empty()) return std::nullopt;
   switch (t.dtype) {
     case DType::kBool:

@@ -17,13 +17,13 @@ double Float16Value(uint16_t bits);
 double BFloat16Value(uint16_t bits);
 
 // A rank-0 tensor. Integers wrap to the width of an integer dtype; bool is value != 0.
-te::HostTensor IntScalar(DType dtype, int64_t value);
-te::HostTensor FloatScalar(DType dtype, double value);  // REQUIRES: IsFloat(dtype)
+HostTensor IntScalar(DType dtype, int64_t value);
+HostTensor FloatScalar(DType dtype, double value);  // REQUIRES: IsFloat(dtype)
 
 // The literal that reads back to exactly this value: "42", "42i64", "0.1f", "3f16", "True". nullopt
 // for a tensor that TVM's text format has no literal for (rank 1 and more, int8, unsigned,
 // bfloat16, NaN, infinity of other than float32).
-std::optional<std::string> ScalarLiteral(const te::HostTensor& value);
+std::optional<std::string> ScalarLiteral(const HostTensor& value);
 // The shortest decimal that reads back to `value` as a double, without suffix.
 std::string ShortestDouble(double value);
 

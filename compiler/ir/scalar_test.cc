@@ -52,7 +52,7 @@ TEST_CASE("conversion to 16 bits rounds to nearest even") {
 
 TEST_CASE("scalars print as the shortest literal that reads back") {
   const struct {
-    te::HostTensor value;
+    HostTensor value;
     const char* literal;  // null: none
   } kCases[] = {
       {IntScalar(DType::kBool, 1), "True"},
@@ -74,7 +74,7 @@ TEST_CASE("scalars print as the shortest literal that reads back") {
       {FloatScalar(DType::kFloat16, 0.1), "0.1f16"},
       {FloatScalar(DType::kFloat16, 65504), "6.55e+04f16"},
       {FloatScalar(DType::kBFloat16, 1), nullptr},
-      {te::HostTensor{DType::kInt32, {1}, std::vector<std::byte>(4)}, nullptr},
+      {HostTensor{DType::kInt32, {1}, std::vector<std::byte>(4)}, nullptr},
   };
   for (const auto& c : kCases) {
     CAPTURE(c.literal);

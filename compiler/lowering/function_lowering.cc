@@ -137,7 +137,7 @@ Reg FunctionLowering::ScalarOf(const Value& value) {
   if (l.scalar) return *l.scalar;
   const auto& tensor = *value.type->As<TensorType>();
   if (l.constant != nullptr) {
-    const te::HostTensor& host = l.constant->value;
+    const HostTensor& host = l.constant->value;
     uint64_t bits = 0;
     int bytes = DTypeBytes(host.dtype);
     for (int i = 0; i < bytes; ++i) {

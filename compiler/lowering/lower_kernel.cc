@@ -70,7 +70,7 @@ std::vector<TensorType> FlatTypes(const ir::Type& type) {
 }
 
 // A rank-0 constant as an expression of its own, so that code generation sees the number.
-te::Tensor ImmediateTensor(const te::HostTensor& value) {
+te::Tensor ImmediateTensor(const HostTensor& value) {
   te::Expr e;
   auto read = [&]<typename T>(T zero) {
     T v = zero;

@@ -93,7 +93,7 @@ bool FitsImm16(int64_t v) {
 std::optional<int64_t> IntConstant(const ir::Atom& atom) {
   const auto* c = std::get_if<const ir::Constant*>(&atom);
   if (c == nullptr) return std::nullopt;
-  const te::HostTensor& v = (*c)->value;
+  const HostTensor& v = (*c)->value;
   if (!v.shape.empty() || !IsSignedInt(v.dtype)) return std::nullopt;
   uint64_t bits = 0;
   int bytes = DTypeBytes(v.dtype);

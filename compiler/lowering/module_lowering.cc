@@ -54,7 +54,7 @@ uint32_t ModuleLowering::ConstantIndex(const ir::Constant& constant) {
       constant_index_.emplace(&constant, static_cast<uint32_t>(constants_.size()));
   if (!inserted) return at->second;
   // Equal small constants share one entry.
-  const te::HostTensor& value = constant.value;
+  const HostTensor& value = constant.value;
   if (value.data.size() <= 64) {
     std::string key(DTypeName(value.dtype));
     for (int64_t d : value.shape) key += "," + std::to_string(d);

@@ -102,7 +102,7 @@ class SurroundingsFinder {
   std::unordered_set<uint32_t> used_, bound_, symbols_;
 };
 
-std::string TensorText(const te::HostTensor& t) {
+std::string TensorText(const HostTensor& t) {
   return fmt::format("Tensor[({}), {}]", fmt::join(t.shape, ", "), DTypeName(t.dtype));
 }
 std::string VarText(const ir::Var& v) {
@@ -203,8 +203,7 @@ class Interpreter {
     }
     if (const auto* c = std::get_if<const ir::Constant*>(&atom)) {
       // The module owns it.
-      return Make(
-          Tensor{std::shared_ptr<const te::HostTensor>(std::shared_ptr<void>(), &(*c)->value)});
+      return Make(Tensor{std::shared_ptr<const HostTensor>(std::shared_ptr<void>(), &(*c)->value)});
     }
     Closure closure;
     if (const auto* g = std::get_if<const ir::GlobalVar*>(&atom)) {
@@ -251,7 +250,7 @@ class Interpreter {
     }
     const auto* expected = type.As<TensorType>();
     if (expected == nullptr) return OkStatus();
-    const te::HostTensor* t = TensorOf(value);
+    const HostTensor* t = TensorOf(value);
     if (t == nullptr) return Disagree(var, "another kind of value");
     if (t->dtype != expected->dtype || t->shape.size() != expected->shape.size()) {
       return Disagree(var, TensorText(*t));
@@ -287,7 +286,7 @@ class Interpreter {
     auto element = module_.symbols.find(id);
     if (element == module_.symbols.end()) return std::nullopt;
     auto var = call().vars.find(element->second.var->id);
-    const te::HostTensor* t = var == call().vars.end() ? nullptr : TensorOf(var->second);
+    const HostTensor* t = var == call().vars.end() ? nullptr : TensorOf(var->second);
     if (t == nullptr || IsFloat(t->dtype) || element->second.index >= t->size())
       return std::nullopt;
     return te::ReadElement(t->dtype, t->data.data() + element->second.index * DTypeBytes(t->dtype))
@@ -313,7 +312,7 @@ class Interpreter {
     }
     if (const auto* x = e.As<ir::IfExpr>()) {
       RELAYVM_ASSIGN_OR_RETURN(Value condition, ValueOf(x->condition));
-      const te::HostTensor* t = TensorOf(condition);
+      const HostTensor* t = TensorOf(condition);
       if (t == nullptr || t->size() != 1 || IsFloat(t->dtype)) {
         return {StatusCode::kInternal, "the condition of if is not a bool"};
       }
@@ -384,7 +383,7 @@ class Interpreter {
       } else {
         arg.tensors.push_back(TensorOf(v));
       }
-      for (const te::HostTensor* t : arg.tensors) {
+      for (const HostTensor* t : arg.tensors) {
         if (t == nullptr) {
           return {StatusCode::kInternal, fmt::format("{}: an argument is no tensor", x.op->name)};
         }
@@ -394,14 +393,14 @@ class Interpreter {
     RELAYVM_ASSIGN_OR_RETURN(OperatorResult result, RunOperator(*x.op, x.attrs, args));
     if (!result.is_tuple) return Bind(var, MakeTensor(std::move(result.tensors[0])));
     std::vector<Value> fields;
-    for (te::HostTensor& t : result.tensors) fields.push_back(MakeTensor(std::move(t)));
+    for (HostTensor& t : result.tensors) fields.push_back(MakeTensor(std::move(t)));
     return Bind(var, MakeTuple(std::move(fields)));
   }
 
   Result<Value> ShapeTensor(const ir::Var& var, const ir::ShapeValue& x) {
     const auto* type = var.type == nullptr ? nullptr : var.type->As<TensorType>();
     if (type == nullptr) return {StatusCode::kInternal, "a shape without a type"};
-    te::HostTensor t{type->dtype, {}, {}};
+    HostTensor t{type->dtype, {}, {}};
     if (type->rank() == 1) t.shape.push_back(static_cast<int64_t>(x.elements.size()));
     auto width = static_cast<size_t>(DTypeBytes(t.dtype));
     t.data.resize(width * x.elements.size());

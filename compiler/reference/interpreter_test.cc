@@ -25,7 +25,7 @@ struct Builder {
     return ir::MakeVar(m, std::move(name), std::move(type), {});
   }
   Atom Int(int32_t value) {
-    te::HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
+    HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
     std::memcpy(t.data.data(), &value, 4);
     return ir::MakeConstant(m, std::move(t));
   }
@@ -58,12 +58,12 @@ struct Builder {
 Type I32() { return ir::MakeScalarType(DType::kInt32); }
 Type Bool() { return ir::MakeScalarType(DType::kBool); }
 Value IntValue(int32_t value) {
-  te::HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
+  HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
   std::memcpy(t.data.data(), &value, 4);
   return MakeTensor(std::move(t));
 }
 Value Floats(std::vector<int64_t> shape) {
-  te::HostTensor t{DType::kFloat32, std::move(shape), {}};
+  HostTensor t{DType::kFloat32, std::move(shape), {}};
   t.data.resize(static_cast<size_t>(4 * t.size()));
   return MakeTensor(std::move(t));
 }

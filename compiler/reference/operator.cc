@@ -23,7 +23,7 @@ class ConcreteContext : public TypeContext {
       : attrs_(attrs), args_(args) {
     for (const OperatorArg& a : args) {
       ArgType type{a.is_tuple, {}};
-      for (const te::HostTensor* t : a.tensors) {
+      for (const HostTensor* t : a.tensors) {
         type.tensors.push_back({std::vector<Dim>(t->shape.begin(), t->shape.end()), t->dtype});
       }
       types_.push_back(std::move(type));
@@ -43,14 +43,14 @@ class ConcreteContext : public TypeContext {
     return std::vector<Dim>(values->begin(), values->end());
   }
   std::optional<std::vector<int64_t>> ConstantElements(size_t i) override {
-    const te::HostTensor* t = Small(i);
+    const HostTensor* t = Small(i);
     if (t == nullptr || IsFloat(t->dtype)) return std::nullopt;
     std::vector<int64_t> out;
     ForEach(*t, [&](te::Scalar s) { out.push_back(s.i); });
     return out;
   }
   std::optional<std::vector<double>> ConstantFloats(size_t i) override {
-    const te::HostTensor* t = Small(i);
+    const HostTensor* t = Small(i);
     if (t == nullptr) return std::nullopt;
     std::vector<double> out;
     ForEach(*t, [&](te::Scalar s) {
@@ -83,13 +83,13 @@ class ConcreteContext : public TypeContext {
     return {StatusCode::kFailedPrecondition,
             fmt::format("{}: {} and {} {}", what, a.ToString(), b.ToString(), how)};
   }
-  const te::HostTensor* Small(size_t i) const {
+  const HostTensor* Small(size_t i) const {
     if (i >= args_.size() || args_[i].is_tuple) return nullptr;
-    const te::HostTensor* t = args_[i].tensors[0];
+    const HostTensor* t = args_[i].tensors[0];
     return t->size() > kMaxElements ? nullptr : t;
   }
   template <typename Fn>
-  static void ForEach(const te::HostTensor& t, const Fn& fn) {
+  static void ForEach(const HostTensor& t, const Fn& fn) {
     int64_t n = t.size();
     for (int64_t i = 0; i < n; ++i)
       fn(te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype)));
@@ -145,8 +145,8 @@ Result<size_t> Bytes(DType dtype, const std::vector<int64_t>& shape) {
   return bytes;
 }
 
-Result<std::vector<te::HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
-                                               std::span<const te::HostTensor* const> inputs) {
+Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
+                                           std::span<const HostTensor* const> inputs) {
   BuiltinCall call = op.builtin(context);
   RelayvmKernelFn kernel = FindBuiltin(call.name);
   if (kernel == nullptr) {
@@ -160,7 +160,7 @@ Result<std::vector<te::HostTensor>> RunBuiltin(const OpDef& op, const ComputeCon
     scalars.push_back(static_cast<int64_t>(shape.size()));
     scalars.insert(scalars.end(), shape.begin(), shape.end());
   };
-  for (const te::HostTensor* t : inputs) {
+  for (const HostTensor* t : inputs) {
     RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(t->data.size()));
     if (!t->data.empty()) std::memcpy(buffer.get(), t->data.data(), t->data.size());
     memory.push_back(std::move(buffer));
@@ -203,10 +203,10 @@ Result<std::vector<te::HostTensor>> RunBuiltin(const OpDef& op, const ComputeCon
   te::SymbolFn fresh = [&](uint32_t id) -> std::optional<int64_t> {
     return id < counts.size() ? std::optional(*counts[id]) : std::nullopt;
   };
-  std::vector<te::HostTensor> results;
+  std::vector<HostTensor> results;
   for (size_t o = 0; o < context.outputs.size(); ++o) {
     const TensorType& type = context.outputs[o];
-    te::HostTensor t{type.dtype, {}, {}};
+    HostTensor t{type.dtype, {}, {}};
     RELAYVM_ASSIGN_OR_RETURN(t.shape, Numbers(type.shape, fresh));
     RELAYVM_ASSIGN_OR_RETURN(size_t bytes, Bytes(t.dtype, t.shape));
     RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> largest, Numbers(room[o].shape, none));
@@ -223,7 +223,7 @@ Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const 
   ConcreteContext relation(attrs, args);
   if (!op.infer) return {StatusCode::kUnsupported, "it has no type relation"};
   RELAYVM_ASSIGN_OR_RETURN(OpResult types, op.infer(relation));
-  std::vector<const te::HostTensor*> inputs;
+  std::vector<const HostTensor*> inputs;
   std::vector<te::Tensor> placeholders;
   for (size_t i = 0; i < args.size(); ++i) {
     for (size_t k = 0; k < args[i].tensors.size(); ++k) {
@@ -246,7 +246,7 @@ Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const 
     RELAYVM_RETURN_IF_ERROR(Bytes(t.dtype, shape).status());
   }
   for (const te::Tensor& t : op.compute(context)) {
-    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor value, te::Evaluate(t, inputs, none));
+    RELAYVM_ASSIGN_OR_RETURN(HostTensor value, te::Evaluate(t, inputs, none));
     result.tensors.push_back(std::move(value));
   }
   if (result.tensors.size() != types.tensors.size()) {

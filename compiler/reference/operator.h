@@ -16,11 +16,11 @@ namespace relayvm::reference {
 
 struct OperatorArg {
   bool is_tuple = false;
-  std::vector<const te::HostTensor*> tensors;  // one, unless is_tuple
+  std::vector<const HostTensor*> tensors;  // one, unless is_tuple
 };
 struct OperatorResult {
   bool is_tuple = false;
-  std::vector<te::HostTensor> tensors;
+  std::vector<HostTensor> tensors;
 };
 
 // Errors name the operator. kFailedPrecondition: shapes or data that it does not accept;

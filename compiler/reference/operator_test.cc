@@ -8,33 +8,33 @@ namespace relayvm::reference {
 namespace {
 
 template <typename T>
-te::HostTensor Tensor(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  te::HostTensor t{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
+HostTensor Tensor(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
+  HostTensor t{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
   std::memcpy(t.data.data(), values.data(), t.data.size());
   return t;
 }
-te::HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
+HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {
   return Tensor(DType::kFloat32, std::move(shape), values);
 }
-te::HostTensor Ints(std::vector<int64_t> shape, const std::vector<int32_t>& values) {
+HostTensor Ints(std::vector<int64_t> shape, const std::vector<int32_t>& values) {
   return Tensor(DType::kInt32, std::move(shape), values);
 }
 template <typename T>
-std::vector<T> Values(const te::HostTensor& t) {
+std::vector<T> Values(const HostTensor& t) {
   std::vector<T> out(t.data.size() / sizeof(T));
   std::memcpy(out.data(), t.data.data(), t.data.size());
   return out;
 }
 
 // `args` are tensors; with `tuple`, the fields of one tuple.
-Result<OperatorResult> Call(std::string_view name, const std::vector<te::HostTensor>& args,
+Result<OperatorResult> Call(std::string_view name, const std::vector<HostTensor>& args,
                             const Attrs& attrs = {}, bool tuple = false) {
   const OpDef* op = OpTable::Get().Find(name);
   REQUIRE(op != nullptr);
   auto complete = CompleteAttrs(*op, attrs);
   REQUIRE(complete.ok());
   std::vector<OperatorArg> operands;
-  for (const te::HostTensor& t : args) {
+  for (const HostTensor& t : args) {
     if (!tuple || operands.empty()) operands.push_back({tuple, {}});
     operands.back().tensors.push_back(&t);
   }

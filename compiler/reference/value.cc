@@ -31,12 +31,12 @@ Object::~Object() {
   }
 }
 
-Value MakeTensor(te::HostTensor tensor) {
-  return Make(Tensor{std::make_shared<const te::HostTensor>(std::move(tensor))});
+Value MakeTensor(HostTensor tensor) {
+  return Make(Tensor{std::make_shared<const HostTensor>(std::move(tensor))});
 }
 Value MakeTuple(std::vector<Value> fields) { return Make(Data{nullptr, std::move(fields)}); }
 
-const te::HostTensor* TensorOf(const Value& value) {
+const HostTensor* TensorOf(const Value& value) {
   const auto* tensor = value == nullptr ? nullptr : value->As<Tensor>();
   return tensor == nullptr ? nullptr : tensor->data.get();
 }

@@ -16,7 +16,7 @@ struct Object;
 using Value = std::shared_ptr<Object>;
 
 struct Tensor {
-  std::shared_ptr<const te::HostTensor> data;
+  std::shared_ptr<const HostTensor> data;
 };
 struct Data {  // a tuple (constructor is null), or a constructor's value
   const ir::Constructor* constructor = nullptr;
@@ -57,10 +57,10 @@ template <typename T>
 Value Make(T node) {
   return std::make_shared<Object>(std::move(node));
 }
-Value MakeTensor(te::HostTensor tensor);
+Value MakeTensor(HostTensor tensor);
 Value MakeTuple(std::vector<Value> fields);
 
 // Null when it is none.
-const te::HostTensor* TensorOf(const Value& value);
+const HostTensor* TensorOf(const Value& value);
 
 }  // namespace relayvm::reference

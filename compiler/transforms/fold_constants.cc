@@ -51,7 +51,7 @@ class Folder final : public Substitution {
   }
 
   bool FoldCall(const Var* var, const OpCall& call) {
-    std::vector<const te::HostTensor*> inputs;
+    std::vector<const HostTensor*> inputs;
     for (const Atom& a : call.args) {
       const auto* c = std::get_if<const Constant*>(&a);
       if (c != nullptr) {
@@ -106,7 +106,7 @@ class Folder final : public Substitution {
     const auto* x = e.As<IfExpr>();
     const auto* c = x == nullptr ? nullptr : std::get_if<const Constant*>(&x->condition);
     if (c == nullptr) return false;
-    const te::HostTensor& value = (*c)->value;
+    const HostTensor& value = (*c)->value;
     bool taken = std::any_of(value.data.begin(), value.data.end(),
                              [](std::byte v) { return v != std::byte{0}; });
     const Block& chosen = taken ? *x->then_block : *x->else_block;

@@ -5,18 +5,18 @@
 
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 
 namespace relayvm::ir {
 namespace {
 
 // Weight (n, k), or (k, n) when not `transposed`, as (ceil(n / width), k, width); columns beyond n
 // are zero.
-te::HostTensor Pack(const te::HostTensor& w, bool transposed, int64_t width) {
+HostTensor Pack(const HostTensor& w, bool transposed, int64_t width) {
   int64_t n = w.shape[transposed ? 0 : 1];
   int64_t k = w.shape[transposed ? 1 : 0];
   auto bytes = static_cast<size_t>(DTypeBytes(w.dtype));
-  te::HostTensor packed;
+  HostTensor packed;
   packed.dtype = w.dtype;
   packed.shape = {(n + width - 1) / width, k, width};
   packed.data.resize(static_cast<size_t>(packed.shape[0] * k * width) * bytes);

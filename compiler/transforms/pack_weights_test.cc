@@ -12,7 +12,7 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
       "def @main(%x: Tensor[(2, 3), float32]) { nn.dense(%x, ones(shape=[5, 3], "
       "dtype=\"float32\"), units=5) }");
   // Make the weight a constant with known numbers.
-  te::HostTensor w;
+  HostTensor w;
   w.dtype = DType::kFloat32;
   w.shape = {5, 3};
   w.data.resize(15 * sizeof(float));
@@ -33,7 +33,7 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
   Module packed = PackWeights(m, "x86-64-v3");
   REQUIRE(Outline(packed) == "nn.contrib_dense_pack");
   const auto& call = *packed.functions.at("main")->body->bindings[0].value->As<OpCall>();
-  const te::HostTensor& p = std::get<const Constant*>(call.args[1])->value;
+  const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
   REQUIRE(p.shape.size() == 3);
   int64_t width = p.shape[2];
   CHECK(p.shape[0] == (5 + width - 1) / width);

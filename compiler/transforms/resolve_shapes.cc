@@ -19,8 +19,8 @@ bool IsShapeArithmetic(const Module& m, const std::vector<Dim>& elements) {
   return pure;
 }
 
-te::HostTensor IntegerTensor(const TensorType& type, const std::vector<Dim>& elements) {
-  te::HostTensor t;
+HostTensor IntegerTensor(const TensorType& type, const std::vector<Dim>& elements) {
+  HostTensor t;
   t.dtype = type.dtype;
   for (const Dim& d : type.shape) t.shape.push_back(d.value());
   auto bytes = static_cast<size_t>(DTypeBytes(type.dtype));
@@ -56,7 +56,7 @@ Module ResolveShapes(const Module& m) {
 
 Module DropShapeOperands(const Module& m) {
   auto empty = [&](DType dtype) -> Atom {
-    te::HostTensor t;
+    HostTensor t;
     t.dtype = dtype;
     t.shape = {0};
     return MakeConstant(m, std::move(t));

@@ -173,7 +173,7 @@ TEST_CASE("modules that no text gives") {
   const auto* headless = m.arena->New<ir::Function>(ir::Function{});
   const auto* empty_block = m.arena->New<ir::Block>(ir::Block{});
   const auto* alien = m.arena->New<ir::Constructor>(ir::Constructor{"C", "T", 0, {}});
-  const auto* torn = ir::MakeConstant(m, te::HostTensor{DType::kInt32, {2}, {}});
+  const auto* torn = ir::MakeConstant(m, HostTensor{DType::kInt32, {2}, {}});
   const OpDef* softmax = OpTable::Get().Find("nn.softmax");
   Attrs wrong;
   wrong.Set("axis", "left");

@@ -296,7 +296,7 @@ std::optional<int64_t> TrackedSize(const TensorType& t) {
   return size;
 }
 
-std::vector<int64_t> IntegerElements(const te::HostTensor& t) {
+std::vector<int64_t> IntegerElements(const HostTensor& t) {
   std::vector<int64_t> out(static_cast<size_t>(t.size()));
   auto read = [&]<typename T>(T) {
     for (size_t i = 0; i < out.size(); ++i) {

@@ -73,7 +73,7 @@ inline constexpr int64_t kMaxTrackedElements = 64;
 // The number of elements of an integer tensor small enough to be tracked.
 std::optional<int64_t> TrackedSize(const TensorType& t);
 // Elements of a constant; floats are truncated.
-std::vector<int64_t> IntegerElements(const te::HostTensor& t);
+std::vector<int64_t> IntegerElements(const HostTensor& t);
 // Dims with more nodes than this get a name (see NameDim) and elements with more are not tracked.
 inline constexpr size_t kMaxDimSize = 64;
 

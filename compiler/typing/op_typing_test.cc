@@ -185,7 +185,7 @@ TEST_CASE("a relation's own error names the operator once") {
 }
 
 TEST_CASE("elements of constants") {
-  te::HostTensor t;
+  HostTensor t;
   t.dtype = DType::kInt16;
   t.shape = {2};
   t.data = {std::byte{1}, std::byte{0}, std::byte{0xff}, std::byte{0xff}};

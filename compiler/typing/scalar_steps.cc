@@ -21,14 +21,14 @@ namespace {
 constexpr std::array<std::string_view, 7> kOperators = {"cast",  "subtract", "divide", "multiply",
                                                         "round", "ceil",     "floor"};
 
-te::HostTensor Float64Scalar(double value) {
-  te::HostTensor t{DType::kFloat64, {}, std::vector<std::byte>(sizeof value)};
+HostTensor Float64Scalar(double value) {
+  HostTensor t{DType::kFloat64, {}, std::vector<std::byte>(sizeof value)};
   std::memcpy(t.data.data(), &value, sizeof value);
   return t;
 }
 
-te::HostTensor Int64Scalar(int64_t value) {
-  te::HostTensor t{DType::kInt64, {}, std::vector<std::byte>(sizeof value)};
+HostTensor Int64Scalar(int64_t value) {
+  HostTensor t{DType::kInt64, {}, std::vector<std::byte>(sizeof value)};
   std::memcpy(t.data.data(), &value, sizeof value);
   return t;
 }
@@ -95,7 +95,7 @@ Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& st
   Attrs attrs;
   if (step.dtype) attrs.Set("dtype", std::string(DTypeName(*step.dtype)));
   std::vector<te::Tensor> placeholders;
-  std::vector<const te::HostTensor*> values;
+  std::vector<const HostTensor*> values;
   TensorType result;
   for (const ir::Atom& a : operands) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a));
@@ -115,7 +115,7 @@ Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& st
   if (values.size() == operands.size()) {
     std::vector<te::Tensor> computed =
         op->compute(ComputeContext{attrs, placeholders, std::span(&result, 1)});
-    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor value, te::Evaluate(computed[0], values, nullptr));
+    RELAYVM_ASSIGN_OR_RETURN(HostTensor value, te::Evaluate(computed[0], values, nullptr));
     return ir::Atom(ir::MakeConstant(module_, std::move(value)));
   }
   Place place = vars_[call].place;

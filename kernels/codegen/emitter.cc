@@ -10,7 +10,7 @@
 #include <cassert>
 #include <unordered_set>
 
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/ops.h"
 #include "kernels/codegen/reduce.h"

@@ -5,7 +5,7 @@
 
 #include <cassert>
 
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/ops.h"
 

@@ -4,7 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/loops.h"
 #include "kernels/codegen/ops.h"

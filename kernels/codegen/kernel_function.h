@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/kernel_compiler.h"
 #include "kernels/codegen/schedule.h"
 #include "kernels/codegen/target.h"

@@ -22,7 +22,7 @@
 
 namespace relayvm {
 
-using te::HostTensor;
+using HostTensor;
 using SymbolValues = std::map<uint32_t, int64_t>;
 
 inline te::SymbolFn SymbolsOf(const SymbolValues& values) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/loop_transforms.h"
 #include "kernels/codegen/ops.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/math_coefficients.h"
 #include "kernels/codegen/math_functions.h"
 

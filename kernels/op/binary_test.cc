@@ -8,8 +8,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST_CASE("arithmetic on floats and integers") {
-  te::HostTensor a = F32({4}, {7, -7, 7.5, -7.5});
-  te::HostTensor b = F32({4}, {2, 2, -2, -2});
+  HostTensor a = F32({4}, {7, -7, 7.5, -7.5});
+  HostTensor b = F32({4}, {2, 2, -2, -2});
   CheckOp("add", {}, {a, b}, {F32({4}, {9, -5, 5.5, -9.5})});
   CheckOp("subtract", {}, {a, b}, {F32({4}, {5, -9, 9.5, -5.5})});
   CheckOp("multiply", {}, {a, b}, {F32({4}, {14, -14, -15, 15})});
@@ -21,8 +21,8 @@ TEST_CASE("arithmetic on floats and integers") {
   CheckOp("floor_mod", {}, {a, b}, {F32({4}, {1, 1, -0.5, -1.5})});
   CheckOp("power", {}, {F32({2}, {2, 9}), F32({2}, {3, 0.5})}, {F32({2}, {8, 3})});
 
-  te::HostTensor i = I32({4}, {7, -7, 7, -7});
-  te::HostTensor j = I32({4}, {2, 2, -2, -2});
+  HostTensor i = I32({4}, {7, -7, 7, -7});
+  HostTensor j = I32({4}, {2, 2, -2, -2});
   CheckOp("divide", {}, {i, j}, {I32({4}, {3, -3, -3, 3})});
   CheckOp("trunc_divide", {}, {i, j}, {I32({4}, {3, -3, -3, 3})});
   CheckOp("floor_divide", {}, {i, j}, {I32({4}, {3, -4, -4, 3})});
@@ -34,15 +34,15 @@ TEST_CASE("arithmetic on floats and integers") {
 }
 
 TEST_CASE("maximum and minimum keep TVM's treatment of NaN") {
-  te::HostTensor a = F32({3}, {kNan, 1, 2});
-  te::HostTensor b = F32({3}, {1, kNan, 3});
+  HostTensor a = F32({3}, {kNan, 1, 2});
+  HostTensor b = F32({3}, {1, kNan, 3});
   CheckOp("maximum", {}, {a, b}, {F32({3}, {1, kNan, 3})});
   CheckOp("minimum", {}, {a, b}, {F32({3}, {1, kNan, 2})});
 }
 
 TEST_CASE("comparisons give bool, on any dtype") {
-  te::HostTensor a = I32({3}, {1, 2, 3});
-  te::HostTensor b = I32({3}, {2, 2, 2});
+  HostTensor a = I32({3}, {1, 2, 3});
+  HostTensor b = I32({3}, {2, 2, 2});
   CheckOp("equal", {}, {a, b}, {Bool({3}, {0, 1, 0})});
   CheckOp("not_equal", {}, {a, b}, {Bool({3}, {1, 0, 1})});
   CheckOp("less", {}, {a, b}, {Bool({3}, {1, 0, 0})});
@@ -54,13 +54,13 @@ TEST_CASE("comparisons give bool, on any dtype") {
 }
 
 TEST_CASE("logic and bits") {
-  te::HostTensor p = Bool({4}, {0, 0, 1, 1});
-  te::HostTensor q = Bool({4}, {0, 1, 0, 1});
+  HostTensor p = Bool({4}, {0, 0, 1, 1});
+  HostTensor q = Bool({4}, {0, 1, 0, 1});
   CheckOp("logical_and", {}, {p, q}, {Bool({4}, {0, 0, 0, 1})});
   CheckOp("logical_or", {}, {p, q}, {Bool({4}, {0, 1, 1, 1})});
   CheckOp("logical_xor", {}, {p, q}, {Bool({4}, {0, 1, 1, 0})});
-  te::HostTensor i = I32({2}, {12, -8});
-  te::HostTensor j = I32({2}, {10, 1});
+  HostTensor i = I32({2}, {12, -8});
+  HostTensor j = I32({2}, {10, 1});
   CheckOp("bitwise_and", {}, {i, j}, {I32({2}, {8, 0})});
   CheckOp("bitwise_or", {}, {i, j}, {I32({2}, {14, -7})});
   CheckOp("bitwise_xor", {}, {i, j}, {I32({2}, {6, -7})});

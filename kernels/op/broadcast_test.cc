@@ -4,7 +4,7 @@ namespace relayvm::op_testing {
 namespace {
 
 TEST_CASE("broadcast_to and broadcast_to_like") {
-  te::HostTensor x = F32({3, 1}, {1, 2, 3});
+  HostTensor x = F32({3, 1}, {1, 2, 3});
   std::vector<double> twice = {1, 1, 2, 2, 3, 3};
   CheckOp("broadcast_to", {{"shape", List({3, 2})}}, {x}, {F32({3, 2}, twice)});
   CheckOp("broadcast_to", {{"shape", List({2, 3, 1})}}, {x}, {F32({2, 3, 1}, {1, 2, 3, 1, 2, 3})});
@@ -16,7 +16,7 @@ TEST_CASE("broadcast_to and broadcast_to_like") {
 }
 
 TEST_CASE("collapse_sum is the adjoint of broadcasting") {
-  te::HostTensor x = F32({2, 2, 3}, Iota(12));
+  HostTensor x = F32({2, 2, 3}, Iota(12));
   CheckOp("collapse_sum_like", {}, {x, F32({1, 3}, {0, 0, 0})}, {F32({1, 3}, {18, 22, 26})});
   CheckOp("collapse_sum_like", {}, {x, F32({2, 1}, {0, 0})}, {F32({2, 1}, {24, 42})});
   CheckOp("collapse_sum_like", {}, {x, F32({}, {0})}, {F32({}, {66})});
@@ -26,7 +26,7 @@ TEST_CASE("collapse_sum is the adjoint of broadcasting") {
 }
 
 TEST_CASE("tile and repeat") {
-  te::HostTensor x = F32({2, 2}, {1, 2, 3, 4});
+  HostTensor x = F32({2, 2}, {1, 2, 3, 4});
   CheckOp("tile", {{"reps", List({2})}}, {x}, {F32({2, 4}, {1, 2, 1, 2, 3, 4, 3, 4})});
   CheckOp("tile", {{"reps", List({2, 1, 1})}}, {x}, {F32({2, 2, 2}, {1, 2, 3, 4, 1, 2, 3, 4})});
   CheckOp("tile", {{"reps", List({3})}}, {F32({}, {5})}, {F32({3}, {5, 5, 5})});

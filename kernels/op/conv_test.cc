@@ -170,7 +170,7 @@ TEST_CASE("nn.conv1d and nn.conv3d") {
 }
 
 TEST_CASE("convolutions that are refused") {
-  const te::HostTensor x = F32({1, 2, 5, 4}, Mixed(40)), k = F32({4, 2, 3, 2}, Mixed(48));
+  const HostTensor x = F32({1, 2, 5, 4}, Mixed(40)), k = F32({4, 2, 3, 2}, Mixed(48));
   CheckFails("nn.conv2d", {}, {x, F32({4, 3, 3, 2}, Mixed(72))}, "2 and 3 differ");
   CheckFails("nn.conv2d", {{"padding", List({1, 2, 3})}}, {x, k}, "padding has 3 values");
   CheckFails("nn.conv2d", {{"strides", 0}}, {x, k}, "strides holds 0");

@@ -72,7 +72,7 @@ TEST_CASE("the length of a range is an expression") {
 }
 
 TEST_CASE("shape_of and ndarray_size") {
-  te::HostTensor x = F32({2, 3}, Iota(6));
+  HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("shape_of", {{"dtype", "int64"}}, {x}, {I64({2}, {2, 3})});
   CheckOp("shape_of", {}, {x}, {I32({2}, {2, 3})});
   CheckOp("shape_of", {}, {F32({}, {1})}, {I32({0}, {})});

@@ -3,7 +3,7 @@
 namespace relayvm::op_testing {
 namespace {
 
-using te::HostTensor;
+using HostTensor;
 
 // c[b, i, j] = sum over k of a[b, i, k] * w[b, k, j], by plain loops over explicit strides.
 std::vector<double> Product(const std::vector<double>& a, const std::vector<double>& w,

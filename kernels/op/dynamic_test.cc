@@ -3,9 +3,7 @@
 namespace relayvm::op_testing {
 namespace {
 
-te::HostTensor Sizes(const std::vector<double>& v) {
-  return I64({static_cast<int64_t>(v.size())}, v);
-}
+HostTensor Sizes(const std::vector<double>& v) { return I64({static_cast<int64_t>(v.size())}, v); }
 
 TEST_CASE("dyn.zeros, dyn.ones, dyn.full") {
   CheckOp("dyn.zeros", {{"shape", AttrValue()}, {"dtype", "int64"}}, {Sizes({2, 1})},
@@ -17,7 +15,7 @@ TEST_CASE("dyn.zeros, dyn.ones, dyn.full") {
 }
 
 TEST_CASE("dyn.reshape") {
-  te::HostTensor x = F32({2, 3, 4}, Iota(24));
+  HostTensor x = F32({2, 3, 4}, Iota(24));
   CheckOp("dyn.reshape", {{"newshape", AttrList{}}}, {x, Sizes({8, 3})}, {F32({8, 3}, Iota(24))});
   CheckOp("dyn.reshape", {}, {x, Sizes({0, -1})}, {F32({2, 12}, Iota(24))});
   CheckOp("dyn.reshape", {}, {x, Sizes({4, 0, -1})}, {F32({4, 3, 2}, Iota(24))});
@@ -29,13 +27,13 @@ TEST_CASE("dyn.reshape") {
 }
 
 TEST_CASE("dyn.squeeze and dyn.expand_dims") {
-  te::HostTensor x = F32({1, 3, 1}, Iota(3));
+  HostTensor x = F32({1, 3, 1}, Iota(3));
   CheckOp("dyn.squeeze", {{"axis", AttrList{}}}, {x, Sizes({0})}, {F32({3, 1}, Iota(3))});
   CheckOp("dyn.squeeze", {}, {x, Sizes({-1, 0})}, {F32({3}, Iota(3))});
   CheckFails("dyn.squeeze", {}, {x, Sizes({1})}, "a squeezed axis is not 1");
   CheckFails("dyn.squeeze", {}, {x, Sizes({1})}, "a squeezed axis is not 1", true);
   CheckFails("dyn.squeeze", {}, {x, Sizes({3})}, "out of range");
-  te::HostTensor y = F32({2, 3}, Iota(6));
+  HostTensor y = F32({2, 3}, Iota(6));
   CheckOp("dyn.expand_dims", {{"num_newaxis", 2}}, {y, I64({}, {1})}, {F32({2, 1, 1, 3}, Iota(6))});
   CheckOp("dyn.expand_dims", {}, {y, I32({}, {-1})}, {F32({2, 3, 1}, Iota(6))});
   CheckFails("dyn.expand_dims", {}, {y, I64({}, {3})}, "axis is out of range");
@@ -43,7 +41,7 @@ TEST_CASE("dyn.squeeze and dyn.expand_dims") {
 }
 
 TEST_CASE("dyn.broadcast_to and dyn.tile") {
-  te::HostTensor x = F32({2, 1}, {1, 2});
+  HostTensor x = F32({2, 1}, {1, 2});
   CheckOp("dyn.broadcast_to", {{"shape", AttrValue()}}, {x, Sizes({2, 3})},
           {F32({2, 3}, {1, 1, 1, 2, 2, 2})});
   CheckFails("dyn.broadcast_to", {}, {x, Sizes({3, 3})}, "shape", true);
@@ -52,7 +50,7 @@ TEST_CASE("dyn.broadcast_to and dyn.tile") {
 }
 
 TEST_CASE("dyn.nn.pad") {
-  te::HostTensor x = F32({1, 3}, {1, 2, 3});
+  HostTensor x = F32({1, 3}, {1, 2, 3});
   CheckOp("dyn.nn.pad", {}, {x, I64({2, 2}, {1, 0, 0, 2}), F32({}, {9})},
           {F32({2, 5}, {9, 9, 9, 9, 9, 1, 2, 3, 9, 9})}, {.static_args = {1}});
   CheckOp("dyn.nn.pad", {{"pad_mode", "edge"}}, {x, I64({2, 2}, {0, 0, 2, 1}), F32({}, {0})},
@@ -66,7 +64,7 @@ TEST_CASE("dyn.nn.pad") {
 }
 
 TEST_CASE("dyn.image.resize2d and dyn.nn.upsampling") {
-  te::HostTensor x = F32({1, 1, 2, 2}, {1, 2, 3, 4});
+  HostTensor x = F32({1, 1, 2, 2}, {1, 2, 3, 4});
   std::vector<double> doubled = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4};
   AttrMap nearest = {{"method", "nearest_neighbor"},
                      {"coordinate_transformation_mode", "asymmetric"},

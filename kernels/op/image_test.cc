@@ -157,7 +157,7 @@ TEST_CASE("resize: dtypes, regions of interest, errors") {
   crop["method"] = "nearest_neighbor";
   CheckOp("image.resize1d", crop, {F32({1, 1, 3}, {10, 20, 30})}, {F32({1, 1, 3}, {20, 30, -1})});
   crop["roi"] = AttrList{0.5};
-  te::HostTensor x = F32({1, 1, 2}, {1, 2});
+  HostTensor x = F32({1, 1, 2}, {1, 2});
   CheckFails("image.resize1d", crop, {x}, "roi needs 2 elements");
   CheckFails("image.resize1d", {{"size", List({2})}, {"method", "area"}}, {x}, "method \"area\"");
   CheckFails("image.resize1d", {{"size", List({2, 2})}}, {x}, "size needs 1 elements");
@@ -192,9 +192,9 @@ TEST_CASE("scaled extents round halves up, on symbols too") {
 }
 
 TEST_CASE("crop_and_resize") {
-  te::HostTensor x = F32({2, 1, 2, 2}, Iota(8));
-  te::HostTensor boxes = F32({3, 4}, {0, 0, 1, 1, 1, 1, 0, 0, 0.5, 0, 1.5, 1});
-  te::HostTensor which = I32({3}, {0, 1, 0});
+  HostTensor x = F32({2, 1, 2, 2}, Iota(8));
+  HostTensor boxes = F32({3, 4}, {0, 0, 1, 1, 1, 1, 0, 0, 0.5, 0, 1.5, 1});
+  HostTensor which = I32({3}, {0, 1, 0});
   AttrMap attrs = {{"crop_size", List({2, 2})}, {"extrapolation_value", -1.0}};
   CheckOp("image.crop_and_resize", attrs, {x, boxes, which},
           {F32({3, 1, 2, 2}, {0, 1, 2, 3, 7, 6, 5, 4, 1, 2, -1, -1})}, {.static_args = {1, 2}});
@@ -214,7 +214,7 @@ TEST_CASE("affine_grid") {
 }
 
 TEST_CASE("grid_sample in 2-d") {
-  te::HostTensor x = F32({1, 1, 2, 3}, Iota(6));
+  HostTensor x = F32({1, 1, 2, 3}, Iota(6));
   // Three points: (x, y).
   auto grid = [](std::vector<double> xs, std::vector<double> ys) {
     auto n = static_cast<int64_t>(xs.size());
@@ -226,7 +226,7 @@ TEST_CASE("grid_sample in 2-d") {
           {F32({1, 1, 1, 3}, {0, 3, 5})});
   // Half a pixel outside: half of the border pixel, the border, or mirrored at the corner pixel's
   // centre.
-  te::HostTensor outside = grid({-1.5, 1.5}, {-1, 1});
+  HostTensor outside = grid({-1.5, 1.5}, {-1, 1});
   CheckOp("image.grid_sample", attrs, {x, outside}, {F32({1, 1, 1, 2}, {0, 2.5})});
   attrs["padding_mode"] = "border";
   CheckOp("image.grid_sample", attrs, {x, outside}, {F32({1, 1, 1, 2}, {0, 5})});
@@ -239,7 +239,7 @@ TEST_CASE("grid_sample in 2-d") {
   CheckOp("image.grid_sample", {{"method", "nearest"}}, {x, grid({-0.4, 0.6, 3}, {-1, 0.9, 0})},
           {F32({1, 1, 1, 3}, {1, 5, 0})});
   // Cubic reproduces pixels, and a linear ramp in the middle of enough pixels.
-  te::HostTensor ramp = F32({1, 1, 1, 5}, {0, 2, 4, 6, 8});
+  HostTensor ramp = F32({1, 1, 1, 5}, {0, 2, 4, 6, 8});
   CheckOp("image.grid_sample", {{"method", "bicubic"}, {"padding_mode", "border"}},
           {ramp, grid({-1, 0, 0.25}, {0, 0, 0})}, {F32({1, 1, 1, 3}, {0, 4, 5})});
   CheckFails("image.grid_sample", {{"method", "cubic"}}, {x, outside}, "does not exist");
@@ -247,16 +247,16 @@ TEST_CASE("grid_sample in 2-d") {
 }
 
 TEST_CASE("grid_sample in 3-d takes x, y, z") {
-  te::HostTensor x = F32({1, 1, 2, 2, 2}, Iota(8));
-  te::HostTensor grid = F32({1, 3, 1, 1, 2}, {1, 0, -1, 0, -1, 0});
+  HostTensor x = F32({1, 1, 2, 2, 2}, Iota(8));
+  HostTensor grid = F32({1, 3, 1, 1, 2}, {1, 0, -1, 0, -1, 0});
   CheckOp("image.grid_sample", {{"layout", "NCDHW"}}, {x, grid}, {F32({1, 1, 1, 1, 2}, {1, 3.5})});
   CheckOp("image.grid_sample", {{"layout", "NCDHW"}, {"method", "nearest"}}, {x, grid},
           {F32({1, 1, 1, 1, 2}, {1, 0})});
 }
 
 TEST_CASE("dilation2d: maximum of data plus kernel, zeros outside") {
-  te::HostTensor x = F32({1, 1, 2, 2}, {0.1, 0.2, 0.3, 0.4});
-  te::HostTensor w = F32({1, 2, 2}, {0.4, 0.3, 0.1, 0.0});
+  HostTensor x = F32({1, 1, 2, 2}, {0.1, 0.2, 0.3, 0.4});
+  HostTensor w = F32({1, 2, 2}, {0.4, 0.3, 0.1, 0.0});
   CheckOp("image.dilation2d", {}, {x, w}, {F32({1, 1, 1, 1}, {0.5})});
   CheckOp("image.dilation2d", {{"padding", List({0, 0, 1, 1})}}, {x, w},
           {F32({1, 1, 2, 2}, {0.5, 0.6, 0.7, 0.8})});

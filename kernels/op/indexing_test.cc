@@ -4,8 +4,8 @@ namespace relayvm::op_testing {
 namespace {
 
 TEST_CASE("take: modes, axis, batch dims") {
-  te::HostTensor x = F32({3, 2}, Iota(6));
-  te::HostTensor i = I32({2}, {-1, 7});
+  HostTensor x = F32({3, 2}, Iota(6));
+  HostTensor i = I32({2}, {-1, 7});
   CheckOp("take", {{"axis", 0}}, {x, i}, {F32({2, 2}, {0, 1, 4, 5})});  // clip: -1 is element 0
   CheckOp("take", {{"axis", 0}, {"mode", "wrap"}}, {x, i}, {F32({2, 2}, {4, 5, 2, 3})});
   CheckOp("take", {{"axis", 0}, {"mode", "fast"}}, {x, I32({2}, {2, 0})},
@@ -24,7 +24,7 @@ TEST_CASE("take: modes, axis, batch dims") {
 }
 
 TEST_CASE("gather") {
-  te::HostTensor x = F32({2, 3}, Iota(6));
+  HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("gather", {{"axis", 1}}, {x, I64({2, 2}, {2, 0, 1, 1})}, {F32({2, 2}, {2, 0, 4, 4})});
   CheckOp("gather", {{"axis", 0}}, {x, I64({1, 3}, {1, 0, 1})}, {F32({1, 3}, {3, 1, 5})});
   CheckOp("gather", {{"axis", 1}}, {x, I64({1, 2}, {-5, 9})}, {F32({1, 2}, {0, 2})});  // clamped
@@ -33,7 +33,7 @@ TEST_CASE("gather") {
 }
 
 TEST_CASE("gather_nd: coordinates lie along the first axis of indices") {
-  te::HostTensor x = F32({2, 2, 2}, Iota(8));
+  HostTensor x = F32({2, 2, 2}, Iota(8));
   Options indices{.static_args = {1}};
   CheckOp("gather_nd", {}, {x, I64({2, 3}, {0, 1, 1, 0, 0, 1})}, {F32({3, 2}, {0, 1, 4, 5, 6, 7})},
           indices);
@@ -46,7 +46,7 @@ TEST_CASE("gather_nd: coordinates lie along the first axis of indices") {
 }
 
 TEST_CASE("adv_index") {
-  te::HostTensor x = F32({2, 3}, Iota(6));
+  HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("adv_index", {}, {Arg::Tuple({x, I64({2}, {1, 0})})}, {F32({2, 3}, {3, 4, 5, 0, 1, 2})});
   CheckOp("adv_index", {}, {Arg::Tuple({x, I64({2, 1}, {1, 0}), I64({2}, {2, 1})})},
           {F32({2, 2}, {5, 4, 2, 1})});
@@ -54,7 +54,7 @@ TEST_CASE("adv_index") {
 }
 
 TEST_CASE("one_hot") {
-  te::HostTensor i = I32({3}, {1, 0, 5});
+  HostTensor i = I32({3}, {1, 0, 5});
   AttrMap attrs = {{"depth", 2}, {"dtype", "float32"}};
   CheckOp("one_hot", attrs, {i, F32({}, {1}), F32({}, {-1})},
           {F32({3, 2}, {-1, 1, 1, -1, -1, -1})});

@@ -29,7 +29,7 @@ TEST_CASE("stack") {
 }
 
 TEST_CASE("split into equal parts and at indices") {
-  te::HostTensor x = F32({2, 4}, Iota(8));
+  HostTensor x = F32({2, 4}, Iota(8));
   CheckOp("split", {{"indices_or_sections", 2}, {"axis", 1}}, {x},
           {F32({2, 2}, {0, 1, 4, 5}), F32({2, 2}, {2, 3, 6, 7})});
   CheckOp("split", {{"indices_or_sections", List({1, 1, 3})}, {"axis", -1}}, {x},

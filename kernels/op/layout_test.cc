@@ -4,7 +4,7 @@ namespace relayvm::op_testing {
 namespace {
 
 TEST_CASE("transpose") {
-  te::HostTensor x = F32({2, 3}, Iota(6));
+  HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("transpose", {}, {x}, {F32({3, 2}, {0, 3, 1, 4, 2, 5})});
   CheckOp("transpose", {{"axes", List({0, 1})}}, {x}, {x});
   CheckOp("transpose", {{"axes", List({0, -1, 1})}}, {F32({1, 2, 3}, Iota(6))},
@@ -29,8 +29,8 @@ std::vector<double> ToBlocked(int64_t n, int64_t c, int64_t w, int64_t block) {
 }
 
 TEST_CASE("layout_transform") {
-  te::HostTensor x = F32({2, 4, 3}, Iota(24));
-  te::HostTensor blocked = F32({2, 2, 3, 2}, ToBlocked(2, 4, 3, 2));
+  HostTensor x = F32({2, 4, 3}, Iota(24));
+  HostTensor blocked = F32({2, 2, 3, 2}, ToBlocked(2, 4, 3, 2));
   AttrMap block = {{"src_layout", "NCW"}, {"dst_layout", "NCW2c"}};
   AttrMap unblock = {{"src_layout", "NCW2c"}, {"dst_layout", "NCW"}};
   CheckOp("layout_transform", block, {x}, {blocked});
@@ -53,7 +53,7 @@ TEST_CASE("layout_transform") {
 }
 
 TEST_CASE("reverse and reverse_sequence") {
-  te::HostTensor x = F32({2, 3}, Iota(6));
+  HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("reverse", {{"axis", 1}}, {x}, {F32({2, 3}, {2, 1, 0, 5, 4, 3})});
   CheckOp("reverse", {{"axis", -2}}, {x}, {F32({2, 3}, {3, 4, 5, 0, 1, 2})});
   CheckOp("reverse_sequence", {}, {x, I32({2}, {2, 9})}, {F32({2, 3}, {1, 0, 2, 5, 4, 3})});

@@ -21,16 +21,16 @@ TEST_CASE("trilu keeps a triangle") {
 }
 
 TEST_CASE("matrix_set_diag: one diagonal, several, alignments") {
-  te::HostTensor x = F32({3, 4}, std::vector<double>(12, 0));
+  HostTensor x = F32({3, 4}, std::vector<double>(12, 0));
   CheckOp("matrix_set_diag", {}, {x, F32({3}, {1, 2, 3})},
           {F32({3, 4}, {1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0})});
   CheckOp("matrix_set_diag", {{"k1", 1}, {"k2", 1}}, {x, F32({3}, {1, 2, 3})},
           {F32({3, 4}, {0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3})});
   // Diagonals 2, 1, 0, -1; the shorter ones right-aligned above, left-aligned below the main one.
-  te::HostTensor d = F32({4, 3}, {0, 9, 1, 6, 5, 8, 1, 2, 3, 4, 5, 0});
+  HostTensor d = F32({4, 3}, {0, 9, 1, 6, 5, 8, 1, 2, 3, 4, 5, 0});
   CheckOp("matrix_set_diag", {{"k1", -1}, {"k2", 2}}, {x, d},
           {F32({3, 4}, {1, 6, 9, 0, 4, 2, 5, 1, 0, 5, 3, 8})});
-  te::HostTensor left = F32({4, 3}, {9, 1, 0, 6, 5, 8, 1, 2, 3, 0, 4, 5});
+  HostTensor left = F32({4, 3}, {9, 1, 0, 6, 5, 8, 1, 2, 3, 0, 4, 5});
   CheckOp(
       "matrix_set_diag",
       {{"k1", -1}, {"k2", 2}, {"super_diag_right_align", false}, {"sub_diag_right_align", true}},
@@ -40,7 +40,7 @@ TEST_CASE("matrix_set_diag: one diagonal, several, alignments") {
 }
 
 TEST_CASE("sequence_mask") {
-  te::HostTensor x = F32({2, 3}, Iota(6, 1));
+  HostTensor x = F32({2, 3}, Iota(6, 1));
   CheckOp("sequence_mask", {}, {x, I32({3}, {0, 1, 2})}, {F32({2, 3}, {0, 2, 3, 0, 0, 6})});
   CheckOp("sequence_mask", {{"axis", 1}, {"mask_value", -1.0}}, {x, F32({2}, {1, 5})},
           {F32({2, 3}, {1, -1, -1, 4, 5, 6})});
@@ -48,9 +48,9 @@ TEST_CASE("sequence_mask") {
 }
 
 TEST_CASE("einsum") {
-  te::HostTensor a = F32({2, 3}, Iota(6));
-  te::HostTensor b = F32({3, 2}, Iota(6));
-  auto call = [](const char* equation, std::vector<te::HostTensor> in, te::HostTensor out) {
+  HostTensor a = F32({2, 3}, Iota(6));
+  HostTensor b = F32({3, 2}, Iota(6));
+  auto call = [](const char* equation, std::vector<HostTensor> in, HostTensor out) {
     CheckOp("einsum", {{"equation", equation}}, {Arg::Tuple(std::move(in))}, {std::move(out)});
   };
   call("ij,jk->ik", {a, b}, F32({2, 2}, {10, 13, 28, 40}));
@@ -67,7 +67,7 @@ TEST_CASE("einsum") {
        F32({2, 1, 1}, {8, 15}));
   call("...i,i->...", {a, F32({3}, {1, 1, 1})}, F32({2}, {3, 12}));
   call("ij,ij->ij", {a, F32({1, 3}, {1, 0, 2})}, F32({2, 3}, {0, 0, 4, 3, 0, 10}));
-  auto fails = [](const char* equation, std::vector<te::HostTensor> in, const char* message) {
+  auto fails = [](const char* equation, std::vector<HostTensor> in, const char* message) {
     CheckFails("einsum", {{"equation", equation}}, {Arg::Tuple(std::move(in))}, message);
   };
   fails("ij,jk->il", {a, b}, "the result has label l that no operand has");

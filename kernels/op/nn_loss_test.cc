@@ -6,8 +6,8 @@ namespace relayvm::op_testing {
 namespace {
 
 TEST_CASE("nn.nll_loss weighs, ignores and reduces") {
-  const te::HostTensor p = F32({3, 2}, {-1, -2, -3, -4, -5, -6});
-  const te::HostTensor targets = I32({3}, {0, 1, 1}), weights = F32({2}, {2, 10});
+  const HostTensor p = F32({3, 2}, {-1, -2, -3, -4, -5, -6});
+  const HostTensor targets = I32({3}, {0, 1, 1}), weights = F32({2}, {2, 10});
   const Options known{.static_args = {1}};
   const auto attrs = [](const char* reduction, int64_t ignore) {
     return AttrMap{{"reduction", reduction}, {"ignore_index", ignore}};
@@ -31,7 +31,7 @@ TEST_CASE("nn.nll_loss weighs, ignores and reduces") {
 }
 
 TEST_CASE("cross entropy") {
-  const te::HostTensor y = F32({2, 2}, {1, 0, 0, 1});
+  const HostTensor y = F32({2, 2}, {1, 0, 0, 1});
   CheckOp("nn.cross_entropy", {}, {F32({2, 2}, {0.5, 0.5, 0.25, 0.75}), y},
           {F32({}, {-(std::log(0.5) + std::log(0.75)) / 2})});
   CheckOp("nn.cross_entropy_with_logits", {}, {F32({2, 2}, {1, 2, 3, 5}), y}, {F32({}, {-3})});

@@ -10,7 +10,7 @@ AttrValue Pairs(const std::vector<std::vector<int64_t>>& rows) {
 }
 
 TEST_CASE("nn.pad: constant, edge, reflect") {
-  const te::HostTensor x = F32({3}, {1, 2, 3}), fill = F32({}, {9});
+  const HostTensor x = F32({3}, {1, 2, 3}), fill = F32({}, {9});
   CheckOp("nn.pad", {{"pad_width", Pairs({{1, 2}})}}, {x, fill}, {F32({6}, {9, 1, 2, 3, 9, 9})});
   CheckOp("nn.pad", {{"pad_width", Pairs({{-1, 1}})}}, {x, I32({}, {4})}, {F32({3}, {2, 3, 4})});
   CheckOp("nn.pad", {{"pad_width", Pairs({{2, 1}})}, {"pad_mode", "edge"}}, {x, fill},
@@ -28,7 +28,7 @@ TEST_CASE("nn.pad: constant, edge, reflect") {
 }
 
 TEST_CASE("nn.mirror_pad repeats the border or not") {
-  const te::HostTensor x = F32({3}, {1, 2, 3});
+  const HostTensor x = F32({3}, {1, 2, 3});
   CheckOp("nn.mirror_pad", {{"pad_width", Pairs({{3, 2}})}}, {x},
           {F32({8}, {3, 2, 1, 1, 2, 3, 3, 2})});
   CheckOp("nn.mirror_pad", {{"pad_width", Pairs({{2, 1}})}, {"mode", "REFLECT"}}, {x},
@@ -42,7 +42,7 @@ TEST_CASE("nn.dilate spreads elements") {
 
 TEST_CASE("depth and space") {
   // Four channels of one pixel become a 2 x 2 block.
-  const te::HostTensor depth = F32({1, 8, 1, 1}, Iota(8));
+  const HostTensor depth = F32({1, 8, 1, 1}, Iota(8));
   CheckOp("nn.depth_to_space", {{"block_size", 2}}, {depth},
           {F32({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})});
   CheckOp("nn.depth_to_space", {{"block_size", 2}, {"mode", "CRD"}}, {depth},
@@ -56,9 +56,9 @@ TEST_CASE("depth and space") {
 
 TEST_CASE("space to batch and back") {
   const AttrValue block = List({2}), widths = Pairs({{1, 0}});
-  const te::HostTensor x = F32({2, 3}, {1, 2, 3, 4, 5, 6});
+  const HostTensor x = F32({2, 3}, {1, 2, 3, 4, 5, 6});
   // Padded rows are 0 1 2 3 and 0 4 5 6; even columns come first, for both batches.
-  const te::HostTensor split = F32({4, 2}, {0, 2, 0, 5, 1, 3, 4, 6});
+  const HostTensor split = F32({4, 2}, {0, 2, 0, 5, 1, 3, 4, 6});
   CheckOp("nn.space_to_batch_nd", {{"block_shape", block}, {"paddings", widths}}, {x}, {split});
   CheckOp("nn.batch_to_space_nd", {{"block_shape", block}, {"crops", widths}}, {split}, {x});
   CheckFails("nn.space_to_batch_nd", {{"block_shape", block}, {"paddings", Pairs({{0, 0}})}}, {x},
@@ -66,7 +66,7 @@ TEST_CASE("space to batch and back") {
 }
 
 TEST_CASE("nn.upsampling") {
-  const te::HostTensor x = F32({1, 1, 1, 2}, {1, 3});
+  const HostTensor x = F32({1, 1, 1, 2}, {1, 3});
   CheckOp("nn.upsampling", {{"scale_h", 1.0}, {"scale_w", 2.0}}, {x},
           {F32({1, 1, 1, 4}, {1, 1, 3, 3})});
   CheckOp("nn.upsampling",

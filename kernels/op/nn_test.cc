@@ -15,7 +15,7 @@ TEST_CASE("rectifiers") {
 }
 
 TEST_CASE("nn.prelu and nn.bias_add take a vector along an axis, or one element") {
-  const te::HostTensor x = F32({2, 2}, {-1, -2, 3, -4});
+  const HostTensor x = F32({2, 2}, {-1, -2, 3, -4});
   CheckOp("nn.prelu", {}, {x, F32({2}, {10, 100})}, {F32({2, 2}, {-10, -200, 3, -400})});
   CheckOp("nn.prelu", {{"axis", 0}}, {x, F32({2}, {10, 100})}, {F32({2, 2}, {-10, -20, 3, -400})});
   CheckOp("nn.prelu", {}, {x, F32({1}, {2})}, {F32({2, 2}, {-2, -4, 3, -8})}, {.static_args = {1}});
@@ -26,7 +26,7 @@ TEST_CASE("nn.prelu and nn.bias_add take a vector along an axis, or one element"
 }
 
 TEST_CASE("nn.dropout is the identity") {
-  const te::HostTensor x = F32({2}, {1, 2});
+  const HostTensor x = F32({2}, {1, 2});
   CheckOp("nn.dropout", {{"rate", 0.9}}, {x}, {x, F32({2}, {1, 1})});
 }
 

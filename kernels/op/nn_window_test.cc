@@ -5,7 +5,7 @@ namespace {
 
 TEST_CASE(
     "nn.deformable_conv2d without offsets is a convolution; with them it samples between pixels") {
-  const te::HostTensor x = F32({1, 1, 3, 3}, Iota(9)), k = F32({1, 1, 2, 2}, {1, 10, 100, 1000});
+  const HostTensor x = F32({1, 1, 3, 3}, Iota(9)), k = F32({1, 1, 2, 2}, {1, 10, 100, 1000});
   const std::vector<double> regular = {4310, 5421, 7643, 8754};
   const AttrMap attrs = {{"channels", 1}, {"kernel_size", List({2, 2})}};
   CheckOp("nn.deformable_conv2d", attrs, {x, F32({1, 8, 2, 2}, std::vector<double>(32, 0)), k},
@@ -27,7 +27,7 @@ TEST_CASE(
 }
 
 TEST_CASE("nn.correlation compares patches at displacements") {
-  const te::HostTensor a = F32({1, 1, 1, 3}, {1, 2, 3}), b = F32({1, 1, 1, 3}, {10, 20, 30});
+  const HostTensor a = F32({1, 1, 1, 3}, {1, 2, 3}), b = F32({1, 1, 1, 3}, {10, 20, 30});
   // One row of padding lets the displacements -1, 0, 1 exist in both directions.
   const AttrMap attrs = {{"padding", List({1, 1})}};
   CheckOp("nn.correlation", attrs, {a, b},

@@ -21,9 +21,9 @@ TEST_CASE("softmax and its logarithm, for large numbers too") {
 }
 
 TEST_CASE("nn.batch_norm uses the moving statistics and returns them") {
-  const te::HostTensor x = F32({1, 2, 2}, {1, 2, 3, 4}), gamma = F32({2}, {2, 3}),
-                       beta = F32({2}, {10, 20});
-  const te::HostTensor mean = F32({2}, {1, 2}), var = F32({2}, {4, 9});
+  const HostTensor x = F32({1, 2, 2}, {1, 2, 3, 4}), gamma = F32({2}, {2, 3}),
+                   beta = F32({2}, {10, 20});
+  const HostTensor mean = F32({2}, {1, 2}), var = F32({2}, {4, 9});
   CheckOp("nn.batch_norm", {{"epsilon", 0.0}}, {x, gamma, beta, mean, var},
           {F32({1, 2, 2}, {10, 11, 21, 22}), mean, var});
   CheckOp("nn.batch_norm", {{"epsilon", 0.0}, {"scale", false}, {"axis", -1}},
@@ -49,15 +49,15 @@ Doubles Normalized(const Doubles& v, size_t size, double epsilon) {
 
 TEST_CASE("layer, instance and group normalisation") {
   const Doubles v = {1, 5, 2, 8, -3, 0, 4, 4, 9, 1, 2, 7, 3, 3, 5, -6};
-  const te::HostTensor x = F32({2, 4, 2}, v);
-  const te::HostTensor ones = F32({4}, {1, 1, 1, 1}), zeros = F32({4}, {0, 0, 0, 0});
+  const HostTensor x = F32({2, 4, 2}, v);
+  const HostTensor ones = F32({4}, {1, 1, 1, 1}), zeros = F32({4}, {0, 0, 0, 0});
   const Options loose{.tolerance = 1e-5};
   CheckOp(
       "nn.layer_norm", {}, {x, F32({2}, {1, 2}), F32({2}, {0, 10})},
       [&] {
         Doubles n = Normalized(v, 2, 1e-5);
         for (size_t i = 1; i < n.size(); i += 2) n[i] = n[i] * 2 + 10;
-        return std::vector<te::HostTensor>{F32({2, 4, 2}, n)};
+        return std::vector<HostTensor>{F32({2, 4, 2}, n)};
       }(),
       loose);
   CheckOp("nn.instance_norm", {{"epsilon", 0.5}}, {x, ones, zeros},

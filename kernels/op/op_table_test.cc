@@ -73,7 +73,7 @@ class EveryOperatorIsTested final : public doctest::IReporter {
 REGISTER_LISTENER("every operator is tested", 1, EveryOperatorIsTested);
 
 TEST_CASE("markers give their argument back") {
-  te::HostTensor x = F32({2}, {1, 2});
+  HostTensor x = F32({2}, {1, 2});
   for (const char* name :
        {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint",
         "annotation.checkpoint", "annotation.compiler_begin", "annotation.compiler_end",
@@ -85,7 +85,7 @@ TEST_CASE("markers give their argument back") {
 }
 
 TEST_CASE("simulated_quantize scales, clips, rounds and scales back") {
-  te::HostTensor x = F32({4}, {0.3, 0.8, -9, 9});
+  HostTensor x = F32({4}, {0.3, 0.8, -9, 9});
   std::vector<Arg> args = {x, F32({}, {0.5}), F32({}, {-4}), F32({}, {3})};
   CheckOp("relay.op.annotation.simulated_quantize", {{"kind", 1}}, args,
           {F32({4}, {0.5, 1.0, -2, 1.5})});

@@ -5,7 +5,7 @@
 namespace relayvm::op_testing {
 namespace {
 
-te::HostTensor Line() { return F32({1, 1, 6}, {1, -2, 3, 4, -5, 6}); }
+HostTensor Line() { return F32({1, 1, 6}, {1, -2, 3, 4, -5, 6}); }
 
 TEST_CASE("nn.max_pool1d: stride, dilation, padding, ceil_mode") {
   CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"strides", 2}}, {Line()},
@@ -22,7 +22,7 @@ TEST_CASE("nn.max_pool1d: stride, dilation, padding, ceil_mode") {
 }
 
 TEST_CASE("nn.avg_pool1d counts what lies inside, or the padding too") {
-  const te::HostTensor x = F32({1, 1, 3}, {2, 4, 6});
+  const HostTensor x = F32({1, 1, 3}, {2, 4, 6});
   CheckOp("nn.avg_pool1d", {{"pool_size", 2}, {"padding", 1}}, {x}, {F32({1, 1, 4}, {2, 3, 5, 6})});
   CheckOp("nn.avg_pool1d", {{"pool_size", 2}, {"padding", 1}, {"count_include_pad", true}}, {x},
           {F32({1, 1, 4}, {1, 3, 5, 3})});
@@ -52,7 +52,7 @@ TEST_CASE("pools of two and three axes in several layouts") {
 }
 
 TEST_CASE("adaptive pools divide as PyTorch does") {
-  const te::HostTensor x = F32({1, 1, 5}, {1, 2, 3, 4, 5});
+  const HostTensor x = F32({1, 1, 5}, {1, 2, 3, 4, 5});
   // Bins 0..2, 1..4, 3..5.
   CheckOp("nn.adaptive_avg_pool1d", {{"output_size", List({3})}}, {x},
           {F32({1, 1, 3}, {1.5, 3, 4.5})});
@@ -73,7 +73,7 @@ TEST_CASE("adaptive pools divide as PyTorch does") {
 }
 
 TEST_CASE("gradients of pools") {
-  const te::HostTensor x = F32({1, 1, 1, 4}, {1, 7, 7, 2}), grad = F32({1, 1, 1, 3}, {10, 20, 30});
+  const HostTensor x = F32({1, 1, 1, 4}, {1, 7, 7, 2}), grad = F32({1, 1, 1, 3}, {10, 20, 30});
   const AttrMap attrs = {{"pool_size", List({1, 2})}};
   CheckOp("nn.max_pool2d_grad", attrs, {grad, x}, {F32({1, 1, 1, 4}, {0, 30, 30, 0})});
   CheckOp("nn.avg_pool2d_grad", attrs, {grad, x}, {F32({1, 1, 1, 4}, {5, 15, 25, 15})});

@@ -5,7 +5,7 @@
 namespace relayvm::op_testing {
 namespace {
 
-te::HostTensor Data() { return F32({2, 3}, {1, -2, 3, 4, 5, -6}); }
+HostTensor Data() { return F32({2, 3}, {1, -2, 3, 4, 5, -6}); }
 
 TEST_CASE("sum: axes, keepdims, exclude") {
   CheckOp("sum", {}, {Data()}, {F32({}, {5})});
@@ -23,7 +23,7 @@ TEST_CASE("the other reductions") {
   CheckOp("prod", {{"axis", List({1})}}, {Data()}, {F32({2}, {-6, -120})});
   CheckOp("max", {{"axis", List({0})}}, {Data()}, {F32({3}, {4, 5, 3})});
   CheckOp("min", {{"axis", List({0})}}, {Data()}, {F32({3}, {1, -2, -6})});
-  const te::HostTensor b = Bool({2, 2}, {1, 0, 1, 1});
+  const HostTensor b = Bool({2, 2}, {1, 0, 1, 1});
   CheckOp("all", {{"axis", List({1})}}, {b}, {Bool({2}, {0, 1})});
   CheckOp("any", {{"axis", List({1})}, {"keepdims", true}}, {b}, {Bool({2, 1}, {1, 1})});
   CheckFails("all", {}, {Data()}, "bool");
@@ -42,8 +42,8 @@ TEST_CASE("mean divides in the input's dtype") {
 }
 
 TEST_CASE("variance takes the mean with kept dimensions") {
-  const te::HostTensor x = F32({2, 2}, {1, 3, 10, 14});
-  const te::HostTensor mean = F32({2, 1}, {2, 12});
+  const HostTensor x = F32({2, 2}, {1, 3, 10, 14});
+  const HostTensor mean = F32({2, 1}, {2, 12});
   const Options by_row{.static_args = {1}};
   CheckOp("variance", {{"axis", List({1})}}, {x, mean}, {F32({2}, {1, 4})}, by_row);
   CheckOp("variance", {{"axis", List({1})}, {"unbiased", true}, {"keepdims", true}}, {x, mean},
@@ -52,7 +52,7 @@ TEST_CASE("variance takes the mean with kept dimensions") {
 }
 
 TEST_CASE("argmax and argmin: ties go to the first, or to the last") {
-  const te::HostTensor x = F32({2, 3}, {7, 1, 7, 0, 2, 2});
+  const HostTensor x = F32({2, 3}, {7, 1, 7, 0, 2, 2});
   CheckOp("argmax", {{"axis", List({1})}}, {x}, {I32({2}, {0, 1})});
   CheckOp("argmax", {{"axis", List({1})}, {"select_last_index", true}}, {x}, {I32({2}, {2, 2})});
   CheckOp("argmin", {{"axis", List({-1})}, {"keepdims", true}}, {x}, {I32({2, 1}, {1, 0})});

@@ -4,7 +4,7 @@ namespace relayvm::op_testing {
 namespace {
 
 TEST_CASE("reshape keeps the row-major order") {
-  te::HostTensor x = F32({2, 3, 4}, Iota(24));
+  HostTensor x = F32({2, 3, 4}, Iota(24));
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{24},
                                             {4, 6},
                                             {3, 2, 2, 2},
@@ -28,13 +28,13 @@ TEST_CASE("reshape keeps the row-major order") {
 }
 
 TEST_CASE("contrib_reverse_reshape reads codes from the back") {
-  te::HostTensor x = F32({10, 5, 4}, Iota(200));
+  HostTensor x = F32({10, 5, 4}, Iota(200));
   CheckOp("contrib_reverse_reshape", {{"newshape", List({-1, 0})}}, {x}, {F32({50, 4}, Iota(200))});
   CheckOp("contrib_reverse_reshape", {{"newshape", List({-3, 0})}}, {x}, {F32({50, 4}, Iota(200))});
 }
 
 TEST_CASE("reshape_like takes a range of dims") {
-  te::HostTensor x = F32({6, 4}, Iota(24));
+  HostTensor x = F32({6, 4}, Iota(24));
   CheckOp("reshape_like", {}, {x, F32({2, 3, 4}, Iota(24))}, {F32({2, 3, 4}, Iota(24))});
   CheckOp("reshape_like", {{"lhs_end", 1}, {"rhs_begin", 1}, {"rhs_end", 3}},
           {x, F32({9, 2, 3}, Iota(54))}, {F32({2, 3, 4}, Iota(24))});
@@ -45,12 +45,12 @@ TEST_CASE("reshape_like takes a range of dims") {
 }
 
 TEST_CASE("expand_dims and squeeze") {
-  te::HostTensor x = F32({2, 3}, Iota(6));
+  HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("expand_dims", {{"axis", 1}}, {x}, {F32({2, 1, 3}, Iota(6))});
   CheckOp("expand_dims", {{"axis", -1}, {"num_newaxis", 2}}, {x}, {F32({2, 3, 1, 1}, Iota(6))});
   CheckOp("expand_dims", {{"axis", 0}}, {F32({}, {1})}, {F32({1}, {1})});
   CheckFails("expand_dims", {{"axis", 3}}, {x}, "axis 3 is out of range");
-  te::HostTensor y = F32({1, 2, 1, 3}, Iota(6));
+  HostTensor y = F32({1, 2, 1, 3}, Iota(6));
   CheckOp("squeeze", {{"axis", List({0, -2})}}, {y}, {F32({2, 3}, Iota(6))});
   CheckOp("squeeze", {{"axis", List({})}}, {y}, {y});
   CheckOp("squeeze", {}, {y}, {F32({2, 3}, Iota(6))}, {.symbolic = false});

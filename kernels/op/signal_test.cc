@@ -8,15 +8,15 @@ namespace {
 const Options kLoose{.static_args = {1}, .tolerance = 1e-5};
 
 TEST_CASE("dft of a line, and back") {
-  const te::HostTensor re = F32({1, 4}, {1, 2, 3, 4}), im = F32({1, 4}, {0, 0, 0, 0});
-  const te::HostTensor spectrum_re = F32({1, 4}, {10, -2, -2, -2}),
-                       spectrum_im = F32({1, 4}, {0, 2, 0, -2});
+  const HostTensor re = F32({1, 4}, {1, 2, 3, 4}), im = F32({1, 4}, {0, 0, 0, 0});
+  const HostTensor spectrum_re = F32({1, 4}, {10, -2, -2, -2}),
+                   spectrum_im = F32({1, 4}, {0, 2, 0, -2});
   CheckOp("dft", {}, {re, im}, {spectrum_re, spectrum_im}, kLoose);
   CheckOp("dft", {{"inverse", true}}, {spectrum_re, spectrum_im}, {re, im}, kLoose);
 }
 
 TEST_CASE("stft of frames") {
-  const te::HostTensor x = F32({1, 6}, {1, 2, 3, 4, 5, 6}), window = I32({3}, {4, 3, 2});
+  const HostTensor x = F32({1, 6}, {1, 2, 3, 4, 5, 6}), window = I32({3}, {4, 3, 2});
   const double s = std::sqrt(3.0) / 2;
   const AttrMap attrs = {{"n_fft", 3}, {"hop_length", 3}, {"win_length", 3}};
   CheckOp(

@@ -9,7 +9,7 @@ AttrMap Slice(const std::vector<int64_t>& begin, const std::vector<int64_t>& end
 }
 
 TEST_CASE("strided_slice follows numpy") {
-  te::HostTensor x = F32({3, 4}, Iota(12));
+  HostTensor x = F32({3, 4}, Iota(12));
   CheckOp("strided_slice", Slice({1, 1}, {3, 3}), {x}, {F32({2, 2}, {5, 6, 9, 10})});
   CheckOp("strided_slice", Slice({0, -1}, {3, -5}, {1, -2}), {x},
           {F32({3, 2}, {3, 1, 7, 5, 11, 9})});
@@ -31,7 +31,7 @@ TEST_CASE("strided_slice follows numpy") {
 }
 
 TEST_CASE("dyn.strided_slice reads the same from tensors") {
-  te::HostTensor x = F32({3, 4}, Iota(12));
+  HostTensor x = F32({3, 4}, Iota(12));
   auto v = [](const std::vector<double>& values) {
     return I64({static_cast<int64_t>(values.size())}, values);
   };
@@ -48,7 +48,7 @@ TEST_CASE("dyn.strided_slice reads the same from tensors") {
 }
 
 TEST_CASE("strided_set") {
-  te::HostTensor x = F32({3, 4}, Iota(12));
+  HostTensor x = F32({3, 4}, Iota(12));
   Options vectors{.static_args = {2, 3, 4}};
   CheckOp("strided_set", {},
           {x, F32({2, 2}, {-1, -2, -3, -4}), I64({2}, {1, 0}), I64({2}, {3, 4}), I64({2}, {1, 2})},
@@ -69,7 +69,7 @@ TEST_CASE("strided_set") {
 }
 
 TEST_CASE("slice_like") {
-  te::HostTensor x = F32({3, 4}, Iota(12));
+  HostTensor x = F32({3, 4}, Iota(12));
   CheckOp("slice_like", {{"axes", List({})}}, {x, F32({2, 2}, Iota(4))},
           {F32({2, 2}, {0, 1, 4, 5})});
   CheckOp("slice_like", {{"axes", List({-1})}}, {x, F32({9, 1}, Iota(9))},

@@ -19,9 +19,8 @@ namespace relayvm::op_testing {
 
 // --- Data ---
 
-inline te::HostTensor Host(DType dtype, std::vector<int64_t> shape,
-                           const std::vector<double>& values) {
-  te::HostTensor t{dtype, std::move(shape), {}};
+inline HostTensor Host(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values) {
+  HostTensor t{dtype, std::move(shape), {}};
   REQUIRE(t.size() == static_cast<int64_t>(values.size()));
   t.data.resize(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -31,16 +30,16 @@ inline te::HostTensor Host(DType dtype, std::vector<int64_t> shape,
   }
   return t;
 }
-inline te::HostTensor F32(std::vector<int64_t> shape, const std::vector<double>& values) {
+inline HostTensor F32(std::vector<int64_t> shape, const std::vector<double>& values) {
   return Host(DType::kFloat32, std::move(shape), values);
 }
-inline te::HostTensor I32(std::vector<int64_t> shape, const std::vector<double>& values) {
+inline HostTensor I32(std::vector<int64_t> shape, const std::vector<double>& values) {
   return Host(DType::kInt32, std::move(shape), values);
 }
-inline te::HostTensor I64(std::vector<int64_t> shape, const std::vector<double>& values) {
+inline HostTensor I64(std::vector<int64_t> shape, const std::vector<double>& values) {
   return Host(DType::kInt64, std::move(shape), values);
 }
-inline te::HostTensor Bool(std::vector<int64_t> shape, const std::vector<double>& values) {
+inline HostTensor Bool(std::vector<int64_t> shape, const std::vector<double>& values) {
   return Host(DType::kBool, std::move(shape), values);
 }
 
@@ -51,7 +50,7 @@ inline std::vector<double> Iota(int64_t n, double start = 0) {
   return v;
 }
 
-inline std::vector<double> Values(const te::HostTensor& t) {
+inline std::vector<double> Values(const HostTensor& t) {
   std::vector<double> out;
   size_t bytes = static_cast<size_t>(DTypeBytes(t.dtype));
   for (int64_t i = 0; i < t.size(); ++i) {
@@ -146,12 +145,12 @@ class FakeContext final : public TypeContext {
 // --- Running a definition ---
 
 // The result of scalar steps for these arguments. `dim` gives the values of dims.
-inline te::HostTensor RunSteps(std::span<const ScalarStep> steps,
-                               const std::vector<const te::HostTensor*>& args,
-                               const std::function<int64_t(const Dim&)>& dim) {
-  std::vector<te::HostTensor> results;
+inline HostTensor RunSteps(std::span<const ScalarStep> steps,
+                           const std::vector<const HostTensor*>& args,
+                           const std::function<int64_t(const Dim&)>& dim) {
+  std::vector<HostTensor> results;
   for (const ScalarStep& step : steps) {
-    std::vector<te::HostTensor> operands;
+    std::vector<HostTensor> operands;
     for (const ScalarStep::Operand& o : step.operands) {
       if (auto* argument = std::get_if<ScalarStep::Argument>(&o)) {
         operands.push_back(*args.at(argument->index));
@@ -164,8 +163,8 @@ inline te::HostTensor RunSteps(std::span<const ScalarStep> steps,
       }
     }
     std::vector<te::Tensor> inputs;
-    std::vector<const te::HostTensor*> data;
-    for (const te::HostTensor& t : operands) {
+    std::vector<const HostTensor*> data;
+    for (const HostTensor& t : operands) {
       CHECK(t.shape.empty());
       CHECK(t.dtype == operands[0].dtype);
       inputs.push_back(te::Placeholder("s", {}, t.dtype, static_cast<int>(inputs.size())));
@@ -184,10 +183,10 @@ inline te::HostTensor RunSteps(std::span<const ScalarStep> steps,
 
 struct Arg {
   bool is_tuple = false;
-  std::vector<te::HostTensor> tensors;
-  Arg(te::HostTensor t) : tensors{std::move(t)} {}  // NOLINT(google-explicit-constructor)
-  static Arg Tuple(std::vector<te::HostTensor> ts) {
-    Arg a(te::HostTensor{});
+  std::vector<HostTensor> tensors;
+  Arg(HostTensor t) : tensors{std::move(t)} {}  // NOLINT(google-explicit-constructor)
+  static Arg Tuple(std::vector<HostTensor> ts) {
+    Arg a(HostTensor{});
     a.is_tuple = true;
     a.tensors = std::move(ts);
     return a;
@@ -216,9 +215,9 @@ struct Options {
   double tolerance = 1e-6;         // relative, and absolute below 1
 };
 
-inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const AttrMap& given,
-                                                 const std::vector<Arg>& args, bool symbolic,
-                                                 const Options& options = {}) {
+inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const AttrMap& given,
+                                             const std::vector<Arg>& args, bool symbolic,
+                                             const Options& options = {}) {
   const OpDef* op = OpTable::Get().Find(name);
   REQUIRE_MESSAGE(op != nullptr, name);
   Attrs partial;
@@ -233,10 +232,10 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
   };
   std::vector<ArgType> types;
   std::vector<te::Tensor> inputs;
-  std::vector<const te::HostTensor*> data;
+  std::vector<const HostTensor*> data;
   for (size_t i = 0; i < args.size(); ++i) {
     ArgType type{args[i].is_tuple, {}};
-    for (const te::HostTensor& t : args[i].tensors) {
+    for (const HostTensor& t : args[i].tensors) {
       TensorType tensor{{}, t.dtype};
       bool dims =
           symbolic && !options.static_args.contains(i) && !options.constant_args.contains(i);
@@ -253,7 +252,7 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
   FakeContext ctx(attrs, types);
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].is_tuple) continue;
-    const te::HostTensor& t = args[i].tensors[0];
+    const HostTensor& t = args[i].tensors[0];
     std::vector<double> values = Values(t);
     bool known = !symbolic || options.constant_args.contains(i);
     if (IsFloat(t.dtype)) {
@@ -272,7 +271,7 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
     return it->second;
   };
   ctx.compute_dim = [&](std::span<const ScalarStep> steps) -> Result<Dim> {
-    te::HostTensor t = RunSteps(steps, data, [&](const Dim& d) { return *d.Evaluate(lookup); });
+    HostTensor t = RunSteps(steps, data, [&](const Dim& d) { return *d.Evaluate(lookup); });
     CHECK(t.dtype == DType::kInt64);
     return symbol(te::ReadElement(t.dtype, t.data.data()).i, false);
   };
@@ -292,19 +291,18 @@ inline Result<std::vector<te::HostTensor>> RunOp(const std::string& name, const 
   ComputeContext compute{attrs, inputs, result.tensors};
   std::vector<te::Tensor> tensors = op->compute(compute);
   REQUIRE(tensors.size() == result.tensors.size());
-  std::vector<te::HostTensor> out;
+  std::vector<HostTensor> out;
   for (size_t k = 0; k < tensors.size(); ++k) {
     CHECK(tensors[k]->shape == result.tensors[k].shape);
     CHECK(tensors[k]->dtype == result.tensors[k].dtype);
-    RELAYVM_ASSIGN_OR_RETURN(te::HostTensor t, te::Evaluate(tensors[k], data, lookup));
+    RELAYVM_ASSIGN_OR_RETURN(HostTensor t, te::Evaluate(tensors[k], data, lookup));
     out.push_back(std::move(t));
   }
   EvaluatedOps().insert(name);
   return out;
 }
 
-inline void CompareTensors(const te::HostTensor& actual, const te::HostTensor& expected,
-                           double tolerance) {
+inline void CompareTensors(const HostTensor& actual, const HostTensor& expected, double tolerance) {
   CHECK(DTypeName(actual.dtype) == DTypeName(expected.dtype));
   CHECK(actual.shape == expected.shape);
   if (actual.shape != expected.shape) return;
@@ -322,7 +320,7 @@ inline void CompareTensors(const te::HostTensor& actual, const te::HostTensor& e
 
 // The definition gives `expected`, with static and with symbolic shapes.
 inline void CheckOp(const std::string& name, const AttrMap& attrs, const std::vector<Arg>& args,
-                    const std::vector<te::HostTensor>& expected, const Options& options = {}) {
+                    const std::vector<HostTensor>& expected, const Options& options = {}) {
   for (bool symbolic : {false, true}) {
     if (symbolic && !options.symbolic) continue;
     CAPTURE(name);

@@ -51,7 +51,7 @@ TEST_CASE("mathematical functions on every float dtype") {
     for (const Precision& p : precisions) {
       std::vector<double> in, out;
       for (int i = 0; i < 7; ++i) in.push_back(row.low + (row.high - row.low) * i / 6);
-      te::HostTensor x = Host(p.dtype, {7}, in);
+      HostTensor x = Host(p.dtype, {7}, in);
       for (double v : Values(x)) out.push_back(row.fn(v));
       CheckOp(row.name, {}, {x}, {Host(p.dtype, {7}, out)}, {.tolerance = p.tolerance});
     }
@@ -69,7 +69,7 @@ TEST_CASE("rounding: halves go away from zero, integers stay") {
 }
 
 TEST_CASE("tests give bool") {
-  te::HostTensor x = F32({4}, {1, kNan, kInf, -kInf});
+  HostTensor x = F32({4}, {1, kNan, kInf, -kInf});
   CheckOp("isnan", {}, {x}, {Bool({4}, {0, 1, 0, 0})});
   CheckOp("isinf", {}, {x}, {Bool({4}, {0, 0, 1, 1})});
   CheckOp("isfinite", {}, {x}, {Bool({4}, {1, 0, 0, 0})});
@@ -114,7 +114,7 @@ TEST_CASE("cast, cast_like, reinterpret") {
 }
 
 TEST_CASE("likes and copy") {
-  te::HostTensor x = F32({2, 2}, {1, 2, 3, 4});
+  HostTensor x = F32({2, 2}, {1, 2, 3, 4});
   CheckOp("zeros_like", {}, {x}, {F32({2, 2}, {0, 0, 0, 0})});
   CheckOp("ones_like", {}, {x}, {F32({2, 2}, {1, 1, 1, 1})});
   CheckOp("copy", {}, {x}, {x});

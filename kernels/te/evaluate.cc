@@ -69,12 +69,6 @@ Result<HostTensor> EvaluateOne(const Tensor& t, const SymbolFn& symbols, const T
 
 }  // namespace
 
-int64_t HostTensor::size() const {
-  int64_t n = 1;
-  for (int64_t d : shape) n *= d;
-  return n;
-}
-
 Result<HostTensor> Evaluate(const Tensor& output, std::span<const HostTensor* const> inputs,
                             const SymbolFn& symbols) {
   std::unordered_map<const TensorNode*, HostTensor> computed;

@@ -8,19 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
 #include "kernels/te/te.h"
 
 namespace relayvm::te {
-
-// A dense row-major tensor in host memory; bool is one byte.
-struct HostTensor {
-  DType dtype = DType::kFloat32;
-  std::vector<int64_t> shape;
-  std::vector<std::byte> data;
-
-  int64_t size() const;  // number of elements
-};
 
 using SymbolFn = std::function<std::optional<int64_t>(uint32_t symbol_id)>;
 

@@ -132,7 +132,7 @@ struct ExprNode {
 };
 
 // What a computation is to the scheduler, where its loop nest alone does not say it well. A hint
-// never changes meaning: the body is complete. Contractions: see kernels/codegen/contraction.h for
+// never changes meaning: the body is complete. Contractions: see kernels/codegen/contraction/contraction.h for
 // what each role requires.
 enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool };
 

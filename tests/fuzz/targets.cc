@@ -123,14 +123,14 @@ std::string Text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-te::HostTensor Counting(DType dtype, std::vector<int64_t> shape) {
-  te::HostTensor t{dtype, std::move(shape), {}};
+HostTensor Counting(DType dtype, std::vector<int64_t> shape) {
+  HostTensor t{dtype, std::move(shape), {}};
   t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
   for (size_t i = 0; i < t.data.size(); ++i) t.data[i] = static_cast<std::byte>(i % 100);
   return t;
 }
 
-std::string TvmParams(const std::vector<std::pair<std::string, te::HostTensor>>& tensors) {
+std::string TvmParams(const std::vector<std::pair<std::string, HostTensor>>& tensors) {
   std::string out;
   auto number = [&](uint64_t n) { out.append(reinterpret_cast<const char*>(&n), sizeof n); };
   number(0xF7E58D4F05049CB7);
@@ -189,7 +189,7 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     assembly.seeds.push_back(
         DisassembleProgram(compiled->program, {.data = compiled->program.kernels.empty()}));
   }
-  std::vector<std::pair<std::string, te::HostTensor>> tensors = {
+  std::vector<std::pair<std::string, HostTensor>> tensors = {
       {"weight", Counting(DType::kFloat32, {3, 4})},
       {"bias", Counting(DType::kInt64, {5})},
       {"scalar", Counting(DType::kFloat64, {})},

@@ -126,8 +126,8 @@ TEST_CASE("executables: every truncation and every changed byte") {
 
 TEST_CASE("tensors and parameters: every truncation and every changed byte") {
   TempFolder folder;
-  te::HostTensor tensor{DType::kFloat32, {2, 3}, std::vector<std::byte>(24)};
-  te::HostTensor flag{DType::kBool, {1}, std::vector<std::byte>(1)};
+  HostTensor tensor{DType::kFloat32, {2, 3}, std::vector<std::byte>(24)};
+  HostTensor flag{DType::kBool, {1}, std::vector<std::byte>(1)};
   REQUIRE(WriteNpyFile(folder / "a.npy", tensor).ok());
   REQUIRE(WriteNpz(folder / "a.npz", {{"w", tensor}, {"b", flag}}).ok());
   ForEachDamage(ReadBytes(folder / "a.npy"), {0x01, 0x10, 0xFF}, [&](const std::string& damaged) {
@@ -146,7 +146,7 @@ TEST_CASE("tensors and parameters: every truncation and every changed byte") {
 
 TEST_CASE("large tensors, which are mapped: every changed byte of the header") {
   TempFolder folder;
-  te::HostTensor tensor{DType::kFloat32, {300, 100}, std::vector<std::byte>(120'000)};
+  HostTensor tensor{DType::kFloat32, {300, 100}, std::vector<std::byte>(120'000)};
   REQUIRE(WriteNpyFile(folder / "a.npy", tensor).ok());
   const std::string file = ReadBytes(folder / "a.npy");
   for (size_t i = 0; i < file.size() - 120'000; ++i) {

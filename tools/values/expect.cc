@@ -81,7 +81,7 @@ Result<std::string> CompareWithFile(const std::string& path, const std::vector<s
   std::vector<std::pair<std::string, Value>> expected;
   if (path.ends_with(".npz")) {
     RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
-    std::map<std::string, const te::HostTensor*> by_name;
+    std::map<std::string, const HostTensor*> by_name;
     for (const auto& [name, tensor] : tensors) by_name[name] = &tensor;
     bool named =
         std::any_of(names.begin(), names.end(), [&](auto& n) { return by_name.contains(n); });

@@ -13,8 +13,8 @@ namespace {
 
 using namespace testing;
 
-te::HostTensor Ints(std::vector<int32_t> values) {
-  te::HostTensor t{DType::kInt32, {static_cast<int64_t>(values.size())}, {}};
+HostTensor Ints(std::vector<int32_t> values) {
+  HostTensor t{DType::kInt32, {static_cast<int64_t>(values.size())}, {}};
   auto bytes = std::as_bytes(std::span(values));
   t.data.assign(bytes.begin(), bytes.end());
   return t;
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(Fixture, "in order, by name, from files and archives") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "a file's tensor takes the parameter's dtype") {
-  te::HostTensor t{DType::kInt64, {2}, std::vector<std::byte>(16)};
+  HostTensor t{DType::kInt64, {2}, std::vector<std::byte>(16)};
   t.data[0] = t.data[8] = std::byte{7};
   REQUIRE(WriteNpyFile(folder / "long.npy", t).ok());
   CHECK(Read({folder / "long.npy", "@" + (folder / "long.npy")}) == "7 7 ");

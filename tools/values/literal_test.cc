@@ -233,7 +233,7 @@ TEST_CASE("errors tell the place, what is expected and what is found") {
 
 TEST_CASE("tensors from files inside a value") {
   TempFolder folder;
-  te::HostTensor t{DType::kFloat32, {2}, std::vector<std::byte>(8)};
+  HostTensor t{DType::kFloat32, {2}, std::vector<std::byte>(8)};
   REQUIRE(WriteNpyFile(folder / "a.npy", t).ok());
   REQUIRE(WriteNpyFile(folder / "b c.npy", t).ok());
   std::string leaf = "Leaf(Tensor[(2), float32] [0., 0.])";

@@ -83,7 +83,7 @@ std::optional<MappedTensor> UsualHeader(std::string_view file) {
 }  // namespace
 
 Result<Value> ValueFromNpy(std::span<const std::byte> bytes) {
-  RELAYVM_ASSIGN_OR_RETURN(te::HostTensor tensor, ParseNpy(bytes));
+  RELAYVM_ASSIGN_OR_RETURN(HostTensor tensor, ParseNpy(bytes));
   return ToValue(tensor);
 }
 
@@ -108,12 +108,12 @@ Result<Value> LoadNpy(const std::string& path) {
   return value;
 }
 
-Result<Value> ToValue(const te::HostTensor& tensor) {
+Result<Value> ToValue(const HostTensor& tensor) {
   return Value::CopyTensor(tensor.dtype, tensor.shape, tensor.data.data());
 }
 
-te::HostTensor ToHostTensor(const Value& value) {
-  te::HostTensor tensor;
+HostTensor ToHostTensor(const Value& value) {
+  HostTensor tensor;
   tensor.dtype = value.dtype();
   tensor.shape.assign(value.dims().begin(), value.dims().end());
   tensor.data.resize(value.bytes());
@@ -121,8 +121,8 @@ te::HostTensor ToHostTensor(const Value& value) {
   return tensor;
 }
 
-te::HostTensor ToFileTensor(const Value& value) {
-  te::HostTensor tensor = ToHostTensor(value);
+HostTensor ToFileTensor(const Value& value) {
+  HostTensor tensor = ToHostTensor(value);
   if (tensor.dtype == DType::kBFloat16) tensor.dtype = DType::kUInt16;
   return tensor;
 }

@@ -16,11 +16,11 @@ Result<Value> LoadNpy(const std::string& path);
 // The same from memory.
 Result<Value> ValueFromNpy(std::span<const std::byte> bytes);
 
-Result<Value> ToValue(const te::HostTensor& tensor);
+Result<Value> ToValue(const HostTensor& tensor);
 // REQUIRES: value.is_tensor().
-te::HostTensor ToHostTensor(const Value& value);
+HostTensor ToHostTensor(const Value& value);
 // The same for a file, which has no bfloat16: its bits, as uint16.
-te::HostTensor ToFileTensor(const Value& value);
+HostTensor ToFileTensor(const Value& value);
 
 // The tensor in another dtype, where that loses nothing but digits of floats: integers must be in
 // range, and a float that becomes an integer must be one. uint16 is taken as the bits of bfloat16.

@@ -20,7 +20,7 @@ TEST_CASE("tensors go to files and come back, read or mapped") {
   for (DType dtype : {DType::kBool, DType::kInt8, DType::kUInt16, DType::kFloat16, DType::kFloat32,
                       DType::kFloat64}) {
     for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {0, 3}, {5}, {2, 3}, {300, 1001}}) {
-      te::HostTensor t{dtype, shape, {}};
+      HostTensor t{dtype, shape, {}};
       t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
       for (size_t i = 0; i < t.data.size(); ++i) {
         t.data[i] = static_cast<std::byte>(dtype == DType::kBool ? i % 2 : i * 7);
@@ -28,7 +28,7 @@ TEST_CASE("tensors go to files and come back, read or mapped") {
       REQUIRE(WriteNpyFile(folder / "t.npy", t).ok());
       Result<Value> value = LoadNpy(folder / "t.npy");
       REQUIRE(value.ok());
-      te::HostTensor back = ToHostTensor(*value);
+      HostTensor back = ToHostTensor(*value);
       CHECK(back.dtype == t.dtype);
       CHECK(back.shape == t.shape);
       CHECK(back.data == t.data);
@@ -38,7 +38,7 @@ TEST_CASE("tensors go to files and come back, read or mapped") {
 
 TEST_CASE("a mapped tensor outlives its file's name, and is not read") {
   TempFolder folder;
-  te::HostTensor t{DType::kFloat32, {1 << 20}, std::vector<std::byte>(4 << 20)};
+  HostTensor t{DType::kFloat32, {1 << 20}, std::vector<std::byte>(4 << 20)};
   t.data[123] = std::byte{7};
   REQUIRE(WriteNpyFile(folder / "t.npy", t).ok());
   Value value = *LoadNpy(folder / "t.npy");
@@ -50,7 +50,7 @@ TEST_CASE("a mapped tensor outlives its file's name, and is not read") {
 
 TEST_CASE("a large file that is cut short") {
   TempFolder folder;
-  te::HostTensor t{DType::kFloat32, {1 << 20}, std::vector<std::byte>(4 << 20)};
+  HostTensor t{DType::kFloat32, {1 << 20}, std::vector<std::byte>(4 << 20)};
   REQUIRE(WriteNpyFile(folder / "t.npy", t).ok());
   std::filesystem::resize_file(folder / "t.npy", 1 << 20);
   Result<Value> value = LoadNpy(folder / "t.npy");

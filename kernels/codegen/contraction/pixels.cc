@@ -6,7 +6,7 @@
 // are `stride` apart.
 #include <vector>
 
-#include "kernels/codegen/contraction_pack.h"
+#include "kernels/codegen/contraction/pack.h"
 
 namespace relayvm::codegen {
 

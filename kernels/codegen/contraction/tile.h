@@ -8,13 +8,13 @@
 // Dot kernel:   C[row * c_stride + unit]  =  sum over k of A[row][k] * W[unit][k]
 //   k contiguous in both: the form for few rows and weights that are not packed. Vectors run along
 //   k, horizontal sums come at the end.
-// Tested through contraction_test.cc.
+// Tested through contraction/contraction_test.cc.
 #pragma once
 
 #include <cstdint>
 
 #include "bytecode/base/dtype.h"
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 
 namespace relayvm::codegen {
 

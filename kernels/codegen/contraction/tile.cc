@@ -1,4 +1,4 @@
-#include "kernels/codegen/contraction_tile.h"
+#include "kernels/codegen/contraction/tile.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/Function.h>

@@ -1,4 +1,4 @@
-#include "kernels/codegen/contraction_ir.h"
+#include "kernels/codegen/contraction/ir.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>

@@ -11,7 +11,7 @@
 //
 // Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
 // direct convolutions (n, group, output line) or (n, output line). Symbolic extents stay
-// Dims. Immutable once made. Tested through contraction_test.cc.
+// Dims. Immutable once made. Tested through contraction/contraction_test.cc.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 #include "kernels/te/te.h"
 
 namespace relayvm::codegen {
@@ -113,7 +113,7 @@ inline constexpr int64_t kMaxDotRows = 4;
 // The rows of b that are read before the next panel's: as many streams as hardware prefetches.
 inline constexpr int64_t kStreamedRows = 16;
 
-// --- Recognition (contraction_match.cc) ---
+// --- Recognition (contraction/match.cc) ---
 
 // sum over `axes` of data * weight, and what is made of the sum.
 struct Product {

@@ -1,5 +1,5 @@
 // Chooses form, operands and tiling of a contraction.
-#include "kernels/codegen/contraction_plan.h"
+#include "kernels/codegen/contraction/plan.h"
 
 #include <algorithm>
 #include <string_view>

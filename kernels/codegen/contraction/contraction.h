@@ -19,7 +19,7 @@
 // float32, and so is one of bfloat16: see te::Reduce.) Other sums are made in any order, fused
 // where the machine can.
 //
-// Thread-safe but for the emitter. Tested by contraction_test.cc and contraction_conv_test.cc.
+// Thread-safe but for the emitter. Tested by contraction/contraction_test.cc and contraction/conv_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ ContractionTarget ContractionTargetFor(const std::string& cpu);
 // above).
 int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat32);
 
-struct ContractionDetail;  // contraction_plan.h
+struct ContractionDetail;  // contraction/plan.h
 
 struct ContractionPlan {
   Dim parallel_extent = 1;

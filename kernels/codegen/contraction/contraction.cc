@@ -8,15 +8,15 @@
 //
 // Few rows do without packing b: dot kernels where its k is contiguous, and streamed panels where
 // its columns are.
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 
 #include <algorithm>
 
-#include "kernels/codegen/contraction_direct.h"
-#include "kernels/codegen/contraction_epilogue.h"
-#include "kernels/codegen/contraction_pack.h"
-#include "kernels/codegen/contraction_plan.h"
-#include "kernels/codegen/contraction_tile.h"
+#include "kernels/codegen/contraction/direct.h"
+#include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/pack.h"
+#include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
 namespace {

@@ -1,11 +1,11 @@
-#include "kernels/codegen/contraction_direct.h"
+#include "kernels/codegen/contraction/direct.h"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
-#include "kernels/codegen/contraction_epilogue.h"
-#include "kernels/codegen/contraction_tile.h"
+#include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
 

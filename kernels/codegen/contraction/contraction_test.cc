@@ -1,6 +1,6 @@
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 
-#include "kernels/codegen/contraction_harness.h"
+#include "kernels/codegen/contraction/harness.h"
 
 namespace relayvm {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/kernel_harness.h"
 #include "kernels/op/op.h"
 

@@ -1,8 +1,8 @@
-#include "kernels/codegen/contraction_pack.h"
+#include "kernels/codegen/contraction/pack.h"
 
 #include <algorithm>
 
-#include "kernels/codegen/contraction_tile.h"
+#include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
 

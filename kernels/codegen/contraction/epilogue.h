@@ -1,10 +1,10 @@
 // From sums to outputs: binds the axes of an element or of a vector of elements, emits the
-// epilogue's expressions, stores. Tested through contraction_test.cc.
+// epilogue's expressions, stores. Tested through contraction/contraction_test.cc.
 #pragma once
 
 #include <vector>
 
-#include "kernels/codegen/contraction_pack.h"
+#include "kernels/codegen/contraction/pack.h"
 
 namespace relayvm::codegen {
 

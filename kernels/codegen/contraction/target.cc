@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/codegen/contraction.h"
+#include "kernels/codegen/contraction/contraction.h"
 
 namespace relayvm::codegen {
 

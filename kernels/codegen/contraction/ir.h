@@ -1,5 +1,5 @@
 // Small helpers that write LLVM IR: loops, branches, arithmetic on i64. Shared by the contraction
-// emitters. Tested through contraction_test.cc.
+// emitters. Tested through contraction/contraction_test.cc.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

@@ -5,14 +5,14 @@
 //   packed b                  [k rounded up to lanes][panel], columns past the end arbitrary
 //
 // What is packed is emitted by the Emitter (MatrixOperand::view), so that casts and other prologues
-// cost no pass of their own. Tested through contraction_test.cc.
+// cost no pass of their own. Tested through contraction/contraction_test.cc.
 #pragma once
 
 #include <deque>
 #include <vector>
 
-#include "kernels/codegen/contraction_ir.h"
-#include "kernels/codegen/contraction_plan.h"
+#include "kernels/codegen/contraction/ir.h"
+#include "kernels/codegen/contraction/plan.h"
 
 namespace relayvm::codegen {
 
@@ -62,7 +62,7 @@ void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* count,
 void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,
                    llvm::Value* destination);
 
-// --- Convolutions (contraction_pixels.cc) ---
+// --- Convolutions (contraction/pixels.cc) ---
 
 // Loads vectors of a convolution's data, whose last index runs along the lanes.
 class PixelLoader {

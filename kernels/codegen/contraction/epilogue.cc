@@ -1,4 +1,4 @@
-#include "kernels/codegen/contraction_epilogue.h"
+#include "kernels/codegen/contraction/epilogue.h"
 
 namespace relayvm::codegen {
 

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kernels/codegen/contraction_plan.h"
+#include "kernels/codegen/contraction/plan.h"
 
 namespace relayvm::codegen {
 
