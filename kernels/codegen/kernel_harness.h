@@ -22,7 +22,6 @@
 
 namespace relayvm {
 
-using HostTensor;
 using SymbolValues = std::map<uint32_t, int64_t>;
 
 inline te::SymbolFn SymbolsOf(const SymbolValues& values) {

@@ -3,8 +3,6 @@
 namespace relayvm::op_testing {
 namespace {
 
-using HostTensor;
-
 // c[b, i, j] = sum over k of a[b, i, k] * w[b, k, j], by plain loops over explicit strides.
 std::vector<double> Product(const std::vector<double>& a, const std::vector<double>& w,
                             int64_t batch, int64_t m, int64_t k, int64_t n, bool ta, bool tb,

@@ -5,8 +5,6 @@
 namespace relayvm::op_testing {
 namespace {
 
-using HostTensor;
-
 HostTensor I8(std::vector<int64_t> shape, const std::vector<double>& v) {
   return Host(DType::kInt8, std::move(shape), v);
 }
