@@ -220,7 +220,7 @@ void FunctionLowering::FindEscapes(const Block& block, bool result_escapes) {
     const auto* call = e.As<ir::OpCall>();
     bool alias = e.As<ir::AtomExpr>() != nullptr || e.As<ir::MakeTuple>() != nullptr ||
                  e.As<ir::TupleGet>() != nullptr;
-    if (call != nullptr && call->op->is_view) alias = true;
+    if (call != nullptr && (call->op->is_view || call->op->is_identity)) alias = true;
     if (alias) {
       if (escapes) ForEachAtom(e, mark);
     } else if (call == nullptr && e.As<ir::PrimitiveCall>() == nullptr) {

@@ -254,6 +254,10 @@ Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValu
 }
 
 Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call) {
+  if (call.op->is_identity) {
+    BindVar(var, AtomValue(call.args[0]));
+    return OkStatus();
+  }
   if (auto scalar = LowerScalarOp(call, var->type)) {
     BindVar(var, ScalarValue(var->type, *scalar));
     return OkStatus();

@@ -374,6 +374,7 @@ class Interpreter {
   Status Operator(const ir::Var& var, const ir::OpCall& x) {
     RELAYVM_RETURN_IF_ERROR(CheckTime());
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> values, ValuesOf(x.args));
+    if (x.op->is_identity) return Bind(var, values[0]);
     std::vector<OperatorArg> args;
     for (const Value& v : values) {
       OperatorArg arg;

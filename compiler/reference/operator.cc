@@ -33,6 +33,7 @@ class ConcreteContext : public TypeContext {
   const Attrs& attrs() const override { return attrs_; }
   size_t num_args() const override { return types_.size(); }
   const ArgType& arg(size_t i) const override { return types_[i]; }
+  std::span<const ArgType> args() const { return types_; }
 
   Result<std::vector<Dim>> Elements(size_t i) override {
     auto values = ConstantElements(i);
@@ -221,6 +222,7 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
 
 Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const OperatorArg> args) {
   ConcreteContext relation(attrs, args);
+  RELAYVM_RETURN_IF_ERROR(CheckArgs(op, relation.args()));
   if (!op.infer) return {StatusCode::kUnsupported, "it has no type relation"};
   RELAYVM_ASSIGN_OR_RETURN(OpResult types, op.infer(relation));
   std::vector<const HostTensor*> inputs;

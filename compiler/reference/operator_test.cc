@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace relayvm::reference {
 namespace {
@@ -94,6 +96,28 @@ TEST_CASE("what an operator refuses") {
   CHECK(add.status().message().find("2 and 3 do not broadcast") != std::string::npos);
   auto reshape = Call("dyn.reshape", {Floats({4}, {1, 2, 3, 4}), Ints({2}, {3, 2})});
   CHECK(!reshape.ok());
+}
+
+TEST_CASE("each argument is a tensor, or a tuple where the definition says so") {
+  HostTensor x = Floats({2}, {1, 2});
+  for (std::string_view name : OpTable::Get().Names()) {
+    const OpDef& op = *OpTable::Get().Find(name);
+    if (op.is_identity || op.num_args < 1) continue;
+    CAPTURE(name);
+    for (int i = 0; i < op.num_args; ++i) {
+      std::vector<OperatorArg> args(static_cast<size_t>(op.num_args));
+      for (int k = 0; k < op.num_args; ++k) {
+        bool is_tuple =
+            std::find(op.tuple_args.begin(), op.tuple_args.end(), k) != op.tuple_args.end();
+        args[static_cast<size_t>(k)] = {is_tuple != (k == i), {&x}};
+      }
+      auto result = RunOperator(op, {}, args);
+      REQUIRE_FALSE(result.ok());
+      std::string expected = "argument " + std::to_string(i) + ": expected a t";
+      CHECK_MESSAGE(result.status().message().find(expected) != std::string::npos,
+                    result.status().message());
+    }
+  }
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/lowering/scalar_operators.h"
 #include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
+#include "kernels/op/cost.h"
 
 namespace relayvm::ir {
 namespace {
@@ -22,7 +22,7 @@ struct Node {
   bool candidate = false;   // an operator that may be in a group
   bool projection = false;  // a TupleGet of a candidate
   FusionClass kind = FusionClass::kOpaque;
-  bool expensive = false;   // holds a transcendental function
+  bool expensive = false;   // its elements are not computed twice
   bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
                             // (kOutElementwise, kReduction)
   size_t group = 0;         // union-find parent
@@ -37,18 +37,22 @@ bool IsLight(FusionClass k) {
          k == FusionClass::kInjective;
 }
 
-bool IsExpensive(std::string_view op) {
-  constexpr std::string_view kOps[] = {
-      "exp",  "log",  "tanh", "sigmoid", "erf",   "power", "sin",   "cos",  "tan",  "asin",
-      "acos", "atan", "sinh", "cosh",    "asinh", "acosh", "atanh", "log2", "log10"};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+const TensorType* TensorOf(const Type& t) { return t == nullptr ? nullptr : t->As<TensorType>(); }
+
+void AppendTensors(const Type& type, std::vector<TensorType>& out) {
+  if (const auto* tensor = type->As<TensorType>()) out.push_back(*tensor);
+  if (const auto* tuple = type->As<TupleType>()) {
+    for (const Type& f : tuple->fields) AppendTensors(f, out);
+  }
 }
 
-// Joins of tensors are copies: computing their parts element by element behind a choice is slower
-// than copying.
-bool IsJoin(std::string_view op) { return op == "concatenate" || op == "stack"; }
-
-const TensorType* TensorOf(const Type& t) { return t == nullptr ? nullptr : t->As<TensorType>(); }
+bool IsExpensiveCall(const OpCall& call, const std::vector<Type>& arg_types, const Type& result) {
+  std::vector<TensorType> inputs;
+  std::vector<TensorType> outputs;
+  for (const Type& t : arg_types) AppendTensors(t, inputs);
+  AppendTensors(result, outputs);
+  return IsExpensive(*call.op, call.attrs, inputs, outputs);
+}
 
 class BlockFuser {
  public:
@@ -114,7 +118,7 @@ class BlockFuser {
                       !lower::IsScalarOperator(*call, types, b.var->type) &&
                       call->op->fusion != FusionClass::kOpaque && !call->args.empty();
         n.kind = call->op->fusion;
-        n.expensive = IsExpensive(call->op->name);
+        n.expensive = n.candidate && IsExpensiveCall(*call, types, b.var->type);
         n.has_anchor = !IsLight(n.kind);
       } else if (const auto* get = b.value->As<TupleGet>()) {
         size_t tuple = Position(get->tuple);
@@ -153,7 +157,7 @@ class BlockFuser {
     }
     if (!n.candidate) return;
     const auto& call = *e.As<OpCall>();
-    if (IsJoin(call.op->name)) return;
+    if (call.op->is_join) return;
     for (const Atom& a : call.args) {
       size_t p = Position(a);
       if (p != kNone && (nodes_[p].candidate || nodes_[p].projection) && MayJoin(p, i)) Join(p, i);
@@ -173,7 +177,8 @@ class BlockFuser {
     const Node& g = nodes_[group];
     const Node& n = nodes_[c];
     if (g.size + nodes_[mine].size > kMaxGroup) return false;
-    if (IsJoin(OpName(p))) return false;
+    const auto* producer = block_.bindings[p].value->As<OpCall>();
+    if (producer != nullptr && producer->op->is_join) return false;
     if (block_.bindings[c].var->type->As<TupleType>() != nullptr && !OnlyProjected(c)) return false;
     if (g.has_anchor && nodes_[mine].has_anchor) return false;
     if (IsLight(n.kind)) {
@@ -194,11 +199,6 @@ class BlockFuser {
   bool OnlyProjected(size_t tuple) const {
     return std::all_of(nodes_[tuple].users.begin(), nodes_[tuple].users.end(),
                        [&](size_t u) { return u != kNone && nodes_[u].projection; });
-  }
-
-  std::string_view OpName(size_t i) const {
-    const auto* call = block_.bindings[i].value->As<OpCall>();
-    return call == nullptr ? std::string_view() : std::string_view(call->op->name);
   }
 
   // True unless both have provably as many elements.

@@ -37,10 +37,9 @@ Module PackWeights(const Module& m, const std::string& cpu) {
   std::map<std::pair<const Constant*, bool>, const Constant*> packed;
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    bool dense = call != nullptr && call->op->name == "nn.dense";
-    bool matmul =
-        call != nullptr && call->op->name == "nn.matmul" && !call->attrs.Bool("transpose_a");
-    const auto* weight = dense || matmul ? std::get_if<const Constant*>(&call->args[1]) : nullptr;
+    auto wanted = call != nullptr && call->op->pack ? call->op->pack(call->attrs) : std::nullopt;
+    const auto* weight =
+        wanted ? std::get_if<const Constant*>(&call->args[wanted->weight]) : nullptr;
     const auto* type = b.var->type->As<TensorType>();
     if (weight == nullptr || type == nullptr || type->dtype != DType::kFloat32 ||
         (*weight)->value.dtype != DType::kFloat32 || (*weight)->value.shape.size() != 2 ||
@@ -48,18 +47,18 @@ Module PackWeights(const Module& m, const std::string& cpu) {
       out.push_back(b);
       return;
     }
-    bool transposed = dense || call->attrs.Bool("transpose_b");
+    bool transposed = wanted->is_transposed;
     int64_t units = (*weight)->value.shape[transposed ? 0 : 1];
     const Constant*& pack = packed[{*weight, transposed}];
     if (pack == nullptr) {
       int64_t width = codegen::PreferredPanelWidth(cpu);
       pack = MakeConstant(m, Pack((*weight)->value, transposed, width), (*weight)->name);
     }
-    Attrs attrs;
-    attrs.Set("units", units);
-    if (call->attrs.Has("out_dtype")) attrs.Set("out_dtype", *call->attrs.Find("out_dtype"));
+    std::vector<Atom> args = call->args;
+    args[wanted->weight] = pack;
+    wanted->attrs.Set("units", units);
     BindingBuilder(m, b.value->span, out)
-        .BindCall(b.var, "nn.contrib_dense_pack", {call->args[0], pack}, attrs);
+        .BindCall(b.var, wanted->op, std::move(args), std::move(wanted->attrs));
   });
 }
 

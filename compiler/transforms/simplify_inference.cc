@@ -8,85 +8,83 @@
 namespace relayvm::ir {
 namespace {
 
-// Tuples whose field 0 alone is used, by Var::id.
-class FirstFieldOnly {
+// Writes the calls that one call becomes.
+class Writer final : public CallWriter {
  public:
-  explicit FirstFieldOnly(const Block& body) { Walk(body); }
-  bool Holds(const Var* v) const { return !other_uses_.contains(v->id); }
+  Writer(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out)
+      : module_(m), call_(call), builder_(m, span, out), values_(call.args) {}
+
+  const Attrs& attrs() const override { return call_.attrs; }
+  const TensorType& tensor(size_t arg) const override {
+    return *AtomType(module_, call_.args[arg])->As<TensorType>();
+  }
+  Value Arg(size_t i) override { return i; }
+  Value Scalar(double value, DType dtype) override { return Add(builder_.Scalar(value, dtype)); }
+  Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs) override {
+    std::vector<Atom> atoms;
+    for (Value v : args) atoms.push_back(values_[v]);
+    return Add(builder_.Call(op, std::move(atoms), std::move(attrs)));
+  }
+  const Atom& operator[](Value v) const { return values_[v]; }
 
  private:
-  void Walk(const Block& block) {
-    for (const Binding& b : block.bindings) {
-      const auto* get = b.value->As<TupleGet>();
-      if (get == nullptr || get->index != 0) {
-        ForEachAtom(*b.value, [&](const Atom& a) { Note(a); });
-      }
-      ForEachBlock(*b.value, [&](const Block& inner) { Walk(inner); });
-    }
-    Note(block.result);
+  Value Add(Atom atom) {
+    values_.push_back(atom);
+    return values_.size() - 1;
   }
-  void Note(const Atom& a) {
-    if (const Var* v = AsVar(a)) other_uses_[v->id] = true;
-  }
-  std::unordered_map<uint32_t, bool> other_uses_;
+
+  const Module& module_;
+  const OpCall& call_;
+  BindingBuilder builder_;
+  std::vector<Atom> values_;  // the arguments first
 };
 
-// y = x * s + t with s = gamma / sqrt(var + epsilon) and t = beta - mean * s, both along `axis`.
-Atom NormaliseBatch(const Module& m, const OpCall& call, const TensorType& x, Span span,
-                    std::vector<Binding>& out) {
-  BindingBuilder b(m, span, out);
-  int64_t axis = call.attrs.Int("axis");
-  if (axis < 0) axis += x.rank();
-  Atom epsilon = b.Scalar(call.attrs.Float("epsilon"), x.dtype);
-  Atom scale = b.Call("rsqrt", {b.Call("add", {call.args[4], epsilon})});
-  if (call.attrs.Bool("scale")) scale = b.Call("multiply", {scale, call.args[1]});
-  Atom shift = b.Call("negative", {b.Call("multiply", {call.args[3], scale})});
-  if (call.attrs.Bool("center")) shift = b.Call("add", {shift, call.args[2]});
-  auto broadcast = [&](Atom v) {
-    int64_t trailing = x.rank() - 1 - axis;
-    if (trailing == 0) return v;
-    Attrs attrs;
-    attrs.Set("axis", 1);
-    attrs.Set("num_newaxis", static_cast<int>(trailing));
-    return b.Call("expand_dims", {v}, attrs);
-  };
-  return b.Call("add", {b.Call("multiply", {call.args[0], broadcast(scale)}), broadcast(shift)});
-}
+class Simplifier {
+ public:
+  explicit Simplifier(const Module& m) : module_(m) {}
+
+  void Rewrite(const Binding& b, std::vector<Binding>& out) {
+    if (const auto* call = b.value->As<OpCall>(); call != nullptr && call->op->decompose) {
+      if (Decompose(b, *call, out)) return;
+    }
+    // Each use of a field sees what it stands for.
+    if (const auto* get = b.value->As<TupleGet>()) {
+      const Var* tuple = AsVar(get->tuple);
+      auto at = tuple == nullptr ? fields_.end() : fields_.find(tuple->id);
+      if (at != fields_.end()) {
+        BindingBuilder(module_, b.value->span, out).BindAtom(b.var, at->second[get->index]);
+        return;
+      }
+    }
+    out.push_back(b);
+  }
+
+ private:
+  bool Decompose(const Binding& b, const OpCall& call, std::vector<Binding>& out) {
+    Writer writer(module_, call, b.value->span, out);
+    auto results = call.op->decompose(writer);
+    if (!results) return false;
+    std::vector<Atom> atoms;
+    for (CallWriter::Value v : *results) atoms.push_back(writer[v]);
+    if (call.op->is_identity || b.var->type->As<TupleType>() == nullptr) {
+      BindingBuilder(module_, b.value->span, out).BindAtom(b.var, atoms[0]);
+      return true;
+    }
+    out.push_back({b.var, MakeExpr(module_, MakeTuple{atoms}, b.value->span)});
+    fields_[b.var->id] = std::move(atoms);
+    return true;
+  }
+
+  const Module& module_;
+  std::unordered_map<uint32_t, std::vector<Atom>> fields_;  // by the tuple's Var::id
+};
 
 }  // namespace
 
 Module SimplifyInference(const Module& m) {
-  Module out = m;
-  for (auto& [name, f] : out.functions) {
-    FirstFieldOnly first_only(*f->body);
-    // What stands for field 0 of a simplified tuple.
-    std::unordered_map<uint32_t, Atom> first;
-    const Block* body = RewriteBlock(m, *f->body, [&](const Binding& b, std::vector<Binding>& to) {
-      const auto* call = b.value->As<OpCall>();
-      if (call != nullptr && first_only.Holds(b.var)) {
-        if (call->op->name == "nn.dropout") {
-          first[b.var->id] = call->args[0];
-          return;
-        }
-        const auto* type = AtomType(m, call->args[0])->As<TensorType>();
-        if (call->op->name == "nn.batch_norm" && type != nullptr && IsFloat(type->dtype)) {
-          first[b.var->id] = NormaliseBatch(m, *call, *type, b.value->span, to);
-          return;
-        }
-      }
-      if (const auto* get = b.value->As<TupleGet>()) {
-        const Var* tuple = AsVar(get->tuple);
-        auto at = tuple == nullptr ? first.end() : first.find(tuple->id);
-        if (at != first.end()) {
-          BindingBuilder(m, b.value->span, to).BindAtom(b.var, at->second);
-          return;
-        }
-      }
-      to.push_back(b);
-    });
-    if (body != f->body) f = WithBody(m, *f, body);
-  }
-  return out;
+  Simplifier simplifier(m);
+  return RewriteModule(
+      m, [&](const Binding& b, std::vector<Binding>& out) { simplifier.Rewrite(b, out); });
 }
 
 }  // namespace relayvm::ir

@@ -1,8 +1,10 @@
-// Operators that mean less when a network only infers: batch_norm becomes a multiplication and an
-// addition for each channel (which folds to constants), dropout the identity.
+// Operators that stand for simpler ones become those (OpDef::decompose): batch_norm a
+// multiplication and an addition for each channel (which folds to constants), dropout and markers
+// their data.
 //
-// Before: typed. After: new variables have no types; InferTypes follows. Only where the other
-// results of batch_norm and dropout are unused. Tested by simplify_inference_test.cc.
+// Before: typed. After: new variables have no types; InferTypes follows. A field of a replaced
+// tuple is what it stands for; the tuple itself stays for other uses. Tested by
+// simplify_inference_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

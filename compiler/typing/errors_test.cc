@@ -48,7 +48,7 @@ TEST_CASE("operators") {
       {"def @main() { add(1, 1f) }", "add: "},
       {"def @main(%x: (int32, int32)) { negative(%x) }", "negative: "},
       {"def @main(%f: fn () -> int32) { negative(%f) }",
-       "negative: argument 0: expected a tensor or a tuple of tensors, found fn () -> int32"},
+       "negative: argument 0: expected a tensor, found fn () -> int32"},
       {"def @main(%x: Tensor[(2), float32]) { dyn.reshape(%x, 1f, newshape=[]) }", "dyn.reshape: "},
       {"def @main(%x: Tensor[(?), float32], %s: Tensor[(?), int64]) {"
        "  dyn.reshape(%x, %s, newshape=[]) }",

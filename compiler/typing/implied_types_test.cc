@@ -1,5 +1,3 @@
-#include "compiler/typing/implied_types.h"
-
 #include "compiler/typing/test_util.h"
 
 namespace relayvm::typing {
@@ -51,7 +49,7 @@ TEST_CASE("the offsets of a deformable convolution") {
   given.Set("strides", AttrList{2, 2});
   auto attrs = CompleteAttrs(*op, given);
   REQUIRE(attrs.ok());
-  auto types = ImpliedArgTypes(*op, *attrs, TensorType{{1, 2, 9, 9}, DType::kFloat32}, 3);
+  auto types = op->implied_args(*attrs, TensorType{{1, 2, 9, 9}, DType::kFloat32}, 3);
   REQUIRE(types[1]);
   CHECK(ShapeToString(types[1]->shape) == "(1, 18, 5, 5)");
   REQUIRE(types[2]);

@@ -76,33 +76,11 @@ Result<OpCallTyping> InferLone(const ir::Module& module, const OpDef& op,
         module.sources != nullptr && span.line != 0 && span.file < module.sources->num_files();
     return known ? module.sources->Error(s.code(), span, s.message()) : s;
   };
-  std::vector<ArgType> args;
-  for (size_t i = 0; i < types.size(); ++i) {
-    ArgType arg;
-    auto* tuple = types[i] == nullptr ? nullptr : types[i]->As<ir::TupleType>();
-    bool tensors = types[i] != nullptr;
-    if (tuple != nullptr) {
-      arg.is_tuple = true;
-      for (const ir::Type& f : tuple->fields) {
-        auto* t = f->As<TensorType>();
-        tensors = tensors && t != nullptr;
-        if (t != nullptr) arg.tensors.push_back(*t);
-      }
-    } else if (tensors) {
-      auto* t = types[i]->As<TensorType>();
-      tensors = t != nullptr;
-      if (t != nullptr) arg.tensors.push_back(*t);
-    }
-    if (!tensors) {
-      return locate(
-          Status(StatusCode::kInvalidInput,
-                 fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}",
-                             op.name, i, ir::TypeToString(types[i]))));
-    }
-    args.push_back(std::move(arg));
-  }
+  if (op.is_identity && types.size() == 1) return OpCallTyping{types[0], {}, {}};
+  auto args = typing::ArgTypes(op, types);
+  if (!args.ok()) return locate(args.status());
   LoneCallHost host(module, atoms);
-  auto typing = typing::TypeOp(op, attrs, args, host);
+  auto typing = typing::TypeOp(op, attrs, *args, host);
   if (!typing.ok()) return locate(typing.status());
   OpCallTyping out;
   std::vector<ir::Type> fields;

@@ -32,20 +32,7 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   if (auto* branch = e.As<ir::IfExpr>()) return InferIf(item, *branch);
   if (auto* match = e.As<ir::MatchExpr>()) return InferMatch(item, *match);
   if (auto* closure = e.As<ir::MakeClosure>()) return InferClosure(*closure);
-  if (auto* copy = e.As<ir::AtomExpr>()) {
-    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(copy->atom));
-    VarState& state = vars_[var];
-    state.alias = Canonical(copy->atom);
-    if (auto* from = std::get_if<const ir::Var*>(&copy->atom)) {
-      const VarState& source = vars_[*from];
-      state.function = source.function;
-      state.field_elements = source.field_elements;
-      state.tuple = source.tuple;
-    } else if (auto* global = std::get_if<const ir::GlobalVar*>(&copy->atom)) {
-      state.function = globals_.at((*global)->name);
-    }
-    return MaybeType(type);
-  }
+  if (auto* copy = e.As<ir::AtomExpr>()) return InferAlias(var, copy->atom);
   if (auto* tuple = e.As<ir::MakeTuple>()) {
     TupleType type;
     for (const ir::Atom& a : tuple->fields) {
@@ -95,6 +82,21 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   return InferRef(item, e);
 }
 
+Result<Inference::MaybeType> Inference::InferAlias(const ir::Var* var, const ir::Atom& atom) {
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(atom));
+  VarState& state = vars_[var];
+  state.alias = Canonical(atom);
+  if (auto* from = std::get_if<const ir::Var*>(&atom)) {
+    const VarState& source = vars_[*from];
+    state.function = source.function;
+    state.field_elements = source.field_elements;
+    state.tuple = source.tuple;
+  } else if (auto* global = std::get_if<const ir::GlobalVar*>(&atom)) {
+    state.function = globals_.at((*global)->name);
+  }
+  return MaybeType(type);
+}
+
 // --- Operators ---
 
 // The host of a call in the program.
@@ -140,47 +142,33 @@ class CallHost final : public OpHost {
   std::vector<Dim> fresh_;
 };
 
-Result<std::optional<std::vector<ArgType>>> Inference::ArgTypes(Item& item, const OpDef& op,
-                                                                const std::vector<ir::Atom>& args) {
+Result<std::optional<std::vector<ArgType>>> Inference::KnownArgTypes(
+    Item& item, const OpDef& op, const std::vector<ir::Atom>& args) {
   using MaybeArgs = std::optional<std::vector<ArgType>>;
-  std::vector<ArgType> out(args.size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
-    if (auto* unknown = type->As<InferVar>()) {
-      item.blocked_on = unknown->id;
+  std::vector<Type> types;
+  for (const ir::Atom& a : args) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a));
+    type = solver_.Zonk(type);
+    const Type* unknown = type->As<InferVar>() != nullptr ? &type : nullptr;
+    if (auto* tuple = type->As<TupleType>()) {
+      for (const Type& f : tuple->fields) {
+        if (f->As<InferVar>() != nullptr) unknown = &f;
+      }
+    }
+    if (unknown != nullptr) {
+      item.blocked_on = (*unknown)->As<InferVar>()->id;
       return MaybeArgs();
     }
-    if (auto* tensor = type->As<TensorType>()) {
-      out[i].tensors = {*tensor};
-      continue;
-    }
-    auto* tuple = type->As<TupleType>();
-    out[i].is_tuple = true;
-    for (size_t k = 0; tuple != nullptr && k < tuple->fields.size(); ++k) {
-      Type field = solver_.Resolve(tuple->fields[k]);
-      if (auto* unknown = field->As<InferVar>()) {
-        item.blocked_on = unknown->id;
-        return MaybeArgs();
-      }
-      auto* tensor = field->As<TensorType>();
-      if (tensor == nullptr) {
-        tuple = nullptr;
-        break;
-      }
-      out[i].tensors.push_back(*tensor);
-    }
-    if (tuple == nullptr) {
-      return Invalid(
-          fmt::format("{}: argument {}: expected a tensor or a tuple of tensors, found {}", op.name,
-                      i, ir::TypeToString(solver_.Zonk(type))));
-    }
+    types.push_back(std::move(type));
   }
-  return MaybeArgs(std::move(out));
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<ArgType> known, ArgTypes(op, types));
+  return MaybeArgs(std::move(known));
 }
 
 Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& call) {
   const ir::Var* var = item.binding->var;
-  RELAYVM_ASSIGN_OR_RETURN(auto args, ArgTypes(item, *call.op, call.args));
+  if (call.op->is_identity) return InferAlias(var, call.args[0]);
+  RELAYVM_ASSIGN_OR_RETURN(auto args, KnownArgTypes(item, *call.op, call.args));
   if (!args) return MaybeType();
   vars_[var].place = item.place;
   CallHost host(*this, var, call.args, item.place);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "compiler/typing/call_graph.h"
-#include "compiler/typing/implied_types.h"
 #include "compiler/typing/inference.h"
 
 namespace relayvm::typing {
@@ -304,11 +303,11 @@ Status Inference::RunStalled() {
 }
 
 Status Inference::ImplyArgTypes(const ir::OpCall& call) {
-  if (call.args.empty()) return OkStatus();
+  if (call.args.empty() || !call.op->implied_args) return OkStatus();
   RELAYVM_ASSIGN_OR_RETURN(Type data, TypeOf(call.args[0]));
   auto* tensor = data->As<TensorType>();
   if (tensor == nullptr) return OkStatus();
-  auto implied = ImpliedArgTypes(*call.op, call.attrs, *tensor, call.args.size());
+  auto implied = call.op->implied_args(call.attrs, *tensor, call.args.size());
   for (size_t i = 1; i < call.args.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(call.args[i]));
     if (!solver_.IsUnknown(type) || !implied[i]) continue;

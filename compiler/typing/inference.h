@@ -189,8 +189,10 @@ class Inference {
   Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope,
                       std::vector<ir::Guard>& guards);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
-  Result<std::optional<std::vector<ArgType>>> ArgTypes(Item& item, const OpDef& op,
-                                                       const std::vector<ir::Atom>& args);
+  Result<std::optional<std::vector<ArgType>>> KnownArgTypes(Item& item, const OpDef& op,
+                                                            const std::vector<ir::Atom>& args);
+  // `var` is another name for the atom.
+  Result<MaybeType> InferAlias(const ir::Var* var, const ir::Atom& atom);
 
   // infer_call.cc: calls of functions
   Result<MaybeType> InferCall(Item& item, const ir::CallExpr& call);

@@ -229,10 +229,42 @@ class Context final : public TypeContext {
   std::vector<ir::Guard> guards_;
 };
 
+// Nullopt where it is neither a tensor nor a tuple of tensors.
+std::optional<ArgType> AsArgType(const ir::Type& type) {
+  if (type == nullptr) return std::nullopt;
+  if (const auto* tensor = type->As<TensorType>()) return ArgType{false, {*tensor}};
+  const auto* tuple = type->As<ir::TupleType>();
+  if (tuple == nullptr) return std::nullopt;
+  ArgType out{true, {}};
+  for (const ir::Type& f : tuple->fields) {
+    const auto* tensor = f->As<TensorType>();
+    if (tensor == nullptr) return std::nullopt;
+    out.tensors.push_back(*tensor);
+  }
+  return out;
+}
+
 // A relation's own messages leave the operator's name out.
 Status WithOpName(const OpDef& op, const Status& s) {
   if (s.message().rfind(op.name + ": ", 0) == 0) return s;
   return {s.code(), fmt::format("{}: {}", op.name, s.message())};
+}
+
+// A tensor larger than this is a mistake: 64 TiB.
+constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
+
+Status CheckSize(const OpDef& op, const TensorType& t) {
+  int64_t bytes = DTypeBytes(t.dtype);
+  bool too_large = false;
+  for (const Dim& d : t.shape) {
+    if (d.is_const(0)) return OkStatus();
+    if (!d.is_const() || too_large) continue;
+    too_large = __builtin_mul_overflow(bytes, d.value(), &bytes) || bytes > kMaxTensorBytes;
+  }
+  if (!too_large) return OkStatus();
+  return {StatusCode::kInvalidInput,
+          fmt::format("{}: the result is too large: Tensor[{}, {}] takes more than {} bytes",
+                      op.name, ShapeToString(t.shape), DTypeName(t.dtype), kMaxTensorBytes)};
 }
 
 // Nodes of an expression that nobody would want to run at each call.
@@ -245,13 +277,19 @@ Status TooLarge(const OpDef& op) {
 
 }  // namespace
 
+Result<std::vector<ArgType>> ArgTypes(const OpDef& op, std::span<const ir::Type> types) {
+  std::vector<ArgType> args;
+  for (size_t i = 0; i < types.size(); ++i) {
+    std::optional<ArgType> arg = AsArgType(types[i]);
+    if (!arg) return WithOpName(op, WrongArg(op, i, ir::TypeToString(types[i])));
+    args.push_back(*std::move(arg));
+  }
+  return args;
+}
+
 Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args,
                         OpHost& host) {
-  if (op.num_args >= 0 && args.size() != static_cast<size_t>(op.num_args)) {
-    return Status(StatusCode::kInvalidInput,
-                  fmt::format("{}: expected {} argument{}, found {}", op.name, op.num_args,
-                              op.num_args == 1 ? "" : "s", args.size()));
-  }
+  if (Status s = CheckArgs(op, args); !s.ok()) return WithOpName(op, s);
   Context context(op, attrs, args, host);
   if (!op.infer) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: has no type relation", op.name));
@@ -275,6 +313,7 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
       RELAYVM_RETURN_IF_ERROR(context.RequireDimension(shape[i], t, i));
       if (shape[i].Size() > kMaxDimSize) shape[i] = host.NameDim(shape[i]);
     }
+    RELAYVM_RETURN_IF_ERROR(CheckSize(op, typing.result.tensors[t]));
   }
   typing.guards = context.TakeGuards();
   for (const ir::Guard& g : typing.guards) {

@@ -56,6 +56,10 @@ struct OpTyping {
   std::vector<ir::Guard> guards;
 };
 
+// The types of a call's arguments as relations see them. Error: one is neither a tensor nor a tuple
+// of tensors.
+Result<std::vector<ArgType>> ArgTypes(const OpDef& op, std::span<const ir::Type> types);
+
 // The result has no Any. Errors name the operator, not the place.
 Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args,
                         OpHost& host);

@@ -1,5 +1,5 @@
-// Markers: operators that give their argument back. They steer TVM's passes; here they are views
-// that cost nothing.
+// Markers: operators that give their argument back, of whatever type. They steer TVM's passes and
+// cost nothing.
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
 
@@ -10,17 +10,18 @@ OpDef Marker(std::string name, std::vector<AttrField> attrs = {}) {
   OpDef def;
   def.name = std::move(name);
   def.attrs = std::move(attrs);
-  def.fusion = FusionClass::kElementwise;
-  def.is_view = true;
-  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    if (ctx.arg(0).is_tuple) return OpResult::Tuple(ctx.arg(0).tensors);
-    return OpResult(ctx.tensor(0));
+  def.is_identity = true;
+  def.layout = LayoutRule::kAgnostic;
+  def.decompose = [](CallWriter& w) -> std::optional<std::vector<CallWriter::Value>> {
+    return {{w.Arg(0)}};
   };
-  def.compute = [](const ComputeContext& ctx) {
-    std::vector<te::Tensor> out;
-    for (const te::Tensor& t : ctx.inputs) out.push_back(Identity(t));
-    return out;
-  };
+  return def;
+}
+
+// A marker that stays a call, so that no fused group reaches across it.
+OpDef Barrier(std::string name) {
+  OpDef def = Marker(std::move(name));
+  def.decompose = nullptr;
   return def;
 }
 
@@ -33,7 +34,6 @@ OpDef SimulatedQuantize() {
                Optional("rounding", AttrKind::kString, "round")};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(RequireFloat(ctx.tensor(0)));
     for (size_t i = 1; i < 4; ++i) {
       RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(i), 0, "scale and bounds"));
@@ -67,7 +67,7 @@ void DefineAnnotation(OpTable& table) {
   table.Add(Marker("annotation.checkpoint"));
   table.Add(Marker("annotation.compiler_begin", {Optional("compiler", AttrKind::kString, "")}));
   table.Add(Marker("annotation.compiler_end", {Optional("compiler", AttrKind::kString, "")}));
-  table.Add(Marker("annotation.stop_fusion"));
+  table.Add(Barrier("annotation.stop_fusion"));
   table.Add(Marker("annotation.with_funcid"));
   table.Add(Marker("on_device", {Optional("virtual_device", AttrKind::kAny),
                                  Optional("constrain_result", AttrKind::kBool, false),

@@ -40,8 +40,12 @@ struct AttrValue {
 };
 
 // The kinds that a schema can ask for. kInts takes a list of integers or one integer; kDType a
-// dtype's name or "". kDims takes kInts and also `?`. kAny takes whatever stands there: attributes
-// that no relation reads as one kind.
+// dtype's name or "". kAny takes whatever stands there: attributes that no relation reads as one
+// kind.
+//
+// Integers lie within 32 bits, so that relations may add and multiply two of them, but for sizes
+// (kDims, which also takes `?`, and whose arithmetic saturates) and positions (kPositions, where
+// what lies beyond an end stands for it).
 enum class AttrKind : uint8_t {
   kBool,
   kInt,
@@ -53,15 +57,19 @@ enum class AttrKind : uint8_t {
   kFloats,
   kIntOrInts,
   kDims,
+  kPositions,
   kAny
 };
 
 struct AttrField {
   std::string_view name;
   AttrKind kind;
-  bool required =
-      false;  // must be given, and not as None; else `fallback` holds when it is not given or None
+  // It must be given, and not as None; else `fallback` holds when it is not given or None.
+  bool required = false;
   AttrValue fallback = {};  // None where None is a value of its own (units=None, axes=None)
+  // TVM declares a C++ int, so that a metadata section holds the number itself, never the index of
+  // a node.
+  bool is_plain_int = false;
 };
 
 // Attributes of one call, complete: every field of the schema is present (perhaps None).

@@ -21,7 +21,6 @@ void AddBinary(OpTable& table, std::string name, DTypeRule rule, ValueFn fn, boo
   def.num_args = 2;
   def.fusion = FusionClass::kBroadcast;
   def.infer = [rule, to_bool](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& a = ctx.tensor(0);
     const TensorType& b = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(a, b));
@@ -77,7 +76,6 @@ OpDef Where() {
   def.num_args = 3;
   def.fusion = FusionClass::kBroadcast;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& x = ctx.tensor(1);
     const TensorType& y = ctx.tensor(2);
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(x, y));

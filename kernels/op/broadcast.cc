@@ -72,7 +72,6 @@ OpDef BroadcastTo() {
   def.attrs = {Required("shape", AttrKind::kDims), Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kBroadcast;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     std::vector<Dim> shape = ctx.attrs().Dims("shape");
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, shape));
     return InferBroadcastTo(ctx, shape);
@@ -88,7 +87,6 @@ OpDef BroadcastToLike() {
   def.fusion = FusionClass::kBroadcast;
   def.shape_args = {1};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     return InferBroadcastTo(ctx, ctx.tensor(1).shape);
   };
   def.compute = ComputeBroadcastTo;
@@ -148,7 +146,6 @@ OpDef CollapseSum(std::string name, bool like) {
   def.fusion = FusionClass::kReduction;
   def.shape_args = {1};
   def.infer = [like](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     if (like) return InferCollapse(ctx, ctx.tensor(1).shape);
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, ctx.Elements(1));
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, shape));
@@ -166,7 +163,6 @@ OpDef Tile() {
   def.attrs = {Required("reps", AttrKind::kInts)};
   def.fusion = FusionClass::kBroadcast;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     std::vector<Dim> reps = ctx.attrs().Dims("reps");
     for (const Dim& r : reps) {
       if (r.value() < 0) return Invalid("reps has a negative element, {}", r.value());
@@ -183,7 +179,6 @@ OpDef Repeat() {
   def.attrs = {Required("repeats", AttrKind::kInt), Optional("axis", AttrKind::kInt)};
   def.fusion = FusionClass::kBroadcast;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     int64_t repeats = ctx.attrs().Int("repeats");
     if (repeats < 0) return Invalid("repeats is {}", repeats);

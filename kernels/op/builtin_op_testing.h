@@ -40,7 +40,9 @@ inline Result<BuiltinPlan> PlanBuiltin(const std::string& name, const AttrMap& g
   const ComputeContext context{attrs, inputs, plan.results};
   plan.call = op->builtin(context);
   if (op->upper_bound) plan.upper_bound = op->upper_bound(context);
-  if (FindBuiltin(plan.call.name) != nullptr) EvaluatedOps().insert(name);
+  if (FindBuiltin(plan.call.name) != nullptr) {
+    KnownCalls().try_emplace(name, attrs, types, ctx.elements, ctx.floats);
+  }
   return plan;
 }
 

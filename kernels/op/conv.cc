@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/op/define.h"
+#include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
 
 namespace relayvm {
@@ -58,13 +59,13 @@ Result<ConvGeometry> ReadConvGeometry(const Attrs& attrs, int spatial,
   ConvGeometry g;
   g.spatial = spatial;
   const std::string& data_layout = attrs.String("data_layout");
-  RELAYVM_ASSIGN_OR_RETURN(g.data, nn::ParseLayout(data_layout, "NC" + letters, "data_layout"));
+  RELAYVM_ASSIGN_OR_RETURN(g.data, Layout::Parse(data_layout, "NC" + letters, "data_layout"));
   RELAYVM_ASSIGN_OR_RETURN(
-      g.kernel, nn::ParseLayout(attrs.String("kernel_layout"),
-                                std::string(kernel_capitals) + letters, "kernel_layout"));
+      g.kernel, Layout::Parse(attrs.String("kernel_layout"), std::string(kernel_capitals) + letters,
+                              "kernel_layout"));
   const std::string& out_layout = attrs.String("out_layout");
-  RELAYVM_ASSIGN_OR_RETURN(g.out, nn::ParseLayout(out_layout.empty() ? data_layout : out_layout,
-                                                  "NC" + letters, "out_layout"));
+  RELAYVM_ASSIGN_OR_RETURN(g.out, Layout::Parse(out_layout.empty() ? data_layout : out_layout,
+                                                "NC" + letters, "out_layout"));
   if (g.data.rank() != static_cast<int>(data_shape.size())) {
     return Invalid("data has rank {}, expected {}", data_shape.size(), data_layout);
   }
@@ -198,6 +199,8 @@ OpDef ConvOp(std::string name, int spatial) {
   op.fusion = FusionClass::kOutElementwise;
   op.infer = [spatial](TypeContext& tc) { return InferConv(tc, spatial); };
   op.compute = [spatial](const ComputeContext& c) { return ComputeConv(c, spatial); };
+  op.implied_args = implied::Conv;
+  op.layout = LayoutRule::kChooses;
   return op;
 }
 
@@ -224,7 +227,8 @@ std::vector<AttrField> ConvFields(int spatial, bool transpose) {
 
 Status CheckConvAttrs(TypeContext& tc, const Dim& out_channels, const std::vector<Dim>& kernel) {
   const Attrs& attrs = tc.attrs();
-  if (attrs.Has("channels")) {
+  // 0 leaves it to the kernel.
+  if (attrs.Has("channels") && attrs.Int("channels") != 0) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(attrs.Int("channels"), out_channels,
                                             "channels and the kernel's output channels"));
   }

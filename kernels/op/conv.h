@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/op/layouts.h"
 #include "kernels/op/nn_helpers.h"
 #include "kernels/op/op.h"
 
@@ -13,7 +14,7 @@ namespace relayvm {
 // layout has them.
 struct ConvGeometry {
   int spatial = 2;
-  nn::WindowLayout data, kernel, out;
+  Layout data, kernel, out;
   std::vector<int64_t> strides, dilation;
   nn::Padding padding;
   int64_t groups = 1;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/op/conv.h"
+#include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
 
 namespace relayvm {
@@ -126,6 +127,8 @@ void DefineConvTranspose(OpTable& table) {
     op.name = fmt::format("nn.conv{}d_transpose", spatial);
     op.num_args = 2;
     op.attrs = ConvFields(spatial, true);
+    op.implied_args = implied::ConvTranspose;
+    op.layout = LayoutRule::kChooses;
     op.fusion = FusionClass::kOutElementwise;
     op.infer = [spatial](TypeContext& tc) { return InferConvTranspose(tc, spatial); };
     op.compute = [spatial](const ComputeContext& c) { return ComputeConvTranspose(c, spatial); };

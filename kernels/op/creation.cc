@@ -49,7 +49,6 @@ OpDef Full() {
                Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(0), 0, "the fill value"));
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, ShapeAttr(ctx.attrs()));
     return OpResult(
@@ -69,7 +68,6 @@ OpDef FullLike() {
   def.fusion = FusionClass::kElementwise;
   def.shape_args = {0};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(1), 0, "the fill value"));
     return OpResult(ctx.tensor(0));
   };
@@ -144,7 +142,6 @@ OpDef Arange() {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {1};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     for (size_t i = 0; i < 3; ++i) {
       RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(i), 0, "start, stop and step"));
       RELAYVM_RETURN_IF_ERROR(RequireNumber(ctx.tensor(i), "start, stop and step"));
@@ -173,7 +170,6 @@ OpDef ShapeOf(std::string name, DType fallback) {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {0};
   def.infer = [fallback](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     return OpResult(
         TensorType{{Dim(ctx.tensor(0).rank())}, DTypeOr(ctx.attrs(), "dtype", fallback)});
   };
@@ -194,7 +190,6 @@ OpDef NdarraySize() {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {0};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     return OpResult(TensorType{{}, DTypeOr(ctx.attrs(), "dtype", DType::kInt32)});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/op/define.h"
+#include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
 
 namespace relayvm {
@@ -145,8 +146,19 @@ OpDef MatmulOp(std::string name, std::vector<AttrField> fields) {
   return op;
 }
 
+// The same product by nn.contrib_dense_pack.
+PackedCall Packed(const Attrs& attrs, bool is_transposed) {
+  PackedCall call;
+  call.op = "nn.contrib_dense_pack";
+  call.is_transposed = is_transposed;
+  if (attrs.Has("out_dtype")) call.attrs.Set("out_dtype", *attrs.Find("out_dtype"));
+  return call;
+}
+
 OpDef DenseOp() {
   OpDef op = MatmulOp("nn.dense", {{"units", AttrKind::kInt}});
+  op.implied_args = implied::Dense;
+  op.pack = [](const Attrs& attrs) { return Packed(attrs, true); };
   op.infer = [](TypeContext& tc) { return InferMatmul(tc, false, true); };
   op.compute = [](const ComputeContext& c) { return ComputeMatmul(c, "dense", false, true); };
   return op;
@@ -156,6 +168,10 @@ OpDef GeneralMatmulOp() {
   OpDef op = MatmulOp("nn.matmul", {{"units", AttrKind::kInt},
                                     {"transpose_a", AttrKind::kBool, false, false},
                                     {"transpose_b", AttrKind::kBool, false, false}});
+  op.pack = [](const Attrs& attrs) -> std::optional<PackedCall> {
+    if (attrs.Bool("transpose_a")) return std::nullopt;
+    return Packed(attrs, attrs.Bool("transpose_b"));
+  };
   op.infer = [](TypeContext& tc) {
     return InferMatmul(tc, tc.attrs().Bool("transpose_a"), tc.attrs().Bool("transpose_b"));
   };

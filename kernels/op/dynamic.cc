@@ -9,6 +9,7 @@
 #include "kernels/op/define.h"
 #include "kernels/op/image.h"
 #include "kernels/op/indexing.h"
+#include "kernels/op/layouts.h"
 #include "kernels/op/slicing.h"
 
 namespace relayvm {
@@ -18,7 +19,6 @@ using te::Expr;
 
 // Elements of argument i, a vector of sizes.
 Result<std::vector<Dim>> SizesArg(TypeContext& ctx, size_t i) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(i), 1, "the shape operand"));
   RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> sizes, ctx.Elements(i));
   RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, sizes));
@@ -76,7 +76,6 @@ OpDef OneHot() {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {3};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> depth, ctx.Elements(3));
     if (depth.size() != 1) return Invalid("depth must be one number, not {}", depth.size());
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, depth));
@@ -111,7 +110,6 @@ OpDef View(std::string name, std::vector<AttrField> attrs,
   def.is_view = true;
   def.shape_args = {1};
   def.infer = [shape = std::move(shape)](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> dims, shape(ctx));
     return OpResult(TensorType{std::move(dims), ctx.tensor(0).dtype});
   };
@@ -198,7 +196,6 @@ OpDef StridedSlice() {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {2};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     TensorType out = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(out.shape,
                              InferSlice(ctx, out.shape, 1, ctx.attrs().String("slice_mode")));
@@ -212,7 +209,6 @@ OpDef StridedSlice() {
 
 // pad_width is a (rank, 2) tensor: elements before and after each axis.
 Result<OpResult> InferPad(TypeContext& ctx) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   TensorType out = ctx.tensor(0);
   const TensorType& width = ctx.tensor(1);
   const std::string& mode = ctx.attrs().String("pad_mode");
@@ -319,7 +315,6 @@ OpDef Resize2d() {
 
 // The scales are scalars, mostly floats.
 Result<OpResult> InferUpsampling(TypeContext& ctx, int spatial) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   const TensorType& data = ctx.tensor(0);
   RELAYVM_ASSIGN_OR_RETURN(std::vector<int> axes,
                            SpatialAxes(ctx.attrs().String("layout"), spatial));

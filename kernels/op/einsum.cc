@@ -125,7 +125,6 @@ std::vector<int> Ranks(const std::vector<TensorType>& types) {
 }
 
 Result<OpResult> InferEinsum(TypeContext& ctx) {
-  RELAYVM_RETURN_IF_ERROR(RequireTuple(ctx, 0));
   const std::vector<TensorType>& fields = ctx.arg(0).tensors;
   RELAYVM_RETURN_IF_ERROR(RequireNumber(fields[0], "operands"));
   for (const TensorType& t : fields) RELAYVM_RETURN_IF_ERROR(RequireSameDType(fields[0], t));
@@ -186,6 +185,7 @@ std::vector<te::Tensor> ComputeEinsum(const ComputeContext& ctx) {
 void DefineEinsum(OpTable& table) {
   OpDef def;
   def.name = "einsum";
+  def.tuple_args = {0};
   def.attrs = {Required("equation", AttrKind::kString)};
   def.fusion = FusionClass::kReduction;
   def.infer = InferEinsum;

@@ -41,7 +41,6 @@ OpDef FixedPointMultiply() {
   def.attrs = {Required("multiplier", AttrKind::kInt), Required("shift", AttrKind::kInt)};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(RequireInt32(ctx.tensor(0), "data"));
     return OpResult(ctx.tensor(0));
   };
@@ -67,7 +66,6 @@ OpDef FixedPointMultiplyPerAxis() {
                Required("axes", AttrKind::kInts)};
   def.fusion = FusionClass::kBroadcast;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireInt32(data, "data"));
     RELAYVM_ASSIGN_OR_RETURN(std::vector<int> axes,

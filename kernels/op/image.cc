@@ -2,6 +2,7 @@
 #include "kernels/op/image.h"
 
 #include "kernels/op/define.h"
+#include "kernels/op/layouts.h"
 #include "kernels/op/resize.h"
 
 namespace relayvm {
@@ -70,7 +71,6 @@ OpDef ResizeDef(int spatial) {
   def.attrs = ResizeAttrs(spatial);
   def.fusion = FusionClass::kInjective;
   def.infer = [spatial](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const Attrs& attrs = ctx.attrs();
     bool uses_roi = attrs.String("coordinate_transformation_mode") == "tf_crop_and_resize";
     size_t count = attrs.Floats("roi").size();
@@ -118,7 +118,6 @@ OpDef CropAndResize() {
                Optional("out_dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& boxes = ctx.tensor(1);
     const TensorType& which = ctx.tensor(2);
@@ -139,10 +138,10 @@ OpDef CropAndResize() {
     if (size.size() != 2) return Invalid("crop_size needs 2 elements, not {}", size.size());
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, size));
     TensorType out{data.shape, DTypeOr(ctx.attrs(), "out_dtype", data.dtype)};
-    out.shape[static_cast<size_t>(layout.Find('N'))] = which.shape[0];
+    out.shape[static_cast<size_t>(layout.Position('N'))] = which.shape[0];
     for (size_t k = 0; k < 2; ++k) out.shape[static_cast<size_t>(axes[k])] = size[k];
     for (char c : std::string_view("NHW")) {
-      const Dim& extent = data.shape[static_cast<size_t>(layout.Find(c))];
+      const Dim& extent = data.shape[static_cast<size_t>(layout.Position(c))];
       if (auto low = extent.LowerBound(); low && *low >= 1) continue;
       RELAYVM_RETURN_IF_ERROR(
           ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(out.shape)), "an empty image"));
@@ -152,7 +151,7 @@ OpDef CropAndResize() {
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& data = ctx.inputs[0];
     const std::string& layout = ctx.attrs.String("layout");
-    auto batch = static_cast<size_t>(Layout::Parse(layout)->Find('N'));
+    auto batch = static_cast<size_t>(Layout::Parse(layout)->Position('N'));
     auto roi_of = [&](size_t axis, const ExprList& i) {
       auto at = [&](size_t k) {
         return te::Cast(te::Load(ctx.inputs[1], {i[batch], Int(static_cast<int64_t>(k))}),

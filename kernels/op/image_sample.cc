@@ -20,7 +20,6 @@ OpDef AffineGrid() {
   def.attrs = {Required("target_shape", AttrKind::kInts)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 3));
@@ -176,7 +175,6 @@ OpDef GridSample() {
                Optional("align_corners", AttrKind::kBool, true)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& grid = ctx.tensor(1);
     const std::string& method = ctx.attrs().String("method");
@@ -259,7 +257,6 @@ OpDef Dilation2d() {
                Optional("out_dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kOutElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& kernel = ctx.tensor(1);
     RELAYVM_ASSIGN_OR_RETURN(DilationAttrs d, ReadDilation(ctx.attrs()));

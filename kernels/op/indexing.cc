@@ -34,7 +34,6 @@ struct TakeShape {
 };
 
 Result<OpResult> InferTake(TypeContext& ctx) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   const TensorType& data = ctx.tensor(0);
   const TensorType& indices = ctx.tensor(1);
   RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
@@ -119,7 +118,6 @@ OpDef Gather() {
   def.attrs = {Required("axis", AttrKind::kInt)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& indices = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
@@ -155,7 +153,6 @@ OpDef GatherNd() {
   def.attrs = {Optional("batch_dims", AttrKind::kInt, 0), Optional("index_rank", AttrKind::kInt)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& indices = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireNumber(indices, "indices"));
@@ -216,9 +213,9 @@ OpDef GatherNd() {
 OpDef AdvIndex() {
   OpDef def;
   def.name = "adv_index";
+  def.tuple_args = {0};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTuple(ctx, 0));
     const std::vector<TensorType>& fields = ctx.arg(0).tensors;
     const TensorType& data = fields[0];
     auto count = static_cast<std::ptrdiff_t>(fields.size()) - 1;
@@ -284,7 +281,6 @@ OpDef UnravelIndex() {
   def.num_args = 2;
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& indices = ctx.tensor(0);
     const TensorType& shape = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
@@ -334,7 +330,6 @@ OpDef SparseToDense() {
 }  // namespace
 
 Result<OpResult> InferOneHot(TypeContext& ctx, const Dim& depth) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   const TensorType& indices = ctx.tensor(0);
   RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
   RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(1), 0, "on_value"));
@@ -359,7 +354,6 @@ std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx) {
 }
 
 Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& shape) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
   if (ctx.num_args() < 2) return Invalid("needs indices and values");
   const TensorType& indices = ctx.tensor(0);
   const TensorType& values = ctx.tensor(1);

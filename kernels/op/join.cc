@@ -11,7 +11,6 @@ using te::Expr;
 
 // Every field has the first one's dtype and rank; returns the fields.
 Result<std::vector<TensorType>> UniformFields(const TypeContext& ctx) {
-  RELAYVM_RETURN_IF_ERROR(RequireTuple(ctx, 0));
   const std::vector<TensorType>& fields = ctx.arg(0).tensors;
   for (const TensorType& t : fields) {
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(fields[0], t));
@@ -26,6 +25,8 @@ Result<std::vector<TensorType>> UniformFields(const TypeContext& ctx) {
 OpDef Concatenate() {
   OpDef def;
   def.name = "concatenate";
+  def.tuple_args = {0};
+  def.is_join = true;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -73,6 +74,8 @@ OpDef Concatenate() {
 OpDef Stack() {
   OpDef def;
   def.name = "stack";
+  def.tuple_args = {0};
+  def.is_join = true;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -149,7 +152,6 @@ OpDef Split() {
                Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(ctx.attrs().Int("axis"), data.rank()));
     const AttrValue& spec = *ctx.attrs().Find("indices_or_sections");
@@ -189,10 +191,10 @@ size_t MeshAxis(size_t n, size_t count, const std::string& indexing) {
 OpDef Meshgrid() {
   OpDef def;
   def.name = "meshgrid";
+  def.tuple_args = {0};
   def.attrs = {Optional("indexing", AttrKind::kString, "ij")};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTuple(ctx, 0));
     const std::string& indexing = ctx.attrs().String("indexing");
     if (indexing != "ij" && indexing != "xy") {
       return Invalid("indexing \"{}\" is neither ij nor xy", indexing);

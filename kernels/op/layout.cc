@@ -1,6 +1,7 @@
 // Operators that permute elements: transpose, layout_transform, reverse, reverse_sequence,
 // invert_permutation.
 #include "kernels/op/define.h"
+#include "kernels/op/layouts.h"
 #include "kernels/op/op_helpers.h"
 
 namespace relayvm {
@@ -24,7 +25,6 @@ OpDef Transpose() {
   def.attrs = {Optional("axes", AttrKind::kInts)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(
         std::vector<int> axes,
@@ -57,7 +57,6 @@ OpDef LayoutTransform(std::string name) {
                Required("dst_layout", AttrKind::kString)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(Layout from, Layout::Parse(ctx.attrs().String("src_layout")));
     RELAYVM_ASSIGN_OR_RETURN(Layout to, Layout::Parse(ctx.attrs().String("dst_layout")));
@@ -78,7 +77,6 @@ OpDef Reverse() {
   def.attrs = {Required("axis", AttrKind::kInt)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs().Int("axis"), data.rank()).status());
     return OpResult(data);
@@ -104,7 +102,6 @@ OpDef ReverseSequence() {
   def.attrs = {Optional("seq_axis", AttrKind::kInt, 1), Optional("batch_axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& lengths = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireRank(lengths, 1, "seq_lengths"));
@@ -140,7 +137,6 @@ OpDef InvertPermutation() {
   def.name = "invert_permutation";
   def.fusion = FusionClass::kReduction;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(0), 1));
     RELAYVM_RETURN_IF_ERROR(RequireInteger(ctx.tensor(0)));
     return OpResult(ctx.tensor(0));

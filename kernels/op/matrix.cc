@@ -16,7 +16,6 @@ OpDef Trilu() {
   def.attrs = {Optional("upper", AttrKind::kBool, true)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     if (data.rank() < 2) return Invalid("data must have at least 2 dims, not {}", data.rank());
     RELAYVM_RETURN_IF_ERROR(RequireInteger(ctx.tensor(1), "k"));
@@ -47,7 +46,6 @@ OpDef MatrixSetDiag() {
                Optional("sub_diag_right_align", AttrKind::kBool, false)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& input = ctx.tensor(0);
     const TensorType& diagonal = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(input, diagonal));
@@ -105,7 +103,6 @@ OpDef SequenceMask() {
   def.attrs = {Optional("mask_value", AttrKind::kFloat, 0.0), Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& lengths = ctx.tensor(1);
     int64_t axis = ctx.attrs().Int("axis");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/op/define.h"
+#include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
 #include "kernels/op/nn_parts.h"
 
@@ -75,6 +76,8 @@ OpDef PReluOp() {
   op.num_args = 2;
   op.attrs = {{"axis", AttrKind::kInt, false, 1}};
   op.fusion = FusionClass::kBroadcast;
+  op.implied_args = implied::VectorsAlongAxis;
+  op.layout = LayoutRule::kFollows;
   op.infer = [](TypeContext& tc) { return InferAlongAxis(tc, "alpha"); };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     return {te::Compute("prelu", c.inputs[0]->shape, [&](const Indices& i) {
@@ -91,6 +94,8 @@ OpDef BiasAddOp() {
   op.num_args = 2;
   op.attrs = {{"axis", AttrKind::kInt, false, 1}};
   op.fusion = FusionClass::kBroadcast;
+  op.implied_args = implied::VectorsAlongAxis;
+  op.layout = LayoutRule::kFollows;
   op.infer = [](TypeContext& tc) { return InferAlongAxis(tc, "bias"); };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     return {te::Compute("bias_add", c.inputs[0]->shape, [&](const Indices& i) {
@@ -104,6 +109,10 @@ OpDef BiasAddOp() {
 OpDef DropoutOp() {
   OpDef op;
   op.name = "nn.dropout";
+  op.layout = LayoutRule::kAgnostic;
+  op.decompose = [](CallWriter& w) -> std::optional<std::vector<CallWriter::Value>> {
+    return {{w.Arg(0), w.Call("ones_like", {w.Arg(0)})}};
+  };
   op.attrs = {{"rate", AttrKind::kFloat, false, 0.5}};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     return OpResult::Tuple({tc.tensor(0), tc.tensor(0)});

@@ -1,4 +1,4 @@
-// What the definitions of nn, reduction and vision operators share beyond op_helpers.h: layouts,
+// What the definitions of nn, reduction and vision operators share beyond op_helpers.h:
 // windows, expressions. Stateless; thread-safe. Tested by nn_helpers_test.cc.
 #pragma once
 
@@ -44,39 +44,6 @@ te::Expr ReduceOver(te::ReduceKind kind, te::Expr body, std::vector<te::Axis> ax
 te::Expr LoadOnes(const te::Tensor& t, const Indices& indices);
 // A copy of `t` with a schedule hint.
 te::Tensor WithHint(const te::Tensor& t, te::ScheduleHint hint, std::vector<te::Tensor> inputs);
-
-// --- Layouts ---
-
-// "NCHW", "OIHW8i8o", "NCHW16c": a capital is an axis, a number and a small letter a split of that
-// axis. Logical index of an axis = (((primal * f1) + sub1) * f2) + sub2 ... for its splits in
-// order.
-class WindowLayout {
- public:
-  static Result<WindowLayout> Parse(std::string_view text);
-
-  int rank() const { return static_cast<int>(parts_.size()); }
-  bool Has(char axis) const { return Position(axis) >= 0; }
-  int Position(char axis) const;    // of the capital; -1 when absent
-  int64_t Factor(char axis) const;  // the product of its splits, 1 when not split
-  Dim Extent(char axis, const std::vector<Dim>& shape) const;
-  te::Expr Logical(char axis, const Indices& indices) const;
-  // The physical shape and index tuple for what `fn` gives for each capital.
-  std::vector<Dim> Shape(const std::function<Dim(char)>& fn) const;
-  Indices Physical(const std::function<te::Expr(char)>& fn) const;
-  // Capitals in order: "NCHW" of "NCHW8c".
-  std::string Capitals() const;
-
- private:
-  struct Part {
-    char axis;       // capital
-    int64_t factor;  // 0: the capital itself
-  };
-  std::vector<Part> parts_;
-};
-
-// The layout whose capitals are a permutation of `capitals`; else an error naming `what`.
-Result<WindowLayout> ParseLayout(std::string_view text, std::string_view capitals,
-                                 std::string_view what);
 
 // --- Windows (convolution, pooling) ---
 

@@ -1,6 +1,7 @@
 // nn.upsampling and nn.upsampling3d: resampling by factors. Stateless. Tested by nn_pad_test.cc.
 #include <utility>
 
+#include "kernels/op/layouts.h"
 #include "kernels/op/nn_parts.h"
 #include "kernels/op/resize.h"
 

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "kernels/op/conv.h"
+#include "kernels/op/implied_args.h"
+#include "kernels/op/layouts.h"
 #include "kernels/op/nn_helpers.h"
 #include "kernels/op/nn_parts.h"
 
@@ -18,7 +20,7 @@ using te::Tensor;
 // offset[(group, ky, kx, 0 or 1), y, x], interpolated; 0 outside.
 
 struct DeformablePlan {
-  nn::WindowLayout data, kernel;
+  Layout data, kernel;
   std::vector<int64_t> strides, dilation;
   nn::Padding padding;
   int64_t groups = 1, deformable_groups = 1;
@@ -31,9 +33,9 @@ Result<DeformablePlan> PlanDeformable(const Attrs& attrs, const std::vector<Dim>
                                       const std::vector<Dim>& kernel) {
   DeformablePlan p;
   const std::string& layout = attrs.String("data_layout");
-  RELAYVM_ASSIGN_OR_RETURN(p.data, nn::ParseLayout(layout, "NCHW", "data_layout"));
+  RELAYVM_ASSIGN_OR_RETURN(p.data, Layout::Parse(layout, "NCHW", "data_layout"));
   RELAYVM_ASSIGN_OR_RETURN(p.kernel,
-                           nn::ParseLayout(attrs.String("kernel_layout"), "OIHW", "kernel_layout"));
+                           Layout::Parse(attrs.String("kernel_layout"), "OIHW", "kernel_layout"));
   const std::string& out_layout = attrs.String("out_layout");
   if (!out_layout.empty() && out_layout != layout) {
     return Unsupported("out_layout {} differs from data_layout {}", out_layout, layout);
@@ -173,6 +175,8 @@ OpDef DeformableOp() {
   op.fusion = FusionClass::kOutElementwise;
   op.infer = InferDeformable;
   op.compute = ComputeDeformable;
+  op.implied_args = implied::DeformableConv;
+  op.layout = LayoutRule::kChooses;
   return op;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/op/define.h"
+#include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
 
 namespace relayvm {
@@ -190,14 +191,39 @@ OpDef NormOp(std::string name, int64_t axis) {
   op.num_args = 3;
   op.attrs = NormFields(axis);
   op.fusion = FusionClass::kOutElementwise;
+  op.implied_args = implied::VectorsAlongAxis;
+  op.layout = LayoutRule::kFollows;
   op.infer = InferNorm;
   return op;
+}
+
+// x * s + t with s = gamma / sqrt(var + epsilon) and t = beta - mean * s, both along `axis`; then
+// the statistics.
+std::optional<std::vector<CallWriter::Value>> DecomposeBatchNorm(CallWriter& w) {
+  const TensorType& x = w.tensor(0);
+  const Attrs& attrs = w.attrs();
+  CallWriter::Value epsilon = w.Scalar(attrs.Float("epsilon"), x.dtype);
+  CallWriter::Value scale = w.Call("rsqrt", {w.Call("add", {w.Arg(4), epsilon})});
+  if (attrs.Bool("scale")) scale = w.Call("multiply", {scale, w.Arg(1)});
+  CallWriter::Value shift = w.Call("negative", {w.Call("multiply", {w.Arg(3), scale})});
+  if (attrs.Bool("center")) shift = w.Call("add", {shift, w.Arg(2)});
+  const int trailing = x.rank() - 1 - CanonicalAxis(attrs.Int("axis"), x.rank());
+  auto along_axis = [&](CallWriter::Value v) {
+    if (trailing == 0) return v;
+    Attrs expand;
+    expand.Set("axis", 1);
+    expand.Set("num_newaxis", trailing);
+    return w.Call("expand_dims", {v}, expand);
+  };
+  CallWriter::Value scaled = w.Call("multiply", {w.Arg(0), along_axis(scale)});
+  return {{w.Call("add", {scaled, along_axis(shift)}), w.Arg(3), w.Arg(4)}};
 }
 
 // Inference form: the moving statistics normalise. They are results 1 and 2.
 OpDef BatchNormOp() {
   OpDef op = NormOp("nn.batch_norm", 1);
   op.num_args = 5;
+  op.decompose = DecomposeBatchNorm;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(
         CheckNormArgs(tc, {"gamma", "beta", "moving_mean", "moving_var"}).status());

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace relayvm {
 namespace {
@@ -41,6 +44,7 @@ std::string_view Expectation(AttrKind kind) {
     case AttrKind::kDType:
       return "the name of a dtype";
     case AttrKind::kInts:
+    case AttrKind::kPositions:
       return "a list of integers";
     case AttrKind::kInts2:
       return "a list of lists of integers";
@@ -127,6 +131,7 @@ std::optional<AttrValue> Convert(const AttrValue& v, AttrKind kind) {
       return AttrValue(std::string(DTypeName(*dtype)));
     }
     case AttrKind::kInts:
+    case AttrKind::kPositions:
       return ConvertList(v, AttrKind::kInt, true);
     case AttrKind::kInts2:
       return ConvertList(v, AttrKind::kInts, false);
@@ -157,6 +162,23 @@ std::optional<AttrValue> Convert(const AttrValue& v, AttrKind kind) {
   return std::nullopt;
 }
 
+// The first integer that leaves 32 bits, where `kind` has only such.
+std::optional<int64_t> OutOfRange(const AttrValue& v, AttrKind kind) {
+  if (kind != AttrKind::kInt && kind != AttrKind::kInts && kind != AttrKind::kInts2 &&
+      kind != AttrKind::kIntOrInts) {
+    return std::nullopt;
+  }
+  if (const auto* list = std::get_if<AttrList>(&v.value)) {
+    for (const AttrValue& x : *list) {
+      if (auto found = OutOfRange(x, kind)) return found;
+    }
+    return std::nullopt;
+  }
+  auto i = AsInt(v);
+  if (!i || std::in_range<int32_t>(*i)) return std::nullopt;
+  return i;
+}
+
 const AttrField* FindField(const OpDef& op, std::string_view name) {
   for (const AttrField& field : op.attrs) {
     if (field.name == name) return &field;
@@ -174,7 +196,41 @@ std::string FieldNames(const OpDef& op) {
   return out;
 }
 
+std::string Describe(const ArgType& arg) {
+  std::string out;
+  for (const TensorType& t : arg.tensors) {
+    if (!out.empty()) out += ", ";
+    out += fmt::format("Tensor[{}, {}]", ShapeToString(t.shape), DTypeName(t.dtype));
+  }
+  if (!arg.is_tuple) return out;
+  return fmt::format("({}{})", out, arg.tensors.size() == 1 ? "," : "");
+}
+
+bool TakesTuple(const OpDef& op, size_t i) {
+  return std::find(op.tuple_args.begin(), op.tuple_args.end(), static_cast<int>(i)) !=
+         op.tuple_args.end();
+}
+
 }  // namespace
+
+Status WrongArg(const OpDef& op, size_t i, std::string_view found) {
+  return {StatusCode::kInvalidInput,
+          fmt::format("argument {}: expected {}, found {}", i,
+                      TakesTuple(op, i) ? "a tuple of tensors" : "a tensor", found)};
+}
+
+Status CheckArgs(const OpDef& op, std::span<const ArgType> args) {
+  if (op.num_args >= 0 && args.size() != static_cast<size_t>(op.num_args)) {
+    return {StatusCode::kInvalidInput, fmt::format("expected {} argument{}, found {}", op.num_args,
+                                                   op.num_args == 1 ? "" : "s", args.size())};
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].is_tuple != TakesTuple(op, i) || args[i].tensors.empty()) {
+      return WrongArg(op, i, Describe(args[i]));
+    }
+  }
+  return OkStatus();
+}
 
 Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given) {
   Attrs out;
@@ -190,6 +246,11 @@ Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given) {
       return Status(StatusCode::kInvalidInput,
                     fmt::format("{}: attribute {} must be {}, not {}", op.name, name,
                                 Expectation(field->kind), Describe(value)));
+    }
+    if (auto number = OutOfRange(*converted, field->kind)) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: attribute {}: {} is out of range, expected {} to {}", op.name,
+                                name, *number, INT32_MIN, INT32_MAX));
     }
     out.Set(name, std::move(*converted));
   }

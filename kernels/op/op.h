@@ -15,100 +15,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
-#include "bytecode/base/status.h"
-#include "kernels/op/attrs.h"
-#include "kernels/op/tensor_type.h"
+#include "kernels/op/type_context.h"
 #include "kernels/te/te.h"
 
 namespace relayvm {
-
-// One argument of an operator call: a tensor, or a tuple of tensors (concatenate, stack, einsum
-// ...).
-struct ArgType {
-  bool is_tuple = false;
-  std::vector<TensorType> tensors;  // one, unless is_tuple
-};
-
-// One operator on scalars in a computation that gives a dimension (TypeContext::ComputeDim):
-// "cast", "multiply", "round" ... of arguments of the call, dims and earlier steps.
-struct ScalarStep {
-  struct Argument {  // argument `index` of the call, of rank 0
-    size_t index;
-  };
-  struct Earlier {  // the result of step `index`
-    size_t index;
-  };
-  // A Dim is an int64 scalar, a number a float64 one.
-  using Operand = std::variant<Argument, Earlier, Dim, double>;
-
-  std::string_view op;
-  std::vector<Operand> operands;
-  std::optional<DType> dtype = std::nullopt;  // the attribute of "cast"
-};
-
-// What a type relation sees and does. Implemented by the type checker; by tests with a simple fake.
-class TypeContext {
- public:
-  virtual ~TypeContext() = default;
-
-  virtual const Attrs& attrs() const = 0;
-  virtual size_t num_args() const = 0;
-  virtual const ArgType& arg(size_t i) const = 0;
-  // REQUIRES: argument i is a tensor.
-  const TensorType& tensor(size_t i) const { return arg(i).tensors[0]; }
-
-  // The elements of integer tensor argument i (rank 0 or 1, static length) as Dims: known ones as
-  // they are, unknown ones as symbols that are bound to the element when the call runs. Fails if
-  // the length is not static.
-  virtual Result<std::vector<Dim>> Elements(size_t i) = 0;
-  // One element of integer tensor argument i (rank 1), whose length need not be static.
-  virtual Result<Dim> Element(size_t i, size_t index) {
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, Elements(i));
-    if (index < elements.size()) return std::move(elements[index]);
-    return {StatusCode::kInvalidInput, "a shape operand has too few elements"};
-  }
-  // The elements only if all are integers known now.
-  virtual std::optional<std::vector<int64_t>> ConstantElements(size_t i) = 0;
-  // The same for a float tensor (arange's start, stop, step). A context that knows no constants
-  // says so.
-  virtual std::optional<std::vector<double>> ConstantFloats(size_t /*i*/) { return std::nullopt; }
-  // A new symbol for a dimension that only running the operator can tell (argwhere, unique); see
-  // OpDef::num_counts.
-  virtual Dim FreshSymbol(std::string_view name) = 0;
-  // A number that scalar operators compute when the call runs; the last step gives an int64. It may
-  // be negative. For sizes that floats decide: dims have no floats.
-  virtual Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) {
-    return {StatusCode::kUnsupported, "a size depends on floats that only running tells"};
-  }
-  // `d`, or a symbol that stands for its value where `d` is long and never negative. For relations
-  // whose arithmetic would grow beyond measure.
-  virtual Dim Name(const Dim& d) { return d; }
-  // States that a == b must hold: an error when it cannot, a run-time guard when it is not proved.
-  // `what` completes "nn.dense: WHAT: 3 and 4 differ".
-  virtual Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) = 0;
-  // States that `a` must be `b` or 1, or `b` 1, and gives the broadcast dimension.
-  virtual Result<Dim> Broadcast(const Dim& a, const Dim& b, std::string_view what) = 0;
-  // States that a >= b must hold.
-  virtual Status RequireAtLeast(const Dim& a, const Dim& b, std::string_view what) = 0;
-};
-
-// A result of a type relation: one tensor, or a tuple of tensors.
-struct OpResult {
-  bool is_tuple = false;
-  std::vector<TensorType> tensors;
-
-  OpResult() = default;
-  OpResult(TensorType t) : tensors{std::move(t)} {}  // NOLINT(google-explicit-constructor)
-  static OpResult Tuple(std::vector<TensorType> ts) {
-    OpResult r;
-    r.is_tuple = true;
-    r.tensors = std::move(ts);
-    return r;
-  }
-};
 
 // The call that a definition is asked to compute. `inputs` are the argument tensors, tuples
 // flattened, in order; placeholders or computations. `outputs` are the result types that the
@@ -136,17 +48,53 @@ struct BuiltinCall {
   std::vector<Dim> params;
 };
 
+// Writes the calls that stand for another (OpDef::decompose). Implemented by the compiler.
+class CallWriter {
+ public:
+  using Value = size_t;  // an argument or an earlier result, by an order of the writer's own
+
+  virtual ~CallWriter() = default;
+  virtual const Attrs& attrs() const = 0;
+  virtual const TensorType& tensor(size_t arg) const = 0;  // REQUIRES: the argument is a tensor
+  virtual Value Arg(size_t i) = 0;
+  virtual Value Scalar(double value, DType dtype) = 0;
+  // A call with one result; attributes that are not given have their defaults.
+  virtual Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs = {}) = 0;
+};
+
+// A call whose constant weight may be packed at compile time: what stands in its place.
+struct PackedCall {
+  std::string op;              // takes the packed weight as argument `weight`
+  size_t weight = 1;           // a matrix
+  bool is_transposed = false;  // it is (outputs, inputs), else (inputs, outputs)
+  Attrs attrs;
+};
+
+// What becomes of an operator when its data changes its layout, that is the order of its dims
+// (TVM's FInferCorrectLayout).
+enum class LayoutRule : uint8_t {
+  kFixed,     // its meaning is tied to the order of dims: reshape
+  kAgnostic,  // it takes any order, the same for all arguments: add
+  kFollows,   // it takes any order if its attribute axis or axes is renamed: concatenate, sum
+  kChooses    // attributes name its layouts, and it gains by another one: nn.conv2d
+};
+
 struct OpDef {
   std::string name;
   int num_args = 1;  // -1: any number
   std::vector<AttrField> attrs;
-  // Extra type keys under which the metadata section may hold this operator's attributes
-  // ("relay.attrs.ScanopAttrs").
-  FusionClass fusion = FusionClass::kOpaque;
+  // TVM's class of the attributes, without "relay.attrs."; "" where there is none. Text names it
+  // (attrs_type_key) where TVM does not find it by the operator's name.
+  std::string attrs_class;
+  bool print_attrs_class = false;
+  // Arguments that are tuples of tensors, one at least. All others are tensors.
+  std::vector<int> tuple_args;
+  // The result is the argument, of whatever type: a marker for passes. It has no other meaning, and
+  // no relation.
+  bool is_identity = false;
 
   std::function<Result<OpResult>(TypeContext&)> infer;
-  // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin` or
-  // `decompose`d ones.
+  // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin`.
   std::function<std::vector<te::Tensor>(const ComputeContext&)> compute;
   // The meaning, as a kernel written in C++ (sort, top-k, cumsum ...). Arguments of the kernel:
   // inputs, then outputs, then `num_counts` int64 scalars that it fills.
@@ -162,6 +110,22 @@ struct OpDef {
   // Arguments that are read only by the type relation (shape operands of dyn.*): their contents
   // never reach the kernel.
   std::vector<int> shape_args;
+
+  // --- What passes know of it ---
+
+  FusionClass fusion = FusionClass::kOpaque;
+  // Its result is made of its arguments' elements, side by side: they are copied, never computed
+  // on the way (concatenate).
+  bool is_join = false;
+  // The results in simpler operators; nullopt where this call has none.
+  std::function<std::optional<std::vector<CallWriter::Value>>(CallWriter&)> decompose;
+  // Types of arguments that the data and the attributes imply: weights whose type a program leaves
+  // out. One entry for each of `num_args` arguments.
+  std::function<std::vector<std::optional<TensorType>>(const Attrs&, const TensorType& data,
+                                                       size_t num_args)>
+      implied_args;
+  std::function<std::optional<PackedCall>(const Attrs&)> pack;
+  LayoutRule layout = LayoutRule::kFixed;
 };
 
 class OpTable {
@@ -177,6 +141,12 @@ class OpTable {
   static OpTable Make();
   std::unordered_map<std::string, std::unique_ptr<const OpDef>> defs_;
 };
+
+// Checks the number of arguments and which of them are tuples. The error leaves out the operator's
+// name.
+Status CheckArgs(const OpDef& op, std::span<const ArgType> args);
+// That argument i is not of this type, in words.
+Status WrongArg(const OpDef& op, size_t i, std::string_view found);
 
 // Checks `given` against the schema and fills in defaults. The error names the operator, the
 // attribute and what is expected.

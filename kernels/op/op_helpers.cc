@@ -66,19 +66,6 @@ Status RequireRank(const TensorType& t, int rank, std::string_view what) {
                  ShapeToString(t.shape));
 }
 
-Status RequireTensors(const TypeContext& ctx) {
-  for (size_t i = 0; i < ctx.num_args(); ++i) {
-    if (ctx.arg(i).is_tuple) return Invalid("argument {} must be a tensor, not a tuple", i);
-  }
-  return OkStatus();
-}
-
-Status RequireTuple(const TypeContext& ctx, size_t i) {
-  if (!ctx.arg(i).is_tuple) return Invalid("argument {} must be a tuple of tensors", i);
-  if (ctx.arg(i).tensors.empty()) return Invalid("argument {} is an empty tuple", i);
-  return OkStatus();
-}
-
 Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std::vector<Dim>& b,
                          std::string_view what) {
   if (a.size() != b.size()) {
@@ -242,110 +229,6 @@ Expr SelectFrom(const Expr& index, const ExprList& values, DType dtype) {
     result = te::Select(index == Int(static_cast<int64_t>(i)), values[i], result);
   }
   return result;
-}
-
-// --- Layouts ---
-
-Result<Layout> Layout::Parse(std::string_view text) {
-  Layout layout;
-  int64_t factor = 0;
-  for (char c : text) {
-    if (std::isdigit(static_cast<unsigned char>(c))) {
-      factor = factor * 10 + (c - '0');
-      if (factor > (int64_t{1} << 31)) return Invalid("layout \"{}\": a factor is too large", text);
-    } else if (c >= 'A' && c <= 'Z') {
-      if (factor != 0) return Invalid("layout \"{}\": a factor before upper-case {}", text, c);
-      if (layout.Find(c) >= 0) return Invalid("layout \"{}\": axis {} stands twice", text, c);
-      layout.entries.push_back({c, 0});
-    } else if (c >= 'a' && c <= 'z') {
-      if (factor == 0) return Invalid("layout \"{}\": no factor before {}", text, c);
-      layout.entries.push_back({static_cast<char>(c - 'a' + 'A'), factor});
-      factor = 0;
-    } else {
-      return Invalid("layout \"{}\": unexpected character '{}'", text, c);
-    }
-  }
-  if (factor != 0) return Invalid("layout \"{}\" ends in a factor", text);
-  for (const Entry& e : layout.entries) {
-    if (layout.Find(e.axis) < 0) return Invalid("layout \"{}\": no axis {}", text, e.axis);
-  }
-  if (layout.entries.empty()) return Invalid("empty layout");
-  return layout;
-}
-
-int Layout::Find(char axis) const {
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].axis == axis && entries[i].factor == 0) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-int64_t Layout::InnerFactor(char axis) const {
-  int64_t product = 1;
-  for (const Entry& e : entries) {
-    if (e.axis == axis && e.factor != 0) product *= e.factor;
-  }
-  return product;
-}
-
-Result<std::vector<Dim>> TransformShape(TypeContext& ctx, const std::vector<Dim>& shape,
-                                        const Layout& from, const Layout& to) {
-  if (static_cast<int>(shape.size()) != from.rank()) {
-    return Invalid("the source layout has {} dims, the data {}", from.rank(), shape.size());
-  }
-  for (const Layout* layout : {&from, &to}) {
-    const Layout& other = layout == &from ? to : from;
-    for (const Layout::Entry& e : layout->entries) {
-      if (other.Find(e.axis) < 0) return Invalid("axis {} is missing in one layout", e.axis);
-    }
-  }
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (from.entries[i].factor == 0) continue;
-    RELAYVM_RETURN_IF_ERROR(
-        ctx.RequireEqual(shape[i], Dim(from.entries[i].factor), "a factor of the source layout"));
-  }
-  std::vector<Dim> out;
-  for (const Layout::Entry& e : to.entries) {
-    if (e.factor != 0) {
-      out.emplace_back(e.factor);
-      continue;
-    }
-    Dim extent = shape[static_cast<size_t>(from.Find(e.axis))] * Dim(from.InnerFactor(e.axis));
-    Dim factor(to.InnerFactor(e.axis));
-    Dim outer = Dim::FloorDiv(extent, factor);
-    RELAYVM_RETURN_IF_ERROR(
-        ctx.RequireEqual(outer * factor, extent, "an axis must be a multiple of its factor"));
-    out.push_back(std::move(outer));
-  }
-  return out;
-}
-
-Tensor TransformTensor(const Tensor& data, const Layout& from, const Layout& to,
-                       const std::vector<Dim>& shape) {
-  return te::Compute("layout_transform", shape, [&](const ExprList& i) {
-    // The index of an axis in whole: outermost part first, then the inner parts in order.
-    auto whole = [&](char axis) {
-      Expr index = i[static_cast<size_t>(to.Find(axis))];
-      for (size_t k = 0; k < to.entries.size(); ++k) {
-        const Layout::Entry& e = to.entries[k];
-        if (e.axis == axis && e.factor != 0) index = index * Int(e.factor) + i[k];
-      }
-      return index;
-    };
-    ExprList source(from.entries.size());
-    for (const Layout::Entry& upper : from.entries) {
-      if (upper.factor != 0) continue;
-      Expr index = whole(upper.axis);
-      for (size_t k = from.entries.size(); k-- > 0;) {
-        const Layout::Entry& e = from.entries[k];
-        if (e.axis != upper.axis || e.factor == 0) continue;
-        source[k] = FloorModExpr(index, Int(e.factor));
-        index = FloorDivExpr(index, Int(e.factor));
-      }
-      source[static_cast<size_t>(from.Find(upper.axis))] = index;
-    }
-    return te::Load(data, std::move(source));
-  });
 }
 
 }  // namespace relayvm

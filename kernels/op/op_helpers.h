@@ -47,10 +47,6 @@ Status RequireNumber(const TensorType& t, std::string_view what = "data");  // n
 Status RequireBool(const TensorType& t, std::string_view what = "data");
 Status RequireSameDType(const TensorType& a, const TensorType& b);
 Status RequireRank(const TensorType& t, int rank, std::string_view what = "data");
-// Every argument is a tensor (no tuple). For operators whose relation looks at tensors only.
-Status RequireTensors(const TypeContext& ctx);
-// Argument i is a non-empty tuple.
-Status RequireTuple(const TypeContext& ctx, size_t i);
 // Equal rank, and each pair of dims equal.
 Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std::vector<Dim>& b,
                          std::string_view what);
@@ -114,36 +110,16 @@ te::Tensor ReshapeTensor(const te::Tensor& data, const std::vector<Dim>& shape);
 // The value among `values` at position `index` (of a static list), 0 where there is none.
 te::Expr SelectFrom(const te::Expr& index, const ExprList& values, DType dtype);
 
-// --- Layouts ---
-
-// A layout string such as NCHW8c or OIHW16i16o: one entry for each dimension. An upper-case letter
-// is an axis; a lower-case letter with a factor is an inner part of the axis of that letter, outer
-// parts first.
-struct Layout {
-  struct Entry {
-    char axis;           // upper case
-    int64_t factor = 0;  // 0 for the upper-case (outermost) part
-  };
-  std::vector<Entry> entries;
-
-  static Result<Layout> Parse(std::string_view text);
-  int rank() const { return static_cast<int>(entries.size()); }
-  // Position of the upper-case part of `axis`, -1 when there is none.
-  int Find(char axis) const;
-  int64_t InnerFactor(char axis) const;  // product of the factors of `axis`; 1 when there are none
-};
-
-// Checks that `from` can be transformed into `to`, and gives the shape.
-Result<std::vector<Dim>> TransformShape(TypeContext& ctx, const std::vector<Dim>& shape,
-                                        const Layout& from, const Layout& to);
-te::Tensor TransformTensor(const te::Tensor& data, const Layout& from, const Layout& to,
-                           const std::vector<Dim>& shape);
-
 // --- Schema shorthands ---
 
 inline AttrField Required(std::string_view name, AttrKind kind) { return {name, kind, true, {}}; }
 inline AttrField Optional(std::string_view name, AttrKind kind, AttrValue fallback = {}) {
   return {name, kind, false, std::move(fallback)};
+}
+// A C++ int of TVM's class; see AttrField.
+inline AttrField PlainInt(AttrField field) {
+  field.is_plain_int = true;
+  return field;
 }
 
 // The dtype of attribute `name`, or `fallback` where it is unset.

@@ -33,17 +33,6 @@ TEST_CASE("a reshape keeps the index of a dim that stays") {
   CHECK(y->body->operands[2]->kind == te::ExprKind::kAxis);
 }
 
-TEST_CASE("layouts") {
-  auto layout = Layout::Parse("OIHW16i8o");
-  REQUIRE(layout.ok());
-  CHECK(layout->rank() == 6);
-  CHECK(layout->Find('H') == 2);
-  CHECK(layout->Find('X') == -1);
-  CHECK(layout->InnerFactor('I') == 16);
-  CHECK(layout->InnerFactor('H') == 1);
-  CHECK(Layout::Parse("NC8").status().message() == "layout \"NC8\" ends in a factor");
-}
-
 TEST_CASE("ravel and unravel") {
   std::vector<te::Axis> axes = {te::MakeAxis("a", 2), te::MakeAxis("b", 3)};
   CHECK(Unravel(te::AxisValue(axes[0]), {1, 7}).size() == 2);

@@ -1,7 +1,7 @@
 // Pooling: nn.{max,avg}_pool{1,2,3}d, nn.global_{max,avg}_pool2d,
 // nn.adaptive_{max,avg}_pool{1,2,3}d and the gradients of the two-dimensional ones. The spatial
-// axes are found by their letters; all others pass through, so any layout works that does not split
-// a spatial axis.
+// axes are found by their letters; all others pass through. Data whose layout splits a spatial axis
+// is brought into one that does not, and the result into out_layout.
 //
 // An average divides by the taps that lie inside the input or, with count_include_pad, inside the
 // padded input (ceil_mode lets a window leave that too); by 1 where there are none. Adaptive bins
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/op/define.h"
+#include "kernels/op/layouts.h"
 #include "kernels/op/nn_helpers.h"
 
 namespace relayvm {
@@ -22,6 +23,39 @@ using te::Expr;
 using te::ReduceKind;
 using te::Tensor;
 
+// A pool runs in `plain`: the data's layout or, where that splits a spatial axis, its axes alone.
+struct PoolLayouts {
+  Layout in, plain, out;
+  std::vector<int> axes;  // of the spatial letters in `plain`, in D H W order
+
+  Tensor Enter(const Tensor& data) const {
+    if (in == plain) return data;
+    return TransformTensor(data, in, plain,
+                           plain.Shape([&](char axis) { return in.Extent(axis, data->shape); }));
+  }
+  Tensor Leave(const Tensor& result, const std::vector<Dim>& shape) const {
+    return out == plain ? result : TransformTensor(result, plain, out, shape);
+  }
+  bool is_plain() const { return in == plain && out == plain; }
+};
+
+Result<PoolLayouts> ReadLayouts(const Attrs& attrs, int spatial, int rank) {
+  PoolLayouts l;
+  const std::string& text = attrs.String("layout");
+  const std::string& out = attrs.String("out_layout");
+  RELAYVM_ASSIGN_OR_RETURN(l.in, Layout::Parse(text));
+  if (l.in.rank() != rank) return Invalid("data has rank {}, layout is {}", rank, text);
+  RELAYVM_ASSIGN_OR_RETURN(l.out,
+                           Layout::Parse(out.empty() ? text : out, l.in.Axes(), "out_layout"));
+  l.plain = l.in;
+  for (char letter : nn::SpatialLetters(spatial)) {
+    if (!l.in.Has(letter)) return Invalid("layout {} has no axis {}", text, letter);
+    if (l.in.Factor(letter) != 1) l.plain = *Layout::Parse(l.in.Axes());
+  }
+  for (char letter : nn::SpatialLetters(spatial)) l.axes.push_back(l.plain.Position(letter));
+  return l;
+}
+
 struct PoolPlan {
   std::vector<int> axes;  // of the spatial letters, in D H W order
   std::vector<int64_t> size, strides, dilation;
@@ -29,27 +63,12 @@ struct PoolPlan {
   std::vector<Dim> out_shape;
 };
 
-// Where the spatial axes of `attrs`' layout stand.
-Result<std::vector<int>> SpatialAxes(const Attrs& attrs, int spatial, int rank) {
-  const std::string& text = attrs.String("layout");
-  RELAYVM_ASSIGN_OR_RETURN(nn::WindowLayout layout, nn::WindowLayout::Parse(text));
-  if (layout.rank() != rank) return Invalid("data has rank {}, layout is {}", rank, text);
-  const std::string& out = attrs.String("out_layout");
-  if (!out.empty() && out != text) {
-    return Unsupported("out_layout {} differs from layout {}", out, text);
-  }
-  std::vector<int> axes;
-  for (char letter : nn::SpatialLetters(spatial)) {
-    if (!layout.Has(letter)) return Invalid("layout {} has no axis {}", text, letter);
-    if (layout.Factor(letter) != 1) return Unsupported("layout {} splits axis {}", text, letter);
-    axes.push_back(layout.Position(letter));
-  }
-  return axes;
-}
-
-Result<PoolPlan> PlanPool(const Attrs& attrs, int spatial, const std::vector<Dim>& shape) {
+// Of data of this shape in a plain layout with these spatial axes.
+Result<PoolPlan> PlanPool(const Attrs& attrs, std::vector<int> axes,
+                          const std::vector<Dim>& shape) {
   PoolPlan p;
-  RELAYVM_ASSIGN_OR_RETURN(p.axes, SpatialAxes(attrs, spatial, static_cast<int>(shape.size())));
+  const int spatial = static_cast<int>(axes.size());
+  p.axes = std::move(axes);
   RELAYVM_ASSIGN_OR_RETURN(p.size,
                            nn::ExpandSpatial(attrs.Ints("pool_size"), spatial, 1, "pool_size"));
   RELAYVM_ASSIGN_OR_RETURN(p.strides,
@@ -65,6 +84,21 @@ Result<PoolPlan> PlanPool(const Attrs& attrs, int spatial, const std::vector<Dim
     extent = nn::WindowExtent(extent, pad, p.size[s], p.strides[s], p.dilation[s]);
   }
   return p;
+}
+
+// The shape of the data in the plain layout.
+Result<std::vector<Dim>> PlainShape(TypeContext& tc, const PoolLayouts& l) {
+  const std::vector<Dim>& shape = tc.tensor(0).shape;
+  if (l.in == l.plain) return shape;
+  return TransformShape(tc, shape, l.in, l.plain);
+}
+
+// The result's type, of this shape in the plain layout.
+Result<OpResult> ResultType(TypeContext& tc, const PoolLayouts& l, std::vector<Dim> shape) {
+  if (l.out != l.plain) {
+    RELAYVM_ASSIGN_OR_RETURN(shape, TransformShape(tc, shape, l.plain, l.out));
+  }
+  return OpResult(TensorType{std::move(shape), tc.tensor(0).dtype});
 }
 
 // The input position that tap `tap` of output position `out` reads.
@@ -118,8 +152,9 @@ Expr AverageCount(const PoolPlan& p, const Attrs& attrs, const Indices& out,
 }  // namespace
 
 std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_max) {
-  const Tensor& data = c.inputs[0];
-  const PoolPlan p = *PlanPool(c.attrs, spatial, data->shape);
+  const PoolLayouts layouts = *ReadLayouts(c.attrs, spatial, c.inputs[0]->rank());
+  const Tensor data = layouts.Enter(c.inputs[0]);
+  const PoolPlan p = *PlanPool(c.attrs, layouts.axes, data->shape);
   const DType dtype = data->dtype;
   const Tensor out =
       te::Compute(is_max ? "max_pool" : "avg_pool", p.out_shape, [&](const Indices& i) {
@@ -141,6 +176,7 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
         if (is_max) return reduced;
         return nn::Divide(reduced, te::Cast(AverageCount(p, c.attrs, i, data->shape), dtype));
       });
+  if (!layouts.is_plain()) return {layouts.Leave(out, c.outputs[0].shape)};
   return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
 }
 
@@ -161,12 +197,14 @@ std::vector<AttrField> PoolFields(int spatial, bool is_max) {
 }
 
 Result<OpResult> InferPool(TypeContext& tc, int spatial) {
-  const TensorType& data = tc.tensor(0);
-  RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), spatial, data.shape));
+  RELAYVM_ASSIGN_OR_RETURN(PoolLayouts layouts,
+                           ReadLayouts(tc.attrs(), spatial, tc.tensor(0).rank()));
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, PlainShape(tc, layouts));
+  RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), layouts.axes, shape));
   for (int axis : p.axes) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], 0, "the output's extent"));
   }
-  return OpResult(TensorType{p.out_shape, data.dtype});
+  return ResultType(tc, layouts, std::move(p.out_shape));
 }
 
 namespace {
@@ -196,17 +234,18 @@ Result<std::vector<Dim>> AdaptiveShape(const Attrs& attrs, const std::vector<int
   return shape;
 }
 
-std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool is_max) {
-  const Tensor& data = c.inputs[0];
-  const std::vector<int> spatial_axes = *SpatialAxes(c.attrs, spatial, data->rank());
-  const std::vector<Dim>& shape = c.outputs[0].shape;
+std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool is_max,
+                                    bool global) {
+  const PoolLayouts layouts = *ReadLayouts(c.attrs, spatial, c.inputs[0]->rank());
+  const Tensor data = layouts.Enter(c.inputs[0]);
+  const std::vector<Dim> shape = *AdaptiveShape(c.attrs, layouts.axes, data->shape, global);
   const DType dtype = data->dtype;
   const Tensor out = te::Compute("adaptive_pool", shape, [&](const Indices& i) {
     std::vector<te::Axis> axes;
     std::vector<Expr> inside;
     Indices at = i;
     Expr count = Int(1);
-    for (int axis : spatial_axes) {
+    for (int axis : layouts.axes) {
       const Dim& in = data->shape[axis];
       const Dim& out_extent = shape[axis];
       const std::string name = fmt::format("k{}", axis);
@@ -233,6 +272,7 @@ std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool i
     if (is_max) return reduced;
     return nn::Divide(reduced, te::Cast(count, dtype));
   });
+  if (!layouts.is_plain()) return {layouts.Leave(out, c.outputs[0].shape)};
   return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
 }
 
@@ -244,14 +284,15 @@ OpDef AdaptiveOp(std::string name, int spatial, bool is_max, bool global) {
   if (!global) op.attrs.push_back({"output_size", AttrKind::kInts, false, AttrList{}});
   op.fusion = FusionClass::kOutElementwise;
   op.infer = [spatial, global](TypeContext& tc) -> Result<OpResult> {
-    const TensorType& data = tc.tensor(0);
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<int> axes, SpatialAxes(tc.attrs(), spatial, data.rank()));
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape,
-                             AdaptiveShape(tc.attrs(), axes, data.shape, global));
-    return OpResult(TensorType{std::move(shape), data.dtype});
+    RELAYVM_ASSIGN_OR_RETURN(PoolLayouts layouts,
+                             ReadLayouts(tc.attrs(), spatial, tc.tensor(0).rank()));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, PlainShape(tc, layouts));
+    RELAYVM_ASSIGN_OR_RETURN(shape,
+                             AdaptiveShape(tc.attrs(), layouts.axes, std::move(shape), global));
+    return ResultType(tc, layouts, std::move(shape));
   };
-  op.compute = [spatial, is_max](const ComputeContext& c) {
-    return ComputeAdaptive(c, spatial, is_max);
+  op.compute = [spatial, is_max, global](const ComputeContext& c) {
+    return ComputeAdaptive(c, spatial, is_max, global);
   };
   return op;
 }
@@ -280,10 +321,20 @@ Expr GatherWindows(const PoolPlan& p, const Indices& at, DType dtype, const Term
   return te::Reduce(ReduceKind::kSum, value, axes, dtype);
 }
 
+Result<PoolPlan> PlanGrad(const Attrs& attrs, const std::vector<Dim>& shape) {
+  RELAYVM_ASSIGN_OR_RETURN(PoolLayouts layouts,
+                           ReadLayouts(attrs, 2, static_cast<int>(shape.size())));
+  if (!layouts.is_plain()) {
+    return Unsupported("layout {} with out_layout {}", attrs.String("layout"),
+                       attrs.String("out_layout"));
+  }
+  return PlanPool(attrs, layouts.axes, shape);
+}
+
 Result<OpResult> InferGrad(TypeContext& tc) {
   const TensorType& grad = tc.tensor(0);
   const TensorType& data = tc.tensor(1);
-  RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), 2, data.shape));
+  RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanGrad(tc.attrs(), data.shape));
   RELAYVM_RETURN_IF_ERROR(nn::RequireSameDType(grad.dtype, data.dtype, "gradient and data"));
   RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, grad.shape, p.out_shape, "gradient and result"));
   return OpResult(data);
@@ -292,7 +343,7 @@ Result<OpResult> InferGrad(TypeContext& tc) {
 std::vector<Tensor> ComputeAvgGrad(const ComputeContext& c) {
   const Tensor& grad = c.inputs[0];
   const Tensor& data = c.inputs[1];
-  const PoolPlan p = *PlanPool(c.attrs, 2, data->shape);
+  const PoolPlan p = *PlanGrad(c.attrs, data->shape);
   return {te::Compute("avg_pool2d_grad", data->shape, [&](const Indices& at) {
     return GatherWindows(p, at, data->dtype, [&](const Indices& window, const Indices&) {
       const Expr count = AverageCount(p, c.attrs, window, data->shape);
@@ -305,7 +356,7 @@ std::vector<Tensor> ComputeAvgGrad(const ComputeContext& c) {
 std::vector<Tensor> ComputeMaxGrad(const ComputeContext& c) {
   const Tensor& grad = c.inputs[0];
   const Tensor& data = c.inputs[1];
-  const PoolPlan p = *PlanPool(c.attrs, 2, data->shape);
+  const PoolPlan p = *PlanGrad(c.attrs, data->shape);
   const Tensor winner = te::Compute("max_pool2d_winner", p.out_shape, [&](const Indices& i) {
     std::vector<te::Axis> axes;
     std::vector<Expr> inside;

@@ -51,6 +51,23 @@ TEST_CASE("pools of two and three axes in several layouts") {
           {F32({1, 1, 1, 2}, {4, 5})});
 }
 
+TEST_CASE("pools with a split spatial axis, and with a layout of the result") {
+  // (1, 1, 2, 3) with two channels: channel c at position w holds 10 c + w.
+  const HostTensor blocked = F32({1, 2, 3, 2}, {0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15});
+  const AttrMap attrs = {{"pool_size", 2}, {"strides", 2}, {"layout", "NCW2w"}};
+  AttrMap plain_out = attrs;
+  plain_out["out_layout"] = "NWC";
+  CheckOp("nn.max_pool1d", plain_out, {blocked}, {F32({1, 3, 2}, {1, 11, 3, 13, 5, 15})});
+  AttrMap split_out = {{"pool_size", 1}, {"layout", "NWC"}, {"out_layout", "NCW3w"}};
+  CheckOp("nn.avg_pool1d", split_out, {F32({1, 3, 2}, {1, 11, 3, 13, 5, 15})},
+          {F32({1, 2, 1, 3}, {1, 3, 5, 11, 13, 15})});
+  CheckOp("nn.adaptive_avg_pool1d",
+          {{"output_size", List({3})}, {"layout", "NCW2w"}, {"out_layout", "NCW"}}, {blocked},
+          {F32({1, 2, 3}, {0.5, 2.5, 4.5, 10.5, 12.5, 14.5})});
+  CheckOp("nn.global_max_pool2d", {{"layout", "NHWC"}, {"out_layout", "NCHW"}},
+          {F32({1, 1, 3, 2}, Iota(6))}, {F32({1, 2, 1, 1}, {4, 5})});
+}
+
 TEST_CASE("adaptive pools divide as PyTorch does") {
   const HostTensor x = F32({1, 1, 5}, {1, 2, 3, 4, 5});
   // Bins 0..2, 1..4, 3..5.
@@ -83,9 +100,9 @@ TEST_CASE("pools that are refused") {
   CheckFails("nn.max_pool1d", {}, {Line()}, "pool_size");
   CheckFails("nn.max_pool1d", {{"pool_size", 9}}, {Line()}, "wrong order");
   CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"layout", "NC"}}, {Line()}, "layout is NC");
-  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"out_layout", "NWC"}}, {Line()}, "out_layout");
-  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"layout", "NCW2w"}}, {F32({1, 1, 3, 2}, Iota(6))},
-             "splits");
+  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"out_layout", "NC"}}, {Line()}, "out_layout");
+  CheckFails("nn.max_pool1d", {{"pool_size", 2}, {"out_layout", "NCW3w"}}, {Line()},
+             "a multiple of its factor");
   CheckFails("nn.adaptive_avg_pool1d", {{"output_size", List({0})}}, {Line()}, "output_size");
 }
 

@@ -253,10 +253,11 @@ OpDef ConcatenateOp() {
   OpDef op;
   op.name = "qnn.concatenate";
   op.num_args = 5;
+  op.tuple_args = {0, 1, 2};
+  op.is_join = true;
   op.attrs = {Optional("axis", AttrKind::kInt, 0)};
   op.fusion = FusionClass::kInjective;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    for (size_t i = 0; i < 3; ++i) RELAYVM_RETURN_IF_ERROR(RequireTuple(tc, i));
     const std::vector<TensorType>& data = tc.arg(0).tensors;
     if (tc.arg(1).tensors.size() != data.size() || tc.arg(2).tensors.size() != data.size()) {
       return Invalid("{} tensors have {} scales and {} zero points", data.size(),

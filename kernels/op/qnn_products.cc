@@ -8,6 +8,7 @@
 
 #include "kernels/op/conv.h"
 #include "kernels/op/dense.h"
+#include "kernels/op/layouts.h"
 #include "kernels/op/pool.h"
 #include "kernels/op/qnn.h"
 #include "kernels/op/qnn_parts.h"
@@ -53,7 +54,7 @@ OpDef ProductOp(std::string name, std::vector<AttrField> fields, InferFn infer, 
   op.fusion = FusionClass::kOutElementwise;
   const auto axis_of = [kernel_axis](const Attrs& attrs) -> int {
     if (kernel_axis >= 0) return kernel_axis;
-    const Result<nn::WindowLayout> layout = nn::WindowLayout::Parse(attrs.String("kernel_layout"));
+    const Result<Layout> layout = Layout::Parse(attrs.String("kernel_layout"));
     return layout.ok() ? std::max(layout->Position('O'), 0) : 0;
   };
   op.infer = [infer, axis_of](TypeContext& tc) -> Result<OpResult> {

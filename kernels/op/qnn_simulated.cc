@@ -19,7 +19,6 @@ constexpr std::pair<int64_t, DType> kCodes[] = {
 
 // Arguments: data, code, scale, zero point.
 Result<OpResult> InferSimulated(TypeContext& tc) {
-  RELAYVM_RETURN_IF_ERROR(RequireTensors(tc));
   const TensorType& data = tc.tensor(0);
   const int64_t axis = tc.attrs().Int("axis");
   RELAYVM_RETURN_IF_ERROR(RequireFloat(data));

@@ -18,7 +18,6 @@ OpDef ViewDef(std::string name, std::vector<AttrField> attrs, InferFn infer) {
   def.fusion = FusionClass::kInjective;
   def.is_view = true;
   def.infer = [infer = std::move(infer)](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     return infer(ctx);
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {

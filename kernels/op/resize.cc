@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/op/layouts.h"
+
 namespace relayvm {
 namespace {
 
@@ -195,19 +197,19 @@ Result<std::vector<int>> SpatialAxes(std::string_view text, int spatial) {
   RELAYVM_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(text));
   std::vector<int> axes;
   for (char c : std::string_view("DHW").substr(static_cast<size_t>(3 - spatial))) {
-    int position = layout.Find(c);
-    if (position < 0 || layout.InnerFactor(c) != 1) {
+    int position = layout.Position(c);
+    if (position < 0 || layout.Factor(c) != 1) {
       return Invalid("layout {} has no plain axis {}", text, c);
     }
     axes.push_back(position);
   }
-  if (layout.Find('N') < 0 || layout.Find('C') < 0) {
+  if (!layout.Has('N') || !layout.Has('C')) {
     return Invalid("layout {} has no axes N and C", text);
   }
-  for (const Layout::Entry& e : layout.entries) {
-    if (e.axis != 'N' && e.axis != 'C' && layout.Find(e.axis) >= 0 &&
-        std::find(axes.begin(), axes.end(), layout.Find(e.axis)) == axes.end()) {
-      return Invalid("layout {} has an axis {} beyond N, C and {} spatial axes", text, e.axis,
+  for (char axis : layout.Axes()) {
+    if (axis != 'N' && axis != 'C' &&
+        std::find(axes.begin(), axes.end(), layout.Position(axis)) == axes.end()) {
+      return Invalid("layout {} has an axis {} beyond N, C and {} spatial axes", text, axis,
                      spatial);
     }
   }

@@ -94,13 +94,12 @@ Result<StaticSlice> ReadSlice(const Attrs& attrs, const std::vector<Dim>& in) {
 OpDef StridedSlice() {
   OpDef def;
   def.name = "strided_slice";
-  def.attrs = {Optional("begin", AttrKind::kInts, AttrList{}),
-               Optional("end", AttrKind::kInts, AttrList{}),
-               Optional("strides", AttrKind::kInts, AttrList{}),
+  def.attrs = {Optional("begin", AttrKind::kPositions, AttrList{}),
+               Optional("end", AttrKind::kPositions, AttrList{}),
+               Optional("strides", AttrKind::kPositions, AttrList{}),
                Optional("slice_mode", AttrKind::kString, "end"), Optional("axes", AttrKind::kInts)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     TensorType out = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(StaticSlice slice, ReadSlice(ctx.attrs(), out.shape));
     for (size_t i = 0; i < out.shape.size(); ++i) out.shape[i] = slice.ranges[i].length;
@@ -133,7 +132,6 @@ OpDef StridedSet() {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {3};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     const TensorType& value = ctx.tensor(1);
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(data, value));
@@ -175,7 +173,6 @@ OpDef SliceLike() {
   def.fusion = FusionClass::kInjective;
   def.shape_args = {1};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     TensorType out = ctx.tensor(0);
     const TensorType& like = ctx.tensor(1);
     std::vector<int64_t> given = ctx.attrs().Ints("axes");
@@ -214,7 +211,6 @@ OpDef SlidingWindow() {
                Required("strides", AttrKind::kInts)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(ctx.attrs().Int("axis"), data.rank()));
     std::vector<int64_t> window = ctx.attrs().Ints("window_shape");

@@ -193,10 +193,19 @@ struct Arg {
   }
 };
 
-// The operators that the tests of this program have evaluated; op_table_test.cc asks for all.
-inline std::set<std::string, std::less<>>& EvaluatedOps() {
-  static std::set<std::string, std::less<>> names;
-  return names;
+// A call of static types that a test has evaluated, and what is known of its arguments' contents.
+struct KnownCall {
+  Attrs attrs;
+  std::vector<ArgType> args;
+  std::vector<std::optional<std::vector<Dim>>> elements;
+  std::vector<std::optional<std::vector<double>>> floats;
+};
+
+// One call of each operator that the tests of this program have evaluated; op_table_test.cc asks
+// for all and walks them.
+inline std::map<std::string, KnownCall, std::less<>>& KnownCalls() {
+  static std::map<std::string, KnownCall, std::less<>> calls;
+  return calls;
 }
 
 using AttrMap = std::map<std::string, AttrValue>;
@@ -249,6 +258,7 @@ inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const Attr
     }
     types.push_back(std::move(type));
   }
+  RELAYVM_RETURN_IF_ERROR(CheckArgs(*op, types));
   FakeContext ctx(attrs, types);
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].is_tuple) continue;
@@ -298,7 +308,7 @@ inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const Attr
     RELAYVM_ASSIGN_OR_RETURN(HostTensor t, te::Evaluate(tensors[k], data, lookup));
     out.push_back(std::move(t));
   }
-  EvaluatedOps().insert(name);
+  if (!symbolic) KnownCalls().try_emplace(name, attrs, types, ctx.elements, ctx.floats);
   return out;
 }
 

@@ -24,7 +24,6 @@ OpDef UnaryDef(std::string name, DTypeRule rule, ValueFn fn,
   def.name = name;
   def.fusion = FusionClass::kElementwise;
   def.infer = [rule, result](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(rule(ctx.tensor(0), "data"));
     return OpResult(TensorType{ctx.tensor(0).shape, result.value_or(ctx.tensor(0).dtype)});
   };
@@ -80,7 +79,6 @@ OpDef Clip() {
   def.attrs = {Required("a_min", AttrKind::kFloat), Required("a_max", AttrKind::kFloat)};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     RELAYVM_RETURN_IF_ERROR(RequireNumber(ctx.tensor(0)));
     return OpResult(ctx.tensor(0));
   };
@@ -101,7 +99,6 @@ OpDef Cast() {
   def.attrs = {Required("dtype", AttrKind::kDType)};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     return OpResult(TensorType{data.shape, DTypeOr(ctx.attrs(), "dtype", data.dtype)});
   };
@@ -119,7 +116,6 @@ OpDef CastLike() {
   def.fusion = FusionClass::kElementwise;
   def.shape_args = {1};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     return OpResult(TensorType{ctx.tensor(0).shape, ctx.tensor(1).dtype});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
@@ -136,7 +132,6 @@ OpDef ReinterpretDef() {
   def.attrs = {Required("dtype", AttrKind::kDType)};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    RELAYVM_RETURN_IF_ERROR(RequireTensors(ctx));
     const TensorType& data = ctx.tensor(0);
     DType to = DTypeOr(ctx.attrs(), "dtype", data.dtype);
     // Bits other than 0 and 1 would not be a bool, so bool counts as one bit wide.

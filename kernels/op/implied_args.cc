@@ -1,13 +1,9 @@
-#include "compiler/typing/implied_types.h"
+#include "kernels/op/implied_args.h"
 
-#include <functional>
 #include <string>
 
-namespace relayvm::typing {
+namespace relayvm::implied {
 namespace {
-
-using MaybeType = std::optional<TensorType>;
-using MaybeTypes = std::vector<MaybeType>;
 
 // The dims of `type` by the letters of a plain layout such as NCHW.
 std::optional<Dim> ExtentOf(const TensorType& type, const std::string& layout, char letter) {
@@ -83,6 +79,12 @@ MaybeType DeformableOffset(const Attrs& attrs, const TensorType& data) {
   return type;
 }
 
+MaybeTypes AllOthers(size_t num_args, const MaybeType& type) {
+  MaybeTypes out(num_args, type);
+  if (!out.empty()) out[0].reset();
+  return out;
+}
+
 MaybeType AlongAxis(const Attrs& attrs, const TensorType& data) {
   int64_t axis = attrs.Int("axis");
   if (axis < 0) axis += data.rank();
@@ -98,28 +100,28 @@ MaybeType DenseWeight(const Attrs& attrs, const TensorType& data) {
 
 }  // namespace
 
-MaybeTypes ImpliedArgTypes(const OpDef& op, const Attrs& attrs, const TensorType& data,
-                           size_t num_args) {
+MaybeTypes Dense(const Attrs& attrs, const TensorType& data, size_t num_args) {
+  return AllOthers(num_args, DenseWeight(attrs, data));
+}
+
+MaybeTypes Conv(const Attrs& attrs, const TensorType& data, size_t num_args) {
+  return AllOthers(num_args, ConvKernel(attrs, data, false));
+}
+
+MaybeTypes ConvTranspose(const Attrs& attrs, const TensorType& data, size_t num_args) {
+  return AllOthers(num_args, ConvKernel(attrs, data, true));
+}
+
+MaybeTypes DeformableConv(const Attrs& attrs, const TensorType& data, size_t num_args) {
   MaybeTypes out(num_args);
-  auto all_others = [&](const MaybeType& type) {
-    for (size_t i = 1; i < num_args; ++i) out[i] = type;
-  };
-  const std::string& name = op.name;
-  if (name == "nn.dense") {
-    all_others(DenseWeight(attrs, data));
-  } else if (name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d") {
-    all_others(ConvKernel(attrs, data, false));
-  } else if (name == "nn.conv1d_transpose" || name == "nn.conv2d_transpose" ||
-             name == "nn.conv3d_transpose") {
-    all_others(ConvKernel(attrs, data, true));
-  } else if (name == "nn.deformable_conv2d" && num_args == 3) {
-    out[1] = DeformableOffset(attrs, data);
-    out[2] = ConvKernel(attrs, data, false);
-  } else if (name == "nn.bias_add" || name == "nn.prelu" || name == "nn.batch_norm" ||
-             name == "nn.layer_norm" || name == "nn.instance_norm" || name == "nn.group_norm") {
-    all_others(AlongAxis(attrs, data));
-  }
+  if (num_args != 3) return out;
+  out[1] = DeformableOffset(attrs, data);
+  out[2] = ConvKernel(attrs, data, false);
   return out;
 }
 
-}  // namespace relayvm::typing
+MaybeTypes VectorsAlongAxis(const Attrs& attrs, const TensorType& data, size_t num_args) {
+  return AllOthers(num_args, AlongAxis(attrs, data));
+}
+
+}  // namespace relayvm::implied
