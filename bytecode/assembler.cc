@@ -440,7 +440,8 @@ class Assembler {
   static Status Elided(const char* what, size_t index) {
     return Status(
         StatusCode::kInvalidInput,
-        fmt::format("the bytes of {} {} are elided, and no program is given to take them from",
+        fmt::format("the bytes of {} {} are elided: expected a program to take them from (vmasm "
+                    "--data MODEL.vmx), or text that was written with --data",
                     what, index));
   }
 

@@ -43,7 +43,8 @@ TEST_CASE("assembler: elided data comes from a program") {
   std::string text = DisassembleProgram(program);
   CHECK(Serialize(AssembleOk(text, &program)) == Serialize(program));
   CHECK(Assemble(text).status().message() ==
-        "the bytes of constant 0 are elided, and no program is given to take them from");
+        "the bytes of constant 0 are elided: expected a program to take them from (vmasm --data "
+        "MODEL.vmx), or text that was written with --data");
 }
 
 TEST_CASE("disassembler: labels, take bits and comments") {
@@ -63,10 +64,10 @@ L7:
   .slot 64 4                                            ; s1
 L0:
   .at 0 3 5
-  const.r r1, c0                                        ; c0: float32[2] "layers.0.weight"
+  const.r r1, c0                                        ; c0: Tensor[(2), float32] "layers.0.weight"
   br.cmp.i lt, i0, i1, L0
   call.i i0, f1, [i1, i2], [r0!]                        ; count
-  kernel.1 k0, [i3], [r1!, c0, s1]                      ; fused_add, c0: float32[2] "layers.0.weight"
+  kernel.1 k0, [i3], [r1!, c0, s1]                      ; fused_add, c0: Tensor[(2), float32] "layers.0.weight"
   adt.new r2, #1, []
   trap m1                                               ; "no match"
 .end
@@ -75,8 +76,9 @@ L0:
 
 TEST_CASE("disassembler: types for people") {
   Program program = AssembleOk(SampleText());
-  CHECK(TypeToString(program, program.exports[0].params[0]) == "float32[n*2 + 1, 3]");
-  CHECK(TypeToString(program, program.exports[0].result) == "List[(int32[?], ref(fn), Unit)]");
+  CHECK(TypeToString(program, program.exports[0].params[0]) == "Tensor[(n*2 + 1, 3), float32]");
+  CHECK(TypeToString(program, program.exports[0].result) ==
+        "List[(Tensor[(?), int32], ref(fn), Unit)]");
   CHECK(TypeToString(program, program.adts[0].constructors[1].fields[1]) == "List[A]");
   CHECK(QuoteString("a\"\\\n\x01\xc3\xa9") == "\"a\\\"\\\\\\n\\x01\xc3\xa9\"");
 }

@@ -65,12 +65,12 @@ class Disassembler {
     for (size_t i = 0; i < program_.kernels.size(); ++i) Kernel(i);
     for (size_t i = 0; i < program_.tensor_types.size(); ++i) {
       const TensorTypeInfo& type = program_.tensor_types[i];
-      Entry("t", i, Line().Add(".type {}", TensorTypeToString(type.dtype, type.dims)));
+      Entry("t", i, Line().Add(".type {}", StaticType(type.dtype, type.dims)));
     }
     for (size_t i = 0; i < program_.constants.size(); ++i) {
       const ConstantInfo& constant = program_.constants[i];
       Entry("c", i,
-            Line().Add(".constant {} {}{}", TensorTypeToString(constant.dtype, constant.dims),
+            Line().Add(".constant {} {}{}", StaticType(constant.dtype, constant.dims),
                        QuoteString(constant.name), options_.data ? "" : " elided"));
       Hex({reinterpret_cast<const uint8_t*>(constant.data.data()), constant.data.size()});
     }
@@ -102,6 +102,10 @@ class Disassembler {
       }
       out_ += '\n';
     }
+  }
+
+  static std::string StaticType(DType dtype, const std::vector<int64_t>& dims) {
+    return fmt::format("{}[{}]", DTypeName(dtype), fmt::join(dims, ", "));
   }
 
   static std::string Type(const ValueType& type) {
@@ -350,7 +354,8 @@ std::string DisassembleFunction(const Program& program, uint32_t function,
 }
 
 std::string TensorTypeToString(DType dtype, const std::vector<int64_t>& dims) {
-  return fmt::format("{}[{}]", DTypeName(dtype), fmt::join(dims, ", "));
+  if (dims.empty()) return std::string(DTypeName(dtype));
+  return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
 }
 
 std::string TypeToString(const Program& program, const ValueType& type) {
@@ -359,21 +364,21 @@ std::string TypeToString(const Program& program, const ValueType& type) {
     args += (args.empty() ? "" : ", ") + TypeToString(program, arg);
   switch (type.kind) {
     case ValueType::Kind::kTensor: {
+      if (type.dims.empty()) return std::string(DTypeName(type.dtype));
       std::string dims;
       for (size_t i = 0; i < type.dims.size(); ++i) {
-        if (i > 0) dims += ", ";
-        if (type.dims[i] >= 0) {
-          dims += fmt::format("{}", type.dims[i]);
-        } else {
-          dims += i < type.dim_names.size() && !type.dim_names[i].empty() ? type.dim_names[i] : "?";
-        }
+        const bool named = i < type.dim_names.size() && !type.dim_names[i].empty();
+        dims += i > 0 ? ", " : "";
+        dims += type.dims[i] >= 0 ? fmt::format("{}", type.dims[i])
+                : named           ? type.dim_names[i]
+                                  : "?";
       }
-      return fmt::format("{}[{}]", DTypeName(type.dtype), dims);
+      return fmt::format("Tensor[({}), {}]", dims, DTypeName(type.dtype));
     }
     case ValueType::Kind::kTuple:
       return type.args.size() == 1 ? "(" + args + ",)" : "(" + args + ")";
     case ValueType::Kind::kAdt: {
-      const std::string& name = program.adts[type.index].name;
+      std::string name = type.index < program.adts.size() ? program.adts[type.index].name : "?";
       return args.empty() ? name : name + "[" + args + "]";
     }
     case ValueType::Kind::kFunction:

@@ -23,11 +23,12 @@ std::string DisassembleProgram(const Program& program, const DisassembleOptions&
 std::string DisassembleFunction(const Program& program, uint32_t function,
                                 const DisassembleOptions& options = {});
 
-// For people, with the names of data types: "List[float32[n, 3]]", "(int32[], fn)".
+// For people, as Relay writes types: "List[Tensor[(n, 3), float32]]", "(int32, fn)"; type parameters
+// are A, B, ...
 std::string TypeToString(const Program& program, const ValueType& type);
 // As people write a type parameter: A, B, ... by its position.
 std::string TypeParameterName(uint32_t index);
-// "float32[1, 300]".
+// "Tensor[(1, 300), float32]".
 std::string TensorTypeToString(DType dtype, const std::vector<int64_t>& dims);
 // In quotes, with escapes: what the assembler reads.
 std::string QuoteString(std::string_view text);

@@ -13,9 +13,10 @@
 //   file_size --------------------------------------------------------------
 //
 // Gaps hold zeros. All integers are little-endian. The program names its images and constants by
-// 64-bit offsets from the start of the file. The checksum covers the header and the program, and
-// the program holds a checksum of each image; constants are not hashed, so that the time to load
-// does not depend on the weights.
+// 64-bit offsets from the start of the file. The header's checksum covers the header and the
+// program; the program holds a checksum of each image and of each constant. A loader compares them
+// all but those of the constants, so that its time does not depend on the weights: these are for
+// those who ask (CheckConstants; vmrun --verify, vmdump --check).
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
 // nothing else. Tested by reader_test.cc.

@@ -15,6 +15,8 @@
 namespace relayvm {
 namespace {
 
+// Of functions that are simulated within each other.
+constexpr size_t kMaxCallDepth = 200;
 // More terms than this make no readable formula.
 constexpr size_t kMaxPeaks = 16;
 // An expression of more nodes becomes a symbol of its own.
@@ -30,8 +32,10 @@ struct Value;
 using ValuePtr = const Value*;  // null: nothing
 struct Value {
   std::optional<Dim> bytes;              // of memory allocated here; nullopt for anything else
+  std::optional<Dim> received;           // of memory that a callee allocated and returned
   std::optional<std::vector<Dim>> dims;  // of a tensor, where known
   std::string name;                      // what its dims are called, when dims is unknown
+  std::optional<uint16_t> argument;      // which argument of the function it is
   std::vector<ValuePtr> parts;           // fields, captured values, the tensor that a view shares
 };
 
@@ -40,11 +44,55 @@ struct State {
   std::vector<ValuePtr> objects;
 };
 
+// What a caller sees of a function: formulas over the symbols of its arguments.
+struct Summary {
+  // What a symbol stands for: scalar argument `index`, or dim `axis` of object argument `index`.
+  struct Part {
+    bool is_object;
+    uint16_t index;
+    uint16_t axis;
+  };
+  std::map<uint32_t, Part> parts;        // by the symbol's id
+  Dim total;                             // held at most, by it and what it calls
+  Dim result;                            // held by what it returns
+  std::optional<std::vector<Dim>> dims;  // of a tensor that it returns, where known
+};
+
+class Simulator;
+
+// What the functions of one report share.
+struct Analysis {
+  const Program& program;
+  std::map<uint32_t, Summary> summaries;
+  std::set<uint32_t> active;  // being simulated, because one calls the other
+  std::map<std::pair<uint32_t, std::string>, Dim> symbols;  // by function and name
+  int64_t work = kMaxWork;                                  // left
+  Summary again;                                            // of what is not simulated (again)
+
+  Dim Symbol(uint32_t function, const std::string& name) {
+    work -= static_cast<int64_t>(name.size());
+    auto [it, inserted] = symbols.try_emplace({function, name}, Dim());
+    if (inserted) {
+      bool is_long = name.size() > kMaxNameLength;
+      it->second = Dim::Symbol(static_cast<uint32_t>(symbols.size()),
+                               is_long ? name.substr(0, kMaxNameLength) + "..." : name);
+    }
+    return it->second;
+  }
+  // What another call of a function holds, where that is not known: "f()".
+  Dim Again(uint32_t function) { return Symbol(function, program.functions[function].name + "()"); }
+  const Summary& SummaryOf(uint32_t function);
+};
+
 class Simulator {
  public:
-  Simulator(const Program& program, uint32_t function)
-      : program_(program), function_(program.functions[function]) {
-    code_ = program.code.subspan(function_.code_offset, function_.code_size);
+  Simulator(Analysis& analysis, uint32_t function)
+      : analysis_(analysis),
+        work_(analysis.work),
+        program_(analysis.program),
+        index_(function),
+        function_(program_.functions[function]) {
+    code_ = program_.code.subspan(function_.code_offset, function_.code_size);
     NameArguments(function);
   }
 
@@ -67,15 +115,29 @@ class Simulator {
       falls_through = !EndsControl(instruction_.opcode);
     }
     report_.arena_bytes = function_.arena_bytes;
-    report_.peak_bytes = Peak();
+    report_.peak_bytes = Text(own_);
+    report_.total_bytes = Text(total_);
     return std::move(report_);
+  }
+
+  // After Run.
+  Summary summary() {
+    Summary s;
+    s.total =
+        total_.size() > kMaxPeaks || work_ <= 0 ? analysis_.Again(index_) : Bounded(Max(total_));
+    if (returned_ != nullptr) {
+      s.result = Held({returned_}).second;
+      s.dims = returned_->dims;
+    }
+    s.parts = std::move(parts_);
+    return s;
   }
 
  private:
   MemoryReport TooMuch() {
     MemoryReport report;
     report.arena_bytes = function_.arena_bytes;
-    report.peak_bytes = "unknown (too much code to analyse)";
+    report.peak_bytes = report.total_bytes = "unknown (too much code to analyse)";
     return report;
   }
 
@@ -83,15 +145,11 @@ class Simulator {
 
   // --- Symbols ---
 
-  Dim Symbol(const std::string& name) {
-    Spend(name.size());
-    auto [it, inserted] = symbols_.try_emplace(name, Dim());
-    if (inserted) {
-      bool is_long = name.size() > kMaxNameLength;
-      it->second = Dim::Symbol(static_cast<uint32_t>(symbols_.size()),
-                               is_long ? name.substr(0, kMaxNameLength) + "..." : name);
-    }
-    return it->second;
+  Dim Symbol(const std::string& name) { return analysis_.Symbol(index_, name); }
+  Dim ArgumentSymbol(const std::string& name, Summary::Part part) {
+    Dim symbol = Symbol(name);
+    parts_.emplace(symbol.symbol_id(), part);
+    return symbol;
   }
   // `dim`, unless it is too large to go on with.
   Dim Bounded(const Dim& dim) {
@@ -114,10 +172,11 @@ class Simulator {
     state_.scalars.assign(function_.num_scalar_registers, Dim());
     state_.objects.assign(function_.num_object_registers, nullptr);
     for (uint16_t i = 0; i < function_.num_scalar_args; ++i)
-      state_.scalars[i] = Symbol(fmt::format("i{}", i));
+      state_.scalars[i] = ArgumentSymbol(fmt::format("i{}", i), {false, i, 0});
     for (uint16_t i = 0; i < function_.num_object_args; ++i) {
       Value* value = NewValue();
       value->name = fmt::format("r{}", i);
+      value->argument = i;
       if (exported != nullptr) {
         if (!exported->param_names[i].empty()) value->name = exported->param_names[i];
         const ValueType& type = exported->params[i];
@@ -192,12 +251,13 @@ class Simulator {
   }
 
   ValuePtr JoinValues(ValuePtr a, ValuePtr b, size_t reg) {
-    Dim held_a = Held({a}), held_b = Held({b});
-    Dim bytes = AtMost(held_a, held_b)   ? held_b
-                : AtMost(held_b, held_a) ? held_a
-                                         : Bounded(Dim::Max(held_a, held_b));
+    auto [own_a, total_a] = Held({a});
+    auto [own_b, total_b] = Held({b});
     Value* value = NewValue();
-    if (!bytes.is_const(0)) value->bytes = bytes;
+    const Dim own = Larger(own_a, own_b);
+    const Dim received = Larger(total_a - own_a, total_b - own_b);
+    if (!own.is_const(0)) value->bytes = own;
+    if (!received.is_const(0)) value->received = received;
     value->name = fmt::format("r{}@{:#x}", reg, at_);
     if (a && b && a->dims && b->dims && *a->dims == *b->dims) value->dims = a->dims;
     return value;
@@ -210,8 +270,13 @@ class Simulator {
     return bound && *bound >= 0;
   }
 
-  // Bytes of the memory that these values keep alive.
-  Dim Held(const std::vector<ValuePtr>& roots) {
+  Dim Larger(const Dim& a, const Dim& b) {
+    return AtMost(a, b) ? b : AtMost(b, a) ? a : Bounded(Dim::Max(a, b));
+  }
+
+  // Bytes of the memory that these values keep alive: of what was allocated here, and of that and
+  // what callees have returned.
+  std::pair<Dim, Dim> Held(const std::vector<ValuePtr>& roots) {
     std::set<const Value*> seen;
     std::vector<const Value*> work;
     auto visit = [&](ValuePtr value) {
@@ -219,36 +284,44 @@ class Simulator {
     };
     Spend(roots.size());
     for (ValuePtr root : roots) visit(root);
-    Dim total;
+    Dim own, received;
     while (!work.empty() && work_ > 0) {
       const Value* value = work.back();
       work.pop_back();
       Spend(32 + value->parts.size());
-      if (value->bytes) total = Bounded(total + *value->bytes);
+      if (value->bytes) own = Bounded(own + *value->bytes);
+      if (value->received) received = Bounded(received + *value->received);
       for (ValuePtr part : value->parts) visit(part);
     }
-    return total;
+    return {own, own + received};
   }
 
-  // Notes what is held now, with `extra` bytes.
+  // Notes what is held now, with `extra` bytes of its own.
   void Observe(const Dim& extra = Dim()) {
-    Dim held = Bounded(Held(state_.objects) + extra);
-    Spend(peaks_.size() * 16 * held.Size());
-    for (const Dim& peak : peaks_) {
+    auto [own, total] = Held(state_.objects);
+    AddPeak(own + extra, &own_);
+    AddPeak(total + extra, &total_);
+  }
+
+  void AddPeak(const Dim& bytes, std::vector<Dim>* peaks) {
+    const Dim held = Bounded(bytes);
+    Spend(peaks->size() * 16 * held.Size());
+    for (const Dim& peak : *peaks) {
       if (AtMost(held, peak)) return;
     }
-    std::erase_if(peaks_, [&](const Dim& peak) { return AtMost(peak, held); });
-    peaks_.push_back(held);
+    std::erase_if(*peaks, [&](const Dim& peak) { return AtMost(peak, held); });
+    peaks->push_back(held);
   }
 
-  std::string Peak() const {
-    if (peaks_.empty()) return fmt::format("{}", function_.arena_bytes);
-    if (peaks_.size() > kMaxPeaks) {
-      return fmt::format("{} + the largest of {} formulas", function_.arena_bytes, peaks_.size());
-    }
-    Dim peak = peaks_[0];
-    for (const Dim& other : peaks_) peak = Dim::Max(peak, other);
-    return (peak + Dim(static_cast<int64_t>(function_.arena_bytes))).ToString();
+  // With the arena.
+  Dim Max(const std::vector<Dim>& peaks) const {
+    Dim max;
+    for (const Dim& peak : peaks) max = Dim::Max(max, peak);
+    return max + Dim(static_cast<int64_t>(function_.arena_bytes));
+  }
+  std::string Text(const std::vector<Dim>& peaks) const {
+    if (peaks.size() <= kMaxPeaks) return Max(peaks).ToString();
+    return fmt::format("{} + the largest of {} formulas", function_.arena_bytes, peaks.size());
   }
 
   // --- Instructions ---
@@ -306,7 +379,8 @@ class Simulator {
   Dim DimOf(ValuePtr value, uint16_t axis) {
     if (!value) return Unknown("dim");
     if (value->dims && axis < value->dims->size()) return (*value->dims)[axis];
-    return Symbol(fmt::format("{}.shape[{}]", value->name, axis));
+    const std::string name = fmt::format("{}.shape[{}]", value->name, axis);
+    return value->argument ? ArgumentSymbol(name, {true, *value->argument, axis}) : Symbol(name);
   }
 
   bool Nonzero(int operand) const { return I(operand).is_const() && !I(operand).is_const(0); }
@@ -381,6 +455,17 @@ class Simulator {
       case Opcode::kKernel1:
         ReleaseBuffers(2);
         return;
+      case Opcode::kCallI:
+      case Opcode::kCallR:
+        return Call(instruction_.Unit(1), 2, /*is_tail=*/false);
+      case Opcode::kTailCall:
+        return Call(instruction_.Unit(0), 1, /*is_tail=*/true);
+      case Opcode::kReturnR:
+        returned_ =
+            returned_ == nullptr
+                ? state_.objects[instruction_.Unit(0) & kRegisterMask]
+                : JoinValues(returned_, state_.objects[instruction_.Unit(0) & kRegisterMask], 0);
+        return StepOther();
       default:
         return StepOther();
     }
@@ -393,7 +478,41 @@ class Simulator {
     }
   }
 
-  // Calls and the rest: what is taken is given away, and results are unknown.
+  // What the callee holds comes on top of what is held here during the call (its arguments, taken or
+  // not) or, in a tail call, of its arguments alone.
+  void Call(uint32_t callee, int lists, bool is_tail) {
+    std::span<const uint16_t> scalars = instruction_.List(lists);
+    std::vector<ValuePtr> objects;
+    for (uint16_t unit : instruction_.List(lists + 1))
+      objects.push_back(state_.objects[unit & kRegisterMask]);
+    const Summary& summary = analysis_.SummaryOf(callee);
+    auto at_call = [&](const Dim& formula) {
+      return Bounded(formula.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
+        auto part = summary.parts.find(symbol.symbol_id());
+        if (part == summary.parts.end()) return std::nullopt;
+        const auto& [is_object, index, axis] = part->second;
+        return is_object ? DimOf(objects[index], axis) : state_.scalars[scalars[index]];
+      }));
+    };
+    const Dim inside = at_call(summary.total);
+    const Dim arena(is_tail ? -static_cast<int64_t>(function_.arena_bytes) : 0);
+    AddPeak(Held(is_tail ? objects : state_.objects).second + inside + arena, &total_);
+    const Dim received = at_call(summary.result);
+    std::optional<std::vector<Dim>> dims;
+    if (summary.dims) {
+      dims.emplace();
+      for (const Dim& dim : *summary.dims) dims->push_back(at_call(dim));
+    }
+    StepOther();
+    if (instruction_.opcode == Opcode::kCallI || is_tail) return;
+    Value* value = NewValue();
+    value->name = fmt::format("r{}@{:#x}", instruction_.Unit(0), at_);
+    if (!received.is_const(0)) value->received = received;
+    value->dims = std::move(dims);
+    SetR(value);
+  }
+
+  // Calls of closures and the rest: what is taken is given away, and results are unknown.
   void StepOther() {
     for (int i = 0; i < instruction_.info->num_operands; ++i) {
       OperandKind kind = instruction_.info->operands[static_cast<size_t>(i)];
@@ -405,25 +524,43 @@ class Simulator {
     if (first == OperandKind::ROUT) SetForeign();
   }
 
+  Analysis& analysis_;
+  int64_t& work_;
   const Program& program_;
+  uint32_t index_;
   const FunctionInfo& function_;
   std::span<const uint16_t> code_;
-  std::map<std::string, Dim> symbols_;
+  std::map<uint32_t, Summary::Part> parts_;
   std::deque<Value> values_;  // all that were made; they refer to each other
   State state_;
   std::map<size_t, State> joins_;  // by target of jumps forwards, not reached yet
   std::map<size_t, size_t> loops_;
   size_t at_ = 0;
   Instruction instruction_{};
-  std::vector<Dim> peaks_;  // none of them is known to be at most another
+  ValuePtr returned_ = nullptr;   // by what was met so far
+  std::vector<Dim> own_, total_;  // peaks; none of them is known to be at most another
   MemoryReport report_;
-  int64_t work_ = kMaxWork;  // left
 };
+
+const Summary& Analysis::SummaryOf(uint32_t function) {
+  auto known = summaries.find(function);
+  if (known != summaries.end()) return known->second;
+  if (active.size() > kMaxCallDepth || !active.insert(function).second) {
+    again.total = Again(function);
+    return again;
+  }
+  Simulator simulator(*this, function);
+  simulator.Run();
+  active.erase(function);
+  return summaries[function] = simulator.summary();
+}
 
 }  // namespace
 
 MemoryReport ReportMemory(const Program& program, uint32_t function) {
-  return Simulator(program, function).Run();
+  Analysis analysis{program};
+  analysis.active.insert(function);
+  return Simulator(analysis, function).Run();
 }
 
 }  // namespace relayvm

@@ -5,8 +5,11 @@
 // and tensors live from their allocation until the last register (or value built from them) that
 // holds them is gone. Where branches meet, what they disagree on becomes a new symbol. Counted are
 // tensors that this function allocates, its arena, and the scratch of one task of a kernel; not
-// what it calls, and not the headers of objects. The work has a limit: a function beyond it has the
-// peak "unknown (too much code to analyse)". Thread-safe. Tested by memory_report_test.cc.
+// what closures hold, and not the headers of objects. The total counts the functions that it calls
+// too, with the arguments of each call: what it holds during the call and what the callee holds at
+// most. A term "f()" stands for another call of f where recursion hides how many there are.
+// The work has a limit: a function beyond it has the peak "unknown (too much code to analyse)".
+// Thread-safe. Tested by memory_report_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +28,8 @@ struct MemoryReport {
   };
   uint64_t arena_bytes = 0;
   std::vector<Allocation> allocations;  // in the order of the code
-  std::string peak_bytes;               // "arena + max(...)" with the numbers filled in
+  std::string peak_bytes;   // of the function alone: "arena + max(...)", the numbers filled in
+  std::string total_bytes;  // with what it calls
 };
 
 // REQUIRES: the program passed the verifier; function < program.functions.size().

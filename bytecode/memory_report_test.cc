@@ -140,8 +140,66 @@ TEST_CASE("memory report: code made to blow up ends, with a peak or without") {
   for (const Case& c : kCases) {
     CAPTURE(c.what);
     MemoryReport report = Report(c.body);
+    CHECK(!report.total_bytes.empty());
     CHECK(!report.peak_bytes.empty());
     if (c.peak != nullptr) CHECK(report.peak_bytes == c.peak);
+  }
+}
+
+TEST_CASE("memory report: the total counts what is called") {
+  // f1(n, t) holds 100 bytes of arena and a tensor of n*4 + 8*t.shape[0] bytes, which it returns.
+  constexpr const char* kCallee = R"(
+.function "f" scalars 1 objects 1 captured 0 registers 3 2 returns object arena 128
+  tensor.dim i1, r0, #0
+  add.i i1, i1, i1
+  add.i i1, i1, i0
+  tensor.alloc r1, float32, [i1]
+  ret.r r1!
+.end
+.function "loop" scalars 1 objects 0 captured 0 registers 1 1 returns object arena 64
+  tensor.alloc r0, float32, [i0]
+  drop r0!
+  tail.call f2, [i0], []
+.end
+.function "deep" scalars 1 objects 0 captured 0 registers 1 1 returns object arena 64
+  call.r r0, f3, [i0], []
+  ret.r r0!
+.end
+)";
+  const struct {
+    const char *body, *peak, *total;
+  } kCases[] = {
+      // 4n + 8n + 128 inside, 64 outside.
+      {"tensor.dim i0, r0, #0\ncall.r r2, f1, [i0], [r0]\nret.r r2!", "64", "n*12 + 192"},
+      // The result of the first call is held during the second.
+      {"tensor.dim i0, r0, #0\ncall.r r2, f1, [i0], [r0]\ncall.r r3, f1, [i0], [r0]\nret.r r2!",
+       "64", "n*24 + 192"},
+      // Given back before.
+      {"tensor.dim i0, r0, #0\ncall.r r2, f1, [i0], [r0]\ndrop r2!\n"
+       "call.r r3, f1, [i0], [r0]\nret.r r3!",
+       "64", "n*12 + 192"},
+      // In place of this frame.
+      {"tensor.dim i0, r0, #0\ntail.call f1, [i0], [r0!]", "64", "n*12 + 128"},
+      // The dims of a callee's result are known.
+      {"const.i16 i0, 5\ncall.r r2, f1, [i0], [r1]\ntensor.dim i1, r2, #0\n"
+       "tensor.alloc r3, int8, [i1]\nret.r r3!",
+       "y.shape[0]*2 + 69", "max(y.shape[0]*8 + 212, y.shape[0]*10 + 89)"},
+      // Recursion: a loop, and one that holds frames.
+      {"const.i16 i0, 5\ncall.r r2, f2, [i0], []\nret.r r2!", "64", "max(loop(), 84) + 64"},
+      {"const.i16 i0, 5\ncall.r r2, f3, [i0], []\nret.r r2!", "64", "deep() + 128"},
+  };
+  for (const auto& c : kCases) {
+    CAPTURE(c.body);
+    Result<Program> program = Assemble(
+        std::string(".export \"main\" f0 (\"x\": float32[?\"n\", 3], \"y\": int8[?]) -> "
+                    "float32[?]\n.function \"main\" scalars 0 objects 2 captured 0 registers 4 6 "
+                    "returns object arena 64\n") +
+        c.body + "\n.end\n" + kCallee);
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    REQUIRE_MESSAGE(VerifyProgram(*program).ok(), VerifyProgram(*program).message());
+    MemoryReport report = ReportMemory(*program, 0);
+    CHECK(report.peak_bytes == c.peak);
+    CHECK(report.total_bytes == c.total);
   }
 }
 

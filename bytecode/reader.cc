@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "bytecode/base/file_kind.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
 #include "bytecode/program_generated.h"
@@ -20,15 +21,15 @@ Status Bad(std::string message) { return Status(StatusCode::kInvalidInput, std::
 // --- Header ---
 
 Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
+  const size_t magic = std::min(file.size(), sizeof(kFileMagic));
+  if (magic == 0 || std::memcmp(file.data(), kFileMagic, magic) != 0)
+    return Bad("expected a compiled program (.vmx), found " + DescribeFile(file));
   if (file.size() < sizeof(FileHeader)) {
-    return Bad(fmt::format("not a .vmx file: {} bytes, the header alone has {}", file.size(),
+    return Bad(fmt::format(".vmx file of {} bytes: truncated, the header alone has {}", file.size(),
                            sizeof(FileHeader)));
   }
   FileHeader header{};
   std::memcpy(&header, file.data(), sizeof(header));
-  if (std::memcmp(header.magic, kFileMagic, sizeof(kFileMagic)) != 0) {
-    return Bad("not a .vmx file: it does not begin with RVMX");
-  }
   if (header.major != kFormatMajor) {
     return Status(
         StatusCode::kUnsupported,
@@ -285,6 +286,23 @@ Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping) {
   Result<Program> program = ReadGuarded(bytes, std::move(mapping));
   if (!program.ok()) return program.status().WithContext(path);
   return program;
+}
+
+Status CheckConstants(std::span<const uint8_t> file) {
+  FileHeader header{};
+  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
+  const auto* constants = fbs::GetProgram(file.data() + header.program_offset)->constants();
+  for (uint32_t i = 0; constants != nullptr && i < constants->size(); ++i) {
+    const fbs::Constant* c = constants->Get(i);
+    if (c->checksum() == 0) continue;
+    const uint64_t found = Checksum64(file.subspan(c->data()->offset(), c->data()->bytes()));
+    if (found == c->checksum()) continue;
+    const std::string name = c->name() == nullptr ? "" : c->name()->str();
+    return Bad(
+        fmt::format(".vmx constant {}{} is damaged: expected checksum {:#018x}, found {:#018x}", i,
+                    name.empty() ? "" : fmt::format(" \"{}\"", name), c->checksum(), found));
+  }
+  return OkStatus();
 }
 
 Result<Program> ReadProgram(std::span<const uint8_t> bytes) {

@@ -2,7 +2,8 @@
 // whatever the bytes, the result is such a program or an error. Time and memory are in proportion
 // to the file without its constants, which are neither read nor copied.
 //
-// Damage is found by checksums; it does not cover constants. Kernel images are native code and
+// Damage is found by checksums. Those of constants are compared by CheckConstants alone, since it
+// reads all of them; so damage of a constant is found when somebody asks. Kernel images are native code and
 // trusted as a shared library is. Thread-safe. Tested by reader_test.cc.
 #pragma once
 
@@ -21,6 +22,10 @@ namespace relayvm {
 // it.
 Result<Program> OpenProgram(const std::string& path);
 Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping);
+
+// Reads the constants' data: kInvalidInput, naming the constant, where it is not what was written.
+// Constants of files that state no checksum pass. REQUIRES: ReadProgram took the file.
+Status CheckConstants(std::span<const uint8_t> file);
 
 // From memory: copies the bytes, since their alignment is not known.
 Result<Program> ReadProgram(std::span<const uint8_t> bytes);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -237,7 +238,8 @@ TEST_CASE("reader: headers that are refused") {
     std::string message;
   };
   const Case kCases[] = {
-      {[](FileHeader* h) { h->magic[0] = 'X'; }, "not a .vmx file: it does not begin with RVMX"},
+      {[](FileHeader* h) { h->magic[0] = 'X'; },
+       "expected a compiled program (.vmx), found a binary file of unknown kind"},
       {[](FileHeader* h) { h->file_size += 1; },
        fmt::format(".vmx file has {} bytes, its header says {}: truncated", size, size + 1)},
       {[](FileHeader* h) { h->file_size -= 1; },
@@ -257,7 +259,7 @@ TEST_CASE("reader: headers that are refused") {
     CAPTURE(c.message);
     CHECK(ErrorOf(damaged).find(c.message) != std::string::npos);
   }
-  CHECK(ErrorOf({}) == "not a .vmx file: 0 bytes, the header alone has 64");
+  CHECK(ErrorOf({}) == "expected a compiled program (.vmx), found an empty file");
 }
 
 TEST_CASE("reader: errors name the file") {
@@ -265,7 +267,7 @@ TEST_CASE("reader: errors name the file") {
   std::string path = dir.File("text.vmx");
   std::ofstream(path) << std::string(100, 'x');
   CHECK(OpenProgram(path).status().message() ==
-        path + ": not a .vmx file: it does not begin with RVMX");
+        path + ": expected a compiled program (.vmx), found text");
   CHECK(OpenProgram(dir.File("none")).status().code() == StatusCode::kNotFound);
 }
 
@@ -297,6 +299,40 @@ TEST_CASE("reader: every flipped byte of the header, program or image is found")
     CAPTURE(i);
     CHECK(read.ok() == !guarded);
   }
+}
+
+TEST_CASE("reader: every flipped bit of the whole file is found, or stands in a gap") {
+  const Bytes file = Serialize(Sample());
+  const std::string good = DisassembleProgram(*ReadProgram(file), {.data = true});
+  CHECK(CheckConstants(file).ok());
+  size_t harmless = 0;
+  for (size_t bit = 0; bit < 8 * file.size(); ++bit) {
+    Bytes damaged = file;
+    damaged[bit / 8] = static_cast<uint8_t>(damaged[bit / 8] ^ (1 << bit % 8));
+    Result<Program> program = ReadProgram(damaged);
+    if (!program.ok() || !CheckConstants(damaged).ok()) continue;
+    ++harmless;
+    // Gaps hold nothing but zeros.
+    if (file[bit / 8] != 0 || DisassembleProgram(*program, {.data = true}) != good) {
+      FAIL_CHECK("byte " << bit / 8 << ", bit " << bit % 8);
+    }
+  }
+  CHECK(harmless < 8 * 2 * 4096);
+}
+
+TEST_CASE("reader: damage of a constant names it") {
+  Bytes file = Serialize(Sample());
+  const Result<Program> program = ReadProgram(file);
+  std::span<const std::byte> weight = program->constants.at(0).data;
+  auto same = [](uint8_t a, std::byte b) { return a == static_cast<uint8_t>(b); };
+  auto at = std::find_end(file.begin(), file.end(), weight.begin(), weight.end(), same);
+  REQUIRE(at != file.end());
+  *at ^= 1;
+  REQUIRE(ReadProgram(file).ok());
+  Status status = CheckConstants(file);
+  CHECK(status.code() == StatusCode::kInvalidInput);
+  CHECK(status.message().starts_with(".vmx constant 0 \"layers.0.weight\" is damaged: "));
+  CHECK(status.message().find("expected checksum 0x") != std::string::npos);
 }
 
 TEST_CASE("reader: flipped bytes behind a right checksum load and verify, or are errors") {

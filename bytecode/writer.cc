@@ -1,16 +1,12 @@
 #include "bytecode/writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "bytecode/base/file_replacement.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
 #include "bytecode/program_generated.h"
@@ -100,6 +96,7 @@ struct Layout {
   std::vector<fbs::Segment> images;
   std::vector<uint64_t> image_checksums;
   std::vector<fbs::Segment> constants;
+  std::vector<uint64_t> constant_checksums;
   uint64_t file_size = 0;
 };
 
@@ -114,8 +111,11 @@ Layout LayOut(const Program& program, uint64_t program_size) {
   }
   for (size_t i = 0; i < program.constants.size(); ++i) {
     uint64_t offset = AlignUp(end, i == 0 ? kSegmentAlignment : kConstantAlignment);
-    layout.constants.emplace_back(offset, program.constants[i].data.size());
-    end = offset + program.constants[i].data.size();
+    std::span<const std::byte> data = program.constants[i].data;
+    layout.constants.emplace_back(offset, data.size());
+    layout.constant_checksums.push_back(
+        Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()}));
+    end = offset + data.size();
   }
   layout.file_size = end;
   return layout;
@@ -142,11 +142,11 @@ class ProgramBuilder {
       return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims));
     });
     auto constants = Each(program.constants, [&](const ConstantInfo& c) {
-      const fbs::Segment* segment =
-          &layout.constants[static_cast<size_t>(&c - program.constants.data())];
+      auto i = static_cast<size_t>(&c - program.constants.data());
       auto dims = Scalars<int64_t>(c.dims);
       auto name = b_.CreateString(c.name);
-      return fbs::CreateConstant(b_, static_cast<uint8_t>(c.dtype), dims, name, segment);
+      return fbs::CreateConstant(b_, static_cast<uint8_t>(c.dtype), dims, name,
+                                 &layout.constants[i], layout.constant_checksums[i]);
     });
     auto messages =
         Each(program.messages, [&](const std::string& s) { return b_.CreateString(s); });
@@ -275,25 +275,11 @@ class VectorSink : public Sink {
 
 class FileSink : public Sink {
  public:
-  FileSink(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  Status Write(const void* data, size_t size) override {
-    auto bytes = static_cast<const uint8_t*>(data);
-    while (size > 0) {
-      ssize_t written = ::write(fd_, bytes, std::min<size_t>(size, size_t{1} << 30));
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        return Status(StatusCode::kInvalidInput,
-                      fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
-      }
-      bytes += written;
-      size -= static_cast<size_t>(written);
-    }
-    return {};
-  }
+  explicit FileSink(FileReplacement* file) : file_(*file) {}
+  Status Write(const void* data, size_t size) override { return file_.Write(data, size); }
 
  private:
-  int fd_;
-  std::string path_;
+  FileReplacement& file_;
 };
 
 // The header and the flatbuffer, ready to write, and where the rest goes.
@@ -319,6 +305,7 @@ Status Prepare(const Program& program, Prepared* out) {
   blank.images.resize(program.images.size());
   blank.image_checksums.resize(program.images.size(), 1);
   blank.constants.resize(program.constants.size());
+  blank.constant_checksums.resize(program.constants.size(), 1);
   ProgramBuilder(&out->builder).Build(program, blank);
   uint32_t size = out->builder.GetSize();
   out->layout = LayOut(program, size);
@@ -364,11 +351,6 @@ Status WriteTo(const Program& program, const Prepared& prepared, Sink* sink) {
   return {};
 }
 
-Status CannotCreate(const std::string& path, int error) {
-  return Status(StatusCode::kInvalidInput,
-                fmt::format("cannot create '{}': {}", path, std::strerror(error)));
-}
-
 }  // namespace
 
 Result<std::vector<uint8_t>> SerializeProgram(const Program& program) {
@@ -384,23 +366,10 @@ Result<std::vector<uint8_t>> SerializeProgram(const Program& program) {
 Status WriteProgramFile(const Program& program, const std::string& path) {
   Prepared prepared;
   RELAYVM_RETURN_IF_ERROR(Prepare(program, &prepared));
-
-  // A pipe or a device can't be replaced by renaming.
-  struct stat info;
-  bool special = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  std::string written_path = special ? path : fmt::format("{}.tmp{}", path, ::getpid());
-  int flags = O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC);
-  int fd = ::open(written_path.c_str(), flags, 0666);
-  if (fd < 0) return CannotCreate(path, errno);
-
-  FileSink sink(fd, path);
-  Status status = WriteTo(program, prepared, &sink);
-  if (::close(fd) != 0 && status.ok()) status = CannotCreate(path, errno);
-  if (special) return status;
-  if (status.ok() && ::rename(written_path.c_str(), path.c_str()) != 0)
-    status = CannotCreate(path, errno);
-  if (!status.ok()) ::unlink(written_path.c_str());
-  return status;
+  RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
+  FileSink sink(&file);
+  RELAYVM_RETURN_IF_ERROR(WriteTo(program, prepared, &sink));
+  return file.Commit();
 }
 
 }  // namespace relayvm

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
+#include "bytecode/base/file_kind.h"
+#include "bytecode/base/file_mapping.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/lowering/lower.h"
@@ -16,13 +17,19 @@
 namespace relayvm {
 namespace {
 
-Result<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    return Status(StatusCode::kNotFound, fmt::format("cannot read {}", path));
+constexpr std::string_view kStandardInput = "-";
+
+// What a program's text must not be is told by its start; "text" may be anything.
+Result<std::string> ReadProgramText(const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(auto file,
+                           FileMapping::Open(path == kStandardInput ? "/dev/stdin" : path));
+  std::string text(file->bytes().begin(), file->bytes().end());
+  const std::string found = DescribeFile(std::string_view(text));
+  if (found != "text" && !found.starts_with("Relay text")) {
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("{}: expected Relay text, found {}", path, found));
   }
-  return std::move(text).str();
+  return text;
 }
 
 // The N of "?<=N".
@@ -127,8 +134,9 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 }  // namespace
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::string text, ReadFile(input));
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay(input, std::move(text)));
+  RELAYVM_ASSIGN_OR_RETURN(std::string text, ReadProgramText(input));
+  const std::string name = input == kStandardInput ? "<stdin>" : input;
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay(name, std::move(text)));
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,

@@ -27,7 +27,7 @@ struct Compiled {
   std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
 };
 
-// Reads INPUT (Relay text), binds parameters and shapes. Not yet typed.
+// Reads INPUT (Relay text; "-": standard input), binds parameters and shapes. Not yet typed.
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);
 Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options);

@@ -175,7 +175,8 @@ TEST_CASE("what is wrong is named, with its place") {
     CHECK(compiled.status().message().find(c.message) != std::string::npos);
   }
   Result<Compiled> none = CompileFile(folder / "none.relay", {});
-  CHECK(none.status().message() == "cannot read " + (folder / "none.relay"));
+  CHECK(none.status().message() ==
+        "cannot open '" + (folder / "none.relay") + "': No such file or directory");
 }
 
 }  // namespace

@@ -2,26 +2,20 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <fstream>
 
+#include "bytecode/base/file_replacement.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
 #include "compiler/ir/printer.h"
+#include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
-#include "tools/main.h"
 
 namespace relayvm::tools {
 namespace {
 
 Status WriteText(const std::string& path, const std::string& text) {
-  if (path.empty() || path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return OkStatus();
-  }
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) return {StatusCode::kInvalidInput, fmt::format("cannot write {}", path)};
+  if (!path.empty() && path != "-") return WriteFile(path, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return OkStatus();
 }
 
@@ -42,11 +36,15 @@ int Main(int argc, char** argv) {
                  "the file to write, - for standard output (default: INPUT's name with .vmx)");
   app.add_option("--emit", emit, "what to write: vmx, relay, bytecode, llvm or asm")
       ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm"}));
-  std::vector<std::string> args = NormalizeArguments(argc, argv);
-  try {
-    app.parse(args);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kExitUsage;
+  bool data = false;
+  app.add_flag("--data", data,
+               "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
+               "no other file to take them from");
+  if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
+  if (flags.input == "-" && output.empty() && emit == "vmx") {
+    return Fail("relayc",
+                {StatusCode::kInvalidArgument,
+                 "standard input has no name to derive the output's from: give --output"});
   }
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
@@ -67,7 +65,7 @@ int Main(int argc, char** argv) {
   } else if (emit == "relay") {
     written = WriteText(output, ir::PrintModule(compiled->module));
   } else if (emit == "bytecode") {
-    written = WriteText(output, DisassembleProgram(compiled->program));
+    written = WriteText(output, DisassembleProgram(compiled->program, {.data = data}));
   } else {
     written = WriteText(output, emit == "llvm" ? compiled->llvm_ir : compiled->assembly);
   }

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
-#include "tools/main.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
@@ -38,15 +38,10 @@ Exit Main(int argc, char** argv) {
   app.add_option("--executor", executor,
                  "what runs the program: vm, or reference (slow and obviously right)")
       ->check(CLI::IsMember({"vm", "reference"}));
-  std::vector<std::string> args = NormalizeArguments(argc, argv);
-  std::reverse(args.begin(), args.end());
-  args = NormalizeRunArguments(std::move(args));
-  std::reverse(args.begin(), args.end());  // as CLI11 wants them
-  try {
-    app.parse(args);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? Exit::kDone : Exit::kUsage;
-  }
+  std::vector<std::string> args =
+      NormalizeRunArguments(NormalizeArguments({argv + 1, argv + argc}));
+  if (auto done = ParseCommandLine(app, std::move(args), HintInput))
+    return static_cast<Exit>(*done);
   Status flags = compile.Finish();
   if (flags.ok()) flags = run.Finish();
   if (!flags.ok()) return Report("relayrun", flags, Exit::kUsage);

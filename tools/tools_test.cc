@@ -220,6 +220,13 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
   REQUIRE(shell.Run("vmrun guard.vmx --input '[1,2]' --input '[0,0]' --output r.npy").status == 0);
   shell.Write("cut.npy", shell.Read("r.npy").substr(0, 130));
   shell.Write("value.txt", "[5, 6]");
+  shell.Write("model.onnx", "\x08\x07\x12\x07pytorch\x1a\x03");
+  REQUIRE(shell.Run("vmrun guard.vmx --input '[1,2]' --input '[3,4]' --output y.npy").status == 0);
+  REQUIRE(WriteNpz(shell / "y.npz", {{"y", *ReadNpyFile(shell / "y.npy")}}).ok());
+  REQUIRE(shell.Run("relayc add.relay --params y.npz -o weights.vmx").status == 0);
+  std::string damaged_weights = shell.Read("weights.vmx");
+  damaged_weights.back() = static_cast<char>(damaged_weights.back() ^ 1);
+  shell.Write("damaged.vmx", damaged_weights);
   CheckAll(
       shell,
       {
@@ -239,13 +246,34 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"relayrun pair.relay --entry other --input 3", 0, ""},
           {"relayrun add.relay --input 1x2xf32=1 --input 2xf32=1 --executor reference --stats", 0,
            "run time"},
+          {"vmrun - --input 1x2xf32=1 --input 2xf32=1 <add.vmx", 0, ""},
+          {"vmrun /dev/stdin --input 1x2xf32=1 --input 2xf32=1 <add.vmx", 0, ""},
+          {"cat add.vmx | vmrun - --input 1x2xf32=1 --input 2xf32=1", 0, ""},
+          {"cat add.vmx | vmdump - --check", 0, ""},
+          {"relayc - -o stdin.vmx <add.relay", 0, ""},
+          {"cat add.relay | relayrun - --input 1x2xf32=1 --input 2xf32=1", 0, ""},
+          {"vmrun add.vmx --verify --input 1x2xf32=1 --input 2xf32=1 --stack-limit 1MiB", 0, ""},
+          {"vmrun guard.vmx --input ./value.txt --input ./r.npy", 0, ""},
           {"vmdump --help", 0, ""},
           {"vmdump add.vmx", 0, ""},
           {"vmdump add.vmx --bytecode --kernels --memory --constants", 0, ""},
           {"vmdump add.vmx --bytecode --kernels --memory --constants --json", 0, ""},
           // 1: wrong usage.
           {"vmrun", 1, "MODEL"},
-          {"vmrun add.vmx --nonsense", 1, "nonsense"},
+          {"vmrun add.vmx --nonsense", 1, "vmrun: unexpected argument --nonsense\n"},
+          {"vmrun add.vmx x.npy", 1,
+           "vmrun: unexpected argument x.npy; the value of a parameter is given by --input "
+           "x.npy\n"},
+          {"relayrun add.relay 3", 1, "relayrun: unexpected argument 3; the value of a parameter"},
+          {"vmrun --input 3", 1, "vmrun: MODEL is required"},
+          {"relayc", 1, "relayc: INPUT is required"},
+          {"relayc add.relay extra", 1, "relayc: unexpected argument extra\n"},
+          {"relayc - <add.relay", 1, "relayc: standard input has no name"},
+          {"vmasm", 1, "vmasm: INPUT is required"},
+          {"vmrun loop.vmx --input 1 --stack-limit x", 1,
+           "--stack-limit x: expected a size such as 64MiB"},
+          {"relayrun loop.relay --input 1 --executor reference --stack-limit 1MB", 1,
+           "not for the reference"},
           {"vmrun add.vmx", 1, "parameter x has no --input; main takes:\n  x: Tensor[("},
           {"vmrun add.vmx --function f", 1, "the program has no function f; it has main"},
           {"vmrun add.vmx --input z=3", 1, "there is no parameter z"},
@@ -272,8 +300,30 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"vmdump add.vmx --nonsense", 1, "nonsense"},
           // 2: bad input.
           {"vmrun no.vmx", 2, "no.vmx"},
+          {"relayc add.vmx", 2,
+           "relayc: add.vmx: expected Relay text, found a compiled program (.vmx): run it with"},
+          {"relayc pair.npz", 2, "expected Relay text, found a zip archive, such as an .npz"},
+          {"relayc r.npy", 2, "expected Relay text, found a tensor (.npy)"},
+          {"relayc model.onnx", 2,
+           "model.onnx: expected Relay text, found an ONNX model: import it with TVM"},
+          {"relayrun model.onnx", 2, "expected Relay text, found an ONNX model"},
+          {"relayc add.relay --params add.vmx", 2,
+           "expected a TVM parameter file or an .npz archive, found a compiled program"},
+          {"vmrun model.onnx", 2, "expected a compiled program (.vmx), found an ONNX model"},
+          {"vmrun - <add.relay", 2, "expected a compiled program (.vmx), found Relay text"},
+          {"vmasm add.relay", 2, "vmasm: add.relay: expected bytecode as text, found Relay text"},
+          {"vmasm add.vmx", 2, "expected bytecode as text, found a compiled program"},
+          {"vmrun add.vmx --input ./no.file --input 2xf32=1", 2,
+           "--input x: cannot open './no.file': No such file or directory"},
+          {"vmrun add.vmx --input ./add.vmx --input 2xf32=1", 2,
+           "expected a tensor (.npy) or a value as text, found a compiled program (.vmx)"},
+          {"vmrun damaged.vmx --verify --input 1x2xf32=1", 2, "is damaged: expected checksum 0x"},
+          {"vmdump damaged.vmx --check", 2,
+           "vmdump: damaged.vmx: .vmx constant 0 \"y\" is damaged"},
           {"vmrun .", 2, "not a regular file"},
-          {"vmrun add.relay", 2, "vmrun: add.relay: not a .vmx file"},
+          {"vmrun add.relay", 2,
+           "vmrun: add.relay: expected a compiled program (.vmx), found Relay text: compile it "
+           "with relayc"},
           {"vmrun broken.vmx", 2, "broken.vmx"},
           {"vmrun cut.vmx", 2, "truncated"},
           {"vmrun flip1.vmx", 2, "flip1.vmx"},
@@ -311,7 +361,8 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
            "memory limit"},
           {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --memory-limit 0", 3, "memory limit"},
           {"vmrun guard.vmx --input '[1,2]' --input '[1,2,3]'", 3, "(2 and 3)"},
-          {"vmrun deep.vmx --input 1", 3, "stack overflow"},
+          {"vmrun deep.vmx --input 1", 3, "raise the stack limit"},
+          {"vmrun deep.vmx --input 1 --stack-limit 64KiB", 3, "in 65536 bytes"},
           {"relayrun guard.relay --input '[1,2]' --input '[1,2,3]'", 3, "broadcast"},
           {"relayrun guard.relay --input '[1,2]' --input '[1,2,3]' --executor reference", 3,
            "broadcast"},
@@ -325,6 +376,60 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"relayrun pair.relay --input '[1,3]' --expect pair.npz --executor reference", 4,
            "differ"},
       });
+}
+
+TEST_CASE("versions") {
+  Shell shell;
+  for (const char* tool : {"relayc", "vmrun", "relayrun", "vmdump", "vmasm"}) {
+    Outcome o = shell.Run(std::string(tool) + " --version");
+    CHECK(o.status == 0);
+    CHECK(o.out.starts_with(std::string(tool) + " (relayvm) "));
+    CHECK(o.out.find(".vmx format 1.0, bytecode ") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is disassembled assembles to the same file") {
+  Shell shell;
+  shell.Compile("add", kAdd);
+  shell.Compile("reverse", kReverse);
+  REQUIRE(WriteNpz(shell / "y.npz",
+                   {{"y", {DType::kFloat32, {2}, std::vector<std::byte>(8, std::byte{1})}}})
+              .ok());
+  REQUIRE(shell.Run("relayc add.relay --params y.npz -o weights.vmx").status == 0);
+  for (const std::string name : {"add", "reverse", "weights"}) {
+    CAPTURE(name);
+    const std::string relay = name == "weights" ? "add.relay --params y.npz" : name + ".relay";
+    for (const std::string& make : {"relayc " + relay + " --emit bytecode --data -o text.txt",
+                                    "vmdump " + name + ".vmx --bytecode --data >text.txt"}) {
+      REQUIRE(shell.Run(make).status == 0);
+      Outcome o = shell.Run("vmasm text.txt");
+      CHECK(o.err == "");
+      CHECK(shell.Read("text.vmx") == shell.Read(name + ".vmx"));
+    }
+    // Without the bytes, from the program that has them.
+    REQUIRE(shell.Run("relayc " + relay + " --emit bytecode -o short.txt").status == 0);
+    Outcome o = shell.Run("cat short.txt | vmasm - --data " + name + ".vmx -o short.vmx");
+    CHECK(o.err == "");
+    CHECK(shell.Read("short.vmx") == shell.Read(name + ".vmx"));
+  }
+  Outcome o = shell.Run("vmasm short.txt");
+  CHECK(o.status == 2);
+  CHECK(o.err.starts_with("vmasm: short.txt: the bytes of constant 0 are elided: expected a"));
+}
+
+TEST_CASE("outputs appear whole or not at all") {
+  Shell shell;
+  shell.Compile("add", kAdd);
+  shell.Write("out.txt.old", "");
+  shell.Write("keep.txt", "old");
+  CHECK(shell.Run("relayc add.relay --emit relay -o keep.txt").status == 0);
+  CHECK(shell.Read("keep.txt").starts_with("#[version"));
+  shell.Write("broken.relay", "def @main(");
+  shell.Write("keep.vmx", "old");
+  CHECK(shell.Run("relayc broken.relay -o keep.vmx").status == 2);
+  CHECK(shell.Read("keep.vmx") == "old");
+  for (const auto& entry : std::filesystem::directory_iterator(shell / ""))
+    CHECK(entry.path().string().find(".tmp") == std::string::npos);
 }
 
 TEST_CASE("a function with type parameters takes any value, and prints it by what it was") {

@@ -1,6 +1,6 @@
 // vmdump: shows what is in a .vmx file. The command line is the user's contract:
 //
-//   vmdump MODEL.vmx [--bytecode] [--kernels] [--memory] [--constants] [--json]
+//   vmdump MODEL.vmx [--bytecode] [--kernels] [--memory] [--constants] [--data] [--check] [--json]
 //
 // Without a selection: an overview. Exit status: 0 done, 1 wrong usage, 2 bad input. Tested by
 // vmdump_test.cc.
@@ -11,12 +11,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/file_format.h"
 #include "bytecode/image.h"
 #include "bytecode/memory_report.h"
 #include "bytecode/reader.h"
-#include "tools/main.h"
+#include "tools/cli/command_line.h"
 
 namespace relayvm {
 namespace {
@@ -25,7 +26,8 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string path;
-  bool bytecode = false, kernels = false, memory = false, constants = false, json = false;
+  bool bytecode = false, kernels = false, memory = false, constants = false, json = false,
+       check = false, data = false;
 };
 
 // --- The content as JSON; text is printed from it ---
@@ -119,6 +121,7 @@ Json Memory(const Program& program) {
     functions.push_back({{"name", program.functions[i].name},
                          {"arena_bytes", report.arena_bytes},
                          {"peak_bytes", report.peak_bytes},
+                         {"total_bytes", report.total_bytes},
                          {"allocations", std::move(allocations)}});
   }
   return functions;
@@ -204,6 +207,8 @@ void PrintMemory(const Json& functions) {
   for (const Json& function : functions) {
     fmt::print("{}: peak {} bytes, arena {}\n", Text(function["name"]),
                Text(function["peak_bytes"]), function["arena_bytes"].get<uint64_t>());
+    if (Text(function["total_bytes"]) != Text(function["peak_bytes"]))
+      fmt::print("  with what it calls: {} bytes\n", Text(function["total_bytes"]));
     for (const Json& allocation : function["allocations"]) {
       fmt::print("  +{:<#8x} {:<14} {}\n", allocation["pc"].get<uint32_t>(),
                  Text(allocation["instruction"]), Text(allocation["bytes"]));
@@ -223,7 +228,7 @@ void PrintConstants(const Program& program) {
 void PrintText(const Options& options, const Program& program) {
   bool selected = options.bytecode || options.kernels || options.memory || options.constants;
   if (!selected) PrintOverview(Overview(program));
-  if (options.bytecode) fmt::print("{}", DisassembleProgram(program));
+  if (options.bytecode) fmt::print("{}", DisassembleProgram(program, {.data = options.data}));
   if (options.kernels) PrintKernels(Kernels(program));
   if (options.memory) PrintMemory(Memory(program));
   if (options.constants) PrintConstants(program);
@@ -241,21 +246,33 @@ void PrintJson(const Options& options, const Program& program) {
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+Result<Program> Open(const Options& options) {
+  const std::string path = tools::InputPath(options.path);
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file));
+  if (!options.check) return program;
+  if (Status s = CheckConstants(file->bytes()); !s.ok()) return s.WithContext(path);
+  return program;
+}
+
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app("Shows what is in a compiled program.", "vmdump");
-  app.add_option("MODEL", options.path, "the .vmx file")->required();
+  app.add_option("MODEL", options.path, "the .vmx file; - for standard input")->required();
   app.add_flag("--bytecode", options.bytecode, "the tables and the code of all functions");
   app.add_flag("--kernels", options.kernels, "kernels and their images");
-  app.add_flag("--memory", options.memory, "each function's memory, as formulas over its symbols");
+  app.add_flag(
+      "--memory", options.memory,
+      "each function's memory, alone and with what it calls, as formulas over its symbols");
   app.add_flag("--constants", options.constants, "the constants' names and types");
+  app.add_flag("--data", options.data,
+               "with --bytecode: the bytes of constants and kernels too, so that vmasm needs no "
+               "other file to take them from");
+  app.add_flag("--check", options.check,
+               "compare the checksums of the weights too: reads all of them");
   app.add_flag("--json", options.json, "one JSON value instead of text");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 1;
-  }
-  Result<Program> program = OpenProgram(options.path);
+  if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
+  Result<Program> program = Open(options);
   if (!program.ok()) {
     fmt::print(stderr, "vmdump: {}\n", program.status().message());
     return 2;

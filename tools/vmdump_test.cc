@@ -61,8 +61,9 @@ TEST_CASE("vmdump: text") {
   CHECK(run.status == 0);
   CHECK(Contains(run.output, "type List[A] = Nil | Cons(A, List[A])\n"));
   CHECK(Contains(run.output,
-                 "export main(x: float32[n*2 + 1, 3]) -> List[(int32[?], ref(fn), Unit)]\n"));
-  CHECK(Contains(run.output, "export choose[A](p: A, q: List[A], r: (A, int8[])) -> List[A]\n"));
+                 "export main(x: Tensor[(n*2 + 1, 3), float32]) -> "
+                 "List[(Tensor[(?), int32], ref(fn), Unit)]\n"));
+  CHECK(Contains(run.output, "export choose[A](p: A, q: List[A], r: (A, int8)) -> List[A]\n"));
   CHECK(Contains(run.output, "4 functions"));
 
   run = Vmdump(sample.path() + " --bytecode");
@@ -73,7 +74,7 @@ TEST_CASE("vmdump: text") {
   CHECK(run.status == 0);
   CHECK(Contains(run.output, "image x86-64-v3, 123 bytes\n"));
   CHECK(Contains(run.output, "fused_add"));
-  CHECK(Contains(run.output, "float32[2]"));
+  CHECK(Contains(run.output, "Tensor[(2), float32]"));
   CHECK(Contains(run.output, "layers.0.weight"));
   CHECK(Contains(run.output, "main: peak "));
 }
@@ -105,7 +106,7 @@ TEST_CASE("vmdump: exit status") {
   std::ofstream(sample.path()) << "not a program";
   run = Vmdump(sample.path());
   CHECK(run.status == 2);
-  CHECK(Contains(run.output, "sample.vmx: not a .vmx file"));
+  CHECK(Contains(run.output, "sample.vmx: expected a compiled program (.vmx), found text"));
 }
 
 }  // namespace

@@ -1,38 +1,48 @@
 // vmrun: runs a function of a compiled program. The command line is the user's contract:
 //
 //   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
-//   [--repeat N]
-//         [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE] [--timeout SECONDS]
-//         [--stats]
+//         [--repeat N] [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE]
+//         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify]
+//
+// MODEL and a value may be -, which is standard input.
 //
 // Results go to standard output, measurements and errors to standard error. Exit status: 0 done, 1
 // wrong usage, 2 bad input (program, file, tensor), 3 the program failed while running, 4 --expect
 // did not match. Tested by tools_test.cc.
 #include <chrono>
 
-#include "tools/main.h"
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/reader.h"
+#include "tools/cli/command_line.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
 namespace {
 
+// Compares the checksums of the weights too.
+Result<std::shared_ptr<const Executable>> LoadVerified(const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file));
+  if (Status s = CheckConstants(file->bytes()); !s.ok()) return s.WithContext(path);
+  return Executable::FromProgram(std::move(program));
+}
+
 Exit Main(int argc, char** argv) {
   CLI::App app("Runs a function of a program that relayc compiled.", "vmrun");
   std::string model;
   RunFlags flags;
-  app.add_option("MODEL", model, "the compiled program: a .vmx file")->required();
+  bool verify = false;
+  app.add_option("MODEL", model, "the compiled program: a .vmx file; - for standard input")
+      ->required();
+  app.add_flag("--verify", verify, "compare the checksums of the weights too: reads all of them");
   flags.AddTo(app, /*with_function=*/true);
   std::vector<std::string> args = NormalizeRunArguments({argv + 1, argv + argc});
-  std::reverse(args.begin(), args.end());  // as CLI11 wants them
-  try {
-    app.parse(args);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? Exit::kDone : Exit::kUsage;
-  }
+  if (auto done = ParseCommandLine(app, std::move(args), HintInput))
+    return static_cast<Exit>(*done);
   if (Status s = flags.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
 
   auto start = std::chrono::steady_clock::now();
-  auto executable = Executable::Load(model);
+  auto executable = verify ? LoadVerified(InputPath(model)) : Executable::Load(InputPath(model));
   if (!executable.ok()) return Report("vmrun", executable.status(), Exit::kBadInput);
   std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   auto executor = MakeVmExecutor(std::move(executable).value(), flags);

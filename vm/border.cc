@@ -116,7 +116,7 @@ class TypeChecker {
   }
 
   std::string Mismatch(const Item& item) const {
-    return fmt::format("expected {}, got {}", RelayTypeToString(program_, *item.type.type),
+    return fmt::format("expected {}, found {}", RelayTypeToString(program_, *item.type.type),
                        Describe(item.object));
   }
 
@@ -172,7 +172,7 @@ class TypeChecker {
           return Mismatch(item);
         const ConstructorInfo& constructor = info.constructors[adt->tag];
         if (adt->num_fields != constructor.fields.size()) {
-          return fmt::format("{} takes {} fields, got {}", constructor.name,
+          return fmt::format("{} takes {} fields, found {}", constructor.name,
                              constructor.fields.size(), adt->num_fields);
         }
         const Environment* environment = EnvironmentOf(type, item.type.environment);
@@ -391,7 +391,7 @@ Status CheckInputs(const Program& program, const ExportInfo& function,
                    std::span<const Value> inputs) {
   if (inputs.size() != function.params.size()) {
     return {StatusCode::kInvalidArgument,
-            fmt::format("{}: expected {} inputs, got {}", function.name, function.params.size(),
+            fmt::format("{}: expected {} inputs, found {}", function.name, function.params.size(),
                         inputs.size())};
   }
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -182,37 +182,7 @@ Result<uint32_t> Executable::FindConstructor(std::string_view name) const {
 }
 
 std::string RelayTypeToString(const Program& program, const ValueType& type) {
-  auto list = [&](const std::vector<ValueType>& types) {
-    std::string out;
-    for (const ValueType& t : types)
-      out += (out.empty() ? "" : ", ") + RelayTypeToString(program, t);
-    return out;
-  };
-  switch (type.kind) {
-    case ValueType::Kind::kTensor: {
-      if (type.dims.empty()) return std::string(DTypeName(type.dtype));
-      std::string dims;
-      for (size_t i = 0; i < type.dims.size(); ++i) {
-        if (i > 0) dims += ", ";
-        bool named = i < type.dim_names.size() && !type.dim_names[i].empty();
-        dims += type.dims[i] >= 0 ? std::to_string(type.dims[i]) : named ? type.dim_names[i] : "?";
-      }
-      return fmt::format("Tensor[({}), {}]", dims, DTypeName(type.dtype));
-    }
-    case ValueType::Kind::kTuple:
-      return fmt::format("({}{})", list(type.args), type.args.size() == 1 ? "," : "");
-    case ValueType::Kind::kAdt: {
-      std::string name = type.index < program.adts.size() ? program.adts[type.index].name : "?";
-      return type.args.empty() ? name : fmt::format("{}[{}]", name, list(type.args));
-    }
-    case ValueType::Kind::kFunction:
-      return "fn";
-    case ValueType::Kind::kRef:
-      return fmt::format("ref({})", list(type.args));
-    case ValueType::Kind::kTypeVar:
-      return TypeParameterName(type.index);
-  }
-  return "?";
+  return TypeToString(program, type);
 }
 
 }  // namespace relayvm

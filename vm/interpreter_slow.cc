@@ -92,8 +92,7 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
   for (Frame* f = frame; f != nullptr; f = f->caller) ++depth;
   return Fail(frame, pc, StatusCode::kResourceExhausted,
               fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise "
-                          "stack_limit, or make the "
-                          "recursion a tail call",
+                          "the stack limit, or make the recursion a tail call",
                           depth, executable_.program().functions[callee->index].name,
                           context_.stack->end() - context_.stack->begin()));
 }
@@ -410,7 +409,7 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   if (context_.stack->begin() + code->frame_bytes + code->scratch_bytes > context_.stack->end()) {
     return {StatusCode::kResourceExhausted,
             executable_.program().functions[function].name +
-                ": its frame is larger than the stack; raise stack_limit"};
+                ": its frame is larger than the stack; raise the stack limit"};
   }
   *frame = {code, nullptr, nullptr, nullptr, 0};
   if (code->arena_bytes != 0) {

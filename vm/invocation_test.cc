@@ -53,11 +53,11 @@ TEST_CASE("invocation: unknown functions and wrong inputs") {
   CHECK(result.status().message() == "the program has no function 'nain'");
   result = invocation->Run("main", {});
   CHECK(result.status().code() == StatusCode::kInvalidArgument);
-  CHECK(result.status().message() == "main: expected 1 inputs, got 0");
+  CHECK(result.status().message() == "main: expected 1 inputs, found 0");
   result = invocation->Run("main", {Value::Int32(1)});
-  CHECK(result.status().message() == "main: parameter %x0: expected int64, got int32");
+  CHECK(result.status().message() == "main: parameter %x0: expected int64, found int32");
   result = invocation->Run("main", {Value()});
-  CHECK(result.status().message() == "main: parameter %x0: expected int64, got nothing");
+  CHECK(result.status().message() == "main: parameter %x0: expected int64, found nothing");
 }
 
 TEST_CASE("invocation: cancelled from another thread, in jumps and in calls") {

@@ -11,8 +11,35 @@
 
 namespace relayvm {
 
+namespace {
+
+// Reads `fd` to its end into a file that has no name. -1 with errno when that fails.
+int CopyToMemory(int fd) {
+  if (::fcntl(fd, F_SETFL, 0) != 0) return -1;  // wait for the writer
+  const int copy = ::memfd_create("relayvm", MFD_CLOEXEC);
+  if (copy < 0) return -1;
+  char buffer[1 << 16];
+  for (;;) {
+    ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got == 0) return copy;
+    if (got < 0 && errno == EINTR) continue;
+    for (ssize_t done = 0; got > 0 && done < got;) {
+      ssize_t written = ::write(copy, buffer + done, static_cast<size_t>(got - done));
+      if (written < 0) got = -1;
+      done += written;
+    }
+    if (got >= 0) continue;
+    const int error = errno;
+    ::close(copy);
+    errno = error;
+    return -1;
+  }
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  // O_NONBLOCK: opening a FIFO that nobody writes to must not wait; it is empty.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     StatusCode code =
@@ -20,6 +47,16 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& 
     return Status(code, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
   }
   struct stat info;
+  if (::fstat(fd, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
+    int copy = CopyToMemory(fd);
+    int error = errno;
+    ::close(fd);
+    fd = copy;
+    if (fd < 0) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("cannot read '{}': {}", path, std::strerror(error)));
+    }
+  }
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
     return Status(StatusCode::kInvalidInput,

@@ -1,5 +1,5 @@
-// FileMapping: a file mapped read-only into memory and shared with all processes that map it.
-//
+// FileMapping: a file mapped read-only into memory and shared with all processes that map it; a pipe
+// (standard input) is read to its end into memory.
 // The file must not be truncated while it is mapped (a read past the new end is a SIGBUS); replace
 // files by renaming. Immutable; thread-safe. Tested by file_mapping_test.cc.
 #pragma once
@@ -15,8 +15,8 @@ namespace relayvm {
 
 class FileMapping {
  public:
-  // Fails with kNotFound when there is no such file, kInvalidInput when it is not a regular file or
-  // can't be read.
+  // Fails with kNotFound when there is no such file, kInvalidInput when it is neither a regular
+  // file nor a pipe or can't be read.
   static Result<std::shared_ptr<const FileMapping>> Open(const std::string& path);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;

@@ -45,6 +45,20 @@ TEST_CASE("file mapping: an empty file has no bytes") {
   CHECK((*mapping)->bytes().empty());
 }
 
+TEST_CASE("file mapping: a pipe is read to its end") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const std::string text(60'000, 'x');  // what a pipe holds without a reader
+  REQUIRE(::write(ends[1], text.data(), text.size()) == 60'000);
+  ::close(ends[1]);
+  auto mapping = FileMapping::Open("/dev/fd/" + std::to_string(ends[0]));
+  ::close(ends[0]);
+  REQUIRE_MESSAGE(mapping.ok(), mapping.status().message());
+  CHECK(std::string((*mapping)->bytes().begin(), (*mapping)->bytes().end()) == text);
+  CHECK(reinterpret_cast<uintptr_t>((*mapping)->bytes().data()) % 4096 == 0);
+  CHECK((*mapping)->fd() >= 0);
+}
+
 TEST_CASE("file mapping: what can't be mapped") {
   TempDir dir;
   CHECK(FileMapping::Open(dir.File("none")).status().code() == StatusCode::kNotFound);

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "bytecode/base/file_replacement.h"
+
 namespace relayvm {
 namespace {
 
@@ -39,6 +41,10 @@ class HeaderParser {
     while (!Accept('}')) {
       auto key = String();
       if (!key || !Accept(':')) return Malformed();
+      for (auto [name, seen] :
+           {std::pair{"descr", has_descr}, {"fortran_order", has_order}, {"shape", has_shape}}) {
+        if (seen && *key == name) return Bad(fmt::format("header field '{}' occurs twice", name));
+      }
       if (*key == "descr") {
         if (Peek() == '[')
           return Status(StatusCode::kUnsupported, "npy: arrays of structures are not supported");
@@ -277,12 +283,7 @@ Result<HostTensor> ReadNpyFile(const std::string& path) {
 
 Status WriteNpyFile(const std::string& path, const HostTensor& tensor) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, SerializeNpy(tensor));
-  File file(std::fopen(path.c_str(), "wb"));
-  if (file == nullptr) return FileError(path, "create");
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
-    return FileError(path, "write");
-  if (std::fclose(file.release()) != 0) return FileError(path, "write");
-  return OkStatus();
+  return WriteFile(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace relayvm

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <zip.h>
+#include <zlib.h>
 
 #include <array>
 #include <fstream>
@@ -48,29 +49,39 @@ Result<HostTensor> ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_t& s
   }
   std::unique_ptr<zip_file_t, EntryCloser> file(zip_fopen_index(zip, index, 0));
   if (file == nullptr) return Status(StatusCode::kInvalidInput, zip_strerror(zip));
-  return ReadNpyStream(stat.size, [&](std::span<std::byte> buffer) {
-    while (!buffer.empty()) {
-      zip_int64_t got = zip_fread(file.get(), buffer.data(), buffer.size());
+  // libzip compares the checksum only when it is asked for bytes behind the last one.
+  uLong crc = crc32_z(0, nullptr, 0);
+  auto tensor = ReadNpyStream(stat.size, [&](std::span<std::byte> buffer) {
+    for (std::span<std::byte> rest = buffer; !rest.empty();) {
+      zip_int64_t got = zip_fread(file.get(), rest.data(), rest.size());
       if (got <= 0) {
         return Status(StatusCode::kInvalidInput,
                       got == 0 ? "truncated entry" : zip_file_strerror(file.get()));
       }
-      buffer = buffer.subspan(static_cast<size_t>(got));
+      rest = rest.subspan(static_cast<size_t>(got));
     }
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(buffer.data()), buffer.size());
     return OkStatus();
   });
+  if (tensor.ok() && crc != stat.crc) {
+    return Status(
+        StatusCode::kInvalidInput,
+        fmt::format("the archive states checksum {:08x}, found {:08x}: damaged", stat.crc, crc));
+  }
+  return tensor;
 }
 
 }  // namespace
 
 Result<NamedTensors> ReadNpz(const std::string& path) {
-  RELAYVM_ASSIGN_OR_RETURN(Zip zip, Open(path, ZIP_RDONLY));
+  RELAYVM_ASSIGN_OR_RETURN(Zip zip, Open(path, ZIP_RDONLY | ZIP_CHECKCONS));
   NamedTensors tensors;
   std::set<std::string> names;
   const zip_int64_t count = zip_get_num_entries(zip.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    constexpr zip_uint64_t kNeeded =
+        ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_CRC;
     if (zip_stat_index(zip.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW, &stat) != 0 ||
         (stat.valid & kNeeded) != kNeeded) {
       return Status(StatusCode::kInvalidInput, fmt::format("{}: entry {} cannot be read", path, i));

@@ -1,4 +1,5 @@
 // numpy's .npz files: a zip of .npy files, one for each named tensor.
+// Checksums are compared: a changed bit is an error, or means nothing (dates, padding).
 // Reading is safe on any bytes. The same tensors give the same file. Thread-safe. Tested by
 // npz_test.cc.
 #pragma once

@@ -148,8 +148,7 @@ Result<std::vector<std::byte>> Base64Decode(std::string_view text) {
   size_t padding = 0;
   while (i + padding < text.size() && text[i + padding] == '=') ++padding;
   i += padding;
-  bool ends =
-      i == text.size() || text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t';
+  const bool ends = text.find_first_not_of(" \n\r\t", i) == std::string_view::npos;
   if (!ends || digits == 1 ||
       (digits == 0 ? padding != 0 : padding != static_cast<size_t>(4 - digits))) {
     return Status(StatusCode::kInvalidInput, fmt::format("malformed base64 at character {}", i));

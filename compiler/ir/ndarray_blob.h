@@ -26,7 +26,7 @@ Result<HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* siz
 std::vector<std::byte> WriteNdarrayBlob(const HostTensor& tensor);
 
 std::string Base64Encode(std::span<const std::byte> bytes);
-// Standard alphabet with padding; ends at white space.
+// Standard alphabet with padding; white space may follow.
 Result<std::vector<std::byte>> Base64Decode(std::string_view text);
 
 }  // namespace relayvm::ir

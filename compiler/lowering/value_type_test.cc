@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "bytecode/disassembler.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/pipeline.h"
-#include "vm/executable.h"
 
 namespace relayvm::lower {
 namespace {
@@ -27,9 +27,9 @@ std::string ExportOf(const ir::Module& module) {
   std::string out = "(";
   for (size_t i = 0; i < e.params.size(); ++i) {
     out += (i > 0 ? ", %" : "%") + e.param_names[i] + ": ";
-    out += RelayTypeToString(program, e.params[i]);
+    out += TypeToString(program, e.params[i]);
   }
-  out += ") -> " + RelayTypeToString(program, e.result) + ";";
+  out += ") -> " + TypeToString(program, e.result) + ";";
   for (const AdtInfo& adt : program.adts) out += " " + adt.name;
   return out;
 }

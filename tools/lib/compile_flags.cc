@@ -7,7 +7,7 @@
 namespace relayvm::tools {
 
 void CompileFlags::AddTo(CLI::App& app) {
-  app.add_option("INPUT", input, "the program: Relay text")->required();
+  app.add_option("INPUT", input, "the program: Relay text; - for standard input")->required();
   app.add_option("--params", options.params_file,
                  "weights to bind to parameters by name: a TVM parameter file or an .npz");
   app.add_option("--shape", shapes,
@@ -55,12 +55,10 @@ void CompileFlags::PrintTimings() const {
   fmt::print(stderr, "{:10.3f} ms  total\n", total);
 }
 
-std::vector<std::string> NormalizeArguments(int argc, char** argv) {
-  std::vector<std::string> args;
-  for (int i = argc - 1; i > 0; --i) {
-    std::string arg = argv[i];
+std::vector<std::string> NormalizeArguments(std::vector<std::string> args) {
+  for (std::string& arg : args) {
     bool level = arg.size() == 3 && arg.starts_with("-O") && arg[2] >= '0' && arg[2] <= '3';
-    args.push_back(level ? "-" + arg : arg);
+    if (level) arg.insert(0, "-");
   }
   return args;
 }

@@ -22,8 +22,8 @@ struct CompileFlags {
   void PrintTimings() const;
 };
 
-// The arguments without argv[0], last first as CLI11 wants them, with -O0..-O3 spelled --O0..--O3.
-std::vector<std::string> NormalizeArguments(int argc, char** argv);
+// -O0..-O3 spelled --O0..--O3. `args` are in order, without argv[0].
+std::vector<std::string> NormalizeArguments(std::vector<std::string> args);
 
 // Exit statuses of all tools.
 inline constexpr int kExitUsage = 1;

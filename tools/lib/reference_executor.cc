@@ -110,9 +110,11 @@ class ReferenceExecutor : public Executor {
 }  // namespace
 
 Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const RunFlags& flags) {
-  if (flags.memory_limit != SIZE_MAX || flags.profile || flags.trace) {
+  if (flags.memory_limit != SIZE_MAX || !flags.stack_limit_text.empty() || flags.profile ||
+      flags.trace) {
     return {StatusCode::kInvalidArgument,
-            "--memory-limit, --profile and --trace are not for the reference interpreter"};
+            "--memory-limit, --stack-limit, --profile and --trace are not for the reference "
+            "interpreter"};
   }
   Program program;
   RELAYVM_RETURN_IF_ERROR(lower::AddExport(module, *module.functions.at(module.entry), 0, program));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npz.h"
 #include "tools/values/literal.h"
@@ -97,7 +98,10 @@ class Reader {
       Result<Value> value = FromBytes(all, index);
       return value.ok() ? value : value.status().WithContext("standard input");
     }
-    bool whole_file = text.starts_with('@') && text.find_first_of(",()\"") == std::string::npos;
+    const bool is_path = text.find('/') != std::string::npos &&
+                         text.find_first_of("@,()[]=\" ") == std::string::npos;
+    bool whole_file =
+        (text.starts_with('@') && text.find_first_of(",()\"") == std::string::npos) || is_path;
     if (whole_file || text.ends_with(".npy")) {
       std::string path = text.substr(text.starts_with('@') ? 1 : 0);
       ValueType::Kind kind = types_.kind(type);
@@ -119,6 +123,11 @@ class Reader {
   }
 
   Result<Value> FromBytes(std::string_view bytes, size_t index) {
+    if (IsBinary(bytes.substr(0, 1024)) && !bytes.starts_with(kNpyMagic)) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("expected a tensor (.npy) or a value as text, found {}",
+                                DescribeFile(bytes)));
+    }
     if (!bytes.starts_with(kNpyMagic)) return ParseLiteral(bytes, types_, ids_[index], Seed(index));
     RELAYVM_ASSIGN_OR_RETURN(Value value, ValueFromNpy(std::as_bytes(std::span(bytes))));
     return FitTensor(value, types_, ids_[index]);

@@ -88,10 +88,10 @@ TEST_CASE_FIXTURE(Fixture, "bad values") {
   REQUIRE(WriteNpz(folder / "all.npz", {{"x", Ints({8})}, {"layers.0.weight", Ints({9})}}).ok());
   CHECK(Read({"[1]", folder / "three.npy"}) ==
         "invalid input: --input layers.0.weight: " + (folder / "three.npy") +
-            ": expected Tensor[(2), int32], which Tensor[(3), int32] is not");
+            ": expected Tensor[(2), int32], found Tensor[(3), int32]");
   CHECK(Read({folder / "all.npz"}) ==
         "invalid input: " + (folder / "all.npz") +
-            ": layers.0.weight: expected Tensor[(2), int32], which Tensor[(1), int32] is not");
+            ": layers.0.weight: expected Tensor[(2), int32], found Tensor[(1), int32]");
   CHECK(Read({"[1.5]"}).starts_with(
       "invalid input: --input x: at character 2: 1.5 is not an integer"));
   CHECK(Read({folder / "no.npy"}).starts_with("not found: --input x: "));

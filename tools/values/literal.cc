@@ -50,7 +50,7 @@ Status CheckShape(const Value& tensor, const TypeTable& types, TypeTable::Id typ
   }
   if (fits) return OkStatus();
   return {StatusCode::kInvalidInput,
-          fmt::format("expected {}, which {} is not", types.ToString(type), TensorTypeOf(tensor))};
+          fmt::format("expected {}, found {}", types.ToString(type), TensorTypeOf(tensor))};
 }
 
 // Of a type parameter that a tensor binds: other tensors of it may be of other sizes.
@@ -262,7 +262,7 @@ class Parser {
       value = FitTensor(*value, types_, type);
       if (value.ok()) return value;
       at_ = start;
-      return Wrong(value.status().message());
+      return At(value.status().message());
     }
     if (c == '[') {
       value = List(open ? GuessDType(text_.substr(at_, EndOfList() - at_)) : types_.dtype(type));
@@ -292,8 +292,7 @@ class Parser {
     }
     if (value->dtype() == types_.dtype(type) && CheckShape(*value, types_, type).ok()) return value;
     at_ = start;
-    return Wrong(
-        fmt::format("expected {}, which {} is not", types_.ToString(type), TensorTypeOf(*value)));
+    return At(fmt::format("expected {}, found {}", types_.ToString(type), TensorTypeOf(*value)));
   }
 
   Result<std::string> File() {
@@ -489,8 +488,10 @@ class Parser {
     std::string found = rest.empty() ? "the end"
                                      : fmt::format("'{}{}'", rest.substr(0, kShown),
                                                    rest.size() > kShown ? "..." : "");
-    return {StatusCode::kInvalidInput,
-            fmt::format("at character {}: {}, found {}", at_ + 1, what, found)};
+    return At(fmt::format("{}, found {}", what, found));
+  }
+  Status At(const std::string& what) const {
+    return {StatusCode::kInvalidInput, fmt::format("at character {}: {}", at_ + 1, what)};
   }
 
   std::string_view text_;

@@ -23,6 +23,7 @@ class ListWriter {
   ListWriter(const Value& tensor, bool summarise) : tensor_(tensor), summarise_(summarise) {
     int64_t stride = DTypeBytes(tensor.dtype());
     strides_.resize(tensor.dims().size());
+    if (tensor.num_elements() == 0) return;  // its dims may be of any size
     for (size_t i = strides_.size(); i-- > 0;) {
       strides_[i] = stride;
       stride *= tensor.dims()[i];
@@ -58,6 +59,18 @@ class ListWriter {
   std::vector<int64_t> strides_;
 };
 
+// A tensor without elements still has lists, one for each index before its first axis of size 0.
+// True where they are more than can be shown.
+bool HasManyEmptyLists(const Value& tensor) {
+  if (tensor.num_elements() != 0) return false;
+  int64_t lists = 1;
+  for (int64_t dim : tensor.dims()) {
+    if (dim == 0) return false;
+    if (__builtin_mul_overflow(lists, dim, &lists) || lists > kMaxShown) return true;
+  }
+  return false;
+}
+
 // numpy turns to exponents where the shown elements differ too much in size.
 bool IsScientific(const Value& tensor, const ListWriter& writer) {
   double largest = 0;
@@ -81,6 +94,7 @@ std::string RelayTensor(const Value& tensor) {
   DType dtype = tensor.dtype();
   if (tensor.dims().empty()) return RelayElement(dtype, tensor.data());
   std::string out = TensorTypeOf(tensor) + " ";
+  if (HasManyEmptyLists(tensor)) return out + "[]";
   ListWriter writer(tensor, tensor.num_elements() > kMaxShown);
   bool scientific = IsFloat(dtype) && IsScientific(tensor, writer);
   writer.Write(
@@ -96,7 +110,7 @@ std::string RelayTensor(const Value& tensor) {
 std::string JsonTensor(const Value& tensor) {
   std::string out = fmt::format(R"({{"dtype": "{}", "shape": [{}], "data": )",
                                 DTypeName(tensor.dtype()), fmt::join(tensor.dims(), ", "));
-  if (tensor.num_elements() > kMaxShown) {
+  if (tensor.num_elements() > kMaxShown || HasManyEmptyLists(tensor)) {
     out += "null";
   } else {
     ListWriter(tensor, false)

@@ -1,6 +1,7 @@
 #include "tools/values/print.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numeric>
@@ -73,6 +74,30 @@ TEST_CASE("large tensors show their ends") {
         "[1098., 1099.], [1100., 1101.]]");
   CHECK(PrintJson(Flat(Floats({1002}, data), TensorOf(DType::kFloat32, {1002}))) ==
         R"({"dtype": "float32", "shape": [1002], "data": null})");
+}
+
+TEST_CASE("tensors without elements, of any size") {
+  const int64_t huge = int64_t{1} << 62;
+  struct Case {
+    std::vector<int64_t> dims;
+    const char *relay, *json;
+  };
+  const Case cases[] = {
+      {{0}, "[]", "[]"},
+      {{2, 0}, "[[], []]", "[[], []]"},
+      {{0, huge, huge}, "[]", "[]"},
+      {{1, 0, huge}, "[[]]", "[[]]"},
+      {{2000, 0}, "[]", "null"},
+      {{huge, 0}, "[]", "null"},
+      {{huge, huge, 0, 3}, "[]", "null"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(fmt::format("{}", fmt::join(c.dims, ", ")));
+    FlatValue flat = Flat(Floats(c.dims, {}),
+                          TensorOf(DType::kFloat32, std::vector<int64_t>(c.dims.size(), -1)));
+    CHECK(PrintRelay(flat).ends_with(fmt::format("float32] {}", c.relay)));
+    CHECK(PrintJson(flat).ends_with(fmt::format("\"data\": {}}}", c.json)));
+  }
 }
 
 TEST_CASE("floats that differ much in size are printed with exponents") {

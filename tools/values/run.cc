@@ -171,6 +171,7 @@ Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executabl
       Runtime::Create({.num_threads = flags.threads, .trace = profiler.get()}));
   InvocationOptions options;
   options.memory_limit = flags.memory_limit;
+  options.stack_limit = flags.stack_limit;
   options.timeout = flags.timeout();
   RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Invocation> invocation,
                            Invocation::Create(runtime, executable, options));

@@ -31,8 +31,9 @@ struct RunFlags {
   uint32_t repeat = 1;
   bool json = false, profile = false, trace = false, stats = false;
   std::string profile_file;
-  std::string memory_limit_text;
+  std::string memory_limit_text, stack_limit_text;
   size_t memory_limit = SIZE_MAX;
+  size_t stack_limit = InvocationOptions().stack_limit;
   double timeout_seconds = 0;
 
   std::chrono::nanoseconds timeout() const;  // zero: none
@@ -41,6 +42,9 @@ struct RunFlags {
   // After parsing: fills in what the options derive. kInvalidArgument for a malformed one.
   Status Finish();
 };
+
+// What to do about an argument of vmrun and relayrun that no option takes.
+std::string HintInput(const std::string& argument);
 
 // "64MiB", "1GB", "512k", "1000": bytes. KB, MB, GB are powers of 1000; K, M, G and KiB, MiB, GiB
 // of 1024.

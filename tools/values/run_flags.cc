@@ -36,15 +36,25 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
   app.add_flag("--trace", trace, "print each instruction as it runs, on standard error");
   app.add_option("--memory-limit", memory_limit_text,
                  "fail when a run needs more memory: 64MiB, 1GB, ...");
+  app.add_option("--stack-limit", stack_limit_text,
+                 "address space for the frames of calls, which bounds recursion (default: 1GiB)");
   app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds");
   app.add_flag("--stats", stats, "print times and memory");
 }
 
 Status RunFlags::Finish() {
-  if (!memory_limit_text.empty()) {
-    Result<size_t> size = ParseSize(memory_limit_text);
-    if (!size.ok()) return size.status().WithContext("--memory-limit " + memory_limit_text);
-    memory_limit = *size;
+  struct Limit {
+    const char* option;
+    const std::string& text;
+    size_t* bytes;
+  };
+  for (const Limit& limit : {Limit{"--memory-limit", memory_limit_text, &memory_limit},
+                             Limit{"--stack-limit", stack_limit_text, &stack_limit}}) {
+    if (limit.text.empty()) continue;
+    Result<size_t> size = ParseSize(limit.text);
+    if (!size.ok())
+      return size.status().WithContext(fmt::format("{} {}", limit.option, limit.text));
+    *limit.bytes = *size;
   }
   if (!(timeout_seconds >= 0)) {
     return {StatusCode::kInvalidArgument, "--timeout must be a number of seconds, not below 0"};
@@ -63,6 +73,11 @@ std::chrono::nanoseconds RunFlags::timeout() const {
   constexpr double kLongest = 9e9;  // what fits in nanoseconds
   auto ns = static_cast<int64_t>(std::min(timeout_seconds, kLongest) * 1e9);
   return std::chrono::nanoseconds(timeout_seconds > 0 ? std::max<int64_t>(ns, 1) : 0);
+}
+
+std::string HintInput(const std::string& argument) {
+  if (argument.starts_with('-') && argument != "-") return "";
+  return fmt::format("the value of a parameter is given by --input {}", argument);
 }
 
 Result<size_t> ParseSize(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npy.h"
 #include "kernels/te/scalar.h"
@@ -83,6 +84,10 @@ std::optional<MappedTensor> UsualHeader(std::string_view file) {
 }  // namespace
 
 Result<Value> ValueFromNpy(std::span<const std::byte> bytes) {
+  const std::string_view start(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!start.starts_with("\x93NUMPY"))
+    return Status(StatusCode::kInvalidInput,
+                  "expected a tensor (.npy), found " + DescribeFile(start));
   RELAYVM_ASSIGN_OR_RETURN(HostTensor tensor, ParseNpy(bytes));
   return ToValue(tensor);
 }

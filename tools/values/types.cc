@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "vm/executable.h"
+#include "bytecode/disassembler.h"
 
 namespace relayvm::tools {
 
@@ -92,8 +92,6 @@ ValueType TypeTable::ToValueType(Id type) const {
   return out;
 }
 
-std::string TypeTable::ToString(Id type) const {
-  return RelayTypeToString(program_, ToValueType(type));
-}
+std::string TypeTable::ToString(Id type) const { return TypeToString(program_, ToValueType(type)); }
 
 }  // namespace relayvm::tools

@@ -1,0 +1,46 @@
+// FileReplacement: writes a file that appears whole or not at all.
+//
+//   RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
+//   RELAYVM_RETURN_IF_ERROR(file.Write(data, size));
+//   return file.Commit();
+//
+// It is written under a temporary name beside `path` and renamed by Commit, so that who has the old
+// file open or mapped keeps it. Without a Commit, the old file stays. A pipe or a device, which
+// can't be replaced by renaming, is written in place. Not thread-safe. Tested by
+// file_replacement_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "bytecode/base/status.h"
+
+namespace relayvm {
+
+class FileReplacement {
+ public:
+  // Errors, here and below, are kInvalidInput and name the file.
+  static Result<FileReplacement> Create(const std::string& path);
+  FileReplacement(FileReplacement&& other) noexcept;
+  FileReplacement& operator=(FileReplacement&&) = delete;
+  ~FileReplacement();
+
+  Status Write(const void* data, size_t size);
+  // REQUIRES: called at most once, and nothing is written afterwards.
+  Status Commit();
+
+ private:
+  FileReplacement(std::string path, std::string temporary, int fd)
+      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  Status Failed(const char* what) const;
+
+  std::string path_;
+  std::string temporary_;  // empty: written in place
+  int fd_;                 // -1: closed
+};
+
+// The same for content at hand.
+Status WriteFile(const std::string& path, std::string_view content);
+
+}  // namespace relayvm

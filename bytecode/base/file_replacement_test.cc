@@ -1,0 +1,66 @@
+#include "bytecode/base/file_replacement.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/temp_folder.h"
+
+namespace relayvm {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+size_t CountFiles(const std::string& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+TEST_CASE("a file is replaced when it is complete, and who has the old one open keeps it") {
+  testing::TempFolder folder;
+  const std::string path = folder / "x";
+  REQUIRE(WriteFile(path, "old").ok());
+  std::ifstream reader(path, std::ios::binary);
+  {
+    auto file = FileReplacement::Create(path);
+    REQUIRE(file.ok());
+    REQUIRE(file->Write("new", 3).ok());
+    CHECK(Content(path) == "old");
+    REQUIRE(file->Commit().ok());
+  }
+  CHECK(Content(path) == "new");
+  CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == "old");
+  CHECK(CountFiles(fs::path(path).parent_path()) == 1);
+}
+
+TEST_CASE("without a commit, nothing has happened") {
+  testing::TempFolder folder;
+  const std::string path = folder / "x";
+  REQUIRE(WriteFile(path, "old").ok());
+  {
+    auto file = FileReplacement::Create(path);
+    REQUIRE(file.ok());
+    REQUIRE(file->Write("half", 4).ok());
+  }
+  CHECK(Content(path) == "old");
+  CHECK(CountFiles(fs::path(path).parent_path()) == 1);
+}
+
+TEST_CASE("errors name the file; devices are written in place") {
+  testing::TempFolder folder;
+  const std::string path = folder / "no/such/folder";
+  CHECK(WriteFile(path, "x").message() ==
+        "cannot create '" + path + "': No such file or directory");
+  CHECK(WriteFile("/dev/null", "x").ok());
+  CHECK(WriteFile("/dev/full", "x").message() ==
+        "cannot write '/dev/full': No space left on device");
+}
+
+}  // namespace
+}  // namespace relayvm

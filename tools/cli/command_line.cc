@@ -1,0 +1,43 @@
+#include "tools/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bytecode/file_format.h"
+#include "bytecode/opcode.h"
+
+namespace relayvm::tools {
+
+std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args,
+                                    const HintFn& hint) {
+  constexpr int kUsage = 1;
+  app.set_version_flag(
+      "--version",
+      fmt::format("{} (relayvm) {}, .vmx format {}.{}, bytecode {}", app.get_name(),
+                  RELAYVM_VERSION, kFormatMajor, kFormatMinor, kBytecodeVersion),
+      "print the version, and those of the formats");
+  std::reverse(args.begin(), args.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(args));
+    return std::nullopt;
+  } catch (const CLI::Success& done) {
+    app.exit(done);
+    return 0;
+  } catch (const CLI::ExtrasError&) {
+    const std::string extra = app.remaining().empty() ? "" : app.remaining().front();
+    const std::string remedy = hint == nullptr ? "" : hint(extra);
+    fmt::print(stderr, "{}: unexpected argument {}{}{}\n", app.get_name(), extra,
+               remedy.empty() ? "" : "; ", remedy);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
+  }
+  fmt::print(stderr, "{} --help lists the options\n", app.get_name());
+  return kUsage;
+}
+
+std::string InputPath(const std::string& argument) {
+  return argument == "-" ? "/dev/stdin" : argument;
+}
+
+}  // namespace relayvm::tools
