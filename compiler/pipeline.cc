@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verify.h"
 #include "compiler/transforms/common_subexpressions.h"
@@ -84,7 +85,7 @@ class Runner {
 
 }  // namespace
 
-Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
+static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& options) {
   Runner r(std::move(module), options);
   bool optimise = options.opt_level >= 1;
   // Errors of the program are those of the program as written: types first, before anything moves.
@@ -121,6 +122,12 @@ Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options
   return r.Finish();
 }
 
-Result<ir::Module> RunFrontendPipeline(ir::Module module) { return InferTypes(module); }
+Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
+  return ir::WithLargeStack([&] { return RunPasses(std::move(module), options); });
+}
+
+Result<ir::Module> RunFrontendPipeline(ir::Module module) {
+  return ir::WithLargeStack([&] { return InferTypes(module); });
+}
 
 }  // namespace relayvm

@@ -185,12 +185,23 @@ Result<HostTensor> Metadata::ConstantValue(uint32_t n) const {
   }
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, ir::Base64Decode(arrays_[*index]));
   size_t size = 0;
-  return ir::ReadNdarrayBlob(bytes, &size);
+  auto tensor = ir::ReadNdarrayBlob(bytes, &size);
+  if (tensor.ok() && size < bytes.size())
+    return Bad(
+        fmt::format("b64ndarrays[{}]: {} bytes after the tensor", *index, bytes.size() - size));
+  return tensor;
 }
 
 Result<Dim> Metadata::DimValue(uint32_t node, ir::IdSource& ids) {
   Budget budget;
-  return DimAt(node, ids, budget);
+  return SizeAt(node, ids, budget);
+}
+
+Result<Dim> Metadata::SizeAt(uint32_t node, ir::IdSource& ids, Budget& budget) {
+  RELAYVM_ASSIGN_OR_RETURN(Dim dim, DimAt(node, ids, budget));
+  if (dim.is_const() && dim.value() < 0)
+    return Bad(fmt::format("expected a dimension of a tensor, 0 or more, found {}", dim.value()));
+  return dim;
 }
 
 Result<Dim> Metadata::DimAt(uint32_t n, ir::IdSource& ids, Budget& budget) {
@@ -235,12 +246,15 @@ Result<Dim> Metadata::DimAt(uint32_t n, ir::IdSource& ids, Budget& budget) {
       {"tir.Max", [](const Dim& a, const Dim& b) { return Dim::Max(a, b); }},
   };
   auto it = kArithmetic.find(node.type_key);
-  if (it == kArithmetic.end()) return Bad(fmt::format("{} is not a dimension", node.type_key));
+  if (it == kArithmetic.end())
+    return Bad(fmt::format("expected a dimension, found \"{}\"", node.type_key));
   RELAYVM_ASSIGN_OR_RETURN(uint32_t a, Reference(node, "a"));
   RELAYVM_ASSIGN_OR_RETURN(uint32_t b, Reference(node, "b"));
   RELAYVM_ASSIGN_OR_RETURN(Dim left, DimAt(a, ids, budget));
   RELAYVM_ASSIGN_OR_RETURN(Dim right, DimAt(b, ids, budget));
   --budget.depth;
+  const bool divides = node.type_key.ends_with("Div") || node.type_key.ends_with("Mod");
+  if (divides && right.is_const(0)) return Bad(fmt::format("{} by 0", node.type_key));
   return it->second(left, right);
 }
 
@@ -309,7 +323,8 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
       return AttrValue(*number != 0);
     case AttrKind::kInt: {
       if (!number) return malformed();
-      const std::string name = fmt::format("{}.{}", std::string_view{type_key}.substr(12), field);
+      const std::string name =
+          fmt::format("{}.{}", std::string_view{type_key}.substr(kAttrsPrefix.size()), field);
       const bool plain = std::find(std::begin(kPlainIntegers), std::end(kPlainIntegers), name) !=
                          std::end(kPlainIntegers);
       if (!plain && target != nullptr && static_cast<uint64_t>(*number) > owner &&
@@ -327,6 +342,9 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
 
 Result<Attrs> Metadata::AttrsValue(uint32_t n, const OpDef& op, ir::IdSource& ids) {
   const Node& node = nodes_[n];
+  if (!IsAttrs(node.type_key))
+    return Bad(
+        fmt::format("expected an object of class relay.attrs.*, found \"{}\"", node.type_key));
   Attrs attrs;
   for (const auto& entry : node.attrs) {
     const std::string& field = entry.first;
@@ -367,7 +385,7 @@ Result<ir::Type> Metadata::TypeAt(uint32_t n, ir::IdSource& ids, Budget& budget)
     RELAYVM_ASSIGN_OR_RETURN(uint32_t shape, Reference(node, "shape"));
     std::vector<Dim> dims;
     for (uint32_t d : nodes_[shape].data) {
-      RELAYVM_ASSIGN_OR_RETURN(Dim dim, DimAt(d, ids, budget));
+      RELAYVM_ASSIGN_OR_RETURN(Dim dim, SizeAt(d, ids, budget));
       dims.push_back(std::move(dim));
     }
     --budget.depth;

@@ -28,17 +28,17 @@ class Metadata {
   Result<uint32_t> Find(std::string_view type_key, uint64_t index) const;
   const std::string& TypeKey(uint32_t node) const { return nodes_[node].type_key; }
 
-  static bool IsAttrs(std::string_view type_key) {
-    return type_key.substr(0, 12) == "relay.attrs.";
-  }
+  static constexpr std::string_view kAttrsPrefix = "relay.attrs.";
+  static bool IsAttrs(std::string_view type_key) { return type_key.starts_with(kAttrsPrefix); }
 
   // REQUIRES: a relay.Constant.
   Result<HostTensor> ConstantValue(uint32_t node) const;
-  // An integer, `?`, a size variable (one symbol for each node) or arithmetic over them.
+  // The size of a tensor's axis: an integer, `?`, a size variable (one symbol for each node) or
+  // arithmetic over them.
   Result<Dim> DimValue(uint32_t node, ir::IdSource& ids);
   // An attribute's value: a Dim, a number, a string, a list, None.
   Result<AttrValue> Value(uint32_t node, ir::IdSource& ids);
-  // The fields of an attributes object. REQUIRES: IsAttrs(TypeKey(node)).
+  // The fields of an attributes object.
   Result<Attrs> AttrsValue(uint32_t node, const OpDef& op, ir::IdSource& ids);
   // relay.TensorType and tuples of them.
   Result<ir::Type> TypeValue(uint32_t node, ir::IdSource& ids);
@@ -59,6 +59,8 @@ class Metadata {
 
   Result<uint32_t> Reference(const Node& node, std::string_view field) const;
   Result<Dim> DimAt(uint32_t node, ir::IdSource& ids, Budget& budget);
+  // A Dim that is the size of a tensor's axis: not negative.
+  Result<Dim> SizeAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<AttrValue> ValueAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<ir::Type> TypeAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<AttrValue> FieldValue(uint32_t node, const std::string& field, const std::string& text,

@@ -167,6 +167,56 @@ TEST_CASE("malformed sections are errors") {
                   .ok());
 }
 
+TEST_CASE("nodes of another kind than their use are errors") {
+  const struct {
+    const char* use;   // of metadata node 3, in the text
+    const char* node;  // 3; node 4 is IntImm -5, 5 an Array of 4, 6 IntImm 0
+    const char* message;
+  } kCases[] = {
+      {"cumsum(%x, meta[K][0])", R"({"type_key": "X", "attrs": {"axis": "1"}})",
+       "cumsum: metadata: expected an object of class relay.attrs.*, found \"X\""},
+      {"cumsum(%x, meta[K][0])", R"({"type_key": "", "attrs": {"axis": "1"}})",
+       "cumsum: metadata: expected an object of class relay.attrs.*, found \"\""},
+      {"cumsum(%x, meta[K][0])", R"({"type_key": "relay.attrs.", "attrs": {"axis": "x"}})",
+       "cumsum: metadata: relay.attrs.: malformed field axis = \"x\""},
+      {"fn (%y: Tensor[(meta[K][0]), int8]) { %y }",
+       R"({"type_key": "IntImm", "attrs": {"value": "-5"}})",
+       "metadata: expected a dimension of a tensor, 0 or more, found -5"},
+      {"fn (%y: Tensor[(meta[K][0]), int8]) { %y }",
+       R"({"type_key": "tir.Sub", "attrs": {"a": "6", "b": "7"}})",
+       "metadata: expected a dimension of a tensor, 0 or more, found -3"},
+      {"fn (%y: Tensor[(meta[K][0]), int8]) { %y }",
+       R"({"type_key": "tir.FloorDiv", "attrs": {"a": "7", "b": "6"}})",
+       "metadata: tir.FloorDiv by 0"},
+      {"fn (%y: Tensor[(meta[K][0]), int8]) { %y }",
+       R"({"type_key": "tir.Mod", "attrs": {"a": "7", "b": "6"}})", "metadata: tir.Mod by 0"},
+      {"fn (%y: Tensor[(meta[K][0]), int8]) { %y }", R"({"type_key": "Array", "data": [4]})",
+       "metadata: expected a dimension, found \"Array\""},
+      {"fn (%y: Tensor[(meta[K][0]), int8]) { %y }", R"({})",
+       "metadata: expected a dimension, found \"\""},
+  };
+  for (const auto& c : kCases) {
+    CAPTURE(c.node);
+    const bool attrs = std::string(c.use).starts_with("cumsum");
+    const std::string key = attrs ? "relay.attrs.K" : "IntImm";
+    std::string use = c.use;
+    use.replace(use.find("[K]"), 3, "[" + key + "]");
+    auto m = ParseRelay("f", "#[version = \"0.0.5\"]\ndef @main(%x) { " + use +
+                                 " }\n#[metadata]\n"
+                                 R"({"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": [")" +
+                                 key + R"("], "data": [2]}, {"type_key": "Array", "data": [3]},)" +
+                                 c.node + R"(,
+  {"type_key": "IntImm", "attrs": {"value": "-5"}}, {"type_key": "Array", "data": [4]},
+  {"type_key": "IntImm", "attrs": {"value": "0"}}, {"type_key": "IntImm", "attrs": {"value": "3"}}]})");
+    REQUIRE_FALSE(m.ok());
+    const std::string& message = m.status().message();
+    CHECK(message.starts_with("f:2:"));
+    CHECK(message.find(c.message) != std::string::npos);
+    CAPTURE(message);
+  }
+}
+
 TEST_CASE("cycles and blow-up by sharing are errors") {
   ir::IdSource ids;
   Metadata cyclic = Read(Section(R"({"type_key": "Array", "data": [3]})", 1));

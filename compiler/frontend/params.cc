@@ -8,8 +8,10 @@
 #include <fstream>
 #include <optional>
 
+#include "bytecode/base/file_kind.h"
 #include "bytecode/io/npz.h"
 #include "compiler/frontend/names.h"
+#include "compiler/ir/large_stack.h"
 #include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/substitute.h"
 
@@ -129,6 +131,7 @@ Result<Params> ParseTvmParams(std::span<const std::byte> bytes) {
     if (!params.emplace(name, *std::move(tensor)).second)
       return Bad(fmt::format("\"{}\" occurs twice", name));
   }
+  if (reader.left() > 0) return Bad(fmt::format("{} bytes after the last tensor", reader.left()));
   return params;
 }
 
@@ -137,7 +140,7 @@ Result<Params> ReadParams(const std::string& path) {
   if (!file)
     return Status(StatusCode::kNotFound,
                   fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
-  char magic[8] = {};
+  char magic[256] = {};
   file.read(magic, sizeof(magic));
   if (file.gcount() >= 4 && magic[0] == 'P' && magic[1] == 'K') {
     RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
@@ -147,7 +150,8 @@ Result<Params> ReadParams(const std::string& path) {
   std::memcpy(&found, magic, sizeof(found));
   if (found != kMagic) {
     return Status(StatusCode::kInvalidInput,
-                  fmt::format("{}: neither a TVM parameter file nor a .npz archive", path));
+                  fmt::format("{}: expected a TVM parameter file or an .npz archive, found {}",
+                              path, DescribeFile({magic, static_cast<size_t>(file.gcount())})));
   }
   file.clear();
   file.seekg(0, std::ios::end);
@@ -160,7 +164,7 @@ Result<Params> ReadParams(const std::string& path) {
   return params;
 }
 
-Result<ir::Module> BindParams(const ir::Module& m, const Params& params) {
+static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
   auto entry = m.functions.find(m.entry);
   if (entry == m.functions.end())
     return Status(StatusCode::kNotFound,
@@ -202,6 +206,10 @@ Result<ir::Module> BindParams(const ir::Module& m, const Params& params) {
   ir::Module out = m;
   out.functions[m.entry] = m.arena->New(std::move(bound));
   return out;
+}
+
+Result<ir::Module> BindParams(const ir::Module& m, const Params& params) {
+  return ir::WithLargeStack([&] { return Bind(m, params); });
 }
 
 }  // namespace relayvm::frontend

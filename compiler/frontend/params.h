@@ -4,6 +4,8 @@
 //   u64 magic 0xF7E58D4F05049CB7, u64 reserved, u64 N, N x (u64 length, name), u64 N, N x tensor
 //   blob (compiler/ir/ndarray_blob.h)
 //
+// The format has no checksum: a flipped bit of the data is another value. An .npz has one.
+//
 // Tested by params_test.cc.
 #pragma once
 

@@ -73,6 +73,10 @@ TEST_CASE("damaged parameter files are errors") {
       CHECK((params.ok() || !params.status().message().empty()));
     }
   }
+  std::vector<std::byte> longer(kBytes.begin(), kBytes.end());
+  longer.push_back(std::byte{0});
+  CHECK(ParseTvmParams(longer).status().message() ==
+        "parameter file: 1 bytes after the last tensor");
   // The same name twice.
   std::vector<std::byte> twice(kBytes.begin(), kBytes.begin() + 33);
   twice[16] = std::byte{2};
@@ -92,7 +96,7 @@ TEST_CASE("the kind of file is told by its content") {
   CHECK(ReadParams(path)->contains("layers.0.w"));
   std::ofstream(path, std::ios::binary) << "text";
   CHECK(ReadParams(path).status().message() ==
-        path + ": neither a TVM parameter file nor a .npz archive");
+        path + ": expected a TVM parameter file or an .npz archive, found text");
   std::remove(path.c_str());
   CHECK(ReadParams(path).status().code() == StatusCode::kNotFound);
 }

@@ -14,26 +14,34 @@ bool Parser::ParseBlock(std::string_view where, NodeId* body) {
   return *body != kNoNode && Expect("}", fmt::format("at the end {}", where));
 }
 
+// `if (a) { x } else if (b) { y } else { z }`: a chain is a loop here, and an if in each else block
+// of the graph.
 NodeId Parser::ParseIf() {
-  const ir::Span span = SpanOf(Take());
-  if (!Expect("(", "after if")) return kNoNode;
-  NodeId condition = ParseExpr();
-  NodeId then_value = kNoNode;
-  NodeId else_value = kNoNode;
-  if (condition == kNoNode || !Expect(")", "after the condition") ||
-      !ParseBlock("of a branch", &then_value))
-    return kNoNode;
-  if (!AcceptWord("else")) {
-    FailExpected("else");
-    return kNoNode;
+  struct Link {
+    ir::Span span;
+    NodeId condition, then_value;
+  };
+  std::vector<Link> links;
+  do {
+    Link link{SpanOf(Take()), kNoNode, kNoNode};
+    if (!Expect("(", "after if")) return kNoNode;
+    link.condition = ParseExpr();
+    if (link.condition == kNoNode || !Expect(")", "after the condition") ||
+        !ParseBlock("of a branch", &link.then_value))
+      return kNoNode;
+    links.push_back(link);
+    if (!AcceptWord("else")) {
+      FailExpected("else");
+      return kNoNode;
+    }
+  } while (PeekIsWord("if"));
+  NodeId value = kNoNode;
+  if (!ParseBlock("of a branch", &value)) return kNoNode;
+  for (; !links.empty(); links.pop_back()) {
+    const Link& link = links.back();
+    value = graph_.Add({NodeKind::kIf, link.span, {link.condition, link.then_value, value}});
   }
-  if (PeekIsWord("if")) {
-    else_value = ParseValue();
-    if (else_value == kNoNode) return kNoNode;
-  } else if (!ParseBlock("of a branch", &else_value)) {
-    return kNoNode;
-  }
-  return graph_.Add({NodeKind::kIf, span, {condition, then_value, else_value}});
+  return value;
 }
 
 NodeId Parser::ParseMatch() {

@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/parser_impl.h"
 #include "compiler/frontend/to_anf.h"
+#include "compiler/ir/large_stack.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -11,7 +12,7 @@ constexpr std::string_view kVersion = "0.0.5";
 }  // namespace
 
 Result<ir::Module> ParseRelay(std::string name, std::string text) {
-  return Parser(std::move(name), std::move(text)).Run();
+  return ir::WithLargeStack([&] { return Parser(std::move(name), std::move(text)).Run(); });
 }
 
 Parser::Parser(std::string name, std::string text) : text_(std::move(text)), lexer_(text_) {

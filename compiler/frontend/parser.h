@@ -15,7 +15,7 @@ namespace relayvm::frontend {
 
 // Nesting of parentheses, blocks, types and attribute lists in a text. (Room for kMaxBlockDepth
 // blocks as they are printed.)
-inline constexpr int kMaxNesting = 1250;
+inline constexpr int kMaxNesting = 31'000;
 
 // `name` is the file's, for messages. A text without definitions is an expression and becomes
 // @main.

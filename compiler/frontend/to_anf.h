@@ -15,7 +15,7 @@
 
 namespace relayvm::frontend {
 
-inline constexpr uint32_t kMaxBlockDepth = 400;
+inline constexpr uint32_t kMaxBlockDepth = 10'000;
 
 // Lowers the functions of one module, one after the other.
 class AnfBuilder {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/large_stack.h"
 #include "compiler/ir/metadata_writer.h"
 #include "compiler/ir/scalar.h"
 
@@ -456,13 +457,15 @@ std::string Printer::PrintModule() {
 }  // namespace
 
 std::string PrintModule(const Module& m, const PrintOptions& options) {
-  return Printer(m, options).PrintModule();
+  return WithLargeStack([&] { return Printer(m, options).PrintModule(); });
 }
 
 std::string PrintFunction(const Module& m, const Function& f) {
-  Printer printer(m, PrintOptions{true});
-  printer.PrintGlobal(f.name.empty() ? "_" : f.name, f);
-  return printer.Take() + "\n";
+  return WithLargeStack([&] {
+    Printer printer(m, PrintOptions{true});
+    printer.PrintGlobal(f.name.empty() ? "_" : f.name, f);
+    return printer.Take() + "\n";
+  });
 }
 
 std::string PrintExpr(const Module& m, const Expr& e) {

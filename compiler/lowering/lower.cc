@@ -4,6 +4,7 @@
 
 #include "bytecode/code_builder.h"
 #include "bytecode/register_check.h"
+#include "compiler/ir/large_stack.h"
 #include "compiler/lowering/allocate.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/liveness.h"
@@ -96,7 +97,11 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
 
   FunctionInfo info;
   info.name = task.name;
-  if (task.kind == FunctionTask::Kind::kAdapter) info.name += "$objects";
+  if (task.kind == FunctionTask::Kind::kAdapter) {
+    info.name += " (boxed)";  // as call stacks and listings show it
+    const ir::Span& span = task.function->span;
+    if (span.line != 0) info.locations.push_back({0, span.file, span.line, span.column});
+  }
   info.code_offset = static_cast<uint32_t>(code.size());
   info.num_scalar_args = static_cast<uint16_t>(f.num_scalar_args);
   info.num_object_args = static_cast<uint16_t>(f.num_object_args);
@@ -138,8 +143,8 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
 
 }  // namespace
 
-Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
-                                   const SymbolBounds& bounds) {
+static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOptions& options,
+                                    const SymbolBounds& bounds) {
   auto entry = module.functions.find(module.entry);
   if (entry == module.functions.end()) {
     return Status(StatusCode::kNotFound,
@@ -172,6 +177,11 @@ Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions
   RELAYVM_RETURN_IF_ERROR(CheckRegisterUse(program));
 #endif
   return result;
+}
+
+Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
+                                   const SymbolBounds& bounds) {
+  return ir::WithLargeStack([&] { return Lower(module, options, bounds); });
 }
 
 }  // namespace relayvm::lower

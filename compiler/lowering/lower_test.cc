@@ -1,5 +1,5 @@
 // Golden bytecode: small programs and all that is generated for them, so that a change of code
-// generation is seen and reviewed. Adapters for hosts ("main$objects") are left out.
+// generation is seen and reviewed. Adapters for hosts ("main (boxed)") are left out.
 #include "compiler/lowering/lower.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ Program Lower(const std::string& text, int level) {
 std::string Functions(const Program& program) {
   std::string out = "\n";
   for (uint32_t f = 0; f < program.functions.size(); ++f) {
-    if (program.functions[f].name.ends_with("$objects")) continue;
+    if (program.functions[f].name.ends_with(" (boxed)")) continue;
     std::string code = DisassembleFunction(program, f, {.comments = false, .locations = false});
     out += code.substr(code.find_first_not_of('\n'));
   }

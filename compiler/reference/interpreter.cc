@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/large_stack.h"
 #include "compiler/reference/operator.h"
 #include "kernels/te/scalar.h"
 
@@ -561,10 +562,12 @@ Result<Value> Run(const ir::Module& module, std::string_view entry, std::vector<
   if (at == module.functions.end()) {
     return {StatusCode::kNotFound, fmt::format("there is no function @{}", entry)};
   }
-  Interpreter interpreter(module, options);
-  Result<Value> result = interpreter.Run(*at->second, std::move(inputs));
-  RELAYVM_RETURN_IF_ERROR(interpreter.Finish(result.ok() ? *result : Value()));
-  return result;
+  return ir::WithLargeStack([&]() -> Result<Value> {
+    Interpreter interpreter(module, options);
+    Result<Value> result = interpreter.Run(*at->second, std::move(inputs));
+    RELAYVM_RETURN_IF_ERROR(interpreter.Finish(result.ok() ? *result : Value()));
+    return result;
+  });
 }
 
 }  // namespace relayvm::reference

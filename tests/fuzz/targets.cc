@@ -32,6 +32,36 @@ namespace {
 constexpr size_t kCompiledOneIn = 16;
 constexpr size_t kLargestCompiled = 4000;  // bytes of text
 
+// Every kind of node that a use in the text may refer to.
+constexpr const char* kMetadataSample = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(meta[tir.SizeVar][0], meta[tir.Add][0], 3), float32]) {
+  let %y = cumsum(%x, meta[relay.attrs.ScanopAttrs][0]);
+  let %z: meta[relay.TensorType][0] = meta[relay.Constant][0];
+  (take(%y, %z, axis=meta[IntImm][0], mode="clip"), reshape(%y, newshape=meta[Array][0]))
+}
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["relay.attrs.ScanopAttrs", "tir.SizeVar", "tir.Add", "relay.Constant", "IntImm",
+    "Array", "relay.TensorType"], "data": [2, 3, 4, 5, 6, 7, 8]},
+  {"type_key": "Array", "data": [9]}, {"type_key": "Array", "data": [10]},
+  {"type_key": "Array", "data": [11]}, {"type_key": "Array", "data": [12]},
+  {"type_key": "Array", "data": [13]}, {"type_key": "Array", "data": [14]},
+  {"type_key": "Array", "data": [15]},
+  {"type_key": "relay.attrs.ScanopAttrs", "attrs": {"axis": "13", "dtype": "float32", "exclusive": "16"}},
+  {"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": "17"}},
+  {"type_key": "tir.Add", "attrs": {"a": "10", "b": "18"}},
+  {"type_key": "relay.Constant", "attrs": {"data": "0"}},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "1"}},
+  {"type_key": "Array", "data": [19, 18]},
+  {"type_key": "relay.TensorType", "attrs": {"dtype": "int64", "shape": "20"}},
+  {"type_key": "IntImm", "attrs": {"dtype": "bool", "value": "1"}},
+  {"type_key": "runtime.String", "repr_str": "n"},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "2"}},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "-1"}},
+  {"type_key": "Array", "data": [18]}],
+ "b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAABAAQACAAAAAAAAABAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAA=="]}
+)";
+
 std::span<const std::byte> AsBytes(const std::string& s) {
   return std::as_bytes(std::span(s.data(), s.size()));
 }
@@ -166,7 +196,7 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
 
   Target text{"text", true, programs, CompileText};
   // Typed modules print their constants and sizes in a metadata section.
-  Target metadata{"metadata", true, {}, CompileText};
+  Target metadata{"metadata", true, {kMetadataSample}, CompileText};
   Target vmx{"vmx", false, {}, ReadVmx};
   Target assembly{"assembly", true, {}, ReadAssembly};
   bool binary = only == vmx.name || only == assembly.name;
