@@ -42,7 +42,7 @@ class Assembler {
       TextCursor in(text.substr(0, end));
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
       if (!in.AtEnd()) ParseLine(&in);
-      if (in.ok() && !in.AtEnd()) in.Fail("more on the line than expected");
+      if (in.ok() && !in.AtEnd()) in.FailExpected("the end of the line");
       if (!in.ok())
         return Status(StatusCode::kInvalidInput, fmt::format("line {}: {}", number, in.error()));
     }

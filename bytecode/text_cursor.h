@@ -24,6 +24,13 @@ class TextCursor {
     if (error_.empty()) error_ = std::move(message);
   }
 
+  // "expected WHAT, found REST".
+  void FailExpected(std::string_view what) {
+    constexpr size_t kShown = 40;
+    Fail(AtEnd() ? fmt::format("expected {}, found the end of the line", what)
+                 : fmt::format("expected {}, found '{}'", what, rest_.substr(0, kShown)));
+  }
+
   // At the end of the line, or at a comment.
   bool AtEnd() {
     SkipSpace();
@@ -39,7 +46,7 @@ class TextCursor {
     return true;
   }
   void Expect(char c) {
-    if (!Eat(c)) Fail(fmt::format("expected '{}' at '{}'", c, rest_));
+    if (!Eat(c)) FailExpected(fmt::format("'{}'", c));
   }
   void ExpectWord(std::string_view word) {
     if (std::string_view found = Word(); found != word)
@@ -74,9 +81,9 @@ class TextCursor {
     T value{};
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
     if (error == std::errc::result_out_of_range) {
-      Fail(fmt::format("number out of range at '{}'", rest_));
+      FailExpected("a number in range");
     } else if (error != std::errc()) {
-      Fail(fmt::format("expected a number at '{}'", rest_));
+      FailExpected("a number");
     }
     if (!ok()) return T{};
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
@@ -86,7 +93,7 @@ class TextCursor {
   // "i7" with prefix "i".
   uint32_t Index(std::string_view prefix) {
     SkipSpace();
-    if (!rest_.starts_with(prefix)) Fail(fmt::format("expected {}N at '{}'", prefix, rest_));
+    if (!rest_.starts_with(prefix)) FailExpected(fmt::format("{}N", prefix));
     if (!ok()) return 0;
     rest_.remove_prefix(prefix.size());
     return Number<uint32_t>();
