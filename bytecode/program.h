@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "bytecode/base/dim.h"
 #include "bytecode/base/dtype.h"
 
 namespace relayvm {

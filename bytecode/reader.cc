@@ -63,14 +63,30 @@ Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
                     header.program_offset, header.program_size, file.size()));
   }
   *out = header;
-  header.checksum = 0;
-  uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
-  uint64_t checksum = Checksum64(file.subspan(out->program_offset, out->program_size), seed);
-  if (checksum != out->checksum) {
-    return Bad(fmt::format(".vmx checksum {:#018x}, its header says {:#018x}: damaged", checksum,
-                           out->checksum));
-  }
   return {};
+}
+
+Status CheckChecksum(FileHeader header, std::span<const uint8_t> program) {
+  const uint64_t expected = std::exchange(header.checksum, 0);
+  uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
+  uint64_t checksum = Checksum64(program, seed);
+  if (checksum == expected) return {};
+  return Bad(
+      fmt::format(".vmx checksum {:#018x}, its header says {:#018x}: damaged", checksum, expected));
+}
+
+// Aligned as segments are; null without memory.
+std::shared_ptr<uint8_t> CopyOf(std::span<const uint8_t> bytes) {
+  constexpr std::align_val_t kAlignment{kSegmentAlignment};
+  auto* copy = static_cast<uint8_t*>(::operator new(bytes.size() + 1, kAlignment, std::nothrow));
+  if (copy == nullptr) return nullptr;
+  if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+  return {copy, [](uint8_t* p) { ::operator delete(p, kAlignment); }};
+}
+
+Status NoMemory(size_t bytes) {
+  return Status(StatusCode::kResourceExhausted,
+                fmt::format("no memory for a .vmx program of {} bytes", bytes));
 }
 
 // --- Flatbuffer to Program ---
@@ -253,14 +269,19 @@ Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const
   flatbuffers::Verifier::Options options;
   options.max_tables = static_cast<uint32_t>(header.program_size / 8 + 1);
   options.max_depth = kMaxTypeDepth + 16;
-  const uint8_t* root = file.data() + header.program_offset;
+  // What is checked is a copy: the file may change at any time.
+  std::span<const uint8_t> in_file = file.subspan(header.program_offset, header.program_size);
+  std::shared_ptr<uint8_t> copy = CopyOf(in_file);
+  if (copy == nullptr) return NoMemory(in_file.size());
+  const uint8_t* root = copy.get();
+  RELAYVM_RETURN_IF_ERROR(CheckChecksum(header, {root, in_file.size()}));
   flatbuffers::Verifier verifier(root, header.program_size, options);
   if (!fbs::VerifyProgramBuffer(verifier)) return Bad(".vmx program is not a valid flatbuffer");
 
   Program program;
   RELAYVM_RETURN_IF_ERROR(Converter(file, header).Convert(*fbs::GetProgram(root), &program));
   RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
-  program.owners.push_back(std::move(owner));
+  program.owners = {std::move(owner), std::move(copy)};
   return program;
 }
 
@@ -306,15 +327,10 @@ Status CheckConstants(std::span<const uint8_t> file) {
 }
 
 Result<Program> ReadProgram(std::span<const uint8_t> bytes) {
-  constexpr std::align_val_t kAlignment{kSegmentAlignment};
-  auto* copy = static_cast<uint8_t*>(::operator new(bytes.size() + 1, kAlignment, std::nothrow));
-  if (copy == nullptr) {
-    return Status(StatusCode::kResourceExhausted,
-                  fmt::format("no memory for a .vmx program of {} bytes", bytes.size()));
-  }
-  if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
-  std::shared_ptr<const void> owner(copy, [](uint8_t* p) { ::operator delete(p, kAlignment); });
-  return ReadGuarded({copy, bytes.size()}, std::move(owner));
+  std::shared_ptr<uint8_t> copy = CopyOf(bytes);
+  if (copy == nullptr) return NoMemory(bytes.size());
+  std::span<const uint8_t> copied(copy.get(), bytes.size());
+  return ReadGuarded(copied, std::move(copy));
 }
 
 }  // namespace relayvm

@@ -18,8 +18,8 @@
 
 namespace relayvm {
 
-// Maps the file. The program keeps the mapping alive, and its code, constants and images point into
-// it.
+// Maps the file. The program keeps the mapping alive, and its constants and images point into it;
+// code and tables are a copy, so that what was verified cannot change with the file.
 Result<Program> OpenProgram(const std::string& path);
 Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping);
 

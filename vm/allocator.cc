@@ -321,25 +321,28 @@ void Heap::ReturnSpan(Span* span) {
 // --- Large blocks ---
 
 void* Heap::AllocateLarge(size_t bytes) {
-  if (remote_.load(std::memory_order_relaxed) != nullptr) DrainRemote();
   size_t rounded = PagesOf(bytes) * kPageBytes;
   if (rounded < bytes || rounded > limit_ || live_ > limit_ - rounded) return nullptr;
-  void* block;
-  if (bytes > kMaxRunBytes) {
-    block = AllocateHuge(rounded);
-    if (block == nullptr) return nullptr;
-  } else {
-    Span* run = TakeRun(static_cast<unsigned>((bytes + kGranuleBytes - 1) / kGranuleBytes));
-    if (run == nullptr) return nullptr;
-    Use(run, bytes);
-    block = MemoryOf(run);
-  }
-  Count(rounded);
+  void* block = TakeLarge(bytes);
+  if (block != nullptr) Count(rounded);
   return block;
 }
 
 void Heap::FreeLarge(void* block, size_t bytes) {
   live_ -= PagesOf(bytes) * kPageBytes;
+  GiveLarge(block, bytes);
+}
+
+void* Heap::TakeLarge(size_t bytes) {
+  if (remote_.load(std::memory_order_relaxed) != nullptr) DrainRemote();
+  if (bytes > kMaxRunBytes) return AllocateHuge(PagesOf(bytes) * kPageBytes);
+  Span* run = TakeRun(static_cast<unsigned>((bytes + kGranuleBytes - 1) / kGranuleBytes));
+  if (run == nullptr) return nullptr;
+  Use(run, bytes);
+  return MemoryOf(run);
+}
+
+void Heap::GiveLarge(void* block, size_t bytes) {
   if (bytes > kMaxRunBytes) return FreeHuge(block);
   Span* run = SpanOf(block);
   used_pages_ -= TouchedPages(run, run->granules);
@@ -406,6 +409,10 @@ void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
   if (heap->orphaned_.load(std::memory_order_acquire)) {
     madvise(block, PagesOf(bytes) * kPageBytes, MADV_DONTNEED);
   } else {
+    // Nobody may run here for long: of a parked heap's block only the page with the link stays.
+    size_t mapped = PagesOf(bytes) * kPageBytes;
+    if (mapped > kPageBytes && heap->parked_.load(std::memory_order_acquire))
+      madvise(static_cast<char*>(block) + kPageBytes, mapped - kPageBytes, MADV_DONTNEED);
     auto* remote = new (block) RemoteBlock{heap->remote_.load(std::memory_order_relaxed), bytes};
     while (!heap->remote_.compare_exchange_weak(remote->next, remote, std::memory_order_release,
                                                 std::memory_order_relaxed)) {
@@ -435,6 +442,7 @@ void Heap::DrainRemote() {
 void Heap::BeginRun(size_t limit) {
   limit_ = limit;
   allocations_ = 0;
+  parked_.store(false, std::memory_order_relaxed);
   DrainRemote();
   peak_ = live_;
   previous_peak_pages_ = peak_pages_;
@@ -443,6 +451,7 @@ void Heap::BeginRun(size_t limit) {
 }
 
 void Heap::Reset() {
+  Refund(charged_);
   if (live_ == 0) return;
   bins_.fill({EmptySpan(), nullptr});
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
@@ -471,6 +480,12 @@ void Heap::Reset() {
   for (void* block : garbage) FreeHuge(block);
   live_ = 0;
   KeepWithinTarget();
+}
+
+void Heap::Park(size_t bytes) {
+  parked_.store(true, std::memory_order_release);
+  DrainRemote();
+  if (kept_pages_ * kPageBytes > bytes) Trim();
 }
 
 void Heap::Orphan() {

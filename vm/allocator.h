@@ -1,19 +1,24 @@
 // Heap: the memory of one invocation.
 //
-//   chunk    64 MiB of address space, aligned to its size; granule 0 holds a Span for each of its
-//   1,024 granules of 64 KiB span     one granule cut into blocks of one size class (up to 16 KiB):
-//   a free list, and a tail never used yet run      one or more granules for one larger block (up
-//   to 32 MiB); neighbours coalesce when free huge     a mapping of its own
+//   chunk  64 MiB of address space, aligned to its size; granule 0 holds a Span for each of its
+//          1,024 granules of 64 KiB
+//   span   one granule cut into blocks of one size class (up to 16 KiB): a free list, and a tail
+//          never used yet
+//   run    one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
+//   huge   a mapping of its own
 //
 // Pages of free runs stay resident only while the pages in use plus those kept stay within what
 // this run or the one before needed at its peak (and an eighth, and 1 MiB); beyond that the oldest
 // free ones go back to the OS. So resident memory is bounded by the largest live set, whatever
 // sequence of sizes comes, and equal runs fault no pages in again.
 //
+// Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here.
+//
 // One thread at a time, except FreeExported. No locks and no atomics on its paths.
 // Tested by allocator_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -29,7 +34,7 @@
 namespace relayvm::vm {
 
 struct HeapStats {
-  size_t live_bytes = 0;      // in blocks handed out, rounded as they are
+  size_t live_bytes = 0;      // in blocks handed out, rounded as they are, and charged
   size_t peak_bytes = 0;      // highest live_bytes since BeginRun()
   size_t resident_bytes = 0;  // pages in use or kept
   uint64_t allocations = 0;   // since BeginRun()
@@ -49,9 +54,9 @@ class Heap {
   // Gives the heap up by its owner. It goes away once the last exported block is freed; until then
   // it holds only those.
   void Orphan();
-  // True when no exported block is outstanding, so that the heap may be handed to another
-  // invocation.
-  bool CanBeReused() const { return references_.load(std::memory_order_acquire) == 1; }
+  // Between invocations: keeps at most `bytes` of free pages resident; what others free meanwhile
+  // goes back to the OS.
+  void Park(size_t bytes);
 
   // Starts a run: `limit` bounds live bytes. What was freed by other threads comes back.
   void BeginRun(size_t limit);
@@ -60,6 +65,20 @@ class Heap {
   // Gives back all pages that are free.
   void Trim();
   HeapStats stats() const;
+  size_t limit() const { return limit_; }
+
+  // Counts memory that is not the heap's toward the limit, until the run ends; false at the limit.
+  bool Charge(size_t bytes) {
+    if (live_ > limit_ || bytes > limit_ - live_) return false;
+    charged_ += bytes;
+    live_ += bytes;
+    peak_ = std::max(peak_, live_);
+    return true;
+  }
+  void Refund(size_t bytes) {
+    charged_ -= bytes;
+    live_ -= bytes;
+  }
 
   // 16-byte aligned; 64-byte aligned when `bytes` is a multiple of 64. Null when the limit or the
   // machine's memory is reached. REQUIRES: 0 < bytes <= kMaxSmall.
@@ -90,6 +109,9 @@ class Heap {
   // Page-aligned. REQUIRES: bytes > kMaxSmall (smaller ones waste a granule).
   void* AllocateLarge(size_t bytes);
   void FreeLarge(void* block, size_t bytes);
+  // The same without counting it: the owner charges what it uses of it, and frees it before Reset().
+  void* TakeLarge(size_t bytes);
+  void GiveLarge(void* block, size_t bytes);
 
   // Hands a large block to someone who may outlive the invocation and free it from any thread.
   void Export(void* block, size_t bytes);
@@ -97,8 +119,8 @@ class Heap {
 
  private:
   enum class State : uint8_t { kFree, kRun, kExported, kPartial, kFull, kInside };
-  struct Span {  // of a granule; of a run's first granule, and of the last one of a free run
-                 // (granules only)
+  // Of a granule; of a run's first granule, and of the last one of a free run (granules only).
+  struct Span {
     void* free;
     Span *previous, *next;  // in a list of free runs, or of a bin's partial spans
     Span *older, *newer;    // in the list of free runs with resident pages
@@ -169,7 +191,7 @@ class Heap {
   void DrainRemote();
   static Span* EmptySpan();
 
-  size_t live_ = 0, peak_ = 0, limit_ = SIZE_MAX;
+  size_t live_ = 0, charged_ = 0, peak_ = 0, limit_ = SIZE_MAX;
   uint64_t allocations_ = 0;
   std::array<Bin, kNumClasses> bins_;
   std::array<Span*, kNumRunBins> runs_{};
@@ -183,7 +205,7 @@ class Heap {
   size_t used_pages_ = 0, kept_pages_ = 0, peak_pages_ = 0, previous_peak_pages_ = 0;
 
   std::atomic<size_t> references_{1};  // the owner and exported blocks
-  std::atomic<bool> orphaned_{false};
+  std::atomic<bool> orphaned_{false}, parked_{false};
   std::atomic<RemoteBlock*> remote_{nullptr};
 };
 

@@ -302,7 +302,7 @@ class Exporter {
 
   Tensor* ConvertTensor(Tensor* from) {
     const size_t bytes = from->bytes();
-    if (bytes <= kCopyBytes || from->storage() == Storage::kInline) {
+    if (bytes <= kCopyBytes) {
       Tensor* to = NewSharedTensor(from->dtype, from->shape(), bytes);
       if (to != nullptr && bytes > 0) std::memcpy(to->data, from->data, bytes);
       return to;

@@ -1,17 +1,21 @@
 /* The C API: flat functions over opaque handles, for C and for other languages' bindings. The same
- * as vm/relayvm.h.
+ * as relayvm.h.
  *
  * Conventions:
  *  (1) A function that can fail returns a relayvm_status*: NULL is success; any other is freed with
- * relayvm_status_free. (2) What a function writes to a T** belongs to the caller and is freed with
- * relayvm_T_free, which takes NULL too. On failure it writes NULL. (3) Handles keep alive what they
- * need: a program may be freed while invocations of it run. (4) Programs, runtimes and values may
- * be used by any number of threads at once; an invocation by one at a time, except
- *      relayvm_invocation_cancel.
+ *      relayvm_status_free.
+ *  (2) What a function writes to a T** belongs to the caller and is freed with relayvm_T_free, which
+ *      takes NULL too. On failure it writes NULL.
+ *  (3) Handles keep alive what they need: an executable may be freed while invocations of it run.
+ *  (4) Executables, runtimes and values may be used by any number of threads at once; an invocation
+ *      by one at a time, except relayvm_invocation_cancel.
  *  (5) Strings are UTF-8 and zero-terminated; those returned live as long as the handle that they
- * came from. (6) Options structs begin with struct_size, so that they can grow; NULL means all
- * defaults, and a zero field its default. Tested by c_api_test.cc, which drives
- * c_api_test_program.c (C11). */
+ *      came from.
+ *  (6) Options structs begin with struct_size, which the caller sets to sizeof, so that they can
+ *      grow; NULL means all defaults, and a zero field its default.
+ *  (7) NULL for anything else is RELAYVM_INVALID_ARGUMENT; what returns no status gives 0 or NULL.
+ *
+ * Tested by c_api_test.cc, which drives c_api_test_program.c (C11). */
 #ifndef RELAYVM_VM_C_API_H_
 #define RELAYVM_VM_C_API_H_
 
@@ -27,7 +31,7 @@ extern "C" {
 /* NOLINTBEGIN(modernize-use-using): C has nothing else. */
 typedef struct relayvm_status relayvm_status;
 typedef struct relayvm_runtime relayvm_runtime;
-typedef struct relayvm_program relayvm_program;
+typedef struct relayvm_executable relayvm_executable;
 typedef struct relayvm_invocation relayvm_invocation;
 typedef struct relayvm_value relayvm_value;
 
@@ -59,20 +63,22 @@ relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options,
                                        relayvm_runtime** out);
 void relayvm_runtime_free(relayvm_runtime* runtime);
 
-/* --- Program --- */
-relayvm_status* relayvm_program_load(const char* path, relayvm_program** out);
+/* --- Executable: a compiled program --- */
+relayvm_status* relayvm_executable_load(const char* path, relayvm_executable** out);
 /* From the bytes of a .vmx file, which are copied. */
-relayvm_status* relayvm_program_load_memory(const void* bytes, size_t size, relayvm_program** out);
-void relayvm_program_free(relayvm_program* program);
-size_t relayvm_program_num_functions(const relayvm_program* program); /* that hosts may call */
+relayvm_status* relayvm_executable_load_memory(const void* bytes, size_t size,
+                                               relayvm_executable** out);
+void relayvm_executable_free(relayvm_executable* executable);
+size_t relayvm_executable_num_functions(
+    const relayvm_executable* executable); /* that hosts may call */
 /* NULL when out of range. */
-const char* relayvm_program_function_name(const relayvm_program* program, size_t index);
-size_t relayvm_program_num_params(const relayvm_program* program, size_t function);
-const char* relayvm_program_param_name(const relayvm_program* program, size_t function,
-                                       size_t param);
+const char* relayvm_executable_function_name(const relayvm_executable* executable, size_t index);
+size_t relayvm_executable_num_params(const relayvm_executable* executable, size_t function);
+const char* relayvm_executable_param_name(const relayvm_executable* executable, size_t function,
+                                          size_t param);
 /* The tag of an ADT's constructor. */
-relayvm_status* relayvm_program_constructor_tag(const relayvm_program* program, const char* name,
-                                                uint32_t* tag);
+relayvm_status* relayvm_executable_constructor_tag(const relayvm_executable* executable,
+                                                   const char* name, uint32_t* tag);
 
 /* --- Values --- */
 typedef int32_t relayvm_dtype;
@@ -143,7 +149,7 @@ typedef struct relayvm_invocation_stats {
   int64_t run_ns;
 } relayvm_invocation_stats;
 
-relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_program* program,
+relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_executable* executable,
                                           const relayvm_invocation_options* options,
                                           relayvm_invocation** out);
 void relayvm_invocation_free(relayvm_invocation* invocation);
@@ -155,7 +161,10 @@ relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const c
                                          relayvm_value* const* inputs, size_t num_inputs);
 int relayvm_invocation_poll(relayvm_invocation* invocation, int64_t slice_ns);
 relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation, relayvm_value** out);
+/* Ends the run in progress, or else the next one; from any thread. */
 void relayvm_invocation_cancel(relayvm_invocation* invocation);
+/* Takes back a cancellation that came after the end of the run it was meant for. */
+void relayvm_invocation_forget_cancel(relayvm_invocation* invocation);
 void relayvm_invocation_get_stats(const relayvm_invocation* invocation,
                                   relayvm_invocation_stats* stats);
 /* NOLINTEND(modernize-use-using) */

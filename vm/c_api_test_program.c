@@ -22,23 +22,23 @@ static void CountRelease(void* context) {
  * back a value of any type. */
 const char* RunSwapProgram(const void* bytes, size_t size) {
   relayvm_runtime* runtime = NULL;
-  relayvm_program* program = NULL;
+  relayvm_executable* program = NULL;
   relayvm_invocation* invocation = NULL;
   relayvm_runtime_options runtime_options = {0};
   runtime_options.struct_size = sizeof(runtime_options);
   runtime_options.num_threads = 2;
   EXPECT(relayvm_runtime_create(&runtime_options, &runtime) == NULL);
-  EXPECT(relayvm_program_load_memory(bytes, size, &program) == NULL);
-  EXPECT(relayvm_program_num_functions(program) == 2);
-  EXPECT(strcmp(relayvm_program_function_name(program, 0), "main") == 0);
-  EXPECT(relayvm_program_function_name(program, 2) == NULL);
-  EXPECT(relayvm_program_num_params(program, 0) == 1);
-  EXPECT(strcmp(relayvm_program_param_name(program, 0, 0), "pair") == 0);
+  EXPECT(relayvm_executable_load_memory(bytes, size, &program) == NULL);
+  EXPECT(relayvm_executable_num_functions(program) == 2);
+  EXPECT(strcmp(relayvm_executable_function_name(program, 0), "main") == 0);
+  EXPECT(relayvm_executable_function_name(program, 2) == NULL);
+  EXPECT(relayvm_executable_num_params(program, 0) == 1);
+  EXPECT(strcmp(relayvm_executable_param_name(program, 0, 0), "pair") == 0);
   uint32_t tag = 0;
-  EXPECT(relayvm_program_constructor_tag(program, "Cons", &tag) == NULL);
+  EXPECT(relayvm_executable_constructor_tag(program, "Cons", &tag) == NULL);
   EXPECT(tag == 1);
   EXPECT(relayvm_invocation_create(runtime, program, NULL, &invocation) == NULL);
-  relayvm_program_free(program); /* the invocation keeps it */
+  relayvm_executable_free(program); /* the invocation keeps it */
   relayvm_runtime_free(runtime);
 
   int64_t number = 42;
@@ -132,13 +132,83 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   return NULL;
 }
 
+/* NULL where something is needed, and structs without their size. */
+static const char* RunNullArguments(void) {
+  relayvm_runtime* runtime = NULL;
+  relayvm_executable* executable = NULL;
+  relayvm_invocation* invocation = NULL;
+  relayvm_value* value = NULL;
+  DLManagedTensorVersioned* exchanged = NULL;
+  uint32_t tag = 0;
+  int64_t two = 2;
+  float number = 1;
+  relayvm_runtime_options runtime_options = {0};
+  relayvm_invocation_options options = {0};
+  const int releases_before = releases;
+  relayvm_status* statuses[] = {
+      relayvm_runtime_create(NULL, NULL),
+      relayvm_runtime_create(&runtime_options, &runtime),
+      relayvm_executable_load(NULL, &executable),
+      relayvm_executable_load("model.vmx", NULL),
+      relayvm_executable_load_memory(NULL, 100, &executable),
+      relayvm_executable_constructor_tag(NULL, "Cons", &tag),
+      relayvm_value_tensor(RELAYVM_FLOAT32, NULL, 1, &number, &value),
+      relayvm_value_tensor(RELAYVM_FLOAT32, NULL, 0, &number, NULL),
+      relayvm_value_wrap(RELAYVM_FLOAT32, &two, 1, NULL, CountRelease, NULL, &value),
+      relayvm_value_wrap(RELAYVM_FLOAT32, &two, 1, &number, CountRelease, NULL, NULL),
+      relayvm_value_adt(0, NULL, 2, &value),
+      relayvm_value_adt(0, &value, 1, &value),
+      relayvm_value_from_dlpack(NULL, &value),
+      relayvm_value_to_dlpack(NULL, &exchanged),
+      relayvm_value_field(NULL, 0, &value),
+      relayvm_invocation_create(NULL, NULL, NULL, &invocation),
+      relayvm_invocation_create(NULL, NULL, &options, NULL),
+      relayvm_invocation_run(NULL, "main", NULL, 0, &value),
+      relayvm_invocation_start(NULL, "main", NULL, 0),
+      relayvm_invocation_take_result(NULL, &value),
+  };
+  for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); ++i) {
+    EXPECT(relayvm_status_code(statuses[i]) == RELAYVM_INVALID_ARGUMENT);
+    relayvm_status_free(statuses[i]);
+  }
+  EXPECT(runtime == NULL && value == NULL && executable == NULL && invocation == NULL);
+  EXPECT(releases == releases_before + 2);
+  releases = releases_before;
+  EXPECT(relayvm_executable_num_functions(NULL) == 0);
+  EXPECT(relayvm_executable_function_name(NULL, 0) == NULL);
+  EXPECT(relayvm_executable_num_params(NULL, 0) == 0);
+  EXPECT(relayvm_executable_param_name(NULL, 0, 0) == NULL);
+  EXPECT(relayvm_value_copy(NULL) == NULL);
+  EXPECT(relayvm_value_get_kind(NULL) == RELAYVM_VALUE_NONE);
+  EXPECT(relayvm_value_dims(NULL) == NULL && relayvm_value_data(NULL) == NULL);
+  EXPECT(relayvm_invocation_poll(NULL, 0) == 1);
+  relayvm_invocation_cancel(NULL);
+  relayvm_invocation_forget_cancel(NULL);
+  relayvm_invocation_stats stats = {0};
+  relayvm_invocation_get_stats(NULL, &stats);
+  relayvm_invocation_get_stats(NULL, NULL);
+  relayvm_runtime_free(NULL);
+  relayvm_executable_free(NULL);
+  relayvm_invocation_free(NULL);
+  relayvm_value_free(NULL);
+  relayvm_status_free(NULL);
+
+  /* The size is part of the message. */
+  relayvm_status* status = relayvm_runtime_create(&runtime_options, &runtime);
+  EXPECT(strstr(relayvm_status_message(status), "found 0; set it to sizeof") != NULL);
+  relayvm_status_free(status);
+  return NULL;
+}
+
 const char* RunBadArguments(void) {
-  relayvm_program* program = NULL;
-  relayvm_status* status = relayvm_program_load("/nonexistent/model.vmx", &program);
+  const char* failed = RunNullArguments();
+  if (failed != NULL) return failed;
+  relayvm_executable* program = NULL;
+  relayvm_status* status = relayvm_executable_load("/nonexistent/model.vmx", &program);
   EXPECT(relayvm_status_code(status) == RELAYVM_NOT_FOUND);
   EXPECT(program == NULL);
   relayvm_status_free(status);
-  status = relayvm_program_load_memory("RVMX", 4, &program);
+  status = relayvm_executable_load_memory("RVMX", 4, &program);
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_INPUT);
   relayvm_status_free(status);
 
@@ -164,7 +234,7 @@ const char* RunBadArguments(void) {
   EXPECT(relayvm_value_data(NULL) == NULL);
   relayvm_status_free(NULL);
   relayvm_runtime_free(NULL);
-  relayvm_program_free(NULL);
+  relayvm_executable_free(NULL);
   relayvm_invocation_free(NULL);
   relayvm_value_free(NULL);
   return NULL;

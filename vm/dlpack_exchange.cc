@@ -107,18 +107,22 @@ Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
     problem =
         Status(StatusCode::kUnsupported, fmt::format("DLPack: type code {} of {} bits and {} lanes",
                                                      t.dtype.code, t.dtype.bits, t.dtype.lanes));
-  } else if (t.ndim < 0) {
-    problem = Status(StatusCode::kInvalidArgument, fmt::format("DLPack: rank {}", t.ndim));
+  } else if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr)) {
+    problem =
+        Status(StatusCode::kInvalidArgument,
+               fmt::format("DLPack: rank {}{}", t.ndim, t.ndim > 0 ? " without a shape" : ""));
   }
   if (!problem.ok()) {
     release(context);
     return problem;
   }
   std::span<const int64_t> dims(t.shape, static_cast<size_t>(t.ndim));
-  char* data = static_cast<char*>(t.data) + t.byte_offset;
+  char* data = t.data == nullptr ? nullptr : static_cast<char*>(t.data) + t.byte_offset;
   if (IsCompact(t)) return Value::WrapTensor(*dtype, dims, data, release, context);
   Result<Value> copy = Value::NewTensor(*dtype, dims);
-  if (copy.ok()) {
+  if (copy.ok() && copy->num_elements() > 0 && data == nullptr) {
+    copy = Status(StatusCode::kInvalidArgument, "DLPack: the data is null");
+  } else if (copy.ok()) {
     CopyStrided(t, data, static_cast<size_t>(DTypeBytes(*dtype)),
                 static_cast<char*>(copy->mutable_data()), copy->num_elements());
   }
@@ -139,6 +143,7 @@ Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
     auto* managed = static_cast<DLManagedTensorVersioned*>(context);
     if (managed->deleter != nullptr) managed->deleter(managed);
   };
+  if (tensor == nullptr) return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null");
   // Of another major version nothing but the deleter may be touched.
   if (tensor->version.major != DLPACK_MAJOR_VERSION) {
     Status problem(StatusCode::kUnsupported,
@@ -155,6 +160,7 @@ Result<Value> FromDLPack(DLManagedTensor* tensor) {
     auto* managed = static_cast<DLManagedTensor*>(context);
     if (managed->deleter != nullptr) managed->deleter(managed);
   };
+  if (tensor == nullptr) return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null");
   return Import(tensor->dl_tensor, release, tensor);
 }
 

@@ -13,7 +13,7 @@
 #include "bytecode/reader.h"
 #include "bytecode/verifier.h"
 #include "vm/frame.h"
-#include "vm/image_loader.h"
+#include "vm/linked_program.h"
 #include "vm/object.h"
 
 namespace relayvm {
@@ -38,11 +38,13 @@ size_t ScratchBytes(const Instruction& instruction) {
 
 }  // namespace
 
-Executable::Executable() = default;
-
-Executable::~Executable() {
-  for (vm::Tensor* constant : constants_) std::free(constant);
+vm::LinkedProgram::~LinkedProgram() {
+  for (Tensor* constant : constants) std::free(constant);
 }
+
+Executable::Executable() : linked_(std::make_unique<vm::LinkedProgram>()) {}
+
+Executable::~Executable() = default;
 
 Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
                                                            const LoadOptions& options) {
@@ -61,12 +63,16 @@ Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program progra
 
 Result<std::shared_ptr<const Executable>> Executable::Link(Program program, const FileMapping* file,
                                                            const LoadOptions& options) {
-  std::shared_ptr<Executable> executable(new Executable());
-  executable->program_ = std::move(program);
-  RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(file, options));
-  RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
-  RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
-  return std::shared_ptr<const Executable>(std::move(executable));
+  try {
+    std::shared_ptr<Executable> executable(new Executable());
+    executable->program_ = std::move(program);
+    RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(file, options));
+    RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
+    RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
+    return std::shared_ptr<const Executable>(std::move(executable));
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kResourceExhausted, "no memory to link the program");
+  }
 }
 
 Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& options) {
@@ -77,19 +83,23 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
                              vm::ChooseImage(program_.images, vm::CpuFeatures::OfThisMachine()));
-    RELAYVM_ASSIGN_OR_RETURN(image_, vm::MappedImage::Map(program_.images[index].elf, file));
+    RELAYVM_ASSIGN_OR_RETURN(linked_->image,
+                             vm::MappedImage::Map(program_.images[index].elf, file));
     image_index_ = static_cast<int>(index);
-    if (options.perf_map) vm::WritePerfMap(*image_, program_.images[index].elf);
+    if (options.perf_map) vm::WritePerfMap(*linked_->image, program_.images[index].elf);
   }
   for (const KernelInfo& kernel : program_.kernels) {
     RelayvmKernelFn fn = nullptr;
+    bool polls = true;
     if (kernel.builtin) {
       fn = FindBuiltin(kernel.name);
       for (const Builtin& b : options.kernels) {
-        if (b.name == kernel.name) fn = b.fn;
+        if (b.name != kernel.name) continue;
+        fn = b.fn;
+        polls = false;
       }
     } else {
-      fn = image_->Entry(kernel.entries[static_cast<size_t>(image_index_)]);
+      fn = linked_->image->Entry(kernel.entries[static_cast<size_t>(image_index_)]);
     }
     if (fn == nullptr) {
       return {
@@ -97,7 +107,7 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
           fmt::format("the program needs kernel '{}', which neither this runtime nor the host has",
                       kernel.name)};
     }
-    kernels_.push_back({fn, kernel.num_scalars, kernel.num_buffers});
+    linked_->kernels.push_back({fn, kernel.num_scalars, kernel.num_buffers, polls});
   }
   return OkStatus();
 }
@@ -108,7 +118,7 @@ Status Executable::MakeFunctions() {
     code.code = program_.code.data() + f.code_offset;
     code.slots = f.slots.data();
     code.arena_bytes = (f.arena_bytes + 63) & ~uint64_t{63};
-    code.index = static_cast<uint32_t>(functions_.size());
+    code.index = static_cast<uint32_t>(linked_->functions.size());
     code.num_scalar_registers = f.num_scalar_registers;
     code.num_object_registers = f.num_object_registers;
     code.num_scalar_args = f.num_scalar_args;
@@ -125,7 +135,7 @@ Status Executable::MakeFunctions() {
       at += instruction.size();
     }
     code.scratch_bytes = static_cast<uint32_t>(scratch);
-    functions_.push_back(code);
+    linked_->functions.push_back(code);
   }
   return OkStatus();
 }
@@ -136,7 +146,8 @@ Status Executable::MakeConstants() {
   for (const ConstantInfo& constant : program_.constants) {
     int rank = static_cast<int>(constant.dims.size());
     auto* tensor = static_cast<vm::Tensor*>(std::aligned_alloc(64, vm::TensorHeaderBytes(rank)));
-    if (tensor == nullptr) std::abort();  // 64 bytes a constant
+    if (tensor == nullptr)
+      return {StatusCode::kResourceExhausted, "no memory for the program's constants"};
     new (&tensor->count) std::atomic<uint32_t>(vm::kUncounted);
     tensor->kind = vm::ObjectKind::kTensor;
     tensor->home = vm::Home::kImmortal;
@@ -148,7 +159,7 @@ Status Executable::MakeConstants() {
     tensor->storage_code = static_cast<uint8_t>(vm::Storage::kExternal);
     tensor->external = nullptr;
     std::copy(constant.dims.begin(), constant.dims.end(), tensor->dims);
-    constants_.push_back(tensor);
+    linked_->constants.push_back(tensor);
   }
   return OkStatus();
 }

@@ -1,5 +1,8 @@
-// Executable: a program ready to run. Its file is mapped, its kernels are linked, its constants are
-// objects.
+// Executable: a program ready to run. Its kernels are linked, its constants are objects.
+//
+// What was verified (code and tables) is a copy, which no change of the file reaches. Kernel images
+// and constants stay in the mapped file, shared by all processes: replace a file by renaming a new
+// one over it, never by writing into it.
 //
 // Immutable; any number of threads and invocations share one. Values and invocations that need it
 // keep it alive. Tested by executable_test.cc.
@@ -10,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/status.h"
@@ -21,28 +23,8 @@
 namespace relayvm {
 
 namespace vm {
-class MappedImage;
-struct Tensor;
-
-// What the interpreter needs of a function, in one cache line.
-struct FunctionCode {
-  const uint16_t* code;
-  const ArenaSlot* slots;
-  uint64_t arena_bytes;
-  uint32_t frame_bytes;    // header and both banks
-  uint32_t scratch_bytes;  // above the frame: argument blocks of kernels
-  uint32_t index;          // into Program::functions
-  uint16_t num_scalar_registers, num_object_registers;
-  uint16_t num_scalar_args, num_object_args;
-  bool returns_scalar;
-};
-static_assert(sizeof(FunctionCode) <= 64);
-
-struct KernelCode {
-  RelayvmKernelFn fn;
-  uint16_t num_scalars, num_buffers;
-};
-}  // namespace vm
+struct LinkedProgram;
+}
 
 struct LoadOptions {
   // The host's own kernels, found by name before those of the runtime library. Parallel as the
@@ -75,9 +57,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   int image_index() const { return image_index_; }
 
   // For the runtime.
-  const std::vector<vm::FunctionCode>& functions() const { return functions_; }
-  const std::vector<vm::KernelCode>& kernels() const { return kernels_; }
-  const std::vector<vm::Tensor*>& constants() const { return constants_; }
+  const vm::LinkedProgram& linked() const { return *linked_; }
 
  private:
   Executable();
@@ -88,10 +68,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Status MakeConstants();
 
   Program program_;
-  std::vector<vm::FunctionCode> functions_;
-  std::vector<vm::KernelCode> kernels_;
-  std::vector<vm::Tensor*> constants_;
-  std::unique_ptr<vm::MappedImage> image_;
+  std::unique_ptr<vm::LinkedProgram> linked_;
   int image_index_ = -1;
 };
 

@@ -7,6 +7,7 @@
 
 #include "bytecode/test_programs.h"
 #include "bytecode/writer.h"
+#include "tests/temp_folder.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -45,6 +46,28 @@ TEST_CASE("executable: from memory and from a file, with a kernel image") {
   CHECK(testing::Contains(damaged.status().message(), path));
   std::remove(path.c_str());
   CHECK(Executable::Load(path).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("executable: a file that changes under a running program changes no verified code") {
+  Result<Program> program = Assemble(testing::ScalarProgram(1, "  addimm.i i15, i0, 1\n"));
+  REQUIRE(program.ok());
+  Result<std::vector<uint8_t>> bytes = SerializeProgram(*program);
+  REQUIRE(bytes.ok());
+  testing::TempFolder folder;
+  const std::string path = folder / "model.vmx";
+  auto write = [&](const std::vector<uint8_t>& content) {
+    std::ofstream file(path, std::ios::binary | std::ios::in | std::ios::out | std::ios::ate);
+    if (!file) file.open(path, std::ios::binary);
+    file.seekp(0);
+    file.write(reinterpret_cast<const char*>(content.data()),
+               static_cast<std::streamsize>(content.size()));
+  };
+  write(*bytes);
+  auto loaded = Executable::Load(path);
+  REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
+  write(std::vector<uint8_t>(bytes->size(), 0xFF));  // into the mapped file itself
+  CHECK(!Executable::Load(path).ok());
+  CHECK(testing::ToInt64(testing::RunOk(*loaded, testing::Int64Values({5}))) == 6);
 }
 
 TEST_CASE("executable: an image for another machine is refused, with what it lacks") {

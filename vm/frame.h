@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "vm/executable.h"
+#include "vm/linked_program.h"
 #include "vm/object.h"
 
 namespace relayvm::vm {

@@ -1,8 +1,10 @@
 #include "vm/image_loader.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -124,8 +126,19 @@ RelayvmKernelFn MappedImage::Entry(uint64_t address) const {
 void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
   Elf64_Ehdr header;
   if (!ReadAt(elf, 0, &header) || header.e_shentsize != sizeof(Elf64_Shdr)) return;
-  std::FILE* out = std::fopen(fmt::format("/tmp/perf-{}.map", getpid()).c_str(), "a");
-  if (out == nullptr) return;
+  // perf reads no other name, and anyone may have made it before: a link, or what is not ours, is
+  // left alone.
+  const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
+  int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  struct stat info;
+  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+                    info.st_nlink == 1;
+  std::FILE* out = ours ? fdopen(fd, "a") : nullptr;
+  if (out == nullptr) {
+    close(fd);
+    return;
+  }
   for (int i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section, names;
     if (!ReadAt(elf, header.e_shoff + i * sizeof(section), &section) ||

@@ -9,21 +9,65 @@
 
 namespace relayvm::vm {
 
-// Makes `frame` one of `callee`, all but the registers. Arguments were taken out of the registers
-// before.
-inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc,
-                                      const FunctionCode* callee) {
-  const FunctionCode* function = frame->function;
+// --- Frames of calls ---
+
+// False when the stack has no room up to `end` for the call of `callee`.
+inline bool Interpreter::HasRoom(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
+                                 void* end) {
+  char* needed = static_cast<char*>(end) + callee->scratch_bytes;
+  return needed <= context_.stack->end() || GrowStack(frame, pc, callee, needed);
+}
+
+inline bool Interpreter::PushArena(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
+                                   char** arena) {
+  *arena = nullptr;
+  if (callee->arena_bytes == 0) return true;
+  *arena = context_.arena->Push(callee->arena_bytes);
+  return *arena != nullptr || FailMemory(frame, pc, "the arena of a function");
+}
+
+// A frame of `callee` above `frame`, all but its registers and where it returns to; null when there
+// is no memory.
+inline Frame* Interpreter::PushFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
+  auto* next =
+      reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
+  if (!HasRoom(frame, pc, callee, reinterpret_cast<char*>(next) + callee->frame_bytes)) [[unlikely]]
+    return nullptr;
+  if (!PushArena(frame, pc, callee, &next->arena)) [[unlikely]]
+    return nullptr;
+  next->function = callee;
+  next->caller = frame;
+  return next;
+}
+
+// What a frame holds, but for its arena.
+inline void Interpreter::ReleaseRegisters(Frame* frame) {
   Object** objects = frame->objects();
-  for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap_, objects[i]);
-  if (callee == function) return true;
-  if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
-  frame->arena = nullptr;
-  if (callee->arena_bytes != 0) {
-    frame->arena = context_.arena->Push(callee->arena_bytes);
-    if (frame->arena == nullptr) return FailMemory(frame, pc, "the arena of a function");
+  for (uint32_t i = 0; i < frame->function->num_object_registers; ++i) Release(heap_, objects[i]);
+}
+
+// Makes `frame` one of `callee` with these arguments. They are gathered above both frames, the old
+// and the new, before what the old one holds is released.
+inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
+                                      const CallArguments& args) {
+  const FunctionCode* function = frame->function;
+  const uint32_t above = std::max(function->frame_bytes, callee->frame_bytes);
+  auto* scalars = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + above);
+  auto** objects = reinterpret_cast<Object**>(scalars + args.num_scalars);
+  const uint32_t num_objects = args.num_captured() + args.num_objects;
+  if (!HasRoom(frame, pc, callee, objects + num_objects)) [[unlikely]]
+    return false;
+  args.Gather(frame->scalars(), frame->objects(), scalars, objects);
+  ReleaseRegisters(frame);
+  if (callee != function) {
+    if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
+    if (!PushArena(frame, pc, callee, &frame->arena)) [[unlikely]]
+      return false;
+    frame->function = callee;
   }
-  frame->function = callee;
+  std::copy_n(scalars, args.num_scalars, frame->scalars());
+  std::copy_n(objects, num_objects, frame->objects());
+  ClearRegisters(frame, args.num_scalars, num_objects);
   return true;
 }
 
@@ -38,8 +82,7 @@ bool Interpreter::Loop(Frame* frame) {
 #endif
   Heap& heap = heap_;
   std::atomic<uint32_t>* const stop = context_.stop;
-  const FunctionCode* const functions = executable_.functions().data();
-  char* const stack_end = context_.stack->end();
+  const FunctionCode* const functions = linked_.functions.data();
   const uint16_t* pc = frame->function->code;
   uint64_t* scalars;
   Object** objects;
@@ -72,7 +115,7 @@ dispatch:
     NEXT(6);
   }
   CASE(kConstR) : {
-    SET_OBJECT(1, executable_.constants()[pc[2]]);
+    SET_OBJECT(1, linked_.constants[pc[2]]);
     NEXT(3);
   }
   CASE(kDrop) : {
@@ -197,162 +240,59 @@ dispatch:
     NEXT(3 + 2 * count);
   }
   CASE(kCallI) : CASE(kCallR) : {
-    const FunctionCode* callee = &functions[pc[2]];
-    const uint16_t* scalar_args = pc + 4;
-    const uint32_t num_scalars = pc[3];
-    const uint16_t* object_args = scalar_args + num_scalars + 1;
-    const uint32_t num_objects = object_args[-1];
-    auto* next =
-        reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
-    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end)
-        [[unlikely]] {
-      return FailStack(frame, pc, callee);
-    }
     POLL(1);
-    next->function = callee;
-    next->caller = frame;
-    next->return_pc = object_args + num_objects;
-    next->return_register = pc[1];
-    next->arena = nullptr;
-    if (callee->arena_bytes != 0) {
-      next->arena = context_.arena->Push(callee->arena_bytes);
-      if (next->arena == nullptr) [[unlikely]]
-        return FailMemory(frame, pc, "the arena of a function");
-    }
-    uint64_t* next_scalars = next->scalars();
-    Object** next_objects = next->objects();
-    for (uint32_t i = 0; i < num_scalars; ++i) next_scalars[i] = scalars[scalar_args[i]];
-    for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) next_scalars[i] = 0;
-    for (uint32_t i = 0; i < num_objects; ++i)
-      next_objects[i] = TakeOrRetain(objects, object_args[i]);
-    for (uint32_t i = num_objects; i < callee->num_object_registers; ++i) next_objects[i] = Empty();
-    if constexpr (kTraced) ++depth_;
-    frame = next;
-    scalars = next_scalars;
-    objects = next_objects;
-    pc = callee->code;
-    DISPATCH();
+    Frame* next = PushFrame(frame, pc, &functions[pc[2]]);
+    if (next == nullptr) [[unlikely]]
+      return false;
+    CALL(next, CallArguments::Direct(pc + 3));
   }
   CASE(kTailCall) : {
+    POLL(1);
     const FunctionCode* callee = &functions[pc[1]];
-    const uint16_t* scalar_args = pc + 3;
-    const uint32_t num_scalars = pc[2];
-    const uint16_t* object_args = scalar_args + num_scalars + 1;
-    const uint32_t num_objects = object_args[-1];
+    const CallArguments args = CallArguments::Direct(pc + 2);
     if (callee == frame->function && callee->num_object_registers == 0) {
       // A loop over scalars: the frame is right as it is, and has room above for arguments.
-      POLL(1);
       auto* gathered =
           reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + callee->frame_bytes);
-      for (uint32_t i = 0; i < num_scalars; ++i) gathered[i] = scalars[scalar_args[i]];
-      for (uint32_t i = 0; i < num_scalars; ++i) scalars[i] = gathered[i];
-      pc = callee->code;
-      DISPATCH();
+      args.Gather(scalars, objects, gathered, nullptr);
+      for (uint32_t i = 0; i < args.num_scalars; ++i) scalars[i] = gathered[i];
+    } else {
+      if (!ReplaceFrame(frame, pc, callee, args)) [[unlikely]]
+        return false;
+      ENTER_FRAME();
     }
-    // Arguments are gathered above both frames, old and new.
-    const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
-    auto* gathered_scalars = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + above);
-    auto* gathered_objects = reinterpret_cast<Object**>(gathered_scalars + num_scalars);
-    if (reinterpret_cast<char*>(gathered_objects + num_objects) + callee->scratch_bytes > stack_end)
-        [[unlikely]] {
-      return FailStack(frame, pc, callee);
-    }
-    POLL(1);
-    for (uint32_t i = 0; i < num_scalars; ++i) gathered_scalars[i] = scalars[scalar_args[i]];
-    for (uint32_t i = 0; i < num_objects; ++i)
-      gathered_objects[i] = TakeOrRetain(objects, object_args[i]);
-    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]]
-      return false;
-    ENTER_FRAME();
-    for (uint32_t i = 0; i < num_scalars; ++i) scalars[i] = gathered_scalars[i];
-    for (uint32_t i = num_scalars; i < callee->num_scalar_registers; ++i) scalars[i] = 0;
-    for (uint32_t i = 0; i < num_objects; ++i) objects[i] = gathered_objects[i];
-    for (uint32_t i = num_objects; i < callee->num_object_registers; ++i) objects[i] = Empty();
     pc = callee->code;
     DISPATCH();
   }
   CASE(kCallClosure) : {
-    const uint16_t* object_args = pc + 4;
-    const uint32_t num_objects = pc[3];
+    POLL(1);
     Object* object = R(2);
-    const FunctionCode* callee = ClosureFunction(frame, pc, object, num_objects);
+    const FunctionCode* callee = ClosureFunction(frame, pc, object, pc[3]);
     if (callee == nullptr) [[unlikely]]
       return false;
-    auto* closure = static_cast<Closure*>(object);
-    auto* next =
-        reinterpret_cast<Frame*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
-    if (reinterpret_cast<char*>(next) + callee->frame_bytes + callee->scratch_bytes > stack_end)
-        [[unlikely]] {
-      return FailStack(frame, pc, callee);
-    }
-    POLL(1);
-    next->function = callee;
-    next->caller = frame;
-    next->return_pc = object_args + num_objects;
-    next->return_register = pc[1];
-    next->arena = nullptr;
-    if (callee->arena_bytes != 0) {
-      next->arena = context_.arena->Push(callee->arena_bytes);
-      if (next->arena == nullptr) [[unlikely]]
-        return FailMemory(frame, pc, "the arena of a function");
-    }
-    uint64_t* next_scalars = next->scalars();
-    Object** next_objects = next->objects();
-    for (uint32_t i = 0; i < callee->num_scalar_registers; ++i) next_scalars[i] = 0;
-    uint32_t filled = 0;
-    for (; filled < closure->num_captured; ++filled) {
-      next_objects[filled] = closure->captured[filled];
-      Retain(next_objects[filled]);
-    }
-    for (uint32_t i = 0; i < num_objects; ++i)
-      next_objects[filled++] = TakeOrRetain(objects, object_args[i]);
-    for (; filled < callee->num_object_registers; ++filled) next_objects[filled] = Empty();
-    RELEASE_IF_TAKEN(2);
-    if constexpr (kTraced) ++depth_;
-    frame = next;
-    scalars = next_scalars;
-    objects = next_objects;
-    pc = callee->code;
-    DISPATCH();
+    Frame* next = PushFrame(frame, pc, callee);
+    if (next == nullptr) [[unlikely]]
+      return false;
+    CALL(next, CallArguments::Of(static_cast<Closure*>(object), pc + 3));
   }
   CASE(kTailClosure) : {
-    const uint16_t* object_args = pc + 3;
-    const uint32_t num_objects = pc[2];
+    POLL(1);
     Object* object = R(1);
-    const FunctionCode* callee = ClosureFunction(frame, pc, object, num_objects);
+    const FunctionCode* callee = ClosureFunction(frame, pc, object, pc[2]);
     if (callee == nullptr) [[unlikely]]
       return false;
-    auto* closure = static_cast<Closure*>(object);
-    const uint32_t num_gathered = callee->num_object_args;
-    const uint32_t above = std::max(frame->function->frame_bytes, callee->frame_bytes);
-    auto** gathered = reinterpret_cast<Object**>(reinterpret_cast<char*>(frame) + above);
-    if (reinterpret_cast<char*>(gathered + num_gathered) + callee->scratch_bytes > stack_end)
-        [[unlikely]] {
-      return FailStack(frame, pc, callee);
-    }
-    POLL(1);
-    uint32_t filled = 0;
-    for (; filled < closure->num_captured; ++filled) {
-      gathered[filled] = closure->captured[filled];
-      Retain(gathered[filled]);
-    }
-    for (uint32_t i = 0; i < num_objects; ++i)
-      gathered[filled++] = TakeOrRetain(objects, object_args[i]);
-    if (!ReplaceFrame(frame, pc, callee)) [[unlikely]]
+    const auto args = CallArguments::Of(static_cast<Closure*>(object), pc + 2);
+    if (!ReplaceFrame(frame, pc, callee, args)) [[unlikely]]
       return false;
     ENTER_FRAME();
-    for (uint32_t i = 0; i < callee->num_scalar_registers; ++i) scalars[i] = 0;
-    for (uint32_t i = 0; i < num_gathered; ++i) objects[i] = gathered[i];
-    for (uint32_t i = num_gathered; i < callee->num_object_registers; ++i) objects[i] = Empty();
     pc = callee->code;
     DISPATCH();
   }
   CASE(kReturnI) : {
     // Never in the first frame, whose function returns an object.
     uint64_t value = I(1);
-    const FunctionCode* function = frame->function;
-    for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap, objects[i]);
-    if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
+    ReleaseRegisters(frame);
+    if (frame->function->arena_bytes != 0) context_.arena->Pop(frame->arena);
     pc = frame->return_pc;
     uint64_t destination = frame->return_register;
     if constexpr (kTraced) --depth_;
@@ -364,9 +304,8 @@ dispatch:
   CASE(kReturnR) : {
     Object* value = R(1);
     R(1) = Empty();  // a return is the last use, with or without the take bit
-    const FunctionCode* function = frame->function;
-    for (uint32_t i = 0; i < function->num_object_registers; ++i) Release(heap, objects[i]);
-    if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
+    ReleaseRegisters(frame);
+    if (frame->function->arena_bytes != 0) context_.arena->Pop(frame->arena);
     if (frame->caller == nullptr) {
       result_ = value;
       return true;
@@ -566,10 +505,10 @@ dispatch:
       } else if ((kind & 0xFF) == static_cast<uint16_t>(BufferKind::kSlot)) {
         buffer_block[i] = frame->arena + frame->function->slots[index].offset;
       } else {
-        buffer_block[i] = executable_.constants()[index]->data;
+        buffer_block[i] = linked_.constants[index]->data;
       }
     }
-    const KernelCode* kernel = &executable_.kernels()[pc[1]];
+    const KernelCode* kernel = &linked_.kernels[pc[1]];
     if (kTraced || ranged) {
       KernelCall call{pc[1], kernel, {buffer_block, scalar_block, nullptr}, 1, 1, 0};
       if (ranged) {

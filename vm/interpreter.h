@@ -62,7 +62,6 @@ struct InterpreterContext {
   void (*yield)(void* context) = nullptr;
   void* yield_context = nullptr;
   int64_t yield_at = INT64_MAX;  // steady clock, nanoseconds
-  char* stack_peak = nullptr;    // out: highest byte of the VM stack that was in use, about
 };
 
 // Runs functions[function] with object arguments (each given a reference by the caller: they are

@@ -42,6 +42,48 @@ inline Object* TakeOrRetain(Object** objects, uint16_t operand) {
   return value;
 }
 
+// The arguments of a call: scalars, then objects, the captured ones of a closure first.
+struct CallArguments {
+  const Closure* closure;  // null in a direct call
+  const uint16_t *scalar_operands, *object_operands;
+  uint32_t num_scalars, num_objects;
+
+  // From an instruction's lists: scalars and objects, or for a closure objects alone.
+  static CallArguments Direct(const uint16_t* lists) {
+    const uint16_t* objects = lists + 1 + lists[0];
+    return {nullptr, lists + 1, objects + 1, lists[0], objects[0]};
+  }
+  static CallArguments Of(const Closure* closure, const uint16_t* list) {
+    return {closure, nullptr, list + 1, 0, list[0]};
+  }
+
+  uint32_t num_captured() const { return closure != nullptr ? closure->num_captured : 0; }
+  // The instruction that follows.
+  const uint16_t* end() const { return object_operands + num_objects; }
+  // From registers; each object comes with a reference of its own.
+  void Gather(const uint64_t* scalars, Object** objects, uint64_t* to_scalars,
+              Object** to_objects) const {
+    for (uint32_t i = 0; i < num_scalars; ++i) to_scalars[i] = scalars[scalar_operands[i]];
+    if (closure != nullptr) {
+      for (uint32_t i = 0; i < closure->num_captured; ++i) {
+        Retain(closure->captured[i]);
+        *to_objects++ = closure->captured[i];
+      }
+    }
+    for (uint32_t i = 0; i < num_objects; ++i)
+      to_objects[i] = TakeOrRetain(objects, object_operands[i]);
+  }
+};
+
+// Registers behind the arguments hold nothing.
+inline void ClearRegisters(Frame* frame, uint32_t num_scalars, uint32_t num_objects) {
+  const FunctionCode* function = frame->function;
+  uint64_t* scalars = frame->scalars();
+  Object** objects = frame->objects();
+  for (uint32_t i = num_scalars; i < function->num_scalar_registers; ++i) scalars[i] = 0;
+  for (uint32_t i = num_objects; i < function->num_object_registers; ++i) objects[i] = Empty();
+}
+
 }  // namespace relayvm::vm
 
 // Operands of the current instruction by unit.
@@ -101,6 +143,23 @@ inline Object* TakeOrRetain(Object** objects, uint16_t operand) {
   do {                          \
     scalars = frame->scalars(); \
     objects = frame->objects(); \
+  } while (false)
+
+// Goes on in `next`, a new frame, with the arguments of this instruction; unit 1 is the register
+// of the result, unit 2 in a call of a closure the closure.
+#define CALL(next, arguments)                                                                      \
+  do {                                                                                             \
+    const CallArguments call_args = arguments;                                                     \
+    next->return_pc = call_args.end();                                                             \
+    next->return_register = pc[1];                                                                 \
+    call_args.Gather(scalars, objects, next->scalars(), next->objects());                          \
+    ClearRegisters(next, call_args.num_scalars, call_args.num_captured() + call_args.num_objects); \
+    if (call_args.closure != nullptr) RELEASE_IF_TAKEN(2);                                         \
+    if constexpr (kTraced) ++depth_;                                                               \
+    frame = next;                                                                                  \
+    ENTER_FRAME();                                                                                 \
+    pc = frame->function->code;                                                                    \
+    DISPATCH();                                                                                    \
   } while (false)
 
 #define BINARY_INT(name, expression)          \

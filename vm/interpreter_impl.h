@@ -13,11 +13,20 @@ namespace relayvm::vm {
 // often.
 inline constexpr int64_t kKernelFuel = 32;
 
+struct CallArguments;  // interpreter_dispatch.h
+
 struct KernelCall {
   uint32_t index;
   const KernelCode* kernel;
   RelayvmKernelArgs args;
   int64_t units, grain, scratch_bytes;
+};
+
+class Interpreter;
+
+// What kernels are called with: the ABI's functions find their interpreter behind it.
+struct KernelEnv : RelayvmKernelEnv {
+  Interpreter* interpreter;
 };
 
 class Interpreter {
@@ -27,6 +36,14 @@ class Interpreter {
   Status Run(uint32_t function, std::span<Object* const> args, Object** result);
 
  private:
+  // --- Frames; in interpreter.cc ---
+  bool HasRoom(Frame* frame, const uint16_t* pc, const FunctionCode* callee, void* end);
+  bool PushArena(Frame* frame, const uint16_t* pc, const FunctionCode* callee, char** arena);
+  Frame* PushFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
+  void ReleaseRegisters(Frame* frame);
+  bool ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
+                    const CallArguments& args);
+
   // True when the first frame returned, with result_; false with error_. Has no locals with
   // destructors, as computed jumps need. Instantiated in interpreter.cc.
   template <bool kTraced>
@@ -39,15 +56,21 @@ class Interpreter {
   bool FailTrap(Frame* frame, const uint16_t* pc, uint16_t message);
   bool FailMemory(Frame* frame, const uint16_t* pc, const char* what);
   bool FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
+  // Makes room on the stack up to `end`.
+  bool GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee, const char* end);
   bool FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code);
   bool FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count,
                  const char* what);
   bool FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype,
                 int64_t position);
-  // Makes `frame` one of `callee`, all but its registers.
-  bool ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
   // Checks cancellation, the deadline and the time slice, and sets fuel_.
   bool Poll(Frame* frame, const uint16_t* pc);
+  // kOk to go on, else kCancelled or kDeadlineExceeded. Any thread may ask; only the invocation's
+  // own may have to wait for its next time slice.
+  StatusCode Interrupted(bool may_yield);
+  static int32_t PollKernel(const RelayvmKernelEnv* env);
+  static void* AllocateForKernel(const RelayvmKernelEnv* env, uint64_t bytes);
+  static void ReleaseForKernel(const RelayvmKernelEnv* env, void* memory, uint64_t bytes);
   // The function of a closure that is called with `num_args`, or null.
   const FunctionCode* ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee,
                                       uint32_t num_args);
@@ -64,15 +87,18 @@ class Interpreter {
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);
+  bool ReserveScratch(size_t bytes, uint32_t workers);
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   void TraceInstruction(Frame* frame, const uint16_t* pc);
   std::string Where(const FunctionCode* function, const uint16_t* pc) const;
 
   const Executable& executable_;
+  const LinkedProgram& linked_;
   InterpreterContext& context_;
   Heap& heap_;
-  RelayvmKernelEnv env_;
-  int64_t fuel_ = 0;    // polls until the clock is read
+  KernelEnv env_, worker_env_;  // of this thread, and of the pool's
+  int64_t fuel_ = 0;            // polls until the clock is read
+  size_t charged_scratch_ = 0;
   uint32_t depth_ = 0;  // of calls; kept when traced
   Object* result_ = nullptr;
   Status error_;

@@ -157,7 +157,9 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
 #else
         if (threads == 1) tasks = units > 0;
 #endif
-        CHECK(calls == tasks);
+        // Long ranges come in chunks of 64 grains, with polls between.
+        CHECK(calls >= tasks);
+        CHECK(calls <= tasks + units / (64 * effective));
       }
     }
   }

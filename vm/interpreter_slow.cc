@@ -17,6 +17,10 @@ constexpr int64_t kFuel = 1024;
 constexpr int64_t kTasksPerThread = 4;
 constexpr int kMaxCallersShown = 8;
 
+const char* InterruptMessage(StatusCode reason) {
+  return reason == StatusCode::kCancelled ? "cancelled" : "the deadline has passed";
+}
+
 std::string ShapeString(std::span<const int64_t> dims) {
   return fmt::format("({})", fmt::join(dims, ", "));
 }
@@ -44,6 +48,7 @@ std::string Interpreter::Where(const FunctionCode* function, const uint16_t* pc)
   return fmt::format("{} ({}:{}:{})", info.name, file, location.line, location.column);
 }
 
+// A program that fails never gives kInvalidArgument, which is about what the host passed.
 bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code, std::string message) {
   std::string text = fmt::format("{}: {}", Where(frame->function, pc), message);
   int shown = 0;
@@ -83,8 +88,21 @@ bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
 bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what) {
   HeapStats stats = heap_.stats();
   return Fail(frame, pc, StatusCode::kResourceExhausted,
-              fmt::format("no memory for {}: {} bytes are in use; raise the memory limit", what,
-                          stats.live_bytes));
+              fmt::format("no memory for {}: {} bytes are in use of {}; raise the memory limit",
+                          what, stats.live_bytes, heap_.limit()));
+}
+
+bool Interpreter::GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
+                            const char* end) {
+  switch (context_.stack->Grow(heap_, end)) {
+    case VmStack::Growth::kDone:
+      return true;
+    case VmStack::Growth::kAtReserve:
+      return FailStack(frame, pc, callee);
+    case VmStack::Growth::kAtLimit:
+      break;
+  }
+  return FailMemory(frame, pc, "the stack of calls");
 }
 
 bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
@@ -94,7 +112,7 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
               fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise "
                           "the stack limit, or make the recursion a tail call",
                           depth, executable_.program().functions[callee->index].name,
-                          context_.stack->end() - context_.stack->begin()));
+                          context_.stack->reserved_bytes()));
 }
 
 bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code) {
@@ -104,8 +122,15 @@ bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, 
       return Fail(frame, pc, StatusCode::kOutOfRange,
                   fmt::format("kernel {}: index out of range", name));
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
-      return Fail(frame, pc, StatusCode::kInvalidArgument,
+      return Fail(frame, pc, StatusCode::kFailedPrecondition,
                   fmt::format("kernel {}: invalid argument", name));
+    case RELAYVM_KERNEL_STOPPED: {
+      StatusCode reason = Interrupted(/*may_yield=*/false);
+      if (reason == StatusCode::kOk) reason = StatusCode::kCancelled;  // its own decision
+      return Fail(frame, pc, reason, fmt::format("kernel {}: {}", name, InterruptMessage(reason)));
+    }
+    case RELAYVM_KERNEL_OUT_OF_MEMORY:
+      return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str());
     default:
       return Fail(frame, pc, StatusCode::kInternal,
                   fmt::format("kernel {}: failed with code {}", name, code));
@@ -130,21 +155,40 @@ bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tenso
 // --- Polls ---
 
 bool Interpreter::Poll(Frame* frame, const uint16_t* pc) {
-  context_.stack_peak = std::max(context_.stack_peak, reinterpret_cast<char*>(frame));
-  if (context_.stop->load(std::memory_order_acquire) != 0) {
-    return Fail(frame, pc, StatusCode::kCancelled, "cancelled");
-  }
   fuel_ = kFuel;
-  if (context_.deadline == INT64_MAX && context_.yield_at == INT64_MAX) return true;
+  StatusCode reason = Interrupted(/*may_yield=*/true);
+  return reason == StatusCode::kOk || Fail(frame, pc, reason, InterruptMessage(reason));
+}
+
+StatusCode Interpreter::Interrupted(bool may_yield) {
+  if (context_.stop->load(std::memory_order_acquire) != 0) return StatusCode::kCancelled;
+  // Only this thread may look at yield_at: a slice ends and the next one begins on it.
+  const bool sliced = may_yield && context_.yield_at != INT64_MAX;
+  if (context_.deadline == INT64_MAX && !sliced) return StatusCode::kOk;
   int64_t now = NowNanoseconds();
-  if (now >= context_.deadline)
-    return Fail(frame, pc, StatusCode::kDeadlineExceeded, "the deadline has passed");
-  if (now < context_.yield_at) return true;
+  if (now >= context_.deadline) return StatusCode::kDeadlineExceeded;
+  if (!sliced || now < context_.yield_at) return StatusCode::kOk;
   context_.yield(context_.yield_context);
-  if (context_.stop->load(std::memory_order_acquire) != 0) {
-    return Fail(frame, pc, StatusCode::kCancelled, "cancelled");
-  }
-  return true;
+  return Interrupted(/*may_yield=*/false);
+}
+
+int32_t Interpreter::PollKernel(const RelayvmKernelEnv* env) {
+  Interpreter* self = static_cast<const KernelEnv*>(env)->interpreter;
+  bool own_thread = env == &self->env_;
+  return self->Interrupted(own_thread) == StatusCode::kOk ? RELAYVM_KERNEL_OK
+                                                          : RELAYVM_KERNEL_STOPPED;
+}
+
+void* Interpreter::AllocateForKernel(const RelayvmKernelEnv* env, uint64_t bytes) {
+  Heap& heap = static_cast<const KernelEnv*>(env)->interpreter->heap_;
+  if (bytes > Heap::kMaxSmall) return heap.AllocateLarge(bytes);
+  return heap.AllocateSmall(std::max<uint64_t>(bytes, 1));
+}
+
+void Interpreter::ReleaseForKernel(const RelayvmKernelEnv* env, void* memory, uint64_t bytes) {
+  Heap& heap = static_cast<const KernelEnv*>(env)->interpreter->heap_;
+  if (bytes > Heap::kMaxSmall) return heap.FreeLarge(memory, bytes);
+  heap.FreeSmall(memory);
 }
 
 // --- Closures ---
@@ -156,7 +200,7 @@ const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* p
     return nullptr;
   }
   auto* closure = static_cast<const Closure*>(callee);
-  const FunctionCode* function = &executable_.functions()[closure->function];
+  const FunctionCode* function = &linked_.functions[closure->function];
   if (closure->num_captured + num_args == function->num_object_args &&
       function->num_scalar_args == 0 && !function->returns_scalar) {
     return function;
@@ -182,7 +226,7 @@ int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, c
   int64_t bytes = CheckedTensorBytes(dtype, {dims, rank});
   if (bytes >= 0) return bytes;
   bool negative = std::any_of(dims, dims + rank, [](int64_t d) { return d < 0; });
-  Fail(frame, pc, negative ? StatusCode::kInvalidArgument : StatusCode::kResourceExhausted,
+  Fail(frame, pc, negative ? StatusCode::kFailedPrecondition : StatusCode::kResourceExhausted,
        fmt::format("a tensor of shape {}: {}", ShapeString({dims, rank}),
                    negative ? "a dimension is negative" : "its size overflows"));
   return -1;
@@ -230,13 +274,13 @@ Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool t
   int64_t bytes = GatherDims(frame, pc, tensor->dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   if (static_cast<size_t>(bytes) > tensor->bytes()) {
-    Fail(frame, pc, StatusCode::kInvalidArgument,
+    Fail(frame, pc, StatusCode::kFailedPrecondition,
          fmt::format("a view of shape {} on a tensor of shape {}", ShapeString({dims, rank}),
                      ShapeString(tensor->shape())));
     return nullptr;
   }
   Tensor* view = tensor;
-  bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims);
+  bool fits = static_cast<int>(rank) <= tensor->room_for_dims();
   if (take && fits && IsUnique(tensor)) {
     tensor->rank = static_cast<uint8_t>(rank);
   } else {
@@ -266,7 +310,7 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
     Retain(tensor);
     return tensor;
   }
-  bool fits = rank <= std::max<uint32_t>(tensor->rank, kInlineDims) &&
+  bool fits = static_cast<int>(rank) <= tensor->room_for_dims() &&
               static_cast<size_t>(bytes) <= tensor->capacity;
   if (!alone || !fits) return NewTensorChecked(frame, pc, dtype, regs, rank);
   tensor->dtype = dtype;
@@ -306,25 +350,45 @@ void ScratchBuffers::Trim(size_t bytes) {
 
 namespace {
 
+// Units begin..end-1 in one call; those of a kernel that does not poll in chunks, with polls between.
+int32_t RunUnits(const KernelEnv& env, const KernelCall& call, const RelayvmKernelArgs& args,
+                 uint32_t begin, uint32_t end) {
+  constexpr int64_t kGrainsPerChunk = 64;
+  if (call.kernel->polls) return call.kernel->fn(&env, &args, begin, end);
+  const int64_t chunk = std::clamp<int64_t>(call.grain, 1, UINT32_MAX) * kGrainsPerChunk;
+  for (;;) {
+    auto next = static_cast<uint32_t>(std::min<int64_t>(begin + chunk, end));
+    int32_t code = call.kernel->fn(&env, &args, begin, next);
+    if (code != RELAYVM_KERNEL_OK || next == end) return code;
+    begin = next;
+    code = env.poll(&env);
+    if (code != RELAYVM_KERNEL_OK) return code;
+  }
+}
+
 struct ParallelRange {
   const KernelCall* call;
-  const RelayvmKernelEnv* env;
+  const KernelEnv *env, *worker_env;
   const ScratchBuffers* scratch;
   uint64_t units;
   uint32_t num_tasks;
   // The error of the task with the lowest index: task index + 1 (high half) and code; 0 when all
   // went well.
   std::atomic<uint64_t> error{0};
+  std::atomic<bool> stopped{false};
 };
 
 void RunTask(void* context, uint32_t index, uint32_t worker) {
   auto& range = *static_cast<ParallelRange*>(context);
+  if (range.stopped.load(std::memory_order_relaxed)) return;
   RelayvmKernelArgs args = range.call->args;
   args.scratch = range.scratch->of(worker);
   auto begin = static_cast<uint32_t>(range.units * index / range.num_tasks);
   auto end = static_cast<uint32_t>(range.units * (index + 1) / range.num_tasks);
-  int32_t code = range.call->kernel->fn(range.env, &args, begin, end);
+  const KernelEnv& env = worker == 0 ? *range.env : *range.worker_env;
+  int32_t code = RunUnits(env, *range.call, args, begin, end);
   if (code == RELAYVM_KERNEL_OK) return;
+  if (code == RELAYVM_KERNEL_STOPPED) range.stopped.store(true, std::memory_order_relaxed);
   uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
   uint64_t seen = range.error.load(std::memory_order_relaxed);
   while ((seen == 0 || error < seen) && !range.error.compare_exchange_weak(seen, error)) {
@@ -350,18 +414,33 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
       auto begin = static_cast<uint32_t>(call.units * piece / kPieces);
       auto end = static_cast<uint32_t>(call.units * (piece + 1) / kPieces);
       if (begin == end) continue;
-      int32_t code = call.kernel->fn(&env_, &args, begin, end);
+      int32_t code = RunUnits(env_, call, args, begin, end);
       if (code != RELAYVM_KERNEL_OK) return code;
     }
     return RELAYVM_KERNEL_OK;
 #else
-    return call.kernel->fn(&env_, &args, 0, static_cast<uint32_t>(call.units));
+    return RunUnits(env_, call, args, 0, static_cast<uint32_t>(call.units));
 #endif
   }
-  ParallelRange range{&call, &env_, context_.scratch, static_cast<uint64_t>(call.units),
+  ParallelRange range{&call,
+                      &env_,
+                      &worker_env_,
+                      context_.scratch,
+                      static_cast<uint64_t>(call.units),
                       static_cast<uint32_t>(tasks)};
   context_.pool->Run(range.num_tasks, RunTask, &range);
   return static_cast<int32_t>(range.error.load(std::memory_order_relaxed));
+}
+
+// What a run has used of the scratch buffers stays charged to it.
+bool Interpreter::ReserveScratch(size_t bytes, uint32_t workers) {
+  if (bytes > SIZE_MAX / workers) return false;
+  const size_t total = bytes * workers;
+  if (total > charged_scratch_) {
+    if (!heap_.Charge(total - charged_scratch_)) return false;
+    charged_scratch_ = total;
+  }
+  return context_.scratch->Reserve(bytes, workers);
 }
 
 bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
@@ -373,10 +452,11 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
   }
   if (call.scratch_bytes > 0) {
     const uint32_t workers = call.units > 1 ? context_.pool->num_threads() : 1;
-    bool possible = call.scratch_bytes < (int64_t{1} << 40);
-    if (!possible || !context_.scratch->Reserve(static_cast<size_t>(call.scratch_bytes), workers)) {
+    if (!ReserveScratch(static_cast<size_t>(call.scratch_bytes), workers)) {
       return FailMemory(frame, pc,
-                        fmt::format("{} bytes of a kernel's scratch", call.scratch_bytes).c_str());
+                        fmt::format("{} bytes of a kernel's scratch, for each of {} threads",
+                                    call.scratch_bytes, workers)
+                            .c_str());
     }
   }
   int32_t code = RunRange(call);
@@ -404,12 +484,16 @@ void Interpreter::TraceInstruction(Frame* frame, const uint16_t* pc) {
 // --- The way in ---
 
 Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object** result) {
-  const FunctionCode* code = &executable_.functions()[function];
+  const FunctionCode* code = &linked_.functions[function];
   auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
-  if (context_.stack->begin() + code->frame_bytes + code->scratch_bytes > context_.stack->end()) {
+  const char* end = context_.stack->begin() + code->frame_bytes + code->scratch_bytes;
+  if (VmStack::Growth growth = context_.stack->Grow(heap_, end); growth != VmStack::Growth::kDone) {
     return {StatusCode::kResourceExhausted,
-            executable_.program().functions[function].name +
-                ": its frame is larger than the stack; raise the stack limit"};
+            fmt::format("{}: its frame is larger than the {}",
+                        executable_.program().functions[function].name,
+                        growth == VmStack::Growth::kAtReserve
+                            ? "stack; raise the stack limit"
+                            : "memory limit; raise the memory limit")};
   }
   *frame = {code, nullptr, nullptr, nullptr, 0};
   if (code->arena_bytes != 0) {
@@ -429,9 +513,20 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
 }
 
 Interpreter::Interpreter(const Executable& executable, InterpreterContext& context)
-    : executable_(executable), context_(context), heap_(*context.heap) {
-  env_.struct_size = sizeof(env_);
+    : executable_(executable),
+      linked_(executable.linked()),
+      context_(context),
+      heap_(*context.heap),
+      env_{},
+      worker_env_{} {
+  env_.struct_size = sizeof(RelayvmKernelEnv);
   env_.num_threads = context.pool->num_threads();
+  env_.poll = PollKernel;
+  env_.interpreter = this;
+  worker_env_ = env_;
+  // The heap is this thread's; kernels on the pool's threads take malloc's memory.
+  env_.allocate = AllocateForKernel;
+  env_.release = ReleaseForKernel;
 }
 
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,

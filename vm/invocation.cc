@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <new>
@@ -35,9 +36,16 @@ struct Invocation::Impl {
 
   // The whole run; on the fiber.
   void RunOnFiber() {
-    // Kernels written in C++ may run out of memory; nothing else here throws.
+    // A host's kernels may throw; of our own code only what runs out of memory.
     try {
       result = Execute();
+      // A run that does not end in time, or was cancelled, gives no result, wherever it was.
+      if (result->ok() && stop.load(std::memory_order_acquire) != 0) {
+        result = Result<Value>(StatusCode::kCancelled, "cancelled");
+      } else if (result->ok() && context.deadline != INT64_MAX &&
+                 vm::NowNanoseconds() >= context.deadline) {
+        result = Result<Value>(StatusCode::kDeadlineExceeded, "the deadline has passed");
+      }
     } catch (const std::bad_alloc&) {
       result = Result<Value>(StatusCode::kResourceExhausted, "out of memory");
     } catch (const std::exception& e) {
@@ -50,16 +58,17 @@ struct Invocation::Impl {
     // What a failure left, and cycles through references.
     workspace->arena.Clear();
     heap.Reset();
-    if (context.stack_peak != nullptr) {
-      auto used = static_cast<size_t>(context.stack_peak - workspace->stack.begin());
-      if (used > kKeptStackBytes) workspace->stack.Trim(kKeptStackBytes);
-    }
+    workspace->stack.Clear(kKeptStackBytes);
     stats.resident_bytes = heap.stats().resident_bytes;
     stats.run_ns = vm::NowNanoseconds() - started_at;
     inputs.clear();
+    // The cancellation that ended this run is used up; one that comes later is for the next.
+    if (!result->ok() && result->status().code() == StatusCode::kCancelled)
+      stop.store(0, std::memory_order_relaxed);
   }
 
   Result<Value> Execute() {
+    if (stop.load(std::memory_order_acquire) != 0) return {StatusCode::kCancelled, "cancelled"};
     std::vector<vm::Object*> args;
     args.reserve(inputs.size());
     for (const Value& v : inputs) args.push_back(v.object());
@@ -134,14 +143,13 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs) {
   RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(impl.executable->program(), *info, inputs));
   impl.function = info->function;
   impl.inputs = std::move(inputs);
-  impl.stop.store(0, std::memory_order_relaxed);
   impl.started_at = vm::NowNanoseconds();
   int64_t timeout = impl.options.timeout.count();
   impl.context.deadline =
       timeout <= 0 || timeout > INT64_MAX - impl.started_at ? INT64_MAX : impl.started_at + timeout;
-  impl.context.stack_peak = nullptr;
   impl.result.reset();
-  impl.workspace->heap->BeginRun(impl.options.memory_limit);
+  impl.workspace->heap->BeginRun(
+      std::min(impl.options.memory_limit, impl.workspace->machine_memory));
   impl.fiber.emplace(impl.workspace->fiber_stack, Impl::Main, &impl);
   return OkStatus();
 }
@@ -171,6 +179,7 @@ Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inpu
 }
 
 void Invocation::Cancel() { impl_->stop.store(1, std::memory_order_release); }
+void Invocation::ForgetCancel() { impl_->stop.store(0, std::memory_order_relaxed); }
 void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.timeout = timeout; }
 void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
 void Invocation::Trim() { impl_->workspace->heap->Trim(); }

@@ -71,7 +71,7 @@ TEST_CASE("invocation: cancelled from another thread, in jumps and in calls") {
     canceller.join();
     REQUIRE(!result.ok());
     CHECK(result.status().code() == StatusCode::kCancelled);
-    CHECK(Contains(result.status().message(), ": cancelled"));
+    CHECK(Contains(result.status().message(), "cancelled"));
     CHECK(invocation->Run("main", Int64Values({3})).ok());
   }
 }

@@ -28,6 +28,7 @@ Tensor* InitTensor(void* block, DType dtype, int rank, Storage storage) {
 void FreeTensor(Heap& heap, Tensor* tensor) {
   switch (tensor->storage()) {
     case Storage::kInline:
+    case Storage::kScalar:
     case Storage::kExternal:
       break;  // local tensors have no external memory
     case Storage::kOwned:
@@ -162,6 +163,14 @@ Ref* NewRef(Heap& heap) {
 
 Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes) {
   assert(rank >= 0 && rank <= kMaxRank);
+  if (rank == 0 && bytes <= sizeof(uint64_t)) {
+    void* block = heap.AllocateSmall(kScalarBytes);
+    if (block == nullptr) return nullptr;
+    Tensor* tensor = InitTensor(block, dtype, rank, Storage::kScalar);
+    tensor->data = static_cast<char*>(block) + sizeof(Tensor);
+    tensor->capacity = sizeof(uint64_t);
+    return tensor;
+  }
   size_t header = TensorHeaderBytes(rank);
   size_t padded = (bytes + 63) & ~size_t{63};
   if (padded <= Heap::kMaxSmall - header) {

@@ -2,13 +2,13 @@
 //
 //   word 0   count (4) | kind (1) | home (1) | two bytes by kind
 //   word 1   by kind; while an object waits to be destroyed, the link to the next one (never of a
-//   tensor)
+//            tensor)
 //
 // An object lives in one of three homes, and its count is read accordingly:
 //   kLocal     in the Heap of one invocation; a plain count below kUncounted
 //   kShared    owned by Values (value.h); kUncounted + an atomic count that the interpreter never
-//   touches: an invocation
-//              holds its inputs for as long as it runs, and otherwise treats them as constants
+//              touches: an invocation holds its inputs for as long as it runs, and otherwise treats
+//              them as constants
 //   kImmortal  constants of an executable, and the empty object: never counted
 // So Retain and Release are one compare and one add, without atomics, whatever the object is. A
 // local count that reaches kUncounted stays there: the object then lives until its heap is reset.
@@ -17,6 +17,7 @@
 // Tested by object_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct Object {
 // Where a tensor's memory is.
 enum class Storage : uint8_t {
   kInline,    // behind the header, in the same block
+  kScalar,    // the same, of rank 0: at once behind, without room for dims
   kOwned,     // a block of its own, from the heap
   kView,      // that of `owner`
   kExternal,  // anywhere; `external` says how to give it back
@@ -58,28 +60,34 @@ struct ExternalMemory {
 struct Tensor : Object {
   DType dtype;
   uint8_t rank;
-  char* data;              // 64-byte aligned; meaningless when there are no elements
+  char* data;              // 64-byte aligned, a scalar's 16; meaningless without elements
   uint64_t capacity : 56;  // bytes at data
   uint64_t storage_code : 8;
   union {
     Tensor* owner;             // kView; never a view itself
     ExternalMemory* external;  // kExternal
   };
-  int64_t dims[];  // room for max(rank, kInlineDims)
+  int64_t dims[];  // room for room_for_dims() of them
 
   Storage storage() const { return static_cast<Storage>(storage_code); }
+  int room_for_dims() const;
   std::span<const int64_t> shape() const { return {dims, rank}; }
   int64_t num_elements() const;
   size_t bytes() const { return static_cast<size_t>(num_elements()) * DTypeBytes(dtype); }
 };
 static_assert(sizeof(Tensor) == 32);
 inline constexpr int kInlineDims = 4;
+inline int Tensor::room_for_dims() const {
+  return storage() == Storage::kScalar ? 0 : std::max<int>(rank, kInlineDims);
+}
 inline constexpr int kMaxRank = 255;
 inline constexpr size_t kDataAlignment = 64;
+// A scalar's whole block.
+inline constexpr size_t kScalarBytes = sizeof(Tensor) + sizeof(uint64_t);
+static_assert(kScalarBytes <= 48);
 // Bytes of a tensor's header, a multiple of 64: inline data starts there.
 constexpr size_t TensorHeaderBytes(int rank) {
-  return (sizeof(Tensor) + 8 * static_cast<size_t>(rank < kInlineDims ? kInlineDims : rank) + 63) &
-         ~size_t{63};
+  return (sizeof(Tensor) + 8 * static_cast<size_t>(std::max(rank, kInlineDims)) + 63) & ~size_t{63};
 }
 
 struct Adt : Object {

@@ -62,12 +62,13 @@ class Runtime {
 };
 
 struct InvocationOptions {
-  // Bytes of tensors and other objects of one run, inputs and constants excluded.
+  // Bytes that one run may hold: tensors and other objects, the stack of calls, kernels' scratch and
+  // buffers; not inputs and constants. Never more than the machine's memory.
   size_t memory_limit = SIZE_MAX;
   // Address space for frames of calls; bounds the depth of recursion. Only what is used takes
   // memory.
   size_t stack_limit = size_t{1} << 30;
-  // Of one run; zero: none.
+  // Of one run, its result included; zero: none. Acts inside kernels too.
   std::chrono::nanoseconds timeout{0};
   // The native stack, which kernels run on.
   size_t native_stack_bytes = 256 << 10;
@@ -105,8 +106,11 @@ class Invocation {
   // REQUIRES: Poll returned true, once a run.
   Result<Value> TakeResult();
 
-  // Makes the run in progress fail soon with kCancelled; nothing when none is. From any thread.
+  // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a
+  // kernel. It ends one run: the next is a new one. From any thread.
   void Cancel();
+  // Takes back a cancellation that came after the end of the run it was meant for.
+  void ForgetCancel();
 
   // From the next run on.
   void set_timeout(std::chrono::nanoseconds timeout);

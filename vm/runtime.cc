@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -18,7 +20,13 @@ struct Runtime::Impl {
 
 namespace vm {
 Workspace::Workspace(ThreadPool* pool, TraceSink* trace)
-    : heap(new Heap), arena(heap), scratch(pool->num_threads()), pool(pool), trace(trace) {}
+    : heap(new Heap),
+      arena(heap),
+      scratch(pool->num_threads()),
+      pool(pool),
+      trace(trace),
+      machine_memory(static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<size_t>(sysconf(_SC_PAGESIZE))) {}
 
 Workspace::~Workspace() { heap->Orphan(); }
 }  // namespace vm
@@ -67,11 +75,10 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
 }
 
 void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
-  // A heap that values still point into stays theirs.
-  if (!workspace->heap->CanBeReused()) return;
-  // A little memory stays, so that short invocations do not map and fault anew.
+  // A little memory stays, so that short invocations do not map and fault anew. Values that point
+  // into the heap give their blocks back to it, whoever runs there then.
   constexpr size_t kIdleBytes = 1 << 20;
-  if (workspace->heap->stats().resident_bytes > kIdleBytes) workspace->heap->Trim();
+  workspace->heap->Park(kIdleBytes);
   workspace->scratch.Trim(kIdleBytes);
   std::lock_guard lock(impl_->mutex);
   if (impl_->idle.size() < impl_->options.max_idle_workspaces)

@@ -31,6 +31,7 @@ void* AllocateTensorMemory(size_t bytes) {
 }
 
 void FreeTensor(Tensor* tensor) {
+  if (tensor->storage() == Storage::kScalar) return std::free(tensor);
   // Memory of others, or none, has the header alone.
   bool with_data = tensor->storage() == Storage::kInline;
   size_t bytes = TensorBytes(tensor->rank, with_data ? tensor->capacity : 0);
@@ -43,16 +44,18 @@ void FreeTensor(Tensor* tensor) {
 
 Tensor* NewHeader(DType dtype, std::span<const int64_t> dims, size_t data_bytes) {
   int rank = static_cast<int>(dims.size());
-  size_t header = TensorHeaderBytes(rank);
+  const bool scalar = rank == 0 && data_bytes - 1 < sizeof(uint64_t);  // with its data
+  size_t header = scalar ? sizeof(Tensor) : TensorHeaderBytes(rank);
   if (data_bytes > SIZE_MAX - header - 63) return nullptr;
-  auto* tensor = static_cast<Tensor*>(AllocateTensorMemory(TensorBytes(rank, data_bytes)));
+  auto* tensor = static_cast<Tensor*>(scalar ? std::malloc(kScalarBytes)
+                                             : AllocateTensorMemory(TensorBytes(rank, data_bytes)));
   if (tensor == nullptr) return nullptr;
   Init(tensor, ObjectKind::kTensor);
   tensor->dtype = dtype;
   tensor->rank = static_cast<uint8_t>(dims.size());
   tensor->data = reinterpret_cast<char*>(tensor) + header;
   tensor->capacity = data_bytes;
-  tensor->storage_code = static_cast<uint8_t>(Storage::kInline);
+  tensor->storage_code = static_cast<uint8_t>(scalar ? Storage::kScalar : Storage::kInline);
   tensor->external = nullptr;
   std::copy(dims.begin(), dims.end(), tensor->dims);
   return tensor;

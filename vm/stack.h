@@ -2,7 +2,8 @@
 //
 // VmStack: frames, in one range of reserved address space, so that it grows without moving and
 // costs only what is touched. ArenaStack: the arenas of active frames, in chunks taken from the
-// heap; last in, first out. Not thread-safe. Tested by stack_test.cc.
+// heap; last in, first out. Both charge the heap for the pages that they use, a few at a time, and
+// keep them until the run ends. Not thread-safe. Tested by stack_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +25,19 @@ class VmStack {
   // Reserves `bytes`, rounded up to pages; keeps the present range when it has that size.
   Status Reserve(size_t bytes);
   char* begin() const { return begin_; }
-  char* end() const { return begin_ + bytes_; }
-  // Gives back the pages from `used` bytes on.
-  void Trim(size_t used);
+  // Past what may be written: the charged part, and all that was reserved.
+  char* end() const { return end_; }
+  size_t reserved_bytes() const { return bytes_; }
+
+  enum class Growth : uint8_t { kDone, kAtReserve, kAtLimit };
+  // Moves end() to `end` or further, and charges the heap; at the end of what is reserved, or at
+  // the heap's limit, nothing changes.
+  Growth Grow(Heap& heap, const char* end);
+  // Nothing is in use: end() is begin() again, and pages are given back from `kept` bytes on.
+  void Clear(size_t kept);
 
  private:
-  char* begin_ = nullptr;
+  char *begin_ = nullptr, *end_ = nullptr;
   size_t bytes_ = 0;
 };
 
@@ -51,7 +59,7 @@ class ArenaStack {
     if (arena == first_) [[unlikely]]
       PopChunk();
   }
-  // Forgets everything; the memory is the heap's to free (Heap::Reset).
+  // Frees everything.
   void Clear();
 
  private:
@@ -59,17 +67,22 @@ class ArenaStack {
     Chunk* previous;
     char* previous_top;
     size_t bytes;
+    size_t charged;  // bytes, from the first on
   };
   static constexpr size_t kHeaderBytes = 64;
   static constexpr size_t kMinChunkBytes = 256 << 10;
 
   char* PushSlow(size_t bytes);
+  bool Extend(Chunk* chunk, char* end);
+  void Enter(Chunk* chunk);
   void PopChunk();
+  void Free(Chunk* chunk);
 
   Heap* heap_;
   Chunk* chunk_ = nullptr;  // the current one
   Chunk* spare_ = nullptr;  // an empty one, so that a loop at a chunk's edge does not allocate
-  char *first_ = nullptr, *top_ = nullptr, *end_ = nullptr;  // of the current chunk
+  // Of the current chunk; end_ is where its charged part ends.
+  char *first_ = nullptr, *top_ = nullptr, *end_ = nullptr;
 };
 
 }  // namespace relayvm::vm

@@ -15,18 +15,40 @@ TEST_CASE("vm stack: reserved address space, kept when the size is the same") {
   VmStack stack;
   REQUIRE(stack.Reserve(size_t{1} << 30).ok());
   char* begin = stack.begin();
-  CHECK(stack.end() - begin == (1 << 30));
-  begin[0] = 1;
-  stack.end()[-1] = 2;
+  CHECK(stack.reserved_bytes() == (1 << 30));
   REQUIRE(stack.Reserve(size_t{1} << 30).ok());
   CHECK(stack.begin() == begin);
-  stack.Trim(4096);
-  CHECK(begin[0] == 1);
-  CHECK(stack.end()[-1] == 0);
   REQUIRE(stack.Reserve(1).ok());
-  CHECK(stack.end() - stack.begin() == 4096);
+  CHECK(stack.reserved_bytes() == 4096);
   CHECK(!stack.Reserve(size_t{1} << 60).ok());
+  CHECK(!stack.Reserve(SIZE_MAX).ok());
+  CHECK(stack.reserved_bytes() == 4096);
+}
+
+TEST_CASE("vm stack: grows by pages that the heap is charged for") {
+  auto* heap = new Heap;
+  heap->BeginRun(100'000);
+  VmStack stack;
+  REQUIRE(stack.Reserve(200'000).ok());
+  CHECK(stack.end() == stack.begin());
+  CHECK(stack.Grow(*heap, stack.begin() + 10) == VmStack::Growth::kDone);
   CHECK(stack.end() - stack.begin() == 4096);
+  CHECK(stack.Grow(*heap, stack.begin() + 30'000) == VmStack::Growth::kDone);
+  stack.begin()[29'999] = 1;
+  CHECK(heap->stats().live_bytes == static_cast<size_t>(stack.end() - stack.begin()));
+  // Doubling what there is would pass the limit; what is needed does not.
+  CHECK(stack.Grow(*heap, stack.begin() + 90'000) == VmStack::Growth::kDone);
+  CHECK(stack.Grow(*heap, stack.begin() + 150'000) == VmStack::Growth::kAtLimit);
+  CHECK(stack.Grow(*heap, stack.begin() + 300'000) == VmStack::Growth::kAtReserve);
+  CHECK(heap->stats().live_bytes <= 100'000);
+  stack.begin()[8'191] = 1;
+  stack.Clear(8'192);
+  CHECK(stack.end() == stack.begin());
+  CHECK(stack.begin()[8'191] == 1);
+  CHECK(stack.begin()[29'999] == 0);
+  heap->Reset();
+  CHECK(heap->stats().live_bytes == 0);
+  heap->Orphan();
 }
 
 TEST_CASE("arenas: aligned, apart, last in first out, and given back") {
@@ -68,6 +90,13 @@ TEST_CASE("arenas: aligned, apart, last in first out, and given back") {
   heap->Reset();
   heap->BeginRun(1 << 20);
   CHECK(arenas.Push(2 << 20) == nullptr);
+  CHECK(heap->stats().live_bytes == 0);
+  char* small = arenas.Push(64);
+  CHECK(heap->stats().live_bytes == 4096);
+  char* more = arenas.Push(8000);
+  CHECK(heap->stats().live_bytes == 8192);
+  arenas.Pop(more);
+  arenas.Pop(small);
   CHECK(arenas.Push(SIZE_MAX & ~size_t{63}) == nullptr);
   arenas.Clear();
   heap->Orphan();

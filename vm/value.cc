@@ -47,6 +47,10 @@ Result<int64_t> CheckedBytes(DType dtype, std::span<const int64_t> dims) {
       fmt::format("a tensor of shape ({}): negative or too large", fmt::join(dims, ", ")));
 }
 
+Status NoData(size_t bytes) {
+  return {StatusCode::kInvalidArgument, fmt::format("data is null, expected {} bytes", bytes)};
+}
+
 Status NoMemory(int64_t bytes) {
   return {StatusCode::kResourceExhausted, fmt::format("no memory for a tensor of {} bytes", bytes)};
 }
@@ -71,6 +75,7 @@ Result<Value> Value::NewTensor(DType dtype, std::span<const int64_t> dims) {
 Result<Value> Value::CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data) {
   RELAYVM_ASSIGN_OR_RETURN(Value value, NewTensor(dtype, dims));
   size_t bytes = value.bytes();
+  if (bytes > 0 && data == nullptr) return NoData(bytes);
   if (bytes > 0) std::memcpy(value.mutable_data(), data, bytes);
   return value;
 }
@@ -82,6 +87,7 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
     return CopyTensor(dtype, dims, data);
   }
   Result<int64_t> bytes = CheckedBytes(dtype, dims);
+  if (bytes.ok() && *bytes > 0 && data == nullptr) bytes = NoData(static_cast<size_t>(*bytes));
   auto* memory = bytes.ok() ? new (std::nothrow) CallerMemory : nullptr;
   if (memory == nullptr) {
     ReleaseAtEnd at_end{release, context};
@@ -101,7 +107,7 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
 
 Value Value::Scalar(DType dtype, uint64_t canonical) {
   vm::Tensor* tensor = vm::NewSharedTensor(dtype, {}, static_cast<size_t>(DTypeBytes(dtype)));
-  if (tensor == nullptr) throw std::bad_alloc();  // 128 bytes: the process is beyond help
+  if (tensor == nullptr) throw std::bad_alloc();  // 48 bytes: the process is beyond help
   vm::StoreScalar(dtype, canonical, tensor->data);
   return Adopt(tensor);
 }
@@ -110,12 +116,11 @@ Value Value::Float32(float value) { return Scalar(DType::kFloat32, vm::FromF32(v
 Value Value::Float64(double value) { return Scalar(DType::kFloat64, vm::FromF64(value)); }
 
 Value Value::Adt(uint32_t tag, std::vector<Value> fields) {
-  assert(fields.size() <= 0xFFFF);
+  if (fields.size() > 0xFFFF) return {};
   vm::Adt* adt = vm::NewSharedAdt(tag, fields.size());
   if (adt == nullptr) throw std::bad_alloc();
   for (size_t i = 0; i < fields.size(); ++i) {
-    assert(fields[i].object_ != nullptr);
-    adt->fields[i] = std::exchange(fields[i].object_, nullptr);
+    if (fields[i].object_ != nullptr) adt->fields[i] = std::exchange(fields[i].object_, nullptr);
   }
   return Adopt(adt);
 }
@@ -145,7 +150,7 @@ size_t Value::bytes() const { return AsTensor(object_)->bytes(); }
 
 void* Value::mutable_data() {
   const vm::Tensor* tensor = AsTensor(object_);
-  bool own = tensor->storage() == vm::Storage::kInline && vm::IsUniqueShared(tensor);
+  bool own = tensor->storage() <= vm::Storage::kScalar && vm::IsUniqueShared(tensor);
   return own ? tensor->data : nullptr;
 }
 

@@ -34,8 +34,10 @@ class Value {
   }
   ~Value();
 
-  // --- Builders. They fail with kInvalidArgument (a negative dim, a rank above 255) or
-  // kResourceExhausted. --- A tensor with undefined elements, to be filled through mutable_data().
+  // --- Builders. They fail with kInvalidArgument (a negative dim, a rank above 255, no data) or
+  // kResourceExhausted. ---
+
+  // A tensor with undefined elements, to be filled through mutable_data().
   static Result<Value> NewTensor(DType dtype, std::span<const int64_t> dims);
   // Copies compact, row-major elements.
   static Result<Value> CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data);
@@ -54,8 +56,8 @@ class Value {
   static Value Float32(float value);
   static Value Float64(double value);
   static Value Tuple(std::vector<Value> fields) { return Adt(0, std::move(fields)); }
-  // A constructor by its tag (Executable::FindConstructor). REQUIRES: at most 65535 fields, none of
-  // kind kNone.
+  // A constructor by its tag (Executable::FindConstructor). None when there are more than 65535
+  // fields. A field that is none is so in the result too, which no program takes.
   static Value Adt(uint32_t tag, std::vector<Value> fields);
 
   // --- What it is ---
@@ -67,8 +69,8 @@ class Value {
   DType dtype() const;
   std::span<const int64_t> dims() const;
   int64_t num_elements() const;
-  const void* data()
-      const;  // compact, row-major, 64-byte aligned; undefined when there are no elements
+  // Compact, row-major, 64-byte aligned (a scalar's 16); undefined when there are no elements.
+  const void* data() const;
   size_t bytes() const;
   // Null when the tensor is shared, or its memory is not its own.
   void* mutable_data();

@@ -103,6 +103,47 @@ TEST_CASE("value: a list of a million is dropped without recursion, from any thr
   std::thread([moved = std::move(list)]() mutable { moved = Value(); }).join();
 }
 
+TEST_CASE("value: what is missing is an error, not a crash") {
+  const int64_t dims[] = {2, 3};
+  CHECK(Value::CopyTensor(DType::kFloat32, dims, nullptr).status().message() ==
+        "data is null, expected 24 bytes");
+  int released = 0;
+  auto release = [](void* count) { ++*static_cast<int*>(count); };
+  auto wrapped = Value::WrapTensor(DType::kFloat32, dims, nullptr, release, &released);
+  CHECK(wrapped.status().code() == StatusCode::kInvalidArgument);
+  CHECK(released == 1);
+  const int64_t none[] = {2, 0};
+  CHECK(Value::CopyTensor(DType::kFloat32, none, nullptr).ok());
+  CHECK(Value::WrapTensor(DType::kFloat32, none, nullptr, nullptr, nullptr).ok());
+
+  // A field that was moved away.
+  Value field = Value::Int64(1);
+  Value moved = std::move(field);
+  Value tuple = Value::Tuple({moved, field});  // NOLINT(bugprone-use-after-move)
+  CHECK(tuple.field(1).kind() == Value::Kind::kNone);
+  CHECK(!Value::Tuple(std::vector<Value>(65'536, moved)));
+  auto program = testing::LoadText(R"(
+.version 1
+.export "main" f0 ("pair": (int64[], int64[])) -> int64[]
+.export "open" vars 1 f1 ("x": var 0) -> var 0
+.function "main" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  adt.get r0, r0!, #1
+  ret.r r0!
+.end
+.function "open" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)");
+  for (const char* function : {"main", "open"}) {
+    auto invocation = testing::NewInvocation(program);
+    for (const Value& bad : {tuple, Value()}) {
+      Status status = invocation->Run(function, {bad}).status();
+      CHECK(status.code() == StatusCode::kInvalidArgument);
+      CHECK(testing::Contains(status.message(), "got nothing"));
+    }
+  }
+}
+
 TEST_CASE("value: held by many threads") {
   Value shared = Value::Tuple({Value::Int64(1), Value::Int64(2)});
   std::vector<std::thread> threads;

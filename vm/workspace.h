@@ -19,8 +19,9 @@ struct Workspace {
   ArenaStack arena;
   ScratchBuffers scratch;
   FiberStack fiber_stack;
-  ThreadPool* pool;  // borrowed from the runtime
-  TraceSink* trace;  // borrowed, may be null
+  ThreadPool* pool;       // borrowed from the runtime
+  TraceSink* trace;       // borrowed, may be null
+  size_t machine_memory;  // bytes: no run can have more, whatever its limit
 };
 
 }  // namespace relayvm::vm

@@ -46,6 +46,10 @@ class Emitter {
   // EmitVector a scalar is splat, a vector must have the axis' lanes.
   void BindValue(const te::TensorNode* tensor, llvm::Value* value);
 
+  // About how many operations one evaluation of `n` is, with the extents of the reductions inside;
+  // for ForPolled (contraction/ir.h).
+  llvm::Value* EmitWork(const Node* n);
+
   // --- Emission at the builder's insertion point (which may move to a new block). ---
   llvm::Value* EmitDim(const Dim& dim);  // i64
   // The memory type of dtype: i8 for bool, half for float16, i16 for bfloat16 ...
@@ -126,7 +130,7 @@ class Emitter {
   const te::AxisNode* VectorReduceAxis(const Node* n);
   std::vector<llvm::Value*> ReduceLoops(
       const std::vector<const te::AxisNode*>& axes, size_t level,
-      const std::vector<llvm::Value*>& carried,
+      const std::vector<llvm::Value*>& carried, llvm::Value* work,
       const std::function<std::vector<llvm::Value*>(const std::vector<llvm::Value*>&)>& body);
   Address AddressOf(const Node* index);
   llvm::Value* Pointer(const te::TensorNode* tensor, llvm::Value* index);

@@ -41,27 +41,44 @@ const Node* PositionOf(Graph& graph, const Node* n) {
 
 }  // namespace
 
-// Loops over axes[level..], innermost last.
+Value* Emitter::EmitWork(const Node* root) {
+  Value* work = I64(b_, std::clamp<int64_t>(root->cost, 1, kMaxWork));
+  ForEachNode({root}, [&](const Node* n) {
+    if (n->kind != NodeKind::kReduce) return;
+    Value* reduction = EmitWork(n->operands[0]);
+    for (const te::AxisNode* axis : n->axes)
+      reduction = WorkOf(b_, reduction, EmitDim(axis->extent));
+    std::optional<int64_t> x = ConstantOf(work), y = ConstantOf(reduction);
+    work = x && y ? I64(b_, std::max(*x, *y)) : Max(b_, work, reduction);
+  });
+  return work;
+}
+
+// Loops over axes[level..], innermost last; `work` is what the body does.
 std::vector<Value*> Emitter::ReduceLoops(
     const std::vector<const te::AxisNode*>& axes, size_t level, const std::vector<Value*>& carried,
-    const std::function<std::vector<Value*>(const std::vector<Value*>&)>& body) {
+    Value* work, const std::function<std::vector<Value*>(const std::vector<Value*>&)>& body) {
   if (level == axes.size()) return body(carried);
   const te::AxisNode* axis = axes[level];
-  return ForCarried(b_, I64(b_, 0), EmitDim(axis->extent), 1, axis->name, carried,
-                    [&](Value* i, const std::vector<Value*>& state) {
-                      OpenScope();
-                      BindAxis(axis, i);
-                      auto next = ReduceLoops(axes, level + 1, state, body);
-                      CloseScope();
-                      return next;
-                    });
+  Value* turn = work;
+  for (size_t inner = level + 1; inner < axes.size(); ++inner)
+    turn = WorkOf(b_, turn, EmitDim(axes[inner]->extent));
+  return ForPolled(b_, I64(b_, 0), EmitDim(axis->extent), 1, turn, axis->name, carried,
+                   [&](Value* i, const std::vector<Value*>& state) {
+                     OpenScope();
+                     BindAxis(axis, i);
+                     auto next = ReduceLoops(axes, level + 1, state, work, body);
+                     CloseScope();
+                     return next;
+                   });
 }
 
 Value* Emitter::ReduceVector(const Node* n) {
   Reducer reducer(n, *ops_, b_);
   const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
-  auto state =
-      ReduceLoops(n->axes, 0, reducer.Identity(vector_.lanes), [&](const std::vector<Value*>& s) {
+  Value* work = EmitWork(n->operands[0]);
+  auto state = ReduceLoops(
+      n->axes, 0, reducer.Identity(vector_.lanes), work, [&](const std::vector<Value*>& s) {
         const Node* body = n->operands[0];
         bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
                     body->binary == BinaryOp::kMultiply &&
@@ -127,10 +144,12 @@ Value* Emitter::ReduceScalar(const Node* n) {
   } else {
     Reducer reducer(n, *ops_, b_);
     const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
-    auto state = ReduceLoops(n->axes, 0, reducer.Identity(0), [&](const std::vector<Value*>& s) {
-      Value* x = Scalar(n->operands[0]);
-      return reducer.Step(s, x, position != nullptr ? Scalar(position) : nullptr, nullptr);
-    });
+    Value* work = EmitWork(n->operands[0]);
+    auto state =
+        ReduceLoops(n->axes, 0, reducer.Identity(0), work, [&](const std::vector<Value*>& s) {
+          Value* x = Scalar(n->operands[0]);
+          return reducer.Step(s, x, position != nullptr ? Scalar(position) : nullptr, nullptr);
+        });
     result = reducer.Finish(state);
   }
   vector_ = outer;
@@ -191,7 +210,9 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   if (!masks) {
     for (Value* v : reducer.Identity(0)) carried.push_back(v);
   }
-  carried = ReduceLoops(outer, 0, carried, [&](const std::vector<Value*>& initial) {
+  Value* work = EmitWork(body);
+  Value* line = WorkOf(b_, work, EmitDim(axis->extent));
+  carried = ReduceLoops(outer, 0, carried, line, [&](const std::vector<Value*>& initial) {
     OpenScope();
     Value* extent = EmitDim(axis->extent);
     auto whole = [&](uint64_t unit) { return b_.CreateAnd(extent, b_.getInt64(~(unit - 1))); };
@@ -199,13 +220,13 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
     Value* done = I64(b_, 0);
     for (unsigned width = ways; width >= 1; width = width > 1 ? 1 : 0) {
       Value* end = whole(width * lanes);
-      state = ForCarried(b_, done, end, width * lanes, axis->name, state,
-                         [&](Value* i, std::vector<Value*> s) {
-                           for (unsigned w = 0; w < width; ++w) {
-                             step(s, w * reducer.width(), Add(b_, i, int64_t{w} * lanes), nullptr);
-                           }
-                           return s;
-                         });
+      state = ForPolled(b_, done, end, width * lanes, WorkOf(b_, work, I64(b_, width)), axis->name,
+                        state, [&](Value* i, std::vector<Value*> s) {
+                          for (unsigned w = 0; w < width; ++w) {
+                            step(s, w * reducer.width(), Add(b_, i, int64_t{w} * lanes), nullptr);
+                          }
+                          return s;
+                        });
       done = end;
     }
     if (masks) {

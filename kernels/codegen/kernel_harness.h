@@ -139,6 +139,8 @@ class KernelHarness {
   const KernelInterface& interface(size_t k) const { return kernels_[k].added.interface; }
   uint32_t id(size_t k) const { return kernels_[k].added.id; }
   const KernelImage& image() const { return image_; }
+  // REQUIRES: Finish() was called.
+  RelayvmKernelFn function(size_t k) const { return mapped_->At(image_.entry_offsets[id(k)]); }
 
   void Finish() {
     auto image = compiler_.Finish();

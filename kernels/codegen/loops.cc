@@ -45,17 +45,36 @@ class LoopEmitter {
       emitter_.CloseScope();
       return;
     }
-    ForCarried(b_, begin, end, 1, "unit", first, [&](Value*, const std::vector<Value*>& index) {
+    Value* work = I64(b_, 0);
+    for (const LoopNest& nest : plan_.nests) {
+      work = Add(b_, work, TurnWork(nest, 0, plan_.block != 0 ? I64(b_, plan_.block) : nullptr));
+    }
+    work = WorkOf(b_, work, I64(b_, 1));
+    auto unit = [&](Value*, const std::vector<Value*>& index) {
       emitter_.OpenScope();
       for (size_t i = 0; i < axes.size(); ++i) emitter_.BindAxis(axes[i], index[i]);
       EmitUnit(plan_.block != 0 ? index.back() : nullptr);
       emitter_.CloseScope();
       return Next(index, extents);
-    });
+    };
+    ForPolled(b_, begin, end, 1, work, "unit", first, unit);
     emitter_.CloseScope();
   }
 
  private:
+  // What the loops of a nest from `level` on do; `first`, if not null, stands for the extent of its
+  // first axis.
+  Value* TurnWork(const LoopNest& nest, size_t level, Value* first = nullptr) {
+    Value* work = I64(b_, 1);
+    for (const LoopStore& store : nest.stores) work = Add(b_, work, emitter_.EmitWork(store.value));
+    work = WorkOf(b_, work, I64(b_, 1));
+    for (size_t i = level; i < nest.axes.size(); ++i) {
+      bool replaced = i == 0 && first != nullptr;
+      work = WorkOf(b_, work, replaced ? first : emitter_.EmitDim(nest.axes[i]->extent));
+    }
+    return work;
+  }
+
   std::vector<Value*> Next(std::vector<Value*> index, const std::vector<Value*>& extents) {
     for (size_t i = index.size(); i-- > 0;) {
       // Without a carry out of the axes behind, the index stays; the last one always counts.
@@ -102,7 +121,7 @@ class LoopEmitter {
     }
     if (!nest.transposed.empty() && level + 2 == nest.axes.size())
       first = EmitTiles(nest, first, end);
-    For(b_, first, end, 1, axis->name, [&](Value* i) {
+    ForPolled(b_, first, end, 1, TurnWork(nest, level + 1), axis->name, [&](Value* i) {
       emitter_.OpenScope();
       emitter_.BindAxis(axis, i);
       EmitLevel(nest, level + 1, block);
@@ -123,7 +142,8 @@ class LoopEmitter {
     };
     Value* limit = whole(first, end);
     Value* vector_limit = whole(I64(b_, 0), extent);
-    For(b_, first, limit, lanes, along->name, [&](Value* a) {
+    Value* strip = WorkOf(b_, TurnWork(nest, nest.axes.size() - 1), I64(b_, lanes));
+    ForPolled(b_, first, limit, lanes, strip, along->name, [&](Value* a) {
       For(b_, I64(b_, 0), vector_limit, lanes, axis->name, [&](Value* v) {
         EmitTile(nest, along, a, {axis, v, lanes, nullptr});
       });
@@ -212,7 +232,8 @@ class LoopEmitter {
     Value* done = first;
     for (unsigned ways = wide;; ways = 1) {
       Value* limit = whole(ways * lanes);
-      For(b_, done, limit, ways * lanes, axis->name, [&](Value* i) {
+      Value* work = WorkOf(b_, TurnWork(nest, nest.axes.size()), I64(b_, ways));
+      ForPolled(b_, done, limit, ways * lanes, work, axis->name, [&](Value* i) {
         EmitVector(nest, {axis, i, ways * lanes, nullptr});
       });
       done = limit;

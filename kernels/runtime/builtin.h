@@ -1,4 +1,4 @@
-// Kernels written in C++: the few that are not tensor expressions (sort, top-k, cumsum, argwhere,
+// Builtins: the few kernels that are not tensor expressions but C++ (sort, top-k, cumsum, argwhere,
 // unique, scatter, NMS ...). They are part of the runtime library; programs name them, and the VM
 // resolves the names when it loads a program.
 //

@@ -1,11 +1,15 @@
-// How a C++ kernel reads its arguments (see builtin.h for their layout), and how it handles
-// elements of any dtype. Everything here is stateless. Tested through builtin_test.cc.
+// How a builtin reads its arguments (see builtin.h for their layout), gets memory and polls, and how
+// it handles elements of any dtype. Tested through builtin_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <type_traits>
+#include <vector>
 
 #include "bytecode/base/dtype.h"
 #include "bytecode/kernel_abi.h"
@@ -32,13 +36,56 @@ struct TensorView {
   }
 };
 
-// The arguments of one call. REQUIRES: the kernel knows how many tensors it has.
+// Thrown by a builtin's poll, and caught by its entry: the run is to stop with this code.
+struct KernelStopped {
+  int32_t code;
+};
+
+// Memory of the call's environment, as an allocator of the standard library: what a builtin holds
+// counts toward the run's limit. Throws std::bad_alloc at that limit.
+template <typename T>
+class KernelAllocator {
+ public:
+  using value_type = T;
+
+  explicit KernelAllocator(const RelayvmKernelEnv* env) : env_(env) {}
+  template <typename U>
+  KernelAllocator(const KernelAllocator<U>& other) : env_(other.env()) {}  // NOLINT: converts
+
+  T* allocate(size_t n) {
+    if (n > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+    const size_t bytes = n * sizeof(T);
+    void* memory = has_memory() ? env_->allocate(env_, bytes) : std::malloc(bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, size_t n) {
+    if (!has_memory()) return std::free(memory);
+    env_->release(env_, memory, n * sizeof(T));
+  }
+  const RelayvmKernelEnv* env() const { return env_; }
+  friend bool operator==(const KernelAllocator& a, const KernelAllocator& b) {
+    return a.env_ == b.env_;
+  }
+
+ private:
+  bool has_memory() const {
+    return env_->struct_size >= sizeof(RelayvmKernelEnv) && env_->allocate != nullptr;
+  }
+  const RelayvmKernelEnv* env_;
+};
+
+template <typename T>
+using KernelVector = std::vector<T, KernelAllocator<T>>;
+
+// The arguments of one call, and its environment. REQUIRES: the kernel knows how many tensors it
+// has. Not thread-safe.
 class CallArgs {
  public:
   static constexpr int kMaxTensors = 12;
 
-  CallArgs(const RelayvmKernelArgs* args, int num_tensors)
-      : buffers_(args->buffers), num_tensors_(num_tensors) {
+  CallArgs(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, int num_tensors)
+      : env_(env), buffers_(args->buffers), num_tensors_(num_tensors) {
     const int64_t* s = args->scalars;
     for (int i = 0; i < num_tensors; ++i) {
       TensorView& t = tensors_[i];
@@ -55,23 +102,65 @@ class CallArgs {
   int64_t param(int i) const { return params_[i]; }
   int64_t& count(int i) const { return *static_cast<int64_t*>(buffers_[num_tensors_ + i]); }
 
+  // `n` values, all T(); for push_back, with n = 0.
+  template <typename T>
+  KernelVector<T> NewVector(int64_t n = 0) const {
+    return KernelVector<T>(static_cast<size_t>(n), KernelAllocator<T>(env_));
+  }
+  template <typename T>
+  KernelVector<T> NewVector(int64_t n, T value) const {
+    return KernelVector<T>(static_cast<size_t>(n), value, KernelAllocator<T>(env_));
+  }
+
+  // Every long loop says here how much it does (elements, about) as it goes on, so that the run can
+  // be stopped meanwhile. Throws KernelStopped.
+  void Work(int64_t elements) const {
+    fuel_ -= elements;
+    if (fuel_ < 0) [[unlikely]]
+      Poll();
+  }
+  // std::sort, which polls.
+  template <typename Iterator, typename Less>
+  void Sort(Iterator first, Iterator last, const Less& less) const {
+    constexpr ptrdiff_t kSmall = 1 << 14;
+    Work(last - first);
+    if (last - first <= kSmall) return std::sort(first, last, less);
+    std::sort(first, last, [&](const auto& a, const auto& b) {
+      Work(1);
+      return less(a, b);
+    });
+  }
+
  private:
+  // Elements between two polls: less than a millisecond of whatever is done to them.
+  static constexpr int64_t kFuel = 1 << 16;
+  void Poll() const {
+    fuel_ = kFuel;
+    if (env_->struct_size < sizeof(RelayvmKernelEnv) || env_->poll == nullptr) return;
+    const int32_t code = env_->poll(env_);
+    if (code != RELAYVM_KERNEL_OK) throw KernelStopped{code};
+  }
+
+  const RelayvmKernelEnv* env_;
   TensorView tensors_[kMaxTensors];
   void* const* buffers_;
   const int64_t* params_;
   int num_tensors_;
+  mutable int64_t fuel_ = kFuel;
 };
 
 // A kernel written as a function of its CallArgs, under the kernel ABI. No exception leaves it.
 template <int32_t (*kFn)(const CallArgs&), int kNumTensors>
-int32_t BuiltinEntry(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+int32_t BuiltinEntry(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin,
                      uint32_t end) noexcept {
   static_assert(kNumTensors <= CallArgs::kMaxTensors);
   if (begin >= end) return RELAYVM_KERNEL_OK;
   try {
-    return kFn(CallArgs(args, kNumTensors));
-  } catch (...) {  // only memory for temporaries can fail
-    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    return kFn(CallArgs(env, args, kNumTensors));
+  } catch (const KernelStopped& stopped) {
+    return stopped.code;
+  } catch (...) {  // only memory for temporaries can fail: std::bad_alloc, std::length_error
+    return RELAYVM_KERNEL_OUT_OF_MEMORY;
   }
 }
 
@@ -216,6 +305,7 @@ uint64_t SortKey(T x) {
   }
 }
 // The keys of n elements from `first`, `stride` apart.
-void LoadKeys(const TensorView& t, int64_t first, int64_t stride, int64_t n, uint64_t* keys);
+void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t stride, int64_t n,
+              uint64_t* keys);
 
 }  // namespace relayvm

@@ -1,4 +1,4 @@
-// The C++ kernels by file; builtin.cc lists them under their names. What each takes (inputs ->
+// The builtins by file; builtin.cc lists them under their names. What each takes (inputs ->
 // outputs; parameters) stands here.
 #pragma once
 

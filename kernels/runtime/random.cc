@@ -63,7 +63,7 @@ void StoreGenerator(const Generator& g, const TensorView& t) {
 }
 
 // `count` random words; advances `g`.
-std::vector<uint64_t> Generate(Generator& g, int64_t count) {
+KernelVector<uint64_t> Generate(const CallArgs& args, Generator& g, int64_t count) {
   if (g[7] >= ~uint64_t{0} - static_cast<uint64_t>(count)) {  // the counter has no room
     Generator next = {};
     if (PathIsFull(g)) {
@@ -79,10 +79,11 @@ std::vector<uint64_t> Generate(Generator& g, int64_t count) {
     }
     g = next;
   }
-  std::vector<uint64_t> out(static_cast<size_t>(count));
+  auto out = args.NewVector<uint64_t>(count);
   const Words start = PathAndCounter(g);
   const int64_t blocks = count / 4;
   for (int64_t i = 0; i < blocks; ++i) {
+    args.Work(16);
     Words words = start;
     for (uint64_t& w : words) w += static_cast<uint64_t>(i);
     words = Threefry(g, words);
@@ -104,13 +105,14 @@ bool IsGenerator(const TensorView& t) { return t.dtype == DType::kUInt64 && t.si
 // Numbers in [0, 1): the highest bits of each word as a fraction; for float of the word's lower
 // half.
 template <typename R>
-std::vector<R> Uniform(Generator& g, int64_t count) {
+KernelVector<R> Uniform(const CallArgs& args, Generator& g, int64_t count) {
   using Bits = std::conditional_t<std::is_same_v<R, float>, uint32_t, uint64_t>;
   constexpr int kWidth = std::numeric_limits<Bits>::digits;
   constexpr int kFraction = std::numeric_limits<R>::digits - 1;
-  const std::vector<uint64_t> words = Generate(g, count);
-  std::vector<R> out(words.size());
+  const KernelVector<uint64_t> words = Generate(args, g, count);
+  auto out = args.NewVector<R>(count);
   for (size_t i = 0; i < words.size(); ++i) {
+    args.Work(1);
     const Bits bits = static_cast<Bits>(words[i]) >> (kWidth - kFraction);
     out[i] = static_cast<R>(bits) / static_cast<R>(Bits{1} << kFraction);
   }
@@ -129,7 +131,7 @@ int32_t DispatchReal(DType t, Fn&& fn) {
 int32_t ThreefryGenerate(const CallArgs& args) {
   if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Generator g = LoadGenerator(args[0]);
-  const std::vector<uint64_t> words = Generate(g, args[2].size());
+  const KernelVector<uint64_t> words = Generate(args, g, args[2].size());
   StoreGenerator(g, args[1]);
   std::copy(words.begin(), words.end(), args[2].as<uint64_t>());
   return RELAYVM_KERNEL_OK;
@@ -163,7 +165,7 @@ int32_t RandomUniform(const CallArgs& args) {
   return DispatchReal(args[4].dtype, [&]<typename R>() -> int32_t {
     Generator g = LoadGenerator(args[0]);
     const R low = LoadAs<R>(args[1], 0), high = LoadAs<R>(args[2], 0);
-    const std::vector<R> values = Uniform<R>(g, args[4].size());
+    const KernelVector<R> values = Uniform<R>(args, g, args[4].size());
     StoreGenerator(g, args[3]);
     for (size_t i = 0; i < values.size(); ++i) args[4].as<R>()[i] = values[i] * (high - low) + low;
     return RELAYVM_KERNEL_OK;
@@ -177,9 +179,10 @@ int32_t RandomNormal(const CallArgs& args) {
     Generator g = LoadGenerator(args[0]);
     const R mean = LoadAs<R>(args[1], 0), scale = LoadAs<R>(args[2], 0);
     const int64_t count = args[4].size();
-    const std::vector<R> values = Uniform<R>(g, 2 * count);
+    const KernelVector<R> values = Uniform<R>(args, g, 2 * count);
     StoreGenerator(g, args[3]);
     for (int64_t i = 0; i < count; ++i) {
+      args.Work(16);
       const R radius = std::sqrt(R(-2) * std::log(R(1) - values[i]));
       const R angle = R(2 * std::numbers::pi) * values[count + i];
       args[4].as<R>()[i] = radius * std::sin(angle) * scale + mean;
@@ -197,10 +200,11 @@ int32_t RandomMultinomial(const CallArgs& args) {
   const int64_t samples = out.dims[out.rank - 1];
   const int64_t rows = probabilities.Count(0, probabilities.rank - 1);
   Generator g = LoadGenerator(args[0]);
-  const std::vector<float> values = Uniform<float>(g, rows * samples);
+  const KernelVector<float> values = Uniform<float>(args, g, rows * samples);
   StoreGenerator(g, args[2]);
-  std::vector<float> sums(static_cast<size_t>(choices));
+  auto sums = args.NewVector<float>(choices);
   for (int64_t r = 0; r < rows; ++r) {
+    args.Work(choices);
     float total = 0;
     for (int64_t c = 0; c < choices; ++c) {
       sums[c] = std::max(LoadAs<float>(probabilities, r * choices + c), 0.0f);
@@ -208,6 +212,7 @@ int32_t RandomMultinomial(const CallArgs& args) {
     }
     for (int64_t c = 0; c < choices; ++c) sums[c] = sums[c] / total + (c > 0 ? sums[c - 1] : 0.0f);
     for (int64_t s = 0; s < samples; ++s) {
+      args.Work(choices);
       // The smallest positive distance; a distance that is not positive counts as 1.
       int64_t best = 0;
       float least = 0;

@@ -32,11 +32,12 @@ struct Multiply {
 // Runs of `inner` neighbouring scans advance together, so that memory is read in order. load(i) is
 // element i as T.
 template <typename Op, typename T, typename Load>
-void Scan(const Load& load, T* out, const AxisSplit& s, bool exclusive) {
+void Scan(const CallArgs& args, const Load& load, T* out, const AxisSplit& s, bool exclusive) {
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
   for (int64_t o = 0; o < s.outer; ++o) {
     for (int64_t k = 0; k < s.n; ++k) {
       const int64_t row = (o * s.n + k) * s.inner;
+      args.Work(s.inner);
       for (int64_t i = 0; i < s.inner; ++i) {
         // Exclusive: the sum before this element; inclusive: with it.
         const int64_t at = exclusive ? row - s.inner + i : row + i;
@@ -61,9 +62,11 @@ int32_t RunScan(const CallArgs& args) {
       axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
   DispatchDType(out.dtype, [&]<typename T>() {
     if (in.dtype == out.dtype) {
-      Scan<Op, T>([&](int64_t i) { return in.as<const T>()[i]; }, out.as<T>(), split, exclusive);
+      Scan<Op, T>(
+          args, [&](int64_t i) { return in.as<const T>()[i]; }, out.as<T>(), split, exclusive);
     } else {
-      Scan<Op, T>([&](int64_t i) { return LoadAs<T>(in, i); }, out.as<T>(), split, exclusive);
+      Scan<Op, T>(
+          args, [&](int64_t i) { return LoadAs<T>(in, i); }, out.as<T>(), split, exclusive);
     }
   });
   return RELAYVM_KERNEL_OK;

@@ -78,6 +78,7 @@ int32_t ScatterElements(const CallArgs& args) {
     T* to = out.as<T>();
     const T* from = updates.as<const T>();
     for (int64_t flat = 0; flat < total; ++flat) {
+      args.Work(1);
       const int64_t index = ResolveIndex(LoadAs<int64_t>(indices, flat), data.dims[axis]);
       if (index < 0) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       // The position of `flat` within data (with the index in place of the axis) and within
@@ -117,6 +118,7 @@ int32_t ScatterNd(const CallArgs& args) {
     T* to = out.as<T>();
     const T* from = updates.as<const T>();
     for (int64_t c = 0; c < columns; ++c) {
+      args.Work(depth + slice);
       int64_t at = 0;
       for (int64_t m = 0; m < depth; ++m) {
         const int64_t index = ResolveIndex(LoadAs<int64_t>(indices, m * columns + c), data.dims[m]);

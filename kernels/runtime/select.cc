@@ -13,11 +13,12 @@ int32_t ArgWhere(const CallArgs& args) {
   const TensorView& out = args[1];
   const int rank = condition.rank;
   const int64_t total = condition.size();
-  std::vector<int64_t> position(static_cast<size_t>(rank), 0);
+  auto position = args.NewVector<int64_t>(rank);
   int64_t found = 0;
   DispatchDType(condition.dtype, [&]<typename T>() {
     const T* data = condition.as<const T>();
     for (int64_t flat = 0; flat < total; ++flat) {
+      args.Work(1);
       if (ConvertElement<Bool>(data[flat]).bits != 0) {
         for (int d = 0; d < rank; ++d) StoreIndex(out, found * rank + d, position[d]);
         ++found;
@@ -41,29 +42,31 @@ int32_t RunUnique(const CallArgs& args, const TensorView* counts) {
   const TensorView &values = args[1], &first = args[2], &inverse = args[3], &number = args[4];
   const bool sorted = args.param(0) != 0;
   const int64_t n = data.size();
-  std::vector<uint64_t> keys(static_cast<size_t>(n));
-  LoadKeys(data, 0, 1, n, keys.data());
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  auto keys = args.NewVector<uint64_t>(n);
+  LoadKeys(args, data, 0, 1, n, keys.data());
+  auto order = args.NewVector<int64_t>(n);
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::sort(order.begin(), order.end(),
+  args.Sort(order.begin(), order.end(),
             [&](int64_t a, int64_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
   struct Group {
     int64_t first, begin, end;  // begin..end in `order`
   };
-  std::vector<Group> groups;
+  auto groups = args.NewVector<Group>();
   for (int64_t i = 0; i < n;) {
     int64_t end = i + 1;
+    args.Work(1);
     while (end < n && keys[order[end]] == keys[order[i]]) ++end;
     groups.push_back({order[i], i, end});
     i = end;
   }
   if (!sorted) {
-    std::sort(groups.begin(), groups.end(),
+    args.Sort(groups.begin(), groups.end(),
               [](const Group& a, const Group& b) { return a.first < b.first; });
   }
   const int64_t found = static_cast<int64_t>(groups.size());
   const int bytes = DTypeBytes(data.dtype);
   for (int64_t g = 0; g < n; ++g) {
+    args.Work(1);
     const bool real = g < found;  // beyond them values and counts are 0, positions n
     if (!real) {
       std::memset(values.data + g * bytes, 0, static_cast<size_t>(bytes));

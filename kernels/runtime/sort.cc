@@ -10,10 +10,16 @@
 
 namespace relayvm {
 
-void LoadKeys(const TensorView& t, int64_t first, int64_t stride, int64_t n, uint64_t* keys) {
+void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t stride, int64_t n,
+              uint64_t* keys) {
+  constexpr int64_t kBlock = 1 << 14;
   DispatchDType(t.dtype, [&]<typename T>() {
     const T* data = t.as<const T>() + first;
-    for (int64_t i = 0; i < n; ++i) keys[i] = SortKey(data[i * stride]);
+    for (int64_t from = 0; from < n; from += kBlock) {
+      const int64_t to = std::min(n, from + kBlock);
+      args.Work(to - from);
+      for (int64_t i = from; i < to; ++i) keys[i] = SortKey(data[i * stride]);
+    }
   });
 }
 
@@ -34,25 +40,27 @@ void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_
 
 // The first k of each line of `in` along `axis`, in order, into `values` and `indices` (null: not
 // wanted).
-int32_t SortLines(const TensorView& in, int axis, bool ascending, const TensorView* values,
-                  const TensorView* indices) {
+int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool ascending,
+                  const TensorView* values, const TensorView* indices) {
   const AxisSplit split = SplitAt(in, axis);
   const int64_t k = (values != nullptr ? values : indices)->dims[axis];
   if (k < 0 || k > split.n) return RELAYVM_KERNEL_INVALID_ARGUMENT;
-  std::vector<uint64_t> keys(static_cast<size_t>(split.n));
-  std::vector<Entry> entries(static_cast<size_t>(split.n));
+  auto keys = args.NewVector<uint64_t>(split.n);
+  auto entries = args.NewVector<Entry>(split.n);
   for (int64_t o = 0; o < split.outer; ++o) {
     for (int64_t i = 0; i < split.inner; ++i) {
       const int64_t first = o * split.n * split.inner + i;
-      LoadKeys(in, first, split.inner, split.n, keys.data());
+      LoadKeys(args, in, first, split.inner, split.n, keys.data());
       for (int64_t j = 0; j < split.n; ++j) {
         entries[j] = {ascending ? keys[j] : ~keys[j], j};
       }
       // Entries are distinct (the index breaks ties), so no stable algorithm is needed.
       if (k < split.n) {
+        args.Work(split.n);
         std::nth_element(entries.begin(), entries.begin() + k, entries.end());
       }
-      std::sort(entries.begin(), entries.begin() + k);
+      args.Sort(entries.begin(), entries.begin() + k, std::less<Entry>());
+      args.Work(k);
       const int64_t out = o * k * split.inner + i;
       for (int64_t j = 0; j < k; ++j) {
         const int64_t at = out + j * split.inner;
@@ -65,7 +73,8 @@ int32_t SortLines(const TensorView& in, int axis, bool ascending, const TensorVi
 }
 
 int32_t RunSort(const CallArgs& args, const TensorView* values, const TensorView* indices) {
-  return SortLines(args[0], static_cast<int>(args.param(0)), args.param(1) != 0, values, indices);
+  return SortLines(args, args[0], static_cast<int>(args.param(0)), args.param(1) != 0, values,
+                   indices);
 }
 
 }  // namespace
@@ -88,11 +97,12 @@ int32_t SearchSorted(const CallArgs& args) {
   const int64_t total = values.size();
   // One sorted line serves all values, or each line its own.
   const int64_t per_line = lines == 0 ? 0 : total / lines;
-  std::vector<uint64_t> line(static_cast<size_t>(n)), keys(static_cast<size_t>(per_line));
+  auto line = args.NewVector<uint64_t>(n), keys = args.NewVector<uint64_t>(per_line);
   for (int64_t l = 0; l < lines; ++l) {
-    LoadKeys(sorted, l * n, 1, n, line.data());
-    LoadKeys(values, l * per_line, 1, per_line, keys.data());
+    LoadKeys(args, sorted, l * n, 1, n, line.data());
+    LoadKeys(args, values, l * per_line, 1, per_line, keys.data());
     for (int64_t j = 0; j < per_line; ++j) {
+      args.Work(16);
       const auto at = right ? std::upper_bound(line.begin(), line.end(), keys[j])
                             : std::lower_bound(line.begin(), line.end(), keys[j]);
       StoreIndex(args[2], l * per_line + j, at - line.begin());

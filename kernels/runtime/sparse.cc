@@ -17,8 +17,9 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
   const int64_t rows = empty_row.dims[0];
   if (fill.size() < 1 || (entries > 0 && rank < 1)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   // start[r]: where row r's entries begin in the result.
-  std::vector<int64_t> start(static_cast<size_t>(rows) + 1, 0);
+  auto start = args.NewVector<int64_t>(rows + 1);
   for (int64_t e = 0; e < entries; ++e) {
+    args.Work(1);
     const int64_t row = LoadAs<int64_t>(indices, e * rank);
     if (row < 0 || row >= rows) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
     ++start[row + 1];
@@ -26,6 +27,7 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
   int64_t total = 0;
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t count = start[r + 1];
+    args.Work(1);
     StoreIndex(empty_row, r, count == 0);
     start[r] = total;
     total += count == 0 ? 1 : count;
@@ -38,6 +40,7 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
     std::memcpy(out_values.data + start[r] * bytes, fill.data, bytes);
   }
   for (int64_t e = 0; e < entries; ++e) {
+    args.Work(rank);
     const int64_t at = start[LoadAs<int64_t>(indices, e * rank)]++;
     for (int64_t d = 0; d < rank; ++d) {
       StoreIndex(out_indices, at * rank + d, LoadAs<int64_t>(indices, e * rank + d));
@@ -55,7 +58,7 @@ int32_t SparseReshape(const CallArgs& args) {
   const int64_t entries = indices.dims[0];
   const int64_t from = shape.size(), to = wanted.size();
   if (indices.dims[1] != from || out_indices.dims[1] != to) return RELAYVM_KERNEL_INVALID_ARGUMENT;
-  std::vector<int64_t> old_shape(static_cast<size_t>(from)), new_shape(static_cast<size_t>(to));
+  auto old_shape = args.NewVector<int64_t>(from), new_shape = args.NewVector<int64_t>(to);
   int64_t size = 1, known = 1, inferred = -1;
   for (int64_t d = 0; d < from; ++d) {
     old_shape[d] = LoadAs<int64_t>(shape, d);
@@ -85,6 +88,7 @@ int32_t SparseReshape(const CallArgs& args) {
   }
   for (int64_t e = 0; e < entries; ++e) {
     uint64_t flat = 0;
+    args.Work(from + to);
     for (int64_t d = 0; d < from; ++d) {
       flat = flat * static_cast<uint64_t>(old_shape[d]) +
              static_cast<uint64_t>(LoadAs<int64_t>(indices, e * from + d));

@@ -10,9 +10,13 @@ namespace {
 
 // A sparse matrix whose indices were checked.
 struct SparseMatrix {
-  const TensorView* values;
+  explicit SparseMatrix(const CallArgs& call)
+      : args(call), columns(call.NewVector<int64_t>()), starts(call.NewVector<int64_t>()) {}
+
+  const CallArgs& args;
+  const TensorView* values = nullptr;
   int64_t block_rows = 1, block_columns = 1;
-  std::vector<int64_t> columns, starts;
+  KernelVector<int64_t> columns, starts;
 
   int64_t rows() const { return static_cast<int64_t>(starts.size()) - 1; }  // of blocks
 
@@ -28,11 +32,13 @@ struct SparseMatrix {
     if (indptr.size() < 1 || indices.size() != entries || block_rows < 1 || block_columns < 1)
       return false;
     for (int64_t i = 0; i < indices.size(); ++i) {
+      args.Work(1);
       columns.push_back(LoadAs<int64_t>(indices, i));
       if (columns.back() < 0 || (width >= 0 && (columns.back() + 1) * block_columns > width))
         return false;
     }
     for (int64_t i = 0; i < indptr.size(); ++i) {
+      args.Work(1);
       starts.push_back(LoadAs<int64_t>(indptr, i));
       if (starts.back() < 0 || starts.back() > entries || (i > 0 && starts[i] < starts[i - 1]))
         return false;
@@ -41,13 +47,14 @@ struct SparseMatrix {
   }
 };
 
-// Calls fn(row, column, value index) for each element.
+// Calls fn(row, column, value index) for each element; `work` is what a call does.
 template <typename Fn>
-void ForEach(const SparseMatrix& m, const Fn& fn) {
+void ForEach(const SparseMatrix& m, int64_t work, const Fn& fn) {
   for (int64_t r = 0; r < m.rows(); ++r) {
     for (int64_t e = m.starts[r]; e < m.starts[r + 1]; ++e) {
       for (int64_t i = 0; i < m.block_rows; ++i) {
         for (int64_t j = 0; j < m.block_columns; ++j) {
+          m.args.Work(work);
           fn(r * m.block_rows + i, m.columns[e] * m.block_columns + j,
              (e * m.block_rows + i) * m.block_columns + j);
         }
@@ -64,7 +71,7 @@ int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, 
     T* to = out.as<T>();
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
     const T *x = dense.as<const T>(), *w = s.values->as<const T>();
-    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+    ForEach(s, lines, [&](int64_t row, int64_t column, int64_t value) {
       const Arithmetic<T> factor = ToArithmetic(w[value]);
       for (int64_t m = 0; m < lines; ++m) {
         T& sum = to[at(m, row)];
@@ -81,7 +88,7 @@ int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, 
 int32_t SparseDense(const CallArgs& args) {
   const bool sparse_lhs = args.param(0) != 0;
   const TensorView &dense = args[0], &out = args[4];
-  SparseMatrix s;
+  SparseMatrix s(args);
   if (!s.Load(args[1], args[2], args[3], dense.dims[1])) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const int64_t lines = dense.dims[0], rows = s.rows() * s.block_rows;
   if (out.size() != lines * rows) return RELAYVM_KERNEL_INVALID_ARGUMENT;
@@ -93,7 +100,7 @@ int32_t SparseDense(const CallArgs& args) {
 int32_t SparseConv2d(const CallArgs& args) {
   const TensorView &data = args[0], &out = args[4];
   const bool channels_last = args.param(0) != 0;
-  SparseMatrix s;
+  SparseMatrix s(args);
   if (!s.Load(args[1], args[2], args[3], data.dims[channels_last ? 3 : 1])) {
     return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   }
@@ -110,7 +117,7 @@ int32_t SparseConv2d(const CallArgs& args) {
     T* to = out.as<T>();
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
     const T *x = data.as<const T>(), *w = s.values->as<const T>();
-    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+    ForEach(s, data.dims[0] * pixels, [&](int64_t row, int64_t column, int64_t value) {
       const Arithmetic<T> factor = ToArithmetic(w[value]);
       for (int64_t n = 0; n < data.dims[0]; ++n) {
         for (int64_t p = 0; p < pixels; ++p) {
@@ -126,7 +133,7 @@ int32_t SparseConv2d(const CallArgs& args) {
 
 int32_t SparseAdd(const CallArgs& args) {
   const TensorView &dense = args[0], &out = args[4];
-  SparseMatrix s;
+  SparseMatrix s(args);
   if (!s.Load(args[1], args[2], args[3], dense.dims[1])) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   if (s.rows() * s.block_rows > dense.dims[0]) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const int64_t width = dense.dims[1];
@@ -134,7 +141,7 @@ int32_t SparseAdd(const CallArgs& args) {
     if (dense.size() != 0) {
       std::memcpy(out.data, dense.data, static_cast<size_t>(dense.size()) * sizeof(T));
     }
-    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+    ForEach(s, 1, [&](int64_t row, int64_t column, int64_t value) {
       T& to = out.as<T>()[row * width + column];
       to = FromArithmetic<T>(static_cast<Arithmetic<T>>(
           ToArithmetic(to) + ToArithmetic(s.values->as<const T>()[value])));
@@ -145,17 +152,17 @@ int32_t SparseAdd(const CallArgs& args) {
 
 // A square CSR matrix: rows become columns.
 int32_t SparseTranspose(const CallArgs& args) {
-  SparseMatrix s;
+  SparseMatrix s(args);
   const int64_t rows = args[2].size() - 1;
   if (args[0].rank != 1 || !s.Load(args[0], args[1], args[2], rows))
     return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const TensorView &values = args[3], &indices = args[4], &indptr = args[5];
-  std::vector<int64_t> next(static_cast<size_t>(rows) + 1, 0);
+  auto next = args.NewVector<int64_t>(rows + 1);
   for (int64_t c : s.columns) ++next[c + 1];
   for (int64_t r = 0; r < rows; ++r) next[r + 1] += next[r];
   for (int64_t r = 0; r <= rows; ++r) StoreIndex(indptr, r, next[r]);
   const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
-  ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+  ForEach(s, 1, [&](int64_t row, int64_t column, int64_t value) {
     const int64_t to = next[column]++;
     std::memcpy(values.data + to * bytes, args[0].data + value * bytes, bytes);
     StoreIndex(indices, to, row);

@@ -1,4 +1,4 @@
-// What the tests of C++ kernels share: tensors on plain vectors and a call that watches the bytes
+// What the tests of builtins share: tensors on plain vectors and a call that watches the bytes
 // around each output. For tests only.
 #pragma once
 

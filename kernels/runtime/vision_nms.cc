@@ -54,6 +54,7 @@ int32_t GetValidCounts(const CallArgs& args) {
       int64_t kept = 0;
       for (int64_t i = 0; i < boxes; ++i) {
         const T* row = from + i * width;
+        args.Work(width);
         if (!(ToArithmetic(row[score]) > least) || (id >= 0 && !(ToArithmetic(row[id]) >= 0))) {
           continue;
         }
@@ -80,16 +81,18 @@ struct NmsOptions {
 // One batch of non_max_suppression: `rows` receives the boxes in order of score with the suppressed
 // ones -1, `boxes_at` their positions in the data (-1: suppressed).
 template <typename T>
-void SuppressBatch(const T* data, int64_t boxes, int64_t width, int64_t valid, const NmsOptions& o,
-                   T* rows, std::vector<int64_t>& boxes_at) {
+void SuppressBatch(const CallArgs& args, const T* data, int64_t boxes, int64_t width, int64_t valid,
+                   const NmsOptions& o, T* rows, KernelVector<int64_t>& boxes_at) {
   const T minus_one = FromArithmetic<T>(-1);
   std::fill(rows, rows + boxes * width, minus_one);
   std::fill(boxes_at.begin(), boxes_at.end(), -1);
-  std::vector<int64_t> order(static_cast<size_t>(valid));
+  auto order = args.NewVector<int64_t>(valid);
   for (int64_t i = 0; i < valid; ++i) order[i] = i;
   if (o.threshold > 0) {
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return SortKey(data[a * width + o.score]) > SortKey(data[b * width + o.score]);
+    args.Sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      const uint64_t a_key = SortKey(data[a * width + o.score]);
+      const uint64_t b_key = SortKey(data[b * width + o.score]);
+      return a_key != b_key ? a_key > b_key : a < b;
     });
     if (o.top_k > 0 && o.top_k < valid) order.resize(static_cast<size_t>(o.top_k));
   }
@@ -103,9 +106,10 @@ void SuppressBatch(const T* data, int64_t boxes, int64_t width, int64_t valid, c
     Box box;
     double id;
   };
-  std::vector<Kept> kept;
+  auto kept = args.NewVector<Kept>();
   for (int64_t j = 0; j < candidates; ++j) {
     T* row = rows + j * width;
+    args.Work(width + static_cast<int64_t>(kept.size()));
     bool valid_box = o.most < 0 || static_cast<int64_t>(kept.size()) < o.most;
     if (valid_box) {
       if (!(ToArithmetic(row[o.score]) > 0)) continue;  // neither kept nor suppressed
@@ -149,13 +153,13 @@ int32_t NonMaxSuppression(const CallArgs& args) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
-    std::vector<T> scratch(o.return_indices ? static_cast<size_t>(boxes * width) : 0);
-    std::vector<int64_t> at(static_cast<size_t>(boxes));
+    auto scratch = args.NewVector<T>(o.return_indices ? boxes * width : 0);
+    auto at = args.NewVector<int64_t>(boxes);
     for (int64_t b = 0; b < batch; ++b) {
       const int64_t valid = LoadAs<int64_t>(valid_count, b);
       if (valid < 0 || valid > boxes) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       T* rows = o.return_indices ? scratch.data() : out.as<T>() + b * boxes * width;
-      SuppressBatch(data.as<const T>() + b * boxes * width, boxes, width, valid, o, rows, at);
+      SuppressBatch(args, data.as<const T>() + b * boxes * width, boxes, width, valid, o, rows, at);
       if (o.return_indices) {
         int64_t found = 0;
         for (int64_t j = 0; j < boxes; ++j) {
@@ -192,19 +196,23 @@ struct Detection {
 
 // The boxes of one class that survive, best first.
 template <typename T>
-std::vector<Detection> SelectClass(const T* boxes, const T* scores, int64_t n, int64_t most,
-                                   double iou_threshold, double score_threshold) {
-  std::vector<Detection> candidates;
+KernelVector<Detection> SelectClass(const CallArgs& args, const T* boxes, const T* scores,
+                                    int64_t n, int64_t most, double iou_threshold,
+                                    double score_threshold) {
+  auto candidates = args.NewVector<Detection>();
+  args.Work(n);
   for (int64_t i = 0; i < n; ++i) {
     const double score = static_cast<double>(ToArithmetic(scores[i]));
     if (score > score_threshold) candidates.push_back({i, score});
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
-  std::vector<Detection> kept;
-  std::vector<Box> kept_boxes;
+  args.Sort(candidates.begin(), candidates.end(), [](const Detection& a, const Detection& b) {
+    return a.score != b.score ? a.score > b.score : a.box < b.box;
+  });
+  auto kept = args.NewVector<Detection>();
+  auto kept_boxes = args.NewVector<Box>();
   for (const Detection& d : candidates) {
     if (most >= 0 && static_cast<int64_t>(kept.size()) >= most) break;
+    args.Work(4 * static_cast<int64_t>(kept.size()) + 4);
     const T* row = boxes + d.box * 4;
     const Box box = MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[k])); });
     const bool suppressed = std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](const Box& k) {
@@ -230,7 +238,7 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
       for (int64_t c = 0; c < classes; ++c) {
         const T* line = scores.as<const T>() + (b * classes + c) * n;
         for (const Detection& d :
-             SelectClass(boxes.as<const T>() + b * n * 4, line, n, most, iou, least)) {
+             SelectClass(args, boxes.as<const T>() + b * n * 4, line, n, most, iou, least)) {
           emit(b, c, d);
         }
       }
@@ -263,7 +271,7 @@ int32_t AllClassNms(const CallArgs& args) {
 int32_t AllClassNmsTensorflow(const CallArgs& args) {
   const TensorView &out = args[5], &scores = args[6], &counts = args[7];
   for (int i = 5; i <= 7; ++i) Clear(args[i]);
-  std::vector<int64_t> found(static_cast<size_t>(counts.dims[0]), 0);
+  auto found = args.NewVector<int64_t>(counts.dims[0]);
   const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
     const int64_t at = b * out.dims[1] + found[b]++;
     StoreIndex(out, at * 2, c);
@@ -296,7 +304,11 @@ struct ClassDetection {
   double score;
 };
 
-bool BetterScore(const ClassDetection& a, const ClassDetection& b) { return a.score > b.score; }
+// Equal ones in order of class, then of box.
+bool Better(const ClassDetection& a, const ClassDetection& b) {
+  if (a.score != b.score) return a.score > b.score;
+  return a.category != b.category ? a.category < b.category : a.box < b.box;
+}
 
 }  // namespace
 
@@ -316,17 +328,19 @@ int32_t RegularNms(const CallArgs& args) {
     for (int64_t b = 0; b < batch; ++b) {
       const T* box = boxes.as<const T>() + b * n * 4;
       const T* score = scores.as<const T>() + b * n * width;
-      std::vector<ClassDetection> best;
+      auto best = args.NewVector<ClassDetection>();
       for (int64_t c = 0; c < classes; ++c) {
-        std::vector<ClassDetection> candidates;
+        auto candidates = args.NewVector<ClassDetection>();
+        args.Work(n);
         for (int64_t i = 0; i < n; ++i) {
           const auto s = static_cast<Real<T>>(ToArithmetic(score[i * width + background + c]));
           if (s >= least) candidates.push_back({i, c, static_cast<double>(s)});
         }
-        std::stable_sort(candidates.begin(), candidates.end(), BetterScore);
+        args.Sort(candidates.begin(), candidates.end(), Better);
         const size_t before = best.size();
         for (const ClassDetection& d : candidates) {
           if (static_cast<int64_t>(best.size() - before) >= per_class) break;
+          args.Work(4 * static_cast<int64_t>(best.size() - before) + 4);
           const bool suppressed = std::any_of(
               best.begin() + static_cast<int64_t>(before), best.end(),
               [&](const ClassDetection& kept) {
@@ -334,7 +348,7 @@ int32_t RegularNms(const CallArgs& args) {
               });
           if (!suppressed) best.push_back(d);
         }
-        std::stable_sort(best.begin(), best.end(), BetterScore);
+        args.Sort(best.begin(), best.end(), Better);
         if (static_cast<int64_t>(best.size()) > most) best.resize(static_cast<size_t>(most));
       }
       for (size_t k = 0; k < best.size(); ++k) {

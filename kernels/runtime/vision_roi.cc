@@ -83,6 +83,7 @@ int32_t RoiAlign(const CallArgs& args) {
       for (int64_t c = 0; c < s.channels; ++c) {
         for (int64_t py = 0; py < s.pooled_height; ++py) {
           for (int64_t px = 0; px < s.pooled_width; ++px) {
+            args.Work(grid_y * grid_x + 1);
             const R count = static_cast<R>(grid_y * grid_x);
             R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
             for (int64_t gy = 0; gy < grid_y; ++gy) {
@@ -141,6 +142,7 @@ int32_t RoiPool(const CallArgs& args) {
           const int64_t x0 = first(px, bin_width, left, s.width);
           const int64_t x1 = last(px, bin_width, left, s.width);
           for (int64_t c = 0; c < s.channels; ++c) {
+            args.Work((y1 - y0) * (x1 - x0) + 1);
             R value = y0 < y1 && x0 < x1 ? std::numeric_limits<R>::lowest() : R(0);
             for (int64_t y = y0; y < y1; ++y) {
               for (int64_t x = x0; x < x1; ++x) {
@@ -163,6 +165,7 @@ namespace {
 
 struct ProposalBox {
   float x1, y1, x2, y2, score;
+  int64_t position = 0;  // among the boxes
 };
 
 float ProposalOverlap(const ProposalBox& a, const ProposalBox& b) {
@@ -206,7 +209,7 @@ int32_t Proposal(const CallArgs& args) {
   }
   const float* scores = probability.as<const float>();
   const float* delta = deltas.as<const float>();
-  std::vector<ProposalBox> boxes;
+  auto boxes = args.NewVector<ProposalBox>();
   std::memset(out.data, 0, static_cast<size_t>(out.size()) * sizeof(float));
   for (int64_t b = 0; b < batch; ++b) {
     const float image_height = info.as<const float>()[b * 3],
@@ -217,6 +220,7 @@ int32_t Proposal(const CallArgs& args) {
     boxes.clear();
     for (int64_t h = 0; h < height; ++h) {
       for (int64_t w = 0; w < width; ++w) {
+        args.Work(8 * anchors);
         for (int64_t k = 0; k < anchors; ++k) {
           const ProposalBox anchor =
               Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
@@ -249,18 +253,21 @@ int32_t Proposal(const CallArgs& args) {
             box = {box.x1 - smallest / 2, box.y1 - smallest / 2, box.x2 + smallest / 2,
                    box.y2 + smallest / 2, -1.0f};
           }
+          box.position = static_cast<int64_t>(boxes.size());
           boxes.push_back(box);
         }
       }
     }
-    std::stable_sort(boxes.begin(), boxes.end(), [](const ProposalBox& p, const ProposalBox& q) {
-      return SortKey(p.score) > SortKey(q.score);
+    args.Sort(boxes.begin(), boxes.end(), [](const ProposalBox& p, const ProposalBox& q) {
+      const uint64_t p_key = SortKey(p.score), q_key = SortKey(q.score);
+      return p_key != q_key ? p_key > q_key : p.position < q.position;
     });
     if (before >= 0 && before < static_cast<int64_t>(boxes.size()))
       boxes.resize(static_cast<size_t>(before));
-    std::vector<ProposalBox> kept;
+    auto kept = args.NewVector<ProposalBox>();
     for (const ProposalBox& box : boxes) {
       if (static_cast<int64_t>(kept.size()) >= after) break;
+      args.Work(static_cast<int64_t>(kept.size()) + 1);
       const bool removed = std::any_of(kept.begin(), kept.end(), [&](const ProposalBox& k) {
         return static_cast<double>(ProposalOverlap(k, box)) > threshold;
       });
@@ -300,6 +307,7 @@ int32_t MultiboxTransformLoc(const CallArgs& args) {
     for (int64_t b = 0; b < batch; ++b) {
       int64_t valid = 0;
       for (int64_t j = 0; j < n; ++j) {
+        args.Work(classes + 16);
         R score = -1;
         int64_t id = 0;
         for (int64_t k = keep_background ? 0 : 1; k < classes; ++k) {

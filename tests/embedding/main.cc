@@ -1,6 +1,6 @@
-#include <cstdio>
+#include <relayvm/relayvm.h>
 
-#include "vm/relayvm.h"
+#include <cstdio>
 
 int main(int argc, char** argv) {
   if (argc != 2) return 1;

@@ -41,7 +41,9 @@ class ProductEmitter {
       Value* panels = c_.emitter.EmitDim(d_.panels);
       Value* row_blocks = c_.emitter.EmitDim(d_.row_blocks);
       Value* last = Add(b_, Div(b_, Add(b_, end, -1), panels), 1);
-      For(b_, Div(b_, begin, panels), last, 1, "block", [&](Value* block) {
+      Value* rows = d_.row_block ? Min(b_, c_.rows, I64(b_, d_.row_block)) : c_.rows;
+      Value* work = WorkOf(b_, Work(rows, 1), Min(b_, panels, Sub(b_, end, begin)));
+      ForPolled(b_, Div(b_, begin, panels), last, 1, work, "block", [&](Value* block) {
         Value* first_unit = Mul(b_, block, panels);
         Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
         Value* to = Min(b_, Sub(b_, end, first_unit), panels);
@@ -51,6 +53,13 @@ class ProductEmitter {
   }
 
  private:
+  // What `rows` times some panels are as work (ir.h), in vector instructions.
+  Value* Work(Value* rows, int64_t panels) {
+    Value* work = WorkOf(b_, I64(b_, 1), rows);
+    return WorkOf(b_, WorkOf(b_, work, c_.depth),
+                  I64(b_, panels * std::max<int64_t>(1, d_.panel / 8)));
+  }
+
   // Panels from..to-1 of one block of rows.
   void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
     const bool has_dot = d_.form == ContractionForm::kMatrix && d_.packed_width == 0 &&
@@ -74,7 +83,7 @@ class ProductEmitter {
       a_stride = Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
       EmitCopyRows(c_, batch, c_.rows, a, a_stride);
     }
-    For(b_, from, to, 1, "panel", [&](Value* panel) {
+    ForPolled(b_, from, to, 1, Work(c_.rows, 1), "panel", [&](Value* panel) {
       Value* column = Mul(b_, panel, d_.panel);
       Value* count = Min(b_, Sub(b_, c_.columns, column), I64(b_, d_.panel));
       for (int64_t rows = 1; rows <= kMaxDotRows; ++rows) {
@@ -124,7 +133,8 @@ class ProductEmitter {
           // Panels that reach past the last column are packed.
           Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
           Value* last = Max(b_, from, Min(b_, to, whole));
-          For(b_, from, last, d_.streamed_panels, "panel", [&](Value* first) {
+          Value* work = Work(c_.rows, d_.streamed_panels);
+          ForPolled(b_, from, last, d_.streamed_panels, work, "panel", [&](Value* first) {
             EmitStreamedPanels(batch, a, first,
                                Min(b_, Sub(b_, last, first), I64(b_, d_.streamed_panels)));
           });
@@ -169,25 +179,27 @@ class ProductEmitter {
   void EmitPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
     Value* panel_elements =
         Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}), d_.panel);
-    For(b_, from, to, d_.panel_group, "panel", [&](Value* first) {
-      Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
-      if (d_.panel_group == 1) {
-        Value* column = Mul(b_, first, d_.panel);
-        EmitPanel(batch, row, count, a, column, PanelOfB(batch, column, b_scratch_));
-        return;
-      }
-      auto packed = [&](Value* q) {
-        return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
-      };
-      For(b_, I64(b_, 0), group, 1, "pack",
-          [&](Value* q) { PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q)); });
-      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-        For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
-          Value* column = Mul(b_, Add(b_, first, q), d_.panel);
-          EmitTileAndEpilogue(batch, row, tile, count, a, column, packed(q));
+    ForPolled(
+        b_, from, to, d_.panel_group, Work(count, d_.panel_group), "panel", [&](Value* first) {
+          Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
+          if (d_.panel_group == 1) {
+            Value* column = Mul(b_, first, d_.panel);
+            EmitPanel(batch, row, count, a, column, PanelOfB(batch, column, b_scratch_));
+            return;
+          }
+          auto packed = [&](Value* q) {
+            return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
+          };
+          For(b_, I64(b_, 0), group, 1, "pack",
+              [&](Value* q) { PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q)); });
+          Value* work = Work(I64(b_, d_.tile_rows), d_.panel_group);
+          ForPolled(b_, I64(b_, 0), count, d_.tile_rows, work, "tile", [&](Value* tile) {
+            For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+              Value* column = Mul(b_, Add(b_, first, q), d_.panel);
+              EmitTileAndEpilogue(batch, row, tile, count, a, column, packed(q));
+            });
+          });
         });
-      });
-    });
   }
 
   // Where tiles can read the panel at `column`: packed into `room`, or as the weights are packed.
@@ -208,7 +220,8 @@ class ProductEmitter {
 
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Value* panel) {
     if (d_.k_block == 0) {
-      For(b_, I64(b_, 0), count, d_.tile_rows, "tile",
+      ForPolled(
+          b_, I64(b_, 0), count, d_.tile_rows, Work(I64(b_, d_.tile_rows), 1), "tile",
           [&](Value* tile) { EmitTileAndEpilogue(batch, row, tile, count, a, column, panel); });
       return;
     }
@@ -216,7 +229,9 @@ class ProductEmitter {
     auto sums_of = [&](Value* tile) {
       return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
     };
-    For(b_, I64(b_, 0), k_blocks, 1, "k.block", [&](Value* block) {
+    Value* work = WorkOf(b_, WorkOf(b_, I64(b_, d_.k_block), count),
+                         I64(b_, std::max<int64_t>(1, d_.panel / 8)));
+    ForPolled(b_, I64(b_, 0), k_blocks, 1, work, "k.block", [&](Value* block) {
       Value* k = Mul(b_, block, d_.k_block);
       Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
       Value* columns_of_b = At(b_, c_.element, panel, Mul(b_, k, BStride()));

@@ -34,7 +34,8 @@ class DirectEmitter {
 
   void Emit(Value* begin, Value* end) {
     std::vector<Dim> lines(p_.output.begin(), p_.output.end() - 1);
-    For(b_, begin, end, 1, "line", [&](Value* unit) {
+    Value* work = WorkOf(b_, WorkOf(b_, I64(b_, 1), output_.back()), c_.depth);
+    ForPolled(b_, begin, end, 1, work, "line", [&](Value* unit) {
       // (n, group, line...) or (n, line...)
       std::vector<Dim> extents = {1};
       if (!p_.channels_last) extents.push_back(p_.groups);

@@ -2,7 +2,13 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "bytecode/kernel_abi.h"
 
 namespace relayvm::codegen {
 
@@ -108,6 +114,120 @@ std::vector<Value*> ForCarried(
     result.push_back(phi);
   }
   return result;
+}
+
+namespace {
+
+// i32 poll(env): 0, or the code to return. The environment may have no function for it.
+llvm::Function* PollFunction(llvm::Module& module) {
+  constexpr const char* kName = "relayvm.poll";
+  if (llvm::Function* existing = module.getFunction(kName)) return existing;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::getUnqual(context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::Cold);
+  llvm::IRBuilder<> b(BasicBlock::Create(context, "entry", function));
+  Value* env = function->getArg(0);
+  auto field = [&](llvm::Type* field_type, size_t offset) {
+    return b.CreateLoad(field_type, At(b, b.getInt8Ty(), env, static_cast<int64_t>(offset)));
+  };
+  auto* has_field = BasicBlock::Create(context, "has.field", function);
+  auto* has_function = BasicBlock::Create(context, "has.function", function);
+  auto* none = BasicBlock::Create(context, "none", function);
+  constexpr size_t kAt = offsetof(RelayvmKernelEnv, poll);
+  Value* size = field(b.getInt32Ty(), offsetof(RelayvmKernelEnv, struct_size));
+  b.CreateCondBr(b.CreateICmpUGE(size, b.getInt32(kAt + sizeof(void*))), has_field, none);
+  b.SetInsertPoint(has_field);
+  Value* poll = field(pointer, kAt);
+  b.CreateCondBr(b.CreateIsNotNull(poll), has_function, none);
+  b.SetInsertPoint(has_function);
+  b.CreateRet(b.CreateCall(type, poll, {env}));
+  b.SetInsertPoint(none);
+  b.CreateRet(b.getInt32(0));
+  return function;
+}
+
+// i32 kernel(env, args, begin, end)
+bool IsKernel(const llvm::Function* function) {
+  return function->getReturnType()->isIntegerTy(32) && function->arg_size() == 4;
+}
+
+}  // namespace
+
+Value* WorkOf(Builder& b, Value* work, Value* turns) {
+  if (std::optional<int64_t> w = ConstantOf(work), t = ConstantOf(turns); w && t) {
+    return I64(b, std::min(kMaxWork, *w * std::clamp<int64_t>(*t, 0, kMaxWork)));
+  }
+  turns = Min(b, Max(b, turns, I64(b, 0)), I64(b, kMaxWork));
+  return Min(b, Mul(b, work, turns), I64(b, kMaxWork));
+}
+
+std::vector<Value*> ForPolled(
+    Builder& b, Value* begin, Value* end, int64_t step, Value* work, std::string_view name,
+    std::vector<Value*> initial,
+    const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  const std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end);
+  const std::optional<int64_t> each = ConstantOf(work);
+  const bool is_short =
+      from && to && each && (*to - *from) / step < kMaxWork / std::max<int64_t>(*each, 1);
+  if (is_short || !IsKernel(function)) {
+    return ForCarried(b, begin, end, step, name, std::move(initial), body);
+  }
+  // The poll stands between two loops, so that the inner one is as it would be without.
+  Value* turns =
+      Div(b, I64(b, kMaxWork), b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, work, I64(b, 1)));
+  Value* run = Mul(b, turns, step);
+  BasicBlock* before = b.GetInsertBlock();
+  llvm::LLVMContext& context = b.getContext();
+  BasicBlock* loop = BasicBlock::Create(context, llvm::Twine(name) + ".run", function);
+  BasicBlock* poll = BasicBlock::Create(context, llvm::Twine(name) + ".poll", function);
+  BasicBlock* stopped = BasicBlock::Create(context, llvm::Twine(name) + ".stopped", function);
+  BasicBlock* after = BasicBlock::Create(context, llvm::Twine(name) + ".done", function);
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* first = b.CreatePHI(b.getInt64Ty(), 2);
+  first->addIncoming(begin, before);
+  std::vector<llvm::PHINode*> phis;
+  std::vector<Value*> carried;
+  for (Value* v : initial) {
+    phis.push_back(b.CreatePHI(v->getType(), 2));
+    phis.back()->addIncoming(v, before);
+    carried.push_back(phis.back());
+  }
+  // first + run might overflow; what is left cannot.
+  Value* last = Add(b, first, Min(b, run, Sub(b, end, first)));
+  std::vector<Value*> next = ForCarried(b, first, last, step, name, carried, body);
+  BasicBlock* ran = b.GetInsertBlock();
+  llvm::MDNode* rare = llvm::MDBuilder(context).createBranchWeights(1, 1000);
+  b.CreateCondBr(b.CreateICmpSLT(last, end), poll, after, rare);
+  b.SetInsertPoint(poll);
+  Value* code = b.CreateCall(PollFunction(*function->getParent()), {function->getArg(0)});
+  first->addIncoming(last, poll);
+  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], poll);
+  b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), loop, stopped);
+  b.SetInsertPoint(stopped);
+  b.CreateRet(code);
+  b.SetInsertPoint(after);
+  std::vector<Value*> result;
+  for (size_t i = 0; i < phis.size(); ++i) {
+    llvm::PHINode* phi = b.CreatePHI(initial[i]->getType(), 2);
+    phi->addIncoming(initial[i], before);
+    phi->addIncoming(next[i], ran);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+void ForPolled(Builder& b, Value* begin, Value* end, int64_t step, Value* work,
+               std::string_view name, const std::function<void(Value*)>& body) {
+  ForPolled(b, begin, end, step, work, name, {}, [&](Value* i, const std::vector<Value*>&) {
+    body(i);
+    return std::vector<Value*>{};
+  });
 }
 
 void If(Builder& b, Value* condition, const std::function<void()>& then_body,

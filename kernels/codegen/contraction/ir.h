@@ -48,6 +48,21 @@ std::vector<llvm::Value*> ForCarried(
     std::vector<llvm::Value*> initial,
     const std::function<std::vector<llvm::Value*>(llvm::Value*, const std::vector<llvm::Value*>&)>&
         body);
+// As ForCarried, for loops of a kernel that may run long: between runs of turns the kernel asks
+// whether to go on (bytecode/kernel_abi.h), and returns if not. `work` says how many operations a
+// turn is, about; it is not negative and at most kMaxWork. A loop that is short whatever its
+// symbols are stays as it is, so does one outside of a kernel.
+inline constexpr int64_t kMaxWork = 1 << 20;
+std::vector<llvm::Value*> ForPolled(
+    Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, llvm::Value* work,
+    std::string_view name, std::vector<llvm::Value*> initial,
+    const std::function<std::vector<llvm::Value*>(llvm::Value*, const std::vector<llvm::Value*>&)>&
+        body);
+void ForPolled(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, llvm::Value* work,
+               std::string_view name, const std::function<void(llvm::Value*)>& body);
+// work * turns, at most kMaxWork. REQUIRES: work is that already; turns may be anything.
+llvm::Value* WorkOf(Builder& b, llvm::Value* work, llvm::Value* turns);
+
 void If(Builder& b, llvm::Value* condition, const std::function<void()>& then_body,
         const std::function<void()>& else_body = nullptr);
 

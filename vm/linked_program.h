@@ -1,0 +1,51 @@
+// LinkedProgram: a program as the interpreter runs it: code, kernels by address, constants as
+// objects. Part of an Executable, which hosts see no more of. Immutable once linked; shared by all
+// threads. Tested by executable_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bytecode/kernel_abi.h"
+#include "bytecode/program.h"
+#include "vm/image_loader.h"
+
+namespace relayvm::vm {
+
+struct Tensor;
+
+// What the interpreter needs of a function, in one cache line.
+struct FunctionCode {
+  const uint16_t* code;
+  const ArenaSlot* slots;
+  uint64_t arena_bytes;
+  uint32_t frame_bytes;    // header and both banks
+  uint32_t scratch_bytes;  // above the frame: argument blocks of kernels
+  uint32_t index;          // into Program::functions
+  uint16_t num_scalar_registers, num_object_registers;
+  uint16_t num_scalar_args, num_object_args;
+  bool returns_scalar;
+};
+static_assert(sizeof(FunctionCode) <= 64);
+
+struct KernelCode {
+  RelayvmKernelFn fn;
+  uint16_t num_scalars, num_buffers;
+  // It asks by itself whether to go on: compiled kernels and builtins do, a host's kernels may not.
+  bool polls;
+};
+
+struct LinkedProgram {
+  LinkedProgram() = default;
+  ~LinkedProgram();
+  LinkedProgram(const LinkedProgram&) = delete;
+  LinkedProgram& operator=(const LinkedProgram&) = delete;
+
+  std::vector<FunctionCode> functions;
+  std::vector<KernelCode> kernels;
+  std::vector<Tensor*> constants;      // owned
+  std::unique_ptr<MappedImage> image;  // null without compiled kernels
+};
+
+}  // namespace relayvm::vm
