@@ -14,6 +14,7 @@
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/substitute.h"
+#include "compiler/ir/walk.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -77,16 +78,9 @@ bool Fits(const HostTensor& t, const ir::Type& type) {
 }
 
 bool IsCalled(const ir::Block& b, const std::string& function) {
-  auto refers = [&](const ir::Atom& a) {
-    auto* global = std::get_if<const ir::GlobalVar*>(&a);
-    return global != nullptr && (*global)->name == function;
-  };
-  bool found = refers(b.result);
-  for (const ir::Binding& binding : b.bindings) {
-    ir::ForEachAtom(*binding.value, [&](const ir::Atom& a) { found = found || refers(a); });
-    ir::ForEachBlock(*binding.value,
-                     [&](const ir::Block& nested) { found = found || IsCalled(nested, function); });
-  }
+  bool found = false;
+  ir::ForEachGlobal(
+      b, [&](const ir::GlobalVar& g, const ir::CallExpr*) { found = found || g.name == function; });
   return found;
 }
 
@@ -170,7 +164,7 @@ static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
     return Status(StatusCode::kNotFound,
                   fmt::format("no function @{} to bind parameters to", m.entry));
   const ir::Function& main = *entry->second;
-  ir::Substitution constants;
+  ir::AtomMap constants;
   for (const auto& [name, tensor] : params) {
     const ir::Var* param = FindParam(main, name, params);
     if (param == nullptr) {
@@ -187,7 +181,7 @@ static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
                                           ir::TypeToString(ir::ConstantType(*constant)),
                                           param->name, ir::TypeToString(param->type)));
     }
-    if (!constants.emplace(param, constant).second) {
+    if (!constants.emplace(param->id, constant).second) {
       return m.sources->Error(StatusCode::kInvalidInput, param->span,
                               fmt::format("two of the given parameters match %{}", param->name));
     }
@@ -201,7 +195,7 @@ static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
     }
   }
   ir::Function bound = main;
-  std::erase_if(bound.params, [&](const ir::Var* p) { return constants.contains(p); });
+  std::erase_if(bound.params, [&](const ir::Var* p) { return constants.contains(p->id); });
   bound.body = ir::Substitute(m, *main.body, constants);
   ir::Module out = m;
   out.functions[m.entry] = m.arena->New(std::move(bound));

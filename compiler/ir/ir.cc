@@ -36,39 +36,4 @@ Type AtomType(const Module& m, const Atom& a) {
   return it == m.functions.end() ? Type() : FunctionTypeOf(*it->second);
 }
 
-void ForEachAtom(const Expr& e, const std::function<void(const Atom&)>& fn) {
-  auto each = [&](const std::vector<Atom>& atoms) {
-    for (const Atom& a : atoms) fn(a);
-  };
-  if (auto* atom = e.As<AtomExpr>()) fn(atom->atom);
-  if (auto* op_call = e.As<OpCall>()) each(op_call->args);
-  if (auto* call = e.As<CallExpr>()) {
-    fn(call->callee);
-    each(call->args);
-  }
-  if (auto* primitive = e.As<PrimitiveCall>()) each(primitive->args);
-  if (auto* tuple = e.As<MakeTuple>()) each(tuple->fields);
-  if (auto* get = e.As<TupleGet>()) fn(get->tuple);
-  if (auto* closure = e.As<MakeClosure>()) each(closure->captured);
-  if (auto* if_expr = e.As<IfExpr>()) fn(if_expr->condition);
-  if (auto* match = e.As<MatchExpr>()) fn(match->data);
-  if (auto* create = e.As<RefCreate>()) fn(create->value);
-  if (auto* read = e.As<RefRead>()) fn(read->ref);
-  if (auto* write = e.As<RefWrite>()) {
-    fn(write->ref);
-    fn(write->value);
-  }
-}
-
-void ForEachBlock(const Expr& e, const std::function<void(const Block&)>& fn) {
-  if (auto* x = e.As<IfExpr>()) {
-    fn(*x->then_block);
-    fn(*x->else_block);
-  } else if (auto* match = e.As<MatchExpr>()) {
-    for (const MatchClause& c : match->clauses) fn(*c.body);
-  } else if (auto* function = e.As<FunctionExpr>()) {
-    fn(*function->function->body);
-  }
-}
-
 }  // namespace relayvm::ir

@@ -142,9 +142,24 @@ struct ShapeValue {
   std::vector<Dim> elements;
 };
 
-using ExprVariant =
-    std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple, TupleGet,
-                 FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate, RefRead, RefWrite, Guard>;
+// Made by type inference: what a symbol stands for, as an int64 scalar (see Symbols below).
+// Dimension `axis` of the tensor that `path` leads to through tuples: {} for a tensor, {1} for the
+// second field of a pair.
+struct DimOf {
+  Atom value;
+  std::vector<uint32_t> path;
+  uint32_t axis;
+};
+// The element at flat position `index` of an integer tensor. It is read where it is first needed:
+// there a guard on the tensor's length, where that is dynamic, stands before.
+struct ElementOf {
+  Atom tensor;
+  int64_t index;
+};
+
+using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple,
+                                 TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate,
+                                 RefRead, RefWrite, Guard, DimOf, ElementOf>;
 struct Expr {
   ExprVariant node;
   Span span;
@@ -176,14 +191,22 @@ struct Function {
 
 // --- Symbols ---
 
-// What a dimension symbol stands for at run time. A symbol whose meaning is a dim of a variable
-// needs no entry: any variable in scope whose type has the symbol as a dim gives it.
-struct ElementSymbol {  // the element at flat position `index` of the integer tensor (or scalar)
-                        // `var`
-  const Var* var;
-  int64_t index;
+// A symbol in a dimension stands for the value of an integer scalar variable. The variable is bound
+// as any other, to a DimOf or an ElementOf, or it is a scalar of the program that a size is read
+// from; so whoever mentions the symbol uses the variable:
+//
+//   fn (%x: Tensor[(x.0, 4), float32], %s: Tensor[(2), int64]) {
+//     let %x.0 = dim(%x, 0);                       // symbols[x.0] = {%x.0, %x}
+//     let %s[1] = element(%s, 1);                  // symbols[s[1]] = {%s[1], %s}
+//     let %y: Tensor[(s[1]), int8] = dyn.zeros(%s) // uses %s[1]; walk.h's ForEachUse says so
+//
+// Types of a variable may mention symbols that are bound after it (its own dims); only what is
+// computed by its type needs them.
+struct SymbolValue {
+  const Var* value;   // an integer scalar
+  const Var* source;  // the variable whose dim or element it is; `value` itself when it is neither
 };
-using SymbolTable = std::map<uint32_t, ElementSymbol>;
+using SymbolTable = std::map<uint32_t, SymbolValue>;
 
 // --- Module ---
 
@@ -224,9 +247,9 @@ Type ConstantType(const Constant& c);
 Type FunctionTypeOf(const Function& f);
 Type ConstructorType(const Module& m, const Constructor& c);
 
-// Calls fn on every operand of `e` (not into nested blocks).
-void ForEachAtom(const Expr& e, const std::function<void(const Atom&)>& fn);
-// Calls fn on every nested block of `e`: branches, clauses, the body of a FunctionExpr.
-void ForEachBlock(const Expr& e, const std::function<void(const Block&)>& fn);
+inline const Var* AsVar(const Atom& a) {
+  const auto* v = std::get_if<const Var*>(&a);
+  return v == nullptr ? nullptr : *v;
+}
 
 }  // namespace relayvm::ir

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/substitute.h"
+#include "compiler/ir/walk.h"
 
 namespace relayvm::ir {
 namespace {
@@ -66,6 +67,8 @@ TEST_CASE("operands, nested blocks and substitution, for each kind of expression
       {MakeExpr(m, RefRead{x}, {}), 1, 1, 0},
       {MakeExpr(m, RefWrite{x, x}, {}), 2, 2, 0},
       {MakeExpr(m, Guard{Guard::Kind::kEqual, 1, 2, ""}, {}), 0, 0, 0},
+      {MakeExpr(m, DimOf{x, {1}, 0}, {}), 1, 1, 0},
+      {MakeExpr(m, ElementOf{x, 2}, {}), 1, 1, 0},
   };
   const Constant* one = MakeConstant(m, IntScalar(DType::kInt32, 1));
   auto count = [](const Expr& e, Atom wanted) {
@@ -83,7 +86,7 @@ TEST_CASE("operands, nested blocks and substitution, for each kind of expression
     CHECK(blocks == c.blocks);
     CHECK(count(*c.expr, x) == c.of_x);
 
-    const Expr* replaced = Substitute(m, *c.expr, {{x, one}});
+    const Expr* replaced = Substitute(m, *c.expr, {{x->id, one}});
     CHECK(count(*replaced, x) == 0);
     CHECK(count(*replaced, one) == c.of_x);
     ForEachBlock(*replaced, [&](const Block& b) {
@@ -93,7 +96,7 @@ TEST_CASE("operands, nested blocks and substitution, for each kind of expression
     CHECK((replaced != c.expr) == changed);
     CHECK(Substitute(m, *c.expr, {}) == c.expr);
   }
-  CHECK(Substitute(m, *plain, {{y, one}})->result == Atom(one));
+  CHECK(Substitute(m, *plain, {{y->id, one}})->result == Atom(one));
 }
 
 }  // namespace

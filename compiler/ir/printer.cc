@@ -323,6 +323,12 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
                                                                   : "broadcasts to";
     out_ += fmt::format("guard({} {} {}, {})", guard->left.ToString(), relation,
                         guard->right.ToString(), Quote(guard->message));
+  } else if (auto* dim = e.As<DimOf>()) {
+    out_ += fmt::format("dim({}", AtomText(dim->value));
+    for (uint32_t field : dim->path) out_ += fmt::format(".{}", field);
+    out_ += fmt::format(", {})", dim->axis);
+  } else if (auto* element = e.As<ElementOf>()) {
+    out_ += fmt::format("element({}, {})", AtomText(element->tensor), element->index);
   }
 }
 

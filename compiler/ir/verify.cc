@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "compiler/ir/walk.h"
+
 namespace relayvm::ir {
 namespace {
 
@@ -51,20 +53,6 @@ bool HasInferVar(const Type& t) {
   return false;
 }
 
-// Calls fn on each symbol that is by itself a dim of a tensor in `t`, tuples included: the variable
-// of that type gives the symbol its meaning.
-template <typename Fn>
-void ForEachGivenSymbol(const Type& t, const Fn& fn) {
-  if (const auto* tuple = t->As<TupleType>()) {
-    for (const Type& f : tuple->fields) ForEachGivenSymbol(f, fn);
-  }
-  if (const auto* tensor = t->As<TensorType>()) {
-    for (const Dim& d : tensor->shape) {
-      if (d.is_symbol()) fn(d.symbol_id());
-    }
-  }
-}
-
 class Verifier {
  public:
   Verifier(const Module& m, const VerifyOptions& options) : m_(m), options_(options) {}
@@ -95,10 +83,6 @@ class Verifier {
       in_scope_.erase(scope_.back()->id);
       scope_.pop_back();
     }
-    while (!given_log_.empty() && given_log_.back().first > mark) {
-      given_.erase(given_log_.back().second);
-      given_log_.pop_back();
-    }
   }
 
   Status Bind(const Var* var, Span span) {
@@ -115,39 +99,27 @@ class Verifier {
     if (var->type == nullptr || HasInferVar(var->type)) {
       return Fail(span, fmt::format("%{} (number {}) has no type", var->name, var->id));
     }
-    ForEachGivenSymbol(var->type, [&](uint32_t id) {
-      if (given_.insert(id).second) given_log_.emplace_back(scope_.size(), id);
-    });
     return OkStatus();
   }
 
-  // Every dim of the variable's tensor, or of the tensors in its tuple, has a meaning here.
-  Status CheckDims(const Type& type, Span span) {
+  // Every symbol that the binding reads has a value that is bound by now.
+  Status CheckSymbols(const Binding& b) {
     if (!options_.typed) return OkStatus();
-    if (const auto* tuple = type->As<TupleType>()) {
-      for (const Type& f : tuple->fields) RELAYVM_RETURN_IF_ERROR(CheckDims(f, span));
-    }
-    if (const auto* tensor = type->As<TensorType>()) {
-      for (const Dim& d : tensor->shape) RELAYVM_RETURN_IF_ERROR(CheckDim(d, span));
-    }
-    return OkStatus();
-  }
-
-  // Every symbol of `d` has a meaning here.
-  Status CheckDim(const Dim& d, Span span) {
     Status status;
-    d.ForEachSymbol([&](const Dim& symbol) {
-      if (!status.ok() || given_.contains(symbol.symbol_id())) return;
-      auto element = m_.symbols.find(symbol.symbol_id());
-      const auto& scope = outer_ != nullptr ? *outer_ : in_scope_;
-      if (element != m_.symbols.end() && scope.contains(element->second.var->id)) return;
-      std::string meaning;
-      if (element != m_.symbols.end()) {
-        meaning = fmt::format(" (an element of %{}, number {})", element->second.var->name,
-                              element->second.var->id);
+    const auto& scope = outer_ != nullptr ? *outer_ : in_scope_;
+    ForEachSymbol(b, [&](const Dim& symbol) {
+      if (!status.ok()) return;
+      auto at = m_.symbols.find(symbol.symbol_id());
+      if (at == m_.symbols.end()) {
+        status = Fail(b.value->span, fmt::format("no variable gives the symbol {} of %{}",
+                                                 symbol.symbol_name(), b.var->name));
+      } else if (at->second.source->id != b.var->id && !scope.contains(at->second.value->id)) {
+        status = Fail(b.value->span,
+                      fmt::format("the symbol {} of %{} is the value of %{} (number {}), which is "
+                                  "not in scope",
+                                  symbol.symbol_name(), b.var->name, at->second.value->name,
+                                  at->second.value->id));
       }
-      status = Fail(span, fmt::format("no variable in scope gives the symbol {}{} of {}",
-                                      symbol.symbol_name(), meaning, d.ToString()));
     });
     return status;
   }
@@ -217,10 +189,8 @@ class Verifier {
       bool recursive = b.value->As<FunctionExpr>() != nullptr;
       if (recursive) RELAYVM_RETURN_IF_ERROR(Bind(b.var, b.value->span));
       RELAYVM_RETURN_IF_ERROR(CheckExpr(*b.value, b.var));
+      RELAYVM_RETURN_IF_ERROR(CheckSymbols(b));
       if (!recursive) RELAYVM_RETURN_IF_ERROR(Bind(b.var, b.value->span));
-      // Only what operators make is allocated by its type; dims of other values are read from them.
-      bool made = b.value->As<OpCall>() != nullptr || b.value->As<PrimitiveCall>() != nullptr;
-      if (made) RELAYVM_RETURN_IF_ERROR(CheckDims(b.var->type, b.value->span));
     }
     RELAYVM_RETURN_IF_ERROR(CheckAtom(block.result, span));
     RELAYVM_RETURN_IF_ERROR(Expect(AtomType(m_, block.result), type, span, what));
@@ -257,14 +227,27 @@ class Verifier {
     }
     if (const auto* x = e.As<MatchExpr>()) return CheckMatch(*x, type, e.span);
     if (!options_.typed) return OkStatus();
-    if (const auto* x = e.As<Guard>()) {
-      RELAYVM_RETURN_IF_ERROR(CheckDim(x->left, e.span));
-      return CheckDim(x->right, e.span);
-    }
-    if (const auto* x = e.As<ShapeValue>()) {
-      for (const Dim& d : x->elements) RELAYVM_RETURN_IF_ERROR(CheckDim(d, e.span));
+    if (const auto* x = e.As<DimOf>()) return CheckDimOf(*x, e.span);
+    if (const auto* x = e.As<ElementOf>()) {
+      const auto* tensor = AtomType(m_, x->tensor)->As<TensorType>();
+      bool integers = tensor != nullptr && !IsFloat(tensor->dtype);
+      return integers ? OkStatus() : Fail(e.span, "an element of what is no integer tensor");
     }
     return OkStatus();
+  }
+
+  Status CheckDimOf(const DimOf& dim, Span span) {
+    Type type = AtomType(m_, dim.value);
+    for (uint32_t field : dim.path) {
+      const auto* tuple = type->As<TupleType>();
+      if (tuple == nullptr || field >= tuple->fields.size()) {
+        return Fail(span, fmt::format("field {} of a {}", field, TypeToString(type)));
+      }
+      type = tuple->fields[field];
+    }
+    const auto* tensor = type->As<TensorType>();
+    if (tensor != nullptr && dim.axis < tensor->shape.size()) return OkStatus();
+    return Fail(span, fmt::format("dimension {} of a {}", dim.axis, TypeToString(type)));
   }
 
   Status CheckCall(const CallExpr& call, Span span) {
@@ -350,8 +333,6 @@ class Verifier {
   std::unordered_map<uint32_t, const Var*> in_scope_;
   const std::unordered_map<uint32_t, const Var*>* outer_ = nullptr;  // inside a fused group
   std::vector<const Var*> scope_;                                    // in the order of binding
-  std::unordered_set<uint32_t> given_;                  // symbols that variables in scope give
-  std::vector<std::pair<size_t, uint32_t>> given_log_;  // with the scope's size when they came
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 // Every variable is bound once and used where it is in scope; callees exist and get as many
 // operands as they take; fields, tags and captured values exist. After type inference (`typed`):
 // every variable and function has its type, without InferVars; operands, branches and results have
-// the types that their places say (dims apart, which guards may equate); every symbol of an
-// operator's result has a meaning where it is bound. After lambda lifting (`lifted`): no function
+// the types that their places say (dims apart, which guards may equate); every symbol
+// that a binding reads stands for a variable that is bound before it. After lambda lifting (`lifted`): no function
 // literals. Tested by verify_test.cc.
 #pragma once
 

@@ -91,11 +91,11 @@ TEST_CASE("each defect is named, with its place") {
       {"the value has the type bool",
        [&](Block& b) { bind(b, AtomExpr{Atom(flag)}, MakeScalarType(DType::kInt32)); }},
       {"has no type", [&](Block& b) { bind(b, AtomExpr{Atom(flag)}, nullptr); }},
-      {"no variable in scope gives the symbol q",
+      {"no variable gives the symbol q",
        [&](Block& b) {
          bind(b, ShapeValue{{unknown + Dim(1)}}, MakeTensorType({Dim(1)}, DType::kInt64));
        }},
-      {"no variable in scope gives the symbol q",
+      {"no variable gives the symbol q",
        [&](Block& b) {
          bind(b, Guard{Guard::Kind::kEqual, unknown, Dim(1), "equal"}, UnitType());
        }},

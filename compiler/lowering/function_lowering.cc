@@ -4,6 +4,8 @@
 
 #include <cassert>
 
+#include "compiler/ir/walk.h"
+
 namespace relayvm::lower {
 
 using ir::Atom;
@@ -98,43 +100,17 @@ Value FunctionLowering::AtomValue(const Atom& atom) {
 
 void FunctionLowering::BindVar(const ir::Var* var, Value value) {
   value.type = var->type;
-  RegisterSymbols(value);
-  depth_of_[var->id] = depth_;
   vars_[var->id] = std::move(value);
-}
-
-void FunctionLowering::RegisterSymbols(const Value& value) {
-  if (value.location->fields) {
-    for (const Value& field : *value.location->fields) RegisterSymbols(field);
-    return;
-  }
-  std::vector<std::pair<uint32_t, Type>> path;
-  RegisterSymbols(value, value.type, path);
-}
-
-void FunctionLowering::RegisterSymbols(const Value& base, const Type& type,
-                                       std::vector<std::pair<uint32_t, Type>>& path) {
-  if (const auto* tuple = type->As<ir::TupleType>()) {
-    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      path.emplace_back(i, tuple->fields[i]);
-      RegisterSymbols(base, tuple->fields[i], path);
-      path.pop_back();
-    }
-    return;
-  }
-  const auto* tensor = type->As<TensorType>();
-  if (tensor == nullptr) return;
-  for (uint32_t axis = 0; axis < tensor->shape.size(); ++axis) {
-    const Dim& d = tensor->shape[axis];
-    if (d.is_symbol()) {
-      symbol_sources_.try_emplace(d.symbol_id(), SymbolSource{base, path, axis});
-    }
-  }
 }
 
 Reg FunctionLowering::ScalarOf(const Value& value) {
   Location& l = *value.location;
   if (l.scalar) return *l.scalar;
+  if (l.number != nullptr) {
+    Reg read = ReadNumber(*l.number);
+    Remember(l.scalar, read);
+    return read;
+  }
   const auto& tensor = *value.type->As<TensorType>();
   if (l.constant != nullptr) {
     const HostTensor& host = l.constant->value;
@@ -171,9 +147,9 @@ Reg FunctionLowering::ObjectOf(const Value& value) {
     for (const Value& f : *l.fields) fields.push_back(ObjectOf(f));
     Emit(Opcode::kAdtNew, {reg, 0, fields});
   } else {
-    assert(l.scalar && "a tensor in an arena slot never escapes");
+    assert(l.is_number() && "a tensor in an arena slot never escapes");
     DType dtype = value.type->As<TensorType>()->dtype;
-    Emit(Opcode::kTensorBox, {reg, *l.scalar, static_cast<int64_t>(dtype)});
+    Emit(Opcode::kTensorBox, {reg, ScalarOf(value), static_cast<int64_t>(dtype)});
   }
   Remember(l.object, reg);
   return reg;
@@ -206,17 +182,14 @@ Value FunctionLowering::FieldOf(const Value& tuple, uint32_t index, const Type& 
 // operands are seen.
 void FunctionLowering::FindEscapes(const Block& block, bool result_escapes) {
   auto mark = [&](const Atom& a) {
-    if (const auto* v = std::get_if<const ir::Var*>(&a)) escapes_.insert((*v)->id);
-  };
-  auto count = [&](const Atom& a) {
-    if (const auto* v = std::get_if<const ir::Var*>(&a)) ++remaining_[(*v)->id];
+    if (const ir::Var* v = ir::AsVar(a)) escapes_.insert(v->id);
   };
   if (result_escapes) mark(block.result);
-  count(block.result);
+  if (const ir::Var* v = ir::AsVar(block.result)) ++remaining_[v->id];
   for (size_t i = block.bindings.size(); i-- > 0;) {
     const ir::Expr& e = *block.bindings[i].value;
     bool escapes = escapes_.contains(block.bindings[i].var->id);
-    ForEachAtom(e, count);
+    ForEachUse(module_.module(), block.bindings[i], [&](const ir::Var* v) { ++remaining_[v->id]; });
     const auto* call = e.As<ir::OpCall>();
     bool alias = e.As<ir::AtomExpr>() != nullptr || e.As<ir::MakeTuple>() != nullptr ||
                  e.As<ir::TupleGet>() != nullptr;
@@ -242,10 +215,6 @@ Status FunctionLowering::LowerFunctionBody() {
   }
   result_bank_ = convention.result;
   span_ = f.span;
-  // Dims that are elements of a tensor are read from its object.
-  for (const auto& [id, element] : module_.module().symbols) {
-    if (element.var != nullptr) escapes_.insert(element.var->id);
-  }
   FindEscapes(*f.body, result_bank_ == Bank::kObject);
   for (size_t i = 0; i < f.params.size(); ++i) {
     const ir::Var* p = f.params[i];
@@ -267,7 +236,8 @@ void FunctionLowering::LowerBounds() {
       const Dim& d = tensor->shape[axis];
       auto bound = d.is_symbol() ? module_.bounds().find(d.symbol_id()) : module_.bounds().end();
       if (bound == module_.bounds().end()) continue;
-      Reg size = EmitDim(d);
+      Reg size = NewScalar();
+      Emit(Opcode::kTensorDim, {size, ObjectOf(vars_.at(p->id)), static_cast<uint32_t>(axis)});
       Reg limit = ConstI(bound->second);
       Reg ok = NewScalar();
       Emit(Opcode::kCompareI, {ok, static_cast<int64_t>(Comparison::kLe), size, limit});
@@ -343,9 +313,7 @@ Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bo
       }
     }
     RELAYVM_RETURN_IF_ERROR(LowerBinding(b));
-    ForEachAtom(*b.value, [&](const Atom& a) {
-      if (const auto* v = std::get_if<const ir::Var*>(&a)) --remaining_[(*v)->id];
-    });
+    ForEachUse(module_.module(), b, [&](const ir::Var* v) { --remaining_[v->id]; });
   }
   Value value = AtomValue(block.result);
   if (!tail) return std::optional<Value>(value);
@@ -420,6 +388,14 @@ Status FunctionLowering::LowerBinding(const ir::Binding& b) {
     unit->fields.emplace();
     BindVar(b.var, {type, unit});
     return LowerGuard(*x);
+  }
+  if (const auto* x = e.As<ir::DimOf>()) {
+    LowerDimOf(b.var, *x);
+    return OkStatus();
+  }
+  if (const auto* x = e.As<ir::ElementOf>()) {
+    LowerElementOf(b.var, *x);
+    return OkStatus();
   }
   return {StatusCode::kInternal,
           "lowering: a function literal that lambda lifting should have removed"};
@@ -519,11 +495,9 @@ Result<Value> FunctionLowering::LowerIf(const ir::IfExpr& e, const Type& type, b
   Label else_label = NewLabel();
   Label done = NewLabel();
   Emit(Opcode::kBranchIfNot, {ScalarOf(AtomValue(e.condition)), else_label});
-  ++depth_;
   const Block* blocks[] = {e.then_block, e.else_block};
   for (int side = 0; side < 2; ++side) {
     size_t scope = OpenScope();
-    auto symbols = symbol_sources_;
     if (side == 1) Bind(else_label);
     RELAYVM_ASSIGN_OR_RETURN(std::optional<Value> v, LowerBlock(*blocks[side], tail));
     if (v) {
@@ -531,9 +505,7 @@ Result<Value> FunctionLowering::LowerIf(const ir::IfExpr& e, const Type& type, b
       Emit(Opcode::kJump, {done});
     }
     CloseScope(scope);
-    symbol_sources_ = std::move(symbols);
   }
-  --depth_;
   if (!tail) Bind(done);
   return target;
 }
@@ -566,6 +538,46 @@ Status FunctionLowering::LowerGuard(const ir::Guard& guard) {
   }
   Emit(Opcode::kGuard, {ok, left, right, module_.MessageIndex(guard.message)});
   return OkStatus();
+}
+
+// --- What symbols stand for ---
+
+void FunctionLowering::LowerDimOf(const ir::Var* var, const ir::DimOf& e) {
+  auto number = std::make_shared<TensorNumber>();
+  number->value = AtomValue(e.value);
+  number->is_dim = true;
+  number->index = e.axis;
+  Type type = number->value.type;
+  for (uint32_t field : e.path) {
+    type = type->As<ir::TupleType>()->fields[field];
+    number->path.emplace_back(field, type);
+  }
+  Location* l = NewLocation();
+  l->number = std::move(number);
+  BindVar(var, {var->type, l});
+}
+
+void FunctionLowering::LowerElementOf(const ir::Var* var, const ir::ElementOf& e) {
+  auto number = std::make_shared<TensorNumber>();
+  number->value = AtomValue(e.tensor);
+  number->index = e.index;
+  Location* l = NewLocation();
+  l->number = std::move(number);
+  BindVar(var, {var->type, l});
+}
+
+Reg FunctionLowering::ReadNumber(const TensorNumber& number) {
+  Value value = number.value;
+  for (const auto& [field, type] : number.path) value = FieldOf(value, field, type);
+  Reg object = ObjectOf(value);
+  Reg reg = NewScalar();
+  if (number.is_dim) {
+    Emit(Opcode::kTensorDim, {reg, object, static_cast<uint32_t>(number.index)});
+  } else {
+    DType dtype = value.type->As<TensorType>()->dtype;
+    Emit(Opcode::kTensorItem, {reg, object, static_cast<int64_t>(dtype), number.index});
+  }
+  return reg;
 }
 
 }  // namespace relayvm::lower

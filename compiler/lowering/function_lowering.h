@@ -12,6 +12,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,7 @@
 namespace relayvm::lower {
 
 struct Value;
+struct TensorNumber;
 
 // Where a value is. Several alternatives may hold at once (a scalar and its box).
 struct Location {
@@ -34,11 +36,22 @@ struct Location {
   std::optional<uint32_t> slot;
   const ir::Constant* constant = nullptr;
   std::optional<std::vector<Value>> fields;
+  std::shared_ptr<const TensorNumber> number;  // not yet read into a register
+  bool is_number() const { return scalar.has_value() || number != nullptr; }
 };
 
 struct Value {
   ir::Type type;
   Location* location = nullptr;  // owned by the FunctionLowering
+};
+
+// A scalar that a tensor object holds, a dim or an element: it is read where it is first needed, so
+// that a branch that does not need it does not read it.
+struct TensorNumber {
+  Value value;
+  std::vector<std::pair<uint32_t, ir::Type>> path;  // to the tensor, through tuples
+  bool is_dim = false;
+  int64_t index = 0;  // of the axis or of the element
 };
 
 class FunctionLowering {
@@ -67,9 +80,6 @@ class FunctionLowering {
   // --- Values ---
   Value AtomValue(const ir::Atom& atom);
   void BindVar(const ir::Var* var, Value value);
-  void RegisterSymbols(const Value& value);
-  void RegisterSymbols(const Value& base, const ir::Type& type,
-                       std::vector<std::pair<uint32_t, ir::Type>>& path);
   Reg ScalarOf(const Value& value);
   Reg ObjectOf(const Value& value);
   MBuffer BufferOf(const Value& value);
@@ -96,6 +106,9 @@ class FunctionLowering {
   void MoveTo(const Value& target, const Value& value);
   Result<Value> LowerIf(const ir::IfExpr& e, const ir::Type& type, bool tail);
   Status LowerGuard(const ir::Guard& guard);
+  void LowerDimOf(const ir::Var* var, const ir::DimOf& e);
+  void LowerElementOf(const ir::Var* var, const ir::ElementOf& e);
+  Reg ReadNumber(const TensorNumber& number);
 
   // --- Matches (lower_match.cc) ---
   Result<Value> LowerMatch(const ir::MatchExpr& e, const ir::Type& type, bool tail, ir::Span span);
@@ -137,15 +150,6 @@ class FunctionLowering {
   std::unordered_set<uint32_t> escapes_;      // Var::id of values that must be objects
   std::unordered_map<uint32_t, size_t>
       remaining_;  // Var::id: uses not yet lowered, nested ones included
-  std::unordered_map<uint32_t, size_t> depth_of_;  // Var::id: block depth where it was bound
-  size_t depth_ = 0;
-  struct SymbolSource {  // a dim of `value`, or of the tensor that `path` leads to inside it
-    Value value;
-    std::vector<std::pair<uint32_t, ir::Type>> path;
-    uint32_t axis;
-  };
-  std::unordered_map<uint32_t, SymbolSource> symbol_sources_;  // by symbol id
-
   struct DimHash {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };

@@ -204,13 +204,12 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
   const auto& type = *var->type->As<TensorType>();
   const Location& from = *source.location;
   bool escapes = escapes_.contains(var->id);
-  if (type.shape.empty() && from.scalar) {
-    BindVar(var, ScalarValue(var->type, *from.scalar));
+  if (type.shape.empty() && from.is_number()) {
+    BindVar(var, ScalarValue(var->type, ScalarOf(source)));
     return OkStatus();
   }
   if (!escapes) {
-    // Only the memory matters to kernels: no object is made. The source's own dims stay the source
-    // of symbols.
+    // Only the memory matters to kernels: no object is made.
     Location* l = NewLocation();
     if (from.slot || from.constant != nullptr) {
       l->slot = from.slot;
@@ -218,8 +217,7 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
     } else {
       l->object = ObjectOf(source);
     }
-    depth_of_[var->id] = depth_;
-    vars_[var->id] = {var->type, l};
+    BindVar(var, {var->type, l});
     return OkStatus();
   }
   Reg reg = NewObject();
@@ -231,7 +229,13 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
 Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value) {
   const auto& type = *var->type->As<TensorType>();
   if (type.shape.empty()) {
-    BindVar(var, ScalarValue(var->type, EmitDim(value.elements[0])));
+    Reg reg = EmitDim(value.elements[0]);
+    if (IsInt(type.dtype) && DTypeBytes(type.dtype) < 8 && !value.elements[0].is_const()) {
+      Reg wrapped = NewScalar();
+      Emit(Opcode::kWrap, {wrapped, reg, static_cast<int64_t>(type.dtype)});
+      reg = wrapped;
+    }
+    BindVar(var, ScalarValue(var->type, reg));
     return OkStatus();
   }
   KernelGroup group;
@@ -399,7 +403,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
                                  static_cast<int>(inputs.size()));
     same = tensors[i];
     spec.inputs.push_back(tensors[i]);
-    spec.by_value.push_back(ir::IsScalarType(v.type) && v.location->scalar.has_value());
+    spec.by_value.push_back(ir::IsScalarType(v.type) && v.location->is_number());
     inputs.push_back(v);
   }
   RELAYVM_ASSIGN_OR_RETURN(spec.outputs, group.compute(tensors));
@@ -494,21 +498,14 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
     BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
     return OkStatus();
   }
-  // The symbols that the relation made for the counts, in order: those of the results that nothing
-  // else gives.
-  std::set<uint32_t> known;
-  for (const Value& v : inputs) {
-    for (const Dim& d : v.type->As<TensorType>()->shape) {
-      d.ForEachSymbol([&](const Dim& s) { known.insert(s.symbol_id()); });
-    }
-  }
+  // The symbols that the relation made for the counts, in order: those that the result defines.
   std::map<uint32_t, Dim> fresh;
   for (const TensorType& t : outputs) {
     for (const Dim& d : t.shape) {
       d.ForEachSymbol([&](const Dim& s) {
-        bool given = known.contains(s.symbol_id()) || dim_registers_.contains(s) ||
-                     module_.module().symbols.contains(s.symbol_id());
-        if (!given) fresh.emplace(s.symbol_id(), s);
+        auto symbol = module_.module().symbols.find(s.symbol_id());
+        bool own = symbol == module_.module().symbols.end() || symbol->second.source == var;
+        if (own) fresh.emplace(s.symbol_id(), s);
       });
     }
   }

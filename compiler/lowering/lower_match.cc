@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/ir/walk.h"
 #include "compiler/lowering/function_lowering.h"
 
 namespace relayvm::lower {
@@ -48,11 +49,6 @@ bool IsRefutable(const Pattern* p) {
     if (IsRefutable(&f)) return true;
   }
   return false;
-}
-
-void CollectVars(const Pattern& p, std::vector<const ir::Var*>& vars) {
-  if (p.kind == Pattern::Kind::kVar) vars.push_back(p.var);
-  for (const Pattern& f : p.fields) CollectVars(f, vars);
 }
 
 // Replaces type parameters of a definition by the arguments of its use.
@@ -217,11 +213,9 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
     }
     return LowerDecision(state, std::move(chosen), std::move(inner));
   };
-  ++depth_;
   // Falls through when no label fits: the rows that do not look at this column.
   if (!single) {
     size_t scope = OpenScope();
-    auto symbols = symbol_sources_;
     if (!state.counting) Bind(other_label);
     if (exhaustive) {
       if (!state.counting) {
@@ -232,17 +226,13 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
       RELAYVM_RETURN_IF_ERROR(branch(std::nullopt));
     }
     CloseScope(scope);
-    symbol_sources_ = std::move(symbols);
   }
   for (uint32_t tag : tested) {
     size_t scope = OpenScope();
-    auto symbols = symbol_sources_;
     if (!state.counting && !single) Bind(labels[tag]);
     RELAYVM_RETURN_IF_ERROR(branch(tag));
     CloseScope(scope);
-    symbol_sources_ = std::move(symbols);
   }
-  --depth_;
   return OkStatus();
 }
 
@@ -269,27 +259,21 @@ Result<Value> FunctionLowering::LowerMatch(const ir::MatchExpr& e, const ir::Typ
   state.done = NewLabel();
   span_ = span;
   RELAYVM_RETURN_IF_ERROR(LowerDecision(state, std::move(rows), {data}));
-  ++depth_;
   for (size_t clause : state.pending) {
     size_t scope = OpenScope();
-    auto symbols = symbol_sources_;
     MatchState::Body& body = state.bodies[clause];
     Bind(body.label);
-    std::vector<const ir::Var*> vars;
-    CollectVars(e.clauses[clause].pattern, vars);
-    for (const ir::Var* v : vars) {
+    ForEachVar(e.clauses[clause].pattern, [&](const ir::Var* v) {
       auto at = body.vars.find(v->id);
       if (at != body.vars.end()) BindVar(v, at->second);
-    }
+    });
     RELAYVM_ASSIGN_OR_RETURN(std::optional<Value> v, LowerBlock(*e.clauses[clause].body, tail));
     if (v) {
       MoveTo(state.target, *v);
       Emit(Opcode::kJump, {state.done});
     }
     CloseScope(scope);
-    symbol_sources_ = std::move(symbols);
   }
-  --depth_;
   if (!tail) Bind(state.done);
   return state.target;
 }

@@ -150,25 +150,11 @@ Reg FunctionLowering::EmitDim(const Dim& dim) {
   if (auto at = dim_registers_.find(dim); at != dim_registers_.end()) return at->second;
   Reg reg = 0;
   if (dim.is_symbol()) {
-    const ir::SymbolTable& elements = module_.module().symbols;
-    auto element = elements.find(dim.symbol_id());
-    auto source = symbol_sources_.find(dim.symbol_id());
-    if (source != symbol_sources_.end()) {
-      Value value = source->second.value;
-      uint32_t axis = source->second.axis;
-      for (const auto& [field, type] : source->second.path) value = FieldOf(value, field, type);
-      reg = NewScalar();
-      Emit(Opcode::kTensorDim, {reg, ObjectOf(value), axis});
-    } else if (element != elements.end() && vars_.contains(element->second.var->id)) {
-      Value v = vars_.at(element->second.var->id);
-      const auto& type = *v.type->As<TensorType>();
-      if (type.shape.empty()) {
-        reg = ScalarOf(v);
-      } else {
-        reg = NewScalar();
-        Emit(Opcode::kTensorItem,
-             {reg, ObjectOf(v), static_cast<int64_t>(type.dtype), element->second.index});
-      }
+    const ir::SymbolTable& symbols = module_.module().symbols;
+    auto symbol = symbols.find(dim.symbol_id());
+    auto value = symbol == symbols.end() ? vars_.end() : vars_.find(symbol->second.value->id);
+    if (value != vars_.end()) {
+      reg = ScalarOf(value->second);
     } else {
       // Type inference never leaves a symbol without a meaning in scope.
       reg = NewScalar();

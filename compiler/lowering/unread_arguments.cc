@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/ir/walk.h"
+
 namespace relayvm::lower {
 namespace {
 
@@ -62,6 +64,7 @@ class Finder {
 
   // Every operand of `e`, of nested blocks too, is looked at.
   void UseAll(const ir::Expr& e) {
+    if (e.As<ir::DimOf>() != nullptr) return;  // reads no element
     ForEachAtom(e, [&](const Atom& a) { Use(a); });
     ForEachBlock(e, [&](const ir::Block& block) {
       for (const ir::Binding& b : block.bindings) UseAll(*b.value);

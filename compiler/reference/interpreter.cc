@@ -8,6 +8,8 @@
 #include <unordered_set>
 
 #include "compiler/ir/large_stack.h"
+#include "compiler/ir/scalar.h"
+#include "compiler/ir/walk.h"
 #include "compiler/reference/operator.h"
 #include "kernels/te/scalar.h"
 
@@ -68,26 +70,22 @@ class SurroundingsFinder {
     Use(block.result);
   }
   void Visit(const ir::Expr& e) {
-    ir::ForEachAtom(e, [&](const Atom& a) { Use(a); });
-    if (const auto* guard = e.As<ir::Guard>()) {
-      Mention(guard->left);
-      Mention(guard->right);
-    }
-    if (const auto* shape = e.As<ir::ShapeValue>()) {
-      for (const Dim& d : shape->elements) Mention(d);
-    }
+    std::visit(
+        [&](const auto& node) {
+          ir::VisitParts(node, ir::Overloaded{[&](const Atom& a) { Use(a); },
+                                              [&](const Dim& d) { Mention(d); }, ir::kIgnoreRest});
+        },
+        e.node);
     if (const auto* match = e.As<ir::MatchExpr>()) {
-      for (const ir::MatchClause& c : match->clauses) Bind(c.pattern);
+      for (const ir::MatchClause& c : match->clauses) {
+        ir::ForEachVar(c.pattern, [&](const ir::Var* v) { Bind(v); });
+      }
     }
     if (const auto* f = e.As<ir::FunctionExpr>()) {
       Visit(*f->function);
     } else {
       ir::ForEachBlock(e, [&](const ir::Block& b) { Visit(b); });
     }
-  }
-  void Bind(const ir::Pattern& p) {
-    if (p.var != nullptr) Bind(p.var);
-    for (const ir::Pattern& f : p.fields) Bind(f);
   }
   void Bind(const ir::Var* v) {
     bound_.insert(v->id);
@@ -284,14 +282,17 @@ class Interpreter {
   std::optional<int64_t> Symbol(uint32_t id) {
     auto known = call().symbols.find(id);
     if (known != call().symbols.end()) return known->second;
-    auto element = module_.symbols.find(id);
-    if (element == module_.symbols.end()) return std::nullopt;
-    auto var = call().vars.find(element->second.var->id);
+    auto symbol = module_.symbols.find(id);
+    if (symbol == module_.symbols.end()) return std::nullopt;
+    auto var = call().vars.find(symbol->second.value->id);
     const HostTensor* t = var == call().vars.end() ? nullptr : TensorOf(var->second);
-    if (t == nullptr || IsFloat(t->dtype) || element->second.index >= t->size())
-      return std::nullopt;
-    return te::ReadElement(t->dtype, t->data.data() + element->second.index * DTypeBytes(t->dtype))
-        .i;
+    if (t == nullptr) return std::nullopt;
+    return ElementAt(*t, 0);
+  }
+
+  static int64_t ElementAt(const HostTensor& t, int64_t index) {
+    if (IsFloat(t.dtype) || index >= t.size()) return 0;
+    return te::ReadElement(t.dtype, t.data.data() + index * DTypeBytes(t.dtype)).i;
   }
 
   Result<int64_t> Number(const Dim& d) {
@@ -344,6 +345,13 @@ class Interpreter {
       return {StatusCode::kInternal, "a field of what is no such tuple"};
     }
     if (const auto* x = e.As<ir::ShapeValue>()) return ShapeTensor(var, *x);
+    if (const auto* x = e.As<ir::DimOf>()) return DimensionOf(*x);
+    if (const auto* x = e.As<ir::ElementOf>()) {
+      RELAYVM_ASSIGN_OR_RETURN(Value tensor, ValueOf(x->tensor));
+      const HostTensor* t = TensorOf(tensor);
+      if (t == nullptr) return {StatusCode::kInternal, "an element of what is no tensor"};
+      return MakeTensor(ir::IntScalar(DType::kInt64, ElementAt(*t, x->index)));
+    }
     if (const auto* x = e.As<ir::MakeClosure>()) {
       Closure closure;
       RELAYVM_ASSIGN_OR_RETURN(closure.function, FunctionNamed(x->function->name));
@@ -370,6 +378,22 @@ class Interpreter {
       return MakeTuple({});
     }
     return {StatusCode::kInternal, "an expression that the reference interpreter does not know"};
+  }
+
+  Result<Value> DimensionOf(const ir::DimOf& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value value, ValueOf(x.value));
+    for (uint32_t field : x.path) {
+      const auto* data = value->As<Data>();
+      if (data == nullptr || field >= data->fields.size()) {
+        return {StatusCode::kInternal, "a dimension of a field of what is no such tuple"};
+      }
+      value = Value(data->fields[field]);
+    }
+    const HostTensor* t = TensorOf(value);
+    if (t == nullptr || x.axis >= t->shape.size()) {
+      return {StatusCode::kInternal, "a dimension that the value does not have"};
+    }
+    return MakeTensor(ir::IntScalar(DType::kInt64, t->shape[x.axis]));
   }
 
   Status Operator(const ir::Var& var, const ir::OpCall& x) {

@@ -109,18 +109,6 @@ class Deduplicator final : public Substitution {
 
 }  // namespace
 
-Module EliminateCommonSubexpressions(const Module& m) {
-  Module out = m;
-  for (auto& [name, f] : out.functions) {
-    Deduplicator deduplicator(m);
-    const Block* body = deduplicator.Run(*f->body);
-    if (body == f->body) continue;
-    f = WithBody(m, *f, body);
-    // Dims that are elements of a merged variable are those of the variable that stays.
-    for (auto& [symbol, element] : out.symbols)
-      element.var = AsVar(deduplicator.Image(element.var));
-  }
-  return out;
-}
+Module EliminateCommonSubexpressions(const Module& m) { return Deduplicator(m).Run(); }
 
 }  // namespace relayvm::ir

@@ -1,5 +1,7 @@
 #include "compiler/transforms/copy.h"
 
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace relayvm::ir {
@@ -24,8 +26,8 @@ namespace {
 
 class Copier {
  public:
-  Copier(const Module& m, AtomMap& map, bool keep_types)
-      : m_(m), map_(map), keep_types_(keep_types) {}
+  Copier(const Module& m, AtomMap& map, bool keep_types, SymbolTable& symbols)
+      : m_(m), map_(map), keep_types_(keep_types), symbols_(symbols) {}
 
   const Block* Copy(const Block& block) {
     Block out;
@@ -43,17 +45,18 @@ class Copier {
 
   // Notes what the block uses, nested blocks included. Before Copy.
   void FindUses(const Block& block) {
-    auto use = [&](const Atom& a) {
-      if (const Var* v = AsVar(a)) used_.insert(v->id);
-    };
-    use(block.result);
-    for (const Binding& b : block.bindings) {
-      ForEachAtom(*b.value, use);
-      ForEachBlock(*b.value, [&](const Block& inner) { FindUses(inner); });
-    }
+    ForEachBinding(block, [&](const Binding& b) {
+      ForEachAtom(*b.value, [&](const Atom& a) { Use(a); });
+      ForEachBlock(*b.value, [&](const Block& inner) { Use(inner.result); });
+    });
+    Use(block.result);
   }
 
  private:
+  void Use(const Atom& a) {
+    if (const Var* v = AsVar(a)) used_.insert(v->id);
+  }
+
   // Guards, and numbers that only name a dim, speak of the original's symbols. Inference makes
   // those of the copy.
   bool MadeByInference(const Binding& b) const {
@@ -88,7 +91,29 @@ class Copier {
     return out;
   }
 
+  // The copy's symbol for what the variable of an original's symbol became.
+  std::optional<Dim> CopySymbol(const Dim& symbol) {
+    auto original = m_.symbols.find(symbol.symbol_id());
+    if (original == m_.symbols.end()) return std::nullopt;
+    const Var* value = AsVar(Image(original->second.value));
+    if (value == nullptr || value == original->second.value) return std::nullopt;
+    auto [at, inserted] = copied_symbols_.try_emplace(symbol.symbol_id());
+    if (inserted) {
+      const Var* source = AsVar(Image(original->second.source));
+      at->second = Dim::Symbol(m_.ids->Next(), symbol.symbol_name(), symbol.symbol_nonnegative());
+      symbols_[at->second.symbol_id()] = {value, source == nullptr ? value : source};
+    }
+    return at->second;
+  }
+
   const Expr* CopyExpr(const Expr* e) {
+    if (const auto* x = e->As<ShapeValue>()) {
+      ShapeValue copy = *x;
+      for (Dim& d : copy.elements) {
+        d = d.Substitute([&](const Dim& symbol) { return CopySymbol(symbol); });
+      }
+      return MakeExpr(m_, std::move(copy), e->span);
+    }
     e = MapAtoms(m_, e, [&](const Atom& a) { return Image(a); });
     if (const auto* x = e->As<IfExpr>()) {
       return MakeExpr(m_, IfExpr{x->condition, Copy(*x->then_block), Copy(*x->else_block)},
@@ -115,13 +140,16 @@ class Copier {
   const Module& m_;
   AtomMap& map_;
   bool keep_types_;
+  SymbolTable& symbols_;
+  std::unordered_map<uint32_t, Dim> copied_symbols_;
   std::unordered_set<uint32_t> used_;
 };
 
 }  // namespace
 
-const Block* CopyBlock(const Module& m, const Block& block, AtomMap& map, bool keep_types) {
-  Copier copier(m, map, keep_types);
+const Block* CopyBlock(const Module& m, const Block& block, AtomMap& map, bool keep_types,
+                       SymbolTable& symbols) {
+  Copier copier(m, map, keep_types, symbols);
   copier.FindUses(block);
   return copier.Copy(block);
 }

@@ -63,25 +63,19 @@ class Effects {
 
 class Eliminator {
  public:
-  Eliminator(const Module& m, const Effects& effects) : m_(m), effects_(effects), owners_(m) {}
+  Eliminator(const Module& m, const Effects& effects) : m_(m), effects_(effects) {}
 
   const Function* Run(const Function& f) {
-    owners_.AddFunction(f);
     const Block* body = Sweep(*f.body);
     return body == f.body ? &f : WithBody(m_, f, body);
   }
 
  private:
-  void Need(const Atom& a) {
-    if (const Var* v = AsVar(a)) needed_.insert(v->id);
-  }
-  void NeedSymbol(uint32_t id) {
-    if (const Var* v = owners_.Find(id)) needed_.insert(v->id);
-  }
+  void Need(const Var* v) { needed_.insert(v->id); }
 
   // Last binding first: whatever needs a variable stands behind it.
   const Block* Sweep(const Block& block) {
-    Need(block.result);
+    if (const Var* v = AsVar(block.result)) Need(v);
     Block out;
     out.result = block.result;
     bool changed = false;
@@ -91,8 +85,7 @@ class Eliminator {
         changed = true;
         continue;
       }
-      ForEachAtom(*b.value, [&](const Atom& a) { Need(a); });
-      ForEachSymbol(b, [&](uint32_t id) { NeedSymbol(id); });
+      ForEachUse(m_, b, [&](const Var* v) { Need(v); });
       const Expr* e = MapBlocks(m_, b.value, [&](const Block& inner) { return Sweep(inner); });
       changed = changed || e != b.value;
       out.bindings.push_back({b.var, e});
@@ -104,7 +97,6 @@ class Eliminator {
 
   const Module& m_;
   const Effects& effects_;
-  SymbolOwners owners_;
   std::unordered_set<uint32_t> needed_;
 };
 
@@ -114,16 +106,8 @@ void Reach(const Module& m, const std::string& entry, std::set<std::string>& rea
     if (m.functions.contains(name) && reached.insert(name).second) work.push_back(name);
   };
   reached.insert(entry);
-  std::function<void(const Block&)> scan = [&](const Block& block) {
-    auto atom = [&](const Atom& a) {
-      if (const auto* g = std::get_if<const GlobalVar*>(&a)) visit((*g)->name);
-    };
-    for (const Binding& b : block.bindings) {
-      ForEachAtom(*b.value, atom);
-      if (const auto* c = b.value->As<MakeClosure>()) visit(c->function->name);
-      ForEachBlock(*b.value, scan);
-    }
-    atom(block.result);
+  auto scan = [&](const Block& block) {
+    ForEachGlobal(block, [&](const GlobalVar& g, const CallExpr*) { visit(g.name); });
   };
   while (!work.empty()) {
     std::string name = std::move(work.back());

@@ -120,13 +120,6 @@ class Folder final : public Substitution {
 
 }  // namespace
 
-Module FoldConstants(const Module& m) {
-  Module out = m;
-  for (auto& [name, f] : out.functions) {
-    const Block* body = Folder(m).Run(*f->body);
-    if (body != f->body) f = WithBody(m, *f, body);
-  }
-  return out;
-}
+Module FoldConstants(const Module& m) { return Folder(m).Run(); }
 
 }  // namespace relayvm::ir

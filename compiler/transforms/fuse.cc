@@ -125,8 +125,10 @@ class BlockFuser {
         n.projection = tuple != kNone && nodes_[tuple].candidate;
         n.kind = FusionClass::kElementwise;
       }
-      ForEachAtom(*b.value, [&](const Atom& a) { Use(a, i); });
-      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner, i); });
+      ForEachUse(m_, b, [&](const Var* v) { Use(v, i); });
+      ForEachBlock(*b.value, [&](const Block& inner) {
+        ForEachUseInside(m_, inner, [&](const Var* v) { Use(v, i); });
+      });
     }
     Use(block_.result, kNone);
   }
@@ -140,14 +142,6 @@ class BlockFuser {
     size_t p = Position(a);
     if (p != kNone) nodes_[p].users.push_back(user);
   }
-  void UseNested(const Block& block, size_t user) {
-    for (const Binding& b : block.bindings) {
-      ForEachAtom(*b.value, [&](const Atom& a) { Use(a, user); });
-      ForEachBlock(*b.value, [&](const Block& inner) { UseNested(inner, user); });
-    }
-    Use(block.result, user);
-  }
-
   void TryJoin(size_t i) {
     Node& n = nodes_[i];
     const Expr& e = *block_.bindings[i].value;

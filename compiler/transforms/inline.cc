@@ -231,7 +231,7 @@ class Inliner {
       out.push_back({copy, MakeExpr(m_, AtomExpr{call.args[i]}, e.span)});
       map[p->id] = copy;
     }
-    const Block* body = CopyBlock(m_, *callee.body, map, !generic);
+    const Block* body = CopyBlock(m_, *callee.body, map, !generic, m_.symbols);
     out.insert(out.end(), body->bindings.begin(), body->bindings.end());
     out.push_back({result, MakeExpr(m_, AtomExpr{body->result}, e.span)});
   }

@@ -21,9 +21,6 @@ class Lifter {
 
   Module Run() {
     for (const auto& [name, f] : in_.functions) {
-      SymbolOwners owners(in_);
-      owners.AddFunction(*f);
-      owners_ = &owners;
       parent_ = name;
       const Block* body = LiftBlock(*f->body);
       if (body != f->body) out_.functions[name] = WithBody(in_, *f, body);
@@ -37,35 +34,19 @@ class Lifter {
     std::unordered_set<uint32_t> bound;
     std::unordered_set<uint32_t> seen;
     std::vector<const Var*> free;
-    std::function<void(const Pattern&)> bind_pattern = [&](const Pattern& p) {
-      if (p.kind == Pattern::Kind::kVar) bound.insert(p.var->id);
-      for (const Pattern& x : p.fields) bind_pattern(x);
-    };
     auto use = [&](const Var* v) {
-      if (v == self || bound.contains(v->id) || !seen.insert(v->id).second) return;
-      free.push_back(v);
-    };
-    auto use_atom = [&](const Atom& a) {
-      if (const Var* v = AsVar(a)) use(v);
-    };
-    std::function<void(const Block&)> walk = [&](const Block& block) {
-      for (const Binding& b : block.bindings) {
-        ForEachAtom(*b.value, use_atom);
-        if (const auto* match = b.value->As<MatchExpr>()) {
-          for (const MatchClause& c : match->clauses) bind_pattern(c.pattern);
-        }
-        ForEachBlock(*b.value, walk);
-        bound.insert(b.var->id);
-        ForEachSymbol(b, [&](uint32_t id) {
-          if (const Var* v = owners_->Find(id)) use(v);
-        });
-      }
-      use_atom(block.result);
+      if (v != self && seen.insert(v->id).second) free.push_back(v);
     };
     for (const Var* p : f.params) bound.insert(p->id);
-    walk(*f.body);
-    // Symbols whose owner is bound inside (or is a parameter) were skipped by `bound`; what is left
-    // is outside.
+    ForEachBinding(*f.body, [&](const Binding& b) {
+      bound.insert(b.var->id);
+      if (const auto* match = b.value->As<MatchExpr>()) {
+        for (const MatchClause& c : match->clauses) {
+          ForEachVar(c.pattern, [&](const Var* v) { bound.insert(v->id); });
+        }
+      }
+    });
+    ForEachUseInside(in_, *f.body, use);
     std::erase_if(free, [&](const Var* v) { return bound.contains(v->id); });
     return free;
   }
@@ -134,18 +115,14 @@ class Lifter {
     out.push_back({b.var, closure});
   }
 
-  static bool UsesAsValue(const Block& block, const Var* var) {
-    bool used = AsVar(block.result) == var;
-    for (const Binding& b : block.bindings) {
-      ForEachAtom(*b.value, [&](const Atom& a) { used = used || AsVar(a) == var; });
-      ForEachBlock(*b.value, [&](const Block& inner) { used = used || UsesAsValue(inner, var); });
-    }
+  bool UsesAsValue(const Block& block, const Var* var) const {
+    bool used = false;
+    ForEachUseInside(in_, block, [&](const Var* v) { used = used || v == var; });
     return used;
   }
 
   const Module& in_;
   Module out_;
-  const SymbolOwners* owners_ = nullptr;
   std::string parent_;
   std::unordered_map<uint32_t, Lifted> known_;
 };

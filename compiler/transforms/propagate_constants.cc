@@ -65,25 +65,13 @@ class Propagator {
         // A constant of one type is no value of a type parameter.
         knowledge_[name][i].varies = MentionsTypeVar(f->params[i]->type);
       }
-      std::function<void(const Block&)> walk = [&, caller = name](const Block& block) {
-        auto value = [&](const Atom& a) {
-          if (const auto* g = std::get_if<const GlobalVar*>(&a)) fixed_.insert((*g)->name);
-        };
-        for (const Binding& b : block.bindings) {
-          const auto* call = b.value->As<CallExpr>();
-          if (call != nullptr) {
-            if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {
-              calls_.push_back({caller, (*g)->name, call});
-            }
-            for (const Atom& a : call->args) value(a);
-          } else {
-            ForEachAtom(*b.value, value);
-          }
-          ForEachBlock(*b.value, walk);
+      ForEachGlobal(*f->body, [&, caller = name](const GlobalVar& g, const CallExpr* call) {
+        if (call == nullptr) {
+          fixed_.insert(g.name);
+        } else {
+          calls_.push_back({caller, g.name, call});
         }
-        value(block.result);
-      };
-      walk(*f->body);
+      });
     }
   }
 
@@ -188,14 +176,7 @@ class Propagator {
 
 }  // namespace
 
-Module ResolveAliases(const Module& m) {
-  Module out = m;
-  for (auto& [name, f] : out.functions) {
-    const Block* body = AliasResolver(m).Run(*f->body);
-    if (body != f->body) f = WithBody(m, *f, body);
-  }
-  return out;
-}
+Module ResolveAliases(const Module& m) { return AliasResolver(m).Run(); }
 
 Module PropagateConstants(const Module& m) { return Propagator(m).Run(); }
 

@@ -2,19 +2,48 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {
 
-// Numbers read from tensors wrap as their dtype does; only dims proper may become dimension
-// arithmetic.
-bool IsShapeArithmetic(const Module& m, const std::vector<Dim>& elements) {
+// True when the result is made of its operands' dims alone: shape_of, ndarray_size.
+bool ReadsNoElement(const Module& m, const Binding& b) {
+  const auto& call = *b.value->As<OpCall>();
+  if (!call.op->compute) return false;
+  std::vector<te::Tensor> inputs;
+  for (const Atom& a : call.args) {
+    const auto* type = AtomType(m, a)->As<TensorType>();
+    if (type == nullptr) return false;
+    inputs.push_back(
+        te::Placeholder("in", type->shape, type->dtype, static_cast<int>(inputs.size())));
+  }
+  const auto* result = b.var->type->As<TensorType>();
+  std::vector<te::Tensor> computed = call.op->compute({call.attrs, inputs, std::span(result, 1)});
+  std::vector<const te::ExprNode*> work;
+  for (const te::Tensor& t : computed) {
+    if (t->is_placeholder()) return false;
+    work.push_back(t->body.get());
+  }
+  while (!work.empty()) {
+    const te::ExprNode* node = work.back();
+    work.pop_back();
+    if (node == nullptr) continue;
+    if (node->kind == te::ExprKind::kLoad) return false;
+    for (const te::Expr& operand : node->operands) work.push_back(operand.get());
+  }
+  return true;
+}
+
+// Numbers read from tensors wrap as their dtype does: only dims, which are never negative, may
+// become dimension arithmetic.
+bool IsShapeArithmetic(const std::vector<Dim>& elements) {
   bool pure = true;
   for (const Dim& d : elements) {
     pure = pure && !d.ContainsAny();
-    d.ForEachSymbol([&](const Dim& s) { pure = pure && !m.symbols.contains(s.symbol_id()); });
+    d.ForEachSymbol([&](const Dim& s) { pure = pure && s.symbol_nonnegative(); });
   }
   return pure;
 }
@@ -40,7 +69,7 @@ Module ResolveShapes(const Module& m) {
     const auto* type = b.var->type->As<TensorType>();
     bool integer = type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool);
     if (b.value->As<OpCall>() == nullptr || known == m.contents.end() || !integer ||
-        type->rank() > 1 || !IsShapeArithmetic(m, known->second)) {
+        type->rank() > 1 || !(IsShapeArithmetic(known->second) || ReadsNoElement(m, b))) {
       out.push_back(b);
       return;
     }

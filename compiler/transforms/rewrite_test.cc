@@ -23,19 +23,5 @@ TEST_CASE("bindings can be dropped and added, in nested blocks too") {
   CHECK(Outline(twice) == "less less if{add add}{}");
 }
 
-TEST_CASE(
-    "a symbol belongs to the first variable that has it as a dim, or to the tensor it is an "
-    "element of") {
-  Module m = Typed(
-      "def @main(%x: Tensor[(?), float32], %n: int64) { dyn.zeros(stack((%n,), axis=0), "
-      "shape=None, dtype=\"float32\") }");
-  SymbolOwners owners(m);
-  const Function& main = *m.functions.at("main");
-  owners.AddFunction(main);
-  const auto& shape = main.params[0]->type->As<TensorType>()->shape;
-  CHECK(owners.Find(shape[0].symbol_id()) == main.params[0]);
-  for (const auto& [id, element] : m.symbols) CHECK(owners.Find(id) == element.var);
-}
-
 }  // namespace
 }  // namespace relayvm::ir

@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/ir.h"
+#include "compiler/ir/walk.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::ir {
@@ -55,6 +56,8 @@ inline std::string Outline(const Block& block) {
     if (e.As<IfExpr>() != nullptr) one = "if";
     if (e.As<MatchExpr>() != nullptr) one = "match";
     ForEachBlock(e, [&](const Block& inner) { one += "{" + Outline(inner) + "}"; });
+    // What symbols stand for goes without saying.
+    if (e.As<DimOf>() != nullptr || e.As<ElementOf>() != nullptr) continue;
     out += (out.empty() ? "" : " ") + one;
   }
   return out;

@@ -3,24 +3,17 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/ir/walk.h"
+
 namespace relayvm::typing {
 namespace {
 
 using Ids = std::unordered_map<std::string_view, uint32_t>;
 
 void CollectMentions(const ir::Block& block, const Ids& ids, std::vector<uint32_t>& out) {
-  auto mention = [&](const ir::Atom& a) {
-    auto* global = std::get_if<const ir::GlobalVar*>(&a);
-    if (global == nullptr) return;
-    auto it = ids.find((*global)->name);
-    if (it != ids.end()) out.push_back(it->second);
-  };
-  for (const ir::Binding& b : block.bindings) {
-    ir::ForEachAtom(*b.value, mention);
-    if (auto* closure = b.value->As<ir::MakeClosure>()) mention(closure->function);
-    ir::ForEachBlock(*b.value, [&](const ir::Block& inner) { CollectMentions(inner, ids, out); });
-  }
-  mention(block.result);
+  ir::ForEachGlobal(block, [&](const ir::GlobalVar& g, const ir::CallExpr*) {
+    if (auto it = ids.find(g.name); it != ids.end()) out.push_back(it->second);
+  });
 }
 
 struct Visit {

@@ -38,7 +38,7 @@ std::vector<Dim> Inference::ElementsOrSymbols(const ir::Atom& a, int64_t size) {
   VarState& state = vars_[var];
   if (state.elements != nullptr) return *state.elements;
   std::vector<Dim> out;
-  for (int64_t i = 0; i < size; ++i) out.push_back(NewElementSymbol(var, i));
+  for (int64_t i = 0; i < size; ++i) out.push_back(ElementAt(var, i));
   state.elements = std::make_shared<const std::vector<Dim>>(out);
   state.leaf_elements = true;
   return out;
@@ -61,6 +61,7 @@ Dim Inference::ElementAt(const ir::Atom& a, int64_t index) {
     return IntegerElements((*constant)->value).at(static_cast<size_t>(index));
   }
   const ir::Var* var = std::get<const ir::Var*>(canonical);
+  if (const auto& known = vars_[var].elements) return known->at(static_cast<size_t>(index));
   auto [it, inserted] = single_elements_.try_emplace(std::pair(var, index));
   if (inserted) it->second = NewElementSymbol(var, index);
   return it->second;

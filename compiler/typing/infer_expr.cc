@@ -79,6 +79,8 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
     return MaybeType(var->type);
   }
   if (e.As<ir::Guard>() != nullptr) return MaybeType(ir::UnitType());  // made anew
+  if (auto* dim = e.As<ir::DimOf>()) return InferDimOf(item, *dim);
+  if (auto* element = e.As<ir::ElementOf>()) return InferElementOf(item, *element);
   return InferRef(item, e);
 }
 
@@ -176,16 +178,18 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
 
   // Symbols that the call defines take their names from the input's type where it has some.
   std::map<uint32_t, Dim> renamed;
+  std::set<uint32_t> defined;
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
     std::vector<Dim>& shape = typing.result.tensors[t].shape;
     for (size_t i = 0; i < shape.size(); ++i) {
       bool fresh =
           std::find(host.fresh().begin(), host.fresh().end(), shape[i]) != host.fresh().end();
-      if (!fresh || renamed.contains(shape[i].symbol_id())) continue;
+      if (!fresh || !defined.insert(shape[i].symbol_id()).second) continue;
       std::vector<int> path;
       if (typing.result.is_tuple) path.push_back(static_cast<int>(t));
       path.push_back(static_cast<int>(i));
       auto declared = DeclaredSymbol(var, path);
+      opened_.insert_or_assign({var->id, path}, declared ? *declared : shape[i]);
       if (!declared) continue;
       renamed.emplace(shape[i].symbol_id(), *declared);
       scopes_.DefineSymbol(declared->symbol_id(), item.place);
@@ -219,6 +223,58 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
     tuple.fields.push_back(ir::MakeTensorType(t.shape, t.dtype));
   }
   return MaybeType(MakeType(std::move(tuple)));
+}
+
+// --- What symbols stand for, by an earlier run ---
+
+// `var` is a number that this run has as `d`.
+void Inference::Restate(const ir::Var* var, const Dim& d) {
+  VarState& state = vars_[var];
+  state.elements = std::make_shared<const std::vector<Dim>>(1, d);
+  state.leaf_elements = false;
+}
+
+Result<Inference::MaybeType> Inference::InferDimOf(Item& item, const ir::DimOf& e) {
+  const ir::Var* var = item.binding->var;
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.value));
+  for (uint32_t field : e.path) {
+    auto* tuple = type->As<TupleType>();
+    if (tuple != nullptr && field < tuple->fields.size())
+      type = solver_.Resolve(tuple->fields[field]);
+  }
+  if (auto* unknown = type->As<InferVar>()) {
+    item.blocked_on = unknown->id;
+    return MaybeType();
+  }
+  auto* tensor = type->As<TensorType>();
+  if (tensor == nullptr || e.axis >= tensor->shape.size()) {
+    return Invalid(fmt::format("there is no dimension {} of {}, a {}", e.axis, NameOf(e.value),
+                               ir::TypeToString(solver_.Zonk(type))));
+  }
+  Restate(var, tensor->shape[e.axis]);
+  return MaybeType(ir::MakeScalarType(DType::kInt64));
+}
+
+Result<Inference::MaybeType> Inference::InferElementOf(Item& item, const ir::ElementOf& e) {
+  const ir::Var* var = item.binding->var;
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.tensor));
+  if (auto* unknown = type->As<InferVar>()) {
+    item.blocked_on = unknown->id;
+    return MaybeType();
+  }
+  auto* tensor = type->As<TensorType>();
+  if (tensor == nullptr || IsFloat(tensor->dtype)) {
+    return Invalid(fmt::format("there is no element {} of {}, a {}", e.index, NameOf(e.tensor),
+                               ir::TypeToString(solver_.Zonk(type))));
+  }
+  auto old = old_symbols_.find(var->id);
+  if (old != old_symbols_.end()) {
+    if (auto* of = std::get_if<const ir::Var*>(&e.tensor)) {
+      old_elements_.emplace(std::pair((*of)->id, e.index), old->second);
+    }
+  }
+  Restate(var, ElementAt(e.tensor, e.index));
+  return MaybeType(ir::MakeScalarType(DType::kInt64));
 }
 
 // --- Tuples, references ---

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/walk.h"
 #include "compiler/typing/call_graph.h"
 #include "compiler/typing/inference.h"
 
@@ -91,6 +92,27 @@ Status Inference::DeclareParams(FunctionState& state) {
     return MapChildren(prepared,
                        [&](const Type& field) { return restore(field, tuple->fields[next++]); });
   };
+  // The first parameter with a symbol as a dim gives it.
+  std::set<uint32_t> given;
+  std::vector<int> path;
+  std::function<void(const ir::Var*, const Type&)> give = [&](const ir::Var* p, const Type& t) {
+    auto each = [&](size_t count, const auto& fn) {
+      for (size_t i = 0; i < count; ++i) {
+        path.push_back(static_cast<int>(i));
+        fn(i);
+        path.pop_back();
+      }
+    };
+    if (auto* tensor = t->As<TensorType>()) {
+      each(tensor->shape.size(), [&](size_t i) {
+        const Dim& d = tensor->shape[i];
+        if (d.is_symbol() && given.insert(d.symbol_id()).second)
+          opened_.emplace(std::pair(p->id, path), d);
+      });
+    } else if (auto* tuple = t->As<TupleType>()) {
+      each(tuple->fields.size(), [&](size_t i) { give(p, tuple->fields[i]); });
+    }
+  };
   for (const ir::Var* p : f.params) {
     Type type;
     if (p->type == nullptr) {
@@ -98,6 +120,7 @@ Status Inference::DeclareParams(FunctionState& state) {
     } else {
       RELAYVM_ASSIGN_OR_RETURN(Type prepared, PrepareDeclared(p->type, {}, p->span));
       type = restore(prepared, p->type);
+      give(p, type);
     }
     state.params.push_back(type);
     DefineVar(p, type, place);

@@ -17,8 +17,9 @@ using ir::Type;
 
 Inference::Inference(const ir::Module& module, Widenings* widenings)
     : module_(module), solver_(module.ids.get(), &scopes_, widenings) {
-  for (const auto& [id, element] : module.symbols) {
-    old_elements_.emplace(std::pair(element.var->id, element.index), id);
+  for (const auto& [id, symbol] : module.symbols) {
+    old_symbols_.emplace(symbol.value->id, id);
+    if (symbol.value == symbol.source) old_elements_.emplace(std::pair(symbol.value->id, 0), id);
   }
 }
 
@@ -134,6 +135,16 @@ Dim Inference::OpenedDim(const ir::Var* var, const std::vector<int>& path) {
   return it->second;
 }
 
+std::vector<Inference::DefinedDim> Inference::DimsDefinedBy(const ir::Var* var) const {
+  std::vector<DefinedDim> out;
+  for (auto at = opened_.lower_bound({var->id, {}}); at != opened_.end(); ++at) {
+    const auto& [id, path] = at->first;
+    if (id != var->id) break;
+    out.push_back({at->second, {path.begin(), path.end() - 1}, static_cast<uint32_t>(path.back())});
+  }
+  return out;
+}
+
 // The symbol that the input's type of `var` has at `path`, if this run doesn't use it for something
 // else.
 std::optional<Dim> Inference::DeclaredSymbol(const ir::Var* var,
@@ -149,8 +160,7 @@ std::optional<Dim> Inference::DeclaredSymbol(const ir::Var* var,
   auto* tensor = t == nullptr ? nullptr : t->As<TensorType>();
   if (tensor == nullptr || path.back() >= tensor->rank()) return std::nullopt;
   const Dim& d = tensor->shape[static_cast<size_t>(path.back())];
-  if (!d.is_symbol() || !d.symbol_nonnegative() || scopes_.IsDefined(d.symbol_id()) ||
-      module_.symbols.contains(d.symbol_id())) {
+  if (!d.is_symbol() || !d.symbol_nonnegative() || scopes_.IsDefined(d.symbol_id())) {
     return std::nullopt;
   }
   return d;
@@ -178,11 +188,15 @@ void Inference::LearnMeanings(const Type& declared, const Type& inferred) {
   }
 }
 
-Dim Inference::Translate(const Dim& d) const {
+Dim Inference::Translate(const Dim& d) {
   return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+    if (scopes_.IsDefined(s.symbol_id())) return std::nullopt;
     auto it = meanings_.find(s.symbol_id());
-    if (it == meanings_.end() || scopes_.IsDefined(s.symbol_id())) return std::nullopt;
-    return it->second;
+    if (it != meanings_.end()) return it->second;
+    // What this run has for the variable that the symbol stood for.
+    auto old = module_.symbols.find(s.symbol_id());
+    if (old == module_.symbols.end() || !vars_.contains(old->second.value)) return std::nullopt;
+    return ElementsOrSymbols(old->second.value, 1)[0];
   });
 }
 

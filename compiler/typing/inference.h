@@ -81,6 +81,13 @@ class Inference {
     int64_t index;
   };
   const std::vector<Element>& elements() const { return element_symbols_; }
+  // The symbols that are dims of `var` before all else: where its type has them.
+  struct DefinedDim {
+    Dim symbol;
+    std::vector<uint32_t> path;
+    uint32_t axis;
+  };
+  std::vector<DefinedDim> DimsDefinedBy(const ir::Var* var) const;
   // Bindings that inference adds before that of a variable, and arguments that it replaces in it.
   struct Insertion {
     std::vector<ir::Binding> before;
@@ -90,7 +97,7 @@ class Inference {
   // The elements of `var` as expressions; null when unknown or its own symbols.
   const std::vector<Dim>* Contents(const ir::Var* var) const;
   // A dim that the input mentions outside of types, in terms of this run's symbols.
-  Dim Translate(const Dim& d) const;
+  Dim Translate(const Dim& d);
 
  private:
   // What a declared type claims of a value: constants that the value's type doesn't show are
@@ -186,6 +193,9 @@ class Inference {
   Result<MaybeType> InferMatch(Item& item, const ir::MatchExpr& e);
   Result<MaybeType> InferRef(Item& item, const ir::Expr& e);
   Result<MaybeType> InferClosure(const ir::MakeClosure& e);
+  void Restate(const ir::Var* var, const Dim& d);
+  Result<MaybeType> InferDimOf(Item& item, const ir::DimOf& e);
+  Result<MaybeType> InferElementOf(Item& item, const ir::ElementOf& e);
   Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope,
                       std::vector<ir::Guard>& guards);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
@@ -237,6 +247,7 @@ class Inference {
   std::map<std::pair<uint32_t, std::vector<int>>, Dim> opened_;
   std::unordered_map<uint32_t, Dim> meanings_;  // symbols of the input that this run replaced
   std::map<std::pair<uint32_t, int64_t>, uint32_t> old_elements_;  // element symbols of the input
+  std::unordered_map<uint32_t, uint32_t> old_symbols_;  // of the input, by the id of their value
   std::vector<Element> element_symbols_;
   std::deque<FunctionState> function_states_;
   std::unordered_map<std::string_view, FunctionState*> globals_;

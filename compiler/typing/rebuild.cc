@@ -1,9 +1,13 @@
 #include "compiler/typing/rebuild.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "compiler/ir/walk.h"
 
 namespace relayvm::typing {
 namespace {
@@ -50,12 +54,9 @@ class Rebuilder {
     out_ = in_;
     out_.symbols.clear();
     out_.contents.clear();
+    for (const Inference::Element& e : inference_.elements()) elements_[e.var].push_back(e);
     for (auto& [name, function] : out_.functions) function = RebuildFunction(*function);
-    for (const Inference::Element& e : inference_.elements()) {
-      if (used_symbols_.contains(e.symbol)) {
-        out_.symbols[e.symbol] = {MapVar(e.var), e.index};
-      }
-    }
+    DropUnused();
     return std::move(out_);
   }
 
@@ -64,24 +65,31 @@ class Rebuilder {
     if (d.is_const()) return;
     d.ForEachSymbol([&](const Dim& s) { used_symbols_.insert(s.symbol_id()); });
   }
+  void Use(const ir::Binding& b) {
+    ir::ForEachSymbol(b, [&](const Dim& s) { used_symbols_.insert(s.symbol_id()); });
+  }
 
   const ir::Var* MapVar(const ir::Var* var) {
     auto [it, inserted] = vars_.try_emplace(var);
     if (!inserted) return it->second;
     Type type = inference_.FinalType(var);
-    ir::ForEachDim(type, [&](const Dim& d) { Use(d); });
     bool same = var->type != nullptr && ir::TypeEquals(var->type, type);
     it->second = same ? var : in_.arena->New<ir::Var>(ir::Var{var->id, var->name, type, var->span});
-    if (const std::vector<Dim>* contents = inference_.Contents(var)) {
-      for (const Dim& d : *contents) Use(d);
-      out_.contents[var->id] = *contents;
-    }
+    if (!restated_ids_.contains(var->id)) NoteContents(var);
     return it->second;
+  }
+  void NoteContents(const ir::Var* var) {
+    const std::vector<Dim>* contents = inference_.Contents(var);
+    if (contents == nullptr) return;
+    for (const Dim& d : *contents) Use(d);
+    out_.contents[var->id] = *contents;
   }
 
   Atom Map(const Atom& a) {
-    auto* var = std::get_if<const ir::Var*>(&a);
-    return var == nullptr ? a : Atom(MapVar(*var));
+    const ir::Var* var = ir::AsVar(a);
+    if (var == nullptr) return a;
+    used_vars_.insert(var->id);
+    return MapVar(var);
   }
   std::vector<Atom> Map(const std::vector<Atom>& atoms) {
     std::vector<Atom> out;
@@ -97,8 +105,9 @@ class Rebuilder {
     ir::Function out = f;
     for (const ir::Var*& p : out.params) p = MapVar(p);
     out.result_type = inference_.FinalResult(&f);
-    ir::ForEachDim(out.result_type, [&](const Dim& d) { Use(d); });
-    out.body = RebuildBlock(*f.body);
+    // A primitive function is a kernel: its dims are values of the place where it runs.
+    bool primitive = f.attrs.contains("Primitive");
+    out.body = RebuildBlock(*f.body, primitive ? std::vector<const ir::Var*>() : f.params);
     return functions_[&f] = in_.arena->New<ir::Function>(std::move(out));
   }
 
@@ -110,17 +119,65 @@ class Rebuilder {
   void Emit(const std::vector<Guard>& guards, ir::Span span, std::vector<ir::Binding>& out) {
     for (const Guard& g : guards) {
       if (!facts_.Add(g)) continue;
-      Use(g.left);
-      Use(g.right);
       const ir::Var* unit = ir::MakeVar(in_, "", ir::UnitType(), span);
       out.push_back({unit, ir::MakeExpr(in_, g, span)});
+      Use(out.back());
     }
   }
 
-  const ir::Block* RebuildBlock(const ir::Block& block) {
+  // Binds the symbols that `var` (of the input) gives: its dims and its elements.
+  void BindSymbols(const ir::Var* var, ir::Block& out) {
+    const ir::Var* source = MapVar(var);
+    auto define = [&](uint32_t id, std::string name, auto node) {
+      const ir::Var* value =
+          ir::MakeVar(in_, std::move(name), ir::MakeScalarType(DType::kInt64), source->span);
+      out.bindings.push_back({value, ir::MakeExpr(in_, std::move(node), source->span)});
+      out_.symbols[id] = {value, source};
+    };
+    for (Inference::DefinedDim& d : inference_.DimsDefinedBy(var)) {
+      define(d.symbol.symbol_id(), d.symbol.symbol_name(),
+             ir::DimOf{source, std::move(d.path), d.axis});
+    }
+    auto elements = elements_.find(var);
+    if (elements == elements_.end()) return;
+    for (const Inference::Element& e : elements->second) {
+      if (source->type->As<TensorType>()->rank() == 0) {
+        out_.symbols[e.symbol] = {source, source};
+      } else {
+        define(e.symbol, fmt::format("{}[{}]", source->name, e.index),
+               ir::ElementOf{source, e.index});
+      }
+    }
+  }
+
+  // What binds a symbol that nothing mentions goes again, and so does what an earlier run made and
+  // no operand reads.
+  bool IsUnused(const ir::Binding& b) const {
+    if (used_vars_.contains(b.var->id) || needed_values_.contains(b.var->id)) return false;
+    if (b.value->As<ir::ShapeValue>() != nullptr) return restated_ids_.contains(b.var->id);
+    return b.value->As<ir::DimOf>() != nullptr || b.value->As<ir::ElementOf>() != nullptr;
+  }
+  void DropUnused() {
+    for (const ir::Var* var : restated_) {
+      if (used_vars_.contains(var->id)) NoteContents(var);
+    }
+    std::erase_if(out_.symbols,
+                  [&](const auto& entry) { return !used_symbols_.contains(entry.first); });
+    for (const auto& [id, symbol] : out_.symbols) needed_values_.insert(symbol.value->id);
+    for (const ir::Block* block : blocks_) {
+      // Made here and not yet given away.
+      std::erase_if(const_cast<ir::Block*>(block)->bindings,
+                    [&](const ir::Binding& b) { return IsUnused(b); });
+    }
+  }
+
+  // `bound`: the variables that come into scope with the block.
+  const ir::Block* RebuildBlock(const ir::Block& block,
+                                const std::vector<const ir::Var*>& bound = {}) {
     size_t mark = facts_.mark();
     ir::Block out;
     out.bindings.reserve(block.bindings.size());
+    for (const ir::Var* var : bound) BindSymbols(var, out);
     const GuardPlaces& guards = inference_.guards();
     if (auto it = guards.at_start.find(&block); it != guards.at_start.end()) {
       Emit(it->second, {}, out.bindings);
@@ -131,11 +188,18 @@ class Rebuilder {
         for (const ir::Binding& added : insertion->before) {
           const ir::Var* var = MapVar(added.var);
           out.bindings.push_back({var, RebuildExpr(added)});
+          Use(out.bindings.back());
+          BindSymbols(added.var, out);
         }
       }
       Emit(guards.before, b.var, b.value->span, out.bindings);
+      bool restated =
+          b.value->As<ir::DimOf>() != nullptr || b.value->As<ir::ElementOf>() != nullptr;
+      if (restated && restated_ids_.insert(b.var->id).second) restated_.push_back(b.var);
       const ir::Var* var = MapVar(b.var);
       out.bindings.push_back({var, RebuildExpr(b)});
+      if (!restated) Use(out.bindings.back());
+      BindSymbols(b.var, out);
       Emit(guards.after, b.var, b.value->span, out.bindings);
     }
     if (auto it = guards.at_end.find(&block); it != guards.at_end.end()) {
@@ -143,7 +207,8 @@ class Rebuilder {
     }
     out.result = Map(block.result);
     facts_.Rollback(mark);
-    return in_.arena->New<ir::Block>(std::move(out));
+    blocks_.push_back(in_.arena->New<ir::Block>(std::move(out)));
+    return blocks_.back();
   }
 
   ir::Pattern RebuildPattern(const ir::Pattern& p) {
@@ -156,6 +221,8 @@ class Rebuilder {
   const ir::Expr* RebuildExpr(const ir::Binding& b) {
     const ir::Expr& e = *b.value;
     ir::ExprVariant node = e.node;
+    // Symbols are bound anew; an operand that still reads the old variable has its value.
+    if (restated_ids_.contains(b.var->id)) node = ir::ShapeValue{*inference_.Contents(b.var)};
     std::visit([&](auto& n) { Rebuild(n, b.var); }, node);
     return in_.arena->New<ir::Expr>(ir::Expr{std::move(node), e.span});
   }
@@ -176,11 +243,9 @@ class Rebuilder {
     n.function = RebuildFunction(*n.function);
     n.args = Map(n.args);
   }
-  void Rebuild(ir::ShapeValue& n, const ir::Var*) {
-    for (Dim& d : n.elements) {
-      d = inference_.Translate(d);
-      Use(d);
-    }
+  void Rebuild(ir::ShapeValue& n, const ir::Var* var) {
+    if (restated_ids_.contains(var->id)) return;
+    for (Dim& d : n.elements) d = inference_.Translate(d);
   }
   void Rebuild(ir::MakeTuple& n, const ir::Var*) { n.fields = Map(n.fields); }
   void Rebuild(ir::TupleGet& n, const ir::Var*) { n.tuple = Map(n.tuple); }
@@ -194,8 +259,10 @@ class Rebuilder {
   void Rebuild(ir::MatchExpr& n, const ir::Var*) {
     n.data = Map(n.data);
     for (ir::MatchClause& c : n.clauses) {
+      std::vector<const ir::Var*> bound;
+      ir::ForEachVar(c.pattern, [&](const ir::Var* v) { bound.push_back(v); });
       c.pattern = RebuildPattern(c.pattern);
-      c.body = RebuildBlock(*c.body);
+      c.body = RebuildBlock(*c.body, bound);
     }
   }
   void Rebuild(ir::RefCreate& n, const ir::Var*) { n.value = Map(n.value); }
@@ -205,13 +272,21 @@ class Rebuilder {
     n.value = Map(n.value);
   }
   void Rebuild(Guard&, const ir::Var*) {}
+  void Rebuild(ir::DimOf&, const ir::Var*) {}      // restated
+  void Rebuild(ir::ElementOf&, const ir::Var*) {}  // restated
 
   const ir::Module& in_;
   Inference& inference_;
   ir::Module out_;
   std::unordered_map<const ir::Var*, const ir::Var*> vars_;
   std::unordered_map<const ir::Function*, const ir::Function*> functions_;
+  std::unordered_map<const ir::Var*, std::vector<Inference::Element>> elements_;
   std::unordered_set<uint32_t> used_symbols_;
+  std::unordered_set<uint32_t> used_vars_;  // as operands
+  std::vector<const ir::Var*> restated_;    // what an earlier run made for its symbols
+  std::unordered_set<uint32_t> restated_ids_;
+  std::unordered_set<uint32_t> needed_values_;  // what used symbols stand for
+  std::vector<const ir::Block*> blocks_;        // all that were made
   KnownFacts facts_;
 };
 

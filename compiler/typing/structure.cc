@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "compiler/ir/walk.h"
+
 namespace relayvm::typing {
 namespace {
 
@@ -29,8 +31,10 @@ class Checker {
         if (c == nullptr) return Invalid(fmt::format("type {} lacks a constructor", name));
       }
     }
-    for (const auto& [id, element] : module_.symbols) {
-      if (element.var == nullptr) return Invalid(fmt::format("symbol {} has no variable", id));
+    for (const auto& [id, symbol] : module_.symbols) {
+      if (symbol.value == nullptr || symbol.source == nullptr) {
+        return Invalid(fmt::format("symbol {} has no variable", id));
+      }
     }
     for (const auto& [name, function] : module_.functions) {
       if (function == nullptr) return Invalid(fmt::format("@{} is missing", name));

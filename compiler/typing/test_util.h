@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/walk.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::typing {
@@ -27,14 +28,7 @@ inline ir::Module MustType(const std::string& source) {
   return std::move(module).value();
 }
 
-// Calls fn on every binding, nested ones too, in order.
-inline void ForEachBinding(const ir::Block& block,
-                           const std::function<void(const ir::Binding&)>& fn) {
-  for (const ir::Binding& b : block.bindings) {
-    fn(b);
-    ir::ForEachBlock(*b.value, [&](const ir::Block& inner) { ForEachBinding(inner, fn); });
-  }
-}
+using ir::ForEachBinding;
 
 inline std::string Signature(const ir::Module& m, const std::string& function = "main") {
   return ir::TypeToString(ir::FunctionTypeOf(*m.functions.at(function)));

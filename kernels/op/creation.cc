@@ -168,7 +168,6 @@ OpDef ShapeOf(std::string name, DType fallback) {
   def.name = std::move(name);
   def.attrs = {Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kInjective;
-  def.shape_args = {0};
   def.infer = [fallback](TypeContext& ctx) -> Result<OpResult> {
     return OpResult(
         TensorType{{Dim(ctx.tensor(0).rank())}, DTypeOr(ctx.attrs(), "dtype", fallback)});
@@ -188,7 +187,6 @@ OpDef NdarraySize() {
   def.name = "ndarray_size";
   def.attrs = {Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kInjective;
-  def.shape_args = {0};
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     return OpResult(TensorType{{}, DTypeOr(ctx.attrs(), "dtype", DType::kInt32)});
   };

@@ -146,11 +146,14 @@ OpDef StridedSet() {
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& data = ctx.inputs[0];
     const te::Tensor& value = ctx.inputs[1];
-    size_t count = SliceCount(ctx, 2);
+    // The length of the ends, which are dropped, says nothing here: an axis that only they cut is
+    // one where the value is shorter.
+    size_t count = std::max(LengthOf(ctx.inputs[2]), LengthOf(ctx.inputs[4]));
     return {te::Compute("strided_set", data->shape, [&](const ExprList& i) {
       ExprList at = i;
       Expr inside = te::IntImm(1, DType::kBool);
-      for (size_t k = 0; k < count; ++k) {
+      for (size_t k = 0; k < i.size(); ++k) {
+        if (k >= count && value->shape[k] == data->shape[k]) continue;
         Expr stride = StrideAt(ctx.inputs[4], k);
         Expr offset = i[k] - BeginAt(ctx.inputs[2], k, stride, data->shape[k]);
         at[k] = FloorDivExpr(offset, stride);

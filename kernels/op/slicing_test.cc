@@ -63,6 +63,10 @@ TEST_CASE("strided_set") {
   CheckOp("strided_set", {},
           {x, F32({3, 4}, Iota(12, 20)), I64({0}, {}), I64({0}, {}), I64({1}, {-1})},
           {F32({3, 4}, {28, 29, 30, 31, 24, 25, 26, 27, 20, 21, 22, 23})}, vectors);
+  // An axis that only its end cuts.
+  CheckOp("strided_set", {},
+          {x, F32({2, 2}, {-1, -2, -3, -4}), I64({1}, {1}), I64({2}, {3, 2}), I64({1}, {1})},
+          {F32({3, 4}, {0, 1, 2, 3, -1, -2, 6, 7, -3, -4, 10, 11})}, vectors);
   CheckFails("strided_set", {},
              {x, F32({2, 2}, Iota(4)), I64({2}, {0, 0}), I64({2}, {3, 2}), I64({2}, {1, 1})},
              "the slice that it replaces");

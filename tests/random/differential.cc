@@ -73,6 +73,7 @@ std::string Differences(const RandomProgram& program, const std::vector<Level>& 
     CompileOptions options;
     options.pipeline.opt_level = level.pipeline;
     options.kernels.opt_level = level.kernels;
+    options.pipeline.verify = true;
     Result<ir::Module> again = frontend::ParseRelay("random.relay", program.text);
     if (!again.ok()) return again.status().ToString();
     again->entry = "main";

@@ -37,6 +37,7 @@ const std::vector<std::string> kFeatures = {
     "match.option",
     "match.tree",
     "mutual_recursion",
+    "narrower_annotation",
     "nested_expression",
     "polymorphic",
     "recursion.deep",
@@ -49,7 +50,16 @@ const std::vector<std::string> kFeatures = {
     "reshape",
     "scalar",
     "shape_of",
+    "size.arange",
+    "size.content",
+    "size.fill",
+    "size.float",
+    "size.join",
+    "size.narrow",
     "size.one",
+    "size.slice",
+    "size.tile",
+    "size.view",
     "size.zero",
     "softmax",
     "sort",
@@ -146,6 +156,7 @@ bool Generator::Add(Scope& scope, const std::string& feature, const std::string&
 Scope Generator::Inner(const Scope& outer) {
   Scope inner;
   inner.values = outer.values;
+  inner.sizes = outer.sizes;
   inner.indent = outer.indent + 1;
   inner.depth = outer.depth + 1;
   return inner;
@@ -238,6 +249,8 @@ bool Generator::Step(Scope& scope) {
       {&G::ShapeStep, 3, false},
       {&G::SortStep, 2, false},
       {&G::DataShapeStep, 2, false},
+      {&G::SizeStep, 7, false},
+      {&G::SizedStep, 7, false},
       {&G::ScalarStep, 9, false},
       {&G::IfStep, 9, true},
       {&G::DataStep, 7, false},

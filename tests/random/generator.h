@@ -8,6 +8,7 @@
 //   generator.cc       scopes, blocks, @main and its inputs
 //   make_value.cc      a value of a given type
 //   tensor_steps.cc    operators
+//   dims_steps.cc      tensors whose sizes other tensors' contents decide
 //   control_steps.cc   scalars, if, match, data, tuples, references
 //   function_steps.cc  closures, functions, recursion, functions of functions
 //
@@ -43,8 +44,16 @@ struct Value {
   int uses = 0;
 };
 
+// A scalar variable that becomes dims, and the dim that it becomes.
+struct SizeValue {
+  std::string text;
+  DType dtype;
+  Size size;
+};
+
 struct Scope {
   std::vector<Value> values;
+  std::vector<SizeValue> sizes;
   std::string lines;
   int indent = 1;
   int depth = 0;  // of blocks
@@ -139,6 +148,8 @@ class Generator {
   bool ShapeStep(Scope& scope);
   bool SortStep(Scope& scope);
   bool DataShapeStep(Scope& scope);
+  bool SizeStep(Scope& scope);
+  bool SizedStep(Scope& scope);
 
   bool ScalarStep(Scope& scope);
   bool IfStep(Scope& scope);
@@ -163,6 +174,8 @@ class Generator {
 
   // --- Helpers of steps ---
   std::optional<Shape> Broadcast(const Shape& a, const Shape& b) const;
+  // A vector of the numbers, which are scalars of one dtype.
+  std::string ShapeText(const std::vector<std::string>& numbers);
   bool Reduced(const Type& x, std::string* attrs, Shape* out, int64_t* count, bool* empty);
   struct PatternVar {
     std::string name;
