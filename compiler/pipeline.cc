@@ -17,6 +17,7 @@
 #include "compiler/transforms/propagate_constants.h"
 #include "compiler/transforms/resolve_shapes.h"
 #include "compiler/transforms/simplify_inference.h"
+#include "compiler/transforms/specialise_ranks.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm {
@@ -30,7 +31,7 @@ class Runner {
   Runner(ir::Module module, const PipelineOptions& options)
       : module_(std::move(module)), options_(options) {}
 
-  // A pass whose new variables get their types from the next InferTypes.
+  // A pass whose new variables get their types from the next Retype.
   void RunUntyped(std::string_view name, const Pass& pass) {
     verify_.typed = false;
     Run(name, pass);
@@ -51,7 +52,7 @@ class Runner {
     }
     module_ = std::move(result).value();
     Print(name);
-    if (name == "InferTypes") verify_.typed = true;
+    if (name == "CheckTypes" || name == "Retype") verify_.typed = true;
     if (name == "LambdaLift") verify_.lifted = true;
     if (!options_.verify) return;
     Status sound = ir::VerifyModule(module_, verify_);
@@ -89,25 +90,25 @@ static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& op
   Runner r(std::move(module), options);
   bool optimise = options.opt_level >= 1;
   // Errors of the program are those of the program as written: types first, before anything moves.
-  r.Run("InferTypes", InferTypes);
+  r.Run("CheckTypes", ir::CheckTypes);
   if (optimise) {
     // Both copy or specialise code, which then gets types of its own.
     r.RunUntyped("Inline", ir::Inline);
     r.RunUntyped("PropagateConstants", ir::PropagateConstants);
     r.RunUntyped("ResolveAliases", ir::ResolveAliases);
-    r.Run("InferTypes", InferTypes);
+    r.Run("Retype", Retype);
   }
   // No kernel computes a shape from here on.
   r.Run("ResolveShapes", ir::ResolveShapes);
   r.Run("EliminateDeadCode", ir::EliminateDeadCode);
   if (optimise) {
     r.RunUntyped("SimplifyInference", ir::SimplifyInference);
-    r.Run("InferTypes", InferTypes);
+    r.Run("Retype", Retype);
     r.Run("FoldConstants", ir::FoldConstants);
     r.Run("EliminateCommonSubexpressions", ir::EliminateCommonSubexpressions);
     r.RunUntyped("PackWeights",
                  [&](const ir::Module& m) { return ir::PackWeights(m, options.cpu); });
-    r.Run("InferTypes", InferTypes);
+    r.Run("Retype", Retype);
     // Types made anew may know more shapes.
     r.Run("ResolveShapes", ir::ResolveShapes);
     r.Run("EliminateDeadCode", ir::EliminateDeadCode);
@@ -127,7 +128,7 @@ Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options
 }
 
 Result<ir::Module> RunFrontendPipeline(ir::Module module) {
-  return ir::WithLargeStack([&] { return InferTypes(module); });
+  return ir::WithLargeStack([&] { return ir::CheckTypes(module); });
 }
 
 }  // namespace relayvm

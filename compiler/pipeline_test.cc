@@ -45,7 +45,7 @@ TEST_CASE("levels: what each adds, and what is always there") {
   for (int level = 0; level < 4; ++level) all[level] = PassesOf(level);
   for (const auto& passes : all) {
     REQUIRE(!passes.empty());
-    CHECK(passes.front() == "InferTypes");
+    CHECK(passes.front() == "CheckTypes");
     for (const char* name : {"ResolveShapes", "EliminateDeadCode", "LambdaLift"}) {
       CAPTURE(name);
       CHECK(At(passes, name) < passes.size());
@@ -92,7 +92,7 @@ TEST_CASE("printing after a pass, by name or after all") {
   options.print_ir_after = "all";
   REQUIRE(RunPipeline(Parsed(), options).ok());
   CHECK(printed.size() == PassesOf(options.opt_level).size());
-  CHECK(printed[0].starts_with("// After InferTypes:\n"));
+  CHECK(printed[0].starts_with("// After CheckTypes:\n"));
   CHECK(printed[1].starts_with("// After Inline:\n"));
   // A module with nothing to simplify stays, and is not printed again.
   CHECK(std::find(printed.begin(), printed.end(), "// After SimplifyInference: unchanged\n") !=

@@ -136,6 +136,22 @@ struct Guard {
   std::string message;
 };
 
+// The same value, of which the program states the type: `let %y: Tensor[(2, ?), float32] = %value`.
+// Made by the check of the source, and where a call is replaced by the body of its callee, for its
+// arguments. Every pass keeps it; type inference takes the numbers in `type` as known from here on
+// and puts guards before it that check them. In `type`, a symbol that occurs several times stands
+// for dims that must be equal.
+struct Stated {
+  Atom value;
+  Type type;
+  std::string what;  // "%y", "result of @f"
+};
+
+// What can't go on: the program fails with `message`. Its variable may have any type.
+struct Trap {
+  std::string message;
+};
+
 // An integer tensor of rank 0 or 1 whose elements are dimension expressions (what shape_of and
 // arithmetic on it gives).
 struct ShapeValue {
@@ -159,7 +175,7 @@ struct ElementOf {
 
 using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple,
                                  TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate,
-                                 RefRead, RefWrite, Guard, DimOf, ElementOf>;
+                                 RefRead, RefWrite, Guard, DimOf, ElementOf, Stated, Trap>;
 struct Expr {
   ExprVariant node;
   Span span;

@@ -317,6 +317,12 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
   } else if (auto* write = e.As<RefWrite>()) {
     const std::string ref = AtomText(write->ref);
     out_ += fmt::format("ref_write({}, {})", ref, AtomText(write->value));
+  } else if (auto* stated = e.As<Stated>()) {
+    // The type is that of the binding: read back, it is stated again.
+    out_ += AtomText(stated->value);
+    if (options_.for_people) out_ += fmt::format(" /* stated: {} */", TypeText(stated->type));
+  } else if (auto* trap = e.As<Trap>()) {
+    out_ += fmt::format("trap({})", Quote(trap->message));
   } else if (auto* guard = e.As<Guard>()) {
     const char* relation = guard->kind == Guard::Kind::kEqual     ? "=="
                            : guard->kind == Guard::Kind::kAtLeast ? ">="

@@ -1,13 +1,35 @@
 #include "compiler/ir/type.h"
 
-#include <map>
+#include <algorithm>
+#include <set>
 
 namespace relayvm::ir {
+
+TypeNode::TypeNode(TypeVariant n) : node(std::move(n)) {
+  has_infer_var = As<InferVar>() != nullptr;
+  has_type_var = As<TypeVar>() != nullptr;
+  if (auto* tensor = As<TensorType>()) {
+    has_open_dim = std::any_of(tensor->shape.begin(), tensor->shape.end(),
+                               [](const Dim& d) { return !d.is_const(); });
+  }
+  ForEachChild(*this, [&](const Type& child) {
+    if (child == nullptr) return;
+    has_infer_var = has_infer_var || child->has_infer_var;
+    has_type_var = has_type_var || child->has_type_var;
+    has_open_dim = has_open_dim || child->has_open_dim;
+    size = std::min(kLarge, size + child->size);
+  });
+}
+
 namespace {
 
 // Equality up to the names of bound type parameters: `bound` maps those of the left side to those
 // of the right.
-using BoundVars = std::map<uint32_t, uint32_t>;
+struct BoundVars {
+  std::map<uint32_t, uint32_t> names;
+  // Pairs of large types that are equal under no names.
+  std::set<std::pair<const TypeNode*, const TypeNode*>> equal;
+};
 
 bool Equals(const Type& a, const Type& b, BoundVars& bound);
 
@@ -21,17 +43,27 @@ bool AllEqual(const std::vector<Type>& a, const std::vector<Type>& b, BoundVars&
 
 bool FunctionsEqual(const FunctionType& a, const FunctionType& b, BoundVars& bound) {
   if (a.type_params.size() != b.type_params.size()) return false;
-  BoundVars inner = bound;
+  BoundVars inner{bound.names, {}};
   for (size_t i = 0; i < a.type_params.size(); ++i) {
-    inner[a.type_params[i]->As<TypeVar>()->id] = b.type_params[i]->As<TypeVar>()->id;
+    inner.names[a.type_params[i]->As<TypeVar>()->id] = b.type_params[i]->As<TypeVar>()->id;
   }
   return AllEqual(a.params, b.params, inner) && Equals(a.result, b.result, inner);
 }
 
+bool ChildrenEqual(const Type& a, const Type& b, BoundVars& bound);
+
 bool Equals(const Type& a, const Type& b, BoundVars& bound) {
   if (a == nullptr || b == nullptr) return a == b;
-  if (a == b && bound.empty()) return true;
-  if (a->node.index() != b->node.index()) return false;
+  if (a == b && bound.names.empty()) return true;
+  if (a->node.index() != b->node.index() || a->size != b->size) return false;
+  if (!a->is_large() || !bound.names.empty()) return ChildrenEqual(a, b, bound);
+  if (bound.equal.contains({a.get(), b.get()})) return true;
+  if (!ChildrenEqual(a, b, bound)) return false;
+  bound.equal.insert({a.get(), b.get()});
+  return true;
+}
+
+bool ChildrenEqual(const Type& a, const Type& b, BoundVars& bound) {
   if (auto* t = a->As<TensorType>()) return *t == *b->As<TensorType>();
   if (auto* t = a->As<TupleType>()) return AllEqual(t->fields, b->As<TupleType>()->fields, bound);
   if (auto* t = a->As<FunctionType>()) return FunctionsEqual(*t, *b->As<FunctionType>(), bound);
@@ -41,8 +73,8 @@ bool Equals(const Type& a, const Type& b, BoundVars& bound) {
     return t->name == u->name && AllEqual(t->args, u->args, bound);
   }
   if (auto* t = a->As<TypeVar>()) {
-    auto it = bound.find(t->id);
-    return (it == bound.end() ? t->id : it->second) == b->As<TypeVar>()->id;
+    auto it = bound.names.find(t->id);
+    return (it == bound.names.end() ? t->id : it->second) == b->As<TypeVar>()->id;
   }
   return a->As<InferVar>()->id == b->As<InferVar>()->id;
 }
@@ -71,8 +103,13 @@ void PrintTensor(const TensorType& t, const TypeSpelling& spelling, std::string&
   out += "]";
 }
 
+// No text of a type is longer by much: as a tree a type may be larger than memory.
+constexpr size_t kMaxText = 1 << 20;
+
 void Print(const Type& t, const TypeSpelling& spelling, std::string& out) {
-  if (t == nullptr) {
+  if (out.size() > kMaxText) {
+    out += "...";
+  } else if (t == nullptr) {
     out += "_";
   } else if (auto* tensor = t->As<TensorType>()) {
     PrintTensor(*tensor, spelling, out);
@@ -133,57 +170,95 @@ std::string TypeToString(const Type& t, const TypeSpelling& spelling) {
   return out;
 }
 
-void ForEachDim(const Type& t, const std::function<void(const Dim&)>& fn) {
-  auto each = [&](const std::vector<Type>& types) {
-    for (const Type& x : types) ForEachDim(x, fn);
-  };
-  if (t == nullptr) return;
+namespace {
+
+void ForEachDim(const Type& t, const std::function<void(const Dim&)>& fn, TypeMemo<bool>& seen) {
+  if (t == nullptr || seen.Find(t) != nullptr) return;
   if (auto* tensor = t->As<TensorType>()) {
     for (const Dim& d : tensor->shape) fn(d);
-  } else if (auto* tuple = t->As<TupleType>()) {
-    each(tuple->fields);
-  } else if (auto* function = t->As<FunctionType>()) {
-    each(function->params);
-    ForEachDim(function->result, fn);
-  } else if (auto* ref = t->As<RefType>()) {
-    ForEachDim(ref->value, fn);
-  } else if (auto* adt = t->As<AdtType>()) {
-    each(adt->args);
+    return;
   }
+  ForEachChild(*t, [&](const Type& child) { ForEachDim(child, fn, seen); });
+  seen.Add(t, true);
 }
 
-Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn) {
-  auto all = [&](const std::vector<Type>& types) {
-    std::vector<Type> out;
-    out.reserve(types.size());
-    for (const Type& x : types) out.push_back(MapDims(x, fn));
-    return out;
-  };
+Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn, TypeMemo<Type>& done) {
   if (t == nullptr) return t;
   if (auto* tensor = t->As<TensorType>()) {
     std::vector<Dim> shape;
     for (const Dim& d : tensor->shape) shape.push_back(fn(d));
     return shape == tensor->shape ? t : MakeTensorType(std::move(shape), tensor->dtype);
   }
+  if (const Type* known = done.Find(t)) return *known;
+  Type out = MapChildren(t, [&](const Type& child) { return MapDims(child, fn, done); });
+  done.Add(t, out);
+  return out;
+}
+
+Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types,
+                        TypeMemo<Type>& done) {
+  if (t == nullptr || !t->has_type_var) return t;
+  if (auto* v = t->As<TypeVar>()) {
+    auto it = types.find(v->id);
+    return it == types.end() ? t : it->second;
+  }
+  if (const Type* known = done.Find(t)) return *known;
+  Type out =
+      MapChildren(t, [&](const Type& child) { return SubstituteTypeVars(child, types, done); });
+  done.Add(t, out);
+  return out;
+}
+
+}  // namespace
+
+void ForEachDim(const Type& t, const std::function<void(const Dim&)>& fn) {
+  TypeMemo<bool> seen;
+  ForEachDim(t, fn, seen);
+}
+
+Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn) {
+  TypeMemo<Type> done;
+  return MapDims(t, fn, done);
+}
+
+Type MapChildren(const Type& t, const std::function<Type(const Type&)>& fn) {
+  bool changed = false;
+  auto map = [&](const Type& x) {
+    Type y = fn(x);
+    changed = changed || y != x;
+    return y;
+  };
+  auto all = [&](const std::vector<Type>& types) {
+    std::vector<Type> out;
+    out.reserve(types.size());
+    for (const Type& x : types) out.push_back(map(x));
+    return out;
+  };
   if (auto* tuple = t->As<TupleType>()) {
     auto fields = all(tuple->fields);
-    return fields == tuple->fields ? t : MakeType(TupleType{std::move(fields)});
+    return changed ? MakeType(TupleType{std::move(fields)}) : t;
   }
   if (auto* f = t->As<FunctionType>()) {
     auto params = all(f->params);
-    Type result = MapDims(f->result, fn);
-    if (params == f->params && result == f->result) return t;
-    return MakeType(FunctionType{f->type_params, std::move(params), std::move(result)});
+    Type result = map(f->result);
+    return changed ? MakeType(FunctionType{f->type_params, std::move(params), std::move(result)})
+                   : t;
   }
   if (auto* ref = t->As<RefType>()) {
-    Type value = MapDims(ref->value, fn);
-    return value == ref->value ? t : MakeType(RefType{std::move(value)});
+    Type value = map(ref->value);
+    return changed ? MakeType(RefType{std::move(value)}) : t;
   }
   if (auto* adt = t->As<AdtType>()) {
     auto args = all(adt->args);
-    return args == adt->args ? t : MakeType(AdtType{adt->name, std::move(args)});
+    return changed ? MakeType(AdtType{adt->name, std::move(args)}) : t;
   }
   return t;
+}
+
+Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types) {
+  if (types.empty()) return t;
+  TypeMemo<Type> done;
+  return SubstituteTypeVars(t, types, done);
 }
 
 bool IsScalarType(const Type& t) {

@@ -11,8 +11,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -51,18 +54,32 @@ struct InferVar {  // to be inferred ("_", or an annotation left out); identity 
   uint32_t id;
 };
 
+using TypeVariant =
+    std::variant<TensorType, TupleType, FunctionType, RefType, AdtType, TypeVar, InferVar>;
+
 struct TypeNode {
-  std::variant<TensorType, TupleType, FunctionType, RefType, AdtType, TypeVar, InferVar> node;
+  explicit TypeNode(TypeVariant n);
 
   template <typename T>
   const T* As() const {
     return std::get_if<T>(&node);
   }
+
+  const TypeVariant node;
+  // What is anywhere inside, so that a walk in search of it need not begin.
+  bool has_infer_var = false;
+  bool has_type_var = false;
+  bool has_open_dim = false;  // one that is not a constant
+  // Nodes of the type as a tree, at most kLarge. Types share their parts: a tower of n pairs has n
+  // nodes in memory and 2^n as a tree, so a walk over a large type remembers where it was.
+  static constexpr uint32_t kLarge = 256;
+  uint32_t size = 1;
+  bool is_large() const { return size >= kLarge; }
 };
 
 template <typename T>
 Type MakeType(T node) {
-  return std::make_shared<const TypeNode>(TypeNode{std::move(node)});
+  return std::make_shared<const TypeNode>(TypeVariant(std::move(node)));
 }
 Type MakeTensorType(std::vector<Dim> shape, DType dtype);
 Type MakeScalarType(DType dtype);
@@ -78,10 +95,55 @@ struct TypeSpelling {
   std::function<std::string(const TypeVar&)> var;
 };
 std::string TypeToString(const Type& t, const TypeSpelling& spelling);
-// Calls fn on each Dim / replaces each Dim.
+// Calls fn on each Dim / replaces each Dim. Of a part that occurs several times in a large type,
+// once.
 void ForEachDim(const Type& t, const std::function<void(const Dim&)>& fn);
 Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn);
+// Calls fn on each child type: fields, arguments, parameters and result.
+template <typename Fn>
+void ForEachChild(const TypeNode& t, const Fn& fn);
+// `t` with every child type replaced; the same pointer when nothing changed.
+Type MapChildren(const Type& t, const std::function<Type(const Type&)>& fn);
+// Replaces type variables by types; shares what is unchanged.
+Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types);
 // True for a rank-0 tensor whose dtype fits a scalar register (all but float16 and bfloat16).
 bool IsScalarType(const Type& t);
+
+template <typename Fn>
+void ForEachChild(const TypeNode& t, const Fn& fn) {
+  if (auto* tuple = t.As<TupleType>()) {
+    for (const Type& x : tuple->fields) fn(x);
+  } else if (auto* function = t.As<FunctionType>()) {
+    for (const Type& x : function->params) fn(x);
+    fn(function->result);
+  } else if (auto* ref = t.As<RefType>()) {
+    fn(ref->value);
+  } else if (auto* adt = t.As<AdtType>()) {
+    for (const Type& x : adt->args) fn(x);
+  }
+}
+
+// What a walk over types has done, by node. It remembers the parts of large types alone, and of those
+// that slots of type inference may make large: small ones are faster walked again. Holds the types
+// that it knows, so that no other takes their address.
+template <typename T>
+class TypeMemo {
+ public:
+  const T* Find(const Type& t) const {
+    if (!IsRemembered(*t)) return nullptr;
+    auto at = known_.find(t.get());
+    return at == known_.end() ? nullptr : &at->second.second;
+  }
+  void Add(const Type& t, T value) {
+    if (IsRemembered(*t)) known_.emplace(t.get(), std::pair(t, std::move(value)));
+  }
+
+ private:
+  static bool IsRemembered(const TypeNode& t) {
+    return t.is_large() || (t.has_infer_var && t.size > 1);
+  }
+
+  std::unordered_map<const TypeNode*, std::pair<Type, T>> known_;
+};
 
 }  // namespace relayvm::ir

@@ -22,6 +22,7 @@ bool SameStructures(const std::vector<Type>& a, const std::vector<Type>& b) {
 bool SameStructure(const Type& a, const Type& b) {
   // A generic function's or type's parameters stand for anything.
   if (a->As<TypeVar>() != nullptr || b->As<TypeVar>() != nullptr) return true;
+  if (a == b || (a->is_large() && TypeEquals(a, b))) return true;
   if (a->node.index() != b->node.index()) return false;
   if (const auto* x = a->As<TensorType>()) {
     const auto* y = b->As<TensorType>();
@@ -39,18 +40,6 @@ bool SameStructure(const Type& a, const Type& b) {
     return SameStructures(x->params, y->params) && SameStructure(x->result, y->result);
   }
   return true;
-}
-
-bool HasInferVar(const Type& t) {
-  if (t->As<InferVar>() != nullptr) return true;
-  auto any = [](const std::vector<Type>& types) {
-    return std::any_of(types.begin(), types.end(), HasInferVar);
-  };
-  if (const auto* x = t->As<TupleType>()) return any(x->fields);
-  if (const auto* x = t->As<RefType>()) return HasInferVar(x->value);
-  if (const auto* x = t->As<AdtType>()) return any(x->args);
-  if (const auto* x = t->As<FunctionType>()) return any(x->params) || HasInferVar(x->result);
-  return false;
 }
 
 class Verifier {
@@ -96,7 +85,7 @@ class Verifier {
   }
 
   Status CheckType(const Var* var, Span span) {
-    if (var->type == nullptr || HasInferVar(var->type)) {
+    if (var->type == nullptr || var->type->has_infer_var) {
       return Fail(span, fmt::format("%{} (number {}) has no type", var->name, var->id));
     }
     return OkStatus();
@@ -173,7 +162,7 @@ class Verifier {
     size_t mark = Open();
     for (const Var* p : f.params) RELAYVM_RETURN_IF_ERROR(Bind(p, f.span));
     if (f.body == nullptr) return Fail(f.span, "a function without a body");
-    if (options_.typed && (f.result_type == nullptr || HasInferVar(f.result_type))) {
+    if (options_.typed && (f.result_type == nullptr || f.result_type->has_infer_var)) {
       return Fail(f.span, "the function has no result type");
     }
     RELAYVM_RETURN_IF_ERROR(CheckBlock(*f.body, f.result_type, f.span, "the function's result"));
@@ -207,6 +196,9 @@ class Verifier {
     const Type type = var == nullptr ? nullptr : var->type;
     if (const auto* x = e.As<AtomExpr>()) {
       return Expect(AtomType(m_, x->atom), type, e.span, "the value");
+    }
+    if (const auto* x = e.As<Stated>()) {
+      return Expect(AtomType(m_, x->value), type, e.span, "the value");
     }
     if (const auto* x = e.As<OpCall>()) {
       if (x->op == nullptr) return Fail(e.span, "a call of no operator");

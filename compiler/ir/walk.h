@@ -74,6 +74,10 @@ void VisitParts(Node& node, Fn&& fn) {
     fn(node.right);
   } else if constexpr (std::is_same_v<T, DimOf>) {
     fn(node.value);
+  } else if constexpr (std::is_same_v<T, Stated>) {
+    fn(node.value);  // the symbols of its type are its own
+  } else if constexpr (std::is_same_v<T, Trap>) {
+    // nothing
   } else {
     static_assert(std::is_same_v<T, ElementOf>, "a kind of node without its parts");
     fn(node.tensor);

@@ -328,6 +328,11 @@ Status FunctionLowering::LowerBinding(const ir::Binding& b) {
     BindVar(b.var, AtomValue(x->atom));
     return OkStatus();
   }
+  if (const auto* x = e.As<ir::Trap>()) {
+    Emit(Opcode::kTrap, {module_.MessageIndex(x->message)});
+    BindVar(b.var, MergeTarget(type));  // what follows is not reached
+    return OkStatus();
+  }
   if (const auto* x = e.As<ir::OpCall>()) return LowerOpCall(b.var, *x);
   if (const auto* x = e.As<ir::PrimitiveCall>()) return LowerPrimitive(b.var, *x);
   if (const auto* x = e.As<ir::ShapeValue>()) return LowerShapeValue(b.var, *x);

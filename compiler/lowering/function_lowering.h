@@ -115,6 +115,7 @@ class FunctionLowering {
   struct MatchState;
   struct MatchRow;
   Status LowerDecision(MatchState& state, std::vector<MatchRow> rows, std::vector<Value> columns);
+  Status LowerRowsInTurn(MatchState& state, std::vector<MatchRow> rows, const Value& data);
   Status LowerLeaf(MatchState& state, const MatchRow& row);
 
   // --- Scalars and dims (lower_scalar.cc) ---

@@ -34,6 +34,8 @@ class BitSet {
 struct BasicBlock {
   size_t begin = 0, end = 0;  // instructions
   std::vector<size_t> successors;
+  size_t num_predecessors = 0;  // that are not done yet
+  // What is needed at the start; while there are predecessors.
   BitSet objects_in, scalars_in;
   bool reachable = false;
 };
@@ -86,8 +88,6 @@ std::vector<BasicBlock> MakeBlocks(const MFunction& f) {
   if (!blocks.empty()) blocks.back().end = f.code.size();
   for (size_t b = 0; b < blocks.size(); ++b) {
     BasicBlock& block = blocks[b];
-    block.objects_in = BitSet(f.num_objects);
-    block.scalars_in = BitSet(f.num_scalars);
     if (block.begin == block.end) continue;
     const MInst& last = f.code[block.end - 1];
     ForEachTarget(last, [&](Label l) { block.successors.push_back(block_of_label[l]); });
@@ -100,7 +100,10 @@ std::vector<BasicBlock> MakeBlocks(const MFunction& f) {
   if (!blocks.empty()) blocks[0].reachable = true;
   for (BasicBlock& block : blocks) {
     if (!block.reachable) continue;
-    for (size_t s : block.successors) blocks[s].reachable = true;
+    for (size_t s : block.successors) {
+      blocks[s].reachable = true;
+      ++blocks[s].num_predecessors;
+    }
   }
   return blocks;
 }
@@ -211,6 +214,12 @@ void MarkLastUses(MFunction& f) {
       bool has_label = !target.empty() && target.back().is_label;
       auto at = has_label ? target.end() - 1 : target.end();
       target.insert(at, drops.begin(), drops.end());
+    }
+    // Sets are as large as the function: only those that are needed are kept.
+    for (size_t s : block.successors) {
+      if (--blocks[s].num_predecessors > 0) continue;
+      blocks[s].objects_in = BitSet();
+      blocks[s].scalars_in = BitSet();
     }
     block.objects_in = std::move(objects);
     block.scalars_in = std::move(scalars);

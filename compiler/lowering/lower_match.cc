@@ -2,8 +2,10 @@
 //
 // Rows of patterns over columns of values (Maranget, "Compiling Pattern Matching to Good Decision
 // Trees", 2008): the first column in which the first row can fail is switched on; each
-// constructor's rows are specialised, no value is tested twice on a path. A clause's body is
-// emitted once; where several leaves reach it, its variables are registers that each leaf fills.
+// constructor's rows are specialised, no value is tested twice on a path. A tree may be exponentially
+// larger than its match: beyond a bound the rows are tried one after the other, which tests values
+// again but is as long as the patterns. A clause's body is emitted once; where several leaves reach
+// it, its variables are registers that each leaf fills.
 // Tested by lower_test.cc.
 #include <map>
 #include <set>
@@ -36,9 +38,23 @@ struct FunctionLowering::MatchState {
   std::vector<Body> bodies;  // one a clause
   std::set<size_t> pending;  // shared bodies to emit after the tree
   bool counting = false;     // first walk: only count leaves
+  size_t nodes = 0;          // of the tree, while counting; not beyond:
+  size_t max_nodes = 0;
+  // Where no row fits: the next row of those that are tried in turn, or a trap.
+  std::optional<Label> next_row;
 };
 
 namespace {
+
+// A tree may have so many nodes for each pattern of its match, and so many in any case.
+constexpr size_t kNodesPerPattern = 4;
+constexpr size_t kFreeNodes = 64;
+
+size_t CountPatterns(const Pattern& p) {
+  size_t n = 1;
+  for (const Pattern& f : p.fields) n += CountPatterns(f);
+  return n;
+}
 
 // Wildcards and variables always match; so do tuples of such.
 bool IsRefutable(const Pattern* p) {
@@ -49,29 +65,6 @@ bool IsRefutable(const Pattern* p) {
     if (IsRefutable(&f)) return true;
   }
   return false;
-}
-
-// Replaces type parameters of a definition by the arguments of its use.
-ir::Type SubstituteParams(const ir::Type& t, const std::map<uint32_t, ir::Type>& map) {
-  if (const auto* v = t->As<ir::TypeVar>()) {
-    auto at = map.find(v->id);
-    return at == map.end() ? t : at->second;
-  }
-  auto all = [&](const std::vector<ir::Type>& ts) {
-    std::vector<ir::Type> out;
-    for (const ir::Type& x : ts) out.push_back(SubstituteParams(x, map));
-    return out;
-  };
-  if (const auto* x = t->As<ir::TupleType>()) return ir::MakeType(ir::TupleType{all(x->fields)});
-  if (const auto* x = t->As<ir::AdtType>()) return ir::MakeType(ir::AdtType{x->name, all(x->args)});
-  if (const auto* x = t->As<ir::RefType>()) {
-    return ir::MakeType(ir::RefType{SubstituteParams(x->value, map)});
-  }
-  if (const auto* x = t->As<ir::FunctionType>()) {
-    return ir::MakeType(
-        ir::FunctionType{x->type_params, all(x->params), SubstituteParams(x->result, map)});
-  }
-  return t;
 }
 
 }  // namespace
@@ -110,8 +103,12 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
                                        std::vector<Value> columns) {
   // Bind what always matches, open tuples, and find the first column in which the first row can
   // fail.
+  if (state.counting && ++state.nodes > state.max_nodes) return OkStatus();
   if (rows.empty()) {
-    if (!state.counting) {
+    if (state.counting) return OkStatus();
+    if (state.next_row) {
+      Emit(Opcode::kJump, {*state.next_row});
+    } else {
       Emit(Opcode::kTrap, {module_.MessageIndex("no clause of the match fits the value")});
     }
     return OkStatus();
@@ -204,7 +201,7 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
         }
       }
       for (uint32_t i = 0; i < constructor.fields.size(); ++i) {
-        ir::Type type = SubstituteParams(constructor.fields[i], arguments);
+        ir::Type type = ir::SubstituteTypeVars(constructor.fields[i], arguments);
         bool load = wanted[i] && !state.counting;
         inner.push_back(load ? FieldOf(value, i, type) : Value{type, nullptr});
       }
@@ -236,6 +233,20 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
   return OkStatus();
 }
 
+// One row alone has one leaf.
+Status FunctionLowering::LowerRowsInTurn(MatchState& state, std::vector<MatchRow> rows,
+                                         const Value& data) {
+  for (MatchRow& row : rows) {
+    size_t scope = OpenScope();
+    state.next_row = NewLabel();
+    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, {std::move(row)}, {data}));
+    CloseScope(scope);
+    Bind(*state.next_row);
+  }
+  state.next_row.reset();
+  return LowerDecision(state, {}, {});
+}
+
 Result<Value> FunctionLowering::LowerMatch(const ir::MatchExpr& e, const ir::Type& type, bool tail,
                                            ir::Span span) {
   MatchState state{.match = e, .type = type, .tail = tail};
@@ -248,17 +259,26 @@ Result<Value> FunctionLowering::LowerMatch(const ir::MatchExpr& e, const ir::Typ
     rows.push_back(std::move(row));
   }
   Value data = AtomValue(e.data);
+  state.max_nodes = kFreeNodes;
+  for (const ir::MatchClause& c : e.clauses) {
+    state.max_nodes += kNodesPerPattern * CountPatterns(c.pattern);
+  }
   state.counting = true;
   RELAYVM_RETURN_IF_ERROR(LowerDecision(state, rows, {Value{data.type, nullptr}}));
   state.counting = false;
+  bool in_turn = state.nodes > state.max_nodes;
   for (MatchState::Body& body : state.bodies) {
-    body.shared = body.leaves > 1;
+    body.shared = !in_turn && body.leaves > 1;
     body.leaves = 0;
   }
   state.target = tail ? Value{type, nullptr} : MergeTarget(type);
   state.done = NewLabel();
   span_ = span;
-  RELAYVM_RETURN_IF_ERROR(LowerDecision(state, std::move(rows), {data}));
+  if (in_turn) {
+    RELAYVM_RETURN_IF_ERROR(LowerRowsInTurn(state, std::move(rows), data));
+  } else {
+    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, std::move(rows), {data}));
+  }
   for (size_t clause : state.pending) {
     size_t scope = OpenScope();
     MatchState::Body& body = state.bodies[clause];

@@ -334,6 +334,9 @@ class Interpreter {
 
   Result<Value> Simple(const ir::Var& var, const ir::Expr& e) {
     if (const auto* x = e.As<ir::AtomExpr>()) return ValueOf(x->atom);
+    if (const auto* x = e.As<ir::Stated>()) return ValueOf(x->value);
+    if (const auto* x = e.As<ir::Trap>())
+      return Status(StatusCode::kFailedPrecondition, x->message);
     if (const auto* x = e.As<ir::MakeTuple>()) {
       RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> fields, ValuesOf(x->fields));
       return MakeTuple(std::move(fields));

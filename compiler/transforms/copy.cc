@@ -6,28 +6,13 @@
 
 namespace relayvm::ir {
 
-bool MentionsTypeVar(const Type& t) {
-  if (t == nullptr) return false;
-  if (t->As<TypeVar>() != nullptr) return true;
-  auto any = [](const std::vector<Type>& ts) {
-    for (const Type& x : ts) {
-      if (MentionsTypeVar(x)) return true;
-    }
-    return false;
-  };
-  if (const auto* x = t->As<TupleType>()) return any(x->fields);
-  if (const auto* x = t->As<AdtType>()) return any(x->args);
-  if (const auto* x = t->As<RefType>()) return MentionsTypeVar(x->value);
-  if (const auto* x = t->As<FunctionType>()) return any(x->params) || MentionsTypeVar(x->result);
-  return false;
-}
-
 namespace {
 
 class Copier {
  public:
-  Copier(const Module& m, AtomMap& map, bool keep_types, SymbolTable& symbols)
-      : m_(m), map_(map), keep_types_(keep_types), symbols_(symbols) {}
+  Copier(const Module& m, AtomMap& map, const std::map<uint32_t, Type>& type_args,
+         SymbolTable& symbols)
+      : m_(m), map_(map), type_args_(type_args), symbols_(symbols) {}
 
   const Block* Copy(const Block& block) {
     Block out;
@@ -66,8 +51,8 @@ class Copier {
 
   // Symbols of the original mean nothing to the copy.
   Type Annotation(const Type& t) const {
-    if (t == nullptr || (!keep_types_ && MentionsTypeVar(t))) return nullptr;
-    return MapDims(t, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+    return MapDims(SubstituteTypeVars(t, type_args_),
+                   [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
   }
 
   const Var* Fresh(const Var* v) {
@@ -115,6 +100,10 @@ class Copier {
       return MakeExpr(m_, std::move(copy), e->span);
     }
     e = MapAtoms(m_, e, [&](const Atom& a) { return Image(a); });
+    if (const auto* x = e->As<Stated>()) {
+      Type type = SubstituteTypeVars(x->type, type_args_);  // its symbols are its own
+      return MakeExpr(m_, Stated{x->value, std::move(type), x->what}, e->span);
+    }
     if (const auto* x = e->As<IfExpr>()) {
       return MakeExpr(m_, IfExpr{x->condition, Copy(*x->then_block), Copy(*x->else_block)},
                       e->span);
@@ -139,7 +128,7 @@ class Copier {
 
   const Module& m_;
   AtomMap& map_;
-  bool keep_types_;
+  const std::map<uint32_t, Type>& type_args_;
   SymbolTable& symbols_;
   std::unordered_map<uint32_t, Dim> copied_symbols_;
   std::unordered_set<uint32_t> used_;
@@ -147,9 +136,9 @@ class Copier {
 
 }  // namespace
 
-const Block* CopyBlock(const Module& m, const Block& block, AtomMap& map, bool keep_types,
-                       SymbolTable& symbols) {
-  Copier copier(m, map, keep_types, symbols);
+const Block* CopyBlock(const Module& m, const Block& block, AtomMap& map,
+                       const std::map<uint32_t, Type>& type_args, SymbolTable& symbols) {
+  Copier copier(m, map, type_args, symbols);
   copier.FindUses(block);
   return copier.Copy(block);
 }

@@ -41,7 +41,10 @@ class Effects {
  private:
   template <typename Fn>
   static void ScanExpr(const Expr& e, bool& effect, const Fn& on_call) {
-    if (e.As<RefWrite>() != nullptr || e.As<Guard>() != nullptr) effect = true;
+    if (e.As<RefWrite>() != nullptr || e.As<Guard>() != nullptr || e.As<Stated>() != nullptr ||
+        e.As<Trap>() != nullptr) {
+      effect = true;
+    }
     if (const auto* match = e.As<MatchExpr>(); match != nullptr && !match->complete) effect = true;
     if (const auto* call = e.As<CallExpr>()) {
       if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {

@@ -1,11 +1,15 @@
 #include "compiler/transforms/inline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
+#include "compiler/typing/statements.h"
 
 namespace relayvm::ir {
 namespace {
@@ -24,23 +28,40 @@ size_t CountBindings(const Block& block) {
   return n;
 }
 
+// How often a variable that is bound to a function literal is used.
+struct LiteralUse {
+  size_t calls = 0;
+  size_t others = 0;
+  bool inside = false;  // its own literal is being walked
+  bool recursive = false;
+};
+
 // What is called and mentioned where.
 struct Usage {
   std::unordered_map<std::string, std::vector<std::string>>
       callees;  // of each function, mentions included
   std::unordered_map<std::string, size_t> calls;
-  std::unordered_set<std::string> values;  // globals used other than by calling
+  std::unordered_set<std::string> values;             // globals used other than by calling
+  std::unordered_map<uint32_t, LiteralUse> literals;  // by Var::id
 };
 
 void Collect(const Module& m, Usage& usage) {
   for (const auto& [name, f] : m.functions) {
     std::vector<std::string>& callees = usage.callees[name];
     std::function<void(const Block&)> walk = [&](const Block& block) {
+      auto literal = [&](const Atom& a) -> LiteralUse* {
+        const Var* v = AsVar(a);
+        auto at = v == nullptr ? usage.literals.end() : usage.literals.find(v->id);
+        if (at == usage.literals.end()) return nullptr;
+        at->second.recursive = at->second.recursive || at->second.inside;
+        return &at->second;
+      };
       auto mention = [&](const Atom& a) {
         if (const auto* g = std::get_if<const GlobalVar*>(&a)) {
           callees.push_back((*g)->name);
           usage.values.insert((*g)->name);
         }
+        if (LiteralUse* use = literal(a)) ++use->others;
       };
       for (const Binding& b : block.bindings) {
         if (const auto* call = b.value->As<CallExpr>()) {
@@ -48,11 +69,15 @@ void Collect(const Module& m, Usage& usage) {
             callees.push_back((*g)->name);
             ++usage.calls[(*g)->name];
           }
+          if (LiteralUse* use = literal(call->callee)) ++use->calls;
           for (const Atom& a : call->args) mention(a);
         } else {
           ForEachAtom(*b.value, mention);
         }
+        bool is_literal = b.value->As<FunctionExpr>() != nullptr;
+        if (is_literal) usage.literals[b.var->id].inside = true;
         ForEachBlock(*b.value, walk);
+        if (is_literal) usage.literals[b.var->id].inside = false;
       }
       mention(block.result);
     };
@@ -132,8 +157,8 @@ class Inliner {
   explicit Inliner(const Module& m) : m_(m) {}
 
   Module Run() {
-    Usage usage;
-    Collect(m_, usage);
+    Collect(m_, usage_);
+    Usage& usage = usage_;
     Cycles cycles(usage);
     size_t total = 0;
     for (const auto& [name, f] : m_.functions) total += CountBindings(*f->body);
@@ -155,15 +180,14 @@ class Inliner {
 
  private:
   const Block* Rewrite(const Block& block) {
-    // Literals bound in this block that are called once, not used otherwise, and not recursive.
     Block out;
     out.result = block.result;
     bool changed = false;
     for (const Binding& b : block.bindings) {
-      if (const auto* literal = b.value->As<FunctionExpr>()) NoteLiteral(block, b, *literal);
+      if (const auto* literal = b.value->As<FunctionExpr>()) NoteLiteral(b, *literal);
       const Expr* e = MapBlocks(m_, b.value, [&](const Block& inner) { return Rewrite(inner); });
       const Function* callee = Callee(*e);
-      if (callee != nullptr && e->As<CallExpr>()->args.size() == callee->params.size()) {
+      if (callee != nullptr && CanExpand(*e->As<CallExpr>(), *callee)) {
         changed = true;
         Expand(b.var, *e, *callee, out.bindings);
         continue;
@@ -178,27 +202,11 @@ class Inliner {
     return changed ? m_.arena->New<Block>(std::move(out)) : &block;
   }
 
-  void NoteLiteral(const Block& block, const Binding& b, const FunctionExpr& literal) {
-    size_t calls = 0;
-    size_t others = 0;
-    std::function<void(const Block&)> count = [&](const Block& inner) {
-      for (const Binding& x : inner.bindings) {
-        if (const auto* call = x.value->As<CallExpr>()) {
-          if (AsVar(call->callee) == b.var) {
-            ++calls;
-            for (const Atom& a : call->args) others += AsVar(a) == b.var ? 1 : 0;
-            continue;
-          }
-        }
-        ForEachAtom(*x.value, [&](const Atom& a) { others += AsVar(a) == b.var ? 1 : 0; });
-        ForEachBlock(*x.value, count);
-      }
-      others += AsVar(inner.result) == b.var ? 1 : 0;
-    };
-    count(*literal.function->body);
-    if (calls + others > 0) return;
-    count(block);
-    if (others == 0 && (calls == 1 || CountBindings(*literal.function->body) <= kSmall)) {
+  // Literals that are only called, not by themselves, and small or called once.
+  void NoteLiteral(const Binding& b, const FunctionExpr& literal) {
+    const LiteralUse& use = usage_.literals.at(b.var->id);
+    if (use.recursive || use.others > 0) return;
+    if (use.calls == 1 || CountBindings(*literal.function->body) <= kSmall) {
       literals_[b.var->id] = literal.function;
     }
   }
@@ -215,6 +223,11 @@ class Inliner {
     return at == literals_.end() ? nullptr : at->second;
   }
 
+  static bool CanExpand(const CallExpr& call, const Function& callee) {
+    return call.args.size() == callee.params.size() &&
+           call.type_args.size() == callee.type_params.size();
+  }
+
   void Expand(const Var* result, const Expr& e, const Function& callee, std::vector<Binding>& out) {
     size_t size = CountBindings(*callee.body);
     if (size > budget_) {
@@ -223,20 +236,73 @@ class Inliner {
     }
     budget_ -= size;
     const auto& call = *e.As<CallExpr>();
-    AtomMap map;
-    bool generic = !callee.type_params.empty();
-    for (size_t i = 0; i < call.args.size(); ++i) {
-      const Var* p = callee.params[i];
-      const Var* copy = MakeVar(m_, p->name, nullptr, p->span);
-      out.push_back({copy, MakeExpr(m_, AtomExpr{call.args[i]}, e.span)});
-      map[p->id] = copy;
+    std::map<uint32_t, Type> type_args;
+    for (size_t i = 0; i < call.type_args.size(); ++i) {
+      type_args[callee.type_params[i]->As<TypeVar>()->id] = call.type_args[i];
     }
-    const Block* body = CopyBlock(m_, *callee.body, map, !generic, m_.symbols);
+    AtomMap map;
+    std::vector<Atom> args = StateParams(callee, call, type_args, e.span, out);
+    for (size_t i = 0; i < args.size(); ++i) map[callee.params[i]->id] = args[i];
+    const Block* body = CopyBlock(m_, *callee.body, map, type_args, m_.symbols);
     out.insert(out.end(), body->bindings.begin(), body->bindings.end());
     out.push_back({result, MakeExpr(m_, AtomExpr{body->result}, e.span)});
   }
 
+  // The arguments with what the parameters' types say of them. Where parameters share a symbol, the
+  // statement is one over all.
+  std::vector<Atom> StateParams(const Function& callee, const CallExpr& call,
+                                const std::map<uint32_t, Type>& type_args, Span span,
+                                std::vector<Binding>& out) {
+    auto bind = [&](std::string name, Span at, auto node) {
+      const Var* v = MakeVar(m_, std::move(name), nullptr, at);
+      out.push_back({v, MakeExpr(m_, std::move(node), span)});
+      return v;
+    };
+    std::vector<Atom> args = call.args;
+    const Var* literal = AsVar(call.callee);
+    std::string of = literal == nullptr      ? "@" + std::get<const GlobalVar*>(call.callee)->name
+                     : literal->name.empty() ? "a closure"
+                                             : "%" + literal->name;
+    if (SharesSymbols(callee)) {
+      TupleType all;
+      for (const Var* p : callee.params) {
+        all.fields.push_back(SubstituteTypeVars(p->type, type_args));
+      }
+      const Var* tuple = bind("", span, MakeTuple{args});
+      const Var* stated =
+          bind("", span, Stated{tuple, MakeType(std::move(all)), "arguments of " + of});
+      for (uint32_t i = 0; i < args.size(); ++i) {
+        const Var* p = callee.params[i];
+        args[i] = bind(p->name, p->span, TupleGet{stated, i});
+      }
+      return args;
+    }
+    for (size_t i = 0; i < args.size(); ++i) {
+      const Var* p = callee.params[i];
+      std::string what = p->name.empty() ? fmt::format("argument {} of {}", i, of)
+                                         : fmt::format("argument %{} of {}", p->name, of);
+      Type type = SubstituteTypeVars(p->type, type_args);
+      args[i] = typing::StatesDims(type)
+                    ? bind(p->name, p->span, Stated{args[i], std::move(type), std::move(what)})
+                    : bind(p->name, p->span, AtomExpr{args[i]});
+    }
+    return args;
+  }
+
+  static bool SharesSymbols(const Function& callee) {
+    std::set<uint32_t> seen;
+    bool shared = false;
+    for (const Var* p : callee.params) {
+      ForEachDim(p->type, [&](const Dim& d) {
+        if (!d.is_symbol()) return;
+        shared = shared || !seen.insert(d.symbol_id()).second;
+      });
+    }
+    return shared;
+  }
+
   Module m_;
+  Usage usage_;
   size_t budget_ = 0;
   std::unordered_map<std::string, const Function*> candidates_;
   std::unordered_map<uint32_t, const Function*> literals_;

@@ -2,7 +2,7 @@
 // nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile. Packing
 // happens here, once, so that neither loading nor running pays for it.
 //
-// Before: typed, constants folded. After: new variables have no types; InferTypes follows. Tested
+// Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc.
 #pragma once
 

@@ -63,7 +63,7 @@ class Propagator {
       knowledge_[name].resize(f->params.size());
       for (size_t i = 0; i < f->params.size(); ++i) {
         // A constant of one type is no value of a type parameter.
-        knowledge_[name][i].varies = MentionsTypeVar(f->params[i]->type);
+        knowledge_[name][i].varies = f->params[i]->type->has_type_var;
       }
       ForEachGlobal(*f->body, [&, caller = name](const GlobalVar& g, const CallExpr* call) {
         if (call == nullptr) {

@@ -91,6 +91,10 @@ Module DropShapeOperands(const Module& m) {
     return MakeConstant(m, std::move(t));
   };
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
+    if (const auto* stated = b.value->As<Stated>()) {
+      out.push_back({b.var, MakeExpr(m, AtomExpr{stated->value}, b.value->span)});
+      return;
+    }
     const auto* call = b.value->As<OpCall>();
     if (call == nullptr || call->op->shape_args.empty()) {
       out.push_back(b);

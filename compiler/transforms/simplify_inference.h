@@ -2,7 +2,7 @@
 // multiplication and an addition for each channel (which folds to constants), dropout and markers
 // their data.
 //
-// Before: typed. After: new variables have no types; InferTypes follows. A field of a replaced
+// Before: typed. After: new variables have no types; Retype follows. A field of a replaced
 // tuple is what it stands for; the tuple itself stays for other uses. Tested by
 // simplify_inference_test.cc.
 #pragma once

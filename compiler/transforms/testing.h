@@ -19,16 +19,20 @@ inline Module Parsed(const std::string& text) {
 }
 
 inline Module Retyped(const Module& m) {
-  auto typed = InferTypes(m);
+  auto typed = Retype(m);
   REQUIRE_MESSAGE(typed.ok(), typed.status().message());
   return std::move(typed).value();
 }
 
-inline Module Typed(const std::string& text) { return Retyped(Parsed(text)); }
+inline Module Typed(const std::string& text) {
+  auto typed = InferTypes(Parsed(text));
+  REQUIRE_MESSAGE(typed.ok(), typed.status().message());
+  return std::move(typed).value();
+}
 
 // What a block does, in order: operators by name, "call f", "fn{...}", "if{...}{...}",
 // "match{...}", "closure f", "fused{...}", "dims", "tuple", ".0", "=", "ref", "read", "write",
-// "guard".
+// "guard", "stated", "trap".
 inline std::string Outline(const Block& block) {
   std::string out;
   for (const Binding& b : block.bindings) {
@@ -49,6 +53,8 @@ inline std::string Outline(const Block& block) {
     if (e.As<RefRead>() != nullptr) one = "read";
     if (e.As<RefWrite>() != nullptr) one = "write";
     if (e.As<Guard>() != nullptr) one = "guard";
+    if (e.As<Stated>() != nullptr) one = "stated";
+    if (e.As<Trap>() != nullptr) one = "trap";
     if (const auto* x = e.As<MakeClosure>()) {
       one = "closure/" + std::to_string(x->captured.size());
     }

@@ -73,7 +73,7 @@ std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const
   Place place = vars_[call].place;
   for (const ir::Var* copy : integer_copies_[var]) {
     if (!scopes_.IsVisible(vars_[copy].place, place)) continue;
-    insertions_[call].args[arg] = copy;
+    outcomes_[call].args[arg] = copy;
     return ElementsOrSymbols(copy, size);
   }
   const OpDef* cast = OpTable::Get().Find("cast");
@@ -83,7 +83,7 @@ std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const
   const ir::Var* copy =
       ir::MakeVar(module_, var->name, ir::MakeTensorType(from.shape, DType::kInt64), call->span);
   DefineVar(copy, copy->type, place);
-  Insertion& insertion = insertions_[call];
+  Outcome& insertion = outcomes_[call];
   insertion.before.push_back(
       {copy, ir::MakeExpr(module_, ir::OpCall{cast, {var}, std::move(attrs)}, call->span)});
   insertion.args[arg] = copy;
@@ -102,14 +102,9 @@ Dim Inference::NameDim(const ir::Var* call, const Dim& d) {
   scopes_.DefineSymbol(symbol.symbol_id(), place);
   element_symbols_.push_back({symbol.symbol_id(), var, 0});
   DefineVar(var, var->type, place);
-  insertions_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
+  outcomes_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
   named_dims_[d].push_back(symbol);
   return symbol;
-}
-
-const Inference::Insertion* Inference::InsertionAt(const ir::Var* var) const {
-  auto it = insertions_.find(var);
-  return it == insertions_.end() ? nullptr : &it->second;
 }
 
 void Inference::TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,

@@ -92,33 +92,31 @@ Result<Inference::MaybeType> Inference::InferClosure(const ir::MakeClosure& e) {
     return Invalid(fmt::format("@{} has {} parameters, {} are captured", e.function->name,
                                closure.params.size(), e.captured.size()));
   }
-  DimMap dims;
-  std::vector<DimEquation> equations;
-  std::set<uint32_t> bound;
-  ForEachBoundSymbol(closure.params, [&](uint32_t id) { bound.insert(id); });
+  DimMatch match;
+  ForEachBoundSymbol(closure.params, [&](uint32_t id) { match.bound.insert(id); });
   for (size_t i = 0; i < e.captured.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(Type actual, TypeOf(e.captured[i]));
     RELAYVM_RETURN_IF_ERROR(solver_.Flow(actual, closure.params[i]));
-    MatchDims(closure.params[i], actual, bound, "captured value", dims, equations);
+    MatchDims(closure.params[i], actual, "captured value", match);
   }
   closure.params.erase(closure.params.begin(),
                        closure.params.begin() + static_cast<ptrdiff_t>(e.captured.size()));
   Type rest = MakeType(std::move(closure));
   return MaybeType(ir::MapDims(rest, [&](const Dim& d) {
     return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      auto found = dims.find(s.symbol_id());
-      return found == dims.end() ? std::nullopt : std::optional(found->second);
+      auto found = match.dims.find(s.symbol_id());
+      return found == match.dims.end() ? std::nullopt : std::optional(found->second);
     });
   }));
 }
 
 // Binds the symbols of `expected` to the dims of `actual`; what else must be equal becomes an
 // equation.
-void Inference::MatchDims(const Type& expected, const Type& actual, const std::set<uint32_t>& bound,
-                          const std::string& what, DimMap& dims,
-                          std::vector<DimEquation>& equations) {
+void Inference::MatchDims(const Type& expected, const Type& actual, const std::string& what,
+                          DimMatch& match) {
   Type e = solver_.Resolve(expected);
   Type a = solver_.Resolve(actual);
+  if (e == a && !e->has_open_dim) return;
   if (e->node.index() != a->node.index()) return;
   if (auto* tensor = e->As<TensorType>()) {
     auto* given = a->As<TensorType>();
@@ -126,17 +124,42 @@ void Inference::MatchDims(const Type& expected, const Type& actual, const std::s
       const Dim& x = tensor->shape[i];
       const Dim& y = given->shape[i];
       if (x.is_any()) continue;
-      if (x.is_symbol() && bound.contains(x.symbol_id()) && dims.emplace(x.symbol_id(), y).second) {
+      if (x.is_symbol() && match.bound.contains(x.symbol_id()) &&
+          match.dims.emplace(x.symbol_id(), y).second) {
         continue;
       }
-      equations.push_back({x, y, fmt::format("{}: dimension {}", what, i)});
+      match.equations.push_back({x, y, fmt::format("{}: dimension {}", what, i)});
     }
   } else if (auto* tuple = e->As<TupleType>()) {
+    if (e->is_large() && !match.seen.insert({e, a}).second) return;
     auto* given = a->As<TupleType>();
     for (size_t i = 0; i < tuple->fields.size() && i < given->fields.size(); ++i) {
-      MatchDims(tuple->fields[i], given->fields[i], bound, what, dims, equations);
+      MatchDims(tuple->fields[i], given->fields[i], what, match);
     }
   }
+}
+
+Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) const {
+  std::vector<ir::Guard> guards;
+  for (const DimEquation& e : match.equations) {
+    bool open = false;
+    e.expected.ForEachSymbol([&](const Dim& s) {
+      open = open || (match.bound.contains(s.symbol_id()) && !match.dims.contains(s.symbol_id()));
+    });
+    Dim expected = e.expected.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      auto found = match.dims.find(s.symbol_id());
+      return found == match.dims.end() ? std::nullopt : std::optional(found->second);
+    });
+    if (open || expected == e.actual || expected.ContainsAny() || e.actual.ContainsAny()) continue;
+    if (Dim::ProvablyDifferent(expected, e.actual)) {
+      return Invalid(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
+                                 e.actual.ToString()));
+    }
+    guards.push_back(
+        {ir::Guard::Kind::kEqual, e.actual, expected,
+         fmt::format("{}: {} and {} differ", e.what, e.actual.ToString(), expected.ToString())});
+  }
+  return guards;
 }
 
 Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
@@ -183,49 +206,33 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
   for (size_t i = 0; i < callee.param_vars.size(); ++i) {
     callee.params[i] = SubstituteTypeVars(TypeOf(callee.param_vars[i]), instance);
   }
-  std::set<uint32_t> bound;
-  ForEachBoundSymbol(callee.params, [&](uint32_t id) { bound.insert(id); });
-  DimMap dims;
-  std::vector<DimEquation> equations;
+  DimMatch match;
+  ForEachBoundSymbol(callee.params, [&](uint32_t id) { match.bound.insert(id); });
   for (size_t i = 0; i < args.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(actual[i], TypeOf(args[i]));  // the call may have decided it
-    MatchDims(callee.params[i], actual[i], bound, what[i], dims, equations);
+    MatchDims(callee.params[i], actual[i], what[i], match);
     AddCheck(actual[i], callee.params[i], item.binding->value->span, what[i]);
   }
   auto substitute = [&](const Dim& s) -> std::optional<Dim> {
-    auto found = dims.find(s.symbol_id());
-    return found == dims.end() ? std::nullopt : std::optional(found->second);
+    auto found = match.dims.find(s.symbol_id());
+    return found == match.dims.end() ? std::nullopt : std::optional(found->second);
   };
-  std::vector<ir::Guard> guards;
-  for (const DimEquation& e : equations) {
-    bool open = false;
-    e.expected.ForEachSymbol([&](const Dim& s) {
-      open = open || (bound.contains(s.symbol_id()) && !dims.contains(s.symbol_id()));
-    });
-    Dim expected = e.expected.Substitute(substitute);
-    if (open || expected == e.actual || expected.ContainsAny() || e.actual.ContainsAny()) continue;
-    if (Dim::ProvablyDifferent(expected, e.actual)) {
-      return Invalid(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
-                                 e.actual.ToString()));
-    }
-    guards.push_back(
-        {ir::Guard::Kind::kEqual, e.actual, expected,
-         fmt::format("{}: {} and {} differ", e.what, e.actual.ToString(), expected.ToString())});
-  }
-  if (!guards.empty()) guards_.before[item.binding->var] = std::move(guards);
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Guard> guards, GuardEquations(match));
+  if (!guards.empty()) outcomes_[item.binding->var].guards = std::move(guards);
 
   result = SubstituteTypeVars(solver_.Zonk(callee.result), instance);
   Type seen = callee.param_vars.empty()
                   ? result
                   : solver_.Restrict(solver_.Zonk(callee.result), callee.outside,
-                                     [&](uint32_t id) { return dims.contains(id); });
+                                     [&](uint32_t id) { return match.dims.contains(id); });
   result = SubstituteTypeVars(seen, instance);
   if (callee.param_vars.empty()) {
     // A function value: symbols that its parameters bind and that no argument gave are unknown.
     result = ir::MapDims(result, [&](const Dim& d) {
       bool unbound = false;
       d.ForEachSymbol([&](const Dim& s) {
-        unbound = unbound || (bound.contains(s.symbol_id()) && !dims.contains(s.symbol_id()));
+        unbound =
+            unbound || (match.bound.contains(s.symbol_id()) && !match.dims.contains(s.symbol_id()));
       });
       return unbound ? Dim::Any() : d;
     });
@@ -244,6 +251,7 @@ Status Inference::CheckTypeParams() {
       const ir::TypeVar* stranger = nullptr;
       std::function<void(const Type&, std::set<uint32_t>)> find = [&](const Type& t,
                                                                       std::set<uint32_t> bound) {
+        if (!t->has_type_var) return;
         if (auto* v = t->As<ir::TypeVar>(); v != nullptr && !bound.contains(v->id)) stranger = v;
         if (auto* f = t->As<FunctionType>()) {
           for (const Type& q : f->type_params) bound.insert(q->As<ir::TypeVar>()->id);
@@ -263,25 +271,10 @@ Status Inference::CheckTypeParams() {
   return OkStatus();
 }
 
-void Inference::AddCheck(Type actual, Type expected, ir::Span span, std::string what) {
-  if (actual == expected || solver_.Resolve(expected)->As<TensorType>() != nullptr) return;
-  checks_.push_back({std::move(actual), std::move(expected), span, std::move(what)});
-}
-
-Status Inference::CheckContainers() {
-  for (const ContainerCheck& c : checks_) {
-    Type actual = solver_.Zonk(c.actual, ir::UnitType());
-    Type expected = solver_.Zonk(c.expected, ir::UnitType());
-    if (Conforms(actual, expected)) continue;
-    return ErrorAt(c.span,
-                   Status(StatusCode::kUnsupported,
-                          fmt::format("{}: expected {}, found {}; dimensions inside containers, "
-                                      "references and function types are not checked when the "
-                                      "program runs, so they must agree",
-                                      c.what, ir::TypeToString(expected, true),
-                                      ir::TypeToString(actual, true))));
-  }
-  return OkStatus();
+void Inference::AddCheck(Type actual, Type expected, ir::Span span, std::string what, bool inside) {
+  if (purpose_ == Purpose::kRetype || actual == expected) return;
+  if (!inside && solver_.Resolve(expected)->As<TensorType>() != nullptr) return;
+  checks_.push_back({std::move(actual), std::move(expected), span, std::move(what), inside});
 }
 
 namespace {
@@ -296,6 +289,7 @@ bool DimsConform(const TensorType& actual, const TensorType& expected) {
 // `inside` a container, where no guard reaches.
 bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
   if (actual == expected || actual->node.index() != expected->node.index()) return true;
+  if (actual->is_large() && ir::TypeEquals(actual, expected)) return true;
   if (auto* tensor = actual->As<TensorType>()) {
     return !inside || DimsConform(*tensor, *expected->As<TensorType>());
   }
@@ -346,8 +340,20 @@ bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
 
 }  // namespace
 
-bool Inference::Conforms(const Type& actual, const Type& expected) const {
-  return ConformsInside(actual, expected, false);
+Status Inference::CheckContainers() {
+  for (const ContainerCheck& c : checks_) {
+    Type actual = solver_.Zonk(c.actual, ir::UnitType());
+    Type expected = solver_.Zonk(c.expected, ir::UnitType());
+    if (ConformsInside(actual, expected, c.inside)) continue;
+    return ErrorAt(c.span,
+                   Status(StatusCode::kUnsupported,
+                          fmt::format("{}: expected {}, found {}; dimensions inside containers, "
+                                      "references and function types are not checked when the "
+                                      "program runs, so they must agree",
+                                      c.what, ir::TypeToString(expected, true),
+                                      ir::TypeToString(actual, true))));
+  }
+  return OkStatus();
 }
 
 }  // namespace relayvm::typing

@@ -33,6 +33,7 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   if (auto* match = e.As<ir::MatchExpr>()) return InferMatch(item, *match);
   if (auto* closure = e.As<ir::MakeClosure>()) return InferClosure(*closure);
   if (auto* copy = e.As<ir::AtomExpr>()) return InferAlias(var, copy->atom);
+  if (auto* stated = e.As<ir::Stated>()) return InferStated(item, *stated);
   if (auto* tuple = e.As<ir::MakeTuple>()) {
     TupleType type;
     for (const ir::Atom& a : tuple->fields) {
@@ -81,6 +82,11 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   if (e.As<ir::Guard>() != nullptr) return MaybeType(ir::UnitType());  // made anew
   if (auto* dim = e.As<ir::DimOf>()) return InferDimOf(item, *dim);
   if (auto* element = e.As<ir::ElementOf>()) return InferElementOf(item, *element);
+  if (e.As<ir::Trap>() != nullptr) {
+    if (var->type == nullptr) return MaybeType(NewSlot(item));
+    RELAYVM_ASSIGN_OR_RETURN(Type type, PrepareDeclared(var->type, item.place, var->span));
+    return MaybeType(type);
+  }
   return InferRef(item, e);
 }
 
@@ -97,6 +103,27 @@ Result<Inference::MaybeType> Inference::InferAlias(const ir::Var* var, const ir:
     state.function = globals_.at((*global)->name);
   }
   return MaybeType(type);
+}
+
+// The value, with the numbers that are stated of it. Guards are made at the end, when its type is
+// known.
+Result<Inference::MaybeType> Inference::InferStated(Item& item, const ir::Stated& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Type declared,
+                           PrepareDeclared(e.type, item.place, item.binding->value->span));
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.value));
+  Status flow = solver_.Flow(type, declared);
+  if (!flow.ok()) return flow.WithContext(e.what);
+  AddCheck(type, declared, item.binding->value->span, e.what);
+  statements_.push_back(item.binding);
+  RELAYVM_ASSIGN_OR_RETURN(type, TypeOf(e.value));  // it may be known now
+  Type refined = Refine(type, declared);
+  if (refined == type) return InferAlias(item.binding->var, e.value);
+  if (auto* from = std::get_if<const ir::Var*>(&e.value)) {
+    VarState& state = vars_[item.binding->var];
+    state.elements = vars_[*from].elements;
+    state.field_elements = vars_[*from].field_elements;
+  }
+  return MaybeType(refined);
 }
 
 // --- Operators ---
@@ -208,7 +235,7 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
       g.right = g.right.Substitute(rename);
     }
   }
-  if (!typing.guards.empty()) guards_.before[var] = std::move(typing.guards);
+  if (!typing.guards.empty()) outcomes_[var].guards = std::move(typing.guards);
   if (!typing.result.is_tuple && typing.result.tensors[0].rank() == 0) {
     RememberScalarCall(var, *call.op, call.attrs, call.args);
   }
@@ -355,12 +382,57 @@ Result<Inference::MaybeType> Inference::InferIf(Item& item, const ir::IfExpr& e)
       InferBlock(*e.else_block, scopes_.NewScope(item.place.scope), &else_type));
   solver_.BeginStep();
   Type result = NewSlot(item);
-  RELAYVM_RETURN_IF_ERROR(solver_.Flow(then_type, result));
-  s = solver_.Flow(else_type, result);
-  if (!s.ok()) return s.WithContext("the branches of if differ");
-  AddCheck(then_type, result, item.binding->value->span, "the branches of if differ");
-  AddCheck(else_type, result, item.binding->value->span, "the branches of if differ");
+  RELAYVM_RETURN_IF_ERROR(JoinBranches(item, {e.then_block, e.else_block}, {then_type, else_type},
+                                       result, "the branches of if differ"));
   return MaybeType(result);
+}
+
+namespace {
+
+// Whether types differ in ranks of tensors and nothing else.
+bool DifferInRank(const Type& a, const Type& b, bool* differ) {
+  if (a == b) return true;
+  if (a->node.index() != b->node.index()) return false;
+  if (auto* tensor = a->As<TensorType>()) {
+    *differ = *differ || tensor->rank() != b->As<TensorType>()->rank();
+    return tensor->dtype == b->As<TensorType>()->dtype;
+  }
+  std::vector<Type> others;
+  ir::ForEachChild(*b, [&](const Type& child) { others.push_back(child); });
+  size_t next = 0;
+  bool same = true;
+  ir::ForEachChild(*a, [&](const Type& child) {
+    same = same && next < others.size() && DifferInRank(child, others[next], differ);
+    ++next;
+  });
+  auto* adt = a->As<AdtType>();
+  return same && next == others.size() && (adt == nullptr || adt->name == b->As<AdtType>()->name);
+}
+
+}  // namespace
+
+// Branches of several ranks have no type in common: their variable is noted as mixed.
+Status Inference::JoinBranches(Item& item, const std::vector<const ir::Block*>& blocks,
+                               const std::vector<Type>& types, const Type& result,
+                               const char* what) {
+  ir::Span span = item.binding->value->span;
+  bool mixed = false;
+  for (const ir::Block* b : blocks) mixed = mixed || mixed_blocks_.contains(b);
+  Status failure;
+  for (size_t i = 0; i < types.size() && !mixed && failure.ok(); ++i) {
+    failure = solver_.Flow(types[i], result);
+    bool ranks = false;
+    mixed = !failure.ok() && DifferInRank(solver_.Zonk(types[i]), solver_.Zonk(types[0]), &ranks) &&
+            ranks;
+    if (failure.ok()) AddCheck(types[i], result, span, what);
+  }
+  if (!failure.ok()) failure = failure.WithContext(what);
+  if (!mixed || purpose_ == Purpose::kRetype) return failure;
+  mixed_.vars.insert(item.binding->var);
+  if (mixed_.error.ok()) {
+    mixed_.error = Located(span, failure.ok() ? Invalid(std::string(what) + " in rank") : failure);
+  }
+  return failure.ok() ? Invalid(what) : failure;
 }
 
 Result<Inference::MaybeType> Inference::InferMatch(Item& item, const ir::MatchExpr& e) {
@@ -369,27 +441,24 @@ Result<Inference::MaybeType> Inference::InferMatch(Item& item, const ir::MatchEx
   for (const ir::MatchClause& clause : e.clauses) {
     ScopeId scope = scopes_.NewScope(item.place.scope);
     solver_.BeginStep();
-    RELAYVM_RETURN_IF_ERROR(
-        InferPattern(item, clause.pattern, data, scope, guards_.at_start[clause.body]));
+    RELAYVM_RETURN_IF_ERROR(InferPattern(item, clause.pattern, data, scope));
     RELAYVM_RETURN_IF_ERROR(InferBlock(*clause.body, scope, &types.emplace_back()));
   }
-  if (e.complete) {
-    if (auto missing = UnmatchedCase(module_, e)) {
+  if (e.complete && purpose_ == Purpose::kCheck) {
+    RELAYVM_ASSIGN_OR_RETURN(auto missing, UnmatchedCase(module_, e));
+    if (missing) {
       return Invalid(fmt::format("match is not exhaustive: {} is not handled", *missing));
     }
   }
   solver_.BeginStep();
   Type result = NewSlot(item);
-  for (const Type& t : types) {
-    Status s = solver_.Flow(t, result);
-    if (!s.ok()) return s.WithContext("the clauses of match differ");
-    AddCheck(t, result, item.binding->value->span, "the clauses of match differ");
-  }
+  std::vector<const ir::Block*> blocks;
+  for (const ir::MatchClause& clause : e.clauses) blocks.push_back(clause.body);
+  RELAYVM_RETURN_IF_ERROR(JoinBranches(item, blocks, types, result, "the clauses of match differ"));
   return MaybeType(result);
 }
 
-Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& type, ScopeId scope,
-                               std::vector<ir::Guard>& guards) {
+Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& type, ScopeId scope) {
   using Kind = ir::Pattern::Kind;
   if (p.kind == Kind::kWildcard) return OkStatus();
   if (p.kind == Kind::kVar) {
@@ -397,7 +466,7 @@ Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& typ
     DefineVar(p.var, type, place);
     if (p.var->type == nullptr) return OkStatus();
     RELAYVM_RETURN_IF_ERROR(
-        Annotate(p.var, p.var->type, place, p.span, fmt::format("%{}", p.var->name), &guards));
+        Annotate(p.var, p.var->type, place, p.span, fmt::format("%{}", p.var->name)));
     LearnMeanings(p.var->type, TypeOf(p.var));
     return OkStatus();
   }
@@ -445,7 +514,7 @@ Status Inference::InferPattern(Item& item, const ir::Pattern& p, const Type& typ
     for (const Type& f : c.fields) fields.push_back(SubstituteTypeVars(f, args));
   }
   for (size_t i = 0; i < fields.size(); ++i) {
-    RELAYVM_RETURN_IF_ERROR(InferPattern(item, p.fields[i], fields[i], scope, guards));
+    RELAYVM_RETURN_IF_ERROR(InferPattern(item, p.fields[i], fields[i], scope));
   }
   return OkStatus();
 }

@@ -20,6 +20,8 @@ namespace {
 // variable it is bound to.
 constexpr uint32_t kParamSlot = 1'000'000;
 constexpr uint32_t kResultSlot = 1'000'001;
+// The result of a block that ends early; its site is the variable where it does.
+constexpr uint32_t kDeadEndSlot = 1'000'002;
 
 }  // namespace
 
@@ -46,7 +48,10 @@ Status Inference::InferComponents() {
       globals_[*name]->recursive = component.recursive;
     }
     for (const std::string* name : component.functions) {
-      RELAYVM_RETURN_IF_ERROR(InferFunction(*globals_[*name]));
+      FunctionState& state = *globals_[*name];
+      in_continuation_ = state.function->attrs.contains("Continuation");
+      RELAYVM_RETURN_IF_ERROR(InferFunction(state));
+      in_continuation_ = false;
     }
   }
   return OkStatus();
@@ -80,7 +85,10 @@ Status Inference::DeclareParams(FunctionState& state) {
   };
   // Dims of tensors and of tensors in tuples come from the written type, all else from its prepared
   // form.
+  ir::TypeMemo<Type> restored;
   std::function<Type(const Type&, const Type&)> restore = [&](const Type& prepared, const Type& w) {
+    if (!w->has_open_dim) return prepared;
+    if (const Type* known = restored.Find(w)) return *known;
     if (auto* tensor = w->As<TensorType>()) {
       std::vector<Dim> shape;
       for (const Dim& d : tensor->shape) shape.push_back(keep(d));
@@ -89,8 +97,10 @@ Status Inference::DeclareParams(FunctionState& state) {
     auto* tuple = w->As<TupleType>();
     if (tuple == nullptr) return prepared;
     size_t next = 0;
-    return MapChildren(prepared,
-                       [&](const Type& field) { return restore(field, tuple->fields[next++]); });
+    Type out = MapChildren(
+        prepared, [&](const Type& field) { return restore(field, tuple->fields[next++]); });
+    restored.Add(w, out);
+    return out;
   };
   // The first parameter with a symbol as a dim gives it.
   std::set<uint32_t> given;
@@ -138,6 +148,7 @@ Status Inference::InferFunction(FunctionState& state) {
   Type body;
   Status s = InferBlock(*state.function->body, state.scope, &body);
   if (!s.ok()) return ErrorAt(state.function->span, s);
+  if (mixed_blocks_.contains(state.function->body)) mixed_.functions.insert(state.function);
   solver_.BeginStep();
   return FinishFunction(state, body);
 }
@@ -146,8 +157,7 @@ Status Inference::FinishFunction(FunctionState& state, const Type& body_type) {
   const ir::Function& f = *state.function;
   std::string what = fmt::format("result of {}", state.name);
   if (state.declared_result != nullptr) {
-    RELAYVM_RETURN_IF_ERROR(Annotate(f.body->result, f.result_type, state.outside, f.span, what,
-                                     &guards_.at_end[f.body]));
+    RELAYVM_RETURN_IF_ERROR(Annotate(f.body->result, f.result_type, state.outside, f.span, what));
   }
   if (state.recursive) {
     Status s = solver_.Flow(body_type, ResultForCall(state));
@@ -219,15 +229,51 @@ Type Inference::FinalResult(const ir::Function* function) {
 // --- Blocks and bindings ---
 
 Status Inference::InferBlock(const ir::Block& block, ScopeId scope, Type* result) {
-  for (const ir::Binding& b : block.bindings) RELAYVM_RETURN_IF_ERROR(InferBinding(b, scope));
+  for (const ir::Binding& b : block.bindings) {
+    Status s = InferBinding(b, scope);
+    if (s.ok()) continue;
+    if (mixed_.vars.contains(b.var)) {
+      auto* result_var = std::get_if<const ir::Var*>(&block.result);
+      if (result_var != nullptr && *result_var == b.var) mixed_blocks_.insert(&block);
+    } else if (IsDeadEnd(s)) {
+      AddDeadEnd(b.var, s);
+    } else {
+      return s;
+    }
+    RELAYVM_RETURN_IF_ERROR(EndBlock(block, b, scope));
+    break;
+  }
   auto type = TypeOf(block.result);
   if (!type.ok()) return type.status();
   *result = *type;
   return OkStatus();
 }
 
+void Inference::AddDeadEnd(const ir::Var* var, const Status& why) {
+  outcomes_[var].dead_end = why.message();
+  any_dead_end_ = true;
+}
+
+// What follows `at` is not typed. The block's type is what it was before.
+Status Inference::EndBlock(const ir::Block& block, const ir::Binding& at, ScopeId scope) {
+  auto* var = std::get_if<const ir::Var*>(&block.result);
+  if (var == nullptr || vars_[*var].type != nullptr) return OkStatus();
+  Place place = Now(scope);
+  Type type = solver_.NewSlot(place, {at.var->id, kDeadEndSlot});
+  if ((*var)->type != nullptr) {
+    RELAYVM_ASSIGN_OR_RETURN(type, PrepareDeclared((*var)->type, place, at.value->span));
+  }
+  DefineVar(*var, std::move(type), place);
+  return OkStatus();
+}
+
+bool Inference::IsDeadEnd(const Status& s) const {
+  return MayEndDead() &&
+         (s.code() == StatusCode::kInvalidInput || s.code() == StatusCode::kUnsupported);
+}
+
 Status Inference::InferBinding(const ir::Binding& binding, ScopeId scope) {
-  Item item{.binding = &binding, .place = Now(scope)};
+  Item item{.binding = &binding, .place = Now(scope), .in_continuation = in_continuation_};
   solver_.BeginStep();
   auto type = InferExpr(item);
   if (!type.ok()) return ErrorAt(binding.value->span, type.status());
@@ -251,7 +297,7 @@ Status Inference::InferBinding(const ir::Binding& binding, ScopeId scope) {
 Status Inference::Finish(Item& item, Type type) {
   const ir::Var* var = item.binding->var;
   item.done = true;
-  if (!item.type_args.empty()) type_args_[var] = item.type_args;
+  if (!item.type_args.empty()) outcomes_[var].type_args = item.type_args;
   if (item.promised != nullptr) {
     Status s = solver_.Define(item.promised, type);
     if (!s.ok()) return ErrorAt(item.binding->value->span, s);
@@ -267,7 +313,6 @@ Status Inference::Finish(Item& item, Type type) {
   if (var->type == nullptr) return OkStatus();
   RELAYVM_RETURN_IF_ERROR(Annotate(var, var->type, item.place, item.binding->value->span,
                                    var->name.empty() ? "a value" : "%" + var->name,
-                                   &guards_.after[var],
                                    item.binding->value->As<ir::RefCreate>() != nullptr));
   LearnMeanings(var->type, TypeOf(var));
   return OkStatus();
@@ -278,12 +323,14 @@ Status Inference::Finish(Item& item, Type type) {
 Status Inference::RunWoken() {
   if (running_woken_) return OkStatus();
   running_woken_ = true;
+  const bool outer = in_continuation_;
   Status status;
   while (status.ok() && solver_.HasWoken()) {
     for (uint32_t i : solver_.TakeWoken()) {
       Item& item = items_[i];
       if (item.done) continue;
       solver_.BeginStep();
+      in_continuation_ = item.in_continuation;
       auto type = InferExpr(item);
       if (!type.ok()) {
         status = ErrorAt(item.binding->value->span, type.status());
@@ -292,10 +339,16 @@ Status Inference::RunWoken() {
       } else {
         solver_.Wait(item.blocked_on, i);
       }
+      if (IsDeadEnd(status)) {
+        AddDeadEnd(item.binding->var, status);
+        item.done = true;
+        status = OkStatus();
+      }
       if (!status.ok()) break;
     }
   }
   running_woken_ = false;
+  in_continuation_ = outer;
   return status;
 }
 
@@ -341,6 +394,8 @@ Status Inference::ImplyArgTypes(const ir::OpCall& call) {
 }
 
 Status Inference::Stuck() {
+  // What is not reached may wait for ever.
+  if (any_dead_end_ || !mixed_.vars.empty()) return OkStatus();
   for (const Item& item : items_) {
     if (item.done) continue;
     std::string unknown;

@@ -419,7 +419,7 @@ TEST_CASE("inference runs on its own output and changes nothing") {
   for (const std::string& source : sources) {
     CAPTURE(source);
     ir::Module once = MustType(source);
-    auto twice = InferTypes(once);
+    auto twice = Retype(once);
     REQUIRE_MESSAGE(twice.ok(), twice.status().ToString());
     CHECK(ir::PrintModule(*twice, {.for_people = true}) ==
           ir::PrintModule(once, {.for_people = true}));

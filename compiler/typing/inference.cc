@@ -15,8 +15,8 @@ using ir::RefType;
 using ir::TupleType;
 using ir::Type;
 
-Inference::Inference(const ir::Module& module, Widenings* widenings)
-    : module_(module), solver_(module.ids.get(), &scopes_, widenings) {
+Inference::Inference(const ir::Module& module, Purpose purpose, Widenings* widenings)
+    : module_(module), purpose_(purpose), solver_(module.ids.get(), &scopes_, widenings) {
   for (const auto& [id, symbol] : module.symbols) {
     old_symbols_.emplace(symbol.value->id, id);
     if (symbol.value == symbol.source) old_elements_.emplace(std::pair(symbol.value->id, 0), id);
@@ -28,10 +28,9 @@ Status Inference::Run() {
   RELAYVM_RETURN_IF_ERROR(InferComponents());
   RELAYVM_RETURN_IF_ERROR(RunStalled());
   if (must_rerun()) return OkStatus();
-  for (const Annotation& a : annotations_) {
-    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a.value));
-    GuardAnnotation(type, a.declared, a.what, *a.guards);
-  }
+  if (!mixed_.vars.empty()) return mixed_.error;
+  for (const ir::Binding* b : statements_) RELAYVM_RETURN_IF_ERROR(GuardStatement(*b));
+  if (purpose_ == Purpose::kRetype) return OkStatus();
   RELAYVM_RETURN_IF_ERROR(CheckContainers());
   return CheckTypeParams();
 }
@@ -44,6 +43,13 @@ void Inference::DefineVar(const ir::Var* var, Type type, Place place) {
   state.place = place;
 }
 
+// The type that the variable has in the input if it is the same: what is made of it is then quick to
+// compare.
+Type Inference::KnownType(const ir::Var* var, Type type) {
+  bool same = type->is_large() && var->type != nullptr && ir::TypeEquals(var->type, type);
+  return same ? var->type : type;
+}
+
 const Type& Inference::TypeOf(const ir::Var* var) {
   VarState& state = vars_[var];
   if (state.settled) return state.type;
@@ -54,7 +60,7 @@ const Type& Inference::TypeOf(const ir::Var* var) {
     } else if (state.tuple != nullptr && state.place.time != 0) {
       TupleType tuple;
       for (const ir::Atom& field : state.tuple->fields) tuple.fields.push_back(*TypeOf(field));
-      state.type = MakeType(std::move(tuple));
+      state.type = KnownType(var, MakeType(std::move(tuple)));
       state.settled = solver_.FirstUnknown(state.type) == 0;
       return state.type;
     }
@@ -67,15 +73,15 @@ const Type& Inference::TypeOf(const ir::Var* var) {
   std::vector<int> path;
   Type opened = Open(var, state.type, path);
   VarState& after = vars_[var];
-  after.type = opened;
-  after.settled = solver_.FirstUnknown(opened) == 0;
+  after.type = KnownType(var, std::move(opened));
+  after.settled = solver_.FirstUnknown(after.type) == 0;
   return after.type;
 }
 
 Result<Type> Inference::TypeOf(const ir::Atom& a) {
   if (auto* var = std::get_if<const ir::Var*>(&a)) {
     if (!vars_.contains(*var)) {
-      return Status(StatusCode::kInvalidInput,
+      return Status(StatusCode::kInternal,
                     fmt::format("%{} is used outside of its scope", (*var)->name));
     }
     auto* function = vars_[*var].function;
@@ -98,6 +104,7 @@ Result<Type> Inference::TypeOf(const ir::Atom& a) {
 
 // Any in tensor position becomes a symbol that `var` defines.
 Type Inference::Open(const ir::Var* var, const Type& t, std::vector<int>& path) {
+  if (!t->has_open_dim && !t->has_infer_var) return t;
   Type r = solver_.Resolve(t);
   if (auto* tensor = r->As<TensorType>()) {
     std::vector<Dim> shape = tensor->shape;
@@ -171,6 +178,7 @@ std::optional<Dim> Inference::DeclaredSymbol(const ir::Var* var,
 void Inference::LearnMeanings(const Type& declared, const Type& inferred) {
   Type r = solver_.Resolve(inferred);
   if (declared == nullptr || declared->node.index() != r->node.index()) return;
+  if (!declared->has_open_dim || (declared->is_large() && ir::TypeEquals(declared, r))) return;
   if (auto* d = declared->As<TensorType>()) {
     auto* t = r->As<TensorType>();
     for (int i = 0; i < d->rank() && i < t->rank(); ++i) {
@@ -209,7 +217,9 @@ Type Inference::NewSlot(Item& item, bool guessed) {
 namespace {
 
 // Symbols that `type`'s function types bind stay; all others become Any.
-Type ForgetSymbols(const Type& t, std::vector<uint32_t>& bound) {
+Type ForgetSymbols(const Type& t, std::vector<uint32_t>& bound, ir::TypeMemo<Type>& done) {
+  if (!t->has_open_dim) return t;
+  if (const Type* known = done.Find(t)) return *known;
   if (auto* tensor = t->As<TensorType>()) {
     std::vector<Dim> shape;
     for (const Dim& d : tensor->shape) {
@@ -221,12 +231,17 @@ Type ForgetSymbols(const Type& t, std::vector<uint32_t>& bound) {
     }
     return shape == tensor->shape ? t : ir::MakeTensorType(std::move(shape), tensor->dtype);
   }
-  size_t outer = bound.size();
   if (auto* f = t->As<FunctionType>()) {
+    size_t outer = bound.size();
     ForEachBoundSymbol(f->params, [&](uint32_t id) { bound.push_back(id); });
+    ir::TypeMemo<Type> inside;
+    Type out =
+        MapChildren(t, [&](const Type& child) { return ForgetSymbols(child, bound, inside); });
+    bound.resize(outer);
+    return out;
   }
-  Type out = MapChildren(t, [&](const Type& child) { return ForgetSymbols(child, bound); });
-  bound.resize(outer);
+  Type out = MapChildren(t, [&](const Type& child) { return ForgetSymbols(child, bound, done); });
+  done.Add(t, out);
   return out;
 }
 
@@ -252,12 +267,15 @@ Status Inference::CheckTypeDefs() {
 // earlier run) become Any.
 Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span span) {
   Status failure;
+  ir::TypeMemo<bool> seen;
   std::function<void(const Type&)> check = [&](const Type& x) {
     if (!failure.ok()) return;
     if (x == nullptr) {
       failure = ErrorAt(span, "a type is incomplete");
       return;
     }
+    if (seen.Find(x) != nullptr) return;
+    seen.Add(x, true);
     if (auto* v = x->As<InferVar>()) solver_.AdoptSlot(v->id, place);
     if (auto* adt = x->As<AdtType>()) {
       auto it = module_.types.find(adt->name);
@@ -274,19 +292,17 @@ Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span spa
       failure = ErrorAt(span, "a function type has no result");
       return;
     }
-    MapChildren(x, [&](const Type& child) {
-      check(child);
-      return child;
-    });
+    ForEachChild(*x, check);
   };
   check(t);
   if (!failure.ok()) return failure;
   std::vector<uint32_t> bound;
-  return ForgetSymbols(t, bound);
+  ir::TypeMemo<Type> done;
+  return ForgetSymbols(t, bound, done);
 }
 
 Status Inference::Annotate(const ir::Atom& value, const Type& written, Place place, ir::Span span,
-                           std::string what, std::vector<ir::Guard>* guards, bool new_ref) {
+                           const std::string& what, bool new_ref) {
   RELAYVM_ASSIGN_OR_RETURN(Type declared, PrepareDeclared(written, place, span));
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(value));
   // Symbols of an earlier run that still are what they were decide what nothing else decides. They
@@ -297,44 +313,43 @@ Status Inference::Annotate(const ir::Atom& value, const Type& written, Place pla
   const auto* wanted = declared->As<RefType>();
   if (made != nullptr && wanted != nullptr) {
     // What a new reference holds follows from what is written to it: a ? leaves that open.
-    checks_.push_back({made->value, wanted->value, span, what});
+    AddCheck(made->value, wanted->value, span, what, /*inside=*/true);
   } else {
     AddCheck(type, declared, span, what);
   }
-  annotations_.push_back({value, declared, std::move(what), guards});
   return OkStatus();
 }
 
-// An annotation may be more precise than what is known: then it is a claim to be checked when the
-// program runs.
-void Inference::GuardAnnotation(const Type& inferred, const Type& declared, const std::string& what,
-                                std::vector<ir::Guard>& guards) {
-  Type i = solver_.Resolve(inferred);
-  Type d = solver_.Resolve(declared);
-  if (i->node.index() != d->node.index()) return;
-  if (auto* tensor = i->As<TensorType>()) {
-    auto* want = d->As<TensorType>();
-    for (int k = 0; k < tensor->rank() && k < want->rank(); ++k) {
-      const Dim& x = tensor->shape[k];
-      const Dim& y = want->shape[k];
-      if (!y.is_const() || x == y || x.is_any()) continue;
-      guards.push_back(
-          {ir::Guard::Kind::kEqual, x, y,
-           fmt::format("{}: dimension {}: {} and {} differ", what, k, x.ToString(), y.ToString())});
-    }
-  } else if (auto* tuple = i->As<TupleType>()) {
-    auto* want = d->As<TupleType>();
-    for (size_t k = 0; k < tuple->fields.size() && k < want->fields.size(); ++k) {
-      GuardAnnotation(tuple->fields[k], want->fields[k], what, guards);
-    }
+Status Inference::GuardStatement(const ir::Binding& binding) {
+  const auto& stated = *binding.value->As<ir::Stated>();
+  RELAYVM_ASSIGN_OR_RETURN(Type actual, TypeOf(stated.value));
+  DimMatch match;
+  ir::ForEachDim(stated.type, [&](const Dim& d) {
+    d.ForEachSymbol([&](const Dim& s) { match.bound.insert(s.symbol_id()); });
+  });
+  MatchDims(stated.type, actual, stated.what, match);
+  auto guards = GuardEquations(match);
+  if (!guards.ok() && IsDeadEnd(guards.status())) {
+    AddDeadEnd(binding.var, guards.status());
+    return OkStatus();
   }
+  if (!guards.ok()) return ErrorAt(binding.value->span, guards.status());
+  if (!guards->empty()) outcomes_[binding.var].guards = std::move(*guards);
+  return OkStatus();
+}
+
+bool Inference::IsProved(const ir::Binding& stated) {
+  const Outcome* outcome = OutcomeOf(stated.var);
+  return (outcome == nullptr || outcome->guards.empty()) &&
+         ir::TypeEquals(FinalType(stated.var), FinalType(stated.value->As<ir::Stated>()->value));
 }
 
 // `inferred` with the constants that `declared` promises.
 Type Inference::Refine(const Type& inferred, const Type& declared) {
   Type i = solver_.Resolve(inferred);
   Type d = solver_.Resolve(declared);
-  if (i->node.index() != d->node.index()) return i;
+  if (i == d || i->node.index() != d->node.index()) return i;
+  if (i->is_large() && ir::TypeEquals(i, d)) return i;
   if (auto* tensor = i->As<TensorType>()) {
     auto* want = d->As<TensorType>();
     if (tensor->rank() != want->rank()) return i;
@@ -354,13 +369,17 @@ Type Inference::Refine(const Type& inferred, const Type& declared) {
 
 // --- Errors ---
 
+Status Inference::Located(ir::Span span, const Status& status) const {
+  bool known =
+      module_.sources != nullptr && span.line != 0 && span.file < module_.sources->num_files();
+  return known ? module_.sources->Error(status.code(), span, status.message()) : status;
+}
+
 Status Inference::ErrorAt(ir::Span span, const Status& status) {
-  if (error_located_) return status;
-  if (module_.sources == nullptr || span.line == 0 || span.file >= module_.sources->num_files()) {
-    return status;
-  }
-  error_located_ = true;
-  return module_.sources->Error(status.code(), span, status.message());
+  if (error_located_ || MayEndDead()) return status;
+  Status located = Located(span, status);
+  error_located_ = located.message() != status.message();
+  return located;
 }
 
 Status Inference::ErrorAt(ir::Span span, std::string_view message) {
@@ -383,17 +402,29 @@ Type Inference::FinalType(const ir::Var* var) {
   if (state.function != nullptr && state.function->done) {
     return FinalFunctionType(*state.function);
   }
-  static const Type kUnit = ir::UnitType();
+  if (state.type == nullptr) return ir::UnitType();  // behind a dead end
   TypeOf(var);
-  return solver_.Zonk(vars_[var].type, kUnit);
+  return Final(vars_[var].type);
 }
 
-std::vector<Type> Inference::FinalTypeArgs(const ir::Var* var) {
-  auto it = type_args_.find(var);
-  if (it == type_args_.end()) return {};
-  std::vector<Type> out;
-  for (const Type& t : it->second) out.push_back(solver_.Zonk(t, ir::UnitType()));
-  return out;
+Type Inference::FinalType(const ir::Atom& a) {
+  if (auto* var = std::get_if<const ir::Var*>(&a)) return FinalType(*var);
+  auto type = TypeOf(a);
+  return type.ok() ? Final(*type) : ir::UnitType();
+}
+
+const Outcome* Inference::OutcomeOf(const ir::Var* var) const {
+  auto it = outcomes_.find(var);
+  return it == outcomes_.end() ? nullptr : &it->second;
+}
+
+MixedRanks Inference::TakeMixedRanks() {
+  if (mixed_.vars.empty()) return {};
+  for (const auto& [var, state] : vars_) {
+    if (state.type == nullptr || solver_.FirstUnknown(state.type) != 0) continue;
+    mixed_.types.emplace(var, solver_.Zonk(state.type));
+  }
+  return std::move(mixed_);
 }
 
 const std::vector<Dim>* Inference::Contents(const ir::Var* var) const {

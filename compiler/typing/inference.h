@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/typing/infer.h"
 #include "compiler/typing/op_typing.h"
 #include "compiler/typing/solver.h"
 
@@ -40,6 +41,20 @@ struct FunctionState {
                     // calls
 };
 
+// A variable while it is being typed:
+//
+//   (no type) --its binding is typed---> defined --someone looks--> read --no slot is left--> settled
+//       |                                   ^
+//       +--its binding waits--> promised ---+
+//
+// promised  A slot stands for the type that the binding will have; others use it. The slot is
+//           `guessed`: what flows into it says nothing about symbols, until Define says what it is.
+//           A call that waits for its own result is `loose` when nothing else moves: then the slot is
+//           its type.
+// defined   `type` may be a slot and hold Any. An `alias`, and a `tuple` of known fields, are of the
+//           types that what they stand for has by then.
+// read      Any in tensors is opened: others know the symbols, which stay. Slots may still be filled.
+// settled   `type` is complete and final.
 struct VarState {
   ir::Type type;  // may hold slots and Any
   Place place;
@@ -53,28 +68,41 @@ struct VarState {
   bool leaf_elements = false;  // `elements` are the variable's own element symbols
 };
 
-// Guards to put into the program. Those of a binding stand before it; those of a block at its end
-// or start.
-struct GuardPlaces {
-  std::unordered_map<const ir::Var*, std::vector<ir::Guard>> before;
-  std::unordered_map<const ir::Var*, std::vector<ir::Guard>> after;
-  std::unordered_map<const ir::Block*, std::vector<ir::Guard>> at_start;
-  std::unordered_map<const ir::Block*, std::vector<ir::Guard>> at_end;
+// What a run is for.
+enum class Purpose {
+  kCheck,   // of the source: finds its errors
+  kRetype,  // of what a pass made of checked code: a binding that can't be typed is not reached when
+            // the program runs, or fails there, and becomes a trap
+};
+
+// What a run finds out about a binding besides the type of its variable.
+struct Outcome {
+  std::vector<ir::Guard> guards;          // stand before it
+  std::vector<ir::Type> type_args;        // of a call of a generic function
+  std::vector<ir::Binding> before;        // bindings that inference adds before it
+  std::map<size_t, const ir::Var*> args;  // arguments that inference replaces in it
+  std::optional<std::string> dead_end;    // why it can't be typed: its block ends here
 };
 
 class Inference {
  public:
-  Inference(const ir::Module& module, Widenings* widenings);
+  Inference(const ir::Module& module, Purpose purpose, Widenings* widenings);
 
   // Types the whole module. The results below are valid when it succeeds and must_rerun() is false.
   Status Run();
   bool must_rerun() const { return solver_.must_rerun(); }
 
   // --- Results, for Rebuild ---
+  ir::Type Final(const ir::Type& t) const { return solver_.Zonk(t, ir::UnitType()); }
   ir::Type FinalType(const ir::Var* var);
+  ir::Type FinalType(const ir::Atom& a);
   ir::Type FinalResult(const ir::Function* function);
-  std::vector<ir::Type> FinalTypeArgs(const ir::Var* var);
-  const GuardPlaces& guards() const { return guards_; }
+  // Of the binding of `var`; null when there is nothing to say.
+  const Outcome* OutcomeOf(const ir::Var* var) const;
+  // True when the types of both sides say all that a binding states.
+  bool IsProved(const ir::Binding& stated);
+  // After Run, also when it fails.
+  MixedRanks TakeMixedRanks();
   struct Element {
     uint32_t symbol;
     const ir::Var* var;
@@ -88,26 +116,12 @@ class Inference {
     uint32_t axis;
   };
   std::vector<DefinedDim> DimsDefinedBy(const ir::Var* var) const;
-  // Bindings that inference adds before that of a variable, and arguments that it replaces in it.
-  struct Insertion {
-    std::vector<ir::Binding> before;
-    std::map<size_t, const ir::Var*> args;
-  };
-  const Insertion* InsertionAt(const ir::Var* var) const;
   // The elements of `var` as expressions; null when unknown or its own symbols.
   const std::vector<Dim>* Contents(const ir::Var* var) const;
   // A dim that the input mentions outside of types, in terms of this run's symbols.
   Dim Translate(const Dim& d);
 
  private:
-  // What a declared type claims of a value: constants that the value's type doesn't show are
-  // guarded.
-  struct Annotation {
-    ir::Atom value;
-    ir::Type declared;
-    std::string what;
-    std::vector<ir::Guard>* guards;
-  };
   // A binding that is being typed.
   struct Item {
     const ir::Binding* binding;
@@ -118,26 +132,29 @@ class Inference {
     uint32_t blocked_on = 0;  // the slot
     bool loose = false;       // take a result that is still unknown as it is
     bool done = false;
+    bool in_continuation = false;
   };
   using MaybeType = std::optional<ir::Type>;  // nullopt: blocked
 
   // inference.cc: variables
   const ir::Type& TypeOf(const ir::Var* var);
   Result<ir::Type> TypeOf(const ir::Atom& a);
+  static ir::Type KnownType(const ir::Var* var, ir::Type type);
   void DefineVar(const ir::Var* var, ir::Type type, Place place);
   ir::Type Open(const ir::Var* var, const ir::Type& t, std::vector<int>& path);
   Dim OpenedDim(const ir::Var* var, const std::vector<int>& path);
   std::optional<Dim> DeclaredSymbol(const ir::Var* var, const std::vector<int>& path) const;
   void LearnMeanings(const ir::Type& declared, const ir::Type& inferred);
   Result<ir::Type> PrepareDeclared(const ir::Type& t, Place place, ir::Span span);
-  // Checks `value` against the type written for it. `place`: of the value.
+  // Checks `value` against the type written for it, but for the dims of its tensors: what these
+  // must be is a statement. `place`: of the value.
   Status Annotate(const ir::Atom& value, const ir::Type& written, Place place, ir::Span span,
-                  std::string what, std::vector<ir::Guard>* guards, bool new_ref = false);
-  void GuardAnnotation(const ir::Type& inferred, const ir::Type& declared, const std::string& what,
-                       std::vector<ir::Guard>& guards);
+                  const std::string& what, bool new_ref = false);
+  Status GuardStatement(const ir::Binding& binding);
   ir::Type Refine(const ir::Type& inferred, const ir::Type& declared);
   // The failure with its place, unless it has one.
   Status ErrorAt(ir::Span span, const Status& status);
+  Status Located(ir::Span span, const Status& status) const;
   Status ErrorAt(ir::Span span, std::string_view message);
   std::string NameOf(const ir::Atom& a) const;
   Place Now(ScopeId scope) { return {scope, scopes_.Tick()}; }
@@ -174,6 +191,11 @@ class Inference {
   Status FinishFunction(FunctionState& state, const ir::Type& body_type);
   Status InferBlock(const ir::Block& block, ScopeId scope, ir::Type* result);
   Status InferBinding(const ir::Binding& binding, ScopeId scope);
+  // Whether the failure of a binding is one of the program as it runs, not of the compiler.
+  bool IsDeadEnd(const Status& s) const;
+  bool MayEndDead() const { return purpose_ == Purpose::kRetype || in_continuation_; }
+  void AddDeadEnd(const ir::Var* var, const Status& why);
+  Status EndBlock(const ir::Block& block, const ir::Binding& at, ScopeId scope);
   Status Finish(Item& item, ir::Type type);
   Status RunWoken();
   Status RunStalled();
@@ -191,13 +213,15 @@ class Inference {
   Result<MaybeType> InferTupleGet(Item& item, const ir::TupleGet& get);
   Result<MaybeType> InferIf(Item& item, const ir::IfExpr& e);
   Result<MaybeType> InferMatch(Item& item, const ir::MatchExpr& e);
+  Status JoinBranches(Item& item, const std::vector<const ir::Block*>& blocks,
+                      const std::vector<ir::Type>& types, const ir::Type& result, const char* what);
   Result<MaybeType> InferRef(Item& item, const ir::Expr& e);
+  Result<MaybeType> InferStated(Item& item, const ir::Stated& e);
   Result<MaybeType> InferClosure(const ir::MakeClosure& e);
   void Restate(const ir::Var* var, const Dim& d);
   Result<MaybeType> InferDimOf(Item& item, const ir::DimOf& e);
   Result<MaybeType> InferElementOf(Item& item, const ir::ElementOf& e);
-  Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope,
-                      std::vector<ir::Guard>& guards);
+  Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
   Result<std::optional<std::vector<ArgType>>> KnownArgTypes(Item& item, const OpDef& op,
                                                             const std::vector<ir::Atom>& args);
@@ -223,10 +247,19 @@ class Inference {
     Dim expected, actual;
     std::string what;
   };
-  void MatchDims(const ir::Type& expected, const ir::Type& actual, const std::set<uint32_t>& bound,
-                 const std::string& what, DimMap& dims, std::vector<DimEquation>& equations);
+  struct DimMatch {
+    std::set<uint32_t> bound;  // the symbols to find values for
+    DimMap dims;               // those found
+    std::vector<DimEquation> equations;
+    std::set<std::pair<ir::Type, ir::Type>> seen;  // parts of large types
+  };
+  void MatchDims(const ir::Type& expected, const ir::Type& actual, const std::string& what,
+                 DimMatch& match);
+  // Equations about symbols that have no value say nothing.
+  Result<std::vector<ir::Guard>> GuardEquations(const DimMatch& match) const;
 
-  void AddCheck(ir::Type actual, ir::Type expected, ir::Span span, std::string what);
+  void AddCheck(ir::Type actual, ir::Type expected, ir::Span span, std::string what,
+                bool inside = false);
 
   // What the containers and functions that flow through calls must satisfy; dims there cannot be
   // guarded. Checked at the end.
@@ -234,12 +267,13 @@ class Inference {
     ir::Type actual, expected;
     ir::Span span;
     std::string what;
+    bool inside;  // tensors are inside a container
   };
   Status CheckContainers();
   Status CheckTypeParams();
-  bool Conforms(const ir::Type& actual, const ir::Type& expected) const;
 
   const ir::Module& module_;
+  Purpose purpose_;
   Scopes scopes_;
   Solver solver_;
   Broadcasts broadcasts_;
@@ -253,9 +287,7 @@ class Inference {
   std::unordered_map<std::string_view, FunctionState*> globals_;
   std::unordered_map<const ir::Function*, FunctionState*> by_function_;
   std::deque<Item> items_;  // those that have ever waited
-  std::unordered_map<const ir::Var*, std::vector<ir::Type>> type_args_;
-  GuardPlaces guards_;
-  std::unordered_map<const ir::Var*, Insertion> insertions_;
+  std::unordered_map<const ir::Var*, Outcome> outcomes_;
   struct DimHash {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };
@@ -266,7 +298,11 @@ class Inference {
   std::unordered_map<Dim, std::vector<const ir::Var*>, DimHash> dim_scalars_;
   std::unordered_map<std::string, std::vector<const ir::Var*>> scalar_calls_;
   std::vector<ContainerCheck> checks_;
-  std::vector<Annotation> annotations_;
+  std::vector<const ir::Binding*> statements_;
+  bool any_dead_end_ = false;
+  MixedRanks mixed_;
+  std::set<const ir::Block*> mixed_blocks_;  // whose result is one of mixed_
+  bool in_continuation_ = false;             // what is typed now is part of one
   bool running_woken_ = false;
   bool error_located_ = false;
 

@@ -37,7 +37,15 @@ class Checker {
 
   // A row of `width` values that no row of the matrix matches.
   std::optional<Witness> Find(const std::vector<Row>& rows, size_t width) {
-    if (width == 0) return rows.empty() ? std::optional(Witness()) : std::nullopt;
+    if (rows.empty()) return Witness(width, "_");
+    // A row that takes everything decides at once.
+    for (const Row& row : rows) {
+      if (std::all_of(row.begin(), row.end(), [](const Pattern* p) { return IsOpen(*p); })) {
+        return std::nullopt;
+      }
+    }
+    work_ += rows.size() * width;
+    if (work_ > kMaxWork) return std::nullopt;
     const ir::Constructor* constructor = nullptr;
     const Pattern* tuple = nullptr;
     std::set<uint32_t> tags;
@@ -62,7 +70,12 @@ class Checker {
     return std::nullopt;
   }
 
+  bool gave_up() const { return work_ > kMaxWork; }
+
  private:
+  // Patterns looked at. The problem is NP-hard; this takes about a second.
+  static constexpr size_t kMaxWork = 500'000'000;
+
   std::optional<Witness> FindDefault(const std::vector<Row>& rows, size_t width, std::string head) {
     std::vector<Row> rest;
     for (const Row& row : rows) {
@@ -96,16 +109,22 @@ class Checker {
   }
 
   const ir::Module& module_;
+  size_t work_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::string> UnmatchedCase(const ir::Module& module, const ir::MatchExpr& match) {
+Result<std::optional<std::string>> UnmatchedCase(const ir::Module& module,
+                                                 const ir::MatchExpr& match) {
   std::vector<Row> rows;
   for (const ir::MatchClause& clause : match.clauses) rows.push_back({&clause.pattern});
-  auto found = Checker(module).Find(rows, 1);
-  if (!found) return std::nullopt;
-  return found->front();
+  Checker checker(module);
+  auto found = checker.Find(rows, 1);
+  if (found) return std::optional(found->front());
+  if (!checker.gave_up()) return std::optional<std::string>();
+  return Status(StatusCode::kUnsupported,
+                "match is too complex to tell whether its clauses take every value; end it with "
+                "the clause `_ => ...`, or write `match?`");
 }
 
 }  // namespace relayvm::typing

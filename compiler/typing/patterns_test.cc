@@ -15,7 +15,7 @@ std::string Missing(const std::string& type, const std::string& clauses) {
   std::string missing;
   ForEachBinding(*m->functions.at("main")->body, [&](const ir::Binding& b) {
     if (auto* match = b.value->As<ir::MatchExpr>()) {
-      missing = UnmatchedCase(*m, *match).value_or("");
+      missing = UnmatchedCase(*m, *match)->value_or("");
     }
   });
   return missing;

@@ -88,6 +88,7 @@ class Rebuilder {
   Atom Map(const Atom& a) {
     const ir::Var* var = ir::AsVar(a);
     if (var == nullptr) return a;
+    if (auto same = same_.find(var); same != same_.end()) return same->second;
     used_vars_.insert(var->id);
     return MapVar(var);
   }
@@ -111,12 +112,7 @@ class Rebuilder {
     return functions_[&f] = in_.arena->New<ir::Function>(std::move(out));
   }
 
-  void Emit(const std::unordered_map<const ir::Var*, std::vector<Guard>>& places,
-            const ir::Var* var, ir::Span span, std::vector<ir::Binding>& out) {
-    auto it = places.find(var);
-    if (it != places.end()) Emit(it->second, span, out);
-  }
-  void Emit(const std::vector<Guard>& guards, ir::Span span, std::vector<ir::Binding>& out) {
+  void EmitGuards(const std::vector<Guard>& guards, ir::Span span, std::vector<ir::Binding>& out) {
     for (const Guard& g : guards) {
       if (!facts_.Add(g)) continue;
       const ir::Var* unit = ir::MakeVar(in_, "", ir::UnitType(), span);
@@ -177,22 +173,29 @@ class Rebuilder {
     size_t mark = facts_.mark();
     ir::Block out;
     out.bindings.reserve(block.bindings.size());
+    bool ended = false;
     for (const ir::Var* var : bound) BindSymbols(var, out);
-    const GuardPlaces& guards = inference_.guards();
-    if (auto it = guards.at_start.find(&block); it != guards.at_start.end()) {
-      Emit(it->second, {}, out.bindings);
-    }
     for (const ir::Binding& b : block.bindings) {
       if (b.value->As<Guard>() != nullptr) continue;  // of an earlier run
-      if (const Inference::Insertion* insertion = inference_.InsertionAt(b.var)) {
-        for (const ir::Binding& added : insertion->before) {
+      if (const Outcome* outcome = inference_.OutcomeOf(b.var)) {
+        for (const ir::Binding& added : outcome->before) {
           const ir::Var* var = MapVar(added.var);
           out.bindings.push_back({var, RebuildExpr(added)});
           Use(out.bindings.back());
           BindSymbols(added.var, out);
         }
+        if (outcome->dead_end) {
+          out.result = EmitTrap(*outcome->dead_end, block, b.value->span, out.bindings);
+          ended = true;
+          break;
+        }
+        EmitGuards(outcome->guards, b.value->span, out.bindings);
       }
-      Emit(guards.before, b.var, b.value->span, out.bindings);
+      auto* stated = b.value->As<ir::Stated>();
+      if (stated != nullptr && inference_.IsProved(b)) {
+        same_.emplace(b.var, Map(stated->value));
+        continue;
+      }
       bool restated =
           b.value->As<ir::DimOf>() != nullptr || b.value->As<ir::ElementOf>() != nullptr;
       if (restated && restated_ids_.insert(b.var->id).second) restated_.push_back(b.var);
@@ -200,15 +203,19 @@ class Rebuilder {
       out.bindings.push_back({var, RebuildExpr(b)});
       if (!restated) Use(out.bindings.back());
       BindSymbols(b.var, out);
-      Emit(guards.after, b.var, b.value->span, out.bindings);
     }
-    if (auto it = guards.at_end.find(&block); it != guards.at_end.end()) {
-      Emit(it->second, {}, out.bindings);
-    }
-    out.result = Map(block.result);
+    if (!ended) out.result = Map(block.result);
     facts_.Rollback(mark);
     blocks_.push_back(in_.arena->New<ir::Block>(std::move(out)));
     return blocks_.back();
+  }
+
+  // The result of a block that ends here.
+  Atom EmitTrap(const std::string& message, const ir::Block& block, ir::Span span,
+                std::vector<ir::Binding>& out) {
+    const ir::Var* var = ir::MakeVar(in_, "", inference_.FinalType(block.result), span);
+    out.push_back({var, ir::MakeExpr(in_, ir::Trap{message}, span)});
+    return var;
   }
 
   ir::Pattern RebuildPattern(const ir::Pattern& p) {
@@ -229,15 +236,18 @@ class Rebuilder {
 
   void Rebuild(ir::AtomExpr& n, const ir::Var*) { n.atom = Map(n.atom); }
   void Rebuild(ir::OpCall& n, const ir::Var* var) {
-    if (const Inference::Insertion* insertion = inference_.InsertionAt(var)) {
-      for (const auto& [i, copy] : insertion->args) n.args[i] = copy;
+    if (const Outcome* outcome = inference_.OutcomeOf(var)) {
+      for (const auto& [i, copy] : outcome->args) n.args[i] = copy;
     }
     n.args = Map(n.args);
   }
   void Rebuild(ir::CallExpr& n, const ir::Var* var) {
     n.callee = Map(n.callee);
     n.args = Map(n.args);
-    n.type_args = inference_.FinalTypeArgs(var);
+    n.type_args.clear();
+    if (const Outcome* outcome = inference_.OutcomeOf(var)) {
+      for (const Type& t : outcome->type_args) n.type_args.push_back(inference_.Final(t));
+    }
   }
   void Rebuild(ir::PrimitiveCall& n, const ir::Var*) {
     n.function = RebuildFunction(*n.function);
@@ -271,6 +281,8 @@ class Rebuilder {
     n.ref = Map(n.ref);
     n.value = Map(n.value);
   }
+  void Rebuild(ir::Stated& n, const ir::Var*) { n.value = Map(n.value); }
+  void Rebuild(ir::Trap&, const ir::Var*) {}
   void Rebuild(Guard&, const ir::Var*) {}
   void Rebuild(ir::DimOf&, const ir::Var*) {}      // restated
   void Rebuild(ir::ElementOf&, const ir::Var*) {}  // restated
@@ -281,6 +293,7 @@ class Rebuilder {
   std::unordered_map<const ir::Var*, const ir::Var*> vars_;
   std::unordered_map<const ir::Function*, const ir::Function*> functions_;
   std::unordered_map<const ir::Var*, std::vector<Inference::Element>> elements_;
+  std::unordered_map<const ir::Var*, Atom> same_;  // what is stated of these is proved
   std::unordered_set<uint32_t> used_symbols_;
   std::unordered_set<uint32_t> used_vars_;  // as operands
   std::vector<const ir::Var*> restated_;    // what an earlier run made for its symbols

@@ -80,7 +80,7 @@ ir::Atom Inference::DimScalar(const ir::Var* call, const Dim& d) {
   const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(DType::kInt64), call->span);
   DefineVar(var, var->type, place);
   vars_[var].elements = std::make_shared<const std::vector<Dim>>(1, d);
-  insertions_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
+  outcomes_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
   known.push_back(var);
   return var;
 }
@@ -126,7 +126,7 @@ Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& st
   const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(result.dtype), call->span);
   DefineVar(var, var->type, place);
   if (key) scalar_calls_[*key].push_back(var);
-  insertions_[call].before.push_back(
+  outcomes_[call].before.push_back(
       {var,
        ir::MakeExpr(module_, ir::OpCall{op, std::move(operands), std::move(attrs)}, call->span)});
   return ir::Atom(var);

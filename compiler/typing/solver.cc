@@ -14,6 +14,7 @@ using ir::MakeType;
 using ir::RefType;
 using ir::TupleType;
 using ir::Type;
+using ir::TypeMemo;
 using ir::TypeVar;
 
 // --- Slots ---
@@ -49,23 +50,43 @@ Type Solver::Resolve(const Type& t) const {
 }
 
 uint32_t Solver::FirstUnknown(const Type& t) const {
+  TypeMemo<bool> seen;
+  return FirstUnknown(t, seen);
+}
+
+uint32_t Solver::FirstUnknown(const Type& t, TypeMemo<bool>& seen) const {
+  if (!t->has_infer_var) return 0;
   Type r = Resolve(t);
   if (auto* v = r->As<InferVar>()) return v->id;
+  if (seen.Find(r) != nullptr) return 0;
   uint32_t found = 0;
-  MapChildren(r, [&](const Type& child) {
-    if (found == 0) found = FirstUnknown(child);
-    return child;
+  ForEachChild(*r, [&](const Type& child) {
+    if (found == 0) found = FirstUnknown(child, seen);
   });
+  seen.Add(r, true);
   return found;
 }
 
 Type Solver::Zonk(const Type& t, const Type& fallback) const {
+  TypeMemo<Type> done;
+  return Zonk(t, fallback, done);
+}
+
+Type Solver::Zonk(const Type& t, const Type& fallback, TypeMemo<Type>& done) const {
   Type r = Resolve(t);
+  if (!r->has_infer_var) return r;
+  if (const Type* known = done.Find(r)) return *known;
+  Type out = ZonkNode(r, fallback, done);
+  done.Add(r, out);
+  return out;
+}
+
+Type Solver::ZonkNode(const Type& r, const Type& fallback, TypeMemo<Type>& done) const {
   if (r->As<InferVar>() != nullptr) return fallback != nullptr ? fallback : r;
   if (auto* f = r->As<FunctionType>()) {
     // A symbol written in a parameter is bound by the function type; one that a slot brings is not,
     // and must not become so.
-    FunctionType out{f->type_params, {}, Zonk(f->result, fallback)};
+    FunctionType out{f->type_params, {}, Zonk(f->result, fallback, done)};
     bool changed = out.result != f->result;
     for (const Type& p : f->params) {
       out.params.push_back(ZonkParam(p, fallback));
@@ -73,10 +94,11 @@ Type Solver::Zonk(const Type& t, const Type& fallback) const {
     }
     return changed ? MakeType(std::move(out)) : r;
   }
-  return MapChildren(r, [&](const Type& child) { return Zonk(child, fallback); });
+  return MapChildren(r, [&](const Type& child) { return Zonk(child, fallback, done); });
 }
 
 Type Solver::ZonkParam(const Type& t, const Type& fallback) const {
+  if (!t->has_infer_var) return t;
   if (t->As<InferVar>() != nullptr) {
     return ir::MapDims(Zonk(t, fallback),
                        [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
@@ -88,13 +110,18 @@ Type Solver::ZonkParam(const Type& t, const Type& fallback) const {
 void Solver::Wait(uint32_t slot, uint32_t waiter) { At(Root(slot)).waiters.push_back(waiter); }
 
 bool Solver::Occurs(uint32_t slot, const Type& t) const {
+  TypeMemo<bool> seen;
+  return Occurs(slot, t, seen);
+}
+
+bool Solver::Occurs(uint32_t slot, const Type& t, TypeMemo<bool>& seen) const {
+  if (!t->has_infer_var) return false;
   Type r = Resolve(t);
   if (auto* v = r->As<InferVar>()) return v->id == slot;
+  if (seen.Find(r) != nullptr) return false;
   bool found = false;
-  MapChildren(r, [&](const Type& child) {
-    found = found || Occurs(slot, child);
-    return child;
-  });
+  ForEachChild(*r, [&](const Type& child) { found = found || Occurs(slot, child, seen); });
+  seen.Add(r, true);
   return found;
 }
 
@@ -141,7 +168,7 @@ Status Solver::Bind(uint32_t slot, const Type& type) {
     return {StatusCode::kInvalidInput,
             fmt::format("the type would contain itself: {}", ir::TypeToString(Zonk(type)))};
   }
-  Cleaning c{At(slot).limit, At(slot).guessed, nullptr, {}};
+  Cleaning c{At(slot).limit, At(slot).guessed, nullptr, {}, {}};
   Type clean = Clean(type, c, Variance::kCovariant);
   Fill(slot, clean);
   return OkStatus();
@@ -203,7 +230,7 @@ void Solver::Limit(uint32_t slot, Place limit, bool drop_symbols) {
     s.guessed = s.guessed || drop_symbols;
     return;
   }
-  Cleaning c{s.limit, drop_symbols, nullptr, {}};
+  Cleaning c{s.limit, drop_symbols, nullptr, {}, {}};
   Type before = s.type;
   Type clean = Clean(before, c, Variance::kInvariant);
   if (clean != before) Widen(slot, clean);
@@ -212,11 +239,20 @@ void Solver::Limit(uint32_t slot, Place limit, bool drop_symbols) {
 // --- Dims seen from a place ---
 
 Type Solver::Restrict(const Type& t, Place limit, const std::function<bool(uint32_t)>& keep) {
-  Cleaning c{limit, false, keep ? &keep : nullptr, {}};
+  Cleaning c{limit, false, keep ? &keep : nullptr, {}, {}};
   return Clean(t, c, Variance::kCovariant);
 }
 
 Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
+  if (!t->has_open_dim && !t->has_infer_var) return t;
+  ir::TypeMemo<Type>& done = c.done[v == Variance::kCovariant ? 0 : 1];
+  if (const Type* known = done.Find(t)) return *known;
+  Type out = CleanNode(t, c, v);
+  c.done[v == Variance::kCovariant ? 0 : 1].Add(t, out);
+  return out;
+}
+
+Type Solver::CleanNode(const Type& t, Cleaning& c, Variance v) {
   if (auto* var = t->As<InferVar>()) {
     uint32_t root = Root(var->id);
     if (At(root).type != nullptr && v == Variance::kCovariant) return Clean(At(root).type, c, v);
@@ -240,6 +276,8 @@ Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
     return changed ? ir::MakeTensorType(std::move(shape), tensor->dtype) : t;
   }
   if (auto* f = t->As<FunctionType>()) {
+    // What symbols mean depends on the function types around: inside, parts are cleaned anew.
+    auto outer_done = std::exchange(c.done, {});
     size_t outer = c.bound.size();
     ForEachBoundSymbol(f->params, [&](uint32_t id) { c.bound.push_back(id); });
     bool changed = false;
@@ -251,6 +289,7 @@ Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
     out.result = Clean(f->result, c, v);
     changed = changed || out.result != f->result;
     c.bound.resize(outer);
+    c.done = std::move(outer_done);
     return changed ? MakeType(std::move(out)) : t;
   }
   Variance inner = t->As<RefType>() != nullptr ? Variance::kInvariant : v;
@@ -262,7 +301,7 @@ Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
 Status Solver::Flow(const Type& actual, const Type& expected) {
   // The message shows the types as they were before the attempt.
   if (actual == expected) return OkStatus();
-  auto joined = Join(expected, actual, Variance::kCovariant);
+  auto joined = Join(expected, actual, {Variance::kCovariant, /*widen=*/false});
   if (joined.ok()) return OkStatus();
   std::string e = ir::TypeToString(Zonk(expected));
   std::string a = ir::TypeToString(Zonk(actual));
@@ -272,10 +311,13 @@ Status Solver::Flow(const Type& actual, const Type& expected) {
                                       : fmt::format("expected {}, found {} ({})", e, a, why)};
 }
 
-Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) {
+Result<Type> Solver::Join(const Type& expected, const Type& actual, JoinMode mode) {
   Type e = Resolve(expected);
   Type a = Resolve(actual);
   if (e == a) return expected;
+  if (e->is_large() && !e->has_infer_var && !a->has_infer_var && ir::TypeEquals(e, a)) {
+    return expected;
+  }
   auto* e_unknown = e->As<InferVar>();
   auto* a_unknown = a->As<InferVar>();
   auto* e_slot = expected->As<InferVar>();
@@ -290,7 +332,7 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) 
     uint32_t unknown = e_unknown != nullptr ? e_unknown->id : a_unknown->id;
     const Type& other = e_unknown != nullptr ? actual : expected;
     auto* other_slot = other->As<InferVar>();
-    if (v == Variance::kInvariant && other_slot != nullptr) {
+    if (mode.variance == Variance::kInvariant && other_slot != nullptr) {
       if (Occurs(unknown, other)) return Status(StatusCode::kInvalidInput, "infinite type");
       Link(unknown, other_slot->id);
       return expected;
@@ -300,8 +342,9 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) 
     // The slot may not say all that `expected` does: then that is too narrow.
     a = Resolve(actual);
   }
-  RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinResolved(e, a, v));
-  if (a_slot != nullptr && v == Variance::kInvariant && joined != a) {
+  mode.widen = mode.widen || e_slot != nullptr;
+  RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinResolved(e, a, mode));
+  if (a_slot != nullptr && mode.variance == Variance::kInvariant && joined != a) {
     // Both sides must agree: the wider type is that of both.
     if (!ir::TypeEquals(Zonk(joined), Zonk(a))) Widen(Root(a_slot->id), joined);
   }
@@ -310,18 +353,20 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, Variance v) 
   return expected;
 }
 
-Result<Type> Solver::JoinResolved(const Type& e, const Type& a, Variance v) {
+Result<Type> Solver::JoinResolved(const Type& e, const Type& a, JoinMode mode) {
   Status differ(StatusCode::kInvalidInput, "");
   if (e->node.index() != a->node.index()) return differ;
-  if (auto* t = e->As<TensorType>()) return JoinTensors(*t, *a->As<TensorType>(), e);
-  if (e->As<FunctionType>() != nullptr) return JoinFunctions(e, a, v);
+  if (auto* t = e->As<TensorType>()) {
+    return JoinTensors(*t, *a->As<TensorType>(), e, mode.widen);
+  }
+  if (e->As<FunctionType>() != nullptr) return JoinFunctions(e, a, mode);
   if (auto* t = e->As<TypeVar>()) {
     if (t->id != a->As<TypeVar>()->id) return differ;
     return e;
   }
   if (auto* t = e->As<RefType>()) {
-    RELAYVM_ASSIGN_OR_RETURN(Type value,
-                             Join(t->value, a->As<RefType>()->value, Variance::kInvariant));
+    RELAYVM_ASSIGN_OR_RETURN(
+        Type value, Join(t->value, a->As<RefType>()->value, {Variance::kInvariant, mode.widen}));
     return value == t->value ? e : MakeType(RefType{std::move(value)});
   }
   if (auto* t = e->As<TupleType>()) {
@@ -330,28 +375,29 @@ Result<Type> Solver::JoinResolved(const Type& e, const Type& a, Variance v) {
       return Status(StatusCode::kInvalidInput,
                     fmt::format("{} and {} fields", t->fields.size(), other.size()));
     }
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<Type> fields, JoinLists(t->fields, other, v));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Type> fields, JoinLists(t->fields, other, mode));
     return fields == t->fields ? e : MakeType(TupleType{std::move(fields)});
   }
   auto* t = e->As<AdtType>();
   auto* u = a->As<AdtType>();
   if (t->name != u->name || t->args.size() != u->args.size()) return differ;
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<Type> args, JoinLists(t->args, u->args, v));
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<Type> args, JoinLists(t->args, u->args, mode));
   return args == t->args ? e : MakeType(AdtType{t->name, std::move(args)});
 }
 
 Result<std::vector<Type>> Solver::JoinLists(const std::vector<Type>& e, const std::vector<Type>& a,
-                                            Variance v) {
+                                            JoinMode mode) {
   std::vector<Type> out;
   out.reserve(e.size());
   for (size_t i = 0; i < e.size(); ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(Type t, Join(e[i], a[i], v));
+    RELAYVM_ASSIGN_OR_RETURN(Type t, Join(e[i], a[i], mode));
     out.push_back(std::move(t));
   }
   return out;
 }
 
-Result<Type> Solver::JoinTensors(const TensorType& e, const TensorType& a, const Type& whole) {
+Result<Type> Solver::JoinTensors(const TensorType& e, const TensorType& a, const Type& whole,
+                                 bool widen) {
   if (e.dtype != a.dtype) {
     return Status(StatusCode::kInvalidInput,
                   fmt::format("dtypes {} and {} differ", DTypeName(e.dtype), DTypeName(a.dtype)));
@@ -365,7 +411,7 @@ Result<Type> Solver::JoinTensors(const TensorType& e, const TensorType& a, const
   for (int i = 0; i < e.rank(); ++i) {
     const Dim& x = e.shape[i];
     const Dim& y = a.shape[i];
-    if (x.is_const() && y.is_const() && !(x == y)) {
+    if (!widen && x.is_const() && y.is_const() && !(x == y)) {
       return Status(StatusCode::kInvalidInput,
                     fmt::format("dimension {}: {} and {} differ", i, x.ToString(), y.ToString()));
     }
@@ -416,7 +462,7 @@ Type MeetParams(const Type& a, const Type& b) {
 
 }  // namespace
 
-Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, Variance v) {
+Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, JoinMode mode) {
   const auto& x = *e->As<FunctionType>();
   const auto& y = *a->As<FunctionType>();
   if (SameFunctionType(x, y)) return e;
@@ -429,11 +475,12 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, Variance v) {
   FunctionType out;
   for (size_t i = 0; i < ex.params.size(); ++i) {
     // What the users of `e` pass goes into the parameters of `a`.
-    RELAYVM_ASSIGN_OR_RETURN(Type unused, Join(ay.params[i], ex.params[i], Variance::kInvariant));
+    RELAYVM_ASSIGN_OR_RETURN(
+        Type unused, Join(ay.params[i], ex.params[i], {Variance::kInvariant, /*widen=*/false}));
     bool plain = ex.params[i]->As<TensorType>() != nullptr;
     out.params.push_back(plain ? MeetParams(ex.params[i], Resolve(ay.params[i])) : ex.params[i]);
   }
-  RELAYVM_ASSIGN_OR_RETURN(out.result, Join(ex.result, ay.result, v));
+  RELAYVM_ASSIGN_OR_RETURN(out.result, Join(ex.result, ay.result, mode));
   // A slot keeps the type that it has unless it really changes.
   Type joined = MakeType(out);
   FunctionType before = x;
@@ -444,57 +491,28 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, Variance v) {
 
 // --- Helpers ---
 
-Type MapChildren(const Type& t, const std::function<Type(const Type&)>& fn) {
-  auto all = [&](const std::vector<Type>& types, bool* changed) {
-    std::vector<Type> out;
-    out.reserve(types.size());
-    for (const Type& x : types) {
-      out.push_back(fn(x));
-      *changed = *changed || out.back() != x;
-    }
-    return out;
-  };
-  bool changed = false;
-  if (auto* tuple = t->As<TupleType>()) {
-    auto fields = all(tuple->fields, &changed);
-    return changed ? MakeType(TupleType{std::move(fields)}) : t;
-  }
-  if (auto* f = t->As<FunctionType>()) {
-    auto params = all(f->params, &changed);
-    Type result = fn(f->result);
-    if (!changed && result == f->result) return t;
-    return MakeType(FunctionType{f->type_params, std::move(params), std::move(result)});
-  }
-  if (auto* ref = t->As<RefType>()) {
-    Type value = fn(ref->value);
-    return value == ref->value ? t : MakeType(RefType{std::move(value)});
-  }
-  if (auto* adt = t->As<AdtType>()) {
-    auto args = all(adt->args, &changed);
-    return changed ? MakeType(AdtType{adt->name, std::move(args)}) : t;
-  }
-  return t;
-}
+namespace {
 
-Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types) {
-  if (types.empty()) return t;
-  if (auto* v = t->As<TypeVar>()) {
-    auto it = types.find(v->id);
-    return it == types.end() ? t : it->second;
-  }
-  return MapChildren(t, [&](const Type& child) { return SubstituteTypeVars(child, types); });
-}
-
-void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn) {
+void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn,
+                        TypeMemo<bool>& seen) {
   for (const Type& p : params) {
+    if (!p->has_open_dim || seen.Find(p) != nullptr) continue;
     if (auto* tensor = p->As<TensorType>()) {
       for (const Dim& d : tensor->shape) {
         if (d.is_symbol()) fn(d.symbol_id());
       }
     } else if (auto* tuple = p->As<TupleType>()) {
-      ForEachBoundSymbol(tuple->fields, fn);
+      ForEachBoundSymbol(tuple->fields, fn, seen);
+      seen.Add(p, true);
     }
   }
+}
+
+}  // namespace
+
+void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn) {
+  TypeMemo<bool> seen;
+  ForEachBoundSymbol(params, fn, seen);
 }
 
 bool SameFunctionType(const FunctionType& a, const FunctionType& b) {

@@ -1,8 +1,8 @@
 // Unification of types with unknowns, up to dimensions.
 //
 // An unknown is a slot, written as an InferVar in types. Structure (tuples, ADTs, dtypes, ranks) is
-// unified as in Hindley and Milner; dims are joined: equal dims stay, two different constants are
-// an error, all else becomes Any, as Relay's `?` does. So the type in a slot can grow (widen) after
+// unified as in Hindley and Milner; dims are joined: equal dims stay, all else becomes Any, as
+// Relay's `?` does; a number where another one is written is an error. So the type in a slot can grow (widen) after
 // someone has read it. A widening is remembered by the slot's key, which names its place in the
 // program, and the whole inference runs again with the wider type from the start; each run removes
 // at least one dim for good, so this ends.
@@ -13,6 +13,7 @@
 // thread-safe. Tested by solver_test.cc.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <functional>
 #include <map>
@@ -102,12 +103,26 @@ class Solver {
   void Limit(uint32_t slot, Place limit, bool drop_symbols);
   bool Occurs(uint32_t slot, const ir::Type& t) const;
 
-  Result<ir::Type> Join(const ir::Type& expected, const ir::Type& actual, Variance v);
-  Result<ir::Type> JoinResolved(const ir::Type& e, const ir::Type& a, Variance v);
-  Result<ir::Type> JoinTensors(const TensorType& e, const TensorType& a, const ir::Type& whole);
-  Result<ir::Type> JoinFunctions(const ir::Type& e, const ir::Type& a, Variance v);
+  // The walks themselves, over types that share their parts.
+  uint32_t FirstUnknown(const ir::Type& t, ir::TypeMemo<bool>& seen) const;
+  bool Occurs(uint32_t slot, const ir::Type& t, ir::TypeMemo<bool>& seen) const;
+  ir::Type Zonk(const ir::Type& t, const ir::Type& fallback, ir::TypeMemo<ir::Type>& done) const;
+  ir::Type ZonkNode(const ir::Type& r, const ir::Type& fallback,
+                    ir::TypeMemo<ir::Type>& done) const;
+
+  // How two types are joined.
+  struct JoinMode {
+    Variance variance;
+    bool widen;  // `expected` is what a slot holds: where it is a number and `actual` another one,
+                 // the slot gets Any. A number that is written stays.
+  };
+  Result<ir::Type> Join(const ir::Type& expected, const ir::Type& actual, JoinMode mode);
+  Result<ir::Type> JoinResolved(const ir::Type& e, const ir::Type& a, JoinMode mode);
+  Result<ir::Type> JoinTensors(const TensorType& e, const TensorType& a, const ir::Type& whole,
+                               bool widen);
+  Result<ir::Type> JoinFunctions(const ir::Type& e, const ir::Type& a, JoinMode mode);
   Result<std::vector<ir::Type>> JoinLists(const std::vector<ir::Type>& e,
-                                          const std::vector<ir::Type>& a, Variance v);
+                                          const std::vector<ir::Type>& a, JoinMode mode);
   // Without type parameters and quantified symbols.
   ir::FunctionType Loosen(const ir::FunctionType& f);
 
@@ -116,8 +131,10 @@ class Solver {
     bool drop_symbols;
     const std::function<bool(uint32_t)>* keep;
     Bound bound;
+    std::array<ir::TypeMemo<ir::Type>, 2> done;  // by variance
   };
   ir::Type Clean(const ir::Type& t, Cleaning& c, Variance v);
+  ir::Type CleanNode(const ir::Type& t, Cleaning& c, Variance v);
 
   ir::IdSource* ids_;
   Scopes* scopes_;
@@ -133,10 +150,8 @@ class Solver {
 // binds.
 void ForEachBoundSymbol(const std::vector<ir::Type>& params,
                         const std::function<void(uint32_t)>& fn);
-// Replaces type variables by types; shares what is unchanged.
-ir::Type SubstituteTypeVars(const ir::Type& t, const std::map<uint32_t, ir::Type>& types);
-// `fn` with every child type replaced; the same pointer when nothing changed.
-ir::Type MapChildren(const ir::Type& t, const std::function<ir::Type(const ir::Type&)>& fn);
+using ir::MapChildren;
+using ir::SubstituteTypeVars;
 // Equal up to the names of quantified symbols and type parameters.
 bool SameFunctionType(const ir::FunctionType& a, const ir::FunctionType& b);
 

@@ -1,0 +1,126 @@
+// Programs of a size that generated code has compile in linear time: a program that is four times as
+// long takes about four times as long. What counts is the processor's time; the bound is far below
+// what quadratic work takes.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "compiler/frontend/parser.h"
+#include "compiler/pipeline.h"
+
+namespace relayvm {
+namespace {
+
+constexpr const char* kTypes = R"(
+type E { P, Q, R, }
+type Two[A, B] { Mk(A, B), }
+)";
+
+double Seconds(const std::string& body) {
+  auto start = std::clock();
+  auto module =
+      frontend::ParseRelay("test.relay", std::string("#[version = \"0.0.5\"]\n") + kTypes + body);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  auto ready = RunPipeline(*std::move(module), PipelineOptions{.verify = false});
+  REQUIRE_MESSAGE(ready.ok(), ready.status().message());
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+using Line = std::function<std::string(int)>;
+
+// A function whose lines follow from their number, from 1 to n; %y0 is the parameter.
+std::string Chain(int n, const std::string& type, const Line& line, const std::string& result) {
+  std::string out = fmt::format("def @main(%c: bool, %y0: {}) {{\n", type);
+  for (int i = 1; i <= n; ++i) out += line(i) + "\n";
+  return out + fmt::format(fmt::runtime(result), n) + "\n}\n";
+}
+
+std::string Tower(int n, const std::string& type, const std::string& level) {
+  return Chain(
+      n, type, [&](int i) { return fmt::format(fmt::runtime(level), i, i - 1); }, "1f");
+}
+
+std::string Columns(int n) {
+  std::string params;
+  std::string data;
+  std::string rows;
+  for (int i = 0; i < n; ++i) {
+    params += fmt::format("{}%e{}: E[]", i == 0 ? "" : ", ", i);
+    data += fmt::format("{}%e{}", i == 0 ? "" : ", ", i);
+    rows += "(";
+    for (int j = 0; j < n; ++j) rows += fmt::format("{}{}", j == 0 ? "" : ", ", i == j ? "P" : "_");
+    rows += fmt::format(") => {{ {} }},\n", i);
+  }
+  return fmt::format("def @main({}) {{ match (({})) {{\n{}_ => {{ {} }}, }} }}\n", params, data,
+                     rows, n);
+}
+
+struct Family {
+  const char* what;
+  int n;
+  std::function<std::string(int)> program;
+  double size_growth = 4;  // of the program's text, for four times n
+};
+
+TEST_CASE("large programs compile in linear time") {
+  const std::string open = "Tensor[(?), float32]";
+  const std::string known = "Tensor[(4), float32]";
+  const Family families[] = {
+      {"closures", 500,
+       [&](int n) {
+         return Chain(
+             n, known,
+             [&](int i) {
+               return fmt::format(
+                   "let %f{0} = fn (%a{0}: {2}) {{ add(%a{0}, {0}f) }}; let %y{0} = %f{0}(%y{1});",
+                   i, i - 1, known);
+             },
+             "%y{}");
+       }},
+      {"closures that call the one before", 100,
+       [&](int n) {
+         return Chain(
+             n, known,
+             [&](int i) {
+               return i == 1 ? std::string("let %f1 = fn (%a1: Tensor[(4), float32]) { exp(%a1) };")
+                             : fmt::format("let %f{0} = fn (%a{0}: {2}) {{ %f{1}(exp(%a{0})) }};",
+                                           i, i - 1, known);
+             },
+             "%f{}(%y0)");
+       }},
+      {"ifs", 500,
+       [&](int n) {
+         return Chain(
+             n, known,
+             [](int i) {
+               return fmt::format("let %y{0} = if (%c) {{ add(%y{1}, {0}f) }} else {{ %y{1} }};", i,
+                                  i - 1);
+             },
+             "%y{}");
+       }},
+      {"a tower of pairs", 250,
+       [&](int n) { return Tower(n, known, "let %y{0} = (%y{1}, %y{1});"); }},
+      {"a tower of pairs of open tensors", 100,
+       [&](int n) { return Tower(n, open, "let %y{0} = (%y{1}, %y{1});"); }, 16},
+      {"a tower of values of a type", 250,
+       [&](int n) { return Tower(n, known, "let %y{0} = Mk(%y{1}, %y{1});"); }},
+      {"a tower of references", 250,
+       [&](int n) { return Tower(n, known, "let %y{0} = ref((%y{1}, %y{1}));"); }},
+      {"a tower of functions", 100,
+       [&](int n) { return Tower(n, known, "let %y{0} = fn () {{ (%y{1}, %y{1}) }};"); }},
+      {"a match on columns", 20, Columns, 16},
+  };
+  for (const Family& f : families) {
+    CAPTURE(f.what);
+    double once = Seconds(f.program(f.n));
+    double more = Seconds(f.program(4 * f.n));
+    CHECK_MESSAGE(more < 2.5 * f.size_growth * once + 0.05, f.what, ": ", once, " s and ", more,
+                  " s");
+  }
+}
+
+}  // namespace
+}  // namespace relayvm

@@ -1,0 +1,23 @@
+// The check of the source, with branches that differ in rank.
+//
+// A value that an `if` or a `match` gives has one rank in the typed IR. Where the branches give
+// several, what follows becomes a function for each type that they give, which the branches call:
+//
+//   let %y = if (%c) { %a } else { expand_dims(%a) };      if (%c) { @main.rank1(%a) }
+//   sum(exp(%y))                                           else { @main.rank2(expand_dims(%a)) }
+//
+// Functions are shared by the types of all that they need, so a row of such branches costs a few
+// functions each, not two to the power of their number. What fits one rank only ends in a trap in the
+// others; what fits none is an error. A function whose result has several ranks is copied to its
+// calls first.
+//
+// Before: as parsed. After: as InferTypes says. Tested by specialise_ranks_test.cc.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+namespace relayvm::ir {
+
+Result<Module> CheckTypes(const Module& m);
+
+}  // namespace relayvm::ir

@@ -1,0 +1,103 @@
+#include "compiler/transforms/specialise_ranks.h"
+
+#include <fmt/format.h>
+
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::ir {
+namespace {
+
+Module Checked(const std::string& text) {
+  auto checked = CheckTypes(Parsed(text));
+  REQUIRE_MESSAGE(checked.ok(), checked.status().message());
+  return std::move(checked).value();
+}
+
+std::string ErrorOf(const std::string& text) {
+  auto checked = CheckTypes(Parsed(text));
+  REQUIRE_FALSE(checked.ok());
+  return checked.status().message();
+}
+
+TEST_CASE("branches of one rank stay as they are") {
+  Module m = Checked(
+      "def @main(%c: bool, %x: Tensor[(?), float32]) {"
+      "  let %y = if (%c) { %x } else { exp(%x) }; sum(%y) }");
+  CHECK(m.functions.size() == 1);
+  CHECK(Outline(m) == "if{}{exp} sum");
+}
+
+TEST_CASE("what follows is a function for each rank") {
+  Module m = Checked(
+      "def @main(%c: bool, %x: Tensor[(?), float32], %k: float32) {"
+      "  let %y = if (%c) { %x } else { expand_dims(%x, axis=0) }; multiply(sum(%y), %k) }");
+  REQUIRE(m.functions.size() == 3);
+  CHECK(Outline(m) == "if{call main.rank1}{expand_dims call main.rank2}");
+  CHECK(Outline(m, "main.rank1") == "= sum multiply");
+  CHECK(TypeToString(m.functions.at("main.rank1")->params[0]->type, false) ==
+        "Tensor[(?), float32]");
+  CHECK(TypeToString(m.functions.at("main.rank2")->params[0]->type, false) ==
+        "Tensor[(1, ?), float32]");
+}
+
+TEST_CASE("a row of such branches takes a few functions each") {
+  std::string text = "def @main(%c: bool, %x: Tensor[(?), float32]) { let %t0 = 0f;";
+  constexpr int kRow = 12;
+  for (int i = 1; i <= kRow; ++i) {
+    text += fmt::format(
+        "let %y{0} = if (%c) {{ %x }} else {{ expand_dims(%x, axis=0) }};"
+        "let %t{0} = add(%t{1}, sum(%y{0}));",
+        i, i - 1);
+  }
+  Module m = Checked(text + fmt::format("%t{} }}", kRow));
+  CHECK(m.functions.size() == 1 + 2 * kRow);
+}
+
+TEST_CASE("what does not fit one rank ends in a trap there") {
+  Module m = Checked(
+      "def @main(%c: bool, %x: Tensor[(?, ?), float32]) {"
+      "  let %y = if (%c) { %x } else { expand_dims(%x, axis=0) };"
+      "  let %z = transpose(exp(%y), axes=[1, 0]); sum(%z) }");
+  CHECK(Outline(m, "main.rank1") == "= exp transpose sum");
+  CHECK(Outline(m, "main.rank2") == "= exp trap");
+}
+
+TEST_CASE("a function whose result has several ranks is copied to its calls") {
+  Module m = Checked(
+      "def @f(%c: bool, %x: Tensor[(?), float32]) { if (%c) { %x } else { expand_dims(%x, axis=0) "
+      "} }"
+      "def @main(%c: bool, %x: Tensor[(?), float32]) { add(sum(@f(%c, %x)), sum(@f(%c, exp(%x)))) "
+      "}");
+  CHECK_FALSE(m.functions.contains("f"));
+}
+
+TEST_CASE("what can't be specialised is an error that says what to do") {
+  const std::string two = "if (%c) { %x } else { expand_dims(%x, axis=0) }";
+  const std::pair<std::string, const char*> rows[] = {
+      {"def @main(%c: bool, %x: Tensor[(?), float32]) { " + two + " }",
+       "the result of @main, which has one type; give the branches one rank"},
+      {"def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) {"
+       "  if (less(%i, 1)) { " +
+           two +
+           " } else { @f(subtract(%i, 1), %c, %x) } }"
+           "def @main(%c: bool, %x: Tensor[(?), float32]) { sum(@f(3, %c, %x)) }",
+       "the result of @f, which calls itself"},
+      {"def @main(%c: bool, %x: Tensor[(?), float32]) { let %f = fn (%v: int32) { " + two +
+           " }; sum(%f(1)) }",
+       "the result of a function literal"},
+      {"def @main(%c: bool, %x: Tensor[(?), float32]) { let %y = " + two +
+           "; transpose(%y, axes=[2, 1, 0]) }",
+       "what follows fits none of them"},
+      {"def @main(%c: bool, %x: Tensor[(?), float32]) { if (%c) { %x } else { 1i64 } }",
+       "the branches of if differ"},
+  };
+  for (const auto& [source, error] : rows) {
+    CAPTURE(source);
+    std::string found = ErrorOf(source);
+    CHECK_MESSAGE(found.find(error) != std::string::npos, found);
+    CHECK(found.find("test.relay:") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace relayvm::ir
