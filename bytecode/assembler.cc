@@ -416,7 +416,8 @@ class Assembler {
     bool borrows = false;
     for (size_t i = 0; i < constants_.size(); ++i) {
       if (!constants_[i]->elided) {
-        program_.constants[i].data = std::as_bytes(Own(constants_[i]->bytes));
+        program_.constants[i].data =
+            SharedBytes::Copy(std::as_bytes(std::span(constants_[i]->bytes)));
         continue;
       }
       if (data_ == nullptr || i >= data_->constants.size()) return Elided("constant", i);

@@ -72,7 +72,8 @@ class Disassembler {
       Entry("c", i,
             Line().Add(".constant {} {}{}", StaticType(constant.dtype, constant.dims),
                        QuoteString(constant.name), options_.data ? "" : " elided"));
-      Hex({reinterpret_cast<const uint8_t*>(constant.data.data()), constant.data.size()});
+      if (options_.data)
+        Hex({reinterpret_cast<const uint8_t*>(constant.data.data()), constant.data.size()});
     }
     for (const ExportInfo& e : program_.exports) Export(e);
     for (uint32_t i = 0; i < program_.functions.size(); ++i) Function(i);

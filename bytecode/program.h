@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bytecode/base/dtype.h"
+#include "bytecode/base/shared_bytes.h"
 
 namespace relayvm {
 
@@ -93,8 +94,8 @@ struct TensorTypeInfo {  // operand TYPE
 struct ConstantInfo {
   DType dtype;
   std::vector<int64_t> dims;
-  std::string name;                 // of a bound parameter, or empty
-  std::span<const std::byte> data;  // 64-byte aligned once read
+  std::string name;  // of a bound parameter, or empty
+  SharedBytes data;  // 64-byte aligned once read
 };
 
 struct ImageInfo {

@@ -243,7 +243,9 @@ class Converter {
     to->dtype = static_cast<DType>(from->dtype());
     Raw(from->dims(), &to->dims);
     String(from->name(), &to->name);
-    to->data = std::as_bytes(Segment(from->data(), kConstantAlignment, "constant"));
+    // Of the mapping, which the program's owners keep.
+    to->data =
+        SharedBytes(std::as_bytes(Segment(from->data(), kConstantAlignment, "constant")), nullptr);
   }
 
   void Image(const fbs::Image* from, ImageInfo* to) {

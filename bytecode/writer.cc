@@ -111,10 +111,11 @@ Layout LayOut(const Program& program, uint64_t program_size) {
   }
   for (size_t i = 0; i < program.constants.size(); ++i) {
     uint64_t offset = AlignUp(end, i == 0 ? kSegmentAlignment : kConstantAlignment);
-    std::span<const std::byte> data = program.constants[i].data;
+    SharedBytes data = program.constants[i].data.Loaded();
     layout.constants.emplace_back(offset, data.size());
     layout.constant_checksums.push_back(
         Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()}));
+    data.DropPages();
     end = offset + data.size();
   }
   layout.file_size = end;
@@ -342,9 +343,10 @@ Status WriteTo(const Program& program, const Prepared& prepared, Sink* sink) {
     position += elf.size();
   }
   for (size_t i = 0; i < program.constants.size(); ++i) {
-    std::span<const std::byte> data = program.constants[i].data;
+    SharedBytes data = program.constants[i].data.Loaded();
     RELAYVM_RETURN_IF_ERROR(sink->PadTo(&position, prepared.layout.constants[i].offset()));
     RELAYVM_RETURN_IF_ERROR(sink->Write(data.data(), data.size()));
+    data.DropPages();
     position += data.size();
   }
   assert(position == prepared.header.file_size);

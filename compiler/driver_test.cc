@@ -31,8 +31,8 @@ CompileOptions Level(int level) {
 
 HostTensor Floats(std::vector<int64_t> shape, std::vector<float> values) {
   HostTensor t{DType::kFloat32, std::move(shape), {}};
-  t.data.resize(values.size() * sizeof(float));
-  std::memcpy(t.data.data(), values.data(), t.data.size());
+  t.data = SharedBytes::Zeros(values.size() * sizeof(float));
+  std::memcpy(t.data.Mutable().data(), values.data(), t.data.size());
   return t;
 }
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "bytecode/base/shared_bytes.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
 #include "bytecode/reader.h"
@@ -143,7 +144,11 @@ Status Executable::MakeFunctions() {
 static_assert(vm::kMaxRank == kMaxTensorRank);  // so that the verifier has checked constants
 
 Status Executable::MakeConstants() {
-  for (const ConstantInfo& constant : program_.constants) {
+  for (ConstantInfo& constant : program_.constants) {
+    if (reinterpret_cast<uintptr_t>(constant.data.data()) % vm::kDataAlignment != 0) {
+      // A program in memory may share its constants with a parameter file, which aligns nothing.
+      constant.data = SharedBytes::Copy(constant.data);
+    }
     int rank = static_cast<int>(constant.dims.size());
     auto* tensor = static_cast<vm::Tensor*>(std::aligned_alloc(64, vm::TensorHeaderBytes(rank)));
     if (tensor == nullptr)

@@ -23,7 +23,8 @@ class Generator {
     program.kernels = {{.name = "touch", .builtin = true, .num_buffers = 2, .num_scalars = 1}};
     program.tensor_types = {{DType::kFloat32, {3, 4}}, {DType::kInt8, {}}};
     alignas(64) static const int64_t kData[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    program.constants = {{DType::kInt64, {2, 4}, "", std::as_bytes(std::span(kData))}};
+    program.constants = {
+        {DType::kInt64, {2, 4}, "", SharedBytes::Copy(std::as_bytes(std::span(kData)))}};
     auto code = std::make_shared<std::vector<uint16_t>>();
     // Functions 0 (main) and 1 take and return objects; 2 and 3 take scalars too, and 3 returns
     // one.

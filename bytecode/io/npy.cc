@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/file_replacement.h"
 
 namespace relayvm {
@@ -131,21 +130,21 @@ constexpr NpyType kTypes[] = {
     {"f2", DType::kFloat16}, {"f4", DType::kFloat32}, {"f8", DType::kFloat64},
 };
 
-void SwapBytes(std::vector<std::byte>& data, size_t width) {
-  std::span<std::byte> rest(data);
+void SwapBytes(std::span<std::byte> rest, size_t width) {
   for (; rest.size() >= width; rest = rest.subspan(width)) {
     std::ranges::reverse(rest.first(width));
   }
 }
 
 // Column-major to row-major.
-std::vector<std::byte> FromFortranOrder(const HostTensor& t) {
+SharedBytes FromFortranOrder(const HostTensor& t) {
   const size_t width = static_cast<size_t>(DTypeBytes(t.dtype));
   const size_t rank = t.shape.size();
   std::vector<size_t> strides(rank, width);
   for (size_t i = 1; i < rank; ++i)
     strides[i] = strides[i - 1] * static_cast<size_t>(t.shape[i - 1]);
-  std::vector<std::byte> out(t.data.size());
+  SharedBytes rows = SharedBytes::Zeros(t.data.size());
+  std::span<std::byte> out = rows.Mutable();
   std::vector<int64_t> index(rank, 0);
   size_t from = 0;
   for (size_t to = 0; to < out.size(); to += width) {
@@ -157,45 +156,32 @@ std::vector<std::byte> FromFortranOrder(const HostTensor& t) {
       index[axis] = 0;
     }
   }
-  return out;
-}
-
-struct FileCloser {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
-using File = std::unique_ptr<std::FILE, FileCloser>;
-
-Status FileError(const std::string& path, std::string_view what) {
-  StatusCode code = errno == ENOENT ? StatusCode::kNotFound : StatusCode::kInvalidInput;
-  return Status(code, fmt::format("{}: cannot {}: {}", path, what, std::strerror(errno)));
+  return rows;
 }
 
 }  // namespace
 
-Result<HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
-  uint64_t left = size;
-  auto take = [&](std::span<std::byte> buffer, std::string_view what) -> Status {
-    if (buffer.size() > left)
-      return Bad(fmt::format("truncated {}: {} bytes are missing", what, buffer.size() - left));
-    left -= buffer.size();
-    return buffer.empty() ? OkStatus() : read(buffer);
+Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
+  size_t at = 0;
+  auto take = [&](uint64_t size) -> Result<std::string_view> {
+    if (size > bytes.size() - at) {
+      return Bad(fmt::format("truncated header: {} bytes are missing", size - (bytes.size() - at)));
+    }
+    at += size;
+    return std::string_view(reinterpret_cast<const char*>(bytes.data() + at - size), size);
   };
-  std::byte prefix[8];
-  RELAYVM_RETURN_IF_ERROR(take(prefix, "header"));
-  if (std::memcmp(prefix, kMagic.data(), kMagic.size()) != 0)
-    return Bad("not a .npy file (wrong magic number)");
+  RELAYVM_ASSIGN_OR_RETURN(std::string_view prefix, take(8));
+  if (!prefix.starts_with(kMagic)) return Bad("not a .npy file (wrong magic number)");
   const int major = static_cast<int>(prefix[6]);
   if (major < 1 || major > 3) {
     return Status(StatusCode::kUnsupported, fmt::format("npy: format {}.{} is not supported", major,
                                                         static_cast<int>(prefix[7])));
   }
-  std::byte length_bytes[4] = {};
-  RELAYVM_RETURN_IF_ERROR(take(std::span(length_bytes, major == 1 ? 2 : 4), "header"));
-  uint64_t length = 0;
-  for (int i = 3; i >= 0; --i) length = length << 8 | static_cast<uint64_t>(length_bytes[i]);
+  RELAYVM_ASSIGN_OR_RETURN(std::string_view length_bytes, take(major == 1 ? 2 : 4));
+  uint32_t length = 0;  // little endian
+  std::memcpy(&length, length_bytes.data(), length_bytes.size());
   if (length > kMaxHeader) return Bad(fmt::format("header of {} bytes is too long", length));
-  std::string text(length, '\0');
-  RELAYVM_RETURN_IF_ERROR(take(std::as_writable_bytes(std::span(text)), "header"));
+  RELAYVM_ASSIGN_OR_RETURN(std::string_view text, take(length));
   RELAYVM_ASSIGN_OR_RETURN(Header header, HeaderParser(text).Parse());
 
   const std::string_view descr = header.descr;
@@ -216,26 +202,15 @@ Result<HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read) {
         __builtin_mul_overflow(data_bytes, empty ? 0 : static_cast<uint64_t>(dim), &data_bytes);
   }
   if (overflow) return Bad("the shape is too large");
+  const uint64_t left = bytes.size() - at;
   if (data_bytes < left) return Bad(fmt::format("{} bytes after the data", left - data_bytes));
   if (data_bytes > left)
     return Bad(fmt::format("truncated data: {} of {} bytes", left, data_bytes));
-  tensor.data.resize(data_bytes);
-  RELAYVM_RETURN_IF_ERROR(take(tensor.data, "data"));
-  if (has_order && descr[0] == '>') SwapBytes(tensor.data, width);
+  tensor.data = bytes.Slice(at, data_bytes);
+  if (has_order && descr[0] == '>' && width > 1) SwapBytes(tensor.data.Mutable(), width);
   if (header.fortran_order && tensor.shape.size() > 1) tensor.data = FromFortranOrder(tensor);
-  if (tensor.dtype == DType::kBool) {
-    for (std::byte& b : tensor.data) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
-  }
+  NormalizeBools(tensor);
   return tensor;
-}
-
-Result<HostTensor> ParseNpy(std::span<const std::byte> bytes) {
-  size_t at = 0;
-  return ReadNpyStream(bytes.size(), [&](std::span<std::byte> buffer) {
-    std::memcpy(buffer.data(), bytes.data() + at, buffer.size());
-    at += buffer.size();
-    return OkStatus();
-  });
 }
 
 Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor) {
@@ -268,15 +243,8 @@ Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor) {
 }
 
 Result<HostTensor> ReadNpyFile(const std::string& path) {
-  File file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) return FileError(path, "open");
-  if (std::fseek(file.get(), 0, SEEK_END) != 0) return FileError(path, "seek");
-  const int64_t size = std::ftell(file.get());
-  if (size < 0 || std::fseek(file.get(), 0, SEEK_SET) != 0) return FileError(path, "seek");
-  auto tensor = ReadNpyStream(static_cast<uint64_t>(size), [&](std::span<std::byte> buffer) {
-    if (std::fread(buffer.data(), 1, buffer.size(), file.get()) == buffer.size()) return OkStatus();
-    return Bad("read error");
-  });
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+  auto tensor = ParseNpy(SharedBytes::OfFile(std::move(file)));
   if (!tensor.ok()) return tensor.status().WithContext(path);
   return tensor;
 }

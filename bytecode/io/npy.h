@@ -10,8 +10,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,15 +18,12 @@
 
 namespace relayvm {
 
-Result<HostTensor> ParseNpy(std::span<const std::byte> bytes);
+// The tensor shares `bytes` where they are as it holds them (row-major, little endian).
+Result<HostTensor> ParseNpy(const SharedBytes& bytes);
 Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor);
 
-// Errors name the file.
+// Maps the file, which must not change while the tensor lives. Errors name the file.
 Result<HostTensor> ReadNpyFile(const std::string& path);
 Status WriteNpyFile(const std::string& path, const HostTensor& tensor);
-
-// Reads a .npy of `size` bytes from a stream. `read` fills all of a buffer or fails.
-using ReadExactly = std::function<Status(std::span<std::byte> buffer)>;
-Result<HostTensor> ReadNpyStream(uint64_t size, const ReadExactly& read);
 
 }  // namespace relayvm

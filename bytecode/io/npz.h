@@ -15,7 +15,8 @@ namespace relayvm {
 
 using NamedTensors = std::vector<std::pair<std::string, HostTensor>>;
 
-// In the archive's order. Errors name the file and the entry.
+// In the archive's order. Tensors that are stored uncompressed are parts of the mapped file, which
+// must not change while they live. Errors name the file and the entry.
 Result<NamedTensors> ReadNpz(const std::string& path);
 // Replaces the file. REQUIRES: names differ.
 Status WriteNpz(const std::string& path, const NamedTensors& tensors);

@@ -91,7 +91,7 @@ TEST_CASE("what is written reads back and is the same each time") {
   NamedTensors tensors;
   tensors.emplace_back("onnx::Conv_3/w x",
                        HostTensor{DType::kInt16, {2}, std::vector<std::byte>(4, std::byte{7})});
-  tensors.emplace_back("out0", HostTensor{DType::kBool, {}, {std::byte{1}}});
+  tensors.emplace_back("out0", HostTensor{DType::kBool, {}, std::vector<std::byte>{std::byte{1}}});
   TempFile a;
   TempFile b;
   REQUIRE(WriteNpz(a.path(), tensors).ok());
@@ -114,7 +114,7 @@ TEST_CASE("what is written reads back and is the same each time") {
 TEST_CASE("damaged archives are errors") {
   CHECK(ReadNpz("/nonexistent.npz").status().code() == StatusCode::kNotFound);
   TempFile text("this is not a zip file");
-  CHECK(ReadNpz(text.path()).status().message() == text.path() + ": Not a zip archive");
+  CHECK(ReadNpz(text.path()).status().message() == text.path() + ": not a zip archive");
 
   for (const char* hex : {kStored, kCompressed}) {
     const std::string good = FromHex(hex);

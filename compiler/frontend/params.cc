@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include "bytecode/base/file_kind.h"
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npz.h"
+#include "bytecode/io/zip_reader.h"
 #include "compiler/frontend/names.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/ndarray_blob.h"
@@ -28,32 +28,34 @@ Status Bad(const std::string& what) {
 // Takes fields from the front of a buffer.
 class Reader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit Reader(SharedBytes bytes) : bytes_(std::move(bytes)) {}
 
   std::optional<uint64_t> U64() {
     if (bytes_.size() < 8) return std::nullopt;
     uint64_t value;
     std::memcpy(&value, bytes_.data(), 8);
-    bytes_ = bytes_.subspan(8);
+    Skip(8);
     return value;
   }
   std::optional<std::string> String() {
     auto length = U64();
     if (!length || *length > bytes_.size()) return std::nullopt;
     std::string s(reinterpret_cast<const char*>(bytes_.data()), *length);
-    bytes_ = bytes_.subspan(*length);
+    Skip(*length);
     return s;
   }
   Result<HostTensor> Blob() {
     size_t size = 0;
     auto tensor = ir::ReadNdarrayBlob(bytes_, &size);
-    if (tensor.ok()) bytes_ = bytes_.subspan(size);
+    if (tensor.ok()) Skip(size);
     return tensor;
   }
   size_t left() const { return bytes_.size(); }
 
  private:
-  std::span<const std::byte> bytes_;
+  void Skip(size_t size) { bytes_ = bytes_.Slice(size, bytes_.size() - size); }
+
+  SharedBytes bytes_;
 };
 
 bool IsNumberedVariant(std::string_view name, std::string_view base) {
@@ -103,7 +105,7 @@ const ir::Var* FindParam(const ir::Function& f, const std::string& name, const P
 
 }  // namespace
 
-Result<Params> ParseTvmParams(std::span<const std::byte> bytes) {
+Result<Params> ParseTvmParams(const SharedBytes& bytes) {
   Reader reader(bytes);
   if (reader.U64() != kMagic) return Bad("wrong magic number");
   reader.U64();
@@ -130,29 +132,17 @@ Result<Params> ParseTvmParams(std::span<const std::byte> bytes) {
 }
 
 Result<Params> ReadParams(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Status(StatusCode::kNotFound,
-                  fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
-  char magic[256] = {};
-  file.read(magic, sizeof(magic));
-  if (file.gcount() >= 4 && magic[0] == 'P' && magic[1] == 'K') {
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+  SharedBytes bytes = SharedBytes::OfFile(file);
+  if (ZipReader::IsZip(bytes)) {
     RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
     return Params(std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
   }
-  uint64_t found;
-  std::memcpy(&found, magic, sizeof(found));
-  if (found != kMagic) {
+  if (Reader(bytes).U64() != kMagic) {
     return Status(StatusCode::kInvalidInput,
                   fmt::format("{}: expected a TVM parameter file or an .npz archive, found {}",
-                              path, DescribeFile({magic, static_cast<size_t>(file.gcount())})));
+                              path, DescribeFile(file->bytes())));
   }
-  file.clear();
-  file.seekg(0, std::ios::end);
-  std::vector<std::byte> bytes(static_cast<size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) return Status(StatusCode::kInvalidInput, fmt::format("{}: read error", path));
   auto params = ParseTvmParams(bytes);
   if (!params.ok()) return params.status().WithContext(path);
   return params;

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 
 #include "bytecode/base/status.h"
@@ -20,9 +19,10 @@ namespace relayvm::frontend {
 
 using Params = std::map<std::string, HostTensor>;
 
-// A TVM parameter file or a .npz, told by its content. Safe on any bytes.
+// A TVM parameter file or a .npz, told by its content. The tensors are parts of the mapped file,
+// which must not change while they live. Safe on any bytes.
 Result<Params> ReadParams(const std::string& path);
-Result<Params> ParseTvmParams(std::span<const std::byte> bytes);
+Result<Params> ParseTvmParams(const SharedBytes& bytes);
 
 // The module with each named parameter of its entry function gone and its uses replaced by a
 // constant. A name may also be the one that TVM's printer changed: "1" prints as %v1, a second

@@ -39,7 +39,7 @@ HostTensor Floats(std::vector<int64_t> shape) {
 }
 
 TEST_CASE("reads TVM's parameter files") {
-  auto params = ParseTvmParams(kBytes);
+  auto params = ParseTvmParams(SharedBytes::Copy(kBytes));
   REQUIRE(params.ok());
   REQUIRE(params->size() == 1);
   const HostTensor& w = params->at("w");
@@ -67,7 +67,7 @@ TEST_CASE("damaged parameter files are errors") {
     CHECK(params.status().message() == c.message);
   }
   for (size_t i = 0; i < kBytes.size(); ++i) {
-    CHECK_FALSE(ParseTvmParams(kBytes.first(i)).ok());
+    CHECK_FALSE(ParseTvmParams(SharedBytes::Copy(kBytes.first(i))).ok());
     for (int b = 0; b < 256; b += 5) {
       auto params = ParseTvmParams(Changed(i, b));
       CHECK((params.ok() || !params.status().message().empty()));

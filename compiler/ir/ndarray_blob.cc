@@ -44,7 +44,7 @@ std::optional<DType> DTypeOf(uint8_t code, uint8_t bits) {
 
 }  // namespace
 
-Result<HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size) {
+Result<HostTensor> ReadNdarrayBlob(const SharedBytes& bytes, size_t* size) {
   auto bad = [](const std::string& what) {
     return Status(StatusCode::kInvalidInput, "tensor blob: " + what);
   };
@@ -83,11 +83,8 @@ Result<HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* siz
     return bad(
         fmt::format("truncated data, {} of {} bytes", bytes.size() - data_offset, data_bytes));
   }
-  auto data = bytes.subspan(data_offset, data_bytes);
-  t.data.assign(data.begin(), data.end());
-  if (t.dtype == DType::kBool) {
-    for (std::byte& b : t.data) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
-  }
+  t.data = bytes.Slice(data_offset, data_bytes);
+  NormalizeBools(t);
   *size = data_offset + data_bytes;
   return t;
 }

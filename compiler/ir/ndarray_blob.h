@@ -21,8 +21,9 @@
 
 namespace relayvm::ir {
 
-// Reads one blob from the front of `bytes` and sets `*size` to its length in bytes.
-Result<HostTensor> ReadNdarrayBlob(std::span<const std::byte> bytes, size_t* size);
+// Reads one blob from the front of `bytes`, which the tensor shares, and sets `*size` to its length
+// in bytes.
+Result<HostTensor> ReadNdarrayBlob(const SharedBytes& bytes, size_t* size);
 std::vector<std::byte> WriteNdarrayBlob(const HostTensor& tensor);
 
 std::string Base64Encode(std::span<const std::byte> bytes);

@@ -85,7 +85,7 @@ TEST_CASE("damaged blobs are errors") {
     CHECK(t.status().message() == c.message);
   }
   for (size_t n = 0; n < good.size(); ++n)
-    CHECK_FALSE(ReadNdarrayBlob(std::span(good).first(n), &size).ok());
+    CHECK_FALSE(ReadNdarrayBlob(SharedBytes(good).Slice(0, n), &size).ok());
 }
 
 TEST_CASE("base64") {

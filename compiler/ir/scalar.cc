@@ -47,9 +47,7 @@ double Decode(Format16 f, uint16_t bits) {
 
 template <typename T>
 HostTensor Scalar(DType dtype, T value) {
-  HostTensor t{dtype, {}, std::vector<std::byte>(sizeof(T))};
-  std::memcpy(t.data.data(), &value, sizeof(T));
-  return t;
+  return {dtype, {}, SharedBytes::Copy(std::as_bytes(std::span(&value, 1)))};
 }
 
 template <typename T>

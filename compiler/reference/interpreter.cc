@@ -432,11 +432,11 @@ class Interpreter {
     HostTensor t{type->dtype, {}, {}};
     if (type->rank() == 1) t.shape.push_back(static_cast<int64_t>(x.elements.size()));
     auto width = static_cast<size_t>(DTypeBytes(t.dtype));
-    t.data.resize(width * x.elements.size());
+    t.data = SharedBytes::Zeros(width * x.elements.size());
+    std::byte* data = t.data.Mutable().data();
     for (size_t i = 0; i < x.elements.size(); ++i) {
       RELAYVM_ASSIGN_OR_RETURN(int64_t value, Number(x.elements[i]));
-      te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)),
-                       t.data.data() + i * width);
+      te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)), data + i * width);
     }
     return MakeTensor(std::move(t));
   }

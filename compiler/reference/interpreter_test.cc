@@ -26,7 +26,7 @@ struct Builder {
   }
   Atom Int(int32_t value) {
     HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
-    std::memcpy(t.data.data(), &value, 4);
+    std::memcpy(t.data.Mutable().data(), &value, 4);
     return ir::MakeConstant(m, std::move(t));
   }
   Atom Global(std::string name) {
@@ -59,12 +59,12 @@ Type I32() { return ir::MakeScalarType(DType::kInt32); }
 Type Bool() { return ir::MakeScalarType(DType::kBool); }
 Value IntValue(int32_t value) {
   HostTensor t{DType::kInt32, {}, std::vector<std::byte>(4)};
-  std::memcpy(t.data.data(), &value, 4);
+  std::memcpy(t.data.Mutable().data(), &value, 4);
   return MakeTensor(std::move(t));
 }
 Value Floats(std::vector<int64_t> shape) {
   HostTensor t{DType::kFloat32, std::move(shape), {}};
-  t.data.resize(static_cast<size_t>(4 * t.size()));
+  t.data = SharedBytes::Zeros(static_cast<size_t>(4 * t.size()));
   return MakeTensor(std::move(t));
 }
 int64_t IntOf(const Value& v) { return te::ReadElement(DType::kInt32, TensorOf(v)->data.data()).i; }

@@ -214,7 +214,7 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
     RELAYVM_ASSIGN_OR_RETURN(size_t available, Bytes(t.dtype, largest));
     if (bytes > available) return {StatusCode::kInternal, "a result exceeds its upper bound"};
     const auto* data = static_cast<const std::byte*>(buffers[inputs.size() + o]);
-    t.data.assign(data, data + bytes);
+    t.data = SharedBytes::Copy({data, bytes});
     results.push_back(std::move(t));
   }
   return results;

@@ -12,7 +12,7 @@ namespace {
 template <typename T>
 HostTensor Tensor(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
   HostTensor t{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
-  std::memcpy(t.data.data(), values.data(), t.data.size());
+  std::memcpy(t.data.Mutable().data(), values.data(), t.data.size());
   return t;
 }
 HostTensor Floats(std::vector<int64_t> shape, const std::vector<float>& values) {

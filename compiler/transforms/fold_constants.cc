@@ -93,6 +93,7 @@ class Folder final : public Substitution {
       if (!value.ok()) return false;  // the program will report it when it runs
       results.push_back(MakeConstant(m_, std::move(value).value()));
     }
+    for (const HostTensor* input : inputs) input->data.DropPages();
     if (var->type->As<TensorType>() == nullptr) {
       tuples_[var->id] = std::move(results);
       return false;

@@ -1,5 +1,6 @@
 #include "compiler/transforms/pack_weights.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -11,23 +12,37 @@ namespace relayvm::ir {
 namespace {
 
 // Weight (n, k), or (k, n) when not `transposed`, as (ceil(n / width), k, width); columns beyond n
-// are zero.
+// are zero. REQUIRES: float32. Gives a mapped weight's pages back.
 HostTensor Pack(const HostTensor& w, bool transposed, int64_t width) {
-  int64_t n = w.shape[transposed ? 0 : 1];
-  int64_t k = w.shape[transposed ? 1 : 0];
-  auto bytes = static_cast<size_t>(DTypeBytes(w.dtype));
+  const int64_t n = w.shape[transposed ? 0 : 1];
+  const int64_t k = w.shape[transposed ? 1 : 0];
   HostTensor packed;
   packed.dtype = w.dtype;
   packed.shape = {(n + width - 1) / width, k, width};
-  packed.data.resize(static_cast<size_t>(packed.shape[0] * k * width) * bytes);
-  for (int64_t j = 0; j < n; ++j) {
-    for (int64_t i = 0; i < k; ++i) {
-      int64_t from = transposed ? j * k + i : i * n + j;
-      int64_t to = ((j / width) * k + i) * width + j % width;
-      std::memcpy(packed.data.data() + static_cast<size_t>(to) * bytes,
-                  w.data.data() + static_cast<size_t>(from) * bytes, bytes);
+  packed.data =
+      SharedBytes::Zeros(static_cast<size_t>(packed.shape[0] * k * width) * sizeof(float));
+  std::byte* out = packed.data.Mutable().data();
+  auto copy = [&](int64_t to, int64_t from, int64_t count) {
+    std::memcpy(out + to * int64_t{sizeof(float)}, w.data.data() + from * int64_t{sizeof(float)},
+                static_cast<size_t>(count) * sizeof(float));
+  };
+  // A line of the cache: what is read of a row before the next row's turn.
+  constexpr int64_t kLine = 64 / sizeof(float);
+  for (int64_t first = 0; first < n; first += width) {
+    const int64_t panel = first * k;
+    const int64_t columns = std::min(width, n - first);
+    if (!transposed) {
+      for (int64_t i = 0; i < k; ++i) copy(panel + i * width, i * n + first, columns);
+      continue;
+    }
+    for (int64_t start = 0; start < k; start += kLine) {
+      const int64_t end = std::min(k, start + kLine);
+      for (int64_t j = 0; j < columns; ++j) {
+        for (int64_t i = start; i < end; ++i) copy(panel + i * width + j, (first + j) * k + i, 1);
+      }
     }
   }
+  w.data.DropPages();
   return packed;
 }
 

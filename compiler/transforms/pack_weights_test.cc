@@ -15,10 +15,10 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
   HostTensor w;
   w.dtype = DType::kFloat32;
   w.shape = {5, 3};
-  w.data.resize(15 * sizeof(float));
+  w.data = SharedBytes::Zeros(15 * sizeof(float));
   for (int i = 0; i < 15; ++i) {
     auto v = static_cast<float>(i + 1);
-    std::memcpy(w.data.data() + static_cast<size_t>(i) * sizeof(float), &v, sizeof v);
+    std::memcpy(w.data.Mutable().data() + static_cast<size_t>(i) * sizeof(float), &v, sizeof v);
   }
   const Constant* constant = MakeConstant(m, w);
   const Function& main = *m.functions.at("main");

@@ -53,10 +53,11 @@ HostTensor IntegerTensor(const TensorType& type, const std::vector<Dim>& element
   t.dtype = type.dtype;
   for (const Dim& d : type.shape) t.shape.push_back(d.value());
   auto bytes = static_cast<size_t>(DTypeBytes(type.dtype));
-  t.data.resize(elements.size() * bytes);
+  t.data = SharedBytes::Zeros(elements.size() * bytes);
+  std::byte* data = t.data.Mutable().data();
   for (size_t i = 0; i < elements.size(); ++i) {
     int64_t v = elements[i].value();
-    std::memcpy(t.data.data() + i * bytes, &v, bytes);  // little-endian: the low bytes
+    std::memcpy(data + i * bytes, &v, bytes);  // little-endian: the low bytes
   }
   return t;
 }

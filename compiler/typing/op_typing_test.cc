@@ -188,7 +188,7 @@ TEST_CASE("elements of constants") {
   HostTensor t;
   t.dtype = DType::kInt16;
   t.shape = {2};
-  t.data = {std::byte{1}, std::byte{0}, std::byte{0xff}, std::byte{0xff}};
+  t.data = std::vector{std::byte{1}, std::byte{0}, std::byte{0xff}, std::byte{0xff}};
   CHECK(IntegerElements(t) == std::vector<int64_t>{1, -1});
   CHECK(TrackedSize({{2, 3}, DType::kInt64}) == 6);
   CHECK_FALSE(TrackedSize({{n}, DType::kInt64}).has_value());

@@ -23,13 +23,13 @@ constexpr std::array<std::string_view, 7> kOperators = {"cast",  "subtract", "di
 
 HostTensor Float64Scalar(double value) {
   HostTensor t{DType::kFloat64, {}, std::vector<std::byte>(sizeof value)};
-  std::memcpy(t.data.data(), &value, sizeof value);
+  std::memcpy(t.data.Mutable().data(), &value, sizeof value);
   return t;
 }
 
 HostTensor Int64Scalar(int64_t value) {
   HostTensor t{DType::kInt64, {}, std::vector<std::byte>(sizeof value)};
-  std::memcpy(t.data.data(), &value, sizeof value);
+  std::memcpy(t.data.Mutable().data(), &value, sizeof value);
   return t;
 }
 

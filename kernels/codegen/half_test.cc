@@ -52,7 +52,7 @@ HostTensor AllValues(DType t) {
   HostTensor all = MakeTensor(t, {65536});
   for (uint32_t i = 0; i < 65536; ++i) {
     const uint16_t bits = static_cast<uint16_t>(i);
-    std::memcpy(all.data.data() + 2 * i, &bits, 2);
+    std::memcpy(all.data.Mutable().data() + 2 * i, &bits, 2);
   }
   return all;
 }

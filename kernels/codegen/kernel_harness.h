@@ -42,7 +42,7 @@ inline HostTensor MakeTensor(DType dtype, std::vector<int64_t> shape) {
   HostTensor t;
   t.dtype = dtype;
   t.shape = std::move(shape);
-  t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
+  t.data = SharedBytes::Zeros(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
   return t;
 }
 
@@ -59,7 +59,7 @@ inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t
                        ? te::FloatScalar(te::RoundToDType(v, dtype))
                        : te::ApplyCast(DType::kFloat64, dtype, te::FloatScalar(std::round(v)));
     if (dtype == DType::kBool) s = te::IntScalar((random() & 1) != 0 ? 1 : 0);
-    te::WriteElement(dtype, s, t.data.data() + i * DTypeBytes(dtype));
+    te::WriteElement(dtype, s, t.data.Mutable().data() + i * DTypeBytes(dtype));
   }
   return t;
 }
@@ -213,7 +213,7 @@ class KernelHarness {
     for (size_t o = 0; o < memory_of_output.size(); ++o) {
       const te::Tensor& t = kernel.spec.outputs[o];
       HostTensor out = MakeTensor(t->dtype, ShapeOf(t, symbols));
-      std::memcpy(out.data.data(), memory[memory_of_output[o]].data(), out.data.size());
+      std::memcpy(out.data.Mutable().data(), memory[memory_of_output[o]].data(), out.data.size());
       outputs.push_back(std::move(out));
     }
     for (const GuardedBuffer& m : memory) CHECK(m.GuardIsWhole());

@@ -103,7 +103,7 @@ std::vector<T> Samples(double low, double high, uint32_t seed) {
 template <typename T>
 HostTensor ToTensor(const std::vector<T>& values, std::vector<int64_t> shape) {
   HostTensor t = MakeTensor(sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64, std::move(shape));
-  std::memcpy(t.data.data(), values.data(), values.size() * sizeof(T));
+  std::memcpy(t.data.Mutable().data(), values.data(), values.size() * sizeof(T));
   return t;
 }
 

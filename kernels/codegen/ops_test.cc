@@ -55,8 +55,8 @@ std::pair<HostTensor, HostTensor> Pairs(DType t) {
   int64_t i = 0;
   for (te::Scalar a : values) {
     for (te::Scalar b : values) {
-      te::WriteElement(t, a, x.data.data() + i * DTypeBytes(t));
-      te::WriteElement(t, b, y.data.data() + i * DTypeBytes(t));
+      te::WriteElement(t, a, x.data.Mutable().data() + i * DTypeBytes(t));
+      te::WriteElement(t, b, y.data.Mutable().data() + i * DTypeBytes(t));
       ++i;
     }
   }

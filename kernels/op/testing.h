@@ -22,11 +22,12 @@ namespace relayvm::op_testing {
 inline HostTensor Host(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values) {
   HostTensor t{dtype, std::move(shape), {}};
   REQUIRE(t.size() == static_cast<int64_t>(values.size()));
-  t.data.resize(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
+  t.data = SharedBytes::Zeros(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
   for (size_t i = 0; i < values.size(); ++i) {
     te::Scalar s = IsFloat(dtype) ? te::FloatScalar(te::RoundToDType(values[i], dtype))
                                   : te::IntScalar(static_cast<int64_t>(values[i]));
-    te::WriteElement(dtype, s, t.data.data() + i * static_cast<size_t>(DTypeBytes(dtype)));
+    te::WriteElement(dtype, s,
+                     t.data.Mutable().data() + i * static_cast<size_t>(DTypeBytes(dtype)));
   }
   return t;
 }

@@ -44,10 +44,11 @@ Result<HostTensor> EvaluateOne(const Tensor& t, const SymbolFn& symbols, const T
   RELAYVM_ASSIGN_OR_RETURN(out.shape, ShapeOf(*t, symbols));
   int64_t size = out.size();
   int bytes = DTypeBytes(out.dtype);
-  out.data.resize(static_cast<size_t>(size) * static_cast<size_t>(bytes));
+  out.data = SharedBytes::Zeros(static_cast<size_t>(size) * static_cast<size_t>(bytes));
   if (size == 0) return out;
   RELAYVM_ASSIGN_OR_RETURN(CompiledBody body, CompileBody(t, symbols, tensors));
   Machine machine(body.num_slots);
+  std::byte* all = out.data.Mutable().data();
   size_t rank = out.shape.size();
   std::vector<int64_t> index(rank, 0);
   for (int64_t start = 0; start < size; start += kBlock) {
@@ -61,7 +62,7 @@ Result<HostTensor> EvaluateOne(const Tensor& t, const SymbolFn& symbols, const T
     }
     RELAYVM_RETURN_IF_ERROR(machine.Run(*body.code, lanes, nullptr));
     const Scalar* result = machine.slot(body.code->result);
-    std::byte* data = out.data.data() + start * bytes;
+    std::byte* data = all + start * bytes;
     for (int i = 0; i < lanes; ++i) WriteElement(out.dtype, result[i], data + i * bytes);
   }
   return out;

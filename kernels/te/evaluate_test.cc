@@ -20,11 +20,11 @@ HostTensor Make(DType dtype, std::vector<int64_t> shape, const std::vector<doubl
   HostTensor t;
   t.dtype = dtype;
   t.shape = std::move(shape);
-  t.data.resize(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
+  t.data = SharedBytes::Zeros(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
   for (size_t i = 0; i < values.size(); ++i) {
     Scalar s = IsFloat(dtype) ? FloatScalar(RoundToDType(values[i], dtype))
                               : ApplyCast(DType::kFloat64, dtype, FloatScalar(values[i]));
-    WriteElement(dtype, s, t.data.data() + i * static_cast<size_t>(DTypeBytes(dtype)));
+    WriteElement(dtype, s, t.data.Mutable().data() + i * static_cast<size_t>(DTypeBytes(dtype)));
   }
   return t;
 }

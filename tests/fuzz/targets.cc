@@ -155,8 +155,8 @@ std::string Text(std::span<const std::byte> bytes) {
 
 HostTensor Counting(DType dtype, std::vector<int64_t> shape) {
   HostTensor t{dtype, std::move(shape), {}};
-  t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
-  for (size_t i = 0; i < t.data.size(); ++i) t.data[i] = static_cast<std::byte>(i % 100);
+  t.data = SharedBytes::Zeros(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
+  for (size_t i = 0; i < t.data.size(); ++i) t.data.Mutable()[i] = static_cast<std::byte>(i % 100);
   return t;
 }
 
@@ -225,7 +225,9 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
       {"scalar", Counting(DType::kFloat64, {})},
       {"empty", Counting(DType::kInt8, {0, 7})},
   };
-  Target npy{"npy", false, {}, [](const std::string& b) { return ParseNpy(AsBytes(b)).status(); }};
+  Target npy{"npy", false, {}, [](const std::string& b) {
+               return ParseNpy(SharedBytes::Copy(AsBytes(b))).status();
+             }};
   for (const auto& [name, tensor] : tensors) {
     RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, SerializeNpy(tensor));
     npy.seeds.push_back(Text(bytes));
@@ -242,7 +244,7 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     return OkStatus();
   }));
   Target params{"params", false, {TvmParams(tensors)}, [](const std::string& b) {
-                  return frontend::ParseTvmParams(AsBytes(b)).status();
+                  return frontend::ParseTvmParams(SharedBytes::Copy(AsBytes(b))).status();
                 }};
   return std::vector<Target>{text, metadata, vmx, assembly, npy, npz, params};
 }

@@ -129,7 +129,8 @@ class Reader {
                                 DescribeFile(bytes)));
     }
     if (!bytes.starts_with(kNpyMagic)) return ParseLiteral(bytes, types_, ids_[index], Seed(index));
-    RELAYVM_ASSIGN_OR_RETURN(Value value, ValueFromNpy(std::as_bytes(std::span(bytes))));
+    RELAYVM_ASSIGN_OR_RETURN(Value value,
+                             ValueFromNpy(SharedBytes::Copy(std::as_bytes(std::span(bytes)))));
     return FitTensor(value, types_, ids_[index]);
   }
 

@@ -16,7 +16,7 @@ using namespace testing;
 HostTensor Ints(std::vector<int32_t> values) {
   HostTensor t{DType::kInt32, {static_cast<int64_t>(values.size())}, {}};
   auto bytes = std::as_bytes(std::span(values));
-  t.data.assign(bytes.begin(), bytes.end());
+  t.data = SharedBytes::Copy(bytes);
   return t;
 }
 
@@ -61,10 +61,10 @@ TEST_CASE_FIXTURE(Fixture, "in order, by name, from files and archives") {
 
 TEST_CASE_FIXTURE(Fixture, "a file's tensor takes the parameter's dtype") {
   HostTensor t{DType::kInt64, {2}, std::vector<std::byte>(16)};
-  t.data[0] = t.data[8] = std::byte{7};
+  t.data.Mutable()[0] = t.data.Mutable()[8] = std::byte{7};
   REQUIRE(WriteNpyFile(folder / "long.npy", t).ok());
   CHECK(Read({folder / "long.npy", "@" + (folder / "long.npy")}) == "7 7 ");
-  t.data[12] = std::byte{1};  // above 32 bits
+  t.data.Mutable()[12] = std::byte{1};  // above 32 bits
   REQUIRE(WriteNpyFile(folder / "long.npy", t).ok());
   CHECK(Read({folder / "long.npy"}) ==
         "invalid input: --input x: " + (folder / "long.npy") +

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
-#include "kernels/te/evaluate.h"
 #include "vm/value.h"
 
 namespace relayvm::tools {
@@ -14,8 +14,9 @@ namespace relayvm::tools {
 // not read: it must not change while the value lives. Errors name the file.
 Result<Value> LoadNpy(const std::string& path);
 // The same from memory.
-Result<Value> ValueFromNpy(std::span<const std::byte> bytes);
+Result<Value> ValueFromNpy(SharedBytes bytes);
 
+// Shares the elements if they are many and aligned as the VM's.
 Result<Value> ToValue(const HostTensor& tensor);
 // REQUIRES: value.is_tensor().
 HostTensor ToHostTensor(const Value& value);

@@ -21,9 +21,9 @@ TEST_CASE("tensors go to files and come back, read or mapped") {
                       DType::kFloat64}) {
     for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {0, 3}, {5}, {2, 3}, {300, 1001}}) {
       HostTensor t{dtype, shape, {}};
-      t.data.resize(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
+      t.data = SharedBytes::Zeros(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
       for (size_t i = 0; i < t.data.size(); ++i) {
-        t.data[i] = static_cast<std::byte>(dtype == DType::kBool ? i % 2 : i * 7);
+        t.data.Mutable()[i] = static_cast<std::byte>(dtype == DType::kBool ? i % 2 : i * 7);
       }
       REQUIRE(WriteNpyFile(folder / "t.npy", t).ok());
       Result<Value> value = LoadNpy(folder / "t.npy");
@@ -39,7 +39,7 @@ TEST_CASE("tensors go to files and come back, read or mapped") {
 TEST_CASE("a mapped tensor outlives its file's name, and is not read") {
   TempFolder folder;
   HostTensor t{DType::kFloat32, {1 << 20}, std::vector<std::byte>(4 << 20)};
-  t.data[123] = std::byte{7};
+  t.data.Mutable()[123] = std::byte{7};
   REQUIRE(WriteNpyFile(folder / "t.npy", t).ok());
   Value value = *LoadNpy(folder / "t.npy");
   std::filesystem::remove(folder / "t.npy");

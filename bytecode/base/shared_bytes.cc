@@ -1,0 +1,126 @@
+#include "bytecode/base/shared_bytes.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "bytecode/base/file_mapping.h"
+
+namespace relayvm {
+
+struct SharedBytes::Recipe {
+  std::function<void(std::span<std::byte>)> fill;
+  std::mutex mutex;
+  SharedBytes pinned;  // empty until somebody asks for a pointer
+};
+
+SharedBytes::SharedBytes(std::vector<std::byte> bytes) {
+  auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  data_ = owner->data();
+  size_ = owner->size();
+  owner_ = std::move(owner);
+}
+
+SharedBytes::SharedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+    : owner_(std::const_pointer_cast<void>(std::move(owner))), data_(bytes.data()), size_(bytes.size()) {}
+
+SharedBytes SharedBytes::OfFile(std::shared_ptr<const FileMapping> file) {
+  auto bytes = std::as_bytes(file->bytes());
+  SharedBytes out(bytes, std::move(file));
+  out.kind_ = Kind::kMapped;
+  return out;
+}
+
+SharedBytes SharedBytes::Zeros(size_t size) {
+  SharedBytes out;
+  if (size == 0) return out;
+  // calloc takes large zeros from the system as they are, where an aligned allocation would have to
+  // write them.
+  constexpr size_t kAlignment = 64;
+  void* memory = size > SIZE_MAX - kAlignment ? nullptr : std::calloc(size + kAlignment, 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  out.owner_ = std::shared_ptr<void>(memory, std::free);
+  auto address = reinterpret_cast<uintptr_t>(memory);
+  out.data_ = static_cast<std::byte*>(memory) + (-address & (kAlignment - 1));
+  out.size_ = size;
+  out.kind_ = Kind::kBuffer;
+  return out;
+}
+
+SharedBytes SharedBytes::Copy(std::span<const std::byte> bytes) {
+  SharedBytes out = Zeros(bytes.size());
+  if (!bytes.empty()) std::memcpy(out.Mutable().data(), bytes.data(), bytes.size());
+  return out;
+}
+
+SharedBytes SharedBytes::Lazy(size_t size, std::function<void(std::span<std::byte>)> fill) {
+  SharedBytes out;
+  if (size == 0) return out;
+  auto recipe = std::make_shared<Recipe>();
+  recipe->fill = std::move(fill);
+  out.owner_ = std::move(recipe);
+  out.size_ = size;
+  out.kind_ = Kind::kLazy;
+  return out;
+}
+
+const std::byte* SharedBytes::Pin() const {
+  auto& recipe = *static_cast<Recipe*>(owner_.get());
+  std::lock_guard lock(recipe.mutex);
+  if (recipe.pinned.empty()) {
+    SharedBytes made = Zeros(size_);
+    recipe.fill(made.Mutable());
+    recipe.pinned = std::move(made);
+  }
+  return recipe.pinned.data_;
+}
+
+SharedBytes SharedBytes::Loaded() const {
+  if (kind_ != Kind::kLazy) return *this;
+  auto& recipe = *static_cast<Recipe*>(owner_.get());
+  {
+    std::lock_guard lock(recipe.mutex);
+    if (!recipe.pinned.empty()) return recipe.pinned;
+  }
+  SharedBytes made = Zeros(size_);
+  recipe.fill(made.Mutable());
+  return made;
+}
+
+bool operator==(const SharedBytes& a, const SharedBytes& b) {
+  return a.size_ == b.size_ &&
+         (a.size_ == 0 || std::memcmp(a.Loaded().data_, b.Loaded().data_, a.size_) == 0);
+}
+
+SharedBytes SharedBytes::Slice(size_t offset, size_t size) const {
+  assert(offset <= size_ && size <= size_ - offset);
+  SharedBytes part = Loaded();
+  part.data_ += offset;
+  part.size_ = size;
+  return part;
+}
+
+std::span<std::byte> SharedBytes::Mutable() {
+  *this = Loaded();
+  if (size_ != 0 && (kind_ != Kind::kBuffer || owner_.use_count() != 1)) *this = Copy(*this);
+  // The memory is this object's own and was never const.
+  return {const_cast<std::byte*>(data_), size_};
+}
+
+void SharedBytes::DropPages() const {
+  if (kind_ != Kind::kMapped || size_ == 0) return;
+  static const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(data_) & ~(kPage - 1);
+  const uintptr_t end = reinterpret_cast<uintptr_t>(data_ + size_);
+  // Advice: a failure changes nothing but the memory used.
+  static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+}
+
+}  // namespace relayvm
