@@ -47,7 +47,7 @@ struct ArenaSlot {
 struct SourceLocation {  // of the instructions from `pc` on
   uint32_t pc;           // units from the function's first
   uint32_t file;         // index into Program::source_files
-  uint32_t line;
+  uint32_t line;         // from 1; 0: the file's name is all that is known
   uint32_t column;
 };
 

@@ -45,6 +45,7 @@ std::string Interpreter::Where(const FunctionCode* function, const uint16_t* pc)
   const SourceLocation& location = after[-1];
   std::string_view file = "?";
   if (location.file < program.source_files.size()) file = program.source_files[location.file];
+  if (location.line == 0) return fmt::format("{} ({})", info.name, file);  // a model's node
   return fmt::format("{} ({}:{}:{})", info.name, file, location.line, location.column);
 }
 

@@ -29,7 +29,9 @@ SharedBytes::SharedBytes(std::vector<std::byte> bytes) {
 }
 
 SharedBytes::SharedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-    : owner_(std::const_pointer_cast<void>(std::move(owner))), data_(bytes.data()), size_(bytes.size()) {}
+    : owner_(std::const_pointer_cast<void>(std::move(owner))),
+      data_(bytes.data()),
+      size_(bytes.size()) {}
 
 SharedBytes SharedBytes::OfFile(std::shared_ptr<const FileMapping> file) {
   auto bytes = std::as_bytes(file->bytes());

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/frontend/ast.h"
+#include "compiler/ir/ir.h"
 
 namespace relayvm::frontend {
 

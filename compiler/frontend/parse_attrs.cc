@@ -83,7 +83,7 @@ NodeId Parser::ParseNumber() {
          fmt::format("number {} is out of range", text_.substr(begin, t.end - begin)));
     return kNoNode;
   }
-  return AtomNode(ir::MakeConstant(module_, *std::move(value)), span);
+  return graph_.Use(ir::MakeConstant(module_, *std::move(value)), span);
 }
 
 // --- Attributes ---

@@ -39,7 +39,7 @@ NodeId Parser::ParseIf() {
   if (!ParseBlock("of a branch", &value)) return kNoNode;
   for (; !links.empty(); links.pop_back()) {
     const Link& link = links.back();
-    value = graph_.Add({NodeKind::kIf, link.span, {link.condition, link.then_value, value}});
+    value = graph_.If(link.condition, link.then_value, value, link.span);
   }
   return value;
 }
@@ -48,8 +48,8 @@ NodeId Parser::ParseMatch() {
   const Token keyword = Take();
   NodeId data = ParsePostfix();
   if (data == kNoNode || !Expect("{", "before the clauses of a match")) return kNoNode;
-  std::vector<NodeId> operands = {data};
-  MatchPayload payload{{}, keyword.text == "match"};
+  std::vector<ir::Pattern> patterns;
+  std::vector<NodeId> bodies;
   while (!Accept("}")) {
     const size_t mark = locals_.Mark();
     ir::Pattern pattern;
@@ -57,16 +57,15 @@ NodeId Parser::ParseMatch() {
     NodeId body = ParseValue();
     if (body == kNoNode) return kNoNode;
     locals_.Release(mark);
-    payload.patterns.push_back(std::move(pattern));
-    operands.push_back(body);
+    patterns.push_back(std::move(pattern));
+    bodies.push_back(body);
     if (!Accept(",") && !PeekIs("}")) {
       FailExpected("',' or '}' after a clause");
       return kNoNode;
     }
   }
-  graph_.matches.push_back(std::move(payload));
-  return graph_.Add({NodeKind::kMatch, SpanOf(keyword), std::move(operands),
-                     static_cast<uint32_t>(graph_.matches.size() - 1)});
+  return graph_.Match(data, std::move(patterns), std::move(bodies), keyword.text == "match",
+                      SpanOf(keyword));
 }
 
 bool Parser::ParsePattern(ir::Pattern* pattern) {
@@ -127,23 +126,20 @@ bool Parser::ParsePattern(ir::Pattern* pattern) {
 
 NodeId Parser::ParseRef() {
   const Token keyword = Take();
-  std::vector<NodeId> operands;
   if (!Expect("(", fmt::format("after {}", keyword.text))) return kNoNode;
   NodeId first = ParseExpr();
+  NodeId second = kNoNode;
   if (first == kNoNode) return kNoNode;
-  operands.push_back(first);
   if (keyword.text == "ref_write") {
     if (!Expect(",", "between the operands of ref_write")) return kNoNode;
-    NodeId second = ParseExpr();
+    second = ParseExpr();
     if (second == kNoNode) return kNoNode;
-    operands.push_back(second);
   }
   const Token close = Peek();
   if (!Expect(")", fmt::format("to close {}", keyword.text))) return kNoNode;
-  const NodeKind kind = keyword.text == "ref"        ? NodeKind::kRefCreate
-                        : keyword.text == "ref_read" ? NodeKind::kRefRead
-                                                     : NodeKind::kRefWrite;
-  return graph_.Add({kind, Join(SpanOf(keyword), SpanOf(close)), std::move(operands)});
+  const ir::Span span = Join(SpanOf(keyword), SpanOf(close));
+  if (second != kNoNode) return graph_.RefWrite(first, second, span);
+  return keyword.text == "ref" ? graph_.RefCreate(first, span) : graph_.RefRead(first, span);
 }
 
 // --- Functions and calls ---
@@ -170,9 +166,7 @@ NodeId Parser::ParseFunction(std::string name, ir::Span span) {
     graph_vars_[number] = binding;
   }
   current_function_ = outer;
-  graph_.functions.push_back(std::move(function));
-  return graph_.Add(
-      {NodeKind::kFunction, span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+  return graph_.MakeFunction(std::move(function), body);
 }
 
 bool Parser::ParseParams(ir::Function* function) {
@@ -229,42 +223,34 @@ const ir::Var* Parser::TakeSharedVariable(std::string* name) {
 }
 
 NodeId Parser::MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs, ir::Span span) {
-  if (op->num_args >= 0 && args.size() != static_cast<size_t>(op->num_args)) {
-    Fail(StatusCode::kInvalidInput, span,
-         fmt::format("operator {} takes {} argument{}, {} given", op->name, op->num_args,
-                     op->num_args == 1 ? "" : "s", args.size()));
-    return kNoNode;
-  }
-  graph_.ops.push_back({op, std::move(attrs)});
-  return graph_.Add(
-      {NodeKind::kOpCall, span, std::move(args), static_cast<uint32_t>(graph_.ops.size() - 1)});
+  NodeId call = graph_.OpCall(*op, std::move(args), std::move(attrs), span);
+  if (status_ = graph_.status(); failed()) return kNoNode;
+  return call;
 }
 
 // A bare operator is the function that calls it.
 NodeId Parser::FinishOperator(NodeId id) {
-  if (graph_.nodes[id].kind != NodeKind::kOperator) return id;
-  const Node node = graph_.nodes[id];
-  const OpDef* op = graph_.ops[node.payload].op;
+  const OpDef* op = graph_.AsBareOperator(id);
+  if (op == nullptr) return id;
+  const ir::Span span = graph_.span(id);
   Attrs attrs;
   if (op->num_args < 0) {
-    Fail(StatusCode::kUnsupported, node.span,
+    Fail(StatusCode::kUnsupported, span,
          fmt::format("operator {} takes any number of arguments and cannot be a value; wrap it in "
                      "fn (...) {{ ... }}",
                      op->name));
     return kNoNode;
   }
-  if (!CompleteOpAttrs(*op, {}, nullptr, node.span, &attrs)) return kNoNode;
+  if (!CompleteOpAttrs(*op, {}, nullptr, span, &attrs)) return kNoNode;
   ir::Function function;
-  function.span = node.span;
+  function.span = span;
   std::vector<NodeId> args;
   for (int i = 0; i < op->num_args; ++i) {
-    function.params.push_back(ir::MakeVar(module_, fmt::format("a{}", i), nullptr, node.span));
-    args.push_back(AtomNode(function.params.back(), node.span));
+    function.params.push_back(ir::MakeVar(module_, fmt::format("a{}", i), nullptr, span));
+    args.push_back(graph_.Use(function.params.back(), span));
   }
-  NodeId body = MakeOpCall(op, std::move(args), std::move(attrs), node.span);
-  graph_.functions.push_back(std::move(function));
-  return graph_.Add(
-      {NodeKind::kFunction, node.span, {body}, static_cast<uint32_t>(graph_.functions.size() - 1)});
+  NodeId body = MakeOpCall(op, std::move(args), std::move(attrs), span);
+  return graph_.MakeFunction(std::move(function), body);
 }
 
 NodeId Parser::ParseCall(NodeId callee) {
@@ -300,7 +286,7 @@ void Parser::UseExactOperands(const OpDef& op, const std::vector<ParsedAttr>& at
     if (field.kind != AttrKind::kAny) continue;
     for (const ParsedAttr& a : attrs) {
       if (a.name == field.name && a.constant != nullptr && position < args->size()) {
-        (*args)[position] = AtomNode(a.constant, a.span);
+        (*args)[position] = graph_.Use(a.constant, a.span);
       }
     }
     ++position;
@@ -310,10 +296,9 @@ void Parser::UseExactOperands(const OpDef& op, const std::vector<ParsedAttr>& at
 NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args,
                           const std::vector<ParsedAttr>& attrs, const Token* meta) {
   const Token close = Take();
-  const Node& head = graph_.nodes[callee];
+  const ir::Node& head = graph_.node(callee);
   const ir::Span span = Join(head.span, SpanOf(close));
-  if (head.kind == NodeKind::kOperator) {
-    const OpDef* op = graph_.ops[head.payload].op;
+  if (const OpDef* op = graph_.AsBareOperator(callee)) {
     Attrs complete;
     if (!CompleteOpAttrs(*op, attrs, meta, span, &complete)) return kNoNode;
     UseExactOperands(*op, attrs, &args);
@@ -326,7 +311,7 @@ NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args,
     return kNoNode;
   }
   auto* constructor =
-      head.kind == NodeKind::kAtom ? std::get_if<const ir::Constructor*>(&head.atom) : nullptr;
+      head.kind == ir::NodeKind::kAtom ? std::get_if<const ir::Constructor*>(&head.atom) : nullptr;
   if (constructor != nullptr && args.size() != (*constructor)->fields.size()) {
     const size_t wanted = (*constructor)->fields.size();
     Fail(StatusCode::kInvalidInput, span,
@@ -334,8 +319,7 @@ NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args,
                      wanted == 1 ? "" : "s", args.size()));
     return kNoNode;
   }
-  args.insert(args.begin(), callee);
-  return graph_.Add({NodeKind::kCall, span, std::move(args)});
+  return graph_.Call(callee, std::move(args), span);
 }
 
 }  // namespace relayvm::frontend

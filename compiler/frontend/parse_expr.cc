@@ -26,10 +26,10 @@ constexpr Infix kInfix[] = {
 
 NodeId Parser::LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values,
                        ir::Span span) {
-  if (vars.empty()) return values.back();
-  graph_.lets.push_back(std::move(vars));
-  return graph_.Add(
-      {NodeKind::kLet, span, std::move(values), static_cast<uint32_t>(graph_.lets.size() - 1)});
+  const NodeId result = values.back();
+  values.pop_back();
+  if (vars.empty()) return result;
+  return graph_.Let(std::move(vars), std::move(values), result, span);
 }
 
 NodeId Parser::ParseExpr() {
@@ -54,7 +54,7 @@ NodeId Parser::ParseExpr() {
     if (value == kNoNode) return kNoNode;
     values.push_back(value);
     if (!Accept(";")) break;
-    vars.push_back(ir::MakeVar(module_, "", nullptr, graph_.nodes[value].span));  // e1; e2
+    vars.push_back(ir::MakeVar(module_, "", nullptr, graph_.span(value)));  // e1; e2
   }
   locals_.Release(mark);
   return LetNode(std::move(vars), std::move(values), span);
@@ -196,7 +196,7 @@ NodeId Parser::ParseOperators() {
            fmt::format("unsupported operator \"{}\"", infix->op));
       return false;
     }
-    ir::Span span = Join(graph_.nodes[operands.back()].span, graph_.nodes[right].span);
+    ir::Span span = Join(graph_.span(operands.back()), graph_.span(right));
     operands.back() = MakeOpCall(op, {operands.back(), right}, Attrs(), span);
     return operands.back() != kNoNode;
   };
@@ -234,8 +234,8 @@ NodeId Parser::ParsePostfix() {
       }
       node = FinishOperator(node);
       if (node == kNoNode) return kNoNode;
-      ir::Span span = Join(graph_.nodes[node].span, SpanOf(dot.begin, lexer_.position()));
-      node = graph_.Add({NodeKind::kTupleGet, span, {node}, *index});
+      ir::Span span = Join(graph_.span(node), SpanOf(dot.begin, lexer_.position()));
+      node = graph_.Field(node, *index, span);
     } else {
       return FinishOperator(node);
     }
@@ -290,13 +290,7 @@ NodeId Parser::ParseParenthesised() {
   }
   const Token close = Take();
   if (!tuple) return fields[0];
-  return graph_.Add({NodeKind::kTuple, Join(span, SpanOf(close)), std::move(fields)});
-}
-
-NodeId Parser::AtomNode(ir::Atom atom, ir::Span span) {
-  Node node{NodeKind::kAtom, span, {}};
-  node.atom = atom;
-  return graph_.Add(std::move(node));
+  return graph_.Tuple(std::move(fields), Join(span, SpanOf(close)));
 }
 
 // --- Names ---
@@ -327,10 +321,10 @@ NodeId Parser::ParseLocal() {
     Fail(t, fmt::format("unknown variable %{}{}", t.text, suggestion.Text("%")));
     return kNoNode;
   }
-  if (t.quoted) return AtomNode(*var, SpanOf(t));
+  if (t.quoted) return graph_.Use(*var, SpanOf(t));
   const size_t end = t.begin + 1 + length;
   if (end != t.end) MoveTo(end);
-  return AtomNode(*var, SpanOf(t.begin, end));
+  return graph_.Use(*var, SpanOf(t.begin, end));
 }
 
 NodeId Parser::ParseGraphVar() {
@@ -359,10 +353,10 @@ NodeId Parser::ParseGlobal() {
     Fail(t, fmt::format("unknown function @{}{}", t.text, suggestion.Text("@")));
     return kNoNode;
   }
-  if (t.quoted) return AtomNode(*global, SpanOf(t));
+  if (t.quoted) return graph_.Use(*global, SpanOf(t));
   const size_t end = t.begin + 1 + length;
   if (end != t.end) MoveTo(end);
-  return AtomNode(*global, SpanOf(t.begin, end));
+  return graph_.Use(*global, SpanOf(t.begin, end));
 }
 
 NodeId Parser::ParseName() {
@@ -380,8 +374,8 @@ NodeId Parser::ParseFunctionLiteral() { return ParseFunction("", SpanOf(Take()))
 NodeId Parser::ParseSymbol() {
   const Token t = Take();
   if (t.text == "True" || t.text == "False") {
-    return AtomNode(ir::MakeConstant(module_, ir::IntScalar(DType::kBool, t.text == "True")),
-                    SpanOf(t));
+    return graph_.Use(ir::MakeConstant(module_, ir::IntScalar(DType::kBool, t.text == "True")),
+                      SpanOf(t));
   }
   if (constructors_.contains(t.text)) {
     MoveTo(t.begin);
@@ -407,9 +401,7 @@ NodeId Parser::ParseSymbol() {
     FailUnknownName(whole, name);
     return kNoNode;
   }
-  graph_.ops.push_back({op, Attrs()});
-  return graph_.Add(
-      {NodeKind::kOperator, SpanOf(whole), {}, static_cast<uint32_t>(graph_.ops.size() - 1)});
+  return graph_.BareOperator(*op, SpanOf(whole));
 }
 
 // Without fields and arguments it is a call at once.
@@ -417,9 +409,9 @@ NodeId Parser::ParseConstructor() {
   const Token t = Take();
   const ir::Constructor* constructor =
       constructors_.find(std::string_view{text_}.substr(t.begin, t.end - t.begin))->second;
-  NodeId node = AtomNode(constructor, SpanOf(t));
+  NodeId node = graph_.Use(constructor, SpanOf(t));
   if (!constructor->fields.empty() || PeekIs("(")) return node;
-  return graph_.Add({NodeKind::kCall, SpanOf(t), {node}});
+  return graph_.Call(node, {}, SpanOf(t));
 }
 
 // TVM's defunctionalisation makes constructors named 0, 1, ... A number is one only where TVM
@@ -460,7 +452,7 @@ NodeId Parser::ParseMeta() {
     Fail(t, constant.status().message());
     return kNoNode;
   }
-  return AtomNode(*constant, SpanOf(t));
+  return graph_.Use(*constant, SpanOf(t));
 }
 
 }  // namespace relayvm::frontend

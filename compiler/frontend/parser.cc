@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/parser_impl.h"
-#include "compiler/frontend/to_anf.h"
 #include "compiler/ir/large_stack.h"
 
 namespace relayvm::frontend {
@@ -16,9 +15,6 @@ Result<ir::Module> ParseRelay(std::string name, std::string text) {
 }
 
 Parser::Parser(std::string name, std::string text) : text_(std::move(text)), lexer_(text_) {
-  module_.arena = std::make_shared<ir::Arena>();
-  module_.sources = std::make_shared<ir::SourceMap>();
-  module_.ids = std::make_shared<ir::IdSource>();
   file_ = module_.sources->AddFile(std::move(name), text_);
 }
 
@@ -329,30 +325,19 @@ bool Parser::ParseExpressionFile() {
     FailExpected("the end of the expression");
     return false;
   }
-  const Node& node = graph_.nodes[body];
-  if (node.kind == NodeKind::kFunction &&
+  if (graph_.node(body).kind == ir::NodeKind::kFunction &&
       main.params.empty()) {  // a function literal is @main itself
-    graph_.functions[node.payload].name = module_.entry;
+    graph_.SetName(body, module_.entry);
     functions_.push_back(body);
     return true;
   }
-  graph_.functions.push_back(std::move(main));
-  functions_.push_back(graph_.Add({NodeKind::kFunction,
-                                   graph_.functions.back().span,
-                                   {body},
-                                   static_cast<uint32_t>(graph_.functions.size() - 1)}));
+  functions_.push_back(graph_.MakeFunction(std::move(main), body));
   return true;
 }
 
 bool Parser::LowerFunctions() {
-  AnfBuilder builder(module_, graph_);
   for (NodeId f : functions_) {
-    auto function = builder.Lower(f);
-    if (!function.ok()) {
-      status_ = function.status();
-      return false;
-    }
-    module_.functions[(*function)->name] = *function;
+    if (status_ = graph_.Define(module_, f); !status_.ok()) return false;
   }
   return true;
 }

@@ -12,13 +12,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/frontend/ast.h"
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/metadata.h"
 #include "compiler/frontend/names.h"
+#include "compiler/ir/graph_builder.h"
 #include "compiler/ir/scalar.h"
 
 namespace relayvm::frontend {
+
+using ir::kNoNode;
+using ir::NodeId;
 
 // The span from the start of `first` to the end of `last`, or `first` when they are on different
 // lines.
@@ -125,7 +128,6 @@ class Parser {
   // The name of a new local: how far it reaches is decided by what follows.
   bool ParseNewLocal(std::string* name, ir::Span* span);
   const ir::Var* BindLocal(const std::string& name, ir::Type type, ir::Span span);
-  NodeId AtomNode(ir::Atom atom, ir::Span span);
   void FailUnknownName(const Token& t, const std::string& name);
   NodeId LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span);
 
@@ -155,7 +157,7 @@ class Parser {
                        ir::Span span, Attrs* attrs);
 
   std::string text_;
-  ir::Module module_;
+  ir::Module module_ = ir::MakeModule();
   uint32_t file_ = 0;
   Lexer lexer_;
   std::optional<Token> peeked_;
@@ -179,7 +181,7 @@ class Parser {
   uint32_t current_function_ = 0;  // function literals are numbered
   uint32_t num_functions_ = 0;
 
-  Graph graph_;
+  ir::GraphBuilder graph_{module_};
   std::vector<NodeId> functions_;  // of the definitions, in the file's order
 };
 

@@ -1,6 +1,14 @@
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
+Module MakeModule() {
+  Module m;
+  m.arena = std::make_shared<Arena>();
+  m.sources = std::make_shared<SourceMap>();
+  m.ids = std::make_shared<IdSource>();
+  return m;
+}
+
 const Var* MakeVar(const Module& m, std::string name, Type type, Span span) {
   return m.arena->New<Var>(Var{m.ids->Next(), std::move(name), std::move(type), span});
 }

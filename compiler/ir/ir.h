@@ -249,6 +249,8 @@ struct Module {
 
 // --- Helpers ---
 
+// Without functions and types.
+Module MakeModule();
 template <typename T>
 const Expr* MakeExpr(const Module& m, T node, Span span) {
   return m.arena->New<Expr>(Expr{ExprVariant(std::move(node)), span});

@@ -9,16 +9,8 @@
 namespace relayvm::ir {
 namespace {
 
-Module EmptyModule() {
-  Module m;
-  m.arena = std::make_shared<Arena>();
-  m.sources = std::make_shared<SourceMap>();
-  m.ids = std::make_shared<IdSource>();
-  return m;
-}
-
 TEST_CASE("types of atoms") {
-  Module m = EmptyModule();
+  Module m = MakeModule();
   Type a = MakeType(TypeVar{m.ids->Next(), "A"});
   auto* cons = m.arena->New(Constructor{"Cons", "List", 0, {a, MakeType(AdtType{"List", {a}})}});
   auto* nil = m.arena->New(Constructor{"Nil", "List", 1, {}});
@@ -40,7 +32,7 @@ TEST_CASE("types of atoms") {
 }
 
 TEST_CASE("operands, nested blocks and substitution, for each kind of expression") {
-  Module m = EmptyModule();
+  Module m = MakeModule();
   const Var* x = MakeVar(m, "x", nullptr, {});
   const Var* y = MakeVar(m, "y", nullptr, {});
   const Var* z = MakeVar(m, "z", nullptr, {});

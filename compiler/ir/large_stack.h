@@ -2,7 +2,7 @@
 //
 // Passes recurse with the nesting of blocks, functions and types in the source: parser, inference,
 // transforms, lowering, printer, reference interpreter. The parser bounds that nesting
-// (frontend/parser.h, frontend/to_anf.h); this gives them room for the bound, wherever the caller's
+// (frontend/parser.h, ir/to_anf.h); this gives them room for the bound, wherever the caller's
 // own stack stands. A call inside f runs at once, on the same stack. The stack is address space:
 // only what is used takes memory. Tested by large_stack_test.cc.
 #pragma once

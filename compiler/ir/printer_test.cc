@@ -10,11 +10,6 @@ namespace {
 
 class PrinterTest {
  protected:
-  PrinterTest() {
-    m.arena = std::make_shared<Arena>();
-    m.sources = std::make_shared<SourceMap>();
-    m.ids = std::make_shared<IdSource>();
-  }
   const Var* NewVar(const char* name, Type type = nullptr) {
     return MakeVar(m, name, std::move(type), {});
   }
@@ -22,7 +17,7 @@ class PrinterTest {
   std::string Text(T node) {
     return PrintExpr(m, *MakeExpr(m, std::move(node), {}));
   }
-  Module m;
+  Module m = MakeModule();
 };
 
 TEST_CASE_FIXTURE(PrinterTest, "what only later passes make") {

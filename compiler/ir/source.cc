@@ -11,12 +11,35 @@ constexpr size_t kShownBytes = 160;
 }  // namespace
 
 uint32_t SourceMap::AddFile(std::string name, std::string text) {
-  File file{std::move(name), std::move(text), {0}};
+  File file{std::move(name), std::move(text), {0}, {}};
   for (size_t i = 0; i < file.text.size(); ++i) {
     if (file.text[i] == '\n') file.line_starts.push_back(i + 1);
   }
   files_.push_back(std::move(file));
   return static_cast<uint32_t>(files_.size() - 1);
+}
+
+uint32_t SourceMap::AddModel(std::string name) {
+  files_.push_back({std::move(name), "", {}, {}});
+  return static_cast<uint32_t>(files_.size() - 1);
+}
+
+Span SourceMap::NodeSpan(uint32_t model, std::string_view node, std::string_view op) {
+  std::string text = node.empty() ? "a node" : fmt::format("node '{}'", node);
+  if (!op.empty()) text += fmt::format(" ({})", op);
+  std::vector<std::string>& nodes = files_[model].nodes;
+  nodes.push_back(std::move(text));
+  return Span{model, static_cast<uint32_t>(nodes.size())};
+}
+
+bool SourceMap::IsKnown(Span span) const { return span.line != 0 && span.file < files_.size(); }
+
+std::string SourceMap::Place(Span span) const {
+  if (!IsKnown(span)) return "";
+  const File& file = files_[span.file];
+  if (span.line <= file.nodes.size())
+    return fmt::format("{}: {}", file.name, file.nodes[span.line - 1]);
+  return fmt::format("{}:{}:{}", file.name, span.line, span.column);
 }
 
 Span SourceMap::SpanAt(uint32_t file, size_t offset, size_t length) const {
@@ -36,7 +59,8 @@ std::string_view SourceMap::Line(uint32_t file, uint32_t line) const {
 }
 
 Status SourceMap::Error(StatusCode code, Span span, std::string_view message) const {
-  if (span.line == 0 || span.file >= files_.size()) return Status(code, std::string(message));
+  if (!IsKnown(span)) return Status(code, std::string(message));
+  if (IsModel(span.file)) return Status(code, fmt::format("{}: {}", Place(span), message));
   std::string_view line = Line(span.file, span.line);
   size_t place = std::min<size_t>(span.column == 0 ? 0 : span.column - 1, line.size());
   size_t first = 0;
@@ -56,8 +80,7 @@ Status SourceMap::Error(StatusCode code, Span span, std::string_view message) co
   size_t underlined =
       std::min<size_t>(span.length, first + shown.size() - std::min(place, first + shown.size()));
   if (underlined > 1) caret.append(underlined - 1, '~');
-  return Status(code, fmt::format("{}:{}:{}: {}\n{}\n{}", name(span.file), span.line, span.column,
-                                  message, shown, caret));
+  return Status(code, fmt::format("{}: {}\n{}\n{}", Place(span), message, shown, caret));
 }
 
 }  // namespace relayvm::ir

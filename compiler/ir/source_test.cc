@@ -5,6 +5,24 @@
 namespace relayvm::ir {
 namespace {
 
+TEST_CASE("places in a model are nodes") {
+  SourceMap sources;
+  uint32_t text = sources.AddFile("f.relay", "x");
+  uint32_t model = sources.AddModel("model.onnx");
+  Span conv = sources.NodeSpan(model, "Conv_3", "Conv");
+  Span unnamed = sources.NodeSpan(model, "", "Add");
+  Span value = sources.NodeSpan(model, "%12", "");
+  CHECK(sources.Place(conv) == "model.onnx: node 'Conv_3' (Conv)");
+  CHECK(sources.Place(unnamed) == "model.onnx: a node (Add)");
+  CHECK(sources.Place(value) == "model.onnx: node '%12'");
+  CHECK(sources.Place(Span{text, 1, 1}) == "f.relay:1:1");
+  CHECK(sources.Place(Span{}).empty());
+  CHECK(sources.Error(StatusCode::kInvalidInput, conv, "bad").message() ==
+        "model.onnx: node 'Conv_3' (Conv): bad");
+  CHECK(sources.IsModel(model));
+  CHECK_FALSE(sources.IsModel(text));
+}
+
 TEST_CASE("an error shows its place, the line and a caret") {
   SourceMap sources;
   uint32_t file = sources.AddFile("a.relay", "first\n\tlet %x = y;\r\nlast");

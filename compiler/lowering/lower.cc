@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <map>
+#include <utility>
+
 #include "bytecode/code_builder.h"
 #include "bytecode/register_check.h"
 #include "compiler/ir/large_stack.h"
@@ -141,6 +144,22 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   return info;
 }
 
+// Text files keep their numbers. A node of a model is a file of its own, without lines.
+void AddSources(const ir::SourceMap& sources, Program& program) {
+  for (uint32_t f = 0; f < sources.num_files(); ++f) {
+    program.source_files.push_back(sources.name(f));
+  }
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> nodes;
+  for (FunctionInfo& function : program.functions) {
+    for (SourceLocation& at : function.locations) {
+      if (!sources.IsModel(at.file)) continue;
+      auto [node, fresh] = nodes.try_emplace({at.file, at.line}, program.source_files.size());
+      if (fresh) program.source_files.push_back(sources.Place({at.file, at.line}));
+      at = {at.pc, node->second, 0, 0};
+    }
+  }
+}
+
 }  // namespace
 
 static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOptions& options,
@@ -167,9 +186,7 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   result.llvm_ir = std::move(image.llvm_ir);
   result.assembly = std::move(image.assembly);
   lowering.Finish(program, std::move(image));
-  for (uint32_t f = 0; f < module.sources->num_files(); ++f) {
-    program.source_files.push_back(module.sources->name(f));
-  }
+  AddSources(*module.sources, program);
   RELAYVM_RETURN_IF_ERROR(AddExport(module, *entry->second, entry_index, program));
 #ifndef NDEBUG
   // What the verifier leaves to the interpreter: no register is read before it is written or after

@@ -14,13 +14,8 @@ using ir::Type;
 
 // Builds modules by hand: what the text form cannot say, and without a frontend between.
 struct Builder {
-  ir::Module m;
+  ir::Module m = ir::MakeModule();
 
-  Builder() {
-    m.arena = std::make_shared<ir::Arena>();
-    m.sources = std::make_shared<ir::SourceMap>();
-    m.ids = std::make_shared<ir::IdSource>();
-  }
   const ir::Var* Var(Type type, std::string name = "") {
     return ir::MakeVar(m, std::move(name), std::move(type), {});
   }

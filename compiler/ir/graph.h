@@ -1,26 +1,23 @@
-// The surface form: what the parser makes and to_anf.h turns into A-normal form. Private to the
-// frontend.
+// The surface form: what graph_builder.h makes and to_anf.h turns into A-normal form.
 //
 // Expressions are nodes of a DAG in one vector, named by position; operands come before their
-// users. A graph variable (%0 = ...) is a node that several others mention. Variables are the
+// users. A shared expression (%0 = ...) is a node that several others mention. Variables are the
 // IR's own.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "compiler/ir/ir.h"
 
-namespace relayvm::frontend {
+namespace relayvm::ir {
 
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 
 enum class NodeKind : uint8_t {
   kAtom,      // `atom`
-  kOperator,  // a bare operator: ops[payload]; only as a callee, never in finished trees
+  kOperator,  // a bare operator: ops[payload]; for frontends, never in finished graphs
   kOpCall,    // ops[payload](operands)
   kCall,      // operands[0](operands[1...])
   kTuple,
@@ -36,10 +33,10 @@ enum class NodeKind : uint8_t {
 
 struct Node {
   NodeKind kind;
-  ir::Span span;
+  Span span;
   std::vector<NodeId> operands;
   uint32_t payload = 0;
-  ir::Atom atom = static_cast<const ir::Var*>(nullptr);
+  Atom atom = static_cast<const Var*>(nullptr);
 
   // True if operand `i` is evaluated in a block of its own (a branch, a clause, a function's body).
   bool OpensBlock(size_t i) const {
@@ -53,21 +50,16 @@ struct OpPayload {
   Attrs attrs;
 };
 struct MatchPayload {
-  std::vector<ir::Pattern> patterns;
+  std::vector<Pattern> patterns;
   bool complete;
 };
 
 struct Graph {
   std::vector<Node> nodes;
   std::vector<OpPayload> ops;
-  std::vector<std::vector<const ir::Var*>> lets;
-  std::vector<ir::Function> functions;  // without body
+  std::vector<std::vector<const Var*>> lets;
+  std::vector<Function> functions;  // without body
   std::vector<MatchPayload> matches;
-
-  NodeId Add(Node node) {
-    nodes.push_back(std::move(node));
-    return static_cast<NodeId>(nodes.size() - 1);
-  }
 };
 
-}  // namespace relayvm::frontend
+}  // namespace relayvm::ir

@@ -1,22 +1,22 @@
 // Where and when the expressions of a graph are evaluated: Relay text against the A-normal form it
 // becomes.
-#include "compiler/frontend/to_anf.h"
+#include "compiler/ir/to_anf.h"
 
 #include <doctest/doctest.h>
 
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
 
-namespace relayvm::frontend {
+namespace relayvm::ir {
 namespace {
 
 const std::string kVersion = "#[version = \"0.0.5\"]\n";
 
 // The body of @main, lines joined, without indentation.
 std::string AnfOf(const std::string& definitions) {
-  auto m = ParseRelay("test", kVersion + definitions);
+  auto m = frontend::ParseRelay("test", kVersion + definitions);
   if (!m.ok()) return m.status().message();
-  std::string text = ir::PrintFunction(*m, *m->functions.at("main"));
+  std::string text = PrintFunction(*m, *m->functions.at("main"));
   std::string out;
   bool blank = true;
   for (char c : text.substr(text.find('{'))) {
@@ -146,7 +146,7 @@ TEST_CASE("long programs need no deep stack") {
     CAPTURE(c.what);
     std::string text = kVersion + "def @main(%v0: int32) {\n%0 = %v0;\n";
     for (int i = 1; i <= kLength; ++i) text += c.line(i);
-    auto m = ParseRelay("long", text + c.last + "\n}\n");
+    auto m = frontend::ParseRelay("long", text + c.last + "\n}\n");
     REQUIRE(m.ok());
     CHECK(m->functions.at("main")->body->bindings.size() == kLength);
   }
@@ -158,11 +158,11 @@ TEST_CASE("blocks that nest too deeply are an error") {
     text +=
         "%" + std::to_string(i) + " = if (%c) { %" + std::to_string(i - 1) + " } else { %x };\n";
   }
-  auto m = ParseRelay("deep", text + "%2000\n}\n");
+  auto m = frontend::ParseRelay("deep", text + "%2000\n}\n");
   REQUIRE_FALSE(m.ok());
   CHECK(m.status().code() == StatusCode::kOutOfRange);
   CHECK(m.status().message().find("blocks are nested deeper than 400") != std::string::npos);
 }
 
 }  // namespace
-}  // namespace relayvm::frontend
+}  // namespace relayvm::ir

@@ -1,13 +1,10 @@
-#include "compiler/frontend/to_anf.h"
+#include "compiler/ir/to_anf.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace relayvm::frontend {
-
-using ir::Atom;
-using ir::Var;
+namespace relayvm::ir {
 
 // --- Placement ---
 
@@ -85,20 +82,20 @@ Status AnfBuilder::PlaceNodes(const std::vector<NodeId>& order, NodeId root) {
 const Var* AnfBuilder::Declare(const Var* var, uint32_t block) {
   auto [it, is_new] = variables_.try_emplace(var, Variable{var, block, epoch_});
   if (!is_new && it->second.epoch != epoch_) {
-    it->second = Variable{ir::MakeVar(module_, var->name, var->type, var->span), block, epoch_};
+    it->second = Variable{MakeVar(module_, var->name, var->type, var->span), block, epoch_};
   }
   return it->second.var;
 }
 
-const Var* AnfBuilder::Bind(uint32_t block, const Var* var, const ir::Expr* value) {
+const Var* AnfBuilder::Bind(uint32_t block, const Var* var, const Expr* value) {
   var = Declare(var, block);
   blocks_[block].bindings.push_back({var, value});
   return var;
 }
 
-void AnfBuilder::DeclarePattern(ir::Pattern& pattern, uint32_t block) {
+void AnfBuilder::DeclarePattern(Pattern& pattern, uint32_t block) {
   if (pattern.var != nullptr) pattern.var = Declare(pattern.var, block);
-  for (ir::Pattern& field : pattern.fields) DeclarePattern(field, block);
+  for (Pattern& field : pattern.fields) DeclarePattern(field, block);
 }
 
 void AnfBuilder::DeclareParams(NodeId function) {
@@ -134,8 +131,8 @@ Status AnfBuilder::UseAll(const Node& node, size_t first, std::vector<Atom>* ato
   return OkStatus();
 }
 
-Status AnfBuilder::TakeBlock(uint32_t block, NodeId result, const ir::Block** out) {
-  ir::Block taken;
+Status AnfBuilder::TakeBlock(uint32_t block, NodeId result, const Block** out) {
+  Block taken;
   RELAYVM_RETURN_IF_ERROR(Use(result, block, &taken.result));
   taken.bindings = std::move(blocks_[block].bindings);
   *out = module_.arena->New(std::move(taken));
@@ -163,7 +160,7 @@ Status AnfBuilder::StepLet(Work& work, const Node& node) {
       const bool is_bound = declared != variables_.end() && declared->second.epoch == epoch_ &&
                             atom == Atom(declared->second.var);
       if (!is_bound) {
-        Bind(block, var, ir::MakeExpr(module_, ir::AtomExpr{atom}, graph_.nodes[value].span));
+        Bind(block, var, MakeExpr(module_, AtomExpr{atom}, graph_.nodes[value].span));
       }
     }
     const uint32_t i = work.step++;
@@ -192,7 +189,7 @@ Status AnfBuilder::Step() {
     while (work.step < node.operands.size()) {
       const size_t i = work.step++;
       if (node.kind == NodeKind::kMatch && i > 0) {
-        ir::Pattern pattern = graph_.matches[node.payload].patterns[i - 1];
+        Pattern pattern = graph_.matches[node.payload].patterns[i - 1];
         DeclarePattern(pattern, states_[work.node].first_block + static_cast<uint32_t>(i - 1));
       }
       if (Demand(node.operands[i], nullptr)) return OkStatus();
@@ -208,7 +205,7 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
   NodeState& state = states_[work.node];
   const std::vector<NodeId>& operands = node.operands;
   std::vector<Atom> atoms;
-  ir::ExprVariant value = ir::AtomExpr{};
+  ExprVariant value = AtomExpr{};
   switch (node.kind) {
     case NodeKind::kAtom:
     case NodeKind::kOperator:
@@ -219,34 +216,33 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
       return OkStatus();
     case NodeKind::kOpCall:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value =
-          ir::OpCall{graph_.ops[node.payload].op, std::move(atoms), graph_.ops[node.payload].attrs};
+      value = OpCall{graph_.ops[node.payload].op, std::move(atoms), graph_.ops[node.payload].attrs};
       break;
     case NodeKind::kCall: {
       Atom callee;
       RELAYVM_RETURN_IF_ERROR(Use(operands[0], state.block, &callee));
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 1, &atoms));
-      value = ir::CallExpr{callee, std::move(atoms), {}};
+      value = CallExpr{callee, std::move(atoms), {}};
       break;
     }
     case NodeKind::kTuple:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = ir::MakeTuple{std::move(atoms)};
+      value = MakeTuple{std::move(atoms)};
       break;
     case NodeKind::kTupleGet:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = ir::TupleGet{atoms[0], node.payload};
+      value = TupleGet{atoms[0], node.payload};
       break;
     case NodeKind::kFunction: {
-      ir::Function function = graph_.functions[node.payload];
+      Function function = graph_.functions[node.payload];
       if (function.name.empty() && work.bind != nullptr) function.name = work.bind->name;
       RenameParams(function);
       RELAYVM_RETURN_IF_ERROR(TakeBlock(state.first_block, operands[0], &function.body));
-      value = ir::FunctionExpr{module_.arena->New(std::move(function))};
+      value = FunctionExpr{module_.arena->New(std::move(function))};
       break;
     }
     case NodeKind::kIf: {
-      ir::IfExpr branch{};
+      IfExpr branch{};
       RELAYVM_RETURN_IF_ERROR(Use(operands[0], state.block, &branch.condition));
       RELAYVM_RETURN_IF_ERROR(TakeBlock(state.first_block, operands[1], &branch.then_block));
       RELAYVM_RETURN_IF_ERROR(TakeBlock(state.first_block + 1, operands[2], &branch.else_block));
@@ -255,11 +251,11 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
     }
     case NodeKind::kMatch: {
       const MatchPayload& payload = graph_.matches[node.payload];
-      ir::MatchExpr match;
+      MatchExpr match;
       match.complete = payload.complete;
       RELAYVM_RETURN_IF_ERROR(Use(operands[0], state.block, &match.data));
       for (size_t i = 1; i < operands.size(); ++i) {
-        ir::MatchClause clause{payload.patterns[i - 1], nullptr};
+        MatchClause clause{payload.patterns[i - 1], nullptr};
         DeclarePattern(clause.pattern, state.first_block + static_cast<uint32_t>(i - 1));
         RELAYVM_RETURN_IF_ERROR(
             TakeBlock(state.first_block + static_cast<uint32_t>(i - 1), operands[i], &clause.body));
@@ -270,28 +266,28 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
     }
     case NodeKind::kRefCreate:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = ir::RefCreate{atoms[0]};
+      value = RefCreate{atoms[0]};
       break;
     case NodeKind::kRefRead:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = ir::RefRead{atoms[0]};
+      value = RefRead{atoms[0]};
       break;
     case NodeKind::kRefWrite:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = ir::RefWrite{atoms[0], atoms[1]};
+      value = RefWrite{atoms[0], atoms[1]};
       break;
   }
-  const Var* var = work.bind != nullptr ? work.bind : ir::MakeVar(module_, "", nullptr, node.span);
-  state.atom = Bind(state.block, var, ir::MakeExpr(module_, std::move(value), node.span));
+  const Var* var = work.bind != nullptr ? work.bind : MakeVar(module_, "", nullptr, node.span);
+  state.atom = Bind(state.block, var, MakeExpr(module_, std::move(value), node.span));
   state.done = true;
   return OkStatus();
 }
 
-void AnfBuilder::RenameParams(ir::Function& function) {
+void AnfBuilder::RenameParams(Function& function) {
   for (const Var*& p : function.params) p = variables_.at(p).var;
 }
 
-Result<const ir::Function*> AnfBuilder::Lower(NodeId function) {
+Result<const Function*> AnfBuilder::Lower(NodeId function) {
   ++epoch_;
   states_.resize(graph_.nodes.size());
   RELAYVM_RETURN_IF_ERROR(PlaceNodes(PostOrder(function), function));
@@ -300,11 +296,11 @@ Result<const ir::Function*> AnfBuilder::Lower(NodeId function) {
   stack_.clear();
   Demand(node.operands[0], nullptr);
   while (!stack_.empty()) RELAYVM_RETURN_IF_ERROR(Step());
-  ir::Function lowered = graph_.functions[node.payload];
+  Function lowered = graph_.functions[node.payload];
   RenameParams(lowered);
   RELAYVM_RETURN_IF_ERROR(
       TakeBlock(states_[function].first_block, node.operands[0], &lowered.body));
   return module_.arena->New(std::move(lowered));
 }
 
-}  // namespace relayvm::frontend
+}  // namespace relayvm::ir

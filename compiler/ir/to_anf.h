@@ -11,19 +11,19 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/frontend/ast.h"
+#include "compiler/ir/graph.h"
 
-namespace relayvm::frontend {
+namespace relayvm::ir {
 
 inline constexpr uint32_t kMaxBlockDepth = 10'000;
 
 // Lowers the functions of one module, one after the other.
 class AnfBuilder {
  public:
-  AnfBuilder(const ir::Module& module, const Graph& graph) : module_(module), graph_(graph) {}
+  AnfBuilder(const Module& module, const Graph& graph) : module_(module), graph_(graph) {}
 
   // REQUIRES: `function` is a kFunction node.
-  Result<const ir::Function*> Lower(NodeId function);
+  Result<const Function*> Lower(NodeId function);
 
  private:
   static constexpr uint32_t kNoBlock = UINT32_MAX;
@@ -31,24 +31,24 @@ class AnfBuilder {
   struct BlockState {
     uint32_t parent;
     uint32_t depth;
-    std::vector<ir::Binding> bindings;
+    std::vector<Binding> bindings;
   };
   struct NodeState {
     uint32_t epoch = 0;               // of the Lower() call that this state belongs to
     uint32_t block = kNoBlock;        // where it is evaluated
     uint32_t first_block = kNoBlock;  // the first of the blocks it opens
     bool done = false;
-    ir::Atom atom = static_cast<const ir::Var*>(nullptr);  // its value, when done
+    Atom atom = static_cast<const Var*>(nullptr);  // its value, when done
   };
   struct Variable {
-    const ir::Var* var;
+    const Var* var;
     uint32_t block;  // that binds it
     uint32_t epoch;
   };
   struct Work {
     NodeId node;
     uint32_t step;
-    const ir::Var* bind;  // the let's variable that takes the value, or null
+    const Var* bind;  // the let's variable that takes the value, or null
   };
 
   std::vector<NodeId> PostOrder(NodeId root);
@@ -61,27 +61,27 @@ class AnfBuilder {
   Status Step();
   Status StepLet(Work& work, const Node& node);
   // Pushes operand `i` unless it is done.
-  bool Demand(NodeId operand, const ir::Var* bind);
+  bool Demand(NodeId operand, const Var* bind);
   Status Finish(const Work& work, const Node& node);
   // The value of a done operand, checked to be in scope in `block`.
-  Status Use(NodeId operand, uint32_t block, ir::Atom* atom);
-  Status UseAll(const Node& node, size_t first, std::vector<ir::Atom>* atoms);
-  Status TakeBlock(uint32_t block, NodeId result, const ir::Block** out);
+  Status Use(NodeId operand, uint32_t block, Atom* atom);
+  Status UseAll(const Node& node, size_t first, std::vector<Atom>* atoms);
+  Status TakeBlock(uint32_t block, NodeId result, const Block** out);
   // Notes that `var` is bound in `block`. Gives the variable that stands for it: itself, or a copy
   // if an earlier function has bound it (TVM prints functions that share variables).
-  const ir::Var* Declare(const ir::Var* var, uint32_t block);
-  const ir::Var* Bind(uint32_t block, const ir::Var* var, const ir::Expr* value);
+  const Var* Declare(const Var* var, uint32_t block);
+  const Var* Bind(uint32_t block, const Var* var, const Expr* value);
   void DeclareParams(NodeId function);
-  void DeclarePattern(ir::Pattern& pattern, uint32_t block);
-  void RenameParams(ir::Function& function);
+  void DeclarePattern(Pattern& pattern, uint32_t block);
+  void RenameParams(Function& function);
 
-  const ir::Module& module_;
+  const Module& module_;
   const Graph& graph_;
   uint32_t epoch_ = 0;
   std::vector<NodeState> states_;
   std::vector<BlockState> blocks_;
-  std::unordered_map<const ir::Var*, Variable> variables_;  // those bound so far
+  std::unordered_map<const Var*, Variable> variables_;  // those bound so far
   std::vector<Work> stack_;
 };
 
-}  // namespace relayvm::frontend
+}  // namespace relayvm::ir
