@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -152,9 +153,19 @@ Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& op
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunPipeline(std::move(module), options.pipeline));
+  auto start = std::chrono::steady_clock::now();
   RELAYVM_ASSIGN_OR_RETURN(
       lower::LoweredProgram lowered,
       lower::LowerModule(ready, options.kernels, DimBounds(ready, options.shapes)));
+  if (std::vector<PassTiming>* timings = options.pipeline.timings; timings != nullptr) {
+    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    timings->push_back({"lowering to bytecode and kernels", took.count()});
+    const KernelTimes& t = lowered.kernel_times;
+    timings->push_back({"kernels to LLVM", t.emission, true});
+    timings->push_back({"LLVM: optimisation", t.optimisation, true});
+    timings->push_back({"LLVM: code generation", t.code_generation, true});
+    timings->push_back({"LLVM: linking", t.linking, true});
+  }
   Compiled compiled;
   compiled.module = std::move(ready);
   compiled.program = std::move(lowered.program);

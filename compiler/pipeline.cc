@@ -1,8 +1,10 @@
 #include "compiler/pipeline.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
@@ -23,52 +25,277 @@
 namespace relayvm {
 namespace {
 
-using Pass = std::function<Result<ir::Module>(const ir::Module&)>;
+// --- The passes ---
 
-// Runs passes in order, with the dumps and times that were asked for.
-class Runner {
+using enum Fact;
+
+template <typename F>
+auto Pure(F f) {
+  return [f](const ir::Module& m, const PassContext&) -> Result<ir::Module> { return f(m); };
+}
+
+const std::vector<Pass>& AllPasses() {
+  static const std::vector<Pass> passes = {
+      {.name = "CheckTypes",
+       .run = Pure(ir::CheckTypes),
+       .needs = {},
+       .gives = {kChecked, kTyped},
+       .drops = {},
+       .description =
+           "types of the program as written, with symbolic shapes and guards; its errors"},
+      {.name = "Retype",
+       .run = Pure(Retype),
+       .needs = {kChecked},
+       .refuses = {kFinalTypes},
+       .gives = {kTyped},
+       .drops = {},
+       .description = "types of what passes made anew, wherever they are needed"},
+      {.name = "Inline",
+       .run = Pure(ir::Inline),
+       .refuses = {kFused, kLifted},
+       .description = "bodies of small functions and literals take the place of calls"},
+      {.name = "PropagateConstants",
+       .run = Pure(ir::PropagateConstants),
+       .needs = {},
+       .refuses = {kFused, kLifted},
+       .description = "functions are specialised for constant arguments"},
+      {.name = "ResolveAliases",
+       .run = Pure(ir::ResolveAliases),
+       .needs = {},
+       .description = "a variable that is another one is replaced by it"},
+      {.name = "ResolveShapes",
+       .run = Pure(ir::ResolveShapes),
+       .gives = {kShapesResolved},
+       .drops = {},
+       .description = "tensors that only carry shapes become dimension expressions"},
+      {.name = "EliminateDeadCode",
+       .run = Pure(ir::EliminateDeadCode),
+       .drops = {},
+       .description = "what nobody uses goes"},
+      {.name = "SimplifyInference",
+       .run = Pure(ir::SimplifyInference),
+       .refuses = {kFused, kFinalTypes},
+       .description = "operators of training become arithmetic (batch_norm, dropout ...)"},
+      {.name = "FoldConstants",
+       .run = Pure(ir::FoldConstants),
+       .refuses = {kFused},
+       .drops = {},
+       .description = "what depends on constants alone is computed"},
+      {.name = "EliminateCommonSubexpressions",
+       .run = Pure(ir::EliminateCommonSubexpressions),
+       .refuses = {kFused},
+       .drops = {},
+       .description = "equal pure expressions of a block are computed once"},
+      {.name = "PackWeights",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return ir::PackWeights(m, context.cpu);
+       },
+       .refuses = {kFused, kFinalTypes},
+       .description = "constant weights of products take the layout that kernels read"},
+      {.name = "DropShapeOperands",
+       .run = Pure(ir::DropShapeOperands),
+       .needs = {kTyped, kShapesResolved},
+       .gives = {kFinalTypes},
+       .drops = {},
+       .description = "operands that only type inference read go"},
+      {.name = "FuseOps",
+       .run = Pure(ir::FuseOps),
+       .needs = {kTyped, kShapesResolved, kFinalTypes},
+       .refuses = {kLifted},
+       .gives = {kFused},
+       .drops = {},
+       .description = "operator calls are grouped to kernels"},
+      {.name = "LambdaLift",
+       .run = Pure(ir::LambdaLift),
+       .gives = {kLifted},
+       .drops = {},
+       .description = "function literals become global functions with captured values"},
+  };
+  return passes;
+}
+
+// Types are there for whoever needs them: these give them.
+constexpr std::string_view kCheckPass = "CheckTypes";
+constexpr std::string_view kRetypePass = "Retype";
+// Of every pipeline, for lower::LowerModule.
+constexpr Facts kAtTheEnd = {kTyped, kShapesResolved, kFinalTypes, kLifted};
+
+// --- The list ---
+
+struct Step {
+  std::string_view pass;
+  int level;  // runs from this -O level on
+};
+
+// Where order matters, the reason. Types are inferred again wherever a pass needs them and one
+// before it dropped them.
+constexpr Step kSteps[] = {
+    // Errors of the program are those of the program as written: before anything moves.
+    {"CheckTypes", 0},
+    // Both copy or specialise code, which then gets types of its own.
+    {"Inline", 1},
+    {"PropagateConstants", 1},
+    {"ResolveAliases", 1},
+    // No kernel computes a shape from here on.
+    {"ResolveShapes", 0},
+    {"EliminateDeadCode", 0},
+    {"SimplifyInference", 1},
+    {"FoldConstants", 1},
+    {"EliminateCommonSubexpressions", 1},
+    {"PackWeights", 1},
+    // Types made anew may know more shapes.
+    {"ResolveShapes", 1},
+    {"EliminateDeadCode", 1},
+    // Types are final.
+    {"DropShapeOperands", 0},
+    {"EliminateDeadCode", 0},
+    {"FuseOps", 2},
+    // Closures become functions: after this no pass sees a function literal.
+    {"LambdaLift", 0},
+    {"EliminateDeadCode", 0},
+};
+
+const Pass& FindPass(std::string_view name) {
+  const std::vector<Pass>& passes = AllPasses();
+  return *std::ranges::find(passes, name, &Pass::name);
+}
+
+Status Usage(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+
+std::string PassNames() {
+  std::vector<std::string_view> names;
+  for (const Pass& p : AllPasses()) names.push_back(p.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+using Plan = std::vector<PlannedPass>;
+
+// The index in `plan` that a place stands for. Passes that the user inserted are places too.
+Result<size_t> FindPlace(const Plan& plan, const InsertedPass& insertion) {
+  const std::string& place = insertion.place;
+  if (place == "start") return size_t{0};
+  if (place == "end") return plan.size();
+  const std::string where = fmt::format("pass {}: place \"{}\"", insertion.pass.name, place);
+  const size_t colon = place.find(':');
+  const std::string kind = place.substr(0, colon);
+  if (colon == std::string::npos || (kind != "before" && kind != "after"))
+    return Usage(where + ": expected before:PASS, after:PASS, start or end");
+  std::string name = place.substr(colon + 1);
+  std::string number;
+  if (size_t hash = name.find('#'); hash != std::string::npos) {
+    number = name.substr(hash + 1);
+    name.resize(hash);
+  }
+  std::vector<size_t> found;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    if (plan[i].pass.name == name) found.push_back(i);
+  }
+  if (found.empty())
+    return Usage(fmt::format("{}: there is no pass {}; there are {}", where, name, PassNames()));
+  size_t chosen = 0;
+  if (!number.empty() || found.size() > 1) {
+    const bool digits = !number.empty() && number.size() < 4 &&
+                        number.find_first_not_of("0123456789") == std::string::npos;
+    chosen = digits ? std::stoul(number) - 1 : SIZE_MAX;
+    if (chosen >= found.size()) {
+      return Usage(fmt::format("{}: {} runs {} time{}; write {}:{}#1{}", where, name, found.size(),
+                               found.size() == 1 ? "" : "s", kind, name,
+                               found.size() > 1 ? fmt::format(" to #{}", found.size()) : ""));
+    }
+  }
+  return found[chosen] + (kind == "after" ? 1 : 0);
+}
+
+Status CheckName(const Plan& plan, std::string_view option, std::string_view name) {
+  auto is_it = [&](const PlannedPass& p) { return p.pass.name == name; };
+  if (std::ranges::any_of(plan, is_it) || name == kRetypePass) return OkStatus();
+  return Usage(fmt::format("{}: there is no pass {}; there are {}", option, name, PassNames()));
+}
+
+// Follows what holds through the list, and puts type inference where it is needed.
+class Checker {
  public:
-  Runner(ir::Module module, const PipelineOptions& options)
-      : module_(std::move(module)), options_(options) {}
-
-  // A pass whose new variables get their types from the next Retype.
-  void RunUntyped(std::string_view name, const Pass& pass) {
-    verify_.typed = false;
-    Run(name, pass);
+  Status Add(PlannedPass step) {
+    // A pass before it may have needed types already.
+    if (step.pass.name == kCheckPass && facts_.Has(kChecked)) return OkStatus();
+    RELAYVM_RETURN_IF_ERROR(Reach(step.pass.needs, "pass " + step.pass.name));
+    if (Facts broken = step.pass.refuses & facts_; !broken.empty()) {
+      return Usage(fmt::format("pass {} must run earlier: here the program is {} (after {})",
+                               step.pass.name, broken.ToString(), Giver(broken)));
+    }
+    step.before = facts_;
+    facts_ = (facts_ - step.pass.drops) | step.pass.gives;
+    step.after = facts_;
+    plan_.push_back(std::move(step));
+    return OkStatus();
   }
 
-  void Run(std::string_view name, const Pass& pass) {
-    if (!status_.ok()) return;
-    if (options_.on_pass) options_.on_pass(name);
-    auto start = std::chrono::steady_clock::now();
-    Result<ir::Module> result = pass(module_);
-    if (options_.timings != nullptr) {
-      std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-      options_.timings->push_back({name, took.count()});
-    }
-    if (!result.ok()) {
-      status_ = result.status();
-      return;
-    }
-    module_ = std::move(result).value();
-    Print(name);
-    if (name == "CheckTypes" || name == "Retype") verify_.typed = true;
-    if (name == "LambdaLift") verify_.lifted = true;
-    if (!options_.verify) return;
-    Status sound = ir::VerifyModule(module_, verify_);
-    if (!sound.ok()) status_ = sound.WithContext(fmt::format("after {}", name));
-  }
-
-  Result<ir::Module> Finish() {
-    if (!status_.ok()) return status_;
-    return std::move(module_);
+  Result<Plan> Finish() {
+    RELAYVM_RETURN_IF_ERROR(Reach(kAtTheEnd, "lowering"));
+    return std::move(plan_);
   }
 
  private:
-  void Print(std::string_view name) {
+  Status Reach(Facts needed, const std::string& who) {
+    Facts missing = needed - facts_;
+    if (missing.Has(kTyped)) {
+      const Pass& types = FindPass(facts_.Has(kChecked) ? kRetypePass : kCheckPass);
+      if (Facts broken = types.refuses & facts_; !broken.empty()) {
+        return Usage(
+            fmt::format("{} needs types, which pass {} dropped, and they cannot be inferred again "
+                        "after {}; run it earlier, or let it give its new variables their types",
+                        who, Dropper(kTyped), Giver(broken)));
+      }
+      RELAYVM_RETURN_IF_ERROR(Add({types}));
+      missing = needed - facts_;
+    }
+    if (missing.empty()) return OkStatus();
+    return Usage(fmt::format("{} needs a program that is {}, and no pass before it gives that", who,
+                             missing.ToString()));
+  }
+  std::string Giver(Facts facts) const {
+    for (const PlannedPass& p : plan_) {
+      if (!(p.pass.gives & facts).empty()) return p.pass.name;
+    }
+    return "?";
+  }
+  std::string Dropper(Fact fact) const {
+    std::string name = "?";
+    for (const PlannedPass& p : plan_) {
+      if (p.before.Has(fact) && !p.after.Has(fact)) name = p.pass.name;
+    }
+    return name;
+  }
+
+  Facts facts_;
+  Plan plan_;
+};
+
+// --- Running ---
+
+// A user's pass may do anything: what it throws is an error that names it.
+Result<ir::Module> RunOne(const Pass& pass, const ir::Module& module, const PassContext& context,
+                          bool inserted) {
+  if (!inserted) return pass.run(module, context);
+  try {
+    auto result = pass.run(module, context);
+    if (!result.ok()) return result.status().WithContext("pass " + pass.name);
+    return result;
+  } catch (const std::exception& e) {
+    return Status(StatusCode::kInternal, fmt::format("pass {} threw: {}", pass.name, e.what()));
+  } catch (...) {
+    return Status(StatusCode::kInternal, fmt::format("pass {} threw", pass.name));
+  }
+}
+
+// Prints the module after a pass, when it changed.
+class Printer {
+ public:
+  explicit Printer(const PipelineOptions& options) : options_(options) {}
+  void Print(const std::string& name, const ir::Module& module) {
     bool wanted = options_.print_ir_after == "all" || options_.print_ir_after == name;
     if (!wanted || !options_.print) return;
-    std::string text = ir::PrintModule(module_);
+    std::string text = ir::PrintModule(module);
     if (text == last_text_) {
       options_.print(fmt::format("// After {}: unchanged\n", name));
       return;
@@ -77,50 +304,80 @@ class Runner {
     last_text_ = std::move(text);
   }
 
-  ir::Module module_;
+ private:
   const PipelineOptions& options_;
-  ir::VerifyOptions verify_;
-  Status status_;
   std::string last_text_;
 };
 
 }  // namespace
 
+std::string_view FactName(Fact fact) {
+  constexpr std::string_view kNames[] = {"checked", "typed", "resolved",
+                                         "final",   "fused", "lifted"};
+  static_assert(std::size(kNames) == kNumFacts);
+  return kNames[static_cast<int>(fact)];
+}
+
+std::string Facts::ToString() const {
+  std::vector<std::string_view> names;
+  for (int i = 0; i < kNumFacts; ++i) {
+    if (Has(static_cast<Fact>(i))) names.push_back(FactName(static_cast<Fact>(i)));
+  }
+  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
+  Plan plan;
+  for (const Step& step : kSteps) plan.push_back({FindPass(step.pass), step.level});
+  for (const InsertedPass& insertion : options.passes) {
+    RELAYVM_ASSIGN_OR_RETURN(size_t at, FindPlace(plan, insertion));
+    // Several at one place run in their order.
+    if (!insertion.place.starts_with("before:")) {
+      while (at < plan.size() && plan[at].inserted) ++at;
+    }
+    plan.insert(plan.begin() + static_cast<ptrdiff_t>(at), {insertion.pass, 0, true});
+  }
+  for (const std::string& name : options.disabled) {
+    RELAYVM_RETURN_IF_ERROR(CheckName(plan, "--disable-pass", name));
+  }
+  if (!options.print_ir_after.empty() && options.print_ir_after != "all") {
+    RELAYVM_RETURN_IF_ERROR(CheckName(plan, "--print-ir-after", options.print_ir_after));
+  }
+  Checker checker;
+  for (PlannedPass& step : plan) {
+    const bool disabled =
+        std::ranges::find(options.disabled, step.pass.name) != options.disabled.end();
+    if (disabled || step.level > options.opt_level) continue;
+    RELAYVM_RETURN_IF_ERROR(checker.Add(std::move(step)));
+  }
+  return checker.Finish();
+}
+
 static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& options) {
-  Runner r(std::move(module), options);
-  bool optimise = options.opt_level >= 1;
-  // Errors of the program are those of the program as written: types first, before anything moves.
-  r.Run("CheckTypes", ir::CheckTypes);
-  if (optimise) {
-    // Both copy or specialise code, which then gets types of its own.
-    r.RunUntyped("Inline", ir::Inline);
-    r.RunUntyped("PropagateConstants", ir::PropagateConstants);
-    r.RunUntyped("ResolveAliases", ir::ResolveAliases);
-    r.Run("Retype", Retype);
+  RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
+  const PassContext context{options.opt_level, options.cpu, options.print};
+  Printer printer(options);
+  for (const PlannedPass& step : plan) {
+    const std::string& name = step.pass.name;
+    if (options.on_pass) options.on_pass(name);
+    auto start = std::chrono::steady_clock::now();
+    auto result = RunOne(step.pass, module, context, step.inserted);
+    if (options.timings != nullptr) {
+      std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      options.timings->push_back({name, took.count()});
+    }
+    if (!result.ok()) return result.status();
+    module = *std::move(result);
+    printer.Print(name, module);
+    if (!options.verify && !step.inserted) continue;
+    Status sound = ir::VerifyModule(
+        module, {.typed = step.after.Has(kTyped), .lifted = step.after.Has(kLifted)});
+    if (!sound.ok()) {
+      return sound.WithContext(step.inserted ? fmt::format("pass {} breaks the program", name)
+                                             : fmt::format("after {}", name));
+    }
   }
-  // No kernel computes a shape from here on.
-  r.Run("ResolveShapes", ir::ResolveShapes);
-  r.Run("EliminateDeadCode", ir::EliminateDeadCode);
-  if (optimise) {
-    r.RunUntyped("SimplifyInference", ir::SimplifyInference);
-    r.Run("Retype", Retype);
-    r.Run("FoldConstants", ir::FoldConstants);
-    r.Run("EliminateCommonSubexpressions", ir::EliminateCommonSubexpressions);
-    r.RunUntyped("PackWeights",
-                 [&](const ir::Module& m) { return ir::PackWeights(m, options.cpu); });
-    r.Run("Retype", Retype);
-    // Types made anew may know more shapes.
-    r.Run("ResolveShapes", ir::ResolveShapes);
-    r.Run("EliminateDeadCode", ir::EliminateDeadCode);
-  }
-  // Types are final.
-  r.Run("DropShapeOperands", ir::DropShapeOperands);
-  r.Run("EliminateDeadCode", ir::EliminateDeadCode);
-  if (options.opt_level >= 2) r.Run("FuseOps", ir::FuseOps);
-  // Closures become functions: after this no pass sees a function literal.
-  r.Run("LambdaLift", ir::LambdaLift);
-  r.Run("EliminateDeadCode", ir::EliminateDeadCode);
-  return r.Finish();
+  return module;
 }
 
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {

@@ -1,4 +1,4 @@
-// The compiler's pipeline: the list of passes from a parsed module to a lowered one.
+// The compiler's pipeline: the list of passes from a parsed module to a lowered one, as data.
 // Tested by pipeline_test.cc.
 #pragma once
 
@@ -8,18 +8,29 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "compiler/ir/ir.h"
+#include "compiler/pass.h"
 
 namespace relayvm {
 
 struct PassTiming {
-  std::string_view pass;
+  std::string pass;
   double milliseconds;
+  bool is_part = false;  // of the one before: a share of its work, summed over threads
+};
+
+// A pass of the user's, and where: "before:NAME", "after:NAME" (NAME#2 where a pass runs more than
+// once), "start" or "end". Several at one place run in the order of the list. The program is
+// verified after each.
+struct InsertedPass {
+  Pass pass;
+  std::string place;
 };
 
 struct PipelineOptions {
   int opt_level = 3;           // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
   std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
+  std::vector<InsertedPass> passes;
+  std::vector<std::string> disabled;  // passes that are left out; an error where others need them
   std::string print_ir_after;  // a pass's name, or "all": printed (through `print`) when the pass
                                // changed the module
   std::function<void(std::string_view text)> print;
@@ -31,6 +42,17 @@ struct PipelineOptions {
   bool verify = true;
 #endif
 };
+
+struct PlannedPass {
+  Pass pass;
+  int level = 0;          // runs from this -O level on
+  bool inserted = false;  // by the user
+  Facts before, after;    // what holds
+};
+
+// What will run, in order: the list for the level with the user's passes, and type inference where
+// it is needed. An error names the pass whose needs are not met, or the place that does not exist.
+Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options);
 
 // Before: as parsed, parameters bound. After: ready for lower::LowerModule.
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options);

@@ -21,13 +21,13 @@ ir::Module Parsed(const char* text = kProgram) {
   return *std::move(module);
 }
 
-std::vector<std::string_view> PassesOf(int level) {
+std::vector<std::string> PassesOf(int level) {
   std::vector<PassTiming> timings;
   PipelineOptions options;
   options.opt_level = level;
   options.timings = &timings;
   REQUIRE(RunPipeline(Parsed(), options).ok());
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const PassTiming& t : timings) {
     CHECK(t.milliseconds >= 0);
     names.push_back(t.pass);
@@ -36,12 +36,12 @@ std::vector<std::string_view> PassesOf(int level) {
 }
 
 // Where `pass` first stands; the number of passes when it does not.
-size_t At(const std::vector<std::string_view>& passes, std::string_view pass) {
+size_t At(const std::vector<std::string>& passes, std::string_view pass) {
   return static_cast<size_t>(std::find(passes.begin(), passes.end(), pass) - passes.begin());
 }
 
 TEST_CASE("levels: what each adds, and what is always there") {
-  std::vector<std::string_view> all[4];
+  std::vector<std::string> all[4];
   for (int level = 0; level < 4; ++level) all[level] = PassesOf(level);
   for (const auto& passes : all) {
     REQUIRE(!passes.empty());
@@ -62,7 +62,7 @@ TEST_CASE("levels: what each adds, and what is always there") {
 }
 
 TEST_CASE("order: what later passes rely on comes first") {
-  std::vector<std::string_view> passes = PassesOf(3);
+  std::vector<std::string> passes = PassesOf(3);
   const std::pair<const char*, const char*> kOrder[] = {
       {"Inline", "PropagateConstants"},   {"PropagateConstants", "ResolveAliases"},
       {"ResolveShapes", "FoldConstants"}, {"SimplifyInference", "FoldConstants"},
@@ -97,6 +97,75 @@ TEST_CASE("printing after a pass, by name or after all") {
   // A module with nothing to simplify stays, and is not printed again.
   CHECK(std::find(printed.begin(), printed.end(), "// After SimplifyInference: unchanged\n") !=
         printed.end());
+}
+
+TEST_CASE("the plan: each pass finds what it needs, at every level") {
+  for (int level = 0; level < 4; ++level) {
+    PipelineOptions options;
+    options.opt_level = level;
+    auto plan = PlanPasses(options);
+    REQUIRE_MESSAGE(plan.ok(), plan.status().message());
+    for (const PlannedPass& p : *plan) {
+      CAPTURE(p.pass.name);
+      CHECK((p.pass.needs - p.before).empty());
+      CHECK((p.pass.refuses & p.before).empty());
+      CHECK(p.level <= level);
+      CHECK_FALSE(p.pass.description.empty());
+    }
+    CHECK((Facts{Fact::kTyped, Fact::kShapesResolved, Fact::kLifted} - plan->back().after).empty());
+  }
+}
+
+TEST_CASE("passes of the user run where they are put") {
+  std::vector<std::string> seen;
+  PipelineOptions options;
+  auto insert = [&](const std::string& name, const std::string& place) {
+    Pass pass;
+    pass.name = name;
+    pass.drops = {};
+    pass.run = [&seen, name](const ir::Module& m, const PassContext&) -> Result<ir::Module> {
+      seen.push_back(name);
+      return m;
+    };
+    options.passes.push_back({pass, place});
+  };
+  insert("a", "after:Inline");
+  insert("b", "after:Inline");
+  insert("c", "before:Inline");
+  insert("d", "before:Inline");
+  insert("first", "start");
+  insert("last", "end");
+  insert("e", "after:a");
+  insert("f", "before:EliminateDeadCode#2");
+  options.passes[4].pass.needs = {};
+  std::vector<PassTiming> timings;
+  options.timings = &timings;
+  REQUIRE(RunPipeline(Parsed(), options).ok());
+  CHECK(seen == std::vector<std::string>{"first", "c", "d", "a", "e", "b", "f", "last"});
+  CHECK(timings.front().pass == "first");
+  CHECK(timings.back().pass == "last");
+
+  // At a level where the place does not run, too.
+  seen.clear();
+  options.opt_level = 0;
+  REQUIRE(RunPipeline(Parsed(), options).ok());
+  CHECK(seen.size() == 8);
+}
+
+TEST_CASE("a user's pass is verified") {
+  PipelineOptions options;
+  options.verify = false;
+  Pass pass;
+  pass.name = "Forget";
+  pass.run = [](const ir::Module& m, const PassContext&) -> Result<ir::Module> {
+    ir::Module out = m;
+    out.functions.erase("twice");
+    return out;
+  };
+  options.passes.push_back({pass, "start"});
+  auto result = RunPipeline(Parsed(), options);
+  REQUIRE(!result.ok());
+  CHECK(result.status().message().find("pass Forget breaks the program") != std::string::npos);
 }
 
 TEST_CASE("what a pass refuses ends the pipeline, with its place") {

@@ -47,6 +47,12 @@ int Main(int argc, char** argv) {
                  "standard input has no name to derive the output's from: give --output"});
   }
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
+  if (flags.passes.list) {
+    auto list = flags.passes.List(flags.options.pipeline);
+    if (!list.ok()) return Fail("relayc", list.status());
+    Status written = WriteText(output, *list);
+    return written.ok() ? 0 : Fail("relayc", written);
+  }
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
   auto compiled = CompileWithProgress("relayc", flags);

@@ -64,9 +64,7 @@ NodeId GraphBuilder::RefCreate(NodeId value, Span span) {
   return Add(NodeKind::kRefCreate, span, {value});
 }
 
-NodeId GraphBuilder::RefRead(NodeId ref, Span span) {
-  return Add(NodeKind::kRefRead, span, {ref});
-}
+NodeId GraphBuilder::RefRead(NodeId ref, Span span) { return Add(NodeKind::kRefRead, span, {ref}); }
 
 NodeId GraphBuilder::RefWrite(NodeId ref, NodeId value, Span span) {
   return Add(NodeKind::kRefWrite, span, {ref, value});

@@ -58,8 +58,8 @@ class GraphBuilder {
   // variables, whose types may be left open.
   using StateFn = std::function<NodeId(std::span<const NodeId> state)>;
   using NextStateFn = std::function<std::vector<NodeId>(std::span<const NodeId> state)>;
-  NodeId While(std::vector<const Var*> state, std::vector<NodeId> initial,
-               const StateFn& condition, const NextStateFn& body, Span span);
+  NodeId While(std::vector<const Var*> state, std::vector<NodeId> initial, const StateFn& condition,
+               const NextStateFn& body, Span span);
 
   // For frontends: an operator by itself, which is a callee or a value yet to be made one.
   NodeId BareOperator(const OpDef& op, Span span);

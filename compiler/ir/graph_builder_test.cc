@@ -139,9 +139,8 @@ TEST_CASE("graph builder: errors name the node") {
   CHECK(message([](Model& g, NodeId x) {
           return g.b.Op("nn.conv9d", {x}, {}, g.At("Conv_3", "Conv"));
         }) == "model.onnx: node 'Conv_3' (Conv): there is no operator nn.conv9d");
-  CHECK(message([](Model& g, NodeId x) {
-          return g.b.Op("add", {x}, {}, g.At("Add_1", "Add"));
-        }) == "model.onnx: node 'Add_1' (Add): operator add takes 2 arguments, 1 given");
+  CHECK(message([](Model& g, NodeId x) { return g.b.Op("add", {x}, {}, g.At("Add_1", "Add")); }) ==
+        "model.onnx: node 'Add_1' (Add): operator add takes 2 arguments, 1 given");
   CHECK(message([](Model& g, NodeId x) {
           Attrs attrs;
           attrs.Set("axes", 1.5);
@@ -153,12 +152,17 @@ TEST_CASE("graph builder: errors name the node") {
   });
   CHECK(typing.empty());  // (2, 3) and (2, 3) is a product
   typing = message([](Model& g, NodeId x) {
-    return g.b.Op("add", {x, g.b.Op("nn.relu", {g.b.Op("reshape", {x}, [] {
-                                                 Attrs a;
-                                                 a.Set("newshape", AttrList{7});
-                                                 return a;
-                                               }(), g.At("Reshape_2", "Reshape"))},
-                                    {}, {})},
+    return g.b.Op("add",
+                  {x, g.b.Op("nn.relu",
+                             {g.b.Op(
+                                 "reshape", {x},
+                                 [] {
+                                   Attrs a;
+                                   a.Set("newshape", AttrList{7});
+                                   return a;
+                                 }(),
+                                 g.At("Reshape_2", "Reshape"))},
+                             {}, {})},
                   {}, g.At("Add_1", "Add"));
   });
   CHECK(typing.starts_with("model.onnx: node 'Reshape_2' (Reshape): reshape: "));

@@ -185,6 +185,7 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   RELAYVM_ASSIGN_OR_RETURN(KernelImage image, lowering.kernels().Finish());
   result.llvm_ir = std::move(image.llvm_ir);
   result.assembly = std::move(image.assembly);
+  result.kernel_times = image.times;
   lowering.Finish(program, std::move(image));
   AddSources(*module.sources, program);
   RELAYVM_RETURN_IF_ERROR(AddExport(module, *entry->second, entry_index, program));

@@ -16,6 +16,7 @@ namespace relayvm::lower {
 struct LoweredProgram {
   Program program;
   std::string llvm_ir, assembly;  // when KernelOptions asked for them
+  KernelTimes kernel_times;
 };
 
 // The module's entry function becomes the program's export; it checks `bounds` when it is called.

@@ -40,7 +40,7 @@ HostTensor FloatsOf(const std::vector<double>& values, DType dtype) {
   HostTensor t = MakeTensor(dtype, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i) {
     te::WriteElement(dtype, te::FloatScalar(values[i]),
-                     t.data.data() + i * static_cast<size_t>(DTypeBytes(dtype)));
+                     t.data.Mutable().data() + i * static_cast<size_t>(DTypeBytes(dtype)));
   }
   return t;
 }

@@ -7,6 +7,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <unordered_map>
 
@@ -29,6 +30,23 @@ struct ModuleOutput {
   Status status;
   std::vector<char> object;
   std::string llvm_ir, assembly;
+  KernelTimes times;
+};
+
+// Adds the time of its scope.
+class Timer {
+ public:
+  explicit Timer(double* milliseconds) : milliseconds_(milliseconds) {}
+  ~Timer() {
+    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
+    *milliseconds_ += took.count();
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  double* milliseconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 // Letters, digits and underscores.
@@ -63,10 +81,14 @@ struct KernelCompiler::Impl {
     llvm::Module module("kernels", context);
     codegen::PrepareModule(module, *machine);
     for (size_t i = first; i < last; ++i) {
+      Timer timer(&out.times.emission);
       out.status = codegen::EmitKernel(plans[i], *target, module);
       if (!out.status.ok()) return out;
     }
-    out.status = codegen::Optimise(module, *machine, options.opt_level);
+    {
+      Timer timer(&out.times.optimisation);
+      out.status = codegen::Optimise(module, *machine, options.opt_level);
+    }
     if (!out.status.ok()) return out;
     if (options.keep_llvm_ir) {
       llvm::raw_string_ostream stream(out.llvm_ir);
@@ -78,7 +100,10 @@ struct KernelCompiler::Impl {
       if (!out.status.ok()) return out;
       out.assembly = std::move(*assembly);
     }
-    auto object = codegen::EmitObject(module, *machine);
+    auto object = [&] {
+      Timer timer(&out.times.code_generation);
+      return codegen::EmitObject(module, *machine);
+    }();
     out.status = object.status();
     if (object.ok()) out.object = std::move(*object);
     return out;
@@ -150,10 +175,16 @@ Result<KernelImage> KernelCompiler::Finish() {
     objects.push_back(std::move(out.object));
     image.llvm_ir += out.llvm_ir;
     image.assembly += out.assembly;
+    image.times.emission += out.times.emission;
+    image.times.optimisation += out.times.optimisation;
+    image.times.code_generation += out.times.code_generation;
   }
   for (const KernelPlan& plan : impl.plans) image.names.push_back(plan.name);
   if (objects.empty()) return image;
-  RELAYVM_ASSIGN_OR_RETURN(image.elf, codegen::LinkImage(objects));
+  {
+    Timer timer(&image.times.linking);
+    RELAYVM_ASSIGN_OR_RETURN(image.elf, codegen::LinkImage(objects));
+  }
   RELAYVM_ASSIGN_OR_RETURN(image.entry_offsets, codegen::FindFunctions(image.elf, image.names));
   return image;
 }

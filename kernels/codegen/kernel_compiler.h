@@ -54,12 +54,21 @@ struct KernelInterface {
   std::vector<std::pair<int, int>> in_place;
 };
 
+// Where Finish() spends its time: milliseconds, summed over its threads.
+struct KernelTimes {
+  double emission = 0;         // ours: loops to LLVM's IR
+  double optimisation = 0;     // LLVM's passes
+  double code_generation = 0;  // LLVM's back end
+  double linking = 0;          // LLD
+};
+
 struct KernelImage {
   std::string cpu_features;  // what the machine must have: "x86-64-v4" or a list "avx512f,avx512vl"
   std::vector<uint8_t> elf;  // for a page-aligned segment of the .vmx
   std::vector<uint64_t> entry_offsets;  // virtual address of each kernel by kernel id
   std::vector<std::string> names;
   std::string llvm_ir, assembly;  // when asked for
+  KernelTimes times;
 };
 
 class KernelCompiler {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/driver.h"
+#include "tools/lib/pass_flags.h"
 
 namespace relayvm::tools {
 
@@ -13,6 +14,7 @@ struct CompileFlags {
   std::string input;
   CompileOptions options;
   std::vector<std::string> shapes;
+  PassFlags passes;
   bool time_passes = false;
   std::vector<PassTiming> timings;
 

@@ -1,0 +1,76 @@
+// A pass: a function from a module to a module, and what the pipeline must know to place it. The
+// compiler's own passes and yours are the same thing.
+//
+//   Pass pass;
+//   pass.name = "CountOperators";
+//   pass.run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {...};
+//   options.passes.push_back({pass, "after:FoldConstants"});     // PipelineOptions
+//
+// The same function in a shared library is loaded by `relayc --load-pass` (pass_plugin.h). Examples:
+// tools/examples/passes. What passes are made of: ir/ir.h (nodes, ForEachAtom, ForEachBlock),
+// transforms/rewrite.h (a function from a binding to bindings), transforms/builder.h.
+// Tested by pipeline_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "bytecode/base/status.h"
+#include "compiler/ir/ir.h"
+
+namespace relayvm {
+
+// What may hold of a module between two passes.
+enum class Fact : uint8_t {
+  kChecked,         // the program as written has types: what is wrong with it was said
+  kTyped,           // every variable and function has its type
+  kShapesResolved,  // no kernel computes a shape
+  kFinalTypes,      // operands that only types needed are gone: types cannot be inferred again
+  kFused,           // operator calls are grouped to kernels
+  kLifted,          // no function literals: closures name global functions
+};
+inline constexpr int kNumFacts = 6;
+std::string_view FactName(Fact fact);
+
+class Facts {
+ public:
+  constexpr Facts() = default;
+  constexpr Facts(std::initializer_list<Fact> facts) {
+    for (Fact f : facts) bits_ |= 1U << static_cast<int>(f);
+  }
+  constexpr bool Has(Fact f) const { return (bits_ >> static_cast<int>(f) & 1) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  friend constexpr Facts operator|(Facts a, Facts b) { return Facts(a.bits_ | b.bits_); }
+  friend constexpr Facts operator&(Facts a, Facts b) { return Facts(a.bits_ & b.bits_); }
+  friend constexpr Facts operator-(Facts a, Facts b) { return Facts(a.bits_ & ~b.bits_); }
+  // "typed, lifted"; "-" for none.
+  std::string ToString() const;
+
+ private:
+  constexpr explicit Facts(uint32_t bits) : bits_(bits) {}
+  uint32_t bits_ = 0;
+};
+
+// What a pass is told besides the module.
+struct PassContext {
+  int opt_level = 3;
+  std::string cpu = "native";                        // what kernels are scheduled for
+  std::function<void(std::string_view text)> print;  // for reports; may be null
+};
+
+struct Pass {
+  std::string name;
+  // Changes nothing that others see: modules share their nodes. An error ends the compilation.
+  std::function<Result<ir::Module>(const ir::Module& module, const PassContext& context)> run;
+  // Types are inferred before the pass when it needs them and they are not there.
+  Facts needs = {Fact::kTyped};
+  Facts refuses = {};  // must not hold any more
+  Facts gives = {};
+  Facts drops = {Fact::kTyped};  // a pass that gives its new variables types drops nothing
+  std::string description;       // one line
+};
+
+}  // namespace relayvm
