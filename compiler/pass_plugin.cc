@@ -12,8 +12,7 @@ Result<std::vector<Pass>> LoadPassPlugin(const std::string& path) {
     return Status(StatusCode::kInvalidInput, fmt::format("{}: {}", path, what));
   };
   std::error_code error;
-  const bool is_here =
-      path.find('/') == std::string::npos && std::filesystem::exists(path, error);
+  const bool is_here = path.find('/') == std::string::npos && std::filesystem::exists(path, error);
   // Passes may be called until the process ends: the library is never unloaded.
   void* library = ::dlopen((is_here ? "./" + path : path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -1,13 +1,18 @@
 #include "compiler/transforms/fold_constants.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
+#include "compiler/transforms/rearrange.h"
 #include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {
 
+// Results of this size are not made before they are read, where they only move elements.
+constexpr int64_t kLargeBytes = 64 << 10;
 // A result may be this large even when its operands are smaller.
 constexpr int64_t kSmallBytes = 16 << 10;
 
@@ -87,6 +92,12 @@ class Folder final : public Substitution {
       output_bytes += size.value() * DTypeBytes(t.dtype);
     }
     if (output_bytes > kSmallBytes && output_bytes > 4 * input_bytes) return false;
+    if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
+      if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
+        Map(var, MakeConstant(m_, *std::move(moved)));
+        return true;
+      }
+    }
     std::vector<const Constant*> results;
     for (const te::Tensor& t : call.op->compute({call.attrs, placeholders, outputs})) {
       auto value = te::Evaluate(t, inputs, [](uint32_t) { return std::nullopt; });
@@ -100,6 +111,22 @@ class Folder final : public Substitution {
     }
     Map(var, results[0]);
     return true;
+  }
+
+  // The elements of `input` under another shape, or with their axes in another order.
+  static std::optional<HostTensor> Moved(const OpCall& call, const HostTensor& input,
+                                         std::span<const te::Tensor> placeholders,
+                                         std::span<const TensorType> outputs) {
+    const TensorType& type = outputs[0];
+    if (type.dtype != input.dtype) return std::nullopt;
+    if (!call.op->is_view)
+      return PermuteAxes(call.op->compute({call.attrs, placeholders, outputs})[0], input);
+    HostTensor view{input.dtype, {}, input.data};
+    for (const Dim& d : type.shape) {
+      if (!d.is_const()) return std::nullopt;
+      view.shape.push_back(d.value());
+    }
+    return view;
   }
 
   // An `if` on a constant is the block that it chooses.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <span>
 
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
@@ -12,18 +13,14 @@ namespace relayvm::ir {
 namespace {
 
 // Weight (n, k), or (k, n) when not `transposed`, as (ceil(n / width), k, width); columns beyond n
-// are zero. REQUIRES: float32. Gives a mapped weight's pages back.
-HostTensor Pack(const HostTensor& w, bool transposed, int64_t width) {
+// are zero. `out` is zeros. REQUIRES: float32. Gives a mapped weight's pages back.
+void Pack(const HostTensor& w, bool transposed, int64_t width, std::byte* out) {
   const int64_t n = w.shape[transposed ? 0 : 1];
   const int64_t k = w.shape[transposed ? 1 : 0];
-  HostTensor packed;
-  packed.dtype = w.dtype;
-  packed.shape = {(n + width - 1) / width, k, width};
-  packed.data =
-      SharedBytes::Zeros(static_cast<size_t>(packed.shape[0] * k * width) * sizeof(float));
-  std::byte* out = packed.data.Mutable().data();
+  const SharedBytes in = w.data.Loaded();
+  const std::byte* data = in.data();
   auto copy = [&](int64_t to, int64_t from, int64_t count) {
-    std::memcpy(out + to * int64_t{sizeof(float)}, w.data.data() + from * int64_t{sizeof(float)},
+    std::memcpy(out + to * int64_t{sizeof(float)}, data + from * int64_t{sizeof(float)},
                 static_cast<size_t>(count) * sizeof(float));
   };
   // A line of the cache: what is read of a row before the next row's turn.
@@ -42,7 +39,17 @@ HostTensor Pack(const HostTensor& w, bool transposed, int64_t width) {
       }
     }
   }
-  w.data.DropPages();
+  in.DropPages();
+}
+
+// It is packed when it is read: until then it costs no memory.
+HostTensor PackLater(const HostTensor& w, bool transposed, int64_t width) {
+  const int64_t n = w.shape[transposed ? 0 : 1];
+  const int64_t k = w.shape[transposed ? 1 : 0];
+  HostTensor packed{w.dtype, {(n + width - 1) / width, k, width}, {}};
+  packed.data =
+      SharedBytes::Lazy(static_cast<size_t>(packed.size()) * sizeof(float),
+                        [=](std::span<std::byte> out) { Pack(w, transposed, width, out.data()); });
   return packed;
 }
 
@@ -67,7 +74,7 @@ Module PackWeights(const Module& m, const std::string& cpu) {
     const Constant*& pack = packed[{*weight, transposed}];
     if (pack == nullptr) {
       int64_t width = codegen::PreferredPanelWidth(cpu);
-      pack = MakeConstant(m, Pack((*weight)->value, transposed, width), (*weight)->name);
+      pack = MakeConstant(m, PackLater((*weight)->value, transposed, width), (*weight)->name);
     }
     std::vector<Atom> args = call->args;
     args[wanted->weight] = pack;

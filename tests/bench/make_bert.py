@@ -3,7 +3,7 @@
 
 usage: make_bert.py FOLDER [LAYERS]
 
-12 layers and 206 parameters of 345 MB, random. As importers leave it: weights are transposed where they are used, layer
+12 layers and 204 parameters of 347 MB, random. As importers leave it: weights are transposed where they are used, layer
 normalisation is spelled out, its scalars are parameters too. Batch and sequence are open. For figures of compile time and memory:
 
     /usr/bin/time -v relayc FOLDER/bert_base.relay --params FOLDER/bert_base.npz -o bert.vmx --time-passes

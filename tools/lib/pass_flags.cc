@@ -57,8 +57,8 @@ Status PassFlags::Finish(PipelineOptions* pipeline) {
 
 Result<std::string> PassFlags::List(const PipelineOptions& pipeline) const {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<PlannedPass> plan, PlanPasses(pipeline));
-  std::string out = fmt::format("{:5} {:30} {:24} {:10} {}\n", "from", "pass", "needs", "gives",
-                                "what it does");
+  std::string out =
+      fmt::format("{:5} {:30} {:24} {:10} {}\n", "from", "pass", "needs", "gives", "what it does");
   auto line = [&](std::string_view from, const Pass& p) {
     out += fmt::format("{:5} {:30} {:24} {:10} {}\n", from, p.name, p.needs.ToString(),
                        p.gives.ToString(), p.description);

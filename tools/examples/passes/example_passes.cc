@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/ir/walk.h"
 #include "compiler/pass_plugin.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
