@@ -1,7 +1,9 @@
 #include "kernels/codegen/loop_transforms.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace relayvm::codegen {
 
@@ -74,14 +76,31 @@ bool CanMerge(const std::vector<const Node*>& roots, const te::AxisNode* a, cons
   return can;
 }
 
+// The axis that stands for a pair, the same each time: a reduction that several stores hold, of its
+// own and inside others, stays one node, and is computed once.
+class MergedAxes {
+ public:
+  explicit MergedAxes(Graph& graph) : graph_(graph) {}
+  const te::AxisNode* Of(const te::AxisNode* a, const te::AxisNode* b) {
+    const te::AxisNode*& merged = of_[{a, b}];
+    if (merged == nullptr) merged = graph_.NewAxis(a->name + b->name, a->extent * b->extent);
+    return merged;
+  }
+
+ private:
+  Graph& graph_;
+  std::map<std::pair<const te::AxisNode*, const te::AxisNode*>, const te::AxisNode*> of_;
+};
+
 // Replaces adjacent axes a, b by one; true when some pair was merged.
 bool MergePair(Graph& graph, const std::vector<const Node*>& roots, AxisList& axes,
+               MergedAxes& merged_axes,
                std::unordered_map<const te::AxisNode*, const Node*>& replaced) {
   for (size_t i = 0; i + 1 < axes.size(); ++i) {
     const te::AxisNode* a = axes[i];
     const te::AxisNode* b = axes[i + 1];
     if (!CanMerge(roots, a, b)) continue;
-    const te::AxisNode* merged = graph.NewAxis(a->name + b->name, a->extent * b->extent);
+    const te::AxisNode* merged = merged_axes.Of(a, b);
     const Node* m = graph.Axis(merged);
     replaced[a] = graph.FloorDiv(m, b->extent);
     replaced[b] = graph.FloorMod(m, b->extent);
@@ -97,16 +116,17 @@ void DropUnitAxes(AxisList& axes) {
 }
 
 void MergeAxes(Graph& graph, LoopNest& nest) {
+  MergedAxes merged(graph);
   DropUnitAxes(nest.axes);
   while (true) {
     std::unordered_map<const te::AxisNode*, const Node*> replaced;
-    if (!MergePair(graph, RootsOf(nest), nest.axes, replaced)) return;
+    if (!MergePair(graph, RootsOf(nest), nest.axes, merged, replaced)) return;
     SubstituteAll(graph, nest, replaced);
   }
 }
 
 // Inside reductions, likewise. The position of an arg reduction is row-major, which merging keeps.
-const Node* MergeReduceAxes(Graph& graph, const Node* root) {
+const Node* MergeReduceAxes(Graph& graph, MergedAxes& merged, const Node* root) {
   return graph.Rewrite(root, [&](const Node* n) -> const Node* {
     if (n->kind != NodeKind::kReduce) return nullptr;
     AxisList axes = n->axes;
@@ -115,7 +135,7 @@ const Node* MergeReduceAxes(Graph& graph, const Node* root) {
     DropUnitAxes(axes);
     while (true) {
       std::unordered_map<const te::AxisNode*, const Node*> replaced;
-      if (!MergePair(graph, {body}, axes, replaced)) break;
+      if (!MergePair(graph, {body}, axes, merged, replaced)) break;
       body = graph.Substitute(body, replaced);
     }
     if (axes == n->axes) return nullptr;
@@ -263,7 +283,8 @@ void FindTransposed(LoopNest& nest) {
 }  // namespace
 
 void TransformNest(Graph& graph, LoopNest& nest) {
-  for (LoopStore& store : nest.stores) store.value = MergeReduceAxes(graph, store.value);
+  MergedAxes merged(graph);
+  for (LoopStore& store : nest.stores) store.value = MergeReduceAxes(graph, merged, store.value);
   MergeAxes(graph, nest);
   while (SplitOne(graph, nest)) {
   }

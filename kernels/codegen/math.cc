@@ -19,10 +19,7 @@ using te::UnaryOp;
 // As kLn2Hi64 and kLn2Lo64, for float.
 constexpr double kLn2Hi32 = 0x1.62e4p-1, kLn2Lo32 = 0x1.7f7d1cp-20;
 
-Value* Math::ExpOf(Pair x, int shift) {
-  // Beyond these the result is infinity or 0 whatever comes after. NaN passes.
-  double high = is64_ ? 711 : 90;
-  double low = is64_ ? -747 : -105;
+Math::ExpParts Math::SplitExp(Pair x, double low, double high) {
   Value* clamped = If(Greater(x.hi, C(high)), C(high), x.hi);
   clamped = If(Less(clamped, C(low)), C(low), clamped);
   Value* shifted = MulAdd(clamped, C(M_LOG2E), C(Rounder()));
@@ -35,7 +32,14 @@ Value* Math::ExpOf(Pair x, int shift) {
     r = Add(r, If(Equal(clamped, x.hi), x.lo, C(0)));
   }
   Value* q = is64_ ? Poly(r, kExp64) : Poly(r, kExp32);
-  Value* e = Add(C(1), MulAdd(Mul(r, r), q, r));
+  return {n, MulAdd(Mul(r, r), q, r)};
+}
+
+Value* Math::ExpOf(Pair x, int shift) {
+  // Beyond these the result is infinity or 0 whatever comes after. NaN passes.
+  const ExpParts parts = is64_ ? SplitExp(x, -747, 711) : SplitExp(x, -105, 90);
+  Value* e = Add(C(1), parts.rest);
+  Value* n = parts.power;
   // 2^n in two factors, so that neither overflows and a denormal result is rounded once.
   if (shift != 0) n = b_.CreateAdd(n, I(shift));
   Value* half = b_.CreateAShr(n, I(1));
@@ -101,40 +105,41 @@ Value* Math::Log1p(Value* x) {
 
 // --- Sigmoid, tanh, erf ---
 
+// 1 / (1 + e^-x). With e^-x = 2^n + 2^n*rest the sum is rounded once, as (1 + 2^n) + 2^n*rest; where
+// 1 + 2^n is not exact, as (1 + 2^n*rest) + 2^n, where what is lost is small against 2^n. Each step
+// is monotonic, and so is the result. All is scaled so that nothing overflows.
 Value* Math::Sigmoid(Value* x) {
-  Value* e = Exp(Neg(Abs(x)));
-  Value* r = Div(C(1), Add(C(1), e));
-  return If(Less(x, C(0)), Mul(e, r), r);
-}
-
-Value* Math::Clamp(Value* x, double last) {
-  x = If(Greater(x, C(last)), C(last), x);
-  return If(Less(x, C(-last)), C(-last), x);
+  const int scale = is64_ ? -54 : -24;
+  const ExpParts e =
+      is64_ ? SplitExp({Neg(x), nullptr}, -80, 746) : SplitExp({Neg(x), nullptr}, -40, 104);
+  Value* power = PowerOfTwo(b_.CreateAdd(e.power, I(scale)));
+  Value* one = C(std::ldexp(1.0, scale));
+  Value* is_large = b_.CreateICmpSGE(e.power, I(-scale));
+  Value* sum = MulAdd(power, e.rest, If(is_large, one, Add(power, one)));
+  return Div(one, Add(sum, If(is_large, power, C(0))));
 }
 
 Value* Math::Tanh(Value* x) {
-  if (!is64_) {
-    Value* clamped = Clamp(x, 9.02);
-    Value* square = Mul(clamped, clamped);
-    return Clamp(Div(Mul(clamped, Poly(square, kTanhP32)), Poly(square, kTanhQ32)), 1);
-  }
   Value* a = Abs(x);
-  Value* z = Mul(x, x);
-  Value* small = MulAdd(Mul(x, z), Poly(z, kTanh64), x);
+  Value* z = Mul(a, a);
+  Value* small = MulAdd(Mul(a, z), is64_ ? Poly(z, kTanh64) : Poly(z, kTanh32), a);
   Value* large = Sub(C(1), Div(C(2), Add(Exp(Add(a, a)), C(1))));
-  return If(Less(a, C(0.625)), small, CopySign(large, x));
+  return CopySign(If(Less(a, C(0.625)), small, large), x);
 }
 
 Value* Math::Erf(Value* x) {
-  if (!is64_) {
-    Value* clamped = Clamp(x, 3.95);
-    Value* square = Mul(clamped, clamped);
-    return Clamp(Div(Mul(clamped, Poly(square, kErfP32)), Poly(square, kErfQ32)), 1);
-  }
   Value* a = Abs(x);
+  if (!is64_) {
+    Value* z = Mul(a, a);
+    Value* small = MulAdd(a, Poly(z, kErf32), a);
+    // 1 - erfc, erfc by its logarithm; past 4 erf is 1 to the last bit.
+    Value* clamped = If(Greater(a, C(4)), C(4), a);
+    Value* large = Sub(C(1), Exp(Poly(Sub(clamped, C(0.875)), kErfc32)));
+    return CopySign(If(Less(a, C(0.875)), small, large), x);
+  }
   Value* z = Mul(x, x);
   Value* small = MulAdd(x, Poly(z, kErf64), x);
-  // 1 - erfc, erfc by its logarithm; past 6 erf is 1 to the last bit.
+  // Likewise; past 6 erf is 1 to the last bit.
   Value* clamped = If(Greater(a, C(6)), C(6), a);
   Value* log_erfc = Poly(Mul(Sub(clamped, C(3.5)), C(0.4)), kErfc64);
   Value* large = CopySign(Sub(C(1), Exp(log_erfc)), x);

@@ -68,21 +68,17 @@ inline constexpr std::array<double, 14> kAsin64 = {
     0x1.3b17bb09f0a89p-7,  0x1.3275e42d98663p-7, 0x1.7f1bc4e2aacf8p-9, 0x1.452a19aa494a5p-6,
     -0x1.41eb70dffeb88p-6, 0x1.e944f79f2c96ap-6};
 
-// tanh(x) = x*P(z)/Q(z) in z = x^2, |x| <= 9.02, where it rounds to 1: relative error 1.3e-9
-inline constexpr std::array<double, 6> kTanhP32 = {0x1.fffffff4837a0p-1,  0x1.182a1e359b630p-3,
-                                                   0x1.fb07419641446p-9,  0x1.d5e25d5ffc312p-16,
-                                                   0x1.06b83478db326p-25, -0x1.ad5bfa8558fb2p-37};
-inline constexpr std::array<double, 5> kTanhQ32 = {1, 0x1.e16a6394e9e6ep-2, 0x1.be653399b85c2p-6,
-                                                   0x1.9cfe6b1fe55f0p-12, 0x1.59924c136711ap-20};
-// erf(x) = x*P(z)/Q(z), |x| <= 3.95, where it rounds to 1: relative error 1.9e-9
-inline constexpr std::array<double, 7> kErfP32 = {
-    0x1.20dd750d6935cp+0,  0x1.7b390dc7dcdcep-3,  0x1.bca20d8418c14p-5,  0x1.f7c86988e2cd4p-9,
-    0x1.8c6213a1b7decp-12, 0x1.3790cd5518a31p-18, -0x1.bdf0ad129c691p-27};
-inline constexpr std::array<double, 6> kErfQ32 = {1,
-                                                  0x1.fd5f467767f73p-2,
-                                                  0x1.d2956ec457988p-4,
-                                                  0x1.fa14dc4cbeebcp-7,
-                                                  0x1.55e44a4395011p-10,
-                                                  0x1.070a921bc65a4p-14};
+// (tanh(x) - x)/x^3 in z = x^2, |x| <= 0.625: error 4.1e-9
+inline constexpr std::array<double, 5> kTanh32 = {-0x1.5555342b661c4p-2, 0x1.1107686a34e84p-3,
+                                                  -0x1.b844401984498p-5, 0x1.5256a412b48e3p-6,
+                                                  -0x1.76ab4838cbd98p-8};
+// erf(x)/x - 1 in z = x^2, |x| <= 0.875: error 2.0e-10
+inline constexpr std::array<double, 7> kErf32 = {
+    0x1.06eba819883f5p-3, -0x1.812744c8b66abp-2,  0x1.ce2e8421cc68bp-4, -0x1.b819a6cd2cf1ep-6,
+    0x1.553ab87397054p-8, -0x1.ae7f85097da9cp-11, 0x1.6bdf222543325p-14};
+// log(erfc(0.875 + t)), 0 <= t <= 3.125: error 1.8e-9 of erf
+inline constexpr std::array<double, 7> kErfc32 = {
+    -0x1.88672ecd2ebe9p+0, -0x1.371169b65c39bp+1, -0x1.a732112884a53p-1, -0x1.7faba6bd018bap-5,
+    0x1.6ec646b1e2874p-7,  -0x1.0a6898083607dp-9, 0x1.a33c67277bb8bp-13};
 
 }  // namespace relayvm::codegen

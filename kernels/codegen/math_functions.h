@@ -70,7 +70,6 @@ class Math {
     return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type_}, {x, y, z});
   }
   llvm::Value* Neg(llvm::Value* x) { return b_.CreateFNeg(x); }
-  llvm::Value* Clamp(llvm::Value* x, double last);  // to [-last, last]; NaN stays
   llvm::Value* Abs(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   llvm::Value* Sqrt(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x); }
   llvm::Value* CopySign(llvm::Value* x, llvm::Value* sign) {
@@ -135,6 +134,11 @@ class Math {
     return FastTwoSum(s.hi, Add(s.lo, Add(x.lo, y.lo)));
   }
 
+  // e^(x.hi + x.lo) = 2^power * (1 + rest), x.hi clamped to low..high; x.lo may be null. NaN passes.
+  struct ExpParts {
+    llvm::Value *power, *rest;
+  };
+  ExpParts SplitExp(Pair x, double low, double high);
   // 2^shift * e^(x.hi + x.lo); lo may be null.
   llvm::Value* ExpOf(Pair x, int shift);
   // x = 2^k * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); x is positive and finite.

@@ -2,11 +2,14 @@
 // types alone. The kernels themselves are tested beside their code. For tests only.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/op/testing.h"
 #include "kernels/runtime/builtin.h"
+#include "kernels/runtime/signature.h"
 
 namespace relayvm::op_testing {
 
@@ -46,6 +49,33 @@ inline Result<BuiltinPlan> PlanBuiltin(const std::string& name, const AttrMap& g
   return plan;
 }
 
+// That a call of these types is one that the builtin takes. Symbols are 4.
+inline void CheckTakes(const BuiltinPlan& plan, const std::vector<TensorType>& args) {
+  const auto& all = Builtins();
+  const auto builtin = std::find_if(all.begin(), all.end(),
+                                    [&](const Builtin& b) { return b.name == plan.call.name; });
+  REQUIRE((builtin != all.end()));
+  const te::SymbolFn four = [](uint32_t) { return std::optional<int64_t>(4); };
+  std::vector<int64_t> scalars;
+  const auto describe = [&](const TensorType& t) {
+    scalars.push_back(static_cast<int64_t>(t.dtype));
+    scalars.push_back(t.rank());
+    for (const Dim& d : t.shape) scalars.push_back(d.Evaluate(four).value_or(-1));
+  };
+  for (const TensorType& t : args) describe(t);
+  const std::vector<TensorType>& room = plan.upper_bound.empty() ? plan.results : plan.upper_bound;
+  for (const TensorType& t : room) describe(t);
+  const size_t num_tensors = args.size() + room.size();
+  CHECK(builtin->num_tensors == static_cast<int>(num_tensors));
+  CHECK(builtin->num_params <= static_cast<int>(plan.call.params.size()));
+  for (const Dim& d : plan.call.params) scalars.push_back(d.Evaluate(four).value_or(-1));
+  const std::vector<void*> buffers(num_tensors);
+  const RelayvmKernelArgs call{buffers.data(), scalars.data(), nullptr};
+  const RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
+  CHECK(CheckCall(Signature::Parse(builtin->signature),
+                  CallArgs(&env, &call, builtin->num_tensors)) == RELAYVM_KERNEL_OK);
+}
+
 // The relation gives `results`, and the kernel is `kernel` with `params`.
 inline void CheckBuiltin(const std::string& name, const AttrMap& given,
                          const std::vector<TensorType>& args,
@@ -57,6 +87,7 @@ inline void CheckBuiltin(const std::string& name, const AttrMap& given,
   CHECK((plan->results == results));
   CHECK(plan->call.name == kernel);
   CHECK((plan->call.params == params));
+  CheckTakes(*plan, args);
 }
 
 inline void CheckBuiltinFails(const std::string& name, const AttrMap& given,

@@ -94,7 +94,7 @@ OpDef SparseToDense() {
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, SizesArg(ctx, 3));
     return InferSparseToDense(ctx, shape);
   };
-  def.compute = ComputeSparseToDense;
+  def.builtin = [](const ComputeContext&) -> BuiltinCall { return {"dyn_sparse_to_dense", {}}; };
   return def;
 }
 

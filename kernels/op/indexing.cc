@@ -323,7 +323,9 @@ OpDef SparseToDense() {
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, shape));
     return InferSparseToDense(ctx, shape);
   };
-  def.compute = ComputeSparseToDense;
+  def.builtin = [](const ComputeContext& ctx) -> BuiltinCall {
+    return {ctx.inputs.size() > 2 ? "sparse_to_dense" : "sparse_to_dense_zero", {}};
+  };
   return def;
 }
 
@@ -355,6 +357,7 @@ std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx) {
 
 Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& shape) {
   if (ctx.num_args() < 2) return Invalid("needs indices and values");
+  if (ctx.num_args() > 4) return Invalid("{} arguments, expected 2 or 3", ctx.num_args());
   const TensorType& indices = ctx.tensor(0);
   const TensorType& values = ctx.tensor(1);
   RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "sparse_indices"));
@@ -371,37 +374,6 @@ Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& sh
   RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(coordinates, Dim(static_cast<int64_t>(shape.size())),
                                            "coordinates of an index and dims of the result"));
   return OpResult(TensorType{shape, values.dtype});
-}
-
-// For each element the last entry whose coordinates are the element's: two steps, its position,
-// then its value.
-std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx) {
-  const te::Tensor& indices = ctx.inputs[0];
-  const te::Tensor& values = ctx.inputs[1];
-  const std::vector<Dim>& shape = ctx.outputs[0].shape;
-  bool has_default = ctx.inputs.size() > 2 && ctx.inputs[2]->rank() == 0;
-  Expr fallback =
-      has_default ? te::Cast(Scalar(ctx.inputs[2]), values->dtype) : te::Const(0, values->dtype);
-  Dim count = indices->rank() == 0 ? Dim(1) : indices->shape[0];
-  // 1 + the position of the last match; 0 or less when there is none.
-  te::Tensor found = te::Compute("sparse_position", shape, [&](const ExprList& i) {
-    te::Axis k = te::MakeAxis("k", count);
-    Expr match = te::IntImm(1, DType::kBool);
-    for (size_t d = 0; d < shape.size(); ++d) {
-      ExprList at;
-      if (indices->rank() > 0) at.push_back(te::AxisValue(k));
-      if (indices->rank() > 1) at.push_back(Int(static_cast<int64_t>(d)));
-      match = match && ToIndex(te::Load(indices, std::move(at))) == i[d];
-    }
-    Expr position = te::Select(match, te::AxisValue(k) + Int(1), Int(0));
-    return te::Reduce(te::ReduceKind::kMax, position, {k}, DType::kInt64);
-  });
-  return {te::Compute("sparse_to_dense", shape, [&](const ExprList& i) {
-    Expr position = te::Load(found, i);
-    ExprList at;
-    if (values->rank() == 1) at.push_back(position - Int(1));
-    return te::Select(Greater(position, Int(0)), te::Load(values, std::move(at)), fallback);
-  })};
 }
 
 void DefineIndexing(OpTable& table) {

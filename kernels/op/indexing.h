@@ -15,6 +15,5 @@ std::vector<te::Tensor> ComputeOneHot(const ComputeContext& ctx);
 // Arguments: indices, values and perhaps a default value, of any dtype. Of equal indices the last
 // one counts.
 Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& shape);
-std::vector<te::Tensor> ComputeSparseToDense(const ComputeContext& ctx);
 
 }  // namespace relayvm

@@ -1,4 +1,4 @@
-#include "kernels/op/testing.h"
+#include "kernels/op/builtin_op_testing.h"
 
 namespace relayvm::op_testing {
 namespace {
@@ -72,21 +72,21 @@ TEST_CASE("unravel_index") {
           {.static_args = {1}});
 }
 
-TEST_CASE("sparse_to_dense: the last of equal indices counts") {
-  AttrMap attrs = {{"output_shape", List({5})}};
-  CheckOp("sparse_to_dense", attrs, {I32({3}, {1, 4, 1}), F32({3}, {3, 2, 9}), F32({}, {-1})},
-          {F32({5}, {-1, 9, -1, -1, 2})}, {.static_args = {0, 1}});
-  CheckOp("sparse_to_dense", attrs, {I32({}, {3}), F32({}, {7}), F32({}, {0})},
-          {F32({5}, {0, 0, 0, 7, 0})});
-  CheckOp("sparse_to_dense", {{"output_shape", List({2, 2})}},
-          {I32({2, 2}, {0, 1, 1, 0}), I64({2}, {5, 6}), I32({}, {0})}, {I64({2, 2}, {0, 5, 6, 0})},
-          {.static_args = {0, 1}});
-  CheckOp("sparse_to_dense", attrs, {I32({0}, {}), F32({0}, {}), F32({}, {4})},
-          {F32({5}, {4, 4, 4, 4, 4})}, {.static_args = {0, 1}});
-  CheckOp("dyn.sparse_to_dense", {}, {I32({1}, {2}), F32({}, {3}), F32({}, {0}), I64({1}, {4})},
-          {F32({4}, {0, 0, 3, 0})});
-  CheckFails("sparse_to_dense", {{"output_shape", List({2, 2})}},
-             {I32({1}, {0}), F32({1}, {5}), F32({}, {0})}, "coordinates of an index");
+TEST_CASE("sparse_to_dense: a default or none, an index each or one for all") {
+  const AttrMap attrs = {{"output_shape", List({5})}};
+  const Dim n = Symbol(1);
+  CheckBuiltin("sparse_to_dense", attrs, {Int32({n}), Float({n}), Float({})}, {Float({5})},
+               "sparse_to_dense", {});
+  CheckBuiltin("sparse_to_dense", {{"output_shape", List({2, 2})}}, {Int64({n, 2}), Float({})},
+               {Float({2, 2})}, "sparse_to_dense_zero", {});
+  const auto plan = PlanBuiltin("dyn.sparse_to_dense", {},
+                                {Int32({1}), Float({}), Float({}), Int64({1})}, {{3, {n}}});
+  REQUIRE_MESSAGE(plan.ok(), plan.status().ToString());
+  CHECK((plan->results == std::vector<TensorType>{Float({n})}));
+  CHECK(plan->call.name == "dyn_sparse_to_dense");
+  CheckBuiltinFails("sparse_to_dense", {{"output_shape", List({2, 2})}},
+                    {Int32({1}), Float({1}), Float({})}, "coordinates of an index");
+  CheckBuiltinFails("sparse_to_dense", attrs, {Int32({1})}, "needs indices and values");
 }
 
 }  // namespace

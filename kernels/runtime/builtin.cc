@@ -1,56 +1,96 @@
 #include "kernels/runtime/builtin.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "kernels/runtime/kernels.h"
+#include "kernels/runtime/signature.h"
 
 namespace relayvm {
 namespace {
 
-template <int32_t (*kFn)(const CallArgs&), int kNumTensors>
-constexpr Builtin Make(std::string_view name, int num_counts, int num_params) {
-  return {name, BuiltinEntry<kFn, kNumTensors>, kNumTensors, num_counts, num_params};
+// Text as an argument of a template.
+template <size_t kSize>
+struct Text {
+  char chars[kSize];
+  constexpr Text(const char (&text)[kSize]) { std::copy_n(text, kSize, chars); }  // NOLINT
+  constexpr std::string_view view() const { return {chars, kSize - 1}; }
+};
+
+// The arguments are checked before the function runs.
+template <int32_t (*kFn)(const CallArgs&), Text kSignature>
+int32_t Checked(const CallArgs& args) {
+  static constexpr Signature kParsed = Signature::Parse(kSignature.view());
+  const int32_t error = CheckCall(kParsed, args);
+  return error == RELAYVM_KERNEL_OK ? kFn(args) : error;
 }
 
-// By name: the function and its number of tensors; counts, parameters.
+template <int32_t (*kFn)(const CallArgs&), Text kSignature>
+constexpr Builtin Make(std::string_view name) {
+  constexpr Signature kParsed = Signature::Parse(kSignature.view());
+  return {name,
+          BuiltinEntry<Checked<kFn, kSignature>, kParsed.num_tensors>,
+          kParsed.num_tensors,
+          kParsed.num_counts,
+          kParsed.num_params,
+          kSignature.view()};
+}
+
+// By name: the function and what it takes (signature.h); kernels.h says what each does.
 constexpr Builtin kBuiltins[] = {
-    Make<AllClassNms, 7>("all_class_nms", 0, 0),
-    Make<AllClassNmsTensorflow, 8>("all_class_nms_tensorflow", 0, 0),
-    Make<ArgSort, 2>("argsort", 0, 2),
-    Make<ArgWhere, 2>("argwhere", 1, 0),
-    Make<CumProd, 2>("cumprod", 0, 2),
-    Make<CumSum, 2>("cumsum", 0, 2),
-    Make<DynTopK, 4>("dyn_topk", 0, 2),
-    Make<DynTopKIndices, 3>("dyn_topk_indices", 0, 2),
-    Make<DynTopKValues, 3>("dyn_topk_values", 0, 2),
-    Make<GetValidCounts, 5>("get_valid_counts", 0, 2),
-    Make<MultiboxTransformLoc, 5>("multibox_transform_loc", 0, 7),
-    Make<NonMaxSuppression, 6>("non_max_suppression", 0, 7),
-    Make<NonMaxSuppression, 7>("non_max_suppression_indices", 0, 7),
-    Make<Proposal, 4>("proposal", 0, 8),
-    Make<RandomMultinomial, 4>("random_multinomial", 0, 0),
-    Make<RandomNormal, 5>("random_normal", 0, 0),
-    Make<RandomUniform, 5>("random_uniform", 0, 0),
-    Make<RegularNms, 6>("regular_nms", 0, 4),
-    Make<RoiAlign, 3>("roi_align", 0, 4),
-    Make<RoiPool, 3>("roi_pool", 0, 2),
-    Make<ScatterElements, 4>("scatter_elements", 0, 2),
-    Make<ScatterNd, 4>("scatter_nd", 0, 1),
-    Make<SearchSorted, 3>("searchsorted", 0, 1),
-    Make<Sort, 2>("sort", 0, 2),
-    Make<SparseAdd, 5>("sparse_add", 0, 0),
-    Make<SparseConv2d, 5>("sparse_conv2d", 0, 1),
-    Make<SparseDense, 5>("sparse_dense", 0, 1),
-    Make<SparseFillEmptyRows, 7>("sparse_fill_empty_rows", 1, 0),
-    Make<SparseReshape, 5>("sparse_reshape", 0, 0),
-    Make<SparseTranspose, 6>("sparse_transpose", 0, 0),
-    Make<ThreefryGenerate, 3>("threefry_generate", 0, 0),
-    Make<ThreefrySplit, 3>("threefry_split", 0, 0),
-    Make<TopK, 3>("topk", 0, 2),
-    Make<TopKIndices, 2>("topk_indices", 0, 2),
-    Make<TopKValues, 2>("topk_values", 0, 2),
-    Make<Unique, 5>("unique", 0, 1),
-    Make<UniqueCounts, 6>("unique_counts", 0, 1),
+    Make<AllClassNms, "F[b,n,4] F[b,c,n] any[+] any[+] any[+] -> int[_,3] int[1]">("all_class_nms"),
+    Make<AllClassNmsTensorflow,
+         "F[b,n,4] F[b,c,n] any[+] any[+] any[+] -> int[b,m,2] float[b,m] int[b]">(
+        "all_class_nms_tensorflow"),
+    Make<ArgSort, "T[*s] -> any[*s]; axis bool">("argsort"),
+    Make<ArgWhere, "any[*] -> int[#,_]">("argwhere"),
+    Make<CumProd, "T[*] -> U[*]; axis? bool">("cumprod"),
+    Make<CumSum, "T[*] -> U[*]; axis? bool">("cumsum"),
+    Make<DynSparseToDense, "int[*] T[*] any[+] any[*] -> T[*]">("dyn_sparse_to_dense"),
+    Make<DynTopK, "T[*] any[+] -> T[*k] any[*k]; axis bool">("dyn_topk"),
+    Make<DynTopKIndices, "T[*] any[+] -> any[*]; axis bool">("dyn_topk_indices"),
+    Make<DynTopKValues, "T[*] any[+] -> T[*]; axis bool">("dyn_topk_values"),
+    Make<GetValidCounts, "F[b,n,w] any[+] -> int[b] F[b,n,w] int[b,n]; int int">(
+        "get_valid_counts"),
+    Make<MultiboxTransformLoc,
+         "F[b,c,n] F[b,_] F[1,n,4] -> F[b,n,6] int[b]; bool real bool real real real real">(
+        "multibox_transform_loc"),
+    Make<NonMaxSuppression,
+         "F[b,n,w] int[b] any[*] any[+] any[+] -> F[b,n,w]; bool int int int int 0..0 bool">(
+        "non_max_suppression"),
+    Make<NonMaxSuppression,
+         "F[b,n,w] int[b] int[b,n] any[+] any[+] -> int[b,n] int[b,1]; "
+         "bool int int int int 1..1 bool">("non_max_suppression_indices"),
+    Make<Proposal,
+         "f32[b,_,h,w] f32[b,_,h,w] f32[b,3] -> f32[_,5]; int int int int bool real int int "
+         "real...">("proposal"),
+    Make<RandomMultinomial, "u64[10] any[*r,c] -> u64[10] int[*r,_]">("random_multinomial"),
+    Make<RandomNormal, "u64[10] any[+] any[+] -> u64[10] float[*]">("random_normal"),
+    Make<RandomUniform, "u64[10] any[+] any[+] -> u64[10] float[*]">("random_uniform"),
+    Make<RegularNms, "F[b,n,4] F[b,n,_] -> F[b,m,4] any[b,m] F[b,m] any[b]; int int real real">(
+        "regular_nms"),
+    Make<RoiAlign, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real int bool bool">("roi_align"),
+    Make<RoiPool, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real bool">("roi_pool"),
+    Make<ScatterElements, "T[*s] int[*i] T[*] -> T[*s]; axis 0..5">("scatter_elements"),
+    Make<ScatterNd, "T[*s] int[_,*] T[*] -> T[*s]; 0..5">("scatter_nd"),
+    Make<SearchSorted, "T[*,n] T[*v] -> int[*v]; bool">("searchsorted"),
+    Make<Sort, "T[*s] -> T[*s]; axis bool">("sort"),
+    Make<SparseAdd, "T[h,w] T[n,*] int[n] int[p] -> T[h,w]">("sparse_add"),
+    Make<SparseConv2d, "T[_,_,_,_] T[n,*] int[n] int[p] -> T[_,_,_,_]; bool">("sparse_conv2d"),
+    Make<SparseDense, "T[m,k] T[n,*] int[n] int[p] -> T[_,_]; bool">("sparse_dense"),
+    Make<SparseFillEmptyRows, "int[n,r] T[n] any[r] T[+] -> int[#,r] T[#] bool[_]">(
+        "sparse_fill_empty_rows"),
+    Make<SparseReshape, "int[n,r] any[r] int[q] -> int[n,q] int[q]">("sparse_reshape"),
+    Make<SparseToDense, "int[*] T[*] any[+] -> T[*]">("sparse_to_dense"),
+    Make<SparseToDenseZero, "int[*] T[*] -> T[*]">("sparse_to_dense_zero"),
+    Make<SparseTranspose, "T[n] int[n] int[p] -> T[n] int[n] int[p]">("sparse_transpose"),
+    Make<ThreefryGenerate, "u64[10] -> u64[10] u64[*]">("threefry_generate"),
+    Make<ThreefrySplit, "u64[10] -> u64[10] u64[10]">("threefry_split"),
+    Make<TopK, "T[*] -> T[*k] any[*k]; axis bool">("topk"),
+    Make<TopKIndices, "T[*] -> any[*]; axis bool">("topk_indices"),
+    Make<TopKValues, "T[*] -> T[*]; axis bool">("topk_values"),
+    Make<Unique, "T[n] -> T[n] int[n] int[n] int[1]; bool">("unique"),
+    Make<UniqueCounts, "T[n] -> T[n] int[n] int[n] int[1] int[n]; bool">("unique_counts"),
 };
 
 constexpr bool NameLess(const Builtin& a, const Builtin& b) { return a.name < b.name; }
@@ -62,7 +102,7 @@ std::span<const Builtin> Builtins() { return kBuiltins; }
 
 RelayvmKernelFn FindBuiltin(std::string_view name) {
   const auto at = std::lower_bound(std::begin(kBuiltins), std::end(kBuiltins),
-                                   Builtin{name, nullptr, 0, 0, 0}, NameLess);
+                                   Builtin{name, nullptr, 0, 0, 0, {}}, NameLess);
   return at != std::end(kBuiltins) && at->name == name ? at->fn : nullptr;
 }
 

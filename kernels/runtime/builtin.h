@@ -21,6 +21,8 @@ struct Builtin {
   // What a call must pass: tensors (inputs and outputs together), counts, parameters (proposal
   // takes more).
   int num_tensors, num_counts, num_params;
+  // What their dtypes and dims must be (signature.h); empty for kernels of hosts.
+  std::string_view signature;
 };
 
 // All of them, ordered by name.

@@ -7,7 +7,7 @@
 namespace relayvm::builtin_testing {
 namespace {
 
-TEST_CASE("kernels are found by name") {
+TEST_CASE("builtins are found by name") {
   CHECK(Builtins().size() > 20);
   for (const Builtin& b : Builtins()) CHECK((FindBuiltin(b.name) == b.fn));
   CHECK((FindBuiltin("") == nullptr));

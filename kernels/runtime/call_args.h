@@ -236,6 +236,24 @@ int32_t DispatchFloat(DType t, Fn&& fn) {
   });
 }
 
+// Integers wrap; others are added and multiplied as they are.
+template <typename A>
+A WrapAdd(A a, A b) {
+  if constexpr (std::is_same_v<A, int64_t>) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    return static_cast<A>(a + b);
+  }
+}
+template <typename A>
+A WrapMultiply(A a, A b) {
+  if constexpr (std::is_same_v<A, int64_t>) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  } else {
+    return static_cast<A>(a * b);
+  }
+}
+
 template <typename T>
 Arithmetic<T> ToArithmetic(T x) {
   return static_cast<Arithmetic<T>>(x);
@@ -273,8 +291,25 @@ To LoadAs(const TensorView& t, int64_t i) {
   return DispatchDType(t.dtype,
                        [&]<typename T>() { return ConvertElement<To>(t.as<const T>()[i]); });
 }
+// Element i of an integer tensor as an index: what int64 cannot hold is its largest value, which no
+// extent exceeds.
+inline int64_t LoadIndex(const TensorView& t, int64_t i) {
+  if (t.dtype != DType::kUInt64) return LoadAs<int64_t>(t, i);
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  const uint64_t index = t.as<const uint64_t>()[i];
+  return static_cast<int64_t>(index < kMost ? index : kMost);
+}
 inline void StoreIndex(const TensorView& t, int64_t i, int64_t value) {
   DispatchDType(t.dtype, [&]<typename T>() { t.as<T>()[i] = ConvertElement<T>(value); });
+}
+
+// Whether two tensors have the same shape, but for `axis` (-1: without exception).
+inline bool SameDims(const TensorView& a, const TensorView& b, int64_t axis = -1) {
+  if (a.rank != b.rank) return false;
+  for (int d = 0; d < a.rank; ++d) {
+    if (d != axis && a.dims[d] != b.dims[d]) return false;
+  }
+  return true;
 }
 
 // A tensor seen as (outer, n, inner) around one axis.

@@ -37,7 +37,10 @@ int32_t UniqueCounts(
 // indices, values, dense_shape, default -> indices, values, empty_row; counts: rows of the first
 // two
 int32_t SparseFillEmptyRows(const CallArgs& args);
-int32_t SparseReshape(const CallArgs& args);  // indices, shape, new_shape -> indices, shape
+int32_t SparseReshape(const CallArgs& args);      // indices, shape, new_shape -> indices, shape
+int32_t SparseToDense(const CallArgs& args);      // indices, values, default -> out
+int32_t SparseToDenseZero(const CallArgs& args);  // indices, values -> out; the default is 0
+int32_t DynSparseToDense(const CallArgs& args);   // indices, values, default, shape -> out
 
 // vision_nms.cc
 int32_t GetValidCounts(

@@ -100,8 +100,6 @@ KernelVector<uint64_t> Generate(const CallArgs& args, Generator& g, int64_t coun
   return out;
 }
 
-bool IsGenerator(const TensorView& t) { return t.dtype == DType::kUInt64 && t.size() == 10; }
-
 // Numbers in [0, 1): the highest bits of each word as a fraction; for float of the word's lower
 // half.
 template <typename R>
@@ -129,7 +127,6 @@ int32_t DispatchReal(DType t, Fn&& fn) {
 }  // namespace
 
 int32_t ThreefryGenerate(const CallArgs& args) {
-  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Generator g = LoadGenerator(args[0]);
   const KernelVector<uint64_t> words = Generate(args, g, args[2].size());
   StoreGenerator(g, args[1]);
@@ -139,7 +136,6 @@ int32_t ThreefryGenerate(const CallArgs& args) {
 
 // A zero appended to the path makes the left generator, a one the right.
 int32_t ThreefrySplit(const CallArgs& args) {
-  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const Generator g = LoadGenerator(args[0]);
   Generator left = g, right = g;
   if (PathIsFull(g)) {  // a new key, and an empty path
@@ -161,7 +157,6 @@ int32_t ThreefrySplit(const CallArgs& args) {
 }
 
 int32_t RandomUniform(const CallArgs& args) {
-  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   return DispatchReal(args[4].dtype, [&]<typename R>() -> int32_t {
     Generator g = LoadGenerator(args[0]);
     const R low = LoadAs<R>(args[1], 0), high = LoadAs<R>(args[2], 0);
@@ -174,7 +169,6 @@ int32_t RandomUniform(const CallArgs& args) {
 
 // Box and Muller's transform of two halves of uniform numbers.
 int32_t RandomNormal(const CallArgs& args) {
-  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   return DispatchReal(args[4].dtype, [&]<typename R>() -> int32_t {
     Generator g = LoadGenerator(args[0]);
     const R mean = LoadAs<R>(args[1], 0), scale = LoadAs<R>(args[2], 0);
@@ -195,10 +189,10 @@ int32_t RandomNormal(const CallArgs& args) {
 // probabilities first exceeds a uniform number.
 int32_t RandomMultinomial(const CallArgs& args) {
   const TensorView &probabilities = args[1], &out = args[3];
-  if (!IsGenerator(args[0])) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const int64_t choices = probabilities.dims[probabilities.rank - 1];
   const int64_t samples = out.dims[out.rank - 1];
   const int64_t rows = probabilities.Count(0, probabilities.rank - 1);
+  if (choices == 0 && rows * samples > 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Generator g = LoadGenerator(args[0]);
   const KernelVector<float> values = Uniform<float>(args, g, rows * samples);
   StoreGenerator(g, args[2]);

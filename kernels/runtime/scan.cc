@@ -9,11 +9,7 @@ struct Add {
   static constexpr int kIdentity = 0;
   template <typename T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_same_v<T, int64_t>) {
-      return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    } else {
-      return static_cast<T>(a + b);
-    }
+    return WrapAdd(a, b);
   }
 };
 
@@ -21,11 +17,7 @@ struct Multiply {
   static constexpr int kIdentity = 1;
   template <typename T>
   static T Apply(T a, T b) {
-    if constexpr (std::is_same_v<T, int64_t>) {
-      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    } else {
-      return static_cast<T>(a * b);
-    }
+    return WrapMultiply(a, b);
   }
 };
 
@@ -58,6 +50,10 @@ int32_t RunScan(const CallArgs& args) {
   const TensorView& out = args[1];
   const int64_t axis = args.param(0);
   const bool exclusive = args.param(1) != 0;
+  // Over all elements the result is flat.
+  if (axis < 0 ? out.size() != in.size() : !SameDims(in, out)) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   const AxisSplit split =
       axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
   DispatchDType(out.dtype, [&]<typename T>() {

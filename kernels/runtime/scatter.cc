@@ -13,26 +13,18 @@ template <typename T>
 void Combine(T& to, T from, ScatterMode mode) {
   using A = Arithmetic<T>;
   const A a = ToArithmetic(to), b = ToArithmetic(from);
-  // Integers wrap: sums and products are those of the unsigned images.
-  const auto wrap = [](A x) {
-    if constexpr (std::is_same_v<A, int64_t>) {
-      return static_cast<uint64_t>(x);
-    } else {
-      return x;
-    }
-  };
   switch (mode) {
     case ScatterMode::kUpdate:
       to = from;
       return;
     case ScatterMode::kAdd:
-      to = FromArithmetic<T>(static_cast<A>(wrap(a) + wrap(b)));
+      to = FromArithmetic<T>(WrapAdd(a, b));
       return;
     case ScatterMode::kMul:
-      to = FromArithmetic<T>(static_cast<A>(wrap(a) * wrap(b)));
+      to = FromArithmetic<T>(WrapMultiply(a, b));
       return;
     case ScatterMode::kMean:
-      to = FromArithmetic<T>(static_cast<A>(static_cast<A>(wrap(a) + wrap(b)) / 2));
+      to = FromArithmetic<T>(static_cast<A>(WrapAdd(a, b) / 2));
       return;
     case ScatterMode::kMin:
       to = FromArithmetic<T>(b < a ? b : a);
@@ -54,10 +46,6 @@ int64_t ResolveIndex(int64_t index, int64_t extent) {
   return index >= 0 && index < extent ? index : -1;
 }
 
-bool ValidMode(int64_t mode) {
-  return mode >= 0 && mode <= static_cast<int64_t>(ScatterMode::kMax);
-}
-
 }  // namespace
 
 int32_t ScatterElements(const CallArgs& args) {
@@ -65,7 +53,9 @@ int32_t ScatterElements(const CallArgs& args) {
   const TensorView& indices = args[1];
   const TensorView& updates = args[2];
   const TensorView& out = args[3];
-  if (!ValidMode(args.param(1))) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (indices.rank != data.rank || updates.rank != data.rank) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   const int axis = static_cast<int>(args.param(0));
   const ScatterMode mode = static_cast<ScatterMode>(args.param(1));
   for (int d = 0; d < data.rank; ++d) {
@@ -79,7 +69,7 @@ int32_t ScatterElements(const CallArgs& args) {
     const T* from = updates.as<const T>();
     for (int64_t flat = 0; flat < total; ++flat) {
       args.Work(1);
-      const int64_t index = ResolveIndex(LoadAs<int64_t>(indices, flat), data.dims[axis]);
+      const int64_t index = ResolveIndex(LoadIndex(indices, flat), data.dims[axis]);
       if (index < 0) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       // The position of `flat` within data (with the index in place of the axis) and within
       // updates.
@@ -107,12 +97,17 @@ int32_t ScatterNd(const CallArgs& args) {
   const TensorView& updates = args[2];
   const TensorView& out = args[3];
   const int64_t depth = indices.dims[0];
-  if (depth > data.rank || !ValidMode(args.param(0))) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (depth > data.rank || updates.rank < indices.rank - 1) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   const ScatterMode mode = static_cast<ScatterMode>(args.param(0));
   const int64_t columns = indices.Count(1, indices.rank);
   const int64_t slice = updates.Count(indices.rank - 1, updates.rank);
   const int64_t size = data.size();
-  if (updates.size() < columns * slice) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  int64_t used;
+  if (__builtin_mul_overflow(columns, slice, &used) || updates.size() < used) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   CopyTensor(data, out);
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
@@ -121,12 +116,14 @@ int32_t ScatterNd(const CallArgs& args) {
       args.Work(depth + slice);
       int64_t at = 0;
       for (int64_t m = 0; m < depth; ++m) {
-        const int64_t index = ResolveIndex(LoadAs<int64_t>(indices, m * columns + c), data.dims[m]);
+        const int64_t index = ResolveIndex(LoadIndex(indices, m * columns + c), data.dims[m]);
         if (index < 0) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
         at = at * data.dims[m] + index;
       }
-      for (int64_t i = 0; i < slice && at * slice + i < size; ++i) {
-        Combine(to[at * slice + i], from[c * slice + i], mode);
+      int64_t first;
+      if (__builtin_mul_overflow(at, slice, &first)) continue;
+      for (int64_t i = 0; i < slice && first + i < size; ++i) {
+        Combine(to[first + i], from[c * slice + i], mode);
       }
     }
     return RELAYVM_KERNEL_OK;

@@ -13,6 +13,7 @@ int32_t ArgWhere(const CallArgs& args) {
   const TensorView& out = args[1];
   const int rank = condition.rank;
   const int64_t total = condition.size();
+  if (out.dims[1] != rank || out.dims[0] < total) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   auto position = args.NewVector<int64_t>(rank);
   int64_t found = 0;
   DispatchDType(condition.dtype, [&]<typename T>() {

@@ -42,9 +42,13 @@ void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_
 // wanted).
 int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool ascending,
                   const TensorView* values, const TensorView* indices) {
+  const TensorView& out = values != nullptr ? *values : *indices;
+  if (!SameDims(in, out, axis) || out.dims[axis] > in.dims[axis]) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+  if (out.size() == 0) return RELAYVM_KERNEL_OK;
   const AxisSplit split = SplitAt(in, axis);
-  const int64_t k = (values != nullptr ? values : indices)->dims[axis];
-  if (k < 0 || k > split.n) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const int64_t k = out.dims[axis];
   auto keys = args.NewVector<uint64_t>(split.n);
   auto entries = args.NewVector<Entry>(split.n);
   for (int64_t o = 0; o < split.outer; ++o) {
@@ -61,9 +65,9 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
       }
       args.Sort(entries.begin(), entries.begin() + k, std::less<Entry>());
       args.Work(k);
-      const int64_t out = o * k * split.inner + i;
       for (int64_t j = 0; j < k; ++j) {
-        const int64_t at = out + j * split.inner;
+        const int64_t at = (o * k + j) * split.inner + i;
+
         if (values != nullptr) CopyElement(in, first + entries[j].index * split.inner, *values, at);
         if (indices != nullptr) StoreIndex(*indices, at, entries[j].index);
       }
@@ -95,8 +99,12 @@ int32_t SearchSorted(const CallArgs& args) {
   const int64_t n = sorted.dims[sorted.rank - 1];
   const int64_t lines = sorted.Count(0, sorted.rank - 1);
   const int64_t total = values.size();
+  if (total == 0) return RELAYVM_KERNEL_OK;
   // One sorted line serves all values, or each line its own.
-  const int64_t per_line = lines == 0 ? 0 : total / lines;
+  if (sorted.rank > 1 && !SameDims(sorted, values, sorted.rank - 1)) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+  const int64_t per_line = total / lines;
   auto line = args.NewVector<uint64_t>(n), keys = args.NewVector<uint64_t>(per_line);
   for (int64_t l = 0; l < lines; ++l) {
     LoadKeys(args, sorted, l * n, 1, n, line.data());

@@ -1,5 +1,6 @@
 // Kernels on sparse tensors: COO (a row of indices for each value) and CSR / BSR matrices. Tested
 // by sparse_test.cc.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -15,12 +16,12 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
   const int64_t entries = values.size();
   const int64_t rank = indices.dims[1];
   const int64_t rows = empty_row.dims[0];
-  if (fill.size() < 1 || (entries > 0 && rank < 1)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (entries > 0 && rank < 1) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   // start[r]: where row r's entries begin in the result.
   auto start = args.NewVector<int64_t>(rows + 1);
   for (int64_t e = 0; e < entries; ++e) {
     args.Work(1);
-    const int64_t row = LoadAs<int64_t>(indices, e * rank);
+    const int64_t row = LoadIndex(indices, e * rank);
     if (row < 0 || row >= rows) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
     ++start[row + 1];
   }
@@ -32,7 +33,9 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
     start[r] = total;
     total += count == 0 ? 1 : count;
   }
-  if (total > out_values.size()) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (total > out_values.dims[0] || total > out_indices.dims[0]) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
   for (int64_t r = 0; r < rows; ++r) {
     if (LoadAs<int64_t>(empty_row, r) == 0) continue;
@@ -57,7 +60,6 @@ int32_t SparseReshape(const CallArgs& args) {
   const TensorView &out_indices = args[3], &out_shape = args[4];
   const int64_t entries = indices.dims[0];
   const int64_t from = shape.size(), to = wanted.size();
-  if (indices.dims[1] != from || out_indices.dims[1] != to) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   auto old_shape = args.NewVector<int64_t>(from), new_shape = args.NewVector<int64_t>(to);
   int64_t size = 1, known = 1, inferred = -1;
   for (int64_t d = 0; d < from; ++d) {
@@ -101,5 +103,45 @@ int32_t SparseReshape(const CallArgs& args) {
   }
   return RELAYVM_KERNEL_OK;
 }
+
+namespace {
+
+// Entries whose index lies outside the shape are left out; of equal indices the last entry counts.
+int32_t FillDense(const CallArgs& args, const TensorView* fallback, const TensorView& out) {
+  const TensorView &indices = args[0], &values = args[1];
+
+  // A scalar is one index of one coordinate, a vector has one coordinate an index.
+  const int64_t entries = indices.rank == 0 ? 1 : indices.dims[0];
+  const int64_t coordinates = indices.rank < 2 ? 1 : indices.dims[1];
+  if (indices.rank > 2 || values.rank > 1 || coordinates != out.rank ||
+      (values.rank == 1 && values.dims[0] != entries)) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
+  return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
+    T* to = out.as<T>();
+    std::fill_n(to, out.size(), fallback == nullptr ? T() : LoadAs<T>(*fallback, 0));
+    args.Work(out.size());
+    for (int64_t e = 0; e < entries; ++e) {
+      args.Work(coordinates);
+      int64_t at = 0;
+
+      bool inside = true;
+      for (int64_t d = 0; d < coordinates && inside; ++d) {
+        const int64_t index = LoadIndex(indices, e * coordinates + d);
+        inside = index >= 0 && index < out.dims[d];
+        at = inside ? at * out.dims[d] + index : 0;
+      }
+      if (inside && out.size() > 0) to[at] = values.as<const T>()[values.rank == 0 ? 0 : e];
+    }
+    return RELAYVM_KERNEL_OK;
+  });
+}
+
+}  // namespace
+
+int32_t SparseToDense(const CallArgs& args) { return FillDense(args, &args[2], args[3]); }
+int32_t SparseToDenseZero(const CallArgs& args) { return FillDense(args, nullptr, args[2]); }
+// The output's shape, which the last input is, is known.
+int32_t DynSparseToDense(const CallArgs& args) { return FillDense(args, &args[2], args[4]); }
 
 }  // namespace relayvm

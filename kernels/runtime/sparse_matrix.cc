@@ -20,7 +20,7 @@ struct SparseMatrix {
 
   int64_t rows() const { return static_cast<int64_t>(starts.size()) - 1; }  // of blocks
 
-  // False when an index is out of range for `width` columns of elements (-1: any).
+  // False when an index is out of range for `width` columns of elements.
   bool Load(const TensorView& v, const TensorView& indices, const TensorView& indptr,
             int64_t width) {
     values = &v;
@@ -29,17 +29,19 @@ struct SparseMatrix {
       block_columns = v.dims[2];
     }
     const int64_t entries = v.dims[0];
-    if (indptr.size() < 1 || indices.size() != entries || block_rows < 1 || block_columns < 1)
+    if ((v.rank != 1 && v.rank != 3) || indptr.size() < 1 || block_rows < 1 || block_columns < 1)
       return false;
-    for (int64_t i = 0; i < indices.size(); ++i) {
+    int64_t num_rows;
+    if (__builtin_mul_overflow(indptr.size(), block_rows, &num_rows)) return false;
+    const int64_t blocks = width / block_columns;  // side by side in the matrix
+    for (int64_t i = 0; i < entries; ++i) {
       args.Work(1);
-      columns.push_back(LoadAs<int64_t>(indices, i));
-      if (columns.back() < 0 || (width >= 0 && (columns.back() + 1) * block_columns > width))
-        return false;
+      columns.push_back(LoadIndex(indices, i));
+      if (columns.back() < 0 || columns.back() >= blocks) return false;
     }
     for (int64_t i = 0; i < indptr.size(); ++i) {
       args.Work(1);
-      starts.push_back(LoadAs<int64_t>(indptr, i));
+      starts.push_back(LoadIndex(indptr, i));
       if (starts.back() < 0 || starts.back() > entries || (i > 0 && starts[i] < starts[i - 1]))
         return false;
     }
@@ -63,6 +65,11 @@ void ForEach(const SparseMatrix& m, int64_t work, const Fn& fn) {
   }
 }
 
+template <typename T>
+T MultiplyAdd(T sum, T x, Arithmetic<T> factor) {
+  return FromArithmetic<T>(WrapAdd(ToArithmetic(sum), WrapMultiply(ToArithmetic(x), factor)));
+}
+
 // out[at(m, row)] += dense[m, column] * value, over m.
 template <typename Out>
 int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, int64_t depth,
@@ -75,8 +82,7 @@ int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, 
       const Arithmetic<T> factor = ToArithmetic(w[value]);
       for (int64_t m = 0; m < lines; ++m) {
         T& sum = to[at(m, row)];
-        sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(
-            ToArithmetic(sum) + ToArithmetic(x[m * depth + column]) * factor));
+        sum = MultiplyAdd(sum, x[m * depth + column], factor);
       }
     });
     return RELAYVM_KERNEL_OK;
@@ -91,7 +97,9 @@ int32_t SparseDense(const CallArgs& args) {
   SparseMatrix s(args);
   if (!s.Load(args[1], args[2], args[3], dense.dims[1])) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const int64_t lines = dense.dims[0], rows = s.rows() * s.block_rows;
-  if (out.size() != lines * rows) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (out.dims[0] != (sparse_lhs ? rows : lines) || out.dims[1] != (sparse_lhs ? lines : rows)) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   return Multiply(dense, s, lines, dense.dims[1], out, [&](int64_t m, int64_t row) {
     return sparse_lhs ? row * lines + m : m * rows + row;
   });
@@ -105,14 +113,16 @@ int32_t SparseConv2d(const CallArgs& args) {
     return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   }
   const int64_t rows = s.rows() * s.block_rows;
+  const int channel_axis = channels_last ? 3 : 1;
+  if (!SameDims(data, out, channel_axis) || out.dims[channel_axis] != rows) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   if (channels_last) {
     const int64_t lines = data.Count(0, 3);
-    if (out.size() != lines * rows) return RELAYVM_KERNEL_INVALID_ARGUMENT;
     return Multiply(data, s, lines, data.dims[3], out,
                     [&](int64_t m, int64_t row) { return m * rows + row; });
   }
   const int64_t pixels = data.dims[2] * data.dims[3], channels = data.dims[1];
-  if (out.size() != data.dims[0] * rows * pixels) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
@@ -122,8 +132,7 @@ int32_t SparseConv2d(const CallArgs& args) {
       for (int64_t n = 0; n < data.dims[0]; ++n) {
         for (int64_t p = 0; p < pixels; ++p) {
           T& sum = to[(n * rows + row) * pixels + p];
-          sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(
-              ToArithmetic(sum) + ToArithmetic(x[(n * channels + column) * pixels + p]) * factor));
+          sum = MultiplyAdd(sum, x[(n * channels + column) * pixels + p], factor);
         }
       }
     });
@@ -143,8 +152,8 @@ int32_t SparseAdd(const CallArgs& args) {
     }
     ForEach(s, 1, [&](int64_t row, int64_t column, int64_t value) {
       T& to = out.as<T>()[row * width + column];
-      to = FromArithmetic<T>(static_cast<Arithmetic<T>>(
-          ToArithmetic(to) + ToArithmetic(s.values->as<const T>()[value])));
+      to = FromArithmetic<T>(
+          WrapAdd(ToArithmetic(to), ToArithmetic(s.values->as<const T>()[value])));
     });
     return RELAYVM_KERNEL_OK;
   });
@@ -154,8 +163,11 @@ int32_t SparseAdd(const CallArgs& args) {
 int32_t SparseTranspose(const CallArgs& args) {
   SparseMatrix s(args);
   const int64_t rows = args[2].size() - 1;
-  if (args[0].rank != 1 || !s.Load(args[0], args[1], args[2], rows))
-    return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  if (!s.Load(args[0], args[1], args[2], rows)) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  // Else entries would belong to no row.
+  if (s.starts.front() != 0 || s.starts.back() != args[0].dims[0]) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   const TensorView &values = args[3], &indices = args[4], &indptr = args[5];
   auto next = args.NewVector<int64_t>(rows + 1);
   for (int64_t c : s.columns) ++next[c + 1];

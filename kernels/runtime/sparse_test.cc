@@ -108,5 +108,34 @@ TEST_CASE("a malformed matrix is an error") {
             .error != 0);
 }
 
+TEST_CASE("sparse_to_dense: the last of equal indices counts, those outside are left out") {
+  const auto entries = Make<int32_t>({4}, {1, 4, 1, 5});
+  const auto values = Make<float>({4}, {3, 2, 9, 7});
+  auto r =
+      Call("sparse_to_dense", {entries, values, Make<float>({}, {-1})}, {Empty<float>({5})}, {});
+  REQUIRE(r.error == 0);
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{-1, 9, -1, -1, 2});
+  // One value for all, no default; an index is a row.
+  r = Call("sparse_to_dense_zero", {Make<int64_t>({2, 2}, {0, 1, 1, 0}), Make<int64_t>({}, {5})},
+           {Empty<int64_t>({2, 2})}, {});
+  REQUIRE(r.error == 0);
+  CHECK(r.outputs[0].as<int64_t>() == std::vector<int64_t>{0, 5, 5, 0});
+  // One index, the default of another dtype.
+  r = Call("dyn_sparse_to_dense",
+           {Make<int32_t>({}, {2}), Make<float>({}, {3}), Make<int32_t>({}, {4}),
+            Make<int64_t>({1}, {4})},
+           {Empty<float>({4})}, {});
+  REQUIRE(r.error == 0);
+  CHECK(r.outputs[0].as<float>() == std::vector<float>{4, 4, 3, 4});
+}
+
+TEST_CASE("a transpose whose row starts leave entries out is refused") {
+  const auto r =
+      Call("sparse_transpose",
+           {Make<float>({2}, {1, 2}), Make<int32_t>({2}, {0, 1}), Make<int32_t>({3}, {0, 1, 1})},
+           {Empty<float>({2}), Empty<int32_t>({2}), Empty<int32_t>({3})}, {});
+  CHECK(r.error == RELAYVM_KERNEL_INVALID_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace relayvm::builtin_testing

@@ -148,7 +148,7 @@ int32_t NonMaxSuppression(const CallArgs& args) {
   o.most = LoadAs<int64_t>(args[3], 0);
   o.threshold = LoadAs<double>(args[4], 0);
   const int64_t batch = data.dims[0], boxes = data.dims[1], width = data.dims[2];
-  if (o.coordinates < 0 || o.coordinates + 4 > width || o.score < 0 || o.score >= width ||
+  if (o.coordinates < 0 || o.coordinates > width - 4 || o.score < 0 || o.score >= width ||
       o.id >= width) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
@@ -156,7 +156,8 @@ int32_t NonMaxSuppression(const CallArgs& args) {
     auto scratch = args.NewVector<T>(o.return_indices ? boxes * width : 0);
     auto at = args.NewVector<int64_t>(boxes);
     for (int64_t b = 0; b < batch; ++b) {
-      const int64_t valid = LoadAs<int64_t>(valid_count, b);
+      const int64_t valid = LoadIndex(valid_count, b);
+
       if (valid < 0 || valid > boxes) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       T* rows = o.return_indices ? scratch.data() : out.as<T>() + b * boxes * width;
       SuppressBatch(args, data.as<const T>() + b * boxes * width, boxes, width, valid, o, rows, at);
@@ -226,7 +227,8 @@ KernelVector<Detection> SelectClass(const CallArgs& args, const T* boxes, const 
   return kept;
 }
 
-// Calls emit(batch, class, detection) for each surviving box, by batch, class and score.
+// Calls emit(batch, class, detection) for each surviving box, by batch, class and score; it gives
+// false when there is no room for one.
 template <typename Emit>
 int32_t AllClasses(const CallArgs& args, const Emit& emit) {
   const TensorView &boxes = args[0], &scores = args[1];
@@ -239,7 +241,7 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
         const T* line = scores.as<const T>() + (b * classes + c) * n;
         for (const Detection& d :
              SelectClass(args, boxes.as<const T>() + b * n * 4, line, n, most, iou, least)) {
-          emit(b, c, d);
+          if (!emit(b, c, d)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
         }
       }
     }
@@ -259,10 +261,13 @@ int32_t AllClassNms(const CallArgs& args) {
   Clear(out);
   int64_t found = 0;
   const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
+    if (found == out.dims[0]) return false;
     StoreIndex(out, found * 3, b);
+
     StoreIndex(out, found * 3 + 1, c);
     StoreIndex(out, found * 3 + 2, d.box);
     ++found;
+    return true;
   });
   StoreIndex(args[6], 0, found);
   return error;
@@ -273,11 +278,13 @@ int32_t AllClassNmsTensorflow(const CallArgs& args) {
   for (int i = 5; i <= 7; ++i) Clear(args[i]);
   auto found = args.NewVector<int64_t>(counts.dims[0]);
   const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
+    if (found[b] == out.dims[1]) return false;
     const int64_t at = b * out.dims[1] + found[b]++;
     StoreIndex(out, at * 2, c);
     StoreIndex(out, at * 2 + 1, d.box);
     DispatchDType(scores.dtype,
                   [&]<typename T>() { scores.as<T>()[at] = ConvertElement<T>(d.score); });
+    return true;
   });
   for (size_t b = 0; b < found.size(); ++b) StoreIndex(counts, static_cast<int64_t>(b), found[b]);
   return error;
@@ -319,7 +326,7 @@ int32_t RegularNms(const CallArgs& args) {
   const TensorView &out_boxes = args[2], &out_classes = args[3], &out_scores = args[4];
   const int64_t batch = boxes.dims[0], n = boxes.dims[1], width = scores.dims[2];
   const int64_t most = out_boxes.dims[1], per_class = args.param(0), classes = args.param(1);
-  if (classes > width) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (classes < 0 || classes > width) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const int64_t background = width - classes;
   for (int i = 2; i <= 5; ++i) Clear(args[i]);
   return DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {

@@ -34,11 +34,17 @@ RoiShape ShapeOf(const TensorView& data, const TensorView& out, bool channels_la
   return {d[0], d[1], d[2], d[3], o[2], o[3], false};
 }
 
+bool SameChannels(const TensorView& data, const TensorView& out, bool channels_last) {
+  const int axis = channels_last ? 3 : 1;
+  return data.dims[axis] == out.dims[axis];
+}
+
 // The value at (y, x) between pixels; 0 beyond one pixel outside the map.
 template <typename T, typename R>
 R Bilinear(const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
   const R height = static_cast<R>(s.height), width = static_cast<R>(s.width);
   if (!(y >= -1 && x >= -1 && y <= height && x <= width)) return 0;
+  if (s.height == 0 || s.width == 0) return 0;  // there is no pixel
   y = std::min(std::max(y, R(0)), height - 1);
   x = std::min(std::max(x, R(0)), width - 1);
   const int64_t top = static_cast<int64_t>(std::floor(y)),
@@ -59,6 +65,7 @@ int32_t RoiAlign(const CallArgs& args) {
   const double scale = BitsToDouble(args.param(0));
   const int64_t sample_ratio = args.param(1);
   const bool is_max = args.param(3) != 0;
+  if (!SameChannels(data, out, args.param(2) != 0)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const RoiShape s = ShapeOf(data, out, args.param(2) != 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
     using R = Real<T>;
@@ -73,18 +80,19 @@ int32_t RoiAlign(const CallArgs& args) {
       const R bin_height = roi_height / static_cast<R>(s.pooled_height);
       const R bin_width = roi_width / static_cast<R>(s.pooled_width);
       const auto grid = [&](R bin) {
+        if (s.height == 0 || s.width == 0) return int64_t{1};  // all samples are 0
         return sample_ratio > 0 ? sample_ratio : TruncateToInt64(std::ceil(bin));
       };
       const int64_t grid_y = grid(bin_height), grid_x = grid(bin_width);
       // A box far larger than its map would take forever and means nothing.
-      if (grid_y > 4 * s.height + 64 || grid_x > 4 * s.width + 64) {
+      if (grid_y / 4 - 16 > s.height || grid_x / 4 - 16 > s.width) {
         return RELAYVM_KERNEL_INVALID_ARGUMENT;
       }
       for (int64_t c = 0; c < s.channels; ++c) {
         for (int64_t py = 0; py < s.pooled_height; ++py) {
           for (int64_t px = 0; px < s.pooled_width; ++px) {
             args.Work(grid_y * grid_x + 1);
-            const R count = static_cast<R>(grid_y * grid_x);
+            const R count = static_cast<R>(grid_y) * static_cast<R>(grid_x);
             R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
             for (int64_t gy = 0; gy < grid_y; ++gy) {
               const R y = top + static_cast<R>(py) * bin_height +
@@ -108,6 +116,7 @@ int32_t RoiAlign(const CallArgs& args) {
 int32_t RoiPool(const CallArgs& args) {
   const TensorView &data = args[0], &rois = args[1], &out = args[2];
   const double scale = BitsToDouble(args.param(0));
+  if (!SameChannels(data, out, args.param(1) != 0)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const RoiShape s = ShapeOf(data, out, args.param(1) != 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
     using R = Real<T>;
@@ -195,7 +204,6 @@ ProposalBox Anchor(double ratio, double scale, double stride) {
 // number of scales, number of ratios, then the scales and ratios (bits).
 int32_t Proposal(const CallArgs& args) {
   const TensorView &probability = args[0], &deltas = args[1], &info = args[2], &out = args[3];
-  if (probability.dtype != DType::kFloat32) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const int64_t stride = args.param(0), before = args.param(1), after = args.param(2);
   const double min_size = static_cast<double>(args.param(3));
   const bool iou_loss = args.param(4) != 0;
@@ -203,8 +211,11 @@ int32_t Proposal(const CallArgs& args) {
   const int64_t num_scales = args.param(6), num_ratios = args.param(7);
   const int64_t batch = probability.dims[0], height = probability.dims[2],
                 width = probability.dims[3];
-  const int64_t anchors = num_scales * num_ratios;
-  if (probability.dims[1] != 2 * anchors || deltas.dims[1] != 4 * anchors || anchors < 1) {
+  int64_t anchors, rows;
+  if (num_scales < 1 || num_ratios < 1 || after < 0 ||
+      __builtin_mul_overflow(num_scales, num_ratios, &anchors) || deltas.dims[1] / 4 != anchors ||
+      deltas.dims[1] % 4 != 0 || probability.dims[1] != deltas.dims[1] / 2 ||
+      __builtin_mul_overflow(batch, after, &rows) || out.dims[0] != rows) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
   const float* scores = probability.as<const float>();
@@ -226,7 +237,10 @@ int32_t Proposal(const CallArgs& args) {
               Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
                      BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))),
                      static_cast<double>(stride));
-          const float dx = static_cast<float>(w * stride), dy = static_cast<float>(h * stride);
+          const auto offset = [&](int64_t i) {
+            return static_cast<float>(static_cast<double>(i) * static_cast<double>(stride));
+          };
+          const float dx = offset(w), dy = offset(h);
           const float x1 = anchor.x1 + dx, y1 = anchor.y1 + dy, x2 = anchor.x2 + dx,
                       y2 = anchor.y2 + dy;
           float d[4];
@@ -296,6 +310,9 @@ int32_t MultiboxTransformLoc(const CallArgs& args) {
   const bool clip = args.param(0) != 0, keep_background = args.param(2) != 0;
   const double threshold = BitsToDouble(args.param(1));
   const int64_t batch = probability.dims[0], classes = probability.dims[1], n = probability.dims[2];
+  if (location.dims[1] / 4 != n || location.dims[1] % 4 != 0) {
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  }
   return DispatchFloat(probability.dtype, [&]<typename T>() -> int32_t {
     using R = Real<T>;
     const auto load = [](const TensorView& t, int64_t i) {
