@@ -181,19 +181,18 @@ bool Generator::SizedStep(Scope& scope) {
                  TensorType(v->type->dtype, shape, v->type->range));
     }
     case 6: {
-      std::optional<Value> v =
-          PickTensor(scope, [](const Value& x) { return x.type->shape.size() <= 2; });
+      // Where a dim is 1 anyway, it depends on the compiler whether it is known.
+      std::optional<Value> v = PickTensor(scope, [](const Value& x) {
+        const Shape& shape = x.type->shape;
+        return !shape.empty() && shape.size() <= 2 &&
+               std::none_of(shape.begin(), shape.end(), [](const Size& s) { return s.Is(1); });
+      });
       if (!v) return false;
       auto rank = static_cast<int>(v->type->shape.size());
       int axis = Below(rank + 1);
       Shape shape = v->type->shape;
       shape.insert(shape.begin() + axis, StaticSize(1));
-      // A dim that is 1 wherever the axis goes is known.
-      for (int d = 0; d <= rank; ++d) {
-        bool before = d == 0 || v->type->shape[static_cast<size_t>(d - 1)].Is(1);
-        bool after = d == rank || v->type->shape[static_cast<size_t>(d)].Is(1);
-        shape[static_cast<size_t>(d)].is_static = before && after;
-      }
+      for (Size& s : shape) s.is_static = false;
       return Add(scope, "size.view",
                  fmt::format("dyn.expand_dims({}, add(bitwise_and({}, {}), {}), num_newaxis=1)",
                              v->text, beside, number(0), number(axis)),
