@@ -9,6 +9,7 @@
 
 #include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
+#include "compiler/typing/call_graph.h"
 #include "compiler/typing/statements.h"
 
 namespace relayvm::ir {
@@ -38,119 +39,49 @@ struct LiteralUse {
 
 // What is called and mentioned where.
 struct Usage {
-  std::unordered_map<std::string, std::vector<std::string>>
-      callees;  // of each function, mentions included
   std::unordered_map<std::string, size_t> calls;
   std::unordered_set<std::string> values;             // globals used other than by calling
   std::unordered_map<uint32_t, LiteralUse> literals;  // by Var::id
 };
 
-void Collect(const Module& m, Usage& usage) {
-  for (const auto& [name, f] : m.functions) {
-    std::vector<std::string>& callees = usage.callees[name];
-    std::function<void(const Block&)> walk = [&](const Block& block) {
-      auto literal = [&](const Atom& a) -> LiteralUse* {
-        const Var* v = AsVar(a);
-        auto at = v == nullptr ? usage.literals.end() : usage.literals.find(v->id);
-        if (at == usage.literals.end()) return nullptr;
-        at->second.recursive = at->second.recursive || at->second.inside;
-        return &at->second;
-      };
-      auto mention = [&](const Atom& a) {
-        if (const auto* g = std::get_if<const GlobalVar*>(&a)) {
-          callees.push_back((*g)->name);
-          usage.values.insert((*g)->name);
-        }
-        if (LiteralUse* use = literal(a)) ++use->others;
-      };
-      for (const Binding& b : block.bindings) {
-        if (const auto* call = b.value->As<CallExpr>()) {
-          if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {
-            callees.push_back((*g)->name);
-            ++usage.calls[(*g)->name];
-          }
-          if (LiteralUse* use = literal(call->callee)) ++use->calls;
-          for (const Atom& a : call->args) mention(a);
-        } else {
-          ForEachAtom(*b.value, mention);
-        }
-        bool is_literal = b.value->As<FunctionExpr>() != nullptr;
-        if (is_literal) usage.literals[b.var->id].inside = true;
-        ForEachBlock(*b.value, walk);
-        if (is_literal) usage.literals[b.var->id].inside = false;
-      }
-      mention(block.result);
-    };
-    walk(*f->body);
+void CollectLiterals(const Block& block, Usage& usage) {
+  auto find = [&](const Atom& a) -> LiteralUse* {
+    const Var* v = AsVar(a);
+    auto at = v == nullptr ? usage.literals.end() : usage.literals.find(v->id);
+    if (at == usage.literals.end()) return nullptr;
+    at->second.recursive = at->second.recursive || at->second.inside;
+    return &at->second;
+  };
+  auto mention = [&](const Atom& a) {
+    if (LiteralUse* use = find(a)) ++use->others;
+  };
+  for (const Binding& b : block.bindings) {
+    if (const auto* call = b.value->As<CallExpr>()) {
+      if (LiteralUse* use = find(call->callee)) ++use->calls;
+      for (const Atom& a : call->args) mention(a);
+    } else {
+      ForEachAtom(*b.value, mention);
+    }
+    bool is_literal = b.value->As<FunctionExpr>() != nullptr;
+    if (is_literal) usage.literals[b.var->id].inside = true;
+    ForEachBlock(*b.value, [&](const Block& inner) { CollectLiterals(inner, usage); });
+    if (is_literal) usage.literals[b.var->id].inside = false;
   }
+  mention(block.result);
 }
 
-// Functions on a cycle of the call graph, by Tarjan's algorithm with an explicit stack; `order`
-// lists callees before callers.
-class Cycles {
- public:
-  explicit Cycles(const Usage& usage) {
-    for (const auto& [name, callees] : usage.callees) names_.push_back(name);
-    std::sort(names_.begin(), names_.end());
-    for (const std::string& name : names_) {
-      if (!index_.contains(name)) Visit(name, usage);
-    }
-  }
-  bool Has(const std::string& name) const { return cyclic_.contains(name); }
-  const std::vector<std::string>& order() const { return order_; }
-
- private:
-  void Visit(const std::string& root, const Usage& usage) {
-    struct Frame {
-      std::string name;
-      size_t next = 0;
-    };
-    std::vector<Frame> frames{{root}};
-    Enter(root);
-    while (!frames.empty()) {
-      Frame& f = frames.back();
-      auto edges = usage.callees.find(f.name);
-      if (edges != usage.callees.end() && f.next < edges->second.size()) {
-        const std::string& callee = edges->second[f.next++];
-        if (callee == f.name) cyclic_.insert(callee);
-        if (!usage.callees.contains(callee)) continue;
-        if (!index_.contains(callee)) {
-          Enter(callee);
-          frames.push_back({callee});
-        } else if (on_stack_.contains(callee)) {
-          low_[f.name] = std::min(low_[f.name], index_[callee]);
-        }
-        continue;
+void Collect(const Module& m, Usage& usage) {
+  for (const auto& [name, f] : m.functions) {
+    ForEachGlobal(*f->body, [&](const GlobalVar& g, const CallExpr* call) {
+      if (call != nullptr) {
+        ++usage.calls[g.name];
+      } else {
+        usage.values.insert(g.name);
       }
-      std::string name = f.name;
-      frames.pop_back();
-      if (!frames.empty())
-        low_[frames.back().name] = std::min(low_[frames.back().name], low_[name]);
-      if (low_[name] != index_[name]) continue;
-      size_t members = 0;
-      std::string popped;
-      do {
-        popped = stack_.back();
-        stack_.pop_back();
-        on_stack_.erase(popped);
-        if (popped != name || members > 0) cyclic_.insert(popped);
-        ++members;
-        order_.push_back(popped);
-      } while (popped != name);
-    }
+    });
+    CollectLiterals(*f->body, usage);
   }
-  void Enter(const std::string& name) {
-    size_t i = index_.size();
-    index_[name] = i;
-    low_[name] = i;
-    stack_.push_back(name);
-    on_stack_.insert(name);
-  }
-
-  std::vector<std::string> names_, stack_, order_;
-  std::unordered_map<std::string, size_t> index_, low_;
-  std::unordered_set<std::string> on_stack_, cyclic_;
-};
+}
 
 class Inliner {
  public:
@@ -158,27 +89,29 @@ class Inliner {
 
   Module Run() {
     Collect(m_, usage_);
-    Usage& usage = usage_;
-    Cycles cycles(usage);
     size_t total = 0;
     for (const auto& [name, f] : m_.functions) total += CountBindings(*f->body);
     budget_ = std::max(kFreeGrowth, total * kGrowthFactor);
     // Callees first: what is inlined has its own calls inlined already.
-    for (const std::string& name : cycles.order()) {
-      auto at = m_.functions.find(name);
-      if (at == m_.functions.end()) continue;
-      const Block* body = Rewrite(*at->second->body);
-      if (body != at->second->body) at->second = WithBody(m_, *at->second, body);
-      size_t size = CountBindings(*at->second->body);
-      bool once = usage.calls[name] == 1 && !usage.values.contains(name);
-      if (!cycles.Has(name) && name != m_.entry && (size <= kSmall || once)) {
-        candidates_[name] = at->second;
+    for (const typing::Component& component : typing::ComponentsCalleesFirst(m_)) {
+      for (const std::string* name : component.functions) {
+        RewriteFunction(*name, component.recursive);
       }
     }
     return std::move(m_);
   }
 
  private:
+  void RewriteFunction(const std::string& name, bool recursive) {
+    const Function*& f = m_.functions.at(name);
+    const Block* body = Rewrite(*f->body);
+    if (body != f->body) f = WithBody(m_, *f, body);
+    bool once = usage_.calls[name] == 1 && !usage_.values.contains(name);
+    if (!recursive && name != m_.entry && (once || CountBindings(*f->body) <= kSmall)) {
+      candidates_[name] = f;
+    }
+  }
+
   const Block* Rewrite(const Block& block) {
     Block out;
     out.result = block.result;

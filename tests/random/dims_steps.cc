@@ -86,7 +86,10 @@ bool Generator::SizedStep(Scope& scope) {
                          ? size.text
                          : fmt::format("cast({}, dtype=\"int64\")", size.text);
   DType shape_dtype = wide == size.text ? size.dtype : DType::kInt64;
-  auto number = [&](int n) { return Number(shape_dtype, n); };
+  // Beside numbers that the program says it is of a dtype whose elements the compiler follows.
+  bool followed = shape_dtype == DType::kInt32 || shape_dtype == DType::kInt64;
+  std::string beside = followed ? wide : fmt::format("cast({}, dtype=\"int64\")", size.text);
+  auto number = [&](int n) { return Number(followed ? shape_dtype : DType::kInt64, n); };
   // What `text` makes, perhaps under a type that says more than can be inferred.
   auto add = [&](const std::string& feature, const std::string& text, TypePtr type) {
     bool fixed = size.size.known() && Chance(50);
@@ -121,7 +124,7 @@ bool Generator::SizedStep(Scope& scope) {
       const char* op = Chance(50) ? "dyn.zeros" : "dyn.ones";
       bool two = Chance(50);
       Shape shape = {size.size};
-      std::vector<std::string> numbers = {wide};
+      std::vector<std::string> numbers = {two ? beside : wide};
       if (two) {
         numbers.push_back(number(2));
         shape.push_back(StaticSize(2));
@@ -133,7 +136,7 @@ bool Generator::SizedStep(Scope& scope) {
     case 2:
       return add("size.fill",
                  fmt::format("dyn.full({}, {}, shape=None, dtype=\"int32\")",
-                             SmallNumber(DType::kInt32), ShapeText({number(2), wide})),
+                             SmallNumber(DType::kInt32), ShapeText({number(2), beside})),
                  TensorType(DType::kInt32, {StaticSize(2), size.size}));
     case 3: {
       std::optional<Value> v = PickTensor(scope, [](const Value& x) {
@@ -158,14 +161,14 @@ bool Generator::SizedStep(Scope& scope) {
           scope, "size.slice",
           fmt::format("dyn.strided_slice({}, {}, {}, {}, begin=None, end=None, "
                       "strides=None)",
-                      v->text, ShapeText({number(0)}), ShapeText({wide}), ShapeText({number(1)})),
+                      v->text, ShapeText({number(0)}), ShapeText({beside}), ShapeText({number(1)})),
           TensorType(v->type->dtype, out, v->type->range));
     }
     case 5: {
       std::optional<Value> v = PickTensor(scope, of_size);
       if (!v) return false;
       bool row = Chance(50);
-      std::vector<std::string> numbers = {wide, number(1)};
+      std::vector<std::string> numbers = {beside, number(1)};
       Shape shape = {size.size, StaticSize(1)};
       if (row) {
         std::swap(numbers[0], numbers[1]);
@@ -178,22 +181,21 @@ bool Generator::SizedStep(Scope& scope) {
                  TensorType(v->type->dtype, shape, v->type->range));
     }
     case 6: {
-      std::optional<Value> v =
-          PickTensor(scope, [](const Value& x) { return x.type->shape.size() <= 2; });
+      // Where a dim is 1 anyway, it depends on the compiler whether it is known.
+      std::optional<Value> v = PickTensor(scope, [](const Value& x) {
+        const Shape& shape = x.type->shape;
+        return !shape.empty() && shape.size() <= 2 &&
+               std::none_of(shape.begin(), shape.end(), [](const Size& s) { return s.Is(1); });
+      });
       if (!v) return false;
       auto rank = static_cast<int>(v->type->shape.size());
       int axis = Below(rank + 1);
       Shape shape = v->type->shape;
       shape.insert(shape.begin() + axis, StaticSize(1));
-      // A dim that is 1 wherever the axis goes is known.
-      for (int d = 0; d <= rank; ++d) {
-        bool before = d == 0 || v->type->shape[static_cast<size_t>(d - 1)].Is(1);
-        bool after = d == rank || v->type->shape[static_cast<size_t>(d)].Is(1);
-        shape[static_cast<size_t>(d)].is_static = before && after;
-      }
+      for (Size& s : shape) s.is_static = false;
       return Add(scope, "size.view",
                  fmt::format("dyn.expand_dims({}, add(bitwise_and({}, {}), {}), num_newaxis=1)",
-                             v->text, wide, number(0), number(axis)),
+                             v->text, beside, number(0), number(axis)),
                  TensorType(v->type->dtype, shape, v->type->range));
     }
     default: {
