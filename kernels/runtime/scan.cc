@@ -1,5 +1,7 @@
 // Running sums and products along an axis, in the output's dtype (halves round at every step).
 // Tested by scan_test.cc.
+#include <algorithm>
+
 #include "kernels/runtime/kernels.h"
 
 namespace relayvm {
@@ -29,7 +31,7 @@ void Scan(const CallArgs& args, const Load& load, T* out, const AxisSplit& s, bo
   for (int64_t o = 0; o < s.outer; ++o) {
     for (int64_t k = 0; k < s.n; ++k) {
       const int64_t row = (o * s.n + k) * s.inner;
-      args.Work(s.inner);
+      if (s.inner > 64 || (k & 63) == 0) args.Work(std::max<int64_t>(s.inner, 64));
       for (int64_t i = 0; i < s.inner; ++i) {
         // Exclusive: the sum before this element; inclusive: with it.
         const int64_t at = exclusive ? row - s.inner + i : row + i;
