@@ -393,16 +393,22 @@ class Simulator {
       case Opcode::kConstI64:
         return SetI(Dim(instruction_.Immediate(1)));
       case Opcode::kAddI:
+      case Opcode::kDimAdd:
         return SetI(I(1) + I(2));
       case Opcode::kAddImm:
+      case Opcode::kDimAddImm:
         return SetI(I(1) + Dim(instruction_.Immediate(2)));
       case Opcode::kSubI:
+      case Opcode::kDimSub:
         return SetI(I(1) - I(2));
       case Opcode::kMulI:
+      case Opcode::kDimMul:
         return SetI(I(1) * I(2));
       case Opcode::kFloorDivI:
+      case Opcode::kDimFloorDiv:
         return SetI(Nonzero(2) ? Dim::FloorDiv(I(1), I(2)) : Unknown("floordiv"));
       case Opcode::kFloorModI:
+      case Opcode::kDimFloorMod:
         return SetI(Nonzero(2) ? Dim::FloorMod(I(1), I(2)) : Unknown("floormod"));
       case Opcode::kMinI:
         return SetI(Dim::Min(I(1), I(2)));

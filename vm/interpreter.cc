@@ -536,6 +536,41 @@ dispatch:
     pc = buffer_args + 2 * num_buffers;
     DISPATCH();
   }
+
+  // --- Powers ---
+  BINARY_INT(kPowI, IntegerPower(Signed(a), Signed(b), true))
+  BINARY_INT(kPowU, IntegerPower(Signed(a), Signed(b), false))
+
+  // --- Sizes ---
+  CHECKED_DIM(kDimAdd, __builtin_add_overflow(a, b, &result))
+  CASE(kDimAddImm) : {
+    int64_t result;
+    if (__builtin_add_overflow(Signed(I(2)), Imm16(pc + 3), &result)) [[unlikely]]
+      return FailDim(frame, pc, Signed(I(2)), Imm16(pc + 3));
+    I(1) = Unsigned(result);
+    NEXT(5);
+  }
+  CHECKED_DIM(kDimSub, __builtin_sub_overflow(a, b, &result))
+  CHECKED_DIM(kDimMul, __builtin_mul_overflow(a, b, &result))
+  CHECKED_DIM(kDimFloorDiv, !DivideDims(a, b, &result))
+  CHECKED_DIM(kDimFloorMod, b == 0 || (result = RemainderFloor(a, b), false))
+  CASE(kDimCheck) : {
+    if (!CompareScalars(pc[1], Signed(I(2)), Signed(I(3)))) [[unlikely]]
+      return FailCheck(frame, pc, pc[4], pc + 5);
+    NEXT(6 + pc[5]);
+  }
+  CASE(kDimBroadcast) : {
+    const uint64_t a = I(1), b = I(2);
+    if (!((a == b) | (a == 1) | (b == 1))) [[unlikely]]
+      return FailCheck(frame, pc, pc[3], pc + 4);
+    NEXT(5 + pc[4]);
+  }
+  CASE(kDimTensor) : {
+    const uint32_t rank = pc[1];
+    if (!CheckTensorDims(frame, pc, pc + 2, rank, pc[2 + rank])) [[unlikely]]
+      return false;
+    NEXT(3 + rank);
+  }
 #if !RELAYVM_COMPUTED_GOTO
 }
 return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");

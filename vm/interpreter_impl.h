@@ -53,6 +53,10 @@ class Interpreter {
   bool Fail(Frame* frame, const uint16_t* pc, StatusCode code, std::string message);
   bool FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected, const Object* found);
   bool FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b, uint16_t message);
+  // A failed instruction on sizes a and b (dim.add ...); the message of a failed check, with the
+  // registers of `list` (a count, then their numbers) in their places.
+  bool FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b);
+  bool FailCheck(Frame* frame, const uint16_t* pc, uint16_t message, const uint16_t* list);
   bool FailTrap(Frame* frame, const uint16_t* pc, uint16_t message);
   bool FailMemory(Frame* frame, const uint16_t* pc, const char* what);
   bool FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
@@ -84,6 +88,9 @@ class Interpreter {
   // Gathers dims and checks them; -1 on failure, else their bytes.
   int64_t GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
                      uint32_t rank, int64_t* dims);
+  // What dim.tensor checks.
+  bool CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16_t* regs, uint32_t rank,
+                       uint16_t message);
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);

@@ -138,6 +138,11 @@ class Generator {
       case Opcode::kKernel:
       case Opcode::kKernel1:
       case Opcode::kGuard:
+      case Opcode::kDimFloorDiv:
+      case Opcode::kDimFloorMod:
+      case Opcode::kDimCheck:
+      case Opcode::kDimBroadcast:
+      case Opcode::kDimTensor:
       case Opcode::kTrap:
         return true;
       default:

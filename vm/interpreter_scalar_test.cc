@@ -187,6 +187,68 @@ L2:)";
   });
 }
 
+TEST_CASE("interpreter: arithmetic on sizes is exact or fails with the numbers") {
+  struct Case {
+    const char* op;
+    int64_t a, b;
+    std::string expected;  // of the message, or the result
+  };
+  constexpr const char* kBeyond = " is beyond the largest size";
+  for (const Case& c : {
+           Case{"dim.add i15, i0, i1, m0", INT64_MAX, 0, std::to_string(INT64_MAX)},
+           {"dim.add i15, i0, i1, m0", INT64_MAX, 1,
+            "tile: 9223372036854775807 + 1" + std::string(kBeyond)},
+           {"dim.addimm i15, i0, -1, m0", INT64_MIN, 0,
+            "tile: -9223372036854775808 + -1" + std::string(kBeyond)},
+           {"dim.addimm i15, i0, -1, m0", 5, 0, "4"},
+           {"dim.sub i15, i0, i1, m0", 0, INT64_MIN,
+            "tile: 0 - -9223372036854775808" + std::string(kBeyond)},
+           {"dim.sub i15, i0, i1, m0", -1, INT64_MIN, std::to_string(INT64_MAX)},
+           {"dim.mul i15, i0, i1, m0", 3, 6148914691236517216,
+            "tile: 3 x 6148914691236517216" + std::string(kBeyond)},
+           {"dim.mul i15, i0, i1, m0", 0, INT64_MIN, "0"},
+           {"dim.floordiv i15, i0, i1, m0", -7, 2, "-4"},
+           {"dim.floordiv i15, i0, i1, m0", 7, 0, "tile: 7 floordiv 0 divides by 0"},
+           {"dim.floordiv i15, i0, i1, m0", INT64_MIN, -1,
+            "tile: -9223372036854775808 floordiv -1" + std::string(kBeyond)},
+           {"dim.floormod i15, i0, i1, m0", -7, 4, "1"},
+           {"dim.floormod i15, i0, i1, m0", INT64_MIN, -1, "0"},
+           {"dim.floormod i15, i0, i1, m0", 1, 0, "tile: 1 floormod 0 divides by 0"},
+           {"dim.check eq, i0, i1, m1, [i1, i0]\n mov.i i15, i0", 4, 4, "4"},
+           {"dim.check eq, i0, i1, m1, [i1, i0]", 4, 5, "tile: 5 is not 4, {2}"},
+           {"dim.check ge, i0, i1, m1, [i1, i0]", INT64_MIN, 0,
+            "tile: 0 is not -9223372036854775808, {2}"},
+           {"dim.broadcast i0, i1, m0, []\n mov.i i15, i0", 1, 5, "1"},
+           {"dim.broadcast i0, i1, m0, []", 0, 5, "tile"},
+           {"dim.tensor [i0, i1], m0\n mov.i i15, i0", 1LL << 30, 1LL << 30, "1073741824"},
+           {"dim.tensor [i0, i1], m0\n mov.i i15, i0", 0, 1LL << 60, "0"},
+           {"dim.tensor [i0, i1], m0", 0, 1LL << 62,
+            "tile: no tensor has the shape (0, 4611686018427387904)"},
+           {"dim.tensor [i0, i1], m0", 1LL << 31, 1LL << 31,
+            "tile: no tensor has the shape (2147483648, 2147483648)"},
+           {"dim.tensor [i0, i1], m0", -1, 0, "tile: no tensor has the shape (-1, 0)"},
+       }) {
+    CAPTURE(c.op);
+    const std::string tables = ".message \"tile\"\n.message \"tile: {0} is not {1}, {2}\"\n";
+    auto program = testing::LoadText(testing::ScalarProgram(2, c.op, "", tables));
+    auto runtime = *Runtime::Create();
+    auto result =
+        (*Invocation::Create(runtime, program))->Run("main", testing::Int64Values({c.a, c.b}));
+    if (result.ok()) {
+      CHECK(std::to_string(static_cast<int64_t>(result->element(0))) == c.expected);
+    } else {
+      CHECK(result.status().code() == StatusCode::kFailedPrecondition);
+      CHECK(result.status().message().ends_with(": " + c.expected));
+    }
+  }
+}
+
+TEST_CASE("interpreter: powers of integers") {
+  CHECK(Evaluate("pow.i i15, i0, i1", {-2, 63}) == INT64_MIN);
+  CHECK(Evaluate("pow.i i15, i0, i1", {2, -1}) == 0);
+  CHECK(Evaluate("pow.u i15, i0, i1", {3, -1}) == -6148914691236517205);
+}
+
 TEST_CASE("interpreter: guards and traps name the place, the message and the numbers") {
   const std::string tables = R"(
 .source "model.relay"

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <vector>
 
+#include "bytecode/base/message.h"
 #include "vm/interpreter_impl.h"
 
 namespace relayvm::vm {
@@ -80,6 +82,29 @@ bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64
   return Fail(frame, pc, StatusCode::kFailedPrecondition,
               fmt::format("{} ({} and {})", executable_.program().messages[message],
                           static_cast<int64_t>(a), static_cast<int64_t>(b)));
+}
+
+bool Interpreter::FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b) {
+  const auto opcode = static_cast<Opcode>(*pc);
+  const char* sign = opcode == Opcode::kDimMul   ? "x"
+                     : opcode == Opcode::kDimSub ? "-"
+                     : opcode == Opcode::kDimAdd || opcode == Opcode::kDimAddImm
+                         ? "+"
+                         : (opcode == Opcode::kDimFloorDiv ? "floordiv" : "floormod");
+  const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
+  return Fail(frame, pc, StatusCode::kFailedPrecondition,
+              fmt::format("{}: {} {} {} {}", executable_.program().messages[pc[4]], a, sign, b,
+                          zero ? "divides by 0" : "is beyond the largest size"));
+}
+
+bool Interpreter::FailCheck(Frame* frame, const uint16_t* pc, uint16_t message,
+                            const uint16_t* list) {
+  const uint64_t* scalars = frame->scalars();
+  std::vector<int64_t> values;
+  for (uint32_t i = 0; i < list[0]; ++i)
+    values.push_back(static_cast<int64_t>(scalars[list[1 + i]]));
+  return Fail(frame, pc, StatusCode::kFailedPrecondition,
+              FillMessage(executable_.program().messages[message], values));
 }
 
 bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
@@ -231,6 +256,27 @@ int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, c
        fmt::format("a tensor of shape {}: {}", ShapeString({dims, rank}),
                    negative ? "a dimension is negative" : "its size overflows"));
   return -1;
+}
+
+bool Interpreter::CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16_t* regs,
+                                  uint32_t rank, uint16_t message) {
+  constexpr int64_t kLimit = int64_t{1} << 60;
+  const uint64_t* scalars = frame->scalars();
+  int64_t elements = 1;
+  bool possible = true;
+  for (uint32_t i = 0; i < rank; ++i) {
+    const auto dim = static_cast<int64_t>(scalars[regs[i]]);
+    if (dim == 0) continue;
+    possible = dim > 0 && elements <= kLimit / dim;
+    if (!possible) break;
+    elements *= dim;
+  }
+  if (possible) return true;
+  std::vector<int64_t> dims;
+  for (uint32_t i = 0; i < rank; ++i) dims.push_back(static_cast<int64_t>(scalars[regs[i]]));
+  return Fail(frame, pc, StatusCode::kFailedPrecondition,
+              fmt::format("{}: no tensor has the shape {}", executable_.program().messages[message],
+                          ShapeString(dims)));
 }
 
 Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype,

@@ -207,18 +207,20 @@ Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes) {
 }
 
 int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims) {
-  // Zero wins over any overflow of the other dims, but not over a negative one.
+  // The dims that are not 0 must fit even of an empty tensor: what kernels make of them (strides,
+  // extents) never overflows then.
   constexpr int64_t kLimit = int64_t{1} << 47;
   int64_t bytes = DTypeBytes(dtype);
-  bool zero = false, overflow = false;
+  bool zero = false;
   for (int64_t d : dims) {
-    if (d < 0) return -1;
-    if (d == 0) zero = true;
-    if (d > 0 && bytes > kLimit / d) overflow = true;
-    if (!overflow && d > 0) bytes *= d;
+    if (d == 0) {
+      zero = true;
+      continue;
+    }
+    if (d < 0 || bytes > kLimit / d) return -1;
+    bytes *= d;
   }
-  if (zero) return 0;
-  return overflow ? -1 : bytes;
+  return zero ? 0 : bytes;
 }
 
 uint64_t LoadScalar(DType dtype, const void* data) {

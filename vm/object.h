@@ -146,7 +146,8 @@ Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
 // A view of `owner` (retained), or of what it views: `bytes` at `data`.
 Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
 
-// The bytes of a tensor, or -1 when a dim is negative or the size overflows 2^47.
+// The bytes of a tensor, or -1 when a dim is negative or the size, leaving out dims of 0, is above
+// 2^47.
 int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims);
 
 // Elements as canonical scalars (bytecode/kernel_abi.h).

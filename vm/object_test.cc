@@ -134,7 +134,9 @@ TEST_CASE("tensor sizes: checked against overflow and negative dims") {
   CHECK(bytes(DType::kFloat64, {}) == 8);
   CHECK(bytes(DType::kInt16, {3, 5}) == 30);
   CHECK(bytes(DType::kInt16, {3, 0}) == 0);
-  CHECK(bytes(DType::kInt16, {int64_t{1} << 62, int64_t{1} << 62, 0}) == 0);
+  CHECK(bytes(DType::kInt8, {0, int64_t{1} << 47}) == 0);
+  CHECK(bytes(DType::kInt8, {0, (int64_t{1} << 47) + 1}) == -1);
+  CHECK(bytes(DType::kInt16, {int64_t{1} << 62, int64_t{1} << 62, 0}) == -1);
   CHECK(bytes(DType::kInt16, {0, -1}) == -1);
   CHECK(bytes(DType::kInt16, {-1, 0}) == -1);
   CHECK(bytes(DType::kInt8, {int64_t{1} << 47}) == int64_t{1} << 47);

@@ -1,20 +1,19 @@
 #include "vm/scalar_ops.h"
 
 #include <cmath>
-#include <limits>
 
 namespace relayvm::vm {
 namespace {
 
-template <typename T>
-T Unary(ScalarFunction function, T x) {
+// As the evaluator of tensor expressions does, functions are computed in double and rounded once.
+double Unary(ScalarFunction function, double x) {
   switch (function) {
     case ScalarFunction::kNegate:
       return -x;
     case ScalarFunction::kAbs:
       return std::fabs(x);
     case ScalarFunction::kSign:
-      return x > 0 ? T{1} : x < 0 ? T{-1} : T{0};
+      return SignOf(x);
     case ScalarFunction::kExp:
       return std::exp(x);
     case ScalarFunction::kLog:
@@ -78,17 +77,17 @@ T Binary(ScalarFunction function, T x, T y) {
     case ScalarFunction::kMax:
       return x > y ? x : y;
     case ScalarFunction::kPower:
-      return std::pow(x, y);
+      return static_cast<T>(std::pow(double{x}, double{y}));
     case ScalarFunction::kMod:
       return std::fmod(x, y);
     case ScalarFunction::kFloorMod:
-      return x - std::floor(x / y) * y;
+      return static_cast<T>(FloorRemainder(x, y));
     case ScalarFunction::kFloorDiv:
       return std::floor(x / y);
     case ScalarFunction::kTruncDiv:
       return std::trunc(x / y);
     case ScalarFunction::kAtan2:
-      return std::atan2(x, y);
+      return static_cast<T>(std::atan2(double{x}, double{y}));
     default:
       return 0;
   }
@@ -112,66 +111,9 @@ bool Classify(ScalarFunction function, T x, uint64_t* result) {
   }
 }
 
-// Truncates; what is out of T's range saturates, NaN gives 0.
-template <typename T>
-uint64_t SaturateTo(double x) {
-  using Limits = std::numeric_limits<T>;
-  if (std::isnan(x)) return 0;
-  // The upper limit of a 64-bit type rounds up as a double, so values at it are out of range.
-  if (x >= static_cast<double>(Limits::max()))
-    return static_cast<uint64_t>(static_cast<int64_t>(Limits::max()));
-  if (x <= static_cast<double>(Limits::min()))
-    return static_cast<uint64_t>(static_cast<int64_t>(Limits::min()));
-  return static_cast<uint64_t>(static_cast<int64_t>(static_cast<T>(x)));
-}
-
-uint64_t FloatToInt(double x, DType to) {
-  switch (to) {
-    case DType::kInt8:
-      return SaturateTo<int8_t>(x);
-    case DType::kInt16:
-      return SaturateTo<int16_t>(x);
-    case DType::kInt32:
-      return SaturateTo<int32_t>(x);
-    case DType::kInt64:
-      return SaturateTo<int64_t>(x);
-    case DType::kUInt8:
-      return SaturateTo<uint8_t>(x);
-    case DType::kUInt16:
-      return SaturateTo<uint16_t>(x);
-    case DType::kUInt32:
-      return SaturateTo<uint32_t>(x);
-    case DType::kUInt64:
-      return SaturateTo<uint64_t>(x);
-    default:
-      return 0;
-  }
-}
-
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 
 }  // namespace
-
-uint64_t WrapScalar(uint64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return value != 0;
-    case DType::kInt8:
-      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int8_t>(value)));
-    case DType::kInt16:
-      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int16_t>(value)));
-    case DType::kInt32:
-      return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(value)));
-    case DType::kUInt8:
-      return static_cast<uint8_t>(value);
-    case DType::kUInt16:
-      return static_cast<uint16_t>(value);
-    case DType::kUInt32:
-      return static_cast<uint32_t>(value);
-    default:
-      return value;
-  }
-}
 
 uint64_t ConvertScalar(uint64_t value, DType from, DType to) {
   if (IsHalf(from) || IsHalf(to)) return 0;
@@ -188,15 +130,14 @@ uint64_t ConvertScalar(uint64_t value, DType from, DType to) {
   double x = from == DType::kFloat32 ? static_cast<double>(AsF32(value)) : AsF64(value);
   if (to == DType::kFloat32) return FromF32(static_cast<float>(x));
   if (to == DType::kFloat64) return FromF64(x);
-  if (to == DType::kBool) return x != 0;
-  return FloatToInt(x, to);
+  return static_cast<uint64_t>(FloatToInteger(x, to));
 }
 
 uint64_t CallF32(uint16_t function, uint64_t x) {
   uint64_t result;
   auto f = static_cast<ScalarFunction>(function);
   if (Classify(f, AsF32(x), &result)) return result;
-  return FromF32(Unary(f, AsF32(x)));
+  return FromF32(static_cast<float>(Unary(f, AsF32(x))));
 }
 
 uint64_t CallF64(uint16_t function, uint64_t x) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "bytecode/base/arithmetic.h"
 #include "bytecode/base/dtype.h"
 #include "bytecode/opcode.h"
 
@@ -35,8 +36,17 @@ inline int64_t RemainderFloor(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+// Of sizes; false when there is no such size.
+inline bool DivideDims(int64_t a, int64_t b, int64_t* quotient) {
+  if (b == 0 || (a == INT64_MIN && b == -1)) return false;
+  *quotient = DivideFloor(a, b);
+  return true;
+}
+
 // To an integer dtype or bool (which tests for nonzero); a float dtype leaves the value as it is.
-uint64_t WrapScalar(uint64_t value, DType dtype);
+inline uint64_t WrapScalar(uint64_t value, DType dtype) {
+  return static_cast<uint64_t>(WrapInteger(static_cast<int64_t>(value), dtype));
+}
 // Relay's cast. REQUIRES: neither is float16 or bfloat16 (those give 0).
 uint64_t ConvertScalar(uint64_t value, DType from, DType to);
 

@@ -22,6 +22,7 @@ TEST_CASE("scalar functions: of one argument") {
            Row{F::kAbs, -2.5, 2.5},
            Row{F::kSign, -3, -1},
            Row{F::kSign, 0, 0},
+           Row{F::kSign, -0.0, -0.0},
            Row{F::kSign, 9, 1},
            Row{F::kExp, 0, 1},
            Row{F::kLog, 1, 0},
@@ -92,6 +93,7 @@ TEST_CASE("scalar functions: of two arguments") {
            Row{F::kPower, 2, 0.5, std::sqrt(2.0)},
            Row{F::kMod, -7, 3, -1},
            Row{F::kFloorMod, -7, 3, 2},
+           Row{F::kFloorMod, 1e20, 3, std::fmod(1e20, 3)},
            Row{F::kFloorDiv, -7, 2, -4},
            Row{F::kTruncDiv, -7, 2, -3},
            Row{F::kAtan2, 0, -1, std::atan2(0.0, -1.0)},
@@ -109,7 +111,7 @@ TEST_CASE("scalar functions: one of the wrong arity gives zero") {
   CHECK(Call2F64(static_cast<uint16_t>(ScalarFunction::kExp), FromF64(1), FromF64(1)) == 0);
 }
 
-TEST_CASE("convert: floats to integers truncate and saturate, NaN is zero") {
+TEST_CASE("convert: floats to integers truncate, wrap and saturate, NaN is zero") {
   struct Row {
     double x;
     DType to;
@@ -123,12 +125,12 @@ TEST_CASE("convert: floats to integers truncate and saturate, NaN is zero") {
            Row{2147483647.0, DType::kInt32, INT32_MAX},
            Row{127.9, DType::kInt8, 127},
            Row{-128.9, DType::kInt8, -128},
-           Row{300, DType::kInt8, 127},
-           Row{-1, DType::kUInt8, 0},
+           Row{300, DType::kInt8, 44},
+           Row{-1, DType::kUInt8, 255},
            Row{-0.5, DType::kUInt8, 0},
            Row{255.5, DType::kUInt8, 255},
-           Row{70000, DType::kUInt16, 65535},
-           Row{-40000, DType::kInt16, -32768},
+           Row{70000, DType::kUInt16, 4464},
+           Row{-40000, DType::kInt16, 25536},
            Row{4294967295.0, DType::kUInt32, 4294967295},
            Row{1e300, DType::kInt64, INT64_MAX},
            Row{-kInf, DType::kInt64, INT64_MIN},

@@ -5,6 +5,8 @@
 #include <cassert>
 
 #include "compiler/ir/walk.h"
+#include "bytecode/base/message.h"
+#include "compiler/ir/guard_text.h"
 
 namespace relayvm::lower {
 
@@ -238,14 +240,13 @@ void FunctionLowering::LowerBounds() {
       if (bound == module_.bounds().end()) continue;
       Reg size = NewScalar();
       Emit(Opcode::kTensorDim, {size, ObjectOf(vars_.at(p->id)), static_cast<uint32_t>(axis)});
-      Reg limit = ConstI(bound->second);
-      Reg ok = NewScalar();
-      Emit(Opcode::kCompareI, {ok, static_cast<int64_t>(Comparison::kLe), size, limit});
-      Emit(Opcode::kGuard,
-           {ok, size, limit,
-            module_.MessageIndex(fmt::format("dimension {} of %{} is above the bound that the "
-                                             "program was compiled with (--shape)",
-                                             axis, p->name))});
+      std::string text = EscapeMessage(fmt::format("dimension {} of %{}", axis, p->name)) +
+                         fmt::format(
+                             ": expected at most {}, the bound that the program was "
+                             "compiled with (--shape), found {{0}}",
+                             bound->second);
+      Emit(Opcode::kDimCheck, {static_cast<int64_t>(Comparison::kLe), size, ConstI(bound->second),
+                               module_.MessageIndex(text), std::vector<uint32_t>{size}});
     }
   }
 }
@@ -289,6 +290,24 @@ Status FunctionLowering::LowerConstructor() {
 
 // --- Blocks ---
 
+namespace {
+
+// Whose sizes the ShapeValue at `at` is: type inference puts those of an operator before its call.
+std::string SizesFor(const Block& block, size_t at) {
+  for (size_t i = at + 1; i < block.bindings.size() && block.bindings[at].var->name.empty(); ++i) {
+    const ir::Expr& e = *block.bindings[i].value;
+    if (const auto* call = e.As<ir::OpCall>()) return call->op->name;
+    const auto* group = e.As<ir::PrimitiveCall>();
+    if (group == nullptr) continue;
+    const auto& inner = group->function->body->bindings;
+    const auto* first = inner.empty() ? nullptr : inner[0].value->As<ir::OpCall>();
+    if (first != nullptr) return first->op->name;
+  }
+  return "arithmetic on sizes";
+}
+
+}  // namespace
+
 Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bool tail) {
   for (size_t i = 0; i < block.bindings.size(); ++i) {
     const ir::Binding& b = block.bindings[i];
@@ -312,6 +331,7 @@ Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bo
         return std::optional<Value>();
       }
     }
+    if (b.value->As<ir::ShapeValue>() != nullptr) dim_owner_ = SizesFor(block, i);
     RELAYVM_RETURN_IF_ERROR(LowerBinding(b));
     ForEachUse(module_.module(), b, [&](const ir::Var* v) { --remaining_[v->id]; });
   }
@@ -516,32 +536,18 @@ Result<Value> FunctionLowering::LowerIf(const ir::IfExpr& e, const Type& type, b
 }
 
 Status FunctionLowering::LowerGuard(const ir::Guard& guard) {
-  auto compare = [&](Comparison c, Reg a, Reg b) {
-    Reg r = NewScalar();
-    Emit(Opcode::kCompareI, {r, static_cast<int64_t>(c), a, b});
-    return r;
-  };
+  dim_owner_ = guard.message;
   Reg left = EmitDim(guard.left);
   Reg right = EmitDim(guard.right);
-  Reg ok = 0;
-  switch (guard.kind) {
-    case ir::Guard::Kind::kEqual:
-      ok = compare(Comparison::kEq, left, right);
-      break;
-    case ir::Guard::Kind::kAtLeast:
-      ok = compare(Comparison::kGe, left, right);
-      break;
-    case ir::Guard::Kind::kBroadcastable: {
-      Reg one = ConstI(1);
-      Reg either = NewScalar();
-      Emit(Opcode::kOrI,
-           {either, compare(Comparison::kEq, left, one), compare(Comparison::kEq, right, one)});
-      ok = NewScalar();
-      Emit(Opcode::kOrI, {ok, either, compare(Comparison::kEq, left, right)});
-      break;
-    }
+  ir::GuardText text = ir::TextOf(guard);
+  std::vector<uint32_t> shown = EmitDims(text.values);
+  uint32_t message = module_.MessageIndex(text.text);
+  if (guard.kind == ir::Guard::Kind::kBroadcastable) {
+    Emit(Opcode::kDimBroadcast, {left, right, message, shown});
+    return OkStatus();
   }
-  Emit(Opcode::kGuard, {ok, left, right, module_.MessageIndex(guard.message)});
+  Comparison c = guard.kind == ir::Guard::Kind::kEqual ? Comparison::kEq : Comparison::kGe;
+  Emit(Opcode::kDimCheck, {static_cast<int64_t>(c), left, right, message, shown});
   return OkStatus();
 }
 

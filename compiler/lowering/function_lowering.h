@@ -6,8 +6,8 @@
 // Conversions between these are made when first needed and remembered while the block in which they
 // were made is open. Dimension expressions become scalar arithmetic the same way.
 //
-// function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators and
-// dims; lower_kernel.cc operators that become kernels; lower_match.cc matches. Tested by
+// function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators;
+// lower_dim.cc dims; lower_kernel.cc operators that become kernels; lower_match.cc matches. Tested by
 // lower_test.cc. Not thread-safe.
 #pragma once
 
@@ -53,6 +53,8 @@ struct TensorNumber {
   bool is_dim = false;
   int64_t index = 0;  // of the axis or of the element
 };
+// A rank-0 constant as an expression of its own, so that code generation sees the number.
+te::Tensor ImmediateTensor(const HostTensor& value);
 
 class FunctionLowering {
  public:
@@ -118,12 +120,20 @@ class FunctionLowering {
   Status LowerRowsInTurn(MatchState& state, std::vector<MatchRow> rows, const Value& data);
   Status LowerLeaf(MatchState& state, const MatchRow& row);
 
-  // --- Scalars and dims (lower_scalar.cc) ---
+  // --- Dims (lower_dim.cc) ---
   Reg ConstI(int64_t value);
+  // Exact, or the program fails with the name of what has the size: dim_owner_.
   Reg EmitDim(const Dim& dim);
+  Reg EmitSum(const Dim& sum);
+  Reg EmitDimOp(Opcode op, Reg left, Reg right);
   std::vector<uint32_t> EmitDims(const std::vector<Dim>& dims);
-  // The scalar register of an operator call on scalars, or nothing if it is not one.
-  std::optional<Reg> LowerScalarOp(const ir::OpCall& call, const ir::Type& type);
+
+  // --- Scalars (lower_scalar.cc) ---
+  // The scalar register of an operator call that is no kernel (ir::IsScalarCall), or nothing.
+  // `inputs` are the arguments, tuples flattened.
+  std::optional<Reg> LowerScalarOp(const ir::OpCall& call, const std::vector<Value>& inputs,
+                                   const ir::Type& type);
+  class ScalarCompiler;
 
   // --- Kernels (lower_kernel.cc) ---
   Status LowerOpCall(const ir::Var* var, const ir::OpCall& call);
@@ -134,6 +144,9 @@ class FunctionLowering {
                       const std::vector<Value>& inputs);
   struct KernelGroup;
   Status LowerKernel(const ir::Var* var, KernelGroup& group);
+  // Checks the sizes that only exist inside a kernel.
+  Status CheckInnerSizes(const KernelGroup& group, const std::vector<te::Tensor>& inputs,
+                         const std::vector<te::Tensor>& outputs);
   // The size of a tensor, or the most that it can be; nothing when that is not known.
   std::optional<uint64_t> StaticBytes(const TensorType& type) const;
   // Memory for a result: a slot, a new tensor, or the memory of `reuse` when it dies here.
@@ -144,7 +157,8 @@ class FunctionLowering {
   const FunctionTask& task_;
   MFunction out_;
   Bank result_bank_ = Bank::kObject;
-  ir::Span span_;  // of the binding being lowered
+  ir::Span span_;          // of the binding being lowered
+  std::string dim_owner_;  // whose sizes are computed there, for messages: "dyn.tile"
 
   std::deque<Location> locations_;
   std::unordered_map<uint32_t, Value> vars_;  // by Var::id

@@ -1,13 +1,12 @@
 // Operators and fused groups as kernels: inputs, results' memory, and the call.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <set>
 #include <unordered_set>
 
-#include "compiler/ir/scalar.h"
+#include "bytecode/base/arithmetic.h"
 #include "compiler/lowering/function_lowering.h"
 
 namespace relayvm::lower {
@@ -67,56 +66,6 @@ std::vector<TensorType> FlatTypes(const ir::Type& type) {
     }
   }
   return all;
-}
-
-// A rank-0 constant as an expression of its own, so that code generation sees the number.
-te::Tensor ImmediateTensor(const HostTensor& value) {
-  te::Expr e;
-  auto read = [&]<typename T>(T zero) {
-    T v = zero;
-    std::memcpy(&v, value.data.data(), sizeof(T));
-    return v;
-  };
-  switch (value.dtype) {
-    case DType::kFloat16:
-      e = te::FloatImm(ir::Float16Value(read(uint16_t{0})), value.dtype);
-      break;
-    case DType::kBFloat16:
-      e = te::FloatImm(ir::BFloat16Value(read(uint16_t{0})), value.dtype);
-      break;
-    case DType::kFloat32:
-      e = te::FloatImm(static_cast<double>(read(0.0F)), value.dtype);
-      break;
-    case DType::kFloat64:
-      e = te::FloatImm(read(0.0), value.dtype);
-      break;
-    case DType::kBool:
-      e = te::IntImm(read(uint8_t{0}), value.dtype);
-      break;
-    case DType::kInt8:
-      e = te::IntImm(read(int8_t{0}), value.dtype);
-      break;
-    case DType::kInt16:
-      e = te::IntImm(read(int16_t{0}), value.dtype);
-      break;
-    case DType::kInt32:
-      e = te::IntImm(read(int32_t{0}), value.dtype);
-      break;
-    case DType::kInt64:
-    case DType::kUInt64:
-      e = te::IntImm(read(int64_t{0}), value.dtype);
-      break;
-    case DType::kUInt8:
-      e = te::IntImm(read(uint8_t{0}), value.dtype);
-      break;
-    case DType::kUInt16:
-      e = te::IntImm(read(uint16_t{0}), value.dtype);
-      break;
-    case DType::kUInt32:
-      e = te::IntImm(read(uint32_t{0}), value.dtype);
-      break;
-  }
-  return te::Compute("immediate", {}, [&](const std::vector<te::Expr>&) { return e; });
 }
 
 std::vector<te::Tensor> MakePlaceholders(const std::vector<Value>& inputs) {
@@ -230,7 +179,9 @@ Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValu
   const auto& type = *var->type->As<TensorType>();
   if (type.shape.empty()) {
     Reg reg = EmitDim(value.elements[0]);
-    if (IsInt(type.dtype) && DTypeBytes(type.dtype) < 8 && !value.elements[0].is_const()) {
+    const Dim& d = value.elements[0];
+    bool narrow = IsInt(type.dtype) && DTypeBytes(type.dtype) < 8;
+    if (narrow && !(d.is_const() && WrapInteger(d.value(), type.dtype) == d.value())) {
       Reg wrapped = NewScalar();
       Emit(Opcode::kWrap, {wrapped, reg, static_cast<int64_t>(type.dtype)});
       reg = wrapped;
@@ -262,10 +213,7 @@ Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call)
     BindVar(var, AtomValue(call.args[0]));
     return OkStatus();
   }
-  if (auto scalar = LowerScalarOp(call, var->type)) {
-    BindVar(var, ScalarValue(var->type, *scalar));
-    return OkStatus();
-  }
+  dim_owner_ = call.op->name;
   KernelGroup group;
   for (const Atom& a : call.args) {
     Value v = AtomValue(a);
@@ -277,6 +225,10 @@ Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call)
     for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
       group.inputs.push_back(FieldOf(v, i, tuple->fields[i]));
     }
+  }
+  if (auto scalar = LowerScalarOp(call, group.inputs, var->type)) {
+    BindVar(var, ScalarValue(var->type, *scalar));
+    return OkStatus();
   }
   if (call.op->is_view) return LowerView(var, group.inputs[0]);
   group.outputs = FlatTypes(var->type);
@@ -304,6 +256,7 @@ Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveC
   for (const ir::Binding& b : call.function->body->bindings) {
     if (const auto* op = b.value->As<ir::OpCall>()) names.push_back(op->op->name);
   }
+  dim_owner_ = fmt::format("{}", fmt::join(names, ", "));
   group.name = KernelName(names);
   group.outputs = FlatTypes(var->type);
   group.is_tuple = var->type->As<ir::TupleType>() != nullptr;
@@ -357,6 +310,99 @@ Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveC
     return atom_value(call.function->body->result);
   };
   return LowerKernel(var, group);
+}
+
+namespace {
+
+// The computations that are not results, and the sizes that expressions mention.
+struct InnerSizes {
+  std::vector<const te::TensorNode*> tensors;
+  std::vector<Dim> dims;
+};
+
+InnerSizes FindInnerSizes(const std::vector<te::Tensor>& outputs) {
+  InnerSizes found;
+  std::unordered_set<const void*> seen;
+  std::vector<const te::ExprNode*> work;
+  for (const te::Tensor& t : outputs) {
+    if (!t->is_placeholder() && seen.insert(t.get()).second) work.push_back(t->body.get());
+  }
+  while (!work.empty()) {
+    const te::ExprNode* e = work.back();
+    work.pop_back();
+    if (!seen.insert(e).second) continue;
+    for (const te::Expr& operand : e->operands) work.push_back(operand.get());
+    if (e->kind == te::ExprKind::kDim) found.dims.push_back(e->dim);
+    for (const te::Axis& axis : e->axes) found.dims.push_back(axis->extent);
+    const te::TensorNode* t = e->tensor.get();
+    if (e->kind != te::ExprKind::kLoad || t->is_placeholder() || !seen.insert(t).second) continue;
+    found.tensors.push_back(t);
+    work.push_back(t->body.get());
+  }
+  return found;
+}
+
+// Whether arithmetic on dims of tensors may overflow: such dims are below 2^47, so that a factor of
+// 2^15 or a sum of as many is harmless, but what a tensor holds is any number.
+bool MayOverflow(const Dim& d, const ir::SymbolTable& symbols) {
+  if (d.is_const() || d.is_symbol()) return false;
+  bool from_contents = false;
+  d.ForEachSymbol([&](const Dim& s) {
+    auto entry = symbols.find(s.symbol_id());
+    bool dim = entry != symbols.end() && entry->second.value != entry->second.source;
+    from_contents = from_contents || !s.symbol_nonnegative() || !dim;
+  });
+  if (from_contents) return true;
+  constexpr int64_t kHarmless = 1 << 12;
+  size_t factors = 0;
+  for (const Dim& operand : d.operands()) {
+    if (MayOverflow(operand, symbols)) return true;
+    bool small = operand.is_const() && operand.value() > -kHarmless && operand.value() < kHarmless;
+    factors += d.kind() == Dim::Kind::kMul && !small ? 1 : 0;
+  }
+  return factors > 1 || d.Size() > 64;
+}
+
+bool IsPartOf(std::vector<Dim> part, std::vector<Dim> whole) {
+  std::erase_if(part, [](const Dim& d) { return d.is_const(1); });
+  std::sort(part.begin(), part.end());
+  std::sort(whole.begin(), whole.end());
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+}  // namespace
+
+// What a kernel computes with its extents is not checked there. Tensors that are arguments exist, so
+// that theirs are sound; those of a tensor that is never made are looked at here.
+Status FunctionLowering::CheckInnerSizes(const KernelGroup& group,
+                                         const std::vector<te::Tensor>& inputs,
+                                         const std::vector<te::Tensor>& outputs) {
+  std::vector<std::vector<Dim>> sound;
+  for (const te::Tensor& t : inputs) sound.push_back(t->shape);
+  for (const TensorType& t : group.outputs) sound.push_back(t.shape);
+  const ir::SymbolTable& symbols = module_.module().symbols;
+  InnerSizes inner = FindInnerSizes(outputs);
+  for (const Dim& d : inner.dims) {
+    if (MayOverflow(d, symbols)) EmitDim(d);
+  }
+  for (const te::TensorNode* t : inner.tensors) {
+    if (std::any_of(sound.begin(), sound.end(), [&](const auto& s) {
+          return IsPartOf(t->shape, s) || ProductOf(s) == ProductOf(t->shape);
+        })) {
+      continue;
+    }
+    sound.push_back(t->shape);
+    Dim size = ProductOf(t->shape);
+    constexpr int64_t kMost = int64_t{1} << 60;
+    if (!size.is_const()) {
+      Emit(Opcode::kDimTensor, {EmitDims(t->shape), module_.MessageIndex(dim_owner_)});
+    } else if (size.value() > kMost) {
+      return module_.module().sources->Error(
+          StatusCode::kInvalidInput, span_,
+          fmt::format("{}: no tensor has the shape {}", dim_owner_, ShapeToString(t->shape)));
+    }
+  }
+  return OkStatus();
 }
 
 Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
@@ -413,6 +459,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   }
   const KernelInterface& interface = added->interface;
 
+  RELAYVM_RETURN_IF_ERROR(CheckInnerSizes(group, spec.inputs, spec.outputs));
   std::vector<uint32_t> scalars = EmitDims(interface.symbols);
   std::vector<MBuffer> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -1,334 +1,283 @@
-// Scalar operators and dimension expressions as scalar instructions.
+// Calls on scalars: the operator's own tensor expression as scalar instructions.
+//
+// One table says which instruction an operator of an expression is, for each class of dtypes. What a
+// scalar means is thus said once, by kernels/te: the same call on tensors becomes a kernel from the
+// same expression, and the reference evaluates it.
 #include <array>
 #include <bit>
-#include <limits>
-#include <string_view>
+#include <span>
 #include <unordered_map>
 
 #include "compiler/lowering/function_lowering.h"
-#include "compiler/lowering/scalar_operators.h"
+#include "kernels/te/scalar.h"
+#include "kernels/te/scalar_expression.h"
 
 namespace relayvm::lower {
 namespace {
 
-// How an operator works on scalars of each class; kJump (never an arithmetic opcode) says that it
-// does not.
+constexpr Opcode kNone = Opcode::kJump;  // never arithmetic
+constexpr Opcode kFn2 = Opcode::kCall2F32;
+
+// In the order of te::BinaryOp, up to the comparisons. kFn2: the function, in the operands' width.
 struct BinaryRow {
-  std::string_view name;
-  Opcode signed_int, unsigned_int;
-  Opcode f32, f64;  // or kCall2F32, kCall2F64 with `function`
+  te::BinaryOp op;
+  Opcode signed_int, unsigned_int;  // on 64-bit registers; bool is unsigned
+  Opcode f32, f64;
   ScalarFunction function{};
-  bool on_bool = false;
+  bool wraps = false;  // the result may leave the range of a narrow integer
 };
-constexpr Opcode kNone = Opcode::kJump;
-
 constexpr std::array kBinary = {
-    BinaryRow{"add", Opcode::kAddI, Opcode::kAddI, Opcode::kAddF32, Opcode::kAddF64},
-    BinaryRow{"subtract", Opcode::kSubI, Opcode::kSubI, Opcode::kSubF32, Opcode::kSubF64},
-    BinaryRow{"multiply", Opcode::kMulI, Opcode::kMulI, Opcode::kMulF32, Opcode::kMulF64},
-    BinaryRow{"divide", Opcode::kDivI, Opcode::kDivU, Opcode::kDivF32, Opcode::kDivF64},
-    BinaryRow{"trunc_divide", Opcode::kDivI, Opcode::kDivU, Opcode::kCall2F32, Opcode::kCall2F64,
-              ScalarFunction::kTruncDiv},
-    BinaryRow{"floor_divide", Opcode::kFloorDivI, Opcode::kDivU, Opcode::kCall2F32,
-              Opcode::kCall2F64, ScalarFunction::kFloorDiv},
-    BinaryRow{"mod", Opcode::kModI, Opcode::kModU, Opcode::kCall2F32, Opcode::kCall2F64,
-              ScalarFunction::kMod},
-    BinaryRow{"trunc_mod", Opcode::kModI, Opcode::kModU, Opcode::kCall2F32, Opcode::kCall2F64,
-              ScalarFunction::kMod},
-    BinaryRow{"floor_mod", Opcode::kFloorModI, Opcode::kModU, Opcode::kCall2F32, Opcode::kCall2F64,
+    BinaryRow{te::BinaryOp::kAdd,
+              Opcode::kAddI,
+              Opcode::kAddI,
+              Opcode::kAddF32,
+              Opcode::kAddF64,
+              {},
+              true},
+    BinaryRow{te::BinaryOp::kSubtract,
+              Opcode::kSubI,
+              Opcode::kSubI,
+              Opcode::kSubF32,
+              Opcode::kSubF64,
+              {},
+              true},
+    BinaryRow{te::BinaryOp::kMultiply,
+              Opcode::kMulI,
+              Opcode::kMulI,
+              Opcode::kMulF32,
+              Opcode::kMulF64,
+              {},
+              true},
+    BinaryRow{te::BinaryOp::kDivide,
+              Opcode::kDivI,
+              Opcode::kDivU,
+              Opcode::kDivF32,
+              Opcode::kDivF64,
+              {},
+              true},
+    BinaryRow{te::BinaryOp::kFloorDivide, Opcode::kFloorDivI, Opcode::kDivU, kFn2, kFn2,
+              ScalarFunction::kFloorDiv, true},
+    BinaryRow{te::BinaryOp::kMod, Opcode::kModI, Opcode::kModU, kFn2, kFn2, ScalarFunction::kMod},
+    BinaryRow{te::BinaryOp::kFloorMod, Opcode::kFloorModI, Opcode::kModU, kFn2, kFn2,
               ScalarFunction::kFloorMod},
-    BinaryRow{"minimum", Opcode::kMinI, Opcode::kMinU, Opcode::kCall2F32, Opcode::kCall2F64,
-              ScalarFunction::kMin},
-    BinaryRow{"maximum", Opcode::kMaxI, Opcode::kMaxU, Opcode::kCall2F32, Opcode::kCall2F64,
-              ScalarFunction::kMax},
-    BinaryRow{"power", kNone, kNone, Opcode::kCall2F32, Opcode::kCall2F64, ScalarFunction::kPower},
-    BinaryRow{"bitwise_and", Opcode::kAndI, Opcode::kAndI, kNone, kNone, {}, true},
-    BinaryRow{"bitwise_or", Opcode::kOrI, Opcode::kOrI, kNone, kNone, {}, true},
-    BinaryRow{"bitwise_xor", Opcode::kXorI, Opcode::kXorI, kNone, kNone, {}, true},
-    BinaryRow{"logical_and", kNone, kNone, kNone, kNone, {}, true},
-    BinaryRow{"logical_or", kNone, kNone, kNone, kNone, {}, true},
-    BinaryRow{"logical_xor", kNone, kNone, kNone, kNone, {}, true},
+    BinaryRow{te::BinaryOp::kMin, Opcode::kMinI, Opcode::kMinU, kFn2, kFn2, ScalarFunction::kMin},
+    BinaryRow{te::BinaryOp::kMax, Opcode::kMaxI, Opcode::kMaxU, kFn2, kFn2, ScalarFunction::kMax},
+    BinaryRow{te::BinaryOp::kPower, Opcode::kPowI, Opcode::kPowU, kFn2, kFn2,
+              ScalarFunction::kPower, true},
+    BinaryRow{te::BinaryOp::kAtan2, kNone, kNone, kFn2, kFn2, ScalarFunction::kAtan2},
+    BinaryRow{te::BinaryOp::kAnd, Opcode::kAndI, Opcode::kAndI, kNone, kNone},
+    BinaryRow{te::BinaryOp::kOr, Opcode::kOrI, Opcode::kOrI, kNone, kNone},
+    BinaryRow{te::BinaryOp::kXor, Opcode::kXorI, Opcode::kXorI, kNone, kNone},
+    BinaryRow{te::BinaryOp::kShiftLeft, Opcode::kShlI, Opcode::kShlI, kNone, kNone, {}, true},
+    BinaryRow{te::BinaryOp::kShiftRight, Opcode::kShrI, Opcode::kShrU, kNone, kNone},
 };
-
-Opcode BoolOpcode(std::string_view name) {
-  if (name.ends_with("_and")) return Opcode::kAndI;
-  return name.ends_with("_xor") ? Opcode::kXorI : Opcode::kOrI;
-}
-
-constexpr std::array<std::pair<std::string_view, Comparison>, 6> kComparisons = {{
-    {"equal", Comparison::kEq},
-    {"not_equal", Comparison::kNe},
-    {"less", Comparison::kLt},
-    {"less_equal", Comparison::kLe},
-    {"greater", Comparison::kGt},
-    {"greater_equal", Comparison::kGe},
-}};
-
-// Float functions of one argument. Those that also mean something on integers are handled before.
-constexpr std::array<std::pair<std::string_view, ScalarFunction>, 30> kUnary = {{
-    {"negative", ScalarFunction::kNegate}, {"abs", ScalarFunction::kAbs},
-    {"sign", ScalarFunction::kSign},       {"exp", ScalarFunction::kExp},
-    {"log", ScalarFunction::kLog},         {"log2", ScalarFunction::kLog2},
-    {"log10", ScalarFunction::kLog10},     {"sqrt", ScalarFunction::kSqrt},
-    {"rsqrt", ScalarFunction::kRsqrt},     {"sigmoid", ScalarFunction::kSigmoid},
-    {"tanh", ScalarFunction::kTanh},       {"erf", ScalarFunction::kErf},
-    {"sin", ScalarFunction::kSin},         {"cos", ScalarFunction::kCos},
-    {"tan", ScalarFunction::kTan},         {"asin", ScalarFunction::kAsin},
-    {"acos", ScalarFunction::kAcos},       {"atan", ScalarFunction::kAtan},
-    {"sinh", ScalarFunction::kSinh},       {"cosh", ScalarFunction::kCosh},
-    {"asinh", ScalarFunction::kAsinh},     {"acosh", ScalarFunction::kAcosh},
-    {"atanh", ScalarFunction::kAtanh},     {"floor", ScalarFunction::kFloor},
-    {"ceil", ScalarFunction::kCeil},       {"trunc", ScalarFunction::kTrunc},
-    {"round", ScalarFunction::kRound},     {"isnan", ScalarFunction::kIsNan},
-    {"isinf", ScalarFunction::kIsInf},     {"isfinite", ScalarFunction::kIsFinite},
-}};
-
-bool NeedsWrap(DType t) { return IsInt(t) && DTypeBytes(t) < 8; }
-
-bool FitsImm16(int64_t v) {
-  return v >= std::numeric_limits<int16_t>::min() && v <= std::numeric_limits<int16_t>::max();
-}
-
-// The value of an integer scalar constant, if `atom` is one.
-std::optional<int64_t> IntConstant(const ir::Atom& atom) {
-  const auto* c = std::get_if<const ir::Constant*>(&atom);
-  if (c == nullptr) return std::nullopt;
-  const HostTensor& v = (*c)->value;
-  if (!v.shape.empty() || !IsSignedInt(v.dtype)) return std::nullopt;
-  uint64_t bits = 0;
-  int bytes = DTypeBytes(v.dtype);
-  for (int i = 0; i < bytes; ++i) {
-    bits |= static_cast<uint64_t>(std::to_integer<uint8_t>(v.data[static_cast<size_t>(i)]))
-            << (8 * i);
+constexpr bool InOrder() {
+  for (size_t i = 0; i < kBinary.size(); ++i) {
+    if (kBinary[i].op != static_cast<te::BinaryOp>(i)) return false;
   }
-  int shift = 64 - 8 * bytes;
-  return static_cast<int64_t>(bits << shift) >> shift;
+  return kBinary.size() == static_cast<size_t>(te::BinaryOp::kEqual);
 }
+static_assert(InOrder());
+
+Comparison ComparisonOf(te::BinaryOp op) {
+  static_assert(static_cast<int>(te::BinaryOp::kGreaterEqual) -
+                    static_cast<int>(te::BinaryOp::kEqual) ==
+                static_cast<int>(Comparison::kGe));
+  return static_cast<Comparison>(static_cast<int>(op) - static_cast<int>(te::BinaryOp::kEqual));
+}
+
+// Of a float. te::UnaryOp::kNot has none.
+ScalarFunction FunctionOf(te::UnaryOp op) {
+  constexpr int kBehindNot = static_cast<int>(te::UnaryOp::kNot) + 1;
+  static_assert(static_cast<int>(ScalarFunction::kExp) + 1 == kBehindNot);
+  static_assert(static_cast<int>(ScalarFunction::kIsFinite) + 1 ==
+                static_cast<int>(te::UnaryOp::kIsFinite));
+  auto i = static_cast<int>(op);
+  return static_cast<ScalarFunction>(i < kBehindNot ? i : i - 1);
+}
+
+bool IsNarrow(DType t) { return !IsFloat(t) && DTypeBytes(t) < 8; }
+bool IsF32(DType t) { return t == DType::kFloat32; }
+
+bool FitsAddImm(int64_t v) { return v > INT16_MIN && v <= INT16_MAX; }
 
 }  // namespace
 
-bool IsScalarOperator(const ir::OpCall& call, const std::vector<ir::Type>& arg_types,
-                      const ir::Type& result) {
-  if (!ir::IsScalarType(result)) return false;
-  for (const ir::Type& t : arg_types) {
-    if (!ir::IsScalarType(t)) return false;
-  }
-  std::string_view name = call.op->name;
-  if (name == "where" || name == "cast" || name == "copy" || name == "clip") return true;
-  if (arg_types.empty()) return false;
-  DType t = arg_types[0]->As<TensorType>()->dtype;
-  for (const auto& [n, c] : kComparisons) {
-    if (n == name) return true;
-  }
-  for (const BinaryRow& row : kBinary) {
-    if (row.name != name) continue;
-    if (t == DType::kBool) return row.on_bool;
-    if (IsFloat(t)) return (t == DType::kFloat32 ? row.f32 : row.f64) != kNone;
-    return (IsUnsignedInt(t) ? row.unsigned_int : row.signed_int) != kNone;
-  }
-  if (name == "logical_not") return t == DType::kBool;
-  if (name == "negative" || name == "abs") return IsFloat(t) || IsSignedInt(t);
-  if (!IsFloat(t)) return false;
-  for (const auto& [n, f] : kUnary) {
-    if (n == name) return true;
-  }
-  return false;
+te::Tensor ImmediateTensor(const HostTensor& value) {
+  te::Scalar s = te::ReadElement(value.dtype, value.data.data());
+  te::Expr e = IsFloat(value.dtype) ? te::FloatImm(s.f, value.dtype) : te::IntImm(s.i, value.dtype);
+  return te::Compute("immediate", {}, [&](const std::vector<te::Expr>&) { return e; });
 }
 
-Reg FunctionLowering::ConstI(int64_t value) {
-  auto [at, inserted] = dim_registers_.try_emplace(Dim(value), 0);
-  if (!inserted) return at->second;
-  Reg reg = NewScalar();
-  at->second = reg;
-  undo_.push_back({nullptr, Dim(value)});
-  Emit(FitsImm16(value) ? Opcode::kConstI16 : Opcode::kConstI64, {reg, value});
-  return reg;
-}
+// Compiles one expression; parts that it shares are computed once.
+class FunctionLowering::ScalarCompiler {
+ public:
+  ScalarCompiler(FunctionLowering& out, std::span<const Value> inputs)
+      : out_(out), inputs_(inputs) {}
 
-Reg FunctionLowering::EmitDim(const Dim& dim) {
-  if (dim.is_const()) return ConstI(dim.value());
-  if (auto at = dim_registers_.find(dim); at != dim_registers_.end()) return at->second;
-  Reg reg = 0;
-  if (dim.is_symbol()) {
-    const ir::SymbolTable& symbols = module_.module().symbols;
-    auto symbol = symbols.find(dim.symbol_id());
-    auto value = symbol == symbols.end() ? vars_.end() : vars_.find(symbol->second.value->id);
-    if (value != vars_.end()) {
-      reg = ScalarOf(value->second);
-    } else {
-      // Type inference never leaves a symbol without a meaning in scope.
-      reg = NewScalar();
-      Emit(Opcode::kTrap, {module_.MessageIndex("the dimension " + dim.symbol_name() +
-                                                " has no value here (a defect of the compiler)")});
-    }
-  } else {
-    auto operands = dim.operands();
-    if (dim.kind() == Dim::Kind::kAdd && operands.size() == 2 && operands[1].is_const() &&
-        FitsImm16(operands[1].value())) {
-      Reg left = EmitDim(operands[0]);
-      reg = NewScalar();
-      Emit(Opcode::kAddImm, {reg, left, operands[1].value()});
-    } else {
-      Opcode op = Opcode::kMaxI;
-      switch (dim.kind()) {
-        case Dim::Kind::kAdd:
-          op = Opcode::kAddI;
-          break;
-        case Dim::Kind::kMul:
-          op = Opcode::kMulI;
-          break;
-        case Dim::Kind::kFloorDiv:
-          op = Opcode::kFloorDivI;
-          break;
-        case Dim::Kind::kFloorMod:
-          op = Opcode::kFloorModI;
-          break;
-        case Dim::Kind::kMin:
-          op = Opcode::kMinI;
-          break;
-        default:
-          break;
-      }
-      reg = EmitDim(operands[0]);
-      for (size_t i = 1; i < operands.size(); ++i) {
-        Reg right = EmitDim(operands[i]);
-        Reg result = NewScalar();
-        Emit(op, {result, reg, right});
-        reg = result;
-      }
-    }
-  }
-  dim_registers_[dim] = reg;
-  undo_.push_back({nullptr, dim});
-  return reg;
-}
-
-std::vector<uint32_t> FunctionLowering::EmitDims(const std::vector<Dim>& dims) {
-  std::vector<uint32_t> regs;
-  regs.reserve(dims.size());
-  for (const Dim& d : dims) regs.push_back(EmitDim(d));
-  return regs;
-}
-
-std::optional<Reg> FunctionLowering::LowerScalarOp(const ir::OpCall& call, const ir::Type& type) {
-  std::vector<ir::Type> arg_types;
-  for (const ir::Atom& a : call.args) arg_types.push_back(AtomValue(a).type);
-  if (!IsScalarOperator(call, arg_types, type)) return std::nullopt;
-  std::string_view name = call.op->name;
-  DType out = type->As<TensorType>()->dtype;
-  DType t = arg_types[0]->As<TensorType>()->dtype;
-  auto arg = [&](size_t i) { return ScalarOf(AtomValue(call.args[i])); };
-  if (name == "copy") return arg(0);
-  if (name == "cast") {
-    if (t == out) return arg(0);
-    Reg x = arg(0);
-    Reg reg = NewScalar();
-    Emit(Opcode::kConvert, {reg, x, static_cast<int64_t>(t), static_cast<int64_t>(out)});
+  // REQUIRES: part of an expression that te::IsScalarExpression takes.
+  Reg Run(const te::Expr& e) {
+    if (auto at = done_.find(e.get()); at != done_.end()) return at->second;
+    Reg reg = Compile(*e);
+    done_[e.get()] = reg;
     return reg;
   }
-  if (name == "where") {
-    Reg c = arg(0);
-    Reg x = arg(1);
-    Reg y = arg(2);
-    Reg reg = NewScalar();
-    Emit(Opcode::kSelectI, {reg, c, x, y});
+
+ private:
+  Reg Emit(Opcode op, std::vector<MOperand> operands) {
+    Reg reg = out_.NewScalar();
+    operands.insert(operands.begin(), MOperand(reg));
+    out_.Emit(op, std::move(operands));
     return reg;
   }
-  if (name == "clip") {
-    // As the tensor operator: max(min(x, hi), lo) in the value's own dtype.
-    Reg x = arg(0);
-    auto bound = [&](std::string_view attr) {
-      double v = call.attrs.Float(attr);
-      if (t == DType::kFloat64) return ConstI(std::bit_cast<int64_t>(v));
-      if (t == DType::kFloat32) {
-        return ConstI(static_cast<int64_t>(std::bit_cast<uint32_t>(static_cast<float>(v))));
+  Reg Wrap(Reg x, DType t) {
+    return IsNarrow(t) ? Emit(Opcode::kWrap, {x, static_cast<int64_t>(t)}) : x;
+  }
+  Reg Convert(Reg x, DType from, DType to) {
+    if (from == to) return x;
+    return Emit(Opcode::kConvert, {x, static_cast<int64_t>(from), static_cast<int64_t>(to)});
+  }
+
+  Reg Compile(const te::ExprNode& e) {
+    switch (e.kind) {
+      case te::ExprKind::kIntImm:
+        return out_.ConstI(e.int_value);
+      case te::ExprKind::kFloatImm:
+        return out_.ConstI(IsF32(e.dtype)
+                               ? std::bit_cast<uint32_t>(static_cast<float>(e.float_value))
+                               : std::bit_cast<int64_t>(e.float_value));
+      case te::ExprKind::kDim:
+        return out_.EmitDim(e.dim);
+      case te::ExprKind::kLoad:
+        if (!e.tensor->is_placeholder()) return Run(e.tensor->body);
+        return out_.ScalarOf(inputs_[static_cast<size_t>(e.tensor->input_index)]);
+      case te::ExprKind::kUnary:
+        return Unary(e.unary, e.operands[0]->dtype, Run(e.operands[0]));
+      case te::ExprKind::kBinary:
+        return Binary(e);
+      case te::ExprKind::kCast:
+        return Convert(Run(e.operands[0]), e.operands[0]->dtype, e.dtype);
+      case te::ExprKind::kReinterpret:
+        // The low bits, extended as the dtype has them.
+        return Wrap(Run(e.operands[0]), IsF32(e.dtype) ? DType::kUInt32 : e.dtype);
+      case te::ExprKind::kSelect: {
+        Reg condition = Run(e.operands[0]);
+        Reg if_true = Run(e.operands[1]);
+        return Emit(Opcode::kSelectI, {condition, if_true, Run(e.operands[2])});
       }
-      constexpr double kBig = 9.2e18;
-      return ConstI(static_cast<int64_t>(v < -kBig ? -kBig : (v > kBig ? kBig : v)));
-    };
-    Reg high = bound("a_max");
-    Reg low = bound("a_min");
-    Reg y = NewScalar();
-    Reg z = NewScalar();
+      case te::ExprKind::kAxis:
+      case te::ExprKind::kReduce:
+        break;  // no scalar expression
+    }
+    return out_.ConstI(0);
+  }
+
+  Reg Unary(te::UnaryOp op, DType t, Reg x) {
     if (IsFloat(t)) {
-      Opcode op = t == DType::kFloat32 ? Opcode::kCall2F32 : Opcode::kCall2F64;
-      Emit(op, {y, static_cast<int64_t>(ScalarFunction::kMin), x, high});
-      Emit(op, {z, static_cast<int64_t>(ScalarFunction::kMax), y, low});
-    } else {
-      bool u = IsUnsignedInt(t);
-      Emit(u ? Opcode::kMinU : Opcode::kMinI, {y, x, high});
-      Emit(u ? Opcode::kMaxU : Opcode::kMaxI, {z, y, low});
+      return Emit(IsF32(t) ? Opcode::kCallF32 : Opcode::kCallF64,
+                  {static_cast<int64_t>(FunctionOf(op)), x});
     }
-    return z;
-  }
-  for (const auto& [n, c] : kComparisons) {
-    if (n != name) continue;
-    Reg a = arg(0);
-    Reg b = arg(1);
-    Reg reg = NewScalar();
-    Opcode op = t == DType::kFloat32   ? Opcode::kCompareF32
-                : t == DType::kFloat64 ? Opcode::kCompareF64
-                : IsSignedInt(t)       ? Opcode::kCompareI
-                                       : Opcode::kCompareU;
-    Emit(op, {reg, static_cast<int64_t>(c), a, b});
-    return reg;
-  }
-  for (const BinaryRow& row : kBinary) {
-    if (row.name != name) continue;
-    Opcode op = t == DType::kBool      ? BoolOpcode(name)
-                : t == DType::kFloat32 ? row.f32
-                : t == DType::kFloat64 ? row.f64
-                : IsUnsignedInt(t)     ? row.unsigned_int
-                                       : row.signed_int;
-    Reg reg = NewScalar();
-    if (op == Opcode::kCall2F32 || op == Opcode::kCall2F64) {
-      Reg a = arg(0);
-      Reg b = arg(1);
-      Emit(op, {reg, static_cast<int64_t>(row.function), a, b});
-      return reg;
+    switch (op) {
+      case te::UnaryOp::kNegative:
+        return Wrap(Emit(Opcode::kSubI, {out_.ConstI(0), x}), t);
+      case te::UnaryOp::kAbs:
+        if (!IsSignedInt(t)) return x;
+        return Wrap(Emit(Opcode::kMaxI, {x, Emit(Opcode::kSubI, {out_.ConstI(0), x})}), t);
+      case te::UnaryOp::kSign:
+        if (!IsSignedInt(t)) return Emit(Opcode::kMinU, {x, out_.ConstI(1)});
+        return Emit(Opcode::kMaxI, {Emit(Opcode::kMinI, {x, out_.ConstI(1)}), out_.ConstI(-1)});
+      case te::UnaryOp::kNot:
+        if (t == DType::kBool) {  // which a branch takes in
+          return Emit(Opcode::kCompareI,
+                      {static_cast<int64_t>(Comparison::kEq), x, out_.ConstI(0)});
+        }
+        return Wrap(Emit(Opcode::kXorI, {x, out_.ConstI(-1)}), t);
+      case te::UnaryOp::kFloor:
+      case te::UnaryOp::kCeil:
+      case te::UnaryOp::kTrunc:
+      case te::UnaryOp::kRound:
+      case te::UnaryOp::kRoundEven:
+        return x;
+      case te::UnaryOp::kIsNan:
+      case te::UnaryOp::kIsInf:
+        return out_.ConstI(0);
+      case te::UnaryOp::kIsFinite:
+        return out_.ConstI(1);
+      default:  // a function of floats
+        return Convert(Unary(op, DType::kFloat64, Convert(x, t, DType::kFloat64)), DType::kFloat64,
+                       t);
     }
-    std::optional<int64_t> imm = IntConstant(call.args[1]);
-    if (imm && op == Opcode::kSubI && *imm > -30000 && *imm < 30000) {
-      Emit(Opcode::kAddImm, {reg, arg(0), -*imm});
-    } else if (imm && op == Opcode::kAddI && FitsImm16(*imm)) {
-      Emit(Opcode::kAddImm, {reg, arg(0), *imm});
-    } else {
-      Reg a = arg(0);
-      Reg b = arg(1);
-      Emit(op, {reg, a, b});
+  }
+
+  // The value when `e` is an integer that an instruction may hold.
+  static std::optional<int64_t> Immediate(const te::Expr& e) {
+    if (e->kind != te::ExprKind::kIntImm || !FitsAddImm(e->int_value)) return std::nullopt;
+    return e->int_value;
+  }
+
+  Reg Binary(const te::ExprNode& e) {
+    const te::Expr& a = e.operands[0];
+    const te::Expr& b = e.operands[1];
+    const DType t = a->dtype;
+    if (e.binary >= te::BinaryOp::kEqual) {
+      Opcode op = IsF32(t)         ? Opcode::kCompareF32
+                  : IsFloat(t)     ? Opcode::kCompareF64
+                  : IsSignedInt(t) ? Opcode::kCompareI
+                                   : Opcode::kCompareU;
+      Reg x = Run(a);
+      return Emit(op, {static_cast<int64_t>(ComparisonOf(e.binary)), x, Run(b)});
     }
-    bool arithmetic = op == Opcode::kAddI || op == Opcode::kSubI || op == Opcode::kMulI ||
-                      op == Opcode::kDivI || op == Opcode::kFloorDivI;
-    if (!arithmetic || !NeedsWrap(out)) return reg;
-    Reg wrapped = NewScalar();
-    Emit(Opcode::kWrap, {wrapped, reg, static_cast<int64_t>(out)});
-    return wrapped;
-  }
-  Reg x = arg(0);
-  Reg reg = NewScalar();
-  if (name == "logical_not") {
-    Emit(Opcode::kCompareI, {reg, static_cast<int64_t>(Comparison::kEq), x, ConstI(0)});
-    return reg;
-  }
-  if (!IsFloat(t)) {  // negative, abs of a signed integer
-    Emit(Opcode::kSubI, {reg, ConstI(0), x});
-    if (name == "abs") {
-      Reg larger = NewScalar();
-      Emit(Opcode::kMaxI, {larger, x, reg});
-      reg = larger;
+    if (!IsFloat(t) && (e.binary == te::BinaryOp::kAdd || e.binary == te::BinaryOp::kSubtract)) {
+      bool add = e.binary == te::BinaryOp::kAdd;
+      if (auto imm = Immediate(b)) {
+        return Wrap(Emit(Opcode::kAddImm, {Run(a), add ? *imm : -*imm}), t);
+      }
+      if (auto imm = Immediate(a); imm && add) {
+        return Wrap(Emit(Opcode::kAddImm, {Run(b), *imm}), t);
+      }
     }
-    if (!NeedsWrap(out)) return reg;
-    Reg wrapped = NewScalar();
-    Emit(Opcode::kWrap, {wrapped, reg, static_cast<int64_t>(out)});
-    return wrapped;
+    Reg x = Run(a);
+    Reg y = Run(b);
+    const BinaryRow& row = kBinary[static_cast<size_t>(e.binary)];
+    if (IsFloat(t)) return FloatBinary(row, t, x, y);
+    Opcode op = IsSignedInt(t) ? row.signed_int : row.unsigned_int;
+    if (op == kNone) {  // a function of floats
+      x = Convert(x, t, DType::kFloat64);
+      y = Convert(y, t, DType::kFloat64);
+      return Convert(FloatBinary(row, DType::kFloat64, x, y), DType::kFloat64, t);
+    }
+    Reg reg = Emit(op, {x, y});
+    return row.wraps ? Wrap(reg, t) : reg;
   }
-  for (const auto& [n, f] : kUnary) {
-    if (n != name) continue;
-    Emit(t == DType::kFloat32 ? Opcode::kCallF32 : Opcode::kCallF64,
-         {reg, static_cast<int64_t>(f), x});
-    return reg;
+
+  Reg FloatBinary(const BinaryRow& row, DType t, Reg x, Reg y) {
+    Opcode op = IsF32(t) ? row.f32 : row.f64;
+    if (op != kFn2) return Emit(op, {x, y});
+    return Emit(IsF32(t) ? Opcode::kCall2F32 : Opcode::kCall2F64,
+                {static_cast<int64_t>(row.function), x, y});
   }
-  return std::nullopt;
+
+  FunctionLowering& out_;
+  std::span<const Value> inputs_;
+  std::unordered_map<const te::ExprNode*, Reg> done_;
+};
+
+std::optional<Reg> FunctionLowering::LowerScalarOp(const ir::OpCall& call,
+                                                   const std::vector<Value>& inputs,
+                                                   const ir::Type& type) {
+  if (!ir::IsScalarType(type) || !call.op->compute || call.op->builtin) return std::nullopt;
+  std::vector<te::Tensor> tensors;
+  for (const Value& v : inputs) {
+    const auto& t = *v.type->As<TensorType>();
+    bool immediate = v.location->constant != nullptr && t.shape.empty();
+    tensors.push_back(
+        immediate ? ImmediateTensor(v.location->constant->value)
+                  : te::Placeholder("s", t.shape, t.dtype, static_cast<int>(tensors.size())));
+  }
+  const TensorType& out = *type->As<TensorType>();
+  te::Tensor result = call.op->compute({call.attrs, tensors, std::span(&out, 1)}).at(0);
+  if (!te::IsScalarExpression(result)) return std::nullopt;
+  return ScalarCompiler(*this, inputs).Run(result->body);
 }
 
 }  // namespace relayvm::lower

@@ -10,6 +10,8 @@
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/walk.h"
+#include "bytecode/base/message.h"
+#include "compiler/ir/guard_text.h"
 #include "compiler/reference/operator.h"
 #include "kernels/te/scalar.h"
 
@@ -444,12 +446,14 @@ class Interpreter {
   Status Check(const ir::Guard& guard) {
     RELAYVM_ASSIGN_OR_RETURN(int64_t left, Number(guard.left));
     RELAYVM_ASSIGN_OR_RETURN(int64_t right, Number(guard.right));
-    bool holds = left == right;
-    if (guard.kind == ir::Guard::Kind::kAtLeast) holds = left >= right;
-    if (guard.kind == ir::Guard::Kind::kBroadcastable) holds = holds || left == 1 || right == 1;
-    if (holds) return OkStatus();
-    return {StatusCode::kFailedPrecondition,
-            fmt::format("{} (here {} and {})", guard.message, left, right)};
+    if (ir::Holds(guard.kind, left, right)) return OkStatus();
+    ir::GuardText text = ir::TextOf(guard);
+    std::vector<int64_t> values;
+    for (const Dim& d : text.values) {
+      RELAYVM_ASSIGN_OR_RETURN(int64_t value, Number(d));
+      values.push_back(value);
+    }
+    return {StatusCode::kFailedPrecondition, FillMessage(text.text, values)};
   }
 
   Status Match(const ir::Var& var, const ir::MatchExpr& x) {

@@ -74,7 +74,8 @@ class ConcreteContext : public TypeContext {
   }
   Status RequireAtLeast(const Dim& a, const Dim& b, std::string_view what) override {
     if (a.is_const() && b.is_const() && a.value() < b.value()) {
-      return Fail(what, a, b, "are in the wrong order");
+      return {StatusCode::kFailedPrecondition,
+              fmt::format("{}: expected at least {}, found {}", what, b.value(), a.value())};
     }
     return OkStatus();
   }

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/lowering/scalar_operators.h"
+#include "compiler/ir/scalar_call.h"
 #include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
 #include "kernels/op/cost.h"
@@ -115,7 +115,7 @@ class BlockFuser {
         std::vector<Type> types;
         for (const Atom& a : call->args) types.push_back(AtomType(m_, a));
         n.candidate = call->op->compute != nullptr && !call->op->builtin && !call->op->is_view &&
-                      !lower::IsScalarOperator(*call, types, b.var->type) &&
+                      !IsScalarCall(*call, types, b.var->type) &&
                       call->op->fusion != FusionClass::kOpaque && !call->args.empty();
         n.kind = call->op->fusion;
         n.expensive = n.candidate && IsExpensiveCall(*call, types, b.var->type);

@@ -155,9 +155,7 @@ Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) 
       return Invalid(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
                                  e.actual.ToString()));
     }
-    guards.push_back(
-        {ir::Guard::Kind::kEqual, e.actual, expected,
-         fmt::format("{}: {} and {} differ", e.what, e.actual.ToString(), expected.ToString())});
+    guards.push_back({ir::Guard::Kind::kEqual, e.actual, expected, e.what});
   }
   return guards;
 }

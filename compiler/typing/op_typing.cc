@@ -151,7 +151,7 @@ class Context final : public TypeContext {
   Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) override {
     if (a == b) return OkStatus();
     if (Dim::ProvablyDifferent(a, b)) return Differ(a, b, what);
-    AddGuard(ir::Guard::Kind::kEqual, a, b, what, "differ");
+    AddGuard(ir::Guard::Kind::kEqual, a, b, what);
     return OkStatus();
   }
 
@@ -167,7 +167,7 @@ class Context final : public TypeContext {
     }
     bool proved = false;
     Dim result = host_.broadcasts().Combine(a, b, &proved);
-    if (!proved) AddGuard(ir::Guard::Kind::kBroadcastable, a, b, what, "do not broadcast");
+    if (!proved) AddGuard(ir::Guard::Kind::kBroadcastable, a, b, what);
     return result;
   }
 
@@ -177,9 +177,10 @@ class Context final : public TypeContext {
     if (low && *low >= 0) return OkStatus();
     auto high = difference.UpperBound();
     if (high && *high < 0) {
-      return Fail(fmt::format("{}: {} is below {}", what, a.ToString(), b.ToString()));
+      return Fail(
+          fmt::format("{}: expected at least {}, found {}", what, b.ToString(), a.ToString()));
     }
-    AddGuard(ir::Guard::Kind::kAtLeast, a, b, what, "are in the wrong order");
+    AddGuard(ir::Guard::Kind::kAtLeast, a, b, what);
     return OkStatus();
   }
 
@@ -198,8 +199,7 @@ class Context final : public TypeContext {
                                    : fmt::format("dimension {} of result {}", axis, tensor);
     auto high = d.UpperBound();
     if (high && *high < 0) return Fail(fmt::format("{} is negative: {}", what, d.ToString()));
-    guards_.push_back({ir::Guard::Kind::kAtLeast, d, Dim(0),
-                       fmt::format("{}: {} is negative: {}", op_.name, what, d.ToString())});
+    AddGuard(ir::Guard::Kind::kAtLeast, d, Dim(0), what);
     return OkStatus();
   }
 
@@ -215,11 +215,8 @@ class Context final : public TypeContext {
   Status Differ(const Dim& a, const Dim& b, std::string_view what) const {
     return Fail(fmt::format("{}: {} and {} differ", what, a.ToString(), b.ToString()));
   }
-  void AddGuard(ir::Guard::Kind kind, const Dim& a, const Dim& b, std::string_view what,
-                std::string_view failure) {
-    guards_.push_back(
-        {kind, a, b,
-         fmt::format("{}: {}: {} and {} {}", op_.name, what, a.ToString(), b.ToString(), failure)});
+  void AddGuard(ir::Guard::Kind kind, const Dim& a, const Dim& b, std::string_view what) {
+    guards_.push_back({kind, a, b, fmt::format("{}: {}", op_.name, what)});
   }
 
   const OpDef& op_;

@@ -53,7 +53,7 @@ TEST_CASE("equations are proved, refused or guarded") {
   auto open = equal(n, 3);
   REQUIRE(open->guards.size() == 1);
   CHECK(open->guards[0].kind == ir::Guard::Kind::kEqual);
-  CHECK(open->guards[0].message == "op: widths: n and 3 differ");
+  CHECK(open->guards[0].message == "op: widths");
 }
 
 TEST_CASE("broadcasting") {
@@ -112,7 +112,7 @@ TEST_CASE("a result has no negative and no unknown dimension") {
   CHECK(result(n + 1)->guards.empty());
   auto open = result(n - 2);
   REQUIRE(open->guards.size() == 1);
-  CHECK(open->guards[0].message == "op: dimension 0 of the result is negative: n - 2");
+  CHECK(open->guards[0].message == "op: dimension 0 of the result");
   CHECK(result(-1).status().message() == "op: dimension 0 of the result is negative: -1");
   CHECK(result(Dim::Any()).status().code() == StatusCode::kUnsupported);
   CHECK(result(k)->guards.size() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("order") {
   };
   CHECK(at_least(n + 1, n)->guards.empty());
   CHECK(at_least(n, 3)->guards.size() == 1);
-  CHECK(at_least(2, 3).status().message() == "op: sizes: 2 is below 3");
+  CHECK(at_least(2, 3).status().message() == "op: sizes: expected at least 3, found 2");
 }
 
 TEST_CASE("one element of a vector of any length") {

@@ -4,6 +4,7 @@
 
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
+#include "kernels/op/shape_rules.h"
 
 namespace relayvm {
 namespace {
@@ -109,9 +110,9 @@ Result<Dim> FloatRangeLength(TypeContext& ctx) {
                                             Step{"cast", {Step::Earlier{5}}, DType::kInt64}}));
   // What is no number or infinite becomes the least or the greatest integer.
   RELAYVM_RETURN_IF_ERROR(
-      ctx.RequireAtLeast(Dim(kMaxFloatLength), length, "the range is not finite"));
+      RequireAtMost(ctx, length, Dim(kMaxFloatLength), "the length of the range"));
   RELAYVM_RETURN_IF_ERROR(
-      ctx.RequireAtLeast(length, Dim(-kMaxFloatLength), "the range is not finite"));
+      ctx.RequireAtLeast(length, Dim(-kMaxFloatLength), "the length of the range"));
   return Dim::Max(Dim(0), length);
 }
 
@@ -124,7 +125,7 @@ Result<Dim> IntRangeLength(TypeContext& ctx) {
   const Dim& step = v[2];
   if (step.is_const(0)) return Invalid("the step is 0");
   if (!step.is_const()) {
-    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(step * step, Dim(1), "the step is 0"));
+    RELAYVM_RETURN_IF_ERROR(RequireNonzero(ctx, step, "the step"));
   }
   // ceil(x / y) = -floor(-x / y), of any signs.
   Dim length = step.is_const() && step.value() > 0 ? Dim::CeilDiv(v[1] - v[0], step)

@@ -150,8 +150,8 @@ Result<std::vector<Dim>> ExpandShape(TypeContext& ctx) {
   int64_t count = ctx.attrs().Int("num_newaxis");
   if (count < 0 || count > 64) return Invalid("num_newaxis is {}", count);
   Dim rank(static_cast<int64_t>(in.size()));
-  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(axis[0], Dim(-1) - rank, "axis is out of range"));
-  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(rank, axis[0], "axis is out of range"));
+  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(axis[0], Dim(-1) - rank, "axis"));
+  RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx, axis[0], rank, "axis"));
   return ExpandDims(in, axis[0], static_cast<int>(count));
 }
 
@@ -228,14 +228,14 @@ Result<OpResult> InferPad(TypeContext& ctx) {
     out.shape[i] = extent + before + after;
     if (mode == "constant") {
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(out.shape[i], Dim(0), "more is cut off than there is"));
+          ctx.RequireAtLeast(out.shape[i], Dim(0), "the padded extent"));
       continue;
     }
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, {before, after}));
     Dim longest = Dim::Max(before, after);
     Dim needed = mode == "edge" ? Dim::Min(Dim(1), longest) : longest + Dim::Min(Dim(1), longest);
     RELAYVM_RETURN_IF_ERROR(
-        ctx.RequireAtLeast(extent, needed, "the axis is too short for its padding"));
+        ctx.RequireAtLeast(extent, needed, "the extent of a padded axis"));
   }
   return OpResult(std::move(out));
 }

@@ -56,7 +56,7 @@ Result<OpResult> InferResize(TypeContext& ctx, const std::vector<Dim>& size, int
     auto i = static_cast<size_t>(axes[k]);
     if (auto low = data.shape[i].LowerBound(); !low || *low < 1) {
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(data.shape[i], Dim::Min(Dim(1), size[k]), "an empty axis"));
+          ctx.RequireAtLeast(data.shape[i], Dim::Min(Dim(1), size[k]), "the extent of an axis"));
     }
     out.shape[i] = size[k];
   }
@@ -144,7 +144,7 @@ OpDef CropAndResize() {
       const Dim& extent = data.shape[static_cast<size_t>(layout.Position(c))];
       if (auto low = extent.LowerBound(); low && *low >= 1) continue;
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(out.shape)), "an empty image"));
+          ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(out.shape)), "the extent of the image"));
     }
     return OpResult(std::move(out));
   };

@@ -274,7 +274,7 @@ OpDef Dilation2d() {
       Dim window = (kernel.shape[kh + k] - Dim(1)) * Dim(d.dilations[k]) + Dim(1);
       Dim room = data.shape[h + k] + Dim(pad) - window;
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(room, Dim(0), "the window is larger than the padded data"));
+          ctx.RequireAtLeast(room, Dim(0), "the padded extent without the window"));
       return Dim::FloorDiv(room, Dim(d.strides[k])) + Dim(1);
     };
     RELAYVM_ASSIGN_OR_RETURN(out.shape[h], extent(0, d.top + d.bottom));

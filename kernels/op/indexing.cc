@@ -21,7 +21,7 @@ namespace {
 Status RequireReadable(TypeContext& ctx, const Dim& extent, const std::vector<Dim>& result) {
   if (auto low = extent.LowerBound(); low && *low >= 1) return OkStatus();
   return ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(result)),
-                            "the indexed axis is empty");
+                            "the extent of the indexed axis");
 }
 
 // --- take ---
@@ -126,7 +126,7 @@ OpDef Gather() {
     for (size_t i = 0; i < data.shape.size(); ++i) {
       if (i == static_cast<size_t>(axis)) continue;
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(data.shape[i], indices.shape[i], "indices are larger than the data"));
+          ctx.RequireAtLeast(data.shape[i], indices.shape[i], "the data's extent beside that of indices"));
     }
     RELAYVM_RETURN_IF_ERROR(
         RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], indices.shape));

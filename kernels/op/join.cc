@@ -137,7 +137,7 @@ Status CheckSplit(TypeContext& ctx, const AttrValue& spec, const Dim& extent) {
       if (at < last) return Invalid("indices_or_sections: {} comes after {}", at, last);
       last = at;
     }
-    return ctx.RequireAtLeast(extent, Dim(last), "indices_or_sections: a cut beyond the axis");
+    return ctx.RequireAtLeast(extent, Dim(last), "the extent of the axis that indices_or_sections cut");
   }
   int64_t count = std::get<Dim>(spec.value).value();
   if (count < 1 || count > 65536) return Invalid("indices_or_sections is {}", count);

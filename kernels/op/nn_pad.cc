@@ -44,7 +44,7 @@ Result<OpResult> InferPad(TypeContext& tc, int spare) {
     const int64_t longest = std::max(before, after);
     if (spare >= 0 && longest > 0) {
       RELAYVM_RETURN_IF_ERROR(
-          tc.RequireAtLeast(data.shape[d], longest + spare, "an axis and its padding"));
+          tc.RequireAtLeast(data.shape[d], longest + spare, "the extent of a mirrored axis"));
     }
   }
   return OpResult(std::move(result));
@@ -123,7 +123,7 @@ OpDef PadOp() {
     for (int d = 0; d < tc.tensor(0).rank(); ++d) {
       if (widths[d][0] == 0 && widths[d][1] == 0) continue;
       RELAYVM_RETURN_IF_ERROR(
-          tc.RequireAtLeast(tc.tensor(0).shape[d], 1, "an axis whose edge is repeated"));
+          tc.RequireAtLeast(tc.tensor(0).shape[d], 1, "the extent of an axis whose edge is repeated"));
     }
     return InferPad(tc, -1);
   };

@@ -19,7 +19,7 @@ Result<Dim> MatrixRows(TypeContext& tc, size_t first, const TensorType& like) {
   }
   RELAYVM_RETURN_IF_ERROR(RequireSameDType(values, like));
   RELAYVM_RETURN_IF_ERROR(RequireRank(indices, 1, "indices"));
-  RELAYVM_RETURN_IF_ERROR(RequireRank(indptr, 1, "indptr"));
+  RELAYVM_RETURN_IF_ERROR(RequireRank(indptr, 1, "the length of indptr"));
   RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
   RELAYVM_RETURN_IF_ERROR(RequireInteger(indptr, "indptr"));
   RELAYVM_RETURN_IF_ERROR(

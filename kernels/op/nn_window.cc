@@ -232,7 +232,7 @@ OpDef CorrelationOp() {
     const int64_t border = p.displacement + (p.kernel - 1) / 2;
     for (int s = 0; s < 2; ++s) {
       const Dim inner = a.shape[2 + s] + (p.padding.before[s] + p.padding.after[s] - 2 * border);
-      RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(inner, 0, "the padded extent and the borders"));
+      RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(inner, 0, "the padded extent without its borders"));
       result.shape[2 + s] = Dim::CeilDiv(inner, p.stride1);
     }
     return OpResult(std::move(result));

@@ -40,7 +40,7 @@ OpDef ScatterElementsOp() {
       if (updates.shape[d] == indices.shape[d])
         continue;  // only as many updates as indices are used
       RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(updates.shape[d], indices.shape[d],
-                                                "the shapes of updates and indices"));
+                                                "an extent of updates beside that of indices"));
     }
     return OpResult(data);
   };

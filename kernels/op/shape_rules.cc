@@ -5,7 +5,8 @@
 namespace relayvm {
 
 Dim IsPositive(const Dim& x) { return Dim::Max(Dim(0), Dim::Min(Dim(1), x)); }
-Dim IsNegative(const Dim& x) { return IsPositive(Dim(0) - x); }
+// Not IsPositive(-x): the least integer has no negative.
+Dim IsNegative(const Dim& x) { return Dim(0) - Dim::Max(Dim(-1), Dim::Min(Dim(0), x)); }
 Dim IsZero(const Dim& x) { return Dim(1) - IsPositive(x) - IsNegative(x); }
 
 namespace {
@@ -22,12 +23,17 @@ bool AlwaysNegative(const Dim& d) {
 
 // --- reshape ---
 
+// 1 where y is 0, else 0; never negative for sure, which IsZero is not.
+Dim IsAt(const Dim& y) { return Dim::Max(Dim(0), Dim::Min(Dim(1) - y, Dim(1) + y)); }
+
 // A dim of the result before -1 is resolved. The size of an unknown code is a sum of cases: its
 // value where positive, `source` where it is 0, what is inferred where it is -1.
 struct Item {
-  Dim given;      // the factor that this dim contributes to the product of what is given; 1 for -1
+  Dim given;      // the size where it is given, 0 where it is to be inferred
   Dim infer = 0;  // 1 where the dim is to be inferred, else 0
   bool unknown = false;
+  // What this dim contributes to the product of what is given.
+  Dim Factor() const { return given + infer; }
 };
 
 class ReshapeRule {
@@ -61,9 +67,9 @@ class ReshapeRule {
   Dim At(int64_t offset) const {
     Dim d(0);
     for (size_t j = 0; j < in_.size(); ++j) {
-      d = d + in_[j] * IsZero(source_ + Dim(offset - static_cast<int64_t>(j)));
+      d = d + in_[j] * IsAt(source_ + Dim(offset - static_cast<int64_t>(j)));
     }
-    return d;
+    return ctx_.Name(d);
   }
 
   Result<Dim> Take(std::string_view code) {
@@ -89,7 +95,7 @@ class ReshapeRule {
         return OkStatus();
       }
       case -1:
-        items_.push_back({.given = 1, .infer = 1});
+        items_.push_back({.given = 0, .infer = 1});
         ++inferred_;
         source_ = source_ + Dim(1);
         return OkStatus();
@@ -137,15 +143,17 @@ class ReshapeRule {
   }
 
   Status Unknown(const Dim& code) {
-    RELAYVM_RETURN_IF_ERROR(
-        ctx_.RequireAtLeast(code, Dim(-3), "newshape: a code that changes the rank"));
-    Dim merge = IsNegative(code + Dim(2));
-    Dim copy = IsNegative(code + Dim(1)) - merge;
-    Dim infer = IsNegative(code) - IsNegative(code + Dim(1));
+    RELAYVM_RETURN_IF_ERROR(ctx_.RequireAtLeast(code, Dim(-3), "newshape: a code"));
+    // Long parts get names, so that nothing grows with the rank.
+    Dim merge = IsNegative(Dim::Min(code, Dim(0)) + Dim(2));
+    Dim copy = IsAt(Dim::Min(code, Dim(0)) + Dim(2));
+    Dim infer = IsAt(Dim::Min(code, Dim(0)) + Dim(1));
     if (!allow_zero_) copy = copy + IsZero(code);
-    Dim given = Dim::Max(Dim(0), code) + infer + copy * At(0) + merge * At(0) * At(1);
-    source_ = source_ + Dim(1) + merge;
-    items_.push_back({.given = given, .infer = infer, .unknown = true});
+    Dim source = At(0);
+    Dim given = ctx_.Name(Dim::Max(Dim(0), code)) + ctx_.Name(Dim::Max(Dim(0), copy)) * source +
+                merge * source * At(1);
+    source_ = ctx_.Name(source_ + Dim(1) + merge);
+    items_.push_back({.given = ctx_.Name(given), .infer = infer, .unknown = true});
     ++unknown_;
     return OkStatus();
   }
@@ -155,7 +163,7 @@ class ReshapeRule {
     Dim total = ProductOf(in_);
     Dim known(1);  // the product of all that surely is given
     for (const Item& item : items_) {
-      if (!item.unknown) known = known * item.given;
+      if (!item.unknown) known = known * item.Factor();
     }
     if (unknown_ + inferred_ == 0) {
       RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(known, total, "the number of elements"));
@@ -180,7 +188,7 @@ class ReshapeRule {
     std::vector<Dim> out;
     for (const Item& item : items_) {
       if (item.unknown) {
-        Dim size = item.given + item.infer * (inferred - Dim(1));
+        Dim size = item.given + item.infer * inferred;
         RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(size, inferred, "the number of elements"));
       }
       out.push_back(item.unknown || item.infer.is_const(1) ? inferred : item.given);
@@ -192,16 +200,18 @@ class ReshapeRule {
     Dim given(1);
     Dim open(0);  // how many dims are to be inferred
     for (const Item& item : items_) {
-      given = given * item.given;
-      open = open + item.infer;
+      given = ctx_.Name(given * ctx_.Name(item.Factor()));
+      open = ctx_.Name(open + item.infer);
     }
-    RELAYVM_RETURN_IF_ERROR(ctx_.RequireAtLeast(Dim(1), open, "newshape: only one dim can be -1"));
-    Dim inferred = Dim::FloorDiv(total, Dim::Max(Dim(1), given));
+    RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx_, open, Dim(1), "newshape: dims that are -1"));
+    Dim inferred = ctx_.Name(Dim::FloorDiv(total, Dim::Max(Dim(1), given)));
     std::vector<Dim> out;
+    Dim product(1);
     for (const Item& item : items_) {
-      out.push_back(item.given + item.infer * (inferred - Dim(1)));
+      out.push_back(ctx_.Name(item.given + item.infer * inferred));
+      product = ctx_.Name(product * out.back());
     }
-    RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(ProductOf(out), total, "the number of elements"));
+    RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(product, total, "the number of elements"));
     return out;
   }
 
@@ -282,12 +292,26 @@ SliceRange SliceAxisBySize(const Dim& extent, const Dim& begin, const Dim& size)
   return {from, StepCount(to - from, Dim(1))};
 }
 
+Status RequireAtMost(TypeContext& ctx, const Dim& d, const Dim& most, std::string_view what) {
+  if (d.is_const() && most.is_const() && d.value() > most.value()) {
+    return Invalid("{}: expected at most {}, found {}", what, most.value(), d.value());
+  }
+  return ctx.RequireAtLeast(most, d, what);
+}
+
+Status RequireNonzero(TypeContext& ctx, const Dim& d, std::string_view what) {
+  if (d.is_const(0)) return Invalid("{} is 0", what);
+  if (Dim::ProvablyDifferent(d, Dim(0))) return OkStatus();
+  return ctx.RequireAtLeast(IsPositive(d) + IsNegative(d), Dim(1),
+                            fmt::format("the magnitude of {}", what));
+}
+
 Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims) {
   for (const Dim& d : dims) {
     if (d.ContainsAny()) return Invalid("shape {} has an unknown dim", ShapeToString(dims));
     if (AlwaysNegative(d)) return Invalid("shape {} has a negative dim", ShapeToString(dims));
     if (NeverNegative(d)) continue;
-    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(d, Dim(0), "a dim must not be negative"));
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(d, Dim(0), "a dim"));
   }
   return OkStatus();
 }

@@ -2,7 +2,8 @@
 // the ranges of strided_slice, indicator expressions over Dims.
 //
 // A Dim has no conditional, but Min and Max express one: for an integer x, Max(0, Min(1, x)) is 1
-// where x > 0 and else 0. So a rule that branches on a number read at run time (a -1 in a reshape,
+// where x > 0 and else 0. Dims are computed exactly or the program fails, so a rule never negates or
+// adds what may be any integer. So a rule that branches on a number read at run time (a -1 in a reshape,
 // a negative begin) is still one expression. Tested by shape_rules_test.cc.
 #pragma once
 
@@ -41,6 +42,9 @@ SliceRange SliceAxisBySize(const Dim& extent, const Dim& begin, const Dim& size)
 
 // Whether `dims` holds none that is negative for sure; those that may be get a guard.
 Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims);
+// As TypeContext::RequireAtLeast: that d <= most, and that d is not 0 (a step, a divisor).
+Status RequireAtMost(TypeContext& ctx, const Dim& d, const Dim& most, std::string_view what);
+Status RequireNonzero(TypeContext& ctx, const Dim& d, std::string_view what);
 
 // --- Axes known only at run time; the rank of the result is static, its dims are expressions ---
 

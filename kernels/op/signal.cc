@@ -94,7 +94,7 @@ OpDef StftOp() {
     RELAYVM_ASSIGN_OR_RETURN(StftPlan p, PlanStft(tc.attrs()));
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(tc.tensor(1).shape[0], p.window, "the window and win_length"));
-    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(data.shape.back(), p.n_fft, "data and n_fft"));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(data.shape.back(), p.n_fft, "the length of data"));
     TensorType result = data;
     result.shape.back() = tc.attrs().Bool("onesided") ? p.n_fft / 2 + 1 : p.n_fft;
     result.shape.push_back(Dim::FloorDiv(data.shape.back() - p.n_fft, p.hop) + 1);

@@ -193,7 +193,7 @@ OpDef SliceLike() {
       }
       auto i = static_cast<size_t>(axis);
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(out.shape[i], like.shape[i], "the reference is larger than the data"));
+          ctx.RequireAtLeast(out.shape[i], like.shape[i], "the data's extent beside the reference's"));
       out.shape[i] = like.shape[i];
     }
     return OpResult(std::move(out));
@@ -228,7 +228,7 @@ OpDef SlidingWindow() {
       if (window[k] < 1 || strides[k] < 1) return Invalid("a window or stride is below 1");
       const Dim& extent = data.shape[static_cast<size_t>(axis) + k];
       RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(extent, Dim(window[k]), "the window is larger than the data"));
+          ctx.RequireAtLeast(extent, Dim(window[k]), "the data's extent under the window"));
       out.shape.push_back(Dim::FloorDiv(extent - Dim(window[k]), Dim(strides[k])) + Dim(1));
     }
     for (int64_t w : window) out.shape.emplace_back(w);
@@ -279,7 +279,7 @@ Result<std::vector<Dim>> InferSlice(TypeContext& ctx, const std::vector<Dim>& in
     Dim stride = i < strides.size() && mode == "end" ? strides[i] : Dim(1);
     if (stride.is_const(0)) return Invalid("strides: the stride of axis {} is 0", i);
     if (!stride.is_const()) {
-      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(stride * stride, Dim(1), "a stride is 0"));
+      RELAYVM_RETURN_IF_ERROR(RequireNonzero(ctx, stride, fmt::format("the stride of axis {}", i)));
     }
     // What is missing means the whole axis.
     Dim back = IsNegative(stride);

@@ -154,7 +154,7 @@ OpDef RegularNmsOp() {
       return Invalid(
           "max_detections, max_detections_per_class and num_classes must not be negative");
     }
-    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(scores.shape[2], classes, "classes with scores"));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(scores.shape[2], classes, "the classes with scores"));
     const Dim& batch = boxes.shape[0];
     return OpResult::Tuple(
         {TensorType{{batch, most, 4}, boxes.dtype}, TensorType{{batch, most}, DType::kFloat32},

@@ -1,4 +1,5 @@
 // EvaluateSymbolic: element by element, over Dims. Meant for shape tensors, which are short.
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -96,6 +97,32 @@ class SymbolicEvaluator {
     auto low = d.LowerBound();
     return low && *low >= 0;
   }
+  // Dims are exact integers. Of sums, differences and products of int32 or uint32 numbers they say
+  // enough: the number is their value, wrapped (whoever makes a tensor of it wraps it once). All
+  // other operators see a difference, so that they are only taken on what is in range: a dim of a
+  // tensor that the program itself keeps in 32 bits, a small multiple of it, what has bounds.
+  static bool InRange(const Dim& d, DType t) {
+    if (DTypeBytes(t) == 8 || d.is_symbol()) return true;
+    auto low = d.LowerBound();
+    auto high = d.UpperBound();
+    auto fits = [&](int64_t v) { return WrapToDType(v, t) == v; };
+    if (low && high) return fits(*low) && fits(*high);
+    if (d.kind() == Dim::Kind::kMul) return IsSmallMultiple(d);
+    auto terms = d.operands();
+    if (d.kind() != Dim::Kind::kAdd) {  // no larger than what it is made of
+      return std::all_of(terms.begin(), terms.end(), [&](const Dim& x) { return InRange(x, t); });
+    }
+    return terms.size() <= kMaxTerms && std::all_of(terms.begin(), terms.end(), [](const Dim& x) {
+             return x.is_symbol() ? x.symbol_nonnegative() : x.is_const() || IsSmallMultiple(x);
+           });
+  }
+  static constexpr size_t kMaxTerms = 4;
+  static bool IsSmallMultiple(const Dim& d) {
+    constexpr int64_t kMost = 16;
+    auto f = d.operands();
+    return d.kind() == Dim::Kind::kMul && f.size() == 2 && f[0].is_symbol() &&
+           f[0].symbol_nonnegative() && f[1].is_const() && std::abs(f[1].value()) <= kMost;
+  }
   // A dimension is assumed to fit the integers that programs carry shapes in, but not smaller ones.
   static bool HoldsDims(DType t) {
     return t == DType::kInt64 || t == DType::kInt32 || t == DType::kUInt32 || t == DType::kUInt64;
@@ -125,7 +152,7 @@ class SymbolicEvaluator {
         if (!HoldsDims(t) || IsUnsignedInt(t)) return std::nullopt;
         return Dim(0) - d;
       case UnaryOp::kAbs:
-        return KnownNonNegative(d) ? MaybeValue(d) : std::nullopt;
+        return KnownNonNegative(d) && InRange(d, t) ? MaybeValue(d) : std::nullopt;
       case UnaryOp::kFloor:
       case UnaryOp::kCeil:
       case UnaryOp::kTrunc:
@@ -150,6 +177,8 @@ class SymbolicEvaluator {
     if (IsFloat(t)) return std::nullopt;
     const Dim& p = std::get<Dim>(a);
     const Dim& q = std::get<Dim>(b);
+    bool ring = op == BinaryOp::kAdd || op == BinaryOp::kSubtract || op == BinaryOp::kMultiply;
+    if (!ring && !(InRange(p, t) && InRange(q, t))) return std::nullopt;
     if (IsComparison(op)) return EvalCompare(op, p, q);
     if (!HoldsDims(t)) return std::nullopt;
     auto q_low = q.LowerBound();
@@ -183,6 +212,9 @@ class SymbolicEvaluator {
   static MaybeValue EvalCast(DType from, DType to, const Value& x) {
     if (auto constant = ConstantOf(x)) return FromScalar(ApplyCast(from, to, *constant), to);
     const Dim& d = std::get<Dim>(x);
+    if (DTypeBytes(to) > DTypeBytes(from) && !InRange(d, from)) return std::nullopt;
+    bool any_number = d.is_symbol() && !d.symbol_nonnegative();
+    if (DTypeBytes(to) < DTypeBytes(from) && (any_number || !InRange(d, to))) return std::nullopt;
     if (HoldsDims(to)) return d;
     if (to == DType::kBool) return EvalCompare(BinaryOp::kNotEqual, d, Dim(0));
     return std::nullopt;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "bytecode/base/arithmetic.h"
+
 namespace relayvm::te {
 
 // --- float16 and bfloat16 ---
@@ -84,8 +86,6 @@ DType ResultDType(BinaryOp op, DType t) { return IsComparison(op) ? DType::kBool
 
 namespace {
 
-double Sign(double x) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
-
 double FloatUnary(UnaryOp op, double x) {
   switch (op) {
     case UnaryOp::kNegative:
@@ -93,7 +93,7 @@ double FloatUnary(UnaryOp op, double x) {
     case UnaryOp::kAbs:
       return std::fabs(x);
     case UnaryOp::kSign:
-      return Sign(x);
+      return SignOf(x);
     case UnaryOp::kNot:
       return x == 0;
     case UnaryOp::kExp:
@@ -196,12 +196,6 @@ Scalar ApplyUnary(UnaryOp op, DType t, Scalar x) {
 
 namespace {
 
-double FloatFloorMod(double a, double b) {
-  double r = std::fmod(a, b);
-  if (r != 0 && (r < 0) != (b < 0)) return r + b;
-  return r;
-}
-
 double FloatBinary(BinaryOp op, double a, double b) {
   switch (op) {
     case BinaryOp::kAdd:
@@ -215,7 +209,7 @@ double FloatBinary(BinaryOp op, double a, double b) {
     case BinaryOp::kMod:
       return std::fmod(a, b);
     case BinaryOp::kFloorMod:
-      return FloatFloorMod(a, b);
+      return FloorRemainder(a, b);
     case BinaryOp::kMin:
       return a < b ? a : b;
     case BinaryOp::kMax:
@@ -271,22 +265,6 @@ int64_t UnsignedDivide(BinaryOp op, uint64_t a, uint64_t b) {
   return static_cast<int64_t>(is_mod ? a % b : a / b);
 }
 
-// A negative exponent gives the truncated reciprocal, 0 for base 0.
-int64_t IntPower(int64_t base, int64_t exponent, bool is_signed) {
-  if (is_signed && exponent < 0) {
-    if (base == 1) return 1;
-    if (base == -1) return (exponent & 1) != 0 ? -1 : 1;
-    return 0;
-  }
-  uint64_t result = 1;
-  uint64_t power = Unsigned(base);
-  for (uint64_t e = Unsigned(exponent); e != 0; e >>= 1) {
-    if (e & 1) result *= power;
-    power *= power;
-  }
-  return static_cast<int64_t>(result);
-}
-
 // A shift by the width or more (or by a negative amount) shifts everything out.
 int64_t Shift(BinaryOp op, DType t, int64_t a, int64_t b) {
   uint64_t bits = static_cast<uint64_t>(DTypeBytes(t)) * 8;
@@ -317,7 +295,7 @@ int64_t IntBinary(BinaryOp op, DType t, int64_t a, int64_t b) {
       if (is_signed) return a > b ? a : b;
       return Unsigned(a) > Unsigned(b) ? a : b;
     case BinaryOp::kPower:
-      return IntPower(a, b, is_signed);
+      return IntegerPower(a, b, is_signed);
     case BinaryOp::kAtan2:
       return ApplyCast(DType::kFloat64, t,
                        FloatScalar(std::atan2(IntToDouble(a, t), IntToDouble(b, t))))
@@ -352,32 +330,6 @@ Scalar ApplyBinary(BinaryOp op, DType t, Scalar a, Scalar b) {
 
 namespace {
 
-int64_t Saturate(double x, double low, double high_exclusive, int64_t min, int64_t max) {
-  if (std::isnan(x)) return 0;
-  if (x < low) return min;
-  if (x >= high_exclusive) return max;
-  return static_cast<int64_t>(x);
-}
-
-int64_t FloatToInt(double x, DType to) {
-  constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min();
-  constexpr int64_t kMax64 = std::numeric_limits<int64_t>::max();
-  switch (to) {
-    case DType::kBool:
-      return x != 0;
-    case DType::kInt64:
-      return Saturate(x, -0x1p63, 0x1p63, kMin64, kMax64);
-    case DType::kUInt32:
-      return WrapToDType(Saturate(x, -0x1p63, 0x1p63, kMin64, kMax64), to);
-    case DType::kUInt64:
-      if (!(x >= 0x1p63)) return Saturate(x, -0x1p63, 0x1p63, kMin64, kMax64);
-      if (x >= 0x1p64) return -1;
-      return static_cast<int64_t>(static_cast<uint64_t>(x));
-    default:
-      return WrapToDType(Saturate(std::trunc(x), -0x1p31, 0x1p31, INT32_MIN, INT32_MAX), to);
-  }
-}
-
 double IntToFloat(int64_t x, DType from, DType to) {
   if (to == DType::kFloat64) return IntToDouble(x, from);
   // One rounding: integers of up to 53 bits are exact as doubles; wider ones only fit if rounded to
@@ -394,7 +346,7 @@ double IntToFloat(int64_t x, DType from, DType to) {
 Scalar ApplyCast(DType from, DType to, Scalar x) {
   if (IsFloat(from)) {
     if (IsFloat(to)) return FloatScalar(RoundToDType(x.f, to));
-    return IntScalar(FloatToInt(x.f, to));
+    return IntScalar(FloatToInteger(x.f, to));
   }
   if (IsFloat(to)) return FloatScalar(IntToFloat(x.i, from, to));
   return IntScalar(WrapToDType(x.i, to));

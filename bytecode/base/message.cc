@@ -1,0 +1,36 @@
+#include "bytecode/base/message.h"
+
+#include <charconv>
+
+namespace relayvm {
+
+std::string FillMessage(std::string_view text, std::span<const int64_t> values) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '{' && i + 1 < text.size() && text[i + 1] == '{') {
+      out += '{';
+      ++i;
+      continue;
+    }
+    size_t index = 0;
+    const char* end = text.data() + text.size();
+    if (text[i] == '{') {
+      auto [after, error] = std::from_chars(text.data() + i + 1, end, index);
+      if (error == std::errc() && after != end && *after == '}' && index < values.size()) {
+        out += std::to_string(values[index]);
+        i = static_cast<size_t>(after - text.data());
+        continue;
+      }
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+std::string EscapeMessage(std::string_view text) {
+  std::string out;
+  for (char c : text) out.append(c == '{' ? 2 : 1, c);
+  return out;
+}
+
+}  // namespace relayvm

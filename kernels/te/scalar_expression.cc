@@ -1,0 +1,48 @@
+#include "kernels/te/scalar_expression.h"
+
+#include <unordered_set>
+
+namespace relayvm::te {
+namespace {
+
+// More than this is faster as a kernel, and smaller.
+constexpr size_t kMaxNodes = 64;
+
+bool FitsRegister(DType t) { return t != DType::kFloat16 && t != DType::kBFloat16; }
+
+// Logic and bits of floats are not worth instructions.
+bool OnIntegersOnly(const ExprNode& e) {
+  if (e.kind == ExprKind::kUnary) return e.unary == UnaryOp::kNot;
+  return e.kind == ExprKind::kBinary && e.binary >= BinaryOp::kAnd &&
+         e.binary <= BinaryOp::kShiftRight;
+}
+
+}  // namespace
+
+bool IsScalarExpression(const Tensor& t) {
+  if (t->rank() != 0 || t->is_placeholder()) return false;
+  std::vector<const ExprNode*> work = {t->body.get()};
+  std::unordered_set<const ExprNode*> seen;
+  while (!work.empty()) {
+    const ExprNode* e = work.back();
+    work.pop_back();
+    if (!seen.insert(e).second) continue;
+    if (seen.size() > kMaxNodes || !FitsRegister(e->dtype)) return false;
+    if (OnIntegersOnly(*e) && IsFloat(e->operands[0]->dtype)) return false;
+    switch (e->kind) {
+      case ExprKind::kAxis:
+      case ExprKind::kReduce:
+        return false;
+      case ExprKind::kLoad:
+        if (e->tensor->rank() != 0) return false;
+        if (!e->tensor->is_placeholder()) work.push_back(e->tensor->body.get());
+        break;
+      default:
+        break;
+    }
+    for (const Expr& operand : e->operands) work.push_back(operand.get());
+  }
+  return true;
+}
+
+}  // namespace relayvm::te

@@ -1,0 +1,35 @@
+#include "kernels/te/scalar_expression.h"
+
+#include <doctest/doctest.h>
+
+namespace relayvm::te {
+namespace {
+
+TEST_CASE("arithmetic on scalars is a scalar expression; loops, positions and halves are not") {
+  Tensor x = Placeholder("x", {}, DType::kInt32, 0);
+  Tensor v = Placeholder("v", {4}, DType::kInt32, 1);
+  Tensor h = Placeholder("h", {}, DType::kFloat16, 2);
+  auto make = [](Expr e) {
+    return IsScalarExpression(Compute("t", {}, [&](const std::vector<Expr>&) { return e; }));
+  };
+  Expr load = Load(x, {});
+  CHECK(make(load));
+  CHECK(make(Select(load < IntImm(3, DType::kInt32), load + load, load)));
+  Tensor sum = Compute("sum", {}, [&](const std::vector<Expr>&) { return load + load; });
+  CHECK(make(Load(sum, {}) * load));
+  CHECK(make(DimValue(Dim::Symbol(1, "n"))));
+  CHECK(!make(Load(v, {IntImm(0)})));
+  CHECK(!make(Cast(Load(h, {}), DType::kFloat32)));
+  CHECK(!make(Cast(load, DType::kFloat16)));
+  CHECK(!IsScalarExpression(x));
+  Axis axis = MakeAxis("k", 4);
+  CHECK(!make(Reduce(ReduceKind::kSum, Load(v, {AxisValue(axis)}), {axis}, DType::kInt32)));
+  CHECK(!IsScalarExpression(
+      Compute("row", {2}, [&](const std::vector<Expr>& i) { return i[0] + i[0]; })));
+  Expr large = load;
+  for (int i = 0; i < 100; ++i) large = large * load;
+  CHECK(!make(large));
+}
+
+}  // namespace
+}  // namespace relayvm::te
