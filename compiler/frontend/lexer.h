@@ -2,10 +2,10 @@
 // name ends can depend on what is in scope: `%a.b.0` is variable "a.b.0", field 0 of "a.b", or
 // field of a field of "a".
 //
-//   %name %"any text"   locals       %7        graph variable       meta[type.key][3]   metadata
-//   reference
-//   @name @"any text"   globals      "text\n"  string               2, 2i64, 2f, 1e-5f16, inff,
-//   nanf   numbers
+//   %name %"any text"   locals       %7        graph variable   meta[type.key][3]   metadata
+//   @name @"any text"   globals      "text\n"  string           2, 2i64, 2f, inff   numbers
+//
+// Numbers may also be 1e-5f16 or nanf; meta[...] refers to an entry of the metadata section.
 //
 // A name's token is its longest candidate, of [A-Za-z0-9_./:-] and bytes of UTF-8, without trailing
 // punctuation. Tested by lexer_test.cc.

@@ -129,7 +129,7 @@ bool Parser::ParseAttrList(std::vector<ParsedAttr>* attrs) {
 }
 
 bool Parser::ParseAttrValue(ParsedAttr* attr) {
-  Nesting nesting(this);
+  Nesting nesting(this, kMaxTypeNesting);
   if (!nesting.ok()) return false;
   const Token t = Peek();
   if (t.kind == TokenKind::kInteger || t.kind == TokenKind::kFloat || t.Is("-"))

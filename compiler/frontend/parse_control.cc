@@ -69,7 +69,7 @@ NodeId Parser::ParseMatch() {
 }
 
 bool Parser::ParsePattern(ir::Pattern* pattern) {
-  Nesting nesting(this);
+  Nesting nesting(this, kMaxTypeNesting);
   if (!nesting.ok()) return false;
   const Token t = Peek();
   pattern->span = SpanOf(t);

@@ -138,7 +138,7 @@ const ir::Var* Parser::BindLocal(const std::string& name, ir::Type type, ir::Spa
 // --- Values ---
 
 NodeId Parser::ParseValue() {
-  Nesting nesting(this);
+  Nesting nesting(this, kMaxNesting);
   if (!nesting.ok()) return kNoNode;
   if (PeekIsWord("let") || StartsGraphBinding()) return ParseLetValue();
   if (PeekIs("{")) {

@@ -27,7 +27,7 @@ bool Parser::NamesType(std::string_view word) const {
 }
 
 bool Parser::ParseType(ir::Type* type) {
-  Nesting nesting(this);
+  Nesting nesting(this, kMaxTypeNesting);
   if (!nesting.ok()) return false;
   if (PeekIs("(")) {
     Take();

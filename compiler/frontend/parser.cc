@@ -18,12 +18,11 @@ Parser::Parser(std::string name, std::string text) : text_(std::move(text)), lex
   file_ = module_.sources->AddFile(std::move(name), text_);
 }
 
-Parser::Nesting::Nesting(Parser* p) : parser_(p), ok_(++p->depth_ <= kMaxNesting) {
-  if (!ok_) {
-    Token t = parser_->Peek();
-    parser_->Fail(StatusCode::kOutOfRange, parser_->SpanOf(t),
-                  fmt::format("nested deeper than {}", kMaxNesting));
-  }
+Parser::Nesting::Nesting(Parser* p, int limit)
+    : depth_(limit == kMaxTypeNesting ? p->type_depth_ : p->depth_), ok_(++depth_ <= limit) {
+  if (ok_) return;
+  Token t = p->Peek();
+  p->Fail(StatusCode::kOutOfRange, p->SpanOf(t), fmt::format("nested deeper than {}", limit));
 }
 
 // --- Tokens ---

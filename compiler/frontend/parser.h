@@ -13,9 +13,11 @@
 
 namespace relayvm::frontend {
 
-// Nesting of parentheses, blocks, types and attribute lists in a text. (Room for kMaxBlockDepth
-// blocks as they are printed.)
+// Nesting of parentheses, blocks and calls in a text. (Room for kMaxBlockDepth blocks as they are
+// printed.)
 inline constexpr int kMaxNesting = 31'000;
+// Nesting of types, patterns and attribute lists: whoever drops them recurses, on any stack.
+inline constexpr int kMaxTypeNesting = 1'000;
 
 // `name` is the file's, for messages. A text without definitions is an expression and becomes
 // @main.

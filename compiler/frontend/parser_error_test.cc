@@ -188,11 +188,24 @@ TEST_CASE("deep nesting is an error, not a crash") {
     auto m = ParseRelay("f", kVersion + c.text(2 * kMaxNesting));
     REQUIRE_FALSE(m.ok());
     CHECK(m.status().code() == StatusCode::kOutOfRange);
-    auto last = ParseRelay(
-        "f",
-        kVersion + c.text(kMaxNesting - 2));  // the deepest that may pass: any answer but a crash
-    CHECK((last.ok() || !last.status().message().empty()));
+    // The deepest that may pass: any answer but a crash.
+    for (int depth : {kMaxNesting - 2, kMaxTypeNesting - 2}) {
+      auto last = ParseRelay("f", kVersion + c.text(depth));
+      CHECK((last.ok() || !last.status().message().empty()));
+    }
   }
+}
+
+TEST_CASE("a chain of else if is as long as blocks may nest") {
+  auto chain = [](int n) {
+    std::string text = kVersion + "def @main(%x: int32) {\n";
+    for (int i = 0; i < n; ++i) text += "if (equal(%x, " + std::to_string(i) + ")) { 1 } else ";
+    return ParseRelay("f", text + "{ 2 } }");
+  };
+  CHECK(chain(2'000).ok());
+  CHECK(chain(9'990).ok());
+  CHECK(chain(20'000).status().message().find("blocks are nested deeper than 10000") !=
+        std::string::npos);
 }
 
 TEST_CASE("a long name with many prefixes that are no names") {

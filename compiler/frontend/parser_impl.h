@@ -15,6 +15,7 @@
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/metadata.h"
 #include "compiler/frontend/names.h"
+#include "compiler/frontend/parser.h"
 #include "compiler/ir/graph_builder.h"
 #include "compiler/ir/scalar.h"
 
@@ -61,7 +62,7 @@ class Parser {
     const ir::Constant* constant = nullptr;
     ir::Span span;
   };
-  class Nesting;  // counts depth_ for the time of a call
+  class Nesting;  // counts depth_ or type_depth_ for the time of a call
 
   // --- parser.cc: tokens, errors, the file
   const Token& Peek();
@@ -162,7 +163,8 @@ class Parser {
   Lexer lexer_;
   std::optional<Token> peeked_;
   Status status_;
-  int depth_ = 0;
+  int depth_ = 0;       // of expressions
+  int type_depth_ = 0;  // of types, patterns and attributes
 
   std::vector<Definition> definitions_;
   std::optional<size_t> metadata_at_;
@@ -187,12 +189,13 @@ class Parser {
 
 class Parser::Nesting {
  public:
-  explicit Nesting(Parser* p);
-  ~Nesting() { --parser_->depth_; }
+  // Limits the depth of calls with the same limit.
+  Nesting(Parser* p, int limit);
+  ~Nesting() { --depth_; }
   bool ok() const { return ok_; }
 
  private:
-  Parser* parser_;
+  int& depth_;
   bool ok_;
 };
 

@@ -35,8 +35,8 @@ bool RunOnStackOf(size_t bytes, Call* call) {
   if (stack == MAP_FAILED) return false;
   pthread_attr_t attributes;
   pthread_t thread;
-  bool started = ::mprotect(stack, kGuardBytes, PROT_NONE) == 0 &&
-                 pthread_attr_init(&attributes) == 0;
+  bool started =
+      ::mprotect(stack, kGuardBytes, PROT_NONE) == 0 && pthread_attr_init(&attributes) == 0;
   if (started) {
     started = pthread_attr_setstack(&attributes, stack, bytes) == 0 &&
               pthread_create(&thread, &attributes, Main, call) == 0;

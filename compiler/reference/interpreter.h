@@ -3,11 +3,11 @@
 //
 //   - Operators run by their definitions (operator.h), one at a time, each into new memory.
 //   - Variables live in one map for each call; closures copy what they use; `if` and `match` choose
-//   a block of the same call.
+//     a block of the same call.
 //   - Calls live on a stack of our own: depth costs memory, not native stack. A tail call replaces
-//   its caller.
+//     its caller.
 //   - What type inference said is checked: the shape of every value against its variable's type,
-//   and every guard.
+//     and every guard.
 //
 // It takes the module that type inference gives (RunFrontendPipeline), and also what most passes
 // make of it. Thread-compatible. Tested by interpreter_test.cc.

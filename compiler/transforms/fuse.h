@@ -2,11 +2,11 @@
 //
 // Within a block, a call joins the group of a producer when
 //   - elementwise, broadcast or injective meets elementwise, broadcast or injective, or a reduction
-//   takes such a producer in;
+//     takes such a producer in;
 //   - elementwise follows a contraction, a pooling or a normalisation of the same shape (its
-//   epilogue);
+//     epilogue);
 //   - nothing outside the group uses a member before the group's last call, so that one kernel can
-//   stand there;
+//     stand there;
 //   - members used outside have the group's shape: they are further outputs of the kernel.
 // Shapes are compared as expressions, so that symbolic shapes fuse like static ones. Scalars (rank
 // 0) stay instructions; views stay views. Before: typed. After: typed; PrimitiveCall. Tested by

@@ -1,9 +1,9 @@
 // From tensor expressions to a loadable kernel image, through LLVM.
 //
 //   KernelCompiler compiler(options);
-//   id = compiler.Add(spec);            // for each fused primitive function; equal specs share one
-//   kernel image = compiler.Finish();          // LLVM O3, one object, LLD: a shared ELF without
-//   relocations or undefined symbols
+//   id = compiler.Add(spec);      // for each fused primitive function; equal specs share a kernel
+//   image = compiler.Finish();    // LLVM O3, one object, LLD: a shared ELF without relocations or
+//                                 // undefined symbols
 //
 // The generated functions have the ABI of bytecode/kernel_abi.h. Not thread-safe; compiles in
 // parallel inside Finish(). Tested by kernel_compiler_test.cc.

@@ -1,10 +1,10 @@
 // Schedules of everything that is not a contraction: which tensors are computed where, in which
 // loops, on which units.
 //
-//   unit loop (parallel)          unit = row-major index over unit_axes, times blocks of the nest's
-//   first axis when `block` is set
-//     nest, nest, ...             each: loops over its axes, the last one as vectors; in the body,
-//     all values, then all stores
+//   unit loop (parallel)     unit = row-major index over unit_axes, times blocks of the nest's
+//                            first axis when `block` is set
+//     nest, nest, ...        each: loops over its axes, the last one as vectors; in the body, all
+//                            values, then all stores
 //
 // A tensor is staged (has memory: an output, or scratch) when computing it again for each use would
 // cost too much: a reduction that several elements read, a costly function. Axes along which every

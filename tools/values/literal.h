@@ -1,12 +1,13 @@
 // Values written in Relay's syntax: what --input takes.
 //
-//   value   := tensor | "(" [value {"," value} [","]] ")"       a tuple; "()" is the unit
-//            | CONSTRUCTOR ["(" [value {"," value}] ")"]       also by its tag: 1(@a.npy)
-//   tensor  := "@" FILE | "@" '"' FILE '"'                      a .npy file
-//            | NUMBER | "true" | "false"                         a scalar; Relay's suffixes may
-//            stand | "[" [tensor {"," tensor}] "]"                     of numbers | [DIM "x" {DIM
-//            "x"}] DTYPE "=" (NUMBER | "random") 2x3xf32=0.5: all elements alike | "Tensor[(" DIMS
-//            ")," DTYPE "]" tensor             as results print
+//   value   := tensor
+//            | "(" [value {"," value} [","]] ")"                  a tuple; "()" is the unit
+//            | CONSTRUCTOR ["(" [value {"," value}] ")"]          also by its tag: 1(@a.npy)
+//   tensor  := "@" FILE | "@" '"' FILE '"'                        a .npy file
+//            | NUMBER | "true" | "false"                          a scalar; also as in Relay: 3i64
+//            | "[" [tensor {"," tensor}] "]"                      of numbers
+//            | [DIM "x" {DIM "x"}] DTYPE "=" (NUMBER | "random")  2x3xf32=0.5: all elements alike
+//            | "Tensor[(" DIMS ")," DTYPE "]" tensor              as results print
 //
 // The type says what is expected; nothing recurses with the depth of a value. Where a type
 // parameter of the function leaves the type open, the value says what it is, and binds the

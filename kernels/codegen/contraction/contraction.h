@@ -19,7 +19,7 @@
 // float32, and so is one of bfloat16: see te::Reduce.) Other sums are made in any order, fused
 // where the machine can.
 //
-// Thread-safe but for the emitter. Tested by contraction/contraction_test.cc and contraction/conv_test.cc.
+// Thread-safe but for the emitter. Tested by contraction_test.cc and conv_test.cc.
 #pragma once
 
 #include <cstdint>
