@@ -409,10 +409,12 @@ void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
   if (heap->orphaned_.load(std::memory_order_acquire)) {
     madvise(block, PagesOf(bytes) * kPageBytes, MADV_DONTNEED);
   } else {
-    // Nobody may run here for long: of a parked heap's block only the page with the link stays.
+    // Nobody may run here for long. Of what goes back, the page with the link stays.
     size_t mapped = PagesOf(bytes) * kPageBytes;
-    if (mapped > kPageBytes && heap->parked_.load(std::memory_order_acquire))
+    if (heap->room_.fetch_sub(static_cast<int64_t>(mapped), std::memory_order_relaxed) <
+        static_cast<int64_t>(mapped)) {
       madvise(static_cast<char*>(block) + kPageBytes, mapped - kPageBytes, MADV_DONTNEED);
+    }
     auto* remote = new (block) RemoteBlock{heap->remote_.load(std::memory_order_relaxed), bytes};
     while (!heap->remote_.compare_exchange_weak(remote->next, remote, std::memory_order_release,
                                                 std::memory_order_relaxed)) {
@@ -442,7 +444,7 @@ void Heap::DrainRemote() {
 void Heap::BeginRun(size_t limit) {
   limit_ = limit;
   allocations_ = 0;
-  parked_.store(false, std::memory_order_relaxed);
+  room_.store(INT64_MAX, std::memory_order_relaxed);
   DrainRemote();
   peak_ = live_;
   previous_peak_pages_ = peak_pages_;
@@ -483,7 +485,7 @@ void Heap::Reset() {
 }
 
 void Heap::Park(size_t bytes) {
-  parked_.store(true, std::memory_order_release);
+  room_.store(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   DrainRemote();
   if (kept_pages_ * kPageBytes > bytes) Trim();
 }

@@ -54,8 +54,8 @@ class Heap {
   // Gives the heap up by its owner. It goes away once the last exported block is freed; until then
   // it holds only those.
   void Orphan();
-  // Between invocations: keeps at most `bytes` of free pages resident; what others free meanwhile
-  // goes back to the OS.
+  // Between invocations: keeps at most `bytes` of free pages resident, and as much of what others
+  // free meanwhile.
   void Park(size_t bytes);
 
   // Starts a run: `limit` bounds live bytes. What was freed by other threads comes back.
@@ -205,7 +205,9 @@ class Heap {
   size_t used_pages_ = 0, kept_pages_ = 0, peak_pages_ = 0, previous_peak_pages_ = 0;
 
   std::atomic<size_t> references_{1};  // the owner and exported blocks
-  std::atomic<bool> orphaned_{false}, parked_{false};
+  std::atomic<bool> orphaned_{false};
+  // Bytes that others may free before their pages go back to the OS at once: a few while parked.
+  std::atomic<int64_t> room_{INT64_MAX};
   std::atomic<RemoteBlock*> remote_{nullptr};
 };
 
