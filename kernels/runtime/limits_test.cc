@@ -1,8 +1,11 @@
 // Builtins poll in their long loops and take their memory from the environment (call_args.h).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "kernels/runtime/testing.h"
 
@@ -108,6 +111,34 @@ std::vector<LongCall> LongCalls() {
       {"topk", {x, out, indices}, {0, 0}, 0, true},
       {"unique", {x, out, indices, indices, count}, {1}, 0, true},
   };
+}
+
+TEST_CASE("builtins: long sorts are those of the standard library") {
+  constexpr int64_t n = 70'000;
+  uint32_t seed = 1;
+  const std::function<float(int64_t)> patterns[] = {
+      [](int64_t i) { return static_cast<float>(i); },
+      [](int64_t i) { return static_cast<float>(-i); },
+      [](int64_t) { return 1.0f; },
+      [](int64_t i) { return static_cast<float>(i % 3); },
+      [](int64_t i) { return static_cast<float>(i < n / 2 ? i : n - i); },
+      [](int64_t i) {
+        return static_cast<float>(i == n / 2 ? -1 : i == n - 1 ? -2 : 5);
+      },
+      [&](int64_t) { return static_cast<float>((seed = seed * 1664525 + 1013904223) >> 8); },
+      [&](int64_t) { return static_cast<float>((seed = seed * 1664525 + 1013904223) >> 28); },
+  };
+  for (const auto& pattern : patterns) {
+    std::vector<float> values(n);
+    for (int64_t i = 0; i < n; ++i) values[i] = pattern(i);
+    std::vector<int64_t> expected(n);
+    std::iota(expected.begin(), expected.end(), 0);
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](int64_t a, int64_t b) { return values[a] < values[b]; });
+    LongCall call = {"argsort", {Make<float>({n}, values), Empty<int64_t>({n})}, {0, 1}, 0, true};
+    CHECK(Run(call, LimitedEnv()) == 0);
+    CHECK(call.tensors[1].as<int64_t>() == expected);
+  }
 }
 
 TEST_CASE("builtins: long calls stop when the environment says so") {

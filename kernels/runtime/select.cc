@@ -18,7 +18,7 @@ int32_t ArgWhere(const CallArgs& args) {
   DispatchDType(condition.dtype, [&]<typename T>() {
     const T* data = condition.as<const T>();
     for (int64_t flat = 0; flat < total; ++flat) {
-      args.Work(1);
+      if ((flat & 4095) == 0) args.Work(4096);
       if (ConvertElement<Bool>(data[flat]).bits != 0) {
         for (int d = 0; d < rank; ++d) StoreIndex(out, found * rank + d, position[d]);
         ++found;
@@ -54,7 +54,6 @@ int32_t RunUnique(const CallArgs& args, const TensorView* counts) {
   auto groups = args.NewVector<Group>();
   for (int64_t i = 0; i < n;) {
     int64_t end = i + 1;
-    args.Work(1);
     while (end < n && keys[order[end]] == keys[order[i]]) ++end;
     groups.push_back({order[i], i, end});
     i = end;
@@ -66,7 +65,7 @@ int32_t RunUnique(const CallArgs& args, const TensorView* counts) {
   const int64_t found = static_cast<int64_t>(groups.size());
   const int bytes = DTypeBytes(data.dtype);
   for (int64_t g = 0; g < n; ++g) {
-    args.Work(1);
+    if ((g & 4095) == 0) args.Work(4096);
     const bool real = g < found;  // beyond them values and counts are 0, positions n
     if (!real) {
       std::memset(values.data + g * bytes, 0, static_cast<size_t>(bytes));

@@ -12,14 +12,11 @@ namespace relayvm {
 
 void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t stride, int64_t n,
               uint64_t* keys) {
-  constexpr int64_t kBlock = 1 << 14;
   DispatchDType(t.dtype, [&]<typename T>() {
     const T* data = t.as<const T>() + first;
-    for (int64_t from = 0; from < n; from += kBlock) {
-      const int64_t to = std::min(n, from + kBlock);
-      args.Work(to - from);
-      for (int64_t i = from; i < to; ++i) keys[i] = SortKey(data[i * stride]);
-    }
+    args.InBlocks(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) keys[i] = SortKey(data[i * stride]);
+    });
   });
 }
 
