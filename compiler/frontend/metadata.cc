@@ -34,35 +34,9 @@ std::optional<double> ParseDouble(std::string_view text) {
   return value;
 }
 
-// Fields that TVM declares as a C++ int, so that their text is the number itself, never a node.
-// Elsewhere a number that names a later IntImm node is a reference, because a dump numbers an
-// object's fields after the object.
-constexpr std::string_view kPlainIntegers[] = {
-    "AllClassNonMaximumSuppressionAttrs.batch_dims",
-    "DynExpandDimsAttrs.num_newaxis",
-    "GetValidCountsAttrs.id_index",
-    "GetValidCountsAttrs.score_index",
-    "NonMaximumSuppressionAttrs.coord_start",
-    "NonMaximumSuppressionAttrs.id_index",
-    "NonMaximumSuppressionAttrs.score_index",
-    "NonMaximumSuppressionAttrs.top_k",
-    "ProposalAttrs.feature_stride",
-    "ProposalAttrs.rpn_min_size",
-    "ProposalAttrs.rpn_post_nms_top_n",
-    "ProposalAttrs.rpn_pre_nms_top_n",
-    "ROIAlignAttrs.mode",
-    "ROIAlignAttrs.sample_ratio",
-    "RegularNonMaximumSuppressionAttrs.max_detections",
-    "RegularNonMaximumSuppressionAttrs.max_detections_per_class",
-    "RegularNonMaximumSuppressionAttrs.num_classes",
-    "StftAttrs.hop_length",
-    "StftAttrs.n_fft",
-    "StftAttrs.win_length",
-};
-
 bool IsList(AttrKind kind) {
   return kind == AttrKind::kInts || kind == AttrKind::kInts2 || kind == AttrKind::kFloats ||
-         kind == AttrKind::kIntOrInts;
+         kind == AttrKind::kIntOrInts || kind == AttrKind::kPositions;
 }
 
 }  // namespace
@@ -293,8 +267,8 @@ Result<AttrValue> Metadata::ValueAt(uint32_t n, ir::IdSource& ids, Budget& budge
   return AttrValue(std::move(dim));
 }
 
-Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
-                                       const std::string& text, AttrKind kind, ir::IdSource& ids) {
+Result<AttrValue> Metadata::FieldValue(uint32_t owner, const AttrField& schema,
+                                       const std::string& text, ir::IdSource& ids) {
   const std::string& type_key = nodes_[owner].type_key;
   auto number = ParseInt(text);
   const Node* target = number && *number >= 0 && static_cast<uint64_t>(*number) < nodes_.size()
@@ -302,10 +276,10 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
                            : nullptr;
   auto dereference = [&] { return Value(static_cast<uint32_t>(*number), ids); };
   auto malformed = [&] {
-    return Bad(fmt::format("{}: malformed field {} = \"{}\"", type_key, field, text));
+    return Bad(fmt::format("{}: malformed field {} = \"{}\"", type_key, schema.name, text));
   };
   const bool integer_node = target != nullptr && target->type_key == "IntImm";
-  switch (kind) {
+  switch (schema.kind) {
     case AttrKind::kString:
       if (target != nullptr && target->type_key == "runtime.String") return dereference();
       return AttrValue(text);
@@ -323,11 +297,9 @@ Result<AttrValue> Metadata::FieldValue(uint32_t owner, const std::string& field,
       return AttrValue(*number != 0);
     case AttrKind::kInt: {
       if (!number) return malformed();
-      const std::string name =
-          fmt::format("{}.{}", std::string_view{type_key}.substr(kAttrsPrefix.size()), field);
-      const bool plain = std::find(std::begin(kPlainIntegers), std::end(kPlainIntegers), name) !=
-                         std::end(kPlainIntegers);
-      if (!plain && target != nullptr && static_cast<uint64_t>(*number) > owner &&
+      // A number that names a later node is a reference: a dump numbers an object's fields after
+      // the object.
+      if (!schema.is_plain_int && target != nullptr && static_cast<uint64_t>(*number) > owner &&
           !target->type_key.empty()) {
         return dereference();
       }
@@ -364,7 +336,7 @@ Result<Attrs> Metadata::AttrsValue(uint32_t n, const OpDef& op, ir::IdSource& id
       attrs.Set(field, AttrValue());
       continue;
     }
-    RELAYVM_ASSIGN_OR_RETURN(AttrValue value, FieldValue(n, field, text, schema->kind, ids));
+    RELAYVM_ASSIGN_OR_RETURN(AttrValue value, FieldValue(n, *schema, text, ids));
     attrs.Set(field, std::move(value));
   }
   return attrs;

@@ -63,8 +63,8 @@ class Metadata {
   Result<Dim> SizeAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<AttrValue> ValueAt(uint32_t node, ir::IdSource& ids, Budget& budget);
   Result<ir::Type> TypeAt(uint32_t node, ir::IdSource& ids, Budget& budget);
-  Result<AttrValue> FieldValue(uint32_t node, const std::string& field, const std::string& text,
-                               AttrKind kind, ir::IdSource& ids);
+  Result<AttrValue> FieldValue(uint32_t node, const AttrField& schema, const std::string& text,
+                               ir::IdSource& ids);
   Status Enter(Budget& budget) const;
 
   std::vector<Node> nodes_;

@@ -14,30 +14,6 @@
 namespace relayvm::ir {
 namespace {
 
-// Operators whose attributes TVM does not find by the operator's name.
-constexpr std::pair<std::string_view, std::string_view> kAttrsTypeKeys[] = {
-    {"annotation.cast_hint", "CastHintAttrs"},
-    {"annotation.compiler_begin", "CompilerAttrs"},
-    {"annotation.compiler_end", "CompilerAttrs"},
-    {"cumprod", "ScanopAttrs"},
-    {"cumsum", "ScanopAttrs"},
-    {"dft", "DFTAttrs"},
-    {"dyn.expand_dims", "DynExpandDimsAttrs"},
-    {"nn.dilate", "DilateAttrs"},
-    {"scatter_elements", "ScatterElementsAttrs"},
-    {"scatter_nd", "ScatterNDAttrs"},
-    {"stft", "StftAttrs"},
-    {"trilu", "TriluAttrs"},
-    {"unique", "UniqueAttrs"},
-    {"vision.all_class_non_max_suppression", "AllClassNonMaximumSuppressionAttrs"},
-    {"vision.get_valid_counts", "GetValidCountsAttrs"},
-    {"vision.non_max_suppression", "NonMaximumSuppressionAttrs"},
-    {"vision.proposal", "ProposalAttrs"},
-    {"vision.regular_non_max_suppression", "RegularNonMaximumSuppressionAttrs"},
-    {"vision.roi_align", "ROIAlignAttrs"},
-    {"vision.roi_pool", "ROIPoolAttrs"},
-};
-
 bool IsIdentifier(std::string_view name) {
   auto start = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && start(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
@@ -249,11 +225,8 @@ void Printer::PrintOpCall(const OpCall& e) {
     if (value != nullptr && (field.required || !(*value == field.fallback)))
       attribute(field.name, AttrText(*value));
   }
-  if (!options_.for_people) {
-    for (const auto& [op, type_key] : kAttrsTypeKeys) {
-      if (op == e.op->name)
-        attribute("attrs_type_key", fmt::format("\"relay.attrs.{}\"", type_key));
-    }
+  if (!options_.for_people && e.op->print_attrs_class) {
+    attribute("attrs_type_key", fmt::format("\"relay.attrs.{}\"", e.op->attrs_class));
   }
   out_ += ")";
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "compiler/typing/inference.h"
 
@@ -284,30 +285,34 @@ bool DimsConform(const TensorType& actual, const TensorType& expected) {
   return true;
 }
 
+// The pairs of parts of large types that are known to conform.
+using Conforming = std::set<std::tuple<Type, Type, bool>>;
+
+bool ConformsInside(const Type& actual, const Type& expected, bool inside, Conforming& known);
+
 // `inside` a container, where no guard reaches.
-bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
-  if (actual == expected || actual->node.index() != expected->node.index()) return true;
-  if (actual->is_large() && ir::TypeEquals(actual, expected)) return true;
+bool PartsConform(const Type& actual, const Type& expected, bool inside, Conforming& known) {
   if (auto* tensor = actual->As<TensorType>()) {
     return !inside || DimsConform(*tensor, *expected->As<TensorType>());
   }
   if (auto* tuple = actual->As<TupleType>()) {
     const auto& other = expected->As<TupleType>()->fields;
     for (size_t i = 0; i < tuple->fields.size() && i < other.size(); ++i) {
-      if (!ConformsInside(tuple->fields[i], other[i], inside)) return false;
+      if (!ConformsInside(tuple->fields[i], other[i], inside, known)) return false;
     }
     return true;
   }
   if (auto* adt = actual->As<AdtType>()) {
     const auto& other = expected->As<AdtType>()->args;
     for (size_t i = 0; i < adt->args.size() && i < other.size(); ++i) {
-      if (!ConformsInside(adt->args[i], other[i], true)) return false;
+      if (!ConformsInside(adt->args[i], other[i], true, known)) return false;
     }
     return true;
   }
   if (auto* ref = actual->As<RefType>()) {
     const Type& other = expected->As<RefType>()->value;
-    return ConformsInside(ref->value, other, true) && ConformsInside(other, ref->value, true);
+    return ConformsInside(ref->value, other, true, known) &&
+           ConformsInside(other, ref->value, true, known);
   }
   auto* f = actual->As<FunctionType>();
   if (f == nullptr) return true;
@@ -323,7 +328,7 @@ bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
   std::set<uint32_t> wanted;
   for (size_t i = 0; i < f->params.size() && i < g->params.size(); ++i) {
     Type given = ir::MapDims(g->params[i], [](const Dim& d) { return d; });
-    if (!ConformsInside(given, loosen(f->params[i], bound), true)) return false;
+    if (!ConformsInside(given, loosen(f->params[i], bound), true, known)) return false;
   }
   ForEachBoundSymbol(f->params, [&](uint32_t id) { wanted.insert(id); });
   ForEachBoundSymbol(g->params, [&](uint32_t id) { wanted.insert(id); });
@@ -333,7 +338,17 @@ bool ConformsInside(const Type& actual, const Type& expected, bool inside) {
         [&](const Dim& s) { quantified = quantified || wanted.contains(s.symbol_id()); });
     return quantified ? Dim::Any() : d;
   };
-  return ConformsInside(ir::MapDims(f->result, forget), ir::MapDims(g->result, forget), true);
+  return ConformsInside(ir::MapDims(f->result, forget), ir::MapDims(g->result, forget), true,
+                        known);
+}
+
+bool ConformsInside(const Type& actual, const Type& expected, bool inside, Conforming& known) {
+  if (actual == expected || actual->node.index() != expected->node.index()) return true;
+  if (!actual->is_large()) return PartsConform(actual, expected, inside, known);
+  if (known.contains({actual, expected, inside})) return true;
+  bool conform = ir::TypeEquals(actual, expected) || PartsConform(actual, expected, inside, known);
+  if (conform) known.emplace(actual, expected, inside);
+  return conform;
 }
 
 }  // namespace
@@ -342,7 +357,8 @@ Status Inference::CheckContainers() {
   for (const ContainerCheck& c : checks_) {
     Type actual = solver_.Zonk(c.actual, ir::UnitType());
     Type expected = solver_.Zonk(c.expected, ir::UnitType());
-    if (ConformsInside(actual, expected, c.inside)) continue;
+    Conforming known;
+    if (ConformsInside(actual, expected, c.inside, known)) continue;
     return ErrorAt(c.span,
                    Status(StatusCode::kUnsupported,
                           fmt::format("{}: expected {}, found {}; dimensions inside containers, "

@@ -105,7 +105,10 @@ Status Inference::DeclareParams(FunctionState& state) {
   // The first parameter with a symbol as a dim gives it.
   std::set<uint32_t> given;
   std::vector<int> path;
+  ir::TypeMemo<bool> gave;
   std::function<void(const ir::Var*, const Type&)> give = [&](const ir::Var* p, const Type& t) {
+    if (!t->has_open_dim || gave.Find(t) != nullptr) return;
+    gave.Add(t, true);
     auto each = [&](size_t count, const auto& fn) {
       for (size_t i = 0; i < count; ++i) {
         path.push_back(static_cast<int>(i));

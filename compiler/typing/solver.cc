@@ -301,6 +301,7 @@ Type Solver::CleanNode(const Type& t, Cleaning& c, Variance v) {
 Status Solver::Flow(const Type& actual, const Type& expected) {
   // The message shows the types as they were before the attempt.
   if (actual == expected) return OkStatus();
+  joined_.clear();
   auto joined = Join(expected, actual, {Variance::kCovariant, /*widen=*/false});
   if (joined.ok()) return OkStatus();
   std::string e = ir::TypeToString(Zonk(expected));
@@ -354,6 +355,18 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, JoinMode mod
 }
 
 Result<Type> Solver::JoinResolved(const Type& e, const Type& a, JoinMode mode) {
+  // Only types of several parts that may be shared are worth remembering.
+  bool remember = e->is_large() || (a->has_infer_var && a->size > 1);
+  if (!remember) return JoinNodes(e, a, mode);
+  std::tuple key(e, a, mode.variance, mode.widen);
+  auto known = joined_.find(key);
+  if (known != joined_.end()) return known->second;
+  RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinNodes(e, a, mode));
+  joined_.emplace(std::move(key), joined);
+  return joined;
+}
+
+Result<Type> Solver::JoinNodes(const Type& e, const Type& a, JoinMode mode) {
   Status differ(StatusCode::kInvalidInput, "");
   if (e->node.index() != a->node.index()) return differ;
   if (auto* t = e->As<TensorType>()) {
@@ -437,6 +450,7 @@ FunctionType Solver::Loosen(const FunctionType& f) {
     });
     return uses_bound ? Dim::Any() : d;
   };
+  if (instance.empty() && bound.empty()) return f;
   FunctionType out;
   for (const Type& p : f.params) {
     // Slots stay: they are shared with the function's own parameters.

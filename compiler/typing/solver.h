@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -118,6 +119,7 @@ class Solver {
   };
   Result<ir::Type> Join(const ir::Type& expected, const ir::Type& actual, JoinMode mode);
   Result<ir::Type> JoinResolved(const ir::Type& e, const ir::Type& a, JoinMode mode);
+  Result<ir::Type> JoinNodes(const ir::Type& e, const ir::Type& a, JoinMode mode);
   Result<ir::Type> JoinTensors(const TensorType& e, const TensorType& a, const ir::Type& whole,
                                bool widen);
   Result<ir::Type> JoinFunctions(const ir::Type& e, const ir::Type& a, JoinMode mode);
@@ -140,6 +142,9 @@ class Solver {
   Scopes* scopes_;
   Widenings* widenings_;
   std::unordered_map<uint32_t, Slot> slots_;
+  // What the Flow that is under way has joined, by (expected, actual, variance, widen): types share
+  // their parts.
+  std::map<std::tuple<ir::Type, ir::Type, Variance, bool>, ir::Type> joined_;
   std::vector<uint32_t> woken_;
   uint32_t step_ = 0;
   uint32_t anonymous_ = 0;

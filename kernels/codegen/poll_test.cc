@@ -87,6 +87,7 @@ TEST_CASE("kernels poll: loops without an end in sight stop") {
   Tensor row = Input({kM}, 0), one = Input({1}, 0), column = Input({8}, 0);
   Expr zero = te::IntImm(0);
   const SymbolValues symbols = {{1, kForever}, {2, 3}};
+  const SymbolValues nothing = {{1, kForever}, {2, 0}};
   const SymbolValues both = {{1, int64_t{1} << 31}, {2, int64_t{1} << 31}};
   std::vector<Case> cases = {
       {Spec({row}, Sum({}, {n, m}, [&](auto&) { return Load(row, {AxisValue(m)}); })),
@@ -95,6 +96,9 @@ TEST_CASE("kernels poll: loops without an end in sight stop") {
       {Spec({row}, Sum({}, {m, n}, [&](auto&) { return Load(row, {AxisValue(m)}); })),
        symbols,
        {3, 1}},
+      {Spec({row}, Sum({}, {n, m}, [&](auto&) { return Load(row, {AxisValue(m)}); })),
+       nothing,
+       {1, 1}},
       {Spec({one}, Sum({}, {n}, [&](auto&) { return Load(one, {zero}); })), symbols, {1, 1}},
       {Spec({one}, Sum({}, {n, m}, [&](auto&) { return Load(one, {zero}); })), both, {1, 1}},
       {Spec({one}, Sum({}, {fixed}, [&](auto&) { return Load(one, {zero}); })), {}, {1, 1}},

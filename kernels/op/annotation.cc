@@ -6,10 +6,12 @@
 namespace relayvm {
 namespace {
 
-OpDef Marker(std::string name, std::vector<AttrField> attrs = {}) {
+OpDef Marker(std::string name, std::vector<AttrField> attrs = {}, std::string attrs_class = "") {
   OpDef def;
   def.name = std::move(name);
   def.attrs = std::move(attrs);
+  def.print_attrs_class = !attrs_class.empty();
+  def.attrs_class = std::move(attrs_class);
   def.is_identity = true;
   def.layout = LayoutRule::kAgnostic;
   def.decompose = [](CallWriter& w) -> std::optional<std::vector<CallWriter::Value>> {
@@ -63,10 +65,13 @@ OpDef SimulatedQuantize() {
 void DefineAnnotation(OpTable& table) {
   table.Add(Marker("annotation.bitpack_end"));
   table.Add(Marker("annotation.bitpack_start"));
-  table.Add(Marker("annotation.cast_hint", {Optional("dtype", AttrKind::kDType, "")}));
+  table.Add(
+      Marker("annotation.cast_hint", {Optional("dtype", AttrKind::kDType, "")}, "CastHintAttrs"));
   table.Add(Marker("annotation.checkpoint"));
-  table.Add(Marker("annotation.compiler_begin", {Optional("compiler", AttrKind::kString, "")}));
-  table.Add(Marker("annotation.compiler_end", {Optional("compiler", AttrKind::kString, "")}));
+  table.Add(Marker("annotation.compiler_begin", {Optional("compiler", AttrKind::kString, "")},
+                   "CompilerAttrs"));
+  table.Add(Marker("annotation.compiler_end", {Optional("compiler", AttrKind::kString, "")},
+                   "CompilerAttrs"));
   table.Add(Barrier("annotation.stop_fusion"));
   table.Add(Marker("annotation.with_funcid"));
   table.Add(Marker("on_device", {Optional("virtual_device", AttrKind::kAny),

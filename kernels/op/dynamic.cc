@@ -364,8 +364,12 @@ void DefineDynamic(OpTable& table) {
                  {Ignored("newshape"), Optional("allowzero", AttrKind::kBool, false)},
                  ReshapeShape));
   table.Add(View("dyn.squeeze", {Ignored("axis")}, SqueezeShape));
-  table.Add(View("dyn.expand_dims", {Optional("num_newaxis", AttrKind::kInt, 1), Ignored("axis")},
-                 ExpandShape));
+  OpDef expand =
+      View("dyn.expand_dims",
+           {PlainInt(Optional("num_newaxis", AttrKind::kInt, 1)), Ignored("axis")}, ExpandShape);
+  expand.attrs_class = "DynExpandDimsAttrs";
+  expand.print_attrs_class = true;
+  table.Add(std::move(expand));
   table.Add(BroadcastTo());
   table.Add(Tile());
   table.Add(StridedSlice());

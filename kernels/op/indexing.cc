@@ -37,10 +37,6 @@ Result<OpResult> InferTake(TypeContext& ctx) {
   const TensorType& data = ctx.tensor(0);
   const TensorType& indices = ctx.tensor(1);
   RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
-  const std::string& mode = ctx.attrs().String("mode");
-  if (mode != "clip" && mode != "wrap" && mode != "fast") {
-    return Invalid("mode \"{}\" is not clip, wrap or fast", mode);
-  }
   auto given = ctx.attrs().OptionalInt("axis");
   if (!given) {
     if (ctx.attrs().Int("batch_dims") != 0) return Invalid("batch_dims needs an axis");
@@ -69,7 +65,9 @@ Result<OpResult> InferTake(TypeContext& ctx) {
 std::vector<te::Tensor> ComputeTake(const ComputeContext& ctx) {
   const te::Tensor& data = ctx.inputs[0];
   const te::Tensor& indices = ctx.inputs[1];
-  bool wrap = ctx.attrs.String("mode") == "wrap";
+  // As TVM, which checks no name: what is neither clip nor fast wraps.
+  const std::string& mode = ctx.attrs.String("mode");
+  bool wrap = mode != "clip" && mode != "fast";
   auto in_range = [&](Expr index, const Dim& extent) {
     if (wrap) return FloorModExpr(ToIndex(std::move(index)), te::DimValue(extent));
     return ClampIndex(std::move(index), extent);
@@ -274,6 +272,25 @@ OpDef OneHot() {
 
 // --- unravel_index, sparse_to_dense ---
 
+// Coordinate k is index / (the product of the extents behind k), modulo extent k. For shapes whose
+// length only running tells.
+te::Tensor UnravelByProducts(const te::Tensor& indices, const te::Tensor& shape,
+                             const TensorType& out) {
+  te::Tensor steps = te::Compute("unravel_step", shape->shape, [&](const ExprList& i) {
+    te::Axis k = te::MakeAxis("k", shape->shape[0]);
+    Expr extent = ToIndex(te::Load(shape, {te::AxisValue(k)}));
+    return te::Reduce(te::ReduceKind::kProd,
+                      te::Select(Greater(te::AxisValue(k), i[0]), std::move(extent), Int(1)), {k},
+                      DType::kInt64);
+  });
+  return te::Compute("unravel_index", out.shape, [&](const ExprList& i) {
+    Expr index = ToIndex(te::Load(indices, ExprList(i.begin() + 1, i.end())));
+    Expr extent = ToIndex(te::Load(shape, {i[0]}));
+    return te::Cast(FloorModExpr(FloorDivExpr(std::move(index), te::Load(steps, {i[0]})), extent),
+                    out.dtype);
+  });
+}
+
 // Row k holds coordinate k of each index into an array of the given shape.
 OpDef UnravelIndex() {
   OpDef def;
@@ -286,10 +303,6 @@ OpDef UnravelIndex() {
     RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
     RELAYVM_RETURN_IF_ERROR(RequireInteger(shape, "shape"));
     RELAYVM_RETURN_IF_ERROR(RequireRank(shape, 1, "shape"));
-    if (!shape.shape[0].is_const()) {
-      return Unsupported("the length of shape, {}, is not known at compile time",
-                         shape.shape[0].ToString());
-    }
     if (indices.rank() > 1) return Invalid("indices must be a scalar or a vector");
     TensorType out{{shape.shape[0]}, indices.dtype};
     out.shape.insert(out.shape.end(), indices.shape.begin(), indices.shape.end());
@@ -297,7 +310,9 @@ OpDef UnravelIndex() {
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& indices = ctx.inputs[0];
-    int64_t rank = ctx.outputs[0].shape[0].value();
+    const Dim& length = ctx.outputs[0].shape[0];
+    if (!length.is_const()) return {UnravelByProducts(indices, ctx.inputs[1], ctx.outputs[0])};
+    int64_t rank = length.value();
     return {te::Compute("unravel_index", ctx.outputs[0].shape, [&](const ExprList& i) {
       Expr rest = ToIndex(te::Load(indices, ExprList(i.begin() + 1, i.end())));
       ExprList coordinates(static_cast<size_t>(rank));

@@ -1,5 +1,7 @@
 // Operators on tuples of tensors: concatenate, stack, split, meshgrid.
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
@@ -20,6 +22,24 @@ Result<std::vector<TensorType>> UniformFields(const TypeContext& ctx) {
     }
   }
   return fields;
+}
+
+// An input of a join and the position of its first element along the joined axis.
+struct JoinPart {
+  te::Tensor tensor;
+  Dim begin;
+};
+
+// What `load` gives for the part that holds `position`. A few parts are asked in order, many by
+// halves, so that thousands nest no deeper than a dozen.
+Expr Choose(const Expr& position, std::span<const JoinPart> parts,
+            const std::function<Expr(const JoinPart&)>& load) {
+  constexpr size_t kFew = 8;
+  if (parts.size() == 1) return load(parts[0]);
+  const size_t first = parts.size() <= kFew ? 1 : parts.size() / 2;
+  return te::Select(position < te::DimValue(parts[first].begin),
+                    Choose(position, parts.first(first), load),
+                    Choose(position, parts.subspan(first), load));
 }
 
 OpDef Concatenate() {
@@ -48,24 +68,19 @@ OpDef Concatenate() {
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     auto axis = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("axis"), ctx.inputs[0]->rank()));
+    std::vector<JoinPart> parts;
+    Dim begin(0);
+    for (const te::Tensor& t : ctx.inputs) {
+      if (!t->shape[axis].is_const(0)) parts.push_back({t, begin});
+      begin = begin + t->shape[axis];
+    }
+    if (parts.empty()) parts.push_back({ctx.inputs[0], Dim(0)});
     return {te::Compute("concatenate", ctx.outputs[0].shape, [&](const ExprList& i) {
-      // A chain from the back: before the end of input n, else the rest.
-      std::vector<Dim> begins;
-      Dim begin(0);
-      for (const te::Tensor& t : ctx.inputs) {
-        begins.push_back(begin);
-        begin = begin + t->shape[axis];
-      }
-      Expr result;
-      for (size_t n = ctx.inputs.size(); n-- > 0;) {
-        if (ctx.inputs[n]->shape[axis].is_const(0) && (result || n > 0)) continue;
+      return Choose(i[axis], parts, [&](const JoinPart& p) {
         ExprList at = i;
-        at[axis] = i[axis] - te::DimValue(begins[n]);
-        Expr value = te::Load(ctx.inputs[n], std::move(at));
-        Dim end = begins[n] + ctx.inputs[n]->shape[axis];
-        result = result ? te::Select(i[axis] < te::DimValue(end), value, result) : value;
-      }
-      return result;
+        at[axis] = i[axis] - te::DimValue(p.begin);
+        return te::Load(p.tensor, std::move(at));
+      });
     })};
   };
   return def;
@@ -91,12 +106,15 @@ OpDef Stack() {
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     int rank = ctx.inputs[0]->rank();
     auto axis = CanonicalAxis(ctx.attrs.Int("axis"), rank + 1);
+    std::vector<JoinPart> parts;
+    for (const te::Tensor& t : ctx.inputs) {
+      parts.push_back({t, Dim(static_cast<int64_t>(parts.size()))});
+    }
     return {te::Compute("stack", ctx.outputs[0].shape, [&](const ExprList& i) {
       ExprList at = i;
       at.erase(at.begin() + axis);
-      ExprList values;
-      for (const te::Tensor& t : ctx.inputs) values.push_back(te::Load(t, at));
-      return SelectFrom(i[static_cast<size_t>(axis)], values, ctx.outputs[0].dtype);
+      return Choose(i[static_cast<size_t>(axis)], parts,
+                    [&](const JoinPart& p) { return te::Load(p.tensor, at); });
     })};
   };
   return def;
@@ -195,10 +213,7 @@ OpDef Meshgrid() {
   def.attrs = {Optional("indexing", AttrKind::kString, "ij")};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    const std::string& indexing = ctx.attrs().String("indexing");
-    if (indexing != "ij" && indexing != "xy") {
-      return Invalid("indexing \"{}\" is neither ij nor xy", indexing);
-    }
+    const std::string& indexing = ctx.attrs().String("indexing");  // what is not xy is ij
     const std::vector<TensorType>& fields = ctx.arg(0).tensors;
     TensorType out{std::vector<Dim>(fields.size()), fields[0].dtype};
     for (size_t n = 0; n < fields.size(); ++n) {

@@ -14,8 +14,9 @@ TEST_CASE("concatenate") {
              "2 and 3 differ");
   CheckFails("concatenate", {}, {Arg::Tuple({F32({1}, {1}), I32({1}, {1})})}, "dtypes");
   CheckFails("concatenate", {}, {Arg::Tuple({F32({1}, {1}), F32({}, {1})})}, "differ in rank");
-  CheckFails("concatenate", {}, {Arg::Tuple({})}, "empty tuple");
-  CheckFails("concatenate", {}, {F32({1}, {1})}, "must be a tuple");
+  CheckFails("concatenate", {}, {Arg::Tuple({})}, "expected a tuple of tensors, found ()");
+  CheckFails("concatenate", {}, {F32({1}, {1})},
+             "expected a tuple of tensors, found Tensor[(1), float32]");
   CheckFails("concatenate", {{"axis", 1}}, {Arg::Tuple({F32({1}, {1})})}, "out of range");
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("meshgrid") {
           {F32({3, 2}, {1, 2, 1, 2, 1, 2}), F32({3, 2}, {3, 3, 4, 4, 5, 5})});
   CheckOp("meshgrid", {}, {Arg::Tuple({F32({}, {1}), F32({2}, {2, 3})})},
           {F32({1, 2}, {1, 1}), F32({1, 2}, {2, 3})});
-  CheckFails("meshgrid", {{"indexing", "yx"}}, {two}, "neither ij nor xy");
+  CheckOp("meshgrid", {{"indexing", "yx"}}, {two},
+          {F32({2, 3}, {1, 1, 1, 2, 2, 2}), F32({2, 3}, {3, 4, 5, 3, 4, 5})});
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ using te::Expr;
 OpDef Trilu() {
   OpDef def;
   def.name = "trilu";
+  def.attrs_class = "TriluAttrs";
+  def.print_attrs_class = true;
   def.num_args = 2;
   def.attrs = {Optional("upper", AttrKind::kBool, true)};
   def.fusion = FusionClass::kInjective;

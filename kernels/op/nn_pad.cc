@@ -137,16 +137,10 @@ OpDef MirrorPadOp() {
   op.attrs = {{"mode", AttrKind::kString, false, "SYMMETRIC"},
               {"pad_width", AttrKind::kInts2, true}};
   op.fusion = FusionClass::kInjective;
-  op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    const std::string& mode = tc.attrs().String("mode");
-    if (mode != "SYMMETRIC" && mode != "REFLECT") {
-      return Invalid("mode is \"{}\", expected SYMMETRIC or REFLECT", mode);
-    }
-    return InferPad(tc, mode == "REFLECT" ? 1 : 0);
-  };
-  op.compute = [](const ComputeContext& c) {
-    return ComputeMirror(c, c.attrs.String("mode") == "REFLECT" ? 1 : 0);
-  };
+  // As TVM, which checks no name: what is not SYMMETRIC reflects.
+  const auto skip = [](const Attrs& attrs) { return attrs.String("mode") == "SYMMETRIC" ? 0 : 1; };
+  op.infer = [skip](TypeContext& tc) { return InferPad(tc, skip(tc.attrs())); };
+  op.compute = [skip](const ComputeContext& c) { return ComputeMirror(c, skip(c.attrs)); };
   return op;
 }
 
@@ -155,6 +149,8 @@ OpDef MirrorPadOp() {
 OpDef DilateOp() {
   OpDef op;
   op.name = "nn.dilate";
+  op.attrs_class = "DilateAttrs";
+  op.print_attrs_class = true;
   op.attrs = {{"strides", AttrKind::kInts, false, AttrList{1, 1}},
               {"dilation_value", AttrKind::kFloat, false, 0.0}};
   op.fusion = FusionClass::kInjective;
@@ -204,18 +200,17 @@ struct DepthPlan {
   int x() const { return y() + 1; }
 };
 
+// As TVM, which checks no name of a mode, and reads none of nn.space_to_depth.
 Result<DepthPlan> PlanDepth(const Attrs& attrs) {
   DepthPlan p;
   p.block = attrs.Int("block_size");
   const std::string& layout = attrs.String("layout");
-  const std::string& mode = attrs.String("mode");
   if (p.block < 1) return Invalid("block_size is {}, expected at least 1", p.block);
   if (layout != "NCHW" && layout != "NHWC") {
     return Invalid("layout is \"{}\", expected NCHW or NHWC", layout);
   }
-  if (mode != "DCR" && mode != "CRD") return Invalid("mode is \"{}\", expected DCR or CRD", mode);
   p.channels_first = layout == "NCHW";
-  p.crd = mode == "CRD";
+  p.crd = attrs.String("mode") != "DCR";
   return p;
 }
 

@@ -47,6 +47,10 @@ TEST_CASE("depth and space") {
           {F32({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})});
   CheckOp("nn.depth_to_space", {{"block_size", 2}, {"mode", "CRD"}}, {depth},
           {F32({1, 2, 2, 2}, Iota(8))});
+  CheckOp("nn.depth_to_space", {{"block_size", 2}, {"mode", "any"}}, {depth},
+          {F32({1, 2, 2, 2}, Iota(8))});
+  CheckOp("nn.space_to_depth", {{"block_size", 2}, {"mode", "any"}},
+          {F32({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})}, {depth});
   CheckOp("nn.depth_to_space", {{"block_size", 2}, {"layout", "NHWC"}},
           {F32({1, 1, 1, 4}, Iota(4))}, {F32({1, 2, 2, 1}, Iota(4))});
   CheckOp("nn.space_to_depth", {{"block_size", 2}}, {F32({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})},

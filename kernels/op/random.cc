@@ -6,6 +6,7 @@
 
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
+#include "kernels/op/shape_rules.h"
 
 namespace relayvm {
 namespace {
@@ -19,13 +20,9 @@ Status RequireGenerator(TypeContext& tc) {
   return tc.RequireEqual(key.shape[0], 10, "the words of the key");
 }
 
-Result<std::vector<Dim>> OutShape(const Attrs& attrs) {
-  std::vector<Dim> shape = attrs.Dims("out_shape");
-  for (const Dim& d : shape) {
-    if (!d.is_const() || d.value() < 0) {
-      return Invalid("out_shape is {}, expected constants", ShapeToString(shape));
-    }
-  }
+Result<std::vector<Dim>> OutShape(TypeContext& tc) {
+  std::vector<Dim> shape = tc.attrs().Dims("out_shape");
+  RELAYVM_RETURN_IF_ERROR(RequireSizes(tc, shape));
   return shape;
 }
 
@@ -46,7 +43,7 @@ OpDef GenerateOp() {
   op.attrs = {Required("out_shape", AttrKind::kDims)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(RequireGenerator(tc));
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, OutShape(tc.attrs()));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, OutShape(tc));
     return OpResult::Tuple({GeneratorType(), TensorType{std::move(shape), DType::kUInt64}});
   };
   return op;
@@ -68,7 +65,7 @@ OpDef DistributionOp(std::string name, std::string builtin) {
               Optional("out_dtype", AttrKind::kDType, "float32")};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(RequireGenerator(tc));
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, OutShape(tc.attrs()));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, OutShape(tc));
     const DType dtype = DTypeOr(tc.attrs(), "out_dtype", DType::kFloat32);
     if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
       return Invalid("out_dtype is {}, expected float32 or float64", DTypeName(dtype));

@@ -21,6 +21,13 @@ TEST_CASE("reshape keeps the row-major order") {
   CheckOp("reshape", {{"newshape", List({})}}, {F32({1, 1}, {5})}, {F32({}, {5})});
   CheckOp("reshape", {{"newshape", List({0, 5})}, {"allowzero", true}}, {F32({5, 0}, {})},
           {F32({0, 5}, {})});
+  // Dims that are copied do not decide what is inferred, so that they may be 0.
+  CheckOp("reshape", {{"newshape", List({0, -1})}}, {F32({0, 3, 4}, {})}, {F32({0, 12}, {})});
+  CheckOp("reshape", {{"newshape", List({-3, -1})}}, {F32({0, 3, 4}, {})}, {F32({0, 4}, {})});
+  CheckOp("reshape", {{"newshape", List({-1, 0})}}, {F32({0, 3}, {})}, {F32({0, 3}, {})});
+  CheckOp("reshape", {{"newshape", List({0, 2, -1})}}, {F32({0, 4}, {})}, {F32({0, 2, 2}, {})});
+  CheckFails("reshape", {{"newshape", List({0, -1})}, {"allowzero", true}}, {F32({0, 4}, {})},
+             "ambiguous");
   CheckFails("reshape", {{"newshape", List({5, 5})}}, {x}, "25 and 24 differ");
   CheckFails("reshape", {{"newshape", List({-1, -1})}}, {x}, "only one dim can be -1");
   CheckFails("reshape", {{"newshape", List({7, -1})}}, {x}, "21 and 24 differ");

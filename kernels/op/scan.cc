@@ -11,6 +11,8 @@ namespace {
 OpDef ScanOp(std::string name) {
   OpDef op;
   op.name = name;
+  op.attrs_class = "ScanopAttrs";
+  op.print_attrs_class = true;
   op.attrs = {Optional("axis", AttrKind::kInt), Optional("dtype", AttrKind::kDType, ""),
               Optional("exclusive", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {

@@ -23,6 +23,8 @@ Result<int64_t> ModeNumber(const std::string& mode) {
 OpDef ScatterElementsOp() {
   OpDef op;
   op.name = "scatter_elements";
+  op.attrs_class = "ScatterElementsAttrs";
+  op.print_attrs_class = true;
   op.num_args = 3;
   op.attrs = {Optional("axis", AttrKind::kInt, 0),
               Optional("reduction", AttrKind::kString, "update")};
@@ -55,6 +57,8 @@ OpDef ScatterElementsOp() {
 OpDef ScatterNdOp() {
   OpDef op;
   op.name = "scatter_nd";
+  op.attrs_class = "ScatterNDAttrs";
+  op.print_attrs_class = true;
   op.num_args = 3;
   op.attrs = {Optional("mode", AttrKind::kString, "update")};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {

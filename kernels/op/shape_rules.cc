@@ -34,12 +34,13 @@ struct Item {
   bool unknown = false;
   // What this dim contributes to the product of what is given.
   Dim Factor() const { return given + infer; }
+  bool copied = false;  // it is made of dims of the data, which are then `taken_`
 };
 
 class ReshapeRule {
  public:
   ReshapeRule(TypeContext& ctx, const std::vector<Dim>& in, bool allow_zero)
-      : ctx_(ctx), in_(in), allow_zero_(allow_zero) {}
+      : ctx_(ctx), in_(in), allow_zero_(allow_zero), taken_(in.size(), false) {}
 
   Result<std::vector<Dim>> Run(const std::vector<Dim>& codes) {
     for (size_t i = 0; i < codes.size(); ++i) {
@@ -78,8 +79,13 @@ class ReshapeRule {
                      ShapeToString(in_));
     }
     Dim d = At(0);
+    if (source_.is_const()) taken_[static_cast<size_t>(source_.value())] = true;
     source_ = source_ + Dim(1);
     return d;
+  }
+  // A dim that Take gave, or one of several made of such.
+  void PushCopy(Dim d, bool is_place_known) {
+    items_.push_back({.given = std::move(d), .copied = is_place_known});
   }
 
   Status Known(int64_t code) {
@@ -90,8 +96,9 @@ class ReshapeRule {
           source_ = source_ + Dim(1);
           return OkStatus();
         }
+        const bool is_place_known = source_.is_const();
         RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("0"));
-        Push(std::move(d));
+        PushCopy(std::move(d), is_place_known);
         return OkStatus();
       }
       case -1:
@@ -103,14 +110,16 @@ class ReshapeRule {
         if (!source_.is_const()) {
           return Unsupported("newshape: -2 after an element that is not known at compile time");
         }
-        for (; source_.value() < static_cast<int64_t>(in_.size()); source_ = source_ + Dim(1)) {
-          Push(At(0));
+        while (source_.value() < static_cast<int64_t>(in_.size())) {
+          RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("-2"));
+          PushCopy(std::move(d), true);
         }
         return OkStatus();
       case -3: {
+        const bool is_place_known = source_.is_const();
         RELAYVM_ASSIGN_OR_RETURN(Dim a, Take("-3"));
         RELAYVM_ASSIGN_OR_RETURN(Dim b, Take("-3"));
-        Push(a * b);
+        PushCopy(a * b, is_place_known);
         return OkStatus();
       }
       default:
@@ -123,6 +132,7 @@ class ReshapeRule {
   }
 
   Status Split(const Dim& left, const Dim& right) {
+    const bool is_place_known = source_.is_const();
     RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("-4"));
     if (left.is_const(-1) && right.is_const(-1)) {
       return Invalid("newshape: -4 with -1 twice says nothing");
@@ -137,8 +147,8 @@ class ReshapeRule {
     Dim a = left.is_const(-1) ? Dim::FloorDiv(d, right) : left;
     Dim b = right.is_const(-1) ? Dim::FloorDiv(d, left) : right;
     RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(a * b, d, "newshape: the parts of a split dim"));
-    Push(std::move(a));
-    Push(std::move(b));
+    PushCopy(std::move(a), is_place_known);
+    PushCopy(std::move(b), is_place_known);
     return OkStatus();
   }
 
@@ -160,28 +170,29 @@ class ReshapeRule {
 
   Result<std::vector<Dim>> Resolve() {
     if (inferred_ > 1) return Invalid("newshape: only one dim can be -1");
-    Dim total = ProductOf(in_);
-    Dim known(1);  // the product of all that surely is given
-    for (const Item& item : items_) {
-      if (!item.unknown) known = known * item.Factor();
-    }
     if (unknown_ + inferred_ == 0) {
-      RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(known, total, "the number of elements"));
-      return Given();
+      std::vector<Dim> out;
+      for (const Item& item : items_) out.push_back(item.given);
+      RELAYVM_RETURN_IF_ERROR(
+          ctx_.RequireEqual(ProductOf(out), ProductOf(in_), "the number of elements"));
+      return out;
     }
-    if (unknown_ + inferred_ == 1) return ResolveOne(total, known);
-    return ResolveMany(total);
-  }
-
-  std::vector<Dim> Given() const {
-    std::vector<Dim> out;
-    for (const Item& item : items_) out.push_back(item.given);
-    return out;
+    if (unknown_ + inferred_ == 1) return ResolveOne();
+    return ResolveMany(ProductOf(in_));
   }
 
   // One dim is open, so the number of elements decides it, whatever its code turns out to be; the
-  // code must agree.
-  Result<std::vector<Dim>> ResolveOne(const Dim& total, const Dim& known) {
+  // code must agree. Dims that are copied count on neither side: (n, 4) by [0, -1] is (n, 4) where n
+  // is 0, too.
+  Result<std::vector<Dim>> ResolveOne() {
+    Dim total(1);
+    for (size_t j = 0; j < in_.size(); ++j) {
+      if (!taken_[j]) total = total * in_[j];
+    }
+    Dim known(1);
+    for (const Item& item : items_) {
+      if (!item.unknown && !item.copied) known = known * item.Factor();
+    }
     if (known.is_const(0)) return Invalid("newshape: -1 is ambiguous beside a dim of size 0");
     Dim inferred = Dim::FloorDiv(total, known);
     RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(inferred * known, total, "the number of elements"));
@@ -218,6 +229,7 @@ class ReshapeRule {
   TypeContext& ctx_;
   const std::vector<Dim>& in_;
   bool allow_zero_;
+  std::vector<bool> taken_;  // dims of the data that are copied
   std::vector<Item> items_;
   Dim source_;        // the position of the next dim of the data
   int inferred_ = 0;  // codes that are -1

@@ -27,6 +27,8 @@ Expr Negative(Expr x) { return te::Unary(te::UnaryOp::kNegative, std::move(x)); 
 OpDef DftOp() {
   OpDef op;
   op.name = "dft";
+  op.attrs_class = "DFTAttrs";
+  op.print_attrs_class = true;
   op.num_args = 2;
   op.attrs = {Optional("inverse", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -80,9 +82,12 @@ Result<StftPlan> PlanStft(const Attrs& attrs) {
 OpDef StftOp() {
   OpDef op;
   op.name = "stft";
+  op.attrs_class = "StftAttrs";
+  op.print_attrs_class = true;
   op.num_args = 2;
-  op.attrs = {Optional("n_fft", AttrKind::kInt, -1), Optional("hop_length", AttrKind::kInt, -1),
-              Optional("win_length", AttrKind::kInt, -1),
+  op.attrs = {PlainInt(Optional("n_fft", AttrKind::kInt, -1)),
+              PlainInt(Optional("hop_length", AttrKind::kInt, -1)),
+              PlainInt(Optional("win_length", AttrKind::kInt, -1)),
               Optional("normalized", AttrKind::kBool, false),
               Optional("onesided", AttrKind::kBool, true)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {

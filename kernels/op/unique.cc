@@ -29,6 +29,8 @@ OpDef ArgWhereOp() {
 OpDef UniqueOp() {
   OpDef op;
   op.name = "unique";
+  op.attrs_class = "UniqueAttrs";
+  op.print_attrs_class = true;
   op.attrs = {Optional("sorted", AttrKind::kBool, true),
               Optional("return_counts", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {

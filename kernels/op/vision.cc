@@ -32,9 +32,12 @@ Status RequireScalar(const TensorType& t, std::string_view what) {
 OpDef GetValidCountsOp() {
   OpDef op;
   op.name = "vision.get_valid_counts";
+  op.attrs_class = "GetValidCountsAttrs";
+  op.print_attrs_class = true;
   op.num_args = 2;
-  op.attrs = {Optional("score_threshold", AttrKind::kAny), Optional("id_index", AttrKind::kInt, 0),
-              Optional("score_index", AttrKind::kInt, 1)};
+  op.attrs = {Optional("score_threshold", AttrKind::kAny),
+              PlainInt(Optional("id_index", AttrKind::kInt, 0)),
+              PlainInt(Optional("score_index", AttrKind::kInt, 1))};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 3));
@@ -53,12 +56,14 @@ OpDef GetValidCountsOp() {
 OpDef NonMaxSuppressionOp() {
   OpDef op;
   op.name = "vision.non_max_suppression";
+  op.attrs_class = "NonMaximumSuppressionAttrs";
+  op.print_attrs_class = true;
   op.num_args = 5;
   op.attrs = {Optional("force_suppress", AttrKind::kBool, false),
-              Optional("top_k", AttrKind::kInt, -1),
-              Optional("coord_start", AttrKind::kInt, 2),
-              Optional("score_index", AttrKind::kInt, 1),
-              Optional("id_index", AttrKind::kInt, 0),
+              PlainInt(Optional("top_k", AttrKind::kInt, -1)),
+              PlainInt(Optional("coord_start", AttrKind::kInt, 2)),
+              PlainInt(Optional("score_index", AttrKind::kInt, 1)),
+              PlainInt(Optional("id_index", AttrKind::kInt, 0)),
               Optional("return_indices", AttrKind::kBool, true),
               Optional("invalid_to_bottom", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -93,6 +98,8 @@ OpDef NonMaxSuppressionOp() {
 OpDef AllClassNmsOp() {
   OpDef op;
   op.name = "vision.all_class_non_max_suppression";
+  op.attrs_class = "AllClassNonMaximumSuppressionAttrs";
+  op.print_attrs_class = true;
   op.num_args = 5;
   op.attrs = {Optional("output_format", AttrKind::kString, "onnx")};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -113,9 +120,7 @@ OpDef AllClassNmsOp() {
       return OpResult::Tuple(
           {TensorType{{batch * per_batch, 3}, DType::kInt64}, TensorType{{1}, DType::kInt64}});
     }
-    if (format != "tensorflow") {
-      return Invalid("output_format is \"{}\", expected onnx or tensorflow", format);
-    }
+    // Any other name is TensorFlow's, as in TVM.
     return OpResult::Tuple({TensorType{{batch, per_batch, 2}, DType::kInt64},
                             TensorType{{batch, per_batch}, DType::kFloat32},
                             TensorType{{batch}, DType::kInt64}});
@@ -133,9 +138,12 @@ OpDef AllClassNmsOp() {
 OpDef RegularNmsOp() {
   OpDef op;
   op.name = "vision.regular_non_max_suppression";
+  op.attrs_class = "RegularNonMaximumSuppressionAttrs";
+  op.print_attrs_class = true;
   op.num_args = 2;
-  op.attrs = {Required("max_detections_per_class", AttrKind::kInt),
-              Required("max_detections", AttrKind::kInt), Required("num_classes", AttrKind::kInt),
+  op.attrs = {PlainInt(Required("max_detections_per_class", AttrKind::kInt)),
+              PlainInt(Required("max_detections", AttrKind::kInt)),
+              PlainInt(Required("num_classes", AttrKind::kInt)),
               Required("iou_threshold", AttrKind::kFloat),
               Required("score_threshold", AttrKind::kFloat)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -193,9 +201,11 @@ Result<OpResult> InferRoi(TypeContext& tc) {
 OpDef RoiAlignOp() {
   OpDef op;
   op.name = "vision.roi_align";
+  op.attrs_class = "ROIAlignAttrs";
+  op.print_attrs_class = true;
   op.num_args = 2;
   op.attrs = {Required("pooled_size", AttrKind::kInts), Required("spatial_scale", AttrKind::kFloat),
-              Optional("sample_ratio", AttrKind::kInt, -1),
+              PlainInt(Optional("sample_ratio", AttrKind::kInt, -1)),
               Optional("layout", AttrKind::kString, "NCHW"),
               Optional("mode", AttrKind::kString, "avg")};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -214,6 +224,8 @@ OpDef RoiAlignOp() {
 OpDef RoiPoolOp() {
   OpDef op;
   op.name = "vision.roi_pool";
+  op.attrs_class = "ROIPoolAttrs";
+  op.print_attrs_class = true;
   op.num_args = 2;
   op.attrs = {Required("pooled_size", AttrKind::kInts), Required("spatial_scale", AttrKind::kFloat),
               Optional("layout", AttrKind::kString, "NCHW")};
@@ -228,14 +240,16 @@ OpDef RoiPoolOp() {
 OpDef ProposalOp() {
   OpDef op;
   op.name = "vision.proposal";
+  op.attrs_class = "ProposalAttrs";
+  op.print_attrs_class = true;
   op.num_args = 3;
   op.attrs = {Optional("scales", AttrKind::kFloats, AttrList{4.0, 8.0, 16.0, 32.0}),
               Optional("ratios", AttrKind::kFloats, AttrList{0.5, 1.0, 2.0}),
-              Optional("feature_stride", AttrKind::kInt, 16),
+              PlainInt(Optional("feature_stride", AttrKind::kInt, 16)),
               Optional("threshold", AttrKind::kFloat, 0.7),
-              Optional("rpn_pre_nms_top_n", AttrKind::kInt, 6000),
-              Optional("rpn_post_nms_top_n", AttrKind::kInt, 300),
-              Optional("rpn_min_size", AttrKind::kInt, 16),
+              PlainInt(Optional("rpn_pre_nms_top_n", AttrKind::kInt, 6000)),
+              PlainInt(Optional("rpn_post_nms_top_n", AttrKind::kInt, 300)),
+              PlainInt(Optional("rpn_min_size", AttrKind::kInt, 16)),
               Optional("iou_loss", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType &probability = tc.tensor(0), &deltas = tc.tensor(1), &info = tc.tensor(2);

@@ -28,10 +28,14 @@ struct Multiply {
 template <typename Op, typename T, typename Load>
 void Scan(const CallArgs& args, const Load& load, T* out, const AxisSplit& s, bool exclusive) {
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
+  const int64_t block = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(s.inner, 1));
   for (int64_t o = 0; o < s.outer; ++o) {
-    for (int64_t k = 0; k < s.n; ++k) {
+    for (int64_t k = 0, polled = 0; k < s.n; ++k) {
+      if (k == polled) {
+        polled = std::min(s.n, k + block);
+        args.Work((polled - k) * s.inner);
+      }
       const int64_t row = (o * s.n + k) * s.inner;
-      if (s.inner > 64 || (k & 63) == 0) args.Work(std::max<int64_t>(s.inner, 64));
       for (int64_t i = 0; i < s.inner; ++i) {
         // Exclusive: the sum before this element; inclusive: with it.
         const int64_t at = exclusive ? row - s.inner + i : row + i;

@@ -178,11 +178,29 @@ std::vector<Value*> ForPolled(
     return ForCarried(b, begin, end, step, name, std::move(initial), body);
   }
   // The poll stands between two loops, so that the inner one is as it would be without.
-  Value* turns =
-      Div(b, I64(b, kMaxWork), b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, work, I64(b, 1)));
-  Value* run = Mul(b, turns, step);
-  BasicBlock* before = b.GetInsertBlock();
   llvm::LLVMContext& context = b.getContext();
+  Value* run = nullptr;
+  if (each) {
+    run = I64(b, std::max<int64_t>(kMaxWork / std::max<int64_t>(*each, 1), 1) * step);
+  } else {
+    // A division costs as much as a short loop does, so only long ones pay it.
+    BasicBlock* entry = b.GetInsertBlock();
+    BasicBlock* divide = BasicBlock::Create(context, llvm::Twine(name) + ".long", function);
+    BasicBlock* join = BasicBlock::Create(context, llvm::Twine(name) + ".entry", function);
+    Value* whole = Sub(b, end, begin);
+    work = Max(b, work, I64(b, 1));  // turns of empty loops take time too
+    Value* is_long = b.CreateICmpSGE(WorkOf(b, work, whole), I64(b, kMaxWork));
+    b.CreateCondBr(is_long, divide, join);
+    b.SetInsertPoint(divide);
+    Value* divided = Mul(b, Div(b, I64(b, kMaxWork), work), step);
+    b.CreateBr(join);
+    b.SetInsertPoint(join);
+    llvm::PHINode* phi = b.CreatePHI(b.getInt64Ty(), 2);
+    phi->addIncoming(whole, entry);
+    phi->addIncoming(divided, divide);
+    run = phi;
+  }
+  BasicBlock* before = b.GetInsertBlock();
   BasicBlock* loop = BasicBlock::Create(context, llvm::Twine(name) + ".run", function);
   BasicBlock* poll = BasicBlock::Create(context, llvm::Twine(name) + ".poll", function);
   BasicBlock* stopped = BasicBlock::Create(context, llvm::Twine(name) + ".stopped", function);
