@@ -85,7 +85,7 @@ const Case kCases[] = {
      "%y: dimension 0"},
     {"let of a value of an unknown shape",
      "def @main(%x: Tensor[(?, ?), float32]) {"
-     "  let %y: Tensor[(4, 2), int64] = argwhere(%x); sum(%y) }",
+     "  let %y: Tensor[(4, 2), int32] = argwhere(%x); sum(%y) }",
      "%y: dimension 0"},
     {"variable of a pattern",
      "def @main(%x: Tensor[(?, ?), float32]) {"
@@ -241,7 +241,7 @@ TEST_CASE("what the program states about shapes holds at every level") {
       Status failed = RunAt(level, c.source, {3, 3});
       CHECK(failed.code() == StatusCode::kFailedPrecondition);
       CHECK(failed.message().find(c.message) != std::string::npos);
-      CHECK_MESSAGE(failed.message().find("3 and 2") != std::string::npos, failed.message());
+      CHECK_MESSAGE(failed.message().find("does not equal") != std::string::npos, failed.message());
     }
   }
 }
