@@ -78,13 +78,12 @@ std::vector<te::Scalar> Samples(DType t) {
 }
 
 HostTensor Vector(DType t, const std::vector<te::Scalar>& values) {
-  HostTensor out{t, {static_cast<int64_t>(values.size())}, {}};
   auto width = static_cast<size_t>(DTypeBytes(t));
-  out.data.resize(values.size() * width);
+  std::vector<std::byte> data(values.size() * width);
   for (size_t i = 0; i < values.size(); ++i) {
-    te::WriteElement(t, values[i], out.data.data() + i * width);
+    te::WriteElement(t, values[i], data.data() + i * width);
   }
-  return out;
+  return {t, {static_cast<int64_t>(values.size())}, std::move(data)};
 }
 
 // --- Calls ---
