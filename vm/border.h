@@ -14,7 +14,7 @@ namespace relayvm::vm {
 
 // A type parameter of the export stands for any tensor, tuple or constructor, each use on its own:
 // a program that treats it as opaque, as typed programs do, cannot tell. Fails with
-// kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], got Tensor[(2, 200),
+// kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], found Tensor[(2, 200),
 // float32]".
 Status CheckInputs(const Program& program, const ExportInfo& function,
                    std::span<const Value> inputs);

@@ -96,7 +96,7 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   /* Wrong inputs, in slices too. */
   status = relayvm_invocation_run(invocation, "main", fields, 2, &none);
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
-  EXPECT(strcmp(relayvm_status_message(status), "main: expected 1 inputs, got 2") == 0);
+  EXPECT(strcmp(relayvm_status_message(status), "main: expected 1 inputs, found 2") == 0);
   relayvm_status_free(status);
   status = relayvm_invocation_start(invocation, "other", fields, 2);
   EXPECT(relayvm_status_code(status) == RELAYVM_NOT_FOUND);

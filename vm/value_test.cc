@@ -139,7 +139,7 @@ TEST_CASE("value: what is missing is an error, not a crash") {
     for (const Value& bad : {tuple, Value()}) {
       Status status = invocation->Run(function, {bad}).status();
       CHECK(status.code() == StatusCode::kInvalidArgument);
-      CHECK(testing::Contains(status.message(), "got nothing"));
+      CHECK(testing::Contains(status.message(), "found nothing"));
     }
   }
 }
