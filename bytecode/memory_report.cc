@@ -299,8 +299,8 @@ class Simulator {
   // Notes what is held now, with `extra` bytes of its own.
   void Observe(const Dim& extra = Dim()) {
     auto [own, total] = Held(state_.objects);
-    AddPeak(own + extra, &own_);
-    AddPeak(total + extra, &total_);
+    AddPeak(own + extra + Arena(), &own_);
+    AddPeak(total + extra + Arena(), &total_);
   }
 
   void AddPeak(const Dim& bytes, std::vector<Dim>* peaks) {
@@ -313,15 +313,15 @@ class Simulator {
     peaks->push_back(held);
   }
 
-  // With the arena.
+  Dim Arena() const { return Dim(static_cast<int64_t>(function_.arena_bytes)); }
   Dim Max(const std::vector<Dim>& peaks) const {
-    Dim max;
+    Dim max = peaks.empty() ? Arena() : peaks[0];
     for (const Dim& peak : peaks) max = Dim::Max(max, peak);
-    return max + Dim(static_cast<int64_t>(function_.arena_bytes));
+    return max;
   }
   std::string Text(const std::vector<Dim>& peaks) const {
     if (peaks.size() <= kMaxPeaks) return Max(peaks).ToString();
-    return fmt::format("{} + the largest of {} formulas", function_.arena_bytes, peaks.size());
+    return fmt::format("the largest of {} formulas", peaks.size());
   }
 
   // --- Instructions ---
@@ -500,9 +500,10 @@ class Simulator {
         return is_object ? DimOf(objects[index], axis) : state_.scalars[scalars[index]];
       }));
     };
+    if (is_tail) Observe();
     const Dim inside = at_call(summary.total);
-    const Dim arena(is_tail ? -static_cast<int64_t>(function_.arena_bytes) : 0);
-    AddPeak(Held(is_tail ? objects : state_.objects).second + inside + arena, &total_);
+    const Dim held = is_tail ? Held(objects).second : Held(state_.objects).second + Arena();
+    AddPeak(held + inside, &total_);
     const Dim received = at_call(summary.result);
     std::optional<std::vector<Dim>> dims;
     if (summary.dims) {
@@ -543,8 +544,9 @@ class Simulator {
   std::map<size_t, size_t> loops_;
   size_t at_ = 0;
   Instruction instruction_{};
-  ValuePtr returned_ = nullptr;   // by what was met so far
-  std::vector<Dim> own_, total_;  // peaks; none of them is known to be at most another
+  ValuePtr returned_ = nullptr;  // by what was met so far
+  // Peaks, with the arena; none of them is known to be at most another.
+  std::vector<Dim> own_, total_;
   MemoryReport report_;
 };
 
@@ -567,6 +569,17 @@ MemoryReport ReportMemory(const Program& program, uint32_t function) {
   Analysis analysis{program};
   analysis.active.insert(function);
   return Simulator(analysis, function).Run();
+}
+
+std::vector<MemoryReport> ReportMemory(const Program& program) {
+  Analysis analysis{program};
+  std::vector<MemoryReport> reports;
+  for (uint32_t i = 0; i < program.functions.size(); ++i) {
+    analysis.work = kMaxWork;
+    analysis.active = {i};
+    reports.push_back(Simulator(analysis, i).Run());
+  }
+  return reports;
 }
 
 }  // namespace relayvm

@@ -34,5 +34,7 @@ struct MemoryReport {
 
 // REQUIRES: the program passed the verifier; function < program.functions.size().
 MemoryReport ReportMemory(const Program& program, uint32_t function);
+// Of all functions, in their order; what several call is analysed once.
+std::vector<MemoryReport> ReportMemory(const Program& program);
 
 }  // namespace relayvm

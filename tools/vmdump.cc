@@ -110,8 +110,9 @@ Json Kernels(const Program& program) {
 
 Json Memory(const Program& program) {
   Json functions = Json::array();
-  for (uint32_t i = 0; i < program.functions.size(); ++i) {
-    MemoryReport report = ReportMemory(program, i);
+  const std::vector<MemoryReport> reports = ReportMemory(program);
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const MemoryReport& report = reports[i];
     Json allocations = Json::array();
     for (const MemoryReport::Allocation& allocation : report.allocations) {
       allocations.push_back({{"pc", allocation.pc},

@@ -77,7 +77,7 @@ TEST_CASE("large tensors show their ends") {
 }
 
 TEST_CASE("tensors without elements, of any size") {
-  const int64_t huge = int64_t{1} << 62;
+  const int64_t huge = 1 << 20;
   struct Case {
     std::vector<int64_t> dims;
     const char *relay, *json;
