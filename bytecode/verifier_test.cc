@@ -177,7 +177,7 @@ TEST_CASE("verifier: tables that are refused") {
   const int64_t kHuge = std::numeric_limits<int64_t>::max();
   const Case kCases[] = {
       {[](Program* p) { p->bytecode_version = 1000000; },
-       "bytecode version 1000000, this runtime runs up to 1"},
+       "bytecode version 1000000, this runtime runs up to 2"},
       // Functions.
       {[](Program* p) { p->functions[1].code_offset += 1; },
        "function 1 'count': code at 0x91, expected 0x90, where the code before it ends"},
