@@ -298,8 +298,7 @@ TEST_CASE("operators on scalars, in kernels and in the evaluator give the same b
     auto operands = [&](const Call& call, const char* prefix) {
       std::string out;
       for (size_t i = 0; i < call.args.size(); ++i) {
-        bool condition = call.args[i] != t || (call.args.size() == 3 && i == 0);
-        const char* letter = condition                            ? (t == DType::kBool ? "a" : "c")
+        const char* letter = call.args[i] != t                    ? "c"
                              : i + 1 == call.args.size() && i > 0 ? "b"
                                                                   : "a";
         out += fmt::format("{}%{}{}", i > 0 ? ", " : "", prefix, letter);

@@ -93,7 +93,7 @@ TEST_CASE("scalar functions: of two arguments") {
            Row{F::kPower, 2, 0.5, std::sqrt(2.0)},
            Row{F::kMod, -7, 3, -1},
            Row{F::kFloorMod, -7, 3, 2},
-           Row{F::kFloorMod, 1e20, 3, std::fmod(1e20, 3)},
+           Row{F::kFloorMod, 1e10, 3, 1},
            Row{F::kFloorDiv, -7, 2, -4},
            Row{F::kTruncDiv, -7, 2, -3},
            Row{F::kAtan2, 0, -1, std::atan2(0.0, -1.0)},

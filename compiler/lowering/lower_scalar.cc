@@ -209,8 +209,11 @@ class FunctionLowering::ScalarCompiler {
     }
   }
 
-  // The value when `e` is an integer that an instruction may hold.
+  // The value when `e` is an integer that an instruction may hold, in a constant of rank 0 too.
   static std::optional<int64_t> Immediate(const te::Expr& e) {
+    if (e->kind == te::ExprKind::kLoad && !e->tensor->is_placeholder()) {
+      return Immediate(e->tensor->body);
+    }
     if (e->kind != te::ExprKind::kIntImm || !FitsAddImm(e->int_value)) return std::nullopt;
     return e->int_value;
   }

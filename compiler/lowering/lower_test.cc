@@ -360,9 +360,9 @@ L1:
   tensor.dim i0, r0, #0
   const.i16 i1, 4
   tensor.reuse r1, r0, float32, [i0, i1]
-  addimm.i i1, i0, 511
+  dim.addimm i1, i0, 511, m0
   const.i16 i2, 512
-  floordiv.i i1, i1, i2
+  dim.floordiv i1, i1, i2, m0
   const.i16 i2, 5
   const.i16 i3, 0
   kernel k0, i1, i2, i3, [i0], [r0!, r1]
@@ -375,9 +375,9 @@ L1:
   tensor.dim i0, r0, #0
   const.i16 i1, 4
   tensor.alloc r1, float32, [i0, i1]
-  addimm.i i1, i0, 511
+  dim.addimm i1, i0, 511, m0
   const.i16 i2, 512
-  floordiv.i i1, i1, i2
+  dim.floordiv i1, i1, i2, m0
   const.i16 i2, 6
   const.i16 i3, 0
   kernel k0, i1, i2, i3, [i0], [r0, r1]
@@ -408,27 +408,26 @@ L1:
 .function "main" scalars 0 objects 2 captured 0 registers 7 4 returns object arena 0
   tensor.dim i0, r0, #0
   tensor.dim i1, r1, #0
-  cmp.i i2, eq, i0, i1
-  guard i2, i0, i1, m0
+  dim.check eq, i0, i1, m0, [i0, i1]
   const.i16 i2, 2
   tensor.alloc r2, float32, [i2, i0]
-  addimm.i i3, i0, 16383
+  dim.addimm i3, i0, 16383, m1
   const.i16 i4, 16384
-  floordiv.i i3, i3, i4
-  mul.i i3, i3, i2
+  dim.floordiv i3, i3, i4, m1
+  dim.mul i3, i3, i2, m1
   const.i16 i5, 4
   const.i16 i6, 0
   kernel k0, i3, i5, i6, [i0, i1], [r0, r1, r2]
   tensor.alloc r3, float32, [i2, i1]
-  addimm.i i3, i1, 16383
-  floordiv.i i3, i3, i4
-  mul.i i2, i3, i2
+  dim.addimm i3, i1, 16383, m1
+  dim.floordiv i3, i3, i4, m1
+  dim.mul i2, i3, i2, m1
   kernel k0, i2, i5, i6, [i1, i0], [r1!, r0!, r3]
   tensor.alloc r0, float32, [i5, i0]
-  addimm.i i2, i0, 8191
+  dim.addimm i2, i0, 8191, m2
   const.i16 i3, 8192
-  floordiv.i i2, i2, i3
-  mul.i i2, i2, i5
+  dim.floordiv i2, i2, i3, m2
+  dim.mul i2, i2, i5, m2
   kernel k1, i2, i5, i6, [i0, i1], [r2!, r3!, r0]
   ret.r r0!
 .end
@@ -441,8 +440,8 @@ L1:
 .function "main" scalars 0 objects 1 captured 0 registers 2 1 returns scalar arena 0
   tensor.dim i0, r0!, #0
   const.i16 i1, 3
-  mul.i i0, i0, i1
-  addimm.i i0, i0, 1
+  dim.mul i0, i0, i1, m0
+  dim.addimm i0, i0, 1, m0
   ret.i i0
 .end
 )"},

@@ -5,8 +5,8 @@
 namespace relayvm {
 
 Dim IsPositive(const Dim& x) { return Dim::Max(Dim(0), Dim::Min(Dim(1), x)); }
-// Not IsPositive(-x): the least integer has no negative.
-Dim IsNegative(const Dim& x) { return Dim(0) - Dim::Max(Dim(-1), Dim::Min(Dim(0), x)); }
+// Cut off below, since the least integer has no negative.
+Dim IsNegative(const Dim& x) { return IsPositive(Dim(0) - Dim::Max(Dim(-1), x)); }
 Dim IsZero(const Dim& x) { return Dim(1) - IsPositive(x) - IsNegative(x); }
 
 namespace {
