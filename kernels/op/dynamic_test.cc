@@ -11,7 +11,7 @@ TEST_CASE("dyn.zeros, dyn.ones, dyn.full") {
   CheckOp("dyn.ones", {{"dtype", "float32"}}, {Sizes({})}, {F32({}, {1})}, {.static_args = {0}});
   CheckOp("dyn.full", {{"dtype", "int32"}}, {F32({}, {2.5}), Sizes({3})}, {I32({3}, {2, 2, 2})});
   CheckFails("dyn.zeros", {}, {Sizes({-1})}, "negative dim");
-  CheckFails("dyn.full", {}, {F32({}, {1}), Sizes({-1})}, "must not be negative", true);
+  CheckFails("dyn.full", {}, {F32({}, {1}), Sizes({-1})}, "a dim: ", true);
 }
 
 TEST_CASE("dyn.reshape") {
@@ -23,7 +23,7 @@ TEST_CASE("dyn.reshape") {
   CheckFails("dyn.reshape", {}, {x, Sizes({5, -1})}, "the number of elements");
   CheckFails("dyn.reshape", {}, {x, Sizes({5, 7})}, "the number of elements", true);
   CheckOp("dyn.reshape", {}, {x, Sizes({-3, 4})}, {F32({6, 4}, Iota(24))});
-  CheckFails("dyn.reshape", {}, {x, Sizes({-4, 1, 2, 3})}, "a code that changes the rank", true);
+  CheckFails("dyn.reshape", {}, {x, Sizes({-4, 1, 2, 3})}, "newshape: a code", true);
 }
 
 TEST_CASE("dyn.squeeze and dyn.expand_dims") {
@@ -36,8 +36,8 @@ TEST_CASE("dyn.squeeze and dyn.expand_dims") {
   HostTensor y = F32({2, 3}, Iota(6));
   CheckOp("dyn.expand_dims", {{"num_newaxis", 2}}, {y, I64({}, {1})}, {F32({2, 1, 1, 3}, Iota(6))});
   CheckOp("dyn.expand_dims", {}, {y, I32({}, {-1})}, {F32({2, 3, 1}, Iota(6))});
-  CheckFails("dyn.expand_dims", {}, {y, I64({}, {3})}, "axis is out of range");
-  CheckFails("dyn.expand_dims", {}, {y, I64({}, {-4})}, "axis is out of range", true);
+  CheckFails("dyn.expand_dims", {}, {y, I64({}, {3})}, "axis: expected at most 2, found 3");
+  CheckFails("dyn.expand_dims", {}, {y, I64({}, {-4})}, "axis: ", true);
 }
 
 TEST_CASE("dyn.broadcast_to and dyn.tile") {
@@ -60,7 +60,7 @@ TEST_CASE("dyn.nn.pad") {
   CheckOp("dyn.nn.pad", {}, {x, I64({2, 2}, {0, 0, -1, 0}), F32({}, {9})}, {F32({1, 2}, {2, 3})},
           {.static_args = {1}});
   CheckFails("dyn.nn.pad", {{"pad_mode", "reflect"}}, {x, I64({2, 2}, {0, 0, 3, 0}), F32({}, {0})},
-             "too short for its padding");
+             "the extent of a padded axis");
 }
 
 TEST_CASE("dyn.image.resize2d and dyn.nn.upsampling") {

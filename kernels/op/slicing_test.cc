@@ -79,8 +79,10 @@ TEST_CASE("slice_like") {
   CheckOp("slice_like", {{"axes", List({-1})}}, {x, F32({9, 1}, Iota(9))},
           {F32({3, 1}, {0, 4, 8})});
   CheckOp("slice_like", {}, {x, F32({2}, Iota(2))}, {F32({2, 4}, Iota(8))});
-  CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))}, "larger than the data");
-  CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))}, "larger than the data", true);
+  CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))},
+             "the data's extent beside the reference's");
+  CheckFails("slice_like", {}, {x, F32({4, 4}, Iota(16))},
+             "the data's extent beside the reference's", true);
 }
 
 TEST_CASE("sliding_window") {
@@ -90,7 +92,7 @@ TEST_CASE("sliding_window") {
           {{"axis", 0}, {"window_shape", List({2, 2})}, {"strides", List({1, 1})}},
           {F32({2, 3}, Iota(6))}, {F32({1, 2, 2, 2}, {0, 1, 3, 4, 1, 2, 4, 5})});
   CheckFails("sliding_window", {{"axis", 0}, {"window_shape", List({3})}, {"strides", List({1})}},
-             {F32({2}, Iota(2))}, "larger than the data");
+             {F32({2}, Iota(2))}, "the data's extent under the window");
 }
 
 }  // namespace
