@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "bytecode/base/file_replacement.h"
@@ -111,12 +111,9 @@ Layout LayOut(const Program& program, uint64_t program_size) {
   }
   for (size_t i = 0; i < program.constants.size(); ++i) {
     uint64_t offset = AlignUp(end, i == 0 ? kSegmentAlignment : kConstantAlignment);
-    SharedBytes data = program.constants[i].data.Loaded();
-    layout.constants.emplace_back(offset, data.size());
-    layout.constant_checksums.push_back(
-        Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()}));
-    data.DropPages();
-    end = offset + data.size();
+    layout.constants.emplace_back(offset, program.constants[i].data.size());
+    layout.constant_checksums.push_back(1);  // known when it is written
+    end = offset + program.constants[i].data.size();
   }
   layout.file_size = end;
   return layout;
@@ -247,50 +244,12 @@ class ProgramBuilder {
 
 // --- Output ---
 
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual Status Write(const void* data, size_t size) = 0;
+// Takes a part of the file. What no part covers is zero.
+using WriteAt = std::function<Status(uint64_t offset, const void* data, size_t size)>;
 
-  Status PadTo(uint64_t* position, uint64_t offset) {
-    static constexpr uint8_t kZeros[kSegmentAlignment] = {};
-    assert(offset >= *position && offset - *position <= sizeof(kZeros));
-    uint64_t size = offset - *position;
-    *position = offset;
-    return Write(kZeros, size);
-  }
-};
-
-class VectorSink : public Sink {
- public:
-  explicit VectorSink(std::vector<uint8_t>* out) : out_(*out) {}
-  Status Write(const void* data, size_t size) override {
-    auto bytes = static_cast<const uint8_t*>(data);
-    out_.insert(out_.end(), bytes, bytes + size);
-    return {};
-  }
-
- private:
-  std::vector<uint8_t>& out_;
-};
-
-class FileSink : public Sink {
- public:
-  explicit FileSink(FileReplacement* file) : file_(*file) {}
-  Status Write(const void* data, size_t size) override { return file_.Write(data, size); }
-
- private:
-  FileReplacement& file_;
-};
-
-// The header and the flatbuffer, ready to write, and where the rest goes.
-struct Prepared {
-  FileHeader header;
-  FlatBufferBuilder builder;
-  Layout layout;
-};
-
-Status Prepare(const Program& program, Prepared* out) {
+// Each constant is read once: its bytes may be made only now (base/shared_bytes.h). So the program,
+// which has their checksums, is written last.
+Status WriteParts(const Program& program, const WriteAt& write) {
   RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
   SizeBound bound;
   bound.AddProgram(program);
@@ -307,70 +266,71 @@ Status Prepare(const Program& program, Prepared* out) {
   blank.image_checksums.resize(program.images.size(), 1);
   blank.constants.resize(program.constants.size());
   blank.constant_checksums.resize(program.constants.size(), 1);
-  ProgramBuilder(&out->builder).Build(program, blank);
-  uint32_t size = out->builder.GetSize();
-  out->layout = LayOut(program, size);
-  out->builder.Clear();
-  ProgramBuilder(&out->builder).Build(program, out->layout);
-  if (out->builder.GetSize() != size) {
-    return Status(StatusCode::kInternal,
-                  fmt::format("program of {} bytes became {} when its offsets were filled in", size,
-                              out->builder.GetSize()));
+  FlatBufferBuilder builder;
+  ProgramBuilder(&builder).Build(program, blank);
+  const uint32_t size = builder.GetSize();
+  Layout layout = LayOut(program, size);
+
+  uint64_t end = sizeof(FileHeader) + size;
+  for (size_t i = 0; i < program.images.size(); ++i) {
+    std::span<const uint8_t> elf = program.images[i].elf;
+    RELAYVM_RETURN_IF_ERROR(write(layout.images[i].offset(), elf.data(), elf.size()));
+    end = layout.images[i].offset() + elf.size();
+  }
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    SharedBytes data = program.constants[i].data.Loaded();
+    layout.constant_checksums[i] =
+        Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+    RELAYVM_RETURN_IF_ERROR(write(layout.constants[i].offset(), data.data(), data.size()));
+    if (!data.empty()) end = layout.constants[i].offset() + data.size();
+    data.DropPages();
   }
 
-  FileHeader& header = out->header;
-  header = {};
+  builder.Clear();
+  ProgramBuilder(&builder).Build(program, layout);
+  if (builder.GetSize() != size) {
+    return Status(StatusCode::kInternal,
+                  fmt::format("program of {} bytes became {} when its offsets were filled in", size,
+                              builder.GetSize()));
+  }
+  FileHeader header = {};
   std::memcpy(header.magic, kFileMagic, sizeof(kFileMagic));
   header.major = kFormatMajor;
   header.minor = kFormatMinor;
   header.program_offset = sizeof(FileHeader);
   header.program_size = size;
-  header.file_size = out->layout.file_size;
+  header.file_size = layout.file_size;
   uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
-  header.checksum = Checksum64({out->builder.GetBufferPointer(), size}, seed);
-  return {};
-}
-
-Status WriteTo(const Program& program, const Prepared& prepared, Sink* sink) {
-  uint64_t position = sizeof(FileHeader) + prepared.header.program_size;
-  RELAYVM_RETURN_IF_ERROR(sink->Write(&prepared.header, sizeof(FileHeader)));
-  RELAYVM_RETURN_IF_ERROR(
-      sink->Write(prepared.builder.GetBufferPointer(), prepared.header.program_size));
-  for (size_t i = 0; i < program.images.size(); ++i) {
-    std::span<const uint8_t> elf = program.images[i].elf;
-    RELAYVM_RETURN_IF_ERROR(sink->PadTo(&position, prepared.layout.images[i].offset()));
-    RELAYVM_RETURN_IF_ERROR(sink->Write(elf.data(), elf.size()));
-    position += elf.size();
-  }
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    SharedBytes data = program.constants[i].data.Loaded();
-    RELAYVM_RETURN_IF_ERROR(sink->PadTo(&position, prepared.layout.constants[i].offset()));
-    RELAYVM_RETURN_IF_ERROR(sink->Write(data.data(), data.size()));
-    data.DropPages();
-    position += data.size();
-  }
-  assert(position == prepared.header.file_size);
-  return {};
+  header.checksum = Checksum64({builder.GetBufferPointer(), size}, seed);
+  RELAYVM_RETURN_IF_ERROR(write(0, &header, sizeof(header)));
+  RELAYVM_RETURN_IF_ERROR(write(sizeof(header), builder.GetBufferPointer(), size));
+  // An empty constant at the end may leave a gap before it.
+  return end < layout.file_size ? write(layout.file_size - 1, "", 1) : OkStatus();
 }
 
 }  // namespace
 
 Result<std::vector<uint8_t>> SerializeProgram(const Program& program) {
-  Prepared prepared;
-  RELAYVM_RETURN_IF_ERROR(Prepare(program, &prepared));
   std::vector<uint8_t> bytes;
-  bytes.reserve(prepared.header.file_size);
-  VectorSink sink(&bytes);
-  RELAYVM_RETURN_IF_ERROR(WriteTo(program, prepared, &sink));
+  RELAYVM_RETURN_IF_ERROR(
+      WriteParts(program, [&](uint64_t offset, const void* data, size_t size) -> Status {
+        if (bytes.size() < offset + size) bytes.resize(offset + size);
+        if (size > 0) std::memcpy(bytes.data() + offset, data, size);
+        return {};
+      }));
   return bytes;
 }
 
 Status WriteProgramFile(const Program& program, const std::string& path) {
-  Prepared prepared;
-  RELAYVM_RETURN_IF_ERROR(Prepare(program, &prepared));
   RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
-  FileSink sink(&file);
-  RELAYVM_RETURN_IF_ERROR(WriteTo(program, prepared, &sink));
+  if (file.has_offsets()) {
+    RELAYVM_RETURN_IF_ERROR(WriteParts(program, [&](uint64_t at, const void* data, size_t n) {
+      return file.WriteAt(at, data, n);
+    }));
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, SerializeProgram(program));
+    RELAYVM_RETURN_IF_ERROR(file.Write(bytes.data(), bytes.size()));
+  }
   return file.Commit();
 }
 

@@ -53,6 +53,22 @@ Status FileReplacement::Write(const void* data, size_t size) {
   return OkStatus();
 }
 
+Status FileReplacement::WriteAt(uint64_t offset, const void* data, size_t size) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  while (size > 0) {
+    ssize_t written =
+        ::pwrite(fd_, bytes, std::min<size_t>(size, size_t{1} << 30), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return Failed("write");
+    }
+    bytes += written;
+    offset += static_cast<uint64_t>(written);
+    size -= static_cast<size_t>(written);
+  }
+  return OkStatus();
+}
+
 Status FileReplacement::Commit() {
   if (::close(std::exchange(fd_, -1)) != 0) return Failed("write");
   if (temporary_.empty()) return OkStatus();

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,11 @@ class FileReplacement {
   FileReplacement& operator=(FileReplacement&&) = delete;
   ~FileReplacement();
 
+  // False for a pipe or a device, which takes bytes in order only.
+  bool has_offsets() const { return !temporary_.empty(); }
   Status Write(const void* data, size_t size);
+  // What is never written is zero. REQUIRES: has_offsets(), and Write is not called.
+  Status WriteAt(uint64_t offset, const void* data, size_t size);
   // REQUIRES: called at most once, and nothing is written afterwards.
   Status Commit();
 

@@ -52,6 +52,19 @@ TEST_CASE("without a commit, nothing has happened") {
   CHECK(CountFiles(fs::path(path).parent_path()) == 1);
 }
 
+TEST_CASE("parts may be written in any order") {
+  testing::TempFolder folder;
+  const std::string path = folder / "x";
+  auto file = FileReplacement::Create(path);
+  REQUIRE(file.ok());
+  REQUIRE(file->has_offsets());
+  REQUIRE(file->WriteAt(4, "end", 3).ok());
+  REQUIRE(file->WriteAt(0, "ab", 2).ok());
+  REQUIRE(file->Commit().ok());
+  CHECK(Content(path) == std::string("ab\0\0end", 7));
+  CHECK_FALSE(FileReplacement::Create("/dev/null")->has_offsets());
+}
+
 TEST_CASE("errors name the file; devices are written in place") {
   testing::TempFolder folder;
   const std::string path = folder / "no/such/folder";

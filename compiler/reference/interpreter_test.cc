@@ -122,7 +122,7 @@ TEST_CASE("guards and types are checked") {
   Result<Value> differ = Run(b.m, "main", {Floats({3, 2}), Floats({4, 2})});
   REQUIRE(!differ.ok());
   CHECK(differ.status().code() == StatusCode::kFailedPrecondition);
-  CHECK(differ.status().message() == "add: n and k differ (here 3 and 4)");
+  CHECK(differ.status().message() == "add: n and k differ: 3 does not equal 4");
   Result<Value> wrong = Run(b.m, "main", {Floats({3, 1}), Floats({3, 2})});
   REQUIRE(!wrong.ok());
   CHECK(wrong.status().code() == StatusCode::kInvalidArgument);

@@ -86,19 +86,26 @@ std::optional<HostTensor> PermuteAxes(const te::Tensor& result, const HostTensor
       body->operands.size() != result->axes.size())
     return std::nullopt;
   const size_t rank = result->axes.size();
-  HostTensor out{input.dtype, std::vector<int64_t>(rank, -1), {}};
-  std::vector<Axis> axes(rank);
+  HostTensor out{input.dtype, {}, {}};
+  for (const Dim& extent : result->shape) {
+    if (!extent.is_const()) return std::nullopt;
+    out.shape.push_back(extent.value());
+  }
+  if (out.size() != input.size()) return std::nullopt;
+  // An axis of extent 1 stands in no index and needs no way: 0 is its only place.
+  std::vector<Axis> axes;
+  for (int64_t extent : out.shape) axes.push_back({extent, 0, 0});
+  std::vector<bool> is_read(rank, false);
   int64_t from = 1;
-  for (size_t d = rank; d-- > 0;) {
+  for (size_t d = rank; d-- > 0; from *= input.shape[d]) {
+    if (input.shape[d] == 1) continue;
     const te::ExprNode& at = *body->operands[d];
     if (at.kind != te::ExprKind::kAxis) return std::nullopt;
     const auto axis =
         static_cast<size_t>(std::ranges::find(result->axes, at.axis) - result->axes.begin());
-    if (axis == rank || out.shape[axis] >= 0 || result->shape[axis] != Dim(input.shape[d]))
-      return std::nullopt;
-    out.shape[axis] = input.shape[d];
-    axes[axis] = {input.shape[d], from, 0};
-    from *= input.shape[d];
+    if (axis == rank || is_read[axis] || out.shape[axis] != input.shape[d]) return std::nullopt;
+    is_read[axis] = true;
+    axes[axis].from = from;
   }
   int64_t to = 1;
   for (size_t d = rank; d-- > 0; to *= axes[d].extent) axes[d].to = to;

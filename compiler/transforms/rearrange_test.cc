@@ -30,8 +30,11 @@ TEST_CASE("axes in every order are what the operator computes") {
     for (DType dtype : {DType::kBool, DType::kFloat16, DType::kFloat32, DType::kInt64}) {
       HostTensor in{dtype, shape, {}};
       in.data = SharedBytes::Zeros(static_cast<size_t>(in.size() * DTypeBytes(dtype)));
-      for (size_t i = 0; i < in.data.size(); ++i)
-        in.data.Mutable()[i] = static_cast<std::byte>(dtype == DType::kBool ? i % 3 == 0 : i * 7);
+      // No byte makes a NaN, whose bits the evaluator does not keep.
+      for (size_t i = 0; i < in.data.size(); ++i) {
+        in.data.Mutable()[i] =
+            static_cast<std::byte>(dtype == DType::kBool ? i % 3 == 0 : i * 7 % 112);
+      }
       std::vector<int64_t> axes(shape.size());
       std::iota(axes.begin(), axes.end(), 0);
       do {

@@ -20,6 +20,7 @@ void AddBinary(OpTable& table, std::string name, DTypeRule rule, ValueFn fn, boo
   def.name = name;
   def.num_args = 2;
   def.fusion = FusionClass::kBroadcast;
+  def.layout = LayoutRule::kAgnostic;
   def.infer = [rule, to_bool](TypeContext& ctx) -> Result<OpResult> {
     const TensorType& a = ctx.tensor(0);
     const TensorType& b = ctx.tensor(1);
@@ -73,6 +74,7 @@ Expr TruncMod(const Expr& a, const Expr& b) {
 OpDef Where() {
   OpDef def;
   def.name = "where";
+  def.layout = LayoutRule::kAgnostic;
   def.num_args = 3;
   def.fusion = FusionClass::kBroadcast;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {

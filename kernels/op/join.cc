@@ -45,6 +45,7 @@ Expr Choose(const Expr& position, std::span<const JoinPart> parts,
 OpDef Concatenate() {
   OpDef def;
   def.name = "concatenate";
+  def.layout = LayoutRule::kFollows;
   def.tuple_args = {0};
   def.is_join = true;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
@@ -155,7 +156,8 @@ Status CheckSplit(TypeContext& ctx, const AttrValue& spec, const Dim& extent) {
       if (at < last) return Invalid("indices_or_sections: {} comes after {}", at, last);
       last = at;
     }
-    return ctx.RequireAtLeast(extent, Dim(last), "the extent of the axis that indices_or_sections cut");
+    return ctx.RequireAtLeast(extent, Dim(last),
+                              "the extent of the axis that indices_or_sections cut");
   }
   int64_t count = std::get<Dim>(spec.value).value();
   if (count < 1 || count > 65536) return Invalid("indices_or_sections is {}", count);
@@ -166,6 +168,7 @@ Status CheckSplit(TypeContext& ctx, const AttrValue& spec, const Dim& extent) {
 OpDef Split() {
   OpDef def;
   def.name = "split";
+  def.layout = LayoutRule::kFollows;
   def.attrs = {Required("indices_or_sections", AttrKind::kIntOrInts),
                Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;

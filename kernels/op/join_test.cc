@@ -40,9 +40,9 @@ TEST_CASE("split into equal parts and at indices") {
   CheckFails("split", {{"indices_or_sections", 0}}, {x}, "indices_or_sections is 0");
   CheckFails("split", {{"indices_or_sections", List({3, 1})}, {"axis", 1}}, {x}, "1 comes after 3");
   CheckFails("split", {{"indices_or_sections", List({5})}, {"axis", 1}}, {x},
-             "the axis that indices_or_sections cut");
+             "the extent of the axis that indices_or_sections cut");
   CheckFails("split", {{"indices_or_sections", List({5})}, {"axis", 1}}, {x},
-             "the axis that indices_or_sections cut", true);
+             "the extent of the axis that indices_or_sections cut", true);
 }
 
 TEST_CASE("meshgrid") {

@@ -24,6 +24,7 @@ Result<OpResult> SameAsInput(TypeContext& tc) { return OpResult(tc.tensor(0)); }
 OpDef ReluOp() {
   OpDef op;
   op.name = "nn.relu";
+  op.layout = LayoutRule::kAgnostic;
   op.fusion = FusionClass::kElementwise;
   op.infer = SameAsInput;
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
@@ -37,6 +38,7 @@ OpDef ReluOp() {
 OpDef LeakyReluOp() {
   OpDef op;
   op.name = "nn.leaky_relu";
+  op.layout = LayoutRule::kAgnostic;
   op.attrs = {{"alpha", AttrKind::kFloat, false, 0.25}};
   op.fusion = FusionClass::kElementwise;
   op.infer = SameAsInput;

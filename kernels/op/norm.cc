@@ -131,6 +131,7 @@ OpDef SoftmaxOp(std::string name, bool log) {
   op.name = std::move(name);
   op.attrs = {{"axis", AttrKind::kInt, false, -1}};
   op.fusion = FusionClass::kOutElementwise;
+  op.layout = LayoutRule::kFollows;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
@@ -323,6 +324,7 @@ OpDef GroupNormOp() {
 OpDef L2NormalizeOp() {
   OpDef op;
   op.name = "nn.l2_normalize";
+  op.layout = LayoutRule::kFollows;
   op.attrs = {{"eps", AttrKind::kFloat, true}, {"axis", AttrKind::kInts}};
   op.fusion = FusionClass::kOutElementwise;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
@@ -351,6 +353,7 @@ OpDef L2NormalizeOp() {
 OpDef LrnOp() {
   OpDef op;
   op.name = "nn.lrn";
+  op.layout = LayoutRule::kFollows;
   op.attrs = {{"size", AttrKind::kInt, false, 5},
               {"axis", AttrKind::kInt, false, 1},
               {"bias", AttrKind::kFloat, false, 2.0},

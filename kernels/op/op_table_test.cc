@@ -42,6 +42,22 @@ TEST_CASE("every definition is whole") {
   }
 }
 
+TEST_CASE("layout rules fit the attributes that they speak of") {
+  for (std::string_view name : OpTable::Get().Names()) {
+    CAPTURE(name);
+    const OpDef& op = *OpTable::Get().Find(name);
+    bool has_axis = false;
+    bool has_layout = false;
+    for (const AttrField& field : op.attrs) {
+      has_axis = has_axis || field.name == "axis" || field.name == "axes";
+      has_layout = has_layout || field.name == "layout" || field.name == "data_layout";
+    }
+    CHECK((op.layout != LayoutRule::kFollows || has_axis));
+    CHECK((op.layout != LayoutRule::kChooses || has_layout));
+    CHECK((op.layout != LayoutRule::kAgnostic || (!has_axis && !has_layout)));
+  }
+}
+
 // --- Integers at their extremes ---
 
 constexpr int64_t kExtremes[] = {

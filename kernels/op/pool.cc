@@ -213,6 +213,7 @@ OpDef PoolOp(int spatial, bool is_max) {
   OpDef op;
   op.name = fmt::format("nn.{}_pool{}d", is_max ? "max" : "avg", spatial);
   op.attrs = PoolFields(spatial, is_max);
+  op.layout = LayoutRule::kChooses;
   op.fusion = FusionClass::kOutElementwise;
   op.infer = [spatial](TypeContext& tc) { return InferPool(tc, spatial); };
   op.compute = [spatial, is_max](const ComputeContext& c) {
@@ -282,6 +283,7 @@ OpDef AdaptiveOp(std::string name, int spatial, bool is_max, bool global) {
   op.attrs = {{"layout", AttrKind::kString, false, "NC" + std::string(nn::SpatialLetters(spatial))},
               {"out_layout", AttrKind::kString, false, ""}};
   if (!global) op.attrs.push_back({"output_size", AttrKind::kInts, false, AttrList{}});
+  op.layout = LayoutRule::kChooses;
   op.fusion = FusionClass::kOutElementwise;
   op.infer = [spatial, global](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_ASSIGN_OR_RETURN(PoolLayouts layouts,

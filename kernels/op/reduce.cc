@@ -103,6 +103,7 @@ OpDef ReduceOp(std::string name, ReduceKind kind) {
   OpDef op;
   op.name = name;
   op.attrs = ReduceFields();
+  op.layout = LayoutRule::kFollows;
   op.fusion = FusionClass::kReduction;
   const bool logical = kind == ReduceKind::kAll || kind == ReduceKind::kAny;
   op.infer = [logical](TypeContext& tc) -> Result<OpResult> {

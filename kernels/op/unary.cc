@@ -23,6 +23,7 @@ OpDef UnaryDef(std::string name, DTypeRule rule, ValueFn fn,
   OpDef def;
   def.name = name;
   def.fusion = FusionClass::kElementwise;
+  def.layout = LayoutRule::kAgnostic;
   def.infer = [rule, result](TypeContext& ctx) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(rule(ctx.tensor(0), "data"));
     return OpResult(TensorType{ctx.tensor(0).shape, result.value_or(ctx.tensor(0).dtype)});
@@ -76,6 +77,7 @@ Expr Bound(double bound, DType dtype) {
 OpDef Clip() {
   OpDef def;
   def.name = "clip";
+  def.layout = LayoutRule::kAgnostic;
   def.attrs = {Required("a_min", AttrKind::kFloat), Required("a_max", AttrKind::kFloat)};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -96,6 +98,7 @@ OpDef Clip() {
 OpDef Cast() {
   OpDef def;
   def.name = "cast";
+  def.layout = LayoutRule::kAgnostic;
   def.attrs = {Required("dtype", AttrKind::kDType)};
   def.fusion = FusionClass::kElementwise;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {

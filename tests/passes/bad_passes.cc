@@ -1,4 +1,5 @@
 // Passes that do what no pass may, to see what the compiler says.
+#include <algorithm>
 #include <stdexcept>
 
 #include "compiler/pass_plugin.h"
@@ -9,15 +10,12 @@ using relayvm::PassContext;
 using relayvm::Result;
 namespace ir = relayvm::ir;
 
-// The first binding of @main moves to the end: what uses it stands before it.
+// The bindings of @main in reverse order: what uses one stands before it.
 Result<ir::Module> UseBeforeBinding(const ir::Module& m, const PassContext&) {
   ir::Module out = m;
   ir::Function main = *m.functions.at("main");
   ir::Block body = *main.body;
-  if (body.bindings.size() > 1) {
-    body.bindings.push_back(body.bindings.front());
-    body.bindings.erase(body.bindings.begin());
-  }
+  std::reverse(body.bindings.begin(), body.bindings.end());
   main.body = m.arena->New<ir::Block>(std::move(body));
   out.functions["main"] = m.arena->New<ir::Function>(std::move(main));
   return out;

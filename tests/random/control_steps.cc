@@ -54,6 +54,12 @@ bool Generator::IfStep(Scope& scope) {
   std::optional<Value> condition = PickTensor(scope, IsCondition);
   TypePtr want = ResultType(scope);
   if (!condition || want == nullptr) return false;
+  if (Chance(40)) {
+    // Only sizes that the program does not say can differ.
+    std::optional<Value> open =
+        PickTensor(scope, [](const Value& x) { return !AllStatic(*x.type); });
+    if (open) want = open->type;
+  }
   TypePtr other = want;
   if (want->IsTensor() && !want->shape.empty() && Chance(80)) {
     std::optional<Value> v = PickTensor(scope, [&](const Value& x) {
@@ -232,7 +238,7 @@ bool Generator::RefWriteStep(Scope& scope) {
   std::optional<std::string> content = MakeJoined(scope, v->type->args[0]);
   if (!content) return false;
   std::string write = fmt::format("ref_write({}, {})", v->text, *content);
-  if (Chance(50)) {
+  if (Chance(65)) {
     // By a closure, which is called at once and later again.
     Use("ref.in_closure");
     Value f =
