@@ -15,7 +15,7 @@ namespace relayvm::vm {
 inline bool Interpreter::HasRoom(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
                                  void* end) {
   char* needed = static_cast<char*>(end) + callee->scratch_bytes;
-  return needed <= context_.stack->end() || GrowStack(frame, pc, callee, needed);
+  return needed <= stack_end_ || GrowStack(frame, pc, callee, needed);
 }
 
 inline bool Interpreter::PushArena(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
@@ -249,15 +249,16 @@ dispatch:
   CASE(kTailCall) : {
     POLL(1);
     const FunctionCode* callee = &functions[pc[1]];
-    const CallArguments args = CallArguments::Direct(pc + 2);
     if (callee == frame->function && callee->num_object_registers == 0) {
       // A loop over scalars: the frame is right as it is, and has room above for arguments.
+      const uint16_t* operands = pc + 3;
+      const uint32_t count = pc[2];
       auto* gathered =
           reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + callee->frame_bytes);
-      args.Gather(scalars, objects, gathered, nullptr);
-      for (uint32_t i = 0; i < args.num_scalars; ++i) scalars[i] = gathered[i];
+      for (uint32_t i = 0; i < count; ++i) gathered[i] = scalars[operands[i]];
+      for (uint32_t i = 0; i < count; ++i) scalars[i] = gathered[i];
     } else {
-      if (!ReplaceFrame(frame, pc, callee, args)) [[unlikely]]
+      if (!ReplaceFrame(frame, pc, callee, CallArguments::Direct(pc + 2))) [[unlikely]]
         return false;
       ENTER_FRAME();
     }

@@ -106,7 +106,8 @@ class Interpreter {
   KernelEnv env_, worker_env_;  // of this thread, and of the pool's
   int64_t fuel_ = 0;            // polls until the clock is read
   size_t charged_scratch_ = 0;
-  uint32_t depth_ = 0;  // of calls; kept when traced
+  const char* stack_end_ = nullptr;  // of what the VM stack is charged for
+  uint32_t depth_ = 0;               // of calls; kept when traced
   Object* result_ = nullptr;
   Status error_;
 };

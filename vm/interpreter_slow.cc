@@ -122,6 +122,7 @@ bool Interpreter::GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode
                             const char* end) {
   switch (context_.stack->Grow(heap_, end)) {
     case VmStack::Growth::kDone:
+      stack_end_ = context_.stack->end();
       return true;
     case VmStack::Growth::kAtReserve:
       return FailStack(frame, pc, callee);
@@ -542,6 +543,7 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
                             ? "stack; raise the stack limit"
                             : "memory limit; raise the memory limit")};
   }
+  stack_end_ = context_.stack->end();
   *frame = {code, nullptr, nullptr, nullptr, 0};
   if (code->arena_bytes != 0) {
     frame->arena = context_.arena->Push(code->arena_bytes);

@@ -4,9 +4,9 @@
 
 #include <cassert>
 
-#include "compiler/ir/walk.h"
 #include "bytecode/base/message.h"
 #include "compiler/ir/guard_text.h"
+#include "compiler/ir/walk.h"
 
 namespace relayvm::lower {
 

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "bytecode/base/message.h"
+#include "compiler/ir/guard_text.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/walk.h"
-#include "bytecode/base/message.h"
-#include "compiler/ir/guard_text.h"
 #include "compiler/reference/operator.h"
 #include "kernels/te/scalar.h"
 

@@ -227,15 +227,13 @@ Result<OpResult> InferPad(TypeContext& ctx) {
     Dim extent = out.shape[i];
     out.shape[i] = extent + before + after;
     if (mode == "constant") {
-      RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(out.shape[i], Dim(0), "the padded extent"));
+      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(out.shape[i], Dim(0), "the padded extent"));
       continue;
     }
     RELAYVM_RETURN_IF_ERROR(RequireSizes(ctx, {before, after}));
     Dim longest = Dim::Max(before, after);
     Dim needed = mode == "edge" ? Dim::Min(Dim(1), longest) : longest + Dim::Min(Dim(1), longest);
-    RELAYVM_RETURN_IF_ERROR(
-        ctx.RequireAtLeast(extent, needed, "the extent of a padded axis"));
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(extent, needed, "the extent of a padded axis"));
   }
   return OpResult(std::move(out));
 }

@@ -143,8 +143,8 @@ OpDef CropAndResize() {
     for (char c : std::string_view("NHW")) {
       const Dim& extent = data.shape[static_cast<size_t>(layout.Position(c))];
       if (auto low = extent.LowerBound(); low && *low >= 1) continue;
-      RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(out.shape)), "the extent of the image"));
+      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(extent, Dim::Min(Dim(1), ProductOf(out.shape)),
+                                                 "the extent of the image"));
     }
     return OpResult(std::move(out));
   };

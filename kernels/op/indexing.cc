@@ -123,8 +123,8 @@ OpDef Gather() {
     RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(ctx.attrs().Int("axis"), data.rank()));
     for (size_t i = 0; i < data.shape.size(); ++i) {
       if (i == static_cast<size_t>(axis)) continue;
-      RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(data.shape[i], indices.shape[i], "the data's extent beside that of indices"));
+      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(data.shape[i], indices.shape[i],
+                                                 "the data's extent beside that of indices"));
     }
     RELAYVM_RETURN_IF_ERROR(
         RequireReadable(ctx, data.shape[static_cast<size_t>(axis)], indices.shape));

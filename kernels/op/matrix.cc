@@ -57,7 +57,8 @@ OpDef MatrixSetDiag() {
     if (k1 > k2) return Invalid("k1 is {}, above k2, {}", k1, k2);
     const Dim& rows = input.shape[input.shape.size() - 2];
     const Dim& columns = input.shape.back();
-    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(columns, Dim(k2 + 1), "the columns for diagonal k2"));
+    RELAYVM_RETURN_IF_ERROR(
+        ctx.RequireAtLeast(columns, Dim(k2 + 1), "the columns for diagonal k2"));
     RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(rows, Dim(1 - k1), "the rows for diagonal k1"));
     std::vector<Dim> expected(input.shape.begin(), input.shape.end() - 2);
     if (k1 != k2) expected.emplace_back(k2 - k1 + 1);

@@ -122,8 +122,8 @@ OpDef PadOp() {
     if (mode == "reflect") return InferPad(tc, 1);
     for (int d = 0; d < tc.tensor(0).rank(); ++d) {
       if (widths[d][0] == 0 && widths[d][1] == 0) continue;
-      RELAYVM_RETURN_IF_ERROR(
-          tc.RequireAtLeast(tc.tensor(0).shape[d], 1, "the extent of an axis whose edge is repeated"));
+      RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(tc.tensor(0).shape[d], 1,
+                                                "the extent of an axis whose edge is repeated"));
     }
     return InferPad(tc, -1);
   };

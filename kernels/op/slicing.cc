@@ -192,8 +192,8 @@ OpDef SliceLike() {
                        ShapeToString(like.shape));
       }
       auto i = static_cast<size_t>(axis);
-      RELAYVM_RETURN_IF_ERROR(
-          ctx.RequireAtLeast(out.shape[i], like.shape[i], "the data's extent beside the reference's"));
+      RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(out.shape[i], like.shape[i],
+                                                 "the data's extent beside the reference's"));
       out.shape[i] = like.shape[i];
     }
     return OpResult(std::move(out));

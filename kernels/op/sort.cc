@@ -42,7 +42,8 @@ Result<OpResult> InferTopK(TypeContext& tc, const Dim& k) {
   const TensorType& data = tc.tensor(0);
   RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(tc.attrs().Int("axis"), data.rank()));
   const Dim extent = data.shape[axis];
-  RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(extent, k.is_any() ? Dim(0) : k, "the extent of the axis that k elements are taken from"));
+  RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(
+      extent, k.is_any() ? Dim(0) : k, "the extent of the axis that k elements are taken from"));
   TensorType values = data;
   values.shape[axis] = TopKExtent(k, extent);
   TensorType indices = values;
