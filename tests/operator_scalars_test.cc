@@ -106,12 +106,24 @@ struct Call {
   }
 };
 
+// Element i of the result is made of elements i of the arguments.
+bool IsElementwise(const te::Expr& e) {
+  if (e->kind == te::ExprKind::kReduce) return false;
+  if (e->kind == te::ExprKind::kLoad) {
+    bool same = e->operands.size() == 1 && e->operands[0]->kind == te::ExprKind::kAxis;
+    return same && (e->tensor->is_placeholder() || IsElementwise(e->tensor->body));
+  }
+  return std::all_of(e->operands.begin(), e->operands.end(), IsElementwise);
+}
+
 std::optional<Call> TryCall(const OpDef& op, const std::map<std::string, AttrValue>& given,
                             const std::vector<DType>& args) {
   Attrs partial;
   for (const auto& [name, value] : given) partial.Set(name, value);
   auto attrs = CompleteAttrs(op, partial);
   if (!attrs.ok() || !op.infer || !op.compute || op.builtin) return std::nullopt;
+  // A sum over an axis of one element starts from 0: of -0 it is 0.
+  if (op.fusion == FusionClass::kReduction) return std::nullopt;
   Call call{&op, given, *attrs, args, DType::kBool, nullptr};
   const Dim n = Dim::Symbol(1, "n");
   for (int rank : {1, 0}) {
@@ -130,6 +142,7 @@ std::optional<Call> TryCall(const OpDef& op, const std::map<std::string, AttrVal
     std::vector<te::Tensor> computed = op.compute({*attrs, inputs, result->tensors});
     if (computed.size() != 1) return std::nullopt;
     call.expression = computed[0];
+    if (rank == 1 && !IsElementwise(call.expression->body)) return std::nullopt;
   }
   if (!te::IsScalarExpression(call.expression)) return std::nullopt;
   return call;

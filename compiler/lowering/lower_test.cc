@@ -461,9 +461,8 @@ L1:
   (%t.1.0, add(%t.0, %t.1.1))
 })",
      R"(
-.function "main" scalars 1 objects 1 captured 0 registers 2 2 returns object arena 0
-  const.i16 i1, 5
-  add.i32 i0, i0, i1
+.function "main" scalars 1 objects 1 captured 0 registers 1 2 returns object arena 0
+  addimm.i32 i0, i0, 5
   tensor.box r1, i0, int32
   adt.new r0, #0, [r0!, r1!]
   ret.r r0!
