@@ -49,7 +49,9 @@ TEST_CASE("with bounds on every size, what a function needs in between has a pla
   uint64_t rows = 100 * 16 * 4;
   CHECK(main.arena_bytes >= 3 * rows);
   CHECK(main.arena_bytes <= 4 * rows + 256);
-  auto says = [](const std::string& m) { return m.find("the bound that the program was compiled with") != std::string::npos; };
+  auto says = [](const std::string& m) {
+    return m.find("the bound that the program was compiled with") != std::string::npos;
+  };
   CHECK(std::count_if(program.messages.begin(), program.messages.end(), says) == 2);
 }
 
