@@ -192,10 +192,11 @@ int32_t RandomMultinomial(const CallArgs& args) {
   const int64_t choices = probabilities.dims[probabilities.rank - 1];
   const int64_t samples = out.dims[out.rank - 1];
   const int64_t rows = probabilities.Count(0, probabilities.rank - 1);
-  if (choices == 0 && rows * samples > 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  if (choices == 0 && out.size() > 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Generator g = LoadGenerator(args[0]);
   const KernelVector<float> values = Uniform<float>(args, g, rows * samples);
   StoreGenerator(g, args[2]);
+  if (out.size() == 0) return RELAYVM_KERNEL_OK;
   auto sums = args.NewVector<float>(choices);
   for (int64_t r = 0; r < rows; ++r) {
     args.Work(choices);

@@ -60,6 +60,7 @@ int32_t RunScan(const CallArgs& args) {
   if (axis < 0 ? out.size() != in.size() : !SameDims(in, out)) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
+  if (in.size() == 0) return RELAYVM_KERNEL_OK;
   const AxisSplit split =
       axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
   DispatchDType(out.dtype, [&]<typename T>() {

@@ -109,6 +109,7 @@ int32_t ScatterNd(const CallArgs& args) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
   CopyTensor(data, out);
+  if (depth == 0 && slice == 0) return RELAYVM_KERNEL_OK;  // no index, nothing to write
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     const T* from = updates.as<const T>();

@@ -111,12 +111,14 @@ int32_t FillDense(const CallArgs& args, const TensorView* fallback, const Tensor
   const TensorView &indices = args[0], &values = args[1];
 
   // A scalar is one index of one coordinate, a vector has one coordinate an index.
-  const int64_t entries = indices.rank == 0 ? 1 : indices.dims[0];
+  int64_t entries = indices.rank == 0 ? 1 : indices.dims[0];
   const int64_t coordinates = indices.rank < 2 ? 1 : indices.dims[1];
   if (indices.rank > 2 || values.rank > 1 || coordinates != out.rank ||
       (values.rank == 1 && values.dims[0] != entries)) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
+  // All are the same: indices without coordinates may be many without taking memory.
+  if (coordinates == 0 && values.rank == 0) entries = std::min<int64_t>(entries, 1);
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     std::fill_n(to, out.size(), fallback == nullptr ? T() : LoadAs<T>(*fallback, 0));

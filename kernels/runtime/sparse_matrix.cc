@@ -122,6 +122,7 @@ int32_t SparseConv2d(const CallArgs& args) {
     return Multiply(data, s, lines, data.dims[3], out,
                     [&](int64_t m, int64_t row) { return m * rows + row; });
   }
+  if (out.size() == 0) return RELAYVM_KERNEL_OK;
   const int64_t pixels = data.dims[2] * data.dims[3], channels = data.dims[1];
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();

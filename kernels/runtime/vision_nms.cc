@@ -152,6 +152,7 @@ int32_t NonMaxSuppression(const CallArgs& args) {
       o.id >= width) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
+  if (batch == 0) return RELAYVM_KERNEL_OK;
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
     auto scratch = args.NewVector<T>(o.return_indices ? boxes * width : 0);
     auto at = args.NewVector<int64_t>(boxes);
@@ -235,6 +236,7 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
   const int64_t batch = boxes.dims[0], n = boxes.dims[1], classes = scores.dims[1];
   const int64_t most = LoadAs<int64_t>(args[2], 0);
   const double iou = LoadAs<double>(args[3], 0), least = LoadAs<double>(args[4], 0);
+  if (scores.size() == 0) return RELAYVM_KERNEL_OK;
   return DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
     for (int64_t b = 0; b < batch; ++b) {
       for (int64_t c = 0; c < classes; ++c) {

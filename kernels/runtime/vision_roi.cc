@@ -73,6 +73,7 @@ int32_t RoiAlign(const CallArgs& args) {
       const auto roi = [&](int k) { return LoadAs<R>(rois, r * 5 + k); };
       const int64_t n = TruncateToInt64(roi(0));
       if (n < 0 || n >= s.batch) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      if (out.size() == 0) continue;
       const R factor = static_cast<R>(scale);
       const R left = roi(1) * factor, top = roi(2) * factor;
       const R roi_width = std::max(roi(3) * factor - left, R(1));
@@ -127,6 +128,7 @@ int32_t RoiPool(const CallArgs& args) {
       };
       const int64_t n = TruncateToInt64(LoadAs<R>(rois, r * 5));
       if (n < 0 || n >= s.batch) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      if (out.size() == 0) continue;
       const int64_t left = corner(1), top = corner(2);
       const int64_t limit = int64_t{1} << 30;
       for (int k = 1; k <= 4; ++k) {
@@ -229,7 +231,7 @@ int32_t Proposal(const CallArgs& args) {
     const int64_t real_height = TruncateToInt64(image_height / static_cast<float>(stride));
     const int64_t real_width = TruncateToInt64(image_width / static_cast<float>(stride));
     boxes.clear();
-    for (int64_t h = 0; h < height; ++h) {
+    for (int64_t h = 0; h < height && width > 0; ++h) {
       for (int64_t w = 0; w < width; ++w) {
         args.Work(8 * anchors);
         for (int64_t k = 0; k < anchors; ++k) {
