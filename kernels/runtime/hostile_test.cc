@@ -52,14 +52,15 @@ class Generator {
     huge_ = !tame_ && Chance(3);
     Call call;
     do {
+      call = Call();
       call.tensors = MakeArguments();
+      for (int i = 0; i < signature_.num_params; ++i) {
+        call.params.push_back(Param(signature_.params[static_cast<size_t>(i)], call.tensors[0]));
+      }
+      // What a list of reals behind the parameters may hold.
+      for (int i = 0; i < 9; ++i) call.params.push_back(Real());
+      if (!tame_ && Chance(3)) Damage(call);
     } while (!std::all_of(call.tensors.begin(), call.tensors.end(), IsSmall));
-    for (int i = 0; i < signature_.num_params; ++i) {
-      call.params.push_back(Param(signature_.params[static_cast<size_t>(i)], call.tensors[0]));
-    }
-    // What a list of reals behind the parameters may hold.
-    for (int i = 0; i < 9; ++i) call.params.push_back(Real());
-    if (!tame_ && Chance(3)) Damage(call);
     for (int i = 0; i < signature_.num_inputs; ++i) {
       call.inputs.push_back(Contents(call.tensors[static_cast<size_t>(i)]));
     }
