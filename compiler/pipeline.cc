@@ -333,9 +333,9 @@ Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
     RELAYVM_ASSIGN_OR_RETURN(size_t at, FindPlace(plan, insertion));
     // Several at one place run in their order.
     if (!insertion.place.starts_with("before:")) {
-      while (at < plan.size() && plan[at].inserted) ++at;
+      while (at < plan.size() && plan[at].place == insertion.place) ++at;
     }
-    plan.insert(plan.begin() + static_cast<ptrdiff_t>(at), {insertion.pass, 0, true});
+    plan.insert(plan.begin() + static_cast<ptrdiff_t>(at), {insertion.pass, 0, insertion.place});
   }
   for (const std::string& name : options.disabled) {
     RELAYVM_RETURN_IF_ERROR(CheckName(plan, "--disable-pass", name));
@@ -361,7 +361,7 @@ static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& op
     const std::string& name = step.pass.name;
     if (options.on_pass) options.on_pass(name);
     auto start = std::chrono::steady_clock::now();
-    auto result = RunOne(step.pass, module, context, step.inserted);
+    auto result = RunOne(step.pass, module, context, step.inserted());
     if (options.timings != nullptr) {
       std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
       options.timings->push_back({name, took.count()});
@@ -369,12 +369,12 @@ static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& op
     if (!result.ok()) return result.status();
     module = *std::move(result);
     printer.Print(name, module);
-    if (!options.verify && !step.inserted) continue;
+    if (!options.verify && !step.inserted()) continue;
     Status sound = ir::VerifyModule(
         module, {.typed = step.after.Has(kTyped), .lifted = step.after.Has(kLifted)});
     if (!sound.ok()) {
-      return sound.WithContext(step.inserted ? fmt::format("pass {} breaks the program", name)
-                                             : fmt::format("after {}", name));
+      return sound.WithContext(step.inserted() ? fmt::format("pass {} breaks the program", name)
+                                               : fmt::format("after {}", name));
     }
   }
   return module;

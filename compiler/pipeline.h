@@ -45,9 +45,10 @@ struct PipelineOptions {
 
 struct PlannedPass {
   Pass pass;
-  int level = 0;          // runs from this -O level on
-  bool inserted = false;  // by the user
-  Facts before, after;    // what holds
+  int level = 0;        // runs from this -O level on
+  std::string place;    // that the user inserted it at; empty for the compiler's own
+  Facts before, after;  // what holds
+  bool inserted() const { return !place.empty(); }
 };
 
 // What will run, in order: the list for the level with the user's passes, and type inference where

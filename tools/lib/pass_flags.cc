@@ -64,11 +64,11 @@ Result<std::string> PassFlags::List(const PipelineOptions& pipeline) const {
                        p.gives.ToString(), p.description);
   };
   for (const PlannedPass& p : plan) {
-    line(p.inserted ? "yours" : fmt::format("-O{}", p.level), p.pass);
+    line(p.inserted() ? "yours" : fmt::format("-O{}", p.level), p.pass);
   }
   for (const Pass& p : loaded_) {
     const bool runs = std::ranges::any_of(
-        plan, [&](const PlannedPass& q) { return q.inserted && q.pass.name == p.name; });
+        plan, [&](const PlannedPass& q) { return q.inserted() && q.pass.name == p.name; });
     if (!runs) line("-", p);
   }
   return out;
