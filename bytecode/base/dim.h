@@ -5,8 +5,8 @@
 // compiler/ir/type.h). Every Dim is kept in canonical form, so two Dims are equal as expressions
 // exactly when operator== says so:
 //   sum      := ordered terms, the constant last; a term is coefficient * ordered product of atoms
-//   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...) | a sum, in
-//   products too large to multiply out
+//   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...)
+//            |  a sum, in products that are too large to multiply out
 // Arithmetic on constants saturates.
 // Immutable value type, one pointer or integer wide; sharing is by reference count. Thread-safe to
 // read. Tested by dim_test.cc.

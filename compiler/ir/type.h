@@ -2,11 +2,11 @@
 //
 // Dims inside a type:
 //   - In the type of a variable, the dims of a tensor (also inside tuples) are expressions over
-//   symbols in scope.
+//     symbols in scope.
 //   - Inside ADT arguments, references and function types, and in declared result types, Dim::Any()
-//   stands for an unknown
-//     dimension without identity. When such a value becomes a variable's tensor, each Any is
-//     "opened": replaced by a fresh symbol that stands for that variable's run-time dimension.
+//     stands for an unknown dimension without identity. When such a value becomes a variable's
+//     tensor, each Any is "opened": replaced by a fresh symbol that stands for that variable's
+//     run-time dimension. A List[Tensor[(?), int8]] has heads of Tensor[(d0), int8], then d1 ...
 // Tested by type_test.cc.
 #pragma once
 
@@ -24,15 +24,15 @@
 namespace relayvm::ir {
 
 struct TypeNode;
-using Type = std::shared_ptr<const TypeNode>;  // never null where a type is required; null where
-                                               // none was written
+// Never null where a type is required; null where none was written.
+using Type = std::shared_ptr<const TypeNode>;
 
 struct TupleType {
   std::vector<Type> fields;
 };
-// A generic function's type parameters are TypeVars that occur in params and result. `dim_params`
-// are the symbols that its parameter types bind: they are universally quantified, and the result
-// may mention them.
+// A generic function's type parameters are TypeVars that occur in params and result. Symbols that
+// stand in the types of its parameters are universally quantified, and the result may mention them:
+// fn (Tensor[(n), int8]) -> Tensor[(n*2), int8].
 struct FunctionType {
   std::vector<Type> type_params;
   std::vector<Type> params;

@@ -4,7 +4,7 @@
 // expression that may load other tensors and reduce over further axes. The one definition serves
 //   - the reference evaluator (kernels/te/evaluate.h): plain loops, obviously right,
 //   - the symbolic evaluator, which computes contents of small shape tensors as Dims at compile
-//   time,
+//     time,
 //   - code generation (kernels/codegen/), which fuses, schedules and emits LLVM IR.
 // Nodes are immutable and shared. Index expressions have dtype int64. Thread-safe to read.
 // Tested by te_test.cc.
@@ -132,8 +132,8 @@ struct ExprNode {
 };
 
 // What a computation is to the scheduler, where its loop nest alone does not say it well. A hint
-// never changes meaning: the body is complete. Contractions: see kernels/codegen/contraction/contraction.h for
-// what each role requires.
+// never changes meaning: the body is complete. What each role of a contraction requires:
+// kernels/codegen/contraction/contraction.h.
 enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool };
 
 struct ConvHint {  // the numbers of a kConv computation: inputs[0] is data, inputs[1] the kernel
