@@ -13,6 +13,7 @@
 #include "bytecode/base/file_mapping.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/import/onnx/importer.h"
 #include "compiler/lowering/lower.h"
 
 namespace relayvm {
@@ -20,17 +21,29 @@ namespace {
 
 constexpr std::string_view kStandardInput = "-";
 
-// What a program's text must not be is told by its start; "text" may be anything.
-Result<std::string> ReadProgramText(const std::string& path) {
+bool IsOnnx(const std::string& path, std::string_view start) {
+  return path.ends_with(".onnx") || IsOnnxModel(start);
+}
+
+// Relay text or an ONNX model, told by name and by how the file starts.
+Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(auto file,
-                           FileMapping::Open(path == kStandardInput ? "/dev/stdin" : path));
-  std::string text(file->bytes().begin(), file->bytes().end());
-  const std::string found = DescribeFile(std::string_view(text));
+                           FileMapping::Open(input == kStandardInput ? "/dev/stdin" : input));
+  const std::string_view start(reinterpret_cast<const char*>(file->bytes().data()),
+                               file->bytes().size());
+  if (IsOnnx(input, start)) return import::ImportOnnx(input, std::move(file), {options.dims});
+  if (!options.dims.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("--dim {}: Relay text has no dimensions with names",
+                              options.dims.begin()->first));
+  }
+  // Text may be anything; what it must not be is told by its start.
+  const std::string found = DescribeFile(start);
   if (found != "text" && !found.starts_with("Relay text")) {
     return Status(StatusCode::kInvalidInput,
-                  fmt::format("{}: expected Relay text, found {}", path, found));
+                  fmt::format("{}: expected Relay text or an ONNX model, found {}", input, found));
   }
-  return text;
+  return frontend::ParseRelay(input == kStandardInput ? "<stdin>" : input, std::string(start));
 }
 
 // The N of "?<=N".
@@ -135,9 +148,7 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 }  // namespace
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::string text, ReadProgramText(input));
-  const std::string name = input == kStandardInput ? "<stdin>" : input;
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay(name, std::move(text)));
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, ReadModule(input, options));
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,

@@ -16,6 +16,7 @@ namespace relayvm {
 struct CompileOptions {
   std::string params_file;                    // TVM parameter file or .npz; empty: none
   std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300"; "?<=512": bounded
+  std::map<std::string, int64_t> dims;        // of an ONNX model, by the names it gives to dims
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;
@@ -27,7 +28,7 @@ struct Compiled {
   std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
 };
 
-// Reads INPUT (Relay text; "-": standard input), binds parameters and shapes. Not yet typed.
+// Reads INPUT (Relay text or an ONNX model; "-": standard input), binds parameters and shapes. Not yet typed.
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);
 Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options);

@@ -11,14 +11,6 @@ std::string_view SkipSpace(std::string_view s) {
   return s.substr(std::min(s.find_first_not_of(" \t\r\n"), s.size()));
 }
 
-// A protocol buffer that starts as ModelProto does: field 1, the version of the format, then one
-// of the other fields.
-bool IsOnnx(std::string_view s) {
-  constexpr auto kNextFields = "\x12\x1a\x22\x28\x32\x3a\x42\x72"sv;
-  return s.size() >= 3 && s[0] == '\x08' && s[1] >= 1 && s[1] <= 30 &&
-         kNextFields.find(s[2]) != std::string_view::npos;
-}
-
 bool IsRelay(std::string_view s) {
   s = SkipSpace(s);
   for (std::string_view word :
@@ -63,9 +55,7 @@ constexpr Kind kKinds[] = {
      "an ELF file (a program or library of the machine)"},
     {[](std::string_view s) { return s.starts_with("\x1F\x8B"); }, "a gzip file: unpack it first"},
     {IsSafetensors, "a safetensors file: save its tensors as an .npz with numpy.savez"},
-    {IsOnnx,
-     "an ONNX model: import it with TVM (relay.frontend.from_onnx) and print "
-     "mod.astext(show_meta_data=True)"},
+    {IsOnnxModel, "an ONNX model: compile it with relayc"},
     {IsRelay, "Relay text: compile it with relayc, or run it with relayrun"},
     {[](std::string_view s) { return SkipSpace(s).starts_with(".version "); },
      "bytecode as text: assemble it with vmasm"},
@@ -78,6 +68,13 @@ constexpr Kind kKinds[] = {
 };
 
 }  // namespace
+
+bool IsOnnxModel(std::string_view s) {
+  // Field 1, the version of the format, then one of the other fields of ModelProto.
+  constexpr auto kNextFields = "\x12\x1a\x22\x28\x32\x3a\x42\x72"sv;
+  return s.size() >= 3 && s[0] == '\x08' && s[1] >= 1 && s[1] <= 30 &&
+         kNextFields.find(s[2]) != std::string_view::npos;
+}
 
 bool IsBinary(std::string_view start) {
   // Truncated, a character of UTF-8 may miss its end; so only what no text holds counts.

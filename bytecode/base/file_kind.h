@@ -13,6 +13,8 @@ namespace relayvm {
 std::string DescribeFile(std::string_view start);
 std::string DescribeFile(std::span<const uint8_t> file);
 
+// True for a protocol buffer that starts as an ONNX model does.
+bool IsOnnxModel(std::string_view start);
 // True for what is no text, so that it is not shown as such.
 bool IsBinary(std::string_view start);
 

@@ -93,6 +93,18 @@ class Converter {
   bool any_open_ = false;  // a type of the entry holds a type parameter
 };
 
+std::vector<std::string> OutputNames(const AttrValue& attr) {
+  std::vector<std::string> names;
+  const auto* list = std::get_if<AttrList>(&attr.value);
+  if (list == nullptr) return names;
+  for (const AttrValue& v : *list) {
+    const auto* name = std::get_if<std::string>(&v.value);
+    if (name == nullptr) return {};
+    names.push_back(*name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
@@ -112,6 +124,9 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     std::fill(part->dims.begin(), part->dims.end(), -1);
   }
   info.result = converter.Convert(function.result_type, function.type_params);
+  if (auto names = function.attrs.find(ir::kOutputNames); names != function.attrs.end()) {
+    info.output_names = OutputNames(names->second);
+  }
   converter.Finish();
   program.exports.push_back(std::move(info));
   return OkStatus();

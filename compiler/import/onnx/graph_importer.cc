@@ -1,0 +1,231 @@
+#include "compiler/import/onnx/graph_importer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace relayvm::import {
+
+namespace {
+
+// Subgraphs and functions in one another; the importer recurses with them.
+constexpr size_t kMaxScopes = 200;
+
+std::string_view CanonicalDomain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+}  // namespace
+
+GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index)
+    : file_(file), builder_(module), file_index_(file_index) {
+  for (const auto& opset : file.model().opset_import()) {
+    opsets_[std::string(CanonicalDomain(opset.domain()))] =
+        static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
+  }
+}
+
+int GraphImporter::OpsetOf(std::string_view domain) const {
+  auto it = opsets_.find(CanonicalDomain(domain));
+  return it == opsets_.end() ? 1 : it->second;
+}
+
+const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& node) const {
+  for (const onnx::FunctionProto& f : file_.model().functions()) {
+    if (f.name() == node.op_type() &&
+        CanonicalDomain(f.domain()) == CanonicalDomain(node.domain())) {
+      return &f;
+    }
+  }
+  return nullptr;
+}
+
+// --- Operators that are not supported ---
+
+namespace {
+
+template <typename Nodes, typename Fn>
+void ForEachNode(const Nodes& nodes, const Fn& fn, size_t depth = 0) {
+  if (depth > kMaxScopes) return;
+  for (const onnx::NodeProto& node : nodes) {
+    fn(node);
+    for (const auto& attr : node.attribute()) {
+      if (attr.has_g()) ForEachNode(attr.g().node(), fn, depth + 1);
+      for (const auto& g : attr.graphs()) ForEachNode(g.node(), fn, depth + 1);
+    }
+  }
+}
+
+}  // namespace
+
+Status GraphImporter::CheckOperators() const {
+  std::map<std::string, std::vector<std::string>> missing;  // nodes by operator
+  const auto check = [&](const onnx::NodeProto& node) {
+    const int opset = OpsetOf(node.domain());
+    if (FindOperator(CanonicalDomain(node.domain()), node.op_type(), opset) != nullptr) return;
+    if (FindFunction(node) != nullptr) return;
+    const std::string_view domain = CanonicalDomain(node.domain());
+    missing[fmt::format("{} ({}, opset {})", node.op_type(), domain.empty() ? "ai.onnx" : domain,
+                        opset)]
+        .push_back(fmt::format("'{}'", node.name()));
+  };
+  ForEachNode(file_.model().graph().node(), check);
+  for (const auto& f : file_.model().functions()) ForEachNode(f.node(), check);
+  if (missing.empty()) return OkStatus();
+  std::string text;
+  for (auto& [op, nodes] : missing) {
+    constexpr size_t kShown = 3;
+    const size_t all = nodes.size();
+    nodes.resize(std::min(all, kShown));
+    text += fmt::format("\n  {}: node {}", op, fmt::join(nodes, ", "));
+    if (all > kShown) text += fmt::format(" and {} more", all - kShown);
+  }
+  return {StatusCode::kUnsupported,
+          fmt::format("{}: {} operator{} not supported:{}", file_.path(), missing.size(),
+                      missing.size() == 1 ? " is" : "s are", text)};
+}
+
+// --- Graphs ---
+
+Value GraphImporter::Lookup(const std::string& name) {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    Scope& scope = scopes_[i];
+    if (auto it = scope.values.find(name); it != scope.values.end()) return it->second;
+    if (auto it = scope.initializers.find(name); it != scope.initializers.end()) {
+      auto tensor = file_.TensorOf(*it->second);
+      if (!tensor.ok()) {
+        builder_.Fail(tensor.status().code(), tensor.status().message());
+        return {};
+      }
+      const Value v = builder_.Constant(*std::move(tensor), name);
+      scope.values.emplace(name, v);
+      return v;
+    }
+    if (!scope.sees_outer) break;
+  }
+  builder_.Fail(
+      fmt::format("'{}' is used before a node, an input or an initializer gives it", name));
+  return {};
+}
+
+std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
+                                         const std::map<std::string, Value>& inputs) {
+  if (scopes_.size() >= kMaxScopes) {
+    builder_.Fail(fmt::format("graphs nest deeper than {} levels", kMaxScopes));
+    return {};
+  }
+  scopes_.emplace_back();
+  for (const auto& t : graph.initializer()) scopes_.back().initializers[t.name()] = &t;
+  for (const auto& [name, value] : inputs) scopes_.back().values[name] = value;
+  if (graph.sparse_initializer_size() != 0) {
+    builder_.Fail(StatusCode::kUnsupported, "sparse initializers are not supported");
+  }
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (!builder_.status().ok()) break;
+    ImportNode(node);
+  }
+  std::vector<Value> outputs;
+  for (const auto& output : graph.output()) {
+    if (!builder_.status().ok()) break;
+    outputs.push_back(Lookup(output.name()));
+  }
+  scopes_.pop_back();
+  return outputs;
+}
+
+void GraphImporter::ImportNode(const onnx::NodeProto& node) {
+  const ir::Span outer = builder_.span();
+  builder_.SetSpan(builder_.module().sources->NodeSpan(
+      file_index_, node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name(),
+      node.op_type()));
+  std::vector<Value> inputs;
+  for (const std::string& name : node.input()) {
+    inputs.push_back(name.empty() ? Value{} : Lookup(name));
+  }
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  const int opset = OpsetOf(node.domain());
+  std::vector<Value> outputs;
+  if (const OperatorDef* op = FindOperator(CanonicalDomain(node.domain()), node.op_type(), opset)) {
+    const auto given = static_cast<int>(inputs.size());
+    if (given < op->min_inputs || (op->max_inputs >= 0 && given > op->max_inputs)) {
+      builder_.Fail(fmt::format("expected {} inputs, found {}",
+                                op->max_inputs < 0 ? fmt::format("at least {}", op->min_inputs)
+                                : op->min_inputs == op->max_inputs
+                                    ? fmt::format("{}", op->min_inputs)
+                                    : fmt::format("{} to {}", op->min_inputs, op->max_inputs),
+                                given));
+    }
+    if (builder_.status().ok()) {
+      NodeContext context(*this, node, std::move(inputs), opset);
+      outputs = op->convert(context);
+    }
+  } else if (const onnx::FunctionProto* function = FindFunction(node)) {
+    outputs = CallFunction(*function, node, inputs);
+  }
+  if (builder_.status().ok()) Define(node, outputs);
+  builder_.SetSpan(outer);
+}
+
+void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>& outputs) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty()) continue;
+    if (static_cast<size_t>(i) >= outputs.size() || !outputs[i]) {
+      return builder_.Fail(StatusCode::kUnsupported,
+                           fmt::format("output {} ('{}') is not supported", i, node.output(i)));
+    }
+    scopes_.back().values[node.output(i)] = outputs[i];
+  }
+}
+
+// A function of the model is written where it is called.
+std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& function,
+                                               const onnx::NodeProto& node,
+                                               const std::vector<Value>& inputs) {
+  if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end() ||
+      scopes_.size() >= kMaxScopes) {
+    builder_.Fail(fmt::format("function '{}' calls itself", function.name()));
+    return {};
+  }
+  calls_.push_back(&function);
+  scopes_.emplace_back();
+  scopes_.back().sees_outer = false;
+  for (int i = 0; i < function.input_size(); ++i) {
+    if (static_cast<size_t>(i) < inputs.size() && inputs[i]) {
+      scopes_.back().values[function.input(i)] = inputs[i];
+    }
+  }
+  const auto outer_opsets = opsets_;
+  for (const auto& opset : function.opset_import()) {
+    opsets_[std::string(CanonicalDomain(opset.domain()))] =
+        static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
+  }
+  for (const onnx::NodeProto& inner : function.node()) {
+    if (!builder_.status().ok()) break;
+    // Attributes that refer to the function's own take what the call gives.
+    onnx::NodeProto bound = inner;
+    bound.clear_attribute();
+    for (const auto& attr : inner.attribute()) {
+      if (attr.ref_attr_name().empty()) {
+        *bound.add_attribute() = attr;
+        continue;
+      }
+      for (const auto& given : node.attribute()) {
+        if (given.name() != attr.ref_attr_name()) continue;
+        *bound.add_attribute() = given;
+        bound.mutable_attribute(bound.attribute_size() - 1)->set_name(attr.name());
+      }
+    }
+    ImportNode(bound);
+  }
+  std::vector<Value> outputs;
+  for (const std::string& name : function.output()) {
+    if (builder_.status().ok()) outputs.push_back(Lookup(name));
+  }
+  opsets_ = outer_opsets;
+  scopes_.pop_back();
+  calls_.pop_back();
+  return outputs;
+}
+
+}  // namespace relayvm::import

@@ -1,0 +1,55 @@
+// Graphs of a model, node by node: names in scope, initializers, subgraphs, functions of the model.
+// Not thread-safe. Tested by importer_test.cc.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/onnx/model_file.h"
+#include "compiler/import/onnx/operator.h"
+
+namespace relayvm::import {
+
+class GraphImporter {
+ public:
+  // `file_index` is the model's in the module's source map.
+  GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index);
+
+  TypedBuilder& b() { return builder_; }
+  ModelFile& file() { return file_; }
+  // All operators that no table has, in one error.
+  Status CheckOperators() const;
+  // Inputs by name come from `inputs`; other names from the graphs around. Gives the outputs.
+  std::vector<Value> Import(const onnx::GraphProto& graph,
+                            const std::map<std::string, Value>& inputs);
+
+ private:
+  struct Scope {
+    std::map<std::string, Value, std::less<>> values;
+    // Initializers become constants when they are used.
+    std::map<std::string, const onnx::TensorProto*, std::less<>> initializers;
+    bool sees_outer = true;
+  };
+
+  int OpsetOf(std::string_view domain) const;
+  const onnx::FunctionProto* FindFunction(const onnx::NodeProto& node) const;
+  Value Lookup(const std::string& name);
+  void ImportNode(const onnx::NodeProto& node);
+  std::vector<Value> CallFunction(const onnx::FunctionProto& function, const onnx::NodeProto& node,
+                                  const std::vector<Value>& inputs);
+  void Define(const onnx::NodeProto& node, const std::vector<Value>& outputs);
+
+  ModelFile& file_;
+  TypedBuilder builder_;
+  uint32_t file_index_;
+  std::map<std::string, int, std::less<>> opsets_;  // by domain
+  std::vector<Scope> scopes_;
+  std::vector<const onnx::FunctionProto*> calls_;  // functions being imported
+};
+
+}  // namespace relayvm::import

@@ -1,0 +1,25 @@
+// An ONNX model as a module of Relay. Tested by importer_test.cc.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/status.h"
+#include "compiler/ir/ir.h"
+
+namespace relayvm::import {
+
+struct ImportOptions {
+  std::map<std::string, int64_t> dims;  // by the names that the model gives to dims ("batch")
+};
+
+// `path` names the file, and external data lies in its folder. The module has a function main: its parameters are the graph's inputs that have
+// no initializer, by name; its result is the output, or a tuple of the outputs (see
+// Module::output_names). Errors name the node; operators that are not supported are named all at
+// once.
+Result<ir::Module> ImportOnnx(const std::string& path, std::shared_ptr<const FileMapping> file,
+                              const ImportOptions& options);
+
+}  // namespace relayvm::import

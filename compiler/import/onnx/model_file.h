@@ -1,0 +1,54 @@
+// An ONNX file in memory, without copies of its weights.
+//
+// ModelProto's raw tensor bytes are cut out before protobuf parses the rest: in each TensorProto
+// raw_data holds the place of the bytes in the mapped file instead (ByteRange), and TensorOf gives
+// them as a part of the mapping. Weights in files of their own (external data) are mapped too, and
+// must lie in the model's folder. What the file says is not believed: sizes, dtypes, offsets are
+// checked here. Format: onnx.proto of ONNX 1.12, where newer fields are skipped.
+// Not thread-safe. Tested by model_file_test.cc.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/host_tensor.h"
+#include "bytecode/base/status.h"
+
+namespace relayvm::import {
+
+// ONNX's name of a TensorProto::DataType: "FLOAT", "BFLOAT16", "type 99".
+std::string OnnxTypeName(int32_t type);
+// Nullopt for strings, complex numbers and what the IR has no dtype for.
+std::optional<DType> DTypeOfOnnx(int32_t type);
+// As TensorProto::DataType.
+int32_t OnnxTypeOf(DType dtype);
+
+class ModelFile {
+ public:
+  // Errors: not an ONNX model, damaged, nested too deep.
+  static Result<std::unique_ptr<ModelFile>> Read(const std::string& path,
+                                                 std::shared_ptr<const FileMapping> file);
+
+  const onnx::ModelProto& model() const { return model_; }
+  const std::string& path() const { return path_; }
+  // The elements, checked against dims and dtype. Errors name the tensor.
+  Result<HostTensor> TensorOf(const onnx::TensorProto& proto);
+
+ private:
+  ModelFile() = default;
+  Result<SharedBytes> RawBytes(const onnx::TensorProto& proto);
+  Result<SharedBytes> ExternalBytes(const onnx::TensorProto& proto, size_t expected);
+
+  std::string path_;
+  SharedBytes bytes_;
+  onnx::ModelProto model_;
+  std::map<std::string, SharedBytes, std::less<>> external_;  // by location
+};
+
+}  // namespace relayvm::import

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "compiler/import/onnx/graph_importer.h"
+
+namespace relayvm::import {
+
+using Proto = onnx::AttributeProto;
+
+TypedBuilder& NodeContext::b() { return importer_.b(); }
+std::string_view NodeContext::op_type() const { return node_.op_type(); }
+size_t NodeContext::num_outputs() const { return static_cast<size_t>(node_.output_size()); }
+bool NodeContext::WantsOutput(size_t i) const {
+  return i < num_outputs() && !node_.output(static_cast<int>(i)).empty();
+}
+
+std::vector<Value> NodeContext::Fail(std::string_view why) {
+  b().Fail(why);
+  return {};
+}
+std::vector<Value> NodeContext::Unsupported(std::string_view why) {
+  b().Fail(StatusCode::kUnsupported, why);
+  return {};
+}
+
+// --- Attributes ---
+
+bool NodeContext::HasAttr(std::string_view name) const {
+  for (const auto& a : node_.attribute()) {
+    if (a.name() == name) return true;
+  }
+  return false;
+}
+
+const Proto* NodeContext::Find(std::string_view name, int type) {
+  for (const auto& a : node_.attribute()) {
+    if (a.name() != name) continue;
+    // Files of IR version 1 have no types.
+    if (a.type() == type || a.type() == Proto::UNDEFINED) return &a;
+    Fail(fmt::format("attribute {}: expected {}, found {}", name,
+                     Proto::AttributeType_Name(static_cast<Proto::AttributeType>(type)),
+                     Proto::AttributeType_Name(a.type())));
+    return nullptr;
+  }
+  return nullptr;
+}
+
+int64_t NodeContext::Int(std::string_view name, int64_t fallback) {
+  const Proto* a = Find(name, Proto::INT);
+  return a == nullptr ? fallback : a->i();
+}
+double NodeContext::Float(std::string_view name, double fallback) {
+  const Proto* a = Find(name, Proto::FLOAT);
+  return a == nullptr ? fallback : static_cast<double>(a->f());
+}
+std::string NodeContext::String(std::string_view name, std::string_view fallback) {
+  const Proto* a = Find(name, Proto::STRING);
+  return a == nullptr ? std::string(fallback) : a->s();
+}
+std::vector<int64_t> NodeContext::Ints(std::string_view name, std::vector<int64_t> fallback) {
+  const Proto* a = Find(name, Proto::INTS);
+  return a == nullptr ? std::move(fallback)
+                      : std::vector<int64_t>(a->ints().begin(), a->ints().end());
+}
+std::vector<double> NodeContext::Floats(std::string_view name, std::vector<double> fallback) {
+  const Proto* a = Find(name, Proto::FLOATS);
+  return a == nullptr ? std::move(fallback)
+                      : std::vector<double>(a->floats().begin(), a->floats().end());
+}
+std::vector<std::string> NodeContext::Strings(std::string_view name) {
+  const Proto* a = Find(name, Proto::STRINGS);
+  return a == nullptr ? std::vector<std::string>()
+                      : std::vector<std::string>(a->strings().begin(), a->strings().end());
+}
+
+std::optional<HostTensor> NodeContext::Tensor(std::string_view name) {
+  const Proto* a = Find(name, Proto::TENSOR);
+  if (a == nullptr) return std::nullopt;
+  auto tensor = importer_.file().TensorOf(a->t());
+  if (tensor.ok()) return *std::move(tensor);
+  b().Fail(tensor.status().code(),
+           fmt::format("attribute {}: {}", name, tensor.status().message()));
+  return std::nullopt;
+}
+
+DType NodeContext::Type(std::string_view name, DType fallback) {
+  const Proto* a = Find(name, Proto::INT);
+  if (a == nullptr) return fallback;
+  const auto type = static_cast<int32_t>(a->i());
+  if (auto dtype = DTypeOfOnnx(type)) return *dtype;
+  Unsupported(
+      fmt::format("attribute {}: elements of {} are not supported", name, OnnxTypeName(type)));
+  return fallback;
+}
+
+int NodeContext::Axis(int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  Fail(fmt::format("axis: expected {} to {}, found {}", -rank, rank - 1, axis));
+  return 0;
+}
+
+std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int rank) {
+  std::vector<int64_t> out;
+  for (int64_t a : axes) out.push_back(Axis(a, rank));
+  return out;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::ConstantInts(size_t i, std::string_view what) {
+  if (!b().status().ok()) return std::nullopt;
+  if (auto values = b().ConstantInts(Input(i))) return values;
+  Unsupported(
+      fmt::format("input {} ({}) must be known when compiling; fix the shapes that it "
+                  "depends on with --shape",
+                  i, what));
+  return std::nullopt;
+}
+
+std::optional<std::vector<double>> NodeContext::ConstantFloats(size_t i, std::string_view what) {
+  if (!b().status().ok()) return std::nullopt;
+  const Value v = Input(i);
+  std::vector<double> out;
+  if (v.constant != nullptr) {
+    const auto read = [&]<typename T>(T) {
+      for (int64_t k = 0; k < v.constant->size(); ++k) {
+        T element;
+        std::memcpy(&element, v.constant->data.data() + static_cast<size_t>(k) * sizeof(T),
+                    sizeof element);
+        out.push_back(static_cast<double>(element));
+      }
+    };
+    if (v.dtype() == DType::kFloat32) {
+      read(float{});
+      return out;
+    }
+    if (v.dtype() == DType::kFloat64) {
+      read(double{});
+      return out;
+    }
+  }
+  if (auto values = b().ConstantInts(v)) return std::vector<double>(values->begin(), values->end());
+  Unsupported(fmt::format("input {} ({}) must be a constant", i, what));
+  return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::AxesOf(std::string_view attr, size_t i) {
+  if (HasAttr(attr)) return Ints(attr);
+  if (!Has(i)) return std::nullopt;
+  return ConstantInts(i, attr);
+}
+
+// --- Subgraphs ---
+
+namespace {
+
+const onnx::GraphProto* GraphOf(const onnx::NodeProto& node, std::string_view name) {
+  for (const auto& a : node.attribute()) {
+    if (a.name() == name && a.has_g()) return &a.g();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+size_t NodeContext::NumGraphInputs(std::string_view name) const {
+  const onnx::GraphProto* graph = GraphOf(node_, name);
+  return graph == nullptr ? 0 : static_cast<size_t>(graph->input_size());
+}
+
+std::string NodeContext::GraphInputName(std::string_view name, size_t i) const {
+  const onnx::GraphProto* graph = GraphOf(node_, name);
+  return graph == nullptr || i >= NumGraphInputs(name) ? std::string()
+                                                       : graph->input(static_cast<int>(i)).name();
+}
+
+std::vector<Value> NodeContext::Graph(std::string_view name, const std::vector<Value>& inputs) {
+  const onnx::GraphProto* graph = GraphOf(node_, name);
+  if (graph == nullptr) return Fail(fmt::format("attribute {}: expected a graph", name));
+  std::map<std::string, Value> given;
+  for (int i = 0; i < graph->input_size() && static_cast<size_t>(i) < inputs.size(); ++i) {
+    given[graph->input(i).name()] = inputs[static_cast<size_t>(i)];
+  }
+  const ir::Span span = b().span();
+  std::vector<Value> outputs = importer_.Import(*graph, given);
+  b().SetSpan(span);
+  return outputs;
+}
+
+}  // namespace relayvm::import

@@ -1,0 +1,397 @@
+// Shapes, slices, joins: operators that move elements.
+#include <cstring>
+
+#include "compiler/import/onnx/convert.h"
+
+namespace relayvm::import {
+
+namespace {
+
+using Outputs = std::vector<Value>;
+
+Outputs Identity(NodeContext& n) { return {n.Input(0)}; }
+
+Outputs Constant(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  if (n.HasAttr("value_int")) return {b.Int(n.Int("value_int", 0))};
+  if (n.HasAttr("value_ints")) return {b.Ints(n.Ints("value_ints"))};
+  if (n.HasAttr("value_float")) return {b.Scalar(n.Float("value_float", 0), DType::kFloat32)};
+  if (n.HasAttr("value_floats")) {
+    std::vector<float> values;
+    for (double v : n.Floats("value_floats")) values.push_back(static_cast<float>(v));
+    HostTensor t{DType::kFloat32, {static_cast<int64_t>(values.size())}, {}};
+    t.data = SharedBytes::Copy(std::as_bytes(std::span(values)));
+    return {b.Constant(std::move(t))};
+  }
+  auto value = n.Tensor("value");
+  if (value) return {b.Constant(*std::move(value))};
+  return n.Unsupported("expected a value of numbers");
+}
+
+Outputs ConstantOfShape(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  auto value = n.Tensor("value");
+  Value fill = value ? b.Constant(*std::move(value)) : b.Scalar(0, DType::kFloat32);
+  if (fill.rank() != 0) fill = b.Reshape(fill, {});
+  if (auto shape = b.ConstantInts(n.Input(0))) {
+    return {b.Op("full", {fill},
+                 {{"shape", ListOf(*shape)}, {"dtype", std::string(DTypeName(fill.dtype()))}})};
+  }
+  return {b.Op("dyn.full", {fill, n.Input(0)}, {{"dtype", std::string(DTypeName(fill.dtype()))}})};
+}
+
+Outputs Cast(NodeContext& n) { return {n.b().Cast(n.Input(0), n.Type("to", DType::kFloat32))}; }
+Outputs CastLike(NodeContext& n) { return {n.b().Cast(n.Input(0), n.Input(1).dtype())}; }
+
+Outputs Shape(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  const int64_t rank = x.rank();
+  const auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const int64_t start = clamp(n.Int("start", 0)), end = clamp(n.Int("end", rank));
+  if (start == 0 && end == rank) return {b.ShapeOf(x)};
+  if (start >= end) return {b.Ints({})};
+  std::vector<Value> dims;
+  for (int64_t i = start; i < end; ++i) dims.push_back(b.DimOf(x, static_cast<int>(i)));
+  return {b.Concat(dims, 0)};
+}
+
+Outputs Size(NodeContext& n) {
+  return {n.b().Op("ndarray_size", {n.Input(0)}, {{"dtype", "int64"}})};
+}
+
+Outputs Reshape(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  if (n.opset() < 5) return {b.Reshape(x, n.Ints("shape"))};
+  const Value shape = n.Input(1);
+  const bool allow_zero = n.Int("allowzero", 0) != 0;
+  if (auto known = b.ConstantInts(shape)) {
+    return {b.Op("reshape", {x}, {{"newshape", ListOf(*known)}, {"allowzero", allow_zero}})};
+  }
+  return {b.Op("dyn.reshape", {x, shape}, {{"allowzero", allow_zero}})};
+}
+
+Outputs Flatten(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  const int rank = x.rank();
+  int64_t axis = n.Int("axis", 1);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis > rank) return n.Fail("axis is out of range");
+  std::vector<Value> dims;
+  if (axis == 0) return {b.Reshape(x, {1, -1})};
+  if (axis == rank) return {b.Reshape(x, {-1, 1})};
+  Value front = b.DimOf(x, 0);
+  for (int i = 1; i < axis; ++i) front = b.Op("multiply", {front, b.DimOf(x, i)});
+  Value back = b.DimOf(x, static_cast<int>(axis));
+  for (int i = static_cast<int>(axis) + 1; i < rank; ++i)
+    back = b.Op("multiply", {back, b.DimOf(x, i)});
+  return {b.ReshapeTo(x, b.Concat({front, back}, 0))};
+}
+
+Outputs Transpose(NodeContext& n) {
+  const Value x = n.Input(0);
+  std::vector<int64_t> axes = n.Ints("perm");
+  if (!n.HasAttr("perm")) {
+    for (int i = x.rank(); i-- > 0;) axes.push_back(i);
+  }
+  return {n.b().Transpose(x, axes)};
+}
+
+Outputs Squeeze(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  if (auto axes = n.AxesOf("axes", 1)) return {b.Squeeze(x, n.Axes(*axes, x.rank()))};
+  std::vector<int64_t> ones;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (x.dim(i).is_const(1)) ones.push_back(i);
+    if (!x.dim(i).is_const()) {
+      return n.Unsupported(
+          "without axes, which dims go must be known when compiling; fix them with "
+          "--shape");
+    }
+  }
+  return {b.Squeeze(x, ones)};
+}
+
+Outputs Unsqueeze(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Value x = n.Input(0);
+  const auto axes = n.AxesOf("axes", 1);
+  if (!axes) return n.Fail("expected axes");
+  std::vector<int64_t> sorted = n.Axes(*axes, x.rank() + static_cast<int>(axes->size()));
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return n.Fail("an axis is given twice");
+  }
+  for (int64_t axis : sorted) x = b.ExpandDims(x, static_cast<int>(axis));
+  return {x};
+}
+
+Outputs Concat(NodeContext& n) {
+  const int axis = n.Axis(n.Int("axis", 1), n.Input(0).rank());
+  return {n.b().Concat(n.inputs(), axis)};
+}
+
+Outputs Split(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  const int axis = n.Axis(n.Int("axis", 0), x.rank());
+  std::vector<int64_t> sizes;
+  if (n.HasAttr("split")) {
+    sizes = n.Ints("split");
+  } else if (n.Has(1)) {
+    auto given = n.ConstantInts(1, "split");
+    if (!given) return {};
+    sizes = *given;
+  }
+  const size_t parts = sizes.empty() ? n.num_outputs() : sizes.size();
+  if (parts <= 1) return {x};
+  if (sizes.empty()) {
+    if (!x.dim(axis).is_const()) return n.Unsupported("the split dim must be known when compiling");
+    const int64_t extent = x.dim(axis).value(), count = static_cast<int64_t>(parts);
+    const int64_t size = (extent + count - 1) / count;
+    for (int64_t i = 0; i < count; ++i)
+      sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
+  }
+  AttrList at;
+  int64_t position = 0;
+  for (size_t i = 0; i + 1 < sizes.size(); ++i) at.emplace_back(position += sizes[i]);
+  return b.Ops("split", {x}, {{"indices_or_sections", at}, {"axis", axis}});
+}
+
+// One index per axis; the ends of ONNX's slices lie where numpy's do.
+Outputs Slice(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  std::vector<int64_t> axes, steps;
+  Value starts, ends;
+  size_t count = 0;
+  if (n.opset() < 10) {
+    starts = b.Ints(n.Ints("starts"));
+    ends = b.Ints(n.Ints("ends"));
+    axes = n.Ints("axes");
+  } else {
+    starts = n.Input(1);
+    ends = n.Input(2);
+    if (n.Has(3)) {
+      auto given = n.ConstantInts(3, "axes");
+      if (!given) return {};
+      axes = *given;
+    }
+    if (n.Has(4)) {
+      auto given = n.ConstantInts(4, "steps");
+      if (!given) return {};
+      steps = *given;
+    }
+  }
+  if (!starts.dim(0).is_const()) return n.Unsupported("the number of starts must be known");
+  count = static_cast<size_t>(starts.dim(0).value());
+  if (axes.empty()) {
+    for (size_t i = 0; i < count; ++i) axes.push_back(static_cast<int64_t>(i));
+  }
+  axes = n.Axes(axes, x.rank());
+  if (steps.empty()) steps.assign(count, 1);
+  const auto first = b.ConstantInts(starts), last = b.ConstantInts(ends);
+  if (axes.size() != count || steps.size() != count)
+    return n.Fail("starts, axes and steps differ in length");
+  if (first && last) {
+    if (last->size() != count) return n.Fail("starts and ends differ in length");
+    return {b.Op("strided_slice", {x},
+                 {{"begin", ListOf(*first)},
+                  {"end", ListOf(*last)},
+                  {"strides", ListOf(steps)},
+                  {"axes", ListOf(axes)}})};
+  }
+  // dyn.strided_slice takes all axes from the first on.
+  const int64_t covered = *std::max_element(axes.begin(), axes.end()) + 1;
+  std::vector<Value> begin, end;
+  std::vector<int64_t> strides;
+  const Value starts64 = b.Cast(starts, DType::kInt64), ends64 = b.Cast(ends, DType::kInt64);
+  const auto at = [&](const Value& v, int64_t i) {
+    return b.Op("strided_slice", {v},
+                {{"begin", AttrList{i}}, {"end", AttrList{i + 1}}, {"strides", AttrList{1}}});
+  };
+  for (int64_t axis = 0; axis < covered; ++axis) {
+    const auto found = std::find(axes.begin(), axes.end(), axis);
+    if (found == axes.end()) {
+      begin.push_back(b.Ints({0}));
+      end.push_back(b.DimOf(x, static_cast<int>(axis)));
+      strides.push_back(1);
+    } else {
+      const int64_t i = found - axes.begin();
+      begin.push_back(at(starts64, i));
+      end.push_back(at(ends64, i));
+      strides.push_back(steps[static_cast<size_t>(i)]);
+    }
+  }
+  return {b.Op("dyn.strided_slice", {x, b.Concat(begin, 0), b.Concat(end, 0), b.Ints(strides)})};
+}
+
+// Indices count from the end where negative. What lies outside is an error in ONNX; clipped here.
+Value Wrapped(NodeContext& n, const Value& indices, const Value& data, int axis) {
+  TypedBuilder& b = n.b();
+  if (auto known = b.ConstantInts(indices)) {
+    if (std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return indices;
+    if (data.dim(axis).is_const() && indices.rank() <= 1) {
+      std::vector<int64_t> wrapped;
+      for (int64_t i : *known) wrapped.push_back(i < 0 ? i + data.dim(axis).value() : i);
+      const Value v = b.Ints(wrapped);
+      return indices.rank() == 0 ? b.Int(wrapped[0]) : v;
+    }
+  }
+  const Value wide = b.Cast(indices, DType::kInt64);
+  const Value extent = b.Squeeze(b.DimOf(data, axis), {0});
+  return b.Op("where", {b.Op("less", {wide, b.Int(0)}), b.Op("add", {wide, extent}), wide});
+}
+
+Outputs Gather(NodeContext& n) {
+  const Value x = n.Input(0);
+  const int axis = n.Axis(n.Int("axis", 0), x.rank());
+  return {n.b().Op("take", {x, Wrapped(n, n.Input(1), x, axis)}, {{"axis", axis}})};
+}
+
+Outputs GatherElements(NodeContext& n) {
+  const Value x = n.Input(0);
+  const int axis = n.Axis(n.Int("axis", 0), x.rank());
+  return {n.b().Op("gather", {x, Wrapped(n, n.Input(1), x, axis)}, {{"axis", axis}})};
+}
+
+Outputs Expand(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0), shape = n.Input(1);
+  if (!shape.dim(0).is_const()) return n.Unsupported("the rank must be known when compiling");
+  const int want = static_cast<int>(shape.dim(0).value()), rank = std::max(want, x.rank());
+  // Each dim is the broadcast of both.
+  auto elements = b.Elements(shape);
+  std::vector<Value> dims;
+  for (int i = 0; i < rank; ++i) {
+    const int in_shape = i - (rank - want), in_x = i - (rank - x.rank());
+    const auto given = [&] {
+      return b.Op("strided_slice", {b.Cast(shape, DType::kInt64)},
+                  {{"begin", AttrList{in_shape}},
+                   {"end", AttrList{in_shape + 1}},
+                   {"strides", AttrList{1}}});
+    };
+    if (in_shape < 0) {
+      dims.push_back(b.DimOf(x, in_x));
+    } else if (in_x < 0 || x.dim(in_x).is_const(1)) {
+      dims.push_back(elements && (*elements)[static_cast<size_t>(in_shape)].is_const()
+                         ? b.Ints({(*elements)[static_cast<size_t>(in_shape)].value()})
+                         : given());
+    } else if (x.dim(in_x).is_const() ||
+               (elements && ((*elements)[static_cast<size_t>(in_shape)].is_const(1) ||
+                             (*elements)[static_cast<size_t>(in_shape)] == x.dim(in_x)))) {
+      dims.push_back(b.DimOf(x, in_x));
+    } else {
+      dims.push_back(b.Op("maximum", {b.DimOf(x, in_x), given()}));
+    }
+  }
+  if (dims.empty()) return {x};
+  const Value target = b.Concat(dims, 0);
+  if (auto known = b.ConstantInts(target)) {
+    return {b.Op("broadcast_to", {x}, {{"shape", ListOf(*known)}})};
+  }
+  return {b.Op("dyn.broadcast_to", {x, target})};
+}
+
+Outputs Tile(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  if (auto reps = b.ConstantInts(n.Input(1))) {
+    return {b.Op("tile", {n.Input(0)}, {{"reps", ListOf(*reps)}})};
+  }
+  return {b.Op("dyn.tile", {n.Input(0), n.Input(1)})};
+}
+
+Outputs Where(NodeContext& n) { return {n.b().Op("where", n.inputs())}; }
+
+Outputs Range(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const DType dtype = n.Input(0).dtype();
+  std::vector<Value> args;
+  for (const Value& v : n.inputs()) args.push_back(v.rank() == 0 ? v : b.Reshape(v, {}));
+  return {b.Op("arange", args, {{"dtype", std::string(DTypeName(dtype))}})};
+}
+
+Outputs Pad(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  const std::string mode = n.String("mode", "constant");
+  Value fill = Like(n, x, n.Float("value", 0));
+  std::vector<int64_t> pads;
+  if (n.opset() < 11) {
+    pads = n.HasAttr("pads") ? n.Ints("pads") : n.Ints("paddings");
+  } else {
+    if (n.Has(2)) fill = n.Input(2).rank() == 0 ? n.Input(2) : b.Reshape(n.Input(2), {});
+    auto given = n.ConstantInts(1, "pads");
+    if (!given) return {};
+    pads = *given;
+  }
+  std::vector<int64_t> axes;
+  if (n.Has(3)) {
+    auto given = n.ConstantInts(3, "axes");
+    if (!given) return {};
+    axes = n.Axes(*given, x.rank());
+  } else {
+    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+  }
+  if (pads.size() != 2 * axes.size())
+    return n.Fail("pads: expected a start and an end for each axis");
+  std::vector<std::pair<int64_t, int64_t>> widths(static_cast<size_t>(x.rank()));
+  bool crops = false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    widths[static_cast<size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
+    crops |= pads[i] < 0 || pads[i + axes.size()] < 0;
+  }
+  Value source = x;
+  if (crops) {
+    std::vector<int64_t> begin, end, strides;
+    for (auto& [before, after] : widths) {
+      begin.push_back(std::max<int64_t>(-before, 0));
+      end.push_back(after < 0 ? after : INT64_MAX);
+      strides.push_back(1);
+      before = std::max<int64_t>(before, 0);
+      after = std::max<int64_t>(after, 0);
+    }
+    source = b.Op("strided_slice", {x},
+                  {{"begin", ListOf(begin)}, {"end", ListOf(end)}, {"strides", ListOf(strides)}});
+  }
+  AttrList pairs;
+  for (const auto& [before, after] : widths) pairs.emplace_back(AttrList{before, after});
+  return {b.Op("nn.pad", {source, fill}, {{"pad_width", pairs}, {"pad_mode", mode}})};
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"Cast", 1, 1, Cast},
+    {"CastLike", 2, 2, CastLike},
+    {"Concat", 1, -1, Concat},
+    {"Constant", 0, 0, Constant},
+    {"ConstantOfShape", 1, 1, ConstantOfShape},
+    {"Dropout", 1, 3, Identity},
+    {"Expand", 2, 2, Expand},
+    {"Flatten", 1, 1, Flatten},
+    {"Gather", 2, 2, Gather},
+    {"GatherElements", 2, 2, GatherElements},
+    {"Identity", 1, 1, Identity},
+    {"Pad", 1, 4, Pad},
+    {"Range", 3, 3, Range},
+    {"Reshape", 1, 2, Reshape},
+    {"Shape", 1, 1, Shape},
+    {"Size", 1, 1, Size},
+    {"Slice", 1, 5, Slice},
+    {"Split", 1, 2, Split},
+    {"Squeeze", 1, 2, Squeeze},
+    {"Tile", 2, 2, Tile},
+    {"Transpose", 1, 1, Transpose},
+    {"Unsqueeze", 1, 2, Unsqueeze},
+    {"Where", 3, 3, Where},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> TensorOperators() { return kOperators; }
+
+}  // namespace relayvm::import

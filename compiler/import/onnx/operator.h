@@ -1,0 +1,117 @@
+// One entry for each ONNX operator: which numbers of inputs it takes and the function that writes it
+// as Relay. Tables stand in op_*.cc by subject; operator_table.cc joins them. A converter reads its
+// node through NodeContext and builds with its TypedBuilder; errors stick there, so that a converter
+// is straight code.
+//
+//   std::vector<Value> Gemm(NodeContext& n) {
+//     Value a = n.Int("transA", 0) ? n.b().Transpose(n.Input(0), {1, 0}) : n.Input(0);
+//     ...
+//   }
+//
+// An operator whose meaning changed has one entry for each version, or one converter that asks
+// n.opset(). Tested by the tests of importer and by tests/onnx.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/typed_builder.h"
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+class GraphProto;
+}  // namespace onnx
+
+namespace relayvm::import {
+
+class GraphImporter;
+
+class NodeContext {
+ public:
+  NodeContext(GraphImporter& importer, const onnx::NodeProto& node, std::vector<Value> inputs,
+              int opset)
+      : importer_(importer), node_(node), inputs_(std::move(inputs)), opset_(opset) {}
+
+  TypedBuilder& b();
+  std::string_view op_type() const;
+  int opset() const { return opset_; }  // of the node's domain
+  size_t num_inputs() const { return inputs_.size(); }
+  size_t num_outputs() const;
+  bool WantsOutput(size_t i) const;  // it is named
+  // An optional input that is left out gives no value. REQUIRES: given, where it is not optional
+  // (checked against the table).
+  Value Input(size_t i) const { return i < inputs_.size() ? inputs_[i] : Value{}; }
+  bool Has(size_t i) const { return static_cast<bool>(Input(i)); }
+  const std::vector<Value>& inputs() const { return inputs_; }
+
+  // --- Attributes: a wrong type is an error of the node and gives the fallback. ---
+  bool HasAttr(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t fallback);
+  double Float(std::string_view name, double fallback);
+  std::string String(std::string_view name, std::string_view fallback);
+  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback = {});
+  std::vector<double> Floats(std::string_view name, std::vector<double> fallback = {});
+  std::vector<std::string> Strings(std::string_view name);
+  std::optional<HostTensor> Tensor(std::string_view name);
+  // A TensorProto::DataType; an error where the IR has none.
+  DType Type(std::string_view name, DType fallback);
+  // An axis in 0..rank-1 from one in -rank..rank-1; an error and 0 beyond.
+  int Axis(int64_t axis, int rank);
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
+  // An input that must be known now: axes, pads, scales. Nullopt and an error where it is not.
+  std::optional<std::vector<int64_t>> ConstantInts(size_t i, std::string_view what);
+  std::optional<std::vector<double>> ConstantFloats(size_t i, std::string_view what);
+  // axes as an attribute (older opsets) or as input `i` (newer); nullopt where left out.
+  std::optional<std::vector<int64_t>> AxesOf(std::string_view attr, size_t i);
+
+  // --- Subgraphs ---
+  bool HasGraph(std::string_view name) const { return HasAttr(name); }
+  size_t NumGraphInputs(std::string_view name) const;
+  std::string GraphInputName(std::string_view name, size_t i) const;
+  // Imports the graph with these inputs; names of the outer graphs are in scope. Its outputs.
+  std::vector<Value> Graph(std::string_view name, const std::vector<Value>& inputs);
+
+  // An error of this node. The empty list is what a converter may return with it.
+  std::vector<Value> Fail(std::string_view why);
+  std::vector<Value> Unsupported(std::string_view why);
+
+ private:
+  const onnx::AttributeProto* Find(std::string_view name, int type);
+
+  GraphImporter& importer_;
+  const onnx::NodeProto& node_;
+  std::vector<Value> inputs_;
+  int opset_;
+};
+
+using Converter = std::vector<Value> (*)(NodeContext&);
+
+struct OperatorDef {
+  std::string_view name;
+  int min_inputs, max_inputs;  // max -1: any number
+  Converter convert;
+  int since = 1;                 // the first opset that this entry is for
+  std::string_view domain = "";  // "": ai.onnx
+};
+
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+
+// The newest entry for an opset; null when there is none.
+const OperatorDef* FindOperator(std::string_view domain, std::string_view name, int opset);
+// All entries.
+std::span<const OperatorDef> Operators();
+
+// The tables by subject.
+std::span<const OperatorDef> MathOperators();
+std::span<const OperatorDef> TensorOperators();
+std::span<const OperatorDef> NnOperators();
+std::span<const OperatorDef> ReduceOperators();
+std::span<const OperatorDef> ControlOperators();
+
+}  // namespace relayvm::import

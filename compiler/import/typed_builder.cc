@@ -1,0 +1,371 @@
+#include "compiler/import/typed_builder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace relayvm::import {
+
+using ir::NodeId;
+
+namespace {
+
+// Writes `value` as elements of a dtype. Integers wrap; half floats are made by the compiler's cast.
+template <typename T>
+void Fill(SharedBytes& bytes, double value) {
+  std::span<std::byte> out = bytes.Mutable();
+  const T element = static_cast<T>(value);
+  for (size_t i = 0; i + sizeof(T) <= out.size(); i += sizeof(T)) {
+    std::memcpy(out.data() + i, &element, sizeof element);
+  }
+}
+
+void FillWith(DType dtype, double value, SharedBytes& bytes) {
+  switch (dtype) {
+    case DType::kBool:
+      return Fill<uint8_t>(bytes, value != 0 ? 1 : 0);
+    case DType::kInt8:
+      return Fill<int8_t>(bytes, value);
+    case DType::kInt16:
+      return Fill<int16_t>(bytes, value);
+    case DType::kInt32:
+      return Fill<int32_t>(bytes, value);
+    case DType::kInt64:
+      return Fill<int64_t>(bytes, value);
+    case DType::kUInt8:
+      return Fill<uint8_t>(bytes, value);
+    case DType::kUInt16:
+      return Fill<uint16_t>(bytes, value);
+    case DType::kUInt32:
+      return Fill<uint32_t>(bytes, value);
+    case DType::kUInt64:
+      return Fill<uint64_t>(bytes, value);
+    case DType::kFloat32:
+      return Fill<float>(bytes, value);
+    case DType::kFloat64:
+      return Fill<double>(bytes, value);
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return;  // Full casts
+  }
+}
+
+}  // namespace
+
+const TensorType& Value::tensor() const {
+  static const TensorType kScalar{{}, DType::kFloat32};
+  const auto* t = type == nullptr ? nullptr : type->As<TensorType>();
+  return t == nullptr ? kScalar : *t;
+}
+
+Dim Value::dim(int axis) const {
+  const int n = rank();
+  if (axis < 0) axis += n;
+  return axis < 0 || axis >= n ? Dim(1) : shape()[static_cast<size_t>(axis)];
+}
+
+TypedBuilder::TypedBuilder(const ir::Module& module) : module_(module), graph_(module) {}
+
+void TypedBuilder::Fail(StatusCode code, std::string_view message) {
+  if (status().ok()) status_ = module_.sources->Error(code, span_, message);
+}
+
+// --- Typing of calls ---
+
+// What a relation asks of a call's surroundings. Arguments are values of the graph.
+class TypedBuilder::Host final : public typing::OpHost {
+ public:
+  Host(TypedBuilder& b, const std::vector<Value>& args) : b_(b), args_(args) {}
+
+  std::vector<Dim> Elements(size_t i, int64_t size) override {
+    if (auto known = b_.Elements(args_[i])) return *std::move(known);
+    std::vector<Dim>& made = b_.elements_[args_[i].node];
+    while (static_cast<int64_t>(made.size()) < size) made.push_back(NewElement());
+    return made;
+  }
+  Dim Element(size_t i, int64_t index) override {
+    if (auto known = b_.Elements(args_[i])) return known->at(static_cast<size_t>(index));
+    return NewElement();
+  }
+  const ir::Constant* ConstantArg(size_t i) override {
+    if (args_[i].constant == nullptr) return nullptr;
+    constants_.push_back(std::make_unique<ir::Constant>(ir::Constant{*args_[i].constant, ""}));
+    return constants_.back().get();
+  }
+  Dim NewSymbol(std::string_view name) override {
+    return Dim::Symbol(b_.module_.ids->Next(), std::string(name));
+  }
+  Dim NameDim(const Dim& /*d*/) override { return NewSymbol("d"); }
+  Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) override { return NewElement(); }
+  typing::Broadcasts& broadcasts() override { return b_.broadcasts_; }
+
+ private:
+  Dim NewElement() { return Dim::Symbol(b_.module_.ids->Next(), "e", /*nonnegative=*/false); }
+
+  TypedBuilder& b_;
+  const std::vector<Value>& args_;
+  std::vector<std::unique_ptr<ir::Constant>> constants_;
+};
+
+std::optional<ir::Type> TypedBuilder::TypeCall(const OpDef& op, const Attrs& attrs,
+                                               const std::vector<Value>& args, NodeId node) {
+  std::vector<ir::Type> types;
+  for (const Value& a : args) {
+    if (a.type == nullptr) {
+      Fail(StatusCode::kInternal, fmt::format("{}: an argument has no type", op.name));
+      return std::nullopt;
+    }
+    types.push_back(a.type);
+  }
+  auto arg_types = typing::ArgTypes(op, types);
+  if (!arg_types.ok()) {
+    Fail(arg_types.status().code(), arg_types.status().message());
+    return std::nullopt;
+  }
+  Host host(*this, args);
+  auto typed = typing::TypeOp(op, attrs, *arg_types, host);
+  if (!typed.ok()) {
+    Fail(typed.status().code(), typed.status().message());
+    return std::nullopt;
+  }
+  const OpResult& result = typed->result;
+  // What small integer results hold.
+  std::vector<TensorType> inputs;
+  std::vector<Value> values;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const ArgType& a = (*arg_types)[i];
+    std::vector<Value> fields = a.is_tuple ? Fields(args[i]) : std::vector<Value>{args[i]};
+    for (size_t k = 0; k < a.tensors.size(); ++k) {
+      inputs.push_back(a.tensors[k]);
+      values.push_back(fields[k]);
+    }
+  }
+  auto known = typing::EvaluateElements(op, attrs, inputs, result.tensors,
+                                        [&](size_t i) { return Elements(values[i]); });
+  if (!result.is_tuple) {
+    if (known[0]) elements_[node] = *std::move(known[0]);
+    return ir::MakeType(result.tensors[0]);
+  }
+  ir::TupleType tuple;
+  for (const TensorType& t : result.tensors) tuple.fields.push_back(ir::MakeType(t));
+  ir::Type type = ir::MakeType(tuple);
+  std::vector<Value> fields;
+  for (size_t i = 0; i < tuple.fields.size(); ++i) {
+    Value field{graph_.Field(node, static_cast<uint32_t>(i), span_), tuple.fields[i], nullptr};
+    if (known[i]) elements_[field.node] = *std::move(known[i]);
+    fields.push_back(std::move(field));
+  }
+  fields_[node] = std::move(fields);
+  return type;
+}
+
+Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, AttrInit attrs) {
+  Attrs given;
+  for (const auto& [key, value] : attrs) given.Set(std::string(key), value);
+  return Op(name, args, given);
+}
+
+Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, const Attrs& attrs) {
+  const OpDef* op = OpTable::Get().Find(name);
+  if (op == nullptr) {
+    Fail(StatusCode::kInternal, fmt::format("there is no operator {}", name));
+    return {0, nullptr, nullptr};
+  }
+  if (!status().ok()) return {0, nullptr, nullptr};
+  auto complete = CompleteAttrs(*op, attrs);
+  if (!complete.ok()) {
+    Fail(complete.status().code(), complete.status().message());
+    return {0, nullptr, nullptr};
+  }
+  std::vector<NodeId> nodes;
+  for (const Value& a : args) nodes.push_back(a.node);
+  const NodeId node = graph_.OpCall(*op, std::move(nodes), *complete, span_);
+  auto type = TypeCall(*op, *complete, args, node);
+  return {node, type.value_or(nullptr), nullptr};
+}
+
+std::vector<Value> TypedBuilder::Ops(std::string_view name, const std::vector<Value>& args,
+                                     AttrInit attrs) {
+  return Fields(Op(name, args, attrs));
+}
+
+// --- Values ---
+
+Value TypedBuilder::Use(const ir::Var* var) { return {graph_.Use(var, span_), var->type, nullptr}; }
+
+const ir::Var* TypedBuilder::NewVar(std::string name, ir::Type type) {
+  return ir::MakeVar(module_, std::move(name), std::move(type), span_);
+}
+
+Value TypedBuilder::Constant(HostTensor value, std::string name) {
+  std::vector<Dim> shape(value.shape.begin(), value.shape.end());
+  Value v;
+  v.type = ir::MakeTensorType(std::move(shape), value.dtype);
+  v.constant = std::make_shared<const HostTensor>(value);
+  v.node = graph_.Constant(std::move(value), std::move(name), span_);
+  return v;
+}
+
+Value TypedBuilder::Full(const std::vector<int64_t>& shape, double value, DType dtype) {
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  HostTensor t{half ? DType::kFloat32 : dtype, shape, {}};
+  t.data = SharedBytes::Zeros(static_cast<size_t>(t.size()) * DTypeBytes(t.dtype));
+  FillWith(t.dtype, value, t.data);
+  Value v = Constant(std::move(t));
+  return half ? Cast(v, dtype) : v;
+}
+
+Value TypedBuilder::Scalar(double value, DType dtype) { return Full({}, value, dtype); }
+
+Value TypedBuilder::Int(int64_t value, DType dtype) {
+  if (std::llabs(value) < (int64_t{1} << 53)) return Full({}, static_cast<double>(value), dtype);
+  return Cast(Reshape(Ints({value}), {}), dtype);
+}
+
+Value TypedBuilder::Ints(const std::vector<int64_t>& values, DType dtype) {
+  HostTensor t{DType::kInt64, {static_cast<int64_t>(values.size())}, {}};
+  t.data = SharedBytes::Copy(std::as_bytes(std::span(values)));
+  if (dtype != DType::kInt64) {
+    t.dtype = dtype;
+    std::vector<std::byte> bytes(values.size() * DTypeBytes(dtype));
+    for (size_t i = 0; i < values.size(); ++i) {  // little endian: the low bytes
+      std::memcpy(bytes.data() + i * DTypeBytes(dtype), &values[i], DTypeBytes(dtype));
+    }
+    t.data = SharedBytes(std::move(bytes));
+  }
+  return Constant(std::move(t));
+}
+
+Value TypedBuilder::Tuple(const std::vector<Value>& fields) {
+  ir::TupleType type;
+  std::vector<NodeId> nodes;
+  for (const Value& f : fields) {
+    if (f.type == nullptr) return {0, nullptr, nullptr};
+    type.fields.push_back(f.type);
+    nodes.push_back(f.node);
+  }
+  Value v{graph_.Tuple(std::move(nodes), span_), ir::MakeType(std::move(type)), nullptr};
+  fields_[v.node] = fields;
+  return v;
+}
+
+Value TypedBuilder::Field(const Value& tuple, size_t index) {
+  std::vector<Value> fields = Fields(tuple);
+  if (index < fields.size()) return fields[index];
+  Fail(StatusCode::kInternal, fmt::format("a tuple has no field {}", index));
+  return {0, nullptr, nullptr};
+}
+
+std::vector<Value> TypedBuilder::Fields(const Value& tuple) {
+  const auto* type = tuple.type == nullptr ? nullptr : tuple.type->As<ir::TupleType>();
+  if (type == nullptr) {
+    Fail(StatusCode::kInternal, "expected a tuple");
+    return {};
+  }
+  auto [it, inserted] = fields_.try_emplace(tuple.node);
+  if (!inserted) return it->second;
+  for (size_t i = 0; i < type->fields.size(); ++i) {
+    it->second.push_back(
+        {graph_.Field(tuple.node, static_cast<uint32_t>(i), span_), type->fields[i], nullptr});
+  }
+  return it->second;
+}
+
+ir::Type TypedBuilder::Open(const ir::Type& type) {
+  return ir::MapDims(type, [&](const Dim& d) {
+    return d.ContainsAny() ? Dim::Symbol(module_.ids->Next(), "d") : d;
+  });
+}
+
+// --- Contents ---
+
+std::optional<std::vector<Dim>> TypedBuilder::Elements(const Value& v) {
+  if (!v.is_tensor() || IsFloat(v.dtype())) return std::nullopt;
+  auto size = typing::TrackedSize(v.tensor());
+  if (v.constant != nullptr && v.constant->size() <= typing::kMaxTrackedElements) {
+    std::vector<int64_t> values = typing::IntegerElements(*v.constant);
+    return std::vector<Dim>(values.begin(), values.end());
+  }
+  auto it = elements_.find(v.node);
+  if (!size || it == elements_.end() || static_cast<int64_t>(it->second.size()) != *size) {
+    return std::nullopt;
+  }
+  return it->second;
+}
+
+std::optional<std::vector<int64_t>> TypedBuilder::ConstantInts(const Value& v) {
+  if (v.constant != nullptr && !IsFloat(v.dtype())) return typing::IntegerElements(*v.constant);
+  auto elements = Elements(v);
+  if (!elements) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const Dim& d : *elements) {
+    if (!d.is_const()) return std::nullopt;
+    out.push_back(d.value());
+  }
+  return out;
+}
+
+// --- Shorthands ---
+
+namespace {
+
+AttrList ToAttr(const std::vector<int64_t>& values) {
+  AttrList list;
+  for (int64_t v : values) list.emplace_back(v);
+  return list;
+}
+
+}  // namespace
+
+Value TypedBuilder::Cast(const Value& v, DType dtype) {
+  if (v.dtype() == dtype && v.is_tensor()) return v;
+  return Op("cast", {v}, {{"dtype", std::string(DTypeName(dtype))}});
+}
+
+Value TypedBuilder::Reshape(const Value& v, const std::vector<int64_t>& shape) {
+  return Op("reshape", {v}, {{"newshape", ToAttr(shape)}});
+}
+
+Value TypedBuilder::Transpose(const Value& v, const std::vector<int64_t>& axes) {
+  bool identity = true;
+  for (size_t i = 0; i < axes.size(); ++i) identity &= axes[i] == static_cast<int64_t>(i);
+  return identity ? v : Op("transpose", {v}, {{"axes", ToAttr(axes)}});
+}
+
+Value TypedBuilder::ExpandDims(const Value& v, int axis, int count) {
+  return count == 0 ? v : Op("expand_dims", {v}, {{"axis", axis}, {"num_newaxis", count}});
+}
+
+Value TypedBuilder::Squeeze(const Value& v, const std::vector<int64_t>& axes) {
+  return axes.empty() ? v : Op("squeeze", {v}, {{"axis", ToAttr(axes)}});
+}
+
+Value TypedBuilder::Concat(const std::vector<Value>& parts, int axis) {
+  if (parts.size() == 1) return parts[0];
+  return Op("concatenate", {Tuple(parts)}, {{"axis", axis}});
+}
+
+Value TypedBuilder::DimOf(const Value& v, int axis) {
+  if (axis < 0) axis += v.rank();
+  const Dim d = v.dim(axis);
+  if (d.is_const()) return Ints({d.value()});
+  return Op("strided_slice", {ShapeOf(v)},
+            {{"begin", AttrList{axis}}, {"end", AttrList{axis + 1}}, {"strides", AttrList{1}}});
+}
+
+Value TypedBuilder::ShapeOf(const Value& v) {
+  std::vector<int64_t> dims;
+  for (const Dim& d : v.shape()) {
+    if (d.is_const()) dims.push_back(d.value());
+  }
+  if (dims.size() == v.shape().size()) return Ints(dims);
+  return Op("shape_of", {v}, {{"dtype", "int64"}});
+}
+
+Value TypedBuilder::ReshapeTo(const Value& v, const Value& shape) {
+  if (auto constant = ConstantInts(shape)) return Reshape(v, *constant);
+  return Op("dyn.reshape", {v, shape});
+}
+
+}  // namespace relayvm::import

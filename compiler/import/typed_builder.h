@@ -1,0 +1,127 @@
+// TypedBuilder: a graph builder that knows the type of each value while the graph is built. What all
+// importers build with: an operator of a model is translated by the types of its inputs, and by what
+// small integer tensors (shapes) hold.
+//
+//   TypedBuilder b(module);
+//   b.SetSpan(module.sources->NodeSpan(file, "Gemm_3", "Gemm"));
+//   Value y = b.Op("nn.dense", {x, w}, {{"units", AttrValue()}});
+//   if (y.rank() == 2 && y.dim(0) == 1) ...
+//
+// Types and contents are those that type inference will find again (typing/op_typing.h); what they
+// need to hold at run time is left to it. Errors stick: after one, values are still made, and
+// status() gives the first with its place. Not thread-safe. Tested by typed_builder_test.cc.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/graph_builder.h"
+#include "compiler/typing/op_typing.h"
+
+namespace relayvm::import {
+
+// A value of the graph under construction.
+struct Value {
+  ir::NodeId node = ir::kNoNode;  // kNoNode: there is no value (an optional input that is left out)
+  ir::Type type;                  // null where there is no value, or after an error
+  std::shared_ptr<const HostTensor> constant;  // where it is one
+
+  explicit operator bool() const { return node != ir::kNoNode; }
+  bool is_tensor() const { return type != nullptr && type->As<TensorType>() != nullptr; }
+  // Of a tensor; else a float32 scalar's.
+  const TensorType& tensor() const;
+  DType dtype() const { return tensor().dtype; }
+  int rank() const { return tensor().rank(); }
+  const std::vector<Dim>& shape() const { return tensor().shape; }
+  // Axis may count from the end. 1 beyond the rank.
+  Dim dim(int axis) const;
+};
+
+using AttrInit = std::initializer_list<std::pair<std::string_view, AttrValue>>;
+
+class TypedBuilder final {
+ public:
+  explicit TypedBuilder(const ir::Module& module);
+
+  // The place of what is built from here on.
+  void SetSpan(ir::Span span) { span_ = span; }
+  ir::Span span() const { return span_; }
+
+  // --- Values ---
+
+  Value Use(const ir::Var* var);  // REQUIRES: it has a type
+  // A new variable of that type: a parameter, the state of a loop.
+  const ir::Var* NewVar(std::string name, ir::Type type);
+  Value Constant(HostTensor value, std::string name = "");
+  Value Scalar(double value, DType dtype);                // rank 0; integers to 2^53
+  Value Int(int64_t value, DType dtype = DType::kInt64);  // rank 0
+  Value Ints(const std::vector<int64_t>& values, DType dtype = DType::kInt64);  // rank 1
+  Value Full(const std::vector<int64_t>& shape, double value, DType dtype);     // a constant
+
+  // A call with one result.
+  Value Op(std::string_view name, const std::vector<Value>& args, AttrInit attrs = {});
+  Value Op(std::string_view name, const std::vector<Value>& args, const Attrs& attrs);
+  // A call whose result is a tuple: its fields.
+  std::vector<Value> Ops(std::string_view name, const std::vector<Value>& args,
+                         AttrInit attrs = {});
+  Value Tuple(const std::vector<Value>& fields);
+  Value Field(const Value& tuple, size_t index);
+  std::vector<Value> Fields(const Value& tuple);
+
+  // --- What is known of contents ---
+
+  // The elements of a small integer tensor as dims, where they are known or follow from shapes.
+  std::optional<std::vector<Dim>> Elements(const Value& v);
+  // The same where all are numbers now.
+  std::optional<std::vector<int64_t>> ConstantInts(const Value& v);
+
+  // --- Shorthands ---
+
+  Value Cast(const Value& v, DType dtype);  // `v` itself where it has the dtype
+  Value Reshape(const Value& v, const std::vector<int64_t>& shape);  // 0: the same, -1: the rest
+  Value Transpose(const Value& v, const std::vector<int64_t>& axes);
+  Value ExpandDims(const Value& v, int axis, int count = 1);
+  Value Squeeze(const Value& v, const std::vector<int64_t>& axes);
+  Value Concat(const std::vector<Value>& parts, int axis);  // one: itself
+  // One dim of `v`, or all, as int64 tensors of rank 1: constants where they are numbers.
+  Value DimOf(const Value& v, int axis);
+  Value ShapeOf(const Value& v);
+  // To a shape of rank-1 int64 tensor `shape`, whose length is static: a constant reshape where its
+  // elements are numbers. Codes as of `reshape`.
+  Value ReshapeTo(const Value& v, const Value& shape);
+
+  // For control flow: `type` is that of the result.
+  Value Wrap(ir::NodeId node, ir::Type type) { return {node, std::move(type), nullptr}; }
+  ir::GraphBuilder& graph() { return graph_; }
+  const ir::Module& module() const { return module_; }
+  // Each Any of the type becomes a fresh symbol, as of a variable's.
+  ir::Type Open(const ir::Type& type);
+
+  // Notes the first error, at the place of SetSpan.
+  void Fail(StatusCode code, std::string_view message);
+  void Fail(std::string_view message) { Fail(StatusCode::kInvalidInput, message); }
+  Status status() const { return status_.ok() ? graph_.status() : status_; }
+
+ private:
+  class Host;
+
+  std::optional<ir::Type> TypeCall(const OpDef& op, const Attrs& attrs,
+                                   const std::vector<Value>& args, ir::NodeId node);
+
+  const ir::Module& module_;
+  ir::GraphBuilder graph_;
+  ir::Span span_;
+  Status status_;
+  typing::Broadcasts broadcasts_;
+  std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
+  // Of the fields of tuples, by the tuple's node.
+  std::unordered_map<ir::NodeId, std::vector<Value>> fields_;
+};
+
+}  // namespace relayvm::import
