@@ -31,7 +31,8 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
                            FileMapping::Open(input == kStandardInput ? "/dev/stdin" : input));
   const std::string_view start(reinterpret_cast<const char*>(file->bytes().data()),
                                file->bytes().size());
-  if (IsOnnx(input, start)) return import::ImportOnnx(input, std::move(file), {options.dims});
+  if (IsOnnx(input, start))
+    return import::ImportOnnx(input, std::move(file), {options.dims, options.shapes});
   if (!options.dims.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("--dim {}: Relay text has no dimensions with names",

@@ -2,18 +2,23 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 namespace relayvm::tools {
 
 void CompileFlags::AddTo(CLI::App& app) {
   CLI::Option* input_option =
-      app.add_option("INPUT", input, "the program: Relay text; - for standard input")->required();
+      app.add_option("INPUT", input,
+                     "the program: Relay text or an ONNX model; - for standard input")
+          ->required();
   app.add_option("--params", options.params_file,
                  "weights to bind to parameters by name: a TVM parameter file or an .npz");
   app.add_option("--shape", shapes,
                  "NAME=1x?x300: the shape of a parameter (? keeps what is declared; ?<=512 "
                  "plans memory for at most that many)");
+  app.add_option("--dim", dims, "NAME=8: fixes a dimension that an ONNX model has named");
   app.add_option("--target", options.kernels.cpu,
                  "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4")
       ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
@@ -38,6 +43,17 @@ Status CompileFlags::Finish() {
       return {StatusCode::kInvalidArgument, fmt::format("--shape {}: write NAME=1x?x300", s)};
     }
     options.shapes[s.substr(0, equals)] = s.substr(equals + 1);
+  }
+  for (const std::string& d : dims) {
+    const size_t equals = d.find('=');
+    int64_t value = 0;
+    const char* begin = d.data() + std::min(equals, d.size() - 1) + 1;
+    const auto [end, error] = std::from_chars(begin, d.data() + d.size(), value);
+    if (equals == std::string::npos || equals == 0 || error != std::errc() ||
+        end != d.data() + d.size() || value < 0) {
+      return {StatusCode::kInvalidArgument, fmt::format("--dim {}: write NAME=8", d)};
+    }
+    options.dims[d.substr(0, equals)] = value;
   }
   options.pipeline.cpu = options.kernels.cpu;
   options.pipeline.print = [](std::string_view text) {

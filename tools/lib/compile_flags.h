@@ -13,7 +13,7 @@ namespace relayvm::tools {
 struct CompileFlags {
   std::string input;
   CompileOptions options;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, dims;
   PassFlags passes;
   bool time_passes = false;
   std::vector<PassTiming> timings;

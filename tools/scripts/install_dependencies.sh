@@ -7,7 +7,7 @@ PACKAGES="
   libflatbuffers-dev flatbuffers-compiler
   libboost-context-dev libfmt-dev
   libcli11-dev libzip-dev nlohmann-json3-dev
-  libonnx-dev libprotobuf-dev
+  libonnx-dev libonnx-testdata libprotobuf-dev
   doctest-dev python3 python3-numpy binutils
 "
 missing=""

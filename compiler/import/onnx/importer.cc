@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/import/onnx/graph_importer.h"
 
 namespace relayvm::import {
@@ -17,6 +19,7 @@ class ModelImporter {
         importer_(file, module_, module_.sources->AddModel(file.path())) {}
 
   Result<ir::Module> Run() {
+    RELAYVM_RETURN_IF_ERROR(CheckDims());
     RELAYVM_RETURN_IF_ERROR(importer_.CheckOperators());
     const onnx::GraphProto& graph = file_.model().graph();
     std::map<std::string, bool> initialized;
@@ -61,6 +64,13 @@ class ModelImporter {
                                                         OnnxTypeName(tensor.elem_type())));
     }
     if (!tensor.has_shape()) {
+      if (auto given = options_.shapes.find(input.name()); given != options_.shapes.end()) {
+        // The driver reads the sizes; here it is the rank that counts.
+        const auto rank = 1 + std::count(given->second.begin(), given->second.end(), 'x');
+        std::vector<Dim> open;
+        for (int64_t i = 0; i < rank; ++i) open.push_back(NewDim(""));
+        return ir::MakeTensorType(std::move(open), *dtype);
+      }
       return fail(
           StatusCode::kUnsupported,
           fmt::format("its rank is not declared; give its shape: --shape {}=1x?x?", input.name()));
@@ -75,6 +85,26 @@ class ModelImporter {
       }
     }
     return ir::MakeTensorType(std::move(shape), *dtype);
+  }
+
+  Status CheckDims() const {
+    for (const auto& [name, value] : options_.dims) {
+      bool found = false;
+      std::string names;
+      for (const auto& input : file_.model().graph().input()) {
+        for (const auto& d : input.type().tensor_type().shape().dim()) {
+          found |= d.dim_param() == name;
+          if (!d.dim_param().empty()) names += " " + d.dim_param();
+        }
+      }
+      if (!found) {
+        return {StatusCode::kInvalidArgument,
+                fmt::format(
+                    "--dim {}={}: no input of the model has a dimension of that name; it has:{}",
+                    name, value, names.empty() ? " none" : names)};
+      }
+    }
+    return OkStatus();
   }
 
   // One symbol for each name.

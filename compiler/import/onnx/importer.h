@@ -13,6 +13,8 @@ namespace relayvm::import {
 
 struct ImportOptions {
   std::map<std::string, int64_t> dims;  // by the names that the model gives to dims ("batch")
+  // Of inputs whose rank the model leaves open: "1x?x300".
+  std::map<std::string, std::string> shapes;
 };
 
 // `path` names the file, and external data lies in its folder. The module has a function main: its parameters are the graph's inputs that have

@@ -266,6 +266,24 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path,
   return file;
 }
 
+Result<HostTensor> ReadTensorFile(const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open(path));
+  const auto fail = [&](std::string_view why) {
+    return Invalid(fmt::format("{}: expected a tensor of ONNX: {}", path, why));
+  };
+  const std::span<const uint8_t> bytes = mapping->bytes();
+  if (bytes.size() > INT32_MAX) return fail("the file is larger than 2 GiB");
+  ModelFile file;
+  file.path_ = path;
+  file.bytes_ = SharedBytes::OfFile(mapping);
+  std::string rest;
+  Status cut = Cut(Message::kTensor, bytes, 0, bytes.size(), 0, rest);
+  if (!cut.ok()) return fail(cut.message());
+  onnx::TensorProto proto;
+  if (!proto.ParseFromString(rest)) return fail("the file is damaged");
+  return file.TensorOf(proto);
+}
+
 Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
   const auto fail = [&](std::string_view why) {
     return Invalid(fmt::format("tensor '{}': {}", proto.name(), why));

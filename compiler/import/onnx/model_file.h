@@ -29,6 +29,9 @@ std::optional<DType> DTypeOfOnnx(int32_t type);
 // As TensorProto::DataType.
 int32_t OnnxTypeOf(DType dtype);
 
+// A tensor in a file of its own (.pb), as ONNX's test data has.
+Result<HostTensor> ReadTensorFile(const std::string& path);
+
 class ModelFile {
  public:
   // Errors: not an ONNX model, damaged, nested too deep.
@@ -41,6 +44,7 @@ class ModelFile {
   Result<HostTensor> TensorOf(const onnx::TensorProto& proto);
 
  private:
+  friend Result<HostTensor> ReadTensorFile(const std::string& path);
   ModelFile() = default;
   Result<SharedBytes> RawBytes(const onnx::TensorProto& proto);
   Result<SharedBytes> ExternalBytes(const onnx::TensorProto& proto, size_t expected);
