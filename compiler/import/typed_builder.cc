@@ -113,7 +113,7 @@ std::optional<ir::Type> TypedBuilder::TypeCall(const OpDef& op, const Attrs& att
   std::vector<ir::Type> types;
   for (const Value& a : args) {
     if (a.type == nullptr) {
-      Fail(StatusCode::kInternal, fmt::format("{}: an argument has no type", op.name));
+      Fail(fmt::format("{}: an input that it needs is left out", op.name));
       return std::nullopt;
     }
     types.push_back(a.type);
@@ -260,7 +260,7 @@ Value TypedBuilder::Field(const Value& tuple, size_t index) {
 std::vector<Value> TypedBuilder::Fields(const Value& tuple) {
   const auto* type = tuple.type == nullptr ? nullptr : tuple.type->As<ir::TupleType>();
   if (type == nullptr) {
-    Fail(StatusCode::kInternal, "expected a tuple");
+    Fail("expected a tuple or sequence of values, found a tensor");
     return {};
   }
   auto [it, inserted] = fields_.try_emplace(tuple.node);

@@ -127,10 +127,9 @@ Outputs GlobalMaxPool(NodeContext& n) { return Global(n, "max"); }
 
 Outputs BatchNormalization(NodeContext& n) {
   if (n.Int("training_mode", 0) != 0) return n.Unsupported("training_mode is not supported");
-  return {
-      n.b()
-          .Ops("nn.batch_norm", n.inputs(), {{"axis", 1}, {"epsilon", n.Float("epsilon", 1e-5)}})
-          .at(0)};
+  const Value all =
+      n.b().Op("nn.batch_norm", n.inputs(), {{"axis", 1}, {"epsilon", n.Float("epsilon", 1e-5)}});
+  return {n.b().Field(all, 0)};
 }
 
 Outputs InstanceNormalization(NodeContext& n) {

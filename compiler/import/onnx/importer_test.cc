@@ -1,0 +1,179 @@
+#include "compiler/import/onnx/importer.h"
+
+#include <set>
+
+#include "compiler/import/onnx/operator.h"
+#include "compiler/import/onnx/testing.h"
+#include "compiler/ir/printer.h"
+#include "compiler/typing/infer.h"
+
+namespace relayvm::import {
+namespace {
+
+using testing::GraphModel;
+using testing::ImportText;
+using testing::Tensor;
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string ErrorOf(const std::string& graph, int opset = 13) {
+  auto module = ImportText(GraphModel(graph, opset));
+  REQUIRE(!module.ok());
+  return std::string(module.status().message());
+}
+
+const std::string kXY = Tensor("input", "x", {"n", "4"}) + Tensor("output", "y", {"n", "4"});
+
+TEST_CASE("inputs, outputs and dims keep their names") {
+  auto module =
+      ImportText(GraphModel("node { name: 'act' op_type: 'Relu' input: 'x' output: 'y' } " + kXY));
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  auto typed = InferTypes(*module);
+  REQUIRE_MESSAGE(typed.ok(), typed.status().ToString());
+  const ir::Function& main = *typed->functions.at("main");
+  REQUIRE(main.params.size() == 1);
+  CHECK(main.params[0]->name == "x");
+  CHECK(ir::TypeToString(main.params[0]->type) == "Tensor[(n, 4), float32]");
+  CHECK(ir::TypeToString(main.result_type) == "Tensor[(n, 4), float32]");
+  CHECK(main.attrs.at(ir::kOutputNames) == AttrValue(AttrList{std::string("y")}));
+}
+
+TEST_CASE("--dim fixes a named dimension everywhere") {
+  auto module = ImportText(GraphModel("node { op_type: 'Add' input: 'x' input: 'z' output: 'y' } " +
+                                      kXY + Tensor("input", "z", {"n", "4"})),
+                           {.dims = {{"n", 3}}});
+  REQUIRE(module.ok());
+  for (const ir::Var* p : module->functions.at("main")->params) {
+    CHECK(ir::TypeToString(p->type) == "Tensor[(3, 4), float32]");
+  }
+  auto wrong = ImportText(GraphModel("node { op_type: 'Relu' input: 'x' output: 'y' } " + kXY),
+                          {.dims = {{"batch", 3}}});
+  REQUIRE(!wrong.ok());
+  CHECK(Contains(wrong.status().message(),
+                 "no input of the model has a dimension of that name; it has: n"));
+}
+
+TEST_CASE("all operators that are not supported are named at once, with node, domain and opset") {
+  const std::string error = ErrorOf(
+      "node { name: 'a' op_type: 'Frobnicate' input: 'x' output: 't' } "
+      "node { name: 'b' op_type: 'Relu' domain: 'com.example' input: 't' output: 'y' } " +
+      kXY);
+  CHECK(Contains(error, "2 operators are not supported"));
+  CHECK(Contains(error, "Frobnicate (ai.onnx, opset 13): node 'a'"));
+  CHECK(Contains(error, "Relu (com.example, opset 1): node 'b'"));
+}
+
+TEST_CASE("errors name the node") {
+  CHECK(Contains(ErrorOf("node { name: 'act' op_type: 'Relu' input: 'nope' output: 'y' } " + kXY),
+                 "node 'act' (Relu): 'nope' is used before"));
+  CHECK(Contains(ErrorOf("node { name: 'act' op_type: 'Relu' input: 'y' output: 'y' } " + kXY),
+                 "'y' is used before"));  // a cycle
+  CHECK(Contains(
+      ErrorOf("node { name: 'two' op_type: 'Relu' input: 'x' input: 'x' output: 'y' } " + kXY),
+      "node 'two' (Relu): expected 1 inputs, found 2"));
+  CHECK(Contains(ErrorOf("node { name: 'sum' op_type: 'Add' input: 'x' input: 'w' output: 'y' } "
+                         "initializer { name: 'w' dims: 3 data_type: 1 float_data: [1, 2, 3] } " +
+                         kXY),
+                 "node 'sum' (Add): add: "));
+  CHECK(Contains(ErrorOf("node { name: 't' op_type: 'Transpose' input: 'x' output: 'y' attribute { "
+                         "name: 'perm' type: "
+                         "FLOAT f: 1 } } " +
+                         kXY),
+                 "attribute perm: expected INTS, found FLOAT"));
+  CHECK(Contains(ErrorOf("node { op_type: 'Relu' input: 'x' output: 't' } " + kXY),
+                 "'y' is used before"));
+  CHECK(Contains(ErrorOf(Tensor("input", "x", {"n"})), "the graph has no outputs"));
+}
+
+TEST_CASE(
+    "functions of a model are written where they are called; one that calls itself is refused") {
+  const std::string calls =
+      "node { op_type: 'F' domain: 'mine' input: 'x' output: 'y' attribute { name: 'k' type: INT "
+      "i: 1 } } ";
+  const auto model = [&](const std::string& body) {
+    return "ir_version: 8 opset_import { version: 13 } opset_import { domain: 'mine' version: 1 } "
+           "graph { name: 'g' " +
+           calls + kXY +
+           " } functions { name: 'F' domain: 'mine' input: 'a' output: 'b' attribute: 'k' "
+           "opset_import { version: 13 } opset_import { domain: 'mine' version: 1 } " +
+           body + " }";
+  };
+  auto good = ImportText(
+      model("node { op_type: 'Softmax' input: 'a' output: 'b' attribute { name: 'axis' type: INT "
+            "ref_attr_name: 'k' } } "));
+  REQUIRE_MESSAGE(good.ok(), good.status().ToString());
+  CHECK(Contains(ir::PrintModule(*good), "nn.softmax(%x, axis=1)"));
+  auto endless = ImportText(model("node { op_type: 'F' domain: 'mine' input: 'a' output: 'b' } "));
+  REQUIRE(!endless.ok());
+  CHECK(Contains(endless.status().message(), "function 'F' calls itself"));
+}
+
+TEST_CASE("the table: each operator once for a version, and found from that version on") {
+  std::set<std::tuple<std::string_view, std::string_view, int>> seen;
+  for (const OperatorDef& op : Operators()) {
+    CAPTURE(op.name);
+    CHECK(seen.insert({op.domain, op.name, op.since}).second);
+    CHECK(op.min_inputs >= 0);
+    CHECK((op.max_inputs == -1 || op.max_inputs >= op.min_inputs));
+    CHECK(FindOperator(op.domain, op.name, op.since) == &op);
+    CHECK(FindOperator(op.domain, op.name, 1000) != nullptr);
+  }
+  CHECK(FindOperator("", "Relu", 0) == nullptr);
+  CHECK(FindOperator("com.example", "Relu", 13) == nullptr);
+}
+
+// Whatever a node says, there is a module or an error.
+TEST_CASE("the table: hostile nodes") {
+  const std::vector<std::string> kInputs = {
+      Tensor("input", "a", {"n", "3"}),
+      Tensor("input", "a", {}),
+      Tensor("input", "a", {"0", "2"}),
+      Tensor("input", "a", {"2", "3", "n", "5"}, 7),
+      Tensor("input", "a", {"4"}, 9),
+      Tensor("input", "a", {"1", "2", "1", "n", "2", "3", "2"}, 11)};
+  const std::vector<std::string> kAttrs = {
+      "",
+      "attribute { name: 'axis' type: INT i: 9223372036854775807 } attribute { name: 'axes' type: "
+      "INTS ints: -9 }",
+      "attribute { name: 'pads' type: INTS ints: [-9223372036854775808, 1] } attribute { name: "
+      "'kernel_shape' type: INTS } "
+      "attribute { name: 'strides' type: INTS ints: 0 } attribute { name: 'perm' type: INTS ints: "
+      "[7, 7] }",
+      "attribute { name: 'kernel_shape' type: INTS ints: [0, 0] } attribute { name: 'group' type: "
+      "INT i: 0 } "
+      "attribute { name: 'pads' type: INTS ints: [9000000000000000000, 1, 1, 1] } attribute { "
+      "name: 'num_groups' type: INT i: 0 } "
+      "attribute { name: 'blocksize' type: INT i: 0 } attribute { name: 'hidden_size' type: INT i: "
+      "-1 } "
+      "attribute { name: 'equation' type: STRING s: 'i->' } attribute { name: 'mode' type: STRING "
+      "s: '?' }"};
+  for (const OperatorDef& op : Operators()) {
+    CAPTURE(op.name);
+    const int most = op.max_inputs < 0 ? op.min_inputs + 1 : op.max_inputs;
+    for (int inputs = op.min_inputs; inputs <= most; ++inputs) {
+      for (const std::string& type : kInputs) {
+        for (const std::string& attrs : kAttrs) {
+          std::string node = "node { name: 'it' op_type: '" + std::string(op.name) + "' domain: '" +
+                             std::string(op.domain) + "' ";
+          for (int i = 0; i < inputs; ++i) node += "input: 'a' ";
+          node += "output: 'y' output: 'z' " + attrs + " } ";
+          auto module = ImportText(
+              "ir_version: 7 opset_import { version: 17 } opset_import { domain: 'com.microsoft' "
+              "version: 1 } "
+              "graph { name: 'g' " +
+              node + type + " output { name: 'y' } }");
+          if (!module.ok()) {
+            CHECK(!module.status().message().empty());
+            CHECK_MESSAGE(module.status().code() != StatusCode::kInternal,
+                          module.status().ToString());
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace relayvm::import
