@@ -17,6 +17,8 @@ CASES = [  # program, parameters, input, expected file or printed result
     ("tree_lstm", "tree_lstm.npz", TREE, "tree_lstm.expected.npy"),
     ("cnn", "cnn.npz", "{e}/cnn_pictures.npy", "cnn.expected.npy"),
     ("while_loop", None, "{e}/while_loop_numbers.npy", "while_loop.expected.npz"),
+    ("newton.onnx", None, "numbers={e}/newton_numbers.npy", "newton.expected.npz"),
+    ("newton.onnx", None, "numbers={e}/newton_more.npy", "newton_more.expected.npz"),
     ("lists", None, "Cons(3, Cons(1, Cons(2, Nil)))", "= (Cons(1, Cons(2, Cons(3, Nil))), 14)"),
 ]
 
@@ -29,7 +31,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for program, params, arg, expected in CASES:
             vmx = os.path.join(folder, program + ".vmx")
-            compile_ = [os.path.join(binary, "relayc"), os.path.join(examples, program + ".relay"), "-o", vmx]
+            compile_ = [os.path.join(binary, "relayc"), os.path.join(examples, program if "." in program else program + ".relay"), "-o", vmx]
             if params:
                 compile_ += ["--params", os.path.join(examples, params)]
             run = [os.path.join(binary, "vmrun"), vmx, "--input", arg.replace("{e}", examples)]

@@ -1,12 +1,15 @@
-// relayc: compiles a Relay program to a .vmx file.
+// relayc: compiles a Relay program or an ONNX model to a .vmx file.
 #include <fmt/core.h>
 
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/walk.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 
@@ -26,8 +29,57 @@ Status WriteProgram(const std::string& path, const Program& program) {
   return OkStatus();
 }
 
+size_t CountOperators(const ir::Block& block) {
+  size_t count = 0;
+  ir::ForEachBinding(block, [&](const ir::Binding& b) {
+    if (b.value->As<ir::OpCall>() != nullptr) ++count;
+    if (const auto* primitive = b.value->As<ir::PrimitiveCall>()) {
+      count += CountOperators(*primitive->function->body);
+    }
+  });
+  return count;
+}
+
+std::string Size(uint64_t bytes) {
+  constexpr double kKilo = 1000;
+  if (bytes < kKilo) return fmt::format("{} bytes", bytes);
+  const double kilobytes = static_cast<double>(bytes) / kKilo;
+  return kilobytes < kKilo ? fmt::format("{:.1f} kB", kilobytes)
+                           : fmt::format("{:.1f} MB", kilobytes / kKilo);
+}
+
+// What came of the program, on standard error.
+void PrintSummary(const Compiled& compiled, const std::string& output, double seconds) {
+  const Program& program = compiled.program;
+  for (const ExportInfo& e : program.exports) {
+    for (size_t i = 0; i < e.params.size(); ++i) {
+      fmt::print(stderr, "  input  {}: {}\n", e.param_names[i], TypeToString(program, e.params[i]));
+    }
+    const bool named = e.output_names.size() > 1 && e.output_names.size() == e.result.args.size();
+    for (size_t i = 0; named && i < e.output_names.size(); ++i) {
+      fmt::print(stderr, "  output {}: {}\n", e.output_names[i],
+                 TypeToString(program, e.result.args[i]));
+    }
+    if (!named) {
+      fmt::print(stderr, "  output {}: {}\n",
+                 e.output_names.size() == 1 ? e.output_names[0] : std::string("result"),
+                 TypeToString(program, e.result));
+    }
+  }
+  size_t operators = 0, weights = 0;
+  for (const auto& [name, f] : compiled.module.functions) operators += CountOperators(*f->body);
+  for (const ConstantInfo& c : program.constants) weights += c.data.size();
+  std::error_code error;
+  const auto written = output == "-" ? 0 : std::filesystem::file_size(output, error);
+  fmt::print(
+      stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n", operators,
+      program.kernels.size(), Size(weights), program.constants.size(),
+      output == "-" || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
+      seconds);
+}
+
 int Main(int argc, char** argv) {
-  CLI::App app("Compiles a Relay program to an executable for relayvm.", "relayc");
+  CLI::App app("Compiles a Relay program or an ONNX model to an executable for relayvm.", "relayc");
   CompileFlags flags;
   flags.AddTo(app);
   std::string output;
@@ -40,6 +92,8 @@ int Main(int argc, char** argv) {
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
                "no other file to take them from");
+  bool quiet = false;
+  app.add_flag("-q,--quiet", quiet, "no summary on standard error");
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
   if (flags.input == "-" && output.empty() && emit == "vmx") {
     return Fail("relayc",
@@ -55,6 +109,7 @@ int Main(int argc, char** argv) {
   }
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
+  const auto start = std::chrono::steady_clock::now();
   auto compiled = CompileWithProgress("relayc", flags);
   flags.PrintTimings();
   if (!compiled.ok()) return Fail("relayc", compiled.status());
@@ -68,6 +123,8 @@ int Main(int argc, char** argv) {
       output = flags.input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";
     }
     written = WriteProgram(output, compiled->program);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (written.ok() && !quiet) PrintSummary(*compiled, output, took.count());
   } else if (emit == "relay") {
     written = WriteText(output, ir::PrintModule(compiled->module));
   } else if (emit == "bytecode") {
