@@ -8,6 +8,7 @@
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
+#include "compiler/import/onnx/importer.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "tools/cli/command_line.h"
@@ -92,15 +93,27 @@ int Main(int argc, char** argv) {
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
                "no other file to take them from");
+  bool list_operators = false;
+  app.add_flag_callback(
+      "--list-onnx-operators",
+      [&] {
+        list_operators = true;
+        app.get_option("INPUT")->required(false);
+      },
+      "print the operators of ONNX that are supported, and end");
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
-  if (flags.input == "-" && output.empty() && emit == "vmx") {
+  if (flags.input == "-" && output.empty() && !list_operators && emit == "vmx") {
     return Fail("relayc",
                 {StatusCode::kInvalidArgument,
                  "standard input has no name to derive the output's from: give --output"});
   }
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
+  if (list_operators) {
+    Status written = WriteText(output, import::OnnxOperatorTable());
+    return written.ok() ? 0 : Fail("relayc", written);
+  }
   if (flags.passes.list) {
     auto list = flags.passes.List(flags.options.pipeline);
     if (!list.ok()) return Fail("relayc", list.status());

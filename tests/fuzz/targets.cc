@@ -23,6 +23,7 @@
 #include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/printer.h"
 #include "compiler/lowering/lower.h"
+#include "tests/fuzz/onnx_target.h"
 #include "vm/relayvm.h"
 
 namespace relayvm::fuzz {
@@ -179,17 +180,18 @@ std::string TvmParams(const std::vector<std::pair<std::string, HostTensor>>& ten
 
 Result<std::vector<Target>> MakeTargets(const std::string& only,
                                         const std::vector<std::string>& folders) {
-  std::vector<std::string> programs;
+  std::vector<std::string> programs, models;
   for (const std::string& folder : folders) {
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".relay") paths.push_back(entry.path());
+      const auto extension = entry.path().extension();
+      if (extension == ".relay" || extension == ".onnx") paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());
     for (const auto& path : paths) {
       std::ostringstream text;
-      text << std::ifstream(path).rdbuf();
-      programs.push_back(std::move(text).str());
+      text << std::ifstream(path, std::ios::binary).rdbuf();
+      (path.extension() == ".onnx" ? models : programs).push_back(std::move(text).str());
     }
   }
   if (programs.empty()) return {StatusCode::kNotFound, "no programs in the folders given"};
@@ -246,7 +248,12 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
   Target params{"params", false, {TvmParams(tensors)}, [](const std::string& b) {
                   return frontend::ParseTvmParams(SharedBytes::Copy(AsBytes(b))).status();
                 }};
-  return std::vector<Target>{text, metadata, vmx, assembly, npy, npz, params};
+  models.push_back(SampleModel());
+  Target onnx{"onnx", false, models, ImportModel};
+  Target onnx_graph{"onnx_graph", false, models, [models](const std::string& input) {
+                      return ImportModel(DamageGraph(models, std::hash<std::string>()(input)));
+                    }};
+  return std::vector<Target>{text, metadata, vmx, assembly, npy, npz, params, onnx, onnx_graph};
 }
 
 }  // namespace relayvm::fuzz

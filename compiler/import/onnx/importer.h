@@ -24,4 +24,8 @@ struct ImportOptions {
 Result<ir::Module> ImportOnnx(const std::string& path, std::shared_ptr<const FileMapping> file,
                               const ImportOptions& options);
 
+// The operators that are supported, as a table in Markdown: each with its domain and the opsets from
+// which on there is a meaning. onnx/OPERATORS.md is this text.
+std::string OnnxOperatorTable();
+
 }  // namespace relayvm::import

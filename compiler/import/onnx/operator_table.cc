@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <map>
 #include <tuple>
 
+#include "compiler/import/onnx/importer.h"
 #include "compiler/import/onnx/operator.h"
 
 namespace relayvm::import {
@@ -28,6 +31,25 @@ const OperatorDef* FindOperator(std::string_view domain, std::string_view name, 
   if (versions == kByName->end()) return nullptr;
   auto newest = versions->second.upper_bound(opset);
   return newest == versions->second.begin() ? nullptr : std::prev(newest)->second;
+}
+
+std::string OnnxOperatorTable() {
+  std::map<std::pair<std::string_view, std::string_view>, std::string> rows;
+  for (const OperatorDef& op : Operators()) {
+    std::string& versions = rows[{op.domain, op.name}];
+    versions += fmt::format("{}{}", versions.empty() ? "" : ", ", op.since);
+  }
+  std::string out =
+      "# ONNX operators\n\nMade by `relayc --list-onnx-operators`; a test compares it with the "
+      "code. An "
+      "operator is\nsupported from the opset given on; where there are several, its meaning "
+      "changed "
+      "there.\n\n| operator | domain | from opset |\n|---|---|---|\n";
+  for (const auto& [key, versions] : rows) {
+    out += fmt::format("| {} | {} | {} |\n", key.second, key.first.empty() ? "ai.onnx" : key.first,
+                       versions);
+  }
+  return out;
 }
 
 }  // namespace relayvm::import
