@@ -30,14 +30,18 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for program, params, arg, expected in CASES:
+            source = os.path.join(examples, program if "." in program else program + ".relay")
             vmx = os.path.join(folder, program + ".vmx")
-            compile_ = [os.path.join(binary, "relayc"), os.path.join(examples, program if "." in program else program + ".relay"), "-o", vmx]
-            if params:
-                compile_ += ["--params", os.path.join(examples, params)]
             run = [os.path.join(binary, "vmrun"), vmx, "--input", arg.replace("{e}", examples)]
             if not expected.startswith("="):
                 run += ["--expect", os.path.join(examples, expected), "--rtol", "1e-4", "--atol", "1e-5"]
-            for command in (compile_, run):
+            relayc = os.path.join(binary, "relayc")
+            params = ["--params", os.path.join(examples, params)] if params else []
+            commands = [[relayc, source, "-o", vmx] + params, run]
+            if program.endswith(".onnx"):  # a model is the same program as Relay text
+                text = os.path.join(folder, program + ".relay")
+                commands += [[relayc, source, "--emit", "relay", "-o", text], [relayc, text, "-o", vmx], run]
+            for command in commands:
                 p = subprocess.run(command, capture_output=True, text=True, timeout=300)
                 if p.returncode != 0:
                     break

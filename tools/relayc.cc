@@ -87,7 +87,9 @@ int Main(int argc, char** argv) {
   std::string emit = "vmx";
   app.add_option("-o,--output", output,
                  "the file to write, - for standard output (default: INPUT's name with .vmx)");
-  app.add_option("--emit", emit, "what to write: vmx, relay, bytecode, llvm or asm")
+  app.add_option("--emit", emit,
+                 "what to write: vmx, relay (the program as it was read, with its weights), "
+                 "bytecode, llvm or asm")
       ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm"}));
   bool data = false;
   app.add_flag("--data", data,
@@ -120,6 +122,12 @@ int Main(int argc, char** argv) {
     Status written = WriteText(output, *list);
     return written.ok() ? 0 : Fail("relayc", written);
   }
+  if (emit == "relay") {
+    auto module = LoadModule(flags.input, flags.options);
+    if (!module.ok()) return Fail("relayc", module.status());
+    Status printed = WriteText(output, ir::PrintModule(*module));
+    return printed.ok() ? 0 : Fail("relayc", printed);
+  }
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
   const auto start = std::chrono::steady_clock::now();
@@ -138,8 +146,6 @@ int Main(int argc, char** argv) {
     written = WriteProgram(output, compiled->program);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (written.ok() && !quiet) PrintSummary(*compiled, output, took.count());
-  } else if (emit == "relay") {
-    written = WriteText(output, ir::PrintModule(compiled->module));
   } else if (emit == "bytecode") {
     written = WriteText(output, DisassembleProgram(compiled->program, {.data = data}));
   } else {
