@@ -51,6 +51,15 @@ void FillWith(DType dtype, double value, SharedBytes& bytes) {
   }
 }
 
+// Maps the dims of tensors, also in tuples; those inside other types become unknown, but for numbers.
+ir::Type MapTensorDims(const ir::Type& t, const std::function<Dim(const Dim&)>& fn) {
+  if (t->As<TensorType>() != nullptr) return ir::MapDims(t, fn);
+  if (t->As<ir::TupleType>() != nullptr) {
+    return ir::MapChildren(t, [&](const ir::Type& field) { return MapTensorDims(field, fn); });
+  }
+  return ir::MapDims(t, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+}
+
 }  // namespace
 
 const TensorType& Value::tensor() const {
@@ -276,6 +285,70 @@ ir::Type TypedBuilder::Open(const ir::Type& type) {
   return ir::MapDims(type, [&](const Dim& d) {
     return d.ContainsAny() ? Dim::Symbol(module_.ids->Next(), "d") : d;
   });
+}
+
+// --- Control flow ---
+
+std::vector<const ir::Var*> TypedBuilder::StateVars(const std::vector<ir::Type>& types) {
+  std::vector<std::pair<Dim, Dim>> symbols;
+  const auto open = [&](const Dim& d) {
+    if (d.is_const()) return d;
+    for (const auto& [known, symbol] : symbols) {
+      if (known == d && !d.ContainsAny()) return symbol;
+    }
+    symbols.emplace_back(d, Dim::Symbol(module_.ids->Next(), "s"));
+    return symbols.back().second;
+  };
+  std::vector<const ir::Var*> vars;
+  for (const ir::Type& t : types) vars.push_back(NewVar("", MapTensorDims(t, open)));
+  return vars;
+}
+
+TypedBuilder::State TypedBuilder::Loop(const std::vector<const ir::Var*>& vars,
+                                       const State& initial, const Value& condition,
+                                       const State& next) {
+  std::vector<NodeId> start, again;
+  ir::TupleType type;
+  for (const Value& v : initial) {
+    if (v.type == nullptr) return initial;
+    start.push_back(v.node);
+    type.fields.push_back(v.type);
+  }
+  for (const Value& v : next) again.push_back(v.node);
+  const NodeId node = graph_.While(
+      vars, std::move(start), [&](std::span<const NodeId>) { return condition.node; },
+      [&](std::span<const NodeId>) { return again; }, span_);
+  return Fields(Wrap(node, ir::MakeType(std::move(type))));
+}
+
+TypedBuilder::State TypedBuilder::While(const State& initial,
+                                        const std::function<Value(const State&)>& condition,
+                                        const std::function<State(const State&)>& body) {
+  std::vector<ir::Type> types;
+  for (const Value& v : initial) {
+    if (v.type == nullptr) return initial;
+    types.push_back(v.type);
+  }
+  const std::vector<const ir::Var*> vars = StateVars(types);
+  State state;
+  for (const ir::Var* v : vars) state.push_back(Use(v));
+  const Value again = condition(state);
+  const State next = body(state);
+  if (!status().ok()) return initial;
+  return Loop(vars, initial, again, next);
+}
+
+Value TypedBuilder::If(const Value& condition, const Value& yes, const Value& no, ir::Type type) {
+  return Wrap(graph_.If(condition.node, yes.node, no.node, span_), std::move(type));
+}
+
+Value TypedBuilder::WithDimsOf(const Value& v, const Value& like, int first, int count) {
+  bool open = false;
+  for (int i = first; i < first + count; ++i) open |= !like.dim(i).is_const();
+  if (!open) return v;
+  return Op(
+      "reshape_like", {v, like},
+      {{"lhs_begin", 0}, {"lhs_end", count}, {"rhs_begin", first}, {"rhs_end", first + count}});
 }
 
 // --- Contents ---

@@ -12,6 +12,7 @@
 // status() gives the first with its place. Not thread-safe. Tested by typed_builder_test.cc.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -96,7 +97,24 @@ class TypedBuilder final {
   // elements are numbers. Codes as of `reshape`.
   Value ReshapeTo(const Value& v, const Value& shape);
 
-  // For control flow: `type` is that of the result.
+  // --- Control flow ---
+
+  using State = std::vector<Value>;
+  // New variables for the state of a loop, of types like `types`: numbers stay, equal dims get the
+  // same symbol.
+  std::vector<const ir::Var*> StateVars(const std::vector<ir::Type>& types);
+  // while (condition(state)) state = body(state). The state keeps the types that it has at first.
+  State While(const State& initial, const std::function<Value(const State&)>& condition,
+              const std::function<State(const State&)>& body);
+  // The same from its parts: `condition` and `next` are made of uses of `vars`.
+  State Loop(const std::vector<const ir::Var*>& vars, const State& initial, const Value& condition,
+             const State& next);
+  // `type` is that of the value, which both branches' fit.
+  Value If(const Value& condition, const Value& yes, const Value& no, ir::Type type);
+  // `v` whose first dims are dims first... of `like`, `count` of them: loops forget symbols.
+  Value WithDimsOf(const Value& v, const Value& like, int first, int count);
+
+  // `type` is that of the result.
   Value Wrap(ir::NodeId node, ir::Type type) { return {node, std::move(type), nullptr}; }
   ir::GraphBuilder& graph() { return graph_; }
   const ir::Module& module() const { return module_; }

@@ -151,6 +151,7 @@ class FunctionLowering {
   std::optional<uint64_t> StaticBytes(const TensorType& type) const;
   // Memory for a result: a slot, a new tensor, or the memory of `reuse` when it dies here.
   Value AllocateTensor(const TensorType& type, bool escapes, const Value* reuse);
+  Value AllocateResult(const TensorType& type, bool escapes, const Value* reuse);
   void BindResults(const ir::Var* var, std::vector<Value> results, bool is_tuple);
 
   ModuleLowering& module_;

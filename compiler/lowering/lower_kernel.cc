@@ -8,6 +8,7 @@
 
 #include "bytecode/base/arithmetic.h"
 #include "compiler/lowering/function_lowering.h"
+#include "kernels/runtime/builtin.h"
 
 namespace relayvm::lower {
 
@@ -125,7 +126,7 @@ Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, con
     out_.slots.push_back({std::max<uint64_t>(*bytes, 1)});
     return value;
   }
-  if (auto dims = StaticDims(type)) {
+  if (auto dims = StaticDims(type); dims && reuse == nullptr) {
     l->object = NewObject();
     Emit(Opcode::kTensorStatic, {*l->object, module_.TensorTypeIndex(type.dtype, *dims)});
     return value;
@@ -137,6 +138,16 @@ Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, con
                                  : Emit(Opcode::kTensorAlloc, {*l->object, dtype, dims});
   inst.bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
   return value;
+}
+
+// `reuse`: whose memory the kernel may overwrite, or null.
+Value FunctionLowering::AllocateResult(const TensorType& type, bool escapes, const Value* reuse) {
+  const bool from_object = reuse != nullptr && reuse->location->object;
+  Value result = AllocateTensor(type, escapes, from_object ? reuse : nullptr);
+  if (result.location->slot && reuse != nullptr && reuse->location->slot) {
+    out_.in_place.emplace_back(*reuse->location->slot, *result.location->slot);
+  }
+  return result;
 }
 
 void FunctionLowering::BindResults(const ir::Var* var, std::vector<Value> results, bool is_tuple) {
@@ -483,12 +494,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
         break;
       }
     }
-    bool from_object = reuse != nullptr && reuse->location->object;
-    results.push_back(AllocateTensor(group.outputs[o], escapes, from_object ? reuse : nullptr));
-    const auto& slot = results.back().location->slot;
-    if (slot && reuse != nullptr && reuse->location->slot) {
-      out_.in_place.emplace_back(*reuse->location->slot, *slot);
-    }
+    results.push_back(AllocateResult(group.outputs[o], escapes, reuse));
     buffers.push_back(BufferOf(results.back()));
   }
   uint32_t kernel = module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());
@@ -528,7 +534,12 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
   std::vector<Value> results;
   for (size_t o = 0; o < outputs.size(); ++o) {
     bool counted = !(memory[o] == outputs[o]);
-    results.push_back(AllocateTensor(memory[o], escapes || counted, nullptr));
+    const Value* reuse = o == 0 && WorksInPlace(builtin.name) && !inputs.empty() &&
+                                 OwnsMemory(inputs[0], inputs) &&
+                                 *inputs[0].type->As<TensorType>() == memory[o]
+                             ? &inputs[0]
+                             : nullptr;
+    results.push_back(AllocateResult(memory[o], escapes || counted, reuse));
     buffers.push_back(BufferOf(results.back()));
     describe(memory[o]);
   }

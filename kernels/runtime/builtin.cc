@@ -106,4 +106,8 @@ RelayvmKernelFn FindBuiltin(std::string_view name) {
   return at != std::end(kBuiltins) && at->name == name ? at->fn : nullptr;
 }
 
+bool WorksInPlace(std::string_view name) {
+  return name == "scatter_elements" || name == "scatter_nd";
+}
+
 }  // namespace relayvm

@@ -29,5 +29,7 @@ struct Builtin {
 std::span<const Builtin> Builtins();
 // Null when there is none of that name.
 RelayvmKernelFn FindBuiltin(std::string_view name);
+// True when the first output may be the first input's memory: only what changes is written then.
+bool WorksInPlace(std::string_view name);
 
 }  // namespace relayvm

@@ -1,6 +1,6 @@
-// Scatter kernels: the output starts as the data; each update is written or combined at the place
-// its indices name. An index out of range is an error, before anything outside is touched. Tested
-// by scatter_test.cc.
+// Scatter kernels: the output starts as the data, or is the data itself; each update is written or
+// combined at the place its indices name. An index out of range is an error, before anything outside
+// is touched. Tested by scatter_test.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -37,7 +37,7 @@ void Combine(T& to, T from, ScatterMode mode) {
 
 void CopyTensor(const TensorView& from, const TensorView& to) {
   const size_t bytes = static_cast<size_t>(from.size()) * DTypeBytes(from.dtype);
-  if (bytes != 0) std::memcpy(to.data, from.data, bytes);
+  if (bytes != 0 && from.data != to.data) std::memcpy(to.data, from.data, bytes);
 }
 
 // An index brought into 0..extent-1, or -1.
@@ -123,9 +123,12 @@ int32_t ScatterNd(const CallArgs& args) {
       }
       int64_t first;
       if (__builtin_mul_overflow(at, slice, &first)) continue;
-      for (int64_t i = 0; i < slice && first + i < size; ++i) {
-        Combine(to[first + i], from[c * slice + i], mode);
+      const int64_t written = std::min(slice, size - first);
+      if (mode == ScatterMode::kUpdate) {
+        if (written > 0) std::memcpy(to + first, from + c * slice, written * sizeof(T));
+        continue;
       }
+      for (int64_t i = 0; i < written; ++i) Combine(to[first + i], from[c * slice + i], mode);
     }
     return RELAYVM_KERNEL_OK;
   });

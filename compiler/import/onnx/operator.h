@@ -113,5 +113,7 @@ std::span<const OperatorDef> TensorOperators();
 std::span<const OperatorDef> NnOperators();
 std::span<const OperatorDef> ReduceOperators();
 std::span<const OperatorDef> ControlOperators();
+std::span<const OperatorDef> RecurrentOperators();
+std::span<const OperatorDef> SequenceOperators();
 
 }  // namespace relayvm::import

@@ -12,7 +12,7 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table : {MathOperators(), TensorOperators(), NnOperators(), ReduceOperators(),
-                              ControlOperators()}) {
+                              ControlOperators(), RecurrentOperators(), SequenceOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
