@@ -205,9 +205,6 @@ struct Function {
   Span span;
 };
 
-// An attribute of the entry: the names of the result's tensors, depth first, as strings.
-inline constexpr const char* kOutputNames = "output_names";
-
 // --- Symbols ---
 
 // A symbol in a dimension stands for the value of an integer scalar variable. The variable is bound

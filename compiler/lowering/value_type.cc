@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/ir/output_names.h"
 #include "compiler/lowering/unread_arguments.h"
 
 namespace relayvm::lower {

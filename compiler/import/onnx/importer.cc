@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/import/onnx/graph_importer.h"
+#include "compiler/ir/output_names.h"
 
 namespace relayvm::import {
 
