@@ -469,6 +469,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
       buffers.push_back(BufferOf(inputs[i]));
     }
   }
+  for (int64_t immediate : interface.immediates) scalars.push_back(ConstI(immediate));
   bool escapes = escapes_.contains(var->id);
   std::vector<Value> results;
   std::set<const Location*> reused;

@@ -174,6 +174,7 @@ class KernelHarness {
       memory.emplace_back(t.data.size());
       std::memcpy(memory.back().data(), t.data.data(), t.data.size());
     }
+    for (int64_t immediate : interface.immediates) scalars.push_back(immediate);
     std::vector<size_t> memory_of_output;
     for (size_t o = 0; o < kernel.spec.outputs.size(); ++o) {
       const te::Tensor& t = kernel.spec.outputs[o];
