@@ -16,11 +16,12 @@ bool IsNumber(const Value& v) {
 
 }  // namespace
 
-// A number from the contents of some tensor, as a scalar of any integer dtype.
+// A number from the contents of some tensor, as a scalar of any dtype but float16.
 bool Generator::SizeStep(Scope& scope) {
-  static const std::vector<DType> kDTypes = {DType::kInt32, DType::kInt32, DType::kInt64,
-                                             DType::kInt64, DType::kInt8,  DType::kUInt8,
-                                             DType::kInt16, DType::kUInt32};
+  static const std::vector<DType> kDTypes = {DType::kInt32,  DType::kInt32,   DType::kInt64,
+                                             DType::kInt64,  DType::kInt8,    DType::kUInt8,
+                                             DType::kInt16,  DType::kUInt32,  DType::kUInt16,
+                                             DType::kUInt64, DType::kFloat32, DType::kFloat64};
   DType dtype = OneOf(kDTypes);
   std::optional<Value> v = PickTensor(scope, [](const Value& x) {
     int64_t smallest = 1;
@@ -58,12 +59,13 @@ bool Generator::SizeStep(Scope& scope) {
     // Always the same, though no compiler sees it.
     size = StaticSize(Between(1, 4));
     size.is_static = false;
-    text = fmt::format("add(bitwise_and({}, {}), {})", text, Number(dtype, 0),
-                       Number(dtype, static_cast<double>(size.at[0])));
+    text = fmt::format("add({}({}, {}), {})", IsFloat(dtype) ? "multiply" : "bitwise_and", text,
+                       Number(dtype, 0), Number(dtype, static_cast<double>(size.at[0])));
   } else {
     size.unknown = next_unknown_++;
   }
-  if (dtype != DType::kInt32 && dtype != DType::kInt64) Use("size.narrow");
+  if (IsFloat(dtype)) Use("size.float");
+  if (IsInt(dtype) && dtype != DType::kInt32 && dtype != DType::kInt64) Use("size.narrow");
   Use("size.content");
   Value made = Let(scope, text, ScalarType(dtype), true);
   scope.sizes.push_back({made.text, dtype, size});
@@ -82,7 +84,7 @@ std::string Generator::ShapeText(const std::vector<std::string>& numbers) {
 bool Generator::SizedStep(Scope& scope) {
   if (scope.sizes.empty()) return false;
   const SizeValue size = OneOf(scope.sizes);
-  std::string wide = size.dtype == DType::kInt64 || Chance(50)
+  std::string wide = size.dtype == DType::kInt64 || (IsInt(size.dtype) && Chance(50))
                          ? size.text
                          : fmt::format("cast({}, dtype=\"int64\")", size.text);
   DType shape_dtype = wide == size.text ? size.dtype : DType::kInt64;
@@ -115,10 +117,19 @@ bool Generator::SizedStep(Scope& scope) {
   switch (Below(8)) {
     case 0: {
       DType dtype = Chance(50) ? DType::kInt32 : size.dtype;
+      Range range = IsFloat(dtype) ? Range{kMostSize, 0, 1} : Range{};
+      std::string end = size.text;
+      Size length = size.size;
+      if (IsFloat(size.dtype) && Chance(50)) {
+        // The length is rounded up.
+        end = fmt::format("add({}, {})", end, Number(size.dtype, 0.5));
+        for (int64_t& n : length.at) ++n;
+        if (!length.known()) length.unknown = next_unknown_++;
+      }
       return add("size.arange",
-                 fmt::format("arange({}, {}, {}, dtype=\"{}\")", Number(size.dtype, 0), size.text,
+                 fmt::format("arange({}, {}, {}, dtype=\"{}\")", Number(size.dtype, 0), end,
                              Number(size.dtype, 1), DTypeName(dtype)),
-                 TensorType(dtype, {size.size}));
+                 TensorType(dtype, {length}, range));
     }
     case 1: {
       const char* op = Chance(50) ? "dyn.zeros" : "dyn.ones";
