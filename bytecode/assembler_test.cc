@@ -227,7 +227,11 @@ class RandomCode {
         case OperandKind::TARGET:
           instruction.To(labels_[Below(labels_.size())]);
           break;
-        case OperandKind::ILIST: {
+        case OperandKind::RULE:
+          instruction.Unit(Below(kNumShapeRules));
+          break;
+        case OperandKind::ILIST:
+        case OperandKind::OLIST: {
           bool kernel_call = opcode == Opcode::kKernel || opcode == Opcode::kKernel1;
           bool call =
               opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall;

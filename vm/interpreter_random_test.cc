@@ -143,6 +143,7 @@ class Generator {
       case Opcode::kDimCheck:
       case Opcode::kDimBroadcast:
       case Opcode::kDimTensor:
+      case Opcode::kDimShape:
       case Opcode::kTrap:
         return true;
       default:
@@ -232,7 +233,11 @@ class Generator {
           op.Targets(targets);
           break;
         }
-        case OperandKind::ILIST: {
+        case OperandKind::RULE:
+          op.Unit(Below(kNumShapeRules));
+          break;
+        case OperandKind::ILIST:
+        case OperandKind::OLIST: {
           uint32_t n = Below(3);
           if (opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall)
             n = ScalarArgs(callee);

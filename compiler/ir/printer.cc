@@ -262,6 +262,11 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
     for (size_t i = 0; i < shape->elements.size(); ++i)
       out_ += (i > 0 ? ", " : "") + shape->elements[i].ToString();
     out_ += "]";
+  } else if (auto* ruled = e.As<ShapeByRule>()) {
+    out_ += fmt::format("{}_shape({}, {}", ShapeRuleName(ruled->shape.rule),
+                        ShapeToString(ruled->shape.data), ShapeToString(ruled->shape.numbers));
+    if (ruled->shape.zeros != 0) out_ += fmt::format(", zeros={:#x}", ruled->shape.zeros);
+    out_ += ")";
   } else if (auto* tuple = e.As<MakeTuple>()) {
     out_ += "(";
     PrintAtoms(tuple->fields);

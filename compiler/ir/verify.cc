@@ -220,6 +220,12 @@ class Verifier {
     if (const auto* x = e.As<MatchExpr>()) return CheckMatch(*x, type, e.span);
     if (!options_.typed) return OkStatus();
     if (const auto* x = e.As<DimOf>()) return CheckDimOf(*x, e.span);
+    if (const auto* x = e.As<ShapeByRule>()) {
+      const auto* tensor = type->As<TensorType>();
+      const Dim rank(static_cast<int64_t>(x->shape.rank));
+      bool fits = tensor != nullptr && tensor->shape == std::vector<Dim>{rank};
+      return fits ? OkStatus() : Fail(e.span, "a shape of another rank than its type says");
+    }
     if (const auto* x = e.As<ElementOf>()) {
       const auto* tensor = AtomType(m_, x->tensor)->As<TensorType>();
       bool integers = tensor != nullptr && !IsFloat(tensor->dtype);

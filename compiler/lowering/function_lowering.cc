@@ -414,6 +414,10 @@ Status FunctionLowering::LowerBinding(const ir::Binding& b) {
     BindVar(b.var, {type, unit});
     return LowerGuard(*x);
   }
+  if (const auto* x = e.As<ir::ShapeByRule>()) {
+    LowerShapeByRule(b.var, *x);
+    return OkStatus();
+  }
   if (const auto* x = e.As<ir::DimOf>()) {
     LowerDimOf(b.var, *x);
     return OkStatus();
@@ -568,9 +572,32 @@ void FunctionLowering::LowerDimOf(const ir::Var* var, const ir::DimOf& e) {
   BindVar(var, {var->type, l});
 }
 
+void FunctionLowering::LowerShapeByRule(const ir::Var* var, const ir::ShapeByRule& e) {
+  dim_owner_ = e.what;
+  const RuledShape& shape = e.shape;
+  std::vector<uint32_t> data = EmitDims(shape.data);
+  std::vector<uint32_t> numbers = EmitDims(shape.numbers);
+  std::vector<uint32_t> results;
+  Location* l = NewLocation();
+  l->fields.emplace();
+  for (size_t i = 0; i < shape.rank; ++i) {
+    results.push_back(NewScalar());
+    l->fields->push_back(ScalarValue(ir::MakeScalarType(DType::kInt64), results.back()));
+  }
+  Emit(Opcode::kDimShape,
+       {results, static_cast<int64_t>(shape.rule), static_cast<int64_t>(shape.zeros), data, numbers,
+        module_.MessageIndex(e.what)});
+  BindVar(var, {var->type, l});
+}
+
 void FunctionLowering::LowerElementOf(const ir::Var* var, const ir::ElementOf& e) {
+  const Value tensor = AtomValue(e.tensor);
+  if (tensor.location->fields) {
+    BindVar(var, (*tensor.location->fields)[static_cast<size_t>(e.index)]);
+    return;
+  }
   auto number = std::make_shared<TensorNumber>();
-  number->value = AtomValue(e.tensor);
+  number->value = tensor;
   number->index = e.index;
   Location* l = NewLocation();
   l->number = std::move(number);

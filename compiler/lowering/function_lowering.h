@@ -35,7 +35,7 @@ struct Location {
   std::optional<Reg> object;
   std::optional<uint32_t> slot;
   const ir::Constant* constant = nullptr;
-  std::optional<std::vector<Value>> fields;
+  std::optional<std::vector<Value>> fields;    // of a tuple; the dims of a ShapeByRule
   std::shared_ptr<const TensorNumber> number;  // not yet read into a register
   bool is_number() const { return scalar.has_value() || number != nullptr; }
 };
@@ -109,6 +109,7 @@ class FunctionLowering {
   Result<Value> LowerIf(const ir::IfExpr& e, const ir::Type& type, bool tail);
   Status LowerGuard(const ir::Guard& guard);
   void LowerDimOf(const ir::Var* var, const ir::DimOf& e);
+  void LowerShapeByRule(const ir::Var* var, const ir::ShapeByRule& e);
   void LowerElementOf(const ir::Var* var, const ir::ElementOf& e);
   Reg ReadNumber(const TensorNumber& number);
 

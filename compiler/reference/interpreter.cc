@@ -350,6 +350,7 @@ class Interpreter {
       return {StatusCode::kInternal, "a field of what is no such tuple"};
     }
     if (const auto* x = e.As<ir::ShapeValue>()) return ShapeTensor(var, *x);
+    if (const auto* x = e.As<ir::ShapeByRule>()) return ShapeOf(*x);
     if (const auto* x = e.As<ir::DimOf>()) return DimensionOf(*x);
     if (const auto* x = e.As<ir::ElementOf>()) {
       RELAYVM_ASSIGN_OR_RETURN(Value tensor, ValueOf(x->tensor));
@@ -440,6 +441,22 @@ class Interpreter {
       RELAYVM_ASSIGN_OR_RETURN(int64_t value, Number(x.elements[i]));
       te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)), data + i * width);
     }
+    return MakeTensor(std::move(t));
+  }
+
+  Result<Value> ShapeOf(const ir::ShapeByRule& x) {
+    std::vector<int64_t> lists[2];
+    for (const Dim& d : x.shape.data) {
+      RELAYVM_ASSIGN_OR_RETURN(lists[0].emplace_back(), Number(d));
+    }
+    for (const Dim& d : x.shape.numbers) {
+      RELAYVM_ASSIGN_OR_RETURN(lists[1].emplace_back(), Number(d));
+    }
+    std::vector<int64_t> shape(x.shape.rank);
+    Status s = ApplyShapeRule(x.shape.rule, lists[0], lists[1], x.shape.zeros, shape);
+    if (!s.ok()) return s.WithContext(x.what);
+    HostTensor t{DType::kInt64, {static_cast<int64_t>(shape.size())}, {}};
+    t.data = SharedBytes::Copy(std::as_bytes(std::span(shape)));
     return MakeTensor(std::move(t));
   }
 

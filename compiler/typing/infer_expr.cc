@@ -80,6 +80,7 @@ Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
     return MaybeType(var->type);
   }
   if (e.As<ir::Guard>() != nullptr) return MaybeType(ir::UnitType());  // made anew
+  if (auto* ruled = e.As<ir::ShapeByRule>()) return InferShapeByRule(item, *ruled);
   if (auto* dim = e.As<ir::DimOf>()) return InferDimOf(item, *dim);
   if (auto* element = e.As<ir::ElementOf>()) return InferElementOf(item, *element);
   if (e.As<ir::Trap>() != nullptr) {
@@ -131,8 +132,8 @@ Result<Inference::MaybeType> Inference::InferStated(Item& item, const ir::Stated
 // The host of a call in the program.
 class CallHost final : public OpHost {
  public:
-  CallHost(Inference& inference, const ir::Var* var, const std::vector<ir::Atom>& args, Place place)
-      : inference_(inference), var_(var), args_(args), place_(place) {}
+  CallHost(Inference& inference, const ir::Var* var, const ir::OpCall& call, Place place)
+      : inference_(inference), var_(var), op_(*call.op), args_(call.args), place_(place) {}
 
   std::vector<Dim> Elements(size_t i, int64_t size) override {
     ir::Atom canonical = inference_.Canonical(args_[i]);
@@ -146,6 +147,9 @@ class CallHost final : public OpHost {
   Dim NameDim(const Dim& d) override { return inference_.NameDim(var_, d); }
   Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
     return inference_.ComputeDim(var_, args_, steps);
+  }
+  Result<std::vector<Dim>> ShapeByRule(const RuledShape& shape) override {
+    return inference_.ShapeOfCall(var_, op_.name, shape);
   }
   const ir::Constant* ConstantArg(size_t i) override {
     ir::Atom a = inference_.Canonical(args_[i]);
@@ -166,6 +170,7 @@ class CallHost final : public OpHost {
  private:
   Inference& inference_;
   const ir::Var* var_;
+  const OpDef& op_;
   const std::vector<ir::Atom>& args_;
   Place place_;
   std::vector<Dim> fresh_;
@@ -200,7 +205,7 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
   RELAYVM_ASSIGN_OR_RETURN(auto args, KnownArgTypes(item, *call.op, call.args));
   if (!args) return MaybeType();
   vars_[var].place = item.place;
-  CallHost host(*this, var, call.args, item.place);
+  CallHost host(*this, var, call, item.place);
   RELAYVM_ASSIGN_OR_RETURN(OpTyping typing, TypeOp(*call.op, call.attrs, *args, host));
 
   // Symbols that the call defines take their names from the input's type where it has some.
@@ -280,6 +285,16 @@ Result<Inference::MaybeType> Inference::InferDimOf(Item& item, const ir::DimOf& 
   }
   Restate(var, tensor->shape[e.axis]);
   return MaybeType(ir::MakeScalarType(DType::kInt64));
+}
+
+Inference::MaybeType Inference::InferShapeByRule(Item& item, const ir::ShapeByRule& e) {
+  RuledShape shape = e.shape;
+  for (Dim& d : shape.data) d = Translate(d);
+  for (Dim& d : shape.numbers) d = Translate(d);
+  const ir::Var* var = item.binding->var;
+  ruled_shapes_[KeyOf(shape)].push_back(var);
+  vars_[var].is_ruled_shape = true;
+  return ir::MakeTensorType({Dim(static_cast<int64_t>(shape.rank))}, DType::kInt64);
 }
 
 Result<Inference::MaybeType> Inference::InferElementOf(Item& item, const ir::ElementOf& e) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -65,7 +66,8 @@ struct VarState {
   const ir::MakeTuple* tuple = nullptr;
   std::shared_ptr<const std::vector<Dim>> elements;             // of a small integer tensor
   std::vector<std::optional<std::vector<Dim>>> field_elements;  // of the tensors of a tuple
-  bool leaf_elements = false;  // `elements` are the variable's own element symbols
+  bool leaf_elements = false;   // `elements` are the variable's own element symbols
+  bool is_ruled_shape = false;  // bound to a ShapeByRule: its elements are sizes
 };
 
 // What a run is for.
@@ -169,6 +171,7 @@ class Inference {
   Dim NewElementSymbol(const ir::Var* var, int64_t index);
   std::vector<Dim> FloatElements(const ir::Var* call, size_t arg, const ir::Var* var, int64_t size);
   Dim NameDim(const ir::Var* call, const Dim& d);
+  std::vector<Dim> ShapeOfCall(const ir::Var* call, const std::string& what, RuledShape shape);
   void TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                      const std::vector<ArgType>& args);
 
@@ -220,6 +223,7 @@ class Inference {
   Result<MaybeType> InferClosure(const ir::MakeClosure& e);
   void Restate(const ir::Var* var, const Dim& d);
   Result<MaybeType> InferDimOf(Item& item, const ir::DimOf& e);
+  MaybeType InferShapeByRule(Item& item, const ir::ShapeByRule& e);
   Result<MaybeType> InferElementOf(Item& item, const ir::ElementOf& e);
   Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
@@ -292,6 +296,12 @@ class Inference {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };
   std::unordered_map<Dim, std::vector<Dim>, DimHash> named_dims_;  // the symbols of an expression
+  // Variables with the shapes that rules give; by rule, rank, zeros, data and numbers.
+  using ShapeKey = std::tuple<ShapeRule, size_t, uint64_t, std::vector<Dim>, std::vector<Dim>>;
+  static ShapeKey KeyOf(const RuledShape& s) {
+    return {s.rule, s.rank, s.zeros, s.data, s.numbers};
+  }
+  std::map<ShapeKey, std::vector<const ir::Var*>> ruled_shapes_;
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> integer_copies_;
   std::map<std::pair<const ir::Var*, int64_t>, Dim> single_elements_;  // see ElementAt
   // What the program or an earlier run computes already.
