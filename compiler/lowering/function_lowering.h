@@ -97,7 +97,30 @@ class FunctionLowering {
   void FindEscapes(const ir::Block& block, bool result_escapes);
   // In tail position the block returns from the function and gives no value.
   Result<std::optional<Value>> LowerBlock(const ir::Block& block, bool tail);
+  // One Lower for each kind of expression: emits it, and binds the variable to its value.
   Status LowerBinding(const ir::Binding& binding);
+  Status Lower(const ir::Var* var, const ir::AtomExpr& e);
+  Status Lower(const ir::Var* var, const ir::CallExpr& e);
+  Status Lower(const ir::Var* var, const ir::MakeTuple& e);
+  Status Lower(const ir::Var* var, const ir::TupleGet& e);
+  Status Lower(const ir::Var* var, const ir::FunctionExpr& e);
+  Status Lower(const ir::Var* var, const ir::MakeClosure& e);
+  Status Lower(const ir::Var* var, const ir::IfExpr& e);
+  Status Lower(const ir::Var* var, const ir::MatchExpr& e);
+  Status Lower(const ir::Var* var, const ir::RefCreate& e);
+  Status Lower(const ir::Var* var, const ir::RefRead& e);
+  Status Lower(const ir::Var* var, const ir::RefWrite& e);
+  Status Lower(const ir::Var* var, const ir::Guard& guard);
+  Status Lower(const ir::Var* var, const ir::DimOf& e);
+  Status Lower(const ir::Var* var, const ir::ElementOf& e);
+  Status Lower(const ir::Var* var, const ir::ShapeByRule& e);
+  Status Lower(const ir::Var* var, const ir::Stated& e);
+  Status Lower(const ir::Var* var, const ir::Trap& e);
+  Status Lower(const ir::Var* var, const ir::OpCall& call);  // these in lower_kernel.cc
+  Status Lower(const ir::Var* var, const ir::PrimitiveCall& call);
+  Status Lower(const ir::Var* var, const ir::ShapeValue& value);
+  Status BindResult(const ir::Var* var, Value value);
+  Value TupleOf(const ir::Type& type, std::vector<Value> fields);
   void Return(const Value& value);
   Result<Value> LowerCall(const ir::CallExpr& call, const ir::Type& type);
   Status LowerTailCall(const ir::CallExpr& call, const ir::Type& type);
@@ -107,10 +130,6 @@ class FunctionLowering {
   Value MergeTarget(const ir::Type& type);
   void MoveTo(const Value& target, const Value& value);
   Result<Value> LowerIf(const ir::IfExpr& e, const ir::Type& type, bool tail);
-  Status LowerGuard(const ir::Guard& guard);
-  void LowerDimOf(const ir::Var* var, const ir::DimOf& e);
-  void LowerShapeByRule(const ir::Var* var, const ir::ShapeByRule& e);
-  void LowerElementOf(const ir::Var* var, const ir::ElementOf& e);
   Reg ReadNumber(const TensorNumber& number);
 
   // --- Matches (lower_match.cc) ---
@@ -137,9 +156,6 @@ class FunctionLowering {
   class ScalarCompiler;
 
   // --- Kernels (lower_kernel.cc) ---
-  Status LowerOpCall(const ir::Var* var, const ir::OpCall& call);
-  Status LowerPrimitive(const ir::Var* var, const ir::PrimitiveCall& call);
-  Status LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value);
   Status LowerView(const ir::Var* var, const Value& source);
   Status LowerBuiltin(const ir::Var* var, const ir::OpCall& call, const BuiltinCall& builtin,
                       const std::vector<Value>& inputs);

@@ -175,7 +175,7 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
   return OkStatus();
 }
 
-Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) {
   const auto& type = *var->type->As<TensorType>();
   if (type.shape.empty()) {
     Reg reg = EmitDim(value.elements[0]);
@@ -208,7 +208,7 @@ Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValu
   return LowerKernel(var, group);
 }
 
-Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
   if (call.op->is_identity) {
     BindVar(var, AtomValue(call.args[0]));
     return OkStatus();
@@ -250,7 +250,7 @@ Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call)
   return LowerKernel(var, group);
 }
 
-Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveCall& call) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call) {
   KernelGroup group;
   std::vector<std::string_view> names;
   for (const ir::Binding& b : call.function->body->bindings) {

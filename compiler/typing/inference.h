@@ -210,21 +210,32 @@ class Inference {
   FunctionState& NewFunctionState(const ir::Function* f, std::string name, Place outside);
   Status DeclareParams(FunctionState& state);
 
-  // infer_expr.cc: one case for each kind of expression
+  // infer_expr.cc, infer_call.cc: one Infer for each kind of expression
   Result<MaybeType> InferExpr(Item& item);
-  Result<MaybeType> InferOp(Item& item, const ir::OpCall& call);
-  Result<MaybeType> InferTupleGet(Item& item, const ir::TupleGet& get);
-  Result<MaybeType> InferIf(Item& item, const ir::IfExpr& e);
-  Result<MaybeType> InferMatch(Item& item, const ir::MatchExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::AtomExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::OpCall& call);
+  Result<MaybeType> Infer(Item& item, const ir::CallExpr& call);
+  Result<MaybeType> Infer(Item& item, const ir::PrimitiveCall& call);
+  Result<MaybeType> Infer(Item& item, const ir::ShapeValue& shape);
+  Result<MaybeType> Infer(Item& item, const ir::MakeTuple& e);
+  Result<MaybeType> Infer(Item& item, const ir::TupleGet& get);
+  Result<MaybeType> Infer(Item& item, const ir::FunctionExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::MakeClosure& e);
+  Result<MaybeType> Infer(Item& item, const ir::IfExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::MatchExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::RefCreate& e);
+  Result<MaybeType> Infer(Item& item, const ir::RefRead& e);
+  Result<MaybeType> Infer(Item& item, const ir::RefWrite& e);
+  Result<MaybeType> Infer(Item& item, const ir::Guard& e);
+  Result<MaybeType> Infer(Item& item, const ir::DimOf& e);
+  Result<MaybeType> Infer(Item& item, const ir::ElementOf& e);
+  Result<MaybeType> Infer(Item& item, const ir::Stated& e);
+  Result<MaybeType> Infer(Item& item, const ir::Trap& e);
+  Result<MaybeType> Infer(Item& item, const ir::ShapeByRule& e);
   Status JoinBranches(Item& item, const std::vector<const ir::Block*>& blocks,
                       const std::vector<ir::Type>& types, const ir::Type& result, const char* what);
-  Result<MaybeType> InferRef(Item& item, const ir::Expr& e);
-  Result<MaybeType> InferStated(Item& item, const ir::Stated& e);
-  Result<MaybeType> InferClosure(const ir::MakeClosure& e);
+  Result<ir::Type> ContentOf(Item& item, const ir::Atom& ref);
   void Restate(const ir::Var* var, const Dim& d);
-  Result<MaybeType> InferDimOf(Item& item, const ir::DimOf& e);
-  MaybeType InferShapeByRule(Item& item, const ir::ShapeByRule& e);
-  Result<MaybeType> InferElementOf(Item& item, const ir::ElementOf& e);
   Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
   Result<std::optional<std::vector<ArgType>>> KnownArgTypes(Item& item, const OpDef& op,
@@ -233,8 +244,6 @@ class Inference {
   Result<MaybeType> InferAlias(const ir::Var* var, const ir::Atom& atom);
 
   // infer_call.cc: calls of functions
-  Result<MaybeType> InferCall(Item& item, const ir::CallExpr& call);
-  Result<MaybeType> InferPrimitive(Item& item, const ir::PrimitiveCall& call);
   struct Callee {
     std::string name;
     std::vector<ir::Type> type_params;
