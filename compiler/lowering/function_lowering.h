@@ -28,6 +28,8 @@ namespace relayvm::lower {
 
 struct Value;
 struct TensorNumber;
+struct Decision;  // of a match
+struct MatchRow;
 
 // Where a value is. Several alternatives may hold at once (a scalar and its box).
 struct Location {
@@ -135,10 +137,8 @@ class FunctionLowering {
   // --- Matches (lower_match.cc) ---
   Result<Value> LowerMatch(const ir::MatchExpr& e, const ir::Type& type, bool tail, ir::Span span);
   struct MatchState;
-  struct MatchRow;
-  Status LowerDecision(MatchState& state, std::vector<MatchRow> rows, std::vector<Value> columns);
-  Status LowerRowsInTurn(MatchState& state, std::vector<MatchRow> rows, const Value& data);
-  Status LowerLeaf(MatchState& state, const MatchRow& row);
+  Status LowerDecision(MatchState& state, const Decision& node, std::vector<Value> columns);
+  Status LowerLeaf(MatchState& state, const MatchRow& row, const std::vector<Value>& columns);
 
   // --- Dims (lower_dim.cc) ---
   Reg ConstI(int64_t value);
