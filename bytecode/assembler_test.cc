@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/code_builder.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/test_programs.h"

@@ -2,6 +2,7 @@
 // status, or is stopped.
 #include <random>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/code_builder.h"
 #include "bytecode/verifier.h"
 #include "vm/testing.h"

@@ -116,7 +116,7 @@ std::vector<Dim> Inference::ShapeOfCall(const ir::Var* call, const std::string& 
   std::vector<const ir::Var*>& known = ruled_shapes_[KeyOf(shape)];
   const ir::Var* var = VisibleOf(known, place);
   if (var == nullptr) {
-    var = ir::MakeVar(module_, "", ir::MakeTensorType({Dim(rank)}, DType::kInt64), call->span);
+    var = ir::MakeVar(module_, "shape", ir::MakeTensorType({Dim(rank)}, DType::kInt64), call->span);
     DefineVar(var, var->type, place);
     vars_[var].is_ruled_shape = true;
     known.push_back(var);

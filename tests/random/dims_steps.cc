@@ -2,6 +2,9 @@
 // becomes a dim, by ranges, fills, slices, tiles and views.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "tests/random/generator.h"
 
 namespace relayvm::random_programs {
@@ -114,7 +117,7 @@ bool Generator::SizedStep(Scope& scope) {
            !v.type->shape[0].is_static;
   };
   constexpr Range kFill = {2, 0, 0.25};
-  switch (Below(8)) {
+  switch (Below(9)) {
     case 0: {
       DType dtype = Chance(50) ? DType::kInt32 : size.dtype;
       Range range = IsFloat(dtype) ? Range{kMostSize, 0, 1} : Range{};
@@ -207,6 +210,36 @@ bool Generator::SizedStep(Scope& scope) {
       return Add(scope, "size.view",
                  fmt::format("dyn.expand_dims({}, add(bitwise_and({}, {}), {}), num_newaxis=1)",
                              v->text, beside, number(0), number(axis)),
+                 TensorType(v->type->dtype, shape, v->type->range));
+    }
+    case 7: {
+      // The codes of a reshape, which only running tells.
+      std::optional<Value> v = PickTensor(scope, [](const Value& x) {
+        const Shape& shape = x.type->shape;
+        return !shape.empty() && std::all_of(shape.begin(), shape.end(),
+                                             [](const Size& s) { return s.known() && !s.Is(1); });
+      });
+      if (!v) return false;
+      const Shape& from = v->type->shape;
+      Shape shape;
+      std::vector<std::string> codes;
+      bool inferred = false;
+      for (size_t i = 0; i < from.size(); ++i) {
+        int code = -Below(4);
+        if (code == -1 && std::exchange(inferred, true)) code = 0;
+        if (code == -2 && i + 1 < from.size()) code = 0;
+        if (code == -3 && i + 1 == from.size()) code = 0;
+        shape.push_back(from[i]);
+        if (code == -3) {
+          ++i;
+          for (size_t r = 0; r < kRuns; ++r) shape.back().at[r] *= from[i].at[r];
+        }
+        codes.push_back(
+            fmt::format("add(bitwise_and({}, {}), {})", beside, number(0), number(code)));
+      }
+      for (Size& s : shape) s.is_static = false;
+      return Add(scope, "size.view",
+                 fmt::format("dyn.reshape({}, {}, newshape=[])", v->text, ShapeText(codes)),
                  TensorType(v->type->dtype, shape, v->type->range));
     }
     default: {
