@@ -96,8 +96,10 @@ TEST_CASE("random operators with shapes that only running tells") {
       }
       // A key of another length is found when it runs.
       params[0].dims = {9};
-      CHECK(RunProgram(text, params).status().message().find(
-                fmt::format("{}: the words of the key: 9 does not equal 10", name)) !=
+      CHECK(RunProgram(text, params)
+                .status()
+                .message()
+                .find(fmt::format("{}: the words of the key: 9 does not equal 10", name)) !=
             std::string::npos);
     }
     CHECK_MESSAGE(runs > 0, name);
