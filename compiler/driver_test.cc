@@ -190,6 +190,49 @@ TEST_CASE("operators that differ in constants share kernels") {
   }
 }
 
+TEST_CASE("joins of many tensors and splits into many are several kernels") {
+  constexpr int kParts = 300;
+  Folder folder;
+  std::string lines = "def @main(%x: Tensor[(2, 3), float32]) {\n";
+  std::string parts;
+  for (int i = 0; i < kParts; ++i) {
+    lines += fmt::format("  let %y{0} = add(%x, {0}f);\n", i);
+    parts += fmt::format("%y{}, ", i);
+  }
+  auto program = [&](const std::string& result, int level) {
+    auto compiled =
+        CompileFile(folder.Write("p.relay", lines + "  " + result + "\n}\n"), Level(level));
+    REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+    return std::move(compiled->program);
+  };
+  const std::vector<float> x = {0, 1000, 2000, 3000, 4000, 5000};
+  for (int level : {0, 3}) {
+    CAPTURE(level);
+    // Columns: part i holds x + i. Few kernels: parts that are alike share theirs.
+    Program joined = program("concatenate((" + parts + "), axis=-1)", level);
+    CHECK(joined.kernels.size() <= 16);
+    std::vector<float> wide = Run(std::move(joined), "main", {2, 3}, x);
+    std::vector<float> stacked =
+        Run(program("stack((" + parts + "), axis=1)", level), "main", {2, 3}, x);
+    auto split = RunAll(program("split(concatenate((" + parts + "), axis=0), indices_or_sections=" +
+                                    std::to_string(kParts) + ")",
+                                level),
+                        "main", {2, 3}, x);
+    REQUIRE(wide.size() == 6 * kParts);
+    REQUIRE(stacked.size() == 6 * kParts);
+    REQUIRE(split.size() == kParts);
+    bool right = true;
+    for (size_t i = 0; i < kParts; ++i) {
+      for (size_t e = 0; e < 6; ++e) {
+        float want = x[e] + static_cast<float>(i);
+        size_t at = e / 3 * 3 * kParts + i * 3 + e % 3;
+        right = right && wide[at] == want && stacked[at] == want && split[i][e] == want;
+      }
+    }
+    CHECK(right);
+  }
+}
+
 TEST_CASE("what is wrong is named, with its place") {
   Folder folder;
   REQUIRE(WriteNpz(folder / "w.npz", kWeights).ok());

@@ -7,8 +7,9 @@
 // were made is open. Dimension expressions become scalar arithmetic the same way.
 //
 // function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators;
-// lower_dim.cc dims; lower_kernel.cc operators that become kernels; lower_match.cc matches. Tested by
-// lower_test.cc. Not thread-safe.
+// lower_dim.cc dims; lower_kernel.cc operators that become kernels; lower_kernel_sizes.cc checks of
+// sizes that exist only in a kernel; lower_match.cc matches. Tested by lower_test.cc. Not
+// thread-safe.
 #pragma once
 
 #include <deque>
@@ -159,10 +160,17 @@ class FunctionLowering {
   Status LowerView(const ir::Var* var, const Value& source);
   Status LowerBuiltin(const ir::Var* var, const ir::OpCall& call, const BuiltinCall& builtin,
                       const std::vector<Value>& inputs);
+  Status LowerWideJoin(const ir::Var* var, const ir::OpCall& call, std::vector<Value> inputs);
   struct KernelGroup;
   Status LowerKernel(const ir::Var* var, KernelGroup& group);
+  // The call of one kernel; appends its results, whose types are the next of `types`. `may_reuse`:
+  // it may overwrite operands that die.
+  Status EmitKernel(const KernelSpec& spec, const std::vector<Value>& inputs,
+                    const std::vector<TensorType>& types, bool escapes, bool may_reuse,
+                    std::vector<Value>& results);
   // Checks the sizes that only exist inside a kernel.
-  Status CheckInnerSizes(const KernelGroup& group, const std::vector<te::Tensor>& inputs,
+  Status CheckInnerSizes(const std::vector<TensorType>& results,
+                         const std::vector<te::Tensor>& inputs,
                          const std::vector<te::Tensor>& outputs);
   // The size of a tensor, or the most that it can be; nothing when that is not known.
   std::optional<uint64_t> StaticBytes(const TensorType& type) const;
