@@ -205,8 +205,10 @@ bool Generator::CompareStep(Scope& scope) {
                                   "greater_equal", "equal",      "not_equal"};
   if (a->type->dtype == DType::kBool) ops = {"equal", "not_equal"};
   const std::string& op = OneOf(ops);
+  std::optional<Shape> shape = Broadcast(a->type->shape, b->type->shape);
+  if (!shape) return false;
   return Add(scope, "op." + op, fmt::format("{}({}, {})", op, a->text, b->text),
-             TensorType(DType::kBool, *Broadcast(a->type->shape, b->type->shape)));
+             TensorType(DType::kBool, *shape));
 }
 
 bool Generator::LogicStep(Scope& scope) {
