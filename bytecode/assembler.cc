@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/code_builder.h"
 #include "bytecode/file_format.h"
 #include "bytecode/text_cursor.h"
@@ -374,10 +375,14 @@ class Assembler {
       case OperandKind::FN:
         out->Unit(Name(in, kNumScalarFunctions, ScalarFunctionName));
         break;
+      case OperandKind::RULE:
+        out->Unit(Name(in, kNumShapeRules, ShapeRuleName));
+        break;
       case OperandKind::TARGET:
         out->To(LabelOf(in->Index("L")));
         break;
       case OperandKind::ILIST:
+      case OperandKind::OLIST:
         out->IList(List<uint16_t>(in, [&] { return ToUnit(in->Index("i"), in); }));
         break;
       case OperandKind::RLIST:

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/code_builder.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/test_programs.h"
@@ -227,7 +228,11 @@ class RandomCode {
         case OperandKind::TARGET:
           instruction.To(labels_[Below(labels_.size())]);
           break;
-        case OperandKind::ILIST: {
+        case OperandKind::RULE:
+          instruction.Unit(Below(kNumShapeRules));
+          break;
+        case OperandKind::ILIST:
+        case OperandKind::OLIST: {
           bool kernel_call = opcode == Opcode::kKernel || opcode == Opcode::kKernel1;
           bool call =
               opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall;

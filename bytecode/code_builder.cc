@@ -132,7 +132,7 @@ bool CodeBuilder::NextUnitKind() {
   // Any of the kinds that are one plain unit; Next reports the rest.
   if (info != nullptr && next_operand_ < info->num_operands) {
     OperandKind expected = info->operands[next_operand_];
-    if (expected >= DTYPE && expected <= FN) return Next(expected);
+    if (expected >= DTYPE && expected <= RULE) return Next(expected);
   }
   return Next(DTYPE);
 }
@@ -152,7 +152,7 @@ Instruction& Instruction::To(Label label) {
 }
 
 Instruction& Instruction::IList(std::span<const uint16_t> regs) {
-  if (!builder_->Next(ILIST) || !builder_->CheckCount(regs.size())) return *this;
+  if (!builder_->Next(ILIST, OLIST) || !builder_->CheckCount(regs.size())) return *this;
   builder_->AppendUnits(regs.size(), 1);
   for (uint16_t reg : regs) {
     if (reg > kRegisterMask) builder_->Fail(fmt::format("register i{} is beyond 15 bits", reg));

@@ -47,13 +47,13 @@ class CodeBuilder {
     Instruction& Imm16(int64_t value);
     Instruction& Imm32(int64_t value);
     Instruction& Imm64(int64_t value);
-    // DTYPE, FUNC, CONST, KERNEL, TYPE, MESSAGE, SLOT, TAG, FIELD, CMP, FN.
+    // DTYPE, FUNC, CONST, KERNEL, TYPE, MESSAGE, SLOT, TAG, FIELD, CMP, FN, RULE.
     Instruction& Unit(uint32_t value);
     Instruction& Type(DType dtype) { return Unit(static_cast<uint32_t>(dtype)); }   // DTYPE
     Instruction& Cmp(Comparison cmp) { return Unit(static_cast<uint32_t>(cmp)); }   // CMP
     Instruction& Fn(ScalarFunction fn) { return Unit(static_cast<uint32_t>(fn)); }  // FN
     Instruction& To(Label label);                                                   // TARGET
-    Instruction& IList(std::span<const uint16_t> regs);
+    Instruction& IList(std::span<const uint16_t> regs);                             // ILIST, OLIST
     Instruction& RList(std::span<const uint16_t> regs);  // with take bits already in place
     Instruction& Targets(std::span<const Label> labels);
     Instruction& Bufs(std::span<const BufferOperand> buffers);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
 
 namespace relayvm {
@@ -308,9 +309,12 @@ class Disassembler {
         return std::string(ComparisonName(static_cast<Comparison>(unit)));
       case OperandKind::FN:
         return std::string(ScalarFunctionName(static_cast<ScalarFunction>(unit)));
+      case OperandKind::RULE:
+        return std::string(ShapeRuleName(static_cast<ShapeRule>(unit)));
       case OperandKind::TARGET:
         return Label(at, instruction.Immediate(i));
-      case OperandKind::ILIST: {
+      case OperandKind::ILIST:
+      case OperandKind::OLIST: {
         std::span<const uint16_t> units = instruction.List(i);
         return List(units.size(), [&](size_t k) { return fmt::format("i{}", units[k]); });
       }

@@ -34,6 +34,7 @@ struct Instruction {
 constexpr uint32_t ListUnits(OperandKind kind, uint32_t count) {
   switch (kind) {
     case OperandKind::ILIST:
+    case OperandKind::OLIST:
     case OperandKind::RLIST:
       return count;
     case OperandKind::TARGETS:

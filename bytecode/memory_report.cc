@@ -529,6 +529,10 @@ class Simulator {
     OperandKind first = instruction_.info->operands[0];
     if (first == OperandKind::IOUT) SetI(Unknown(fmt::format("i{}", instruction_.Unit(0)).c_str()));
     if (first == OperandKind::ROUT) SetForeign();
+    if (first != OperandKind::OLIST) return;
+    for (uint16_t reg : instruction_.List(0)) {
+      state_.scalars[reg] = Unknown(fmt::format("i{}", reg).c_str());
+    }
   }
 
   Analysis& analysis_;

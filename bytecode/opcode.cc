@@ -70,10 +70,14 @@ std::string_view OperandKindName(OperandKind kind) {
       return "CMP";
     case FN:
       return "FN";
+    case RULE:
+      return "RULE";
     case TARGET:
       return "TARGET";
     case ILIST:
       return "ILIST";
+    case OLIST:
+      return "OLIST";
     case RLIST:
       return "RLIST";
     case TARGETS:

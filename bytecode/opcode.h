@@ -22,7 +22,7 @@ inline constexpr int kNumOpcodes = 0
 
 // Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises
 // it; any other change of meaning raises kFormatMajor (file_format.h).
-inline constexpr uint32_t kBytecodeVersion = 2;
+inline constexpr uint32_t kBytecodeVersion = 3;
 
 enum class OperandKind : uint8_t {
   IOUT,
@@ -43,8 +43,10 @@ enum class OperandKind : uint8_t {
   FIELD,
   CMP,
   FN,
+  RULE,
   TARGET,
   ILIST,
+  OLIST,
   RLIST,
   TARGETS,
   BUFS,

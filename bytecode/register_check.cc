@@ -143,6 +143,9 @@ class Checker {
     }
     OperandKind first = instruction.info->operands[0];
     if (first == OperandKind::IOUT) full_[instruction.Unit(0)] = true;
+    if (first == OperandKind::OLIST) {
+      for (uint16_t reg : instruction.List(0)) full_[reg] = true;
+    }
     if (first == OperandKind::ROUT)
       full_[size_t{function_.num_scalar_registers} + instruction.Unit(0)] = true;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
 #include "bytecode/verifier.h"
 
@@ -153,9 +154,12 @@ class CodeVerifier {
         return CheckIndex("comparison", unit, kNumComparisons);
       case OperandKind::FN:
         return CheckIndex("scalar function", unit, kNumScalarFunctions);
+      case OperandKind::RULE:
+        return CheckIndex("shape rule", unit, kNumShapeRules);
       case OperandKind::TARGET:
         return CheckTarget(static_cast<int32_t>(instruction_.Immediate(i)));
       case OperandKind::ILIST:
+      case OperandKind::OLIST:
         for (uint16_t reg : instruction_.List(i)) RELAYVM_RETURN_IF_ERROR(CheckScalarRegister(reg));
         return {};
       case OperandKind::RLIST:
@@ -243,6 +247,15 @@ class CodeVerifier {
     return Bad(fmt::format("not for {}", DTypeName(dtype)));
   }
 
+  Status CheckShapeLists() const {
+    for (int list : {0, 3, 4}) {
+      if (instruction_.Count(list) <= kMaxShapeNumbers) continue;
+      return Bad(
+          fmt::format("{} dims or numbers, above {}", instruction_.Count(list), kMaxShapeNumbers));
+    }
+    return {};
+  }
+
   Status CheckMeaning() const {
     switch (instruction_.opcode) {
       case Opcode::kCallI:
@@ -288,6 +301,8 @@ class CodeVerifier {
         }
         return {};
       }
+      case Opcode::kDimShape:
+        return CheckShapeLists();
       default:
         return {};
     }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/opcode.h"
 #include "bytecode/test_programs.h"
 
@@ -124,6 +125,16 @@ TEST_CASE("verifier: units that are refused") {
       {{op(Opcode::kCompareI), 0, 6, 0, 0}, "cmp.i: comparison 6 out of range 6 (main+0x0)"},
       {{op(Opcode::kCallF32), 0, kNumScalarFunctions, 0},
        fmt::format("fn.f32: scalar function {0} out of range {0} (main+0x0)", kNumScalarFunctions)},
+      {{op(Opcode::kDimShape), 0, kNumShapeRules, 0, 0, 0, 0, 0, 0, 0},
+       fmt::format("dim.shape: shape rule {0} out of range {0} (main+0x0)", kNumShapeRules)},
+      {{op(Opcode::kDimShape), 1, 0x8001, 0, 0, 0, 0, 0, 0, 0, 0},
+       "dim.shape: register i32769 out of range 4 (main+0x0)"},
+      {[&] {
+         std::vector<uint16_t> units = {op(Opcode::kDimShape), 0, 0, 0, 0, 0, 0, 65};
+         units.resize(units.size() + 65 + 2);
+         return units;
+       }(),
+       "dim.shape: 65 dims or numbers, above 64 (main+0x0)"},
       {{op(Opcode::kKernel1), 1, 0, 2, 3, 0, 0, 0},
        "kernel.1: unknown kind of buffer 0x3 (main+0x0)"},
       {{op(Opcode::kKernel1), 1, 0, 2, 0x100, 0, 0, 0},

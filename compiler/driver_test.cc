@@ -1,6 +1,7 @@
 #include "compiler/driver.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -36,8 +37,9 @@ HostTensor Floats(std::vector<int64_t> shape, std::vector<float> values) {
   return t;
 }
 
-std::vector<float> Run(Program program, const std::string& function, std::vector<int64_t> shape,
-                       const std::vector<float>& x) {
+// What `function` gives for a tensor: the elements of the one, or of each field of the tuple.
+std::vector<std::vector<float>> RunAll(Program program, const std::string& function,
+                                       std::vector<int64_t> shape, const std::vector<float>& x) {
   auto executable = Executable::FromProgram(std::move(program));
   REQUIRE_MESSAGE(executable.ok(), executable.status().message());
   auto runtime = Runtime::Create();
@@ -46,8 +48,19 @@ std::vector<float> Run(Program program, const std::string& function, std::vector
   Result<Value> input = Value::CopyTensor(DType::kFloat32, shape, x.data());
   Result<Value> y = (*invocation)->Run(function, {*input});
   REQUIRE_MESSAGE(y.ok(), y.status().message());
-  const auto* data = static_cast<const float*>(y->data());
-  return {data, data + y->num_elements()};
+  std::vector<std::vector<float>> all;
+  size_t count = y->is_tensor() ? 1 : y->num_fields();
+  for (size_t i = 0; i < count; ++i) {
+    Value field = y->is_tensor() ? *y : y->field(i);
+    const auto* data = static_cast<const float*>(field.data());
+    all.emplace_back(data, data + field.num_elements());
+  }
+  return all;
+}
+
+std::vector<float> Run(Program program, const std::string& function, std::vector<int64_t> shape,
+                       const std::vector<float>& x) {
+  return RunAll(std::move(program), function, std::move(shape), x)[0];
 }
 
 constexpr const char* kScale = R"(
@@ -119,6 +132,105 @@ TEST_CASE("other forms of a program on request") {
   CHECK(compiled->llvm_ir.find("define") != std::string::npos);
   CHECK(compiled->assembly.find("ret") != std::string::npos);
   CHECK(CompileFile(path, {})->llvm_ir.empty());
+}
+
+// Lines that differ in constants: {f} is a fraction, {k} an integer.
+std::string Lines(const char* line, int first, int last) {
+  std::string text = "def @main(%x: Tensor[(2, 3), float32]) {\n";
+  std::string all;
+  for (int i = first; i < last; ++i) {
+    text +=
+        fmt::format("  let %y{} = ", i) +
+        fmt::format(fmt::runtime(line), fmt::arg("f", 1.0123 + i / 64.0), fmt::arg("k", i + 3)) +
+        ";\n";
+    all += fmt::format("%y{}, ", i);
+  }
+  return text + "  (" + all + ")\n}\n";
+}
+
+TEST_CASE("operators that differ in constants share kernels") {
+  struct Family {
+    const char* line;
+    size_t others;  // kernels that do not differ
+  };
+  const Family families[] = {
+      {"add(%x, {f}f)", 0},
+      {"clip(%x, a_min={f}, a_max=100.5)", 0},
+      {"nn.leaky_relu(%x, alpha={f})", 0},
+      {"nn.pad(%x, {f}f, pad_width=[[0, 0], [1, 1]])", 0},
+      {"nn.l2_normalize(%x, eps={f}, axis=[1])", 0},
+      {"where(greater(%x, {f}f), %x, full({f}f, shape=[2, 3], dtype=\"float32\"))", 0},
+      {"cast(add(cast(%x, dtype=\"float16\"), cast({f}f, dtype=\"float16\")), "
+       "dtype=\"float32\")",
+       0},
+      {"cast(one_hot(cast(%x, dtype=\"int32\"), {k}, -1, depth=3, axis=-1, dtype=\"int32\"), "
+       "dtype=\"float32\")",
+       1},
+      {"cumsum(multiply(%x, {f}f), axis=1)", 1},
+      {"nn.softmax(multiply(%x, {f}f))", 1},
+  };
+  constexpr int kLines = 20;
+  Folder folder;
+  const std::vector<float> x = {0.3f, -1.25f, 2, 1, 0, 1e5f};
+  for (const Family& family : families) {
+    CAPTURE(family.line);
+    auto compile = [&](int first, int last) {
+      auto compiled =
+          CompileFile(folder.Write("p.relay", Lines(family.line, first, last)), Level(3));
+      REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+      return std::move(compiled->program);
+    };
+    Program together = compile(0, kLines);
+    CHECK(together.kernels.size() <= 9 + family.others);
+    auto all = RunAll(std::move(together), "main", {2, 3}, x);
+    REQUIRE(all.size() == kLines);
+    for (int i : {0, 9, kLines - 1}) {
+      CHECK(RunAll(compile(i, i + 1), "main", {2, 3}, x)[0] == all[static_cast<size_t>(i)]);
+    }
+  }
+}
+
+TEST_CASE("joins of many tensors and splits into many are several kernels") {
+  constexpr int kParts = 300;
+  Folder folder;
+  std::string lines = "def @main(%x: Tensor[(2, 3), float32]) {\n";
+  std::string parts;
+  for (int i = 0; i < kParts; ++i) {
+    lines += fmt::format("  let %y{0} = add(%x, {0}f);\n", i);
+    parts += fmt::format("%y{}, ", i);
+  }
+  auto program = [&](const std::string& result, int level) {
+    auto compiled =
+        CompileFile(folder.Write("p.relay", lines + "  " + result + "\n}\n"), Level(level));
+    REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+    return std::move(compiled->program);
+  };
+  const std::vector<float> x = {0, 1000, 2000, 3000, 4000, 5000};
+  for (int level : {0, 3}) {
+    CAPTURE(level);
+    // Columns: part i holds x + i. Few kernels: parts that are alike share theirs.
+    Program joined = program("concatenate((" + parts + "), axis=-1)", level);
+    CHECK(joined.kernels.size() <= 16);
+    std::vector<float> wide = Run(std::move(joined), "main", {2, 3}, x);
+    std::vector<float> stacked =
+        Run(program("stack((" + parts + "), axis=1)", level), "main", {2, 3}, x);
+    auto split = RunAll(program("split(concatenate((" + parts + "), axis=0), indices_or_sections=" +
+                                    std::to_string(kParts) + ")",
+                                level),
+                        "main", {2, 3}, x);
+    REQUIRE(wide.size() == 6 * kParts);
+    REQUIRE(stacked.size() == 6 * kParts);
+    REQUIRE(split.size() == kParts);
+    bool right = true;
+    for (size_t i = 0; i < kParts; ++i) {
+      for (size_t e = 0; e < 6; ++e) {
+        float want = x[e] + static_cast<float>(i);
+        size_t at = e / 3 * 3 * kParts + i * 3 + e % 3;
+        right = right && wide[at] == want && stacked[at] == want && split[i][e] == want;
+      }
+    }
+    CHECK(right);
+  }
 }
 
 TEST_CASE("what is wrong is named, with its place") {

@@ -77,7 +77,9 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused, kFinalTypes},
        .description = "operators of training become arithmetic (batch_norm, dropout ...)"},
       {.name = "FoldConstants",
-       .run = Pure(ir::FoldConstants),
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return ir::FoldConstants(m, context.cpu);
+       },
        .refuses = {kFused},
        .drops = {},
        .description = "what depends on constants alone is computed"},

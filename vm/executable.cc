@@ -83,11 +83,11 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
     if (program_.images.empty())
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
-                             vm::ChooseImage(program_.images, vm::CpuFeatures::OfThisMachine()));
+                             ChooseImage(program_.images, CpuFeatures::OfThisMachine()));
     RELAYVM_ASSIGN_OR_RETURN(linked_->image,
-                             vm::MappedImage::Map(program_.images[index].elf, file));
+                             MappedImage::Map(program_.images[index].elf, file));
     image_index_ = static_cast<int>(index);
-    if (options.perf_map) vm::WritePerfMap(*linked_->image, program_.images[index].elf);
+    if (options.perf_map) WritePerfMap(*linked_->image, program_.images[index].elf);
   }
   for (const KernelInfo& kernel : program_.kernels) {
     RelayvmKernelFn fn = nullptr;

@@ -572,6 +572,12 @@ dispatch:
       return false;
     NEXT(3 + rank);
   }
+  CASE(kDimShape) : {
+    pc = ApplyRule(frame, pc);
+    if (pc == nullptr) [[unlikely]]
+      return false;
+    DISPATCH();
+  }
 #if !RELAYVM_COMPUTED_GOTO
 }
 return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");

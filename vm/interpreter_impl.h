@@ -91,6 +91,8 @@ class Interpreter {
   // What dim.tensor checks.
   bool CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16_t* regs, uint32_t rank,
                        uint16_t message);
+  // Runs a dim.shape; the next instruction, or null.
+  const uint16_t* ApplyRule(Frame* frame, const uint16_t* pc);
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);

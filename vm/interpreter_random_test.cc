@@ -2,6 +2,7 @@
 // status, or is stopped.
 #include <random>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/code_builder.h"
 #include "bytecode/verifier.h"
 #include "vm/testing.h"
@@ -143,6 +144,7 @@ class Generator {
       case Opcode::kDimCheck:
       case Opcode::kDimBroadcast:
       case Opcode::kDimTensor:
+      case Opcode::kDimShape:
       case Opcode::kTrap:
         return true;
       default:
@@ -232,7 +234,11 @@ class Generator {
           op.Targets(targets);
           break;
         }
-        case OperandKind::ILIST: {
+        case OperandKind::RULE:
+          op.Unit(Below(kNumShapeRules));
+          break;
+        case OperandKind::ILIST:
+        case OperandKind::OLIST: {
           uint32_t n = Below(3);
           if (opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall)
             n = ScalarArgs(callee);

@@ -227,6 +227,20 @@ TEST_CASE("interpreter: arithmetic on sizes is exact or fails with the numbers")
            {"dim.tensor [i0, i1], m0", 1LL << 31, 1LL << 31,
             "tile: no tensor has the shape (2147483648, 2147483648)"},
            {"dim.tensor [i0, i1], m0", -1, 0, "tile: no tensor has the shape (-1, 0)"},
+           {"const.i16 i2, -1\n dim.shape [i3, i15], reshape, 0, [i0], [i1, i2], m0", 24, 8, "3"},
+           {"const.i16 i2, -1\n dim.shape [i3, i15], reshape, 0, [i0], [i1, i2], m0", 24, 7,
+            "tile: the number of elements: 24 is no multiple of 7"},
+           {"dim.shape [i1, i15], reshape, 0, [i0, i1], [i1, i0], m0", 4, 6, "4"},
+           {"dim.shape [i15], reshape, 0, [i0], [i1], m0", 5, 0, "5"},
+           {"dim.shape [i15], reshape, 1, [i0], [i1], m0", 5, 0,
+            "tile: the number of elements: 0 does not equal 5"},
+           {"dim.shape [i15], reshape, 0, [i0], [i1], m0", 5, INT64_MIN,
+            "tile: newshape: -9223372036854775808 is no size and no code"},
+           {"dim.shape [], reshape, 0, [], [], m0\n mov.i i15, i0", 5, 0, "5"},
+           {"dim.shape [i15], squeeze, 0, [i0, i1], [i3], m0", 1, 7, "7"},
+           {"dim.shape [i15], squeeze, 0, [i0, i0], [i1], m0", 1, 2,
+            "tile: axis: expected at most 1, found 2"},
+           {"dim.shape [i15, i3], expand_dims, 0, [i0], [i1], m0", 7, 1, "7"},
        }) {
     CAPTURE(c.op);
     const std::string tables = ".message \"tile\"\n.message \"tile: {0} is not {1}, {2}\"\n";

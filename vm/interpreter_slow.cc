@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "bytecode/base/message.h"
+#include "bytecode/base/shape_rule.h"
+#include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
 
 namespace relayvm::vm {
@@ -278,6 +280,36 @@ bool Interpreter::CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16
   return Fail(frame, pc, StatusCode::kFailedPrecondition,
               fmt::format("{}: no tensor has the shape {}", executable_.program().messages[message],
                           ShapeString(dims)));
+}
+
+const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
+  uint64_t* scalars = frame->scalars();
+  const uint16_t* at = pc + 1;
+  const uint16_t* results = at;
+  at += 1 + *at;
+  const auto rule = static_cast<ShapeRule>(*at++);
+  const auto zeros = static_cast<uint64_t>(Imm64(at));
+  at += 4;
+  int64_t numbers[2][kMaxShapeNumbers];
+  uint16_t counts[2];
+  for (int list = 0; list < 2; ++list) {
+    counts[list] = *at++;
+    for (int64_t* to = numbers[list]; to != numbers[list] + counts[list]; ++to) {
+      *to = static_cast<int64_t>(scalars[*at++]);
+    }
+  }
+  int64_t shape[kMaxShapeNumbers];
+  const Status status = ApplyShapeRule(rule, {numbers[0], counts[0]}, {numbers[1], counts[1]},
+                                       zeros, {shape, results[0]});
+  if (!status.ok()) {
+    Fail(frame, pc, status.code(),
+         fmt::format("{}: {}", executable_.program().messages[*at], status.message()));
+    return nullptr;
+  }
+  for (uint16_t i = 0; i < results[0]; ++i) {
+    scalars[results[1 + i]] = static_cast<uint64_t>(shape[i]);
+  }
+  return at + 1;
 }
 
 Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype,

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
-#include "vm/image_loader.h"
 
 namespace relayvm::vm {
 

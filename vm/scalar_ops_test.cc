@@ -144,6 +144,11 @@ TEST_CASE("convert: integers wrap, and become the nearest float") {
   CHECK(ConvertScalar(0x3C00, DType::kFloat16, DType::kFloat32) == 0);  // not supported here
 }
 
+TEST_CASE("sigmoid of a float32 is right where e^-x is beyond float32") {
+  const uint64_t y = CallF32(static_cast<uint16_t>(ScalarFunction::kSigmoid), FromF32(-100.0f));
+  CHECK(AsF32(y) == 0x1.bp-145f);  // e^-100, rounded to the denormals' step
+}
+
 TEST_CASE("wrap: bool tests for nonzero, floats are left alone") {
   CHECK(WrapScalar(256, DType::kBool) == 1);
   CHECK(WrapScalar(0, DType::kBool) == 0);

@@ -158,6 +158,14 @@ struct ShapeValue {
   std::vector<Dim> elements;
 };
 
+// Made by type inference before the call of a view whose shape numbers decide: its dims, as an int64
+// tensor of rank 1 that only ElementOf reads. Exact, or the program fails with an error of `what`
+// ("dyn.reshape").
+struct ShapeByRule {
+  RuledShape shape;
+  std::string what;
+};
+
 // Made by type inference: what a symbol stands for, as an int64 scalar (see Symbols below).
 // Dimension `axis` of the tensor that `path` leads to through tuples: {} for a tensor, {1} for the
 // second field of a pair.
@@ -173,9 +181,10 @@ struct ElementOf {
   int64_t index;
 };
 
-using ExprVariant = std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple,
-                                 TupleGet, FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate,
-                                 RefRead, RefWrite, Guard, DimOf, ElementOf, Stated, Trap>;
+using ExprVariant =
+    std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple, TupleGet,
+                 FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate, RefRead, RefWrite, Guard,
+                 DimOf, ElementOf, Stated, Trap, ShapeByRule>;
 struct Expr {
   ExprVariant node;
   Span span;

@@ -10,6 +10,7 @@
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/metadata_writer.h"
 #include "compiler/ir/scalar.h"
+#include "compiler/ir/walk.h"
 
 namespace relayvm::ir {
 namespace {
@@ -245,70 +246,83 @@ void Printer::PrintCall(const Atom& callee, const std::vector<Atom>& args) {
 }
 
 void Printer::PrintExpr(const Expr& e, bool is_value) {
-  if (auto* atom = e.As<AtomExpr>()) {
-    out_ += AtomText(atom->atom);
-  } else if (auto* op_call = e.As<OpCall>()) {
-    PrintOpCall(*op_call);
-  } else if (auto* call = e.As<CallExpr>()) {
-    PrintCall(call->callee, call->args);
-  } else if (auto* primitive = e.As<PrimitiveCall>()) {
-    out_ += "(";
-    PrintFunction(*primitive->function);
-    out_ += ")(";
-    PrintAtoms(primitive->args);
-    out_ += ")";
-  } else if (auto* shape = e.As<ShapeValue>()) {
-    out_ += "shape[";
-    for (size_t i = 0; i < shape->elements.size(); ++i)
-      out_ += (i > 0 ? ", " : "") + shape->elements[i].ToString();
-    out_ += "]";
-  } else if (auto* tuple = e.As<MakeTuple>()) {
-    out_ += "(";
-    PrintAtoms(tuple->fields);
-    out_ += tuple->fields.size() == 1 ? ",)" : ")";
-  } else if (auto* get = e.As<TupleGet>()) {
-    std::string text = AtomText(get->tuple);
-    if (dotted_.contains(text)) text = "(" + text + ")";
-    out_ += fmt::format("{}.{}", text, get->index);
-  } else if (auto* function = e.As<FunctionExpr>()) {
-    PrintFunction(*function->function);
-  } else if (auto* closure = e.As<MakeClosure>()) {
-    out_ += "closure " + AsName('@', closure->function->name) + "(";
-    PrintAtoms(closure->captured);
-    out_ += ")";
-  } else if (auto* branch = e.As<IfExpr>()) {
-    out_ += fmt::format("if ({}) ", AtomText(branch->condition));
-    PrintBody(*branch->then_block);
-    out_ += " else ";
-    PrintBody(*branch->else_block);
-  } else if (auto* match = e.As<MatchExpr>()) {
-    PrintMatch(*match, is_value);
-  } else if (auto* create = e.As<RefCreate>()) {
-    out_ += fmt::format("ref({})", AtomText(create->value));
-  } else if (auto* read = e.As<RefRead>()) {
-    out_ += fmt::format("ref_read({})", AtomText(read->ref));
-  } else if (auto* write = e.As<RefWrite>()) {
-    const std::string ref = AtomText(write->ref);
-    out_ += fmt::format("ref_write({}, {})", ref, AtomText(write->value));
-  } else if (auto* stated = e.As<Stated>()) {
-    // The type is that of the binding: read back, it is stated again.
-    out_ += AtomText(stated->value);
-    if (options_.for_people) out_ += fmt::format(" /* stated: {} */", TypeText(stated->type));
-  } else if (auto* trap = e.As<Trap>()) {
-    out_ += fmt::format("trap({})", Quote(trap->message));
-  } else if (auto* guard = e.As<Guard>()) {
-    const char* relation = guard->kind == Guard::Kind::kEqual     ? "=="
-                           : guard->kind == Guard::Kind::kAtLeast ? ">="
-                                                                  : "broadcasts to";
-    out_ += fmt::format("guard({} {} {}, {})", guard->left.ToString(), relation,
-                        guard->right.ToString(), Quote(guard->message));
-  } else if (auto* dim = e.As<DimOf>()) {
-    out_ += fmt::format("dim({}", AtomText(dim->value));
-    for (uint32_t field : dim->path) out_ += fmt::format(".{}", field);
-    out_ += fmt::format(", {})", dim->axis);
-  } else if (auto* element = e.As<ElementOf>()) {
-    out_ += fmt::format("element({}, {})", AtomText(element->tensor), element->index);
-  }
+  std::visit(
+      Overloaded{
+          [&](const AtomExpr& atom) { out_ += AtomText(atom.atom); },
+          [&](const OpCall& op_call) { PrintOpCall(op_call); },
+          [&](const CallExpr& call) { PrintCall(call.callee, call.args); },
+          [&](const PrimitiveCall& primitive) {
+            out_ += "(";
+            PrintFunction(*primitive.function);
+            out_ += ")(";
+            PrintAtoms(primitive.args);
+            out_ += ")";
+          },
+          [&](const ShapeValue& shape) {
+            out_ += "shape[";
+            for (size_t i = 0; i < shape.elements.size(); ++i)
+              out_ += (i > 0 ? ", " : "") + shape.elements[i].ToString();
+            out_ += "]";
+          },
+          [&](const ShapeByRule& ruled) {
+            out_ +=
+                fmt::format("{}_shape({}, {}", ShapeRuleName(ruled.shape.rule),
+                            ShapeToString(ruled.shape.data), ShapeToString(ruled.shape.numbers));
+            if (ruled.shape.zeros != 0) out_ += fmt::format(", zeros={:#x}", ruled.shape.zeros);
+            out_ += ")";
+          },
+          [&](const MakeTuple& tuple) {
+            out_ += "(";
+            PrintAtoms(tuple.fields);
+            out_ += tuple.fields.size() == 1 ? ",)" : ")";
+          },
+          [&](const TupleGet& get) {
+            std::string text = AtomText(get.tuple);
+            if (dotted_.contains(text)) text = "(" + text + ")";
+            out_ += fmt::format("{}.{}", text, get.index);
+          },
+          [&](const FunctionExpr& function) { PrintFunction(*function.function); },
+          [&](const MakeClosure& closure) {
+            out_ += "closure " + AsName('@', closure.function->name) + "(";
+            PrintAtoms(closure.captured);
+            out_ += ")";
+          },
+          [&](const IfExpr& branch) {
+            out_ += fmt::format("if ({}) ", AtomText(branch.condition));
+            PrintBody(*branch.then_block);
+            out_ += " else ";
+            PrintBody(*branch.else_block);
+          },
+          [&](const MatchExpr& match) { PrintMatch(match, is_value); },
+          [&](const RefCreate& create) { out_ += fmt::format("ref({})", AtomText(create.value)); },
+          [&](const RefRead& read) { out_ += fmt::format("ref_read({})", AtomText(read.ref)); },
+          [&](const RefWrite& write) {
+            const std::string ref = AtomText(write.ref);
+            out_ += fmt::format("ref_write({}, {})", ref, AtomText(write.value));
+          },
+          [&](const Stated& stated) {
+            // The type is that of the binding: read back, it is stated again.
+            out_ += AtomText(stated.value);
+            if (options_.for_people)
+              out_ += fmt::format(" /* stated: {} */", TypeText(stated.type));
+          },
+          [&](const Trap& trap) { out_ += fmt::format("trap({})", Quote(trap.message)); },
+          [&](const Guard& guard) {
+            const char* relation = guard.kind == Guard::Kind::kEqual     ? "=="
+                                   : guard.kind == Guard::Kind::kAtLeast ? ">="
+                                                                         : "broadcasts to";
+            out_ += fmt::format("guard({} {} {}, {})", guard.left.ToString(), relation,
+                                guard.right.ToString(), Quote(guard.message));
+          },
+          [&](const DimOf& dim) {
+            out_ += fmt::format("dim({}", AtomText(dim.value));
+            for (uint32_t field : dim.path) out_ += fmt::format(".{}", field);
+            out_ += fmt::format(", {})", dim.axis);
+          },
+          [&](const ElementOf& element) {
+            out_ += fmt::format("element({}, {})", AtomText(element.tensor), element.index);
+          }},
+      e.node);
 }
 
 std::string Printer::PatternText(const Pattern& p) {

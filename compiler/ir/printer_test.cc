@@ -35,6 +35,8 @@ TEST_CASE_FIXTURE(PrinterTest, "what only later passes make") {
   CHECK(Text(Guard{Guard::Kind::kAtLeast, n, 1, "m"}) == "guard(n >= 1, \"m\")");
   CHECK(Text(Guard{Guard::Kind::kBroadcastable, n, 2, "m"}) == "guard(n broadcasts to 2, \"m\")");
   CHECK(Text(ShapeValue{{n, n * Dim(2)}}) == "shape[n, n*2]");
+  CHECK(Text(ShapeByRule{{ShapeRule::kReshape, {n, 6}, {-1, n}, 2, 2}, "dyn.reshape"}) ==
+        "reshape_shape((n, 6), (-1, n), zeros=0x2)");
 }
 
 TEST_CASE_FIXTURE(PrinterTest, "names are unique, odd ones are quoted, missing ones are numbered") {

@@ -194,41 +194,53 @@ class Verifier {
     });
     RELAYVM_RETURN_IF_ERROR(status);
     const Type type = var == nullptr ? nullptr : var->type;
-    if (const auto* x = e.As<AtomExpr>()) {
-      return Expect(AtomType(m_, x->atom), type, e.span, "the value");
-    }
-    if (const auto* x = e.As<Stated>()) {
-      return Expect(AtomType(m_, x->value), type, e.span, "the value");
-    }
-    if (const auto* x = e.As<OpCall>()) {
-      if (x->op == nullptr) return Fail(e.span, "a call of no operator");
-      if (x->op->num_args < 0) return OkStatus();
-      return ExpectCount(x->args.size(), static_cast<size_t>(x->op->num_args), e.span, x->op->name);
-    }
-    if (const auto* x = e.As<CallExpr>()) return CheckCall(*x, e.span);
-    if (const auto* x = e.As<PrimitiveCall>()) return CheckPrimitive(*x, e.span);
-    if (const auto* x = e.As<TupleGet>()) return CheckField(*x, type, e.span);
-    if (const auto* x = e.As<FunctionExpr>()) {
-      if (options_.lifted) return Fail(e.span, "a function literal after lambda lifting");
-      return CheckFunction(*x->function);
-    }
-    if (const auto* x = e.As<MakeClosure>()) return CheckClosure(*x, e.span);
-    if (const auto* x = e.As<IfExpr>()) {
-      RELAYVM_RETURN_IF_ERROR(CheckBlock(*x->then_block, type, e.span, "a branch's result"));
-      return CheckBlock(*x->else_block, type, e.span, "a branch's result");
-    }
-    if (const auto* x = e.As<MatchExpr>()) return CheckMatch(*x, type, e.span);
-    if (!options_.typed) return OkStatus();
-    if (const auto* x = e.As<DimOf>()) return CheckDimOf(*x, e.span);
-    if (const auto* x = e.As<ElementOf>()) {
-      const auto* tensor = AtomType(m_, x->tensor)->As<TensorType>();
-      bool integers = tensor != nullptr && !IsFloat(tensor->dtype);
-      return integers ? OkStatus() : Fail(e.span, "an element of what is no integer tensor");
-    }
-    return OkStatus();
+    return std::visit([&](const auto& x) { return Check(x, type, e.span); }, e.node);
   }
 
-  Status CheckDimOf(const DimOf& dim, Span span) {
+  // --- Kinds of expressions ---
+
+  Status Check(const AtomExpr& x, const Type& type, Span span) {
+    return Expect(AtomType(m_, x.atom), type, span, "the value");
+  }
+  Status Check(const Stated& x, const Type& type, Span span) {
+    return Expect(AtomType(m_, x.value), type, span, "the value");
+  }
+  Status Check(const OpCall& x, const Type&, Span span) {
+    if (x.op == nullptr) return Fail(span, "a call of no operator");
+    if (x.op->num_args < 0) return OkStatus();
+    return ExpectCount(x.args.size(), static_cast<size_t>(x.op->num_args), span, x.op->name);
+  }
+  Status Check(const FunctionExpr& x, const Type&, Span span) {
+    if (options_.lifted) return Fail(span, "a function literal after lambda lifting");
+    return CheckFunction(*x.function);
+  }
+  Status Check(const IfExpr& x, const Type& type, Span span) {
+    RELAYVM_RETURN_IF_ERROR(CheckBlock(*x.then_block, type, span, "a branch's result"));
+    return CheckBlock(*x.else_block, type, span, "a branch's result");
+  }
+  Status Check(const ElementOf& x, const Type&, Span span) {
+    if (!options_.typed) return OkStatus();
+    const auto* tensor = AtomType(m_, x.tensor)->As<TensorType>();
+    bool integers = tensor != nullptr && !IsFloat(tensor->dtype);
+    return integers ? OkStatus() : Fail(span, "an element of what is no integer tensor");
+  }
+  Status Check(const ShapeByRule& x, const Type& type, Span span) {
+    if (!options_.typed) return OkStatus();
+    const auto* tensor = type->As<TensorType>();
+    const Dim rank(static_cast<int64_t>(x.shape.rank));
+    bool fits = tensor != nullptr && tensor->shape == std::vector<Dim>{rank};
+    return fits ? OkStatus() : Fail(span, "a shape of another rank than its type says");
+  }
+  Status Check(const ShapeValue&, const Type&, Span) { return OkStatus(); }
+  Status Check(const MakeTuple&, const Type&, Span) { return OkStatus(); }
+  Status Check(const RefCreate&, const Type&, Span) { return OkStatus(); }
+  Status Check(const RefRead&, const Type&, Span) { return OkStatus(); }
+  Status Check(const RefWrite&, const Type&, Span) { return OkStatus(); }
+  Status Check(const Guard&, const Type&, Span) { return OkStatus(); }
+  Status Check(const Trap&, const Type&, Span) { return OkStatus(); }
+
+  Status Check(const DimOf& dim, const Type&, Span span) {
+    if (!options_.typed) return OkStatus();
     Type type = AtomType(m_, dim.value);
     for (uint32_t field : dim.path) {
       const auto* tuple = type->As<TupleType>();
@@ -242,7 +254,7 @@ class Verifier {
     return Fail(span, fmt::format("dimension {} of a {}", dim.axis, TypeToString(type)));
   }
 
-  Status CheckCall(const CallExpr& call, Span span) {
+  Status Check(const CallExpr& call, const Type&, Span span) {
     RELAYVM_RETURN_IF_ERROR(CheckAtom(call.callee, span));
     if (!options_.typed) return OkStatus();
     Type callee = AtomType(m_, call.callee);
@@ -256,7 +268,7 @@ class Verifier {
     return OkStatus();
   }
 
-  Status CheckPrimitive(const PrimitiveCall& call, Span span) {
+  Status Check(const PrimitiveCall& call, const Type&, Span span) {
     RELAYVM_RETURN_IF_ERROR(
         ExpectCount(call.args.size(), call.function->params.size(), span, "a fused group"));
     // The group sees its parameters alone; its symbols are those of the place where it runs.
@@ -274,7 +286,7 @@ class Verifier {
     return status;
   }
 
-  Status CheckField(const TupleGet& get, const Type& type, Span span) {
+  Status Check(const TupleGet& get, const Type& type, Span span) {
     if (!options_.typed) return OkStatus();
     Type tuple_type = AtomType(m_, get.tuple);
     const auto* tuple = tuple_type->As<TupleType>();
@@ -284,7 +296,7 @@ class Verifier {
     return Expect(tuple->fields[get.index], type, span, "the field");
   }
 
-  Status CheckClosure(const MakeClosure& closure, Span span) {
+  Status Check(const MakeClosure& closure, const Type&, Span span) {
     auto code = m_.functions.find(closure.function->name);
     if (code == m_.functions.end()) {
       return Fail(span, fmt::format("there is no function @{}", closure.function->name));
@@ -296,7 +308,7 @@ class Verifier {
     return OkStatus();
   }
 
-  Status CheckMatch(const MatchExpr& match, const Type& type, Span span) {
+  Status Check(const MatchExpr& match, const Type& type, Span span) {
     if (match.clauses.empty()) return Fail(span, "a match without clauses");
     for (const MatchClause& clause : match.clauses) {
       size_t mark = Open();

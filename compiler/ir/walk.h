@@ -76,6 +76,9 @@ void VisitParts(Node& node, Fn&& fn) {
     fn(node.value);
   } else if constexpr (std::is_same_v<T, Stated>) {
     fn(node.value);  // the symbols of its type are its own
+  } else if constexpr (std::is_same_v<T, ShapeByRule>) {
+    each(node.shape.data);
+    each(node.shape.numbers);
   } else if constexpr (std::is_same_v<T, Trap>) {
     // nothing
   } else {

@@ -342,88 +342,85 @@ Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bo
 }
 
 Status FunctionLowering::LowerBinding(const ir::Binding& b) {
-  const ir::Expr& e = *b.value;
-  const Type& type = b.var->type;
-  if (const auto* x = e.As<ir::AtomExpr>()) {
-    BindVar(b.var, AtomValue(x->atom));
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::Trap>()) {
-    Emit(Opcode::kTrap, {module_.MessageIndex(x->message)});
-    BindVar(b.var, MergeTarget(type));  // what follows is not reached
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::OpCall>()) return LowerOpCall(b.var, *x);
-  if (const auto* x = e.As<ir::PrimitiveCall>()) return LowerPrimitive(b.var, *x);
-  if (const auto* x = e.As<ir::ShapeValue>()) return LowerShapeValue(b.var, *x);
-  if (const auto* x = e.As<ir::CallExpr>()) {
-    RELAYVM_ASSIGN_OR_RETURN(Value v, LowerCall(*x, type));
-    BindVar(b.var, v);
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::MakeTuple>()) {
-    Location* l = NewLocation();
-    l->fields.emplace();
-    for (const Atom& a : x->fields) l->fields->push_back(AtomValue(a));
-    BindVar(b.var, {type, l});
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::TupleGet>()) {
-    BindVar(b.var, FieldOf(AtomValue(x->tuple), x->index, type));
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::MakeClosure>()) {
-    Reg reg = NewObject();
-    uint32_t code = module_.ClosureCodeIndex(x->function->name);
-    Emit(Opcode::kClosureNew, {reg, code, ObjectsOf(x->captured)});
-    BindVar(b.var, ObjectValue(type, reg));
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::IfExpr>()) {
-    RELAYVM_ASSIGN_OR_RETURN(Value v, LowerIf(*x, type, false));
-    BindVar(b.var, v);
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::MatchExpr>()) {
-    RELAYVM_ASSIGN_OR_RETURN(Value v, LowerMatch(*x, type, false, e.span));
-    BindVar(b.var, v);
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::RefCreate>()) {
-    Reg reg = NewObject();
-    Emit(Opcode::kRefNew, {reg, ObjectOf(AtomValue(x->value))});
-    BindVar(b.var, ObjectValue(type, reg));
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::RefRead>()) {
-    Reg reg = NewObject();
-    Emit(Opcode::kRefGet, {reg, ObjectOf(AtomValue(x->ref))});
-    BindVar(b.var, ObjectValue(type, reg));
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::RefWrite>()) {
-    Emit(Opcode::kRefSet, {ObjectOf(AtomValue(x->ref)), ObjectOf(AtomValue(x->value))});
-    Location* unit = NewLocation();
-    unit->fields.emplace();
-    BindVar(b.var, {type, unit});
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::Guard>()) {
-    Location* unit = NewLocation();
-    unit->fields.emplace();
-    BindVar(b.var, {type, unit});
-    return LowerGuard(*x);
-  }
-  if (const auto* x = e.As<ir::DimOf>()) {
-    LowerDimOf(b.var, *x);
-    return OkStatus();
-  }
-  if (const auto* x = e.As<ir::ElementOf>()) {
-    LowerElementOf(b.var, *x);
-    return OkStatus();
-  }
+  return std::visit([&](const auto& e) { return Lower(b.var, e); }, b.value->node);
+}
+
+Status FunctionLowering::BindResult(const ir::Var* var, Value value) {
+  BindVar(var, std::move(value));
+  return OkStatus();
+}
+
+Value FunctionLowering::TupleOf(const Type& type, std::vector<Value> fields) {
+  Location* l = NewLocation();
+  l->fields = std::move(fields);
+  return {type, l};
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::AtomExpr& e) {
+  return BindResult(var, AtomValue(e.atom));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::Stated& e) {
+  return BindResult(var, AtomValue(e.value));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::Trap& e) {
+  Emit(Opcode::kTrap, {module_.MessageIndex(e.message)});
+  return BindResult(var, MergeTarget(var->type));  // what follows is not reached
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::CallExpr& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Value v, LowerCall(e, var->type));
+  return BindResult(var, v);
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::MakeTuple& e) {
+  std::vector<Value> fields;
+  for (const Atom& a : e.fields) fields.push_back(AtomValue(a));
+  return BindResult(var, TupleOf(var->type, std::move(fields)));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::TupleGet& e) {
+  return BindResult(var, FieldOf(AtomValue(e.tuple), e.index, var->type));
+}
+
+Status FunctionLowering::Lower(const ir::Var*, const ir::FunctionExpr&) {
   return {StatusCode::kInternal,
           "lowering: a function literal that lambda lifting should have removed"};
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::MakeClosure& e) {
+  Reg reg = NewObject();
+  uint32_t code = module_.ClosureCodeIndex(e.function->name);
+  Emit(Opcode::kClosureNew, {reg, code, ObjectsOf(e.captured)});
+  return BindResult(var, ObjectValue(var->type, reg));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::IfExpr& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Value v, LowerIf(e, var->type, false));
+  return BindResult(var, v);
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::MatchExpr& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Value v, LowerMatch(e, var->type, false, span_));
+  return BindResult(var, v);
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::RefCreate& e) {
+  Reg reg = NewObject();
+  Emit(Opcode::kRefNew, {reg, ObjectOf(AtomValue(e.value))});
+  return BindResult(var, ObjectValue(var->type, reg));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::RefRead& e) {
+  Reg reg = NewObject();
+  Emit(Opcode::kRefGet, {reg, ObjectOf(AtomValue(e.ref))});
+  return BindResult(var, ObjectValue(var->type, reg));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::RefWrite& e) {
+  Emit(Opcode::kRefSet, {ObjectOf(AtomValue(e.ref)), ObjectOf(AtomValue(e.value))});
+  return BindResult(var, TupleOf(var->type, {}));
 }
 
 void FunctionLowering::Return(const Value& value) {
@@ -535,7 +532,8 @@ Result<Value> FunctionLowering::LowerIf(const ir::IfExpr& e, const Type& type, b
   return target;
 }
 
-Status FunctionLowering::LowerGuard(const ir::Guard& guard) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::Guard& guard) {
+  BindVar(var, TupleOf(var->type, {}));
   dim_owner_ = guard.message;
   Reg left = EmitDim(guard.left);
   Reg right = EmitDim(guard.right);
@@ -553,7 +551,7 @@ Status FunctionLowering::LowerGuard(const ir::Guard& guard) {
 
 // --- What symbols stand for ---
 
-void FunctionLowering::LowerDimOf(const ir::Var* var, const ir::DimOf& e) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::DimOf& e) {
   auto number = std::make_shared<TensorNumber>();
   number->value = AtomValue(e.value);
   number->is_dim = true;
@@ -565,16 +563,37 @@ void FunctionLowering::LowerDimOf(const ir::Var* var, const ir::DimOf& e) {
   }
   Location* l = NewLocation();
   l->number = std::move(number);
-  BindVar(var, {var->type, l});
+  return BindResult(var, {var->type, l});
 }
 
-void FunctionLowering::LowerElementOf(const ir::Var* var, const ir::ElementOf& e) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeByRule& e) {
+  dim_owner_ = e.what;
+  const RuledShape& shape = e.shape;
+  std::vector<uint32_t> data = EmitDims(shape.data);
+  std::vector<uint32_t> numbers = EmitDims(shape.numbers);
+  std::vector<uint32_t> results;
+  std::vector<Value> dims;
+  for (size_t i = 0; i < shape.rank; ++i) {
+    results.push_back(NewScalar());
+    dims.push_back(ScalarValue(ir::MakeScalarType(DType::kInt64), results.back()));
+  }
+  Emit(Opcode::kDimShape,
+       {results, static_cast<int64_t>(shape.rule), static_cast<int64_t>(shape.zeros), data, numbers,
+        module_.MessageIndex(e.what)});
+  return BindResult(var, TupleOf(var->type, std::move(dims)));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::ElementOf& e) {
+  const Value tensor = AtomValue(e.tensor);
+  if (tensor.location->fields) {
+    return BindResult(var, (*tensor.location->fields)[static_cast<size_t>(e.index)]);
+  }
   auto number = std::make_shared<TensorNumber>();
-  number->value = AtomValue(e.tensor);
+  number->value = tensor;
   number->index = e.index;
   Location* l = NewLocation();
   l->number = std::move(number);
-  BindVar(var, {var->type, l});
+  return BindResult(var, {var->type, l});
 }
 
 Reg FunctionLowering::ReadNumber(const TensorNumber& number) {

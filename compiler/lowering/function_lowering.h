@@ -7,8 +7,9 @@
 // were made is open. Dimension expressions become scalar arithmetic the same way.
 //
 // function_lowering.cc holds blocks, control flow and data; lower_scalar.cc scalar operators;
-// lower_dim.cc dims; lower_kernel.cc operators that become kernels; lower_match.cc matches. Tested by
-// lower_test.cc. Not thread-safe.
+// lower_dim.cc dims; lower_kernel.cc operators that become kernels; lower_kernel_sizes.cc checks of
+// sizes that exist only in a kernel; lower_match.cc matches. Tested by lower_test.cc. Not
+// thread-safe.
 #pragma once
 
 #include <deque>
@@ -28,6 +29,8 @@ namespace relayvm::lower {
 
 struct Value;
 struct TensorNumber;
+struct Decision;  // of a match
+struct MatchRow;
 
 // Where a value is. Several alternatives may hold at once (a scalar and its box).
 struct Location {
@@ -35,7 +38,7 @@ struct Location {
   std::optional<Reg> object;
   std::optional<uint32_t> slot;
   const ir::Constant* constant = nullptr;
-  std::optional<std::vector<Value>> fields;
+  std::optional<std::vector<Value>> fields;    // of a tuple; the dims of a ShapeByRule
   std::shared_ptr<const TensorNumber> number;  // not yet read into a register
   bool is_number() const { return scalar.has_value() || number != nullptr; }
 };
@@ -97,7 +100,30 @@ class FunctionLowering {
   void FindEscapes(const ir::Block& block, bool result_escapes);
   // In tail position the block returns from the function and gives no value.
   Result<std::optional<Value>> LowerBlock(const ir::Block& block, bool tail);
+  // One Lower for each kind of expression: emits it, and binds the variable to its value.
   Status LowerBinding(const ir::Binding& binding);
+  Status Lower(const ir::Var* var, const ir::AtomExpr& e);
+  Status Lower(const ir::Var* var, const ir::CallExpr& e);
+  Status Lower(const ir::Var* var, const ir::MakeTuple& e);
+  Status Lower(const ir::Var* var, const ir::TupleGet& e);
+  Status Lower(const ir::Var* var, const ir::FunctionExpr& e);
+  Status Lower(const ir::Var* var, const ir::MakeClosure& e);
+  Status Lower(const ir::Var* var, const ir::IfExpr& e);
+  Status Lower(const ir::Var* var, const ir::MatchExpr& e);
+  Status Lower(const ir::Var* var, const ir::RefCreate& e);
+  Status Lower(const ir::Var* var, const ir::RefRead& e);
+  Status Lower(const ir::Var* var, const ir::RefWrite& e);
+  Status Lower(const ir::Var* var, const ir::Guard& guard);
+  Status Lower(const ir::Var* var, const ir::DimOf& e);
+  Status Lower(const ir::Var* var, const ir::ElementOf& e);
+  Status Lower(const ir::Var* var, const ir::ShapeByRule& e);
+  Status Lower(const ir::Var* var, const ir::Stated& e);
+  Status Lower(const ir::Var* var, const ir::Trap& e);
+  Status Lower(const ir::Var* var, const ir::OpCall& call);  // these in lower_kernel.cc
+  Status Lower(const ir::Var* var, const ir::PrimitiveCall& call);
+  Status Lower(const ir::Var* var, const ir::ShapeValue& value);
+  Status BindResult(const ir::Var* var, Value value);
+  Value TupleOf(const ir::Type& type, std::vector<Value> fields);
   void Return(const Value& value);
   Result<Value> LowerCall(const ir::CallExpr& call, const ir::Type& type);
   Status LowerTailCall(const ir::CallExpr& call, const ir::Type& type);
@@ -107,18 +133,13 @@ class FunctionLowering {
   Value MergeTarget(const ir::Type& type);
   void MoveTo(const Value& target, const Value& value);
   Result<Value> LowerIf(const ir::IfExpr& e, const ir::Type& type, bool tail);
-  Status LowerGuard(const ir::Guard& guard);
-  void LowerDimOf(const ir::Var* var, const ir::DimOf& e);
-  void LowerElementOf(const ir::Var* var, const ir::ElementOf& e);
   Reg ReadNumber(const TensorNumber& number);
 
   // --- Matches (lower_match.cc) ---
   Result<Value> LowerMatch(const ir::MatchExpr& e, const ir::Type& type, bool tail, ir::Span span);
   struct MatchState;
-  struct MatchRow;
-  Status LowerDecision(MatchState& state, std::vector<MatchRow> rows, std::vector<Value> columns);
-  Status LowerRowsInTurn(MatchState& state, std::vector<MatchRow> rows, const Value& data);
-  Status LowerLeaf(MatchState& state, const MatchRow& row);
+  Status LowerDecision(MatchState& state, const Decision& node, std::vector<Value> columns);
+  Status LowerLeaf(MatchState& state, const MatchRow& row, const std::vector<Value>& columns);
 
   // --- Dims (lower_dim.cc) ---
   Reg ConstI(int64_t value);
@@ -136,16 +157,20 @@ class FunctionLowering {
   class ScalarCompiler;
 
   // --- Kernels (lower_kernel.cc) ---
-  Status LowerOpCall(const ir::Var* var, const ir::OpCall& call);
-  Status LowerPrimitive(const ir::Var* var, const ir::PrimitiveCall& call);
-  Status LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value);
   Status LowerView(const ir::Var* var, const Value& source);
   Status LowerBuiltin(const ir::Var* var, const ir::OpCall& call, const BuiltinCall& builtin,
                       const std::vector<Value>& inputs);
+  Status LowerWideJoin(const ir::Var* var, const ir::OpCall& call, std::vector<Value> inputs);
   struct KernelGroup;
   Status LowerKernel(const ir::Var* var, KernelGroup& group);
+  // The call of one kernel; appends its results, whose types are the next of `types`. `may_reuse`:
+  // it may overwrite operands that die.
+  Status EmitKernel(const KernelSpec& spec, const std::vector<Value>& inputs,
+                    const std::vector<TensorType>& types, bool escapes, bool may_reuse,
+                    std::vector<Value>& results);
   // Checks the sizes that only exist inside a kernel.
-  Status CheckInnerSizes(const KernelGroup& group, const std::vector<te::Tensor>& inputs,
+  Status CheckInnerSizes(const std::vector<TensorType>& results,
+                         const std::vector<te::Tensor>& inputs,
                          const std::vector<te::Tensor>& outputs);
   // The size of a tensor, or the most that it can be; nothing when that is not known.
   std::optional<uint64_t> StaticBytes(const TensorType& type) const;

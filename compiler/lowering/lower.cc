@@ -55,6 +55,7 @@ void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels,
         out.To(labels[reg]);
         break;
       case OperandKind::ILIST:
+      case OperandKind::OLIST:
         out.IList(Units(operand.regs));
         break;
       case OperandKind::RLIST: {

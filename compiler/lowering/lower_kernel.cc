@@ -8,6 +8,7 @@
 
 #include "bytecode/base/arithmetic.h"
 #include "compiler/lowering/function_lowering.h"
+#include "kernels/op/op_helpers.h"
 #include "kernels/runtime/builtin.h"
 
 namespace relayvm::lower {
@@ -26,6 +27,10 @@ struct FunctionLowering::KernelGroup {
 namespace {
 
 constexpr size_t kMaxNameLength = 96;
+// Tensors that one kernel joins.
+constexpr size_t kMostJoined = 128;
+// Results of one kernel.
+constexpr size_t kMostOutputs = 64;
 
 std::string KernelName(const std::vector<std::string_view>& ops) {
   std::string name = ops.size() > 1 ? "fused" : "";
@@ -186,7 +191,7 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
   return OkStatus();
 }
 
-Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValue& value) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) {
   const auto& type = *var->type->As<TensorType>();
   if (type.shape.empty()) {
     Reg reg = EmitDim(value.elements[0]);
@@ -219,7 +224,7 @@ Status FunctionLowering::LowerShapeValue(const ir::Var* var, const ir::ShapeValu
   return LowerKernel(var, group);
 }
 
-Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call) {
+Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
   if (call.op->is_identity) {
     BindVar(var, AtomValue(call.args[0]));
     return OkStatus();
@@ -254,6 +259,9 @@ Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call)
         StatusCode::kUnsupported, span_,
         fmt::format("operator \"{}\" cannot be compiled", call.op->name));
   }
+  if (call.op->is_join && call.args.size() == 1 && group.inputs.size() > kMostJoined) {
+    return LowerWideJoin(var, call, std::move(group.inputs));
+  }
   group.name = KernelName({call.op->name});
   group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
     return call.op->compute({call.attrs, in, group.outputs});
@@ -261,7 +269,49 @@ Status FunctionLowering::LowerOpCall(const ir::Var* var, const ir::OpCall& call)
   return LowerKernel(var, group);
 }
 
-Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveCall& call) {
+// A kernel with an operand for each of thousands of tensors takes LLVM long: as many are joined part
+// by part, and the parts are concatenated. Parts that are alike share their kernel.
+Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& call,
+                                       std::vector<Value> inputs) {
+  const TensorType type = *var->type->As<TensorType>();
+  auto axis = static_cast<size_t>(CanonicalAxis(call.attrs.Int("axis"), type.rank()));
+  ir::OpCall join = call;
+  while (inputs.size() > 1) {
+    std::vector<Value> parts;
+    for (size_t begin = 0; begin < inputs.size(); begin += kMostJoined) {
+      size_t end = std::min(inputs.size(), begin + kMostJoined);
+      KernelGroup group;
+      group.name = KernelName({join.op->name});
+      group.inputs.assign(inputs.begin() + static_cast<ptrdiff_t>(begin),
+                          inputs.begin() + static_cast<ptrdiff_t>(end));
+      TensorType part = type;
+      part.shape[axis] = Dim(static_cast<int64_t>(end - begin));
+      if (group.inputs[0].type->As<TensorType>()->rank() == type.rank()) {
+        part.shape[axis] = Dim(0);
+        for (const Value& v : group.inputs) {
+          part.shape[axis] = part.shape[axis] + v.type->As<TensorType>()->shape[axis];
+        }
+      }
+      bool last = inputs.size() <= kMostJoined;
+      group.outputs = {last ? type : part};
+      group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
+        return join.op->compute({join.attrs, in, group.outputs});
+      };
+      const ir::Var* result =
+          last ? var : ir::MakeVar(module_.module(), "", ir::MakeType(part), span_);
+      RELAYVM_RETURN_IF_ERROR(LowerKernel(result, group));
+      parts.push_back(AtomValue(result));
+    }
+    inputs = std::move(parts);
+    join.op = OpTable::Get().Find("concatenate");
+    Attrs given;
+    given.Set("axis", static_cast<int64_t>(axis));
+    RELAYVM_ASSIGN_OR_RETURN(join.attrs, CompleteAttrs(*join.op, given));
+  }
+  return OkStatus();
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call) {
   KernelGroup group;
   std::vector<std::string_view> names;
   for (const ir::Binding& b : call.function->body->bindings) {
@@ -323,99 +373,6 @@ Status FunctionLowering::LowerPrimitive(const ir::Var* var, const ir::PrimitiveC
   return LowerKernel(var, group);
 }
 
-namespace {
-
-// The computations that are not results, and the sizes that expressions mention.
-struct InnerSizes {
-  std::vector<const te::TensorNode*> tensors;
-  std::vector<Dim> dims;
-};
-
-InnerSizes FindInnerSizes(const std::vector<te::Tensor>& outputs) {
-  InnerSizes found;
-  std::unordered_set<const void*> seen;
-  std::vector<const te::ExprNode*> work;
-  for (const te::Tensor& t : outputs) {
-    if (!t->is_placeholder() && seen.insert(t.get()).second) work.push_back(t->body.get());
-  }
-  while (!work.empty()) {
-    const te::ExprNode* e = work.back();
-    work.pop_back();
-    if (!seen.insert(e).second) continue;
-    for (const te::Expr& operand : e->operands) work.push_back(operand.get());
-    if (e->kind == te::ExprKind::kDim) found.dims.push_back(e->dim);
-    for (const te::Axis& axis : e->axes) found.dims.push_back(axis->extent);
-    const te::TensorNode* t = e->tensor.get();
-    if (e->kind != te::ExprKind::kLoad || t->is_placeholder() || !seen.insert(t).second) continue;
-    found.tensors.push_back(t);
-    work.push_back(t->body.get());
-  }
-  return found;
-}
-
-// Whether arithmetic on dims of tensors may overflow: such dims are below 2^47, so that a factor of
-// 2^15 or a sum of as many is harmless, but what a tensor holds is any number.
-bool MayOverflow(const Dim& d, const ir::SymbolTable& symbols) {
-  if (d.is_const() || d.is_symbol()) return false;
-  bool from_contents = false;
-  d.ForEachSymbol([&](const Dim& s) {
-    auto entry = symbols.find(s.symbol_id());
-    bool dim = entry != symbols.end() && entry->second.value != entry->second.source;
-    from_contents = from_contents || !s.symbol_nonnegative() || !dim;
-  });
-  if (from_contents) return true;
-  constexpr int64_t kHarmless = 1 << 12;
-  size_t factors = 0;
-  for (const Dim& operand : d.operands()) {
-    if (MayOverflow(operand, symbols)) return true;
-    bool small = operand.is_const() && operand.value() > -kHarmless && operand.value() < kHarmless;
-    factors += d.kind() == Dim::Kind::kMul && !small ? 1 : 0;
-  }
-  return factors > 1 || d.Size() > 64;
-}
-
-bool IsPartOf(std::vector<Dim> part, std::vector<Dim> whole) {
-  std::erase_if(part, [](const Dim& d) { return d.is_const(1); });
-  std::sort(part.begin(), part.end());
-  std::sort(whole.begin(), whole.end());
-  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
-}
-
-}  // namespace
-
-// What a kernel computes with its extents is not checked there. Tensors that are arguments exist, so
-// that theirs are sound; those of a tensor that is never made are looked at here.
-Status FunctionLowering::CheckInnerSizes(const KernelGroup& group,
-                                         const std::vector<te::Tensor>& inputs,
-                                         const std::vector<te::Tensor>& outputs) {
-  std::vector<std::vector<Dim>> sound;
-  for (const te::Tensor& t : inputs) sound.push_back(t->shape);
-  for (const TensorType& t : group.outputs) sound.push_back(t.shape);
-  const ir::SymbolTable& symbols = module_.module().symbols;
-  InnerSizes inner = FindInnerSizes(outputs);
-  for (const Dim& d : inner.dims) {
-    if (MayOverflow(d, symbols)) EmitDim(d);
-  }
-  for (const te::TensorNode* t : inner.tensors) {
-    if (std::any_of(sound.begin(), sound.end(), [&](const auto& s) {
-          return IsPartOf(t->shape, s) || ProductOf(s) == ProductOf(t->shape);
-        })) {
-      continue;
-    }
-    sound.push_back(t->shape);
-    Dim size = ProductOf(t->shape);
-    constexpr int64_t kMost = int64_t{1} << 60;
-    if (!size.is_const()) {
-      Emit(Opcode::kDimTensor, {EmitDims(t->shape), module_.MessageIndex(dim_owner_)});
-    } else if (size.value() > kMost) {
-      return module_.module().sources->Error(
-          StatusCode::kInvalidInput, span_,
-          fmt::format("{}: no tensor has the shape {}", dim_owner_, ShapeToString(t->shape)));
-    }
-  }
-  return OkStatus();
-}
-
 Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   // First with every input, to see which are loaded and which are the same value; then with those
   // alone.
@@ -464,13 +421,31 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
     inputs.push_back(v);
   }
   RELAYVM_ASSIGN_OR_RETURN(spec.outputs, group.compute(tensors));
+  RELAYVM_RETURN_IF_ERROR(CheckInnerSizes(group.outputs, spec.inputs, spec.outputs));
+  // Many results are those of several kernels, for LLVM's sake. An operand that one of them
+  // overwrote would be missing to the next.
+  std::vector<te::Tensor> outputs = std::move(spec.outputs);
+  bool escapes = escapes_.contains(var->id);
+  std::vector<Value> results;
+  do {
+    auto first = outputs.begin() + static_cast<ptrdiff_t>(results.size());
+    size_t count = std::min(kMostOutputs, outputs.size() - results.size());
+    spec.outputs.assign(first, first + static_cast<ptrdiff_t>(count));
+    bool may_reuse = count == outputs.size();
+    RELAYVM_RETURN_IF_ERROR(EmitKernel(spec, inputs, group.outputs, escapes, may_reuse, results));
+  } while (results.size() < outputs.size());
+  BindResults(var, std::move(results), group.is_tuple);
+  return OkStatus();
+}
+
+Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Value>& inputs,
+                                    const std::vector<TensorType>& types, bool escapes,
+                                    bool may_reuse, std::vector<Value>& results) {
   auto added = module_.kernels().Add(spec);
   if (!added.ok()) {
     return module_.module().sources->Error(added.status().code(), span_, added.status().message());
   }
   const KernelInterface& interface = added->interface;
-
-  RELAYVM_RETURN_IF_ERROR(CheckInnerSizes(group, spec.inputs, spec.outputs));
   std::vector<uint32_t> scalars = EmitDims(interface.symbols);
   std::vector<MBuffer> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -480,21 +455,21 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
       buffers.push_back(BufferOf(inputs[i]));
     }
   }
-  bool escapes = escapes_.contains(var->id);
-  std::vector<Value> results;
+  for (int64_t immediate : interface.immediates) scalars.push_back(ConstI(immediate));
   std::set<const Location*> reused;
-  for (size_t o = 0; o < group.outputs.size(); ++o) {
+  for (size_t o = 0; o < spec.outputs.size(); ++o) {
+    const TensorType& type = types[results.size()];
     const Value* reuse = nullptr;
     for (const auto& [in, out] : interface.in_place) {
+      if (!may_reuse) break;
       const Value& candidate = inputs[static_cast<size_t>(in)];
       if (static_cast<size_t>(out) != o || !OwnsMemory(candidate, inputs)) continue;
-      if (*candidate.type->As<TensorType>() == group.outputs[o] &&
-          reused.insert(candidate.location).second) {
+      if (*candidate.type->As<TensorType>() == type && reused.insert(candidate.location).second) {
         reuse = &candidate;
         break;
       }
     }
-    results.push_back(AllocateResult(group.outputs[o], escapes, reuse));
+    results.push_back(AllocateResult(type, escapes, reuse));
     buffers.push_back(BufferOf(results.back()));
   }
   uint32_t kernel = module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());
@@ -506,7 +481,6 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
     Reg scratch = EmitDim(interface.scratch_bytes);
     Emit(Opcode::kKernel, {kernel, extent, grain, scratch, scalars, buffers});
   }
-  BindResults(var, std::move(results), group.is_tuple);
   return OkStatus();
 }
 

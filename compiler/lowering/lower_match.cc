@@ -8,6 +8,7 @@
 // it, its variables are registers that each leaf fills.
 // Tested by lower_test.cc.
 #include <map>
+#include <memory>
 #include <set>
 
 #include "compiler/ir/walk.h"
@@ -17,10 +18,30 @@ namespace relayvm::lower {
 
 using ir::Pattern;
 
-struct FunctionLowering::MatchRow {
-  std::vector<const Pattern*> patterns;                 // one a column; null is a wildcard
-  std::vector<std::pair<const ir::Var*, Value>> bound;  // variables met on the way
+struct MatchRow {
+  std::vector<const Pattern*> patterns;                  // one a column; null is a wildcard
+  std::vector<std::pair<const ir::Var*, size_t>> bound;  // variables met on the way: their columns
   size_t clause = 0;
+};
+
+// A node of the tree: a row that fits, a column to switch on, or neither where no row fits. Columns
+// are numbered along the path from the root; a node begins with those that it adds.
+struct Decision {
+  struct Field {
+    size_t column;  // whose field it is
+    uint32_t index;
+    ir::Type type;
+    bool is_read;
+  };
+  struct Branch {
+    std::optional<uint32_t> tag;  // nothing, and first: of all constructors that no branch names
+    std::unique_ptr<Decision> next;
+  };
+  std::vector<Field> fields;
+  std::optional<MatchRow> leaf;
+  size_t column = 0;
+  size_t num_tags = 0;
+  std::vector<Branch> branches;
 };
 
 struct FunctionLowering::MatchState {
@@ -30,16 +51,12 @@ struct FunctionLowering::MatchState {
   Value target;  // unless tail
   Label done = 0;
   struct Body {
-    size_t leaves = 0;  // that reach it
-    bool shared = false;
+    bool shared = false;  // several leaves reach it
     Label label = 0;
     std::map<uint32_t, Value> vars;  // when shared
   };
   std::vector<Body> bodies;  // one a clause
   std::set<size_t> pending;  // shared bodies to emit after the tree
-  bool counting = false;     // first walk: only count leaves
-  size_t nodes = 0;          // of the tree, while counting; not beyond:
-  size_t max_nodes = 0;
   // Where no row fits: the next row of those that are tried in turn, or a trap.
   std::optional<Label> next_row;
 };
@@ -67,15 +84,123 @@ bool IsRefutable(const Pattern* p) {
   return false;
 }
 
+class TreeBuilder {
+ public:
+  TreeBuilder(const ir::Module& module, size_t num_clauses, size_t max_nodes)
+      : module_(module), leaves_(num_clauses, 0), max_nodes_(max_nodes) {}
+
+  size_t leaves(size_t clause) const { return leaves_[clause]; }
+  bool is_too_large() const { return nodes_ > max_nodes_; }
+
+  // Incomplete when the tree is too large. `columns` are those before `fields`.
+  std::unique_ptr<Decision> Build(std::vector<MatchRow> rows, std::vector<ir::Type> columns,
+                                  std::vector<Decision::Field> fields = {}) {
+    auto node = std::make_unique<Decision>();
+    for (const Decision::Field& f : fields) columns.push_back(f.type);
+    node->fields = std::move(fields);
+    if (++nodes_ > max_nodes_ || rows.empty()) return node;
+    OpenTuples(rows, columns, *node);
+    while (node->column < columns.size() && !IsRefutable(rows[0].patterns[node->column])) {
+      ++node->column;
+    }
+    if (node->column == columns.size()) {
+      ++leaves_[rows[0].clause];
+      node->leaf = std::move(rows[0]);
+      return node;
+    }
+    Switch(rows, columns, *node);
+    return node;
+  }
+
+ private:
+  // Binds what always matches, and makes the fields of tuples columns.
+  static void OpenTuples(std::vector<MatchRow>& rows, std::vector<ir::Type>& columns,
+                         Decision& node) {
+    for (size_t c = 0; c < columns.size(); ++c) {
+      bool tuple = false;
+      for (MatchRow& row : rows) {
+        const Pattern* p = row.patterns[c];
+        if (p == nullptr) continue;
+        if (p->kind == Pattern::Kind::kVar) row.bound.emplace_back(p->var, c);
+        if (p->kind == Pattern::Kind::kTuple) tuple = true;
+        bool always = p->kind == Pattern::Kind::kVar || p->kind == Pattern::Kind::kWildcard;
+        if (always) row.patterns[c] = nullptr;
+      }
+      if (!tuple) continue;
+      const ir::Type type = columns[c];
+      const auto& fields = type->As<ir::TupleType>()->fields;
+      const size_t first = columns.size();
+      for (uint32_t i = 0; i < fields.size(); ++i) {
+        columns.push_back(fields[i]);
+        node.fields.push_back({c, i, fields[i], true});
+      }
+      for (MatchRow& row : rows) {
+        const Pattern* p = row.patterns[c];
+        row.patterns.resize(first + fields.size(), nullptr);
+        if (p == nullptr) continue;
+        for (size_t i = 0; i < fields.size(); ++i) row.patterns[first + i] = &p->fields[i];
+        row.patterns[c] = nullptr;
+      }
+    }
+  }
+
+  // The first row can fail in the node's column.
+  void Switch(const std::vector<MatchRow>& rows, const std::vector<ir::Type>& columns,
+              Decision& node) {
+    const auto& adt = *columns[node.column]->As<ir::AdtType>();
+    const ir::TypeDef& def = module_.types.at(adt.name);
+    std::map<uint32_t, ir::Type> arguments;
+    for (size_t i = 0; i < def.params.size(); ++i) {
+      arguments[def.params[i]->As<ir::TypeVar>()->id] = adt.args[i];
+    }
+    std::set<uint32_t> tested;
+    std::vector<MatchRow> others;
+    for (const MatchRow& row : rows) {
+      const Pattern* p = row.patterns[node.column];
+      if (p == nullptr) others.push_back(row);
+      if (p != nullptr) tested.insert(p->constructor->tag);
+    }
+    node.num_tags = *tested.rbegin() + 1;
+    if (tested.size() < def.constructors.size()) {
+      node.branches.push_back({std::nullopt, Build(std::move(others), columns)});
+    }
+    for (uint32_t tag : tested) {
+      const ir::Constructor& constructor = *def.constructors[tag];
+      std::vector<Decision::Field> fields;
+      for (uint32_t i = 0; i < constructor.fields.size(); ++i) {
+        ir::Type type = ir::SubstituteTypeVars(constructor.fields[i], arguments);
+        fields.push_back({node.column, i, std::move(type), false});
+      }
+      std::vector<MatchRow> chosen;
+      for (const MatchRow& row : rows) {
+        const Pattern* p = row.patterns[node.column];
+        if (p != nullptr && p->constructor->tag != tag) continue;
+        MatchRow& r = chosen.emplace_back(row);
+        r.patterns[node.column] = nullptr;
+        r.patterns.resize(columns.size() + fields.size(), nullptr);
+        for (size_t i = 0; p != nullptr && i < p->fields.size(); ++i) {
+          r.patterns[columns.size() + i] = &p->fields[i];
+          if (p->fields[i].kind != Pattern::Kind::kWildcard) fields[i].is_read = true;
+        }
+      }
+      node.branches.push_back({tag, Build(std::move(chosen), columns, std::move(fields))});
+    }
+  }
+
+  const ir::Module& module_;
+  std::vector<size_t> leaves_;  // by clause: those that reach its body
+  size_t nodes_ = 0;
+  const size_t max_nodes_;
+};
+
 }  // namespace
 
-Status FunctionLowering::LowerLeaf(MatchState& state, const MatchRow& row) {
+Status FunctionLowering::LowerLeaf(MatchState& state, const MatchRow& row,
+                                   const std::vector<Value>& columns) {
   MatchState::Body& body = state.bodies[row.clause];
-  ++body.leaves;
-  if (state.counting) return OkStatus();
   const ir::MatchClause& clause = state.match.clauses[row.clause];
   if (!body.shared) {
-    for (const auto& [var, value] : row.bound) BindVar(var, value);
+    for (const auto& [var, column] : row.bound) BindVar(var, columns[column]);
     RELAYVM_ASSIGN_OR_RETURN(std::optional<Value> v, LowerBlock(*clause.body, state.tail));
     if (v) {
       MoveTo(state.target, *v);
@@ -85,27 +210,28 @@ Status FunctionLowering::LowerLeaf(MatchState& state, const MatchRow& row) {
   }
   if (state.pending.insert(row.clause).second) {
     body.label = NewLabel();
-    for (const auto& [var, value] : row.bound) {
+    for (const auto& [var, column] : row.bound) {
       if (remaining_[var->id] > 0) {
         body.vars.emplace(var->id, ObjectValue(var->type, NewObject()));
       }
     }
   }
-  for (const auto& [var, value] : row.bound) {
+  for (const auto& [var, column] : row.bound) {
     auto at = body.vars.find(var->id);
-    if (at != body.vars.end()) MoveTo(at->second, value);
+    if (at != body.vars.end()) MoveTo(at->second, columns[column]);
   }
   Emit(Opcode::kJump, {body.label});
   return OkStatus();
 }
 
-Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> rows,
+Status FunctionLowering::LowerDecision(MatchState& state, const Decision& node,
                                        std::vector<Value> columns) {
-  // Bind what always matches, open tuples, and find the first column in which the first row can
-  // fail.
-  if (state.counting && ++state.nodes > state.max_nodes) return OkStatus();
-  if (rows.empty()) {
-    if (state.counting) return OkStatus();
+  for (const Decision::Field& f : node.fields) {
+    columns.push_back(f.is_read ? FieldOf(columns[f.column], f.index, f.type)
+                                : Value{f.type, nullptr});
+  }
+  if (node.leaf) return LowerLeaf(state, *node.leaf, columns);
+  if (node.branches.empty()) {
     if (state.next_row) {
       Emit(Opcode::kJump, {*state.next_row});
     } else {
@@ -113,138 +239,26 @@ Status FunctionLowering::LowerDecision(MatchState& state, std::vector<MatchRow> 
     }
     return OkStatus();
   }
-  for (size_t c = 0; c < columns.size(); ++c) {
-    bool tuple = false;
-    for (MatchRow& row : rows) {
-      const Pattern* p = row.patterns[c];
-      if (p == nullptr) continue;
-      if (p->kind == Pattern::Kind::kVar) {
-        row.bound.emplace_back(p->var, columns[c]);
-        row.patterns[c] = nullptr;
-      } else if (p->kind == Pattern::Kind::kWildcard) {
-        row.patterns[c] = nullptr;
-      } else if (p->kind == Pattern::Kind::kTuple) {
-        tuple = true;
-      }
-    }
-    if (!tuple) continue;
-    const auto& fields = columns[c].type->As<ir::TupleType>()->fields;
-    size_t first = columns.size();
-    for (uint32_t i = 0; i < fields.size(); ++i) {
-      columns.push_back(state.counting ? Value{fields[i], nullptr}
-                                       : FieldOf(columns[c], i, fields[i]));
-    }
-    for (MatchRow& row : rows) {
-      const Pattern* p = row.patterns[c];
-      row.patterns.resize(first + fields.size(), nullptr);
-      if (p == nullptr) continue;
-      for (size_t i = 0; i < fields.size(); ++i) row.patterns[first + i] = &p->fields[i];
-      row.patterns[c] = nullptr;
-    }
+  if (node.branches.size() == 1) return LowerDecision(state, *node.branches[0].next, columns);
+  // One label a constructor. What no label fits falls through: the rows that do not look at this
+  // column.
+  const Label others = NewLabel();
+  std::vector<uint32_t> labels(node.num_tags, others);
+  for (const Decision::Branch& b : node.branches) {
+    if (b.tag) labels[*b.tag] = NewLabel();
   }
-  size_t column = 0;
-  while (column < columns.size() && !IsRefutable(rows[0].patterns[column])) ++column;
-  if (column == columns.size()) return LowerLeaf(state, rows[0]);
-
-  Value value = columns[column];
-  const auto& adt = *value.type->As<ir::AdtType>();
-  const ir::TypeDef& def = module_.module().types.at(adt.name);
-  std::map<uint32_t, ir::Type> arguments;
-  for (size_t i = 0; i < def.params.size(); ++i) {
-    arguments[def.params[i]->As<ir::TypeVar>()->id] = adt.args[i];
+  Emit(Opcode::kSwitchTag, {ObjectOf(columns[node.column]), labels});
+  if (node.branches[0].tag) {
+    Bind(others);
+    Emit(Opcode::kTrap, {module_.MessageIndex("a value has a constructor that its type lacks")});
   }
-  std::set<uint32_t> tested;
-  for (const MatchRow& row : rows) {
-    if (row.patterns[column] != nullptr) tested.insert(row.patterns[column]->constructor->tag);
-  }
-  bool exhaustive = tested.size() == def.constructors.size();
-  std::vector<MatchRow> others;
-  for (const MatchRow& row : rows) {
-    if (row.patterns[column] == nullptr) others.push_back(row);
-  }
-
-  // One label a constructor, the last (or the others) falling through.
-  size_t num_labels = tested.empty() ? 0 : *tested.rbegin() + 1;
-  std::vector<uint32_t> labels;
-  Label other_label = 0;
-  bool single = tested.size() == 1 && exhaustive;
-  if (!state.counting && !single) {
-    other_label = NewLabel();
-    for (uint32_t tag = 0; tag < num_labels; ++tag) {
-      labels.push_back(tested.contains(tag) ? NewLabel() : other_label);
-    }
-    Emit(Opcode::kSwitchTag, {ObjectOf(value), labels});
-  }
-  auto branch = [&](std::optional<uint32_t> tag) -> Status {
-    std::vector<MatchRow> chosen;
-    std::vector<Value> inner = columns;
-    if (tag) {
-      const ir::Constructor& constructor = *def.constructors[*tag];
-      size_t first = columns.size();
-      std::vector<bool> wanted(constructor.fields.size(), false);
-      for (const MatchRow& row : rows) {
-        const Pattern* p = row.patterns[column];
-        if (p == nullptr) {
-          chosen.push_back(row);
-        } else if (p->constructor->tag == *tag) {
-          chosen.push_back(row);
-        } else {
-          continue;
-        }
-        MatchRow& r = chosen.back();
-        r.patterns[column] = nullptr;
-        r.patterns.resize(first + constructor.fields.size(), nullptr);
-        if (p == nullptr) continue;
-        for (size_t i = 0; i < p->fields.size(); ++i) {
-          r.patterns[first + i] = &p->fields[i];
-          wanted[i] = wanted[i] || p->fields[i].kind != Pattern::Kind::kWildcard;
-        }
-      }
-      for (uint32_t i = 0; i < constructor.fields.size(); ++i) {
-        ir::Type type = ir::SubstituteTypeVars(constructor.fields[i], arguments);
-        bool load = wanted[i] && !state.counting;
-        inner.push_back(load ? FieldOf(value, i, type) : Value{type, nullptr});
-      }
-    } else {
-      chosen = others;
-    }
-    return LowerDecision(state, std::move(chosen), std::move(inner));
-  };
-  // Falls through when no label fits: the rows that do not look at this column.
-  if (!single) {
+  for (const Decision::Branch& b : node.branches) {
     size_t scope = OpenScope();
-    if (!state.counting) Bind(other_label);
-    if (exhaustive) {
-      if (!state.counting) {
-        Emit(Opcode::kTrap,
-             {module_.MessageIndex("a value has a constructor that its type lacks")});
-      }
-    } else {
-      RELAYVM_RETURN_IF_ERROR(branch(std::nullopt));
-    }
-    CloseScope(scope);
-  }
-  for (uint32_t tag : tested) {
-    size_t scope = OpenScope();
-    if (!state.counting && !single) Bind(labels[tag]);
-    RELAYVM_RETURN_IF_ERROR(branch(tag));
+    Bind(b.tag ? labels[*b.tag] : others);
+    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, *b.next, columns));
     CloseScope(scope);
   }
   return OkStatus();
-}
-
-// One row alone has one leaf.
-Status FunctionLowering::LowerRowsInTurn(MatchState& state, std::vector<MatchRow> rows,
-                                         const Value& data) {
-  for (MatchRow& row : rows) {
-    size_t scope = OpenScope();
-    state.next_row = NewLabel();
-    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, {std::move(row)}, {data}));
-    CloseScope(scope);
-    Bind(*state.next_row);
-  }
-  state.next_row.reset();
-  return LowerDecision(state, {}, {});
 }
 
 Result<Value> FunctionLowering::LowerMatch(const ir::MatchExpr& e, const ir::Type& type, bool tail,
@@ -252,32 +266,35 @@ Result<Value> FunctionLowering::LowerMatch(const ir::MatchExpr& e, const ir::Typ
   MatchState state{.match = e, .type = type, .tail = tail};
   state.bodies.resize(e.clauses.size());
   std::vector<MatchRow> rows;
+  size_t max_nodes = kFreeNodes;
   for (size_t i = 0; i < e.clauses.size(); ++i) {
-    MatchRow row;
-    row.patterns = {&e.clauses[i].pattern};
-    row.clause = i;
-    rows.push_back(std::move(row));
+    rows.push_back({{&e.clauses[i].pattern}, {}, i});
+    max_nodes += kNodesPerPattern * CountPatterns(e.clauses[i].pattern);
   }
   Value data = AtomValue(e.data);
-  state.max_nodes = kFreeNodes;
-  for (const ir::MatchClause& c : e.clauses) {
-    state.max_nodes += kNodesPerPattern * CountPatterns(c.pattern);
-  }
-  state.counting = true;
-  RELAYVM_RETURN_IF_ERROR(LowerDecision(state, rows, {Value{data.type, nullptr}}));
-  state.counting = false;
-  bool in_turn = state.nodes > state.max_nodes;
-  for (MatchState::Body& body : state.bodies) {
-    body.shared = !in_turn && body.leaves > 1;
-    body.leaves = 0;
-  }
+  const ir::Module& module = module_.module();
+  TreeBuilder builder(module, rows.size(), max_nodes);
+  const std::unique_ptr<Decision> tree = builder.Build(rows, {data.type});
   state.target = tail ? Value{type, nullptr} : MergeTarget(type);
   state.done = NewLabel();
   span_ = span;
-  if (in_turn) {
-    RELAYVM_RETURN_IF_ERROR(LowerRowsInTurn(state, std::move(rows), data));
+  if (builder.is_too_large()) {
+    for (MatchRow& row : rows) {  // one alone has one leaf
+      size_t scope = OpenScope();
+      state.next_row = NewLabel();
+      auto one =
+          TreeBuilder(module, e.clauses.size(), SIZE_MAX).Build({std::move(row)}, {data.type});
+      RELAYVM_RETURN_IF_ERROR(LowerDecision(state, *one, {data}));
+      CloseScope(scope);
+      Bind(*state.next_row);
+    }
+    state.next_row.reset();
+    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, Decision{}, {data}));
   } else {
-    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, std::move(rows), {data}));
+    for (size_t i = 0; i < state.bodies.size(); ++i) {
+      state.bodies[i].shared = builder.leaves(i) > 1;
+    }
+    RELAYVM_RETURN_IF_ERROR(LowerDecision(state, *tree, {data}));
   }
   for (size_t clause : state.pending) {
     size_t scope = OpenScope();

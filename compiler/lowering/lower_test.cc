@@ -455,6 +455,22 @@ L1:
   ret.r r0!
 .end
 )"},
+    {"codes that only running tells are one instruction", 2,
+     R"(def @main(%x: Tensor[(?, ?), float32], %s: Tensor[(3), int64]) {
+  dyn.reshape(%x, %s, newshape=[])
+})",
+     R"(
+.function "main" scalars 0 objects 2 captured 0 registers 5 2 returns object arena 0
+  tensor.dim i0, r0, #0
+  tensor.dim i1, r0, #1
+  tensor.item i2, r1, int64, 0
+  tensor.item i3, r1, int64, 1
+  tensor.item i4, r1!, int64, 2
+  dim.shape [i0, i1, i2], reshape, 0, [i0, i1], [i2, i3, i4], m0
+  tensor.view r0, r0!, [i0, i1, i2]
+  ret.r r0!
+.end
+)"},
     {"tuples that do not leave the function are not built", 2,
      R"(def @main(%n: int32, %x: Tensor[(2), float32]) {
   let %t = (%n, (%x, 5));

@@ -51,6 +51,9 @@ void ForEachDef(MInst& inst, const std::function<void(Bank, uint32_t&)>& fn) {
   const OpcodeInfo& info = GetOpcodeInfo(inst.op);
   for (size_t k = 0; k < info.num_operands; ++k) {
     OperandKind kind = info.operands[k];
+    if (kind == OperandKind::OLIST) {
+      for (uint32_t& r : inst.operands[k].regs) fn(Bank::kScalar, r);
+    }
     if (kind != OperandKind::IOUT && kind != OperandKind::ROUT) continue;
     Bank bank = kind == OperandKind::IOUT ? Bank::kScalar : Bank::kObject;
     WithReg(inst.operands[k], [&](uint32_t& r) { fn(bank, r); });

@@ -31,7 +31,7 @@ struct MBuffer {
 struct MOperand {
   int64_t value = 0;             // register, immediate, index, label
   bool take = false;             // RIN
-  std::vector<uint32_t> regs;    // ILIST, RLIST; labels for TARGETS
+  std::vector<uint32_t> regs;    // ILIST, OLIST, RLIST; labels for TARGETS
   std::vector<bool> takes;       // RLIST
   std::vector<MBuffer> buffers;  // BUFS
 

@@ -305,87 +305,94 @@ class Interpreter {
 
   // --- Expressions ---
 
+  // What enters a block or a function binds the variable when that ends; all else has a value.
   Status Evaluate(const ir::Var& var, const ir::Expr& e) {
-    if (const auto* x = e.As<ir::OpCall>()) return Operator(var, *x);
-    if (const auto* x = e.As<ir::CallExpr>()) return CallFunction(var, *x);
-    if (const auto* x = e.As<ir::PrimitiveCall>()) {
-      Closure closure;
-      closure.function = x->function;
-      RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> args, ValuesOf(x->args));
-      return Enter(closure, std::move(args), &var);
-    }
-    if (const auto* x = e.As<ir::IfExpr>()) {
-      RELAYVM_ASSIGN_OR_RETURN(Value condition, ValueOf(x->condition));
-      const HostTensor* t = TensorOf(condition);
-      if (t == nullptr || t->size() != 1 || IsFloat(t->dtype)) {
-        return {StatusCode::kInternal, "the condition of if is not a bool"};
-      }
-      bool taken = te::ReadElement(t->dtype, t->data.data()).i != 0;
-      call().blocks.push_back({taken ? x->then_block : x->else_block, 0, &var});
-      return OkStatus();
-    }
-    if (const auto* x = e.As<ir::MatchExpr>()) return Match(var, *x);
-    if (const auto* x = e.As<ir::FunctionExpr>()) return Bind(var, Capture(var, *x->function));
-    if (const auto* x = e.As<ir::Guard>()) {
-      RELAYVM_RETURN_IF_ERROR(Check(*x));
-      return Bind(var, MakeTuple({}));
-    }
-    RELAYVM_ASSIGN_OR_RETURN(Value value, Simple(var, e));
-    return Bind(var, std::move(value));
+    return std::visit(
+        ir::Overloaded{
+            [&](const ir::OpCall& x) { return Operator(var, x); },
+            [&](const ir::CallExpr& x) { return CallFunction(var, x); },
+            [&](const ir::PrimitiveCall& x) -> Status {
+              Closure closure;
+              closure.function = x.function;
+              RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> args, ValuesOf(x.args));
+              return Enter(closure, std::move(args), &var);
+            },
+            [&](const ir::IfExpr& x) { return Branch(var, x); },
+            [&](const ir::MatchExpr& x) { return Match(var, x); },
+            [&](const ir::FunctionExpr& x) { return Bind(var, Capture(var, *x.function)); },
+            [&](const ir::ShapeValue& x) { return BindResult(var, ShapeTensor(var, x)); },
+            [&](const auto& x) { return BindResult(var, Simple(x)); },
+        },
+        e.node);
   }
 
-  Result<Value> Simple(const ir::Var& var, const ir::Expr& e) {
-    if (const auto* x = e.As<ir::AtomExpr>()) return ValueOf(x->atom);
-    if (const auto* x = e.As<ir::Stated>()) return ValueOf(x->value);
-    if (const auto* x = e.As<ir::Trap>())
-      return Status(StatusCode::kFailedPrecondition, x->message);
-    if (const auto* x = e.As<ir::MakeTuple>()) {
-      RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> fields, ValuesOf(x->fields));
-      return MakeTuple(std::move(fields));
-    }
-    if (const auto* x = e.As<ir::TupleGet>()) {
-      RELAYVM_ASSIGN_OR_RETURN(Value tuple, ValueOf(x->tuple));
-      const auto* data = tuple->As<Data>();
-      if (data != nullptr && x->index < data->fields.size()) return data->fields[x->index];
-      return {StatusCode::kInternal, "a field of what is no such tuple"};
-    }
-    if (const auto* x = e.As<ir::ShapeValue>()) return ShapeTensor(var, *x);
-    if (const auto* x = e.As<ir::DimOf>()) return DimensionOf(*x);
-    if (const auto* x = e.As<ir::ElementOf>()) {
-      RELAYVM_ASSIGN_OR_RETURN(Value tensor, ValueOf(x->tensor));
-      const HostTensor* t = TensorOf(tensor);
-      if (t == nullptr) return {StatusCode::kInternal, "an element of what is no tensor"};
-      return MakeTensor(ir::IntScalar(DType::kInt64, ElementAt(*t, x->index)));
-    }
-    if (const auto* x = e.As<ir::MakeClosure>()) {
-      Closure closure;
-      RELAYVM_ASSIGN_OR_RETURN(closure.function, FunctionNamed(x->function->name));
-      RELAYVM_ASSIGN_OR_RETURN(closure.first_args, ValuesOf(x->captured));
-      return Make(std::move(closure));
-    }
-    if (const auto* x = e.As<ir::RefCreate>()) {
-      RELAYVM_ASSIGN_OR_RETURN(Value content, ValueOf(x->value));
-      Value ref = Make(Reference{std::move(content)});
-      references_.push_back(ref);
-      return ref;
-    }
-    if (const auto* x = e.As<ir::RefRead>()) {
-      RELAYVM_ASSIGN_OR_RETURN(Value ref, ValueOf(x->ref));
-      if (const auto* r = ref->As<Reference>()) return r->content;
-      return {StatusCode::kInternal, "a read of what is no reference"};
-    }
-    if (const auto* x = e.As<ir::RefWrite>()) {
-      RELAYVM_ASSIGN_OR_RETURN(Value ref, ValueOf(x->ref));
-      RELAYVM_ASSIGN_OR_RETURN(Value content, ValueOf(x->value));
-      auto* r = ref->As<Reference>();
-      if (r == nullptr) return {StatusCode::kInternal, "a write of what is no reference"};
-      r->content = std::move(content);
-      return MakeTuple({});
-    }
-    return {StatusCode::kInternal, "an expression that the reference interpreter does not know"};
+  Status BindResult(const ir::Var& var, Result<Value> value) {
+    return value.ok() ? Bind(var, std::move(value).value()) : value.status();
   }
 
-  Result<Value> DimensionOf(const ir::DimOf& x) {
+  Status Branch(const ir::Var& var, const ir::IfExpr& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value condition, ValueOf(x.condition));
+    const HostTensor* t = TensorOf(condition);
+    if (t == nullptr || t->size() != 1 || IsFloat(t->dtype)) {
+      return {StatusCode::kInternal, "the condition of if is not a bool"};
+    }
+    bool taken = te::ReadElement(t->dtype, t->data.data()).i != 0;
+    call().blocks.push_back({taken ? x.then_block : x.else_block, 0, &var});
+    return OkStatus();
+  }
+
+  Result<Value> Simple(const ir::AtomExpr& x) { return ValueOf(x.atom); }
+  Result<Value> Simple(const ir::Stated& x) { return ValueOf(x.value); }
+  Result<Value> Simple(const ir::Trap& x) {
+    return Status(StatusCode::kFailedPrecondition, x.message);
+  }
+  Result<Value> Simple(const ir::Guard& x) {
+    RELAYVM_RETURN_IF_ERROR(Check(x));
+    return MakeTuple({});
+  }
+  Result<Value> Simple(const ir::MakeTuple& x) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> fields, ValuesOf(x.fields));
+    return MakeTuple(std::move(fields));
+  }
+  Result<Value> Simple(const ir::TupleGet& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value tuple, ValueOf(x.tuple));
+    const auto* data = tuple->As<Data>();
+    if (data != nullptr && x.index < data->fields.size()) return data->fields[x.index];
+    return {StatusCode::kInternal, "a field of what is no such tuple"};
+  }
+  Result<Value> Simple(const ir::ElementOf& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value tensor, ValueOf(x.tensor));
+    const HostTensor* t = TensorOf(tensor);
+    if (t == nullptr) return {StatusCode::kInternal, "an element of what is no tensor"};
+    return MakeTensor(ir::IntScalar(DType::kInt64, ElementAt(*t, x.index)));
+  }
+  Result<Value> Simple(const ir::MakeClosure& x) {
+    Closure closure;
+    RELAYVM_ASSIGN_OR_RETURN(closure.function, FunctionNamed(x.function->name));
+    RELAYVM_ASSIGN_OR_RETURN(closure.first_args, ValuesOf(x.captured));
+    return Make(std::move(closure));
+  }
+  Result<Value> Simple(const ir::RefCreate& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value content, ValueOf(x.value));
+    Value ref = Make(Reference{std::move(content)});
+    references_.push_back(ref);
+    return ref;
+  }
+  Result<Value> Simple(const ir::RefRead& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value ref, ValueOf(x.ref));
+    if (const auto* r = ref->As<Reference>()) return r->content;
+    return {StatusCode::kInternal, "a read of what is no reference"};
+  }
+  Result<Value> Simple(const ir::RefWrite& x) {
+    RELAYVM_ASSIGN_OR_RETURN(Value ref, ValueOf(x.ref));
+    RELAYVM_ASSIGN_OR_RETURN(Value content, ValueOf(x.value));
+    auto* r = ref->As<Reference>();
+    if (r == nullptr) return {StatusCode::kInternal, "a write of what is no reference"};
+    r->content = std::move(content);
+    return MakeTuple({});
+  }
+
+  Result<Value> Simple(const ir::DimOf& x) {
     RELAYVM_ASSIGN_OR_RETURN(Value value, ValueOf(x.value));
     for (uint32_t field : x.path) {
       const auto* data = value->As<Data>();
@@ -440,6 +447,22 @@ class Interpreter {
       RELAYVM_ASSIGN_OR_RETURN(int64_t value, Number(x.elements[i]));
       te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)), data + i * width);
     }
+    return MakeTensor(std::move(t));
+  }
+
+  Result<Value> Simple(const ir::ShapeByRule& x) {
+    std::vector<int64_t> lists[2];
+    for (const Dim& d : x.shape.data) {
+      RELAYVM_ASSIGN_OR_RETURN(lists[0].emplace_back(), Number(d));
+    }
+    for (const Dim& d : x.shape.numbers) {
+      RELAYVM_ASSIGN_OR_RETURN(lists[1].emplace_back(), Number(d));
+    }
+    std::vector<int64_t> shape(x.shape.rank);
+    Status s = ApplyShapeRule(x.shape.rule, lists[0], lists[1], x.shape.zeros, shape);
+    if (!s.ok()) return s.WithContext(x.what);
+    HostTensor t{DType::kInt64, {static_cast<int64_t>(shape.size())}, {}};
+    t.data = SharedBytes::Copy(std::as_bytes(std::span(shape)));
     return MakeTensor(std::move(t));
   }
 

@@ -32,6 +32,9 @@ class Copier {
   void FindUses(const Block& block) {
     ForEachBinding(block, [&](const Binding& b) {
       ForEachAtom(*b.value, [&](const Atom& a) { Use(a); });
+      if (b.value->As<ShapeByRule>() != nullptr) {
+        ForEachUse(m_, b, [&](const Var* v) { used_.insert(v->id); });
+      }
       ForEachBlock(*b.value, [&](const Block& inner) { Use(inner.result); });
     });
     Use(block.result);
@@ -92,12 +95,13 @@ class Copier {
   }
 
   const Expr* CopyExpr(const Expr* e) {
-    if (const auto* x = e->As<ShapeValue>()) {
-      ShapeValue copy = *x;
-      for (Dim& d : copy.elements) {
+    if (e->As<ShapeValue>() != nullptr || e->As<ShapeByRule>() != nullptr) {
+      ExprVariant node = e->node;
+      auto copy = [&](Dim& d) {
         d = d.Substitute([&](const Dim& symbol) { return CopySymbol(symbol); });
-      }
-      return MakeExpr(m_, std::move(copy), e->span);
+      };
+      std::visit([&](auto& n) { VisitParts(n, Overloaded{copy, kIgnoreRest}); }, node);
+      return m_.arena->New<Expr>(Expr{std::move(node), e->span});
     }
     e = MapAtoms(m_, e, [&](const Atom& a) { return Image(a); });
     if (const auto* x = e->As<Stated>()) {

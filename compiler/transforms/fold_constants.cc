@@ -7,6 +7,8 @@
 
 #include "compiler/transforms/rearrange.h"
 #include "compiler/transforms/rewrite.h"
+#include "kernels/codegen/compiled_evaluator.h"
+#include "kernels/op/cost.h"
 
 namespace relayvm::ir {
 namespace {
@@ -15,10 +17,32 @@ namespace {
 constexpr int64_t kLargeBytes = 64 << 10;
 // A result may be this large even when its operands are smaller.
 constexpr int64_t kSmallBytes = 16 << 10;
+// Simple operations: work that is worth a kernel; that all calls may take beyond what is in
+// proportion to the size of their data, about a second of it.
+constexpr double kWorthCompiling = 1 << 20;
+constexpr double kMostWork = 1 << 30;
+constexpr double kWorkOfByte = 4;
+// A step of a product is a few operations, but register tiles make many at a time.
+constexpr double kProductSpeed = 16;
+
+// What a kernel takes for it.
+double KernelWork(const std::vector<te::Tensor>& outputs) {
+  bool is_product = outputs.size() == 1 && outputs[0]->dtype == DType::kFloat32 &&
+                    (outputs[0]->hint == te::ScheduleHint::kDense ||
+                     outputs[0]->hint == te::ScheduleHint::kBatchMatmul ||
+                     outputs[0]->hint == te::ScheduleHint::kConv);
+  return WorkOf(outputs) / (is_product ? kProductSpeed : 1);
+}
+
+KernelOptions OptionsFor(const std::string& cpu) {
+  KernelOptions options;
+  options.cpu = cpu;
+  return options;
+}
 
 class Folder final : public Substitution {
  public:
-  using Substitution::Substitution;
+  Folder(const Module& m, const std::string& cpu) : Substitution(m), kernels_(OptionsFor(cpu)) {}
 
  private:
   bool Consume(const Var* var, const Expr& value, Block& out) override {
@@ -78,32 +102,36 @@ class Folder final : public Substitution {
         outputs.push_back(*t2);
       }
     }
-    int64_t input_bytes = 0;
+    double input_bytes = 0;
     std::vector<te::Tensor> placeholders;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      input_bytes += static_cast<int64_t>(inputs[i]->data.size());
+      input_bytes += static_cast<double>(inputs[i]->data.size());
       std::vector<Dim> shape(inputs[i]->shape.begin(), inputs[i]->shape.end());
       placeholders.push_back(te::Placeholder("in", shape, inputs[i]->dtype, static_cast<int>(i)));
     }
-    int64_t output_bytes = 0;
+    // In floating point no size overflows.
+    double output_bytes = 0;
     for (const TensorType& t : outputs) {
-      Dim size = ProductOf(t.shape);
-      if (!size.is_const()) return false;
-      output_bytes += size.value() * DTypeBytes(t.dtype);
+      double bytes = DTypeBytes(t.dtype);
+      for (const Dim& d : t.shape) {
+        if (!d.is_const()) return false;
+        bytes *= static_cast<double>(d.value());
+      }
+      output_bytes += bytes;
     }
-    if (output_bytes > kSmallBytes && output_bytes > 4 * input_bytes) return false;
+    if (output_bytes > kSmallBytes && output_bytes > 4.0 * input_bytes) return false;
     if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
       if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
         Map(var, MakeConstant(m_, *std::move(moved)));
         return true;
       }
     }
+    KernelSpec spec{call.op->name, placeholders, {}, {}};
+    spec.outputs = call.op->compute({call.attrs, placeholders, outputs});
+    auto values = Evaluate(spec, inputs, input_bytes + output_bytes);
+    if (!values) return false;
     std::vector<const Constant*> results;
-    for (const te::Tensor& t : call.op->compute({call.attrs, placeholders, outputs})) {
-      auto value = te::Evaluate(t, inputs, [](uint32_t) { return std::nullopt; });
-      if (!value.ok()) return false;  // the program will report it when it runs
-      results.push_back(MakeConstant(m_, std::move(value).value()));
-    }
+    for (HostTensor& value : *values) results.push_back(MakeConstant(m_, std::move(value)));
     for (const HostTensor* input : inputs) input->data.DropPages();
     if (var->type->As<TensorType>() == nullptr) {
       tuples_[var->id] = std::move(results);
@@ -111,6 +139,29 @@ class Folder final : public Substitution {
     }
     Map(var, results[0]);
     return true;
+  }
+
+  // The outputs of `spec`, unless they take too much work, or the program is to report what is wrong
+  // when it runs.
+  std::optional<std::vector<HostTensor>> Evaluate(const KernelSpec& spec,
+                                                  const std::vector<const HostTensor*>& inputs,
+                                                  double bytes) {
+    if (WorkOf(spec.outputs) >= kWorthCompiling) {
+      double work = work_ + std::max(0.0, KernelWork(spec.outputs) - kWorkOfByte * bytes);
+      if (!(work <= kMostWork)) return std::nullopt;
+      auto scratch = static_cast<int64_t>(4 * bytes) + kLargeBytes;
+      auto values = kernels_.Run(spec, inputs, scratch);
+      if (!values.ok()) return std::nullopt;
+      work_ = work;
+      return *std::move(values);
+    }
+    std::vector<HostTensor> values;
+    for (const te::Tensor& t : spec.outputs) {
+      auto value = te::Evaluate(t, inputs, [](uint32_t) { return std::nullopt; });
+      if (!value.ok()) return std::nullopt;
+      values.push_back(*std::move(value));
+    }
+    return values;
   }
 
   // The elements of `input` under another shape, or with their axes in another order.
@@ -144,10 +195,12 @@ class Folder final : public Substitution {
   }
 
   std::unordered_map<uint32_t, std::vector<const Constant*>> tuples_;
+  CompiledEvaluator kernels_;
+  double work_ = 0;  // beyond what is in proportion to the data
 };
 
 }  // namespace
 
-Module FoldConstants(const Module& m) { return Folder(m).Run(); }
+Module FoldConstants(const Module& m, const std::string& cpu) { return Folder(m, cpu).Run(); }
 
 }  // namespace relayvm::ir

@@ -1,14 +1,19 @@
 // Evaluates operator calls whose operands are constants.
 //
-// The evaluator of tensor expressions gives the value (kernels/te/evaluate.h). Calls that would
-// make large constants out of small ones (zeros, broadcast_to) stay. Before: typed. Tested by
-// fold_constants_test.cc.
+// The evaluator of tensor expressions gives the value (kernels/te/evaluate.h), or, of heavy
+// operators, a kernel that is compiled for it (kernels/codegen/compiled_evaluator.h). Calls that
+// would make large constants out of small ones (zeros, broadcast_to) stay, as do those that take
+// long: what they compute is the same each time, so that the same program comes out. Before: typed.
+// Tested by fold_constants_test.cc.
 #pragma once
+
+#include <string>
 
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
 
-Module FoldConstants(const Module& m);
+// `cpu`: as KernelOptions::cpu; what this machine cannot run is not folded by kernels.
+Module FoldConstants(const Module& m, const std::string& cpu = "native");
 
 }  // namespace relayvm::ir

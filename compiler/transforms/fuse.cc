@@ -54,10 +54,51 @@ bool IsExpensiveCall(const OpCall& call, const std::vector<Type>& arg_types, con
   return IsExpensive(*call.op, call.attrs, inputs, outputs);
 }
 
+// Of each variable that a binding of the function defines, the bindings of the same block that use
+// it, those that hold a use in a nested block included; null for the block's result. One walk over
+// the function finds all of them, however deep it nests.
+class Users {
+ public:
+  Users(const Module& m, const Block& body) : m_(m) { Visit(body); }
+
+  const std::vector<const Var*>& Of(const Var& var) const {
+    static const std::vector<const Var*> kNobody;
+    auto at = users_.find(var.id);
+    return at == users_.end() ? kNobody : at->second;
+  }
+
+ private:
+  void Visit(const Block& block) {
+    size_t depth = current_.size();
+    current_.push_back(nullptr);
+    for (const Binding& b : block.bindings) {
+      depth_[b.var->id] = depth;
+      current_[depth] = b.var;
+      ForEachUse(m_, b, [&](const Var* v) { Use(*v); });
+      ForEachBlock(*b.value, [&](const Block& inner) { Visit(inner); });
+    }
+    current_[depth] = nullptr;
+    if (const Var* v = AsVar(block.result)) Use(*v);
+    current_.pop_back();
+  }
+  void Use(const Var& v) {
+    auto defined = depth_.find(v.id);
+    if (defined == depth_.end()) return;  // a parameter, or of a pattern
+    const Var* user = current_[defined->second];
+    std::vector<const Var*>& all = users_[v.id];
+    if (all.empty() || all.back() != user) all.push_back(user);
+  }
+
+  const Module& m_;
+  std::vector<const Var*> current_;             // the open bindings, outermost first
+  std::unordered_map<uint32_t, size_t> depth_;  // of the block that defines a variable
+  std::unordered_map<uint32_t, std::vector<const Var*>> users_;
+};
+
 class BlockFuser {
  public:
-  BlockFuser(const Module& m, const Block& block)
-      : m_(m), original_(block), block_(WithProjectionsAtTheirTuple(block)) {}
+  BlockFuser(const Module& m, const Block& block, const Users& users)
+      : m_(m), users_(users), original_(block), block_(WithProjectionsAtTheirTuple(block)) {}
 
   const Block* Run() {
     Analyse();
@@ -125,22 +166,18 @@ class BlockFuser {
         n.projection = tuple != kNone && nodes_[tuple].candidate;
         n.kind = FusionClass::kElementwise;
       }
-      ForEachUse(m_, b, [&](const Var* v) { Use(v, i); });
-      ForEachBlock(*b.value, [&](const Block& inner) {
-        ForEachUseInside(m_, inner, [&](const Var* v) { Use(v, i); });
-      });
     }
-    Use(block_.result, kNone);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      for (const Var* user : users_.Of(*block_.bindings[i].var)) {
+        nodes_[i].users.push_back(user == nullptr ? kNone : index_.at(user->id));
+      }
+    }
   }
 
   size_t Position(const Atom& a) const {
     const Var* v = AsVar(a);
     auto at = v == nullptr ? index_.end() : index_.find(v->id);
     return at == index_.end() ? kNone : at->second;
-  }
-  void Use(const Atom& a, size_t user) {
-    size_t p = Position(a);
-    if (p != kNone) nodes_[p].users.push_back(user);
   }
   void TryJoin(size_t i) {
     Node& n = nodes_[i];
@@ -260,8 +297,8 @@ class BlockFuser {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Binding& b = block_.bindings[i];
       if (!grouped[i]) {
-        const Expr* e =
-            MapBlocks(m_, b.value, [&](const Block& inner) { return BlockFuser(m_, inner).Run(); });
+        const Expr* e = MapBlocks(
+            m_, b.value, [&](const Block& inner) { return BlockFuser(m_, inner, users_).Run(); });
         changed = changed || e != b.value;
         out.bindings.push_back({b.var, e});
         continue;
@@ -355,6 +392,7 @@ class BlockFuser {
   }
 
   const Module& m_;
+  const Users& users_;
   const Block& original_;
   const Block block_;
   std::vector<Node> nodes_;
@@ -367,7 +405,7 @@ class BlockFuser {
 Module FuseOps(const Module& m) {
   Module out = m;
   for (auto& [name, f] : out.functions) {
-    const Block* body = BlockFuser(m, *f->body).Run();
+    const Block* body = BlockFuser(m, *f->body, Users(m, *f->body)).Run();
     if (body != f->body) f = WithBody(m, *f, body);
   }
   return out;

@@ -31,7 +31,7 @@ inline Module Typed(const std::string& text) {
 }
 
 // What a block does, in order: operators by name, "call f", "fn{...}", "if{...}{...}",
-// "match{...}", "closure f", "fused{...}", "dims", "tuple", ".0", "=", "ref", "read", "write",
+// "match{...}", "closure f", "fused{...}", "dims", "shape", "tuple", ".0", "=", "ref", "read", "write",
 // "guard", "stated", "trap".
 inline std::string Outline(const Block& block) {
   std::string out;
@@ -46,6 +46,7 @@ inline std::string Outline(const Block& block) {
     }
     if (const auto* x = e.As<PrimitiveCall>()) one = "fused{" + Outline(*x->function->body) + "}";
     if (e.As<ShapeValue>() != nullptr) one = "dims";
+    if (e.As<ShapeByRule>() != nullptr) one = "shape";
     if (e.As<MakeTuple>() != nullptr) one = "tuple";
     if (const auto* x = e.As<TupleGet>()) one = "." + std::to_string(x->index);
     if (e.As<AtomExpr>() != nullptr) one = "=";

@@ -51,7 +51,8 @@ Dim Inference::NewElementSymbol(const ir::Var* var, int64_t index) {
   std::string name = var->name.empty() ? fmt::format("v{}", var->id) : var->name;
   scopes_.DefineSymbol(id, vars_[var].place);
   element_symbols_.push_back({id, var, index});
-  return Dim::Symbol(id, fmt::format("{}[{}]", name, index), /*nonnegative=*/false);
+  return Dim::Symbol(id, fmt::format("{}[{}]", name, index),
+                     /*nonnegative=*/vars_[var].is_ruled_shape);
 }
 
 // REQUIRES: `a` is a variable or constant of integer tensor type.
@@ -105,6 +106,24 @@ Dim Inference::NameDim(const ir::Var* call, const Dim& d) {
   outcomes_[call].before.push_back({var, ir::MakeExpr(module_, ir::ShapeValue{{d}}, call->span)});
   named_dims_[d].push_back(symbol);
   return symbol;
+}
+
+// The dims that only running the rule tells: elements of a tensor that is bound before `call`.
+std::vector<Dim> Inference::ShapeOfCall(const ir::Var* call, const std::string& what,
+                                        RuledShape shape) {
+  Place place = vars_[call].place;
+  const auto rank = static_cast<int64_t>(shape.rank);
+  std::vector<const ir::Var*>& known = ruled_shapes_[KeyOf(shape)];
+  const ir::Var* var = VisibleOf(known, place);
+  if (var == nullptr) {
+    var = ir::MakeVar(module_, "shape", ir::MakeTensorType({Dim(rank)}, DType::kInt64), call->span);
+    DefineVar(var, var->type, place);
+    vars_[var].is_ruled_shape = true;
+    known.push_back(var);
+    ir::ShapeByRule made{std::move(shape), what};
+    outcomes_[call].before.push_back({var, ir::MakeExpr(module_, std::move(made), call->span)});
+  }
+  return ElementsOrSymbols(var, rank);
 }
 
 void Inference::TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,

@@ -33,7 +33,7 @@ Inference::Callee Inference::KnownCallee(FunctionState& state) {
   return callee;
 }
 
-Result<Inference::MaybeType> Inference::InferCall(Item& item, const ir::CallExpr& call) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& call) {
   if (auto* global = std::get_if<const ir::GlobalVar*>(&call.callee)) {
     auto it = globals_.find((*global)->name);
     if (it == globals_.end())
@@ -57,7 +57,7 @@ Result<Inference::MaybeType> Inference::InferCall(Item& item, const ir::CallExpr
   return ApplyCallee(item, std::move(callee), call.args);
 }
 
-Result<Inference::MaybeType> Inference::InferPrimitive(Item& item, const ir::PrimitiveCall& call) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::PrimitiveCall& call) {
   auto it = by_function_.find(call.function);
   if (it == by_function_.end() || !it->second->done) {
     FunctionState& state = NewFunctionState(call.function, "a primitive function", item.place);
@@ -83,7 +83,7 @@ Result<Inference::MaybeType> Inference::CallUnknown(Item& item, const Type& call
   return MaybeType(type.result);
 }
 
-Result<Inference::MaybeType> Inference::InferClosure(const ir::MakeClosure& e) {
+Result<Inference::MaybeType> Inference::Infer(Item&, const ir::MakeClosure& e) {
   auto it = globals_.find(e.function->name);
   if (it == globals_.end())
     return Invalid(fmt::format("there is no function @{}", e.function->name));

@@ -23,71 +23,44 @@ Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::mo
 }  // namespace
 
 Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
-  const ir::Expr& e = *item.binding->value;
+  return std::visit([&](const auto& e) { return Infer(item, e); }, item.binding->value->node);
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::AtomExpr& e) {
+  return InferAlias(item.binding->var, e.atom);
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::MakeTuple& e) {
+  TupleType type;
+  for (const ir::Atom& a : e.fields) {
+    RELAYVM_ASSIGN_OR_RETURN(Type field, TypeOf(a));
+    type.fields.push_back(std::move(field));
+  }
+  vars_[item.binding->var].tuple = &e;
+  return MaybeType(MakeType(std::move(type)));
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::FunctionExpr& e) {
   const ir::Var* var = item.binding->var;
-  if (auto* call = e.As<ir::OpCall>()) return InferOp(item, *call);
-  if (auto* call = e.As<ir::CallExpr>()) return InferCall(item, *call);
-  if (auto* call = e.As<ir::PrimitiveCall>()) return InferPrimitive(item, *call);
-  if (auto* get = e.As<ir::TupleGet>()) return InferTupleGet(item, *get);
-  if (auto* branch = e.As<ir::IfExpr>()) return InferIf(item, *branch);
-  if (auto* match = e.As<ir::MatchExpr>()) return InferMatch(item, *match);
-  if (auto* closure = e.As<ir::MakeClosure>()) return InferClosure(*closure);
-  if (auto* copy = e.As<ir::AtomExpr>()) return InferAlias(var, copy->atom);
-  if (auto* stated = e.As<ir::Stated>()) return InferStated(item, *stated);
-  if (auto* tuple = e.As<ir::MakeTuple>()) {
-    TupleType type;
-    for (const ir::Atom& a : tuple->fields) {
-      RELAYVM_ASSIGN_OR_RETURN(Type field, TypeOf(a));
-      type.fields.push_back(std::move(field));
-    }
-    vars_[var].tuple = tuple;
-    return MaybeType(MakeType(std::move(type)));
-  }
-  if (auto* f = e.As<ir::FunctionExpr>()) {
-    std::string name = var->name.empty() ? "a closure" : "%" + var->name;
-    FunctionState& state = NewFunctionState(f->function, name, item.place);
-    RELAYVM_RETURN_IF_ERROR(DeclareParams(state));
-    DefineVar(var, nullptr, item.place);
-    vars_[var].function = &state;
-    RELAYVM_RETURN_IF_ERROR(InferFunction(state));
-    return MaybeType(FunctionValueType(state));
-  }
-  if (auto* shape = e.As<ir::ShapeValue>()) {
-    if (var->type == nullptr || var->type->As<TensorType>() == nullptr) {
-      return Invalid("a shape value has no tensor type");
-    }
-    const auto& written = *var->type->As<TensorType>();
-    if (IsFloat(written.dtype) ||
-        !ProductOf(written.shape).is_const(static_cast<int64_t>(shape->elements.size()))) {
-      return Invalid(fmt::format("a shape value of {} elements has type {}", shape->elements.size(),
-                                 ir::TypeToString(var->type)));
-    }
-    std::vector<Dim> elements;
-    for (const Dim& d : shape->elements) elements.push_back(Translate(d));
-    auto named = old_elements_.find(std::pair(var->id, 0));
-    if (elements.size() == 1 && elements[0].Size() > kMaxDimSize && named != old_elements_.end() &&
-        !scopes_.IsDefined(named->second)) {
-      // NameDim of an earlier run: the expression keeps its symbol.
-      Dim symbol = Dim::Symbol(named->second, fmt::format("d{}", var->id));
-      scopes_.DefineSymbol(symbol.symbol_id(), item.place);
-      element_symbols_.push_back({symbol.symbol_id(), var, 0});
-      named_dims_[elements[0]].push_back(symbol);
-    }
-    bool scalar =
-        elements.size() == 1 && ir::TypeEquals(var->type, ir::MakeScalarType(DType::kInt64));
-    if (scalar) dim_scalars_[elements[0]].push_back(var);
-    vars_[var].elements = std::make_shared<const std::vector<Dim>>(std::move(elements));
-    return MaybeType(var->type);
-  }
-  if (e.As<ir::Guard>() != nullptr) return MaybeType(ir::UnitType());  // made anew
-  if (auto* dim = e.As<ir::DimOf>()) return InferDimOf(item, *dim);
-  if (auto* element = e.As<ir::ElementOf>()) return InferElementOf(item, *element);
-  if (e.As<ir::Trap>() != nullptr) {
-    if (var->type == nullptr) return MaybeType(NewSlot(item));
-    RELAYVM_ASSIGN_OR_RETURN(Type type, PrepareDeclared(var->type, item.place, var->span));
-    return MaybeType(type);
-  }
-  return InferRef(item, e);
+  std::string name = var->name.empty() ? "a closure" : "%" + var->name;
+  FunctionState& state = NewFunctionState(e.function, name, item.place);
+  RELAYVM_RETURN_IF_ERROR(DeclareParams(state));
+  DefineVar(var, nullptr, item.place);
+  vars_[var].function = &state;
+  RELAYVM_RETURN_IF_ERROR(InferFunction(state));
+  return MaybeType(FunctionValueType(state));
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::Trap&) {
+  const ir::Var* var = item.binding->var;
+  if (var->type == nullptr) return MaybeType(NewSlot(item));
+  RELAYVM_ASSIGN_OR_RETURN(Type type, PrepareDeclared(var->type, item.place, var->span));
+  return MaybeType(type);
+}
+
+// Guards are made anew.
+Result<Inference::MaybeType> Inference::Infer(Item&, const ir::Guard&) {
+  return MaybeType(ir::UnitType());
 }
 
 Result<Inference::MaybeType> Inference::InferAlias(const ir::Var* var, const ir::Atom& atom) {
@@ -107,7 +80,7 @@ Result<Inference::MaybeType> Inference::InferAlias(const ir::Var* var, const ir:
 
 // The value, with the numbers that are stated of it. Guards are made at the end, when its type is
 // known.
-Result<Inference::MaybeType> Inference::InferStated(Item& item, const ir::Stated& e) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::Stated& e) {
   RELAYVM_ASSIGN_OR_RETURN(Type declared,
                            PrepareDeclared(e.type, item.place, item.binding->value->span));
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.value));
@@ -131,8 +104,8 @@ Result<Inference::MaybeType> Inference::InferStated(Item& item, const ir::Stated
 // The host of a call in the program.
 class CallHost final : public OpHost {
  public:
-  CallHost(Inference& inference, const ir::Var* var, const std::vector<ir::Atom>& args, Place place)
-      : inference_(inference), var_(var), args_(args), place_(place) {}
+  CallHost(Inference& inference, const ir::Var* var, const ir::OpCall& call, Place place)
+      : inference_(inference), var_(var), op_(*call.op), args_(call.args), place_(place) {}
 
   std::vector<Dim> Elements(size_t i, int64_t size) override {
     ir::Atom canonical = inference_.Canonical(args_[i]);
@@ -146,6 +119,9 @@ class CallHost final : public OpHost {
   Dim NameDim(const Dim& d) override { return inference_.NameDim(var_, d); }
   Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
     return inference_.ComputeDim(var_, args_, steps);
+  }
+  Result<std::vector<Dim>> ShapeByRule(const RuledShape& shape) override {
+    return inference_.ShapeOfCall(var_, op_.name, shape);
   }
   const ir::Constant* ConstantArg(size_t i) override {
     ir::Atom a = inference_.Canonical(args_[i]);
@@ -166,6 +142,7 @@ class CallHost final : public OpHost {
  private:
   Inference& inference_;
   const ir::Var* var_;
+  const OpDef& op_;
   const std::vector<ir::Atom>& args_;
   Place place_;
   std::vector<Dim> fresh_;
@@ -194,13 +171,13 @@ Result<std::optional<std::vector<ArgType>>> Inference::KnownArgTypes(
   return MaybeArgs(std::move(known));
 }
 
-Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& call) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::OpCall& call) {
   const ir::Var* var = item.binding->var;
   if (call.op->is_identity) return InferAlias(var, call.args[0]);
   RELAYVM_ASSIGN_OR_RETURN(auto args, KnownArgTypes(item, *call.op, call.args));
   if (!args) return MaybeType();
   vars_[var].place = item.place;
-  CallHost host(*this, var, call.args, item.place);
+  CallHost host(*this, var, call, item.place);
   RELAYVM_ASSIGN_OR_RETURN(OpTyping typing, TypeOp(*call.op, call.attrs, *args, host));
 
   // Symbols that the call defines take their names from the input's type where it has some.
@@ -252,7 +229,36 @@ Result<Inference::MaybeType> Inference::InferOp(Item& item, const ir::OpCall& ca
   return MaybeType(MakeType(std::move(tuple)));
 }
 
-// --- What symbols stand for, by an earlier run ---
+// --- Dims, and what symbols stand for by an earlier run ---
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeValue& shape) {
+  const ir::Var* var = item.binding->var;
+  if (var->type == nullptr || var->type->As<TensorType>() == nullptr) {
+    return Invalid("a shape value has no tensor type");
+  }
+  const auto& written = *var->type->As<TensorType>();
+  if (IsFloat(written.dtype) ||
+      !ProductOf(written.shape).is_const(static_cast<int64_t>(shape.elements.size()))) {
+    return Invalid(fmt::format("a shape value of {} elements has type {}", shape.elements.size(),
+                               ir::TypeToString(var->type)));
+  }
+  std::vector<Dim> elements;
+  for (const Dim& d : shape.elements) elements.push_back(Translate(d));
+  auto named = old_elements_.find(std::pair(var->id, 0));
+  if (elements.size() == 1 && elements[0].Size() > kMaxDimSize && named != old_elements_.end() &&
+      !scopes_.IsDefined(named->second)) {
+    // NameDim of an earlier run: the expression keeps its symbol.
+    Dim symbol = Dim::Symbol(named->second, fmt::format("d{}", var->id));
+    scopes_.DefineSymbol(symbol.symbol_id(), item.place);
+    element_symbols_.push_back({symbol.symbol_id(), var, 0});
+    named_dims_[elements[0]].push_back(symbol);
+  }
+  bool scalar =
+      elements.size() == 1 && ir::TypeEquals(var->type, ir::MakeScalarType(DType::kInt64));
+  if (scalar) dim_scalars_[elements[0]].push_back(var);
+  vars_[var].elements = std::make_shared<const std::vector<Dim>>(std::move(elements));
+  return MaybeType(var->type);
+}
 
 // `var` is a number that this run has as `d`.
 void Inference::Restate(const ir::Var* var, const Dim& d) {
@@ -261,7 +267,7 @@ void Inference::Restate(const ir::Var* var, const Dim& d) {
   state.leaf_elements = false;
 }
 
-Result<Inference::MaybeType> Inference::InferDimOf(Item& item, const ir::DimOf& e) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::DimOf& e) {
   const ir::Var* var = item.binding->var;
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.value));
   for (uint32_t field : e.path) {
@@ -282,7 +288,17 @@ Result<Inference::MaybeType> Inference::InferDimOf(Item& item, const ir::DimOf& 
   return MaybeType(ir::MakeScalarType(DType::kInt64));
 }
 
-Result<Inference::MaybeType> Inference::InferElementOf(Item& item, const ir::ElementOf& e) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeByRule& e) {
+  RuledShape shape = e.shape;
+  for (Dim& d : shape.data) d = Translate(d);
+  for (Dim& d : shape.numbers) d = Translate(d);
+  const ir::Var* var = item.binding->var;
+  ruled_shapes_[KeyOf(shape)].push_back(var);
+  vars_[var].is_ruled_shape = true;
+  return MaybeType(ir::MakeTensorType({Dim(static_cast<int64_t>(shape.rank))}, DType::kInt64));
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ElementOf& e) {
   const ir::Var* var = item.binding->var;
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.tensor));
   if (auto* unknown = type->As<InferVar>()) {
@@ -306,7 +322,7 @@ Result<Inference::MaybeType> Inference::InferElementOf(Item& item, const ir::Ele
 
 // --- Tuples, references ---
 
-Result<Inference::MaybeType> Inference::InferTupleGet(Item& item, const ir::TupleGet& get) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::TupleGet& get) {
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(get.tuple));
   if (auto* unknown = type->As<InferVar>()) {
     item.blocked_on = unknown->id;
@@ -339,38 +355,44 @@ Result<Inference::MaybeType> Inference::InferTupleGet(Item& item, const ir::Tupl
   return MaybeType(tuple->fields[get.index]);
 }
 
-Result<Inference::MaybeType> Inference::InferRef(Item& item, const ir::Expr& e) {
-  if (auto* create = e.As<ir::RefCreate>()) {
-    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(create->value));
-    // The contents may widen with what is written later.
-    Type slot = NewSlot(item);
-    RELAYVM_RETURN_IF_ERROR(solver_.Flow(type, slot));
-    return MaybeType(MakeType(RefType{slot}));
-  }
-  auto* read = e.As<ir::RefRead>();
-  auto* write = e.As<ir::RefWrite>();
-  const ir::Atom& ref = read != nullptr ? read->ref : write->ref;
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::RefCreate& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(e.value));
+  // The contents may widen with what is written later.
+  Type slot = NewSlot(item);
+  RELAYVM_RETURN_IF_ERROR(solver_.Flow(type, slot));
+  return MaybeType(MakeType(RefType{slot}));
+}
+
+// What the reference holds.
+Result<Type> Inference::ContentOf(Item& item, const ir::Atom& ref) {
   RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(ref));
   if (solver_.IsUnknown(type)) {
     RELAYVM_RETURN_IF_ERROR(solver_.Flow(type, MakeType(RefType{NewSlot(item)})));
     type = solver_.Resolve(type);
   }
-  auto* ref_type = type->As<RefType>();
-  if (ref_type == nullptr) {
-    return Invalid(fmt::format("expected a reference, found {} of type {}", NameOf(ref),
-                               ir::TypeToString(solver_.Zonk(type))));
-  }
-  if (read != nullptr) return MaybeType(ref_type->value);
-  RELAYVM_ASSIGN_OR_RETURN(Type value, TypeOf(write->value));
-  Status s = solver_.Flow(value, ref_type->value);
-  if (!s.ok()) return s.WithContext(fmt::format("write to {}", NameOf(ref)));
-  AddCheck(value, ref_type->value, e.span, fmt::format("write to {}", NameOf(ref)));
+  if (auto* made = type->As<RefType>()) return made->value;
+  return Invalid(fmt::format("expected a reference, found {} of type {}", NameOf(ref),
+                             ir::TypeToString(solver_.Zonk(type))));
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::RefRead& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Type content, ContentOf(item, e.ref));
+  return MaybeType(content);
+}
+
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::RefWrite& e) {
+  RELAYVM_ASSIGN_OR_RETURN(Type content, ContentOf(item, e.ref));
+  RELAYVM_ASSIGN_OR_RETURN(Type value, TypeOf(e.value));
+  const std::string what = fmt::format("write to {}", NameOf(e.ref));
+  Status s = solver_.Flow(value, content);
+  if (!s.ok()) return s.WithContext(what);
+  AddCheck(value, content, item.binding->value->span, what);
   return MaybeType(ir::UnitType());
 }
 
 // --- Branches ---
 
-Result<Inference::MaybeType> Inference::InferIf(Item& item, const ir::IfExpr& e) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::IfExpr& e) {
   RELAYVM_ASSIGN_OR_RETURN(Type condition, TypeOf(e.condition));
   Status s = solver_.Flow(condition, ir::MakeScalarType(DType::kBool));
   if (!s.ok()) return s.WithContext("condition of if");
@@ -435,7 +457,7 @@ Status Inference::JoinBranches(Item& item, const std::vector<const ir::Block*>& 
   return failure.ok() ? Invalid(what) : failure;
 }
 
-Result<Inference::MaybeType> Inference::InferMatch(Item& item, const ir::MatchExpr& e) {
+Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::MatchExpr& e) {
   RELAYVM_ASSIGN_OR_RETURN(Type data, TypeOf(e.data));
   std::vector<Type> types;
   for (const ir::MatchClause& clause : e.clauses) {

@@ -101,6 +101,14 @@ TEST_CASE("contents of shape tensors are followed") {
        "  let %n = ndarray_size(%x, dtype=\"int64\");"
        "  dyn.reshape(%x, expand_dims(%n, axis=0), newshape=[]) }",
        "fn (Tensor[(x.0, 4), float32]) -> Tensor[(x.0*4), float32]"},
+      {"what is known of a reshape by numbers of an input",
+       "def @main(%x: Tensor[(?, 64), float32], %n: int64) {"
+       "  dyn.reshape(%x, stack((%n, 4i64, 32i64), axis=0), newshape=[]) }",
+       "fn (Tensor[(x.0, 64), float32], int64) -> Tensor[(floordiv(x.0, 2), 4, 32), float32]"},
+      {"two such numbers",
+       "def @main(%x: Tensor[(?, 64), float32], %n: int64, %m: int64) {"
+       "  dyn.reshape(%x, stack((0i64, %n, %m), axis=0), newshape=[]) }",
+       "fn (Tensor[(x.0, 64), float32], int64, int64) -> Tensor[(x.0, ?, ?), float32]"},
       {"numbers of an input are symbols that a signature does not show",
        "def @main(%n: int64) { dyn.zeros(expand_dims(%n, axis=0), dtype=\"int8\", shape=[]) }",
        "fn (int64) -> Tensor[(?), int8]"},

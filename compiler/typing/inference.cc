@@ -235,9 +235,11 @@ Type ForgetSymbols(const Type& t, std::vector<uint32_t>& bound, ir::TypeMemo<Typ
     size_t outer = bound.size();
     ForEachBoundSymbol(f->params, [&](uint32_t id) { bound.push_back(id); });
     ir::TypeMemo<Type> inside;
-    Type out =
-        MapChildren(t, [&](const Type& child) { return ForgetSymbols(child, bound, inside); });
+    bool binds = bound.size() > outer;
+    Type out = MapChildren(
+        t, [&](const Type& child) { return ForgetSymbols(child, bound, binds ? inside : done); });
     bound.resize(outer);
+    done.Add(t, out);
     return out;
   }
   Type out = MapChildren(t, [&](const Type& child) { return ForgetSymbols(child, bound, done); });

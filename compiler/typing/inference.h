@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -65,7 +66,8 @@ struct VarState {
   const ir::MakeTuple* tuple = nullptr;
   std::shared_ptr<const std::vector<Dim>> elements;             // of a small integer tensor
   std::vector<std::optional<std::vector<Dim>>> field_elements;  // of the tensors of a tuple
-  bool leaf_elements = false;  // `elements` are the variable's own element symbols
+  bool leaf_elements = false;   // `elements` are the variable's own element symbols
+  bool is_ruled_shape = false;  // bound to a ShapeByRule: its elements are sizes
 };
 
 // What a run is for.
@@ -169,6 +171,7 @@ class Inference {
   Dim NewElementSymbol(const ir::Var* var, int64_t index);
   std::vector<Dim> FloatElements(const ir::Var* call, size_t arg, const ir::Var* var, int64_t size);
   Dim NameDim(const ir::Var* call, const Dim& d);
+  std::vector<Dim> ShapeOfCall(const ir::Var* call, const std::string& what, RuledShape shape);
   void TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                      const std::vector<ArgType>& args);
 
@@ -207,20 +210,32 @@ class Inference {
   FunctionState& NewFunctionState(const ir::Function* f, std::string name, Place outside);
   Status DeclareParams(FunctionState& state);
 
-  // infer_expr.cc: one case for each kind of expression
+  // infer_expr.cc, infer_call.cc: one Infer for each kind of expression
   Result<MaybeType> InferExpr(Item& item);
-  Result<MaybeType> InferOp(Item& item, const ir::OpCall& call);
-  Result<MaybeType> InferTupleGet(Item& item, const ir::TupleGet& get);
-  Result<MaybeType> InferIf(Item& item, const ir::IfExpr& e);
-  Result<MaybeType> InferMatch(Item& item, const ir::MatchExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::AtomExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::OpCall& call);
+  Result<MaybeType> Infer(Item& item, const ir::CallExpr& call);
+  Result<MaybeType> Infer(Item& item, const ir::PrimitiveCall& call);
+  Result<MaybeType> Infer(Item& item, const ir::ShapeValue& shape);
+  Result<MaybeType> Infer(Item& item, const ir::MakeTuple& e);
+  Result<MaybeType> Infer(Item& item, const ir::TupleGet& get);
+  Result<MaybeType> Infer(Item& item, const ir::FunctionExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::MakeClosure& e);
+  Result<MaybeType> Infer(Item& item, const ir::IfExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::MatchExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::RefCreate& e);
+  Result<MaybeType> Infer(Item& item, const ir::RefRead& e);
+  Result<MaybeType> Infer(Item& item, const ir::RefWrite& e);
+  Result<MaybeType> Infer(Item& item, const ir::Guard& e);
+  Result<MaybeType> Infer(Item& item, const ir::DimOf& e);
+  Result<MaybeType> Infer(Item& item, const ir::ElementOf& e);
+  Result<MaybeType> Infer(Item& item, const ir::Stated& e);
+  Result<MaybeType> Infer(Item& item, const ir::Trap& e);
+  Result<MaybeType> Infer(Item& item, const ir::ShapeByRule& e);
   Status JoinBranches(Item& item, const std::vector<const ir::Block*>& blocks,
                       const std::vector<ir::Type>& types, const ir::Type& result, const char* what);
-  Result<MaybeType> InferRef(Item& item, const ir::Expr& e);
-  Result<MaybeType> InferStated(Item& item, const ir::Stated& e);
-  Result<MaybeType> InferClosure(const ir::MakeClosure& e);
+  Result<ir::Type> ContentOf(Item& item, const ir::Atom& ref);
   void Restate(const ir::Var* var, const Dim& d);
-  Result<MaybeType> InferDimOf(Item& item, const ir::DimOf& e);
-  Result<MaybeType> InferElementOf(Item& item, const ir::ElementOf& e);
   Status InferPattern(Item& item, const ir::Pattern& p, const ir::Type& type, ScopeId scope);
   // The argument types of an operator call; nullopt and item.blocked_on when one is unknown.
   Result<std::optional<std::vector<ArgType>>> KnownArgTypes(Item& item, const OpDef& op,
@@ -229,8 +244,6 @@ class Inference {
   Result<MaybeType> InferAlias(const ir::Var* var, const ir::Atom& atom);
 
   // infer_call.cc: calls of functions
-  Result<MaybeType> InferCall(Item& item, const ir::CallExpr& call);
-  Result<MaybeType> InferPrimitive(Item& item, const ir::PrimitiveCall& call);
   struct Callee {
     std::string name;
     std::vector<ir::Type> type_params;
@@ -292,6 +305,12 @@ class Inference {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };
   std::unordered_map<Dim, std::vector<Dim>, DimHash> named_dims_;  // the symbols of an expression
+  // Variables with the shapes that rules give; by rule, rank, zeros, data and numbers.
+  using ShapeKey = std::tuple<ShapeRule, size_t, uint64_t, std::vector<Dim>, std::vector<Dim>>;
+  static ShapeKey KeyOf(const RuledShape& s) {
+    return {s.rule, s.rank, s.zeros, s.data, s.numbers};
+  }
+  std::map<ShapeKey, std::vector<const ir::Var*>> ruled_shapes_;
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> integer_copies_;
   std::map<std::pair<const ir::Var*, int64_t>, Dim> single_elements_;  // see ElementAt
   // What the program or an earlier run computes already.

@@ -101,9 +101,8 @@ class Context final : public TypeContext {
     return host_.ComputeDim(steps);
   }
 
-  Dim Name(const Dim& d) override {
-    auto low = d.LowerBound();
-    return d.Size() > kMaxDimSize && low && *low >= 0 ? host_.NameDim(d) : d;
+  Result<std::vector<Dim>> ShapeByRule(const RuledShape& shape) override {
+    return host_.ShapeByRule(shape);
   }
 
   std::optional<std::vector<int64_t>> ConstantElements(size_t i) override {

@@ -48,6 +48,9 @@ class OpHost {
   virtual Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) {
     return {StatusCode::kUnsupported, "a size depends on floats that only running tells"};
   }
+  virtual Result<std::vector<Dim>> ShapeByRule(const RuledShape& /*shape*/) {
+    return {StatusCode::kUnsupported, "a shape depends on numbers that only running tells"};
+  }
   virtual Broadcasts& broadcasts() = 0;
 };
 

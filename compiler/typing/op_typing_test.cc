@@ -159,19 +159,6 @@ TEST_CASE("one element of a vector of any length") {
   CHECK_FALSE(second({{n, 2}, DType::kInt64}).ok());
 }
 
-TEST_CASE("a relation names what is long and never negative") {
-  Dim sum = 0;
-  for (uint32_t i = 0; i < 100; ++i) sum = sum + Dim::Symbol(200 + i, "s");
-  auto named = [](const Dim& d) {
-    return Run([=](TypeContext& ctx) -> Result<OpResult> { return Vector(ctx.Name(d)); })
-        ->result.tensors[0]
-        .shape[0]
-        .is_symbol();
-  };
-  CHECK(named(sum));
-  CHECK_FALSE(named(n + m));
-}
-
 TEST_CASE("a relation's own error names the operator once") {
   auto fail = [](std::string message) {
     return Run([=](TypeContext&) -> Result<OpResult> {

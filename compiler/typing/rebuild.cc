@@ -150,6 +150,7 @@ class Rebuilder {
   // no operand reads.
   bool IsUnused(const ir::Binding& b) const {
     if (used_vars_.contains(b.var->id) || needed_values_.contains(b.var->id)) return false;
+    if (b.value->As<ir::ShapeByRule>() != nullptr) return true;
     if (b.value->As<ir::ShapeValue>() != nullptr) return restated_ids_.contains(b.var->id);
     return b.value->As<ir::DimOf>() != nullptr || b.value->As<ir::ElementOf>() != nullptr;
   }
@@ -159,7 +160,9 @@ class Rebuilder {
     }
     std::erase_if(out_.symbols,
                   [&](const auto& entry) { return !used_symbols_.contains(entry.first); });
-    for (const auto& [id, symbol] : out_.symbols) needed_values_.insert(symbol.value->id);
+    for (const auto& [id, symbol] : out_.symbols) {
+      needed_values_.insert({symbol.value->id, symbol.source->id});
+    }
     for (const ir::Block* block : blocks_) {
       // Made here and not yet given away.
       std::erase_if(const_cast<ir::Block*>(block)->bindings,
@@ -256,6 +259,10 @@ class Rebuilder {
   void Rebuild(ir::ShapeValue& n, const ir::Var* var) {
     if (restated_ids_.contains(var->id)) return;
     for (Dim& d : n.elements) d = inference_.Translate(d);
+  }
+  void Rebuild(ir::ShapeByRule& n, const ir::Var*) {
+    for (Dim& d : n.shape.data) d = inference_.Translate(d);
+    for (Dim& d : n.shape.numbers) d = inference_.Translate(d);
   }
   void Rebuild(ir::MakeTuple& n, const ir::Var*) { n.fields = Map(n.fields); }
   void Rebuild(ir::TupleGet& n, const ir::Var*) { n.tuple = Map(n.tuple); }

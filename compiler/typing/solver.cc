@@ -339,13 +339,16 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, JoinMode mod
       return expected;
     }
     RELAYVM_RETURN_IF_ERROR(Bind(unknown, other));
+    ++differences_;
     if (e_unknown != nullptr) return expected;
     // The slot may not say all that `expected` does: then that is too narrow.
     a = Resolve(actual);
   }
   mode.widen = mode.widen || e_slot != nullptr;
+  size_t before = differences_;
   RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinResolved(e, a, mode));
-  if (a_slot != nullptr && mode.variance == Variance::kInvariant && joined != a) {
+  if (a_slot != nullptr && mode.variance == Variance::kInvariant && joined != a &&
+      differences_ != before) {
     // Both sides must agree: the wider type is that of both.
     if (!ir::TypeEquals(Zonk(joined), Zonk(a))) Widen(Root(a_slot->id), joined);
   }
@@ -360,9 +363,13 @@ Result<Type> Solver::JoinResolved(const Type& e, const Type& a, JoinMode mode) {
   if (!remember) return JoinNodes(e, a, mode);
   std::tuple key(e, a, mode.variance, mode.widen);
   auto known = joined_.find(key);
-  if (known != joined_.end()) return known->second;
+  if (known != joined_.end()) {
+    differences_ += known->second.differ ? 1 : 0;
+    return known->second.type;
+  }
+  size_t before = differences_;
   RELAYVM_ASSIGN_OR_RETURN(Type joined, JoinNodes(e, a, mode));
-  joined_.emplace(std::move(key), joined);
+  joined_.emplace(std::move(key), Joined{joined, differences_ != before});
   return joined;
 }
 
@@ -428,6 +435,7 @@ Result<Type> Solver::JoinTensors(const TensorType& e, const TensorType& a, const
       return Status(StatusCode::kInvalidInput,
                     fmt::format("dimension {}: {} and {} differ", i, x.ToString(), y.ToString()));
     }
+    differences_ += x == y ? 0 : 1;
     bool keep = x == y || x.is_any();
     shape.push_back(keep ? x : Dim::Any());
     changed = changed || !keep;
@@ -480,6 +488,7 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, JoinMode mode) 
   const auto& x = *e->As<FunctionType>();
   const auto& y = *a->As<FunctionType>();
   if (SameFunctionType(x, y)) return e;
+  ++differences_;
   if (x.params.size() != y.params.size()) {
     return Status(StatusCode::kInvalidInput,
                   fmt::format("{} and {} parameters", x.params.size(), y.params.size()));

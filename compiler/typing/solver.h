@@ -144,7 +144,14 @@ class Solver {
   std::unordered_map<uint32_t, Slot> slots_;
   // What the Flow that is under way has joined, by (expected, actual, variance, widen): types share
   // their parts.
-  std::map<std::tuple<ir::Type, ir::Type, Variance, bool>, ir::Type> joined_;
+  struct Joined {
+    ir::Type type;
+    bool differ;  // something inside counts as a difference
+  };
+  std::map<std::tuple<ir::Type, ir::Type, Variance, bool>, Joined> joined_;
+  // Places where the types that are joined differ, or may: where the count stays, both are equal,
+  // and nobody walks them to compare.
+  size_t differences_ = 0;
   std::vector<uint32_t> woken_;
   uint32_t step_ = 0;
   uint32_t anonymous_ = 0;

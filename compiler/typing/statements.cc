@@ -53,7 +53,8 @@ class Stater {
       changed = changed || value != b.value;
       // A function may mention the variable that it is bound to; a shape is made by its type.
       bool plain = value->As<ir::FunctionExpr>() == nullptr &&
-                   value->As<ir::ShapeValue>() == nullptr && value->As<ir::Stated>() == nullptr;
+                   value->As<ir::ShapeValue>() == nullptr &&
+                   value->As<ir::ShapeByRule>() == nullptr && value->As<ir::Stated>() == nullptr;
       if (!plain || !StatesDims(b.var->type)) {
         out.bindings.push_back({b.var, value});
         continue;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "kernels/codegen/immediates.h"
 #include "kernels/codegen/kernel_function.h"
 #include "kernels/codegen/link.h"
 #include "kernels/codegen/spec_key.h"
@@ -64,11 +65,53 @@ struct KernelCompiler::Impl {
     uint32_t id;
     std::vector<Dim> symbols;
   };
+  // Kernels that differ in immediates alone. The first few have theirs in their code. If more come,
+  // the immediates that have differed are scalars of one kernel; those that code is faster for
+  // knowing, after many more.
+  //
+  //   multiply(x, 0.1f) ... multiply(x, 0.8f)   8 kernels
+  //   multiply(x, 0.9f), multiply(x, 1.1f) ...  1 kernel with a scalar
+  struct Structure {
+    static constexpr size_t kFew = 8, kMany = 64;
+    std::vector<int64_t> first;  // immediates of the first spec
+    std::vector<bool> differs;
+    std::vector<bool> scalars;                       // which immediates are scalars of new kernels
+    std::unordered_map<std::string, Entry> kernels;  // by TextOf
+
+    // What is in the code of a kernel with these scalars.
+    static std::string TextOf(const std::vector<codegen::Immediate>& immediates,
+                              const std::vector<bool>& scalars) {
+      std::string text;
+      for (size_t i = 0; i < immediates.size(); ++i) {
+        text += scalars[i] ? "s;" : fmt::format("{:x};", immediates[i].bits);
+      }
+      return text;
+    }
+
+    // Chooses the scalars of the kernel for these immediates.
+    std::vector<bool> ScalarsFor(const std::vector<codegen::Immediate>& immediates) {
+      std::vector<bool> none(immediates.size(), false);
+      if (first.empty()) {
+        for (const codegen::Immediate& i : immediates) first.push_back(i.bits);
+        differs = scalars = none;
+      }
+      for (size_t i = 0; i < immediates.size(); ++i) {
+        differs[i] = differs[i] || immediates[i].bits != first[i];
+      }
+      if (kernels.size() < kFew || kernels.contains(TextOf(immediates, none))) return none;
+      if (kernels.contains(TextOf(immediates, scalars))) return scalars;
+      for (size_t i = 0; i < immediates.size(); ++i) {
+        bool wait = immediates[i].helpful && kernels.size() < kMany;
+        scalars[i] = scalars[i] || (differs[i] && !wait);
+      }
+      return scalars;
+    }
+  };
   KernelOptions options;
   Result<codegen::Target> target;
   codegen::ContractionTarget contraction_target;
   std::vector<KernelPlan> plans;
-  std::unordered_map<std::string, Entry> entries;
+  std::unordered_map<std::string, Structure> structures;
 
   explicit Impl(KernelOptions o) : options(std::move(o)), target(codegen::ResolveTarget(options)) {
     if (target.ok()) contraction_target = codegen::ContractionTargetFor(options.cpu);
@@ -118,14 +161,24 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   Impl& impl = *impl_;
   if (!impl.target.ok()) return impl.target.status();
   codegen::SpecKey key = codegen::KeyOf(spec);
-  auto found = impl.entries.find(key.text);
-  if (found == impl.entries.end()) {
+  Impl::Structure& structure = impl.structures[key.text];
+  std::vector<bool> scalars = structure.ScalarsFor(key.immediates);
+  std::vector<te::Expr> taken;
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    if (!scalars[i]) continue;
+    taken.push_back(key.immediates[i].node);
+    values.push_back(key.immediates[i].bits);
+  }
+  std::string text = Impl::Structure::TextOf(key.immediates, scalars);
+  auto found = structure.kernels.find(text);
+  if (found == structure.kernels.end()) {
     uint32_t id = static_cast<uint32_t>(impl.plans.size());
-    auto plan =
-        codegen::PlanKernel(spec, SymbolName(spec.name, id), key.symbols, impl.contraction_target);
+    auto plan = codegen::PlanKernel(codegen::WithScalars(spec, taken), SymbolName(spec.name, id),
+                                    key.symbols, impl.contraction_target);
     if (!plan.ok()) return plan.status();
     impl.plans.push_back(std::move(*plan));
-    found = impl.entries.emplace(std::move(key.text), Impl::Entry{id, key.symbols}).first;
+    found = structure.kernels.emplace(std::move(text), Impl::Entry{id, key.symbols}).first;
   }
   // The interface of the kernel that is there, over the symbols of this spec.
   const Impl::Entry& entry = found->second;
@@ -139,6 +192,7 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
     });
   };
   interface.symbols = key.symbols;
+  interface.immediates = std::move(values);
   interface.parallel_extent = rename(interface.parallel_extent);
   interface.grain = rename(interface.grain);
   interface.scratch_bytes = rename(interface.scratch_bytes);

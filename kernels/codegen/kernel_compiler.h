@@ -1,7 +1,8 @@
 // From tensor expressions to a loadable kernel image, through LLVM.
 //
 //   KernelCompiler compiler(options);
-//   id = compiler.Add(spec);      // for each fused primitive function; equal specs share a kernel
+//   id = compiler.Add(spec);      // for each fused primitive function; equal specs share a kernel,
+//                                 // and many that differ in constants alone share one too
 //   image = compiler.Finish();    // LLVM O3, one object, LLD: a shared ELF without relocations or
 //                                 // undefined symbols
 //
@@ -42,13 +43,15 @@ struct KernelSpec {
 
 // How to call the compiled kernel: see bytecode/kernel_abi.h. buffers = inputs not by value, in
 // order, then outputs. scalars = `symbols` (their values), then the by-value inputs as canonical
-// 64-bit scalars. Dims are over the symbols of the spec that was added.
+// 64-bit scalars, then `immediates`. Dims are over the symbols of the spec that was added.
 struct KernelInterface {
   std::string name;
   std::vector<Dim> symbols;  // in argument order
-  Dim parallel_extent = 1;   // the range that begin..end may be split over; units are independent
-  Dim grain = 1;             // units worth one task; VM runs ceil(extent / grain) tasks at most
-  Dim scratch_bytes = 0;     // private memory of one call, 64-byte aligned
+  // Constants of the spec that its kernel takes as scalars, as others share it.
+  std::vector<int64_t> immediates;
+  Dim parallel_extent = 1;  // the range that begin..end may be split over; units are independent
+  Dim grain = 1;            // units worth one task; VM runs ceil(extent / grain) tasks at most
+  Dim scratch_bytes = 0;    // private memory of one call, 64-byte aligned
   // Pairs (input, output): the output may overwrite that input's buffer, if shapes and dtypes are
   // equal.
   std::vector<std::pair<int, int>> in_place;

@@ -1,5 +1,7 @@
 #include "kernels/codegen/kernel_compiler.h"
 
+#include <elf.h>
+
 #include "kernels/codegen/kernel_harness.h"
 
 namespace relayvm {

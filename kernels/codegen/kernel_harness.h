@@ -3,9 +3,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <elf.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <cmath>
 #include <cstring>
@@ -15,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
 #include "kernels/codegen/kernel_compiler.h"
 #include "kernels/te/evaluate.h"
@@ -68,43 +67,6 @@ inline te::Scalar Element(const HostTensor& t, int64_t i) {
   return te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype));
 }
 
-// Maps the loadable segments of an image.
-class MappedImage {
- public:
-  explicit MappedImage(const std::vector<uint8_t>& elf) {
-    Elf64_Ehdr header;
-    std::memcpy(&header, elf.data(), sizeof(header));
-    std::vector<Elf64_Phdr> segments(header.e_phnum);
-    std::memcpy(segments.data(), elf.data() + header.e_phoff, sizeof(Elf64_Phdr) * header.e_phnum);
-    for (const Elf64_Phdr& s : segments) {
-      if (s.p_type == PT_LOAD)
-        size_ = std::max<size_t>(size_, (s.p_vaddr + s.p_memsz + 4095) / 4096 * 4096);
-    }
-    base_ = static_cast<char*>(
-        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    for (const Elf64_Phdr& s : segments) {
-      if (s.p_type == PT_LOAD) std::memcpy(base_ + s.p_vaddr, elf.data() + s.p_offset, s.p_filesz);
-    }
-    for (const Elf64_Phdr& s : segments) {
-      if (s.p_type != PT_LOAD) continue;
-      REQUIRE(s.p_vaddr % 4096 == s.p_offset % 4096);
-      char* start = base_ + s.p_vaddr / 4096 * 4096;
-      size_t bytes = static_cast<size_t>(base_ + s.p_vaddr + s.p_memsz - start);
-      mprotect(start, bytes, PROT_READ | ((s.p_flags & PF_X) != 0 ? PROT_EXEC : 0));
-    }
-  }
-  ~MappedImage() { munmap(base_, size_); }
-  MappedImage(const MappedImage&) = delete;
-
-  RelayvmKernelFn At(uint64_t address) const {
-    return reinterpret_cast<RelayvmKernelFn>(base_ + address);
-  }
-
- private:
-  char* base_ = nullptr;
-  size_t size_ = 0;
-};
-
 // Memory with 64-byte alignment and a guard behind, which CheckGuard() finds overwritten.
 class GuardedBuffer {
  public:
@@ -140,13 +102,15 @@ class KernelHarness {
   uint32_t id(size_t k) const { return kernels_[k].added.id; }
   const KernelImage& image() const { return image_; }
   // REQUIRES: Finish() was called.
-  RelayvmKernelFn function(size_t k) const { return mapped_->At(image_.entry_offsets[id(k)]); }
+  RelayvmKernelFn function(size_t k) const { return mapped_->Entry(image_.entry_offsets[id(k)]); }
 
   void Finish() {
     auto image = compiler_.Finish();
     REQUIRE_MESSAGE(image.ok(), image.status().ToString());
     image_ = std::move(*image);
-    mapped_ = std::make_unique<MappedImage>(image_.elf);
+    auto mapped = MappedImage::Map(image_.elf, nullptr);
+    REQUIRE_MESSAGE(mapped.ok(), mapped.status().ToString());
+    mapped_ = std::move(*mapped);
   }
 
   // The outputs. The range of units is cut into pieces of `piece` units (0: one piece), run last to
@@ -174,6 +138,7 @@ class KernelHarness {
       memory.emplace_back(t.data.size());
       std::memcpy(memory.back().data(), t.data.data(), t.data.size());
     }
+    for (int64_t immediate : interface.immediates) scalars.push_back(immediate);
     std::vector<size_t> memory_of_output;
     for (size_t o = 0; o < kernel.spec.outputs.size(); ++o) {
       const te::Tensor& t = kernel.spec.outputs[o];
@@ -197,7 +162,7 @@ class KernelHarness {
     for (size_t m : memory_of_output) buffers.push_back(memory[m].data());
     int64_t extent = value_of(interface.parallel_extent);
     CHECK(value_of(interface.grain) >= 1);
-    RelayvmKernelFn fn = mapped_->At(image_.entry_offsets[kernel.added.id]);
+    RelayvmKernelFn fn = mapped_->Entry(image_.entry_offsets[kernel.added.id]);
     RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
     uint32_t step = piece == 0 ? static_cast<uint32_t>(std::max<int64_t>(extent, 1)) : piece;
     std::vector<uint32_t> starts;

@@ -1,7 +1,11 @@
 // Schedules on every target level, against the evaluator: dtypes, staged tensors, several outputs,
 // tiles, windows, deep graphs.
 
+#include <set>
+
 #include "kernels/codegen/kernel_harness.h"
+#include "kernels/codegen/schedule.h"
+#include "kernels/op/op.h"
 
 namespace relayvm {
 namespace {
@@ -231,6 +235,73 @@ TEST_CASE("selects guard what does not exist: reductions, uniform loads, integer
   CheckSpecs({Spec("triangle", {x}, {triangle}), Spec("uniform", {x}, {uniform}),
               Spec("divided", {x, ids}, {divided})},
              {{1, 9}, {2, 1}, {5, 20}, {20, 33}}, 1e-4);
+}
+
+size_t CountReductions(const std::vector<Tensor>& outputs) {
+  std::set<const te::ExprNode*> seen;
+  size_t count = 0;
+  for (const Tensor& t : codegen::TensorsInOrder(outputs)) {
+    if (t->is_placeholder()) continue;
+    std::vector<const te::ExprNode*> stack = {t->body.get()};
+    while (!stack.empty()) {
+      const te::ExprNode* e = stack.back();
+      stack.pop_back();
+      if (!seen.insert(e).second) continue;
+      count += e->kind == te::ExprKind::kReduce;
+      for (const Expr& operand : e->operands) stack.push_back(operand.get());
+    }
+  }
+  return count;
+}
+
+// A copy would be computed again for each element that needs it: time that grows with the square.
+TEST_CASE("norms have no reduction twice, whatever their axes and layout") {
+  const struct {
+    const char* name;
+    std::vector<std::pair<std::string, AttrValue>> attrs;
+    int channels;  // the axis of gamma and beta, or -1
+  } kCases[] = {
+      {"nn.instance_norm", {{"axis", 1}}, 1},
+      {"nn.instance_norm", {{"axis", 3}}, 3},
+      {"nn.group_norm", {{"num_groups", 2}, {"axis", 1}}, 1},
+      {"nn.group_norm", {{"num_groups", 2}, {"axis", 3}}, 3},
+      {"nn.layer_norm", {{"axis", -1}}, 3},
+      {"nn.layer_norm", {{"axis", 1}}, 1},
+      {"nn.softmax", {{"axis", 1}}, -1},
+      {"nn.log_softmax", {{"axis", -1}}, -1},
+      {"nn.l2_normalize", {{"eps", 1e-5}, {"axis", AttrList{1, 2, 3}}}, -1},
+  };
+  for (const auto& c : kCases) {
+    const OpDef* op = OpTable::Get().Find(c.name);
+    REQUIRE(op != nullptr);
+    Attrs given;
+    for (const auto& [name, value] : c.attrs) given.Set(name, value);
+    const Result<Attrs> attrs = CompleteAttrs(*op, given);
+    REQUIRE_MESSAGE(attrs.ok(), attrs.status().ToString());
+    for (const bool open : {false, true}) {
+      CAPTURE(c.name);
+      CAPTURE(open);
+      const Dim height = open ? kN : Dim(24), width = open ? kM : Dim(40);
+      std::vector<Dim> shape = {2, height, width};
+      shape.insert(shape.begin() + (c.channels < 0 ? 1 : c.channels), Dim(8));
+      std::vector<Tensor> inputs = {Input(shape, 0)};
+      if (c.channels >= 0) inputs.insert(inputs.end(), {Input({8}, 1), Input({8}, 2)});
+      const std::vector<TensorType> results = {TensorType{shape, DType::kFloat32}};
+      const std::vector<Tensor> outputs = op->compute({*attrs, inputs, results});
+      const auto plan = codegen::PlanLoops(Spec("norm", inputs, outputs));
+      REQUIRE_MESSAGE(plan.ok(), plan.status().ToString());
+      std::set<const codegen::Node*> nodes;
+      for (const codegen::LoopNest& nest : (*plan)->nests) {
+        for (const codegen::LoopStore& store : nest.stores) {
+          codegen::ForEachNode({store.value}, [&](const codegen::Node* n) {
+            if (n->kind == codegen::NodeKind::kReduce) nodes.insert(n);
+          });
+        }
+      }
+      CHECK(!nodes.empty());
+      CHECK(nodes.size() <= CountReductions(outputs));
+    }
+  }
 }
 
 }  // namespace

@@ -119,12 +119,31 @@ Value* Math::Sigmoid(Value* x) {
   return Div(one, Add(sum, If(is_large, power, C(0))));
 }
 
+// With |x| = n*ln(2)/2 + r, h = 2^n/2 and t = tanh(r):
+//
+//   tanh|x| = 1 - (1 - t) / ((h + 1/2) + t*(h - 1/2))
+//
+// From atanh(1/2) on, where the quotient is at most 1/2. Its numerator falls and its denominator
+// rises with t, each rounded once, so the result is monotonic between the steps of n; a run over all
+// floats shows that it is at the steps. Before, n is 0 and the result t.
 Value* Math::Tanh(Value* x) {
+  const double one_from = is64_ ? 20 : 10;  // tanh is 1 to the last bit
   Value* a = Abs(x);
-  Value* z = Mul(a, a);
-  Value* small = MulAdd(Mul(a, z), is64_ ? Poly(z, kTanh64) : Poly(z, kTanh32), a);
-  Value* large = Sub(C(1), Div(C(2), Add(Exp(Add(a, a)), C(1))));
-  return CopySign(If(Less(a, C(0.625)), small, large), x);
+  Value* clamped = If(Greater(a, C(one_from)), C(one_from), a);
+  Value* is_large = Greater(a, C(0.55));
+  // n is rounded in the low bits, with the bias of h's exponent.
+  Value* biased = C(Rounder() + (is64_ ? 1022 : 126));
+  Value* shifted = MulAdd(clamped, C(2 * M_LOG2E), biased);
+  Value* h = FromBits(b_.CreateShl(Bits(shifted), I(mantissa_)));
+  Value* n = If(is_large, Sub(shifted, biased), C(0));
+  // With an FMA one constant does: its error is small against r where tanh is not flat.
+  Value* r =
+      MulAdd(n, C(traits_.fma ? -0.5 * M_LN2 : -0.5 * (is64_ ? kLn2Hi64 : kLn2Hi32)), clamped);
+  if (!traits_.fma) r = MulAdd(n, C(-0.5 * (is64_ ? kLn2Lo64 : kLn2Lo32)), r);
+  Value* z = Mul(r, r);
+  Value* t = MulAdd(Mul(r, z), is64_ ? Poly(z, kTanh64) : Poly(z, kTanh32), r);
+  Value* quotient = Div(Sub(C(1), t), MulAdd(t, Sub(h, C(0.5)), Add(h, C(0.5))));
+  return CopySign(If(is_large, Sub(C(1), quotient), t), x);
 }
 
 Value* Math::Erf(Value* x) {

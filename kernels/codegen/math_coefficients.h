@@ -35,11 +35,11 @@ inline constexpr std::array<double, 6> kSin64 = {-0x1.5555555555555p-3,  0x1.111
 inline constexpr std::array<double, 6> kCos64 = {0x1.5555555555555p-5,  -0x1.6c16c16c16944p-10,
                                                  0x1.a01a019f468acp-16, -0x1.27e4fa0d53300p-22,
                                                  0x1.1eeb5dfb99771p-29, -0x1.9075cbe8dc0c3p-37};
-// (tanh(x) - x)/x^3 in z = x^2, |x| <= 0.625: error 1.0e-16
-inline constexpr std::array<double, 11> kTanh64 = {
-    -0x1.5555555555554p-2,  0x1.1111111110819p-3,  -0x1.ba1ba1b933487p-5,  0x1.664f483947da3p-6,
-    -0x1.226e296cf1b28p-7,  0x1.d6d18ae6356b3p-9,  -0x1.7d80a9787eb8cp-10, 0x1.34002477ee883p-11,
-    -0x1.e4189901ea2abp-13, 0x1.4e292b9188448p-14, -0x1.21ecc5f08e0f2p-16};
+// (tanh(x) - x)/x^3 in z = x^2, |x| <= 0.55: error 2.0e-17
+inline constexpr std::array<double, 10> kTanh64 = {
+    -0x1.55555555554a1p-2,  0x1.1111111102ccbp-3, -0x1.ba1ba1ad94464p-5,  0x1.664f45c85de35p-6,
+    -0x1.226dddc509295p-7,  0x1.d6c62ae18b139p-9, -0x1.7cf42926c4c96p-10, 0x1.2fa48d1292bfep-11,
+    -0x1.b9140e3611de9p-13, 0x1.ac165ec3c5799p-15};
 // (sinh(x) - x)/x^3 in z = x^2, |x| <= 1: error 2.5e-22
 inline constexpr std::array<double, 8> kSinh64 = {
     0x1.5555555555555p-3,  0x1.1111111111111p-7,  0x1.a01a01a01a001p-13, 0x1.71de3a556f971p-19,
@@ -68,10 +68,9 @@ inline constexpr std::array<double, 14> kAsin64 = {
     0x1.3b17bb09f0a89p-7,  0x1.3275e42d98663p-7, 0x1.7f1bc4e2aacf8p-9, 0x1.452a19aa494a5p-6,
     -0x1.41eb70dffeb88p-6, 0x1.e944f79f2c96ap-6};
 
-// (tanh(x) - x)/x^3 in z = x^2, |x| <= 0.625: error 4.1e-9
-inline constexpr std::array<double, 5> kTanh32 = {-0x1.5555342b661c4p-2, 0x1.1107686a34e84p-3,
-                                                  -0x1.b844401984498p-5, 0x1.5256a412b48e3p-6,
-                                                  -0x1.76ab4838cbd98p-8};
+// (tanh(x) - x)/x^3 in z = x^2, |x| <= 0.55: error 3.6e-8
+inline constexpr std::array<double, 4> kTanh32 = {-0x1.55545762e02e9p-2, 0x1.10cfc62043467p-3,
+                                                  -0x1.af8df66136ba9p-5, 0x1.0d86c6ddc2e1ep-6};
 // erf(x)/x - 1 in z = x^2, |x| <= 0.875: error 2.0e-10
 inline constexpr std::array<double, 7> kErf32 = {
     0x1.06eba819883f5p-3, -0x1.812744c8b66abp-2,  0x1.ce2e8421cc68bp-4, -0x1.b819a6cd2cf1ep-6,

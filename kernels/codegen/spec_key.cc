@@ -14,6 +14,8 @@ namespace {
 
 class KeyWriter {
  public:
+  explicit KeyWriter(const KernelSpec& spec) : immediates_(spec) {}
+
   SpecKey Write(const KernelSpec& spec) {
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
       tensors_[spec.inputs[i].get()] = next_tensor_++;
@@ -90,6 +92,12 @@ class KeyWriter {
 
   void WriteExpr(const te::ExprNode& e) {
     Append("{}.{}", static_cast<int>(e.kind), static_cast<int>(e.dtype));
+    if (const Immediate* immediate = immediates_.Find(e)) {
+      Append("i{}", immediate->helpful);
+      key_.immediates.push_back(*immediate);
+      exprs_[&e] = exprs_.size();
+      return;
+    }
     switch (e.kind) {
       case te::ExprKind::kIntImm:
         Append("{}", e.int_value);
@@ -128,6 +136,7 @@ class KeyWriter {
     exprs_[&e] = exprs_.size();
   }
 
+  Immediates immediates_;
   SpecKey key_;
   std::unordered_map<uint32_t, size_t> numbers_;
   std::unordered_map<const te::TensorNode*, size_t> tensors_;
@@ -138,6 +147,6 @@ class KeyWriter {
 
 }  // namespace
 
-SpecKey KeyOf(const KernelSpec& spec) { return KeyWriter().Write(spec); }
+SpecKey KeyOf(const KernelSpec& spec) { return KeyWriter(spec).Write(spec); }
 
 }  // namespace relayvm::codegen

@@ -101,7 +101,10 @@ std::unique_ptr<llvm::TargetMachine> MakeTargetMachine(const Target& target) {
   const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   llvm::TargetOptions options;
   options.FunctionSections = false;
-  auto level = target.opt_level >= 2 ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
+  // None takes a quarter of Less's time: what tests of all but LLVM's work ask for.
+  auto level = target.opt_level >= 2   ? llvm::CodeGenOptLevel::Default
+               : target.opt_level == 1 ? llvm::CodeGenOptLevel::Less
+                                       : llvm::CodeGenOptLevel::None;
   return std::unique_ptr<llvm::TargetMachine>(
       llvm_target->createTargetMachine(kTriple, target.level, target.features, options,
                                        llvm::Reloc::PIC_, llvm::CodeModel::Small, level));

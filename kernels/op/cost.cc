@@ -1,6 +1,10 @@
 #include "kernels/op/cost.h"
 
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace relayvm {
 namespace {
@@ -35,6 +39,11 @@ int CostOf(te::UnaryOp op) {
   }
 }
 
+int CostOf(te::BinaryOp op) {
+  bool is_power = op == te::BinaryOp::kPower || op == te::BinaryOp::kAtan2;
+  return is_power ? kTranscendental : 1;
+}
+
 // Adds up an expression's operations, each node once. Arithmetic on indices is not counted: the
 // code generator moves most of it out of the inner loop.
 class Counter {
@@ -57,12 +66,9 @@ class Counter {
       case te::ExprKind::kUnary:
         cost_ += CostOf(e->unary);
         break;
-      case te::ExprKind::kBinary: {
-        const bool is_power =
-            e->binary == te::BinaryOp::kPower || e->binary == te::BinaryOp::kAtan2;
-        cost_ += is_power ? kTranscendental : 1;
+      case te::ExprKind::kBinary:
+        cost_ += CostOf(e->binary);
         break;
-      }
       case te::ExprKind::kCast:
       case te::ExprKind::kSelect:
         cost_ += 1;
@@ -77,7 +83,68 @@ class Counter {
   int cost_ = 0;
 };
 
+double ElementsOf(const std::vector<Dim>& dims) {
+  double n = 1;
+  for (const Dim& d : dims) {
+    if (!d.is_const()) return std::numeric_limits<double>::infinity();
+    n *= static_cast<double>(std::max<int64_t>(d.value(), 0));
+  }
+  return n;
+}
+
+// The operations of one element of `root`; notes the computations that it loads.
+double WorkOfElement(const te::ExprNode* root, std::vector<const te::TensorNode*>& loaded) {
+  // Operands first, so that users can be walked before what they use.
+  std::vector<const te::ExprNode*> order;
+  std::unordered_set<const te::ExprNode*> entered;
+  std::vector<std::pair<const te::ExprNode*, bool>> stack = {{root, false}};
+  while (!stack.empty()) {
+    auto [e, expanded] = stack.back();
+    stack.pop_back();
+    if (expanded) {
+      order.push_back(e);
+      continue;
+    }
+    if (!entered.insert(e).second) continue;
+    stack.emplace_back(e, true);
+    for (const te::Expr& operand : e->operands) stack.emplace_back(operand.get(), false);
+  }
+  std::unordered_map<const te::ExprNode*, double> times = {{root, 1}};  // that it is evaluated
+  double work = 0;
+  for (size_t i = order.size(); i-- > 0;) {
+    const te::ExprNode& e = *order[i];
+    double t = times[&e];
+    int cost = e.kind == te::ExprKind::kUnary    ? CostOf(e.unary)
+               : e.kind == te::ExprKind::kBinary ? CostOf(e.binary)
+                                                 : 1;
+    work += t * cost;
+    if (e.kind == te::ExprKind::kLoad) loaded.push_back(e.tensor.get());
+    for (const te::Axis& axis : e.axes) t *= ElementsOf({axis->extent});
+    for (const te::Expr& operand : e.operands) {
+      double& inner = times[operand.get()];
+      inner = std::max(inner, t);
+    }
+  }
+  return work;
+}
+
 }  // namespace
+
+double WorkOf(std::span<const te::Tensor> outputs) {
+  std::vector<const te::TensorNode*> work;
+  for (const te::Tensor& t : outputs) work.push_back(t.get());
+  std::unordered_set<const te::TensorNode*> counted;
+  double sum = 0;
+  while (!work.empty()) {
+    const te::TensorNode* t = work.back();
+    work.pop_back();
+    if (t->is_placeholder() || !counted.insert(t).second) continue;
+    double elements = ElementsOf(t->shape);
+    double of_element = WorkOfElement(t->body.get(), work);
+    if (elements > 0) sum += elements * of_element;
+  }
+  return sum;
+}
 
 bool IsExpensive(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
                  std::span<const TensorType> outputs) {

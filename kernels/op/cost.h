@@ -1,5 +1,6 @@
-// What computing an element of an operator's result costs, read off its tensor expression: for
-// fusion, which may compute an element again for each of its uses. Tested by cost_test.cc.
+// What computing an operator's result costs, read off its tensor expression: an element, for fusion,
+// which may compute it again for each of its uses; and all of it, for constant folding. Tested by
+// cost_test.cc.
 #pragma once
 
 #include <span>
@@ -12,5 +13,9 @@ namespace relayvm {
 // transcendental function, or as much arithmetic. REQUIRES: op.compute.
 bool IsExpensive(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
                  std::span<const TensorType> outputs);
+
+// About how many simple operations it takes to compute the outputs, each computation that they read
+// once; infinite when a size is not known. Never negative, whatever the sizes.
+double WorkOf(std::span<const te::Tensor> outputs);
 
 }  // namespace relayvm

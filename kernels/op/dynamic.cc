@@ -5,6 +5,8 @@
 // compile time is used, and what is not stays an expression over symbols that are bound to the
 // elements when the call runs. No kernel reads them, but for positions (the begin of a slice, the
 // padding before an axis, roi).
+#include <algorithm>
+
 #include "kernels/op/broadcast.h"
 #include "kernels/op/define.h"
 #include "kernels/op/image.h"
@@ -125,34 +127,48 @@ Result<std::vector<Dim>> ReshapeShape(TypeContext& ctx) {
   return ReshapeDims(ctx, ctx.tensor(0).shape, codes, ctx.attrs().Bool("allowzero"));
 }
 
-// That the number of elements stays says that the removed dims are 1.
+bool AreKnown(const std::vector<Dim>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](const Dim& d) { return d.is_const(); });
+}
+
 Result<std::vector<Dim>> SqueezeShape(TypeContext& ctx) {
   const std::vector<Dim>& in = ctx.tensor(0).shape;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> axes, ctx.Elements(1));
   if (axes.size() > in.size()) {
     return Invalid("{} axes for data of rank {}", axes.size(), in.size());
   }
-  for (const Dim& axis : axes) {
-    if (axis.is_const()) {
-      RELAYVM_RETURN_IF_ERROR(NormalizeAxis(axis.value(), static_cast<int>(in.size())).status());
-    }
+  if (!AreKnown(axes)) {
+    return ctx.ShapeByRule({ShapeRule::kSqueeze, in, axes, 0, in.size() - axes.size()});
   }
-  std::vector<Dim> out = SqueezeDims(ctx, in, axes);
-  RELAYVM_RETURN_IF_ERROR(
-      ctx.RequireEqual(ProductOf(out), ProductOf(in), "a squeezed axis is not 1"));
+  std::vector<bool> removed(in.size(), false);
+  for (const Dim& axis : axes) {
+    RELAYVM_ASSIGN_OR_RETURN(int at, NormalizeAxis(axis.value(), static_cast<int>(in.size())));
+    const auto k = static_cast<size_t>(at);
+    if (removed[k]) return Invalid("axis {} is given twice", at);
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(in[k], Dim(1), "a squeezed axis is not 1"));
+    removed[k] = true;
+  }
+  std::vector<Dim> out;
+  for (size_t k = 0; k < in.size(); ++k) {
+    if (!removed[k]) out.push_back(in[k]);
+  }
   return out;
 }
 
 Result<std::vector<Dim>> ExpandShape(TypeContext& ctx) {
-  const std::vector<Dim>& in = ctx.tensor(0).shape;
+  std::vector<Dim> out = ctx.tensor(0).shape;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> axis, ctx.Elements(1));
   if (axis.size() != 1) return Invalid("axis must be one number, not {}", axis.size());
   int64_t count = ctx.attrs().Int("num_newaxis");
   if (count < 0 || count > 64) return Invalid("num_newaxis is {}", count);
-  Dim rank(static_cast<int64_t>(in.size()));
-  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(axis[0], Dim(-1) - rank, "axis"));
-  RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx, axis[0], rank, "axis"));
-  return ExpandDims(in, axis[0], static_cast<int>(count));
+  const auto rank = static_cast<int64_t>(out.size());
+  const auto wider = static_cast<size_t>(rank + count);
+  if (!AreKnown(axis)) return ctx.ShapeByRule({ShapeRule::kExpandDims, out, axis, 0, wider});
+  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(axis[0], Dim(-1 - rank), "axis"));
+  RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx, axis[0], Dim(rank), "axis"));
+  const int64_t at = axis[0].value() < 0 ? axis[0].value() + rank + 1 : axis[0].value();
+  out.insert(out.begin() + at, static_cast<size_t>(count), Dim(1));
+  return out;
 }
 
 // --- Broadcast, tile, slice, pad ---

@@ -23,7 +23,10 @@ TEST_CASE("dyn.reshape") {
   CheckFails("dyn.reshape", {}, {x, Sizes({5, -1})}, "the number of elements");
   CheckFails("dyn.reshape", {}, {x, Sizes({5, 7})}, "the number of elements", true);
   CheckOp("dyn.reshape", {}, {x, Sizes({-3, 4})}, {F32({6, 4}, Iota(24))});
-  CheckFails("dyn.reshape", {}, {x, Sizes({-4, 1, 2, 3})}, "newshape: a code", true);
+  CheckFails("dyn.reshape", {}, {x, Sizes({-4, 1, 2, 3})}, "gives 3 dims, the result has 4", true);
+  CheckOp("dyn.reshape", {}, {x, Sizes({-4, 1, 2, -2})}, {F32({1, 2, 3, 4}, Iota(24))});
+  CheckOp("dyn.reshape", {{"allowzero", true}}, {F32({0, 3}, {}), Sizes({3, 0})},
+          {F32({3, 0}, {})});
 }
 
 TEST_CASE("dyn.squeeze and dyn.expand_dims") {
@@ -33,6 +36,9 @@ TEST_CASE("dyn.squeeze and dyn.expand_dims") {
   CheckFails("dyn.squeeze", {}, {x, Sizes({1})}, "a squeezed axis is not 1");
   CheckFails("dyn.squeeze", {}, {x, Sizes({1})}, "a squeezed axis is not 1", true);
   CheckFails("dyn.squeeze", {}, {x, Sizes({3})}, "out of range");
+  for (bool symbolic : {false, true}) {
+    CheckFails("dyn.squeeze", {}, {x, Sizes({0, -3})}, "axis 0 is given twice", symbolic);
+  }
   HostTensor y = F32({2, 3}, Iota(6));
   CheckOp("dyn.expand_dims", {{"num_newaxis", 2}}, {y, I64({}, {1})}, {F32({2, 1, 1, 3}, Iota(6))});
   CheckOp("dyn.expand_dims", {}, {y, I32({}, {-1})}, {F32({2, 3, 1}, Iota(6))});

@@ -2,6 +2,8 @@
 // random.threefry_split random.uniform random.normal random.multinomial. All but the split return
 // (next generator, values). The algorithm is in kernels/runtime/random.cc. Stateless. Tested by
 // random_test.cc.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -72,7 +74,7 @@ OpDef DistributionOp(std::string name, std::string builtin) {
     }
     for (size_t i : {1, 2}) {
       for (const Dim& d : tc.tensor(i).shape) {
-        if (!d.is_const(1)) return Invalid("argument {} is no scalar", i);
+        RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(d, 1, fmt::format("a dim of scalar {}", i)));
       }
     }
     return OpResult::Tuple({GeneratorType(), TensorType{std::move(shape), dtype}});

@@ -15,6 +15,8 @@ TEST_CASE("random operators return the next key first") {
                {kKey, Float({4})}, "random_normal", {});
   CheckBuiltin("random.multinomial", {{"num_samples", 7}}, {kKey, Float({Symbol(1), 5})},
                {kKey, Int32({Symbol(1), 7})}, "random_multinomial", {});
+  CheckBuiltinFails("random.normal", {{"out_shape", List({4})}}, {kKey, Float({2}), Float({})},
+                    "a dim of scalar 1");
   CheckBuiltinFails("random.threefry_split", {}, {Float({10})}, "uint64");
   CheckBuiltinFails("random.threefry_split", {}, {TensorType{{4}, DType::kUInt64}}, "10");
   CheckBuiltinFails("random.uniform", {{"out_shape", List({4})}, {"out_dtype", "int32"}},

@@ -1,5 +1,8 @@
 #include "kernels/op/shape_rules.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "kernels/op/op_helpers.h"
 
 namespace relayvm {
@@ -7,7 +10,6 @@ namespace relayvm {
 Dim IsPositive(const Dim& x) { return Dim::Max(Dim(0), Dim::Min(Dim(1), x)); }
 // Cut off below, since the least integer has no negative.
 Dim IsNegative(const Dim& x) { return IsPositive(Dim(0) - Dim::Max(Dim(-1), x)); }
-Dim IsZero(const Dim& x) { return Dim(1) - IsPositive(x) - IsNegative(x); }
 
 namespace {
 
@@ -23,18 +25,10 @@ bool AlwaysNegative(const Dim& d) {
 
 // --- reshape ---
 
-// 1 where y is 0, else 0; never negative for sure, which IsZero is not.
-Dim IsAt(const Dim& y) { return Dim::Max(Dim(0), Dim::Min(Dim(1) - y, Dim(1) + y)); }
-
-// A dim of the result before -1 is resolved. The size of an unknown code is a sum of cases: its
-// value where positive, `source` where it is 0, what is inferred where it is -1.
+// A dim of the result.
 struct Item {
-  Dim given;      // the size where it is given, 0 where it is to be inferred
-  Dim infer = 0;  // 1 where the dim is to be inferred, else 0
-  bool unknown = false;
-  // What this dim contributes to the product of what is given.
-  Dim Factor() const { return given + infer; }
-  bool copied = false;  // it is made of dims of the data, which are then `taken_`
+  std::optional<Dim> size;  // nothing where -1 or a number that is not known decides
+  bool is_copied = false;   // it is made of dims of the data, which are then `taken_`
 };
 
 class ReshapeRule {
@@ -43,8 +37,10 @@ class ReshapeRule {
       : ctx_(ctx), in_(in), allow_zero_(allow_zero), taken_(in.size(), false) {}
 
   Result<std::vector<Dim>> Run(const std::vector<Dim>& codes) {
+    for (const Dim& code : codes) {
+      if (code.ContainsAny()) return Invalid("newshape has an unknown element");
+    }
     for (size_t i = 0; i < codes.size(); ++i) {
-      if (codes[i].ContainsAny()) return Invalid("newshape has an unknown element");
       if (codes[i].is_const(-4)) {
         if (i + 2 >= codes.size()) return Invalid("newshape: -4 needs two more values");
         RELAYVM_RETURN_IF_ERROR(Split(codes[i + 1], codes[i + 2]));
@@ -52,177 +48,154 @@ class ReshapeRule {
       } else if (codes[i].is_const()) {
         RELAYVM_RETURN_IF_ERROR(Known(codes[i].value()));
       } else if (NeverNegative(codes[i])) {
-        Push(codes[i]);
-        source_ = source_ + Dim(1);
+        PushSize(codes[i]);
       } else {
-        RELAYVM_RETURN_IF_ERROR(Unknown(codes[i]));
+        // It may be any size or code: where what follows takes its dims from only running tells.
+        source_.reset();
+        PushOpen();
       }
     }
-    return Resolve();
+    if (inferred_ > 1) return Invalid("newshape: only one dim can be -1");
+    return is_ruled_ ? ByRule(codes) : Resolve();
   }
 
  private:
-  void Push(Dim d) { items_.push_back({.given = std::move(d)}); }
-
-  // Dim `source_ + offset` of the data; 0 beyond its rank, which no product of dims survives.
-  Dim At(int64_t offset) const {
-    Dim d(0);
-    for (size_t j = 0; j < in_.size(); ++j) {
-      d = d + in_[j] * IsAt(source_ + Dim(offset - static_cast<int64_t>(j)));
-    }
-    return ctx_.Name(d);
+  void PushSize(Dim d) {
+    items_.push_back({std::move(d)});
+    if (source_) ++*source_;
+  }
+  void PushCopy(Dim d) { items_.push_back({std::move(d), true}); }
+  void PushOpen() {
+    items_.emplace_back();
+    is_ruled_ = true;
   }
 
+  // The next dim of the data. REQUIRES: its place is known.
   Result<Dim> Take(std::string_view code) {
-    if (source_.is_const() && source_.value() >= static_cast<int64_t>(in_.size())) {
+    if (*source_ >= in_.size()) {
       return Invalid("newshape: {} needs a dim beyond the {} of the data, {}", code, in_.size(),
                      ShapeToString(in_));
     }
-    Dim d = At(0);
-    if (source_.is_const()) taken_[static_cast<size_t>(source_.value())] = true;
-    source_ = source_ + Dim(1);
-    return d;
-  }
-  // A dim that Take gave, or one of several made of such.
-  void PushCopy(Dim d, bool is_place_known) {
-    items_.push_back({.given = std::move(d), .copied = is_place_known});
+    taken_[*source_] = true;
+    return in_[(*source_)++];
   }
 
   Status Known(int64_t code) {
-    switch (code) {
-      case 0: {
-        if (allow_zero_) {
-          Push(Dim(0));
-          source_ = source_ + Dim(1);
-          return OkStatus();
-        }
-        const bool is_place_known = source_.is_const();
-        RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("0"));
-        PushCopy(std::move(d), is_place_known);
-        return OkStatus();
+    if (code > 0 || (code == 0 && allow_zero_)) {
+      PushSize(Dim(code));
+    } else if (code == -1) {
+      items_.emplace_back();
+      ++inferred_;
+      if (source_) ++*source_;
+    } else if (code < -3) {
+      return Invalid("newshape: {} is no size and no code", code);
+    } else if (!source_) {
+      if (code == -2) {
+        return Unsupported("newshape: -2 after an element that is not known at compile time");
       }
-      case -1:
-        items_.push_back({.given = 0, .infer = 1});
-        ++inferred_;
-        source_ = source_ + Dim(1);
-        return OkStatus();
-      case -2:
-        if (!source_.is_const()) {
-          return Unsupported("newshape: -2 after an element that is not known at compile time");
-        }
-        while (source_.value() < static_cast<int64_t>(in_.size())) {
-          RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("-2"));
-          PushCopy(std::move(d), true);
-        }
-        return OkStatus();
-      case -3: {
-        const bool is_place_known = source_.is_const();
-        RELAYVM_ASSIGN_OR_RETURN(Dim a, Take("-3"));
-        RELAYVM_ASSIGN_OR_RETURN(Dim b, Take("-3"));
-        PushCopy(a * b, is_place_known);
-        return OkStatus();
+      PushOpen();
+    } else if (code == 0) {
+      RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("0"));
+      PushCopy(std::move(d));
+    } else if (code == -2) {
+      while (*source_ < in_.size()) {
+        RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("-2"));
+        PushCopy(std::move(d));
       }
-      default:
-        break;
+    } else {
+      RELAYVM_ASSIGN_OR_RETURN(Dim a, Take("-3"));
+      RELAYVM_ASSIGN_OR_RETURN(Dim b, Take("-3"));
+      PushCopy(a * b);
     }
-    if (code < 0) return Invalid("newshape: {} is no size and no code", code);
-    Push(Dim(code));
-    source_ = source_ + Dim(1);
     return OkStatus();
   }
 
   Status Split(const Dim& left, const Dim& right) {
-    const bool is_place_known = source_.is_const();
-    RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("-4"));
     if (left.is_const(-1) && right.is_const(-1)) {
       return Invalid("newshape: -4 with -1 twice says nothing");
     }
+    bool is_known = source_.has_value();
     for (const Dim* part : {&left, &right}) {
-      if (part->ContainsAny() || (!part->is_const(-1) && AlwaysNegative(*part)) ||
-          part->is_const(0)) {
+      if ((!part->is_const(-1) && AlwaysNegative(*part)) || part->is_const(0)) {
         return Invalid("newshape: -4 can't split into {} and {}", left.ToString(),
                        right.ToString());
       }
+      is_known = is_known && (part->is_const(-1) || NeverNegative(*part));
     }
+    if (!is_known) {
+      if (source_) RELAYVM_RETURN_IF_ERROR(Take("-4").status());
+      PushOpen();
+      PushOpen();
+      return OkStatus();
+    }
+    RELAYVM_ASSIGN_OR_RETURN(Dim d, Take("-4"));
     Dim a = left.is_const(-1) ? Dim::FloorDiv(d, right) : left;
     Dim b = right.is_const(-1) ? Dim::FloorDiv(d, left) : right;
     RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(a * b, d, "newshape: the parts of a split dim"));
-    PushCopy(std::move(a), is_place_known);
-    PushCopy(std::move(b), is_place_known);
+    PushCopy(std::move(a));
+    PushCopy(std::move(b));
     return OkStatus();
   }
 
-  Status Unknown(const Dim& code) {
-    RELAYVM_RETURN_IF_ERROR(ctx_.RequireAtLeast(code, Dim(-3), "newshape: a code"));
-    // Long parts get names, so that nothing grows with the rank.
-    Dim merge = IsNegative(Dim::Min(code, Dim(0)) + Dim(2));
-    Dim copy = IsAt(Dim::Min(code, Dim(0)) + Dim(2));
-    Dim infer = IsAt(Dim::Min(code, Dim(0)) + Dim(1));
-    if (!allow_zero_) copy = copy + IsZero(code);
-    Dim source = At(0);
-    Dim given = ctx_.Name(Dim::Max(Dim(0), code)) + ctx_.Name(Dim::Max(Dim(0), copy)) * source +
-                merge * source * At(1);
-    source_ = ctx_.Name(source_ + Dim(1) + merge);
-    items_.push_back({.given = ctx_.Name(given), .infer = infer, .unknown = true});
-    ++unknown_;
-    return OkStatus();
+  // The number of elements decides the one dim that is open. Dims that are copied count on neither
+  // side: (n, 4) by [0, -1] is (n, 4) where n is 0, too.
+  struct Inference {
+    Dim total = 1, known = 1, size;
+  };
+  Result<Inference> Infer() const {
+    Inference out;
+    for (size_t j = 0; j < in_.size(); ++j) {
+      if (!taken_[j]) out.total = out.total * in_[j];
+    }
+    for (const Item& item : items_) {
+      if (item.size && !item.is_copied) out.known = out.known * *item.size;
+    }
+    if (out.known.is_const(0)) return Invalid("newshape: -1 is ambiguous beside a dim of size 0");
+    out.size = Dim::FloorDiv(out.total, out.known);
+    return out;
   }
 
   Result<std::vector<Dim>> Resolve() {
-    if (inferred_ > 1) return Invalid("newshape: only one dim can be -1");
-    if (unknown_ + inferred_ == 0) {
-      std::vector<Dim> out;
-      for (const Item& item : items_) out.push_back(item.given);
+    std::vector<Dim> out;
+    if (inferred_ == 0) {
+      for (const Item& item : items_) out.push_back(*item.size);
       RELAYVM_RETURN_IF_ERROR(
           ctx_.RequireEqual(ProductOf(out), ProductOf(in_), "the number of elements"));
       return out;
     }
-    if (unknown_ + inferred_ == 1) return ResolveOne();
-    return ResolveMany(ProductOf(in_));
-  }
-
-  // One dim is open, so the number of elements decides it, whatever its code turns out to be; the
-  // code must agree. Dims that are copied count on neither side: (n, 4) by [0, -1] is (n, 4) where n
-  // is 0, too.
-  Result<std::vector<Dim>> ResolveOne() {
-    Dim total(1);
-    for (size_t j = 0; j < in_.size(); ++j) {
-      if (!taken_[j]) total = total * in_[j];
-    }
-    Dim known(1);
-    for (const Item& item : items_) {
-      if (!item.unknown && !item.copied) known = known * item.Factor();
-    }
-    if (known.is_const(0)) return Invalid("newshape: -1 is ambiguous beside a dim of size 0");
-    Dim inferred = Dim::FloorDiv(total, known);
-    RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(inferred * known, total, "the number of elements"));
-    std::vector<Dim> out;
-    for (const Item& item : items_) {
-      if (item.unknown) {
-        Dim size = item.given + item.infer * inferred;
-        RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(size, inferred, "the number of elements"));
-      }
-      out.push_back(item.unknown || item.infer.is_const(1) ? inferred : item.given);
-    }
+    RELAYVM_ASSIGN_OR_RETURN(Inference open, Infer());
+    RELAYVM_RETURN_IF_ERROR(
+        ctx_.RequireEqual(open.size * open.known, open.total, "the number of elements"));
+    for (const Item& item : items_) out.push_back(item.size.value_or(open.size));
     return out;
   }
 
-  Result<std::vector<Dim>> ResolveMany(const Dim& total) {
-    Dim given(1);
-    Dim open(0);  // how many dims are to be inferred
-    for (const Item& item : items_) {
-      given = ctx_.Name(given * ctx_.Name(item.Factor()));
-      open = ctx_.Name(open + item.infer);
+  // The rule gives all dims when the call runs; what is known of them is known nonetheless.
+  Result<std::vector<Dim>> ByRule(const std::vector<Dim>& codes) {
+    RuledShape shape{ShapeRule::kReshape, in_, codes, 0, items_.size()};
+    if (codes.size() > kMaxShapeNumbers || std::max(in_.size(), items_.size()) > kMaxShapeNumbers) {
+      return Unsupported("newshape: more than {} dims", kMaxShapeNumbers);
     }
-    RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx_, open, Dim(1), "newshape: dims that are -1"));
-    Dim inferred = ctx_.Name(Dim::FloorDiv(total, Dim::Max(Dim(1), given)));
-    std::vector<Dim> out;
-    Dim product(1);
-    for (const Item& item : items_) {
-      out.push_back(ctx_.Name(item.given + item.infer * inferred));
-      product = ctx_.Name(product * out.back());
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const bool is_size = allow_zero_ || (!codes[i].is_const() && NeverNegative(codes[i]));
+      if (is_size) shape.zeros |= uint64_t{1} << i;
     }
-    RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(product, total, "the number of elements"));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> out, ctx_.ShapeByRule(shape));
+    const auto is_open = [](const Item& item) { return !item.size; };
+    if (std::count_if(items_.begin(), items_.end(), is_open) == 1) {
+      const auto at = std::find_if(items_.begin(), items_.end(), is_open) - items_.begin();
+      // Whatever its code, the dim is what is left, unless that is 0 by 0.
+      Result<Inference> open = Infer();
+      if (open.ok() &&
+          (open->known.LowerBound().value_or(0) > 0 || open->size * open->known == open->total)) {
+        Dim& ruled = out[static_cast<size_t>(at)];
+        RELAYVM_RETURN_IF_ERROR(ctx_.RequireEqual(ruled, open->size, "the number of elements"));
+        ruled = open->size;
+      }
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (items_[i].size) out[i] = *items_[i].size;
+    }
     return out;
   }
 
@@ -231,9 +204,9 @@ class ReshapeRule {
   bool allow_zero_;
   std::vector<bool> taken_;  // dims of the data that are copied
   std::vector<Item> items_;
-  Dim source_;        // the position of the next dim of the data
-  int inferred_ = 0;  // codes that are -1
-  int unknown_ = 0;   // codes that may be -1
+  std::optional<size_t> source_ = 0;  // the next dim of the data, where that is known
+  int inferred_ = 0;                  // codes that are -1
+  bool is_ruled_ = false;             // some number is not known
 };
 
 // --- strided_slice ---
@@ -326,55 +299,6 @@ Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims) {
     RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(d, Dim(0), "a dim"));
   }
   return OkStatus();
-}
-
-// --- Axes known only at run time ---
-
-// Long parts get names: with two axes of unknown place the dims would have thousands of nodes. Only
-// what is never negative for sure can be named, so that 1 where y == 0 is max(0, min(1 - y, 1 +
-// y)).
-std::vector<Dim> SqueezeDims(TypeContext& ctx, const std::vector<Dim>& in,
-                             const std::vector<Dim>& axes) {
-  const Dim rank(static_cast<int64_t>(in.size()));
-  std::vector<Dim> kept;      // 1 for an axis that stays
-  std::vector<Dim> position;  // where it then is
-  Dim next(0);
-  for (size_t i = 0; i < in.size(); ++i) {
-    Dim keep(1);
-    for (const Dim& axis : axes) {
-      Dim distance = FromFront(axis, rank) - Dim(static_cast<int64_t>(i));
-      keep = keep * (IsPositive(distance) + IsNegative(distance));
-    }
-    keep = ctx.Name(keep);
-    kept.push_back(keep);
-    position.push_back(next);
-    next = ctx.Name(next + keep);
-  }
-  std::vector<Dim> out;
-  for (size_t k = 0; k + axes.size() < in.size(); ++k) {
-    Dim d(0);
-    for (size_t i = k; i < in.size(); ++i) {
-      Dim y = position[i] - Dim(static_cast<int64_t>(k));
-      d = d + in[i] * kept[i] * Dim::Max(Dim(0), Dim::Min(Dim(1) - y, Dim(1) + y));
-    }
-    out.push_back(ctx.Name(d));
-  }
-  return out;
-}
-
-std::vector<Dim> ExpandDims(const std::vector<Dim>& in, const Dim& axis, int count) {
-  const auto rank = static_cast<int64_t>(in.size());
-  Dim at = FromFront(axis, Dim(rank + 1));
-  std::vector<Dim> out;
-  for (int64_t k = 0; k < rank + count; ++k) {
-    Dim before = IsPositive(at - Dim(k));                  // k < at
-    Dim after = IsPositive(Dim(k + 1) - at - Dim(count));  // k >= at + count
-    Dim d = Dim(1) - before - after;
-    if (k < rank) d = d + before * in[static_cast<size_t>(k)];
-    if (k >= count) d = d + after * in[static_cast<size_t>(k - count)];
-    out.push_back(std::move(d));
-  }
-  return out;
 }
 
 }  // namespace relayvm

@@ -16,15 +16,13 @@ namespace relayvm {
 // 1 where the condition holds, else 0.
 Dim IsPositive(const Dim& x);
 Dim IsNegative(const Dim& x);
-Dim IsZero(const Dim& x);
 
 // The shape that reshape's codes give for data of shape `in`:
 //   0 copies a dim (the literal 0 with allow_zero), -1 is inferred, -2 copies all remaining dims,
 //   -3 merges two dims, -4 splits one dim into the next two codes (one of which may be -1).
 // A code that is an expression and never below 0 is a size. One that may be negative (a number read
-// from a tensor) may be any size or code when the program runs, and the result is an expression
-// that is right for each: a sum of cases, each times its indicator. Only the rank must be the
-// number of codes, so -4 can't occur then, and -2 must stand for one dim.
+// from a tensor) may be any size or code when the program runs: then TypeContext::ShapeByRule gives
+// what is not known of the result, whose rank must be the number of codes that are given.
 Result<std::vector<Dim>> ReshapeDims(TypeContext& ctx, const std::vector<Dim>& in,
                                      const std::vector<Dim>& codes, bool allow_zero);
 
@@ -45,13 +43,5 @@ Status RequireSizes(TypeContext& ctx, const std::vector<Dim>& dims);
 // As TypeContext::RequireAtLeast: that d <= most, and that d is not 0 (a step, a divisor).
 Status RequireAtMost(TypeContext& ctx, const Dim& d, const Dim& most, std::string_view what);
 Status RequireNonzero(TypeContext& ctx, const Dim& d, std::string_view what);
-
-// --- Axes known only at run time; the rank of the result is static, its dims are expressions ---
-
-// The shape without the axes `axes` (each may be a symbol).
-std::vector<Dim> SqueezeDims(TypeContext& ctx, const std::vector<Dim>& in,
-                             const std::vector<Dim>& axes);
-// The shape with `count` ones inserted before axis `axis`.
-std::vector<Dim> ExpandDims(const std::vector<Dim>& in, const Dim& axis, int count);
 
 }  // namespace relayvm

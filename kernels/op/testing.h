@@ -82,6 +82,7 @@ class FakeContext final : public TypeContext {
   std::vector<std::optional<std::vector<double>>> floats;
   std::vector<Guard> guards;                                            // what could not be proved
   std::function<Result<Dim>(std::span<const ScalarStep>)> compute_dim;  // null: refuses
+  std::function<Result<std::vector<Dim>>(const RuledShape&)> shape_by_rule;  // the same
 
   const Attrs& attrs() const override { return attrs_; }
   size_t num_args() const override { return args_.size(); }
@@ -106,6 +107,9 @@ class FakeContext final : public TypeContext {
   }
   Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
     return compute_dim ? compute_dim(steps) : TypeContext::ComputeDim(steps);
+  }
+  Result<std::vector<Dim>> ShapeByRule(const RuledShape& shape) override {
+    return shape_by_rule ? shape_by_rule(shape) : TypeContext::ShapeByRule(shape);
   }
 
   Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) override {
@@ -180,6 +184,19 @@ inline HostTensor RunSteps(std::span<const ScalarStep> steps,
         *te::Evaluate(op->compute({attrs, inputs, std::span(&out, 1)})[0], data, nullptr));
   }
   return results.back();
+}
+
+// The dims that the rule gives. `dim` gives the values of dims, `symbol` a dim of a value.
+inline Result<std::vector<Dim>> RunRule(const RuledShape& shape,
+                                        const std::function<int64_t(const Dim&)>& dim,
+                                        const std::function<Dim(int64_t)>& symbol) {
+  std::vector<int64_t> data, numbers, values(shape.rank);
+  for (const Dim& d : shape.data) data.push_back(dim(d));
+  for (const Dim& d : shape.numbers) numbers.push_back(dim(d));
+  RELAYVM_RETURN_IF_ERROR(ApplyShapeRule(shape.rule, data, numbers, shape.zeros, values));
+  std::vector<Dim> dims;
+  for (int64_t v : values) dims.push_back(symbol(v));
+  return dims;
 }
 
 struct Arg {
@@ -285,6 +302,11 @@ inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const Attr
     HostTensor t = RunSteps(steps, data, [&](const Dim& d) { return *d.Evaluate(lookup); });
     CHECK(t.dtype == DType::kInt64);
     return symbol(te::ReadElement(t.dtype, t.data.data()).i, false);
+  };
+  ctx.shape_by_rule = [&](const RuledShape& shape) {
+    return RunRule(
+        shape, [&](const Dim& d) { return *d.Evaluate(lookup); },
+        [&](int64_t value) { return symbol(value, true); });
   };
   RELAYVM_ASSIGN_OR_RETURN(OpResult result, op->infer(ctx));
   for (const Guard& g : ctx.guards) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "bytecode/base/shape_rule.h"
 #include "bytecode/base/status.h"
 #include "kernels/op/attrs.h"
 #include "kernels/op/tensor_type.h"
@@ -37,6 +38,17 @@ struct ScalarStep {
   std::string_view op;
   std::vector<Operand> operands;
   std::optional<DType> dtype = std::nullopt;  // the attribute of "cast"
+};
+
+// A shape that numbers decide when a call runs.
+struct RuledShape {
+  ShapeRule rule;
+  std::vector<Dim> data;
+  std::vector<Dim> numbers;
+  uint64_t zeros = 0;  // bit k: numbers[k] is a size where it is 0
+  size_t rank = 0;     // of the result
+
+  bool operator==(const RuledShape&) const = default;
 };
 
 // What a type relation sees and does.
@@ -73,9 +85,11 @@ class TypeContext {
   virtual Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) {
     return {StatusCode::kUnsupported, "a size depends on floats that only running tells"};
   }
-  // `d`, or a symbol that stands for its value where `d` is long and never negative. For relations
-  // whose arithmetic would grow beyond measure.
-  virtual Dim Name(const Dim& d) { return d; }
+  // The dims of the shape that the rule gives when the call runs (bytecode/base/shape_rule.h): `rank`
+  // symbols, never negative. For numbers that are not known; the call fails where the rule does.
+  virtual Result<std::vector<Dim>> ShapeByRule(const RuledShape& /*shape*/) {
+    return {StatusCode::kUnsupported, "a shape depends on numbers that only running tells"};
+  }
   // States that a == b must hold: an error when it cannot, a run-time guard when it is not proved.
   // `what` completes "nn.dense: WHAT: 3 and 4 differ".
   virtual Status RequireEqual(const Dim& a, const Dim& b, std::string_view what) = 0;

@@ -52,10 +52,16 @@ TypePtr Generator::ResultType(Scope& scope) {
 
 bool Generator::IfStep(Scope& scope) {
   std::optional<Value> condition = PickTensor(scope, IsCondition);
+  if (!condition) {
+    condition =
+        PickTensor(scope, [](const Value& v) { return v.type->shape.empty() && IsComparable(v); });
+    if (!condition) return false;
+    DType dtype = condition->type->dtype;
+    condition->text = fmt::format("less({}, {})", condition->text, SmallNumber(dtype));
+  }
   TypePtr want = ResultType(scope);
-  if (!condition || want == nullptr) return false;
+  if (want == nullptr) return false;
   if (Chance(40)) {
-    // Only sizes that the program does not say can differ.
     std::optional<Value> open =
         PickTensor(scope, [](const Value& x) { return !AllStatic(*x.type); });
     if (open) want = open->type;
@@ -69,13 +75,24 @@ bool Generator::IfStep(Scope& scope) {
     });
     if (v) other = v->type;
   }
+  if (want->IsTensor() && !want->shape.empty() && AllStatic(*want) && Chance(25)) {
+    // Another number that the program says.
+    Type t = *want;
+    Size& s = t.shape[static_cast<size_t>(Below(static_cast<int>(t.shape.size())))];
+    s = StaticSize(s.at[0] + Between(1, 3));
+    std::optional<std::string> made = MakeTensor(scope, t);
+    if (made) other = Let(scope, *made, Contract(std::make_shared<Type>(t)), true).type;
+  }
   TypePtr found_then, found_else;
   std::optional<std::string> then_block = BlockOf(Inner(scope), Below(5), want, &found_then);
   std::optional<std::string> else_block = BlockOf(Inner(scope), Below(5), other, &found_else);
   if (!then_block || !else_block) return false;
   TypePtr type = Join(found_then, found_else, &next_unknown_);
   if (type == nullptr) return false;
-  if (type->IsTensor() && !(found_then->shape == found_else->shape)) Use("branch.sizes_differ");
+  if (type->IsTensor() && !(found_then->shape == found_else->shape)) {
+    Use("branch.sizes_differ");
+    if (AllStatic(*found_then) && AllStatic(*found_else)) Use("branch.static_differ");
+  }
   return Add(scope, "if",
              fmt::format("if ({}) {} else {}", condition->text, *then_block, *else_block), type,
              false);
@@ -208,13 +225,12 @@ bool Generator::RefStep(Scope& scope) {
   TypePtr type = ResultType(scope);
   if (type == nullptr) return false;
   type = Contract(type);
-  // Data says its type, since an empty list does not; its sizes are then those that are written.
-  if (!type->IsTensor() && !AllStatic(*type)) return false;
-  std::optional<std::string> content = MakeJoined(scope, type);
+  std::optional<std::string> content = MakeValue(scope, type);
   if (!content) return false;
   std::string pad(static_cast<size_t>(2 * scope.indent), ' ');
   std::string cell = "%" + NewName("r");
   if (!type->IsTensor()) {
+    // Data says its type, since an empty list does not.
     std::string name = "%" + NewName("c");
     scope.lines += fmt::format("{}let {}: {} = {};\n", pad, name, TypeText(*type), *content);
     content = name;
@@ -235,7 +251,7 @@ bool Generator::RefWriteStep(Scope& scope) {
   std::optional<Value> v =
       PickCopy(scope, [](const Value& x) { return x.type->Is(Type::Kind::kRef); });
   if (!v) return false;
-  std::optional<std::string> content = MakeJoined(scope, v->type->args[0]);
+  std::optional<std::string> content = MakeValue(scope, v->type->args[0]);
   if (!content) return false;
   std::string write = fmt::format("ref_write({}, {})", v->text, *content);
   if (Chance(65)) {

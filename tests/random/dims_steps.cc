@@ -2,6 +2,9 @@
 // becomes a dim, by ranges, fills, slices, tiles and views.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "tests/random/generator.h"
 
 namespace relayvm::random_programs {
@@ -16,11 +19,12 @@ bool IsNumber(const Value& v) {
 
 }  // namespace
 
-// A number from the contents of some tensor, as a scalar of any integer dtype.
+// A number from the contents of some tensor, as a scalar of any dtype but float16.
 bool Generator::SizeStep(Scope& scope) {
-  static const std::vector<DType> kDTypes = {DType::kInt32, DType::kInt32, DType::kInt64,
-                                             DType::kInt64, DType::kInt8,  DType::kUInt8,
-                                             DType::kInt16, DType::kUInt32};
+  static const std::vector<DType> kDTypes = {DType::kInt32,  DType::kInt32,   DType::kInt64,
+                                             DType::kInt64,  DType::kInt8,    DType::kUInt8,
+                                             DType::kInt16,  DType::kUInt32,  DType::kUInt16,
+                                             DType::kUInt64, DType::kFloat32, DType::kFloat64};
   DType dtype = OneOf(kDTypes);
   std::optional<Value> v = PickTensor(scope, [](const Value& x) {
     int64_t smallest = 1;
@@ -58,12 +62,13 @@ bool Generator::SizeStep(Scope& scope) {
     // Always the same, though no compiler sees it.
     size = StaticSize(Between(1, 4));
     size.is_static = false;
-    text = fmt::format("add(bitwise_and({}, {}), {})", text, Number(dtype, 0),
-                       Number(dtype, static_cast<double>(size.at[0])));
+    text = fmt::format("add({}({}, {}), {})", IsFloat(dtype) ? "multiply" : "bitwise_and", text,
+                       Number(dtype, 0), Number(dtype, static_cast<double>(size.at[0])));
   } else {
     size.unknown = next_unknown_++;
   }
-  if (dtype != DType::kInt32 && dtype != DType::kInt64) Use("size.narrow");
+  if (IsFloat(dtype)) Use("size.float");
+  if (IsInt(dtype) && dtype != DType::kInt32 && dtype != DType::kInt64) Use("size.narrow");
   Use("size.content");
   Value made = Let(scope, text, ScalarType(dtype), true);
   scope.sizes.push_back({made.text, dtype, size});
@@ -82,7 +87,7 @@ std::string Generator::ShapeText(const std::vector<std::string>& numbers) {
 bool Generator::SizedStep(Scope& scope) {
   if (scope.sizes.empty()) return false;
   const SizeValue size = OneOf(scope.sizes);
-  std::string wide = size.dtype == DType::kInt64 || Chance(50)
+  std::string wide = size.dtype == DType::kInt64 || (IsInt(size.dtype) && Chance(50))
                          ? size.text
                          : fmt::format("cast({}, dtype=\"int64\")", size.text);
   DType shape_dtype = wide == size.text ? size.dtype : DType::kInt64;
@@ -112,13 +117,22 @@ bool Generator::SizedStep(Scope& scope) {
            !v.type->shape[0].is_static;
   };
   constexpr Range kFill = {2, 0, 0.25};
-  switch (Below(8)) {
+  switch (Below(9)) {
     case 0: {
       DType dtype = Chance(50) ? DType::kInt32 : size.dtype;
+      Range range = IsFloat(dtype) ? Range{kMostSize, 0, 1} : Range{};
+      std::string end = size.text;
+      Size length = size.size;
+      if (IsFloat(size.dtype) && Chance(50)) {
+        // The length is rounded up.
+        end = fmt::format("add({}, {})", end, Number(size.dtype, 0.5));
+        for (int64_t& n : length.at) ++n;
+        if (!length.known()) length.unknown = next_unknown_++;
+      }
       return add("size.arange",
-                 fmt::format("arange({}, {}, {}, dtype=\"{}\")", Number(size.dtype, 0), size.text,
+                 fmt::format("arange({}, {}, {}, dtype=\"{}\")", Number(size.dtype, 0), end,
                              Number(size.dtype, 1), DTypeName(dtype)),
-                 TensorType(dtype, {size.size}));
+                 TensorType(dtype, {length}, range));
     }
     case 1: {
       const char* op = Chance(50) ? "dyn.zeros" : "dyn.ones";
@@ -196,6 +210,36 @@ bool Generator::SizedStep(Scope& scope) {
       return Add(scope, "size.view",
                  fmt::format("dyn.expand_dims({}, add(bitwise_and({}, {}), {}), num_newaxis=1)",
                              v->text, beside, number(0), number(axis)),
+                 TensorType(v->type->dtype, shape, v->type->range));
+    }
+    case 7: {
+      // The codes of a reshape, which only running tells.
+      std::optional<Value> v = PickTensor(scope, [](const Value& x) {
+        const Shape& shape = x.type->shape;
+        return !shape.empty() && std::all_of(shape.begin(), shape.end(),
+                                             [](const Size& s) { return s.known() && !s.Is(1); });
+      });
+      if (!v) return false;
+      const Shape& from = v->type->shape;
+      Shape shape;
+      std::vector<std::string> codes;
+      bool inferred = false;
+      for (size_t i = 0; i < from.size(); ++i) {
+        int code = -Below(4);
+        if (code == -1 && std::exchange(inferred, true)) code = 0;
+        if (code == -2 && i + 1 < from.size()) code = 0;
+        if (code == -3 && i + 1 == from.size()) code = 0;
+        shape.push_back(from[i]);
+        if (code == -3) {
+          ++i;
+          for (size_t r = 0; r < kRuns; ++r) shape.back().at[r] *= from[i].at[r];
+        }
+        codes.push_back(
+            fmt::format("add(bitwise_and({}, {}), {})", beside, number(0), number(code)));
+      }
+      for (Size& s : shape) s.is_static = false;
+      return Add(scope, "size.view",
+                 fmt::format("dyn.reshape({}, {}, newshape=[])", v->text, ShapeText(codes)),
                  TensorType(v->type->dtype, shape, v->type->range));
     }
     default: {

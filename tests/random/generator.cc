@@ -9,6 +9,7 @@ const std::vector<std::string> kFeatures = {
     "adt.own",
     "adt.parameter",
     "branch.sizes_differ",
+    "branch.static_differ",
     "call.again",
     "closure",
     "closure.call",
@@ -21,11 +22,16 @@ const std::vector<std::string> kFeatures = {
     "data_dependent",
     "dtype.float16",
     "dtype.float64",
+    "dtype.int16",
     "dtype.int64",
     "dtype.int8",
+    "dtype.uint16",
+    "dtype.uint32",
+    "dtype.uint64",
     "dtype.uint8",
     "dynamic",
     "elementwise",
+    "extreme_integer",
     "function",
     "graph_binding",
     "higher_order.list",
@@ -68,8 +74,14 @@ const std::vector<std::string> kFeatures = {
     "take",
     "transpose",
     "tuple",
+    "tuple.argument",
     "where",
+    "wider_annotation",
 };
+
+std::string Ints(const std::vector<int64_t>& values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
 
 RandomProgram Generate(uint64_t seed) { return Generator(seed).Run(); }
 
@@ -99,11 +111,7 @@ std::optional<Value> Generator::PickTensor(Scope& scope, const Predicate& fits) 
 
 void Generator::Declare(Scope& scope, std::string variable, TypePtr type) {
   if (type->IsTensor()) {
-    if (type->dtype == DType::kFloat16 || type->dtype == DType::kFloat64 ||
-        type->dtype == DType::kInt64 || type->dtype == DType::kInt8 ||
-        type->dtype == DType::kUInt8) {
-      Use("dtype." + std::string(DTypeName(type->dtype)));
-    }
+    Use("dtype." + std::string(DTypeName(type->dtype)));
     for (const Size& s : type->shape) {
       if (s.known() && s.Smallest() == 0) Use("size.zero");
       if (!s.is_static) Use("dynamic");
@@ -130,13 +138,29 @@ Value Generator::Let(Scope& scope, const std::string& text, TypePtr type, bool p
     Use("graph_binding");
   } else {
     name = "%" + NewName("v");
-    bool annotated = Chance(10) && !Contains(*type, Type::Kind::kFunction);
+    bool annotated = Chance(12) && !Contains(*type, Type::Kind::kFunction);
+    if (annotated && type->IsTensor()) type = Restated(*type);
     scope.lines +=
         fmt::format("{}let {}{} = {};\n", pad, name, annotated ? ": " + TypeText(*type) : "", text);
     Use("let");
   }
   Declare(scope, name, std::move(type));
   return scope.values.back();
+}
+
+TypePtr Generator::Restated(const Type& type) {
+  Shape shape = type.shape;
+  for (Size& s : shape) {
+    if (!s.known() || Chance(60)) continue;
+    if (s.is_static) {
+      s.is_static = false;
+      Use("wider_annotation");
+    } else if (s.Smallest() == s.Largest()) {
+      s.is_static = true;
+      Use("narrower_annotation");
+    }
+  }
+  return TensorType(type.dtype, std::move(shape), type.range);
 }
 
 bool Generator::Add(Scope& scope, const std::string& feature, const std::string& text, TypePtr type,
@@ -226,51 +250,29 @@ bool Generator::Step(Scope& scope) {
   };
   using G = Generator;
   static const std::vector<Row> kRows = {
-      {&G::UnaryStep, 10, false},
-      {&G::BinaryStep, 16, false},
-      {&G::CompareStep, 5, false},
-      {&G::LogicStep, 3, false},
-      {&G::WhereStep, 4, false},
-      {&G::CastStep, 5, false},
-      {&G::ReduceStep, 7, false},
-      {&G::ArgReduceStep, 2, false},
-      {&G::SoftmaxStep, 3, false},
-      {&G::ReshapeStep, 5, false},
-      {&G::TransposeStep, 4, false},
-      {&G::DimsStep, 4, false},
-      {&G::ConcatenateStep, 4, false},
-      {&G::SplitStep, 3, false},
-      {&G::TakeStep, 4, false},
-      {&G::SliceStep, 4, false},
-      {&G::DenseStep, 4, false},
-      {&G::RepeatStep, 3, false},
-      {&G::CreateStep, 3, false},
-      {&G::ScanStep, 2, false},
-      {&G::ShapeStep, 3, false},
-      {&G::SortStep, 2, false},
-      {&G::DataShapeStep, 2, false},
-      {&G::SizeStep, 7, false},
-      {&G::SizedStep, 9, false},
-      {&G::ScalarStep, 9, false},
-      {&G::IfStep, 9, true},
-      {&G::DataStep, 7, false},
-      {&G::MatchStep, 12, true},
-      {&G::TupleStep, 3, false},
-      {&G::TupleGetStep, 5, false},
-      {&G::RefStep, 4, false},
-      {&G::RefReadStep, 4, false},
-      {&G::RefWriteStep, 5, false},
-      {&G::ClosureStep, 6, true},
-      {&G::CallValueStep, 5, false},
-      {&G::LocalRecursionStep, 3, true},
-      {&G::FunctionStep, 5, true},
-      {&G::CallAgainStep, 3, false},
-      {&G::RecursionStep, 5, true},
-      {&G::MutualRecursionStep, 3, true},
-      {&G::CurriedStep, 3, true},
-      {&G::ListFunctionStep, 8, true},
-      {&G::TreeFunctionStep, 5, true},
-      {&G::PolymorphicStep, 4, true},
+      {&G::UnaryStep, 10, false},      {&G::BinaryStep, 16, false},
+      {&G::CompareStep, 5, false},     {&G::LogicStep, 3, false},
+      {&G::WhereStep, 4, false},       {&G::CastStep, 5, false},
+      {&G::ReduceStep, 7, false},      {&G::ArgReduceStep, 2, false},
+      {&G::SoftmaxStep, 3, false},     {&G::ReshapeStep, 5, false},
+      {&G::TransposeStep, 4, false},   {&G::DimsStep, 4, false},
+      {&G::ConcatenateStep, 4, false}, {&G::TupleArgumentStep, 3, false},
+      {&G::SplitStep, 3, false},       {&G::TakeStep, 4, false},
+      {&G::SliceStep, 4, false},       {&G::DenseStep, 4, false},
+      {&G::RepeatStep, 3, false},      {&G::CreateStep, 3, false},
+      {&G::ScanStep, 2, false},        {&G::ShapeStep, 3, false},
+      {&G::SortStep, 2, false},        {&G::DataShapeStep, 2, false},
+      {&G::SizeStep, 7, false},        {&G::SizedStep, 9, false},
+      {&G::ScalarStep, 9, false},      {&G::IfStep, 9, true},
+      {&G::DataStep, 7, false},        {&G::MatchStep, 12, true},
+      {&G::TupleStep, 3, false},       {&G::TupleGetStep, 5, false},
+      {&G::RefStep, 4, false},         {&G::RefReadStep, 4, false},
+      {&G::RefWriteStep, 5, false},    {&G::ClosureStep, 6, true},
+      {&G::CallValueStep, 5, false},   {&G::LocalRecursionStep, 3, true},
+      {&G::FunctionStep, 5, true},     {&G::CallAgainStep, 3, false},
+      {&G::RecursionStep, 5, true},    {&G::MutualRecursionStep, 3, true},
+      {&G::CurriedStep, 3, true},      {&G::ListFunctionStep, 8, true},
+      {&G::TreeFunctionStep, 5, true}, {&G::PolymorphicStep, 4, true},
   };
   int total = 0;
   constexpr int kDeepest = 3;
@@ -284,6 +286,15 @@ bool Generator::Step(Scope& scope) {
 }
 
 // --- @main ---
+
+namespace {
+
+TypePtr TensorOf(DType dtype, Shape shape) {
+  constexpr Range kInputs = {2, 0, 0.25};
+  return TensorType(dtype, std::move(shape), IsFloat(dtype) ? kInputs : Range{});
+}
+
+}  // namespace
 
 std::vector<TypePtr> Generator::SomeFields() {
   Size unknown;
@@ -344,6 +355,10 @@ TypePtr Generator::ParameterType(int index) {
         AdtType("Option", {ScalarType(DType::kInt64)}),
         AdtType("Own"),
         TupleType({ScalarType(DType::kInt32), AdtType("List", {row})}),
+        TupleType({TensorOf(DType::kFloat32, {SomeSize(), StaticSize(3)}),
+                   TensorOf(DType::kFloat32, {SomeSize(), StaticSize(3)})}),
+        TupleType({TensorOf(DType::kInt64, {SomeSize()}), TensorOf(DType::kInt64, {SomeSize()}),
+                   TensorOf(DType::kInt64, {SomeSize()})}),
     };
     Use("adt.parameter");
     return OneOf(choice);
@@ -352,31 +367,36 @@ TypePtr Generator::ParameterType(int index) {
       DType::kFloat32, DType::kFloat32, DType::kFloat32, DType::kFloat32,
       DType::kFloat64, DType::kInt32,   DType::kInt32,   DType::kInt64,
       DType::kBool,    DType::kInt8,    DType::kUInt8,   DType::kFloat16,
+      DType::kInt16,   DType::kUInt16,  DType::kUInt32,  DType::kUInt64,
   };
   DType dtype = index <= 2 ? DType::kFloat32 : OneOf(kDTypes);
   Shape shape;
   int rank = index <= 2 ? Between(1, 3) : Below(4);
-  for (int i = 0; i < rank; ++i) {
-    if (Chance(55)) {
-      shape.push_back(StaticSize(OneOf<int64_t>({1, 2, 3, 4, 4, 5, 8, 17})));
-    } else {
-      Size s;
-      s.at = dynamic_[static_cast<size_t>(Below(4))];
-      for (int64_t n : s.at) {
-        if (n == 1) Use("size.one");
-      }
-      shape.push_back(s);
-    }
+  for (int i = 0; i < rank; ++i) shape.push_back(SomeSize());
+  return TensorOf(dtype, std::move(shape));
+}
+
+Size Generator::SomeSize() {
+  if (Chance(55)) return StaticSize(OneOf<int64_t>({1, 2, 3, 4, 4, 5, 8, 17}));
+  Size s;
+  s.at = dynamic_[static_cast<size_t>(Below(4))];
+  for (int64_t n : s.at) {
+    if (n == 1) Use("size.one");
   }
-  constexpr Range kInputs = {2, 0, 0.25};
-  return TensorType(dtype, std::move(shape), IsFloat(dtype) ? kInputs : Range{});
+  return s;
 }
 
 std::string Generator::InputText(const Type& type, int run, int depth) {
   auto number = [&](DType t) {
     if (t == DType::kBool) return std::string(Chance(50) ? "true" : "false");
     if (IsFloat(t)) return fmt::format("{}", 0.25 * Between(-8, 8));
-    return std::to_string(IsSignedInt(t) ? Between(-9, 9) : Below(10));
+    constexpr int kExtremePercent = 3;
+    if (!Chance(kExtremePercent))
+      return std::to_string(IsSignedInt(t) ? Between(-9, 9) : Below(10));
+    Use("extreme_integer");
+    int unused = 64 - DTypeBits(t);
+    if (!IsSignedInt(t)) return std::to_string(UINT64_MAX >> unused);
+    return std::to_string((Chance(50) ? INT64_MIN : INT64_MAX) >> unused);
   };
   if (type.IsTensor()) {
     std::vector<int64_t> dims;

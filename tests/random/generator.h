@@ -7,7 +7,8 @@
 //
 //   generator.cc       scopes, blocks, @main and its inputs
 //   make_value.cc      a value of a given type
-//   tensor_steps.cc    operators
+//   elementwise_steps.cc, reduce_steps.cc, shape_steps.cc, select_steps.cc
+//                      operators
 //   dims_steps.cc      tensors whose sizes other tensors' contents decide
 //   control_steps.cc   scalars, if, match, data, tuples, references
 //   function_steps.cc  closures, functions, recursion, functions of functions
@@ -43,6 +44,11 @@ struct Value {
   TypePtr type;
   int uses = 0;
 };
+// Whether two correct computations of it are equal.
+inline bool IsComparable(const Value& v) {
+  return !IsFloat(v.type->dtype) || v.type->range.exact();
+}
+std::string Ints(const std::vector<int64_t>& values);  // "[1, 2]"
 
 // A scalar variable that becomes dims, and the dim that it becomes.
 struct SizeValue {
@@ -87,6 +93,8 @@ class Generator {
            bool pure = true);
   Value Let(Scope& scope, const std::string& text, TypePtr type, bool pure);
   void Declare(Scope& scope, std::string variable, TypePtr type);
+  // As an annotation may say it: some sizes left open, some said that are not known.
+  TypePtr Restated(const Type& type);
   // For a value from elsewhere: what its type does not know of sizes is not that of other values.
   TypePtr Fresh(const TypePtr& type);
   void Use(const std::string& feature) { features_.insert(feature); }
@@ -100,6 +108,7 @@ class Generator {
   bool Step(Scope& scope);
   std::string InputText(const Type& type, int run, int depth);
   TypePtr ParameterType(int index);
+  Size SomeSize();
   std::vector<TypePtr> SomeFields();
   void DeclareData();
 
@@ -108,8 +117,6 @@ class Generator {
   std::optional<Value> Fit(const Value& value, const Type& want);
   // A value of `want` within its contracts, from the scope or made.
   std::optional<std::string> MakeValue(Scope& scope, const TypePtr& want, int depth = 0);
-  // The same where values meet: elements of a list, contents of a reference.
-  std::optional<std::string> MakeJoined(Scope& scope, const TypePtr& want, int depth = 0);
   std::optional<std::string> MakeTensor(Scope& scope, const Type& want);
   std::optional<std::string> MakeData(Scope& scope, const Type& want, int depth);
   std::optional<std::string> MakeClosure(Scope& scope, const Type& want, int depth);
@@ -138,6 +145,7 @@ class Generator {
   bool TransposeStep(Scope& scope);
   bool DimsStep(Scope& scope);
   bool ConcatenateStep(Scope& scope);
+  bool TupleArgumentStep(Scope& scope);
   bool SplitStep(Scope& scope);
   bool TakeStep(Scope& scope);
   bool SliceStep(Scope& scope);
@@ -176,6 +184,7 @@ class Generator {
   std::optional<Shape> Broadcast(const Shape& a, const Shape& b) const;
   // A vector of the numbers, which are scalars of one dtype.
   std::string ShapeText(const std::vector<std::string>& numbers);
+  bool Concatenated(Shape* shape, const Shape& next, size_t axis);
   bool Reduced(const Type& x, std::string* attrs, Shape* out, int64_t* count, bool* empty);
   struct PatternVar {
     std::string name;
@@ -197,8 +206,7 @@ class Generator {
 
   std::mt19937_64 random_;
   int next_name_ = 0, next_graph_ = 0, next_unknown_ = 1;
-  int budget_ = 0;      // steps left
-  bool joins_ = false;  // what is made is a type argument's value, beside others
+  int budget_ = 0;  // steps left
   std::set<std::string> features_;
   std::string definitions_;
   std::set<std::string> library_;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "tests/random/generator.h"
 
@@ -11,21 +10,6 @@ namespace {
 
 bool IsVariable(const std::string& text) {
   return text.find_first_of("( {") == std::string::npos && text.starts_with('%');
-}
-
-// The size of what is made where others of unknown size stand beside it.
-constexpr int64_t kJoinedSize = 2;
-
-// Whether a value may be a type argument's beside others: numbers for one dimension must agree.
-bool Joins(const Type& a, const Type& want) {
-  for (size_t i = 0; i < a.args.size(); ++i) {
-    if (!Joins(*a.args[i], *want.args[i])) return false;
-  }
-  for (size_t i = 0; i < a.shape.size(); ++i) {
-    const Size& s = a.shape[i];
-    if (!want.shape[i].is_static && s.is_static && s.at[0] != kJoinedSize) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -91,9 +75,8 @@ std::optional<Value> Generator::Fit(const Value& value, const Type& want) {
 }
 
 std::optional<std::string> Generator::MakeValue(Scope& scope, const TypePtr& want, int depth) {
-  std::optional<Value> found = PickCopy(scope, [&](const Value& v) {
-    return Fits(*v.type, *want) && (!joins_ || Joins(*v.type, *want));
-  });
+  std::optional<Value> found =
+      PickCopy(scope, [&](const Value& v) { return Fits(*v.type, *want); });
   if (found && depth == 0) found = Combine(scope, *found, scope.values.size() / 2);
   if (found) found = Fit(*found, *want);
   if (found && Chance(80)) return found->text;
@@ -127,20 +110,13 @@ std::optional<std::string> Generator::MakeValue(Scope& scope, const TypePtr& wan
   return made;
 }
 
-std::optional<std::string> Generator::MakeJoined(Scope& scope, const TypePtr& want, int depth) {
-  bool before = std::exchange(joins_, true);
-  std::optional<std::string> made = MakeValue(scope, want, depth);
-  joins_ = before;
-  return made;
-}
-
 std::optional<std::string> Generator::MakeTensor(Scope& scope, const Type& want) {
   if (want.shape.empty()) return SmallNumber(want.dtype);
   bool static_shape = true;
   std::string dims;
   for (const Size& s : want.shape) {
     if (s.known() && !s.is_static) static_shape = false;
-    int64_t any = joins_ ? kJoinedSize : Between(0, 3);
+    int64_t any = Between(0, 3);
     dims += fmt::format("{}{}", dims.empty() ? "" : ", ", s.known() ? s.at[0] : any);
   }
   std::string_view name = DTypeName(want.dtype);
@@ -173,8 +149,7 @@ std::optional<std::string> Generator::MakeData(Scope& scope, const Type& want, i
   if (want.adt == "Own") Use("adt.own");
   std::string fields;
   for (const TypePtr& f : all[at].fields) {
-    std::optional<std::string> field =
-        want.adt == "Own" ? MakeValue(scope, f, depth + 1) : MakeJoined(scope, f, depth + 1);
+    std::optional<std::string> field = MakeValue(scope, f, depth + 1);
     if (!field) return std::nullopt;
     fields += (fields.empty() ? "" : ", ") + *field;
   }

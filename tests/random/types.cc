@@ -32,6 +32,20 @@ Size StaticSize(int64_t n) {
   return s;
 }
 
+bool AllKnown(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](const Size& s) { return s.known(); });
+}
+int64_t Smallest(const Shape& shape) {
+  int64_t n = 1;
+  for (const Size& s : shape) n = std::min(n, s.Smallest());
+  return n;
+}
+int64_t LargestCount(const Shape& shape) {
+  int64_t n = 1;
+  for (const Size& s : shape) n *= s.Largest();
+  return n;
+}
+
 std::optional<Range> Rounded(DType dtype, Range r, bool exact_operation) {
   if (!IsFloat(dtype)) return Range{};
   Precision p = PrecisionOf(dtype);
@@ -145,7 +159,6 @@ TypePtr Join(const TypePtr& a, const TypePtr& b, int* next_unknown) {
       const Size &x = a->shape[i], &y = b->shape[i];
       t.shape[i].is_static = x.is_static && y.is_static;
       if (x == y) continue;
-      if (x.is_static && y.is_static) return nullptr;
       t.shape[i] = Size{};
       t.shape[i].unknown = (*next_unknown)++;
     }

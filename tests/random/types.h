@@ -35,6 +35,10 @@ struct Size {
 };
 Size StaticSize(int64_t n);
 using Shape = std::vector<Size>;
+bool AllKnown(const Shape& shape);
+int64_t Smallest(const Shape& shape);      // of its sizes; at most 1
+int64_t LargestCount(const Shape& shape);  // of elements
+inline constexpr int64_t kLargestTensor = 20000;
 
 struct Range {
   double bound = 0;    // of the absolute value

@@ -42,8 +42,14 @@ class ProductEmitter {
       Value* row_blocks = c_.emitter.EmitDim(d_.row_blocks);
       Value* last = Add(b_, Div(b_, Add(b_, end, -1), panels), 1);
       Value* rows = d_.row_block ? Min(b_, c_.rows, I64(b_, d_.row_block)) : c_.rows;
+      Value* first_block = Div(b_, begin, panels);
       Value* work = WorkOf(b_, Work(rows, 1), Min(b_, panels, Sub(b_, end, begin)));
-      ForPolled(b_, Div(b_, begin, panels), last, 1, work, "block", [&](Value* block) {
+      work = WorkOf(b_, work, Sub(b_, last, first_block));
+      is_long_ = b_.CreateICmpSGE(work, I64(b_, kMaxWork));
+      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+      counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
+      b_.CreateStore(I64(b_, kMaxWork), counter_);
+      For(b_, first_block, last, 1, "block", [&](Value* block) {
         Value* first_unit = Mul(b_, block, panels);
         Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
         Value* to = Min(b_, Sub(b_, end, first_unit), panels);
@@ -53,6 +59,8 @@ class ProductEmitter {
   }
 
  private:
+  void Poll(const std::function<Value*()>& work) { PollAfter(b_, is_long_, counter_, work); }
+
   // What `rows` times some panels are as work (ir.h), in vector instructions.
   Value* Work(Value* rows, int64_t panels) {
     Value* work = WorkOf(b_, I64(b_, 1), rows);
@@ -83,7 +91,8 @@ class ProductEmitter {
       a_stride = Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
       EmitCopyRows(c_, batch, c_.rows, a, a_stride);
     }
-    ForPolled(b_, from, to, 1, Work(c_.rows, 1), "panel", [&](Value* panel) {
+    For(b_, from, to, 1, "panel", [&](Value* panel) {
+      Poll([&] { return Work(c_.rows, 1); });
       Value* column = Mul(b_, panel, d_.panel);
       Value* count = Min(b_, Sub(b_, c_.columns, column), I64(b_, d_.panel));
       for (int64_t rows = 1; rows <= kMaxDotRows; ++rows) {
@@ -133,8 +142,8 @@ class ProductEmitter {
           // Panels that reach past the last column are packed.
           Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
           Value* last = Max(b_, from, Min(b_, to, whole));
-          Value* work = Work(c_.rows, d_.streamed_panels);
-          ForPolled(b_, from, last, d_.streamed_panels, work, "panel", [&](Value* first) {
+          For(b_, from, last, d_.streamed_panels, "panel", [&](Value* first) {
+            Poll([&] { return Work(c_.rows, d_.streamed_panels); });
             EmitStreamedPanels(batch, a, first,
                                Min(b_, Sub(b_, last, first), I64(b_, d_.streamed_panels)));
           });
@@ -179,27 +188,26 @@ class ProductEmitter {
   void EmitPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
     Value* panel_elements =
         Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}), d_.panel);
-    ForPolled(
-        b_, from, to, d_.panel_group, Work(count, d_.panel_group), "panel", [&](Value* first) {
-          Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
-          if (d_.panel_group == 1) {
-            Value* column = Mul(b_, first, d_.panel);
-            EmitPanel(batch, row, count, a, column, PanelOfB(batch, column, b_scratch_));
-            return;
-          }
-          auto packed = [&](Value* q) {
-            return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
-          };
-          For(b_, I64(b_, 0), group, 1, "pack",
-              [&](Value* q) { PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q)); });
-          Value* work = Work(I64(b_, d_.tile_rows), d_.panel_group);
-          ForPolled(b_, I64(b_, 0), count, d_.tile_rows, work, "tile", [&](Value* tile) {
-            For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
-              Value* column = Mul(b_, Add(b_, first, q), d_.panel);
-              EmitTileAndEpilogue(batch, row, tile, count, a, column, packed(q));
-            });
-          });
+    For(b_, from, to, d_.panel_group, "panel", [&](Value* first) {
+      Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
+      if (d_.panel_group == 1) {
+        Value* column = Mul(b_, first, d_.panel);
+        EmitPanel(batch, row, count, a, column, PanelOfB(batch, column, b_scratch_));
+        return;
+      }
+      auto packed = [&](Value* q) {
+        return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
+      };
+      For(b_, I64(b_, 0), group, 1, "pack",
+          [&](Value* q) { PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q)); });
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
+        For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+          Value* column = Mul(b_, Add(b_, first, q), d_.panel);
+          EmitTileAndEpilogue(batch, row, tile, count, a, column, packed(q));
         });
+      });
+    });
   }
 
   // Where tiles can read the panel at `column`: packed into `room`, or as the weights are packed.
@@ -220,18 +228,21 @@ class ProductEmitter {
 
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Value* panel) {
     if (d_.k_block == 0) {
-      ForPolled(
-          b_, I64(b_, 0), count, d_.tile_rows, Work(I64(b_, d_.tile_rows), 1), "tile",
-          [&](Value* tile) { EmitTileAndEpilogue(batch, row, tile, count, a, column, panel); });
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
+        EmitTileAndEpilogue(batch, row, tile, count, a, column, panel);
+      });
       return;
     }
     Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
     auto sums_of = [&](Value* tile) {
       return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
     };
-    Value* work = WorkOf(b_, WorkOf(b_, I64(b_, d_.k_block), count),
-                         I64(b_, std::max<int64_t>(1, d_.panel / 8)));
-    ForPolled(b_, I64(b_, 0), k_blocks, 1, work, "k.block", [&](Value* block) {
+    For(b_, I64(b_, 0), k_blocks, 1, "k.block", [&](Value* block) {
+      Poll([&] {
+        return WorkOf(b_, WorkOf(b_, I64(b_, d_.k_block), count),
+                      I64(b_, std::max<int64_t>(1, d_.panel / 8)));
+      });
       Value* k = Mul(b_, block, d_.k_block);
       Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
       Value* columns_of_b = At(b_, c_.element, panel, Mul(b_, k, BStride()));
@@ -298,6 +309,7 @@ class ProductEmitter {
   const ContractionDetail& d_;
   EpilogueEmitter epilogue_;
   Value *a_scratch_, *b_scratch_, *c_scratch_;
+  Value *is_long_ = nullptr, *counter_ = nullptr;  // for PollAfter
 };
 
 }  // namespace

@@ -240,6 +240,25 @@ std::vector<Value*> ForPolled(
   return result;
 }
 
+void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<Value*()>& work) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  if (IsConst(is_long, 0) || !IsKernel(function)) return;
+  If(b, is_long, [&] {
+    Value* left = Sub(b, b.CreateLoad(b.getInt64Ty(), counter), Max(b, work(), I64(b, 1)));
+    Value* is_due = b.CreateICmpSLE(left, I64(b, 0));
+    b.CreateStore(b.CreateSelect(is_due, I64(b, kMaxWork), left), counter);
+    If(b, is_due, [&] {
+      Value* code = b.CreateCall(PollFunction(*function->getParent()), {function->getArg(0)});
+      BasicBlock* stopped = BasicBlock::Create(b.getContext(), "stopped", function);
+      BasicBlock* go_on = BasicBlock::Create(b.getContext(), "go.on", function);
+      b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), go_on, stopped);
+      b.SetInsertPoint(stopped);
+      b.CreateRet(code);
+      b.SetInsertPoint(go_on);
+    });
+  });
+}
+
 void ForPolled(Builder& b, Value* begin, Value* end, int64_t step, Value* work,
                std::string_view name, const std::function<void(Value*)>& body) {
   ForPolled(b, begin, end, step, work, name, {}, [&](Value* i, const std::vector<Value*>&) {

@@ -60,6 +60,11 @@ std::vector<llvm::Value*> ForPolled(
         body);
 void ForPolled(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, llvm::Value* work,
                std::string_view name, const std::function<void(llvm::Value*)>& body);
+// For bodies that cost much more than a branch: polls when kMaxWork has been done since the last
+// poll, and only where `is_long` (i1: the whole call may be that much work). `counter` is an i64 in
+// memory that starts at kMaxWork. Loops around it need no poll of their own.
+void PollAfter(Builder& b, llvm::Value* is_long, llvm::Value* counter,
+               const std::function<llvm::Value*()>& work);
 // work * turns, at most kMaxWork. REQUIRES: work is that already; turns may be anything.
 llvm::Value* WorkOf(Builder& b, llvm::Value* work, llvm::Value* turns);
 

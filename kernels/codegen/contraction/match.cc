@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/rewriter.h"
 
 namespace relayvm::codegen {
 
@@ -48,54 +49,6 @@ std::vector<Tensor> ReachedComputations(const std::vector<Tensor>& outputs) {
 }
 
 namespace {
-
-// Rebuilds e with fn's replacement for each node (null: keep the node and rebuild its operands),
-// each shared node once.
-class Rewriter {
- public:
-  using Fn = std::function<Expr(const Expr&)>;
-  explicit Rewriter(Fn fn) : fn_(std::move(fn)) {}
-
-  Expr Rewrite(const Expr& root) {
-    std::vector<std::pair<Expr, bool>> stack = {{root, false}};
-    while (!stack.empty()) {
-      auto [e, operands_done] = std::move(stack.back());
-      stack.pop_back();
-      if (done_.contains(e.get())) continue;
-      if (!operands_done) {
-        if (Expr replacement = fn_(e)) {
-          done_[e.get()] = replacement;
-          kept_.push_back(e);
-          continue;
-        }
-        stack.emplace_back(e, true);
-        for (const Expr& operand : e->operands) stack.emplace_back(operand, false);
-        continue;
-      }
-      done_[e.get()] = Rebuild(e);
-      kept_.push_back(e);
-    }
-    return done_.at(root.get());
-  }
-
- private:
-  Expr Rebuild(const Expr& e) {
-    bool changed = false;
-    std::vector<Expr> operands;
-    for (const Expr& operand : e->operands) {
-      operands.push_back(done_.at(operand.get()));
-      changed = changed || operands.back().get() != operand.get();
-    }
-    if (!changed) return e;
-    auto node = std::make_shared<ExprNode>(*e);
-    node->operands = std::move(operands);
-    return node;
-  }
-
-  Fn fn_;
-  std::unordered_map<const ExprNode*, Expr> done_;
-  std::vector<Expr> kept_;  // nodes whose addresses are keys
-};
 
 // Whether e reads `target`, directly or through computed tensors.
 class Dependence {

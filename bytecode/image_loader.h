@@ -18,7 +18,7 @@
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 
-namespace relayvm::vm {
+namespace relayvm {
 
 // What the CPU and the operating system offer, by LLVM's names ("avx2", "sse4.2").
 class CpuFeatures {
@@ -65,4 +65,4 @@ class MappedImage {
 // Appends the kernels to /tmp/perf-PID.map, where `perf report` looks for code that is in no file.
 void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf);
 
-}  // namespace relayvm::vm
+}  // namespace relayvm

@@ -1,4 +1,4 @@
-#include "vm/image_loader.h"
+#include "bytecode/image_loader.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "bytecode/test_programs.h"
 
-namespace relayvm::vm {
+namespace relayvm {
 namespace {
 
 TEST_CASE("cpu features: levels expand, and what is missing is named") {
@@ -130,4 +130,4 @@ TEST_CASE("images: what is no image is an error") {
 }
 
 }  // namespace
-}  // namespace relayvm::vm
+}  // namespace relayvm

@@ -1,4 +1,4 @@
-#include "vm/image_loader.h"
+#include "bytecode/image_loader.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "bytecode/image.h"
 
-namespace relayvm::vm {
+namespace relayvm {
 namespace {
 
 std::string Join(const std::vector<std::string>& names) {
@@ -160,4 +160,4 @@ void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
   std::fclose(out);
 }
 
-}  // namespace relayvm::vm
+}  // namespace relayvm

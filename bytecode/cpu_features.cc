@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "vm/image_loader.h"
+#include "bytecode/image_loader.h"
 
-namespace relayvm::vm {
+namespace relayvm {
 namespace {
 
 enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
@@ -169,4 +169,4 @@ std::vector<std::string> ExpandFeatures(std::string_view list) {
   return features;
 }
 
-}  // namespace relayvm::vm
+}  // namespace relayvm
