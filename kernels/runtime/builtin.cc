@@ -33,6 +33,7 @@ constexpr Builtin Make(std::string_view name) {
           kParsed.num_tensors,
           kParsed.num_counts,
           kParsed.num_params,
+          kParsed.num_inputs,
           kSignature.view()};
 }
 
@@ -100,10 +101,10 @@ static_assert(std::is_sorted(std::begin(kBuiltins), std::end(kBuiltins), NameLes
 
 std::span<const Builtin> Builtins() { return kBuiltins; }
 
-RelayvmKernelFn FindBuiltin(std::string_view name) {
+const Builtin* FindBuiltin(std::string_view name) {
   const auto at = std::lower_bound(std::begin(kBuiltins), std::end(kBuiltins),
-                                   Builtin{name, nullptr, 0, 0, 0, {}}, NameLess);
-  return at != std::end(kBuiltins) && at->name == name ? at->fn : nullptr;
+                                   Builtin{.name = name, .fn = nullptr}, NameLess);
+  return at != std::end(kBuiltins) && at->name == name ? at : nullptr;
 }
 
 }  // namespace relayvm
