@@ -207,6 +207,9 @@ class Checker {
     });
     const OperandKind first = in.info->operands[0];
     if (first == OperandKind::IOUT) SetScalar(in.Unit(0), Unknown(false));
+    if (first == OperandKind::OLIST) {
+      for (uint16_t reg : in.List(0)) SetScalar(reg, Unknown(false));
+    }
     if (first == OperandKind::ROUT) TensorAt(in.Unit(0)) = std::move(result);
     if (in.opcode == Opcode::kTensorReuse && !Takes(1)) {
       TensorAt(in.Unit(0)).shares = Register(1);

@@ -13,6 +13,7 @@ namespace {
 Program ProgramOf(const std::string& body) {
   Result<Program> program = Assemble(R"(
 .version 1
+.message "size"
 .kernel "add" scalars 2 buffers (float32[s0, s1], float32[s1], out float32[s0, s1] over 0) builtin
 .kernel "fixed" scalars 1 s0=5 buffers (float32[4], out float32[4]) builtin
 .kernel "rows" scalars 1 buffers (out float32[s0*8]) units floordiv(s0 + 3, 4) scratch s0*16 builtin
@@ -91,7 +92,6 @@ TEST_CASE("kernel calls: what the code allocated for a call is proved, sizes as 
     CAPTURE(body);
     std::string text = body;
     Program program = ProgramOf(text);
-    program.messages = {"size"};
     const Status status = VerifyProgram(program);
     CHECK_MESSAGE(status.ok(), status.message());
     Result<std::vector<UnprovedBuffer>> unproved = CheckKernelCalls(program);
@@ -129,6 +129,9 @@ TEST_CASE("kernel calls: what the code does not show is left to the call, and kn
             "buffer@0x23"},
            {"a size in a slot", "  const.i16 i1, 4\n  kernel.1 k0, [i0, i1], [s0, s0, s1]",
             "buffer@0x9 buffer@0xd"},
+           {"a scalar that is written again",
+            alloc + "  dim.shape [i1], reshape, 0, [i1], [i1], m0\n  kernel.1 k1, [i1], [r1, r2]",
+            "call@0x1b"},
            {"a negative dim",
             alloc + "  const.i16 i2, -4\n  const.i16 i3, -1\n"
                     "  kernel.1 k0, [i3, i2], [r1, r1, r2]",
