@@ -157,13 +157,75 @@ class Assembler {
     return types;
   }
 
+  // A sum of products: "s0*8 + floordiv(s1, 2)".
+  void Size(TextCursor* in, SizeFormula* to, int depth) {
+    SizeProduct(in, to, depth);
+    while (in->ok()) {
+      const bool add = in->Eat('+');
+      if (!add && !in->Eat('-')) return;
+      SizeProduct(in, to, depth);
+      to->push_back({add ? SizeStep::Kind::kAdd : SizeStep::Kind::kSub});
+    }
+  }
+  void SizeProduct(TextCursor* in, SizeFormula* to, int depth) {
+    SizeFactor(in, to, depth);
+    while (in->Eat('*')) {
+      SizeFactor(in, to, depth);
+      to->push_back({SizeStep::Kind::kMul});
+    }
+  }
+  void SizeFactor(TextCursor* in, SizeFormula* to, int depth) {
+    if (depth > static_cast<int>(kMaxSizeSteps)) return in->Fail("a size nests too deep");
+    if (in->Eat('(')) {
+      Size(in, to, depth + 1);
+      return in->Expect(')');
+    }
+    if (in->Peek('s')) return to->push_back({SizeStep::Kind::kScalar, in->Index("s")});
+    const std::pair<const char*, SizeStep::Kind> functions[] = {
+        {"floordiv", SizeStep::Kind::kFloorDiv},
+        {"floormod", SizeStep::Kind::kFloorMod},
+        {"min", SizeStep::Kind::kMin},
+        {"max", SizeStep::Kind::kMax}};
+    for (const auto& [name, kind] : functions) {
+      if (!in->EatWord(name)) continue;
+      in->Expect('(');
+      Size(in, to, depth + 1);
+      in->Expect(',');
+      Size(in, to, depth + 1);
+      in->Expect(')');
+      return to->push_back({kind});
+    }
+    to->push_back({SizeStep::Kind::kConst, in->Number<int64_t>()});
+  }
+
   void ParseKernel(TextCursor* in) {
     KernelInfo& kernel = program_.kernels.emplace_back();
     kernel.name = in->String();
     in->ExpectWord("scalars");
     kernel.num_scalars = in->Number<uint16_t>();
+    while (in->Peek('s')) {
+      FixedScalar& fixed = kernel.fixed.emplace_back();
+      fixed.index = in->Index("s");
+      in->Expect('=');
+      fixed.value = in->Number<int64_t>();
+    }
     in->ExpectWord("buffers");
-    kernel.num_buffers = in->Number<uint16_t>();
+    in->Expect('(');
+    while (in->ok() && !in->Eat(')')) {
+      if (!kernel.buffers.empty()) in->Expect(',');
+      KernelBuffer& buffer = kernel.buffers.emplace_back();
+      buffer.written = in->EatWord("out");
+      buffer.dtype = ParseDTypeWord(in);
+      in->Expect('[');
+      for (bool first = true; in->ok() && !in->Eat(']'); first = false) {
+        if (!first) in->Expect(',');
+        Size(in, &buffer.shape, 0);
+        buffer.shape.push_back({SizeStep::Kind::kDim});
+      }
+      while (in->EatWord("over")) buffer.may_share.push_back(in->Number<uint16_t>());
+    }
+    if (in->EatWord("units")) Size(in, &kernel.units, 0);
+    if (in->EatWord("scratch")) Size(in, &kernel.scratch, 0);
     kernel.builtin = in->EatWord("builtin");
     while (in->ok() && !in->AtEnd()) kernel.entries.push_back(in->Number<uint64_t>());
   }

@@ -8,7 +8,10 @@
 //     .constructor "Cons" (var 0, data 0(var 0))
 //   .image "x86-64-v3"                         ; CPU features; then the bytes, or `elided`
 //     .hex 7f454c46...
-//   .kernel "fused_add" scalars 1 buffers 3 0x1000   ; k0: one entry an image, or `builtin`
+//   .kernel "fused_add" scalars 2 s1=7 buffers (float32[s0, 8], out float32[s0*8] over 0) 0x1000
+//                                              ; k0: one entry an image, or `builtin`; scalar 1 is 7;
+//                                              ; buffer 1 is written, maybe in buffer 0's memory
+//   .kernel "sum" scalars 1 buffers (int64[s0], out int64[]) units floordiv(s0, 2) scratch 64 0x2000
 //   .type float32[1, 300]                      ; t0
 //   .constant float32[2] "weight" elided       ; c0: or bytes by .hex
 //   .export "id" vars 1 f0 ("x": var 0) -> var 0     ; `vars N`: type parameters, if it has any

@@ -155,8 +155,17 @@ class Disassembler {
   void Kernel(size_t index) {
     const KernelInfo& kernel = program_.kernels[index];
     Line line;
-    line.Add(".kernel {} scalars {} buffers {}", QuoteString(kernel.name), kernel.num_scalars,
-             kernel.num_buffers);
+    line.Add(".kernel {} scalars {}", QuoteString(kernel.name), kernel.num_scalars);
+    for (const FixedScalar& f : kernel.fixed) line.Add(" s{}={}", f.index, f.value);
+    line.Add(" buffers (");
+    for (const KernelBuffer& b : kernel.buffers) {
+      line.Add("{}{}{}[{}]", &b == kernel.buffers.data() ? "" : ", ", b.written ? "out " : "",
+               DTypeName(b.dtype), SizeFormulaToString(b.shape));
+      for (uint16_t other : b.may_share) line.Add(" over {}", other);
+    }
+    line.Add(")");
+    if (!kernel.units.empty()) line.Add(" units {}", SizeFormulaToString(kernel.units));
+    if (!kernel.scratch.empty()) line.Add(" scratch {}", SizeFormulaToString(kernel.scratch));
     if (kernel.builtin) line.Add(" builtin");
     for (uint64_t entry : kernel.entries) line.Add(" {:#x}", entry);
     Entry("k", index, std::move(line));

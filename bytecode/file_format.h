@@ -19,7 +19,8 @@
 // those who ask (CheckConstants; vmrun --verify, vmdump --check).
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
-// nothing else. Tested by reader_test.cc.
+// from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers.
+// Tested by reader_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,8 @@ namespace relayvm {
 
 inline constexpr uint8_t kFileMagic[4] = {'R', 'V', 'M', 'X'};
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 0;
+inline constexpr uint16_t kFormatMinor = 1;
+inline constexpr uint16_t kOldestFormatMinor = 1;
 
 inline constexpr uint64_t kSegmentAlignment = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;

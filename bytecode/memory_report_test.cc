@@ -15,7 +15,7 @@ MemoryReport Report(const std::string& body) {
   Result<Program> program = Assemble(R"(
 .message "m"
 .type float32[4, 4]
-.kernel "sort" scalars 0 buffers 2 builtin
+.kernel "sort" scalars 0 buffers (float32[0], out float32[0]) builtin
 .export "main" f0 ("x": float32[?"n", 3], "y": int8[?]) -> float32[]
 .function "main" scalars 0 objects 2 captured 0 registers 4 6 returns object arena 64
   .slot 0 64

@@ -11,6 +11,7 @@
 
 #include "bytecode/base/dtype.h"
 #include "bytecode/base/shared_bytes.h"
+#include "bytecode/size_formula.h"
 
 namespace relayvm {
 
@@ -79,11 +80,30 @@ struct ExportInfo {
   std::vector<std::string> output_names;  // of the result's tensors, depth first; may be empty
 };
 
+// What a kernel takes as one of its buffers: at least the elements of `shape` (kernel_call.h).
+struct KernelBuffer {
+  DType dtype = DType::kFloat32;
+  bool written = false;
+  // Of a written one: buffers that are read only, one of whose memory it may be.
+  std::vector<uint16_t> may_share;
+  SizeFormula shape;
+};
+// A scalar of a kernel call that must have this value.
+struct FixedScalar {
+  uint32_t index;
+  int64_t value;
+};
+
+// What is read and written follows from the kernel and the scalars of a call.
 struct KernelInfo {
   std::string name;
   bool builtin = false;           // from kernels/runtime, by name; else from the image
   std::vector<uint64_t> entries;  // one an image (Program::images), empty for a builtin
-  uint16_t num_buffers = 0, num_scalars = 0;
+  uint16_t num_scalars = 0;
+  std::vector<KernelBuffer> buffers;
+  std::vector<FixedScalar> fixed;  // ordered by index
+  SizeFormula units;               // at most; none: any number (a host's kernels only)
+  SizeFormula scratch;             // bytes, at least; none: 0
 };
 
 struct TensorTypeInfo {  // operand TYPE

@@ -36,6 +36,12 @@ Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
         fmt::format(".vmx format {}.{}, this runtime reads {}.x: compile the program again",
                     header.major, header.minor, kFormatMajor));
   }
+  if (header.minor < kOldestFormatMinor) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format(".vmx format {}.{}, this runtime reads {}.{} and later: compile the "
+                              "program again",
+                              header.major, header.minor, kFormatMajor, kOldestFormatMinor));
+  }
   if (header.minor > kFormatMinor) {
     return Status(
         StatusCode::kUnsupported,
@@ -213,8 +219,21 @@ class Converter {
     String(from->name(), &to->name);
     to->builtin = from->builtin();
     Raw(from->entries(), &to->entries);
-    to->num_buffers = from->num_buffers();
     to->num_scalars = from->num_scalars();
+    Each(from->buffers(), &to->buffers, &Converter::Buffer);
+    Raw(from->fixed(), &to->fixed);
+    Raw(from->units(), &to->units);
+    Raw(from->scratch(), &to->scratch);
+    if (to->buffers.size() != from->num_buffers()) {
+      Fail(fmt::format(".vmx kernel '{}' describes {} of its {} buffers", to->name,
+                       to->buffers.size(), from->num_buffers()));
+    }
+  }
+  void Buffer(const fbs::KernelBuffer* from, KernelBuffer* to) {
+    to->dtype = static_cast<DType>(from->dtype());
+    to->written = from->written();
+    Raw(from->may_share(), &to->may_share);
+    Raw(from->shape(), &to->shape);
   }
 
   void TensorType(const fbs::TensorType* from, TensorTypeInfo* to) {

@@ -130,7 +130,7 @@ TEST_CASE("writer: layout, alignment and determinism") {
   Bytes file = Serialize(program);
   CHECK(Serialize(Sample()) == file);
   FileHeader header = HeaderOf(file);
-  CHECK(std::memcmp(file.data(), "RVMX\1\0\0\0", 8) == 0);
+  CHECK(std::memcmp(file.data(), "RVMX\1\0\1\0", 8) == 0);
   CHECK(header.program_offset == 64);
   CHECK(header.file_size == file.size());
 
@@ -220,11 +220,15 @@ TEST_CASE("reader: versions") {
   Bytes file = Serialize(Sample());
   Bytes other = file;
   Reseal(&other, [](FileHeader* h) { h->major = 2; });
-  CHECK(ErrorOf(other) == ".vmx format 2.0, this runtime reads 1.x: compile the program again");
+  CHECK(ErrorOf(other) == ".vmx format 2.1, this runtime reads 1.x: compile the program again");
   CHECK(ReadProgram(other).status().code() == StatusCode::kUnsupported);
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = kFormatMinor + 1; });
-  CHECK(ErrorOf(other) == ".vmx format 1.1, this runtime reads up to 1.0: use a newer runtime");
+  CHECK(ErrorOf(other) == ".vmx format 1.2, this runtime reads up to 1.1: use a newer runtime");
+  other = file;
+  Reseal(&other, [](FileHeader* h) { h->minor = 0; });
+  CHECK(ErrorOf(other) ==
+        ".vmx format 1.0, this runtime reads 1.1 and later: compile the program again");
   other = file;
   Reseal(&other, [](FileHeader* h) { h->flags = 4; });
   CHECK(ErrorOf(other) == ".vmx flags 0x4 are unknown to this runtime");

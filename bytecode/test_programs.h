@@ -70,8 +70,8 @@ inline constexpr const char* kSampleTables = R"(
 .data "Unit" 0
 .image "x86-64-v3"
   .hex %IMAGE%
-.kernel "fused_add" scalars 1 buffers 3 0x78
-.kernel "cumsum" scalars 0 buffers 2 builtin
+.kernel "fused_add" scalars 1 buffers (float32[], float32[max(s0 - s0, 0)*2], out float32[] over 0) units floordiv(s0 + 3, 2) scratch (s0 + 1)*8 0x78
+.kernel "cumsum" scalars 0 buffers (float32[2], out float32[2]) builtin
 .type float32[1, 300]
 .type int8[]
 .constant float32[2] "layers.0.weight"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bytecode/image.h"
+#include "bytecode/kernel_call.h"
 #include "bytecode/opcode.h"
 
 namespace relayvm {
@@ -153,6 +154,41 @@ Status CheckTensors(const Program& program) {
 
 // --- Kernels and images ---
 
+// What a kernel says of its buffers, by itself.
+Status CheckKernelInterface(const KernelInfo& kernel) {
+  const size_t num_buffers = kernel.buffers.size();
+  if (num_buffers > std::numeric_limits<uint16_t>::max())
+    return Bad(fmt::format("{} buffers, the limit is {}", num_buffers,
+                           std::numeric_limits<uint16_t>::max()));
+  for (size_t i = 0; i < num_buffers; ++i) {
+    const KernelBuffer& buffer = kernel.buffers[i];
+    Status status = CheckDType(buffer.dtype);
+    if (status.ok()) status = CheckSizeFormula(buffer.shape, kernel.num_scalars, /*shape=*/true);
+    if (!status.ok()) return status.WithContext(fmt::format("buffer {}", i));
+    for (uint16_t other : buffer.may_share) {
+      if (!buffer.written || other >= num_buffers || kernel.buffers[other].written)
+        return Bad(fmt::format("buffer {} may share the memory of buffer {}", i, other));
+    }
+  }
+  for (size_t i = 0; i < kernel.fixed.size(); ++i) {
+    const uint32_t scalar = kernel.fixed[i].index;
+    if (scalar >= kernel.num_scalars || (i > 0 && scalar <= kernel.fixed[i - 1].index)) {
+      return Bad(fmt::format("scalar {} is fixed, out of range {} or out of order", scalar,
+                             kernel.num_scalars));
+    }
+  }
+  for (const SizeFormula* size : {&kernel.units, &kernel.scratch}) {
+    if (size->empty()) continue;
+    RELAYVM_RETURN_IF_ERROR(CheckSizeFormula(*size, kernel.num_scalars, /*shape=*/false));
+  }
+  if (kernel.builtin) return {};
+  if (kernel.units.empty()) return Bad("it does not say how many units of work it has");
+  for (const KernelBuffer& buffer : kernel.buffers) {
+    if (buffer.written) return {};
+  }
+  return Bad("no buffer is written");
+}
+
 Status CheckKernels(const Program& program) {
   std::vector<ImageLayout> layouts;
   for (size_t i = 0; i < program.images.size(); ++i) {
@@ -161,6 +197,8 @@ Status CheckKernels(const Program& program) {
     layouts.push_back(*std::move(layout));
   }
   for (const KernelInfo& kernel : program.kernels) {
+    if (Status status = CheckKernelInterface(kernel); !status.ok())
+      return status.WithContext(fmt::format("kernel '{}'", kernel.name));
     size_t expected = kernel.builtin ? 0 : layouts.size();
     if (kernel.entries.size() != expected) {
       return Bad(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,
@@ -335,6 +373,7 @@ Status VerifyProgram(const Program& program) {
   RELAYVM_RETURN_IF_ERROR(CheckKernels(program));
   RELAYVM_RETURN_IF_ERROR(CheckFunctions(program));
   RELAYVM_RETURN_IF_ERROR(VerifyCode(program));
+  RELAYVM_RETURN_IF_ERROR(CheckKernelCalls(program).status());
   return CheckExports(program);
 }
 

@@ -13,7 +13,9 @@
 //   - direct calls: counts of arguments and the bank of the result match the callee; returns match
 //     returns_scalar; a tail call's callee returns the caller's bank; closure.new captures as many
 //     values as the function expects, and that function takes and returns objects only;
-//   - kernel calls: counts of scalars and buffers match the kernel;
+//   - kernel calls: counts of scalars and buffers match the kernel; what is written is neither a
+//     constant nor overlaps another buffer; dtypes, sizes, units of work and scratch are right where
+//     the code shows them (kernel_call.h);
 //   - tables: dtypes and dims are valid, ranks at most kMaxTensorRank, sizes in bytes fit 63 bits;
 //     constants' data has the size of its type; types at the border refer to existing ADTs with the
 //     right number of arguments, nest at most kMaxTypeDepth deep, and hold type variables of the
@@ -27,7 +29,9 @@
 //     closure's number of arguments, sizes of views;
 //   - scalar registers hold any 64 bits: dims and sizes of allocations, extents of kernels and
 //     their scratch are checked when used;
-//   - what kernels do with their buffers: native code is trusted.
+//   - kernel calls that kernel_call.h cannot prove: the same is checked when they run;
+//   - what kernels do inside their buffers, and that they read and write what their KernelInfo says:
+//     native code is trusted. So are scalars that are not part of a size, such as an offset.
 //
 // Time is linear in the size of the program without its constants.
 // Thread-safe. Tested by verifier_test.cc.

@@ -225,9 +225,9 @@ class CodeVerifier {
     const KernelInfo& kernel = program_.kernels[instruction_.Unit(0)];
     uint16_t scalars = instruction_.Count(list_operand),
              buffers = instruction_.Count(list_operand + 1);
-    if (scalars != kernel.num_scalars || buffers != kernel.num_buffers) {
+    if (scalars != kernel.num_scalars || buffers != kernel.buffers.size()) {
       return Bad(fmt::format("kernel '{}' takes {} scalars and {} buffers, {} and {} are given",
-                             kernel.name, kernel.num_scalars, kernel.num_buffers, scalars,
+                             kernel.name, kernel.num_scalars, kernel.buffers.size(), scalars,
                              buffers));
     }
     return {};

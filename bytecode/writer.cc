@@ -57,6 +57,14 @@ class SizeBound {
     for (const KernelInfo& k : program.kernels) {
       Named(k.name);
       Vector(k.entries.size(), sizeof(uint64_t));
+      Vector(k.fixed.size(), sizeof(FixedScalar));
+      Vector(k.units.size(), sizeof(SizeStep));
+      Vector(k.scratch.size(), sizeof(SizeStep));
+      for (const KernelBuffer& b : k.buffers) {
+        Table();
+        Vector(b.shape.size(), sizeof(SizeStep));
+        Vector(b.may_share.size(), sizeof(uint16_t));
+      }
     }
     for (const TensorTypeInfo& t : program.tensor_types) {
       Table();
@@ -131,11 +139,7 @@ class ProgramBuilder {
     auto code = Scalars(program.code);
     auto exports = Each(program.exports, [&](const ExportInfo& e) { return Export(e); });
     auto adts = Each(program.adts, [&](const AdtInfo& a) { return Adt(a); });
-    auto kernels = Each(program.kernels, [&](const KernelInfo& k) {
-      auto name = b_.CreateString(k.name);
-      auto entries = Scalars<uint64_t>(k.entries);
-      return fbs::CreateKernel(b_, name, k.builtin, entries, k.num_buffers, k.num_scalars);
-    });
+    auto kernels = Each(program.kernels, [&](const KernelInfo& k) { return Kernel(k); });
     auto types = Each(program.tensor_types, [&](const TensorTypeInfo& t) {
       return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims));
     });
@@ -177,6 +181,39 @@ class ProgramBuilder {
     return b_.CreateVector(values.data(), values.size());
   }
 
+  template <typename To, typename From, typename Make>
+  Offset<flatbuffers::Vector<const To*>> Structs(const std::vector<From>& items, Make make) {
+    if (items.empty()) return 0;
+    std::vector<To> raw;
+    raw.reserve(items.size());
+    for (const From& item : items) raw.push_back(make(item));
+    return b_.CreateVectorOfStructs(raw);
+  }
+
+  Offset<flatbuffers::Vector<const fbs::SizeStep*>> Size(const SizeFormula& formula) {
+    static_assert(sizeof(SizeStep) == sizeof(fbs::SizeStep));
+    return Structs<fbs::SizeStep>(formula, [](const SizeStep& s) {
+      return fbs::SizeStep(static_cast<uint8_t>(s.kind), s.value);
+    });
+  }
+
+  Offset<fbs::Kernel> Kernel(const KernelInfo& k) {
+    static_assert(sizeof(FixedScalar) == sizeof(fbs::FixedScalar));
+    auto name = b_.CreateString(k.name);
+    auto entries = Scalars<uint64_t>(k.entries);
+    auto buffers = Each(k.buffers, [&](const KernelBuffer& b) {
+      auto may_share = Scalars<uint16_t>(b.may_share);
+      return fbs::CreateKernelBuffer(b_, static_cast<uint8_t>(b.dtype), b.written, may_share,
+                                     Size(b.shape));
+    });
+    auto fixed = Structs<fbs::FixedScalar>(
+        k.fixed, [](const FixedScalar& f) { return fbs::FixedScalar(f.index, f.value); });
+    auto units = Size(k.units);
+    auto scratch = Size(k.scratch);
+    return fbs::CreateKernel(b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()),
+                             k.num_scalars, buffers, fixed, units, scratch);
+  }
+
   // Depth is limited by the verifier.
   Offset<fbs::ValueType> Type(const ValueType& type) {
     std::vector<Offset<fbs::Dim>> dims;
@@ -196,18 +233,11 @@ class ProgramBuilder {
     static_assert(sizeof(ArenaSlot) == sizeof(fbs::ArenaSlot));
     static_assert(sizeof(SourceLocation) == sizeof(fbs::SourceLocation));
     auto name = b_.CreateString(f.name);
-    Offset<flatbuffers::Vector<const fbs::ArenaSlot*>> slots = 0;
-    if (!f.slots.empty()) {
-      std::vector<fbs::ArenaSlot> raw;
-      for (const ArenaSlot& slot : f.slots) raw.emplace_back(slot.offset, slot.bytes);
-      slots = b_.CreateVectorOfStructs(raw);
-    }
-    Offset<flatbuffers::Vector<const fbs::SourceLocation*>> locations = 0;
-    if (!f.locations.empty()) {
-      std::vector<fbs::SourceLocation> raw;
-      for (const SourceLocation& l : f.locations) raw.emplace_back(l.pc, l.file, l.line, l.column);
-      locations = b_.CreateVectorOfStructs(raw);
-    }
+    auto slots = Structs<fbs::ArenaSlot>(
+        f.slots, [](const ArenaSlot& s) { return fbs::ArenaSlot(s.offset, s.bytes); });
+    auto locations = Structs<fbs::SourceLocation>(f.locations, [](const SourceLocation& l) {
+      return fbs::SourceLocation(l.pc, l.file, l.line, l.column);
+    });
     return fbs::CreateFunction(b_, name, f.code_offset, f.code_size, f.num_scalar_args,
                                f.num_object_args, f.num_scalar_registers, f.num_object_registers,
                                f.returns_scalar, f.arena_bytes, slots, locations, f.num_captured);

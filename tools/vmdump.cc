@@ -102,7 +102,7 @@ Json Kernels(const Program& program) {
     kernels.push_back({{"name", kernel.name},
                        {"builtin", kernel.builtin},
                        {"scalars", kernel.num_scalars},
-                       {"buffers", kernel.num_buffers},
+                       {"buffers", kernel.buffers.size()},
                        {"entries", kernel.entries}});
   }
   return {{"images", std::move(images)}, {"kernels", std::move(kernels)}};

@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "bytecode/base/shared_bytes.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
+#include "bytecode/kernel_call.h"
 #include "bytecode/reader.h"
 #include "bytecode/verifier.h"
 #include "vm/frame.h"
@@ -36,6 +38,77 @@ size_t ScratchBytes(const Instruction& instruction) {
   }
   return words * 8;
 }
+
+// A builtin is native code that this runtime trusts, and what the program says of it is not: it must
+// be what the builtin reads and writes (kernels/runtime/builtin.h).
+class BuiltinCheck {
+ public:
+  BuiltinCheck(const KernelInfo& kernel, const Builtin& builtin)
+      : kernel_(kernel), builtin_(builtin) {}
+
+  Status Run() {
+    const size_t tensors = static_cast<size_t>(builtin_.num_tensors);
+    const size_t buffers = tensors + static_cast<size_t>(builtin_.num_counts);
+    if (kernel_.buffers.size() != buffers)
+      return Bad(fmt::format("expected {} buffers, found {}", buffers, kernel_.buffers.size()));
+    for (size_t i = 0; i < buffers; ++i) {
+      const KernelBuffer& buffer = kernel_.buffers[i];
+      RELAYVM_RETURN_IF_ERROR(i < tensors ? CheckTensor(i) : CheckCount(i));
+      const bool written = i >= static_cast<size_t>(builtin_.num_inputs);
+      if (buffer.written != written || !buffer.may_share.empty())
+        return Bad(fmt::format("expected buffer {} to be {}", i, written ? "written" : "read"));
+    }
+    const size_t scalars = next_ + static_cast<size_t>(builtin_.num_params);
+    if (kernel_.num_scalars < scalars)
+      return Bad(
+          fmt::format("expected at least {} scalars, found {}", scalars, kernel_.num_scalars));
+    if (ConstantSize(kernel_.units) != 1 || kernel_.units.empty() || !kernel_.scratch.empty())
+      return Bad("expected one unit of work, and no scratch");
+    return OkStatus();
+  }
+
+ private:
+  Status Bad(const std::string& message) const {
+    return {StatusCode::kInvalidInput, fmt::format("kernel '{}': {}", kernel_.name, message)};
+  }
+
+  // Its scalars: dtype and rank, which are fixed, and the dims, which are its shape.
+  Status CheckTensor(size_t i) {
+    const KernelBuffer& buffer = kernel_.buffers[i];
+    const std::optional<int64_t> dtype = Fixed(next_), rank = Fixed(next_ + 1);
+    if (dtype != static_cast<int64_t>(buffer.dtype) || !rank || *rank < 0 || *rank > vm::kMaxRank)
+      return Bad(fmt::format("expected scalars {} and {} to be the dtype and the rank of buffer {}",
+                             next_, next_ + 1, i));
+    next_ += 2;
+    SizeFormula shape;
+    for (int64_t d = 0; d < *rank; ++d, ++next_) {
+      shape.push_back({SizeStep::Kind::kScalar, static_cast<int64_t>(next_)});
+      shape.push_back({SizeStep::Kind::kDim});
+    }
+    if (buffer.shape == shape) return OkStatus();
+    return Bad(fmt::format("expected buffer {} to have the shape [{}], found [{}]", i,
+                           SizeFormulaToString(shape), SizeFormulaToString(buffer.shape)));
+  }
+
+  Status CheckCount(size_t i) const {
+    const KernelBuffer& buffer = kernel_.buffers[i];
+    if (buffer.dtype == DType::kInt64 && buffer.shape.empty()) return OkStatus();
+    return Bad(fmt::format("expected int64[] for buffer {}, found {}[{}]", i,
+                           DTypeName(buffer.dtype), SizeFormulaToString(buffer.shape)));
+  }
+
+  std::optional<int64_t> Fixed(size_t scalar) {
+    while (fixed_ < kernel_.fixed.size() && kernel_.fixed[fixed_].index < scalar) ++fixed_;
+    if (fixed_ == kernel_.fixed.size() || kernel_.fixed[fixed_].index != scalar)
+      return std::nullopt;
+    return kernel_.fixed[fixed_].value;
+  }
+
+  const KernelInfo& kernel_;
+  const Builtin& builtin_;
+  size_t next_ = 0;   // scalar
+  size_t fixed_ = 0;  // entry
+};
 
 }  // namespace
 
@@ -93,11 +166,14 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
     RelayvmKernelFn fn = nullptr;
     bool polls = true;
     if (kernel.builtin) {
-      fn = FindBuiltin(kernel.name);
-      for (const Builtin& b : options.kernels) {
-        if (b.name != kernel.name) continue;
-        fn = b.fn;
+      const auto of_name = [&](const Builtin& b) { return b.name == kernel.name; };
+      const auto host = std::find_if(options.kernels.begin(), options.kernels.end(), of_name);
+      if (host != options.kernels.end()) {
+        fn = host->fn;
         polls = false;
+      } else if (const Builtin* builtin = FindBuiltin(kernel.name)) {
+        RELAYVM_RETURN_IF_ERROR(BuiltinCheck(kernel, *builtin).Run());
+        fn = builtin->fn;
       }
     } else {
       fn = linked_->image->Entry(kernel.entries[static_cast<size_t>(image_index_)]);
@@ -108,15 +184,18 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
           fmt::format("the program needs kernel '{}', which neither this runtime nor the host has",
                       kernel.name)};
     }
-    linked_->kernels.push_back({fn, kernel.num_scalars, kernel.num_buffers, polls});
+    linked_->kernels.push_back({fn, polls});
   }
   return OkStatus();
 }
 
 Status Executable::MakeFunctions() {
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<UnprovedBuffer> unproved, CheckKernelCalls(program_));
+  linked_->code.assign(program_.code.begin(), program_.code.end());
+  for (const UnprovedBuffer& buffer : unproved) linked_->code[buffer.unit] |= buffer.bits;
   for (const FunctionInfo& f : program_.functions) {
     vm::FunctionCode code{};
-    code.code = program_.code.data() + f.code_offset;
+    code.code = linked_->code.data() + f.code_offset;
     code.slots = f.slots.data();
     code.arena_bytes = (f.arena_bytes + 63) & ~uint64_t{63};
     code.index = static_cast<uint32_t>(linked_->functions.size());
@@ -158,7 +237,7 @@ Status Executable::MakeConstants() {
     tensor->home = vm::Home::kImmortal;
     tensor->dtype = constant.dtype;
     tensor->rank = static_cast<uint8_t>(rank);
-    // Kernels never write to constants: the compiler gives them as inputs only.
+    // Kernels never write to constants, as the verifier has proved.
     tensor->data = const_cast<char*>(reinterpret_cast<const char*>(constant.data.data()));
     tensor->capacity = constant.data.size();
     tensor->storage_code = static_cast<uint8_t>(vm::Storage::kExternal);

@@ -18,8 +18,9 @@ std::string KernelText(const std::string& features) {
   std::string hex;
   for (uint8_t byte : testing::MakeTinyImage().Bytes()) hex += fmt::format("{:02x}", byte);
   return testing::ScalarProgram(
-      1, "  kernel.1 k0, [i0], []\n  mov.i i15, i0\n", "",
-      fmt::format(".image \"{}\"\n  .hex {}\n.kernel \"nothing\" scalars 1 buffers 0 {:#x}\n",
+      1, "  tensor.box r1, i0, int64\n  kernel.1 k0, [i0], [r1]\n  mov.i i15, i0\n", "",
+      fmt::format(".image \"{}\"\n  .hex {}\n.kernel \"nothing\" scalars 1 buffers (out int64[]) "
+                  "units 1 {:#x}\n",
                   features, hex, testing::kTinyImageEntry));
 }
 

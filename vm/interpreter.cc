@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bytecode/kernel_call.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
 #include "vm/scalar_ops.h"
@@ -495,10 +496,10 @@ dispatch:
         reinterpret_cast<int64_t*>(reinterpret_cast<char*>(frame) + frame->function->frame_bytes);
     auto** buffer_block = reinterpret_cast<void**>(scalar_block + num_scalars);
     for (uint32_t i = 0; i < num_scalars; ++i) scalar_block[i] = Signed(scalars[scalar_args[i]]);
-    uint16_t any_take = 0;
+    uint16_t bits = 0;  // of all buffers
     for (uint32_t i = 0; i < num_buffers; ++i) {
       const uint16_t kind = buffer_args[2 * i], index = buffer_args[2 * i + 1];
-      any_take |= kind;
+      bits |= kind;
       if ((kind & 0xFF) == static_cast<uint16_t>(BufferKind::kRegister)) {
         Object* object = objects[index];
         EXPECT_KIND(object, ObjectKind::kTensor);
@@ -508,6 +509,10 @@ dispatch:
       } else {
         buffer_block[i] = linked_.constants[index]->data;
       }
+    }
+    if (bits & (kCheckBuffer | kCheckCall)) {
+      if (!CheckKernelCall(frame, pc, buffer_args, scalar_block)) [[unlikely]]
+        return false;
     }
     const KernelCode* kernel = &linked_.kernels[pc[1]];
     if (kTraced || ranged) {
@@ -525,7 +530,7 @@ dispatch:
       if (code != RELAYVM_KERNEL_OK) [[unlikely]]
         return FailKernel(frame, pc, pc[1], code);
     }
-    if (any_take & kTakeBit) {
+    if (bits & kTakeBit) {
       for (uint32_t i = 0; i < num_buffers; ++i) {
         if ((buffer_args[2 * i] & kTakeBit) == 0) continue;
         Object*& reg = objects[buffer_args[2 * i + 1]];

@@ -134,9 +134,10 @@ L0:
         std::memcpy(args->buffers[1], args->buffers[0], 8);
         return 0;
       }};
-  auto executable = LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", fill,
-                                           ".kernel \"copy8\" scalars 0 buffers 2 builtin"),
-                             {&copy, 1});
+  auto executable =
+      LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", fill,
+                             ".kernel \"copy8\" scalars 0 buffers (int64[], out int64[]) builtin"),
+               {&copy, 1});
   auto invocation = testing::NewInvocation(executable);
   for (int64_t n : {1, 2, 3, 100, 5, 100})
     CHECK(ToInt64(RunOk(*invocation, Int64Values({n}))) == n * (n + 1) / 2);

@@ -161,14 +161,17 @@ TEST_CASE("interpreter: what an instruction cannot use is an error") {
            Case{"const.i16 i0, 4\n tensor.view r1, r9, [i0]",
                 "tensor.view needs a tensor, found an empty register"},
            Case{"const.i16 i0, -4\n tensor.reuse r1, r0, int8, [i0]", "a dimension is negative"},
-           Case{"adt.new r1, #0, []\n kernel.1 k0, [], [r1]",
+           Case{"adt.new r1, #0, []\n kernel.1 k0, [], [r1, r2]",
                 "kernel.1 needs a tensor, found a constructor or tuple"},
            Case{"ret.r r7", "returned an empty register"},
        }) {
     CAPTURE(c.body);
-    auto executable = LoadText(ObjectProgram("\"x\": float32[3]", 1, "float32[3]",
-                                             std::string(c.body) + "\n  ret.r r0",
-                                             ".kernel \"cumsum\" scalars 0 buffers 1 builtin"));
+    constexpr Builtin kCopy[] = {
+        {"copy", [](auto*, auto*, uint32_t, uint32_t) -> int32_t { return 0; }}};
+    auto executable = LoadText(
+        ObjectProgram("\"x\": float32[3]", 1, "float32[3]", std::string(c.body) + "\n  ret.r r0",
+                      ".kernel \"copy\" scalars 0 buffers (int8[], out int8[]) builtin"),
+        kCopy);
     Status status =
         RunFails(executable, {Floats({3}, {1, 2, 3})}, {.memory_limit = size_t{1} << 40});
     CHECK_MESSAGE(Contains(status.message(), c.message), status.message());
@@ -277,9 +280,10 @@ TEST_CASE("interpreter: inputs are never reused") {
         std::memset(args->buffers[1], 0, 12);
         return 0;
       }};
-  auto executable = LoadText(ObjectProgram("\"x\": float32[3]", 1, "float32[3]", body,
-                                           ".kernel \"fill\" scalars 0 buffers 2 builtin"),
-                             {&overwrite, 1});
+  auto executable = LoadText(
+      ObjectProgram("\"x\": float32[3]", 1, "float32[3]", body,
+                    ".kernel \"fill\" scalars 0 buffers (float32[], out float32[3]) builtin"),
+      {&overwrite, 1});
   Value input = Floats({3}, {1, 2, 3});
   Value output = RunOk(executable, {input});
   CHECK(testing::ElementsOf<float>(input) == std::vector<float>{1, 2, 3});

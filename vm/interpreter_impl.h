@@ -93,6 +93,10 @@ class Interpreter {
                        uint16_t message);
   // Runs a dim.shape; the next instruction, or null.
   const uint16_t* ApplyRule(Frame* frame, const uint16_t* pc);
+  // What the verifier could not prove of this call (bytecode/kernel_call.h).
+  bool CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16_t* buffers,
+                       const int64_t* scalars);
+  bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message);
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);

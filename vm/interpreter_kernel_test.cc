@@ -61,10 +61,10 @@ constexpr Builtin kKernels[] = {{"count_units", CountUnits},
                                 {"gather", Gather}};
 constexpr const char* kTables = R"(
 .source "k.relay"
-.kernel "count_units" scalars 1 buffers 1 builtin
-.kernel "fail_at" scalars 0 buffers 0 builtin
-.kernel "use_scratch" scalars 1 buffers 0 builtin
-.kernel "gather" scalars 3 buffers 4 builtin
+.kernel "count_units" scalars 1 buffers (out int64[s0 + 1]) builtin
+.kernel "fail_at" scalars 0 buffers () builtin
+.kernel "use_scratch" scalars 1 buffers () builtin
+.kernel "gather" scalars 3 buffers (uint8[], uint8[], uint8[], out int64[6]) builtin
 .constant uint8[3] ""
   .hex 090807
 )";
@@ -101,9 +101,9 @@ TEST_CASE("kernels: a taken buffer is released after the call") {
   auto executable = KernelProgram(1, R"(
   const.i16 i1, 1000
 L0:
-  tensor.alloc r1, int64, [i1]
+  tensor.alloc r1, uint8, [i1]
   tensor.alloc r2, int64, [i1]
-  kernel.1 k3, [i1, i1, i1], [r1!, c0, r2, r2!]
+  kernel.1 k3, [i1, i1, i1], [r1, c0, r1!, r2!]
   addimm.i i0, i0, -1
   br.if i0, L0)");
   Result<Value> result = testing::NewInvocation(executable, {.memory_limit = 32 << 10})
@@ -128,7 +128,8 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
 )";
   std::string program = text;
   std::string tables = std::string(kTables);
-  tables.insert(tables.find(".constant"), ".kernel \"zero\" scalars 1 buffers 1 builtin\n");
+  tables.insert(tables.find(".constant"),
+                ".kernel \"zero\" scalars 1 buffers (out int64[s0]) builtin\n");
   program.replace(program.find("%TABLES%"), 8, tables);
   std::vector<Builtin> kernels(std::begin(kKernels), std::end(kKernels));
   kernels.push_back(
@@ -199,13 +200,147 @@ TEST_CASE("kernels: an error names the kernel and the line; of several, that of 
 
 TEST_CASE("kernels: a missing one is an error at load") {
   Result<Program> program =
-      Assemble(ScalarProgram(0, "", "", ".kernel \"no_such\" scalars 0 buffers 0 builtin"));
+      Assemble(ScalarProgram(0, "", "", ".kernel \"no_such\" scalars 0 buffers () builtin"));
   REQUIRE(program.ok());
   auto executable = Executable::FromProgram(*std::move(program));
   REQUIRE(!executable.ok());
   CHECK(executable.status().code() == StatusCode::kUnsupported);
   CHECK(executable.status().message() ==
         "the program needs kernel 'no_such', which neither this runtime nor the host has");
+}
+
+TEST_CASE("kernels: what the code does not show of a call is checked when it runs") {
+  // fill writes s0 int64 to its second buffer, of which it may read the first; r0 is an input, r1
+  // another.
+  constexpr Builtin kFill[] = {
+      {"fill",
+       [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
+         std::fill_n(static_cast<int64_t*>(args->buffers[1]), args->scalars[0], 7);
+         return 0;
+       }}};
+  const std::string text = R"(
+.version 1
+.kernel "fill" scalars 2 s1=3 buffers (int64[s0], out int64[s0] over 0) units s0 scratch s0*8 builtin
+.constant int64[2] ""
+  .hex 00000000000000000000000000000000
+.export "main" f0 ("x": int64[?], "y": float32[?], "n": int64[]) -> int64[?]
+.function "main" scalars 0 objects 3 captured 0 registers 8 8 returns object arena 64
+  .slot 0 32
+  tensor.item i0, r2, int64, 0
+  const.i16 i1, 3
+  const.i16 i2, 100
+  tensor.alloc r4, int64, [i0]
+  tensor.alloc r5, int64, [i1]
+%BODY%
+  ret.r r4!
+.end
+)";
+  struct Case {
+    std::string body;
+    int64_t n;
+    std::string message;  // empty: the run is right
+  };
+  for (const Case& c : {
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r0, r4]", 3, ""},
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r0, r4]", 4,
+                "expected at least 4 elements for buffer 0, found 3"},
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r1, r4]", 3,
+                "expected int64 for buffer 0, found float32"},
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3, ""},
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 9,
+                "expected at least 9 elements for buffer 1, found 8"},  // with padding
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r0]", 3,
+                "buffer 1 is written: expected a"},
+           Case{"  const.r r6, c0\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 2,
+                "buffer 1 is written: expected a tensor of its own, found one that is an input, a "
+                "constant, or held elsewhere"},
+           Case{"  adt.new r6, #0, [r5]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3,
+                "buffer 1 is written: expected a"},
+           Case{"  adt.new r6, #0, [r5]\n  drop r6\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3,
+                ""},
+           Case{"  tensor.view r6, r5, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r6, r5]", 3,
+                "buffer 1 is written: expected a"},
+           Case{"  tensor.view r6, r5, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 3,
+                "buffer 1 is written: expected a"},
+           Case{"  tensor.view r6, r5!, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 3, ""},
+           Case{"  tensor.reuse r6, r4, int64, [i0]\n  mov.r r7, r4!\n"
+                "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]\n  mov.r r4, r6",
+                3, ""},
+           Case{"  tensor.reuse r6, r4, int64, [i0]\n  mov.r r7, r4\n"
+                "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]",
+                3, "buffer 1 is written: expected a"},
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, s0]", 4, ""},
+           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, s0]", 5,
+                "expected at least 5 elements for buffer 1, found 4"},
+           Case{"  kernel k0, i0, i0, i2, [i0, i0], [r4, r5]", 3, ""},
+           Case{"  kernel k0, i0, i0, i2, [i0, i0], [r4, r5]", 2,
+                "expected 3 for scalar 1, found 2"},
+           Case{"  kernel k0, i1, i0, i2, [i0, i1], [r4, r5]", 2,
+                "expected at most 2 units of work, found 3"},
+           Case{"  kernel k0, i0, i0, i0, [i0, i1], [r4, r5]", 3,
+                "expected 24 bytes of scratch, found 3"},
+           Case{"  kernel.1 k0, [i0, i1], [r4, r5]", 0,
+                "expected at most 0 units of work, found 1"},
+       }) {
+    CAPTURE(c.body);
+    CAPTURE(c.n);
+    std::string program = text;
+    program.replace(program.find("%BODY%"), 6, c.body);
+    auto executable = LoadText(program, kFill);
+    auto invocation = testing::NewInvocation(executable);
+    Result<Value> result =
+        invocation->Run("main", {testing::TensorOf<int64_t>(DType::kInt64, {3}, {1, 2, 3}),
+                                 testing::Floats({6}, {1, 2, 3, 4, 5, 6}), Value::Int64(c.n)});
+    CHECK_MESSAGE(result.ok() == c.message.empty(), result.status().message());
+    CHECK_MESSAGE(Contains(result.status().message(), c.message), result.status().message());
+  }
+}
+
+TEST_CASE("kernels: what a program says of a builtin is held to its signature when it is loaded") {
+  const int f32 = static_cast<int>(DType::kFloat32);
+  const std::string fixed = fmt::format("s0={} s1=2 s4={} s5=1", f32, f32);
+  const std::string buffers = "buffers (float32[s2, s3], out float32[s6])";
+  struct Case {
+    std::string kernel, message;
+  };
+  for (const Case& c : {
+           Case{"scalars 9 " + fixed + " " + buffers + " units 1", ""},
+           Case{"scalars 8 " + fixed + " " + buffers + " units 1",
+                "expected at least 9 scalars, found 8"},
+           Case{"scalars 9 " + fixed + " " + buffers, "expected one unit of work, and no scratch"},
+           Case{"scalars 9 " + fixed + " " + buffers + " units 2", "expected one unit of work"},
+           Case{"scalars 9 " + fixed + " " + buffers + " units 1 scratch 8",
+                "expected one unit of work, and no scratch"},
+           Case{"scalars 9 " + fixed + " buffers (float32[s2, s3]) units 1",
+                "expected 2 buffers, found 1"},
+           Case{"scalars 9 " + fixed + " buffers (float32[s2, s3], float32[s6]) units 1",
+                "expected buffer 1 to be written"},
+           Case{"scalars 9 " + fixed + " buffers (out float32[s2, s3], out float32[s6]) units 1",
+                "expected buffer 0 to be read"},
+           Case{"scalars 9 " + fixed + " buffers (float32[s2, s3], out float32[s6] over 0) units 1",
+                "expected buffer 1 to be written"},
+           Case{"scalars 9 " + fixed + " buffers (float32[s2], out float32[s6]) units 1",
+                "expected buffer 0 to have the shape [s2, s3], found [s2]"},
+           Case{"scalars 9 " + fixed + " buffers (float32[s2, s3], out float32[0]) units 1",
+                "expected buffer 1 to have the shape [s6], found [0]"},
+           Case{"scalars 9 " + fixed + " buffers (int8[s2, s3], out float32[s6]) units 1",
+                "expected scalars 0 and 1 to be the dtype and the rank of buffer 0"},
+           Case{"scalars 9 s1=2 s4=0 s5=1 " + buffers + " units 1",
+                "expected scalars 0 and 1 to be the dtype and the rank of buffer 0"},
+           Case{fmt::format("scalars 900 s0={} s1=256 {} units 1", f32, buffers),
+                "expected scalars 0 and 1 to be the dtype and the rank of buffer 0"},
+       }) {
+    CAPTURE(c.kernel);
+    Result<Program> program =
+        Assemble(ScalarProgram(0, "", "", ".kernel \"cumsum\" " + c.kernel + " builtin"));
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    auto executable = Executable::FromProgram(*std::move(program));
+    CHECK(executable.ok() == c.message.empty());
+    if (executable.ok()) continue;
+    CHECK(executable.status().code() == StatusCode::kInvalidInput);
+    CHECK_MESSAGE(Contains(executable.status().message(), "kernel 'cumsum': " + c.message),
+                  executable.status().message());
+  }
 }
 
 struct Recorder : TraceSink {

@@ -21,7 +21,22 @@ class Generator {
     Program program;
     program.bytecode_version = kBytecodeVersion;
     program.messages = {"trapped"};
-    program.kernels = {{.name = "touch", .builtin = true, .num_buffers = 2, .num_scalars = 1}};
+    KernelInfo& touch = program.kernels.emplace_back();
+    touch.name = "touch";
+    touch.builtin = true;
+    touch.num_scalars = 1;
+    // Reads int64[4], writes int64[min(max(s0, 0), 8)].
+    using Kind = SizeStep::Kind;
+    touch.buffers = {{.dtype = DType::kInt64, .shape = {{Kind::kConst, 4}, {Kind::kDim}}},
+                     {.dtype = DType::kInt64,
+                      .written = true,
+                      .may_share = {0},
+                      .shape = {{Kind::kScalar, 0},
+                                {Kind::kConst, 0},
+                                {Kind::kMax},
+                                {Kind::kConst, 8},
+                                {Kind::kMin},
+                                {Kind::kDim}}}};
     program.tensor_types = {{DType::kFloat32, {3, 4}}, {DType::kInt8, {}}};
     alignas(64) static const int64_t kData[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     program.constants = {
@@ -298,10 +313,15 @@ class Generator {
 };
 
 TEST_CASE("random programs: run, fail or are stopped, but never crash; the same in slices") {
-  Builtin touch = {
-      "touch",
-      [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
-         uint32_t) -> int32_t { return args->scalars[0] % 7 == 0 && begin > 0 ? 1 : 0; }};
+  Builtin touch = {"touch",
+                   [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+                      uint32_t) -> int32_t {
+                     const auto* in = static_cast<const int64_t*>(args->buffers[0]);
+                     auto* out = static_cast<int64_t*>(args->buffers[1]);
+                     const int64_t n = std::clamp<int64_t>(args->scalars[0], 0, 8);
+                     for (int64_t i = 0; i < n; ++i) out[i] = in[i % 4];
+                     return n == 7 && begin > 0 ? 1 : 0;
+                   }};
   auto runtime = testing::TestRuntime();
   int ok = 0, failed = 0, rejected = 0;
   for (uint32_t seed = 0; seed < 3000 / testing::kSlowdown; ++seed) {

@@ -1,5 +1,5 @@
-// What the dispatch loop does seldom: errors, polls, allocation of tensors, kernels over a range,
-// traces; and the way into it.
+// What the dispatch loop does seldom: errors, polls, allocation of tensors, traces; and the way into
+// it. Kernels are in interpreter_kernel.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,6 @@ namespace {
 
 // Polls between two looks at the clock.
 constexpr int64_t kFuel = 1024;
-// Tasks a thread, so that uneven ones even out.
-constexpr int64_t kTasksPerThread = 4;
 constexpr int kMaxCallersShown = 8;
 
 const char* InterruptMessage(StatusCode reason) {
@@ -397,151 +395,6 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
   tensor->rank = static_cast<uint8_t>(rank);
   std::copy_n(dims, rank, tensor->dims);
   return tensor;
-}
-
-// --- Kernels over a range ---
-
-ScratchBuffers::~ScratchBuffers() {
-  for (Block& b : blocks_) std::free(b.memory);
-}
-
-bool ScratchBuffers::Reserve(size_t bytes, uint32_t workers) {
-  for (uint32_t i = 0; i < workers; ++i) {
-    Block& b = blocks_[i];
-    if (b.bytes >= bytes) continue;
-    std::free(b.memory);
-    size_t rounded = (std::max(bytes, 2 * b.bytes) + 63) & ~size_t{63};
-    b.memory = std::aligned_alloc(64, rounded);
-    if (b.memory == nullptr && rounded > bytes)
-      b.memory = std::aligned_alloc(64, rounded = (bytes + 63) & ~size_t{63});
-    b.bytes = b.memory == nullptr ? 0 : rounded;
-    if (b.memory == nullptr) return false;
-  }
-  return true;
-}
-
-void ScratchBuffers::Trim(size_t bytes) {
-  for (Block& b : blocks_) {
-    if (b.bytes <= bytes) continue;
-    std::free(b.memory);
-    b = {};
-  }
-}
-
-namespace {
-
-// Units begin..end-1 in one call; those of a kernel that does not poll in chunks, with polls between.
-int32_t RunUnits(const KernelEnv& env, const KernelCall& call, const RelayvmKernelArgs& args,
-                 uint32_t begin, uint32_t end) {
-  constexpr int64_t kGrainsPerChunk = 64;
-  if (call.kernel->polls) return call.kernel->fn(&env, &args, begin, end);
-  const int64_t chunk = std::clamp<int64_t>(call.grain, 1, UINT32_MAX) * kGrainsPerChunk;
-  for (;;) {
-    auto next = static_cast<uint32_t>(std::min<int64_t>(begin + chunk, end));
-    int32_t code = call.kernel->fn(&env, &args, begin, next);
-    if (code != RELAYVM_KERNEL_OK || next == end) return code;
-    begin = next;
-    code = env.poll(&env);
-    if (code != RELAYVM_KERNEL_OK) return code;
-  }
-}
-
-struct ParallelRange {
-  const KernelCall* call;
-  const KernelEnv *env, *worker_env;
-  const ScratchBuffers* scratch;
-  uint64_t units;
-  uint32_t num_tasks;
-  // The error of the task with the lowest index: task index + 1 (high half) and code; 0 when all
-  // went well.
-  std::atomic<uint64_t> error{0};
-  std::atomic<bool> stopped{false};
-};
-
-void RunTask(void* context, uint32_t index, uint32_t worker) {
-  auto& range = *static_cast<ParallelRange*>(context);
-  if (range.stopped.load(std::memory_order_relaxed)) return;
-  RelayvmKernelArgs args = range.call->args;
-  args.scratch = range.scratch->of(worker);
-  auto begin = static_cast<uint32_t>(range.units * index / range.num_tasks);
-  auto end = static_cast<uint32_t>(range.units * (index + 1) / range.num_tasks);
-  const KernelEnv& env = worker == 0 ? *range.env : *range.worker_env;
-  int32_t code = RunUnits(env, *range.call, args, begin, end);
-  if (code == RELAYVM_KERNEL_OK) return;
-  if (code == RELAYVM_KERNEL_STOPPED) range.stopped.store(true, std::memory_order_relaxed);
-  uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
-  uint64_t seen = range.error.load(std::memory_order_relaxed);
-  while ((seen == 0 || error < seen) && !range.error.compare_exchange_weak(seen, error)) {
-  }
-}
-
-}  // namespace
-
-int32_t Interpreter::RunRange(const KernelCall& call) {
-  // REQUIRES: 0 < units <= UINT32_MAX.
-  const uint32_t threads = context_.pool->num_threads();
-  const int64_t grain = std::max<int64_t>(call.grain, 1);
-  int64_t tasks = 1;
-  if (threads > 1)
-    tasks = std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads);
-  RelayvmKernelArgs args = call.args;
-  args.scratch = context_.scratch->of(0);
-  if (tasks <= 1) {
-#ifndef NDEBUG
-    // The last piece first: shows kernels that depend on the order of units.
-    constexpr int64_t kPieces = 3;
-    for (int64_t piece = kPieces; piece-- > 0;) {
-      auto begin = static_cast<uint32_t>(call.units * piece / kPieces);
-      auto end = static_cast<uint32_t>(call.units * (piece + 1) / kPieces);
-      if (begin == end) continue;
-      int32_t code = RunUnits(env_, call, args, begin, end);
-      if (code != RELAYVM_KERNEL_OK) return code;
-    }
-    return RELAYVM_KERNEL_OK;
-#else
-    return RunUnits(env_, call, args, 0, static_cast<uint32_t>(call.units));
-#endif
-  }
-  ParallelRange range{&call,
-                      &env_,
-                      &worker_env_,
-                      context_.scratch,
-                      static_cast<uint64_t>(call.units),
-                      static_cast<uint32_t>(tasks)};
-  context_.pool->Run(range.num_tasks, RunTask, &range);
-  return static_cast<int32_t>(range.error.load(std::memory_order_relaxed));
-}
-
-// What a run has used of the scratch buffers stays charged to it.
-bool Interpreter::ReserveScratch(size_t bytes, uint32_t workers) {
-  if (bytes > SIZE_MAX / workers) return false;
-  const size_t total = bytes * workers;
-  if (total > charged_scratch_) {
-    if (!heap_.Charge(total - charged_scratch_)) return false;
-    charged_scratch_ = total;
-  }
-  return context_.scratch->Reserve(bytes, workers);
-}
-
-bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
-  if (call.units == 0) return true;
-  if (call.units < 0 || call.units > UINT32_MAX) {
-    return Fail(frame, pc, StatusCode::kOutOfRange,
-                fmt::format("kernel {}: {} units of work",
-                            executable_.program().kernels[call.index].name, call.units));
-  }
-  if (call.scratch_bytes > 0) {
-    const uint32_t workers = call.units > 1 ? context_.pool->num_threads() : 1;
-    if (!ReserveScratch(static_cast<size_t>(call.scratch_bytes), workers)) {
-      return FailMemory(frame, pc,
-                        fmt::format("{} bytes of a kernel's scratch, for each of {} threads",
-                                    call.scratch_bytes, workers)
-                            .c_str());
-    }
-  }
-  int32_t code = RunRange(call);
-  if (code != RELAYVM_KERNEL_OK) return FailKernel(frame, pc, call.index, code);
-  return true;
 }
 
 // --- Traces ---

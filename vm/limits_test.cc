@@ -59,10 +59,10 @@ constexpr Builtin kKernels[] = {{"poll_for_long", PollForLong},
                                 {"fail", Fail},
                                 {"allocate", Allocate}};
 constexpr const char* kTables = R"(
-.kernel "poll_for_long" scalars 1 buffers 0 builtin
-.kernel "sleep_units" scalars 0 buffers 0 builtin
-.kernel "fail" scalars 1 buffers 0 builtin
-.kernel "allocate" scalars 1 buffers 0 builtin
+.kernel "poll_for_long" scalars 1 buffers () builtin
+.kernel "sleep_units" scalars 0 buffers () builtin
+.kernel "fail" scalars 1 buffers () builtin
+.kernel "allocate" scalars 1 buffers () builtin
 )";
 constexpr int64_t kForever = int64_t{1} << 60;
 

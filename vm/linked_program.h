@@ -31,7 +31,6 @@ static_assert(sizeof(FunctionCode) <= 64);
 
 struct KernelCode {
   RelayvmKernelFn fn;
-  uint16_t num_scalars, num_buffers;
   // It asks by itself whether to go on: compiled kernels and builtins do, a host's kernels may not.
   bool polls;
 };
@@ -42,6 +41,8 @@ struct LinkedProgram {
   LinkedProgram(const LinkedProgram&) = delete;
   LinkedProgram& operator=(const LinkedProgram&) = delete;
 
+  // Program::code, where kernel calls have the bits that ask for checks (bytecode/kernel_call.h).
+  std::vector<uint16_t> code;
   std::vector<FunctionCode> functions;
   std::vector<KernelCode> kernels;
   std::vector<Tensor*> constants;      // owned

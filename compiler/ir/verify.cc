@@ -220,7 +220,8 @@ class Verifier {
   }
   Status Check(const ElementOf& x, const Type&, Span span) {
     if (!options_.typed) return OkStatus();
-    const auto* tensor = AtomType(m_, x.tensor)->As<TensorType>();
+    const Type held = AtomType(m_, x.tensor);  // a constant's is made here
+    const auto* tensor = held->As<TensorType>();
     bool integers = tensor != nullptr && !IsFloat(tensor->dtype);
     return integers ? OkStatus() : Fail(span, "an element of what is no integer tensor");
   }

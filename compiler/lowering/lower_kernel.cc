@@ -373,6 +373,46 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
   return LowerKernel(var, group);
 }
 
+namespace {
+
+// What the verifier may know of a kernel: sizes as formulas over the call's scalars.
+Result<KernelInfo> DescribeKernel(const KernelSpec& spec, const KernelInterface& interface) {
+  KernelInfo info;
+  info.name = interface.name;
+  auto scalar_of = [&](const Dim& symbol) {
+    return std::find(interface.symbols.begin(), interface.symbols.end(), symbol) -
+           interface.symbols.begin();
+  };
+  auto add = [&](const te::TensorNode& t, bool written) -> Status {
+    KernelBuffer& buffer = info.buffers.emplace_back();
+    buffer.dtype = t.dtype;
+    buffer.written = written;
+    for (const Dim& d : t.shape) {
+      RELAYVM_RETURN_IF_ERROR(AppendSize(d, scalar_of, &buffer.shape));
+      buffer.shape.push_back({SizeStep::Kind::kDim});
+    }
+    return OkStatus();
+  };
+  std::vector<size_t> buffer_of(spec.inputs.size());
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    buffer_of[i] = info.buffers.size();
+    if (!spec.by_value[i]) RELAYVM_RETURN_IF_ERROR(add(*spec.inputs[i], false));
+  }
+  const size_t first_output = info.buffers.size();
+  for (const te::Tensor& t : spec.outputs) RELAYVM_RETURN_IF_ERROR(add(*t, true));
+  for (const auto& [in, out] : interface.in_place) {
+    if (spec.by_value[static_cast<size_t>(in)]) continue;
+    info.buffers[first_output + static_cast<size_t>(out)].may_share.push_back(
+        static_cast<uint16_t>(buffer_of[static_cast<size_t>(in)]));
+  }
+  RELAYVM_RETURN_IF_ERROR(AppendSize(interface.parallel_extent, scalar_of, &info.units));
+  if (!interface.scratch_bytes.is_const(0))
+    RELAYVM_RETURN_IF_ERROR(AppendSize(interface.scratch_bytes, scalar_of, &info.scratch));
+  return info;
+}
+
+}  // namespace
+
 Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   // First with every input, to see which are loaded and which are the same value; then with those
   // alone.
@@ -472,7 +512,12 @@ Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Va
     results.push_back(AllocateResult(type, escapes, reuse));
     buffers.push_back(BufferOf(results.back()));
   }
-  uint32_t kernel = module_.KernelIndex(added->id, interface.name, buffers.size(), scalars.size());
+  auto info = DescribeKernel(spec, interface);
+  if (!info.ok()) {
+    return module_.module().sources->Error(info.status().code(), span_, info.status().message());
+  }
+  info->num_scalars = static_cast<uint16_t>(scalars.size());
+  uint32_t kernel = module_.KernelIndex(added->id, *std::move(info));
   if (interface.parallel_extent.is_const(1) && interface.scratch_bytes.is_const(0)) {
     Emit(Opcode::kKernel1, {kernel, scalars, buffers});
   } else {
@@ -495,14 +540,27 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
   }
   std::vector<MBuffer> buffers;
   std::vector<uint32_t> scalars;
-  auto describe = [&](const TensorType& t) {
-    scalars.push_back(ConstI(static_cast<int64_t>(t.dtype)));
-    scalars.push_back(ConstI(t.rank()));
-    for (const Dim& d : t.shape) scalars.push_back(EmitDim(d));
+  KernelInfo info;
+  info.name = builtin.name;
+  info.builtin = true;
+  info.units = {{SizeStep::Kind::kConst, 1}};
+  auto describe = [&](const TensorType& t, bool written) {
+    for (const int64_t fixed : {static_cast<int64_t>(t.dtype), int64_t{t.rank()}}) {
+      info.fixed.push_back({static_cast<uint32_t>(scalars.size()), fixed});
+      scalars.push_back(ConstI(fixed));
+    }
+    KernelBuffer& buffer = info.buffers.emplace_back();
+    buffer.dtype = t.dtype;
+    buffer.written = written;
+    for (const Dim& d : t.shape) {
+      buffer.shape.push_back({SizeStep::Kind::kScalar, static_cast<int64_t>(scalars.size())});
+      buffer.shape.push_back({SizeStep::Kind::kDim});
+      scalars.push_back(EmitDim(d));
+    }
   };
   for (const Value& v : inputs) {
     buffers.push_back(BufferOf(v));
-    describe(*v.type->As<TensorType>());
+    describe(*v.type->As<TensorType>(), false);
   }
   bool escapes = escapes_.contains(var->id);
   std::vector<Value> results;
@@ -515,7 +573,7 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
                              : nullptr;
     results.push_back(AllocateResult(memory[o], escapes || counted, reuse));
     buffers.push_back(BufferOf(results.back()));
-    describe(memory[o]);
+    describe(memory[o], true);
   }
   for (const Dim& d : builtin.params) scalars.push_back(EmitDim(d));
   std::vector<uint32_t> count_slots;
@@ -523,8 +581,10 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
     count_slots.push_back(static_cast<uint32_t>(out_.slots.size()));
     out_.slots.push_back({sizeof(int64_t)});
     buffers.push_back({BufferKind::kSlot, count_slots.back()});
+    info.buffers.push_back({.dtype = DType::kInt64, .written = true});
   }
-  uint32_t kernel = module_.BuiltinIndex(builtin.name, buffers.size(), scalars.size());
+  info.num_scalars = static_cast<uint16_t>(scalars.size());
+  uint32_t kernel = module_.BuiltinIndex(std::move(info));
   Emit(Opcode::kKernel1, {kernel, scalars, buffers});
   if (call.op->num_counts == 0) {
     BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);

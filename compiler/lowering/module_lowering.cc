@@ -81,35 +81,23 @@ uint32_t ModuleLowering::TensorTypeIndex(DType dtype, const std::vector<int64_t>
   return at->second;
 }
 
-uint32_t ModuleLowering::KernelIndex(uint32_t compiled_id, const std::string& name,
-                                     size_t num_buffers, size_t num_scalars) {
-  auto [at, inserted] = kernel_index_.emplace("#" + std::to_string(compiled_id),
-                                              static_cast<uint32_t>(program_.kernels.size()));
+uint32_t ModuleLowering::AddKernel(const std::string& key, uint32_t compiled_id, KernelInfo info) {
+  auto [at, inserted] = kernel_index_.emplace(key, static_cast<uint32_t>(program_.kernels.size()));
   if (inserted) {
-    KernelInfo info;
-    info.name = name;
-    info.num_buffers = static_cast<uint16_t>(num_buffers);
-    info.num_scalars = static_cast<uint16_t>(num_scalars);
     program_.kernels.push_back(std::move(info));
     compiled_ids_.push_back(compiled_id);
   }
   return at->second;
 }
 
-uint32_t ModuleLowering::BuiltinIndex(const std::string& name, size_t num_buffers,
-                                      size_t num_scalars) {
-  std::string key = name + "/" + std::to_string(num_buffers) + "/" + std::to_string(num_scalars);
-  auto [at, inserted] = kernel_index_.emplace(key, static_cast<uint32_t>(program_.kernels.size()));
-  if (inserted) {
-    KernelInfo info;
-    info.name = name;
-    info.builtin = true;
-    info.num_buffers = static_cast<uint16_t>(num_buffers);
-    info.num_scalars = static_cast<uint16_t>(num_scalars);
-    program_.kernels.push_back(std::move(info));
-    compiled_ids_.push_back(0);
-  }
-  return at->second;
+uint32_t ModuleLowering::KernelIndex(uint32_t compiled_id, KernelInfo info) {
+  return AddKernel("#" + std::to_string(compiled_id), compiled_id, std::move(info));
+}
+
+uint32_t ModuleLowering::BuiltinIndex(KernelInfo info) {
+  std::string key = info.name + "/" + std::to_string(info.num_scalars);
+  for (const FixedScalar& fixed : info.fixed) key += "/" + std::to_string(fixed.value);
+  return AddKernel(key, 0, std::move(info));
 }
 
 void ModuleLowering::Finish(Program& program, KernelImage image) {

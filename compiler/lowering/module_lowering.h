@@ -61,16 +61,16 @@ class ModuleLowering {
   uint32_t ConstantIndex(const ir::Constant& constant);
   uint32_t MessageIndex(const std::string& message);
   uint32_t TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims);
-  // The program's number of a compiled kernel, or of one written in C++.
-  uint32_t KernelIndex(uint32_t compiled_id, const std::string& name, size_t num_buffers,
-                       size_t num_scalars);
-  uint32_t BuiltinIndex(const std::string& name, size_t num_buffers, size_t num_scalars);
+  // The program's number of a kernel: of a compiled one, or of a builtin with these fixed scalars.
+  uint32_t KernelIndex(uint32_t compiled_id, KernelInfo info);
+  uint32_t BuiltinIndex(KernelInfo info);
 
   // Moves tables into the program; `image` gives the entries of compiled kernels.
   void Finish(Program& program, KernelImage image);
 
  private:
   uint32_t AddTask(FunctionTask task, const std::string& key);
+  uint32_t AddKernel(const std::string& key, uint32_t compiled_id, KernelInfo info);
 
   const ir::Module& module_;
   SymbolBounds bounds_;

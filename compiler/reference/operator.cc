@@ -150,7 +150,7 @@ Result<size_t> Bytes(DType dtype, const std::vector<int64_t>& shape) {
 Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
                                            std::span<const HostTensor* const> inputs) {
   BuiltinCall call = op.builtin(context);
-  RelayvmKernelFn kernel = FindBuiltin(call.name);
+  const Builtin* kernel = FindBuiltin(call.name);
   if (kernel == nullptr) {
     return {StatusCode::kUnsupported, fmt::format("there is no kernel {}", call.name)};
   }
@@ -192,7 +192,7 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
   for (const Buffer& b : memory) buffers.push_back(b.get());
   RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
   RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
-  switch (kernel(&env, &args, 0, 1)) {
+  switch (kernel->fn(&env, &args, 0, 1)) {
     case RELAYVM_KERNEL_OK:
       break;
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:

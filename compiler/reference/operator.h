@@ -2,7 +2,7 @@
 //
 // The type relation runs again, on the shapes and elements at hand: every dimension is a number
 // here, so that nothing of the compiler's symbolic reasoning is relied upon. Then te::Evaluate
-// computes, or the C++ kernel of the runtime library does. Tested by operator_test.cc.
+// computes, or the builtin of the runtime library does. Tested by operator_test.cc.
 #pragma once
 
 #include <span>

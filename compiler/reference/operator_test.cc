@@ -71,7 +71,7 @@ TEST_CASE("shapes that elements decide") {
   CHECK(out->tensors[0].shape == std::vector<int64_t>{2, 2});
 }
 
-TEST_CASE("C++ kernels, with counts") {
+TEST_CASE("builtins, with counts") {
   auto out = Call("argwhere", {Ints({2, 2}, {0, 5, 6, 0})});
   REQUIRE(out.ok());
   CHECK(out->tensors[0].shape == std::vector<int64_t>{2, 2});

@@ -15,7 +15,8 @@ bool ReadsNoElement(const Module& m, const Binding& b) {
   if (!call.op->compute) return false;
   std::vector<te::Tensor> inputs;
   for (const Atom& a : call.args) {
-    const auto* type = AtomType(m, a)->As<TensorType>();
+    const Type held = AtomType(m, a);  // a constant's is made here
+    const auto* type = held->As<TensorType>();
     if (type == nullptr) return false;
     inputs.push_back(
         te::Placeholder("in", type->shape, type->dtype, static_cast<int>(inputs.size())));

@@ -1,5 +1,5 @@
-// For tests of operators given by a C++ kernel: runs the relation and the choice of the kernel on
-// types alone. The kernels themselves are tested beside their code. For tests only.
+// For tests of operators given by a builtin: runs the relation and the choice of the builtin on
+// types alone. The builtins themselves are tested beside their code. For tests only.
 #pragma once
 
 #include <algorithm>

@@ -59,8 +59,10 @@ OpDef SparseConv2dOp() {
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     TensorType result = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(result, 4));
-    for (int64_t k : tc.attrs().Ints("kernel_size")) {
-      if (k != 1) return Unsupported("kernel_size {}, expected 1", k);
+    const std::vector<int64_t>& size = tc.attrs().Ints("kernel_size");
+    for (int64_t k : size) {
+      if ((k != 1 && k != 3) || k != size[0] || size.size() != 2)
+        return Unsupported("kernel_size [{}], expected [1, 1] or [3, 3]", fmt::join(size, ", "));
     }
     const std::string& layout = tc.attrs().String("layout");
     if (layout != "NHWC" && layout != "NCHW") {
@@ -71,7 +73,9 @@ OpDef SparseConv2dOp() {
     return OpResult(std::move(result));
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
-    return {"sparse_conv2d", {c.attrs.String("layout") == "NHWC" ? 1 : 0}};
+    const std::vector<int64_t>& size = c.attrs.Ints("kernel_size");
+    return {"sparse_conv2d",
+            {c.attrs.String("layout") == "NHWC" ? 1 : 0, size.empty() ? 1 : size[0]}};
   };
   return op;
 }

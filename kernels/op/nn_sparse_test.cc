@@ -11,7 +11,10 @@ TEST_CASE("sparse products: CSR and BSR") {
                {Float({m, 8}), Float({5, 2, 4}), Int32({5}), Int32({4})}, {Float({6, m})},
                "sparse_dense", {1});
   CheckBuiltin("nn.sparse_conv2d", {}, {Float({1, 4, 4, 8}), Float({5}), Int32({5}), Int32({4})},
-               {Float({1, 4, 4, 3})}, "sparse_conv2d", {1});
+               {Float({1, 4, 4, 3})}, "sparse_conv2d", {1, 1});
+  CheckBuiltin("nn.sparse_conv2d", {{"kernel_size", List({3, 3})}, {"layout", "NCHW"}},
+               {Float({m, 8, 4, 5}), Float({5, 2, 1}), Int32({5}), Int32({4})},
+               {Float({m, 6, 4, 5})}, "sparse_conv2d", {0, 3});
   CheckBuiltin("nn.sparse_add", {}, {Float({3, 8}), Float({5}), Int32({5}), Int32({4})},
                {Float({3, 8})}, "sparse_add", {});
   CheckBuiltin("nn.sparse_transpose", {}, {Float({5}), Int32({5}), Int32({4})},
@@ -20,8 +23,9 @@ TEST_CASE("sparse products: CSR and BSR") {
                     "5 and 6 differ");
   CheckBuiltinFails("nn.sparse_dense", {}, {Float({m, 8}), Float({5, 2}), Int32({5}), Int32({4})},
                     "rank 2");
-  CheckBuiltinFails("nn.sparse_conv2d", {{"kernel_size", List({3, 3})}},
-                    {Float({1, 4, 4, 8}), Float({5}), Int32({5}), Int32({4})}, "kernel_size");
+  CheckBuiltinFails("nn.sparse_conv2d", {{"kernel_size", List({3, 1})}},
+                    {Float({1, 4, 4, 8}), Float({5}), Int32({5}), Int32({4})},
+                    "kernel_size [3, 1], expected [1, 1] or [3, 3]");
 }
 
 }  // namespace

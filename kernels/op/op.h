@@ -41,7 +41,7 @@ enum class FusionClass : uint8_t {
   kOpaque
 };
 
-// A call to a kernel written in C++ (kernels/runtime/): its name and the int64 numbers it is given
+// A call to a builtin (kernels/runtime/): its name and the int64 numbers it is given
 // after the dims of all inputs and outputs. See kernels/runtime/builtin.h.
 struct BuiltinCall {
   std::string name;
@@ -96,7 +96,7 @@ struct OpDef {
   std::function<Result<OpResult>(TypeContext&)> infer;
   // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin`.
   std::function<std::vector<te::Tensor>(const ComputeContext&)> compute;
-  // The meaning, as a kernel written in C++ (sort, top-k, cumsum ...). Arguments of the kernel:
+  // The meaning, as a builtin (sort, top-k, cumsum ...). Arguments of the builtin:
   // inputs, then outputs, then `num_counts` int64 scalars that it fills.
   std::function<BuiltinCall(const ComputeContext&)> builtin;
   // For operators whose result size only running tells: the relation makes `num_counts` fresh

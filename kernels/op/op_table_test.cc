@@ -138,8 +138,8 @@ TEST_CASE("integers beyond 32 bits are refused where they are neither sizes nor 
 
 // --- After all tests ---
 
-// Every operator has been evaluated on data by a test, or, where a C++ kernel is its meaning, been
-// given that kernel; each such call runs with integers at their extremes.
+// Every operator has been evaluated on data by a test, or, where a builtin is its meaning, been
+// given that builtin; each such call runs with integers at their extremes.
 class EveryOperatorIsTested final : public doctest::IReporter {
  public:
   explicit EveryOperatorIsTested(const doctest::ContextOptions&) {}

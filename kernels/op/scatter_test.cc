@@ -10,7 +10,8 @@ TEST_CASE("scatter_elements") {
                {1, 1});
   CheckBuiltin("scatter_elements", {}, {Float({4}), Int32({2}), Float({3})}, {Float({4})},
                "scatter_elements", {0, 0});
-  CheckBuiltinFails("scatter_elements", {}, {Float({4}), Int32({3}), Float({2})}, "wrong order");
+  CheckBuiltinFails("scatter_elements", {}, {Float({4}), Int32({3}), Float({2})},
+                    "expected at least");
   CheckBuiltinFails("scatter_elements", {}, {Float({4}), Float({3}), Float({3})}, "indices");
   CheckBuiltinFails("scatter_elements", {{"reduction", "sum"}},
                     {Float({4}), Int32({3}), Float({3})}, "sum");

@@ -131,7 +131,10 @@ class FakeContext final : public TypeContext {
     auto low = (a - b).LowerBound();
     if (low && *low >= 0) return OkStatus();
     auto high = (a - b).UpperBound();
-    if (high && *high < 0) return Fail(a, b, what, " are in the wrong order");
+    if (high && *high < 0) {
+      return {StatusCode::kInvalidInput, std::string(what) + ": expected at least " + b.ToString() +
+                                             ", found " + a.ToString()};
+    }
     guards.push_back({Guard::kAtLeast, a, b, std::string(what)});
     return OkStatus();
   }

@@ -17,22 +17,25 @@ struct Text {
   constexpr std::string_view view() const { return {chars, kSize - 1}; }
 };
 
+template <Text kSignature>
+constexpr Signature kParsed = Signature::Parse(kSignature.view());
+
 // The arguments are checked before the function runs.
 template <int32_t (*kFn)(const CallArgs&), Text kSignature>
 int32_t Checked(const CallArgs& args) {
-  static constexpr Signature kParsed = Signature::Parse(kSignature.view());
-  const int32_t error = CheckCall(kParsed, args);
+  const int32_t error = CheckCall(kParsed<kSignature>, args);
   return error == RELAYVM_KERNEL_OK ? kFn(args) : error;
 }
 
 template <int32_t (*kFn)(const CallArgs&), Text kSignature>
 constexpr Builtin Make(std::string_view name) {
-  constexpr Signature kParsed = Signature::Parse(kSignature.view());
+  constexpr const Signature& kSpec = kParsed<kSignature>;
   return {name,
-          BuiltinEntry<Checked<kFn, kSignature>, kParsed.num_tensors>,
-          kParsed.num_tensors,
-          kParsed.num_counts,
-          kParsed.num_params,
+          BuiltinEntry<Checked<kFn, kSignature>, kSpec.num_tensors>,
+          kSpec.num_tensors,
+          kSpec.num_counts,
+          kSpec.num_params,
+          kSpec.num_inputs,
           kSignature.view()};
 }
 
@@ -76,7 +79,7 @@ constexpr Builtin kBuiltins[] = {
     Make<SearchSorted, "T[*,n] T[*v] -> int[*v]; bool">("searchsorted"),
     Make<Sort, "T[*s] -> T[*s]; axis bool">("sort"),
     Make<SparseAdd, "T[h,w] T[n,*] int[n] int[p] -> T[h,w]">("sparse_add"),
-    Make<SparseConv2d, "T[_,_,_,_] T[n,*] int[n] int[p] -> T[_,_,_,_]; bool">("sparse_conv2d"),
+    Make<SparseConv2d, "T[_,_,_,_] T[n,*] int[n] int[p] -> T[_,_,_,_]; bool 1..3">("sparse_conv2d"),
     Make<SparseDense, "T[m,k] T[n,*] int[n] int[p] -> T[_,_]; bool">("sparse_dense"),
     Make<SparseFillEmptyRows, "int[n,r] T[n] any[r] T[+] -> int[#,r] T[#] bool[_]">(
         "sparse_fill_empty_rows"),
@@ -100,10 +103,10 @@ static_assert(std::is_sorted(std::begin(kBuiltins), std::end(kBuiltins), NameLes
 
 std::span<const Builtin> Builtins() { return kBuiltins; }
 
-RelayvmKernelFn FindBuiltin(std::string_view name) {
+const Builtin* FindBuiltin(std::string_view name) {
   const auto at = std::lower_bound(std::begin(kBuiltins), std::end(kBuiltins),
-                                   Builtin{name, nullptr, 0, 0, 0, {}}, NameLess);
-  return at != std::end(kBuiltins) && at->name == name ? at->fn : nullptr;
+                                   Builtin{.name = name, .fn = nullptr}, NameLess);
+  return at != std::end(kBuiltins) && at->name == name ? at : nullptr;
 }
 
 bool WorksInPlace(std::string_view name) {

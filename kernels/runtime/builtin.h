@@ -20,15 +20,16 @@ struct Builtin {
   RelayvmKernelFn fn;     // parallel range 0..1
   // What a call must pass: tensors (inputs and outputs together), counts, parameters (proposal
   // takes more).
-  int num_tensors, num_counts, num_params;
+  int num_tensors = 0, num_counts = 0, num_params = 0;
+  int num_inputs = 0;  // of the tensors; the others are written
   // What their dtypes and dims must be (signature.h); empty for kernels of hosts.
-  std::string_view signature;
+  std::string_view signature = {};
 };
 
 // All of them, ordered by name.
 std::span<const Builtin> Builtins();
 // Null when there is none of that name.
-RelayvmKernelFn FindBuiltin(std::string_view name);
+const Builtin* FindBuiltin(std::string_view name);
 // True when the first output may be the first input's memory: only what changes is written then.
 bool WorksInPlace(std::string_view name);
 

@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("builtins are found by name") {
   CHECK(Builtins().size() > 20);
-  for (const Builtin& b : Builtins()) CHECK((FindBuiltin(b.name) == b.fn));
+  for (const Builtin& b : Builtins()) CHECK((FindBuiltin(b.name) == &b));
   CHECK((FindBuiltin("") == nullptr));
   CHECK((FindBuiltin("cumsu") == nullptr));
   CHECK((FindBuiltin("zzz") == nullptr));
@@ -29,7 +29,7 @@ TEST_CASE("an empty range computes nothing") {
   const int64_t scalars[] = {4, 1, 1, 4, 1, 1, 0, 0};
   const RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
   const RelayvmKernelArgs args{buffers, scalars, nullptr};
-  CHECK(FindBuiltin("cumsum")(&env, &args, 1, 1) == 0);
+  CHECK(FindBuiltin("cumsum")->fn(&env, &args, 1, 1) == 0);
   CHECK(marker == 7);
 }
 

@@ -68,7 +68,7 @@ int32_t MultiboxTransformLoc(
 // sparse_matrix.cc: a matrix is values, column indices, row starts
 int32_t SparseDense(
     const CallArgs& args);  // dense, matrix -> dense * matrix^T; sparse_lhs: transposed
-int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> 1x1 convolution; NHWC
+int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> convolution; NHWC, size
 int32_t SparseAdd(const CallArgs& args);        // dense, matrix -> sum
 int32_t SparseTranspose(const CallArgs& args);  // matrix -> matrix
 

@@ -66,7 +66,7 @@ int32_t Run(LongCall& call, const LimitedEnv& env) {
   std::vector<int64_t> counts(static_cast<size_t>(call.num_counts));
   for (int64_t& c : counts) buffers.push_back(&c);
   RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
-  return FindBuiltin(call.name)(&env, &args, 0, 1);
+  return FindBuiltin(call.name)->fn(&env, &args, 0, 1);
 }
 
 std::vector<LongCall> LongCalls() {

@@ -1,5 +1,6 @@
 // Kernels on CSR and BSR matrices: values (nnz) or (blocks, rows, columns of a block), column
 // indices, and where each row of (blocks of) entries begins. Tested by sparse_test.cc.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -105,35 +106,48 @@ int32_t SparseDense(const CallArgs& args) {
   });
 }
 
+// A square kernel of odd size, stride 1, with borders of zeros, so that pixels stay as many. A row of
+// the matrix is an output channel; its columns are taps and input channels: (y, x, channel) with
+// NHWC, (channel, y, x) with NCHW.
 int32_t SparseConv2d(const CallArgs& args) {
   const TensorView &data = args[0], &out = args[4];
   const bool channels_last = args.param(0) != 0;
+  const int64_t size = args.param(1), taps = size * size;
+  const int channel_axis = channels_last ? 3 : 1, height_axis = channels_last ? 1 : 2;
+  const int64_t channels = data.dims[channel_axis];
+  int64_t width;
+  if (size % 2 == 0 || __builtin_mul_overflow(channels, taps, &width))
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
   SparseMatrix s(args);
-  if (!s.Load(args[1], args[2], args[3], data.dims[channels_last ? 3 : 1])) {
-    return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
-  }
+  if (!s.Load(args[1], args[2], args[3], width)) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const int64_t rows = s.rows() * s.block_rows;
-  const int channel_axis = channels_last ? 3 : 1;
   if (!SameDims(data, out, channel_axis) || out.dims[channel_axis] != rows) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
-  if (channels_last) {
-    const int64_t lines = data.Count(0, 3);
-    return Multiply(data, s, lines, data.dims[3], out,
-                    [&](int64_t m, int64_t row) { return m * rows + row; });
-  }
   if (out.size() == 0) return RELAYVM_KERNEL_OK;
-  const int64_t pixels = data.dims[2] * data.dims[3], channels = data.dims[1];
+  const int64_t images = data.dims[0], h = data.dims[height_axis], w = data.dims[height_axis + 1];
+  const int64_t pixels = h * w;
+  // Steps from pixel to pixel and from channel to channel.
+  const int64_t data_pixel = channels_last ? channels : 1, out_pixel = channels_last ? rows : 1;
+  const int64_t step = channels_last ? 1 : pixels;
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
-    const T *x = data.as<const T>(), *w = s.values->as<const T>();
-    ForEach(s, data.dims[0] * pixels, [&](int64_t row, int64_t column, int64_t value) {
-      const Arithmetic<T> factor = ToArithmetic(w[value]);
-      for (int64_t n = 0; n < data.dims[0]; ++n) {
-        for (int64_t p = 0; p < pixels; ++p) {
-          T& sum = to[(n * rows + row) * pixels + p];
-          sum = MultiplyAdd(sum, x[(n * channels + column) * pixels + p], factor);
+    const T *from = data.as<const T>(), *weights = s.values->as<const T>();
+    ForEach(s, images * pixels, [&](int64_t row, int64_t column, int64_t value) {
+      const Arithmetic<T> factor = ToArithmetic(weights[value]);
+      const int64_t tap = channels_last ? column / channels : column % taps;
+      const int64_t channel = channels_last ? column % channels : column / taps;
+      const int64_t dy = tap / size - size / 2, dx = tap % size - size / 2;
+      const int64_t first = std::max<int64_t>(0, -dx), last = std::min(w, w - dx);
+      for (int64_t n = 0; n < images; ++n) {
+        const T* image = from + n * pixels * channels + channel * step;
+        T* result = to + n * pixels * rows + row * step;
+        for (int64_t y = std::max<int64_t>(0, -dy); y < std::min(h, h - dy); ++y) {
+          for (int64_t x = first; x < last; ++x) {
+            T& sum = result[(y * w + x) * out_pixel];
+            sum = MultiplyAdd(sum, image[((y + dy) * w + x + dx) * data_pixel], factor);
+          }
         }
       }
     });

@@ -65,11 +65,11 @@ TEST_CASE("products with a CSR matrix") {
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 16, 0, 0, 6, 15});
   r = Call("sparse_conv2d",
            {Make<float>({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6}), m.values, m.columns, m.starts},
-           {Empty<float>({1, 2, 1, 3})}, {1});
+           {Empty<float>({1, 2, 1, 3})}, {1, 1});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 0, 6, 16, 0, 15});
   r = Call("sparse_conv2d",
            {Make<float>({1, 3, 1, 2}, {1, 4, 2, 5, 3, 6}), m.values, m.columns, m.starts},
-           {Empty<float>({1, 3, 1, 2})}, {0});
+           {Empty<float>({1, 3, 1, 2})}, {0, 1});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{7, 16, 0, 0, 6, 15});
 }
 
@@ -81,6 +81,49 @@ TEST_CASE("products with a BSR matrix") {
             Make<int32_t>({1}, {1}), Make<int32_t>({2}, {0, 1})},
            {Empty<float>({1, 2})}, {0});
   CHECK(r.outputs[0].as<float>() == std::vector<float>{210, 430});
+}
+
+// Expected: by numpy, as a sum of products over the padded data.
+TEST_CASE("3x3 convolutions with a sparse matrix: both layouts, CSR and BSR, borders of zeros") {
+  const std::vector<float> data = {-3, -2, -1, 0,  1,  2, 3, -3, -2, -1, 0,  1,
+                                   2,  3,  -3, -2, -1, 0, 1, 2,  3,  -3, -2, -1};
+  const std::vector<float> nhwc = {-4, -1,   -4, 4,  3,  1, 3,  -5.5f, -4, -3.5f, -1, 5.5f,
+                                   3,  8.5f, 1,  -7, -1, 0, -1, 6,     5,  -13,   4,  6};
+  CallResult r = Call("sparse_conv2d",
+                      {Make<float>({1, 3, 4, 2}, data), Make<float>({6}, {2, 1, -1, 3, -2, 0.5f}),
+                       Make<int32_t>({6}, {1, 8, 17, 4, 7, 14}), Make<int32_t>({3}, {0, 3, 6})},
+                      {Empty<float>({1, 3, 4, 2})}, {1, 3});
+  REQUIRE(r.error == 0);
+  CHECK(r.outputs[0].as<float>() == nhwc);
+  // The same weights as blocks of 2 x 2.
+  r = Call("sparse_conv2d",
+           {Make<float>({1, 3, 4, 2}, data),
+            Make<float>({6, 2, 2}, {0, 2, 0, 0, 0, 0, 3,    0, 0, 0,  0, -2,
+                                    1, 0, 0, 0, 0, 0, 0.5f, 0, 0, -1, 0, 0}),
+            Make<int32_t>({6}, {0, 2, 3, 4, 7, 8}), Make<int32_t>({2}, {0, 6})},
+           {Empty<float>({1, 3, 4, 2})}, {1, 3});
+  REQUIRE(r.error == 0);
+  CHECK(r.outputs[0].as<float>() == nhwc);
+  // Transposed: the data, the order of the matrix' columns, the result.
+  std::vector<float> planes, result;
+  for (size_t c = 0; c < 2; ++c) {
+    for (size_t p = 0; p < 12; ++p) {
+      planes.push_back(data[2 * p + c]);
+      result.push_back(nhwc[2 * p + c]);
+    }
+  }
+  r = Call("sparse_conv2d",
+           {Make<float>({1, 2, 3, 4}, planes), Make<float>({6}, {1, 2, -1, 3, 0.5f, -2}),
+            Make<int32_t>({6}, {4, 9, 17, 2, 7, 12}), Make<int32_t>({3}, {0, 3, 6})},
+           {Empty<float>({1, 2, 3, 4})}, {0, 3});
+  REQUIRE(r.error == 0);
+  CHECK(r.outputs[0].as<float>() == result);
+  // A size that has no middle.
+  r = Call("sparse_conv2d",
+           {Make<float>({1, 2, 3, 4}, planes), Make<float>({1}, {1}), Make<int32_t>({1}, {0}),
+            Make<int32_t>({3}, {0, 1, 1})},
+           {Empty<float>({1, 2, 3, 4})}, {0, 2});
+  CHECK(r.error == RELAYVM_KERNEL_INVALID_ARGUMENT);
 }
 
 TEST_CASE("sum and transpose of a CSR matrix") {

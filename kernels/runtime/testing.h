@@ -66,14 +66,13 @@ inline CallResult Call(const std::string& name, const std::vector<Array>& inputs
                        int num_counts = 0) {
   constexpr size_t kMargin = 64;
   constexpr std::byte kMark{0xA5};
-  const RelayvmKernelFn fn = FindBuiltin(name);
-  REQUIRE_MESSAGE((fn != nullptr), name);
-  for (const Builtin& b : Builtins()) {
-    if (b.name != name) continue;
-    REQUIRE(b.num_tensors == static_cast<int>(inputs.size() + outputs.size()));
-    REQUIRE(b.num_counts == num_counts);
-    REQUIRE(b.num_params <= static_cast<int>(params.size()));
-  }
+  const Builtin* builtin = FindBuiltin(name);
+  REQUIRE_MESSAGE((builtin != nullptr), name);
+  const RelayvmKernelFn fn = builtin->fn;
+  REQUIRE(builtin->num_inputs == static_cast<int>(inputs.size()));
+  REQUIRE(builtin->num_tensors == static_cast<int>(inputs.size() + outputs.size()));
+  REQUIRE(builtin->num_counts == num_counts);
+  REQUIRE(builtin->num_params <= static_cast<int>(params.size()));
   CallResult result;
   std::vector<void*> buffers;
   std::vector<int64_t> scalars;

@@ -1,0 +1,540 @@
+#include "bytecode/kernel_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bytecode/base/dim.h"
+#include "bytecode/instruction.h"
+
+namespace relayvm {
+namespace {
+
+// Larger expressions are replaced by a symbol; larger shapes and formulas are left to the call.
+constexpr size_t kMaxDimSize = 32;
+constexpr size_t kMaxRankProved = 16;
+constexpr size_t kMaxStepsProved = 64;
+// A size is below it; with larger constants the arithmetic of dims saturates.
+constexpr int64_t kLargestSize = int64_t{1} << 47;
+constexpr uint16_t kNone = 0xFFFF;
+
+// A register's value is known in one stretch of code, which has a number of its own.
+struct Scalar {
+  uint64_t stretch = 0;
+  Dim value;
+};
+struct Tensor {
+  uint64_t stretch = 0;
+  bool typed = false;  // dtype and dims are known
+  DType dtype = DType::kFloat32;
+  std::vector<Dim> dims;
+  // No other register or value holds it, but for the register `shares`.
+  bool owned = false;
+  uint16_t shares = kNone;
+  uint16_t shared_by = kNone;  // the register whose `shares` may be this one
+};
+
+// What does not depend on the call.
+struct ConstantSizes {
+  std::vector<std::optional<int64_t>> elements;  // of each buffer
+  std::optional<int64_t> units, scratch;
+};
+
+class Checker {
+ public:
+  explicit Checker(const Program& program)
+      : program_(program), scalars_(kMaxBank), tensors_(kMaxBank), uses_(kMaxBank) {
+    for (const KernelInfo& kernel : program.kernels) {
+      ConstantSizes& sizes = sizes_.emplace_back();
+      for (const KernelBuffer& b : kernel.buffers) sizes.elements.push_back(ConstantSize(b.shape));
+      if (!kernel.units.empty()) sizes.units = ConstantSize(kernel.units);
+      sizes.scratch = kernel.scratch.empty() ? 0 : ConstantSize(kernel.scratch);
+    }
+  }
+
+  Status Run(const FunctionInfo& function) {
+    function_ = &function;
+    code_ = program_.code.subspan(function.code_offset, function.code_size);
+    std::vector<bool> is_target(code_.size(), false);
+    bool has_kernels = false;
+    for (size_t at = 0; at < code_.size(); at += instruction_.size()) {
+      RELAYVM_RETURN_IF_ERROR(DecodeInstruction(code_, at, &instruction_));
+      ForEachTarget(instruction_, [&](int32_t distance) {
+        is_target[static_cast<size_t>(static_cast<int64_t>(at) + distance)] = true;
+      });
+      has_kernels = has_kernels || IsKernel();
+    }
+    if (!has_kernels) return {};
+    ++stretch_;
+    for (at_ = 0; at_ < code_.size(); at_ += instruction_.size()) {
+      if (is_target[at_]) ++stretch_;
+      RELAYVM_RETURN_IF_ERROR(DecodeInstruction(code_, at_, &instruction_));
+      RELAYVM_RETURN_IF_ERROR(Step());
+    }
+    return {};
+  }
+
+  std::vector<UnprovedBuffer> unproved() && { return std::move(unproved_); }
+
+ private:
+  static constexpr size_t kMaxBank = 32768;
+
+  bool IsKernel() const {
+    return instruction_.opcode == Opcode::kKernel || instruction_.opcode == Opcode::kKernel1;
+  }
+
+  Status Bad(const std::string& message) const {
+    return {StatusCode::kInvalidInput,
+            fmt::format("function '{}', offset {:#x}: {} k{} ({}): {}", function_->name, at_,
+                        instruction_.info->mnemonic, instruction_.Unit(0),
+                        program_.kernels[instruction_.Unit(0)].name, message)};
+  }
+
+  // --- Registers ---
+
+  const Dim& ScalarAt(uint16_t reg) {
+    Scalar& scalar = scalars_[reg];
+    if (scalar.stretch != stretch_) scalar = {stretch_, Unknown(/*nonnegative=*/false)};
+    return scalar.value;
+  }
+  Dim Unknown(bool nonnegative) { return Dim::Symbol(next_symbol_++, "", nonnegative); }
+  void SetScalar(uint16_t reg, Dim value, bool nonnegative = false) {
+    const bool large =
+        value.is_const() && (value.value() > kLargestSize || value.value() < -kLargestSize);
+    if (large || value.Size() > kMaxDimSize) value = Unknown(nonnegative);
+    scalars_[reg] = {stretch_, std::move(value)};
+  }
+  std::vector<Dim> Dims(std::span<const uint16_t> regs) {
+    std::vector<Dim> dims;
+    for (uint16_t reg : regs) dims.push_back(ScalarAt(reg));
+    return dims;
+  }
+
+  Tensor& TensorAt(uint16_t reg) {
+    Tensor& tensor = tensors_[reg];
+    if (tensor.stretch != stretch_) tensor = Nothing();
+    return tensor;
+  }
+  Tensor Nothing() const {
+    Tensor tensor;
+    tensor.stretch = stretch_;
+    return tensor;
+  }
+  Tensor Typed(DType dtype, std::vector<Dim> dims, bool owned) const {
+    Tensor tensor = Nothing();
+    tensor.typed = true;
+    tensor.dtype = dtype;
+    tensor.dims = std::move(dims);
+    tensor.owned = owned;
+    return tensor;
+  }
+  // Something else may hold the tensor from here on.
+  void Expose(uint16_t reg) {
+    Tensor& tensor = TensorAt(reg);
+    tensor.owned = false;
+    if (tensor.shared_by == kNone) return;
+    Tensor& other = TensorAt(tensor.shared_by);
+    if (other.shares == reg) other.owned = false;
+  }
+  // The register is empty after its last use.
+  void Take(uint16_t reg) {
+    const uint16_t shared_by = TensorAt(reg).shared_by;
+    if (shared_by != kNone && TensorAt(shared_by).shares == reg) TensorAt(shared_by).shares = kNone;
+    TensorAt(reg) = Nothing();
+  }
+
+  // --- Instructions ---
+
+  Status Step() {
+    const Instruction& in = instruction_;
+    switch (in.opcode) {
+      case Opcode::kKernel:
+      case Opcode::kKernel1:
+        return CheckKernel();
+      case Opcode::kMoveI:
+        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)));
+        return {};
+      case Opcode::kConstI16:
+      case Opcode::kConstI64:
+        SetScalar(in.Unit(0), Dim(in.Immediate(1)));
+        return {};
+      case Opcode::kDimAdd:
+        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) + ScalarAt(in.Unit(2)));
+        return {};
+      case Opcode::kDimAddImm:
+        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) + Dim(in.Immediate(2)));
+        return {};
+      case Opcode::kDimSub:
+        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) - ScalarAt(in.Unit(2)));
+        return {};
+      case Opcode::kDimMul:
+        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) * ScalarAt(in.Unit(2)));
+        return {};
+      case Opcode::kDimFloorDiv:
+        SetScalar(in.Unit(0), Dim::FloorDiv(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
+        return {};
+      case Opcode::kDimFloorMod:
+        SetScalar(in.Unit(0), Dim::FloorMod(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
+        return {};
+      case Opcode::kMinI:
+        SetScalar(in.Unit(0), Dim::Min(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
+        return {};
+      case Opcode::kMaxI:
+        SetScalar(in.Unit(0), Dim::Max(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
+        return {};
+      case Opcode::kTensorDim: {
+        const Tensor& tensor = TensorAt(Register(1));
+        const uint16_t axis = in.Unit(2);
+        const bool known = tensor.typed && axis < tensor.dims.size();
+        SetScalar(in.Unit(0), known ? tensor.dims[axis] : Unknown(true), true);
+        TakeOperand(1);
+        return {};
+      }
+      case Opcode::kTensorItem:
+        SetScalar(in.Unit(0), Unknown(false));
+        TakeOperand(1);
+        return {};
+      default:
+        break;
+    }
+    Tensor result = Result();
+    ForEachRead([&](uint16_t reg, bool take) {
+      Expose(reg);
+      if (take) Take(reg);
+    });
+    const OperandKind first = in.info->operands[0];
+    if (first == OperandKind::IOUT) SetScalar(in.Unit(0), Unknown(false));
+    if (first == OperandKind::OLIST) {
+      for (uint16_t reg : in.List(0)) SetScalar(reg, Unknown(false));
+    }
+    if (first == OperandKind::ROUT) TensorAt(in.Unit(0)) = std::move(result);
+    if (in.opcode == Opcode::kTensorReuse && !Takes(1)) {
+      TensorAt(in.Unit(0)).shares = Register(1);
+      TensorAt(Register(1)).shared_by = in.Unit(0);
+    }
+    if (in.opcode == Opcode::kDrop) Take(Register(0));
+    return {};
+  }
+
+  uint16_t Register(int operand) const { return instruction_.Unit(operand) & kRegisterMask; }
+  bool Takes(int operand) const { return (instruction_.Unit(operand) & kTakeBit) != 0; }
+  void TakeOperand(int operand) {
+    if (Takes(operand)) Take(Register(operand));
+  }
+
+  // What the instruction leaves in r0.
+  Tensor Result() {
+    const Instruction& in = instruction_;
+    switch (in.opcode) {
+      case Opcode::kMoveR: {
+        Tensor moved = TensorAt(Register(1));
+        moved.owned = moved.owned && Takes(1) && moved.shares == kNone;
+        moved.shares = moved.shared_by = kNone;
+        return moved;
+      }
+      case Opcode::kConstR: {
+        const ConstantInfo& constant = program_.constants[in.Unit(1)];
+        return Typed(constant.dtype, {constant.dims.begin(), constant.dims.end()}, false);
+      }
+      case Opcode::kTensorStatic: {
+        const TensorTypeInfo& type = program_.tensor_types[in.Unit(1)];
+        return Typed(type.dtype, {type.dims.begin(), type.dims.end()}, true);
+      }
+      case Opcode::kTensorAlloc:
+        return Typed(static_cast<DType>(in.Unit(1)), Dims(in.List(2)), true);
+      case Opcode::kTensorReuse:
+        return Typed(static_cast<DType>(in.Unit(2)), Dims(in.List(3)), true);
+      case Opcode::kTensorBox:
+        return Typed(static_cast<DType>(in.Unit(2)), {}, true);
+      case Opcode::kTensorView: {
+        const Tensor& from = TensorAt(Register(1));
+        return from.typed ? Typed(from.dtype, Dims(in.List(2)), false) : Nothing();
+      }
+      default:
+        return Nothing();
+    }
+  }
+
+  template <typename Fn>
+  void ForEachRead(Fn fn) const {
+    auto read = [&](uint16_t unit) { fn(unit & kRegisterMask, (unit & kTakeBit) != 0); };
+    for (int i = 0; i < instruction_.info->num_operands; ++i) {
+      const OperandKind kind = instruction_.info->operands[static_cast<size_t>(i)];
+      if (kind == OperandKind::RIN) read(instruction_.Unit(i));
+      if (kind != OperandKind::RLIST) continue;
+      for (uint16_t unit : instruction_.List(i)) read(unit);
+    }
+  }
+
+  // --- Kernels ---
+
+  struct Operand {
+    BufferKind kind;
+    uint16_t index;
+    bool take;
+  };
+
+  Status CheckKernel() {
+    const int list = instruction_.opcode == Opcode::kKernel ? 4 : 1;
+    kernel_ = &program_.kernels[instruction_.Unit(0)];
+    arguments_ = Dims(instruction_.List(list));
+    operands_.clear();
+    const std::span<const uint16_t> units = instruction_.List(list + 1);
+    for (size_t i = 0; i < units.size(); i += 2) {
+      operands_.push_back(
+          {static_cast<BufferKind>(units[i] & 0xFF), units[i + 1], (units[i] & kTakeBit) != 0});
+    }
+    // Where the first buffer's kind stands.
+    const auto first = static_cast<uint32_t>(function_->code_offset +
+                                             static_cast<size_t>(units.data() - code_.data()));
+    RELAYVM_RETURN_IF_ERROR(CheckOverlap());
+    bool proved = true;
+    RELAYVM_RETURN_IF_ERROR(CheckScalars(&proved));
+    if (!proved) {
+      if (operands_.empty()) return Bad("a kernel without buffers needs scalars that are constant");
+      unproved_.push_back({first, kCheckCall});
+    }
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      RELAYVM_RETURN_IF_ERROR(CheckBuffer(i, &proved));
+      if (!proved) unproved_.push_back({first + static_cast<uint32_t>(2 * i), kCheckBuffer});
+    }
+    for (const Operand& operand : operands_) {
+      if (operand.take) Take(operand.index);
+    }
+    return {};
+  }
+
+  // Of what is written and anything else, as far as the code alone says: registers that are the
+  // same, slots that overlap. Counts the uses of registers, too.
+  Status CheckOverlap() {
+    ++call_;
+    // Slots that are looked at, with where they end: an input that an output replaces is part of it.
+    std::vector<std::pair<size_t, uint64_t>> slots;
+    std::vector<bool> replaced(operands_.size(), false);
+    auto slot = [&](size_t i) -> const ArenaSlot& { return function_->slots[operands_[i].index]; };
+    auto end = [&](size_t i) { return slot(i).offset + slot(i).bytes; };
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& o = operands_[i];
+      const KernelBuffer& buffer = kernel_->buffers[i];
+      if (o.kind == BufferKind::kRegister) {
+        Uses& uses = UsesOf(o.index);
+        if (uses.count++ > 0 && (buffer.written || uses.written))
+          return Bad(fmt::format("buffers {} and {} are both r{}, and one is written", uses.last, i,
+                                 o.index));
+        uses.written = buffer.written;
+        uses.last = i;
+      } else if (o.kind == BufferKind::kConstant && buffer.written) {
+        return Bad(fmt::format("buffer {} is written, and constant {} is given", i, o.index));
+      } else if (o.kind == BufferKind::kSlot && buffer.written) {
+        slots.emplace_back(i, end(i));
+        for (uint16_t p : buffer.may_share) {
+          if (operands_[p].kind != BufferKind::kSlot || slot(p).offset != slot(i).offset) continue;
+          slots.back().second = std::max(slots.back().second, end(p));
+          replaced[p] = true;
+          break;
+        }
+      }
+    }
+    if (slots.empty()) return {};
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].kind == BufferKind::kSlot && !kernel_->buffers[i].written && !replaced[i])
+        slots.emplace_back(i, end(i));
+    }
+    std::sort(slots.begin(), slots.end(), [&](const auto& a, const auto& b) {
+      return slot(a.first).offset < slot(b.first).offset;
+    });
+    // Of the slots so far: what ends last, of all and of the written ones.
+    std::pair<size_t, uint64_t> any{0, 0}, written{0, 0};
+    for (const auto& [i, last] : slots) {
+      const bool writes = kernel_->buffers[i].written;
+      const auto& [before, before_end] = writes ? any : written;
+      if (before_end > slot(i).offset && last > slot(i).offset)
+        return Bad(fmt::format("buffers {} and {} overlap, and one is written", before, i));
+      if (last > any.second) any = {i, last};
+      if (writes && last > written.second) written = {i, last};
+    }
+    return {};
+  }
+
+  Status CheckScalars(bool* proved) {
+    for (const FixedScalar& fixed : kernel_->fixed) {
+      const Dim& found = arguments_[fixed.index];
+      if (!found.is_const()) {
+        *proved = false;
+      } else if (found.value() != fixed.value) {
+        return Bad(ScalarMismatch(fixed, found.value()));
+      }
+    }
+    const ConstantSizes& sizes = sizes_[instruction_.Unit(0)];
+    const bool ranged = instruction_.opcode == Opcode::kKernel;
+    const Dim units = ranged ? ScalarAt(instruction_.Unit(1)) : Dim(1);
+    const Dim scratch = ranged ? ScalarAt(instruction_.Unit(3)) : Dim(0);
+    auto proves = [&](const SizeFormula& formula, const std::optional<int64_t>& constant,
+                      const Dim& found, bool less) {
+      if (constant)
+        return found.is_const() && (less ? found.value() <= *constant : found.value() >= *constant);
+      const auto expected = Evaluate(formula);
+      return expected && (*expected)[0] == found;
+    };
+    if (!kernel_->units.empty() && !proves(kernel_->units, sizes.units, units, true))
+      *proved = false;
+    if (!kernel_->scratch.empty() && !proves(kernel_->scratch, sizes.scratch, scratch, false))
+      *proved = false;
+    return {};
+  }
+
+  std::optional<std::vector<Dim>> Evaluate(const SizeFormula& formula) const {
+    if (formula.size() > kMaxStepsProved) return std::nullopt;
+    return EvaluateDims(formula, arguments_);
+  }
+
+  Status CheckBuffer(size_t i, bool* proved) {
+    const KernelBuffer& expected = kernel_->buffers[i];
+    const Operand& operand = operands_[i];
+    const std::optional<std::vector<Dim>> shape = Evaluate(expected.shape);
+    std::optional<int64_t> elements = sizes_[instruction_.Unit(0)].elements[i];
+    if (!elements) elements = ConstantElements(shape);
+    if (operand.kind == BufferKind::kSlot) {
+      const auto room =
+          static_cast<int64_t>(function_->slots[operand.index].bytes) / DTypeBytes(expected.dtype);
+      if (elements && *elements > room) return Bad(SizeMismatch(i, *elements, room));
+      *proved = elements || AtMost(shape, room);
+      return {};
+    }
+    Tensor constant;
+    if (operand.kind == BufferKind::kConstant) {
+      const ConstantInfo& info = program_.constants[operand.index];
+      constant = Typed(info.dtype, {info.dims.begin(), info.dims.end()}, false);
+    }
+    const bool is_register = operand.kind == BufferKind::kRegister;
+    Tensor& tensor = is_register ? TensorAt(operand.index) : constant;
+    *proved = tensor.typed;
+    if (tensor.typed && tensor.dtype != expected.dtype)
+      return Bad(DTypeMismatch(i, expected.dtype, tensor.dtype));
+    if (tensor.typed) {
+      const bool same = shape && *shape == tensor.dims;
+      if (!same && tensor.dims.size() <= kMaxRankProved) {
+        const Dim room = ProductOf(tensor.dims);
+        if (elements && room.is_const() && room.value() < *elements)
+          return Bad(SizeMismatch(i, *elements, room.value()));
+        *proved = Fits(shape, elements, tensor.dims, room);
+      } else {
+        *proved = same;
+      }
+    }
+    if (!is_register) return {};
+    if (expected.written && !IsAlone(tensor, expected.may_share)) *proved = false;
+    // After the check at the call, its outcome is known.
+    if (!*proved && shape) {
+      tensor.typed = true;
+      tensor.dtype = expected.dtype;
+      tensor.dims = *shape;
+    }
+    return {};
+  }
+
+  // Of a shape of numbers; no value when one is negative.
+  static std::optional<int64_t> ConstantElements(const std::optional<std::vector<Dim>>& shape) {
+    if (!shape) return std::nullopt;
+    int64_t elements = 1;
+    for (const Dim& d : *shape) {
+      if (!d.is_const() || d.value() < 0 || __builtin_mul_overflow(elements, d.value(), &elements))
+        return std::nullopt;
+    }
+    return elements;
+  }
+
+  static bool AtMost(const std::optional<std::vector<Dim>>& shape, int64_t room) {
+    if (!shape || shape->size() > kMaxRankProved) return false;
+    for (const Dim& d : *shape) {
+      const auto least = d.LowerBound();
+      if (!least || *least < 0) return false;
+    }
+    const auto most = ProductOf(*shape).UpperBound();
+    return most && *most <= room;
+  }
+
+  static bool Fits(const std::optional<std::vector<Dim>>& shape,
+                   const std::optional<int64_t>& elements, const std::vector<Dim>& dims,
+                   const Dim& room) {
+    if (elements && room.is_const()) return true;
+    if (!shape || shape->size() > kMaxRankProved) return false;
+    for (const Dim& d : *shape) {
+      const auto least = d.LowerBound();
+      if (least && *least >= 0) continue;
+      if (std::find(dims.begin(), dims.end(), d) == dims.end()) return false;
+    }
+    return ProductOf(*shape) == room;
+  }
+
+  // Whether nothing else holds what is written, or only the buffer that it may share.
+  bool IsAlone(const Tensor& tensor, const std::vector<uint16_t>& may_share) {
+    if (!tensor.owned) return false;
+    if (tensor.shares == kNone) return true;
+    return UsesOf(tensor.shares).count == 1 &&
+           std::any_of(may_share.begin(), may_share.end(), [&](uint16_t p) {
+             return operands_[p].kind == BufferKind::kRegister &&
+                    operands_[p].index == tensor.shares;
+           });
+  }
+
+  struct Uses {  // of a register in one call
+    uint64_t call = 0;
+    uint32_t count = 0;
+    bool written = false;
+    size_t last = 0;
+  };
+
+  Uses& UsesOf(uint16_t reg) {
+    Uses& uses = uses_[reg];
+    if (uses.call != call_) uses = {call_};
+    return uses;
+  }
+
+  const Program& program_;
+  std::vector<ConstantSizes> sizes_;
+  const FunctionInfo* function_ = nullptr;
+  std::span<const uint16_t> code_;
+  size_t at_ = 0;
+  Instruction instruction_{};
+  uint64_t stretch_ = 0;
+  uint32_t next_symbol_ = 0;
+  std::vector<Scalar> scalars_;
+  std::vector<Tensor> tensors_;
+  // Of the current call.
+  uint64_t call_ = 0;
+  const KernelInfo* kernel_ = nullptr;
+  std::vector<Dim> arguments_;
+  std::vector<Operand> operands_;
+  std::vector<Uses> uses_;
+  std::vector<UnprovedBuffer> unproved_;
+};
+
+}  // namespace
+
+Result<std::vector<UnprovedBuffer>> CheckKernelCalls(const Program& program) {
+  if (program.kernels.empty()) return std::vector<UnprovedBuffer>();
+  Checker checker(program);
+  for (const FunctionInfo& function : program.functions)
+    RELAYVM_RETURN_IF_ERROR(checker.Run(function));
+  return std::move(checker).unproved();
+}
+
+std::string DTypeMismatch(size_t buffer, DType expected, DType found) {
+  return fmt::format("expected {} for buffer {}, found {}", DTypeName(expected), buffer,
+                     DTypeName(found));
+}
+
+std::string SizeMismatch(size_t buffer, int64_t expected, int64_t found) {
+  return fmt::format("expected at least {} elements for buffer {}, found {}", expected, buffer,
+                     found);
+}
+
+std::string ScalarMismatch(const FixedScalar& expected, int64_t found) {
+  return fmt::format("expected {} for scalar {}, found {}", expected.value, expected.index, found);
+}
+
+}  // namespace relayvm
