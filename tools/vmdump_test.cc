@@ -85,7 +85,7 @@ TEST_CASE("vmdump: JSON") {
   CHECK(run.status == 0);
   auto json = nlohmann::json::parse(run.output, nullptr, false);
   REQUIRE(!json.is_discarded());
-  CHECK(json["format"] == "1.0");
+  CHECK(json["format"] == "1.1");
   CHECK(json["program"]["exports"][1]["outputs"] == nlohmann::json::array({"p", "q"}));
   CHECK(json["kernels"]["kernels"][0]["entries"][0] == testing::kTinyImageEntry);
   CHECK(json["constants"][1]["dtype"] == "int64");

@@ -510,12 +510,11 @@ dispatch:
         buffer_block[i] = linked_.constants[index]->data;
       }
     }
-    if (bits & (kCheckBuffer | kCheckCall)) {
-      if (!CheckKernelCall(frame, pc, buffer_args, scalar_block)) [[unlikely]]
-        return false;
-    }
+    const uint32_t unproved = bits & (kCheckBuffer | kCheckCall);
     const KernelCode* kernel = &linked_.kernels[pc[1]];
-    if (kTraced || ranged) {
+    if (kTraced || (static_cast<uint32_t>(ranged) | unproved) != 0) {
+      if (unproved != 0 && !CheckKernelCall(frame, pc, buffer_args, scalar_block)) [[unlikely]]
+        return false;
       KernelCall call{pc[1], kernel, {buffer_block, scalar_block, nullptr}, 1, 1, 0};
       if (ranged) {
         call.units = Signed(I(2));
