@@ -124,6 +124,11 @@ class TypedBuilder final {
   // Notes the first error, at the place of SetSpan.
   void Fail(StatusCode code, std::string_view message);
   void Fail(std::string_view message) { Fail(StatusCode::kInvalidInput, message); }
+  // Takes the error away: what was tried is not used.
+  Status TakeStatus() { return std::exchange(status_, OkStatus()); }
+  // The types and functions of control_flow.h's prelude are used.
+  void UsePrelude() { uses_prelude_ = true; }
+  bool uses_prelude() const { return uses_prelude_; }
   Status status() const { return status_.ok() ? graph_.status() : status_; }
 
  private:
@@ -136,6 +141,7 @@ class TypedBuilder final {
   ir::GraphBuilder graph_;
   ir::Span span_;
   Status status_;
+  bool uses_prelude_ = false;
   typing::Broadcasts broadcasts_;
   std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
   // Of the fields of tuples, by the tuple's node.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/parser.h"
+#include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/ir/output_names.h"
 
@@ -16,7 +18,7 @@ class ModelImporter {
   ModelImporter(ModelFile& file, const ImportOptions& options)
       : file_(file),
         options_(options),
-        module_(ir::MakeModule()),
+        module_(PreludeModule()),
         importer_(file, module_, module_.sources->AddModel(file.path())) {}
 
   Result<ir::Module> Run() {
@@ -46,11 +48,20 @@ class ModelImporter {
     main.attrs[ir::kOutputNames] = std::move(names);
     const Value result = outputs.size() == 1 ? outputs[0] : importer_.b().Tuple(outputs);
     ir::GraphBuilder& g = importer_.b().graph();
+    if (!importer_.b().uses_prelude()) {
+      module_.functions.clear();
+      module_.types.clear();
+    }
     RELAYVM_RETURN_IF_ERROR(g.Define(module_, g.MakeFunction(main, result.node)));
     return std::move(module_);
   }
 
  private:
+  static ir::Module PreludeModule() {
+    auto module = frontend::ParseRelay("prelude", kPrelude);
+    return module.ok() ? *std::move(module) : ir::MakeModule();
+  }
+
   Result<ir::Type> TypeOf(const onnx::ValueInfoProto& input) {
     const auto fail = [&](StatusCode code, std::string_view why) {
       return Status(code, fmt::format("{}: input '{}': {}", file_.path(), input.name(), why));

@@ -15,6 +15,11 @@ bool NodeContext::WantsOutput(size_t i) const {
   return i < num_outputs() && !node_.output(static_cast<int>(i)).empty();
 }
 
+std::vector<Value> NodeContext::Fork(const Value& condition, std::vector<Value> yes,
+                                     std::vector<Value> no) {
+  importer_.Fork(condition, std::move(yes), std::move(no));
+  return {};
+}
 std::vector<Value> NodeContext::Fail(std::string_view why) {
   b().Fail(why);
   return {};
@@ -165,6 +170,11 @@ const onnx::GraphProto* GraphOf(const onnx::NodeProto& node, std::string_view na
 size_t NodeContext::NumGraphInputs(std::string_view name) const {
   const onnx::GraphProto* graph = GraphOf(node_, name);
   return graph == nullptr ? 0 : static_cast<size_t>(graph->input_size());
+}
+
+size_t NodeContext::NumGraphNodes(std::string_view name) const {
+  const onnx::GraphProto* graph = GraphOf(node_, name);
+  return graph == nullptr ? 0 : static_cast<size_t>(graph->node_size());
 }
 
 std::string NodeContext::GraphInputName(std::string_view name, size_t i) const {

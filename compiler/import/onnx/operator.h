@@ -73,9 +73,14 @@ class NodeContext {
   // --- Subgraphs ---
   bool HasGraph(std::string_view name) const { return HasAttr(name); }
   size_t NumGraphInputs(std::string_view name) const;
+  size_t NumGraphNodes(std::string_view name) const;  // without those of graphs inside
   std::string GraphInputName(std::string_view name, size_t i) const;
   // Imports the graph with these inputs; names of the outer graphs are in scope. Its outputs.
   std::vector<Value> Graph(std::string_view name, const std::vector<Value>& inputs);
+
+  // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
+  // it gives.
+  std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
 
   // An error of this node. The empty list is what a converter may return with it.
   std::vector<Value> Fail(std::string_view why);
