@@ -150,8 +150,9 @@ std::optional<ir::Type> TypedBuilder::TypeCall(const OpDef& op, const Attrs& att
       values.push_back(fields[k]);
     }
   }
-  auto known = typing::EvaluateElements(op, attrs, inputs, result.tensors,
-                                        [&](size_t i) { return Elements(values[i]); });
+  auto known = typing::EvaluateElements(
+      op, attrs, inputs, result.tensors, [&](size_t i) { return Elements(values[i]); },
+      /*bools=*/true);
   if (!result.is_tuple) {
     if (known[0]) elements_[node] = *std::move(known[0]);
     return ir::MakeType(result.tensors[0]);
@@ -191,7 +192,57 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
   for (const Value& a : args) nodes.push_back(a.node);
   const NodeId node = graph_.OpCall(*op, std::move(nodes), *complete, span_);
   auto type = TypeCall(*op, *complete, args, node);
-  return {node, type.value_or(nullptr), nullptr};
+  Value result{node, type.value_or(nullptr), nullptr};
+  if (auto known = Fold(*op, *complete, args, result)) return Constant(*std::move(known));
+  return result;
+}
+
+// What a small tensor holds, where all of it is numbers now.
+std::optional<HostTensor> TypedBuilder::KnownTensor(const Value& v) {
+  if (v.constant != nullptr) {
+    return v.constant->size() <= typing::kMaxTrackedElements ? std::optional(*v.constant)
+                                                             : std::nullopt;
+  }
+  auto elements = v.is_tensor() ? ConstantInts(v) : std::nullopt;
+  if (!elements) return std::nullopt;
+  HostTensor t{v.dtype(), {}, {}};
+  for (const Dim& d : v.shape()) t.shape.push_back(d.value());
+  const size_t width = static_cast<size_t>(DTypeBytes(v.dtype()));
+  std::vector<std::byte> bytes(elements->size() * width);
+  for (size_t i = 0; i < elements->size(); ++i) {  // little endian: the low bytes
+    std::memcpy(bytes.data() + i * width, &(*elements)[i], width);
+  }
+  t.data = SharedBytes(std::move(bytes));
+  return t;
+}
+
+// The value of a call on small tensors whose numbers are known: scales and sizes that take a way
+// through floats.
+std::optional<HostTensor> TypedBuilder::Fold(const OpDef& op, const Attrs& attrs,
+                                             const std::vector<Value>& args, const Value& result) {
+  if (!result.is_tensor() || !op.compute || args.empty()) return std::nullopt;
+  if (!typing::TrackedSize({result.shape(), DType::kInt32})) return std::nullopt;
+  std::vector<HostTensor> tensors;
+  for (const Value& a : args) {
+    const bool is_tuple = !a.is_tensor();
+    for (const Value& v : is_tuple ? Fields(a) : std::vector<Value>{a}) {
+      auto known = KnownTensor(v);
+      if (!known) return std::nullopt;
+      tensors.push_back(*std::move(known));
+    }
+  }
+  std::vector<te::Tensor> placeholders;
+  std::vector<const HostTensor*> inputs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    placeholders.push_back(
+        te::Placeholder("p", std::vector<Dim>(tensors[i].shape.begin(), tensors[i].shape.end()),
+                        tensors[i].dtype, static_cast<int>(i)));
+    inputs.push_back(&tensors[i]);
+  }
+  const TensorType type = result.tensor();
+  const std::vector<te::Tensor> computed = op.compute({attrs, placeholders, std::span(&type, 1)});
+  auto value = te::Evaluate(computed[0], inputs, [](uint32_t) { return std::optional<int64_t>(); });
+  return value.ok() ? std::optional(*std::move(value)) : std::nullopt;
 }
 
 std::vector<Value> TypedBuilder::Ops(std::string_view name, const std::vector<Value>& args,
@@ -355,7 +406,8 @@ Value TypedBuilder::WithDimsOf(const Value& v, const Value& like, int first, int
 
 std::optional<std::vector<Dim>> TypedBuilder::Elements(const Value& v) {
   if (!v.is_tensor() || IsFloat(v.dtype())) return std::nullopt;
-  auto size = typing::TrackedSize(v.tensor());
+  auto size =
+      typing::TrackedSize({v.shape(), v.dtype() == DType::kBool ? DType::kInt32 : v.dtype()});
   if (v.constant != nullptr && v.constant->size() <= typing::kMaxTrackedElements) {
     std::vector<int64_t> values = typing::IntegerElements(*v.constant);
     return std::vector<Dim>(values.begin(), values.end());

@@ -134,6 +134,9 @@ class TypedBuilder final {
  private:
   class Host;
 
+  std::optional<HostTensor> KnownTensor(const Value& v);
+  std::optional<HostTensor> Fold(const OpDef& op, const Attrs& attrs,
+                                 const std::vector<Value>& args, const Value& result);
   std::optional<ir::Type> TypeCall(const OpDef& op, const Attrs& attrs,
                                    const std::vector<Value>& args, ir::NodeId node);
 
