@@ -105,6 +105,7 @@ Value Construct(TypedBuilder& b, std::string_view adt, std::string_view name,
 // --- Types ---
 
 Type SequenceType(Type element) { return Adt(kSequence, {std::move(element)}); }
+Type ListType(Type element) { return Adt("List", {std::move(element)}); }
 Type OptionalType(Type value) { return Adt(kOptional, {std::move(value)}); }
 Type NoneType() {
   static const Type kType = Adt(kNone, {});
@@ -210,6 +211,30 @@ Value Coerce(TypedBuilder& b, const Value& v, const Type& type) {
                        type);
   }
   return v;
+}
+
+Value Append(TypedBuilder& b, const Value& sequence, const Value& element) {
+  if (sequence.type == nullptr) return sequence;
+  if (sequence.type->As<TupleType>() != nullptr) {
+    std::vector<Value> fields = b.Fields(sequence);
+    fields.push_back(element);
+    return b.Tuple(fields);
+  }
+  const Type joined = JoinTypes(sequence.type, b.Tuple({element}).type);
+  if (joined == nullptr) {
+    b.Fail(StatusCode::kUnsupported,
+           fmt::format("{} is put into a sequence of {}; ranks must be the same",
+                       ir::TypeToString(element.type), ir::TypeToString(sequence.type)));
+    return {0, nullptr, nullptr};
+  }
+  return Construct(b, kSequence, "Append",
+                   {sequence, Coerce(b, element, ElementType(joined, kSequence))}, joined);
+}
+
+Value OfList(TypedBuilder& b, const Value& list) {
+  const Type type = SequenceType(ElementType(list.type, "List"));
+  return CallPrelude(b, "sequence_of_list", {list, Construct(b, kSequence, "Empty", {}, type)},
+                     type);
 }
 
 Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,

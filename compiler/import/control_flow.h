@@ -21,6 +21,7 @@ extern const char* const kPrelude;
 // --- Types ---
 
 ir::Type SequenceType(ir::Type element);
+ir::Type ListType(ir::Type element);  // what hosts see of a sequence: the first element first
 ir::Type OptionalType(ir::Type value);
 ir::Type NoneType();
 bool IsNone(const Value& v);
@@ -33,6 +34,11 @@ ir::Type JoinTypes(const ir::Type& x, const ir::Type& y);
 Value Coerce(TypedBuilder& b, const Value& v, const ir::Type& type);
 // As the type Sequence. REQUIRES: IsSequence. `element` is for a sequence that has none.
 Value AsSequence(TypedBuilder& b, const Value& v, const ir::Type& element = nullptr);
+
+// The sequence with one element more.
+Value Append(TypedBuilder& b, const Value& sequence, const Value& element);
+// A List of the host, as a Sequence.
+Value OfList(TypedBuilder& b, const Value& list);
 
 // A function of the prelude.
 Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,

@@ -188,6 +188,7 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
     Fail(complete.status().code(), complete.status().message());
     return {0, nullptr, nullptr};
   }
+  if (auto scalar = AsScalar(*op, *complete, args)) return *scalar;
   std::vector<NodeId> nodes;
   for (const Value& a : args) nodes.push_back(a.node);
   const NodeId node = graph_.OpCall(*op, std::move(nodes), *complete, span_);
@@ -195,6 +196,32 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
   Value result{node, type.value_or(nullptr), nullptr};
   if (auto known = Fold(*op, *complete, args, result)) return Constant(*std::move(known));
   return result;
+}
+
+// An elementwise call on tensors of one element, which are made of sizes: on scalars, which live in
+// registers, so that no kernel is launched for it.
+std::optional<Value> TypedBuilder::AsScalar(const OpDef& op, const Attrs& attrs,
+                                            const std::vector<Value>& args) {
+  const bool simple =
+      op.fusion == FusionClass::kElementwise || op.fusion == FusionClass::kBroadcast;
+  if (!simple || op.is_view || !op.compute || !op.shape_args.empty()) return std::nullopt;
+  int rank = 0;
+  for (const Value& a : args) {
+    if (!a.is_tensor() || IsFloat(a.dtype())) return std::nullopt;
+    for (const Dim& d : a.shape()) {
+      if (!d.is_const(1)) return std::nullopt;
+    }
+    if (a.rank() > 0 && !scalars_.contains(a.node) && !Elements(a)) return std::nullopt;
+    rank = std::max(rank, a.rank());
+  }
+  if (rank == 0) return std::nullopt;
+  std::vector<Value> scalars;
+  for (const Value& a : args) scalars.push_back(Reshape(a, {}));
+  const Value result = Op(op.name, scalars, attrs);
+  if (!result.is_tensor() || result.rank() != 0) return std::nullopt;
+  const Value shaped = Reshape(result, std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  scalars_[shaped.node] = result;
+  return shaped;
 }
 
 // What a small tensor holds, where all of it is numbers now.
@@ -449,6 +476,10 @@ Value TypedBuilder::Cast(const Value& v, DType dtype) {
 }
 
 Value TypedBuilder::Reshape(const Value& v, const std::vector<int64_t>& shape) {
+  if (shape.empty() && v.is_tensor()) {
+    if (v.rank() == 0) return v;
+    if (auto scalar = scalars_.find(v.node); scalar != scalars_.end()) return scalar->second;
+  }
   return Op("reshape", {v}, {{"newshape", ToAttr(shape)}});
 }
 
@@ -463,6 +494,9 @@ Value TypedBuilder::ExpandDims(const Value& v, int axis, int count) {
 }
 
 Value TypedBuilder::Squeeze(const Value& v, const std::vector<int64_t>& axes) {
+  if (!axes.empty() && static_cast<int>(axes.size()) == v.rank() && scalars_.contains(v.node)) {
+    return scalars_[v.node];
+  }
   return axes.empty() ? v : Op("squeeze", {v}, {{"axis", ToAttr(axes)}});
 }
 

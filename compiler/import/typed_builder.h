@@ -134,6 +134,8 @@ class TypedBuilder final {
  private:
   class Host;
 
+  std::optional<Value> AsScalar(const OpDef& op, const Attrs& attrs,
+                                const std::vector<Value>& args);
   std::optional<HostTensor> KnownTensor(const Value& v);
   std::optional<HostTensor> Fold(const OpDef& op, const Attrs& attrs,
                                  const std::vector<Value>& args, const Value& result);
@@ -147,6 +149,8 @@ class TypedBuilder final {
   bool uses_prelude_ = false;
   typing::Broadcasts broadcasts_;
   std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
+  // Scalars that tensors of one element were made of, by the tensor's node.
+  std::unordered_map<ir::NodeId, Value> scalars_;
   // Of the fields of tuples, by the tuple's node.
   std::unordered_map<ir::NodeId, std::vector<Value>> fields_;
 };
