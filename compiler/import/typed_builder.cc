@@ -360,7 +360,7 @@ std::vector<Value> TypedBuilder::Fields(const Value& tuple) {
 }
 
 ir::Type TypedBuilder::Open(const ir::Type& type) {
-  return ir::MapDims(type, [&](const Dim& d) {
+  return MapTensorDims(type, [&](const Dim& d) {
     return d.ContainsAny() ? Dim::Symbol(module_.ids->Next(), "d") : d;
   });
 }

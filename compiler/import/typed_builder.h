@@ -118,7 +118,7 @@ class TypedBuilder final {
   Value Wrap(ir::NodeId node, ir::Type type) { return {node, std::move(type), nullptr}; }
   ir::GraphBuilder& graph() { return graph_; }
   const ir::Module& module() const { return module_; }
-  // Each Any of the type becomes a fresh symbol, as of a variable's.
+  // Each Any of a tensor, also in tuples, becomes a fresh symbol, as of a variable's.
   ir::Type Open(const ir::Type& type);
 
   // Notes the first error, at the place of SetSpan.
