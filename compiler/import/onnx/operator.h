@@ -120,5 +120,8 @@ std::span<const OperatorDef> ReduceOperators();
 std::span<const OperatorDef> ControlOperators();
 std::span<const OperatorDef> RecurrentOperators();
 std::span<const OperatorDef> SequenceOperators();
+std::span<const OperatorDef> IndexOperators();
+std::span<const OperatorDef> LossOperators();
+std::span<const OperatorDef> SignalOperators();
 
 }  // namespace relayvm::import
