@@ -29,6 +29,18 @@ std::vector<Value> NodeContext::Unsupported(std::string_view why) {
   return {};
 }
 
+std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<Value> inputs) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  const OperatorDef* def = FindOperator("", op, opset);
+  if (def == nullptr) return Unsupported(fmt::format("there is no operator {}", op));
+  const auto given = static_cast<int>(inputs.size());
+  if (given < def->min_inputs || (def->max_inputs >= 0 && given > def->max_inputs)) {
+    return Fail(fmt::format("{} inputs do not fit", given));
+  }
+  NodeContext context(importer_, node_, std::move(inputs), opset);
+  return b().status().ok() ? def->convert(context) : std::vector<Value>();
+}
+
 // --- Attributes ---
 
 bool NodeContext::HasAttr(std::string_view name) const {

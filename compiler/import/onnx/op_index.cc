@@ -195,6 +195,12 @@ Outputs Unique(NodeContext& n) {
   return UniqueSlices(n, axis, sorted);
 }
 
+// com.microsoft: values, inverse and counts, in the order of the data.
+Outputs MsUnique(NodeContext& n) {
+  const Outputs all = UniqueElements(n, false);
+  return all.size() < 4 ? all : Outputs{all[0], all[2], all[3]};
+}
+
 // --- By position ---
 
 Outputs Trilu(NodeContext& n) {
@@ -281,24 +287,24 @@ Outputs CenterCropPad(NodeContext& n) {
 }
 
 constexpr OperatorDef kOperators[] = {
-    {"CenterCropPad", 2, 2, CenterCropPad},
-    {"Compress", 2, 2, Compress},
-    {"CumSum", 2, 2, CumSum},
+    {"CenterCropPad", 2, 2, CenterCropPad, 18},
+    {"Compress", 2, 2, Compress, 9},
+    {"CumSum", 2, 2, CumSum, 11},
     {"DepthToSpace", 1, 1, DepthToSpace},
-    {"EyeLike", 1, 1, EyeLike},
-    {"GatherND", 2, 2, GatherND},
+    {"EyeLike", 1, 1, EyeLike, 9},
+    {"GatherND", 2, 2, GatherND, 11},
     {"Hardmax", 1, 1, Hardmax},
-    {"NonZero", 1, 1, NonZero},
-    {"OneHot", 3, 3, OneHot},
-    {"ReverseSequence", 2, 2, ReverseSequence},
-    {"Scatter", 3, 3, ScatterElements},
-    {"ScatterElements", 3, 3, ScatterElements},
-    {"ScatterND", 3, 3, ScatterND},
+    {"NonZero", 1, 1, NonZero, 9},
+    {"OneHot", 3, 3, OneHot, 9},
+    {"ReverseSequence", 2, 2, ReverseSequence, 10},
+    {"Scatter", 3, 3, ScatterElements, 9},
+    {"ScatterElements", 3, 3, ScatterElements, 11},
+    {"ScatterND", 3, 3, ScatterND, 11},
     {"SpaceToDepth", 1, 1, SpaceToDepth},
     {"TopK", 1, 2, TopK},
-    {"Trilu", 1, 2, Trilu},
-    {"Unique", 1, 1, Unique},
-    {"Unique", 1, 1, Unique, 1, kMicrosoft},
+    {"Trilu", 1, 2, Trilu, 14},
+    {"Unique", 1, 1, Unique, 11},
+    {"Unique", 1, 1, MsUnique, 1, kMicrosoft},
 };
 
 }  // namespace

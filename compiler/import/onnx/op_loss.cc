@@ -52,8 +52,8 @@ Outputs SoftmaxCrossEntropyLoss(NodeContext& n) {
 }
 
 constexpr OperatorDef kOperators[] = {
-    {"NegativeLogLikelihoodLoss", 2, 3, NegativeLogLikelihoodLoss},
-    {"SoftmaxCrossEntropyLoss", 2, 3, SoftmaxCrossEntropyLoss},
+    {"NegativeLogLikelihoodLoss", 2, 3, NegativeLogLikelihoodLoss, 12},
+    {"SoftmaxCrossEntropyLoss", 2, 3, SoftmaxCrossEntropyLoss, 12},
 };
 
 }  // namespace

@@ -231,10 +231,10 @@ Outputs TfIdfVectorizer(NodeContext& n) {
 }
 
 constexpr OperatorDef kOperators[] = {
-    {"BlackmanWindow", 1, 1, BlackmanWindow},   {"DFT", 1, 3, Dft},
-    {"HammingWindow", 1, 1, HammingWindow},     {"HannWindow", 1, 1, HannWindow},
-    {"MelWeightMatrix", 5, 5, MelWeightMatrix}, {"STFT", 2, 4, Stft},
-    {"TfIdfVectorizer", 1, 1, TfIdfVectorizer},
+    {"BlackmanWindow", 1, 1, BlackmanWindow, 17},   {"DFT", 1, 3, Dft, 17},
+    {"HammingWindow", 1, 1, HammingWindow, 17},     {"HannWindow", 1, 1, HannWindow, 17},
+    {"MelWeightMatrix", 5, 5, MelWeightMatrix, 17}, {"STFT", 2, 4, Stft, 17},
+    {"TfIdfVectorizer", 1, 1, TfIdfVectorizer, 9},
 };
 
 }  // namespace

@@ -318,12 +318,11 @@ Value DropoutMask(NodeContext& n, const Term& x, const Term& ratio) {
   }
   std::vector<int64_t> key(10, 0);
   key[0] = n.Int("seed", 0);
-  const Value drawn = b.Ops("random.uniform",
-                            {b.Ints(key, DType::kUInt64), b.Scalar(0, DType::kFloat32),
-                             b.Scalar(1, DType::kFloat32)},
-                            {{"out_shape", shape}, {"out_dtype", "float32"}})
-                          .at(1);
-  return Term(b, drawn) >= ratio.As(DType::kFloat32);
+  const Value drawn = b.Op(
+      "random.uniform",
+      {b.Ints(key, DType::kUInt64), b.Scalar(0, DType::kFloat32), b.Scalar(1, DType::kFloat32)},
+      {{"out_shape", shape}, {"out_dtype", "float32"}});
+  return Term(b, b.Field(drawn, 1)) >= ratio.As(DType::kFloat32);
 }
 
 Outputs Dropout(NodeContext& n) {

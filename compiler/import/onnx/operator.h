@@ -81,6 +81,8 @@ class NodeContext {
   // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
   // it gives.
   std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
+  // The outputs of another operator (of ai.onnx) on these inputs, with this node's attributes.
+  std::vector<Value> As(std::string_view op, int opset, std::vector<Value> inputs);
 
   // An error of this node. The empty list is what a converter may return with it.
   std::vector<Value> Fail(std::string_view why);
@@ -123,5 +125,12 @@ std::span<const OperatorDef> SequenceOperators();
 std::span<const OperatorDef> IndexOperators();
 std::span<const OperatorDef> LossOperators();
 std::span<const OperatorDef> SignalOperators();
+std::span<const OperatorDef> ResizeOperators();
+std::span<const OperatorDef> QuantOperators();
+std::span<const OperatorDef> NormOperators();
+std::span<const OperatorDef> PoolOperators();
+std::span<const OperatorDef> VisionOperators();
+std::span<const OperatorDef> AttentionOperators();
+std::span<const OperatorDef> ContribOperators();
 
 }  // namespace relayvm::import

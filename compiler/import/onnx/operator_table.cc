@@ -12,8 +12,10 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {MathOperators(), TensorOperators(), NnOperators(), ReduceOperators(), ControlOperators(), RecurrentOperators(), SequenceOperators(),
-          IndexOperators(), LossOperators(), SignalOperators()}) {
+         {MathOperators(), TensorOperators(), NnOperators(), ReduceOperators(), ControlOperators(),
+          RecurrentOperators(), SequenceOperators(), IndexOperators(), LossOperators(),
+          SignalOperators(), ResizeOperators(), QuantOperators(), NormOperators(), PoolOperators(),
+          VisionOperators(), AttentionOperators(), ContribOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
