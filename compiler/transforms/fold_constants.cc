@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kLargeBytes = 64 << 10;
 // A result may be this large even when its operands are smaller.
 constexpr int64_t kSmallBytes = 16 << 10;
+// And so large where it holds integers: grids of indices that a program makes of ranges.
+constexpr int64_t kIndexBytes = 64 << 10;
 
 class Folder final : public Substitution {
  public:
@@ -86,12 +88,14 @@ class Folder final : public Substitution {
       placeholders.push_back(te::Placeholder("in", shape, inputs[i]->dtype, static_cast<int>(i)));
     }
     int64_t output_bytes = 0;
+    int64_t small_bytes = kIndexBytes;
     for (const TensorType& t : outputs) {
+      if (t.dtype != DType::kInt64 && t.dtype != DType::kInt32) small_bytes = kSmallBytes;
       Dim size = ProductOf(t.shape);
       if (!size.is_const()) return false;
       output_bytes += size.value() * DTypeBytes(t.dtype);
     }
-    if (output_bytes > kSmallBytes && output_bytes > 4 * input_bytes) return false;
+    if (output_bytes > small_bytes && output_bytes > 4 * input_bytes) return false;
     if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
       if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
         Map(var, MakeConstant(m_, *std::move(moved)));
