@@ -150,8 +150,9 @@ std::optional<ir::Type> TypedBuilder::TypeCall(const OpDef& op, const Attrs& att
       values.push_back(fields[k]);
     }
   }
-  auto known = typing::EvaluateElements(op, attrs, inputs, result.tensors,
-                                        [&](size_t i) { return Elements(values[i]); });
+  auto known = typing::EvaluateElements(
+      op, attrs, inputs, result.tensors, [&](size_t i) { return Elements(values[i]); },
+      /*bools=*/true);
   if (!result.is_tuple) {
     if (known[0]) elements_[node] = *std::move(known[0]);
     return ir::MakeType(result.tensors[0]);
@@ -187,11 +188,88 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
     Fail(complete.status().code(), complete.status().message());
     return {0, nullptr, nullptr};
   }
+  if (auto scalar = AsScalar(*op, *complete, args)) return *scalar;
   std::vector<NodeId> nodes;
   for (const Value& a : args) nodes.push_back(a.node);
   const NodeId node = graph_.OpCall(*op, std::move(nodes), *complete, span_);
   auto type = TypeCall(*op, *complete, args, node);
-  return {node, type.value_or(nullptr), nullptr};
+  Value result{node, type.value_or(nullptr), nullptr};
+  if (auto known = Fold(*op, *complete, args, result)) return Constant(*std::move(known));
+  return result;
+}
+
+// An elementwise call on tensors of one element, which are made of sizes: on scalars, which live in
+// registers, so that no kernel is launched for it.
+std::optional<Value> TypedBuilder::AsScalar(const OpDef& op, const Attrs& attrs,
+                                            const std::vector<Value>& args) {
+  const bool simple =
+      op.fusion == FusionClass::kElementwise || op.fusion == FusionClass::kBroadcast;
+  if (!simple || op.is_view || !op.compute || !op.shape_args.empty()) return std::nullopt;
+  int rank = 0;
+  for (const Value& a : args) {
+    if (!a.is_tensor() || IsFloat(a.dtype())) return std::nullopt;
+    for (const Dim& d : a.shape()) {
+      if (!d.is_const(1)) return std::nullopt;
+    }
+    if (a.rank() > 0 && !scalars_.contains(a.node) && !Elements(a)) return std::nullopt;
+    rank = std::max(rank, a.rank());
+  }
+  if (rank == 0) return std::nullopt;
+  std::vector<Value> scalars;
+  for (const Value& a : args) scalars.push_back(Reshape(a, {}));
+  const Value result = Op(op.name, scalars, attrs);
+  if (!result.is_tensor() || result.rank() != 0) return std::nullopt;
+  const Value shaped = Reshape(result, std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  scalars_[shaped.node] = result;
+  return shaped;
+}
+
+// What a small tensor holds, where all of it is numbers now.
+std::optional<HostTensor> TypedBuilder::KnownTensor(const Value& v) {
+  if (v.constant != nullptr) {
+    return v.constant->size() <= typing::kMaxTrackedElements ? std::optional(*v.constant)
+                                                             : std::nullopt;
+  }
+  auto elements = v.is_tensor() ? ConstantInts(v) : std::nullopt;
+  if (!elements) return std::nullopt;
+  HostTensor t{v.dtype(), {}, {}};
+  for (const Dim& d : v.shape()) t.shape.push_back(d.value());
+  const size_t width = static_cast<size_t>(DTypeBytes(v.dtype()));
+  std::vector<std::byte> bytes(elements->size() * width);
+  for (size_t i = 0; i < elements->size(); ++i) {  // little endian: the low bytes
+    std::memcpy(bytes.data() + i * width, &(*elements)[i], width);
+  }
+  t.data = SharedBytes(std::move(bytes));
+  return t;
+}
+
+// The value of a call on small tensors whose numbers are known: scales and sizes that take a way
+// through floats.
+std::optional<HostTensor> TypedBuilder::Fold(const OpDef& op, const Attrs& attrs,
+                                             const std::vector<Value>& args, const Value& result) {
+  if (!result.is_tensor() || !op.compute || args.empty()) return std::nullopt;
+  if (!typing::TrackedSize({result.shape(), DType::kInt32})) return std::nullopt;
+  std::vector<HostTensor> tensors;
+  for (const Value& a : args) {
+    const bool is_tuple = !a.is_tensor();
+    for (const Value& v : is_tuple ? Fields(a) : std::vector<Value>{a}) {
+      auto known = KnownTensor(v);
+      if (!known) return std::nullopt;
+      tensors.push_back(*std::move(known));
+    }
+  }
+  std::vector<te::Tensor> placeholders;
+  std::vector<const HostTensor*> inputs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    placeholders.push_back(
+        te::Placeholder("p", std::vector<Dim>(tensors[i].shape.begin(), tensors[i].shape.end()),
+                        tensors[i].dtype, static_cast<int>(i)));
+    inputs.push_back(&tensors[i]);
+  }
+  const TensorType type = result.tensor();
+  const std::vector<te::Tensor> computed = op.compute({attrs, placeholders, std::span(&type, 1)});
+  auto value = te::Evaluate(computed[0], inputs, [](uint32_t) { return std::optional<int64_t>(); });
+  return value.ok() ? std::optional(*std::move(value)) : std::nullopt;
 }
 
 std::vector<Value> TypedBuilder::Ops(std::string_view name, const std::vector<Value>& args,
@@ -282,7 +360,7 @@ std::vector<Value> TypedBuilder::Fields(const Value& tuple) {
 }
 
 ir::Type TypedBuilder::Open(const ir::Type& type) {
-  return ir::MapDims(type, [&](const Dim& d) {
+  return MapTensorDims(type, [&](const Dim& d) {
     return d.ContainsAny() ? Dim::Symbol(module_.ids->Next(), "d") : d;
   });
 }
@@ -355,7 +433,8 @@ Value TypedBuilder::WithDimsOf(const Value& v, const Value& like, int first, int
 
 std::optional<std::vector<Dim>> TypedBuilder::Elements(const Value& v) {
   if (!v.is_tensor() || IsFloat(v.dtype())) return std::nullopt;
-  auto size = typing::TrackedSize(v.tensor());
+  auto size =
+      typing::TrackedSize({v.shape(), v.dtype() == DType::kBool ? DType::kInt32 : v.dtype()});
   if (v.constant != nullptr && v.constant->size() <= typing::kMaxTrackedElements) {
     std::vector<int64_t> values = typing::IntegerElements(*v.constant);
     return std::vector<Dim>(values.begin(), values.end());
@@ -397,6 +476,10 @@ Value TypedBuilder::Cast(const Value& v, DType dtype) {
 }
 
 Value TypedBuilder::Reshape(const Value& v, const std::vector<int64_t>& shape) {
+  if (shape.empty() && v.is_tensor()) {
+    if (v.rank() == 0) return v;
+    if (auto scalar = scalars_.find(v.node); scalar != scalars_.end()) return scalar->second;
+  }
   return Op("reshape", {v}, {{"newshape", ToAttr(shape)}});
 }
 
@@ -411,6 +494,9 @@ Value TypedBuilder::ExpandDims(const Value& v, int axis, int count) {
 }
 
 Value TypedBuilder::Squeeze(const Value& v, const std::vector<int64_t>& axes) {
+  if (!axes.empty() && static_cast<int>(axes.size()) == v.rank() && scalars_.contains(v.node)) {
+    return scalars_[v.node];
+  }
   return axes.empty() ? v : Op("squeeze", {v}, {{"axis", ToAttr(axes)}});
 }
 

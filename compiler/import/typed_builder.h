@@ -118,17 +118,27 @@ class TypedBuilder final {
   Value Wrap(ir::NodeId node, ir::Type type) { return {node, std::move(type), nullptr}; }
   ir::GraphBuilder& graph() { return graph_; }
   const ir::Module& module() const { return module_; }
-  // Each Any of the type becomes a fresh symbol, as of a variable's.
+  // Each Any of a tensor, also in tuples, becomes a fresh symbol, as of a variable's.
   ir::Type Open(const ir::Type& type);
 
   // Notes the first error, at the place of SetSpan.
   void Fail(StatusCode code, std::string_view message);
   void Fail(std::string_view message) { Fail(StatusCode::kInvalidInput, message); }
+  // Takes the error away: what was tried is not used.
+  Status TakeStatus() { return std::exchange(status_, OkStatus()); }
+  // The types and functions of control_flow.h's prelude are used.
+  void UsePrelude() { uses_prelude_ = true; }
+  bool uses_prelude() const { return uses_prelude_; }
   Status status() const { return status_.ok() ? graph_.status() : status_; }
 
  private:
   class Host;
 
+  std::optional<Value> AsScalar(const OpDef& op, const Attrs& attrs,
+                                const std::vector<Value>& args);
+  std::optional<HostTensor> KnownTensor(const Value& v);
+  std::optional<HostTensor> Fold(const OpDef& op, const Attrs& attrs,
+                                 const std::vector<Value>& args, const Value& result);
   std::optional<ir::Type> TypeCall(const OpDef& op, const Attrs& attrs,
                                    const std::vector<Value>& args, ir::NodeId node);
 
@@ -136,8 +146,11 @@ class TypedBuilder final {
   ir::GraphBuilder graph_;
   ir::Span span_;
   Status status_;
+  bool uses_prelude_ = false;
   typing::Broadcasts broadcasts_;
   std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
+  // Scalars that tensors of one element were made of, by the tensor's node.
+  std::unordered_map<ir::NodeId, Value> scalars_;
   // Of the fields of tuples, by the tuple's node.
   std::unordered_map<ir::NodeId, std::vector<Value>> fields_;
 };

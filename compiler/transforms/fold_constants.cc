@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kLargeBytes = 64 << 10;
 // A result may be this large even when its operands are smaller.
 constexpr int64_t kSmallBytes = 16 << 10;
+// And so large where it holds integers: grids of indices that a program makes of ranges.
+constexpr int64_t kIndexBytes = 64 << 10;
 // Simple operations: work that is worth a kernel; that all calls may take beyond what is in
 // proportion to the size of their data, about a second of it.
 constexpr double kWorthCompiling = 1 << 20;
@@ -111,7 +113,9 @@ class Folder final : public Substitution {
     }
     // In floating point no size overflows.
     double output_bytes = 0;
+    double small_bytes = kIndexBytes;
     for (const TensorType& t : outputs) {
+      if (t.dtype != DType::kInt64 && t.dtype != DType::kInt32) small_bytes = kSmallBytes;
       double bytes = DTypeBytes(t.dtype);
       for (const Dim& d : t.shape) {
         if (!d.is_const()) return false;
@@ -119,7 +123,7 @@ class Folder final : public Substitution {
       }
       output_bytes += bytes;
     }
-    if (output_bytes > kSmallBytes && output_bytes > 4.0 * input_bytes) return false;
+    if (output_bytes > small_bytes && output_bytes > 4.0 * input_bytes) return false;
     if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
       if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
         Map(var, MakeConstant(m_, *std::move(moved)));

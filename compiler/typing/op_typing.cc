@@ -387,11 +387,14 @@ std::vector<int64_t> IntegerElements(const HostTensor& t) {
 std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
     const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
     std::span<const TensorType> outputs,
-    const std::function<std::optional<std::vector<Dim>>(size_t)>& elements) {
+    const std::function<std::optional<std::vector<Dim>>(size_t)>& elements, bool bools) {
   std::vector<std::optional<std::vector<Dim>>> out(outputs.size());
-  auto tracked = [](const TensorType& t) {
-    return (t.dtype == DType::kInt32 || t.dtype == DType::kInt64) && TrackedSize(t).has_value();
+  auto size_of = [&](const TensorType& t) -> std::optional<int64_t> {
+    if (bools && t.dtype == DType::kBool) return TrackedSize({t.shape, DType::kInt32});
+    const bool holds_dims = t.dtype == DType::kInt32 || t.dtype == DType::kInt64;
+    return holds_dims ? TrackedSize(t) : std::nullopt;
   };
+  auto tracked = [&](const TensorType& t) { return size_of(t).has_value(); };
   if (!op.compute || std::none_of(outputs.begin(), outputs.end(), tracked)) return out;
   std::vector<std::optional<std::vector<Dim>>> known;
   std::vector<te::Tensor> placeholders;
@@ -405,7 +408,7 @@ std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
   for (size_t r = 0; r < results.size() && r < outputs.size(); ++r) {
     if (!tracked(outputs[r])) continue;
     auto values = te::EvaluateSymbolic(results[r], known);
-    if (!values || values->size() != static_cast<size_t>(*TrackedSize(outputs[r]))) continue;
+    if (!values || values->size() != static_cast<size_t>(*size_of(outputs[r]))) continue;
     bool simple = std::all_of(values->begin(), values->end(), [](const Dim& d) {
       return !d.ContainsAny() && d.Size() <= kMaxDimSize;
     });

@@ -69,11 +69,11 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
 
 // The elements of the integer results of a call, as dims, where they are small and can be computed
 // now: one entry for each result tensor, nullopt where not known. `elements(i)` gives those of the
-// i-th argument tensor, tuples flattened.
+// i-th argument tensor, tuples flattened. With `bools` also those of results that are conditions.
 std::vector<std::optional<std::vector<Dim>>> EvaluateElements(
     const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
     std::span<const TensorType> outputs,
-    const std::function<std::optional<std::vector<Dim>>(size_t)>& elements);
+    const std::function<std::optional<std::vector<Dim>>(size_t)>& elements, bool bools = false);
 
 // As many elements as are tracked.
 inline constexpr int64_t kMaxTrackedElements = 64;

@@ -200,6 +200,7 @@ void DefineUnary(OpTable& table) {
   AddRounding(table, "ceil", UnaryOp::kCeil);
   AddRounding(table, "trunc", UnaryOp::kTrunc);
   AddRounding(table, "round", UnaryOp::kRound);
+  AddRounding(table, "round_even", UnaryOp::kRoundEven);  // halves to even, as IEEE and ONNX
   AddTest(table, "isnan", UnaryOp::kIsNan, false);
   AddTest(table, "isinf", UnaryOp::kIsInf, false);
   AddTest(table, "isfinite", UnaryOp::kIsFinite, true);

@@ -204,10 +204,12 @@ OpDef RoiAlignOp() {
   op.attrs_class = "ROIAlignAttrs";
   op.print_attrs_class = true;
   op.num_args = 2;
-  op.attrs = {Required("pooled_size", AttrKind::kInts), Required("spatial_scale", AttrKind::kFloat),
+  op.attrs = {Required("pooled_size", AttrKind::kInts),
+              Required("spatial_scale", AttrKind::kFloat),
               PlainInt(Optional("sample_ratio", AttrKind::kInt, -1)),
               Optional("layout", AttrKind::kString, "NCHW"),
-              Optional("mode", AttrKind::kString, "avg")};
+              Optional("mode", AttrKind::kString, "avg"),
+              Optional("aligned", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const std::string& mode = tc.attrs().String("mode");
     if (mode != "avg" && mode != "max") return Invalid("mode is \"{}\", expected avg or max", mode);
@@ -216,7 +218,8 @@ OpDef RoiAlignOp() {
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {"roi_align",
             {Bits(c.attrs.Float("spatial_scale")), c.attrs.Int("sample_ratio"),
-             c.attrs.String("layout") == "NHWC" ? 1 : 0, c.attrs.String("mode") == "max" ? 1 : 0}};
+             c.attrs.String("layout") == "NHWC" ? 1 : 0, c.attrs.String("mode") == "max" ? 1 : 0,
+             c.attrs.Bool("aligned") ? 1 : 0}};
   };
   return op;
 }

@@ -64,7 +64,7 @@ int32_t RoiAlign(const CallArgs& args) {
   const TensorView &data = args[0], &rois = args[1], &out = args[2];
   const double scale = BitsToDouble(args.param(0));
   const int64_t sample_ratio = args.param(1);
-  const bool is_max = args.param(3) != 0;
+  const bool is_max = args.param(3) != 0, aligned = args.param(4) != 0;
   if (!SameChannels(data, out, args.param(2) != 0)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const RoiShape s = ShapeOf(data, out, args.param(2) != 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
@@ -75,9 +75,14 @@ int32_t RoiAlign(const CallArgs& args) {
       if (n < 0 || n >= s.batch) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       if (out.size() == 0) continue;
       const R factor = static_cast<R>(scale);
-      const R left = roi(1) * factor, top = roi(2) * factor;
-      const R roi_width = std::max(roi(3) * factor - left, R(1));
-      const R roi_height = std::max(roi(4) * factor - top, R(1));
+      // Aligned: a pixel's value stands at its middle, and a box may be smaller than a pixel.
+      const R shift = aligned ? R(0.5) : R(0);
+      const R left = roi(1) * factor - shift, top = roi(2) * factor - shift;
+      R roi_width = roi(3) * factor - shift - left, roi_height = roi(4) * factor - shift - top;
+      if (!aligned) {
+        roi_width = std::max(roi_width, R(1));
+        roi_height = std::max(roi_height, R(1));
+      }
       const R bin_height = roi_height / static_cast<R>(s.pooled_height);
       const R bin_width = roi_width / static_cast<R>(s.pooled_width);
       const auto grid = [&](R bin) {
@@ -92,7 +97,7 @@ int32_t RoiAlign(const CallArgs& args) {
       for (int64_t c = 0; c < s.channels; ++c) {
         for (int64_t py = 0; py < s.pooled_height; ++py) {
           for (int64_t px = 0; px < s.pooled_width; ++px) {
-            args.Work(grid_y * grid_x + 1);
+            args.Work(std::max<int64_t>(grid_y, 0) * std::max<int64_t>(grid_x, 0) + 1);
             const R count = static_cast<R>(grid_y) * static_cast<R>(grid_x);
             R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
             for (int64_t gy = 0; gy < grid_y; ++gy) {
@@ -105,6 +110,7 @@ int32_t RoiAlign(const CallArgs& args) {
                 value = is_max ? std::max(value, sample) : value + sample / count;
               }
             }
+            if (grid_y < 1 || grid_x < 1) value = 0;  // no samples
             out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
           }
         }

@@ -135,20 +135,25 @@ TEST_CASE("roi_align averages samples between pixels") {
   const Floats expected = {26 - 0.5f, 26 + 0.5f, 36 - 0.5f, 36 + 0.5f};
   for (int64_t ratio : {2, -1}) {
     CallResult r = Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), rois},
-                        {Empty<float>({1, 1, 2, 2})}, {Bits(0.5), ratio, 0, 0});
+                        {Empty<float>({1, 1, 2, 2})}, {Bits(0.5), ratio, 0, 0, 0});
     for (int i = 0; i < 4; ++i)
       CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
     r = Call("roi_align", {Make<float>({1, 8, 8, 1}, ramp), rois}, {Empty<float>({1, 2, 2, 1})},
-             {Bits(0.5), ratio, 1, 0});
+             {Bits(0.5), ratio, 1, 0, 0});
     for (int i = 0; i < 4; ++i)
       CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
   }
+  // Aligned: half a pixel to the left and up, and no box is made larger.
+  CallResult aligned = Call(
+      "roi_align", {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 2.5f, 3.5f, 3, 4})},
+      {Empty<float>({1, 1, 1, 1})}, {Bits(1), 2, 0, 0, 1});
+  CHECK(aligned.outputs[0].as<float>()[0] == doctest::Approx(10 * 3.25f + 2.25f));
   CHECK(Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {1, 0, 0, 1, 1})},
-             {Empty<float>({1, 1, 2, 2})}, {Bits(1), 2, 0, 0})
+             {Empty<float>({1, 1, 2, 2})}, {Bits(1), 2, 0, 0, 0})
             .error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
   CHECK(Call("roi_align",
              {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 0, 0, 1e30f, 1e30f})},
-             {Empty<float>({1, 1, 2, 2})}, {Bits(1), -1, 0, 0})
+             {Empty<float>({1, 1, 2, 2})}, {Bits(1), -1, 0, 0, 0})
             .error != 0);
 }
 

@@ -511,6 +511,13 @@ Result<Value> FitTensor(const Value& tensor, TypeTable& types, TypeTable::Id typ
     types.Bind(type, TypeOfAnySize(types, tensor));
     return tensor;
   }
+  // Files often hold a number as a tensor of one element.
+  if (types.kind(type) == Kind::kTensor && types.dims(type).empty() && tensor.is_tensor() &&
+      tensor.dims().size() == 1 && tensor.num_elements() == 1) {
+    RELAYVM_ASSIGN_OR_RETURN(const Value scalar,
+                             Value::CopyTensor(tensor.dtype(), {}, tensor.data()));
+    return ConvertTensor(scalar, types.dtype(type));
+  }
   RELAYVM_RETURN_IF_ERROR(CheckShape(tensor, types, type));
   return ConvertTensor(tensor, types.dtype(type));
 }

@@ -30,6 +30,9 @@ inline AttrList ListOf(const std::vector<int64_t>& values) {
   return list;
 }
 
+// numpy's matmul (op_math.cc).
+Value MatMulOf(NodeContext& n, Value x, Value y);
+
 // A constant of v's dtype, rank 0.
 inline Value Like(NodeContext& n, const Value& v, double value) {
   return n.b().Scalar(value, v.dtype());

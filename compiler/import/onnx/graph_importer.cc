@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "compiler/import/control_flow.h"
 
 namespace relayvm::import {
 
@@ -11,6 +14,8 @@ namespace {
 
 // Subgraphs and functions in one another; the importer recurses with them.
 constexpr size_t kMaxScopes = 200;
+// Nodes in a row whose branches differ in rank: what follows is imported twice for each.
+constexpr int kMaxForks = 5;
 
 std::string_view CanonicalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
@@ -92,6 +97,7 @@ Value GraphImporter::Lookup(const std::string& name) {
   for (size_t i = scopes_.size(); i-- > 0;) {
     Scope& scope = scopes_[i];
     if (auto it = scope.values.find(name); it != scope.values.end()) return it->second;
+    if (auto it = scope.constants.find(name); it != scope.constants.end()) return it->second;
     if (auto it = scope.initializers.find(name); it != scope.initializers.end()) {
       auto tensor = file_.TensorOf(*it->second);
       if (!tensor.ok()) {
@@ -99,7 +105,7 @@ Value GraphImporter::Lookup(const std::string& name) {
         return {};
       }
       const Value v = builder_.Constant(*std::move(tensor), name);
-      scope.values.emplace(name, v);
+      scope.constants.emplace(name, v);
       return v;
     }
     if (!scope.sees_outer) break;
@@ -121,17 +127,85 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
   if (graph.sparse_initializer_size() != 0) {
     builder_.Fail(StatusCode::kUnsupported, "sparse initializers are not supported");
   }
-  for (const onnx::NodeProto& node : graph.node()) {
-    if (!builder_.status().ok()) break;
-    ImportNode(node);
-  }
-  std::vector<Value> outputs;
-  for (const auto& output : graph.output()) {
-    if (!builder_.status().ok()) break;
-    outputs.push_back(Lookup(output.name()));
-  }
+  Nodes nodes;
+  for (const onnx::NodeProto& node : graph.node()) nodes.push_back(&node);
+  std::vector<std::string> names;
+  for (const auto& output : graph.output()) names.push_back(output.name());
+  std::vector<Value> outputs = ImportNodes(nodes, 0, names);
   scopes_.pop_back();
   return outputs;
+}
+
+std::vector<Value> GraphImporter::ImportNodes(const Nodes& nodes, size_t first,
+                                              const std::vector<std::string>& outputs) {
+  for (size_t i = first; i < nodes.size() && builder_.status().ok(); ++i) {
+    ImportNode(*nodes[i]);
+    if (fork_ && builder_.status().ok()) return ImportForked(nodes, i, outputs);
+  }
+  std::vector<Value> values;
+  for (const std::string& name : outputs) {
+    if (builder_.status().ok()) values.push_back(Lookup(name));
+  }
+  return values;
+}
+
+void GraphImporter::Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no) {
+  fork_ = {condition, std::move(yes), std::move(no)};
+}
+
+// What follows a node that gives values of two ranks: once for each. Where it fits one of them alone,
+// the program fails when it gets to the other.
+std::vector<Value> GraphImporter::ImportForked(const Nodes& nodes, size_t first,
+                                               const std::vector<std::string>& outputs) {
+  const Alternatives fork = *std::exchange(fork_, std::nullopt);
+  const ir::Span outer = builder_.span();
+  const ir::Span span = builder_.module().sources->NodeSpan(file_index_, nodes[first]->name(),
+                                                            nodes[first]->op_type());
+  std::vector<Value> results[2];
+  Status errors[2];
+  if (++forks_ > kMaxForks) {
+    builder_.Fail(StatusCode::kUnsupported,
+                  fmt::format("more than {} nodes in a row whose branches differ in rank; fix the "
+                              "dims that decide them with --shape",
+                              kMaxForks));
+  }
+  for (const bool which : {true, false}) {
+    if (!builder_.status().ok()) break;
+    std::vector<Scope> before = scopes_;
+    Define(*nodes[first], which ? fork.yes : fork.no);
+    results[which] = ImportNodes(nodes, first + 1, outputs);
+    errors[which] = builder_.TakeStatus();
+    for (size_t s = 0; s < before.size(); ++s) before[s].constants = scopes_[s].constants;
+    scopes_ = std::move(before);
+    builder_.SetSpan(span);
+  }
+  --forks_;
+  if (!errors[0].ok() && !errors[1].ok()) builder_.Fail(errors[1].code(), errors[1].message());
+  if (!builder_.status().ok()) return {};
+  ir::TupleType type;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ir::Type yes = errors[1].ok() ? results[1][i].type : results[0][i].type;
+    const ir::Type no = errors[0].ok() ? results[0][i].type : results[1][i].type;
+    const ir::Type joined = JoinTypes(yes, no);
+    if (joined == nullptr) {
+      builder_.Fail(StatusCode::kUnsupported,
+                    fmt::format("'{}' is {} after one branch and {} after the other; fix the dims "
+                                "that the condition depends on with --shape",
+                                outputs[i], ir::TypeToString(yes), ir::TypeToString(no)));
+      return {};
+    }
+    type.fields.push_back(builder_.Open(joined));
+    for (const bool which : {true, false}) {
+      if (errors[which].ok()) results[which][i] = Coerce(builder_, results[which][i], joined);
+    }
+  }
+  const ir::Type result = ir::MakeType(std::move(type));
+  const auto value = [&](bool which) {
+    return errors[which].ok() ? builder_.Tuple(results[which]) : Impossible(builder_, result);
+  };
+  const Value joined = builder_.If(fork.condition, value(true), value(false), result);
+  builder_.SetSpan(outer);
+  return builder_.Fields(joined);
 }
 
 void GraphImporter::ImportNode(const onnx::NodeProto& node) {
@@ -163,7 +237,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
   } else if (const onnx::FunctionProto* function = FindFunction(node)) {
     outputs = CallFunction(*function, node, inputs);
   }
-  if (builder_.status().ok()) Define(node, outputs);
+  if (builder_.status().ok() && !fork_) Define(node, outputs);
   builder_.SetSpan(outer);
 }
 
@@ -200,10 +274,10 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
     opsets_[std::string(CanonicalDomain(opset.domain()))] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
   }
+  std::vector<onnx::NodeProto> body;
   for (const onnx::NodeProto& inner : function.node()) {
-    if (!builder_.status().ok()) break;
     // Attributes that refer to the function's own take what the call gives.
-    onnx::NodeProto bound = inner;
+    onnx::NodeProto& bound = body.emplace_back(inner);
     bound.clear_attribute();
     for (const auto& attr : inner.attribute()) {
       if (attr.ref_attr_name().empty()) {
@@ -216,12 +290,11 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
         bound.mutable_attribute(bound.attribute_size() - 1)->set_name(attr.name());
       }
     }
-    ImportNode(bound);
   }
-  std::vector<Value> outputs;
-  for (const std::string& name : function.output()) {
-    if (builder_.status().ok()) outputs.push_back(Lookup(name));
-  }
+  Nodes nodes;
+  for (const onnx::NodeProto& node : body) nodes.push_back(&node);
+  std::vector<Value> outputs = ImportNodes(
+      nodes, 0, std::vector<std::string>(function.output().begin(), function.output().end()));
   opsets_ = outer_opsets;
   scopes_.pop_back();
   calls_.pop_back();

@@ -5,6 +5,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,18 +28,28 @@ class GraphImporter {
   // Inputs by name come from `inputs`; other names from the graphs around. Gives the outputs.
   std::vector<Value> Import(const onnx::GraphProto& graph,
                             const std::map<std::string, Value>& inputs);
+  // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported for
+  // either.
+  void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
 
  private:
   struct Scope {
     std::map<std::string, Value, std::less<>> values;
     // Initializers become constants when they are used.
     std::map<std::string, const onnx::TensorProto*, std::less<>> initializers;
+    std::map<std::string, Value, std::less<>> constants;
     bool sees_outer = true;
   };
 
   int OpsetOf(std::string_view domain) const;
   const onnx::FunctionProto* FindFunction(const onnx::NodeProto& node) const;
   Value Lookup(const std::string& name);
+  using Nodes = std::vector<const onnx::NodeProto*>;
+  // The nodes from `first` on, in order, then the values of these names.
+  std::vector<Value> ImportNodes(const Nodes& nodes, size_t first,
+                                 const std::vector<std::string>& outputs);
+  std::vector<Value> ImportForked(const Nodes& nodes, size_t first,
+                                  const std::vector<std::string>& outputs);
   void ImportNode(const onnx::NodeProto& node);
   std::vector<Value> CallFunction(const onnx::FunctionProto& function, const onnx::NodeProto& node,
                                   const std::vector<Value>& inputs);
@@ -50,6 +61,12 @@ class GraphImporter {
   std::map<std::string, int, std::less<>> opsets_;  // by domain
   std::vector<Scope> scopes_;
   std::vector<const onnx::FunctionProto*> calls_;  // functions being imported
+  struct Alternatives {
+    Value condition;
+    std::vector<Value> yes, no;
+  };
+  std::optional<Alternatives> fork_;
+  int forks_ = 0;  // around what is being imported
 };
 
 }  // namespace relayvm::import

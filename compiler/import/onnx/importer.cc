@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/parser.h"
+#include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/ir/output_names.h"
 
@@ -16,7 +18,7 @@ class ModelImporter {
   ModelImporter(ModelFile& file, const ImportOptions& options)
       : file_(file),
         options_(options),
-        module_(ir::MakeModule()),
+        module_(PreludeModule()),
         importer_(file, module_, module_.sources->AddModel(file.path())) {}
 
   Result<ir::Module> Run() {
@@ -33,7 +35,10 @@ class ModelImporter {
       RELAYVM_ASSIGN_OR_RETURN(ir::Type type, TypeOf(input));
       const ir::Var* var = importer_.b().NewVar(input.name(), std::move(type));
       main.params.push_back(var);
-      inputs[input.name()] = importer_.b().Use(var);
+      const Value value = importer_.b().Use(var);
+      const bool is_list = input.type().has_sequence_type();
+      if (var->type->As<TensorType>() == nullptr) importer_.b().UsePrelude();
+      inputs[input.name()] = is_list ? OfList(importer_.b(), value) : value;
     }
     std::vector<Value> outputs = importer_.Import(graph, inputs);
     RELAYVM_RETURN_IF_ERROR(importer_.b().status());
@@ -41,22 +46,87 @@ class ModelImporter {
       return Status(StatusCode::kInvalidInput,
                     fmt::format("{}: the graph has no outputs", file_.path()));
     }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      RELAYVM_ASSIGN_OR_RETURN(outputs[i],
+                               ForHost(outputs[i], graph.output(static_cast<int>(i)).type()));
+    }
+    RELAYVM_RETURN_IF_ERROR(importer_.b().status());
     AttrList names;
     for (const auto& output : graph.output()) names.emplace_back(output.name());
     main.attrs[ir::kOutputNames] = std::move(names);
     const Value result = outputs.size() == 1 ? outputs[0] : importer_.b().Tuple(outputs);
     ir::GraphBuilder& g = importer_.b().graph();
+    if (!importer_.b().uses_prelude()) {
+      module_.functions.clear();
+      module_.types.clear();
+    }
     RELAYVM_RETURN_IF_ERROR(g.Define(module_, g.MakeFunction(main, result.node)));
     return std::move(module_);
   }
 
  private:
+  static ir::Module PreludeModule() {
+    auto module = frontend::ParseRelay("prelude", kPrelude);
+    return module.ok() ? *std::move(module) : ir::MakeModule();
+  }
+
+  // Of what a sequence or an optional value holds: dims are numbers or not known. Null where the IR
+  // has no such type. A sequence of the host's own is a List.
+  static ir::Type HeldType(const onnx::TypeProto& type, int depth = 0) {
+    if (type.has_tensor_type()) {
+      const auto& tensor = type.tensor_type();
+      const auto dtype = DTypeOfOnnx(tensor.elem_type());
+      if (!dtype || !tensor.has_shape()) return nullptr;
+      std::vector<Dim> shape;
+      for (const auto& d : tensor.shape().dim()) {
+        shape.push_back(d.has_dim_value() && d.dim_value() > 0 ? Dim(d.dim_value()) : Dim::Any());
+      }
+      return ir::MakeTensorType(std::move(shape), *dtype);
+    }
+    constexpr int kMostNested = 8;
+    const bool is_sequence = type.has_sequence_type();
+    if (depth > kMostNested || (!is_sequence && !type.has_optional_type())) return nullptr;
+    ir::Type held =
+        HeldType(is_sequence ? type.sequence_type().elem_type() : type.optional_type().elem_type(),
+                 depth + 1);
+    if (held == nullptr) return nullptr;
+    if (!is_sequence) return OptionalType(held);
+    return depth == 0 ? ListType(held) : SequenceType(held);
+  }
+
+  // An output as its type is declared: a List, an Optional or a tensor.
+  Result<Value> ForHost(const Value& v, const onnx::TypeProto& declared) {
+    if (v.is_tensor() && !declared.has_optional_type()) return v;
+    ir::Type type;
+    if (IsSequence(v) && !declared.has_optional_type()) {
+      const Value list = IsEmptyTuple(v) ? v : AsSequence(importer_.b(), v);
+      if (ir::Type element = ElementType(list.type, "Sequence")) type = ListType(element);
+    } else {
+      type = IsNone(v) ? nullptr : JoinTypes(v.type, NoneType());
+    }
+    if (type == nullptr) type = HeldType(declared);
+    RELAYVM_RETURN_IF_ERROR(importer_.b().status());
+    if (type == nullptr) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: an output's type is not declared", file_.path()));
+    }
+    return Coerce(importer_.b(), v, type);
+  }
+  static bool IsEmptyTuple(const Value& v) {
+    const auto* tuple = v.type == nullptr ? nullptr : v.type->As<ir::TupleType>();
+    return tuple != nullptr && tuple->fields.empty();
+  }
+
   Result<ir::Type> TypeOf(const onnx::ValueInfoProto& input) {
     const auto fail = [&](StatusCode code, std::string_view why) {
       return Status(code, fmt::format("{}: input '{}': {}", file_.path(), input.name(), why));
     };
     if (!input.type().has_tensor_type()) {
-      return fail(StatusCode::kUnsupported, "only tensors are supported");
+      ir::Type type = HeldType(input.type());
+      if (type != nullptr) return type;
+      return fail(StatusCode::kUnsupported,
+                  "expected a tensor, or a sequence or an optional value of tensors of declared "
+                  "rank and a numeric type");
     }
     const auto& tensor = input.type().tensor_type();
     const auto dtype = DTypeOfOnnx(tensor.elem_type());

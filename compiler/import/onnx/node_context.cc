@@ -15,6 +15,11 @@ bool NodeContext::WantsOutput(size_t i) const {
   return i < num_outputs() && !node_.output(static_cast<int>(i)).empty();
 }
 
+std::vector<Value> NodeContext::Fork(const Value& condition, std::vector<Value> yes,
+                                     std::vector<Value> no) {
+  importer_.Fork(condition, std::move(yes), std::move(no));
+  return {};
+}
 std::vector<Value> NodeContext::Fail(std::string_view why) {
   b().Fail(why);
   return {};
@@ -22,6 +27,18 @@ std::vector<Value> NodeContext::Fail(std::string_view why) {
 std::vector<Value> NodeContext::Unsupported(std::string_view why) {
   b().Fail(StatusCode::kUnsupported, why);
   return {};
+}
+
+std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<Value> inputs) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  const OperatorDef* def = FindOperator("", op, opset);
+  if (def == nullptr) return Unsupported(fmt::format("there is no operator {}", op));
+  const auto given = static_cast<int>(inputs.size());
+  if (given < def->min_inputs || (def->max_inputs >= 0 && given > def->max_inputs)) {
+    return Fail(fmt::format("{} inputs do not fit", given));
+  }
+  NodeContext context(importer_, node_, std::move(inputs), opset);
+  return b().status().ok() ? def->convert(context) : std::vector<Value>();
 }
 
 // --- Attributes ---
@@ -165,6 +182,11 @@ const onnx::GraphProto* GraphOf(const onnx::NodeProto& node, std::string_view na
 size_t NodeContext::NumGraphInputs(std::string_view name) const {
   const onnx::GraphProto* graph = GraphOf(node_, name);
   return graph == nullptr ? 0 : static_cast<size_t>(graph->input_size());
+}
+
+size_t NodeContext::NumGraphNodes(std::string_view name) const {
+  const onnx::GraphProto* graph = GraphOf(node_, name);
+  return graph == nullptr ? 0 : static_cast<size_t>(graph->node_size());
 }
 
 std::string NodeContext::GraphInputName(std::string_view name, size_t i) const {

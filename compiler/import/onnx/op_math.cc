@@ -64,16 +64,6 @@ Outputs BitShift(NodeContext& n) {
   return {n.b().Op(n.String("direction", "") == "LEFT" ? "left_shift" : "right_shift", n.inputs())};
 }
 
-// Half to even; Relay's round takes halves away from zero.
-Outputs Round(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  const Value fraction = b.Op("abs", {b.Op("subtract", {x, b.Op("trunc", {x})})});
-  const Value half = b.Op("round", {b.Op("multiply", {x, Like(n, x, 0.5)})});
-  return {b.Op("where", {b.Op("equal", {fraction, Like(n, x, 0.5)}),
-                         b.Op("multiply", {half, Like(n, x, 2)}), b.Op("round", {x})})};
-}
-
 Outputs Reciprocal(NodeContext& n) {
   return {n.b().Op("divide", {Like(n, n.Input(0), 1), n.Input(0)})};
 }
@@ -206,7 +196,12 @@ Outputs Shrink(NodeContext& n) {
 Outputs PRelu(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
-  return {b.Op("where", {b.Op("less", {x, Like(n, x, 0)}), b.Op("multiply", {x, n.Input(1)}), x})};
+  Value slope = n.Input(1);
+  // Before opset 7 a vector has one number for each channel.
+  if (n.opset() < 7 && slope.rank() == 1 && x.rank() > 1) {
+    slope = slope.dim(0).is_const(1) ? b.Reshape(slope, {}) : b.ExpandDims(slope, 1, x.rank() - 2);
+  }
+  return {b.Op("where", {b.Op("less", {x, Like(n, x, 0)}), b.Op("multiply", {x, slope}), x})};
 }
 
 Outputs Gelu(NodeContext& n) {
@@ -235,6 +230,8 @@ Outputs Swish(NodeContext& n) {
 Outputs Not(NodeContext& n) { return {n.b().Op("logical_not", {n.Input(0)})}; }
 
 // --- Products ---
+
+}  // namespace
 
 // numpy's matmul: vectors are matrices of one row or column, leading dims broadcast.
 Value MatMulOf(NodeContext& n, Value x, Value y) {
@@ -298,6 +295,8 @@ Value MatMulOf(NodeContext& n, Value x, Value y) {
   if (row) out = b.Squeeze(out, {column ? -1 : -2});
   return out;
 }
+
+namespace {
 
 Outputs MatMul(NodeContext& n) { return {MatMulOf(n, n.Input(0), n.Input(1))}; }
 
@@ -367,7 +366,7 @@ constexpr OperatorDef kOperators[] = {
     {"Pow", 2, 2, Pow},
     {"Reciprocal", 1, 1, Reciprocal},
     {"Relu", 1, 1, Same<"nn.relu">},
-    {"Round", 1, 1, Round},
+    {"Round", 1, 1, Same<"round_even">},
     {"Selu", 1, 1, Selu},
     {"Shrink", 1, 1, Shrink},
     {"Sigmoid", 1, 1, Same<"sigmoid">},

@@ -1,22 +1,11 @@
-// Convolution, pooling, normalisation.
+// Convolution, pooling, softmax.
 #include <fmt/format.h>
 
-#include "compiler/import/onnx/convert.h"
+#include <cmath>
+
+#include "compiler/import/onnx/window.h"
 
 namespace relayvm::import {
-
-namespace {
-
-using Outputs = std::vector<Value>;
-
-// Windows over the spatial dims of data in NC... layout.
-struct Window {
-  std::vector<int64_t> kernel, strides, dilations;
-  std::vector<int64_t> pads;  // all starts, then all ends
-};
-
-constexpr std::string_view kLayouts[] = {"NCW", "NCHW", "NCDHW"};
-constexpr std::string_view kKernelLayouts[] = {"OIW", "OIHW", "OIDHW"};
 
 // Reads strides, dilations and pads of a node with `spatial` dims. `kernel` is the window's size.
 std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int64_t> kernel) {
@@ -29,6 +18,16 @@ std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int
   Window w{std::move(kernel), n.Ints("strides", ones), n.Ints("dilations", ones), n.Ints("pads")};
   if (w.strides.size() != spatial || w.dilations.size() != spatial || w.kernel.size() != spatial) {
     n.Fail(fmt::format("expected strides, dilations and kernel_shape of {} numbers", spatial));
+    return std::nullopt;
+  }
+  const auto sane = [](int64_t v) { return v >= 1 && v <= INT32_MAX; };
+  for (int64_t pad : w.pads) {
+    if (pad < -INT32_MAX || pad > INT32_MAX) return n.Fail("pads: out of range"), std::nullopt;
+  }
+  if (!std::all_of(w.strides.begin(), w.strides.end(), sane) ||
+      !std::all_of(w.dilations.begin(), w.dilations.end(), sane) ||
+      !std::all_of(w.kernel.begin(), w.kernel.end(), sane)) {
+    n.Fail("expected strides, dilations and kernel_shape that are positive and known");
     return std::nullopt;
   }
   const std::string mode = n.String("auto_pad", "NOTSET");
@@ -78,6 +77,71 @@ Value AddBias(NodeContext& n, const Value& y, size_t input) {
   return n.Has(input) ? n.b().Op("nn.bias_add", {y, n.Input(input)}, {{"axis", 1}}) : y;
 }
 
+namespace {
+
+using Outputs = std::vector<Value>;
+
+constexpr std::string_view kKernelLayouts[] = {"OIW", "OIHW", "OIDHW"};
+
+// How many windows there are along a dim: rank 0.
+Term CountWindows(NodeContext& n, const Term& extent, const Window& w, size_t i) {
+  const size_t spatial = w.kernel.size();
+  const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+  const auto stride = static_cast<double>(w.strides[i]);
+  const Term room = extent + static_cast<double>(w.pads[i] + w.pads[i + spatial] - reach);
+  if (n.Int("ceil_mode", 0) == 0) return room.Call("floor_divide", room.Number(stride)) + 1;
+  // A window must start inside the input or the padding before it.
+  const Term all = (room + (stride - 1)).Call("floor_divide", room.Number(stride)) + 1;
+  const Term most =
+      (extent + static_cast<double>(w.pads[i] - 1)).Call("floor_divide", room.Number(stride)) + 1;
+  return Minimum(all, most);
+}
+
+}  // namespace
+
+bool FewTaps(NodeContext& n, const Window& w) {
+  int64_t taps = 1;
+  for (int64_t k : w.kernel) {
+    taps *= std::min<int64_t>(k, 1 << 20);
+    if (taps > (1 << 20)) return n.Unsupported("kernel_shape: more than 2^20 elements"), false;
+  }
+  return true;
+}
+
+Windows WindowsOf(NodeContext& n, const Term& x, const Window& w, double fill) {
+  TypedBuilder& b = n.b();
+  const int spatial = static_cast<int>(w.kernel.size());
+  Term y = x;
+  std::optional<Term> position, inside;
+  // From the last dim on, so that the axes before keep their places.
+  for (int i = spatial; i-- > 0;) {
+    const auto k = static_cast<size_t>(i);
+    const Term extent = Extent(b, x, i + 2);
+    const Term start = Range(CountWindows(n, extent, w, k)) * static_cast<double>(w.strides[k]) -
+                       static_cast<double>(w.pads[k]);
+    const Term tap(b, b.Ints(Iota(w.kernel[k])));
+    const Term at = start.Expand(1) + tap * static_cast<double>(w.dilations[k]);  // (o, k)
+    y = y.Take(at, i + 2);
+    // Among all of o.. and kernel..
+    const Term spread =
+        at.Expand(1, spatial - 1).Expand(0, i).Expand(spatial + i + 1, spatial - 1 - i);
+    const Term here = And(spread >= 0, spread < extent);
+    inside = inside ? And(*inside, here) : here;
+    Term step(b, b.Int(1));
+    for (int j = i + 1; j < spatial; ++j) step = step * Extent(b, x, j + 2);
+    position = position ? *position + spread * step : spread * step;
+  }
+  // (n, c, o0, k0, o1, k1 ..) to (n, c, o.., k..).
+  std::vector<int64_t> axes = {0, 1};
+  for (int i = 0; i < spatial; ++i) axes.push_back(2 + 2 * i);
+  for (int i = 0; i < spatial; ++i) axes.push_back(3 + 2 * i);
+  y = y.Transpose(axes);
+  const Term values = Select(inside->Expand(0, 2), y, y.Number(fill));
+  return {values, Select(*inside, *position, position->Number(-1))};
+}
+
+namespace {
+
 Outputs Conv(NodeContext& n) {
   const Value x = n.Input(0), w = n.Input(1);
   const auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)));
@@ -111,10 +175,56 @@ Outputs Pool(NodeContext& n, std::string_view kind) {
   if (kind == "avg") attrs.Set("count_include_pad", n.Int("count_include_pad", 0) != 0);
   return {n.b().Op(fmt::format("nn.{}_pool{}d", kind, spatial), {x}, attrs)};
 }
-Outputs MaxPool(NodeContext& n) {
-  if (n.WantsOutput(1)) return n.Unsupported("output Indices is not supported");
-  return Pool(n, "max");
+// With the flat position of each maximum in the whole input.
+Outputs MaxPoolIndices(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
+  if (!window || !FewTaps(n, *window)) return {};
+  const double least = IsFloat(x.dtype()) ? -INFINITY : x.dtype() == DType::kUInt8 ? 0 : -128;
+  const Windows w = WindowsOf(n, x, *window, least);
+  const auto spatial = static_cast<int64_t>(window->kernel.size());
+  int64_t taps = 1;
+  for (int64_t k : window->kernel) taps *= k;
+  std::vector<Value> dims, places;
+  for (int i = 0; i < 2 + spatial; ++i) dims.push_back(b.DimOf(w.values, i));
+  for (int i = 0; i < spatial; ++i) places.push_back(b.DimOf(w.positions, i));
+  dims.push_back(b.Ints({taps}));
+  places.push_back(b.Ints({taps}));
+  Term position(b, ShapedAs(b, w.positions, places));
+  const Term all(b, ShapedAs(b, w.values, dims));
+  const auto last = static_cast<int64_t>(all.rank()) - 1;
+  // Padding is no maximum, whatever stands there.
+  const Term inside = position >= 0;
+  const Term best = Max(all, {last});
+  const Term tap =
+      Select(And(inside, Equal(all, best)), Term(b, b.Ints(Iota(taps))), Term(b, b.Int(taps - 1)));
+  const Term first = tap.Over("min", {last});
+  const Term hit = Equal(Term(b, b.Ints(Iota(taps))), first);
+  if (n.Int("storage_order", 0) != 0) {  // columns before rows
+    Term swapped = position.Number(0), rest = position;
+    Term step(b, b.Int(1));
+    std::vector<Term> at;
+    for (int i = 1 + static_cast<int>(spatial); i >= 2; --i) {
+      const Term extent = Extent(b, x, i);
+      at.insert(at.begin(), rest.Call("floor_mod", extent));
+      rest = rest.Call("floor_divide", extent);
+    }
+    for (int i = 0; i < spatial; ++i) {
+      swapped = swapped + at[static_cast<size_t>(i)] * step;
+      step = step * Extent(b, x, i + 2);
+    }
+    position = swapped;
+  }
+  const Term place = Sum(Select(hit, position, position.Number(0)), {last});
+  const Term plane(b, b.Reshape(ProductOfDims(b, x, 2, x.rank()), {}));
+  const Term channel = (RangeOf(b, x, 0).Expand(1) * Extent(b, x, 1) + RangeOf(b, x, 1)) * plane;
+  const Term index =
+      Term(b, b.Squeeze(place, {last})) + channel.Expand(2, static_cast<int>(spatial));
+  return {b.Squeeze(best, {last}), index};
 }
+
+Outputs MaxPool(NodeContext& n) { return n.WantsOutput(1) ? MaxPoolIndices(n) : Pool(n, "max"); }
 Outputs AveragePool(NodeContext& n) { return Pool(n, "avg"); }
 
 Outputs Global(NodeContext& n, const char* op) {
@@ -124,13 +234,6 @@ Outputs Global(NodeContext& n, const char* op) {
 }
 Outputs GlobalAveragePool(NodeContext& n) { return Global(n, "mean"); }
 Outputs GlobalMaxPool(NodeContext& n) { return Global(n, "max"); }
-
-Outputs BatchNormalization(NodeContext& n) {
-  if (n.Int("training_mode", 0) != 0) return n.Unsupported("training_mode is not supported");
-  const Value all =
-      n.b().Op("nn.batch_norm", n.inputs(), {{"axis", 1}, {"epsilon", n.Float("epsilon", 1e-5)}});
-  return {n.b().Field(all, 0)};
-}
 
 Outputs InstanceNormalization(NodeContext& n) {
   return {n.b().Op("nn.instance_norm", n.inputs(),
@@ -163,7 +266,6 @@ Outputs LogSoftmax(NodeContext& n) { return SoftmaxLike(n, "nn.log_softmax"); }
 
 constexpr OperatorDef kOperators[] = {
     {"AveragePool", 1, 1, AveragePool},
-    {"BatchNormalization", 5, 5, BatchNormalization},
     {"Conv", 2, 3, Conv},
     {"GlobalAveragePool", 1, 1, GlobalAveragePool},
     {"GlobalMaxPool", 1, 1, GlobalMaxPool},

@@ -1,5 +1,7 @@
 // Reductions and searches.
-#include "compiler/import/onnx/convert.h"
+#include <cmath>
+
+#include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
 
@@ -9,13 +11,60 @@ using Outputs = std::vector<Value>;
 
 // `op` over the node's axes.
 Value Reduce(NodeContext& n, const Value& x, const char* op) {
-  const auto axes = n.AxesOf("axes", 1);
+  TypedBuilder& b = n.b();
   const bool keep = n.Int("keepdims", 1) != 0;
-  if (!axes || axes->empty()) {
-    if (n.Int("noop_with_empty_axes", 0) != 0) return x;
-    return n.b().Op(op, {x}, {{"keepdims", keep}});
+  if (n.Has(1) && !b.ConstantInts(n.Input(1)) && !n.Input(1).dim(0).is_const(0)) {
+    return ReduceBy(n, x, op, Term(n, 1), keep);
   }
-  return n.b().Op(op, {x}, {{"axis", ListOf(n.Axes(*axes, x.rank()))}, {"keepdims", keep}});
+  const bool none = n.Has(1) && n.Input(1).dim(0).is_const(0);
+  const auto axes = none ? std::nullopt : n.AxesOf("axes", 1);
+  if (!b.status().ok()) return x;
+  if (!axes || axes->empty()) {
+    if (n.Int("noop_with_empty_axes", 0) != 0 || x.rank() == 0) return x;
+    return b.Op(op, {x}, {{"keepdims", keep}});
+  }
+  return b.Op(op, {x}, {{"axis", ListOf(n.Axes(*axes, x.rank()))}, {"keepdims", keep}});
+}
+
+// Of the largest and the smallest, NaN is both.
+template <OpName kName>
+Outputs Extreme(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  if (x.dtype() == DType::kBool) {
+    return {b.Cast(Reduce(n, b.Cast(x, DType::kUInt8), kName.chars), DType::kBool)};
+  }
+  const Value y = Reduce(n, x, kName.chars);
+  if (!IsFloat(x.dtype())) return {y};
+  const Value nan = Reduce(n, b.Cast(b.Op("isnan", {x}), DType::kUInt8), "max");
+  return {b.Op("where", {nan, Like(n, x, NAN), y})};
+}
+
+// log(sum(e^x)) by the largest x, so that nothing overflows.
+Outputs ReduceLogSumExp(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const bool ints = !IsFloat(n.Input(0).dtype());
+  const Term x = ints ? Term(n, 0).As(DType::kFloat64) : Term(n, 0);
+  // Over all elements at once: any number near the largest of a line will do for that line as long
+  // as no line is far below, so each line has its own where the axes are known.
+  Term largest = x.Number(0);
+  const auto axes = n.Has(1) && !b.ConstantInts(n.Input(1)) ? std::nullopt : n.AxesOf("axes", 1);
+  if (!b.status().ok()) return {};
+  if (x.rank() > 0) {
+    const std::vector<int64_t> over =
+        axes && !axes->empty() ? n.Axes(*axes, x.rank()) : Iota(x.rank());
+    if (!b.status().ok()) return {};
+    if (!n.Has(1) || axes) largest = Max(x, over);
+  }
+  largest = Select(largest.Call("isfinite"), largest, largest.Number(0));
+  const Term sum(b, Reduce(n, Exp(x - largest), "sum"));
+  Term shift = largest;
+  if (shift.rank() != sum.rank() && shift.rank() != 0) {
+    shift = Term(b, ShapedAs(b, shift, {b.ShapeOf(sum)}));
+  }
+  if (axes && axes->empty() && n.Int("noop_with_empty_axes", 0) != 0) return {x};
+  const Term y = sum.Call("log") + shift;
+  return {ints ? y.As(n.Input(0).dtype()) : y};
 }
 
 template <OpName kName>
@@ -54,9 +103,10 @@ constexpr OperatorDef kOperators[] = {
     {"ReduceL1", 1, 2, ReduceL1},
     {"ReduceL2", 1, 2, ReduceL2},
     {"ReduceLogSum", 1, 2, ReduceLogSum},
-    {"ReduceMax", 1, 2, Plain<"max">},
+    {"ReduceLogSumExp", 1, 2, ReduceLogSumExp},
+    {"ReduceMax", 1, 2, Extreme<"max">},
     {"ReduceMean", 1, 2, Plain<"mean">},
-    {"ReduceMin", 1, 2, Plain<"min">},
+    {"ReduceMin", 1, 2, Extreme<"min">},
     {"ReduceProd", 1, 2, Plain<"prod">},
     {"ReduceSum", 1, 2, Plain<"sum">},
     {"ReduceSumSquare", 1, 2, ReduceSumSquare},

@@ -1,7 +1,10 @@
 // Shapes, slices, joins: operators that move elements.
-#include <cstring>
+#include <fmt/format.h>
 
-#include "compiler/import/onnx/convert.h"
+#include <cstring>
+#include <numeric>
+
+#include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
 
@@ -104,6 +107,11 @@ Outputs Transpose(NodeContext& n) {
 Outputs Squeeze(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
+  if (n.Has(1) && !b.ConstantInts(n.Input(1))) {
+    const auto count = CountOf(n, n.Input(1), "axes");
+    if (!count) return {};
+    return {SqueezeBy(n, x, Term(n, 1), *count)};
+  }
   if (auto axes = n.AxesOf("axes", 1)) return {b.Squeeze(x, n.Axes(*axes, x.rank()))};
   std::vector<int64_t> ones;
   for (int i = 0; i < x.rank(); ++i) {
@@ -120,6 +128,11 @@ Outputs Squeeze(NodeContext& n) {
 Outputs Unsqueeze(NodeContext& n) {
   TypedBuilder& b = n.b();
   Value x = n.Input(0);
+  if (n.Has(1) && !b.ConstantInts(n.Input(1))) {
+    const auto count = CountOf(n, n.Input(1), "axes");
+    if (!count) return {};
+    return {UnsqueezeBy(n, x, Term(n, 1), *count)};
+  }
   const auto axes = n.AxesOf("axes", 1);
   if (!axes) return n.Fail("expected axes");
   std::vector<int64_t> sorted = n.Axes(*axes, x.rank() + static_cast<int>(axes->size()));
@@ -136,31 +149,87 @@ Outputs Concat(NodeContext& n) {
   return {n.b().Concat(n.inputs(), axis)};
 }
 
+// Parts whose sizes are computed.
+Outputs SplitBy(NodeContext& n, const Value& x, int axis, const Term& sizes, int64_t count) {
+  TypedBuilder& b = n.b();
+  const Term ends = sizes.Call("cumsum", {{"axis", 0}});
+  const std::vector<int64_t> ones(static_cast<size_t>(axis) + 1, 1);
+  Outputs parts;
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<Value> from, to;
+    for (int k = 0; k < axis; ++k) {
+      from.push_back(b.Ints({0}));
+      to.push_back(b.Ints({INT64_MAX}));
+    }
+    const Term end = ends.Slice(0, i, i + 1);
+    from.push_back(end - sizes.Slice(0, i, i + 1));
+    to.push_back(end);
+    parts.push_back(
+        b.Op("dyn.strided_slice", {x, b.Concat(from, 0), b.Concat(to, 0), b.Ints(ones)}));
+  }
+  return parts;
+}
+
 Outputs Split(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
   const int axis = n.Axis(n.Int("axis", 0), x.rank());
+  if (!b.status().ok()) return {};
   std::vector<int64_t> sizes;
   if (n.HasAttr("split")) {
     sizes = n.Ints("split");
   } else if (n.Has(1)) {
-    auto given = n.ConstantInts(1, "split");
-    if (!given) return {};
+    const auto given = b.ConstantInts(n.Input(1));
+    if (!given) {
+      const auto count = CountOf(n, n.Input(1), "split");
+      if (!count) return {};
+      return SplitBy(n, x, axis, Term(n, 1).As(DType::kInt64), *count);
+    }
     sizes = *given;
   }
   const size_t parts = sizes.empty() ? n.num_outputs() : sizes.size();
-  if (parts <= 1) return {x};
   if (sizes.empty()) {
-    if (!x.dim(axis).is_const()) return n.Unsupported("the split dim must be known when compiling");
-    const int64_t extent = x.dim(axis).value(), count = static_cast<int64_t>(parts);
-    const int64_t size = (extent + count - 1) / count;
+    const auto count = static_cast<int64_t>(parts);
+    if (parts <= 1) return {x};
+    if (!x.dim(axis).is_const()) {
+      // Equal parts, the last one smaller; which is what a slice beyond the end gives.
+      const Term size =
+          (Term(b, b.DimOf(x, axis)) + static_cast<double>(count - 1)) / static_cast<double>(count);
+      std::vector<Value> all(parts, size);
+      return SplitBy(n, x, axis, Term(b, b.Concat(all, 0)), count);
+    }
+    const int64_t extent = x.dim(axis).value(), size = (extent + count - 1) / count;
     for (int64_t i = 0; i < count; ++i)
       sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
   }
+  if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; })) {
+    return n.Fail("split: a size is negative");
+  }
+  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  if (x.dim(axis).is_const() && x.dim(axis).value() != total) {
+    return n.Fail(
+        fmt::format("split: the sizes sum to {}, the dim is {}", total, x.dim(axis).value()));
+  }
+  if (sizes.size() == 1) return {x};
   AttrList at;
   int64_t position = 0;
   for (size_t i = 0; i + 1 < sizes.size(); ++i) at.emplace_back(position += sizes[i]);
   return b.Ops("split", {x}, {{"indices_or_sections", at}, {"axis", axis}});
+}
+
+// starts, ends, axes and steps that are all computed.
+Outputs SliceBy(NodeContext& n, const Value& x, const Value& starts, const Value& ends,
+                int64_t count) {
+  TypedBuilder& b = n.b();
+  const int64_t rank = x.rank();
+  if (count > rank) return n.Fail("more starts than dims");
+  const Term axes = n.Has(3) ? Term(n, 3) : Term(b, b.Ints(Iota(count)));
+  const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
+  const std::vector<int64_t> last(static_cast<size_t>(rank), INT64_MAX);
+  const Value begin = ByAxis(b.Ints(std::vector<int64_t>(ones.size(), 0)), axes, {b, starts});
+  const Value end = ByAxis(b.Ints(last), axes, {b, ends});
+  const Value steps = n.Has(4) ? ByAxis(b.Ints(ones), axes, Term(n, 4)).value() : b.Ints(ones);
+  return {b.Op("dyn.strided_slice", {x, begin, end, steps})};
 }
 
 // One index per axis; the ends of ONNX's slices lie where numpy's do.
@@ -177,6 +246,11 @@ Outputs Slice(NodeContext& n) {
   } else {
     starts = n.Input(1);
     ends = n.Input(2);
+    if ((n.Has(3) && !b.ConstantInts(n.Input(3))) || (n.Has(4) && !b.ConstantInts(n.Input(4)))) {
+      const auto given = CountOf(n, starts, "starts");
+      if (!given) return {};
+      return SliceBy(n, x, starts, ends, *given);
+    }
     if (n.Has(3)) {
       auto given = n.ConstantInts(3, "axes");
       if (!given) return {};
@@ -188,8 +262,9 @@ Outputs Slice(NodeContext& n) {
       steps = *given;
     }
   }
-  if (!starts.dim(0).is_const()) return n.Unsupported("the number of starts must be known");
-  count = static_cast<size_t>(starts.dim(0).value());
+  const auto known = CountOf(n, starts, "starts");
+  if (!known || !CountOf(n, ends, "ends")) return {};
+  count = static_cast<size_t>(*known);
   if (axes.empty()) {
     for (size_t i = 0; i < count; ++i) axes.push_back(static_cast<int64_t>(i));
   }
@@ -198,6 +273,8 @@ Outputs Slice(NodeContext& n) {
   const auto first = b.ConstantInts(starts), last = b.ConstantInts(ends);
   if (axes.size() != count || steps.size() != count)
     return n.Fail("starts, axes and steps differ in length");
+  if (ends.dim(0) != starts.dim(0)) return n.Fail("starts and ends differ in length");
+  if (count == 0) return {x};
   if (first && last) {
     if (last->size() != count) return n.Fail("starts and ends differ in length");
     return {b.Op("strided_slice", {x},
@@ -229,6 +306,38 @@ Outputs Slice(NodeContext& n) {
     }
   }
   return {b.Op("dyn.strided_slice", {x, b.Concat(begin, 0), b.Concat(end, 0), b.Ints(strides)})};
+}
+
+// The numbers are this compiler's own: ONNX leaves the generator open.
+Value DropoutMask(NodeContext& n, const Term& x, const Term& ratio) {
+  TypedBuilder& b = n.b();
+  AttrList shape;
+  for (const Dim& d : x.value().shape()) {
+    if (!d.is_const()) return n.Unsupported("training_mode needs dims that are known"), x;
+    shape.emplace_back(d.value());
+  }
+  std::vector<int64_t> key(10, 0);
+  key[0] = n.Int("seed", 0);
+  const Value drawn = b.Op(
+      "random.uniform",
+      {b.Ints(key, DType::kUInt64), b.Scalar(0, DType::kFloat32), b.Scalar(1, DType::kFloat32)},
+      {{"out_shape", shape}, {"out_dtype", "float32"}});
+  return Term(b, b.Field(drawn, 1)) >= ratio.As(DType::kFloat32);
+}
+
+Outputs Dropout(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const auto training = n.Has(2) ? b.ConstantInts(n.Input(2)) : std::vector<int64_t>{0};
+  const DType mask_dtype = n.opset() < 10 ? x.dtype() : DType::kBool;
+  const Term all = x.Call("ones_like").As(mask_dtype);
+  if (training && training->size() == 1 && (*training)[0] == 0) return {x, all};
+  const Term ratio = n.Has(1) ? AsScalar(Term(n, 1)) : x.Number(0.5);
+  const Term mask(b, DropoutMask(n, x, ratio));
+  if (!b.status().ok()) return {};
+  const Term kept = Select(mask, x / (1.0 - ratio).As(x.dtype()), x.Number(0));
+  const Term on = AsScalar(Term(n, 2));
+  return {Select(on, kept, x), Or(mask, Not(on))};
 }
 
 // Indices count from the end where negative. What lies outside is an error in ONNX; clipped here.
@@ -316,6 +425,40 @@ Outputs Range(NodeContext& n) {
   return {b.Op("arange", args, {{"dtype", std::string(DTypeName(dtype))}})};
 }
 
+// Pads that are computed; or what wraps around.
+Outputs PadBy(NodeContext& n, const Value& x, const Value& fill, const std::string& mode) {
+  TypedBuilder& b = n.b();
+  const int64_t rank = x.rank();
+  const Term pads = Term(n, 1).As(DType::kInt64);
+  const auto count = CountOf(n, pads, "pads");
+  if (!count) return {};
+  const int64_t half = *count / 2;
+  if (*count != 2 * half || half > rank || (half < rank && !n.Has(3))) {
+    return n.Fail("pads: expected a start and an end for each axis");
+  }
+  Term before = pads.Slice(0, 0, half), after = pads.Slice(0, half, *count);
+  if (n.Has(3)) {
+    const auto axes = CountOf(n, n.Input(3), "axes");
+    if (!axes) return {};
+    if (*axes != half) return n.Fail("pads: expected a start and an end for each axis");
+    const Value zeros = b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 0));
+    before = ByAxis(zeros, Term(n, 3), before);
+    after = ByAxis(zeros, Term(n, 3), after);
+  }
+  if (mode != "wrap") {
+    return {b.Op("dyn.nn.pad", {x, b.Concat({before.Expand(1), after.Expand(1)}, 1), fill},
+                 {{"pad_mode", mode}})};
+  }
+  Term y(b, x);
+  for (int axis = 0; axis < rank; ++axis) {
+    const Term from = AsScalar(before.Slice(0, axis, axis + 1));
+    const Term extent = Extent(b, x, axis);
+    const Term places = Range(extent + from + AsScalar(after.Slice(0, axis, axis + 1))) - from;
+    y = y.Take(places.Call("floor_mod", extent), axis);
+  }
+  return {y};
+}
+
 Outputs Pad(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
@@ -325,10 +468,13 @@ Outputs Pad(NodeContext& n) {
   if (n.opset() < 11) {
     pads = n.HasAttr("pads") ? n.Ints("pads") : n.Ints("paddings");
   } else {
-    if (n.Has(2)) fill = n.Input(2).rank() == 0 ? n.Input(2) : b.Reshape(n.Input(2), {});
-    auto given = n.ConstantInts(1, "pads");
-    if (!given) return {};
-    pads = *given;
+    if (n.Has(2)) fill = AsScalar(Term(n, 2));
+    if (!n.Has(1)) return n.Fail("expected pads");
+    if (mode == "wrap" || !b.ConstantInts(n.Input(1)) ||
+        (n.Has(3) && !b.ConstantInts(n.Input(3)))) {
+      return PadBy(n, x, fill, mode);
+    }
+    pads = *b.ConstantInts(n.Input(1));
   }
   std::vector<int64_t> axes;
   if (n.Has(3)) {
@@ -370,7 +516,7 @@ constexpr OperatorDef kOperators[] = {
     {"Concat", 1, -1, Concat},
     {"Constant", 0, 0, Constant},
     {"ConstantOfShape", 1, 1, ConstantOfShape},
-    {"Dropout", 1, 3, Identity},
+    {"Dropout", 1, 3, Dropout},
     {"Expand", 2, 2, Expand},
     {"Flatten", 1, 1, Flatten},
     {"Gather", 2, 2, Gather},

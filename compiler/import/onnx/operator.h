@@ -73,9 +73,16 @@ class NodeContext {
   // --- Subgraphs ---
   bool HasGraph(std::string_view name) const { return HasAttr(name); }
   size_t NumGraphInputs(std::string_view name) const;
+  size_t NumGraphNodes(std::string_view name) const;  // without those of graphs inside
   std::string GraphInputName(std::string_view name, size_t i) const;
   // Imports the graph with these inputs; names of the outer graphs are in scope. Its outputs.
   std::vector<Value> Graph(std::string_view name, const std::vector<Value>& inputs);
+
+  // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
+  // it gives.
+  std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
+  // The outputs of another operator (of ai.onnx) on these inputs, with this node's attributes.
+  std::vector<Value> As(std::string_view op, int opset, std::vector<Value> inputs);
 
   // An error of this node. The empty list is what a converter may return with it.
   std::vector<Value> Fail(std::string_view why);
@@ -115,5 +122,15 @@ std::span<const OperatorDef> ReduceOperators();
 std::span<const OperatorDef> ControlOperators();
 std::span<const OperatorDef> RecurrentOperators();
 std::span<const OperatorDef> SequenceOperators();
+std::span<const OperatorDef> IndexOperators();
+std::span<const OperatorDef> LossOperators();
+std::span<const OperatorDef> SignalOperators();
+std::span<const OperatorDef> ResizeOperators();
+std::span<const OperatorDef> QuantOperators();
+std::span<const OperatorDef> NormOperators();
+std::span<const OperatorDef> PoolOperators();
+std::span<const OperatorDef> VisionOperators();
+std::span<const OperatorDef> AttentionOperators();
+std::span<const OperatorDef> ContribOperators();
 
 }  // namespace relayvm::import

@@ -11,8 +11,11 @@ namespace relayvm::import {
 std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
-    for (const auto& table : {MathOperators(), TensorOperators(), NnOperators(), ReduceOperators(),
-                              ControlOperators(), RecurrentOperators(), SequenceOperators()}) {
+    for (const auto& table :
+         {MathOperators(), TensorOperators(), NnOperators(), ReduceOperators(), ControlOperators(),
+          RecurrentOperators(), SequenceOperators(), IndexOperators(), LossOperators(),
+          SignalOperators(), ResizeOperators(), QuantOperators(), NormOperators(), PoolOperators(),
+          VisionOperators(), AttentionOperators(), ContribOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;

@@ -1,0 +1,474 @@
+#include "compiler/import/control_flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace relayvm::import {
+
+using ir::AdtType;
+using ir::TupleType;
+using ir::Type;
+using State = TypedBuilder::State;
+
+const char* const kPrelude = R"(#[version = "0.0.5"]
+type Sequence[A] { Empty, Append(Sequence[A], A) }
+type Optional[A] { None, Some(A) }
+type List[A] { Cons(A, List[A]), Nil }
+def @sequence_length[A](%s: Sequence[A], %n: int64) -> int64 {
+  match (%s) { Append(%rest, _) => { @sequence_length(%rest, add(%n, 1i64)) }, Empty => { %n } }
+}
+def @sequence_at[A](%s: Sequence[A], %n: int64) -> A {
+  match? (%s) { Append(%rest, %x) => { if (less(%n, 1i64)) { %x } else { @sequence_at(%rest, subtract(%n, 1i64)) } } }
+}
+def @sequence_rest[A](%s: Sequence[A]) -> Sequence[A] {
+  match? (%s) { Append(%rest, _) => { %rest } }
+}
+def @sequence_insert[A](%s: Sequence[A], %n: int64, %x: A) -> Sequence[A] {
+  if (less(%n, 1i64)) { Append(%s, %x) } else {
+    match? (%s) { Append(%rest, %y) => { Append(@sequence_insert(%rest, subtract(%n, 1i64), %x), %y) } }
+  }
+}
+def @sequence_erase[A](%s: Sequence[A], %n: int64) -> Sequence[A] {
+  match? (%s) {
+    Append(%rest, %y) => { if (less(%n, 1i64)) { %rest } else { Append(@sequence_erase(%rest, subtract(%n, 1i64)), %y) } }
+  }
+}
+def @sequence_to_list[A](%s: Sequence[A], %done: List[A]) -> List[A] {
+  match (%s) { Append(%rest, %x) => { @sequence_to_list(%rest, Cons(%x, %done)) }, Empty => { %done } }
+}
+def @sequence_of_list[A](%l: List[A], %done: Sequence[A]) -> Sequence[A] {
+  match (%l) { Cons(%x, %rest) => { @sequence_of_list(%rest, Append(%done, %x)) }, Nil => { %done } }
+}
+def @list_first[A](%l: List[A]) -> A { match? (%l) { Cons(%x, _) => { %x } } }
+def @list_rest[A](%l: List[A]) -> List[A] { match? (%l) { Cons(_, %rest) => { %rest } } }
+def @optional_has[A](%o: Optional[A]) -> bool {
+  match (%o) { Some(_) => { True }, None => { False } }
+}
+def @impossible[A](%o: Optional[A]) -> A { match? (%o) { Some(%x) => { %x } } }
+def @optional_get[A](%o: Optional[A]) -> A { match? (%o) { Some(%x) => { %x } } }
+)";
+
+namespace {
+
+constexpr std::string_view kSequence = "Sequence", kOptional = "Optional", kNone = "None";
+
+Type Adt(std::string_view name, std::vector<Type> args) {
+  return ir::MakeType(AdtType{std::string(name), std::move(args)});
+}
+
+const AdtType* AsAdt(const Type& t, std::string_view name) {
+  const auto* adt = t == nullptr ? nullptr : t->As<AdtType>();
+  return adt != nullptr && adt->name == name ? adt : nullptr;
+}
+
+// A type inside a container: only numbers are known of its dims, and sequences have any length.
+Type Contained(const Type& t) {
+  if (const auto* tuple = t->As<TupleType>()) {
+    Type element;
+    for (const Type& f : tuple->fields) {
+      const Type part = Contained(f);
+      element = element == nullptr ? part : JoinTypes(element, part);
+      if (element == nullptr) return nullptr;
+    }
+    return element == nullptr ? nullptr : SequenceType(element);
+  }
+  return ir::MapDims(t, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+}
+
+// Of a sequence in either form; null where it has none, or they fit no one type.
+Type AnyElementType(const Type& t) {
+  if (Type element = ElementType(t, kSequence)) return element;
+  const Type whole = Contained(t);
+  return whole == nullptr ? nullptr : ElementType(whole, kSequence);
+}
+
+Value Construct(TypedBuilder& b, std::string_view adt, std::string_view name,
+                const std::vector<Value>& args, Type type) {
+  b.UsePrelude();
+  const auto def = b.module().types.find(std::string(adt));
+  if (def != b.module().types.end()) {
+    for (const ir::Constructor* c : def->second.constructors) {
+      if (c->name != name) continue;
+      const ir::NodeId callee = b.graph().Use(c, b.span());
+      std::vector<ir::NodeId> nodes;
+      for (const Value& v : args) nodes.push_back(v.node);
+      return b.Wrap(b.graph().Call(callee, std::move(nodes), b.span()), std::move(type));
+    }
+  }
+  b.Fail(StatusCode::kInternal, fmt::format("there is no constructor {}", name));
+  return {0, nullptr, nullptr};
+}
+
+}  // namespace
+
+// --- Types ---
+
+Type SequenceType(Type element) { return Adt(kSequence, {std::move(element)}); }
+Type ListType(Type element) { return Adt("List", {std::move(element)}); }
+Type OptionalType(Type value) { return Adt(kOptional, {std::move(value)}); }
+Type NoneType() {
+  static const Type kType = Adt(kNone, {});
+  return kType;
+}
+bool IsNone(const Value& v) { return AsAdt(v.type, kNone) != nullptr; }
+
+Type ElementType(const Type& t, std::string_view adt) {
+  const AdtType* found = AsAdt(t, adt);
+  return found == nullptr || found->args.empty() ? nullptr : found->args[0];
+}
+
+bool IsSequence(const Value& v) {
+  return v.type != nullptr &&
+         (v.type->As<TupleType>() != nullptr || AsAdt(v.type, kSequence) != nullptr);
+}
+
+Type JoinTypes(const Type& x, const Type& y) {
+  if (x == nullptr || y == nullptr) return nullptr;
+  if (ir::TypeEquals(x, y)) return x;
+  const auto* s = x->As<TensorType>();
+  const auto* t = y->As<TensorType>();
+  if (s != nullptr && t != nullptr) {
+    if (s->dtype != t->dtype || s->rank() != t->rank()) return nullptr;
+    std::vector<Dim> shape;
+    for (size_t i = 0; i < s->shape.size(); ++i) {
+      shape.push_back(s->shape[i] == t->shape[i] ? s->shape[i] : Dim::Any());
+    }
+    return ir::MakeTensorType(std::move(shape), s->dtype);
+  }
+  // One that may be left out.
+  const bool x_none = AsAdt(x, kNone) != nullptr, y_none = AsAdt(y, kNone) != nullptr;
+  const Type x_held = ElementType(x, kOptional), y_held = ElementType(y, kOptional);
+  if (x_none || y_none || x_held != nullptr || y_held != nullptr) {
+    const auto held = [&](const Type& whole, const Type& inner) {
+      return inner != nullptr ? inner : Contained(whole);
+    };
+    if (x_none && y_none) return x;
+    Type value = x_none   ? held(y, y_held)
+                 : y_none ? held(x, x_held)
+                          : JoinTypes(held(x, x_held), held(y, y_held));
+    return value == nullptr ? nullptr : OptionalType(value);
+  }
+  const auto* p = x->As<TupleType>();
+  const auto* q = y->As<TupleType>();
+  if (p != nullptr && q != nullptr && p->fields.size() == q->fields.size()) {
+    TupleType tuple;
+    for (size_t i = 0; i < p->fields.size(); ++i) {
+      tuple.fields.push_back(JoinTypes(p->fields[i], q->fields[i]));
+      if (tuple.fields.back() == nullptr) return nullptr;
+    }
+    return ir::MakeType(std::move(tuple));
+  }
+  const bool x_list = p != nullptr || AsAdt(x, kSequence) != nullptr;
+  const bool y_list = q != nullptr || AsAdt(y, kSequence) != nullptr;
+  if (!x_list || !y_list) return nullptr;
+  Type element;
+  for (const Type& side : {x, y}) {
+    const auto* tuple = side->As<TupleType>();
+    if (tuple != nullptr && tuple->fields.empty()) continue;
+    const Type own = AnyElementType(side);
+    element = element == nullptr ? own : JoinTypes(element, own);
+    if (element == nullptr) return nullptr;
+  }
+  return element == nullptr ? nullptr : SequenceType(element);
+}
+
+Value AsSequence(TypedBuilder& b, const Value& v, const Type& element) {
+  if (v.type == nullptr || v.type->As<TupleType>() == nullptr) return v;
+  const Type own = AnyElementType(v.type);
+  const Type held = element != nullptr ? element : own;
+  if (held == nullptr) {
+    b.Fail(StatusCode::kUnsupported,
+           "the elements of a sequence differ in rank or type, or their type is not known");
+    return {0, nullptr, nullptr};
+  }
+  const Type type = SequenceType(held);
+  Value list = Construct(b, kSequence, "Empty", {}, type);
+  for (const Value& field : b.Fields(v)) {
+    list = Construct(b, kSequence, "Append", {list, Coerce(b, field, held)}, type);
+  }
+  return list;
+}
+
+Value Coerce(TypedBuilder& b, const Value& v, const Type& type) {
+  if (v.type == nullptr || type == nullptr) return v;
+  if (const auto* tuple = type->As<TupleType>()) {
+    std::vector<Value> fields = b.Fields(v);
+    for (size_t i = 0; i < fields.size() && i < tuple->fields.size(); ++i) {
+      fields[i] = Coerce(b, fields[i], tuple->fields[i]);
+    }
+    return b.Tuple(fields);
+  }
+  if (const Type element = ElementType(type, kSequence)) return AsSequence(b, v, element);
+  if (const Type held = ElementType(type, kOptional)) {
+    if (AsAdt(v.type, kOptional) != nullptr) return v;
+    if (IsNone(v)) return Construct(b, kOptional, "None", {}, type);
+    return Construct(b, kOptional, "Some", {Coerce(b, v, held)}, type);
+  }
+  if (ElementType(type, "List") != nullptr && IsSequence(v)) {
+    const Value end = Construct(b, "List", "Nil", {}, type);
+    return CallPrelude(b, "sequence_to_list", {AsSequence(b, v, ElementType(type, "List")), end},
+                       type);
+  }
+  return v;
+}
+
+Value Append(TypedBuilder& b, const Value& sequence, const Value& element) {
+  if (sequence.type == nullptr) return sequence;
+  if (sequence.type->As<TupleType>() != nullptr) {
+    std::vector<Value> fields = b.Fields(sequence);
+    fields.push_back(element);
+    return b.Tuple(fields);
+  }
+  const Type joined = JoinTypes(sequence.type, b.Tuple({element}).type);
+  if (joined == nullptr) {
+    b.Fail(StatusCode::kUnsupported,
+           fmt::format("{} is put into a sequence of {}; ranks must be the same",
+                       ir::TypeToString(element.type), ir::TypeToString(sequence.type)));
+    return {0, nullptr, nullptr};
+  }
+  return Construct(b, kSequence, "Append",
+                   {sequence, Coerce(b, element, ElementType(joined, kSequence))}, joined);
+}
+
+Value OfList(TypedBuilder& b, const Value& list) {
+  const Type type = SequenceType(ElementType(list.type, "List"));
+  return CallPrelude(b, "sequence_of_list", {list, Construct(b, kSequence, "Empty", {}, type)},
+                     type);
+}
+
+Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,
+                  Type result) {
+  b.UsePrelude();
+  const ir::NodeId callee = b.graph().Use(
+      ir::Atom(b.module().arena->New<ir::GlobalVar>(ir::GlobalVar{std::string(function)})),
+      b.span());
+  std::vector<ir::NodeId> nodes;
+  for (const Value& v : args) nodes.push_back(v.node);
+  return b.Wrap(b.graph().Call(callee, std::move(nodes), b.span()), b.Open(result));
+}
+
+Value Impossible(TypedBuilder& b, Type type) {
+  const Value none = Construct(b, kOptional, "None", {}, OptionalType(type));
+  return CallPrelude(b, "impossible", {none}, std::move(type));
+}
+
+// --- Loops ---
+
+namespace {
+
+// Rows that a buffer of unknown length starts with.
+constexpr int64_t kFirstRows = 8;
+
+// The tensor `v` with dims of `like` where `type` says what they are; its own where it says Any.
+// What loops forget is stated again: at run time it is a view.
+Value Restate(TypedBuilder& b, const Value& v, const Value& like, const Type& type) {
+  const auto* tensor = type->As<TensorType>();
+  if (tensor == nullptr || !v.is_tensor()) return v;
+  bool forgotten = false;
+  std::vector<Value> dims;
+  for (int i = 0; i < tensor->rank(); ++i) {
+    const Dim& d = tensor->shape[static_cast<size_t>(i)];
+    forgotten |= !d.is_const() && !d.ContainsAny();
+    dims.push_back(b.DimOf(d.ContainsAny() ? v : like, i));
+  }
+  return forgotten ? b.ReshapeTo(v, b.Concat(dims, 0)) : v;
+}
+
+// The type of a state after a turn that gives `next`; `seen` is what the turn was given.
+Type Widen(const Type& type, const Type& seen, const Type& next) {
+  const auto* t = type->As<TensorType>();
+  const auto* s = seen->As<TensorType>();
+  const auto* e = next->As<TensorType>();
+  if (t == nullptr || s == nullptr || e == nullptr) return JoinTypes(type, next);
+  if (t->dtype != e->dtype || t->rank() != e->rank()) return nullptr;
+  std::vector<Dim> shape = t->shape;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].ContainsAny() && !(s->shape[i] == e->shape[i])) shape[i] = Dim::Any();
+  }
+  return ir::MakeTensorType(std::move(shape), t->dtype);
+}
+
+bool IsStatic(const Value& v) {
+  return std::all_of(v.shape().begin(), v.shape().end(), [](const Dim& d) { return d.is_const(); });
+}
+
+Value Zeros(TypedBuilder& b, const Value& rows, const Value& row) {
+  std::vector<Value> dims = {b.Reshape(rows, {1})};
+  for (int i = 0; i < row.rank(); ++i) dims.push_back(b.DimOf(row, i));
+  return b.Op("dyn.zeros", {b.Concat(dims, 0)}, {{"dtype", std::string(DTypeName(row.dtype()))}});
+}
+
+class LoopBuilder {
+ public:
+  LoopBuilder(TypedBuilder& b, const CountedLoop& loop) : b_(b), loop_(loop) {}
+
+  State Run() {
+    std::vector<Type> types;
+    for (const Value& v : loop_.initial) {
+      if (v.type == nullptr) return {};
+      types.push_back(v.type);
+    }
+    // Types grow wider from try to try: each dim is given up once, each value changes its kind once.
+    for (;;) {
+      if (!ImportTurn(types)) return {};
+      bool changed = false;
+      for (size_t i = 0; i < types.size(); ++i) {
+        const Type wide = Widen(types[i], state_[i].type, turn_.next[i].type);
+        if (wide == nullptr) {
+          b_.Fail(StatusCode::kUnsupported,
+                  fmt::format("the state {} of the loop is {} before a turn and {} after it; ranks "
+                              "and element types must be known when compiling",
+                              i, ir::TypeToString(state_[i].type),
+                              ir::TypeToString(turn_.next[i].type)));
+          return {};
+        }
+        changed |= !ir::TypeEquals(wide, types[i]);
+        types[i] = wide;
+      }
+      if (!changed) break;
+    }
+    return Finish(types);
+  }
+
+ private:
+  bool ImportTurn(const std::vector<Type>& types) {
+    std::vector<Type> all = {ir::MakeScalarType(DType::kInt64)};
+    initial_.clear();
+    for (size_t i = 0; i < types.size(); ++i) {
+      initial_.push_back(Coerce(b_, loop_.initial[i], types[i]));
+      all.push_back(types[i]);
+    }
+    vars_ = b_.StateVars(all);
+    state_.clear();
+    index_ = b_.Use(vars_[0]);
+    for (size_t i = 0; i < types.size(); ++i) {
+      state_.push_back(Restate(b_, b_.Use(vars_[i + 1]), initial_[i], types[i]));
+    }
+    turn_ = loop_.body(index_, state_);
+    if (!b_.status().ok()) return false;
+    if (turn_.next.size() != types.size()) {
+      b_.Fail("the body of the loop gives another number of states than it takes");
+      return false;
+    }
+    for (const Value& row : turn_.rows) {
+      if (row.is_tensor()) continue;
+      b_.Fail("what a loop collects must be tensors");
+      return false;
+    }
+    return true;
+  }
+
+  State Finish(const std::vector<Type>& types) {
+    State start = {b_.Int(0)}, next = {b_.Op("add", {index_, b_.Int(1)})};
+    for (size_t i = 0; i < types.size(); ++i) {
+      start.push_back(initial_[i]);
+      next.push_back(Coerce(b_, turn_.next[i], types[i]));
+    }
+    // Whether there is another turn.
+    Value again = loop_.count ? b_.Op("less", {index_, loop_.count}) : Value{};
+    const auto both = [&](const Value& x, const Value& y) {
+      return !x ? y : !y ? x : b_.Op("logical_and", {x, y});
+    };
+    const auto decided = [&](const Value& v) {
+      auto known = v ? b_.ConstantInts(v) : std::nullopt;
+      return !v || (known && known->size() == 1 && (*known)[0] != 0);
+    };
+    const bool counted = decided(turn_.again);
+    if (!counted) {
+      const ir::Var* go = b_.NewVar("", ir::MakeScalarType(DType::kBool));
+      vars_.push_back(go);
+      again = both(again, b_.Use(go));
+      start.push_back(loop_.condition ? loop_.condition : b_.Full({}, 1, DType::kBool));
+      next.push_back(turn_.again);
+    } else if (!decided(loop_.condition)) {
+      again = both(again, loop_.condition);
+    }
+    if (!again) again = b_.Full({}, 1, DType::kBool);
+    const size_t first_buffer = start.size();
+    // The number of turns, where it is known before the first.
+    Value turns;
+    if (counted && loop_.count) {
+      turns = b_.Op("maximum", {loop_.count, b_.Int(0)});
+      if (!decided(loop_.condition)) {
+        turns = b_.Op("where", {loop_.condition, turns, b_.Int(0)});
+      }
+    }
+    for (const Value& row : turn_.rows) AddBuffer(row, turns, start, next);
+    if (!b_.status().ok()) return {};
+    const State last = b_.Loop(vars_, start, again, next);
+    if (!b_.status().ok()) return {};
+    State out;
+    for (size_t i = 0; i < types.size(); ++i) {
+      Value v = last[i + 1];
+      v.type = b_.Open(types[i]);
+      out.push_back(Restate(b_, v, initial_[i], types[i]));
+    }
+    for (size_t i = first_buffer; i < last.size(); ++i)
+      out.push_back(Collected(last[i], last[0], turns));
+    return out;
+  }
+
+  // A tensor that rows are written to, in place. Of a known number of turns it has its size from the
+  // start; else it doubles.
+  void AddBuffer(const Value& row, const Value& turns, State& start, State& next) {
+    const bool is_static = IsStatic(row);
+    const DType dtype = row.dtype();
+    std::vector<Dim> shape = {Dim::Any()};
+    std::vector<int64_t> none = {turns ? 0 : kFirstRows};
+    for (const Dim& d : row.shape()) {
+      shape.push_back(d.is_const() ? d : Dim::Any());
+      none.push_back(d.is_const() ? d.value() : 0);
+    }
+    if (!is_static) none[0] = 0;
+    const Type type = b_.Open(ir::MakeTensorType(shape, dtype));
+    Value first = b_.Full(none, 0, dtype);
+    if (turns && is_static) first = Zeros(b_, turns, row);
+    start.push_back({first.node, type, nullptr});
+    const ir::Var* var = b_.StateVars({type})[0];
+    vars_.push_back(var);
+    Value buffer = b_.Use(var);
+    if (!turns || !is_static) {
+      const Value rows = b_.Reshape(b_.DimOf(buffer, 0), {});
+      const Value fits = b_.Op("less", {index_, rows});
+      Value grown;
+      if (is_static) {
+        grown = b_.Concat({buffer, b_.Op("zeros_like", {buffer})}, 0);
+      } else {
+        const Value made = Zeros(b_, turns ? turns : b_.Int(kFirstRows), row);
+        grown = made;
+        if (!turns) {
+          const Value twice = b_.Concat({buffer, b_.Op("zeros_like", {buffer})}, 0);
+          grown = b_.If(b_.Op("less", {index_, b_.Int(1)}), made, twice,
+                        b_.Open(JoinTypes(made.type, twice.type)));
+        }
+      }
+      buffer = b_.If(fits, buffer, grown, b_.Open(JoinTypes(buffer.type, grown.type)));
+    }
+    next.push_back(
+        b_.Op("scatter_nd", {buffer, b_.Reshape(index_, {1, 1}), b_.ExpandDims(row, 0)}));
+  }
+
+  Value Collected(const Value& buffer, const Value& count, const Value& turns) {
+    const Value rows = b_.Reshape(turns ? turns : count, {1});
+    if (!turns) {
+      return b_.Op("dyn.strided_slice", {buffer, b_.Ints({0}), rows, b_.Ints({1})});
+    }
+    std::vector<Value> dims = {rows};
+    for (int i = 1; i < buffer.rank(); ++i) dims.push_back(b_.DimOf(buffer, i));
+    return b_.ReshapeTo(buffer, b_.Concat(dims, 0));
+  }
+
+  TypedBuilder& b_;
+  const CountedLoop& loop_;
+  State initial_, state_;
+  std::vector<const ir::Var*> vars_;
+  Value index_;
+  Turn turn_;
+};
+
+}  // namespace
+
+State RunLoop(TypedBuilder& b, const CountedLoop& loop) { return LoopBuilder(b, loop).Run(); }
+
+}  // namespace relayvm::import

@@ -1,0 +1,68 @@
+// Branches and loops over values whose types differ from turn to turn, and lists of tensors.
+//
+// A sequence whose length is known while the graph is built is a tuple; else a value of the type
+// Sequence of the prelude, whose last element comes first. An optional value that is known to be
+// there is the value itself; one that is known to be left out has the type NoneType; else it is a
+// value of the type Optional. Not thread-safe. Tested by control_flow_test.cc and tests/onnx.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/typed_builder.h"
+
+namespace relayvm::import {
+
+// Relay text that defines the types and functions that follow; modules begin with it.
+extern const char* const kPrelude;
+
+// --- Types ---
+
+ir::Type SequenceType(ir::Type element);
+ir::Type ListType(ir::Type element);  // what hosts see of a sequence: the first element first
+ir::Type OptionalType(ir::Type value);
+ir::Type NoneType();
+bool IsNone(const Value& v);
+// The type of what a Sequence or an Optional of that type holds; null for other types.
+ir::Type ElementType(const ir::Type& t, std::string_view adt);
+bool IsSequence(const Value& v);  // of either form
+// A type of both; null where there is none. Dims that differ are unknown.
+ir::Type JoinTypes(const ir::Type& x, const ir::Type& y);
+// `v` as a value of a type that JoinTypes made of its own.
+Value Coerce(TypedBuilder& b, const Value& v, const ir::Type& type);
+// As the type Sequence. REQUIRES: IsSequence. `element` is for a sequence that has none.
+Value AsSequence(TypedBuilder& b, const Value& v, const ir::Type& element = nullptr);
+
+// The sequence with one element more.
+Value Append(TypedBuilder& b, const Value& sequence, const Value& element);
+// A List of the host, as a Sequence.
+Value OfList(TypedBuilder& b, const Value& list);
+
+// A function of the prelude.
+Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,
+                  ir::Type result);
+
+// What the program fails at when it gets there, of any type.
+Value Impossible(TypedBuilder& b, ir::Type type);
+
+// --- Loops ---
+
+struct Turn {
+  Value again;               // a scalar; none: yes
+  TypedBuilder::State next;  // as many as there were
+  TypedBuilder::State rows;  // of the tensors that are collected, one for each turn
+};
+struct CountedLoop {
+  Value count;      // int64 scalar; none: without end
+  Value condition;  // of the first turn, bool scalar; none: yes
+  TypedBuilder::State initial;
+  // May be called several times; the last counts.
+  std::function<Turn(const Value& i, const TypedBuilder::State& state)> body;
+};
+// The last state, then the collected tensors: rows stand along their first axis. The dims of the
+// state may change from turn to turn, and sequences may grow. What is collected grows in place.
+TypedBuilder::State RunLoop(TypedBuilder& b, const CountedLoop& loop);
+
+}  // namespace relayvm::import

@@ -1,0 +1,403 @@
+// Attention and rotary embeddings, of ai.onnx and of com.microsoft.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/import/onnx/attention.h"
+
+namespace relayvm::import {
+
+using Outputs = std::vector<Value>;
+
+Term SplitHeads(const Term& x, int64_t heads) {
+  TypedBuilder& b = x.b();
+  const Term width(b, b.DimOf(x, 2));
+  return Term(b, ShapedAs(b, x,
+                          {b.DimOf(x, 0), b.DimOf(x, 1), b.Ints({heads}),
+                           width / static_cast<double>(heads)}))
+      .Transpose({0, 2, 1, 3});
+}
+
+Term JoinHeads(const Term& x) {
+  TypedBuilder& b = x.b();
+  const Term y = x.Transpose({0, 2, 1, 3});
+  return {b, ShapedAs(b, y, {b.DimOf(y, 0), b.DimOf(y, 1), ProductOfDims(b, y, 2, 4)})};
+}
+
+AttentionResult Attend(NodeContext& n, const Term& q, const Term& k, const Term& v,
+                       const AttentionSpec& spec) {
+  TypedBuilder& b = n.b();
+  Term key = k, value = v;
+  const Dim heads = q.value().dim(1), shared = k.value().dim(1);
+  if (heads.is_const() && shared.is_const() && heads != shared) {
+    if (shared.value() < 1 || heads.value() % shared.value() != 0) {
+      n.Fail("the heads of queries are no multiple of those of keys");
+      return {q, q, q, q, q};
+    }
+    const int64_t group = heads.value() / shared.value();
+    key = k.Call("repeat", {{"repeats", group}, {"axis", 1}});
+    value = v.Call("repeat", {{"repeats", group}, {"axis", 1}});
+  }
+  Term scaled = q;
+  if (spec.scale != 0) {
+    scaled = q * spec.scale;
+  } else {
+    const Dim size = q.value().dim(3);
+    scaled = size.is_const() ? q * (1 / std::sqrt(static_cast<double>(size.value())))
+                             : q / Sqrt(Extent(b, q, 3).As(q.dtype()));
+  }
+  const Term raw(b, MatMulOf(n, scaled, key.Transpose({0, 1, 3, 2})));
+  Term capped = raw;
+  if (spec.softcap != 0) capped = (raw / spec.softcap).Call("tanh") * spec.softcap;
+  Term biased = capped;
+  const double hidden =
+      spec.hidden == -1e30 && raw.dtype() == DType::kFloat16 ? -65504.0 : spec.hidden;
+  if (spec.bias) biased = biased + spec.bias->As(raw.dtype());
+  if (spec.kept) biased = Select(*spec.kept, biased, biased.Number(hidden));
+  if (spec.causal) {
+    const Term past = Extent(b, k, 2) - Extent(b, q, 2);
+    const Term seen = RangeOf(b, k, 2) <= (RangeOf(b, q, 2) + past).Expand(1);
+    biased = Select(seen, biased, biased.Number(hidden));
+  }
+  const Term weights = biased.Call("nn.softmax", {{"axis", -1}});
+  return {{b, MatMulOf(n, weights, value)}, raw, capped, biased, weights};
+}
+
+Term Rotate(const Term& x, const Term& cos, const Term& sin, const std::optional<Term>& positions,
+            bool interleaved, int64_t size) {
+  TypedBuilder& b = x.b();
+  const Term turning = size > 0 ? x.Slice(3, 0, size) : x;
+  const auto table = [&](const Term& t) {  // (batch or 1, 1, length, half)
+    const Term rows = positions ? t.Take(positions->As(DType::kInt64), 0) : t;
+    return (rows.rank() == 2 ? rows.Expand(0) : rows).Expand(1).As(x.dtype());
+  };
+  const Term c = table(cos), s = table(sin);
+  Term real = turning, imaginary = turning;
+  if (interleaved) {
+    real = turning.Slice(3, 0, INT64_MAX, 2);
+    imaginary = turning.Slice(3, 1, INT64_MAX, 2);
+  } else {
+    const std::vector<Value> halves =
+        b.Ops("split", {turning}, {{"indices_or_sections", 2}, {"axis", 3}});
+    if (halves.size() < 2) return x;
+    real = Term(b, halves[0]);
+    imaginary = Term(b, halves[1]);
+  }
+  const Term left = c * real - s * imaginary, right = s * real + c * imaginary;
+  Value turned;
+  if (interleaved) {
+    turned = ShapedAs(b, b.Concat({left.Expand(4), right.Expand(4)}, 4), {b.ShapeOf(turning)});
+  } else {
+    turned = b.Concat({left, right}, 3);
+  }
+  if (size <= 0) return {b, turned};
+  return {b, b.Concat({turned, x.Slice(3, size, INT64_MAX)}, 3)};
+}
+
+namespace {
+
+// 3 dims: (batch, length, heads * size).
+std::optional<Term> Heads(NodeContext& n, size_t i, const char* attr) {
+  const Term x(n, i);
+  if (x.rank() == 4) return x;
+  const int64_t heads = n.Int(attr, 0);
+  if (x.rank() != 3 || heads < 1) {
+    n.Fail(fmt::format("expected an input of rank 4, or of rank 3 with {}", attr));
+    return std::nullopt;
+  }
+  return SplitHeads(x, heads);
+}
+
+Outputs Attention(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const auto q = Heads(n, 0, "q_num_heads");
+  auto k = Heads(n, 1, "kv_num_heads"), v = Heads(n, 2, "kv_num_heads");
+  if (!q || !k || !v) return {};
+  if (n.Has(6)) return n.Unsupported("nonpad_kv_seqlen is not supported");
+  if (n.Has(4)) k = Term(b, b.Concat({n.Input(4), *k}, 2));
+  if (n.Has(5)) v = Term(b, b.Concat({n.Input(5), *v}, 2));
+  AttentionSpec spec;
+  spec.scale = n.Float("scale", 0);
+  spec.softcap = n.Float("softcap", 0);
+  spec.causal = n.Int("is_causal", 0) != 0;
+  if (n.Has(3)) {
+    if (n.Input(3).dtype() == DType::kBool) {
+      spec.kept = Term(n, 3);
+    } else {
+      spec.bias = Term(n, 3);
+    }
+  }
+  const AttentionResult a = Attend(n, *q, *k, *v, spec);
+  const int64_t mode = n.Int("qk_matmul_output_mode", 0);
+  const Term scores = mode == 0 ? a.raw : mode == 1 ? a.biased : mode == 2 ? a.capped : a.weights;
+  const Term y = n.Input(0).rank() == 3 ? JoinHeads(a.y) : a.y;
+  return {y, *k, *v, scores};
+}
+
+Outputs RotaryEmbedding(NodeContext& n) {
+  const auto x = Heads(n, 0, "num_heads");
+  if (!x) return {};
+  std::optional<Term> positions;
+  if (n.Has(3)) positions = Term(n, 3);
+  const Term y = Rotate(*x, Term(n, 1), Term(n, 2), positions, n.Int("interleaved", 0) != 0,
+                        n.Int("rotary_embedding_dim", 0));
+  return {n.Input(0).rank() == 3 ? JoinHeads(y) : y};
+}
+
+// --- com.microsoft ---
+
+// A mask of keys as what is added to scores (batch, heads, length, keys): of rank 1 the number of
+// keys of each batch (or ends, then starts), of rank 2 and 3 (batch, [length,] keys) 0 where a key
+// does not count.
+std::optional<Term> MaskBias(NodeContext& n, const Value& mask, const Term& k, const Term& q,
+                             double hidden) {
+  TypedBuilder& b = n.b();
+  Term given(b, mask);
+  if (mask.rank() == 1) {
+    const Term key = RangeOf(b, k, 2).As(mask.dtype());
+    const Dim batch = k.value().dim(0);
+    if (mask.dim(0) == batch) {
+      given = key < given.Expand(1);
+    } else if (batch.is_const() && mask.dim(0).is_const(2 * batch.value())) {
+      given = And(key < given.Slice(0, 0, batch.value()).Expand(1),
+                  key >= given.Slice(0, batch.value(), INT64_MAX).Expand(1));
+    } else {
+      n.Unsupported("a mask of rank 1 needs a number for each batch");
+      return std::nullopt;
+    }
+  } else {
+    given = given > 0;
+  }
+  if (given.rank() == 2) given = given.Expand(1, 2);
+  if (given.rank() == 3) given = given.Expand(1);
+  if (mask.rank() == 4) {  // of the longest length: the last queries, the first keys
+    const Term last = RangeOf(b, q, 2) + (Extent(b, k, 2) - Extent(b, q, 2));
+    given = given.Take(last, 2).Take(RangeOf(b, k, 2), 3);
+  }
+  const Term zero = q.Number(0);
+  return Select(given, zero,
+                q.Number(q.dtype() == DType::kFloat16 ? std::max(hidden, -65504.0) : hidden));
+}
+
+void AddTo(std::optional<Term>& sum, const std::optional<Term>& more) {
+  if (more) sum = sum ? *sum + *more : *more;
+}
+
+// Parts of a vector that holds those of queries, keys and values.
+std::vector<Term> QkvParts(NodeContext& n, const Term& v, int axis, std::vector<int64_t> sizes) {
+  if (sizes.size() != 3 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 1) {
+    n.Fail("expected the sizes of queries, keys and values");
+    return {v, v, v};
+  }
+  std::vector<Term> parts;
+  int64_t at = 0;
+  for (int64_t size : sizes) {
+    parts.push_back(v.Slice(axis, at, at + size));
+    at += size;
+  }
+  return parts;
+}
+
+// Inputs: data, weights and bias of queries, keys and values as one, mask, past, bias of scores.
+Outputs MsAttention(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0), w(n, 1);
+  const int64_t heads = n.Int("num_heads", 0);
+  if (x.rank() != 3 || w.rank() != 2 || heads < 1 || !w.value().dim(1).is_const()) {
+    return n.Fail("expected data (batch, length, size), weights of rank 2 and num_heads");
+  }
+  if (n.Int("do_rotary", 0) != 0) return n.Unsupported("do_rotary is not supported");
+  if (n.Has(6)) return n.Unsupported("past_sequence_length is not supported");
+  const int64_t all = w.value().dim(1).value();
+  const std::vector<int64_t> sizes = n.Ints("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
+  Term product(b, MatMulOf(n, x, w));
+  if (n.Has(2)) product = product + Term(n, 2);
+  const std::vector<Term> parts = QkvParts(n, product, 2, sizes);
+  if (!b.status().ok()) return {};
+  const Term q = SplitHeads(parts[0], heads);
+  Term k = SplitHeads(parts[1], heads), v = SplitHeads(parts[2], heads);
+  if (n.Has(4)) {
+    const Term past(n, 4);
+    k = Term(b, b.Concat({b.Squeeze(past.Slice(0, 0, 1), {0}), k}, 2));
+    v = Term(b, b.Concat({b.Squeeze(past.Slice(0, 1, 2), {0}), v}, 2));
+  }
+  AttentionSpec spec;
+  spec.scale = n.Float("scale", 0);
+  spec.causal = n.Int("unidirectional", 0) != 0;
+  if (n.Has(3)) {
+    spec.bias = MaskBias(n, n.Input(3), k, q, n.Float("mask_filter_value", -10000));
+    if (!spec.bias) return {};
+  }
+  if (n.Has(5)) AddTo(spec.bias, Term(n, 5));
+  const AttentionResult a = Attend(n, q, k, v, spec);
+  const Value present = n.WantsOutput(1) ? b.Concat({k.Expand(0), v.Expand(0)}, 0) : Value{};
+  return {JoinHeads(a.y), present};
+}
+
+// Inputs: query, key, value, bias of the three, mask of keys, bias of scores, past keys and values.
+Outputs MultiHeadAttention(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const int64_t heads = n.Int("num_heads", 0);
+  Term query(n, 0);
+  if (heads < 1) return n.Fail("num_heads: expected 1 or more");
+  std::optional<Term> q, k, v;
+  const auto packed = [&](const Term& x, int64_t i) {  // (batch, length, heads, parts, size)
+    return Term(b, b.Squeeze(x.Slice(3, i, i + 1), {3})).Transpose({0, 2, 1, 3});
+  };
+  std::optional<std::vector<Term>> bias;
+  if (n.Has(3)) {
+    const Value value = n.Has(2) ? n.Input(2) : n.Input(0);
+    const Dim width = query.rank() == 3 ? query.value().dim(2) : Dim(0);
+    const Dim all = n.Input(3).dim(0);
+    if (!width.is_const() || !all.is_const() || query.rank() != 3 || value.rank() > 4) {
+      return n.Unsupported("a bias needs queries of rank 3 whose size is known");
+    }
+    const int64_t size = width.value();
+    bias = QkvParts(n, Term(n, 3), 0, {size, size, all.value() - 2 * size});
+    if (!b.status().ok()) return {};
+  }
+  const auto split = [&](Term x, size_t part) {
+    if (x.rank() == 4) return x;
+    if (bias) x = x + (*bias)[part];
+    return SplitHeads(x, heads);
+  };
+  if (query.rank() == 5) {
+    q = packed(query, 0);
+    k = packed(query, 1);
+    v = packed(query, 2);
+  } else if (query.rank() == 3 && n.Has(1) && n.Input(1).rank() == 5) {
+    q = split(query, 0);
+    k = packed(Term(n, 1), 0);
+    v = packed(Term(n, 1), 1);
+  } else if (query.rank() == 3 && n.Has(1) && n.Has(2) && n.Input(1).rank() >= 3 &&
+             n.Input(2).rank() >= 3) {
+    q = split(query, 0);
+    k = split(Term(n, 1), 1);
+    v = split(Term(n, 2), 2);
+  } else {
+    return n.Fail("expected queries, keys and values of rank 3, or packed ones of rank 5");
+  }
+  if (n.Has(6)) k = Term(b, b.Concat({n.Input(6), *k}, 2));
+  if (n.Has(7)) v = Term(b, b.Concat({n.Input(7), *v}, 2));
+  if (n.Has(8)) return n.Unsupported("past_sequence_length is not supported");
+  AttentionSpec spec;
+  spec.scale = n.Float("scale", 0);
+  spec.causal = n.Int("unidirectional", 0) != 0;
+  if (n.Has(4)) {
+    spec.bias = MaskBias(n, n.Input(4), *k, *q, n.Float("mask_filter_value", -10000));
+    if (!spec.bias) return {};
+  }
+  if (n.Has(5)) AddTo(spec.bias, Term(n, 5));
+  const AttentionResult a = Attend(n, *q, *k, *v, spec);
+  return {JoinHeads(a.y), *k, *v, a.raw};
+}
+
+// Inputs: data, positions (the first one, or each), tables of cosines and sines.
+Outputs MsRotaryEmbedding(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  const Term cos(n, 2);
+  if (n.Float("scale", 1) != 1 || n.Int("is_packed_batching", 0) != 0) {
+    return n.Unsupported("scale and is_packed_batching are not supported");
+  }
+  int64_t heads = n.Int("num_heads", 0);
+  const int64_t size = n.Int("rotary_embedding_dim", 0);
+  const bool joined = x.rank() == 3;
+  if (joined) {
+    const Dim width = x.value().dim(2), half = cos.value().dim(1);
+    if (heads == 0 && width.is_const() && half.is_const() && half.value() > 0) {
+      heads = width.value() / (2 * half.value());
+    }
+    if (heads < 1) return n.Fail("num_heads: expected 1 or more");
+    x = SplitHeads(x, heads);
+  }
+  if (x.rank() != 4 || cos.rank() != 2) return n.Fail("expected data of rank 3 or 4");
+  Term positions = Term(n, 1).As(DType::kInt64);
+  if (positions.rank() == 1) positions = (RangeOf(b, x, 2) + AsScalar(positions)).Expand(0);
+  const Term y = Rotate(x, cos, Term(n, 3), positions, n.Int("interleaved", 0) != 0, size);
+  return {joined ? JoinHeads(y) : y};
+}
+
+// Keys and values of groups of heads, with a cache whose batches may differ in length. Inputs:
+// query, key, value, past key, past value, lengths - 1, the longest length, cosines, sines.
+Outputs GroupQueryAttention(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const int64_t heads = n.Int("num_heads", 0), shared = n.Int("kv_num_heads", 0);
+  Term query(n, 0);
+  if (heads < 1 || shared < 1 || query.rank() != 3) {
+    return n.Fail("expected queries of rank 3, num_heads and kv_num_heads");
+  }
+  if (n.Has(9) || n.Has(11)) return n.Unsupported("position_ids and head_sink are not supported");
+  if (n.Int("smooth_softmax", 0) > 0) return n.Unsupported("smooth_softmax is not supported");
+  std::vector<Term> parts = {query, query, query};
+  if (n.Has(1)) {
+    if (!n.Has(2)) return n.Fail("expected values");
+    parts = {query, Term(n, 1), Term(n, 2)};
+  } else {
+    const Dim width = query.value().dim(2);
+    if (!width.is_const()) return n.Unsupported("the size of packed queries must be known");
+    const int64_t size = width.value() / (heads + 2 * shared);
+    parts = QkvParts(n, query, 2, {heads * size, shared * size, shared * size});
+  }
+  if (!b.status().ok()) return {};
+  Term q = SplitHeads(parts[0], heads), k = SplitHeads(parts[1], shared),
+       v = SplitHeads(parts[2], shared);
+  const Term total = Term(n, 5).As(DType::kInt64).Reshape({-1}) + 1;  // by batch
+  const Term longest = AsScalar(Term(n, 6)).As(DType::kInt64);
+  const Term length = Extent(b, q, 2);
+  // The first call has no past; its shorter batches are padded at the end.
+  const Term first = Equal(length, longest);
+  const Term past = Select(first, total * 0.0, total - length);  // by batch
+  if (n.Int("do_rotary", 0) != 0) {
+    if (!n.Has(7) || !n.Has(8)) return n.Fail("do_rotary needs cos_cache and sin_cache");
+    const Term cos(n, 7), sin(n, 8);
+    const Term positions = past.Expand(1) + Range(length);
+    const Dim half = cos.value().dim(1), size = q.value().dim(3);
+    const bool part = half.is_const() && size.is_const() && 2 * half.value() < size.value();
+    const int64_t turning = part ? 2 * half.value() : 0;
+    const bool interleaved = n.Int("rotary_interleaved", 0) != 0;
+    q = Rotate(q, cos, sin, positions, interleaved, turning);
+    k = Rotate(k, cos, sin, positions, interleaved, turning);
+  }
+  if (n.Has(3) && n.Has(4)) {
+    // New keys follow each batch's own past.
+    const Term room = Extent(b, n.Input(3), 2);
+    const Term place = Range(Maximum(room, longest));
+    const Term behind = place - past.Expand(1);
+    const Term at = Select(behind < 0, place, Minimum(room + behind, room + length - 1));
+    const auto join = [&](size_t i, const Term& now) {
+      const Term both = Term(b, b.Concat({n.Input(i), now}, 2)).Transpose({0, 2, 1, 3});
+      return both.Call("take", at, {{"axis", 1}, {"batch_dims", 1}}).Transpose({0, 2, 1, 3});
+    };
+    k = join(3, k);
+    v = join(4, v);
+  }
+  AttentionSpec spec;
+  spec.scale = n.Float("scale", 0);
+  spec.softcap = n.Float("softcap", 0);
+  const Term key = RangeOf(b, k, 2);
+  const Term own = (past.Expand(1) + Range(length)).Expand(2);  // (batch, length, 1)
+  Term seen = And(key <= own, key < total.Expand(1, 2));
+  if (const int64_t window = n.Int("local_window_size", -1); window > 0) {
+    seen = And(seen, key > own - static_cast<double>(window));
+  }
+  spec.kept = seen.Expand(1);
+  if (n.Has(10)) spec.bias = Term(n, 10);
+  const AttentionResult a = Attend(n, q, k, v, spec);
+  return {JoinHeads(a.y), k, v};
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"Attention", 3, 7, Attention, 23},
+    {"Attention", 2, 7, MsAttention, 1, kMicrosoft},
+    {"GroupQueryAttention", 7, 12, GroupQueryAttention, 1, kMicrosoft},
+    {"MultiHeadAttention", 1, 10, MultiHeadAttention, 1, kMicrosoft},
+    {"RotaryEmbedding", 3, 4, RotaryEmbedding, 23},
+    {"RotaryEmbedding", 4, 4, MsRotaryEmbedding, 1, kMicrosoft},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> AttentionOperators() { return kOperators; }
+
+}  // namespace relayvm::import

@@ -1,0 +1,314 @@
+// Operators that index by data, and those that find indices: gathers, scatters, sorts, selections.
+#include <fmt/format.h>
+
+#include "compiler/import/onnx/arithmetic.h"
+
+namespace relayvm::import {
+
+namespace {
+
+using Outputs = std::vector<Value>;
+
+// The elements where the condition holds. Without an axis, of the flattened input.
+Outputs Compress(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term condition(n, 1);
+  if (condition.rank() != 1) return n.Fail("condition: expected rank 1");
+  const Term places = condition.Call("argwhere").As(DType::kInt64).Reshape({-1});
+  if (!n.HasAttr("axis")) return {b.Op("take", {n.Input(0), places})};
+  const int axis = n.Axis(n.Int("axis", 0), n.Input(0).rank());
+  return {Term(n, 0).Take(places, axis)};
+}
+
+Outputs NonZero(NodeContext& n) {
+  Term x(n, 0);
+  if (x.rank() == 0) x = x.Reshape({1});
+  return {x.Call("argwhere").As(DType::kInt64).Transpose({1, 0})};
+}
+
+Outputs OneHot(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term values(n, 2);
+  const int rank = n.Input(0).rank() + 1;
+  const int axis = n.Axis(n.Int("axis", -1), rank);
+  if (!b.status().ok()) return {};
+  if (values.rank() != 1) return n.Fail("values: expected two numbers");
+  const Term depth = AsScalar(Term(n, 1)).As(DType::kInt64);
+  Term indices = Term(n, 0).As(DType::kInt64);
+  indices = Select(indices < 0, indices + depth, indices).Expand(axis);
+  const Term hit = Equal(indices, Along(Range(depth), axis, rank));
+  return {Select(hit, AsScalar(values.Slice(0, 1, 2)), AsScalar(values.Slice(0, 0, 1)))};
+}
+
+// --- Gather and scatter by tuples of indices ---
+
+// Indices (.., k) as Relay's (k, ..), counted from the front. `data` has `batch` dims before those
+// that the tuples name.
+std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indices, int batch) {
+  TypedBuilder& b = n.b();
+  const int rank = indices.rank();
+  if (rank < 1 || !indices.dim(-1).is_const()) {
+    n.Unsupported("indices: the length of the tuples decides a rank and must be known");
+    return std::nullopt;
+  }
+  const int64_t count = indices.dim(-1).value();
+  if (count < 1 || count + batch > data.rank()) {
+    n.Fail(fmt::format("indices name {} axes after {} batch dims, data has rank {}", count, batch,
+                       data.rank()));
+    return std::nullopt;
+  }
+  const Term tuples = Term(b, indices).As(DType::kInt64).Transpose(AxisMoved(rank, rank - 1, 0));
+  std::vector<Value> extents;
+  for (int i = 0; i < count; ++i) extents.push_back(b.DimOf(data, batch + i));
+  return Select(tuples < 0, tuples + Along(Term(b, b.Concat(extents, 0)), 0, rank), tuples);
+}
+
+Outputs GatherND(NodeContext& n) {
+  const int64_t batch = n.Int("batch_dims", 0);
+  if (batch < 0 || batch >= n.Input(1).rank()) return n.Fail("batch_dims is out of range");
+  const auto tuples = Tuples(n, n.Input(0), n.Input(1), static_cast<int>(batch));
+  if (!tuples) return {};
+  return {n.b().Op("gather_nd", {n.Input(0), *tuples}, {{"batch_dims", batch}})};
+}
+
+// How Relay calls a reduction; empty with an error where there is none of the name.
+std::string Reduction(NodeContext& n) {
+  const std::string name = n.String("reduction", "none");
+  if (name == "none") return "update";
+  if (name == "add" || name == "mul" || name == "min" || name == "max") return name;
+  n.Fail(fmt::format("reduction: expected none, add, mul, min or max, found '{}'", name));
+  return "";
+}
+
+Outputs ScatterND(NodeContext& n) {
+  const std::string mode = Reduction(n);
+  const auto tuples = Tuples(n, n.Input(0), n.Input(1), 0);
+  if (!tuples) return {};
+  return {n.b().Op("scatter_nd", {n.Input(0), *tuples, n.Input(2)}, {{"mode", mode}})};
+}
+
+Outputs ScatterElements(NodeContext& n) {
+  const int axis = n.Axis(n.Int("axis", 0), n.Input(0).rank());
+  return {n.b().Op("scatter_elements", n.inputs(), {{"axis", axis}, {"reduction", Reduction(n)}})};
+}
+
+// --- Sorting ---
+
+Outputs TopK(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  const int axis = n.Axis(n.Int("axis", -1), x.rank());
+  Attrs attrs;
+  attrs.Set("axis", axis);
+  attrs.Set("is_ascend", n.opset() >= 11 && n.Int("largest", 1) == 0);
+  attrs.Set("dtype", "int64");
+  attrs.Set("ret_type", "both");
+  if (n.opset() >= 10 && !n.Has(1)) return n.Fail("expected K");
+  const auto k = n.opset() < 10 ? std::vector<int64_t>{n.Int("k", -1)} : b.ConstantInts(n.Input(1));
+  if (k && (k->size() != 1 || (*k)[0] < 0)) return n.Fail("K: expected one number, 0 or more");
+  if (k && (*k)[0] == 0) {  // Relay's 0 means all
+    const Value none = Term(b, x).Slice(axis, 0, 0);
+    return {none, b.Cast(none, DType::kInt64)};
+  }
+  if (k) {
+    attrs.Set("k", AttrList{(*k)[0]});
+    return b.Fields(b.Op("topk", {x}, attrs));
+  }
+  return b.Fields(b.Op("dyn.topk", {x, AsScalar(Term(n, 1)).As(DType::kInt64)}, attrs));
+}
+
+Outputs Hardmax(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  const Value shape = b.ShapeOf(x);
+  int axis = n.Axis(n.Int("axis", n.opset() < 13 ? 1 : -1), x.rank());
+  if (!b.status().ok()) return {};
+  const bool flat = n.opset() < 13 && axis + 1 < x.rank();
+  if (flat) {
+    x = Term(b,
+             ShapedAs(b, x, {ProductOfDims(b, x, 0, axis), ProductOfDims(b, x, axis, x.rank())}));
+    axis = 1;
+  }
+  const Term best = x.Call("argmax", {{"axis", AttrList{axis}}, {"keepdims", true}});
+  const Term y = Equal(Along(RangeOf(b, x, axis), axis, x.rank()), best.As(DType::kInt64));
+  const Value cast = y.As(x.dtype());
+  return {flat ? ShapedAs(b, cast, {shape}) : cast};
+}
+
+// --- Unique ---
+
+// From each element's place among the distinct ones (`place`, rank 1, int64) and where these occur
+// first (`first`, in the order of the places): indices, inverse and counts.
+Outputs UniqueResults(const Value& values, const Term& first, const Term& place) {
+  TypedBuilder& b = first.b();
+  const Value zeros = Filled(b, 0, DType::kInt64, b.ShapeOf(first));
+  const Value ones = Filled(b, 1, DType::kInt64, b.ShapeOf(place));
+  const Value counts =
+      b.Op("scatter_elements", {zeros, place, ones}, {{"axis", 0}, {"reduction", "add"}});
+  return {values, first, place, counts};
+}
+
+// Without an axis: of the flattened input.
+Outputs UniqueElements(NodeContext& n, bool sorted) {
+  TypedBuilder& b = n.b();
+  const Term x = Term(n, 0).Reshape({-1});
+  const std::vector<Value> all = b.Ops("unique", {x}, {{"sorted", sorted}});
+  if (all.size() < 4) return {};
+  const auto cut = [&](const Value& v) {
+    return b.Op("dyn.strided_slice", {v, b.Ints({0}), b.Cast(all[3], DType::kInt64), b.Ints({1})});
+  };
+  return UniqueResults(cut(all[0]), Term(b, cut(all[1])).As(DType::kInt64),
+                       Term(b, all[2]).As(DType::kInt64));
+}
+
+// Along an axis: whole slices are compared, each with each.
+Outputs UniqueSlices(NodeContext& n, int axis, bool sorted) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const Term moved = x.Transpose(AxisMoved(x.rank(), axis, 0));
+  const Term rows(
+      b, ShapedAs(b, moved, {b.DimOf(moved, 0), ProductOfDims(b, moved, 1, moved.rank())}));
+  const Term differ = Not(Equal(rows.Expand(1), rows.Expand(0)));  // (n, n, m)
+  // Where two rows differ first, and the element of the row there, at [i, j] of row i.
+  const Term where =
+      differ.As(DType::kInt32).Call("argmax", {{"axis", AttrList{2}}}).As(DType::kInt64);
+  const Term mine = rows.Call("gather", where, {{"axis", 1}});
+  const Term less = mine < mine.Transpose({1, 0});
+  const Term same = Not(differ.Over("any", {2}, false));
+  const Term first =  // of each row: the first row like it
+      same.As(DType::kInt32).Call("argmax", {{"axis", AttrList{1}}}).As(DType::kInt64);
+  const Term number = RangeOf(b, rows, 0);
+  const Term is_first = Equal(first, number);
+  const Term before = sorted ? less.Transpose({1, 0}) : first.Expand(1) > first.Expand(0);
+  const Term place = And(before, is_first.Expand(0)).As(DType::kInt64).Over("sum", {1}, false);
+  Term occurs = is_first.Call("argwhere").As(DType::kInt64).Reshape({-1});
+  const Term order = place.Take(occurs, 0).Call("argsort", {{"axis", 0}, {"dtype", "int64"}});
+  occurs = occurs.Take(order, 0);
+  return UniqueResults(x.Take(occurs, axis), occurs, place);
+}
+
+Outputs Unique(NodeContext& n) {
+  const bool sorted = n.Int("sorted", 1) != 0;
+  if (!n.HasAttr("axis") || n.Input(0).rank() == 1) return UniqueElements(n, sorted);
+  const int axis = n.Axis(n.Int("axis", 0), n.Input(0).rank());
+  if (!n.b().status().ok()) return {};
+  return UniqueSlices(n, axis, sorted);
+}
+
+// com.microsoft: values, inverse and counts, in the order of the data.
+Outputs MsUnique(NodeContext& n) {
+  const Outputs all = UniqueElements(n, false);
+  return all.size() < 4 ? all : Outputs{all[0], all[2], all[3]};
+}
+
+// --- By position ---
+
+Outputs Trilu(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  if (n.Input(0).rank() < 2) return n.Fail("expected an input of rank 2 or more");
+  const Value k = n.Has(1) ? AsScalar(Term(n, 1)).As(DType::kInt64).value() : b.Int(0);
+  const Term x(n, 0);
+  const Term offset = Along(RangeOf(b, x, -1), 1, 2) - Along(RangeOf(b, x, -2), 0, 2);
+  const Term kept = n.Int("upper", 1) != 0 ? offset >= Term(b, k) : offset <= Term(b, k);
+  return {Select(kept, x, x.Number(0))};
+}
+
+Outputs EyeLike(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  if (x.rank() != 2) return n.Fail("expected an input of rank 2");
+  const Term offset = Along(RangeOf(b, x, 1), 1, 2) - Along(RangeOf(b, x, 0), 0, 2);
+  return {Equal(offset, static_cast<double>(n.Int("k", 0))).As(n.Type("dtype", x.dtype()))};
+}
+
+Outputs CumSum(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  const Value shape = b.ShapeOf(x);
+  const bool exclusive = n.Int("exclusive", 0) != 0, reverse = n.Int("reverse", 0) != 0;
+  int axis = 1;
+  const auto known = b.ConstantInts(n.Input(1));
+  if (known) {
+    if (known->size() != 1) return n.Fail("axis: expected one number");
+    axis = n.Axis((*known)[0], x.rank());
+  } else {
+    // The axis is the middle one of three.
+    const auto rank = static_cast<double>(x.rank());
+    Term at = AsScalar(Term(n, 1)).As(DType::kInt64);
+    at = Select(at < 0, at + rank, at);
+    const Term dims(b, shape), place(b, b.Ints(Iota(x.rank())));
+    const auto product = [&](const Term& which) {
+      return Select(which, dims, dims.Number(1)).Over("prod", {0});
+    };
+    x = Term(b,
+             ShapedAs(b, x, {product(place < at), product(Equal(place, at)), product(place > at)}));
+  }
+  if (!b.status().ok()) return {};
+  if (reverse) x = x.Call("reverse", {{"axis", axis}});
+  Term y = x.Call("cumsum", {{"axis", axis}, {"exclusive", exclusive}});
+  if (reverse) y = y.Call("reverse", {{"axis", axis}});
+  return {known ? y.value() : ShapedAs(b, y, {shape})};
+}
+
+Outputs ReverseSequence(NodeContext& n) {
+  return {n.b().Op("reverse_sequence", {n.Input(0), n.Input(1)},
+                   {{"seq_axis", n.Int("time_axis", 0)}, {"batch_axis", n.Int("batch_axis", 1)}})};
+}
+
+Outputs DepthToSpace(NodeContext& n) {
+  return {n.b().Op("nn.depth_to_space", {n.Input(0)},
+                   {{"block_size", n.Int("blocksize", 0)}, {"mode", n.String("mode", "DCR")}})};
+}
+Outputs SpaceToDepth(NodeContext& n) {
+  return {n.b().Op("nn.space_to_depth", {n.Input(0)}, {{"block_size", n.Int("blocksize", 0)}})};
+}
+
+// Each axis is cut, or filled with zeros, around its middle.
+Outputs CenterCropPad(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  const Term sizes = Term(n, 1).As(DType::kInt64);
+  const std::vector<int64_t> axes =
+      n.HasAttr("axes") ? n.Axes(n.Ints("axes"), x.rank()) : Iota(x.rank());
+  if (!b.status().ok()) return {};
+  if (sizes.rank() != 1 || !sizes.value().dim(0).is_const(static_cast<int64_t>(axes.size()))) {
+    return n.Fail("shape: expected a size for each axis");
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto k = static_cast<int64_t>(i);
+    const auto axis = static_cast<int>(axes[i]);
+    const Term extent = Extent(b, x, axis), size = AsScalar(sizes.Slice(0, k, k + 1));
+    const Term place = Range(size) + (extent - size) / 2;
+    const Term inside = And(place >= 0, place < extent);
+    const Term taken = x.Take(place, axis);
+    x = Select(Along(inside, axis, x.rank()), taken, x.Number(0));
+  }
+  return {x};
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"CenterCropPad", 2, 2, CenterCropPad, 18},
+    {"Compress", 2, 2, Compress, 9},
+    {"CumSum", 2, 2, CumSum, 11},
+    {"DepthToSpace", 1, 1, DepthToSpace},
+    {"EyeLike", 1, 1, EyeLike, 9},
+    {"GatherND", 2, 2, GatherND, 11},
+    {"Hardmax", 1, 1, Hardmax},
+    {"NonZero", 1, 1, NonZero, 9},
+    {"OneHot", 3, 3, OneHot, 9},
+    {"ReverseSequence", 2, 2, ReverseSequence, 10},
+    {"Scatter", 3, 3, ScatterElements, 9},
+    {"ScatterElements", 3, 3, ScatterElements, 11},
+    {"ScatterND", 3, 3, ScatterND, 11},
+    {"SpaceToDepth", 1, 1, SpaceToDepth},
+    {"TopK", 1, 2, TopK},
+    {"Trilu", 1, 2, Trilu, 14},
+    {"Unique", 1, 1, Unique, 11},
+    {"Unique", 1, 1, MsUnique, 1, kMicrosoft},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> IndexOperators() { return kOperators; }
+
+}  // namespace relayvm::import

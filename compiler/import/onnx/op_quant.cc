@@ -1,0 +1,209 @@
+// Quantisation: QuantizeLinear and its kin, and products of integers. Rounding is half to even.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/import/onnx/quantised.h"
+
+namespace relayvm::import {
+
+namespace {
+
+using Outputs = std::vector<Value>;
+
+struct Limits {
+  double low, high;
+};
+std::optional<Limits> LimitsOf(DType t) {
+  const int bits = 8 * static_cast<int>(DTypeBytes(t));
+  if (!IsInt(t) || bits > 16) return std::nullopt;
+  const bool is_unsigned = t == DType::kUInt8 || t == DType::kUInt16;
+  if (is_unsigned) return Limits{0, std::exp2(bits) - 1};
+  return Limits{-std::exp2(bits - 1), std::exp2(bits - 1) - 1};
+}
+
+// A scale or zero point where it meets data of `rank`: a scalar, a vector along `axis`, or (blocks)
+// one number for each `block` elements of the axis.
+std::optional<Term> Parameter(NodeContext& n, const Value& v, const Value& data, int64_t axis,
+                              int64_t block) {
+  TypedBuilder& b = n.b();
+  const Term p(b, v);
+  if (p.rank() == 0) return p;
+  if (p.rank() == 1 && v.dim(0).is_const(1) && block == 0) return AsScalar(p);
+  const int at = n.Axis(axis, data.rank());
+  if (!b.status().ok()) return std::nullopt;
+  if (p.rank() == 1 && block == 0) return Along(p, at, data.rank());
+  if (block < 1 || p.rank() != data.rank()) {
+    n.Fail("expected a scale and zero point that are scalars, vectors along the axis, or blocks");
+    return std::nullopt;
+  }
+  const Term repeated = p.Call("repeat", {{"repeats", block}, {"axis", at}});
+  if (repeated.value().dim(at) == data.dim(at)) return repeated;
+  if (!data.dim(at).is_const()) {
+    n.Unsupported("block_size needs the extent of the axis when compiling; fix it with --shape");
+    return std::nullopt;
+  }
+  return repeated.Slice(at, 0, data.dim(at).value());
+}
+
+}  // namespace
+
+Value Saturate(const Term& x, DType dtype) {
+  const auto limits = LimitsOf(dtype);
+  if (!limits) return x.As(dtype);
+  return x.Call("clip", {{"a_min", limits->low}, {"a_max", limits->high}}).As(dtype);
+}
+
+Value Quantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point,
+                DType dtype) {
+  const Term steps = (x / scale).Call("round_even");
+  return Saturate(zero_point ? steps + zero_point->As(x.dtype()) : steps, dtype);
+}
+
+Term Dequantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point) {
+  Term whole = x.As(DType::kInt32);
+  if (zero_point) whole = whole - zero_point->As(DType::kInt32);
+  return whole.As(scale.dtype()) * scale;
+}
+
+std::optional<Term> OptionalScalar(NodeContext& n, size_t i) {
+  if (!n.Has(i)) return std::nullopt;
+  return AsScalar(Term(n, i));
+}
+
+Term DequantisedInput(NodeContext& n, size_t data, size_t scale, size_t zero_point) {
+  return Dequantised(Term(n, data), AsScalar(Term(n, scale)), OptionalScalar(n, zero_point));
+}
+
+Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_point,
+                      DType fallback) {
+  const DType dtype = n.Has(zero_point) ? n.Input(zero_point).dtype() : fallback;
+  return Quantised(y, AsScalar(Term(n, scale)), OptionalScalar(n, zero_point), dtype);
+}
+
+// Integers less their zero point, int32. A vector stands along `axis`.
+Term Shifted(NodeContext& n, const Value& v, const Value& zero_point, int axis) {
+  const Term x = Term(n.b(), v).As(DType::kInt32);
+  if (!zero_point) return x;
+  const Term z = Term(n.b(), zero_point).As(DType::kInt32);
+  if (z.rank() == 0) return x - z;
+  if (z.rank() == 1 && z.value().dim(0).is_const(1)) return x - AsScalar(z);
+  if (z.rank() == 1) return x - Along(z, axis, x.rank());
+  return x - z;
+}
+
+Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const Value& w,
+                    const Value& w_zero) {
+  // A vector of zero points has one for each row of the left matrix or column of the right one.
+  const Term left = Shifted(n, a, a_zero, std::max(a.rank() - 2, 0));
+  const Term right = Shifted(n, w, w_zero, std::max(w.rank() - 1, 0));
+  return {n.b(), MatMulOf(n, left, right)};
+}
+
+DynamicallyQuantised QuantiseDynamically(const Term& x) {
+  const Term zero = x.Number(0);
+  const Term high = Maximum(x.Call("max"), zero), low = Minimum(x.Call("min"), zero);
+  // Where all are 0 any scale will do.
+  const Term range = high - low;
+  const Term scale = Select(range > 0, range, x.Number(255)) / 255;
+  const Term zero_point(x.b(), Saturate((zero - low / scale).Call("round_even"), DType::kUInt8));
+  return {{x.b(), Quantised(x, scale, zero_point, DType::kUInt8)}, scale, zero_point};
+}
+
+namespace {
+
+Outputs QuantizeLinear(NodeContext& n) {
+  const Term data(n, 0);
+  const int64_t axis = n.Int("axis", 1), block = n.Int("block_size", 0);
+  DType dtype = n.Has(2) ? n.Input(2).dtype() : DType::kUInt8;
+  if (!n.Has(2) && n.Int("output_dtype", 0) != 0) dtype = n.Type("output_dtype", dtype);
+  if (!LimitsOf(dtype)) {
+    return n.Unsupported(fmt::format("results of {} are not supported", DTypeName(dtype)));
+  }
+  const auto scale = Parameter(n, n.Input(1), data, axis, block);
+  if (!scale) return {};
+  std::optional<Term> zero;
+  if (n.Has(2) && !(zero = Parameter(n, n.Input(2), data, axis, block))) return {};
+  const DType real = data.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  return {Quantised(data.As(real), scale->As(real), zero, dtype)};
+}
+
+Outputs DequantizeLinear(NodeContext& n) {
+  const Term data(n, 0);
+  const int64_t axis = n.Int("axis", 1), block = n.Int("block_size", 0);
+  const auto scale = Parameter(n, n.Input(1), data, axis, block);
+  if (!scale) return {};
+  std::optional<Term> zero;
+  if (n.Has(2) && !(zero = Parameter(n, n.Input(2), data, axis, block))) return {};
+  const DType out = n.Type("output_dtype", scale->dtype());
+  return {Dequantised(data, scale->As(DType::kFloat32), zero).As(out)};
+}
+
+Outputs DynamicQuantizeLinear(NodeContext& n) {
+  const DynamicallyQuantised q = QuantiseDynamically(Term(n, 0));
+  return {q.data, q.scale, q.zero_point};
+}
+
+Outputs MatMulInteger(NodeContext& n) {
+  return {IntegerProduct(n, n.Input(0), n.Input(2), n.Input(1), n.Input(3))};
+}
+
+// An int32 accumulator in the scale of a product, requantised by one float32 factor.
+Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>& zero,
+                  DType dtype) {
+  const Term steps = (sum.As(DType::kFloat32) * factor).Call("round_even");
+  return Saturate(zero ? steps + zero->As(DType::kFloat32) : steps, dtype);
+}
+
+Outputs QLinearMatMul(NodeContext& n) {
+  const Term sum = IntegerProduct(n, n.Input(0), n.Input(2), n.Input(3), n.Input(5));
+  const auto scale = [&](size_t i, bool columns) {
+    const Term s = Term(n, i).As(DType::kFloat32);
+    if (s.rank() == 1 && s.value().dim(0).is_const(1)) return AsScalar(s);
+    return s.rank() == 1 && !columns ? s.Expand(1) : s;
+  };
+  const Term factor = scale(1, false) * scale(4, true) / AsScalar(Term(n, 6)).As(DType::kFloat32);
+  return {Requantised(sum, factor, OptionalScalar(n, 7), n.Input(7).dtype())};
+}
+
+// Inputs of the convolution of `w`, of which padding is the zero point.
+Outputs IntegerConv(NodeContext& n, const Value& x, const Value& x_zero, const Value& w,
+                    const Value& w_zero) {
+  return n.As("Conv", 11, {Shifted(n, x, x_zero, 1), Shifted(n, w, w_zero, 0)});
+}
+
+Outputs ConvInteger(NodeContext& n) {
+  return IntegerConv(n, n.Input(0), n.Input(2), n.Input(1), n.Input(3));
+}
+
+Outputs QLinearConv(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Outputs product = IntegerConv(n, n.Input(0), n.Input(2), n.Input(3), n.Input(5));
+  if (product.empty() || !b.status().ok()) return {};
+  Term sum(b, product[0]);
+  if (n.Has(8)) sum = sum + Along(Term(n, 8), 1, sum.rank());
+  Term w_scale = Term(n, 4).As(DType::kFloat32);
+  w_scale = w_scale.rank() == 1 && !w_scale.value().dim(0).is_const(1)
+                ? Along(w_scale, 1, sum.rank())
+                : AsScalar(w_scale);
+  const Term factor = AsScalar(Term(n, 1)) * w_scale / AsScalar(Term(n, 6));
+  return {Requantised(sum, factor, OptionalScalar(n, 7), n.Input(7).dtype())};
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"ConvInteger", 2, 4, ConvInteger, 10},
+    {"DequantizeLinear", 2, 3, DequantizeLinear, 10},
+    {"DequantizeLinear", 2, 3, DequantizeLinear, 1, kMicrosoft},
+    {"DynamicQuantizeLinear", 1, 1, DynamicQuantizeLinear, 11},
+    {"MatMulInteger", 2, 4, MatMulInteger, 10},
+    {"QLinearConv", 8, 9, QLinearConv, 10},
+    {"QLinearMatMul", 8, 8, QLinearMatMul, 10},
+    {"QuantizeLinear", 2, 3, QuantizeLinear, 10},
+    {"QuantizeLinear", 2, 3, QuantizeLinear, 1, kMicrosoft},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> QuantOperators() { return kOperators; }
+
+}  // namespace relayvm::import

@@ -1,0 +1,350 @@
+// Resize and Upsample. Axis by axis each element of the result is a sum of weighted elements of the
+// input ("taps"): which ones and how much they weigh are small vectors, computed in float64 from the
+// extents and scales. Where these are known when compiling the vectors fold to constants.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/import/onnx/arithmetic.h"
+
+namespace relayvm::import {
+
+namespace {
+
+using Outputs = std::vector<Value>;
+
+struct Mode {
+  std::string method, coordinates, nearest;
+  double cubic = -0.75, extrapolation = 0;
+  bool exclude_outside = false, antialias = false;
+};
+
+// One axis to resample.
+struct Line {
+  int axis;
+  Term extent, out;         // rank 0, int64
+  Term scale;               // rank 0, float64
+  Term width;               // the extent of the result before it is rounded, rank 0, float64
+  Term roi_start, roi_end;  // rank 0, float64; of tf_crop_and_resize
+  std::optional<double> known_scale;
+};
+
+Term Double(TypedBuilder& b, double v) { return {b, b.Scalar(v, DType::kFloat64)}; }
+
+// The position in the input of each element of the result, rank 1.
+Term Positions(const Mode& m, const Line& line) {
+  const Term o = Range(line.out).As(DType::kFloat64);
+  const Term in = line.extent.As(DType::kFloat64), out = line.out.As(DType::kFloat64);
+  const Term width = line.width;
+  const Term half = (o + 0.5) / line.scale - 0.5;
+  const Term one = width <= 1.0;
+  const Term steps = Select(one, width.Number(1), width - 1);
+  if (m.coordinates == "asymmetric") return o / line.scale;
+  if (m.coordinates == "tf_half_pixel_for_nn") return (o + 0.5) / line.scale;
+  if (m.coordinates == "pytorch_half_pixel") return Select(one, o * 0.0, half);
+  if (m.coordinates == "align_corners") return Select(one, o * 0.0, o * (in - 1) / steps);
+  if (m.coordinates == "half_pixel_symmetric") {
+    const Term adjusted = out / (line.scale * in);
+    return in / 2 * (1.0 - adjusted) + half;
+  }
+  if (m.coordinates == "tf_crop_and_resize") {
+    const Term start = line.roi_start * (in - 1), end = line.roi_end * (in - 1);
+    return Select(one, (start + end) / 2 + o * 0.0, start + o * (end - start) / steps);
+  }
+  return half;
+}
+
+Term Rounded(const Term& x, const std::string& how) {
+  if (how == "floor") return Floor(x);
+  if (how == "ceil") return x.Call("ceil");
+  if (how == "round_prefer_ceil") return Floor(x + 0.5);
+  return (x - 0.5).Call("ceil");
+}
+
+// The weight of a tap at distance `d` (>= 0).
+Term Weight(const Mode& m, const Term& d) {
+  const Term zero = d.Number(0);
+  if (m.method == "linear") return Maximum(1.0 - d, zero);
+  const double a = m.cubic;
+  const Term inner = ((a + 2) * d - (a + 3)) * d * d + 1;
+  const Term outer = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  return Select(d <= 1, inner, Select(d < 2, outer, zero));
+}
+
+// The taps of one axis: (out, taps) places and weights.
+Term Interpolate(const Mode& m, const Term& x, const Line& line) {
+  TypedBuilder& b = x.b();
+  const Term position = Positions(m, line);
+  const DType real = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const Term zero(b, b.Int(0));
+  const Term last = line.extent - 1;
+  const int rank = x.rank();
+
+  // The kernel is as wide as the step where a smaller picture takes all of the larger one.
+  double squeeze = 1;
+  if (m.antialias && line.known_scale && *line.known_scale < 1) squeeze = *line.known_scale;
+  const double reach = (m.method == "linear" ? 1.0 : 2.0) / squeeze;
+  const auto first = static_cast<int64_t>(std::floor(-reach)) + 1;
+  const int64_t taps = m.antialias ? 2 - 2 * first : (m.method == "linear" ? 2 : 4);
+
+  const Term base = Floor(position);
+  const Term offset = position - base;
+  std::vector<Value> places, weights;
+  std::optional<Term> total;
+  for (int64_t k = 0; k < taps; ++k) {
+    const int64_t shift = first + k;
+    const Term place = base.As(DType::kInt64) + static_cast<double>(shift);
+    Term weight = Weight(m, Abs(static_cast<double>(shift) - offset) * squeeze);
+    if (m.exclude_outside) {
+      weight = Select(And(place >= zero, place <= last), weight, weight.Number(0));
+    }
+    total = total ? *total + weight : weight;
+    places.push_back(Clamp(place, zero, last));
+    weights.push_back(weight);
+  }
+  const bool normal = m.exclude_outside || m.antialias;
+  const auto weight_of = [&](size_t k) {
+    const Term w(b, weights[k]);
+    return (normal ? w / *total : w).As(real);
+  };
+  std::optional<Term> y;
+  if (taps <= 4) {
+    for (size_t k = 0; k < places.size(); ++k) {
+      const Term part =
+          x.Take(places[k], line.axis).As(real) * Along(weight_of(k), line.axis, rank);
+      y = y ? *y + part : part;
+    }
+  } else {
+    std::vector<Value> columns, scaled;
+    for (size_t k = 0; k < places.size(); ++k) {
+      columns.push_back(b.ExpandDims(places[k], 1));
+      scaled.push_back(weight_of(k).Expand(1));
+    }
+    const Term taken = x.Take(b.Concat(columns, 1), line.axis).As(real);
+    const Term w = Term(b, b.Concat(scaled, 1)).Expand(2, rank - 1 - line.axis);
+    y = (taken * w).Over("sum", {line.axis + 1}, false);
+  }
+  if (m.coordinates == "tf_crop_and_resize") {
+    const Term inside = And(position >= 0.0, position <= last.As(DType::kFloat64));
+    y = Select(Along(inside, line.axis, rank), *y, y->Number(m.extrapolation));
+  }
+  return *y;
+}
+
+Term Nearest(const Mode& m, const Term& x, const Line& line) {
+  TypedBuilder& b = x.b();
+  const Term position = Positions(m, line);
+  const Term last = line.extent - 1;
+  const Term place = Clamp(Rounded(position, m.nearest).As(DType::kInt64), {b, b.Int(0)}, last);
+  const Term y = x.Take(place, line.axis);
+  if (m.coordinates != "tf_crop_and_resize") return y;
+  const Term inside = And(position >= 0.0, position <= last.As(DType::kFloat64));
+  return Select(Along(inside, line.axis, x.rank()), y, y.Number(m.extrapolation));
+}
+
+// --- Sizes ---
+
+// What the node says of sizes: one entry for each of `axes`.
+struct Sizes {
+  std::optional<Term> scales;                       // float32, rank 1
+  std::optional<std::vector<double>> known_scales;  // where they are constants
+  std::optional<Term> sizes;                        // int64, rank 1
+  std::string policy = "stretch";
+};
+
+Term Element(const Term& v, size_t i) {
+  const auto at = static_cast<int64_t>(i);
+  return AsScalar(v.Slice(0, at, at + 1));
+}
+
+// Sizes that keep the aspect ratio: one scale for all axes.
+void KeepAspect(const Term& x, const std::vector<int64_t>& axes, const Sizes& s,
+                std::vector<Line>& lines) {
+  std::optional<Term> scale;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Term here = Element(*s.sizes, i).As(DType::kFloat64) /
+                      Extent(x.b(), x, static_cast<int>(axes[i])).As(DType::kFloat64);
+    scale = !scale                     ? here
+            : s.policy == "not_larger" ? Minimum(*scale, here)
+                                       : Maximum(*scale, here);
+  }
+  for (Line& line : lines) {
+    line.scale = *scale;
+    line.width = Floor(*scale * line.extent.As(DType::kFloat64) + 0.5);
+    line.out = line.width.As(DType::kInt64);
+  }
+}
+
+// The axes to resample; those that stay as they are, are left out.
+std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
+                        const std::vector<int64_t>& axes, const Sizes& s) {
+  TypedBuilder& b = n.b();
+  std::vector<Line> lines;
+  const auto elements = s.sizes ? b.Elements(*s.sizes) : std::nullopt;
+  const bool crops = m.coordinates == "tf_crop_and_resize";
+  const bool aspect = s.policy != "stretch";
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<int>(axes[i]);
+    const Dim& dim = x.value().dim(axis);
+    const Term extent = Extent(b, x, axis);
+    const Term one = Double(b, 1);
+    Line line{axis, extent, extent, one, one, Double(b, 0), one, std::nullopt};
+    if (crops && n.Has(1)) {
+      const Term roi = Term(n, 1).As(DType::kFloat64);
+      line.roi_start = Element(roi, i);
+      line.roi_end = Element(roi, i + axes.size());
+    }
+    if (s.sizes) {
+      if (!crops && !aspect && elements && (*elements)[i] == dim) continue;
+      line.out = Element(*s.sizes, i);
+      if (elements && (*elements)[i].is_const()) line.out = Term(b, b.Int((*elements)[i].value()));
+      line.scale = line.out.As(DType::kFloat64) / extent.As(DType::kFloat64);
+      if (elements && (*elements)[i].is_const() && dim.is_const() && dim.value() > 0) {
+        line.known_scale =
+            static_cast<double>((*elements)[i].value()) / static_cast<double>(dim.value());
+        line.scale = Double(b, *line.known_scale);
+      }
+    } else if (s.known_scales) {
+      const double scale = (*s.known_scales)[i];
+      if (scale == 1 && !crops) continue;
+      line.known_scale = scale;
+      line.scale = Double(b, scale);
+      const auto times = static_cast<float>(scale);
+      if (dim.is_const()) {
+        line.out = Term(
+            b, b.Int(static_cast<int64_t>(std::floor(times * static_cast<float>(dim.value())))));
+      } else if (scale == std::floor(scale)) {
+        line.out = extent * scale;
+      } else {
+        line.out = Floor(extent.As(DType::kFloat32) * scale).As(DType::kInt64);
+      }
+    } else {
+      const Term scale = Element(*s.scales, i);
+      line.scale = scale.As(DType::kFloat64);
+      line.out = Floor(extent.As(DType::kFloat32) * scale).As(DType::kInt64);
+    }
+    line.width = s.sizes ? line.out.As(DType::kFloat64) : extent.As(DType::kFloat64) * line.scale;
+    lines.push_back(line);
+  }
+  if (aspect && s.sizes) KeepAspect(x, axes, s, lines);
+  return lines;
+}
+
+Outputs Resample(NodeContext& n, const Mode& m, const std::vector<int64_t>& axes, const Sizes& s) {
+  const Term input(n, 0);
+  Term x = input;
+  for (const Line& line : Lines(n, m, x, axes, s)) {
+    if (m.antialias && !line.known_scale) {
+      return n.Unsupported(
+          "antialias needs scales that are known when compiling; fix the sizes with --shape");
+    }
+    x = m.method == "nearest" ? Nearest(m, x, line) : Interpolate(m, x, line);
+  }
+  return {x.As(input.dtype())};  // whole numbers lose their fraction
+}
+
+bool Known(std::string_view value, std::initializer_list<std::string_view> all) {
+  return std::find(all.begin(), all.end(), value) != all.end();
+}
+
+// The scales of input `i`: as constants too where they are such.
+bool ReadScales(NodeContext& n, size_t i, size_t count, Sizes& s) {
+  const Value v = n.Input(i);
+  if (v.rank() != 1 || !v.dim(0).is_const(static_cast<int64_t>(count))) {
+    n.Fail(fmt::format("scales: expected {} numbers, one for each axis", count));
+    return false;
+  }
+  s.scales = Term(n, i).As(DType::kFloat32);
+  if (v.constant == nullptr) return true;
+  s.known_scales = n.ConstantFloats(i, "scales");
+  if (!s.known_scales) return false;
+  for (double scale : *s.known_scales) {
+    if (!(scale > 0) || scale > 1e6) return n.Fail("scales: expected positive numbers"), false;
+  }
+  return true;
+}
+
+Outputs Resize(NodeContext& n) {
+  const Value x = n.Input(0);
+  const bool old = n.opset() < 11;
+  Mode m;
+  m.method = n.String("mode", "nearest");
+  m.coordinates = n.String("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+  m.nearest = n.String("nearest_mode", old ? "floor" : "round_prefer_floor");
+  m.cubic = n.Float("cubic_coeff_a", -0.75);
+  m.extrapolation = n.Float("extrapolation_value", 0);
+  m.exclude_outside = n.Int("exclude_outside", 0) != 0;
+  m.antialias = n.Int("antialias", 0) != 0 && m.method != "nearest";
+  if (!Known(m.method, {"nearest", "linear", "cubic"})) {
+    return n.Fail(fmt::format("mode: expected nearest, linear or cubic, found '{}'", m.method));
+  }
+  if (!Known(m.coordinates,
+             {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+              "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"})) {
+    return n.Fail(fmt::format("coordinate_transformation_mode: '{}' is not known", m.coordinates));
+  }
+  if (!Known(m.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) {
+    return n.Fail(fmt::format("nearest_mode: '{}' is not known", m.nearest));
+  }
+  const std::vector<int64_t> axes =
+      n.HasAttr("axes") ? n.Axes(n.Ints("axes"), x.rank()) : Iota(x.rank());
+  Sizes s;
+  s.policy = n.String("keep_aspect_ratio_policy", "stretch");
+  if (!Known(s.policy, {"stretch", "not_larger", "not_smaller"})) {
+    return n.Fail(fmt::format("keep_aspect_ratio_policy: '{}' is not known", s.policy));
+  }
+  if (!n.b().status().ok()) return {};
+  if (m.coordinates == "tf_crop_and_resize" &&
+      (n.Input(1).rank() != 1 ||
+       !n.Input(1).dim(0).is_const(static_cast<int64_t>(2 * axes.size())))) {
+    return n.Fail("roi: expected a start and an end for each axis");
+  }
+  if (!old && n.Has(3)) {
+    if (n.Input(3).rank() != 1 || !n.Input(3).dim(0).is_const(static_cast<int64_t>(axes.size()))) {
+      return n.Fail("sizes: expected a number for each axis");
+    }
+    s.sizes = Term(n, 3).As(DType::kInt64);
+  } else {
+    const size_t input = old ? 1 : 2;
+    if (!n.Has(input)) return n.Fail("expected scales or sizes");
+    if (!ReadScales(n, input, axes.size(), s)) return {};
+  }
+  return Resample(n, m, axes, s);
+}
+
+Outputs Upsample(NodeContext& n) {
+  Mode m;
+  m.method = n.String("mode", "nearest");
+  if (m.method == "bilinear" || m.method == "trilinear") m.method = "linear";
+  if (!Known(m.method, {"nearest", "linear"})) {
+    return n.Fail(fmt::format("mode: expected nearest or linear, found '{}'", m.method));
+  }
+  m.coordinates = "asymmetric";
+  m.nearest = "floor";
+  const auto rank = static_cast<size_t>(n.Input(0).rank());
+  Sizes s;
+  if (n.Has(1)) {
+    if (!ReadScales(n, 1, rank, s)) return {};
+  } else {
+    s.known_scales = n.Floats("scales");
+    if (!n.HasAttr("scales") && rank == 4) {
+      s.known_scales = {1, 1, n.Float("height_scale", 1), n.Float("width_scale", 1)};
+    }
+    if (s.known_scales->size() != rank) return n.Fail("scales: expected one for each axis");
+    for (double scale : *s.known_scales) {
+      if (!(scale > 0) || scale > 1e6) return n.Fail("scales: expected positive numbers");
+    }
+  }
+  return Resample(n, m, Iota(static_cast<int64_t>(rank)), s);
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"Resize", 1, 4, Resize, 10},
+    {"Upsample", 1, 2, Upsample},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> ResizeOperators() { return kOperators; }
+
+}  // namespace relayvm::import

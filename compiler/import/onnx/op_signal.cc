@@ -1,0 +1,244 @@
+// Signals: windows, Fourier transforms, mel filters; n-grams.
+#include <fmt/format.h>
+
+#include <numbers>
+
+#include "compiler/import/onnx/arithmetic.h"
+
+namespace relayvm::import {
+
+namespace {
+
+using Outputs = std::vector<Value>;
+
+constexpr double kTurn = 2 * std::numbers::pi;
+
+// --- Windows: a0 - a1 cos(t) + a2 cos(2t), t a turn over the window. ---
+
+Outputs CosineWindow(NodeContext& n, double a0, double a1, double a2) {
+  const Term size = AsScalar(Term(n, 0)).As(DType::kInt64);
+  const Term steps = n.Int("periodic", 1) != 0 ? size : size - 1;
+  const Term turn = Range(size).As(DType::kFloat64) * kTurn / steps.As(DType::kFloat64);
+  Term y = a0 - a1 * Cos(turn);
+  if (a2 != 0) y = y + a2 * Cos(turn * 2);
+  return {y.As(n.Type("output_datatype", DType::kFloat32))};
+}
+Outputs HannWindow(NodeContext& n) { return CosineWindow(n, 0.5, 0.5, 0); }
+Outputs HammingWindow(NodeContext& n) { return CosineWindow(n, 25.0 / 46, 21.0 / 46, 0); }
+Outputs BlackmanWindow(NodeContext& n) { return CosineWindow(n, 0.42, 0.5, 0.08); }
+
+// --- Fourier transforms ---
+
+// Cosines and sines of 2 pi j k / count, j below `rows`, k below `columns`. Angles are reduced as
+// whole numbers first, so that they are exact.
+struct Waves {
+  Term cos, sin;
+};
+Waves MakeWaves(const Term& rows, const Term& columns, const Term& count, DType dtype) {
+  const Term product = Range(rows).Expand(1) * Range(columns);
+  const Term angle =
+      product.Call("floor_mod", count).As(DType::kFloat64) * kTurn / count.As(DType::kFloat64);
+  return {Cos(angle).As(dtype), Sin(angle).As(dtype)};
+}
+
+// The transform of the last axis but one of `x` (.., length, 1 or 2 parts), whose other axes
+// are kept: (.., bins, 2).
+Term Transform(const Term& x, const Term& length, const Term& bins, bool inverse) {
+  TypedBuilder& b = x.b();
+  const int rank = x.rank();
+  const Waves waves = MakeWaves(length, bins, length, x.dtype());
+  const auto part = [&](int64_t i) {
+    const Term plane(b, b.Squeeze(x.Slice(rank - 1, i, i + 1), {rank - 1}));
+    return Term(b, ShapedAs(b, plane, {ProductOfDims(b, plane, 0, rank - 2), b.DimOf(plane, -1)}));
+  };
+  const auto product = [&](const Term& v, const Term& wave) { return v.Call("nn.matmul", wave); };
+  const Term re = part(0);
+  const double sign = inverse ? 1 : -1;
+  Term out_re = product(re, waves.cos), out_im = product(re, waves.sin) * sign;
+  if (!x.value().dim(-1).is_const(1)) {
+    const Term im = part(1);
+    out_re = out_re - product(im, waves.sin) * sign;
+    out_im = out_im + product(im, waves.cos);
+  }
+  Term y(b, b.Op("stack", {b.Tuple({out_re, out_im})}, {{"axis", 2}}));
+  if (inverse) y = y / length.As(x.dtype());
+  std::vector<Value> dims;
+  for (int i = 0; i + 2 < rank; ++i) dims.push_back(b.DimOf(x, i));
+  dims.push_back(AsVector(bins));
+  dims.push_back(b.Ints({2}));
+  return {b, ShapedAs(b, y, dims)};
+}
+
+// How many bins of a transform are not the mirror of others.
+Term OneSided(const Term& length, bool onesided) { return onesided ? length / 2 + 1 : length; }
+
+Outputs Dft(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  const int rank = x.rank();
+  if (rank < 2 || !x.value().dim(-1).is_const()) {
+    return n.Unsupported("expected an input whose last dim is 1 or 2 and known");
+  }
+  int64_t at = n.Int("axis", 1);
+  if (n.opset() >= 20) {
+    at = -2;
+    if (n.Has(2)) {
+      const auto given = n.ConstantInts(2, "axis");
+      if (!given || given->size() != 1) return {};
+      at = (*given)[0];
+    }
+  }
+  const int axis = n.Axis(at, rank);
+  if (!b.status().ok()) return {};
+  if (axis == rank - 1) return n.Fail("axis: the last axis holds the parts of a number");
+  const bool inverse = n.Int("inverse", 0) != 0, onesided = n.Int("onesided", 0) != 0;
+  if (inverse && onesided) return n.Unsupported("inverse with onesided is not supported");
+  const Term extent = Extent(b, x, axis);
+  Term length = extent;
+  if (n.Has(1)) {  // cut, or filled with zeros
+    length = AsScalar(Term(n, 1)).As(DType::kInt64);
+    const Term place = Range(length);
+    x = Select(Along(place < extent, axis, rank), x.Take(place, axis), x.Number(0));
+  }
+  x = x.Transpose(AxisMoved(rank, axis, rank - 2));
+  const Term y = Transform(x, length, OneSided(length, onesided), inverse);
+  return {y.Transpose(AxisMoved(rank, rank - 2, axis))};
+}
+
+Outputs Stft(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  if (x.rank() == 2) x = x.Expand(2);
+  if (x.rank() != 3 || !x.value().dim(-1).is_const()) {
+    return n.Fail("signal: expected batch, length and the parts of a number");
+  }
+  if (!n.Has(2) && !n.Has(3)) return n.Fail("expected a window or a frame_length");
+  const Term step = AsScalar(Term(n, 1)).As(DType::kInt64);
+  const Term length = n.Has(3) ? AsScalar(Term(n, 3)).As(DType::kInt64) : Extent(b, n.Input(2), 0);
+  const Term frames = (Extent(b, x, 1) - length) / step + 1;
+  const Term places = Range(frames).Expand(1) * step + Range(length);
+  Term cut = x.Take(places, 1);  // batch, frames, length, parts
+  if (n.Has(2)) cut = cut * Term(n, 2).Expand(1);
+  return {Transform(cut, length, OneSided(length, n.Int("onesided", 1) != 0), false)};
+}
+
+// Triangles whose corners are evenly spaced on the mel scale, (spectrogram bins, mel bins).
+Outputs MelWeightMatrix(NodeContext& n) {
+  const auto real = [&](size_t i) { return AsScalar(Term(n, i)).As(DType::kFloat64); };
+  const Term bins = AsScalar(Term(n, 0)).As(DType::kInt64);
+  const Term length = AsScalar(Term(n, 1)).As(DType::kInt64);
+  const auto mel = [](const Term& hertz) {
+    return 2595 * (1.0 + hertz / 700).Call("log") / std::numbers::ln10;
+  };
+  const Term low = mel(real(3)), high = mel(real(4));
+  const Term step = (high - low) / (bins + 2).As(DType::kFloat64);
+  const Term mels = Range(bins + 2).As(DType::kFloat64) * step + low;
+  const Term hertz = 700 * (Exp(mels * (std::numbers::ln10 / 2595)) - 1);
+  const Term corner = Floor((length + 1).As(DType::kFloat64) * hertz / real(2)).As(DType::kInt64);
+  const Term left = corner.Slice(0, 0, -2), middle = corner.Slice(0, 1, -1),
+             right = corner.Slice(0, 2, INT64_MAX);
+  const Term j = Range(length / 2 + 1).Expand(1);
+  const auto ratio = [](const Term& x, const Term& y) {
+    return x.As(DType::kFloat64) / Maximum(y, y.Number(1)).As(DType::kFloat64);
+  };
+  const Term rising = Select(Equal(middle, left), Equal(j, middle).As(DType::kFloat64),
+                             Select(And(j >= left, j <= middle), ratio(j - left, middle - left),
+                                    Term(n.b(), n.b().Scalar(0, DType::kFloat64))));
+  const Term falls = And(And(j >= middle, j < right), right > middle);
+  const Term y = Select(falls, ratio(right - j, right - middle), rising);
+  return {y.As(n.Type("output_datatype", DType::kFloat32))};
+}
+
+// --- n-grams ---
+
+// How often each n-gram of the pool occurs in each row, by its index in the output.
+Outputs TfIdfVectorizer(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const std::vector<int64_t> pool = n.Ints("pool_int64s"), starts = n.Ints("ngram_counts"),
+                             indexes = n.Ints("ngram_indexes");
+  if (n.HasAttr("pool_strings")) return n.Unsupported("tensors of strings are not supported");
+  const int64_t shortest = n.Int("min_gram_length", 1), longest = n.Int("max_gram_length", 1),
+                skips = n.Int("max_skip_count", 0);
+  const std::string mode = n.String("mode", "TF");
+  const std::vector<double> weights = n.Floats("weights", std::vector<double>(indexes.size(), 1.0));
+  if (indexes.empty() || weights.size() != indexes.size() || skips < 0 || skips > 1000 ||
+      longest > static_cast<int64_t>(starts.size())) {
+    return n.Fail("ngram_counts, ngram_indexes, weights and max_gram_length do not fit");
+  }
+  const bool row = n.Input(0).rank() == 1;
+  Term x = Term(n, 0).As(DType::kInt64);
+  if (row) x = x.Expand(0);
+  if (x.rank() != 2) return n.Fail("expected an input of rank 1 or 2");
+
+  std::vector<Value> found;  // (rows, n-grams of a length)
+  for (int64_t length = 1; length <= static_cast<int64_t>(starts.size()); ++length) {
+    const auto k = static_cast<size_t>(length - 1);
+    const int64_t begin = starts[k];
+    const int64_t end = k + 1 < starts.size() ? starts[k + 1] : static_cast<int64_t>(pool.size());
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(pool.size()) ||
+        (end - begin) % length != 0) {
+      return n.Fail("ngram_counts: a start lies outside the pool");
+    }
+    const int64_t count = (end - begin) / length;
+    if (count == 0) continue;
+    Term total(b, Filled(b, 0, DType::kInt64, b.Concat({b.DimOf(x, 0), b.Ints({count})}, 0)));
+    const bool counts = length >= shortest && length <= longest;
+    for (int64_t skip = 0; counts && skip <= (length == 1 ? 0 : skips); ++skip) {
+      std::optional<Term> hit;  // (rows, places, n-grams)
+      for (int64_t i = 0; i < length; ++i) {
+        std::vector<int64_t> words;
+        for (int64_t g = 0; g < count; ++g) {
+          words.push_back(pool[static_cast<size_t>(begin + g * length + i)]);
+        }
+        const int64_t before = i * (skip + 1), after = (length - 1 - i) * (skip + 1);
+        const Term here = Equal(x.Slice(1, before, after == 0 ? INT64_MAX : -after).Expand(2),
+                                Term(b, b.Ints(words)));
+        hit = hit ? And(*hit, here) : here;
+      }
+      total = total + hit->As(DType::kInt64).Over("sum", {1}, false);
+    }
+    found.push_back(total);
+  }
+  if (found.empty()) return n.Fail("the pool is empty");
+  const Term all = Term(b, b.Concat(found, 1)).As(DType::kFloat32);
+  if (!all.value().dim(1).is_const(static_cast<int64_t>(indexes.size()))) {
+    return n.Fail("ngram_indexes: expected one index for each n-gram of the pool");
+  }
+  HostTensor scale{DType::kFloat32, {static_cast<int64_t>(weights.size())}, {}};
+  const std::vector<float> floats(weights.begin(), weights.end());
+  scale.data = SharedBytes::Copy(std::as_bytes(std::span(floats)));
+  const Term weight(b, b.Constant(std::move(scale)));
+  Term scores = all;
+  if (mode == "IDF") {
+    scores = Select(all > 0, weight, all.Number(0));
+  } else if (mode == "TFIDF") {
+    scores = all * weight;
+  } else if (mode != "TF") {
+    return n.Fail(fmt::format("mode: expected TF, IDF or TFIDF, found '{}'", mode));
+  }
+  const int64_t width = *std::max_element(indexes.begin(), indexes.end()) + 1;
+  if (width > (1 << 24) || *std::min_element(indexes.begin(), indexes.end()) < 0) {
+    return n.Fail("ngram_indexes: an index is out of range");
+  }
+  // Place p of the output is n-gram from[p]; what no n-gram has is a column of zeros.
+  std::vector<int64_t> from(static_cast<size_t>(width), static_cast<int64_t>(indexes.size()));
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    from[static_cast<size_t>(indexes[i])] = static_cast<int64_t>(i);
+  }
+  const Term zero = scores.Slice(1, 0, 1) * 0.0;
+  const Term y = Term(b, b.Concat({scores, zero}, 1)).Take(b.Ints(from), 1);
+  return {row ? b.Squeeze(y, {0}) : y.value()};
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"BlackmanWindow", 1, 1, BlackmanWindow, 17},   {"DFT", 1, 3, Dft, 17},
+    {"HammingWindow", 1, 1, HammingWindow, 17},     {"HannWindow", 1, 1, HannWindow, 17},
+    {"MelWeightMatrix", 5, 5, MelWeightMatrix, 17}, {"STFT", 2, 4, Stft, 17},
+    {"TfIdfVectorizer", 1, 1, TfIdfVectorizer, 9},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> SignalOperators() { return kOperators; }
+
+}  // namespace relayvm::import

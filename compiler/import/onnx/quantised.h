@@ -1,0 +1,34 @@
+// Quantised numbers: (q - zero point) * scale. What the operators of ai.onnx and com.microsoft share.
+#pragma once
+
+#include <optional>
+
+#include "compiler/import/onnx/arithmetic.h"
+
+namespace relayvm::import {
+
+// Whole numbers held in float, cast to an integer dtype of 8 or 16 bits within its limits.
+Value Saturate(const Term& x, DType dtype);
+// round(x / scale) + zero_point, halves to even, saturated.
+Value Quantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point,
+                DType dtype);
+Term Dequantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point);
+
+// Input `i` as a scalar, where it is given.
+std::optional<Term> OptionalScalar(NodeContext& n, size_t i);
+// By inputs whose scale and zero point are scalars.
+Term DequantisedInput(NodeContext& n, size_t data, size_t scale, size_t zero_point);
+Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_point,
+                      DType fallback);
+
+// The int32 product of integers less their zero points (which may be left out).
+Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const Value& w,
+                    const Value& w_zero);
+
+// DynamicQuantizeLinear: to uint8 by the extremes of the data.
+struct DynamicallyQuantised {
+  Term data, scale, zero_point;
+};
+DynamicallyQuantised QuantiseDynamically(const Term& x);
+
+}  // namespace relayvm::import
