@@ -186,7 +186,8 @@ TEST_CASE("exit statuses of relayc") {
                {"relayc empty.relay", 2, "empty.relay"},
                {"relayc broken.relay", 2, "broken.relay:1:"},
                {"relayc typed.relay", 2, "typed.relay:2:65: add: "},
-               {"relayc add.vmx", 2, "add.vmx: expected Relay text or an ONNX model, found a compiled program"},
+               {"relayc add.vmx", 2,
+                "add.vmx: expected Relay text or an ONNX model, found a compiled program"},
                {"relayc add.relay --entry nope", 2, "@nope"},
                {"relayc add.relay --params no.npz", 2, "no.npz"},
                {"relayc add.relay --params add.relay", 2,
@@ -304,12 +305,15 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           // 2: bad input.
           {"vmrun no.vmx", 2, "no.vmx"},
           {"relayc add.vmx", 2,
-           "relayc: add.vmx: expected Relay text or an ONNX model, found a compiled program (.vmx): run it with"},
-          {"relayc pair.npz", 2, "expected Relay text or an ONNX model, found a zip archive, such as an .npz"},
+           "relayc: add.vmx: expected Relay text or an ONNX model, found a compiled program "
+           "(.vmx): run it with"},
+          {"relayc pair.npz", 2,
+           "expected Relay text or an ONNX model, found a zip archive, such as an .npz"},
           {"relayc r.npy", 2, "expected Relay text or an ONNX model, found a tensor (.npy)"},
           {"relayc model.onnx", 2,
-           "model.onnx: expected Relay text or an ONNX model, found an ONNX model"},
-          {"relayrun model.onnx", 2, "expected Relay text or an ONNX model, found an ONNX model"},
+           "relayc: model.onnx: expected an ONNX model: the file is damaged"},
+          {"relayrun model.onnx", 2,
+           "relayrun: model.onnx: expected an ONNX model: the file is damaged"},
           {"relayc add.relay --params add.vmx", 2,
            "expected a TVM parameter file or an .npz archive, found a compiled program"},
           {"vmrun model.onnx", 2, "expected a compiled program (.vmx), found an ONNX model"},
@@ -387,7 +391,7 @@ TEST_CASE("versions") {
     Outcome o = shell.Run(std::string(tool) + " --version");
     CHECK(o.status == 0);
     CHECK(o.out.starts_with(std::string(tool) + " (relayvm) "));
-    CHECK(o.out.find(".vmx format 1.0, bytecode ") != std::string::npos);
+    CHECK(o.out.find(".vmx format 1.1, bytecode ") != std::string::npos);
   }
 }
 

@@ -55,7 +55,12 @@ class BuiltinCheck {
       const KernelBuffer& buffer = kernel_.buffers[i];
       RELAYVM_RETURN_IF_ERROR(i < tensors ? CheckTensor(i) : CheckCount(i));
       const bool written = i >= static_cast<size_t>(builtin_.num_inputs);
-      if (buffer.written != written || !buffer.may_share.empty())
+      // The first output may be the first input's memory, where the builtin works in place.
+      const bool may_share =
+          i == static_cast<size_t>(builtin_.num_inputs) && WorksInPlace(builtin_.name);
+      const bool shares =
+          !buffer.may_share.empty() && !(may_share && buffer.may_share == std::vector<uint16_t>{0});
+      if (buffer.written != written || shares)
         return Bad(fmt::format("expected buffer {} to be {}", i, written ? "written" : "read"));
     }
     const size_t scalars = next_ + static_cast<size_t>(builtin_.num_params);
@@ -157,8 +162,7 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
                              ChooseImage(program_.images, CpuFeatures::OfThisMachine()));
-    RELAYVM_ASSIGN_OR_RETURN(linked_->image,
-                             MappedImage::Map(program_.images[index].elf, file));
+    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf, file));
     image_index_ = static_cast<int>(index);
     if (options.perf_map) WritePerfMap(*linked_->image, program_.images[index].elf);
   }

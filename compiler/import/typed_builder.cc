@@ -107,6 +107,15 @@ class TypedBuilder::Host final : public typing::OpHost {
   }
   Dim NameDim(const Dim& /*d*/) override { return NewSymbol("d"); }
   Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) override { return NewElement(); }
+  Result<std::vector<Dim>> ShapeByRule(const RuledShape& shape) override {
+    for (const auto& [known, dims] : b_.ruled_shapes_) {
+      if (known == shape) return dims;
+    }
+    std::vector<Dim> dims;
+    for (size_t i = 0; i < shape.rank; ++i) dims.push_back(NewSymbol("d"));
+    b_.ruled_shapes_.emplace_back(shape, dims);
+    return dims;
+  }
   typing::Broadcasts& broadcasts() override { return b_.broadcasts_; }
 
  private:

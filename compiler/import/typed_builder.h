@@ -148,6 +148,8 @@ class TypedBuilder final {
   Status status_;
   bool uses_prelude_ = false;
   typing::Broadcasts broadcasts_;
+  // Shapes that only running tells: those of the same numbers are the same.
+  std::vector<std::pair<RuledShape, std::vector<Dim>>> ruled_shapes_;
   std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
   // Scalars that tensors of one element were made of, by the tensor's node.
   std::unordered_map<ir::NodeId, Value> scalars_;

@@ -566,14 +566,14 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
   std::vector<Value> results;
   for (size_t o = 0; o < outputs.size(); ++o) {
     bool counted = !(memory[o] == outputs[o]);
-    const Value* reuse = o == 0 && WorksInPlace(builtin.name) && !inputs.empty() &&
-                                 OwnsMemory(inputs[0], inputs) &&
-                                 *inputs[0].type->As<TensorType>() == memory[o]
-                             ? &inputs[0]
-                             : nullptr;
+    const bool in_place = o == 0 && WorksInPlace(builtin.name);
+    const bool reuses =
+        in_place && OwnsMemory(inputs[0], inputs) && *inputs[0].type->As<TensorType>() == memory[o];
+    const Value* reuse = reuses ? &inputs[0] : nullptr;
     results.push_back(AllocateResult(memory[o], escapes || counted, reuse));
     buffers.push_back(BufferOf(results.back()));
     describe(memory[o], true);
+    if (in_place) info.buffers.back().may_share.push_back(0);
   }
   for (const Dim& d : builtin.params) scalars.push_back(EmitDim(d));
   std::vector<uint32_t> count_slots;

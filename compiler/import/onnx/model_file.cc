@@ -9,8 +9,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "bytecode/base/file_kind.h"
-
 namespace relayvm::import {
 
 namespace {
@@ -260,8 +258,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path,
     return fail("expected an ONNX model: the file is damaged");
   }
   if (!file->model_.has_graph() || file->model_.opset_import_size() == 0) {
-    return fail(fmt::format("expected an ONNX model with a graph and an opset_import, found {}",
-                            DescribeFile(bytes)));
+    return fail("expected an ONNX model: the file has no graph or no opset_import");
   }
   return file;
 }
