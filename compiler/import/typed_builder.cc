@@ -315,7 +315,8 @@ Value TypedBuilder::Full(const std::vector<int64_t>& shape, double value, DType 
 Value TypedBuilder::Scalar(double value, DType dtype) { return Full({}, value, dtype); }
 
 Value TypedBuilder::Int(int64_t value, DType dtype) {
-  if (std::llabs(value) < (int64_t{1} << 53)) return Full({}, static_cast<double>(value), dtype);
+  constexpr int64_t kExact = int64_t{1} << 53;
+  if (value > -kExact && value < kExact) return Full({}, static_cast<double>(value), dtype);
   return Cast(Reshape(Ints({value}), {}), dtype);
 }
 

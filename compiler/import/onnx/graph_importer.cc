@@ -16,9 +16,26 @@ namespace {
 constexpr size_t kMaxScopes = 200;
 // Nodes in a row whose branches differ in rank: what follows is imported twice for each.
 constexpr int kMaxForks = 5;
+// Functions that call others, loops in loops and branches of several ranks are written more than
+// once: a small file could stand for more nodes than there is memory. It may grow to so many, and to
+// so many for each node that it has.
+constexpr int64_t kMostNodes = 50'000;
+constexpr int64_t kMostTimes = 16;
 
 std::string_view CanonicalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+template <typename Nodes, typename Fn>
+void ForEachNode(const Nodes& nodes, const Fn& fn, size_t depth = 0) {
+  if (depth > kMaxScopes) return;
+  for (const onnx::NodeProto& node : nodes) {
+    fn(node);
+    for (const auto& attr : node.attribute()) {
+      if (attr.has_g()) ForEachNode(attr.g().node(), fn, depth + 1);
+      for (const auto& g : attr.graphs()) ForEachNode(g.node(), fn, depth + 1);
+    }
+  }
 }
 
 }  // namespace
@@ -29,6 +46,11 @@ GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t
     opsets_[std::string(CanonicalDomain(opset.domain()))] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
   }
+  int64_t nodes = 0;
+  const auto count = [&](const onnx::NodeProto&) { ++nodes; };
+  ForEachNode(file.model().graph().node(), count);
+  for (const auto& f : file.model().functions()) ForEachNode(f.node(), count);
+  most_nodes_ = kMostNodes + kMostTimes * nodes;
 }
 
 int GraphImporter::OpsetOf(std::string_view domain) const {
@@ -47,22 +69,6 @@ const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& no
 }
 
 // --- Operators that are not supported ---
-
-namespace {
-
-template <typename Nodes, typename Fn>
-void ForEachNode(const Nodes& nodes, const Fn& fn, size_t depth = 0) {
-  if (depth > kMaxScopes) return;
-  for (const onnx::NodeProto& node : nodes) {
-    fn(node);
-    for (const auto& attr : node.attribute()) {
-      if (attr.has_g()) ForEachNode(attr.g().node(), fn, depth + 1);
-      for (const auto& g : attr.graphs()) ForEachNode(g.node(), fn, depth + 1);
-    }
-  }
-}
-
-}  // namespace
 
 Status GraphImporter::CheckOperators() const {
   std::map<std::string, std::vector<std::string>> missing;  // nodes by operator
@@ -209,6 +215,11 @@ std::vector<Value> GraphImporter::ImportForked(const Nodes& nodes, size_t first,
 }
 
 void GraphImporter::ImportNode(const onnx::NodeProto& node) {
+  if (++imported_ > most_nodes_) {
+    return builder_.Fail(
+        StatusCode::kResourceExhausted,
+        fmt::format("functions, loops and branches expand to more than {} nodes", kMostNodes));
+  }
   const ir::Span outer = builder_.span();
   builder_.SetSpan(builder_.module().sources->NodeSpan(
       file_index_, node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name(),

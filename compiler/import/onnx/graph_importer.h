@@ -60,6 +60,8 @@ class GraphImporter {
   uint32_t file_index_;
   std::map<std::string, int, std::less<>> opsets_;  // by domain
   std::vector<Scope> scopes_;
+  int64_t imported_ = 0;  // nodes, each as often as it is written
+  int64_t most_nodes_ = 0;
   std::vector<const onnx::FunctionProto*> calls_;  // functions being imported
   struct Alternatives {
     Value condition;

@@ -125,6 +125,50 @@ TEST_CASE("the table: each operator once for a version, and found from that vers
   CHECK(FindOperator("com.example", "Relu", 13) == nullptr);
 }
 
+// A few hundred bytes that stand for 2^60 nodes.
+TEST_CASE("what a model expands to has an end") {
+  std::string functions;
+  for (int i = 0; i < 60; ++i) {
+    const std::string callee = "F" + std::to_string(i + 1);
+    const auto call = [&](const char* in, const char* out) {
+      return "node { op_type: '" + callee + "' domain: 'mine' input: '" + in + "' output: '" + out +
+             "' } ";
+    };
+    functions += "functions { name: 'F" + std::to_string(i) +
+                 "' domain: 'mine' input: 'a' output: 'c' opset_import { domain: "
+                 "'mine' version: 1 } " +
+                 call("a", "b") + call("b", "c") + "} ";
+  }
+  functions +=
+      "functions { name: 'F60' domain: 'mine' input: 'a' output: 'c' opset_import { version: 13 } "
+      "node { op_type: 'Relu' input: 'a' output: 'c' } } ";
+  auto doubled = ImportText(
+      "ir_version: 8 opset_import { version: 13 } opset_import { domain: 'mine' version: 1 } graph "
+      "{ "
+      "name: 'g' node { op_type: 'F0' domain: 'mine' input: 'x' output: 'y' } " +
+      kXY + " } " + functions);
+  REQUIRE(!doubled.ok());
+  CHECK(Contains(doubled.status().message(), "functions, loops and branches expand to more than"));
+
+  // Loops in loops, whose state changes its dims: the body of each is read until its types are known.
+  std::string body =
+      "node { op_type: 'Concat' input: 's' input: 's' output: 't' attribute { name: 'axis' type: "
+      "INT i: 0 } } ";
+  for (int i = 0; i < 40; ++i) {
+    body =
+        "node { op_type: 'Loop' input: '' input: 'go' input: 's' output: 't' attribute { name: "
+        "'body' type: GRAPH g { name: 'b' "
+        "input { name: 'turn' } input { name: 'on' } input { name: 's' } output { name: 'on' } "
+        "output { name: 't' } " +
+        body + "} } } ";
+  }
+  const std::string loops = "node { op_type: 'Identity' input: 'x' output: 's' } " + body +
+                            "node { op_type: 'Relu' input: 't' output: 'y' } initializer { name: "
+                            "'go' data_type: 9 int32_data: 1 } ";
+  auto nested = ImportText(GraphModel(loops + kXY));
+  if (!nested.ok()) CHECK(!nested.status().message().empty());
+}
+
 // Whatever a node says, there is a module or an error.
 TEST_CASE("the table: hostile nodes") {
   const std::vector<std::string> kInputs = {
@@ -134,8 +178,19 @@ TEST_CASE("the table: hostile nodes") {
       Tensor("input", "a", {"2", "3", "n", "5"}, 7),
       Tensor("input", "a", {"4"}, 9),
       Tensor("input", "a", {"1", "2", "1", "n", "2", "3", "2"}, 11)};
+  const std::string least = "-9223372036854775808", most = "9223372036854775807";
+  const auto number = [](const char* name, const std::string& value) {
+    return "attribute { name: '" + std::string(name) + "' type: INT i: " + value + " } ";
+  };
   const std::vector<std::string> kAttrs = {
       "",
+      number("num_heads", "2") + number("kv_num_heads", most) + number("q_num_heads", least) +
+          number("value_int", least) + number("block_size", least) + number("N", most) +
+          number("K", most) + number("seed", least),
+      number("num_heads", most) + number("kv_num_heads", "0") + number("value_int", most) +
+          "attribute { name: 'auto_pad' type: STRING s: 'SAME_UPPER' } attribute { name: 'strides' "
+          "type: INTS ints: 0 } attribute { name: 'kernel_shape' type: INTS ints: " +
+          most + " } ",
       "attribute { name: 'axis' type: INT i: 9223372036854775807 } attribute { name: 'axes' type: "
       "INTS ints: -9 }",
       "attribute { name: 'pads' type: INTS ints: [-9223372036854775808, 1] } attribute { name: "

@@ -67,6 +67,12 @@ int64_t NodeContext::Int(std::string_view name, int64_t fallback) {
   const Proto* a = Find(name, Proto::INT);
   return a == nullptr ? fallback : a->i();
 }
+int64_t NodeContext::Count(std::string_view name, int64_t fallback) {
+  const int64_t value = Int(name, fallback);
+  if (value >= 0 && value <= INT32_MAX) return value;
+  Fail(fmt::format("attribute {}: expected 0 to {}, found {}", name, INT32_MAX, value));
+  return fallback;
+}
 double NodeContext::Float(std::string_view name, double fallback) {
   const Proto* a = Find(name, Proto::FLOAT);
   return a == nullptr ? fallback : static_cast<double>(a->f());

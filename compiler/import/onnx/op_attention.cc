@@ -140,7 +140,7 @@ Outputs RotaryEmbedding(NodeContext& n) {
   std::optional<Term> positions;
   if (n.Has(3)) positions = Term(n, 3);
   const Term y = Rotate(*x, Term(n, 1), Term(n, 2), positions, n.Int("interleaved", 0) != 0,
-                        n.Int("rotary_embedding_dim", 0));
+                        n.Count("rotary_embedding_dim", 0));
   return {n.Input(0).rank() == 3 ? JoinHeads(y) : y};
 }
 
@@ -202,7 +202,7 @@ std::vector<Term> QkvParts(NodeContext& n, const Term& v, int axis, std::vector<
 Outputs MsAttention(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0), w(n, 1);
-  const int64_t heads = n.Int("num_heads", 0);
+  const int64_t heads = n.Count("num_heads", 0);
   if (x.rank() != 3 || w.rank() != 2 || heads < 1 || !w.value().dim(1).is_const()) {
     return n.Fail("expected data (batch, length, size), weights of rank 2 and num_heads");
   }
@@ -237,7 +237,7 @@ Outputs MsAttention(NodeContext& n) {
 // Inputs: query, key, value, bias of the three, mask of keys, bias of scores, past keys and values.
 Outputs MultiHeadAttention(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const int64_t heads = n.Int("num_heads", 0);
+  const int64_t heads = n.Count("num_heads", 0);
   Term query(n, 0);
   if (heads < 1) return n.Fail("num_heads: expected 1 or more");
   std::optional<Term> q, k, v;
@@ -300,8 +300,8 @@ Outputs MsRotaryEmbedding(NodeContext& n) {
   if (n.Float("scale", 1) != 1 || n.Int("is_packed_batching", 0) != 0) {
     return n.Unsupported("scale and is_packed_batching are not supported");
   }
-  int64_t heads = n.Int("num_heads", 0);
-  const int64_t size = n.Int("rotary_embedding_dim", 0);
+  int64_t heads = n.Count("num_heads", 0);
+  const int64_t size = n.Count("rotary_embedding_dim", 0);
   const bool joined = x.rank() == 3;
   if (joined) {
     const Dim width = x.value().dim(2), half = cos.value().dim(1);
@@ -322,7 +322,7 @@ Outputs MsRotaryEmbedding(NodeContext& n) {
 // query, key, value, past key, past value, lengths - 1, the longest length, cosines, sines.
 Outputs GroupQueryAttention(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const int64_t heads = n.Int("num_heads", 0), shared = n.Int("kv_num_heads", 0);
+  const int64_t heads = n.Count("num_heads", 0), shared = n.Count("kv_num_heads", 0);
   Term query(n, 0);
   if (heads < 1 || shared < 1 || query.rank() != 3) {
     return n.Fail("expected queries of rank 3, num_heads and kv_num_heads");

@@ -53,6 +53,8 @@ class NodeContext {
   // --- Attributes: a wrong type is an error of the node and gives the fallback. ---
   bool HasAttr(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t fallback);
+  // The same, of a number of things: 0 to 2^31 - 1, so that products of two are exact.
+  int64_t Count(std::string_view name, int64_t fallback);
   double Float(std::string_view name, double fallback);
   std::string String(std::string_view name, std::string_view fallback);
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback = {});
