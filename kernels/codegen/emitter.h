@@ -129,7 +129,7 @@ class Emitter {
   llvm::Value* ReduceAlongVector(const Node* n, const te::AxisNode* axis);
   const te::AxisNode* VectorReduceAxis(const Node* n);
   std::vector<llvm::Value*> ReduceLoops(
-      const std::vector<const te::AxisNode*>& axes, size_t level,
+      const Node* n, const std::vector<const te::AxisNode*>& axes, size_t level,
       const std::vector<llvm::Value*>& carried, llvm::Value* work,
       const std::function<std::vector<llvm::Value*>(const std::vector<llvm::Value*>&)>& body);
   Address AddressOf(const Node* index);

@@ -23,6 +23,9 @@ using te::ReduceKind;
 
 namespace {
 
+// The longest chain of a sum.
+constexpr int64_t kSumBlock = 32;
+
 // sum + x * y, fused where the target can.
 Value* Accumulate(llvm::IRBuilderBase& b, Value* x, Value* y, Value* sum) {
   return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, sum});
@@ -54,21 +57,38 @@ Value* Emitter::EmitWork(const Node* root) {
   return work;
 }
 
-// Loops over axes[level..], innermost last; `work` is what the body does.
+// Loops over axes[level..], innermost last; `work` is what the body does. The rounding errors of one
+// long chain of sums grow with its length, so that floats are summed in blocks, each from zero.
 std::vector<Value*> Emitter::ReduceLoops(
-    const std::vector<const te::AxisNode*>& axes, size_t level, const std::vector<Value*>& carried,
-    Value* work, const std::function<std::vector<Value*>(const std::vector<Value*>&)>& body) {
+    const Node* n, const std::vector<const te::AxisNode*>& axes, size_t level,
+    const std::vector<Value*>& carried, Value* work,
+    const std::function<std::vector<Value*>(const std::vector<Value*>&)>& body) {
   if (level == axes.size()) return body(carried);
   const te::AxisNode* axis = axes[level];
   Value* turn = work;
   for (size_t inner = level + 1; inner < axes.size(); ++inner)
     turn = WorkOf(b_, turn, EmitDim(axes[inner]->extent));
-  return ForPolled(b_, I64(b_, 0), EmitDim(axis->extent), 1, turn, axis->name, carried,
-                   [&](Value* i, const std::vector<Value*>& state) {
-                     OpenScope();
-                     BindAxis(axis, i);
-                     auto next = ReduceLoops(axes, level + 1, state, work, body);
-                     CloseScope();
+  auto one = [&](Value* i, const std::vector<Value*>& state) {
+    OpenScope();
+    BindAxis(axis, i);
+    auto next = ReduceLoops(n, axes, level + 1, state, work, body);
+    CloseScope();
+    return next;
+  };
+  Value* extent = EmitDim(axis->extent);
+  const DType dtype = n->operands[0]->dtype;
+  const bool blocked = n->reduce == ReduceKind::kSum &&
+                       (dtype == DType::kFloat32 || dtype == DType::kFloat64) &&
+                       !(axis->extent.is_const() && axis->extent.value() <= kSumBlock);
+  if (!blocked) return ForPolled(b_, I64(b_, 0), extent, 1, turn, axis->name, carried, one);
+  std::vector<Value*> zeros;
+  for (Value* v : carried) zeros.push_back(llvm::Constant::getNullValue(v->getType()));
+  return ForPolled(b_, I64(b_, 0), extent, kSumBlock, WorkOf(b_, turn, I64(b_, kSumBlock)),
+                   axis->name, carried, [&](Value* from, const std::vector<Value*>& sums) {
+                     Value* to = Min(b_, Add(b_, from, kSumBlock), extent);
+                     std::vector<Value*> next = ForCarried(b_, from, to, 1, axis->name, zeros, one);
+                     for (size_t i = 0; i < next.size(); ++i)
+                       next[i] = b_.CreateFAdd(sums[i], next[i]);
                      return next;
                    });
 }
@@ -78,7 +98,7 @@ Value* Emitter::ReduceVector(const Node* n) {
   const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
   Value* work = EmitWork(n->operands[0]);
   auto state = ReduceLoops(
-      n->axes, 0, reducer.Identity(vector_.lanes), work, [&](const std::vector<Value*>& s) {
+      n, n->axes, 0, reducer.Identity(vector_.lanes), work, [&](const std::vector<Value*>& s) {
         const Node* body = n->operands[0];
         bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
                     body->binary == BinaryOp::kMultiply &&
@@ -146,7 +166,7 @@ Value* Emitter::ReduceScalar(const Node* n) {
     const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
     Value* work = EmitWork(n->operands[0]);
     auto state =
-        ReduceLoops(n->axes, 0, reducer.Identity(0), work, [&](const std::vector<Value*>& s) {
+        ReduceLoops(n, n->axes, 0, reducer.Identity(0), work, [&](const std::vector<Value*>& s) {
           Value* x = Scalar(n->operands[0]);
           return reducer.Step(s, x, position != nullptr ? Scalar(position) : nullptr, nullptr);
         });
@@ -212,7 +232,7 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   }
   Value* work = EmitWork(body);
   Value* line = WorkOf(b_, work, EmitDim(axis->extent));
-  carried = ReduceLoops(outer, 0, carried, line, [&](const std::vector<Value*>& initial) {
+  carried = ReduceLoops(n, outer, 0, carried, line, [&](const std::vector<Value*>& initial) {
     OpenScope();
     Value* extent = EmitDim(axis->extent);
     auto whole = [&](uint64_t unit) { return b_.CreateAnd(extent, b_.getInt64(~(unit - 1))); };

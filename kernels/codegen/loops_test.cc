@@ -86,6 +86,36 @@ TEST_CASE("every dtype: broadcast, cast, sum and maximum") {
   CheckSpecs(specs, {{3, 37}, {1, 4}}, 1e-4);
 }
 
+TEST_CASE("sums of many floats: errors grow slowly with their number") {
+  const int64_t n = 100000, m = 5;
+  const HostTensor data = RandomTensor(DType::kFloat32, {n, m}, 1, 0, 1);
+  std::vector<double> exact(m);
+  for (int64_t i = 0; i < n * m; ++i) exact[i % m] += Element(data, i).f;
+  const Tensor x = Input({kN, kM}, 0);
+  const Tensor pairs = Input({kN, kM, 2}, 0);
+  // Over both axes with the short one inside, of all columns and of one.
+  const Tensor inner = Compute("inner", {2}, [&](const Indices& i) {
+    const te::Axis a = te::MakeAxis("a", kN), b = te::MakeAxis("b", kM);
+    return te::Reduce(ReduceKind::kSum, Load(pairs, {te::AxisValue(a), te::AxisValue(b), i[0]}),
+                      {a, b}, DType::kFloat32);
+  });
+  for (const char* level : kLevels) {
+    KernelHarness harness({.cpu = level});
+    const size_t columns = harness.Add(Spec("columns", {x}, {Over(x, 0)}));
+    const size_t both = harness.Add(Spec("both", {pairs}, {inner}));
+    harness.Finish();
+    INFO(std::string(level));
+    HostTensor out = harness.Run(columns, {data}, {{1, n}, {2, m}})[0];
+    for (int64_t c = 0; c < m; ++c)
+      CHECK(Element(out, c).f == doctest::Approx(exact[c]).epsilon(3e-6));
+    HostTensor halves = data;
+    halves.shape = {n * m / 10, 5, 2};
+    out = harness.Run(both, {halves}, {{1, n * m / 10}, {2, 5}})[0];
+    const double all = exact[0] + exact[1] + exact[2] + exact[3] + exact[4];
+    CHECK(Element(out, 0).f + Element(out, 1).f == doctest::Approx(all).epsilon(3e-6));
+  }
+}
+
 TEST_CASE("costly tensors are computed once: by row, by column, or whole") {
   Tensor x = Input({kN, kM}, 0);
   Tensor columns = Over(x, 0);

@@ -108,18 +108,27 @@ class ProductEmitter {
                 Value* a_stride) {
     Value* weights = c_.PlainRow(d_.b, batch, column);
     Value* stride = c_.emitter.EmitDim(d_.b.stride);
-    auto dots = [&](Value* first, Value* last, unsigned units) {
+    // As many groups of `units` columns as there are; returns the first column that is left.
+    auto dots = [&](Value* first, unsigned units, unsigned sets) {
+      Value* last = Add(b_, first, b_.CreateAnd(Sub(b_, count, first), I64(b_, -int64_t{units})));
       For(b_, first, last, units, "unit", [&](Value* unit) {
-        EmitDotCall(b_, {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes},
+        EmitDotCall(b_, {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes, sets},
                     {a, At(b_, c_.element, weights, Mul(b_, unit, stride)),
                      At(b_, c_.element, c_scratch_, unit), c_.depth, a_stride, stride, d_.panel});
       });
+      return last;
     };
-    const unsigned units = static_cast<unsigned>(
-        std::min<int64_t>(DotUnits(rows, d_.target.vector_registers), d_.panel));
-    Value* whole = b_.CreateAnd(count, I64(b_, -static_cast<int64_t>(units)));
-    dots(I64(b_, 0), whole, units);
-    if (units > 1) dots(whole, count, 1);
+    If(
+        b_, b_.CreateICmpSLT(c_.columns, I64(b_, kFewDotColumns)),
+        [&] { dots(I64(b_, 0), 1, DotSets(rows, 1)); },
+        [&] {
+          const unsigned most = static_cast<unsigned>(
+              std::min<int64_t>(DotUnits(rows, d_.target.vector_registers), d_.panel));
+          Value* next = I64(b_, 0);
+          for (unsigned units = most; units > 0; units /= 2) {
+            next = dots(next, units, DotSets(rows, most));
+          }
+        });
   }
 
   // --- Tiles ---
@@ -144,20 +153,25 @@ class ProductEmitter {
           Value* last = Max(b_, from, Min(b_, to, whole));
           For(b_, from, last, d_.streamed_panels, "panel", [&](Value* first) {
             Poll([&] { return Work(c_.rows, d_.streamed_panels); });
-            EmitStreamedPanels(batch, a, first,
-                               Min(b_, Sub(b_, last, first), I64(b_, d_.streamed_panels)));
+            Value* column = Mul(b_, first, d_.panel);
+            EmitStreamedPanels(batch, a, column,
+                               Min(b_, Sub(b_, last, first), I64(b_, d_.streamed_panels)),
+                               At(b_, c_.element, c_.PlainRow(d_.b, batch, I64(b_, 0)), column),
+                               c_.emitter.EmitDim(d_.b.stride));
           });
-          EmitPanels(batch, row, count, a, last, to);
+          For(b_, last, to, 1, "panel", [&](Value* panel) {
+            Value* column = Mul(b_, panel, d_.panel);
+            EmitPackPanel(c_, batch, column, b_scratch_);
+            EmitStreamedPanels(batch, a, column, I64(b_, 1), b_scratch_, I64(b_, d_.panel));
+          });
         },
         [&] { EmitPanels(batch, row, count, a, from, to); });
   }
 
-  // All rows (one tile of them) times the whole panels first..first+count-1 of b, read in place:
-  // kStreamedRows of b at a time, all panels of those, so that memory is read in long runs.
-  void EmitStreamedPanels(Value* batch, Value* a, Value* first, Value* count) {
-    Value* column = Mul(b_, first, d_.panel);
-    Value* b_at_column = At(b_, c_.element, c_.PlainRow(d_.b, batch, I64(b_, 0)), column);
-    Value* stride = c_.emitter.EmitDim(d_.b.stride);
+  // All rows (one tile of them) times `count` panels of b from `column` on, whose rows are `stride`
+  // apart: kStreamedRows of b at a time, all panels of those, so that memory is read in long runs.
+  void EmitStreamedPanels(Value* batch, Value* a, Value* column, Value* count, Value* b_at_column,
+                          Value* stride) {
     const int64_t tile = d_.tile_rows * d_.panel;
     auto sums_of = [&](Value* q) { return At(b_, c_.element, c_scratch_, Mul(b_, q, tile)); };
     // At least one turn, so that an empty sum is stored.
@@ -285,11 +299,12 @@ class ProductEmitter {
   }
 
   void CallTile(Value* rows, const TileCall& call) {
-    TileConfig config{d_.dtype,     d_.rounds,
-                      d_.tile_rows, d_.vectors,
-                      d_.lanes,     d_.a_row_stride,
-                      AKStride(),   call.b_k_stride ? TileConfig::kDynamic : BStride()};
+    TileConfig config{
+        d_.dtype,        d_.rounds,  d_.tile_rows,
+        d_.vectors,      d_.lanes,   1,
+        d_.a_row_stride, AKStride(), call.b_k_stride ? TileConfig::kDynamic : BStride()};
     if (d_.rows.is_const()) {
+      config.sets = TileSets(config, d_.rows.value());
       // Only the last tile has fewer rows.
       const unsigned rest = static_cast<unsigned>(d_.rows.value() % d_.tile_rows);
       TileConfig rest_config = config;
@@ -301,7 +316,7 @@ class ProductEmitter {
           [&] { EmitTileCall(b_, rest_config, call); });
       return;
     }
-    EmitTileDispatch(b_, config, call, rows);
+    EmitTileDispatch(b_, config, call, rows, c_.rows);
   }
 
   ContractionContext& c_;

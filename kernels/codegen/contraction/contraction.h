@@ -17,9 +17,10 @@
 // A sum of dtype float16 rounds each product and each partial sum to float16, in the order of the
 // reduction's axes: bit for bit what te::Evaluate gives. (With out_dtype float32 the sum is one of
 // float32, and so is one of bfloat16: see te::Reduce.) Other sums are made in any order, fused
-// where the machine can.
+// where the machine can, but in the same order for all elements of a result: equal rows and columns
+// give equal bits, on any number of threads, and so do equal images of convolutions, however many.
 //
-// Thread-safe but for the emitter. Tested by contraction_test.cc and conv_test.cc.
+// Thread-safe but for the emitter. Tested by contraction_test.cc, conv_test.cc and order_test.cc.
 #pragma once
 
 #include <cstdint>

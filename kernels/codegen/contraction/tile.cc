@@ -42,6 +42,16 @@ Value* MultiplyAdd(Builder& b, Value* x, Value* y, Value* z, bool rounds) {
 
 namespace {
 
+// An FMA takes 4 cycles or so: below 8 independent accumulators a loop would wait for them.
+constexpr unsigned kAccumulators = 8;
+constexpr unsigned kMaxSets = 4;
+
+unsigned SetsFor(int64_t accumulators) {
+  unsigned sets = 1;
+  while (sets < kMaxSets && accumulators * sets < kAccumulators) sets *= 2;
+  return sets;
+}
+
 Value* AddAny(Builder& b, Value* x, Value* y) {
   return x->getType()->isIntOrIntVectorTy() ? b.CreateAdd(x, y) : b.CreateFAdd(x, y);
 }
@@ -70,10 +80,8 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   Value* a_k_stride = stride(config.a_k_stride, 6);
   Value* b_k_stride = stride(config.b_k_stride, 7);
 
-  // An FMA takes 4 cycles or so: below 8 independent accumulators the loop would wait for them.
   const unsigned accumulators = config.rows * config.vectors;
-  unsigned sets = 1;
-  while (!config.rounds && sets < 4 && accumulators * sets < 8) sets *= 2;
+  const unsigned sets = config.sets;
   const unsigned unroll = std::max(2U, sets);
 
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
@@ -138,9 +146,9 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  return fmt::format("tile_{}_{}x{}x{}_a{}_{}_b{}",
+  return fmt::format("tile_{}_{}x{}x{}x{}_a{}_{}_b{}",
                      config.rounds ? "float16" : DTypeName(config.dtype), config.rows,
-                     config.vectors, config.lanes, stride(config.a_row_stride),
+                     config.vectors, config.lanes, config.sets, stride(config.a_row_stride),
                      stride(config.a_k_stride), stride(config.b_k_stride));
 }
 
@@ -164,6 +172,11 @@ std::vector<Value*> TileArgs(Builder& b, const TileCall& call) {
 
 }  // namespace
 
+unsigned TileSets(const TileConfig& config, int64_t all_rows) {
+  if (config.rounds) return 1;
+  return SetsFor(std::min<int64_t>(all_rows, config.rows) * config.vectors);
+}
+
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {
   llvm::Function* tile =
       GetOrDefineHelper(builder.GetInsertBlock()->getParent(), TileName(config),
@@ -175,8 +188,12 @@ void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& ca
   builder.CreateCall(tile, TileArgs(builder, call));
 }
 
-void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call,
-                      Value* rows) {
+void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows,
+                      Value* all_rows) {
+  // Products of at most `few` rows have more sets than others.
+  const unsigned full_sets = TileSets(config, config.rows);
+  unsigned few = 0;
+  while (few + 1 < config.rows && TileSets(config, few + 1) != full_sets) ++few;
   std::vector<llvm::Type*> params = TileParams(builder);
   params.push_back(builder.getInt64Ty());
   llvm::Function* dispatch = GetOrDefineHelper(
@@ -187,19 +204,23 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
         llvm::LLVMContext& context = b.getContext();
         auto* done = llvm::BasicBlock::Create(context, "done", function);
         llvm::SwitchInst* cases = b.CreateSwitch(arg(8), done, config.rows);
-        for (unsigned n = config.rows; n > 0; --n) {
+        auto add_case = [&](unsigned key, unsigned n, unsigned sets) {
           auto* block = llvm::BasicBlock::Create(context, "rows", function, done);
-          cases->addCase(I64(b, n), block);
+          cases->addCase(I64(b, key), block);
           b.SetInsertPoint(block);
           TileConfig one = config;
           one.rows = n;
+          one.sets = sets;
           EmitTileCall(b, one, inner);
           b.CreateBr(done);
-        }
+        };
+        for (unsigned n = config.rows; n > 0; --n) add_case(n, n, full_sets);
+        for (unsigned n = few; n > 0; --n) add_case(config.rows + n, n, TileSets(config, n));
         b.SetInsertPoint(done);
       });
   std::vector<Value*> args = TileArgs(builder, call);
-  args.push_back(rows);
+  Value* is_few = builder.CreateICmpSLE(all_rows, I64(builder, few));
+  args.push_back(builder.CreateSelect(is_few, Add(builder, rows, config.rows), rows));
   builder.CreateCall(dispatch, args);
 }
 
@@ -212,6 +233,8 @@ unsigned DotUnits(unsigned rows, unsigned vector_registers) {
   while (units > 1 && units * rows > budget) units /= 2;
   return units;
 }
+
+unsigned DotSets(unsigned rows, unsigned units) { return SetsFor(int64_t{rows} * units); }
 
 namespace {
 
@@ -293,8 +316,7 @@ void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, in
     }
   };
   const unsigned count = config.rows * config.units;
-  unsigned sets = 1;
-  while (sets < 4 && count * sets < 8) sets *= 2;
+  const unsigned sets = config.sets;
   const unsigned unroll = std::max(sets, count <= 8 ? 2U : 1U);
   const int64_t chunk = int64_t{config.lanes} * unroll;
   std::vector<Value*> sums(count * sets, llvm::Constant::getNullValue(vector));
@@ -338,8 +360,9 @@ void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, in
 void EmitDotCall(Builder& builder, const DotConfig& config, const DotCall& call) {
   llvm::Type* ptr = builder.getPtrTy();
   llvm::Type* i64 = builder.getInt64Ty();
-  const std::string name = fmt::format("dot_{}_{}x{}x{}_c{}", DTypeName(config.dtype), config.rows,
-                                       config.units, config.lanes, call.c_stride);
+  const std::string name =
+      fmt::format("dot_{}_{}x{}x{}x{}_c{}", DTypeName(config.dtype), config.rows, config.units,
+                  config.lanes, config.sets, call.c_stride);
   llvm::Function* dot =
       GetOrDefineHelper(builder.GetInsertBlock()->getParent(), name, {ptr, ptr, ptr, i64, i64, i64},
                         [&](Builder& b, llvm::Function* function) {

@@ -3,11 +3,13 @@
 //
 // Tile kernel:  C[rows][vectors * lanes]  (+)=  A[rows][k] * B[k][vectors * lanes]
 //   A is read by broadcast loads at a + row * a_row_stride + k * a_k_stride, B by vector loads at
-//   b + k * b_k_stride; C is a dense scratch tile. All accumulators stay in registers; few rows get
-//   several sets of them to hide the latency of FMA.
+//   b + k * b_k_stride; C is a dense scratch tile. All accumulators stay in registers.
 // Dot kernel:   C[row * c_stride + unit]  =  sum over k of A[row][k] * W[unit][k]
 //   k contiguous in both: the form for few rows and weights that are not packed. Vectors run along
 //   k, horizontal sums come at the end.
+// With `sets` of accumulators, which hide the latency of FMA where rows and columns are few, every
+// set sums each sets-th step of k, and their sums are added at the end. So the order of a sum
+// depends on their number: all elements of a product are to have the same.
 // Tested through contraction/contraction_test.cc.
 #pragma once
 
@@ -27,7 +29,7 @@ llvm::Value* MultiplyAdd(Builder& b, llvm::Value* x, llvm::Value* y, llvm::Value
 struct TileConfig {
   DType dtype;
   bool rounds;  // as in MultiplyAdd; sums are then made in the order of k
-  unsigned rows, vectors, lanes;
+  unsigned rows, vectors, lanes, sets;
   // In elements. kDynamic: given with the call.
   int64_t a_row_stride, a_k_stride, b_k_stride;
   static constexpr int64_t kDynamic = -1;
@@ -41,14 +43,21 @@ struct TileCall {
 };
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
 // The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each
-// number of rows.
+// number of rows. `all_rows` (i64), those of the whole product, say how many sets there are.
 void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call,
-                      llvm::Value* rows);
+                      llvm::Value* rows, llvm::Value* all_rows);
+// The sets of accumulators of every tile in a product of that many rows.
+unsigned TileSets(const TileConfig& config, int64_t all_rows);
 
 struct DotConfig {
   DType dtype;
-  unsigned rows, units, lanes;
+  unsigned rows, units, lanes, sets;
 };
+// Fewer columns than these are taken one by one, with several sets of accumulators.
+inline constexpr int64_t kFewDotColumns = 4;
+// The sets of accumulators of every dot kernel in a product of fewer columns than that, or of more
+// of which `units` are taken at once.
+unsigned DotSets(unsigned rows, unsigned units);
 // The number of units that a dot kernel of `rows` rows takes at once on a machine with that many
 // vector registers.
 unsigned DotUnits(unsigned rows, unsigned vector_registers);
