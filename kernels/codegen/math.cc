@@ -151,9 +151,15 @@ Value* Math::Erf(Value* x) {
   if (!is64_) {
     Value* z = Mul(a, a);
     Value* small = MulAdd(a, Poly(z, kErf32), a);
-    // 1 - erfc, erfc by its logarithm; past 4 erf is 1 to the last bit.
+    // 1 - 2^log with log = log2(erfc) = n + r: (1 - 2^n) - 2^n*(2^r - 1), where only the last step
+    // rounds. Past 4 erf is 1 to the last bit.
     Value* clamped = If(Greater(a, C(4)), C(4), a);
-    Value* large = Sub(C(1), Exp(Poly(Sub(clamped, C(0.875)), kErfc32)));
+    Value* log = Poly(Sub(clamped, C(0.875)), kErfc32);
+    Value* biased = C(Rounder() + 127);  // n is rounded in the low bits, with 2^n's bias
+    Value* shifted = Add(log, biased);
+    Value* power = FromBits(b_.CreateShl(Bits(shifted), I(mantissa_)));
+    Value* r = Sub(log, Sub(shifted, biased));
+    Value* large = MulAdd(Neg(power), Mul(r, Poly(r, kExp2Of32)), Sub(C(1), power));
     return CopySign(If(Less(a, C(0.875)), small, large), x);
   }
   Value* z = Mul(x, x);

@@ -71,13 +71,17 @@ inline constexpr std::array<double, 14> kAsin64 = {
 // (tanh(x) - x)/x^3 in z = x^2, |x| <= 0.55: error 3.6e-8
 inline constexpr std::array<double, 4> kTanh32 = {-0x1.55545762e02e9p-2, 0x1.10cfc62043467p-3,
                                                   -0x1.af8df66136ba9p-5, 0x1.0d86c6ddc2e1ep-6};
-// erf(x)/x - 1 in z = x^2, |x| <= 0.875: error 2.0e-10
-inline constexpr std::array<double, 7> kErf32 = {
-    0x1.06eba819883f5p-3, -0x1.812744c8b66abp-2,  0x1.ce2e8421cc68bp-4, -0x1.b819a6cd2cf1ep-6,
-    0x1.553ab87397054p-8, -0x1.ae7f85097da9cp-11, 0x1.6bdf222543325p-14};
-// log(erfc(0.875 + t)), 0 <= t <= 3.125: error 1.8e-9 of erf
-inline constexpr std::array<double, 7> kErfc32 = {
-    -0x1.88672ecd2ebe9p+0, -0x1.371169b65c39bp+1, -0x1.a732112884a53p-1, -0x1.7faba6bd018bap-5,
-    0x1.6ec646b1e2874p-7,  -0x1.0a6898083607dp-9, 0x1.a33c67277bb8bp-13};
+// erf(x)/x - 1 in z = x^2, |x| <= 0.875: error 8.6e-9
+inline constexpr std::array<double, 6> kErf32 = {0x1.06eba6d75064bp-3, -0x1.81270b563afc7p-2,
+                                                 0x1.ce211e5d7e0ddp-4, -0x1.b6f389b31de7cp-6,
+                                                 0x1.49c9fa1b35fddp-8, -0x1.453a9d4634f18p-11};
+// log2(erfc(0.875 + t)), 0 <= t <= 3.125: error 3.2e-8 of erf
+inline constexpr std::array<double, 6> kErfc32 = {-0x1.1b0f1a1cc7958p+1, -0x1.c0c646e25f458p+1,
+                                                  -0x1.31514168739f3p+0, -0x1.118e17e79a692p-4,
+                                                  0x1.e333784316ed6p-7,  -0x1.e735f04079a4cp-10};
+// (2^r - 1)/r, |r| <= 1/2: error 1.6e-8 of erf, for which it is made
+inline constexpr std::array<double, 5> kExp2Of32 = {0x1.62e4242578cfdp-1, 0x1.ebf9b4bf80623p-3,
+                                                    0x1.c6baa1d595919p-5, 0x1.3ceca1f884eb2p-7,
+                                                    0x1.5ab41876f5e58p-10};
 
 }  // namespace relayvm::codegen

@@ -36,7 +36,7 @@ const Function kFunctions[] = {
     {"rsqrt", UnaryOp::kRsqrt, Rsqrt, 1.5, 1.5, 0, 100},
     {"sigmoid", UnaryOp::kSigmoid, Sigmoid, 1.7, 2.0, -110, 30},
     {"tanh", UnaryOp::kTanh, std::tanh, 1.72, 1.5, -10, 10},
-    {"erf", UnaryOp::kErf, std::erf, 1.09, 4.5, -7, 7},
+    {"erf", UnaryOp::kErf, std::erf, 1.6, 4.5, -7, 7},
     {"sin", UnaryOp::kSin, std::sin, 0.51, 2.5, -100, 100},
     {"cos", UnaryOp::kCos, std::cos, 0.51, 2.5, -100, 100},
     {"tan", UnaryOp::kTan, std::tan, 0.51, 3.5, -100, 100},
