@@ -45,14 +45,39 @@ struct ConstantSizes {
 
 class Checker {
  public:
-  explicit Checker(const Program& program)
-      : program_(program), scalars_(kMaxBank), tensors_(kMaxBank), uses_(kMaxBank) {
+  explicit Checker(const Program& program) : program_(program) {
+    size_t scalars = 0, objects = 0;
+    for (const FunctionInfo& f : program.functions) {
+      scalars = std::max<size_t>(scalars, f.num_scalar_registers);
+      objects = std::max<size_t>(objects, f.num_object_registers);
+    }
+    scalars_.resize(scalars);
+    tensors_.resize(objects);
+    uses_.resize(objects);
     for (const KernelInfo& kernel : program.kernels) {
       ConstantSizes& sizes = sizes_.emplace_back();
       for (const KernelBuffer& b : kernel.buffers) sizes.elements.push_back(ConstantSize(b.shape));
       if (!kernel.units.empty()) sizes.units = ConstantSize(kernel.units);
       sizes.scratch = kernel.scratch.empty() ? 0 : ConstantSize(kernel.scratch);
     }
+  }
+
+  // Finds the functions that only the host calls: it gives what the export declares.
+  Status FindEntries() {
+    entries_.resize(program_.functions.size(), nullptr);
+    for (const ExportInfo& e : program_.exports) {
+      // Of two exports of a function neither says what arrives.
+      const ExportInfo*& entry = entries_[e.function];
+      entry = entry == nullptr ? &e : &no_entry_;
+    }
+    for (size_t at = 0; at < program_.code.size(); at += instruction_.size()) {
+      RELAYVM_RETURN_IF_ERROR(DecodeInstruction(program_.code, at, &instruction_));
+      for (int i = 0; i < instruction_.info->num_operands; ++i) {
+        if (instruction_.info->operands[static_cast<size_t>(i)] == OperandKind::FUNC)
+          entries_[instruction_.Unit(i)] = nullptr;
+      }
+    }
+    return {};
   }
 
   Status Run(const FunctionInfo& function) {
@@ -69,6 +94,7 @@ class Checker {
     }
     if (!has_kernels) return {};
     ++stretch_;
+    SetArguments();
     for (at_ = 0; at_ < code_.size(); at_ += instruction_.size()) {
       if (is_target[at_]) ++stretch_;
       RELAYVM_RETURN_IF_ERROR(DecodeInstruction(code_, at_, &instruction_));
@@ -80,8 +106,6 @@ class Checker {
   std::vector<UnprovedBuffer> unproved() && { return std::move(unproved_); }
 
  private:
-  static constexpr size_t kMaxBank = 32768;
-
   bool IsKernel() const {
     return instruction_.opcode == Opcode::kKernel || instruction_.opcode == Opcode::kKernel1;
   }
@@ -130,6 +154,18 @@ class Checker {
     tensor.dims = std::move(dims);
     tensor.owned = owned;
     return tensor;
+  }
+  // What the host gives has the export's types.
+  void SetArguments() {
+    const ExportInfo* entry = entries_[static_cast<size_t>(function_ - program_.functions.data())];
+    if (entry == nullptr) return;
+    for (size_t i = 0; i < entry->params.size(); ++i) {
+      const ValueType& type = entry->params[i];
+      if (type.kind != ValueType::Kind::kTensor) continue;
+      std::vector<Dim> dims;
+      for (int64_t d : type.dims) dims.push_back(d < 0 ? Unknown(/*nonnegative=*/true) : Dim(d));
+      tensors_[i] = Typed(type.dtype, std::move(dims), /*owned=*/false);
+    }
   }
   // Something else may hold the tensor from here on.
   void Expose(uint16_t reg) {
@@ -496,6 +532,8 @@ class Checker {
 
   const Program& program_;
   std::vector<ConstantSizes> sizes_;
+  ExportInfo no_entry_;
+  std::vector<const ExportInfo*> entries_;  // of each function that only the host calls
   const FunctionInfo* function_ = nullptr;
   std::span<const uint16_t> code_;
   size_t at_ = 0;
@@ -518,6 +556,7 @@ class Checker {
 Result<std::vector<UnprovedBuffer>> CheckKernelCalls(const Program& program) {
   if (program.kernels.empty()) return std::vector<UnprovedBuffer>();
   Checker checker(program);
+  RELAYVM_RETURN_IF_ERROR(checker.FindEntries());
   for (const FunctionInfo& function : program.functions)
     RELAYVM_RETURN_IF_ERROR(checker.Run(function));
   return std::move(checker).unproved();

@@ -8,8 +8,9 @@
 // Most of it follows from the code before the call: tensors were allocated there with the very
 // registers that are the call's scalars. CheckKernelCalls proves what it can, by data flow over each
 // stretch of code without a jump to it, where scalars are expressions (base/dim.h) and tensors have
-// a dtype and dims; after a jump's target it knows nothing. What it cannot prove the interpreter
-// checks at the call, and what is wrong in every run is an error.
+// a dtype and dims; so have the arguments of a function that only the host calls, as the export
+// declares them. After a jump's target nothing is known. What it cannot prove the interpreter checks
+// at the call, and what is wrong in every run is an error.
 // Time is linear in the size of the program. Tested by kernel_call_test.cc.
 #pragma once
 
@@ -32,7 +33,7 @@ struct UnprovedBuffer {
   uint16_t bits;
 };
 
-// REQUIRES: VerifyCode(program) and the program's tables are verified.
+// REQUIRES: VerifyCode(program), and the program's tables and exports are verified.
 Result<std::vector<UnprovedBuffer>> CheckKernelCalls(const Program& program);
 
 // "expected float32 for buffer 1, found int64", and so on.

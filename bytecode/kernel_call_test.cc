@@ -141,6 +141,41 @@ TEST_CASE("kernel calls: what the code does not show is left to the call, and kn
   }
 }
 
+TEST_CASE("kernel calls: arguments have the export's types where only the host calls") {
+  auto outcome = [](const std::string& exports, const std::string& param, const std::string& more) {
+    Result<Program> program = Assemble(".version 1\n.message \"\"\n" + exports + R"(
+.kernel "rows" scalars 1 buffers (float32[s0, 8], out float32[s0*8]) builtin
+.function "main" scalars 0 objects 1 captured 0 registers 2 2 returns object arena 0
+)" + param + R"(
+  const.i16 i1, 8
+  tensor.alloc r1, float32, [i0, i1]
+  kernel.1 k0, [i0], [r0!, r1]
+  ret.r r1!
+.end
+)" + more);
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    Result<std::vector<UnprovedBuffer>> unproved = CheckKernelCalls(*program);
+    return unproved.ok() ? std::to_string(unproved->size()) : unproved.status().message();
+  };
+  const std::string open = R"(.export "main" f0 ("x": float32[?"n", 8]) -> float32[?, 8])";
+  const std::string dim = "  tensor.dim i0, r0, #0";
+  CHECK(outcome(open, dim, "") == "0");
+  const std::string fixed = R"(.export "main" f0 ("x": float32[3, 8]) -> float32[3, 8])";
+  CHECK(outcome(fixed, "  const.i16 i0, 3", "") == "0");
+  // Another dim, no export, two exports, a call.
+  CHECK(outcome(R"(.export "main" f0 ("x": float32[?, 9]) -> float32[?, 8])", dim, "") == "1");
+  CHECK(outcome("", dim, "") == "1");
+  CHECK(outcome(open + "\n" + open, dim, "") == "1");
+  CHECK(outcome(open, dim, R"(
+.function "other" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  tail.call f0, [], [r0!]
+.end
+)") == "1");
+  CHECK(
+      outcome(R"(.export "main" f0 ("x": float32[2, 8]) -> float32[3, 8])", "  const.i16 i0, 3", "")
+          .ends_with("expected at least 24 elements for buffer 0, found 16"));
+}
+
 TEST_CASE("kernel calls: what is wrong in every run is an error") {
   const std::string alloc =
       "  tensor.static r1, t0\n  tensor.static r2, t1\n  const.i16 i1, 5\n  const.i16 i2, 2\n";

@@ -373,8 +373,8 @@ Status VerifyProgram(const Program& program) {
   RELAYVM_RETURN_IF_ERROR(CheckKernels(program));
   RELAYVM_RETURN_IF_ERROR(CheckFunctions(program));
   RELAYVM_RETURN_IF_ERROR(VerifyCode(program));
-  RELAYVM_RETURN_IF_ERROR(CheckKernelCalls(program).status());
-  return CheckExports(program);
+  RELAYVM_RETURN_IF_ERROR(CheckExports(program));
+  return CheckKernelCalls(program).status();
 }
 
 }  // namespace relayvm

@@ -78,6 +78,9 @@ class Interpreter {
   // The function of a closure that is called with `num_args`, or null.
   const FunctionCode* ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee,
                                       uint32_t num_args);
+  // `bytes` is the size of the dims, which has been checked.
+  Tensor* NewTensorOf(Frame* frame, const uint16_t* pc, DType dtype, std::span<const int64_t> dims,
+                      int64_t bytes);
   Tensor* NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
                            uint32_t rank);
   Tensor* NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t type);

@@ -211,7 +211,7 @@ TEST_CASE("kernels: a missing one is an error at load") {
 
 TEST_CASE("kernels: what the code does not show of a call is checked when it runs") {
   // fill writes s0 int64 to its second buffer, of which it may read the first; r0 is an input, r1
-  // another.
+  // another. Of two exports neither says what arrives.
   constexpr Builtin kFill[] = {
       {"fill",
        [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
@@ -224,6 +224,7 @@ TEST_CASE("kernels: what the code does not show of a call is checked when it run
 .constant int64[2] ""
   .hex 00000000000000000000000000000000
 .export "main" f0 ("x": int64[?], "y": float32[?], "n": int64[]) -> int64[?]
+.export "other" f0 ("x": int64[?], "y": int64[?], "n": int64[]) -> int64[?]
 .function "main" scalars 0 objects 3 captured 0 registers 8 8 returns object arena 64
   .slot 0 32
   tensor.item i0, r2, int64, 0

@@ -310,20 +310,24 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
   return at + 1;
 }
 
+Tensor* Interpreter::NewTensorOf(Frame* frame, const uint16_t* pc, DType dtype,
+                                 std::span<const int64_t> dims, int64_t bytes) {
+  Tensor* tensor =
+      NewTensor(heap_, dtype, static_cast<int>(dims.size()), static_cast<size_t>(bytes));
+  if (tensor == nullptr) {
+    FailMemory(frame, pc,
+               fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(dims)).c_str());
+    return nullptr;
+  }
+  std::copy(dims.begin(), dims.end(), tensor->dims);
+  return tensor;
+}
+
 Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype,
                                       const uint16_t* regs, uint32_t rank) {
   int64_t dims[kMaxRank];
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
-  if (bytes < 0) return nullptr;
-  Tensor* tensor = NewTensor(heap_, dtype, static_cast<int>(rank), static_cast<size_t>(bytes));
-  if (tensor == nullptr) {
-    FailMemory(
-        frame, pc,
-        fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str());
-    return nullptr;
-  }
-  std::copy_n(dims, rank, tensor->dims);
-  return tensor;
+  return bytes < 0 ? nullptr : NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
 }
 
 Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t type) {
@@ -333,16 +337,7 @@ Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t 
     Fail(frame, pc, StatusCode::kUnsupported, "a tensor of rank above 255, or too large");
     return nullptr;
   }
-  Tensor* tensor =
-      NewTensor(heap_, info.dtype, static_cast<int>(info.dims.size()), static_cast<size_t>(bytes));
-  if (tensor == nullptr) {
-    FailMemory(
-        frame, pc,
-        fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(info.dims)).c_str());
-    return nullptr;
-  }
-  std::copy(info.dims.begin(), info.dims.end(), tensor->dims);
-  return tensor;
+  return NewTensorOf(frame, pc, info.dtype, info.dims, bytes);
 }
 
 Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool take,
@@ -384,13 +379,13 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
     // The kernel that follows reads one register and writes the other: the same tensor in both.
     bool same = tensor->dtype == dtype && tensor->rank == rank &&
                 std::equal(dims, dims + rank, tensor->dims);
-    if (!alone || !same) return NewTensorChecked(frame, pc, dtype, regs, rank);
+    if (!alone || !same) return NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
     Retain(tensor);
     return tensor;
   }
   bool fits = static_cast<int>(rank) <= tensor->room_for_dims() &&
               static_cast<size_t>(bytes) <= tensor->capacity;
-  if (!alone || !fits) return NewTensorChecked(frame, pc, dtype, regs, rank);
+  if (!alone || !fits) return NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
   tensor->dtype = dtype;
   tensor->rank = static_cast<uint8_t>(rank);
   std::copy_n(dims, rank, tensor->dims);
