@@ -149,12 +149,11 @@ class TextCursor {
         return c;
       case 'x': {
         uint8_t byte = 0;
-        if (rest_.size() >= 2) {
-          auto [end, error] = std::from_chars(rest_.data(), rest_.data() + 2, byte, 16);
-          if (error == std::errc() && end == rest_.data() + 2) {
-            rest_.remove_prefix(2);
-            return static_cast<char>(byte);
-          }
+        const std::string_view digits = rest_.substr(0, 2);
+        auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        if (error == std::errc() && digits.size() == 2 && end == digits.data() + digits.size()) {
+          rest_.remove_prefix(2);
+          return static_cast<char>(byte);
         }
         break;
       }

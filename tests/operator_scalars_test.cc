@@ -69,7 +69,7 @@ std::vector<te::Scalar> Samples(DType t) {
                     (int64_t{1} << 53) + 1,
                     INT64_MAX,
                     INT64_MIN}) {
-    te::Scalar s = te::IntScalar(te::WrapToDType(x, t));
+    te::Scalar s = te::IntScalar(WrapInteger(x, t));
     bool known = false;
     for (te::Scalar o : out) known = known || o.i == s.i;
     if (!known) out.push_back(s);
@@ -227,7 +227,7 @@ __int128 FloorDiv(__int128 a, __int128 b) {
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 te::Scalar Narrow(DType t, __int128 v) {
-  return te::IntScalar(te::WrapToDType(static_cast<int64_t>(static_cast<uint64_t>(v)), t));
+  return te::IntScalar(WrapInteger(static_cast<int64_t>(static_cast<uint64_t>(v)), t));
 }
 
 // What the operator gives on integers, or nothing for one that is not listed.

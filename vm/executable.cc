@@ -56,8 +56,7 @@ class BuiltinCheck {
       RELAYVM_RETURN_IF_ERROR(i < tensors ? CheckTensor(i) : CheckCount(i));
       const bool written = i >= static_cast<size_t>(builtin_.num_inputs);
       // The first output may be the first input's memory, where the builtin works in place.
-      const bool may_share =
-          i == static_cast<size_t>(builtin_.num_inputs) && WorksInPlace(builtin_.name);
+      const bool may_share = i == static_cast<size_t>(builtin_.num_inputs) && builtin_.in_place;
       const bool shares =
           !buffer.may_share.empty() && !(may_share && buffer.may_share == std::vector<uint16_t>{0});
       if (buffer.written != written || shares)

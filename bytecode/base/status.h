@@ -77,7 +77,7 @@ class [[nodiscard]] Result {
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
 
-  // REQUIRES: ok().
+  // REQUIRES: ok(), of these. NOLINTBEGIN(bugprone-unchecked-optional-access)
   T& value() & { return *value_; }
   const T& value() const& { return *value_; }
   T&& value() && { return *std::move(value_); }
@@ -87,7 +87,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 
- private:
+ private:  // NOLINTEND(bugprone-unchecked-optional-access)
   Status status_;
   std::optional<T> value_;
 };

@@ -566,7 +566,8 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
   std::vector<Value> results;
   for (size_t o = 0; o < outputs.size(); ++o) {
     bool counted = !(memory[o] == outputs[o]);
-    const bool in_place = o == 0 && WorksInPlace(builtin.name);
+    const Builtin* found = FindBuiltin(builtin.name);
+    const bool in_place = o == 0 && found != nullptr && found->in_place;
     const bool reuses =
         in_place && OwnsMemory(inputs[0], inputs) && *inputs[0].type->As<TensorType>() == memory[o];
     const Value* reuse = reuses ? &inputs[0] : nullptr;

@@ -445,7 +445,7 @@ class Interpreter {
     std::byte* data = t.data.Mutable().data();
     for (size_t i = 0; i < x.elements.size(); ++i) {
       RELAYVM_ASSIGN_OR_RETURN(int64_t value, Number(x.elements[i]));
-      te::WriteElement(t.dtype, te::IntScalar(te::WrapToDType(value, t.dtype)), data + i * width);
+      te::WriteElement(t.dtype, te::IntScalar(WrapInteger(value, t.dtype)), data + i * width);
     }
     return MakeTensor(std::move(t));
   }

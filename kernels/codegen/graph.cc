@@ -133,7 +133,7 @@ const Node* Graph::Intern(Node node) {
 
 const Node* Graph::Int(int64_t value, DType dtype) {
   constexpr int64_t kLimit = int64_t{1} << 31;
-  value = te::WrapToDType(value, dtype);
+  value = WrapInteger(value, dtype);
   if (dtype == DType::kInt64 && value > -kLimit && value < kLimit) return DimOf(Dim(value));
   return Intern(Node{.kind = NodeKind::kInt, .dtype = dtype, .int_value = value});
 }

@@ -41,7 +41,7 @@ std::vector<te::Scalar> ValuesOf(DType t) {
                     int64_t{31},        int64_t{63},
                     int64_t{64},        (int64_t{1} << 53) + 1,
                     int64_t{16777217}}) {
-    values.push_back(te::IntScalar(te::WrapToDType(v, t)));
+    values.push_back(te::IntScalar(WrapInteger(v, t)));
   }
   return values;
 }

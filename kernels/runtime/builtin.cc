@@ -36,6 +36,7 @@ constexpr Builtin Make(std::string_view name) {
           kSpec.num_counts,
           kSpec.num_params,
           kSpec.num_inputs,
+          kSpec.in_place,
           kSignature.view()};
 }
 
@@ -74,8 +75,8 @@ constexpr Builtin kBuiltins[] = {
         "regular_nms"),
     Make<RoiAlign, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real int bool bool bool">("roi_align"),
     Make<RoiPool, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real bool">("roi_pool"),
-    Make<ScatterElements, "T[*s] int[*i] T[*] -> T[*s]; axis 0..5">("scatter_elements"),
-    Make<ScatterNd, "T[*s] int[_,*] T[*] -> T[*s]; 0..5">("scatter_nd"),
+    Make<ScatterElements, "T[*s] int[*i] T[*] -> =T[*s]; axis 0..5">("scatter_elements"),
+    Make<ScatterNd, "T[*s] int[_,*] T[*] -> =T[*s]; 0..5">("scatter_nd"),
     Make<SearchSorted, "T[*,n] T[*v] -> int[*v]; bool">("searchsorted"),
     Make<Sort, "T[*s] -> T[*s]; axis bool">("sort"),
     Make<SparseAdd, "T[h,w] T[n,*] int[n] int[p] -> T[h,w]">("sparse_add"),
@@ -107,10 +108,6 @@ const Builtin* FindBuiltin(std::string_view name) {
   const auto at = std::lower_bound(std::begin(kBuiltins), std::end(kBuiltins),
                                    Builtin{.name = name, .fn = nullptr}, NameLess);
   return at != std::end(kBuiltins) && at->name == name ? at : nullptr;
-}
-
-bool WorksInPlace(std::string_view name) {
-  return name == "scatter_elements" || name == "scatter_nd";
 }
 
 }  // namespace relayvm

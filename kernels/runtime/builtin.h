@@ -22,6 +22,8 @@ struct Builtin {
   // takes more).
   int num_tensors = 0, num_counts = 0, num_params = 0;
   int num_inputs = 0;  // of the tensors; the others are written
+  // The first output may be the first input's memory: only what changes is written then.
+  bool in_place = false;
   // What their dtypes and dims must be (signature.h); empty for kernels of hosts.
   std::string_view signature = {};
 };
@@ -30,7 +32,5 @@ struct Builtin {
 std::span<const Builtin> Builtins();
 // Null when there is none of that name.
 const Builtin* FindBuiltin(std::string_view name);
-// True when the first output may be the first input's memory: only what changes is written then.
-bool WorksInPlace(std::string_view name);
 
 }  // namespace relayvm

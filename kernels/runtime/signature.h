@@ -15,6 +15,7 @@
 //             *s        any number of dims, the same wherever s stands; once in a list
 //             *         any number of dims
 //             +         any number of dims, at least one element; stands alone
+//   =T[*s]    an output that may be the first input's memory: only what changes is written then
 //   parameter axis      an axis of the first input
 //             axis?     that, or -1
 //             bool int real (the bits of a double) lo..hi
@@ -71,6 +72,7 @@ struct Signature {
   std::array<TensorSpec, CallArgs::kMaxTensors> tensors;
   std::array<ParamSpec, 9> params;
   int num_inputs = 0, num_tensors = 0, num_counts = 0, num_params = 0;
+  bool in_place = false;  // of the first output: marked by =
 
   // Throws, and so fails to compile where it is a constant, when the text is not as above.
   static constexpr Signature Parse(std::string_view text);
@@ -100,6 +102,10 @@ class Parser {
         outputs = true;
         s.num_inputs = s.num_tensors;
       } else {
+        if (Eat("=")) {
+          if (!outputs || s.num_tensors != s.num_inputs) throw "= marks the first output";
+          s.in_place = true;
+        }
         s.tensors[static_cast<size_t>(s.num_tensors++)] = Tensor();
       }
       Spaces();

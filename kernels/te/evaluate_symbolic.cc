@@ -105,7 +105,7 @@ class SymbolicEvaluator {
     if (DTypeBytes(t) == 8 || d.is_symbol()) return true;
     auto low = d.LowerBound();
     auto high = d.UpperBound();
-    auto fits = [&](int64_t v) { return WrapToDType(v, t) == v; };
+    auto fits = [&](int64_t v) { return WrapInteger(v, t) == v; };
     if (low && high) return fits(*low) && fits(*high);
     if (d.kind() == Dim::Kind::kMul) return IsSmallMultiple(d);
     auto terms = d.operands();

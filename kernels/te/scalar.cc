@@ -173,14 +173,14 @@ Scalar ApplyUnary(UnaryOp op, DType t, Scalar x) {
   if (IsFloat(t)) return FloatScalar(RoundToDType(FloatUnary(op, x.f), t));
   switch (op) {
     case UnaryOp::kNegative:
-      return IntScalar(WrapToDType(static_cast<int64_t>(0 - Unsigned(x.i)), t));
+      return IntScalar(WrapInteger(static_cast<int64_t>(0 - Unsigned(x.i)), t));
     case UnaryOp::kAbs:
       if (!IsSignedInt(t) || x.i >= 0) return x;
-      return IntScalar(WrapToDType(static_cast<int64_t>(0 - Unsigned(x.i)), t));
+      return IntScalar(WrapInteger(static_cast<int64_t>(0 - Unsigned(x.i)), t));
     case UnaryOp::kSign:
       return IntScalar(IsSignedInt(t) && x.i < 0 ? -1 : x.i != 0);
     case UnaryOp::kNot:
-      return IntScalar(t == DType::kBool ? x.i == 0 : WrapToDType(~x.i, t));
+      return IntScalar(t == DType::kBool ? x.i == 0 : WrapInteger(~x.i, t));
     case UnaryOp::kFloor:
     case UnaryOp::kCeil:
     case UnaryOp::kTrunc:
@@ -323,7 +323,7 @@ Scalar ApplyBinary(BinaryOp op, DType t, Scalar a, Scalar b) {
     return FloatScalar(RoundToDType(std::floor(RoundToDType(a.f / b.f, t)), t));
   }
   if (IsFloat(t)) return FloatScalar(RoundToDType(FloatBinary(op, a.f, b.f), t));
-  return IntScalar(WrapToDType(IntBinary(op, t, a.i, b.i), t));
+  return IntScalar(WrapInteger(IntBinary(op, t, a.i, b.i), t));
 }
 
 // --- Conversions ---
@@ -349,7 +349,7 @@ Scalar ApplyCast(DType from, DType to, Scalar x) {
     return IntScalar(FloatToInteger(x.f, to));
   }
   if (IsFloat(to)) return FloatScalar(IntToFloat(x.i, from, to));
-  return IntScalar(WrapToDType(x.i, to));
+  return IntScalar(WrapInteger(x.i, to));
 }
 
 Scalar ApplyReinterpret(DType from, DType to, Scalar x) {

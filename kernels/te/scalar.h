@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "bytecode/base/arithmetic.h"
 #include "bytecode/base/dtype.h"
 #include "kernels/te/te.h"
 
@@ -38,28 +39,6 @@ uint16_t DoubleToBFloat16(double value);
 
 // The nearest value of float dtype `t`.
 double RoundToDType(double value, DType t);
-
-// The integer reduced to the range of integer dtype `t`; for bool, value != 0.
-inline int64_t WrapToDType(int64_t value, DType t) {
-  switch (t) {
-    case DType::kBool:
-      return value != 0;
-    case DType::kInt8:
-      return static_cast<int8_t>(value);
-    case DType::kInt16:
-      return static_cast<int16_t>(value);
-    case DType::kInt32:
-      return static_cast<int32_t>(value);
-    case DType::kUInt8:
-      return static_cast<uint8_t>(value);
-    case DType::kUInt16:
-      return static_cast<uint16_t>(value);
-    case DType::kUInt32:
-      return static_cast<uint32_t>(value);
-    default:
-      return value;
-  }
-}
 
 // True for the comparisons, whose result is bool.
 bool IsComparison(BinaryOp op);

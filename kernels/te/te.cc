@@ -151,7 +151,7 @@ Expr SimplifyInt(BinaryOp op, const Expr& a, const Expr& b) {
 
 Expr IntImm(int64_t value, DType dtype) {
   auto node = NewNode(ExprKind::kIntImm, dtype);
-  node->int_value = WrapToDType(value, dtype);
+  node->int_value = WrapInteger(value, dtype);
   return node;
 }
 

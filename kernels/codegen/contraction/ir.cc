@@ -76,6 +76,39 @@ void ForNext(Builder& b, Value* begin, Value* end, std::string_view name,
   b.SetInsertPoint(after);
 }
 
+namespace {
+
+// Values that a loop carries, at the head of its body: `initial` from `before` comes in first.
+struct CarriedValues {
+  CarriedValues(Builder& b, const std::vector<Value*>& initial, BasicBlock* before) {
+    for (Value* v : initial) {
+      phis.push_back(b.CreatePHI(v->getType(), 2));
+      phis.back()->addIncoming(v, before);
+      values.push_back(phis.back());
+    }
+  }
+  void Continue(const std::vector<Value*>& next, BasicBlock* latch) {
+    for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], latch);
+  }
+  std::vector<llvm::PHINode*> phis;
+  std::vector<Value*> values;
+};
+
+// After the loop: `initial` when it never ran, which `before` says, else `next` from `last`.
+std::vector<Value*> JoinValues(Builder& b, const std::vector<Value*>& initial, BasicBlock* before,
+                               const std::vector<Value*>& next, BasicBlock* last) {
+  std::vector<Value*> result;
+  for (size_t i = 0; i < initial.size(); ++i) {
+    llvm::PHINode* phi = b.CreatePHI(initial[i]->getType(), 2);
+    phi->addIncoming(initial[i], before);
+    phi->addIncoming(next[i], last);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<Value*> ForCarried(
     Builder& b, Value* begin, Value* end, int64_t step, std::string_view name,
     std::vector<Value*> initial,
@@ -92,28 +125,15 @@ std::vector<Value*> ForCarried(
   b.SetInsertPoint(loop);
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, llvm::StringRef(name));
   i->addIncoming(begin, before);
-  std::vector<llvm::PHINode*> phis;
-  std::vector<Value*> carried;
-  for (Value* v : initial) {
-    phis.push_back(b.CreatePHI(v->getType(), 2));
-    phis.back()->addIncoming(v, before);
-    carried.push_back(phis.back());
-  }
-  std::vector<Value*> next = body(i, carried);
+  CarriedValues carried(b, initial, before);
+  std::vector<Value*> next = body(i, carried.values);
   Value* next_i = Add(b, i, step);
   BasicBlock* latch = b.GetInsertBlock();
   i->addIncoming(next_i, latch);
-  for (size_t j = 0; j < phis.size(); ++j) phis[j]->addIncoming(next[j], latch);
+  carried.Continue(next, latch);
   b.CreateCondBr(b.CreateICmpSLT(next_i, end), loop, after);
   b.SetInsertPoint(after);
-  std::vector<Value*> result;
-  for (size_t j = 0; j < phis.size(); ++j) {
-    llvm::PHINode* phi = b.CreatePHI(initial[j]->getType(), 2);
-    phi->addIncoming(initial[j], before);
-    phi->addIncoming(next[j], latch);
-    result.push_back(phi);
-  }
-  return result;
+  return JoinValues(b, initial, before, next, latch);
 }
 
 namespace {
@@ -209,35 +229,22 @@ std::vector<Value*> ForPolled(
   b.SetInsertPoint(loop);
   llvm::PHINode* first = b.CreatePHI(b.getInt64Ty(), 2);
   first->addIncoming(begin, before);
-  std::vector<llvm::PHINode*> phis;
-  std::vector<Value*> carried;
-  for (Value* v : initial) {
-    phis.push_back(b.CreatePHI(v->getType(), 2));
-    phis.back()->addIncoming(v, before);
-    carried.push_back(phis.back());
-  }
+  CarriedValues carried(b, initial, before);
   // first + run might overflow; what is left cannot.
   Value* last = Add(b, first, Min(b, run, Sub(b, end, first)));
-  std::vector<Value*> next = ForCarried(b, first, last, step, name, carried, body);
+  std::vector<Value*> next = ForCarried(b, first, last, step, name, carried.values, body);
   BasicBlock* ran = b.GetInsertBlock();
   llvm::MDNode* rare = llvm::MDBuilder(context).createBranchWeights(1, 1000);
   b.CreateCondBr(b.CreateICmpSLT(last, end), poll, after, rare);
   b.SetInsertPoint(poll);
   Value* code = b.CreateCall(PollFunction(*function->getParent()), {function->getArg(0)});
   first->addIncoming(last, poll);
-  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], poll);
+  carried.Continue(next, poll);
   b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), loop, stopped);
   b.SetInsertPoint(stopped);
   b.CreateRet(code);
   b.SetInsertPoint(after);
-  std::vector<Value*> result;
-  for (size_t i = 0; i < phis.size(); ++i) {
-    llvm::PHINode* phi = b.CreatePHI(initial[i]->getType(), 2);
-    phi->addIncoming(initial[i], before);
-    phi->addIncoming(next[i], ran);
-    result.push_back(phi);
-  }
-  return result;
+  return JoinValues(b, initial, before, next, ran);
 }
 
 void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<Value*()>& work) {
