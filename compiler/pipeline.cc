@@ -15,6 +15,7 @@
 #include "compiler/transforms/fuse.h"
 #include "compiler/transforms/inline.h"
 #include "compiler/transforms/lambda_lift.h"
+#include "compiler/transforms/make_at_use.h"
 #include "compiler/transforms/pack_weights.h"
 #include "compiler/transforms/propagate_constants.h"
 #include "compiler/transforms/resolve_shapes.h"
@@ -100,6 +101,12 @@ const std::vector<Pass>& AllPasses() {
        .gives = {kFinalTypes},
        .drops = {},
        .description = "operands that only type inference read go"},
+      {.name = "MakeAtUse",
+       .run = Pure(ir::MakeAtUse),
+       .needs = {kTyped, kShapesResolved, kFinalTypes},
+       .refuses = {kFused, kLifted},
+       .drops = {},
+       .description = "what is made of sizes alone is made where it is read"},
       {.name = "FuseOps",
        .run = Pure(ir::FuseOps),
        .needs = {kTyped, kShapesResolved, kFinalTypes},
@@ -150,6 +157,8 @@ constexpr Step kSteps[] = {
     {"EliminateDeadCode", 1},
     // Types are final.
     {"DropShapeOperands", 0},
+    // The originals go with the rest.
+    {"MakeAtUse", 2},
     {"EliminateDeadCode", 0},
     {"FuseOps", 2},
     // Closures become functions: after this no pass sees a function literal.

@@ -117,6 +117,10 @@ const OpDef* GraphBuilder::AsBareOperator(NodeId id) const {
   const Node& n = graph_.nodes[id];
   return n.kind == NodeKind::kOperator ? graph_.ops[n.payload].op : nullptr;
 }
+const OpDef* GraphBuilder::AsOpCall(NodeId node) const {
+  const Node& n = graph_.nodes[node];
+  return n.kind == NodeKind::kOpCall ? graph_.ops[n.payload].op : nullptr;
+}
 
 void GraphBuilder::SetName(NodeId function, std::string name) {
   graph_.functions[graph_.nodes[function].payload].name = std::move(name);

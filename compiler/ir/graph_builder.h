@@ -65,6 +65,8 @@ class GraphBuilder {
   NodeId BareOperator(const OpDef& op, Span span);
   // Null when the node is none.
   const OpDef* AsBareOperator(NodeId node) const;
+  // The operator that the node calls; null when it is no such call.
+  const OpDef* AsOpCall(NodeId node) const;
   const Node& node(NodeId id) const { return graph_.nodes[id]; }
   Span span(NodeId id) const { return graph_.nodes[id].span; }
   // REQUIRES: MakeFunction made it.

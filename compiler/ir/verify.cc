@@ -281,7 +281,8 @@ class Verifier {
     std::swap(outer, in_scope_);
     for (const Binding& b : call.function->body->bindings) {
       bool allowed = b.value->As<OpCall>() != nullptr || b.value->As<MakeTuple>() != nullptr ||
-                     b.value->As<TupleGet>() != nullptr || b.value->As<AtomExpr>() != nullptr;
+                     b.value->As<TupleGet>() != nullptr || b.value->As<AtomExpr>() != nullptr ||
+                     b.value->As<ShapeValue>() != nullptr;
       if (status.ok() && !allowed) status = Fail(span, "a fused group holds more than operators");
     }
     return status;

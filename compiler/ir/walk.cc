@@ -78,7 +78,12 @@ void ForEachSymbol(const Binding& binding, const std::function<void(const Dim&)>
   if (const auto* x = e.As<OpCall>()) operands(x->args);
   if (const auto* x = e.As<PrimitiveCall>()) {
     operands(x->args);
-    for (const Binding& b : x->function->body->bindings) ForEachSizeSymbol(b.var->type, fn);
+    for (const Binding& b : x->function->body->bindings) {
+      ForEachSizeSymbol(b.var->type, fn);
+      if (const auto* shape = b.value->As<ShapeValue>()) {
+        for (const Dim& d : shape->elements) d.ForEachSymbol(fn);
+      }
+    }
   }
   std::visit(
       [&](const auto& node) {

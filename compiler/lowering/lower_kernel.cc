@@ -191,6 +191,24 @@ Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
   return OkStatus();
 }
 
+namespace {
+
+// A vector of sizes.
+te::Tensor VectorOf(const ir::ShapeValue& value, const TensorType& type) {
+  return te::Compute("shape", type.shape, [&](const std::vector<te::Expr>& i) {
+    te::Expr e = te::IntImm(0, type.dtype);
+    for (size_t k = value.elements.size(); k-- > 0;) {
+      te::Expr element = te::Cast(te::DimValue(value.elements[k]), type.dtype);
+      e = k + 1 == value.elements.size()
+              ? element
+              : te::Select(i[0] == te::IntImm(static_cast<int64_t>(k)), element, e);
+    }
+    return e;
+  });
+}
+
+}  // namespace
+
 Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) {
   const auto& type = *var->type->As<TensorType>();
   if (type.shape.empty()) {
@@ -209,17 +227,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) 
   group.name = "shape";
   group.outputs = {type};
   group.compute = [&](std::span<const te::Tensor>) -> Result<std::vector<te::Tensor>> {
-    return std::vector<te::Tensor>{
-        te::Compute("shape", type.shape, [&](const std::vector<te::Expr>& i) {
-          te::Expr e = te::IntImm(0, type.dtype);
-          for (size_t k = value.elements.size(); k-- > 0;) {
-            te::Expr element = te::Cast(te::DimValue(value.elements[k]), type.dtype);
-            e = k + 1 == value.elements.size()
-                    ? element
-                    : te::Select(i[0] == te::IntImm(static_cast<int64_t>(k)), element, e);
-          }
-          return e;
-        })};
+    return std::vector<te::Tensor>{VectorOf(value, type)};
   };
   return LowerKernel(var, group);
 }
@@ -356,6 +364,8 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
         }
         std::vector<TensorType> outputs = FlatTypes(b.var->type);
         result = op->op->compute({op->attrs, inputs, outputs});
+      } else if (const auto* shape = b.value->As<ir::ShapeValue>()) {
+        result = {VectorOf(*shape, *b.var->type->As<TensorType>())};
       } else if (const auto* tuple = b.value->As<ir::MakeTuple>()) {
         for (const Atom& a : tuple->fields) {
           for (te::Tensor& t : atom_value(a)) result.push_back(std::move(t));

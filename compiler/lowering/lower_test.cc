@@ -59,7 +59,6 @@ const Case kCases[] = {
   ret.i i1
 L0:
   addimm.i32 i2, i0, -1
-  convert i0, i0, int32, int64
   add.i i0, i1, i0
   tail.call f1, [i2, i0], []
 .end

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/scalar_call.h"
 #include "compiler/transforms/copy.h"
+#include "compiler/transforms/make_at_use.h"
 #include "compiler/transforms/rewrite.h"
 #include "kernels/op/cost.h"
 
@@ -21,6 +22,7 @@ constexpr size_t kMaxGroup = 64;
 struct Node {
   bool candidate = false;   // an operator that may be in a group
   bool projection = false;  // a TupleGet of a candidate
+  bool made = false;        // of sizes and numbers alone (make_at_use.h), or a view of such
   FusionClass kind = FusionClass::kOpaque;
   bool expensive = false;   // its elements are not computed twice
   bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
@@ -155,12 +157,19 @@ class BlockFuser {
       if (const auto* call = b.value->As<OpCall>()) {
         std::vector<Type> types;
         for (const Atom& a : call->args) types.push_back(AtomType(m_, a));
-        n.candidate = call->op->compute != nullptr && !call->op->builtin && !call->op->is_view &&
+        const size_t source = call->op->is_view ? Position(call->args[0]) : kNone;
+        const bool view = call->op->is_view && (source == kNone || !nodes_[source].made);
+        n.candidate = call->op->compute != nullptr && !call->op->builtin && !view &&
                       !IsScalarCall(*call, types, b.var->type) &&
                       call->op->fusion != FusionClass::kOpaque && !call->args.empty();
         n.kind = call->op->fusion;
         n.expensive = n.candidate && IsExpensiveCall(*call, types, b.var->type);
         n.has_anchor = !IsLight(n.kind);
+        n.made = n.candidate && (call->op->is_view || IsMade(m_, b));
+      } else if (b.value->As<ShapeValue>() != nullptr && IsMade(m_, b)) {
+        n.candidate = true;
+        n.made = true;
+        n.kind = FusionClass::kInjective;
       } else if (const auto* get = b.value->As<TupleGet>()) {
         size_t tuple = Position(get->tuple);
         n.projection = tuple != kNone && nodes_[tuple].candidate;
@@ -186,7 +195,7 @@ class BlockFuser {
       Join(Position(e.As<TupleGet>()->tuple), i);
       return;
     }
-    if (!n.candidate) return;
+    if (!n.candidate || e.As<OpCall>() == nullptr) return;
     const auto& call = *e.As<OpCall>();
     if (call.op->is_join) return;
     for (const Atom& a : call.args) {

@@ -39,11 +39,13 @@ bool ReadsNoElement(const Module& m, const Binding& b) {
 }
 
 // Numbers read from tensors wrap as their dtype does: only dims, which are never negative, may
-// become dimension arithmetic.
-bool IsShapeArithmetic(const std::vector<Dim>& elements) {
+// become dimension arithmetic. A number as it was read is itself, in integers that hold it.
+bool IsShapeArithmetic(const std::vector<Dim>& elements, DType dtype) {
+  const bool wide = dtype == DType::kInt64;
   bool pure = true;
   for (const Dim& d : elements) {
     pure = pure && !d.ContainsAny();
+    if (wide && d.is_symbol()) continue;
     d.ForEachSymbol([&](const Dim& s) { pure = pure && s.symbol_nonnegative(); });
   }
   return pure;
@@ -71,7 +73,8 @@ Module ResolveShapes(const Module& m) {
     const auto* type = b.var->type->As<TensorType>();
     bool integer = type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool);
     if (b.value->As<OpCall>() == nullptr || known == m.contents.end() || !integer ||
-        type->rank() > 1 || !(IsShapeArithmetic(known->second) || ReadsNoElement(m, b))) {
+        type->rank() > 1 ||
+        !(IsShapeArithmetic(known->second, type->dtype) || ReadsNoElement(m, b))) {
       out.push_back(b);
       return;
     }

@@ -1,7 +1,11 @@
 // Contents of small integer tensors, as dims.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "compiler/typing/inference.h"
+#include "kernels/te/scalar.h"
 
 namespace relayvm::typing {
 
@@ -23,8 +27,113 @@ std::optional<std::vector<Dim>> Inference::ElementsOf(const ir::Atom& a) {
   auto* tensor = solver_.Resolve(*type)->As<TensorType>();
   if (tensor == nullptr) return std::nullopt;
   auto size = TrackedSize(*tensor);
+  const ir::Atom canonical = Canonical(a);
+  if (tensor->dtype == DType::kBool && std::holds_alternative<const ir::Constant*>(canonical)) {
+    size = TrackedSize({tensor->shape, DType::kInt32});
+  }
   if (!size) return std::nullopt;
-  return ElementsOrSymbols(a, *size);
+  return ElementsOrSymbols(canonical, *size);
+}
+
+namespace {
+
+bool IsPositive(const HostTensor& t) {
+  if (t.size() != 1) return false;
+  const te::Scalar s = te::ReadElement(t.dtype, t.data.data());
+  return IsFloat(t.dtype) ? s.f > 0 && s.f < 1e30 : s.i > 0;
+}
+
+enum class Sign : uint8_t {
+  kAny,
+  kNotNegative,  // a number of at least 0, or infinite
+  kPositive,     // a constant above 0
+};
+
+Sign SignOf(const te::ExprNode& e, const std::vector<Sign>& inputs) {
+  constexpr double kMost = 1e30;  // products of two are finite
+  const auto constant = [](double v) {
+    if (v > 0 && v < kMost) return Sign::kPositive;
+    return v >= 0 ? Sign::kNotNegative : Sign::kAny;
+  };
+  const auto operand = [&](size_t i) { return SignOf(*e.operands[i], inputs); };
+  const auto both = [&](Sign least) { return operand(0) >= least && operand(1) >= least; };
+  const auto when = [](bool known) { return known ? Sign::kNotNegative : Sign::kAny; };
+  switch (e.kind) {
+    case te::ExprKind::kIntImm:
+      return constant(static_cast<double>(e.int_value));
+    case te::ExprKind::kFloatImm:
+      return constant(e.float_value);
+    case te::ExprKind::kLoad: {
+      if (!e.tensor->is_placeholder()) return SignOf(*e.tensor->body, inputs);
+      const auto i = static_cast<size_t>(e.tensor->input_index);
+      return i < inputs.size() ? inputs[i] : Sign::kAny;
+    }
+    case te::ExprKind::kCast:  // nothing wraps
+      return when((e.dtype == DType::kInt64 || IsFloat(e.dtype)) &&
+                  operand(0) >= Sign::kNotNegative);
+    case te::ExprKind::kUnary: {
+      constexpr std::array kKeep = {te::UnaryOp::kFloor,     te::UnaryOp::kCeil,
+                                    te::UnaryOp::kTrunc,     te::UnaryOp::kRound,
+                                    te::UnaryOp::kRoundEven, te::UnaryOp::kSqrt};
+      return when(std::find(kKeep.begin(), kKeep.end(), e.unary) != kKeep.end() &&
+                  operand(0) >= Sign::kNotNegative);
+    }
+    case te::ExprKind::kBinary: {
+      const bool is_float = IsFloat(e.operands[0]->dtype);
+      const bool scaled = (operand(0) == Sign::kPositive || operand(1) == Sign::kPositive) &&
+                          both(Sign::kNotNegative);  // neither 0 times infinity nor 0 by 0
+      switch (e.binary) {
+        case te::BinaryOp::kMin:
+        case te::BinaryOp::kMax:
+          return when(both(Sign::kNotNegative));
+        case te::BinaryOp::kAdd:
+          return when(is_float && both(Sign::kNotNegative));
+        case te::BinaryOp::kMultiply:
+          return when(is_float && scaled);
+        case te::BinaryOp::kDivide:
+          return when(is_float ? scaled : both(Sign::kNotNegative));
+        default:
+          return Sign::kAny;
+      }
+    }
+    default:
+      return Sign::kAny;
+  }
+}
+
+}  // namespace
+
+// A scalar of sizes that took a way through floats is a size.
+bool Inference::IsSize(const ir::Atom& a) {
+  const ir::Atom canonical = Canonical(a);
+  if (std::holds_alternative<const ir::Constant*>(canonical)) return false;
+  const auto* var = std::get_if<const ir::Var*>(&canonical);
+  if (var == nullptr) return false;
+  const VarState& state = vars_[*var];
+  if (state.is_size || state.elements == nullptr || state.elements->empty()) return state.is_size;
+  const auto low = (*state.elements)[0].LowerBound();
+  return low && *low >= 0;
+}
+
+void Inference::NoteSize(const ir::Var* var, const ir::OpCall& call, const TensorType& result) {
+  if (result.rank() != 0 || !call.op->compute || call.op->builtin) return;
+  std::vector<te::Tensor> placeholders;
+  std::vector<Sign> signs;
+  for (const ir::Atom& a : call.args) {
+    auto type = TypeOf(a);
+    const auto* t = type.ok() ? solver_.Resolve(*type)->As<TensorType>() : nullptr;
+    if (t == nullptr || t->rank() != 0) return;
+    placeholders.push_back(te::Placeholder("s", {}, t->dtype, static_cast<int>(signs.size())));
+    const ir::Atom canonical = Canonical(a);
+    const auto* constant = std::get_if<const ir::Constant*>(&canonical);
+    const bool positive = constant != nullptr && IsPositive((*constant)->value);
+    signs.push_back(positive ? Sign::kPositive : IsSize(a) ? Sign::kNotNegative : Sign::kAny);
+  }
+  if (std::find(signs.begin(), signs.end(), Sign::kNotNegative) == signs.end()) return;
+  const std::vector<te::Tensor> computed =
+      call.op->compute({call.attrs, placeholders, std::span(&result, 1)});
+  vars_[var].is_size =
+      !computed[0]->is_placeholder() && SignOf(*computed[0]->body, signs) != Sign::kAny;
 }
 
 // REQUIRES: `a` is a variable or constant of integer tensor type with `size` elements.
@@ -52,7 +161,7 @@ Dim Inference::NewElementSymbol(const ir::Var* var, int64_t index) {
   scopes_.DefineSymbol(id, vars_[var].place);
   element_symbols_.push_back({id, var, index});
   return Dim::Symbol(id, fmt::format("{}[{}]", name, index),
-                     /*nonnegative=*/vars_[var].is_ruled_shape);
+                     /*nonnegative=*/vars_[var].is_size);
 }
 
 // REQUIRES: `a` is a variable or constant of integer tensor type.
@@ -118,7 +227,7 @@ std::vector<Dim> Inference::ShapeOfCall(const ir::Var* call, const std::string& 
   if (var == nullptr) {
     var = ir::MakeVar(module_, "shape", ir::MakeTensorType({Dim(rank)}, DType::kInt64), call->span);
     DefineVar(var, var->type, place);
-    vars_[var].is_ruled_shape = true;
+    vars_[var].is_size = true;
     known.push_back(var);
     ir::ShapeByRule made{std::move(shape), what};
     outcomes_[call].before.push_back({var, ir::MakeExpr(module_, std::move(made), call->span)});
@@ -150,6 +259,7 @@ void Inference::TrackElements(const ir::Var* var, const ir::OpCall& call, const 
                                   if (atoms[i] == none) return std::nullopt;
                                   return ElementsOf(atoms[i]);
                                 });
+  if (!result.is_tuple) NoteSize(var, call, result.tensors[0]);
   VarState& state = vars_[var];
   if (result.is_tuple) {
     state.field_elements = std::move(known);

@@ -294,7 +294,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeByRule&
   for (Dim& d : shape.numbers) d = Translate(d);
   const ir::Var* var = item.binding->var;
   ruled_shapes_[KeyOf(shape)].push_back(var);
-  vars_[var].is_ruled_shape = true;
+  vars_[var].is_size = true;
   return MaybeType(ir::MakeTensorType({Dim(static_cast<int64_t>(shape.rank))}, DType::kInt64));
 }
 

@@ -66,8 +66,8 @@ struct VarState {
   const ir::MakeTuple* tuple = nullptr;
   std::shared_ptr<const std::vector<Dim>> elements;             // of a small integer tensor
   std::vector<std::optional<std::vector<Dim>>> field_elements;  // of the tensors of a tuple
-  bool leaf_elements = false;   // `elements` are the variable's own element symbols
-  bool is_ruled_shape = false;  // bound to a ShapeByRule: its elements are sizes
+  bool leaf_elements = false;  // `elements` are the variable's own element symbols
+  bool is_size = false;        // its elements are never negative: made of sizes, or a ShapeByRule's
 };
 
 // What a run is for.
@@ -172,6 +172,8 @@ class Inference {
   std::vector<Dim> FloatElements(const ir::Var* call, size_t arg, const ir::Var* var, int64_t size);
   Dim NameDim(const ir::Var* call, const Dim& d);
   std::vector<Dim> ShapeOfCall(const ir::Var* call, const std::string& what, RuledShape shape);
+  bool IsSize(const ir::Atom& a);
+  void NoteSize(const ir::Var* var, const ir::OpCall& call, const TensorType& result);
   void TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                      const std::vector<ArgType>& args);
 

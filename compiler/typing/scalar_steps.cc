@@ -126,9 +126,9 @@ Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& st
   const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(result.dtype), call->span);
   DefineVar(var, var->type, place);
   if (key) scalar_calls_[*key].push_back(var);
-  outcomes_[call].before.push_back(
-      {var,
-       ir::MakeExpr(module_, ir::OpCall{op, std::move(operands), std::move(attrs)}, call->span)});
+  ir::OpCall made{op, std::move(operands), std::move(attrs)};
+  NoteSize(var, made, result);
+  outcomes_[call].before.push_back({var, ir::MakeExpr(module_, std::move(made), call->span)});
   return ir::Atom(var);
 }
 
