@@ -160,7 +160,7 @@ std::optional<ir::Type> TypedBuilder::TypeCall(const OpDef& op, const Attrs& att
     }
   }
   auto known = typing::EvaluateElements(
-      op, attrs, inputs, result.tensors, [&](size_t i) { return Elements(values[i]); },
+      op, attrs, inputs, result.tensors, [&](size_t i) { return ElementsOrSymbol(values[i]); },
       /*bools=*/true);
   if (!result.is_tuple) {
     if (known[0]) elements_[node] = *std::move(known[0]);
@@ -197,88 +197,21 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
     Fail(complete.status().code(), complete.status().message());
     return {0, nullptr, nullptr};
   }
-  if (auto scalar = AsScalar(*op, *complete, args)) return *scalar;
+  if (auto scalars = ElementByElement(*op, *complete, args, /*always=*/false)) return *scalars;
   std::vector<NodeId> nodes;
   for (const Value& a : args) nodes.push_back(a.node);
   const NodeId node = graph_.OpCall(*op, std::move(nodes), *complete, span_);
   auto type = TypeCall(*op, *complete, args, node);
   Value result{node, type.value_or(nullptr), nullptr};
   if (auto known = Fold(*op, *complete, args, result)) return Constant(*std::move(known));
+  if (op->fusion != FusionClass::kOpaque && !args.empty() && ConstantInts(result)) {
+    return Constant(*KnownTensor(result));
+  }
+  if (result.is_tensor() && result.rank() > 0 && !Elements(result)) {
+    if (auto scalars = ElementByElement(*op, *complete, args, /*always=*/true)) return *scalars;
+  }
+  TrackMoved(*op, *complete, args, result);
   return result;
-}
-
-// An elementwise call on tensors of one element, which are made of sizes: on scalars, which live in
-// registers, so that no kernel is launched for it.
-std::optional<Value> TypedBuilder::AsScalar(const OpDef& op, const Attrs& attrs,
-                                            const std::vector<Value>& args) {
-  const bool simple =
-      op.fusion == FusionClass::kElementwise || op.fusion == FusionClass::kBroadcast;
-  if (!simple || op.is_view || !op.compute || !op.shape_args.empty()) return std::nullopt;
-  int rank = 0;
-  for (const Value& a : args) {
-    if (!a.is_tensor() || IsFloat(a.dtype())) return std::nullopt;
-    for (const Dim& d : a.shape()) {
-      if (!d.is_const(1)) return std::nullopt;
-    }
-    if (a.rank() > 0 && !scalars_.contains(a.node) && !Elements(a)) return std::nullopt;
-    rank = std::max(rank, a.rank());
-  }
-  if (rank == 0) return std::nullopt;
-  std::vector<Value> scalars;
-  for (const Value& a : args) scalars.push_back(Reshape(a, {}));
-  const Value result = Op(op.name, scalars, attrs);
-  if (!result.is_tensor() || result.rank() != 0) return std::nullopt;
-  const Value shaped = Reshape(result, std::vector<int64_t>(static_cast<size_t>(rank), 1));
-  scalars_[shaped.node] = result;
-  return shaped;
-}
-
-// What a small tensor holds, where all of it is numbers now.
-std::optional<HostTensor> TypedBuilder::KnownTensor(const Value& v) {
-  if (v.constant != nullptr) {
-    return v.constant->size() <= typing::kMaxTrackedElements ? std::optional(*v.constant)
-                                                             : std::nullopt;
-  }
-  auto elements = v.is_tensor() ? ConstantInts(v) : std::nullopt;
-  if (!elements) return std::nullopt;
-  HostTensor t{v.dtype(), {}, {}};
-  for (const Dim& d : v.shape()) t.shape.push_back(d.value());
-  const size_t width = static_cast<size_t>(DTypeBytes(v.dtype()));
-  std::vector<std::byte> bytes(elements->size() * width);
-  for (size_t i = 0; i < elements->size(); ++i) {  // little endian: the low bytes
-    std::memcpy(bytes.data() + i * width, &(*elements)[i], width);
-  }
-  t.data = SharedBytes(std::move(bytes));
-  return t;
-}
-
-// The value of a call on small tensors whose numbers are known: scales and sizes that take a way
-// through floats.
-std::optional<HostTensor> TypedBuilder::Fold(const OpDef& op, const Attrs& attrs,
-                                             const std::vector<Value>& args, const Value& result) {
-  if (!result.is_tensor() || !op.compute || args.empty()) return std::nullopt;
-  if (!typing::TrackedSize({result.shape(), DType::kInt32})) return std::nullopt;
-  std::vector<HostTensor> tensors;
-  for (const Value& a : args) {
-    const bool is_tuple = !a.is_tensor();
-    for (const Value& v : is_tuple ? Fields(a) : std::vector<Value>{a}) {
-      auto known = KnownTensor(v);
-      if (!known) return std::nullopt;
-      tensors.push_back(*std::move(known));
-    }
-  }
-  std::vector<te::Tensor> placeholders;
-  std::vector<const HostTensor*> inputs;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    placeholders.push_back(
-        te::Placeholder("p", std::vector<Dim>(tensors[i].shape.begin(), tensors[i].shape.end()),
-                        tensors[i].dtype, static_cast<int>(i)));
-    inputs.push_back(&tensors[i]);
-  }
-  const TensorType type = result.tensor();
-  const std::vector<te::Tensor> computed = op.compute({attrs, placeholders, std::span(&type, 1)});
-  auto value = te::Evaluate(computed[0], inputs, [](uint32_t) { return std::optional<int64_t>(); });
-  return value.ok() ? std::optional(*std::move(value)) : std::nullopt;
 }
 
 std::vector<Value> TypedBuilder::Ops(std::string_view name, const std::vector<Value>& args,
@@ -439,35 +372,6 @@ Value TypedBuilder::WithDimsOf(const Value& v, const Value& like, int first, int
       {{"lhs_begin", 0}, {"lhs_end", count}, {"rhs_begin", first}, {"rhs_end", first + count}});
 }
 
-// --- Contents ---
-
-std::optional<std::vector<Dim>> TypedBuilder::Elements(const Value& v) {
-  if (!v.is_tensor() || IsFloat(v.dtype())) return std::nullopt;
-  auto size =
-      typing::TrackedSize({v.shape(), v.dtype() == DType::kBool ? DType::kInt32 : v.dtype()});
-  if (v.constant != nullptr && v.constant->size() <= typing::kMaxTrackedElements) {
-    std::vector<int64_t> values = typing::IntegerElements(*v.constant);
-    return std::vector<Dim>(values.begin(), values.end());
-  }
-  auto it = elements_.find(v.node);
-  if (!size || it == elements_.end() || static_cast<int64_t>(it->second.size()) != *size) {
-    return std::nullopt;
-  }
-  return it->second;
-}
-
-std::optional<std::vector<int64_t>> TypedBuilder::ConstantInts(const Value& v) {
-  if (v.constant != nullptr && !IsFloat(v.dtype())) return typing::IntegerElements(*v.constant);
-  auto elements = Elements(v);
-  if (!elements) return std::nullopt;
-  std::vector<int64_t> out;
-  for (const Dim& d : *elements) {
-    if (!d.is_const()) return std::nullopt;
-    out.push_back(d.value());
-  }
-  return out;
-}
-
 // --- Shorthands ---
 
 namespace {
@@ -488,7 +392,7 @@ Value TypedBuilder::Cast(const Value& v, DType dtype) {
 Value TypedBuilder::Reshape(const Value& v, const std::vector<int64_t>& shape) {
   if (shape.empty() && v.is_tensor()) {
     if (v.rank() == 0) return v;
-    if (auto scalar = scalars_.find(v.node); scalar != scalars_.end()) return scalar->second;
+    if (auto scalar = scalars_.find(v.node); scalar != scalars_.end()) return scalar->second[0];
   }
   return Op("reshape", {v}, {{"newshape", ToAttr(shape)}});
 }
@@ -496,7 +400,28 @@ Value TypedBuilder::Reshape(const Value& v, const std::vector<int64_t>& shape) {
 Value TypedBuilder::Transpose(const Value& v, const std::vector<int64_t>& axes) {
   bool identity = true;
   for (size_t i = 0; i < axes.size(); ++i) identity &= axes[i] == static_cast<int64_t>(i);
-  return identity ? v : Op("transpose", {v}, {{"axes", ToAttr(axes)}});
+  if (identity) return v;
+  // Dims of 1 that change their place move no element: views.
+  std::vector<int64_t> kept, ones;
+  bool valid = static_cast<int>(axes.size()) == v.rank();
+  for (int64_t axis : axes) {
+    valid = valid && axis >= 0 && axis < v.rank();
+    if (valid && !v.dim(static_cast<int>(axis)).is_const(1)) kept.push_back(axis);
+  }
+  for (int i = 0; i < v.rank(); ++i) {
+    if (v.dim(i).is_const(1)) ones.push_back(i);
+  }
+  valid = valid && kept.size() + ones.size() == axes.size();
+  if (valid && std::is_sorted(kept.begin(), kept.end())) {
+    Value moved = Squeeze(v, ones);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (v.dim(static_cast<int>(axes[i])).is_const(1)) {
+        moved = ExpandDims(moved, static_cast<int>(i));
+      }
+    }
+    return moved;
+  }
+  return Op("transpose", {v}, {{"axes", ToAttr(axes)}});
 }
 
 Value TypedBuilder::ExpandDims(const Value& v, int axis, int count) {
@@ -505,7 +430,7 @@ Value TypedBuilder::ExpandDims(const Value& v, int axis, int count) {
 
 Value TypedBuilder::Squeeze(const Value& v, const std::vector<int64_t>& axes) {
   if (!axes.empty() && static_cast<int>(axes.size()) == v.rank() && scalars_.contains(v.node)) {
-    return scalars_[v.node];
+    return scalars_[v.node][0];
   }
   return axes.empty() ? v : Op("squeeze", {v}, {{"axis", ToAttr(axes)}});
 }

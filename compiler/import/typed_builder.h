@@ -81,6 +81,10 @@ class TypedBuilder final {
   std::optional<std::vector<Dim>> Elements(const Value& v);
   // The same where all are numbers now.
   std::optional<std::vector<int64_t>> ConstantInts(const Value& v);
+  // The elements of a small tensor of any type that is made of sizes and constants, rank 0 each.
+  std::optional<std::vector<Value>> ScalarsOf(const Value& v);
+  // The number that fills a tensor, where one operator made it so.
+  std::optional<double> FilledWith(const Value& v) const;
 
   // --- Shorthands ---
 
@@ -134,8 +138,12 @@ class TypedBuilder final {
  private:
   class Host;
 
-  std::optional<Value> AsScalar(const OpDef& op, const Attrs& attrs,
-                                const std::vector<Value>& args);
+  std::optional<Value> ElementByElement(const OpDef& op, const Attrs& attrs,
+                                        const std::vector<Value>& args, bool always);
+  std::optional<std::vector<Dim>> ElementsOrSymbol(const Value& v);
+  Value OfScalars(const std::vector<Value>& scalars, const std::vector<int64_t>& shape);
+  void TrackMoved(const OpDef& op, const Attrs& attrs, const std::vector<Value>& args,
+                  const Value& result);
   std::optional<HostTensor> KnownTensor(const Value& v);
   std::optional<HostTensor> Fold(const OpDef& op, const Attrs& attrs,
                                  const std::vector<Value>& args, const Value& result);
@@ -151,8 +159,8 @@ class TypedBuilder final {
   // Shapes that only running tells: those of the same numbers are the same.
   std::vector<std::pair<RuledShape, std::vector<Dim>>> ruled_shapes_;
   std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
-  // Scalars that tensors of one element were made of, by the tensor's node.
-  std::unordered_map<ir::NodeId, Value> scalars_;
+  // Scalars that small tensors were made of, by the tensor's node.
+  std::unordered_map<ir::NodeId, std::vector<Value>> scalars_;
   // Of the fields of tuples, by the tuple's node.
   std::unordered_map<ir::NodeId, std::vector<Value>> fields_;
 };

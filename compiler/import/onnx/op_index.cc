@@ -23,6 +23,10 @@ Outputs Compress(NodeContext& n) {
 Outputs NonZero(NodeContext& n) {
   Term x(n, 0);
   if (x.rank() == 0) x = x.Reshape({1});
+  // Exporters write ranges so.
+  if (const auto fill = n.b().FilledWith(x); fill && *fill != 0 && x.rank() == 1) {
+    return {RangeOf(n.b(), x, 0).Expand(0)};
+  }
   return {x.Call("argwhere").As(DType::kInt64).Transpose({1, 0})};
 }
 

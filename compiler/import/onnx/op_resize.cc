@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "compiler/import/onnx/arithmetic.h"
 
@@ -131,8 +132,28 @@ Term Interpolate(const Mode& m, const Term& x, const Line& line) {
   return *y;
 }
 
+// Where each element is taken so many times, one after the other.
+std::optional<int64_t> Repeats(const Mode& m, const Term& x, const Line& line) {
+  constexpr double kMost = 1 << 20;
+  if (!line.known_scale || *line.known_scale != std::floor(*line.known_scale) ||
+      *line.known_scale > kMost) {
+    return std::nullopt;
+  }
+  const auto times = static_cast<int64_t>(*line.known_scale);
+  const auto out = x.b().Elements(line.out);
+  if (!out || (*out)[0] != x.value().dim(line.axis) * Dim(times)) return std::nullopt;
+  const bool whole = m.coordinates == "asymmetric" || m.coordinates == "tf_half_pixel_for_nn";
+  const bool half = m.coordinates == "half_pixel" || m.coordinates == "half_pixel_symmetric";
+  const bool rounds = m.nearest == "round_prefer_floor" || m.nearest == "round_prefer_ceil";
+  const bool same = (whole && m.nearest == "floor") || (half && rounds);
+  return same ? std::optional(times) : std::nullopt;
+}
+
 Term Nearest(const Mode& m, const Term& x, const Line& line) {
   TypedBuilder& b = x.b();
+  if (const auto times = Repeats(m, x, line)) {
+    return {b, b.Op("repeat", {x}, {{"repeats", *times}, {"axis", line.axis}})};
+  }
   const Term position = Positions(m, line);
   const Term last = line.extent - 1;
   const Term place = Clamp(Rounded(position, m.nearest).As(DType::kInt64), {b, b.Int(0)}, last);
@@ -173,6 +194,14 @@ void KeepAspect(const Term& x, const std::vector<int64_t>& axes, const Sizes& s,
     line.width = Floor(*scale * line.extent.As(DType::kFloat64) + 0.5);
     line.out = line.width.As(DType::kInt64);
   }
+}
+
+std::optional<double> NumberOf(const Term& scalar) {
+  const Value& v = scalar.value();
+  if (v.constant == nullptr || v.dtype() != DType::kFloat32) return std::nullopt;
+  float number = 0;
+  std::memcpy(&number, v.constant->data.data(), sizeof number);
+  return number;
 }
 
 // The axes to resample; those that stay as they are, are left out.
@@ -221,6 +250,7 @@ std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
     } else {
       const Term scale = Element(*s.scales, i);
       line.scale = scale.As(DType::kFloat64);
+      if (const auto known = NumberOf(scale); known && *known == 1 && !crops) continue;
       line.out = Floor(extent.As(DType::kFloat32) * scale).As(DType::kInt64);
     }
     line.width = s.sizes ? line.out.As(DType::kFloat64) : extent.As(DType::kFloat64) * line.scale;

@@ -277,11 +277,13 @@ Outputs Slice(NodeContext& n) {
   if (count == 0) return {x};
   if (first && last) {
     if (last->size() != count) return n.Fail("starts and ends differ in length");
-    return {b.Op("strided_slice", {x},
-                 {{"begin", ListOf(*first)},
-                  {"end", ListOf(*last)},
-                  {"strides", ListOf(steps)},
-                  {"axes", ListOf(axes)}})};
+    const Value y = b.Op("strided_slice", {x},
+                         {{"begin", ListOf(*first)},
+                          {"end", ListOf(*last)},
+                          {"strides", ListOf(steps)},
+                          {"axes", ListOf(axes)}});
+    const bool forward = std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s == 1; });
+    return {forward && y.shape() == x.shape() ? x : y};  // all of it
   }
   // dyn.strided_slice takes all axes from the first on.
   const int64_t covered = *std::max_element(axes.begin(), axes.end()) + 1;
@@ -401,10 +403,10 @@ Outputs Expand(NodeContext& n) {
   }
   if (dims.empty()) return {x};
   const Value target = b.Concat(dims, 0);
-  if (auto known = b.ConstantInts(target)) {
-    return {b.Op("broadcast_to", {x}, {{"shape", ListOf(*known)}})};
-  }
-  return {b.Op("dyn.broadcast_to", {x, target})};
+  const auto known = b.ConstantInts(target);
+  const Value y = known ? b.Op("broadcast_to", {x}, {{"shape", ListOf(*known)}})
+                        : b.Op("dyn.broadcast_to", {x, target});
+  return {y.shape() == x.shape() ? x : y};
 }
 
 Outputs Tile(NodeContext& n) {
@@ -446,8 +448,12 @@ Outputs PadBy(NodeContext& n, const Value& x, const Value& fill, const std::stri
     after = ByAxis(zeros, Term(n, 3), after);
   }
   if (mode != "wrap") {
-    return {b.Op("dyn.nn.pad", {x, b.Concat({before.Expand(1), after.Expand(1)}, 1), fill},
-                 {{"pad_mode", mode}})};
+    // A pair for each axis.
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < rank; ++i) places.insert(places.end(), {i, rank + i});
+    const Term ends(b, b.Concat({before, after}, 0));
+    const Term pairs = ends.Take(b.Ints(places), 0).Reshape({-1, 2});
+    return {b.Op("dyn.nn.pad", {x, pairs, fill}, {{"pad_mode", mode}})};
   }
   Term y(b, x);
   for (int axis = 0; axis < rank; ++axis) {
