@@ -128,6 +128,11 @@ TEST_CASE("convolutions with few channels a group") {
   AddEverywhere(cases, {{9, 21}, 8, 16, 8, {3, 3}, {1, 1}, {1, 1}, {1, 1}});  // a multiplier
   AddEverywhere(cases, {{6, 9}, 5, 3, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
   AddEverywhere(cases, {{50}, 6, 6, 6, {9}, {2}, {4}, {1}});
+  // Several blocks of lines, lines that share inputs at a distance, windows larger than the input.
+  AddEverywhere(cases, {{37, 100}, 3, 3, 3, {5, 3}, {1, 1}, {2, 1}, {2, 1}});
+  AddEverywhere(cases, {{35, 90}, 4, 8, 4, {3, 3}, {2, 1}, {1, 1}, {1, 2}});
+  AddEverywhere(cases, {{18, 70}, 6, 4, 2, {4, 5}, {3, 2}, {0, 2}, {1, 1}});
+  AddEverywhere(cases, {{2, 3}, 4, 4, 4, {5, 5}, {1, 1}, {2, 2}, {1, 1}});
   AddEverywhere(cases, {{5, 6, 20}, 4, 4, 4, {3, 2, 3}, {1, 1, 2}, {1, 0, 1}, {1, 1, 1}});
   Conv wide{{5, 7}, 140, 140, 140, {3, 3}, {1, 1}, {1, 1}, {1, 1}, true, "HWOI"};
   AddTo(cases, wide);

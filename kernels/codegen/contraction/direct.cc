@@ -33,20 +33,21 @@ class DirectEmitter {
   }
 
   void Emit(Value* begin, Value* end) {
-    std::vector<Dim> lines(p_.output.begin(), p_.output.end() - 1);
-    Value* work = WorkOf(b_, WorkOf(b_, I64(b_, 1), output_.back()), c_.depth);
-    ForPolled(b_, begin, end, 1, work, "line", [&](Value* unit) {
-      // (n, group, line...) or (n, line...)
+    const int64_t lines = p_.channels_last ? 1 : kDirectLines;
+    Value* work = WorkOf(b_, WorkOf(b_, I64(b_, lines), output_.back()), c_.depth);
+    ForPolled(b_, begin, end, 1, work, "unit", [&](Value* unit) {
+      // (n, group, line..., block of lines) or (n, line...)
       std::vector<Dim> extents = {1};
       if (!p_.channels_last) extents.push_back(p_.groups);
-      extents.insert(extents.end(), lines.begin(), lines.end());
+      extents.insert(extents.end(), p_.output.begin(), p_.output.end() - 1);
+      if (!p_.channels_last && p_.spatial() > 1) {
+        extents.back() = Dim::CeilDiv(extents.back(), kDirectLines);
+      }
       std::vector<Value*> at = EmitUnflatten(c_, unit, extents);
-      Value* group = p_.channels_last ? nullptr : at[1];
-      std::vector<Value*> line(at.begin() + (p_.channels_last ? 1 : 2), at.end());
       if (p_.channels_last) {
-        EmitLineOfChannels(at[0], line);
+        EmitLineOfChannels(at[0], std::vector<Value*>(at.begin() + 1, at.end()));
       } else {
-        EmitLine(at[0], group, line);
+        EmitLines(at);
       }
     });
   }
@@ -84,113 +85,256 @@ class DirectEmitter {
     });
   }
 
-  // --- Channels first ---
+  // --- Channels first: vectors along the last axis, of several lines that share what they load ---
 
-  void EmitLine(Value* image, Value* group, const std::vector<Value*>& line) {
+  // Some lines by some vectors of outputs, whose first pixel is (outer..., line, x).
+  struct Block {
+    Value *image, *group;
+    std::vector<Value*> outer;
+    Value *line, *x;
+    Value* lines_left;
+    int64_t lines, vectors;
+    bool masked;  // pixels may be outside of the input or of the output
+  };
+
+  bool has_lines() const { return p_.spatial() > 1; }
+  // The accumulator of output channel m of the group.
+  static size_t SumAt(const Block& block, int64_t m, int64_t line, int64_t v) {
+    return (m * block.lines + line) * block.vectors + v;
+  }
+
+  // Lines that share the loads of their inputs: their taps are unrolled, and masked where they lie
+  // outside. It pays where masks are cheap: one for each tap of the last axis stays in a register.
+  bool SharesLines() const {
+    if (!has_lines() || !p_.plain || d_.target.vector_bytes == 16) return false;
+    const int64_t width = p_.kernel.back(), height = p_.kernel[p_.spatial() - 2];
+    return height > 1 && width <= (d_.target.vector_registers == 32 ? 7 : 3) &&
+           width * height * d_.rows.value() <= 50;
+  }
+
+  // `at`: (n, group, position of the outer axes..., block of lines)
+  void EmitLines(const std::vector<Value*>& at) {
     const size_t w = p_.spatial() - 1;
     const int64_t outputs = d_.rows.value();
-    int64_t vectors = std::max<int64_t>(1, 8 / outputs);
-    vectors = std::min<int64_t>(vectors, 4);
-    if (p_.output[w].is_const()) {
-      vectors = std::min(vectors, (p_.output[w].value() + d_.lanes - 1) / d_.lanes);
+    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1, true};
+    Value* first = I64(b_, 0);
+    Value* last = I64(b_, 1);
+    if (has_lines()) {
+      first = Mul(b_, block.outer.back(), kDirectLines);
+      last = Min(b_, Add(b_, first, kDirectLines), output_[w - 1]);
+      block.outer.pop_back();
     }
-    vectors = std::max<int64_t>(vectors, 1);
-    const int64_t chunk = vectors * d_.lanes;
-    // Lane 0 of the first vector at the first tap, and the last element that an unmasked load could
-    // touch.
-    For(b_, I64(b_, 0), output_[w], chunk, "chunk", [&](Value* x) {
-      Value* first = Add(b_, Mul(b_, x, p_.stride[w]), -p_.padding[w]);
-      Value* reach = Add(b_, first, (p_.kernel[w] - 1) * p_.dilation[w] + chunk * p_.stride[w]);
-      Value* inside =
-          b_.CreateAnd(b_.CreateICmpSGE(first, I64(b_, 0)), b_.CreateICmpSLE(reach, input_[w]));
-      Value* whole = b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]);
-      If(
-          b_, b_.CreateAnd(inside, whole),
-          [&] { EmitChunk(image, group, line, x, vectors, /*masked=*/false); },
-          [&] { EmitChunk(image, group, line, x, vectors, /*masked=*/true); });
+    if (SharesLines()) {
+      const int64_t most = d_.target.vector_registers == 32 ? 16 : 8;
+      block.lines = std::clamp<int64_t>(most / outputs, 1, 4);
+      if (p_.output[w - 1].is_const()) {
+        block.lines = std::clamp<int64_t>(p_.output[w - 1].value(), 1, block.lines);
+      }
+    }
+    Block wide = block;
+    wide.masked = false;
+    wide.vectors = std::clamp<int64_t>(8 / (outputs * block.lines), 1, 4);
+    if (p_.output[w].is_const()) {
+      const int64_t needed = (p_.output[w].value() + d_.lanes - 1) / d_.lanes;
+      wide.vectors = std::clamp<int64_t>(needed, 1, wide.vectors);
+    }
+    if (!SharesLines()) block.vectors = wide.vectors;
+    const int64_t chunk = wide.vectors * d_.lanes;
+    const bool has_wide = !p_.output[w].is_const() || p_.output[w].value() >= chunk;
+    weights_.clear();
+    for (int64_t m = 0; d_.a.buffer && m < outputs; ++m) {
+      weights_.push_back(c_.PlainRow(d_.a, block.group, I64(b_, m)));
+    }
+    For(b_, first, last, block.lines, "line", [&](Value* line) {
+      block.line = wide.line = line;
+      block.lines_left = wide.lines_left = Min(b_, Sub(b_, last, line), I64(b_, block.lines));
+      Value* lines_inside = LinesInside(wide);
+      ForNext(b_, I64(b_, 0), output_[w], "chunk", [&](Value* x) {
+        block.x = wide.x = x;
+        if (!has_wide) {
+          EmitBlock(block);
+          return Add(b_, x, block.vectors * d_.lanes);
+        }
+        Value* from = Add(b_, Mul(b_, x, p_.stride[w]), -p_.padding[w]);
+        Value* reach = Add(b_, from, (p_.kernel[w] - 1) * p_.dilation[w] + chunk * p_.stride[w]);
+        Value* inside =
+            b_.CreateAnd(b_.CreateICmpSGE(from, I64(b_, 0)), b_.CreateICmpSLE(reach, input_[w]));
+        inside = b_.CreateAnd(inside, b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]));
+        inside = b_.CreateAnd(inside, lines_inside);
+        If(
+            b_, inside, [&] { EmitBlock(wide); }, [&] { EmitBlock(block); });
+        return Add(b_, x,
+                   b_.CreateSelect(inside, I64(b_, chunk), I64(b_, block.vectors * d_.lanes)));
+      });
     });
   }
 
-  void EmitChunk(Value* image, Value* group, const std::vector<Value*>& line, Value* x,
-                 int64_t vectors, bool masked) {
+  // Whether all taps of the block's lines are inside, for lines that share inputs.
+  Value* LinesInside(const Block& block) {
+    if (!SharesLines()) return b_.getTrue();
+    const size_t h = p_.spatial() - 2;
+    Value* from = Add(b_, Mul(b_, block.line, p_.stride[h]), -p_.padding[h]);
+    Value* reach =
+        Add(b_, from, (block.lines - 1) * p_.stride[h] + (p_.kernel[h] - 1) * p_.dilation[h]);
+    return b_.CreateAnd(b_.CreateICmpSGE(from, I64(b_, 0)), b_.CreateICmpSLT(reach, input_[h]));
+  }
+
+  // The lanes of outputs that exist.
+  Value* OutputMask(const Block& block, int64_t v) {
+    if (!block.masked) return nullptr;
+    return MaskBelow(b_, Sub(b_, output_.back(), Add(b_, block.x, v * d_.lanes)), d_.lanes);
+  }
+
+  // Position of lane 0 of vector v at tap k of the last axis.
+  Value* InputX(const Block& block, int64_t v, Value* k) {
     const size_t w = p_.spatial() - 1;
-    const int64_t outputs = d_.rows.value();
+    return Add(b_, Mul(b_, Add(b_, block.x, v * d_.lanes), p_.stride[w]),
+               Add(b_, Mul(b_, k, p_.dilation[w]), -p_.padding[w]));
+  }
+
+  // The lanes whose output exists and whose input at tap k is inside.
+  Value* InputMask(const Block& block, int64_t v, Value* k) {
+    if (!block.masked) return nullptr;
     const unsigned lanes = d_.lanes;
     llvm::Type* i32 = b_.getInt32Ty();
     std::vector<llvm::Constant*> steps;
     for (unsigned i = 0; i < lanes; ++i) {
-      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * p_.stride[w])));
+      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * p_.stride.back())));
     }
-    Value* lane_step = llvm::ConstantVector::get(steps);
-    auto splat = [&](Value* v) { return b_.CreateVectorSplat(lanes, b_.CreateTrunc(v, i32)); };
-    auto output_mask = [&](int64_t v) -> Value* {
-      if (!masked) return nullptr;
-      return MaskBelow(b_, Sub(b_, output_[w], Add(b_, x, v * lanes)), lanes);
+    auto splat = [&](Value* value) {
+      return b_.CreateVectorSplat(lanes, b_.CreateTrunc(value, i32));
     };
-    auto taps_of_line = [&](Value* channel, const std::vector<Value*>& positions, Value* tap,
-                            Sums sums) {
-      auto one_tap = [&](Value* k, Sums carried) {
-        std::vector<Value*> weights;
-        Value* row = Add(b_, Mul(b_, tap, p_.kernel[w]), k);
-        for (int64_t m = 0; m < outputs; ++m) {
-          weights.push_back(b_.CreateVectorSplat(
-              lanes, Weight(group, I64(b_, m), Add(b_, Mul(b_, channel, p_.taps()), row))));
-        }
-        for (int64_t v = 0; v < vectors; ++v) {
-          Value* first = Add(b_, Mul(b_, Add(b_, x, v * lanes), p_.stride[w]),
-                             Add(b_, Mul(b_, k, p_.dilation[w]), -p_.padding[w]));
-          Value* mask = nullptr;
-          if (masked) {
-            Value* lane_x = b_.CreateAdd(splat(first), lane_step);
-            mask = b_.CreateAnd(output_mask(v), b_.CreateICmpULT(lane_x, splat(input_[w])));
-          }
-          std::vector<Value*> index = {image, Add(b_, Mul(b_, group, p_.group_channels), channel)};
-          index.insert(index.end(), positions.begin(), positions.end());
-          index.push_back(first);
-          Value* data = loader_.Load(index, mask);
-          for (int64_t m = 0; m < outputs; ++m) {
-            Value*& sum = carried[m * vectors + v];
-            sum = MultiplyAdd(b_, weights[m], data, sum, d_.rounds);
-          }
-        }
-        return carried;
-      };
-      // Usual widths are unrolled.
-      if (p_.kernel[w] <= 7 && p_.plain) {
-        for (int64_t k = 0; k < p_.kernel[w]; ++k) sums = one_tap(I64(b_, k), std::move(sums));
-        return sums;
-      }
-      return ForCarried(b_, I64(b_, 0), I64(b_, p_.kernel[w]), 1, "tap", sums, one_tap);
-    };
-    Sums sums(outputs * vectors, llvm::Constant::getNullValue(c_.vector));
-    sums = ForCarried(
-        b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", sums,
-        [&](Value* channel, const Sums& carried) {
-          return ForTaps(0, w, line, {}, I64(b_, 0), carried,
-                         [&](const std::vector<Value*>& positions, Value* tap, const Sums& inner) {
-                           return taps_of_line(channel, positions, tap, inner);
-                         });
-        });
-    for (int64_t m = 0; m < outputs; ++m) {
-      std::vector<Value*> outer = {image, Add(b_, Mul(b_, group, outputs), m)};
-      outer.insert(outer.end(), line.begin(), line.end());
-      for (int64_t v = 0; v < vectors; ++v) {
-        auto store = [&] {
-          epilogue_.EmitVector(outer, Add(b_, x, v * lanes), sums[m * vectors + v], output_mask(v));
-        };
-        // Vectors past the end have no lane that is on.
-        if (masked && v > 0) {
-          If(b_, b_.CreateICmpSLT(Add(b_, x, v * lanes), output_[w]), store);
-        } else {
-          store();
+    Value* lane_x = b_.CreateAdd(splat(InputX(block, v, k)), llvm::ConstantVector::get(steps));
+    return b_.CreateAnd(OutputMask(block, v), b_.CreateICmpULT(lane_x, splat(input_.back())));
+  }
+
+  // Adds one tap of the last axis of an input line to the sums of the lines that use it: `uses`
+  // holds those lines, and the taps of the axes before that they use it with. `is_inside` (may be
+  // null) says whether the input has that line.
+  using Uses = std::vector<std::pair<int64_t, Value*>>;
+  void AddTap(const Block& block, Value* channel, const std::vector<Value*>& positions, Value* k,
+              Value* is_inside, const Uses& uses, Sums& sums) {
+    std::vector<Value*> data;
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      std::vector<Value*> index = {block.image,
+                                   Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
+      index.insert(index.end(), positions.begin(), positions.end());
+      index.push_back(InputX(block, v, k));
+      Value* mask = InputMask(block, v, k);
+      if (mask && is_inside) mask = b_.CreateAnd(mask, is_inside);
+      data.push_back(loader_.Load(index, mask));
+    }
+    for (auto [line, outer_tap] : uses) {
+      Value* tap = Add(b_, Mul(b_, outer_tap, p_.kernel.back()), k);
+      for (int64_t m = 0; m < d_.rows.value(); ++m) {
+        Value* weight = b_.CreateVectorSplat(
+            d_.lanes, Weight(block.group, m, Add(b_, Mul(b_, channel, p_.taps()), tap)));
+        for (int64_t v = 0; v < block.vectors; ++v) {
+          Value*& sum = sums[SumAt(block, m, line, v)];
+          sum = MultiplyAdd(b_, weight, data[v], sum, d_.rounds);
         }
       }
     }
   }
 
+  // All taps of the last two axes, unrolled: each input line is loaded once for all lines of the
+  // block.
+  Sums AddWindow(const Block& block, Value* channel, const std::vector<Value*>& outer_positions,
+                 Value* outer_tap, Sums sums) {
+    const size_t h = p_.spatial() - 2;
+    const int64_t inputs =
+        (block.lines - 1) * p_.stride[h] + (p_.kernel[h] - 1) * p_.dilation[h] + 1;
+    for (int64_t input = 0; input < inputs; ++input) {
+      Uses uses;
+      for (int64_t line = 0; line < block.lines; ++line) {
+        const int64_t distance = input - line * p_.stride[h];
+        const int64_t k = distance / p_.dilation[h];
+        if (distance < 0 || distance % p_.dilation[h] != 0 || k >= p_.kernel[h]) continue;
+        uses.emplace_back(line, Add(b_, Mul(b_, outer_tap, p_.kernel[h]), k));
+      }
+      if (uses.empty()) continue;
+      std::vector<Value*> positions = outer_positions;
+      positions.push_back(Add(b_, Mul(b_, block.line, p_.stride[h]), input - p_.padding[h]));
+      Value* is_inside =
+          b_.CreateVectorSplat(d_.lanes, b_.CreateICmpULT(positions.back(), input_[h]));
+      for (int64_t k = 0; k < p_.kernel.back(); ++k) {
+        AddTap(block, channel, positions, I64(b_, k), is_inside, uses, sums);
+      }
+    }
+    return sums;
+  }
+
+  // The taps of the last axis, of one line.
+  Sums AddLine(const Block& block, Value* channel, const std::vector<Value*>& positions,
+               Value* outer_tap, Sums sums) {
+    auto add = [&](Value* k, Sums carried) {
+      AddTap(block, channel, positions, k, nullptr, {{0, outer_tap}}, carried);
+      return carried;
+    };
+    // Usual widths are unrolled.
+    if (p_.kernel.back() > 7 || !p_.plain) {
+      return ForCarried(b_, I64(b_, 0), I64(b_, p_.kernel.back()), 1, "tap", sums, add);
+    }
+    for (int64_t k = 0; k < p_.kernel.back(); ++k) sums = add(I64(b_, k), std::move(sums));
+    return sums;
+  }
+
+  Sums SumsOf(const Block& block) {
+    const bool shares = SharesLines();
+    std::vector<Value*> at = block.outer;
+    if (has_lines() && !shares) at.push_back(block.line);
+    auto channel_sums = [&](Value* channel, const Sums& carried) {
+      return ForTaps(0, at.size(), at, {}, I64(b_, 0), carried,
+                     [&](const std::vector<Value*>& positions, Value* tap, const Sums& inner) {
+                       return shares ? AddWindow(block, channel, positions, tap, inner)
+                                     : AddLine(block, channel, positions, tap, inner);
+                     });
+    };
+    const Sums zeros(d_.rows.value() * block.lines * block.vectors,
+                     llvm::Constant::getNullValue(c_.vector));
+    if (p_.group_channels == 1) return channel_sums(I64(b_, 0), zeros);
+    return ForCarried(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", zeros,
+                      channel_sums);
+  }
+
+  void EmitBlock(const Block& block) {
+    const int64_t outputs = d_.rows.value();
+    const Sums sums = SumsOf(block);
+    // The lines of a block go through memory, so that the epilogue is emitted once for all.
+    Value* memory = nullptr;
+    if (block.lines > 1) {
+      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+      memory = llvm::IRBuilder<>(&entry, entry.begin())
+                   .CreateAlloca(llvm::ArrayType::get(c_.vector, sums.size()));
+      for (size_t i = 0; i < sums.size(); ++i) {
+        b_.CreateStore(sums[i], At(b_, c_.vector, memory, static_cast<int64_t>(i)));
+      }
+    }
+    For(b_, I64(b_, 0), has_lines() ? block.lines_left : I64(b_, 1), 1, "out.line",
+        [&](Value* line) {
+          for (int64_t m = 0; m < outputs; ++m) {
+            std::vector<Value*> outer = {block.image, Add(b_, Mul(b_, block.group, outputs), m)};
+            outer.insert(outer.end(), block.outer.begin(), block.outer.end());
+            if (has_lines()) outer.push_back(Add(b_, block.line, line));
+            for (int64_t v = 0; v < block.vectors; ++v) {
+              const auto at = static_cast<int64_t>(SumAt(block, m, 0, v));
+              Value* sum = sums[at];
+              if (memory) {
+                Value* index = Add(b_, Mul(b_, line, block.vectors), at);
+                sum = b_.CreateLoad(c_.vector, At(b_, c_.vector, memory, index));
+              }
+              epilogue_.EmitVector(outer, Add(b_, block.x, v * d_.lanes), sum,
+                                   OutputMask(block, v));
+            }
+          }
+        });
+  }
+
   // Weight of (group, output channel of the group, k).
-  Value* Weight(Value* group, Value* output, Value* k) {
-    Value* const positions[3] = {group, output, k};
+  Value* Weight(Value* group, int64_t output, Value* k) {
+    if (!weights_.empty())
+      return b_.CreateLoad(c_.element, At(b_, c_.element, weights_[output], k));
+    Value* const positions[3] = {group, I64(b_, output), k};
     for (size_t dim = 0; dim < 3; ++dim) {
       c_.emitter.BindAxis(weight_axes_[dim].get(), positions[dim]);
     }
@@ -250,6 +394,7 @@ class DirectEmitter {
   std::vector<Value*> input_, output_;
   std::vector<te::Axis> weight_axes_;
   te::Expr weight_;
+  std::vector<Value*> weights_;  // of the group's output channels, where they are plain memory
 };
 
 }  // namespace

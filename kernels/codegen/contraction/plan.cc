@@ -380,7 +380,9 @@ class Planner {
     w.base = Times(group, p.channels_last ? channels : channels * d.depth);
     const std::string in_place_layout = p.channels_last ? letters + "IO" : "OI" + letters;
     const ExprNode* load = PlainLoad(product_.weight, d.dtype, spec_);
-    if (load && channel && hint.kernel_layout == in_place_layout) w.buffer = load->tensor;
+    if (load && (channel || !p.channels_last) && hint.kernel_layout == in_place_layout) {
+      w.buffer = load->tensor;
+    }
 
     if (CoversWholeInput()) {
       PlanConvAsMatrix(channel, taps, weights);
@@ -504,10 +506,15 @@ class Planner {
     d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
     if (p.channels_last) d.rows = d.columns;
     std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
+    Dim unit_lines = 1;
+    if (!p.channels_last && p.spatial() > 1) {
+      unit_lines = Dim::Min(lines.back(), kDirectLines);
+      lines.back() = Dim::CeilDiv(lines.back(), kDirectLines);
+    }
     const Dim images = Dim::FloorDiv(d.batch, p.groups);
     plan_.parallel_extent = images * ProductOf(lines) * (p.channels_last ? 1 : p.groups);
     const Dim channels = p.channels_last ? Dim(p.groups) : d.rows;
-    const Dim work = Dim::Max(1, channels * p.output.back() * d.depth);
+    const Dim work = Dim::Max(1, channels * unit_lines * p.output.back() * d.depth);
     plan_.grain = Dim::Max(1, Dim::CeilDiv(1 << 20, work));
     plan_.scratch_bytes = 0;
   }

@@ -10,7 +10,7 @@
 //   conv, N...C    (n, group)       output pixel       output channel       (tap, channel)
 //
 // Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
-// direct convolutions (n, group, output line) or (n, output line). Symbolic extents stay
+// direct convolutions (n, group, block of output lines) or (n, output line). Symbolic extents stay
 // Dims. Immutable once made. Tested through contraction/contraction_test.cc.
 #pragma once
 
@@ -109,6 +109,9 @@ struct ContractionDetail {
 
 // The rows that dot kernels serve (weights not packed, k contiguous).
 inline constexpr int64_t kMaxDotRows = 4;
+
+// The lines of the output that a unit of a direct convolution makes, channels first.
+inline constexpr int64_t kDirectLines = 16;
 
 // The rows of b that are read before the next panel's: as many streams as hardware prefetches.
 inline constexpr int64_t kStreamedRows = 16;
