@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "bytecode/base/dim_int32.h"
+
 namespace relayvm {
 
 struct Dim::Node {
@@ -67,6 +69,8 @@ int64_t FloorModInt(int64_t a, int64_t b) {
   int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
+
+constexpr bool FitsInt32(int64_t v) { return v == static_cast<int32_t>(v); }
 
 // Products of sums are multiplied out up to this many terms; a larger one keeps its sums as
 // factors. Beyond it two equal expressions may compare unequal, which costs a guard, never a wrong
@@ -375,6 +379,15 @@ Dim Dim::Max(const Dim& a, const Dim& b) {
   return DimBuilder::MinMax(Kind::kMax, a, b);
 }
 
+Dim Int32Dim(const Dim& a) {
+  if (a.is_const()) return Dim(static_cast<int32_t>(a.value()));
+  if (a.is_any()) return a;
+  auto low = a.LowerBound();
+  auto high = a.UpperBound();
+  if (low && high && FitsInt32(*low) && FitsInt32(*high)) return a;
+  return DimBuilder::Make(kInt32Dim, {a});
+}
+
 int Dim::Compare(const Dim& a, const Dim& b) {
   if (a.node_ == b.node_) return a.value_ < b.value_ ? -1 : (a.value_ > b.value_ ? 1 : 0);
   if (a.kind() != b.kind()) return a.kind() < b.kind() ? -1 : 1;
@@ -400,6 +413,7 @@ std::optional<int64_t> KnownBound(const Dim& d, int sign) {
 
 // The bound of an expression from those of its operands.
 std::optional<int64_t> Bound(const Dim& d, int sign) {
+  if (d.kind() == kInt32Dim) return sign > 0 ? INT32_MIN : INT32_MAX;
   switch (d.kind()) {
     case Dim::Kind::kConst:
       return d.value();
@@ -522,6 +536,50 @@ void Dim::ForEachSymbol(const std::function<void(const Dim&)>& fn) const {
   walk(*this);
 }
 
+namespace {
+
+// `d` with what fn makes of each operand, in canonical form.
+Dim Rebuilt(const Dim& d, const std::function<Dim(const Dim& operand)>& fn) {
+  std::vector<Dim> ops;
+  bool changed = false;
+  for (const Dim& operand : d.operands()) {
+    ops.push_back(fn(operand));
+    changed = changed || !(ops.back() == operand);
+  }
+  if (!changed) return d;
+  if (d.kind() == kInt32Dim) return Int32Dim(ops[0]);
+  if (d.kind() == Dim::Kind::kFloorDiv) return Dim::FloorDiv(ops[0], ops[1]);
+  if (d.kind() == Dim::Kind::kFloorMod) return Dim::FloorMod(ops[0], ops[1]);
+  Dim result = ops[0];
+  for (size_t i = 1; i < ops.size(); ++i) {
+    switch (d.kind()) {
+      case Dim::Kind::kAdd:
+        result = result + ops[i];
+        break;
+      case Dim::Kind::kMul:
+        result = result * ops[i];
+        break;
+      case Dim::Kind::kMin:
+        result = Dim::Min(result, ops[i]);
+        break;
+      default:
+        result = Dim::Max(result, ops[i]);
+        break;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Dim WithoutInt32(const Dim& d, std::vector<Dim>* assumed) {
+  auto without = [&](const Dim& operand) { return WithoutInt32(operand, assumed); };
+  if (d.kind() != kInt32Dim) return Rebuilt(d, without);
+  Dim plain = without(d.operands()[0]);
+  if (assumed != nullptr && !(Int32Dim(plain) == plain)) assumed->push_back(plain);
+  return plain;
+}
+
 Dim Dim::Substitute(const std::function<std::optional<Dim>(const Dim&)>& fn) const {
   switch (kind()) {
     case Kind::kConst:
@@ -532,35 +590,8 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(const Dim&)>& fn) con
       return replacement ? *replacement : *this;
     }
     default:
-      break;
+      return Rebuilt(*this, [&](const Dim& operand) { return operand.Substitute(fn); });
   }
-  std::vector<Dim> ops;
-  bool changed = false;
-  for (const Dim& d : operands()) {
-    ops.push_back(d.Substitute(fn));
-    changed = changed || !(ops.back() == d);
-  }
-  if (!changed) return *this;
-  Dim result = ops[0];
-  if (kind() == Kind::kFloorDiv) return FloorDiv(ops[0], ops[1]);
-  if (kind() == Kind::kFloorMod) return FloorMod(ops[0], ops[1]);
-  for (size_t i = 1; i < ops.size(); ++i) {
-    switch (kind()) {
-      case Kind::kAdd:
-        result = result + ops[i];
-        break;
-      case Kind::kMul:
-        result = result * ops[i];
-        break;
-      case Kind::kMin:
-        result = Min(result, ops[i]);
-        break;
-      default:
-        result = Max(result, ops[i]);
-        break;
-    }
-  }
-  return result;
 }
 
 std::optional<int64_t> Dim::Evaluate(
@@ -599,6 +630,7 @@ std::optional<int64_t> Dim::Evaluate(
     }
     result = out;
   }
+  if (kind() == kInt32Dim) result = static_cast<int32_t>(*result);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bytecode/base/dim.h"
+#include "bytecode/base/dim_int32.h"
 
 namespace relayvm {
 namespace {
@@ -48,6 +49,12 @@ void PrintSum(std::span<const Dim> terms, std::string& out) {
 }
 
 void Print(const Dim& d, bool in_product, std::string& out) {
+  if (d.kind() == kInt32Dim) {
+    out += "int32(";
+    Print(d.operands()[0], false, out);
+    out += ")";
+    return;
+  }
   switch (d.kind()) {
     case Dim::Kind::kConst:
       out += std::to_string(d.value());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "bytecode/base/dim_int32.h"
+
 namespace relayvm {
 namespace {
 
@@ -245,7 +247,16 @@ class Generator {
   Sample Make(int depth) {
     if (depth == 0 || Pick(5) == 0) return Leaf();
     Sample a = Make(depth - 1);
-    int kind = Pick(7);
+    int kind = Pick(8);
+    if (kind == 7) {  // wraps or not
+      int64_t c = Pick(2) == 0 ? 1 : int64_t{1} << 30;
+      auto f = a.value;
+      return {Int32Dim(a.dim * c), [f, c](const int64_t* s) -> std::optional<int64_t> {
+                auto x = f(s);
+                if (!x || std::abs(*x) > int64_t{1} << 32) return std::nullopt;
+                return static_cast<int32_t>(*x * c);
+              }};
+    }
     if (kind >= 5) {  // by a positive constant: no other division is decided
       int64_t c = 1 + Pick(6);
       auto f = a.value;
@@ -286,6 +297,20 @@ class Generator {
 
   std::mt19937 random_;
 };
+
+TEST_CASE("int32 wraps, and what is assumed to fit is told") {
+  CHECK(Int32Dim(Dim(int64_t{1} << 31)) == Dim(INT32_MIN));
+  CHECK(Int32Dim(Int32Dim(n)) == Int32Dim(n));
+  CHECK(Int32Dim(Dim::Min(Mod(n, 7), m)) == Dim::Min(Mod(n, 7), m));
+  CHECK(Int32Dim(n + 1).ToString() == "int32(n + 1)");
+  Dim sum = Int32Dim(Int32Dim(n) * Int32Dim(m)) + 2;
+  CHECK(sum.Evaluate([](uint32_t) { return int64_t{65536}; }) == 2);
+  std::vector<Dim> assumed;
+  CHECK(WithoutInt32(sum, &assumed) == n * m + 2);
+  CHECK(assumed == std::vector<Dim>{n, m, n * m});
+  CHECK(WithoutInt32(n * 3, &assumed) == n * 3);
+  CHECK(assumed.size() == 3);
+}
 
 TEST_CASE("canonical forms keep the value, and bounds hold") {
   Generator generator(7);

@@ -2,6 +2,7 @@
 #include <limits>
 #include <utility>
 
+#include "bytecode/base/dim_int32.h"
 #include "compiler/lowering/function_lowering.h"
 
 namespace relayvm::lower {
@@ -59,6 +60,10 @@ Reg FunctionLowering::EmitDim(const Dim& dim) {
     }
     if (dim.kind() == Dim::Kind::kAdd) {
       reg = EmitSum(dim);
+    } else if (dim.kind() == kInt32Dim) {
+      Reg value = EmitDim(dim.operands()[0]);
+      reg = NewScalar();
+      Emit(Opcode::kWrap, {reg, value, static_cast<int64_t>(DType::kInt32)});
     } else {
       auto operands = dim.operands();
       reg = EmitDim(operands[0]);

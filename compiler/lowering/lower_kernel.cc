@@ -214,8 +214,11 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) 
   if (type.shape.empty()) {
     Reg reg = EmitDim(value.elements[0]);
     const Dim& d = value.elements[0];
+    auto low = d.LowerBound();
+    auto high = d.UpperBound();
+    auto fits = [&](int64_t v) { return WrapInteger(v, type.dtype) == v; };
     bool narrow = IsInt(type.dtype) && DTypeBytes(type.dtype) < 8;
-    if (narrow && !(d.is_const() && WrapInteger(d.value(), type.dtype) == d.value())) {
+    if (narrow && !(low && high && fits(*low) && fits(*high))) {
       Reg wrapped = NewScalar();
       Emit(Opcode::kWrap, {wrapped, reg, static_cast<int64_t>(type.dtype)});
       reg = wrapped;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bytecode/base/dim_int32.h"
 #include "compiler/typing/inference.h"
 #include "compiler/typing/patterns.h"
 
@@ -243,7 +244,12 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeValue& 
                                ir::TypeToString(var->type)));
   }
   std::vector<Dim> elements;
-  for (const Dim& d : shape.elements) elements.push_back(Translate(d));
+  for (const Dim& d : shape.elements) {
+    Dim value = Translate(d);
+    // A number that is read from a tensor stands here where its dtype holds it.
+    bool read = value.is_symbol() && !value.symbol_nonnegative();
+    elements.push_back(written.dtype == DType::kInt32 && !read ? Int32Dim(value) : value);
+  }
   auto named = old_elements_.find(std::pair(var->id, 0));
   if (elements.size() == 1 && elements[0].Size() > kMaxDimSize && named != old_elements_.end() &&
       !scopes_.IsDefined(named->second)) {

@@ -383,7 +383,7 @@ TEST_CASE("contents are given by variable") {
       "  let %s = shape_of(%x, dtype=\"int32\"); let %t = multiply(%s, 2); %t }");
   auto contents = m.contents.find(FindVar(m, "t")->id);
   REQUIRE(contents != m.contents.end());
-  CHECK(ShapeToString(contents->second) == "(x.0*2, 6)");
+  CHECK(ShapeToString(contents->second) == "(int32(int32(x.0)*2), 6)");
   CHECK_FALSE(m.contents.contains(FindVar(m, "x")->id));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bytecode/base/dim_int32.h"
 #include "kernels/te/evaluate.h"
 
 namespace relayvm::typing {
@@ -80,7 +81,9 @@ class Context final : public TypeContext {
       std::vector<int64_t> values = IntegerElements(c->value);
       return std::vector<Dim>(values.begin(), values.end());
     }
-    return host_.Elements(i, size.value());
+    std::vector<Dim> elements = host_.Elements(i, size.value());
+    for (Dim& d : elements) d = SizeOf(d, i);
+    return elements;
   }
 
   Result<Dim> Element(size_t i, size_t index) override {
@@ -94,7 +97,7 @@ class Context final : public TypeContext {
     }
     RELAYVM_RETURN_IF_ERROR(RequireAtLeast(t.shape[0], Dim(static_cast<int64_t>(index) + 1),
                                            fmt::format("the length of argument {}", i)));
-    return host_.Element(i, static_cast<int64_t>(index));
+    return SizeOf(host_.Element(i, static_cast<int64_t>(index)), i);
   }
 
   Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
@@ -203,6 +206,20 @@ class Context final : public TypeContext {
   }
 
  private:
+  // A size that is computed in int32 must not wrap on the way: as a formula without wrapping it can be
+  // compared with other sizes.
+  Dim SizeOf(const Dim& element, size_t i) {
+    std::vector<Dim> exact;
+    Dim size = WithoutInt32(element, &exact);
+    const std::string what = fmt::format("argument {}, computed in int32", i);
+    for (const Dim& d : exact) {
+      auto low = d.LowerBound();
+      auto high = d.UpperBound();
+      if (!low || *low < INT32_MIN) AddGuard(ir::Guard::Kind::kAtLeast, d, Dim(INT32_MIN), what);
+      if (!high || *high > INT32_MAX) AddGuard(ir::Guard::Kind::kAtLeast, Dim(INT32_MAX), d, what);
+    }
+    return size;
+  }
   Status CheckTensor(size_t i) const {
     if (i < args_.size() && !args_[i].is_tuple) return OkStatus();
     return Fail(fmt::format("argument {}: expected a tensor", i));

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <unordered_set>
 
+#include "bytecode/base/dim_int32.h"
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/ops.h"
 
@@ -123,6 +124,8 @@ Value* Emitter::EmitDim(const Dim& dim) {
       break;
   }
   Value* result = EmitDim(dim.operands()[0]);
+  if (dim.kind() == kInt32Dim)
+    return b_.CreateSExt(b_.CreateTrunc(result, b_.getInt32Ty()), b_.getInt64Ty());
   for (const Dim& operand : dim.operands().subspan(1)) {
     Value* x = EmitDim(operand);
     switch (dim.kind()) {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <variant>
 
+#include "bytecode/base/dim_int32.h"
 #include "kernels/te/evaluate.h"
 #include "kernels/te/scalar.h"
 
@@ -49,7 +50,7 @@ class SymbolicEvaluator {
         return Dim(it->second);
       }
       case ExprKind::kDim:
-        return e.dim;
+        return Held(e.dim, e.dtype);
       case ExprKind::kLoad:
         return EvalLoad(e);
       case ExprKind::kUnary: {
@@ -97,36 +98,29 @@ class SymbolicEvaluator {
     auto low = d.LowerBound();
     return low && *low >= 0;
   }
-  // Dims are exact integers. Of sums, differences and products of int32 or uint32 numbers they say
-  // enough: the number is their value, wrapped (whoever makes a tensor of it wraps it once). All
-  // other operators see a difference, so that they are only taken on what is in range: a dim of a
-  // tensor that the program itself keeps in 32 bits, a small multiple of it, what has bounds.
-  static bool InRange(const Dim& d, DType t) {
-    if (DTypeBytes(t) == 8 || d.is_symbol()) return true;
+  static Dim Absolute(const Dim& d) { return Dim::Max(d, Dim(0) - d); }
+  // Rounds toward 0. REQUIRES: q > 0.
+  static Dim TruncDiv(const Dim& p, const Dim& q) {
+    return Dim::FloorDiv(Dim::Max(p, 0), q) - Dim::FloorDiv(Dim::Max(Dim(0) - p, 0), q);
+  }
+  // With the sign of p. REQUIRES: q > 0.
+  static Dim TruncMod(const Dim& p, const Dim& q) {
+    return Dim::FloorMod(Dim::Max(p, 0), q) - Dim::FloorMod(Dim::Max(Dim(0) - p, 0), q);
+  }
+  // The number `d` as a tensor of dtype `t` holds it: a Value is always what the program computes.
+  // That of an int64 is taken to fit: who computes it at run time checks (lower_dim.cc).
+  static MaybeValue Held(const Dim& d, DType t) {
+    if (t == DType::kInt64) return d;
+    if (t == DType::kInt32) return Int32Dim(d);
     auto low = d.LowerBound();
     auto high = d.UpperBound();
     auto fits = [&](int64_t v) { return WrapInteger(v, t) == v; };
-    if (low && high) return fits(*low) && fits(*high);
-    if (d.kind() == Dim::Kind::kMul) return IsSmallMultiple(d);
-    auto terms = d.operands();
-    if (d.kind() != Dim::Kind::kAdd) {  // no larger than what it is made of
-      return std::all_of(terms.begin(), terms.end(), [&](const Dim& x) { return InRange(x, t); });
-    }
-    return terms.size() <= kMaxTerms && std::all_of(terms.begin(), terms.end(), [](const Dim& x) {
-             return x.is_symbol() ? x.symbol_nonnegative() : x.is_const() || IsSmallMultiple(x);
-           });
+    const bool unsigned64 = t == DType::kUInt64;  // a Dim does not tell its upper half from int64's
+    if (low && (unsigned64 ? *low >= 0 : high && fits(*low) && fits(*high))) return d;
+    return std::nullopt;
   }
-  static constexpr size_t kMaxTerms = 4;
-  static bool IsSmallMultiple(const Dim& d) {
-    constexpr int64_t kMost = 16;
-    auto f = d.operands();
-    return d.kind() == Dim::Kind::kMul && f.size() == 2 && f[0].is_symbol() &&
-           f[0].symbol_nonnegative() && f[1].is_const() && std::abs(f[1].value()) <= kMost;
-  }
-  // A dimension is assumed to fit the integers that programs carry shapes in, but not smaller ones.
-  static bool HoldsDims(DType t) {
-    return t == DType::kInt64 || t == DType::kInt32 || t == DType::kUInt32 || t == DType::kUInt64;
-  }
+  // Whether a formula in which dims count as what they are, not as int32 wraps them, is good.
+  static bool IsSize(const Dim& d) { return KnownNonNegative(WithoutInt32(d)); }
 
   MaybeValue EvalLoad(const ExprNode& e) {
     const Elements& elements = tensors_.at(e.tensor.get());
@@ -149,10 +143,9 @@ class SymbolicEvaluator {
     const Dim& d = std::get<Dim>(x);
     switch (e.unary) {
       case UnaryOp::kNegative:
-        if (!HoldsDims(t) || IsUnsignedInt(t)) return std::nullopt;
-        return Dim(0) - d;
+        return Held(Dim(0) - d, t);
       case UnaryOp::kAbs:
-        return KnownNonNegative(d) && InRange(d, t) ? MaybeValue(d) : std::nullopt;
+        return IsSize(d) ? Held(Absolute(d), t) : std::nullopt;
       case UnaryOp::kFloor:
       case UnaryOp::kCeil:
       case UnaryOp::kTrunc:
@@ -177,29 +170,30 @@ class SymbolicEvaluator {
     if (IsFloat(t)) return std::nullopt;
     const Dim& p = std::get<Dim>(a);
     const Dim& q = std::get<Dim>(b);
-    bool ring = op == BinaryOp::kAdd || op == BinaryOp::kSubtract || op == BinaryOp::kMultiply;
-    if (!ring && !(InRange(p, t) && InRange(q, t))) return std::nullopt;
+    if (t == DType::kBool && !IsComparison(op)) return std::nullopt;
+    // As an int64, which a Dim is, the upper half of uint64 is negative.
+    const bool ring =
+        op == BinaryOp::kAdd || op == BinaryOp::kSubtract || op == BinaryOp::kMultiply;
+    if (t == DType::kUInt64 && !ring && !(KnownNonNegative(p) && KnownNonNegative(q)))
+      return std::nullopt;
     if (IsComparison(op)) return EvalCompare(op, p, q);
-    if (!HoldsDims(t)) return std::nullopt;
     auto q_low = q.LowerBound();
     bool q_positive = q_low && *q_low > 0;
     switch (op) {
       case BinaryOp::kAdd:
-        return p + q;
+        return Held(p + q, t);
       case BinaryOp::kSubtract:
-        return p - q;
+        return Held(p - q, t);
       case BinaryOp::kMultiply:
-        return p * q;
+        return Held(p * q, t);
       case BinaryOp::kMin:
         return Dim::Min(p, q);
       case BinaryOp::kMax:
         return Dim::Max(p, q);
-      case BinaryOp::kDivide:  // truncates: as floor where nothing is negative
-        if (q_positive && KnownNonNegative(p)) return Dim::FloorDiv(p, q);
-        return std::nullopt;
+      case BinaryOp::kDivide:
+        return q_positive && IsSize(p) ? MaybeValue(TruncDiv(p, q)) : std::nullopt;
       case BinaryOp::kMod:
-        if (q_positive && KnownNonNegative(p)) return Dim::FloorMod(p, q);
-        return std::nullopt;
+        return q_positive && IsSize(p) ? MaybeValue(TruncMod(p, q)) : std::nullopt;
       case BinaryOp::kFloorDivide:
         return q_positive ? MaybeValue(Dim::FloorDiv(p, q)) : std::nullopt;
       case BinaryOp::kFloorMod:
@@ -212,12 +206,8 @@ class SymbolicEvaluator {
   static MaybeValue EvalCast(DType from, DType to, const Value& x) {
     if (auto constant = ConstantOf(x)) return FromScalar(ApplyCast(from, to, *constant), to);
     const Dim& d = std::get<Dim>(x);
-    if (DTypeBytes(to) > DTypeBytes(from) && !InRange(d, from)) return std::nullopt;
-    bool any_number = d.is_symbol() && !d.symbol_nonnegative();
-    if (DTypeBytes(to) < DTypeBytes(from) && (any_number || !InRange(d, to))) return std::nullopt;
-    if (HoldsDims(to)) return d;
     if (to == DType::kBool) return EvalCompare(BinaryOp::kNotEqual, d, Dim(0));
-    return std::nullopt;
+    return IsFloat(to) ? std::nullopt : Held(d, to);
   }
 
   MaybeValue EvalReduce(const ExprNode& e) {
