@@ -270,7 +270,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
         StatusCode::kUnsupported, span_,
         fmt::format("operator \"{}\" cannot be compiled", call.op->name));
   }
-  if (call.op->is_join && call.args.size() == 1 && group.inputs.size() > kMostJoined) {
+  if (call.op->is_join && group.inputs.size() > kMostJoined) {
     return LowerWideJoin(var, call, std::move(group.inputs));
   }
   group.name = KernelName({call.op->name});
@@ -281,29 +281,37 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
 }
 
 // A kernel with an operand for each of thousands of tensors takes LLVM long: as many are joined part
-// by part, and the parts are concatenated. Parts that are alike share their kernel.
+// by part, and the parts are concatenated. Parts that are alike share their kernel. A join may have
+// more than its tensors: a list beside them (their scales), or what is for all of them.
 Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& call,
                                        std::vector<Value> inputs) {
   const TensorType type = *var->type->As<TensorType>();
   auto axis = static_cast<size_t>(CanonicalAxis(call.attrs.Int("axis"), type.rank()));
+  size_t lists = call.op->tuple_args.size();
+  size_t shared = call.args.size() - lists;  // they come last
+  size_t width = (inputs.size() - shared) / lists;
   ir::OpCall join = call;
-  while (inputs.size() > 1) {
+  while (width > 1) {
     std::vector<Value> parts;
-    for (size_t begin = 0; begin < inputs.size(); begin += kMostJoined) {
-      size_t end = std::min(inputs.size(), begin + kMostJoined);
+    for (size_t begin = 0; begin < width; begin += kMostJoined) {
+      const size_t count = std::min(width - begin, kMostJoined);
       KernelGroup group;
       group.name = KernelName({join.op->name});
-      group.inputs.assign(inputs.begin() + static_cast<ptrdiff_t>(begin),
-                          inputs.begin() + static_cast<ptrdiff_t>(end));
+      auto take = [&](size_t from, size_t number) {
+        const auto first = inputs.begin() + static_cast<ptrdiff_t>(from);
+        group.inputs.insert(group.inputs.end(), first, first + static_cast<ptrdiff_t>(number));
+      };
+      for (size_t list = 0; list < lists; ++list) take(list * width + begin, count);
+      take(lists * width, shared);
       TensorType part = type;
-      part.shape[axis] = Dim(static_cast<int64_t>(end - begin));
+      part.shape[axis] = Dim(static_cast<int64_t>(count));
       if (group.inputs[0].type->As<TensorType>()->rank() == type.rank()) {
         part.shape[axis] = Dim(0);
-        for (const Value& v : group.inputs) {
-          part.shape[axis] = part.shape[axis] + v.type->As<TensorType>()->shape[axis];
+        for (size_t i = 0; i < count; ++i) {
+          part.shape[axis] = part.shape[axis] + group.inputs[i].type->As<TensorType>()->shape[axis];
         }
       }
-      bool last = inputs.size() <= kMostJoined;
+      bool last = width <= kMostJoined;
       group.outputs = {last ? type : part};
       group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
         return join.op->compute({join.attrs, in, group.outputs});
@@ -314,6 +322,9 @@ Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& cal
       parts.push_back(AtomValue(result));
     }
     inputs = std::move(parts);
+    width = inputs.size();
+    lists = 1;
+    shared = 0;
     join.op = OpTable::Get().Find("concatenate");
     Attrs given;
     given.Set("axis", static_cast<int64_t>(axis));
