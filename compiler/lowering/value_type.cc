@@ -1,5 +1,7 @@
 #include "compiler/lowering/value_type.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -8,6 +10,20 @@
 
 namespace relayvm::lower {
 namespace {
+
+// A value type is a tree: a type with more parts than this, where each place counts, is refused.
+constexpr uint64_t kMaxParts = 1 << 20;
+
+uint64_t CountParts(const ir::Type& t, ir::TypeMemo<uint64_t>& known) {
+  if (const uint64_t* count = known.Find(t)) return *count;
+  uint64_t count = 1;
+  if (t->As<ir::FunctionType>() != nullptr) return count;  // one part
+  ir::ForEachChild(*t, [&](const ir::Type& child) {
+    count = std::min(kMaxParts + 1, count + CountParts(child, known));
+  });
+  known.Add(t, count);
+  return count;
+}
 
 class Converter {
  public:
@@ -110,6 +126,20 @@ std::vector<std::string> OutputNames(const AttrValue& attr) {
 
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
                  Program& program) {
+  ir::TypeMemo<uint64_t> counted;
+  auto check = [&](const ir::Type& type, const std::string& what) -> Status {
+    if (CountParts(type, counted) <= kMaxParts) return OkStatus();
+    return module.sources->Error(
+        StatusCode::kUnsupported, function.span,
+        fmt::format(
+            "{} of @{} has more than {} parts, which is the limit: tensors, tuples and other "
+            "values, each counted wherever it stands",
+            what, module.entry, kMaxParts));
+  };
+  for (const ir::Var* p : function.params) {
+    RELAYVM_RETURN_IF_ERROR(check(p->type, "parameter %" + p->name));
+  }
+  RELAYVM_RETURN_IF_ERROR(check(function.result_type, "the result"));
   Converter converter(module, program);
   ExportInfo info;
   info.name = module.entry;

@@ -1,6 +1,7 @@
 #include "compiler/lowering/value_type.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -77,6 +78,22 @@ TEST_CASE("a chain of 20,000 ADTs takes no native stack") {
   ir::Module module = Parse(text + "def @main(%x: T0) { %x }");
   REQUIRE(AddExport(module, *module.functions.at("main"), 0, program).ok());
   CHECK(program.adts.size() == kCount);
+}
+
+// As a tree the type of a tower of pairs is larger than memory.
+TEST_CASE("a type of too many parts is refused") {
+  auto tower = [](int levels) {
+    std::string text = "def @main(%y0: Tensor[(4), float32]) {\n";
+    for (int i = 1; i <= levels; ++i)
+      text += fmt::format("let %y{0} = (%y{1}, %y{1});\n", i, i - 1);
+    return Parse(text + fmt::format("%y{} }}\n", levels));
+  };
+  Program program;
+  ir::Module small = tower(10);
+  CHECK(AddExport(small, *small.functions.at("main"), 0, program).ok());
+  ir::Module large = tower(60);
+  Status s = AddExport(large, *large.functions.at("main"), 0, program);
+  CHECK(s.message().find("the result of @main has more than 1048576 parts") != std::string::npos);
 }
 
 }  // namespace
