@@ -32,5 +32,13 @@ TEST_CASE("numbers that are read from tensors keep their operators: they wrap") 
   CHECK(Outline(ResolveShapes(m)) == "add");
 }
 
+// The type of a constant is made when it is asked for, and is gone with who asked.
+TEST_CASE("operands that are constants are looked at") {
+  Module m = Typed("def @main(%n: int32) { maximum(floor_divide(subtract(7, %n), 4), 2) }");
+  CHECK(Outline(ResolveShapes(m)) == "subtract floor_divide maximum");
+  Module n = Typed("def @main(%n: int64) { stack((multiply(3i64, %n), 4i64, %n), axis=0) }");
+  CHECK(Outline(ResolveShapes(n)) == "multiply tuple stack");
+}
+
 }  // namespace
 }  // namespace relayvm::ir
