@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""Measures what this project promises, on one thread, and prints a table with the machine's measured peak.
+"""Measures what this project promises, its kernels against oneDNN and ONNX models against ONNX Runtime; prints tables.
 
-usage: run_benchmarks.py BIN_FOLDER [--models FOLDER] [--only TEXT]
+usage: run_benchmarks.py BIN_FOLDER [--models FOLDER] [--onnx MODEL.onnx[:DIM=N,...]]... [--threads 1,2] [--only TEXT]
+                         [--json FILE] [--svg FILE]
 
 Needs gcc and NumPy. Each figure is the median of many runs after a warm-up; figures per GFLOP/s are set against the FMA peak
 measured here, and the two language models against plain C programs (c/*.c, -O3 -march=native) run beside them. MODELS holds
-g2p/ and stories260K/ (see tools/examples/*.py); without it their rows say so. A shared machine is noisy: repeat, compare ratios.
+g2p/ and stories260K/ (see tools/examples/*.py). Peers run in turn with ours: oneDNN (libdnnl-dev) on each kernel, ONNX Runtime
+(ORT_LIBRARY names its shared library) on each model; results are compared before they are timed. What is not there its row
+says. A shared machine is noisy: repeat, compare ratios.
 """
 import argparse
 import json
@@ -14,7 +17,10 @@ import statistics
 import subprocess
 import tempfile
 
+import kernels
+import models
 import numpy as np
+from report import Report
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "tools", "examples")
@@ -95,10 +101,10 @@ def @main(%x: Tensor[(1, 64, 56, 56), float32], %w: Tensor[(64, 64, 3, 3), float
 
 class Bench:
     def __init__(self, args, folder):
-        self.args, self.folder, self.rows = args, folder, []
+        self.args, self.folder, self.report = args, folder, Report()
 
-    def run(self, *command):
-        p = subprocess.run(command, capture_output=True, text=True)
+    def run(self, *command, env=None):
+        p = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(env or {})})
         if p.returncode != 0:
             raise SystemExit(f"{' '.join(command)}: exit {p.returncode}: {p.stderr}")
         return p.stdout
@@ -117,10 +123,10 @@ class Bench:
 
     def time(self, vmx, inputs, runs):
         """Median microseconds of a run, and the peak resident memory of the process in bytes."""
-        command = [os.path.join(self.args.bin, "vmrun"), vmx, "--repeat", str(runs), "--json", "--stats"]
-        for i in inputs:
-            command += ["--input", i]
-        out = json.loads(self.run(*command))
+        return self.time_command([os.path.join(self.args.bin, "vmrun"), vmx] + [a for i in inputs for a in ("--input", i)], runs)
+
+    def time_command(self, command, runs):
+        out = json.loads(self.run(*command, "--repeat", str(runs), "--json", "--stats"))
         return out["times"]["median_ms"] * 1e3, out["stats"]["process_peak_resident_bytes"]
 
     def c(self, name):
@@ -129,7 +135,7 @@ class Bench:
         return program
 
     def row(self, what, value, bar):
-        print(f"{what:58s} {value:>30s}   {bar}", flush=True)
+        self.report.row("promises", what, value, bar)
 
     def wants(self, what):
         return self.args.only in what
@@ -167,7 +173,12 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("bin")
     ap.add_argument("--models", default="")
+    ap.add_argument("--onnx", action="append", default=[])
+    ap.add_argument("--threads", default="1", type=lambda text: [int(n) for n in text.split(",")])
+    ap.add_argument("--rounds", default=5, type=int)
     ap.add_argument("--only", default="")
+    ap.add_argument("--json")
+    ap.add_argument("--svg")
     args = ap.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         b = Bench(args, folder)
@@ -213,6 +224,12 @@ def main():
                 b.row(f"compile a dynamic chain of {ops} ops, unfused", f"{os.times().elapsed - start:.2f} s", "400 ops: at most 3 s, linear")
         if b.wants("models"):
             language_models(b)
+        kernels.run(b, peak, VERSION)
+        models.run(b, args.onnx, args.threads)
+        if args.json:
+            b.report.write_json(args.json)
+        if args.svg:
+            b.report.write_svg(args.svg)
 
 
 def shapes(b):
