@@ -228,7 +228,7 @@ OpDef CorrelationOp() {
     RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, a.shape, b.shape, "data1 and data2"));
     RELAYVM_ASSIGN_OR_RETURN(CorrelationPlan p, PlanCorrelation(tc.attrs()));
     TensorType result = a;
-    result.shape[1] = p.grid * p.grid;
+    result.shape[1] = Dim(p.grid) * Dim(p.grid);
     const int64_t border = p.displacement + (p.kernel - 1) / 2;
     for (int s = 0; s < 2; ++s) {
       const Dim inner = a.shape[2 + s] + (p.padding.before[s] + p.padding.after[s] - 2 * border);
