@@ -15,58 +15,7 @@
 namespace relayvm {
 namespace {
 
-using import::testing::GraphModel;
-using import::testing::Tensor;
-
-// --- Graphs as text ---
-
-std::string Names(const char* field, const std::string& names) {
-  std::string text, name;
-  for (const char c : names + " ") {
-    if (c != ' ') {
-      name += c;
-      continue;
-    }
-    if (name == "-") name.clear();
-    text += fmt::format("{}: '{}' ", field, name);
-    name.clear();
-  }
-  return text;
-}
-
-std::string Node(const char* op, const std::string& in, const std::string& out,
-                 const std::string& attributes = "") {
-  return fmt::format("node {{ name: '{}' op_type: '{}' {}{}{} }} ", out, op, Names("input", in),
-                     Names("output", out), attributes);
-}
-std::string Int(const char* name, int64_t value) {
-  return fmt::format("attribute {{ name: '{}' type: INT i: {} }} ", name, value);
-}
-std::string Text(const char* name, const char* value) {
-  return fmt::format("attribute {{ name: '{}' type: STRING s: '{}' }} ", name, value);
-}
-std::string Perm(const std::vector<int>& axes) {
-  return fmt::format("attribute {{ name: 'perm' type: INTS ints: [{}] }} ", fmt::join(axes, ", "));
-}
-std::string Fill(int64_t value) {
-  return fmt::format(
-      "attribute {{ name: 'value' type: TENSOR t {{ data_type: 7 dims: 1 int64_data: {} }} }} ",
-      value);
-}
-std::string Ints(const char* name, const std::vector<int64_t>& values) {
-  return fmt::format("initializer {{ name: '{}' data_type: 7 dims: {} int64_data: [{}] }} ", name,
-                     values.size(), fmt::join(values, ", "));
-}
-std::string IntScalar(const char* name, int64_t value) {
-  return fmt::format("initializer {{ name: '{}' data_type: 7 int64_data: {} }} ", name, value);
-}
-std::string Floats(const char* name, const std::vector<float>& values) {
-  return fmt::format("initializer {{ name: '{}' data_type: 1 dims: {} float_data: [{}] }} ", name,
-                     values.size(), fmt::join(values, ", "));
-}
-std::string FloatScalar(const char* name, float value) {
-  return fmt::format("initializer {{ name: '{}' data_type: 1 float_data: {} }} ", name, value);
-}
+using namespace import::testing;  // NOLINT(google-build-using-namespace): a test's words
 
 const std::string kShape = Node("Shape", "x", "s");
 // A dim of x as a scalar.
@@ -211,6 +160,15 @@ std::vector<Case> Cases() {
        {"dyn_strided_slice_0"},
        1,
        {{{1, 1}, {1, 1}, {0}}, {{1, 3}, {1, 2}, {0, 1}}}},
+      {"halves by a computed split",
+       kShape + DimOf(1, "n") + IntScalar("two", 2) + Node("Div", "n two", "h") +
+           Node("Sub", "n h", "r") + Node("Unsqueeze", "h zero", "hu") +
+           Node("Unsqueeze", "r zero", "ru") + Node("Concat", "hu ru", "parts", Int("axis", 0)) +
+           Node("Split", "x parts", "y rest", Int("axis", 1)),
+       {"b", "n"},
+       {"dyn_strided_slice_0"},
+       1,
+       {{{1, 5}, {1, 2}, {0, 1}}, {{2, 2}, {2, 1}, {0, 2}}}},
       {"what takes all of a tensor takes nothing",
        Ints("last", {INT64_MAX}) + Ints("one", {1}) + Node("Slice", "x zero last one", "a") +
            Node("Shape", "a", "s") + Node("Expand", "a s", "e") +
@@ -267,6 +225,32 @@ TEST_CASE("shape arithmetic of imported models leaves no kernel and no tensor") 
       }
     }
   }
+}
+
+TEST_CASE("computed sizes of a split sum to the extent") {
+  auto module = ImportText(GraphModel(
+      Node("Split", "x parts", "y z", Int("axis", 1)) + Tensor("input", "x", {"b", "n"}) +
+      Tensor("input", "parts", {"2"}, 7) + "output { name: 'y' } "));
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  auto compiled = CompileModule(*std::move(module), {});
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
+  auto executable = Executable::FromProgram(std::move(compiled->program));
+  REQUIRE(executable.ok());
+  auto runtime = Runtime::Create();
+  auto invocation = Invocation::Create(*runtime, *executable);
+  const std::vector<float> x(10, 0);
+  const auto run = [&](int64_t first, int64_t second) {
+    const int64_t parts[] = {first, second};
+    return (*invocation)
+        ->Run("main", {*Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{2, 5}, x.data()),
+                       *Value::CopyTensor(DType::kInt64, std::vector<int64_t>{2}, parts)});
+  };
+  CHECK(run(2, 3).ok());
+  CHECK(run(0, 5).ok());
+  const auto few = run(2, 2);
+  REQUIRE(!few.ok());
+  CHECK(few.status().ToString().find("Split") != std::string::npos);
+  CHECK(!run(4, 4).ok());
 }
 
 }  // namespace

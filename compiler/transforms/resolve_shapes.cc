@@ -39,9 +39,10 @@ bool ReadsNoElement(const Module& m, const Binding& b) {
 }
 
 // Numbers read from tensors wrap as their dtype does: only dims, which are never negative, may
-// become dimension arithmetic. A number as it was read is itself, in integers that hold it.
-bool IsShapeArithmetic(const std::vector<Dim>& elements, DType dtype) {
-  const bool wide = dtype == DType::kInt64;
+// become dimension arithmetic. A number as it was read is itself, in integers that hold it; a view of
+// such numbers stays a view.
+bool IsShapeArithmetic(const std::vector<Dim>& elements, DType dtype, bool is_view) {
+  const bool wide = dtype == DType::kInt64 && !is_view;
   bool pure = true;
   for (const Dim& d : elements) {
     pure = pure && !d.ContainsAny();
@@ -74,7 +75,8 @@ Module ResolveShapes(const Module& m) {
     bool integer = type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool);
     if (b.value->As<OpCall>() == nullptr || known == m.contents.end() || !integer ||
         type->rank() > 1 ||
-        !(IsShapeArithmetic(known->second, type->dtype) || ReadsNoElement(m, b))) {
+        !(IsShapeArithmetic(known->second, type->dtype, b.value->As<OpCall>()->op->is_view) ||
+          ReadsNoElement(m, b))) {
       out.push_back(b);
       return;
     }

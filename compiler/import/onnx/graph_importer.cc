@@ -242,14 +242,22 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
                                 given));
     }
     if (builder_.status().ok()) {
-      NodeContext context(*this, node, std::move(inputs), opset);
+      NodeContext context(*this, node, inputs, opset);
       outputs = op->convert(context);
+      if (!outputs.empty() && outputs[0] && calls_.empty()) {
+        origins_.try_emplace(outputs[0].node, Origin{&node, std::move(inputs), opset});
+      }
     }
   } else if (const onnx::FunctionProto* function = FindFunction(node)) {
     outputs = CallFunction(*function, node, inputs);
   }
   if (builder_.status().ok() && !fork_) Define(node, outputs);
   builder_.SetSpan(outer);
+}
+
+const GraphImporter::Origin* GraphImporter::OriginOf(const Value& v) const {
+  const auto known = v ? origins_.find(v.node) : origins_.end();
+  return known == origins_.end() ? nullptr : &known->second;
 }
 
 void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>& outputs) {

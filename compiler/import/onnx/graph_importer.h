@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/import/onnx/model_file.h"
@@ -28,6 +29,13 @@ class GraphImporter {
   // Inputs by name come from `inputs`; other names from the graphs around. Gives the outputs.
   std::vector<Value> Import(const onnx::GraphProto& graph,
                             const std::map<std::string, Value>& inputs);
+  // The node whose first output `v` is; null for inputs, constants and what functions hold.
+  struct Origin {
+    const onnx::NodeProto* node;
+    std::vector<Value> inputs;
+    int opset;
+  };
+  const Origin* OriginOf(const Value& v) const;
   // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported for
   // either.
   void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
@@ -67,6 +75,7 @@ class GraphImporter {
     Value condition;
     std::vector<Value> yes, no;
   };
+  std::unordered_map<ir::NodeId, Origin> origins_;
   std::optional<Alternatives> fork_;
   int forks_ = 0;  // around what is being imported
 };

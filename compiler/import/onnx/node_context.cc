@@ -29,6 +29,12 @@ std::vector<Value> NodeContext::Unsupported(std::string_view why) {
   return {};
 }
 
+std::optional<NodeContext> NodeContext::OriginOf(const Value& v) const {
+  const GraphImporter::Origin* origin = importer_.OriginOf(v);
+  if (origin == nullptr) return std::nullopt;
+  return NodeContext(importer_, *origin->node, origin->inputs, origin->opset);
+}
+
 std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<Value> inputs) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   const OperatorDef* def = FindOperator("", op, opset);

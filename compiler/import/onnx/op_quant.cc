@@ -81,8 +81,7 @@ Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_p
   return Quantised(y, AsScalar(Term(n, scale)), OptionalScalar(n, zero_point), dtype);
 }
 
-// Integers less their zero point, int32. A vector stands along `axis`.
-Term Shifted(NodeContext& n, const Value& v, const Value& zero_point, int axis) {
+Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis) {
   const Term x = Term(n.b(), v).As(DType::kInt32);
   if (!zero_point) return x;
   const Term z = Term(n.b(), zero_point).As(DType::kInt32);
@@ -95,9 +94,22 @@ Term Shifted(NodeContext& n, const Value& v, const Value& zero_point, int axis) 
 Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const Value& w,
                     const Value& w_zero) {
   // A vector of zero points has one for each row of the left matrix or column of the right one.
-  const Term left = Shifted(n, a, a_zero, std::max(a.rank() - 2, 0));
-  const Term right = Shifted(n, w, w_zero, std::max(w.rank() - 1, 0));
+  const Term left = ShiftedBy(n, a, a_zero, std::max(a.rank() - 2, 0));
+  const Term right = ShiftedBy(n, w, w_zero, std::max(w.rank() - 1, 0));
   return {n.b(), MatMulOf(n, left, right)};
+}
+
+// An int32 accumulator in the scale of a product, requantised by one float32 factor.
+Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>& zero,
+                  DType dtype) {
+  const Term steps = (sum.As(DType::kFloat32) * factor).Call("round_even");
+  return Saturate(zero ? steps + zero->As(DType::kFloat32) : steps, dtype);
+}
+
+// Inputs of the convolution of `w`, of which padding is the zero point.
+Outputs IntegerConv(NodeContext& n, const Value& x, const Value& x_zero, const Value& w,
+                    const Value& w_zero) {
+  return n.As("Conv", 11, {ShiftedBy(n, x, x_zero, 1), ShiftedBy(n, w, w_zero, 0)});
 }
 
 DynamicallyQuantised QuantiseDynamically(const Term& x) {
@@ -125,6 +137,9 @@ Outputs QuantizeLinear(NodeContext& n) {
   std::optional<Term> zero;
   if (n.Has(2) && !(zero = Parameter(n, n.Input(2), data, axis, block))) return {};
   const DType real = data.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  if (scale->rank() == 0 && real == DType::kFloat32) {
+    if (auto y = QuantisedInIntegers(n, scale->As(real), zero, dtype)) return {*y};
+  }
   return {Quantised(data.As(real), scale->As(real), zero, dtype)};
 }
 
@@ -148,13 +163,6 @@ Outputs MatMulInteger(NodeContext& n) {
   return {IntegerProduct(n, n.Input(0), n.Input(2), n.Input(1), n.Input(3))};
 }
 
-// An int32 accumulator in the scale of a product, requantised by one float32 factor.
-Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>& zero,
-                  DType dtype) {
-  const Term steps = (sum.As(DType::kFloat32) * factor).Call("round_even");
-  return Saturate(zero ? steps + zero->As(DType::kFloat32) : steps, dtype);
-}
-
 Outputs QLinearMatMul(NodeContext& n) {
   const Term sum = IntegerProduct(n, n.Input(0), n.Input(2), n.Input(3), n.Input(5));
   const auto scale = [&](size_t i, bool columns) {
@@ -164,12 +172,6 @@ Outputs QLinearMatMul(NodeContext& n) {
   };
   const Term factor = scale(1, false) * scale(4, true) / AsScalar(Term(n, 6)).As(DType::kFloat32);
   return {Requantised(sum, factor, OptionalScalar(n, 7), n.Input(7).dtype())};
-}
-
-// Inputs of the convolution of `w`, of which padding is the zero point.
-Outputs IntegerConv(NodeContext& n, const Value& x, const Value& x_zero, const Value& w,
-                    const Value& w_zero) {
-  return n.As("Conv", 11, {Shifted(n, x, x_zero, 1), Shifted(n, w, w_zero, 0)});
 }
 
 Outputs ConvInteger(NodeContext& n) {

@@ -149,21 +149,28 @@ Outputs Concat(NodeContext& n) {
   return {n.b().Concat(n.inputs(), axis)};
 }
 
-// Parts whose sizes are computed.
-Outputs SplitBy(NodeContext& n, const Value& x, int axis, const Term& sizes, int64_t count) {
+// Parts whose sizes are computed. `whole`: they sum to the extent, which a view says when it runs.
+Outputs SplitBy(NodeContext& n, Value x, int axis, const std::vector<Term>& sizes, bool whole) {
   TypedBuilder& b = n.b();
-  const Term ends = sizes.Call("cumsum", {{"axis", 0}});
+  std::vector<Term> ends = {{b, b.Ints({0})}};
+  for (const Term& size : sizes) ends.push_back(ends.back() + size);
+  if (whole) {
+    std::vector<Value> dims;
+    for (int i = 0; i < x.rank(); ++i) {
+      dims.push_back(i == axis ? ends.back().value() : b.DimOf(x, i));
+    }
+    x = ShapedAs(b, x, dims);
+  }
   const std::vector<int64_t> ones(static_cast<size_t>(axis) + 1, 1);
   Outputs parts;
-  for (int64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
     std::vector<Value> from, to;
     for (int k = 0; k < axis; ++k) {
       from.push_back(b.Ints({0}));
       to.push_back(b.Ints({INT64_MAX}));
     }
-    const Term end = ends.Slice(0, i, i + 1);
-    from.push_back(end - sizes.Slice(0, i, i + 1));
-    to.push_back(end);
+    from.push_back(ends[i]);
+    to.push_back(ends[i + 1]);
     parts.push_back(
         b.Op("dyn.strided_slice", {x, b.Concat(from, 0), b.Concat(to, 0), b.Ints(ones)}));
   }
@@ -183,7 +190,10 @@ Outputs Split(NodeContext& n) {
     if (!given) {
       const auto count = CountOf(n, n.Input(1), "split");
       if (!count) return {};
-      return SplitBy(n, x, axis, Term(n, 1).As(DType::kInt64), *count);
+      const Term split = Term(n, 1).As(DType::kInt64);
+      std::vector<Term> all;
+      for (int64_t i = 0; i < *count; ++i) all.push_back(split.Slice(0, i, i + 1));
+      return SplitBy(n, x, axis, all, /*whole=*/true);
     }
     sizes = *given;
   }
@@ -195,8 +205,7 @@ Outputs Split(NodeContext& n) {
       // Equal parts, the last one smaller; which is what a slice beyond the end gives.
       const Term size =
           (Term(b, b.DimOf(x, axis)) + static_cast<double>(count - 1)) / static_cast<double>(count);
-      std::vector<Value> all(parts, size);
-      return SplitBy(n, x, axis, Term(b, b.Concat(all, 0)), count);
+      return SplitBy(n, x, axis, std::vector<Term>(parts, size), /*whole=*/false);
     }
     const int64_t extent = x.dim(axis).value(), size = (extent + count - 1) / count;
     for (int64_t i = 0; i < count; ++i)

@@ -83,6 +83,8 @@ class NodeContext {
   // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
   // it gives.
   std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
+  // The node whose first output `v` is, where the graph has it: attributes and inputs as here.
+  std::optional<NodeContext> OriginOf(const Value& v) const;
   // The outputs of another operator (of ai.onnx) on these inputs, with this node's attributes.
   std::vector<Value> As(std::string_view op, int opset, std::vector<Value> inputs);
 

@@ -25,6 +25,17 @@ Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_p
 Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const Value& w,
                     const Value& w_zero);
 
+// Of an int32 sum: round(sum * factor) + zero_point, halves to even, saturated.
+Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>& zero,
+                  DType dtype);
+// Integers less their zero points (which may be left out), int32. A vector stands along `axis`.
+Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis);
+
+// QuantizeLinear of what a node computes from DequantizeLinear: the node on integers (qdq.cc).
+// Nullopt where it is no such node.
+std::optional<Value> QuantisedInIntegers(NodeContext& n, const Term& scale,
+                                         const std::optional<Term>& zero_point, DType dtype);
+
 // DynamicQuantizeLinear: to uint8 by the extremes of the data.
 struct DynamicallyQuantised {
   Term data, scale, zero_point;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <google/protobuf/text_format.h>
 #include <onnx/onnx_pb.h>
 #include <unistd.h>
@@ -62,6 +64,56 @@ inline std::string Tensor(const std::string& kind, const std::string& name,
   }
   return kind + " { name: '" + name + "' type { tensor_type { elem_type: " + std::to_string(type) +
          " shape { " + shape + "} } } } ";
+}
+
+// --- Nodes and initializers as text ---
+
+inline std::string Names(const char* field, const std::string& names) {
+  std::string text, name;
+  for (const char c : names + " ") {
+    if (c != ' ') {
+      name += c;
+      continue;
+    }
+    if (name == "-") name.clear();
+    text += fmt::format("{}: '{}' ", field, name);
+    name.clear();
+  }
+  return text;
+}
+
+inline std::string Node(const char* op, const std::string& in, const std::string& out,
+                        const std::string& attributes = "") {
+  return fmt::format("node {{ name: '{}' op_type: '{}' {}{}{} }} ", out, op, Names("input", in),
+                     Names("output", out), attributes);
+}
+inline std::string Int(const char* name, int64_t value) {
+  return fmt::format("attribute {{ name: '{}' type: INT i: {} }} ", name, value);
+}
+inline std::string Text(const char* name, const char* value) {
+  return fmt::format("attribute {{ name: '{}' type: STRING s: '{}' }} ", name, value);
+}
+inline std::string Perm(const std::vector<int>& axes) {
+  return fmt::format("attribute {{ name: 'perm' type: INTS ints: [{}] }} ", fmt::join(axes, ", "));
+}
+inline std::string Fill(int64_t value) {
+  return fmt::format(
+      "attribute {{ name: 'value' type: TENSOR t {{ data_type: 7 dims: 1 int64_data: {} }} }} ",
+      value);
+}
+inline std::string Ints(const char* name, const std::vector<int64_t>& values) {
+  return fmt::format("initializer {{ name: '{}' data_type: 7 dims: {} int64_data: [{}] }} ", name,
+                     values.size(), fmt::join(values, ", "));
+}
+inline std::string IntScalar(const char* name, int64_t value) {
+  return fmt::format("initializer {{ name: '{}' data_type: 7 int64_data: {} }} ", name, value);
+}
+inline std::string Floats(const char* name, const std::vector<float>& values) {
+  return fmt::format("initializer {{ name: '{}' data_type: 1 dims: {} float_data: [{}] }} ", name,
+                     values.size(), fmt::join(values, ", "));
+}
+inline std::string FloatScalar(const char* name, float value) {
+  return fmt::format("initializer {{ name: '{}' data_type: 1 float_data: {} }} ", name, value);
 }
 
 inline Result<ir::Module> ImportText(const std::string& text, const ImportOptions& options = {}) {

@@ -1,0 +1,325 @@
+// DequantizeLinear, a node, QuantizeLinear: the node on integers.
+//
+// Products are sums of integers, which one float32 factor brings to the scale of the result, rounded
+// halves to even: what QLinearConv and QLinearMatMul state. What moves elements, and maxima, keep
+// the integers. The float nodes stay in the graph for whoever else reads them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "compiler/import/onnx/quantised.h"
+
+namespace relayvm::import {
+
+namespace {
+
+// Nodes between DequantizeLinear and its use.
+constexpr int kMostMoves = 16;
+
+// A real tensor as scale * (data - zero point). Scales have rank 0, or 1: along `axis`.
+struct Integers {
+  Value data, scale, zero_point;
+  int axis = 0;
+};
+
+bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> all) {
+  return std::find(all.begin(), all.end(), op) != all.end();
+}
+
+// Elements of the first input alone, in other places; or the greatest of some.
+bool Moves(NodeContext& n) {
+  if (n.op_type() == "Resize") return n.String("mode", "nearest") == "nearest";
+  if (n.op_type() == "MaxPool") return !n.WantsOutput(1);
+  return IsOneOf(n.op_type(),
+                 {"DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice",
+                  "SpaceToDepth", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
+}
+
+Value ScalarWhereOne(TypedBuilder& b, const Value& v) {
+  return v && v.rank() == 1 && v.dim(0).is_const(1) ? b.Reshape(v, {}) : v;
+}
+
+std::optional<Integers> IntegersOf(NodeContext& n, const Value& v, int depth = 0) {
+  TypedBuilder& b = n.b();
+  auto origin = n.OriginOf(v);
+  if (!origin || depth > kMostMoves || !b.status().ok()) return std::nullopt;
+  if (origin->op_type() == "DequantizeLinear") {
+    Integers q{origin->Input(0), ScalarWhereOne(b, origin->Input(1)),
+               ScalarWhereOne(b, origin->Input(2))};
+    const DType dtype = q.data.dtype();
+    const bool narrow = IsInt(dtype) && (DTypeBytes(dtype) == 1 || dtype == DType::kInt32);
+    if (!narrow || q.scale.dtype() != DType::kFloat32 || q.scale.rank() > 1 ||
+        origin->Int("block_size", 0) != 0 || v.dtype() != DType::kFloat32 ||
+        (q.zero_point && q.zero_point.rank() != q.scale.rank())) {
+      return std::nullopt;
+    }
+    q.axis = q.scale.rank() == 0 ? 0 : origin->Axis(origin->Int("axis", 1), q.data.rank());
+    return q;
+  }
+  if (!Moves(*origin)) return std::nullopt;
+  auto q = IntegersOf(n, origin->Input(0), depth + 1);
+  if (!q || q->scale.rank() != 0 || q->data.dtype() == DType::kInt32) return std::nullopt;
+  std::vector<Value> inputs = origin->inputs();
+  inputs[0] = q->data;
+  const std::vector<Value> moved =
+      origin->As(origin->op_type(), origin->opset(), std::move(inputs));
+  if (moved.empty() || !moved[0]) return std::nullopt;
+  q->data = moved[0];
+  return q;
+}
+
+// The same value, or equal constants; none is 0.
+bool SameNumber(const Value& x, const Value& y) {
+  const auto zero = [](const Value& v) {
+    if (!v) return true;
+    return v.constant != nullptr &&
+           std::all_of(v.constant->data.begin(), v.constant->data.end(),
+                       [](std::byte byte) { return byte == std::byte{0}; });
+  };
+  if (x && y && x.node == y.node) return true;
+  if (!x || !y) return zero(x) && zero(y);
+  return x.constant != nullptr && y.constant != nullptr && x.dtype() == y.dtype() &&
+         x.constant->size() == 1 && y.constant->size() == 1 &&
+         std::equal(x.constant->data.begin(), x.constant->data.end(), y.constant->data.begin(),
+                    y.constant->data.end());
+}
+
+// --- Activations: limits of what is quantised ---
+
+struct Limits {
+  std::optional<double> low, high;
+};
+
+std::optional<double> NumberOf(const Value& v) {
+  if (v.constant == nullptr || v.dtype() != DType::kFloat32 || v.constant->size() != 1) {
+    return std::nullopt;
+  }
+  float number = 0;
+  std::memcpy(&number, v.constant->data.data(), sizeof number);
+  return number;
+}
+
+// The value that Relu or Clip takes, and its limits.
+Value WithoutLimits(NodeContext& n, const Value& v, Limits& limits) {
+  auto origin = n.OriginOf(v);
+  if (!origin) return v;
+  if (origin->op_type() == "Relu") {
+    limits.low = 0;
+    return origin->Input(0);
+  }
+  if (origin->op_type() != "Clip") return v;
+  if (origin->opset() < 11) {
+    if (origin->HasAttr("min")) limits.low = origin->Float("min", 0);
+    if (origin->HasAttr("max")) limits.high = origin->Float("max", 0);
+    return origin->Input(0);
+  }
+  if (origin->Has(1)) limits.low = NumberOf(origin->Input(1));
+  if (origin->Has(2)) limits.high = NumberOf(origin->Input(2));
+  const bool known = (!origin->Has(1) || limits.low) && (!origin->Has(2) || limits.high);
+  return known ? origin->Input(0) : v;
+}
+
+// --- Products ---
+
+// The elements of a small integer constant; nullopt for other values.
+std::optional<std::vector<int64_t>> IntegersIn(const Value& v) {
+  if (v.constant == nullptr || IsFloat(v.dtype())) return std::nullopt;
+  return typing::IntegerElements(*v.constant);
+}
+
+// The greatest magnitude of a sum of bytes times weights, whose output channel is axis `column`, and
+// the bias; nullopt where the weights are not constant.
+std::optional<double> GreatestSum(const Integers& x, const Integers& w, int column,
+                                  const Value& bias) {
+  const auto weights = IntegersIn(w.data);
+  if (!weights) return std::nullopt;
+  int64_t inner = 1;
+  for (int i = column + 1; i < w.data.rank(); ++i) inner *= w.data.dim(i).value();
+  const int64_t channels = w.data.dim(column).value();
+  const auto zeros = w.zero_point ? IntegersIn(w.zero_point) : std::vector<int64_t>{0};
+  const auto most = bias ? IntegersIn(bias) : std::vector<int64_t>{};
+  if (!zeros || !most) return std::nullopt;
+  std::vector<double> sums(static_cast<size_t>(channels), 0);
+  for (size_t i = 0; i < weights->size(); ++i) {
+    const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
+    const int64_t zero = zeros->size() == 1 ? (*zeros)[0] : (*zeros)[channel];
+    sums[channel] += static_cast<double>(std::abs((*weights)[i] - zero));
+  }
+  const double low = x.data.dtype() == DType::kUInt8 ? 0 : -128;
+  double reach = 255;
+  if (!x.zero_point) reach = 255 + low;
+  if (const auto zero = x.zero_point ? IntegersIn(x.zero_point) : std::nullopt) {
+    const auto z = static_cast<double>((*zero)[0]);
+    reach = std::max(z - low, low + 255 - z);
+  }
+  double greatest = 0;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const double more = most->size() == sums.size() ? std::abs(static_cast<double>((*most)[i])) : 0;
+    greatest = std::max(greatest, sums[i] * std::max(reach, 128.0) + more);
+  }
+  return greatest;
+}
+
+struct Product {
+  Term sum;      // whole numbers: int32, or float32 that holds them
+  Term scale;    // of the sum, where it broadcasts to it
+  Value bias;    // real, or none; along `axis`
+  int axis = 0;  // of the result, that the scales and the bias are along
+};
+
+std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
+  TypedBuilder& b = n.b();
+  auto origin = n.OriginOf(v);
+  if (!origin || !IsOneOf(origin->op_type(), {"Conv", "Gemm", "MatMul"})) return std::nullopt;
+  const auto x = IntegersOf(n, origin->Input(0)), w = IntegersOf(n, origin->Input(1));
+  const auto is_byte = [](const std::optional<Integers>& q) {
+    return q && DTypeBytes(q->data.dtype()) == 1;
+  };
+  if (!is_byte(x) || !is_byte(w) || x->scale.rank() != 0) return std::nullopt;
+  const bool conv = origin->op_type() == "Conv", gemm = origin->op_type() == "Gemm";
+  const bool flipped = gemm && origin->Int("transB", 0) != 0;
+  const int column = conv || flipped ? 0 : w->data.rank() - 1;  // of the weight
+  if (w->scale.rank() == 1 && (w->axis != column || (!conv && w->data.rank() != 2))) {
+    return std::nullopt;
+  }
+  if (gemm &&
+      (origin->Float("alpha", 1) != 1 || (origin->Has(2) && origin->Float("beta", 1) != 1) ||
+       x->data.rank() != 2 || w->data.rank() != 2)) {
+    return std::nullopt;
+  }
+  // A bias in the scale of the sum is a part of it.
+  const Value bias = origin->op_type() == "MatMul" ? Value{} : origin->Input(2);
+  const auto q = bias ? IntegersOf(n, bias) : std::nullopt;
+  const bool whole = q && q->data.dtype() == DType::kInt32 && q->data.rank() == 1;
+  // Floats hold whole numbers up to 2^24, and so any sum of such in any order: products of floats
+  // are as exact as those of integers, and faster.
+  constexpr double kExact = 1 << 24;
+  const auto greatest = GreatestSum(*x, *w, column, whole ? q->data : Value{});
+  const DType dtype = greatest && *greatest < kExact ? DType::kFloat32 : DType::kInt32;
+  Term left = ShiftedBy(n, x->data, x->zero_point, 0).As(dtype);
+  Term right = ShiftedBy(n, w->data, w->zero_point, column).As(dtype);
+  std::vector<Value> made;
+  if (conv) {
+    made = origin->As("Conv", 11, {left, right});
+  } else {
+    if (gemm && origin->Int("transA", 0) != 0) left = left.Transpose({1, 0});
+    if (flipped) right = right.Transpose({1, 0});
+    made = {MatMulOf(n, left, right)};
+  }
+  if (made.empty() || !b.status().ok()) return std::nullopt;
+  const Term sum(b, made[0]);
+  const int axis = conv ? 1 : sum.rank() - 1;
+  Term scale = Term(b, x->scale) * Term(b, w->scale);
+  Product p{sum, scale.rank() == 0 ? scale : Along(scale, axis, sum.rank()), {}, axis};
+  if (!bias) return p;
+  if (whole) {
+    p.sum = sum + Along(Term(b, q->data).As(dtype), axis, sum.rank());
+  } else {
+    p.bias = bias;
+  }
+  return p;
+}
+
+// --- Means and joins ---
+
+// Means of whole numbers: their sums are exact.
+std::optional<Value> MeanOf(NodeContext& n, const Value& v, const Term& scale,
+                            const std::optional<Term>& zero_point, DType dtype) {
+  TypedBuilder& b = n.b();
+  auto origin = n.OriginOf(v);
+  if (!origin || !IsOneOf(origin->op_type(), {"AveragePool", "GlobalAveragePool", "ReduceMean"})) {
+    return std::nullopt;
+  }
+  const auto x = IntegersOf(n, origin->Input(0));
+  if (!x || x->scale.rank() != 0 || DTypeBytes(x->data.dtype()) != 1) return std::nullopt;
+  std::vector<Value> inputs = origin->inputs();
+  Term whole = Term(b, x->data).As(DType::kInt32);
+  if (x->zero_point) whole = whole - Term(b, x->zero_point).As(DType::kInt32);
+  inputs[0] = whole.As(DType::kFloat32);
+  const std::vector<Value> mean = origin->As(origin->op_type(), origin->opset(), std::move(inputs));
+  if (mean.empty() || !mean[0]) return std::nullopt;
+  const Term steps = (Term(b, mean[0]) * (Term(b, x->scale) / scale)).Call("round_even");
+  return Saturate(zero_point ? steps + zero_point->As(DType::kFloat32) : steps, dtype);
+}
+
+// Of integers under one scale and zero point: as they are, where the result has both.
+Value Requantised(NodeContext& n, const Integers& q, const Term& scale,
+                  const std::optional<Term>& zero_point, DType dtype) {
+  TypedBuilder& b = n.b();
+  const bool same = q.data.dtype() == dtype && SameNumber(q.scale, scale) &&
+                    SameNumber(q.zero_point, zero_point ? zero_point->value() : Value{});
+  if (same) return q.data;
+  const std::optional<Term> zero =
+      q.zero_point ? std::optional(Term(b, q.zero_point)) : std::nullopt;
+  return Quantised(Dequantised(Term(b, q.data), Term(b, q.scale), zero), scale, zero_point, dtype);
+}
+
+// Part by part.
+std::optional<Value> JoinOf(NodeContext& n, const Value& v, const Term& scale,
+                            const std::optional<Term>& zero_point, DType dtype) {
+  auto origin = n.OriginOf(v);
+  if (!origin || origin->op_type() != "Concat") return std::nullopt;
+  std::vector<Value> parts;
+  for (const Value& part : origin->inputs()) {
+    const auto q = IntegersOf(n, part);
+    if (!q || q->scale.rank() != 0 || DTypeBytes(q->data.dtype()) != 1) return std::nullopt;
+    parts.push_back(Requantised(n, *q, scale, zero_point, dtype));
+  }
+  const std::vector<Value> joined = origin->As("Concat", origin->opset(), std::move(parts));
+  return joined.empty() ? std::nullopt : std::optional(joined[0]);
+}
+
+}  // namespace
+
+namespace {
+
+// `v` quantised, without the float value; nullopt where that is no better.
+std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& scale,
+                                    const std::optional<Term>& zero_point, DType dtype,
+                                    int depth = 0) {
+  TypedBuilder& b = n.b();
+  auto origin = n.OriginOf(v);
+  if (!origin || origin->op_type() == "DequantizeLinear" || depth > kMostMoves) {
+    return std::nullopt;
+  }
+  if (const auto moved = IntegersOf(n, v);
+      moved && moved->scale.rank() == 0 && DTypeBytes(moved->data.dtype()) == 1) {
+    return Requantised(n, *moved, scale, zero_point, dtype);
+  }
+  if (Moves(*origin)) {  // rounding keeps the order: what is greatest stays so
+    auto inner = QuantisedValue(n, origin->Input(0), scale, zero_point, dtype, depth + 1);
+    if (!inner) return std::nullopt;
+    std::vector<Value> inputs = origin->inputs();
+    inputs[0] = *inner;
+    const std::vector<Value> moved =
+        origin->As(origin->op_type(), origin->opset(), std::move(inputs));
+    return moved.empty() || !moved[0] ? std::nullopt : std::optional(moved[0]);
+  }
+  if (auto mean = MeanOf(n, v, scale, zero_point, dtype)) return mean;
+  if (auto joined = JoinOf(n, v, scale, zero_point, dtype)) return joined;
+  Limits limits;
+  const Value computed = WithoutLimits(n, v, limits);
+  const auto product = ProductOf(n, computed);
+  if (!product || !b.status().ok()) return std::nullopt;
+  Term steps = product->sum.As(DType::kFloat32) * (product->scale / scale);
+  if (product->bias) {
+    const Term bias(b, product->bias);
+    steps = steps + (bias.rank() == 1 ? Along(bias, product->axis, steps.rank()) : bias) / scale;
+  }
+  steps = steps.Call("round_even");
+  if (limits.low) steps = Maximum(steps, (steps.Number(*limits.low) / scale).Call("round_even"));
+  if (limits.high) steps = Minimum(steps, (steps.Number(*limits.high) / scale).Call("round_even"));
+  if (zero_point) steps = steps + zero_point->As(DType::kFloat32);
+  return Saturate(steps, dtype);
+}
+
+}  // namespace
+
+std::optional<Value> QuantisedInIntegers(NodeContext& n, const Term& scale,
+                                         const std::optional<Term>& zero_point, DType dtype) {
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8) return std::nullopt;
+  return QuantisedValue(n, n.Input(0), scale, zero_point, dtype);
+}
+
+}  // namespace relayvm::import
