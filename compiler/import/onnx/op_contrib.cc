@@ -181,10 +181,16 @@ Outputs EmbedLayerNormalization(NodeContext& n) {
 
 // --- Quantised ---
 
-template <OpName kName>
-Outputs QLinearBinary(NodeContext& n) {
+Outputs QLinearAdd(NodeContext& n) {
   const Term left = DequantisedInput(n, 0, 1, 2), right = DequantisedInput(n, 3, 4, 5);
-  return {QuantisedOutput(n, left.Call(kName.chars, right), 6, 7, n.Input(0).dtype())};
+  return {QuantisedOutput(n, left + right, 6, 7, n.Input(0).dtype())};
+}
+Outputs QLinearMul(NodeContext& n) {
+  const Term product =
+      ShiftedBy(n, n.Input(0), n.Input(2), 0) * ShiftedBy(n, n.Input(3), n.Input(5), 0);
+  const auto scale = [&](size_t i) { return AsScalar(Term(n, i)); };
+  const DType dtype = n.Has(7) ? n.Input(7).dtype() : n.Input(0).dtype();
+  return {Requantised(product, scale(1) * scale(4) / scale(6), OptionalScalar(n, 7), dtype)};
 }
 
 Outputs QLinearSigmoid(NodeContext& n) {
@@ -309,12 +315,12 @@ constexpr OperatorDef kOperators[] = {
     {"NhwcConv", 2, 3, NhwcConv, 1, kMicrosoft},
     {"Pad", 2, 4, Pad, 1, kMicrosoft},
     {"QGemm", 6, 9, QGemm, 1, kMicrosoft},
-    {"QLinearAdd", 7, 8, QLinearBinary<"add">, 1, kMicrosoft},
+    {"QLinearAdd", 7, 8, QLinearAdd, 1, kMicrosoft},
     {"QLinearAveragePool", 4, 5, QLinearAveragePool, 1, kMicrosoft},
     {"QLinearConcat", 5, -1, QLinearConcat, 1, kMicrosoft},
     {"QLinearGlobalAveragePool", 4, 5, QLinearGlobalAveragePool, 1, kMicrosoft},
     {"QLinearLeakyRelu", 4, 5, QLinearLeakyRelu, 1, kMicrosoft},
-    {"QLinearMul", 7, 8, QLinearBinary<"multiply">, 1, kMicrosoft},
+    {"QLinearMul", 7, 8, QLinearMul, 1, kMicrosoft},
     {"QLinearSigmoid", 4, 5, QLinearSigmoid, 1, kMicrosoft},
     {"QLinearSoftmax", 4, 5, QLinearSoftmax, 1, kMicrosoft},
     {"QuickGelu", 1, 1, QuickGelu, 1, kMicrosoft},

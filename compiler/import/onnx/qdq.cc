@@ -168,9 +168,23 @@ struct Product {
   int axis = 0;  // of the result, that the scales and the bias are along
 };
 
+// Element by element: the products are exact.
+std::optional<Product> ElementProductOf(NodeContext& n, const NodeContext& origin) {
+  TypedBuilder& b = n.b();
+  const auto x = IntegersOf(n, origin.Input(0)), y = IntegersOf(n, origin.Input(1));
+  for (const auto& q : {x, y}) {
+    if (!q || q->scale.rank() != 0 || DTypeBytes(q->data.dtype()) != 1) return std::nullopt;
+  }
+  return Product{ShiftedBy(n, x->data, x->zero_point, 0) * ShiftedBy(n, y->data, y->zero_point, 0),
+                 Term(b, x->scale) * Term(b, y->scale),
+                 {},
+                 0};
+}
+
 std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
   TypedBuilder& b = n.b();
   auto origin = n.OriginOf(v);
+  if (origin && origin->op_type() == "Mul") return ElementProductOf(n, *origin);
   if (!origin || !IsOneOf(origin->op_type(), {"Conv", "Gemm", "MatMul"})) return std::nullopt;
   const auto x = IntegersOf(n, origin->Input(0)), w = IntegersOf(n, origin->Input(1));
   const auto is_byte = [](const std::optional<Integers>& q) {
