@@ -266,7 +266,8 @@ class ProductEmitter {
             At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * d_.a_row_stride));
         CallTile(
             Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
-            {rows_of_a, columns_of_b, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))});
+            {rows_of_a, columns_of_b, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))},
+            Sub(b_, c_.columns, column));
       });
     });
     For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
@@ -286,7 +287,8 @@ class ProductEmitter {
     } else {
       rows_of_a = At(b_, c_.element, a, Mul(b_, tile, d_.a_row_stride));
     }
-    CallTile(rows, {rows_of_a, panel, c_scratch_, c_.depth, b_.getFalse()});
+    CallTile(rows, {rows_of_a, panel, c_scratch_, c_.depth, b_.getFalse()},
+             Sub(b_, c_.columns, column));
     epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
   }
 
@@ -298,25 +300,66 @@ class ProductEmitter {
     return d_.packed_width > 0 && d_.b.buffer ? d_.packed_width : d_.panel;
   }
 
-  void CallTile(Value* rows, const TileCall& call) {
+  // Some columns of a panel: `vectors` of `lanes` from `column` on.
+  struct Part {
+    int64_t column;
+    unsigned vectors, lanes;
+  };
+  // How tiles take the last panel where it is not whole: no wider than needed, since shorter
+  // vectors take less time or as much. Empty: as whole panels.
+  std::vector<Part> PartsOfLastPanel() const {
+    if (!d_.columns.is_const() || !d_.rows.is_const() || d_.target.vector_bytes < 64) return {};
+    const int64_t count = d_.columns.value() % d_.panel;
+    const unsigned whole = static_cast<unsigned>(count / d_.lanes);
+    const int64_t rest = count % d_.lanes;
+    std::vector<Part> parts;
+    if (count == 0 || d_.lanes * c_.element_bytes < 64) return parts;
+    if (rest * 2 > d_.lanes) {
+      if (whole + 1 < d_.vectors) parts.push_back({0, whole + 1, d_.lanes});
+      return parts;
+    }
+    if (whole > 0) parts.push_back({0, whole, d_.lanes});
+    if (rest > 0)
+      parts.push_back({whole * d_.lanes, 1, rest * 4 > d_.lanes ? d_.lanes / 2 : d_.lanes / 4});
+    return parts;
+  }
+
+  // `columns`: of the panel from here on; null when it is whole.
+  void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
     TileConfig config{
         d_.dtype,        d_.rounds,  d_.tile_rows,
         d_.vectors,      d_.lanes,   1,
-        d_.a_row_stride, AKStride(), call.b_k_stride ? TileConfig::kDynamic : BStride()};
-    if (d_.rows.is_const()) {
-      config.sets = TileSets(config, d_.rows.value());
-      // Only the last tile has fewer rows.
-      const unsigned rest = static_cast<unsigned>(d_.rows.value() % d_.tile_rows);
-      TileConfig rest_config = config;
-      rest_config.rows = rest;
-      if (rest == 0) return EmitTileCall(b_, config, call);
-      if (d_.rows.value() < d_.tile_rows) return EmitTileCall(b_, rest_config, call);
-      If(
-          b_, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows)), [&] { EmitTileCall(b_, config, call); },
-          [&] { EmitTileCall(b_, rest_config, call); });
-      return;
-    }
-    EmitTileDispatch(b_, config, call, rows, c_.rows);
+        d_.a_row_stride, AKStride(), call.b_k_stride ? TileConfig::kDynamic : BStride(),
+        d_.panel};
+    if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
+    config.sets = TileSets(config, d_.rows.value());
+    const std::vector<Part> parts = PartsOfLastPanel();
+    if (!columns || parts.empty()) return CallTileOfRows(rows, config, call);
+    If(
+        b_, b_.CreateICmpSGE(columns, I64(b_, d_.panel)),
+        [&] { CallTileOfRows(rows, config, call); },
+        [&] {
+          for (const Part& part : parts) {
+            TileConfig part_config = config;
+            part_config.vectors = part.vectors;
+            part_config.lanes = part.lanes;
+            TileCall part_call = call;
+            part_call.b = At(b_, c_.element, call.b, part.column);
+            part_call.c = At(b_, c_.element, call.c, part.column);
+            CallTileOfRows(rows, part_config, part_call);
+          }
+        });
+  }
+
+  // Rows are constant, and so only the last tile has fewer.
+  void CallTileOfRows(Value* rows, const TileConfig& config, const TileCall& call) {
+    TileConfig rest = config;
+    rest.rows = static_cast<unsigned>(d_.rows.value() % d_.tile_rows);
+    if (rest.rows == 0) return EmitTileCall(b_, config, call);
+    if (d_.rows.value() < d_.tile_rows) return EmitTileCall(b_, rest, call);
+    If(
+        b_, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows)), [&] { EmitTileCall(b_, config, call); },
+        [&] { EmitTileCall(b_, rest, call); });
   }
 
   ContractionContext& c_;

@@ -41,7 +41,10 @@ PixelLoader::PixelLoader(ContractionContext& c, int64_t lane_stride) : c_(c), st
   if (p.plain) {
     base_ = c.emitter.ElementAddress(p.data.get(),
                                      std::vector<Value*>(p.data->shape.size(), I64(c.b, 0)));
-    for (const Dim& extent : p.data->shape) extents_.push_back(c.emitter.EmitDim(extent));
+    std::vector<Dim> extents = {1};
+    extents.insert(extents.end(), p.input.begin(), p.input.end());
+    extents.insert(p.channels_last ? extents.end() : extents.begin() + 1, p.channels);
+    for (const Dim& extent : extents) extents_.push_back(c.emitter.EmitDim(extent));
     return;
   }
   std::vector<te::Expr> at;
@@ -176,6 +179,20 @@ void ForOuterTaps(ContractionContext& c, const std::vector<Value*>& output_posit
   });
 }
 
+// Whether all taps but of the last axis are inside.
+Value* LinesInside(ContractionContext& c, const std::vector<Value*>& output_position) {
+  const PixelOperand& p = c.d.pixels;
+  Builder& b = c.b;
+  Value* inside = b.getTrue();
+  for (size_t axis = 0; axis + 1 < p.spatial(); ++axis) {
+    Value* first = Add(b, Mul(b, output_position[axis], p.stride[axis]), -p.padding[axis]);
+    Value* last = Add(b, first, (p.kernel[axis] - 1) * p.dilation[axis]);
+    inside = b.CreateAnd(inside, b.CreateICmpSGE(first, I64(b, 0)));
+    inside = b.CreateAnd(inside, b.CreateICmpSLT(last, c.emitter.EmitDim(p.input[axis])));
+  }
+  return inside;
+}
+
 }  // namespace
 
 void EmitPackPixelPanel(ContractionContext& c, Value* batch, Value* pixel, Value* destination) {
@@ -208,35 +225,55 @@ void EmitPackPixelPanel(ContractionContext& c, Value* batch, Value* pixel, Value
       Value* next = Add(b, run, Min(b, Sub(b, limit, run), Sub(b, out_width, at[w])));
       Value* from_run = b.CreateICmpSGE(lane, splat(run));
       Value* in_run = b.CreateAnd(from_run, b.CreateICmpSLT(lane, splat(next)));
-      ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
-                   [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-                     Value* in_line = b.CreateAnd(in_run, b.CreateVectorSplat(lanes, inside));
-                     For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
-                       // The position of lane 0, had the run begun there.
-                       Value* x = Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
-                                      Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
-                       Value* lane_x = b.CreateAdd(splat(x), lane_step);
-                       Value* mask = b.CreateAnd(in_line, b.CreateICmpULT(lane_x, splat(width)));
-                       Value* whole_tap = Add(b, Mul(b, tap, p.kernel[w]), k);
-                       auto pack_channels = [&](Value* lanes_on) {
-                         For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel",
-                             [&](Value* channel) {
-                               std::vector<Value*> index = {image, Add(b, first_channel, channel)};
-                               index.insert(index.end(), positions.begin(), positions.end());
-                               index.push_back(x);
-                               Value* values = loader.Load(index, lanes_on);
-                               Value* row = Add(b, Mul(b, channel, p.taps()), whole_tap);
-                               Value* offset = Add(b, Mul(b, row, d.panel), vector_at);
-                               StoreFrom(c, values, At(b, c.element, destination, offset),
-                                         lanes_on ? from_run : nullptr);
-                             });
-                       };
-                       if (HasMasks(c)) return pack_channels(mask);
-                       If(
-                           b, b.CreateAndReduce(mask), [&] { pack_channels(nullptr); },
-                           [&] { pack_channels(mask); });
-                     });
-                   });
+      auto x_at = [&](Value* k) {  // of lane 0, had the run begun there
+        return Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
+                   Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
+      };
+      auto mask_at = [&](Value* k) {
+        Value* lane_x = b.CreateAdd(splat(x_at(k)), lane_step);
+        return b.CreateAnd(in_run, b.CreateICmpULT(lane_x, splat(width)));
+      };
+      const bool unrolls = p.plain && p.kernel[w] <= 7;
+      std::vector<Value*> masks;
+      for (int64_t k = 0; unrolls && k < p.kernel[w]; ++k) masks.push_back(mask_at(I64(b, k)));
+      // A channel's taps follow each other, since they share lines of the cache that those of
+      // other channels may map to too.
+      auto pack = [&](bool masked) {
+        For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel", [&](Value* channel) {
+          Value* first_row = Mul(b, channel, p.taps());
+          ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
+                       [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
+                         Value* in_line = b.CreateVectorSplat(lanes, inside);
+                         auto pack_tap = [&](Value* k) {
+                           Value* mask = nullptr;
+                           if (masked) {
+                             mask =
+                                 b.CreateAnd(in_line, unrolls ? masks[*ConstantOf(k)] : mask_at(k));
+                           }
+                           std::vector<Value*> index = {image, Add(b, first_channel, channel)};
+                           index.insert(index.end(), positions.begin(), positions.end());
+                           index.push_back(x_at(k));
+                           Value* values = loader.Load(index, mask);
+                           Value* row = Add(b, Add(b, first_row, Mul(b, tap, p.kernel[w])), k);
+                           Value* offset = Add(b, Mul(b, row, d.panel), vector_at);
+                           StoreFrom(c, values, At(b, c.element, destination, offset),
+                                     masked ? from_run : nullptr);
+                         };
+                         if (!unrolls) {
+                           return For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", pack_tap);
+                         }
+                         for (int64_t k = 0; k < p.kernel[w]; ++k) pack_tap(I64(b, k));
+                       });
+        });
+      };
+      if (!unrolls) {
+        pack(true);
+        return next;
+      }
+      Value* is_whole = LinesInside(c, at);
+      for (Value* mask : masks) is_whole = b.CreateAnd(is_whole, b.CreateAndReduce(mask));
+      If(
+          b, is_whole, [&] { pack(false); }, [&] { pack(true); });
       return next;
     });
   });

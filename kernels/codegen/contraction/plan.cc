@@ -400,6 +400,7 @@ class Planner {
       if (FlattenEpilogue(d.epilogue, 1, spatial + 1)) d.row_axes = 2;
     } else {
       FlattenEpilogue(d.epilogue, 2, spatial + 2);
+      FlattenPixels();
     }
     const int64_t depth = d.depth.value();
     d.pack_a = !w.buffer || p.channels_last;
@@ -418,6 +419,18 @@ class Planner {
     }
     Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
+  }
+
+  // Windows of one pixel at every pixel: an image is one line.
+  void FlattenPixels() {
+    PixelOperand& p = detail_->pixels;
+    if (!p.plain || p.taps() != 1) return;
+    for (size_t s = 0; s < p.spatial(); ++s) {
+      if (p.stride[s] != 1 || p.padding[s] != 0 || p.output[s] != p.input[s]) return;
+    }
+    p.input = p.output = {ProductOf(p.output)};
+    p.kernel = p.stride = p.dilation = {1};
+    p.padding = {0};
   }
 
   // One window for an image: a dense layer.

@@ -38,6 +38,7 @@ struct MatrixOperand {
 };
 
 // The data of a convolution: tensor[n][channel][position...] or tensor[n][position...][channel].
+// The spatial axes of a plain buffer may be one axis instead.
 struct PixelOperand {
   te::Tensor data;
   bool plain = false;        // a buffer of the accumulator type

@@ -84,6 +84,12 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   const unsigned sets = config.sets;
   const unsigned unroll = std::max(2U, sets);
 
+  // Where accumulator i of a set goes.
+  auto c_at = [&](unsigned i) {
+    return At(b, element, c,
+              i / config.vectors * config.c_row_stride + i % config.vectors * config.lanes);
+  };
+
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
   {
     llvm::BasicBlock* before = b.GetInsertBlock();
@@ -91,7 +97,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     llvm::BasicBlock* from = nullptr;
     If(b, accumulate, [&] {
       for (unsigned i = 0; i < accumulators; ++i) {
-        loaded.push_back(LoadVector(b, vector, At(b, vector, c, i), c_align));
+        loaded.push_back(LoadVector(b, vector, c_at(i), c_align));
       }
       from = b.GetInsertBlock();
     });
@@ -138,7 +144,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   for (unsigned i = 0; i < accumulators; ++i) {
     Value* sum = sums[i];
     for (unsigned set = 1; set < sets; ++set) sum = AddAny(b, sum, sums[set * accumulators + i]);
-    b.CreateAlignedStore(sum, At(b, vector, c, i), llvm::Align(c_align));
+    b.CreateAlignedStore(sum, c_at(i), llvm::Align(c_align));
   }
 }
 
@@ -146,10 +152,10 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  return fmt::format("tile_{}_{}x{}x{}x{}_a{}_{}_b{}",
+  return fmt::format("tile_{}_{}x{}x{}x{}_a{}_{}_b{}_c{}",
                      config.rounds ? "float16" : DTypeName(config.dtype), config.rows,
                      config.vectors, config.lanes, config.sets, stride(config.a_row_stride),
-                     stride(config.a_k_stride), stride(config.b_k_stride));
+                     stride(config.a_k_stride), stride(config.b_k_stride), config.c_row_stride);
 }
 
 std::vector<llvm::Type*> TileParams(Builder& b) {

@@ -3,7 +3,7 @@
 //
 // Tile kernel:  C[rows][vectors * lanes]  (+)=  A[rows][k] * B[k][vectors * lanes]
 //   A is read by broadcast loads at a + row * a_row_stride + k * a_k_stride, B by vector loads at
-//   b + k * b_k_stride; C is a dense scratch tile. All accumulators stay in registers.
+//   b + k * b_k_stride; C is scratch, aligned to a vector. All accumulators stay in registers.
 // Dot kernel:   C[row * c_stride + unit]  =  sum over k of A[row][k] * W[unit][k]
 //   k contiguous in both: the form for few rows and weights that are not packed. Vectors run along
 //   k, horizontal sums come at the end.
@@ -30,8 +30,8 @@ struct TileConfig {
   DType dtype;
   bool rounds;  // as in MultiplyAdd; sums are then made in the order of k
   unsigned rows, vectors, lanes, sets;
-  // In elements. kDynamic: given with the call.
-  int64_t a_row_stride, a_k_stride, b_k_stride;
+  // In elements. kDynamic (not of C): given with the call.
+  int64_t a_row_stride, a_k_stride, b_k_stride, c_row_stride;
   static constexpr int64_t kDynamic = -1;
 };
 
