@@ -4,6 +4,9 @@
 #include <cstring>
 #include <map>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
@@ -12,11 +15,16 @@
 namespace relayvm::ir {
 namespace {
 
-// Weight (n, k), or (k, n) when not `transposed`, as (ceil(n / width), k, width); columns beyond n
-// are zero. `out` is zeros. REQUIRES: float32. Gives a mapped weight's pages back.
-void Pack(const HostTensor& w, bool transposed, int64_t width, std::byte* out) {
+// The extents of a weight (n, k), where k may be several dims, or (k, n) when not `transposed`.
+std::pair<int64_t, int64_t> Extents(const HostTensor& w, bool transposed) {
   const int64_t n = w.shape[transposed ? 0 : 1];
-  const int64_t k = w.shape[transposed ? 1 : 0];
+  return {n, n == 0 ? 0 : w.size() / n};
+}
+
+// A weight as (ceil(n / width), k, width); columns beyond n are zero. `out` is zeros. REQUIRES:
+// float32. Gives a mapped weight's pages back.
+void Pack(const HostTensor& w, bool transposed, int64_t width, std::byte* out) {
+  const auto [n, k] = Extents(w, transposed);
   const SharedBytes in = w.data.Loaded();
   const std::byte* data = in.data();
   auto copy = [&](int64_t to, int64_t from, int64_t count) {
@@ -43,44 +51,100 @@ void Pack(const HostTensor& w, bool transposed, int64_t width, std::byte* out) {
 }
 
 // It is packed when it is read: until then it costs no memory.
-HostTensor PackLater(const HostTensor& w, bool transposed, int64_t width) {
-  const int64_t n = w.shape[transposed ? 0 : 1];
-  const int64_t k = w.shape[transposed ? 1 : 0];
-  HostTensor packed{w.dtype, {(n + width - 1) / width, k, width}, {}};
+HostTensor PackLater(const HostTensor& w, bool transposed, int64_t width,
+                     std::vector<int64_t> shape) {
+  HostTensor packed{w.dtype, std::move(shape), {}};
   packed.data =
       SharedBytes::Lazy(static_cast<size_t>(packed.size()) * sizeof(float),
                         [=](std::span<std::byte> out) { Pack(w, transposed, width, out.data()); });
   return packed;
 }
 
+const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& result) {
+  const auto* weight = std::get_if<const Constant*>(&call.args[at]);
+  if (weight == nullptr || result.dtype != DType::kFloat32 ||
+      (*weight)->value.dtype != DType::kFloat32 || (*weight)->value.data.empty()) {
+    return nullptr;
+  }
+  return *weight;
+}
+
+// The longest sums that gain: tiles of more rows, which read kernels as they are, reread less of
+// what no longer fits into the cache.
+constexpr int64_t kMaxBlockedDepth = 3072;
+
+// Whether the kernel w of a convolution is best read in blocks of `width` output channels: not
+// where it is depthwise or nearly so, nor where one window covers an image, which is a product that
+// reads rows.
+bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& result, int64_t width) {
+  const std::string& name = call.op->name;
+  if (width == 0 || (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d")) {
+    return false;
+  }
+  const std::string letters = std::string("DHW").substr(5 - w.shape.size());
+  const std::string layout = "NC" + letters;
+  const std::string& out_layout = call.attrs.String("out_layout");
+  if (call.attrs.String("data_layout") != layout ||
+      call.attrs.String("kernel_layout") != "OI" + letters ||
+      (!out_layout.empty() && out_layout != layout)) {
+    return false;
+  }
+  if (w.shape[0] / call.attrs.Int("groups") % width != 0 || w.shape[0] == 0) return false;
+  if (w.size() / w.shape[0] > kMaxBlockedDepth) return false;
+  return !std::all_of(result.shape.begin() + 2, result.shape.end(),
+                      [](const Dim& d) { return d.is_const(1); });
+}
+
 }  // namespace
 
 Module PackWeights(const Module& m, const std::string& cpu) {
+  const int64_t width = codegen::PreferredPanelWidth(cpu);
+  const int64_t rows = codegen::PreferredKernelRows(cpu);
   std::map<std::pair<const Constant*, bool>, const Constant*> packed;
+  auto pack = [&](const Constant* weight, bool transposed, int64_t block,
+                  std::vector<int64_t> shape) {
+    const Constant*& pack = packed[{weight, transposed}];
+    if (pack == nullptr) {
+      pack = MakeConstant(m, PackLater(weight->value, transposed, block, std::move(shape)),
+                          weight->name);
+    }
+    return pack;
+  };
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    auto wanted = call != nullptr && call->op->pack ? call->op->pack(call->attrs) : std::nullopt;
-    const auto* weight =
-        wanted ? std::get_if<const Constant*>(&call->args[wanted->weight]) : nullptr;
     const auto* type = b.var->type->As<TensorType>();
-    if (weight == nullptr || type == nullptr || type->dtype != DType::kFloat32 ||
-        (*weight)->value.dtype != DType::kFloat32 || (*weight)->value.shape.size() != 2 ||
-        (*weight)->value.data.empty()) {
+    if (call == nullptr || type == nullptr) {
       out.push_back(b);
       return;
     }
-    bool transposed = wanted->is_transposed;
-    int64_t units = (*weight)->value.shape[transposed ? 0 : 1];
-    const Constant*& pack = packed[{*weight, transposed}];
-    if (pack == nullptr) {
-      int64_t width = codegen::PreferredPanelWidth(cpu);
-      pack = MakeConstant(m, PackLater((*weight)->value, transposed, width), (*weight)->name);
-    }
     std::vector<Atom> args = call->args;
-    args[wanted->weight] = pack;
-    wanted->attrs.Set("units", units);
-    BindingBuilder(m, b.value->span, out)
-        .BindCall(b.var, wanted->op, std::move(args), std::move(wanted->attrs));
+    BindingBuilder builder(m, b.value->span, out);
+    if (auto wanted = call->op->pack ? call->op->pack(call->attrs) : std::nullopt) {
+      const Constant* weight = Float32Weight(*call, wanted->weight, *type);
+      if (weight != nullptr && weight->value.shape.size() == 2) {
+        const auto [n, k] = Extents(weight->value, wanted->is_transposed);
+        args[wanted->weight] =
+            pack(weight, wanted->is_transposed, width, {(n + width - 1) / width, k, width});
+        wanted->attrs.Set("units", n);
+        builder.BindCall(b.var, wanted->op, std::move(args), std::move(wanted->attrs));
+        return;
+      }
+    }
+    if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
+      const Constant* kernel = Float32Weight(*call, 1, *type);
+      const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
+      if (rank >= 3 && rank <= 5 && TakesBlocks(*call, kernel->value, *type, rows)) {
+        std::vector<int64_t> shape = kernel->value.shape;
+        shape[0] /= rows;
+        shape.push_back(rows);
+        args[1] = pack(kernel, true, rows, std::move(shape));
+        Attrs attrs = call->attrs;
+        attrs.Set("kernel_layout", attrs.String("kernel_layout") + std::to_string(rows) + "o");
+        builder.BindCall(b.var, call->op->name, std::move(args), std::move(attrs));
+        return;
+      }
+    }
+    out.push_back(b);
   });
 }
 

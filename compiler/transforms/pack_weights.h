@@ -1,6 +1,7 @@
 // Lays constant weights out as the kernels read them: nn.dense with a constant weight becomes
-// nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile. Packing
-// happens here, once, so that neither loading nor running pays for it.
+// nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile, and the
+// kernel of a convolution gets a layout in blocks of output channels (OIHW8o). Packing happens
+// here, once, so that neither loading nor running pays for it.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc.

@@ -50,6 +50,59 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
         "Tensor[(2, 5), float32]");
 }
 
+// The kernel layout of the only convolution of `text`, with its kernel made a constant, for a
+// target whose tiles read blocks of 8 channels; checks its numbers and that its type stays.
+std::string KernelLayout(const std::string& text, std::vector<int64_t> shape) {
+  Module m = Typed(text);
+  HostTensor w;
+  w.dtype = DType::kFloat32;
+  w.shape = std::move(shape);
+  w.data = SharedBytes::Zeros(static_cast<size_t>(w.size()) * sizeof(float));
+  auto* values = reinterpret_cast<float*>(w.data.Mutable().data());
+  for (int64_t i = 0; i < w.size(); ++i) values[i] = static_cast<float>(i + 1);
+  const Function& main = *m.functions.at("main");
+  const Type type = main.result_type;
+  Block body = *main.body;
+  OpCall conv = *body.bindings.back().value->As<OpCall>();
+  conv.args[1] = MakeConstant(m, w);
+  body.bindings = {{body.bindings.back().var, MakeExpr(m, conv, Span{})}};
+  Function f = main;
+  f.body = m.arena->New<Block>(body);
+  m.functions["main"] = m.arena->New<Function>(f);
+  Module packed = PackWeights(m, "x86-64-v4");
+  const auto& call = *packed.functions.at("main")->body->bindings[0].value->As<OpCall>();
+  const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
+  if (p.shape.size() > w.shape.size()) {
+    const int64_t block = p.shape.back(), k = w.size() / w.shape[0];
+    const auto* got = reinterpret_cast<const float*>(p.data.data());
+    for (int64_t i = 0; i < w.size(); ++i) {
+      const int64_t o = i / k;
+      CHECK(got[(o / block * k + i % k) * block + o % block] == values[i]);
+    }
+  }
+  CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) == TypeToString(type));
+  return call.attrs.String("kernel_layout");
+}
+
+TEST_CASE("kernels of convolutions get blocks of output channels where tiles read them") {
+  const auto conv = [](const std::string& x, const std::string& w, const std::string& attrs) {
+    return "def @main(%x: Tensor[" + x + ", float32]) { nn.conv2d(%x, ones(shape=" + w +
+           ", dtype=\"float32\")" + attrs + ") }";
+  };
+  CHECK(KernelLayout(conv("(1, 3, 9, 9)", "[16, 3, 3, 3]", ", padding=[1, 1]"), {16, 3, 3, 3}) ==
+        "OIHW8o");
+  CHECK(KernelLayout(conv("(1, 4, ?, ?)", "[32, 2, 1, 1]", ", groups=2"), {32, 2, 1, 1}) ==
+        "OIHW8o");
+  // Not a multiple; depthwise; one window for an image; sums that are long; channels last.
+  CHECK(KernelLayout(conv("(1, 3, 9, 9)", "[12, 3, 3, 3]", ""), {12, 3, 3, 3}) == "OIHW");
+  CHECK(KernelLayout(conv("(1, 8, 9, 9)", "[8, 1, 3, 3]", ", groups=8"), {8, 1, 3, 3}) == "OIHW");
+  CHECK(KernelLayout(conv("(4, 8, 1, 1)", "[8, 8, 1, 1]", ""), {8, 8, 1, 1}) == "OIHW");
+  CHECK(KernelLayout(conv("(1, 400, 9, 9)", "[8, 400, 3, 3]", ""), {8, 400, 3, 3}) == "OIHW");
+  CHECK(KernelLayout(
+            conv("(1, 9, 9, 3)", "[3, 3, 3, 8]", ", data_layout=\"NHWC\", kernel_layout=\"HWIO\""),
+            {3, 3, 3, 8}) == "HWIO");
+}
+
 TEST_CASE("a weight that is an argument stays as it is") {
   Module m = Typed(
       "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(5, 3), float32]) { nn.dense(%x, %w, "

@@ -192,7 +192,7 @@ class ProductEmitter {
 
   // Of element k in the first tile of packed rows.
   Value* AOffset(Value* k) {
-    if (d_.k_block == 0) return Mul(b_, k, AKStride());
+    if (d_.k_block == 0) return Mul(b_, k, d_.a_k_stride);
     Value* block = Div(b_, k, I64(b_, d_.k_block));
     return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
                Rem(b_, k, I64(b_, d_.k_block)));
@@ -277,25 +277,21 @@ class ProductEmitter {
     });
   }
 
+  // Where the tile that begins with row `tile` of a block is, without blocks of k.
+  Value* RowsOfA(Value* a, Value* tile) {
+    if (d_.a.k_contiguous) return At(b_, c_.element, a, Mul(b_, tile, d_.a_row_stride));
+    Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
+    return At(b_, c_.element, a, Mul(b_, Mul(b_, index, c_.depth), d_.a_k_stride));
+  }
+
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
                            Value* column, Value* panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
-    Value* rows_of_a;
-    if (d_.form == ContractionForm::kMatrix && !d_.a.k_contiguous) {
-      rows_of_a = At(b_, c_.element, a,
-                     Mul(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), c_.depth), AKStride()));
-    } else {
-      rows_of_a = At(b_, c_.element, a, Mul(b_, tile, d_.a_row_stride));
-    }
-    CallTile(rows, {rows_of_a, panel, c_scratch_, c_.depth, b_.getFalse()},
+    CallTile(rows, {RowsOfA(a, tile), panel, c_scratch_, c_.depth, b_.getFalse()},
              Sub(b_, c_.columns, column));
     epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
   }
 
-  int64_t AKStride() const {
-    if (d_.form != ContractionForm::kMatrix || d_.a.k_contiguous) return 1;
-    return (d_.tile_rows + d_.lanes - 1) / d_.lanes * d_.lanes;
-  }
   int64_t BStride() const {
     return d_.packed_width > 0 && d_.b.buffer ? d_.packed_width : d_.panel;
   }
@@ -327,9 +323,9 @@ class ProductEmitter {
   // `columns`: of the panel from here on; null when it is whole.
   void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
     TileConfig config{
-        d_.dtype,        d_.rounds,  d_.tile_rows,
-        d_.vectors,      d_.lanes,   1,
-        d_.a_row_stride, AKStride(), call.b_k_stride ? TileConfig::kDynamic : BStride(),
+        d_.dtype,        d_.rounds,     d_.tile_rows,
+        d_.vectors,      d_.lanes,      1,
+        d_.a_row_stride, d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
     config.sets = TileSets(config, d_.rows.value());

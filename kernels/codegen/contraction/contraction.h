@@ -11,7 +11,8 @@
 //                 weight (N, K) with transpose_b, (K, N) without, or packed: (ceil(N / P), K, P),
 //                 column n at [n / P][k][n % P], P a multiple of 4, the padding arbitrary
 //   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, either batch perhaps 1
-//   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes
+//   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes; a kernel
+//                 of layout OI...Po, channels first, is read as it is where P suits the target
 // The body is a sum over products of (casts of, zero-guarded) loads of both.
 //
 // A sum of dtype float16 rounds each product and each partial sum to float16, in the order of the
@@ -51,6 +52,10 @@ ContractionTarget ContractionTargetFor(const std::string& cpu);
 // The panel width P that constant dense weights are best packed with for this cpu (see kDense
 // above).
 int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat32);
+
+// The P that constant kernels of convolutions, channels first, are best packed with for this cpu
+// (see kConv above). 0: as they are.
+int64_t PreferredKernelRows(const std::string& cpu);
 
 struct ContractionDetail;  // contraction/plan.h
 

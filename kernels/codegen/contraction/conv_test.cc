@@ -53,9 +53,14 @@ void AddTo(ContractionCases& cases, const Conv& c) {
     return result;
   };
   std::vector<Dim> kernel_shape;
+  // OI...8o
+  const int64_t packed = kernel_layout.back() == 'o' ? 8 : 1;
   for (char letter : kernel_layout) {
-    if (letter == 'O') {
-      kernel_shape.push_back(c.out_channels);
+    if (letter == '8') continue;
+    if (letter == 'o') {
+      kernel_shape.push_back(packed);
+    } else if (letter == 'O') {
+      kernel_shape.push_back(c.out_channels / packed);
     } else if (letter == 'I') {
       kernel_shape.push_back(c.in_channels / c.groups);
     } else {
@@ -195,6 +200,41 @@ TEST_CASE("kernel layouts and element types") {
     }
   }
   cases.Check();
+}
+
+TEST_CASE("kernels in blocks of output channels") {
+  for (const char* cpu : {"native", "x86-64-v2"}) {
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kPrologue}) {
+      Conv c{{9, 11}, 5, 24, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, false, "OIHW8o"};
+      c.around = around;
+      c.batch = 2;
+      AddTo(cases, c);
+      c.symbolic = true;
+      AddTo(cases, c);
+      c.groups = 3;
+      c.in_channels = 6;
+      AddTo(cases, c);
+      c.groups = 1;
+      c.kernel = {1, 1};
+      c.padding = {0, 0};
+      AddTo(cases, c);
+      c.symbolic = false;
+      c.input = {7, 7};
+      AddTo(cases, c);
+      AddTo(cases, {{1, 1}, 12, 16, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}, false, "OIHW8o"});
+      AddTo(cases, {{30}, 3, 8, 1, {5}, {2}, {2}, {1}, false, "OIW8o"});
+      // Several outputs of few groups, whose weights are not read as rows.
+      AddTo(cases, {{9, 9}, 16, 16, 8, {3, 3}, {1, 1}, {1, 1}, {1, 1}, false, "OIHW8o"});
+      c = {{9, 11}, 5,      16,    1,        {3, 3},       {2, 2},
+           {1, 1},  {1, 1}, false, "OIHW8o", DType::kInt8, DType::kInt32};
+      AddTo(cases, c);
+      c.in = c.out = DType::kFloat16;
+      AddTo(cases, c);
+    }
+    cases.Check();
+  }
 }
 
 TEST_CASE("convolutions on every target") {

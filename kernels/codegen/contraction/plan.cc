@@ -187,6 +187,7 @@ class Planner {
     const std::optional<int64_t> depth = ConstDepth();
     if (!d.a.k_contiguous) {
       d.a_row_stride = 1;
+      d.a_k_stride = RoundUp(d.tile_rows, d.lanes);
     } else if (depth && *depth <= 64) {
       d.a_row_stride = 80;
     } else if (depth && *depth <= 256) {
@@ -301,7 +302,11 @@ class Planner {
     const size_t space_at = p.channels_last ? 1 : 2;
     const Tensor& data = t.hint_inputs[0];
     const Tensor& weight = t.hint_inputs[1];
-    if (data->rank() != t.rank() || hint.kernel_layout.size() != weight->shape.size()) return false;
+    const std::string usual_layout = p.channels_last ? letters + "IO" : "OI" + letters;
+    const int64_t packed_rows = PackedRows(usual_layout);
+    const std::string kernel_layout = packed_rows > 0 ? usual_layout : hint.kernel_layout;
+    const size_t kernel_rank = kernel_layout.size() + (packed_rows > 0 ? 1 : 0);
+    if (data->rank() != t.rank() || kernel_rank != weight->shape.size()) return false;
 
     p.data = data;
     p.channels = data->shape[channel_at];
@@ -312,7 +317,7 @@ class Planner {
     for (size_t s = 0; s < spatial; ++s) {
       p.input.push_back(data->shape[space_at + s]);
       p.output.push_back(t.shape[space_at + s]);
-      const size_t at = hint.kernel_layout.find(letters[s]);
+      const size_t at = kernel_layout.find(letters[s]);
       if (at == std::string::npos || !weight->shape[at].is_const()) return false;
       p.kernel.push_back(weight->shape[at].value());
     }
@@ -378,9 +383,8 @@ class Planner {
     const Expr group = Remainder(te::AxisValue(w.batch), p.groups);
     w.stride = p.channels_last ? out_channels : d.depth;
     w.base = Times(group, p.channels_last ? channels : channels * d.depth);
-    const std::string in_place_layout = p.channels_last ? letters + "IO" : "OI" + letters;
     const ExprNode* load = PlainLoad(product_.weight, d.dtype, spec_);
-    if (load && (channel || !p.channels_last) && hint.kernel_layout == in_place_layout) {
+    if (load && (channel || !p.channels_last) && hint.kernel_layout == usual_layout) {
       w.buffer = load->tensor;
     }
 
@@ -402,6 +406,14 @@ class Planner {
       FlattenEpilogue(d.epilogue, 2, spatial + 2);
       FlattenPixels();
     }
+    if (load && packed_rows > 0 && group_outputs % packed_rows == 0 && packed_rows <= d.tile_rows &&
+        packed_rows * d.vectors >= 8) {
+      // Packed as tiles read it.
+      w.buffer = load->tensor;
+      w.k_contiguous = false;
+      d.tile_rows = static_cast<unsigned>(packed_rows);
+      d.a_k_stride = packed_rows;
+    }
     const int64_t depth = d.depth.value();
     d.pack_a = !w.buffer || p.channels_last;
     if (d.pack_a) {
@@ -409,7 +421,7 @@ class Planner {
       if (d.a_row_stride % 64 == 0) d.a_row_stride += 16;
       ChooseRowBlock(depth);
     } else {
-      d.a_row_stride = depth;
+      d.a_row_stride = w.k_contiguous ? depth : 1;
     }
     Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
     if (!p.channels_last) {
@@ -419,6 +431,15 @@ class Planner {
     }
     Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
+  }
+
+  // P, where the kernel's layout is `usual` followed by Po; else 0.
+  int64_t PackedRows(const std::string& usual) const {
+    const te::TensorNode& t = *detail_->contraction;
+    const std::vector<Dim>& shape = t.hint_inputs[1]->shape;
+    if (detail_->pixels.channels_last || shape.empty() || !shape.back().is_const()) return 0;
+    const int64_t rows = shape.back().value();
+    return t.conv->kernel_layout == usual + std::to_string(rows) + "o" ? rows : 0;
   }
 
   // Windows of one pixel at every pixel: an image is one line.

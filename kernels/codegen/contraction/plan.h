@@ -96,9 +96,10 @@ struct ContractionDetail {
   bool pack_a = true;
   int64_t row_block =
       0;  // rows of packed a, a multiple of tile_rows; 0: a is used in place, all rows at once
-  int64_t k_block = 0;       // 0: k is not blocked
-  int64_t a_row_stride = 0;  // of packed a
-  int64_t panel_group = 1;   // panels of b that are packed together
+  int64_t k_block = 0;  // 0: k is not blocked
+  // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their k.
+  int64_t a_row_stride = 0, a_k_stride = 1;
+  int64_t panel_group = 1;  // panels of b that are packed together
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
   // that memory is read in runs of many columns); 0: b cannot be read in place.
   int64_t streamed_panels = 0;

@@ -34,4 +34,9 @@ int64_t PreferredPanelWidth(const std::string& cpu, DType dtype) {
   return 2 * ContractionTargetFor(cpu).vector_bytes / std::max(DTypeBytes(dtype), 4);
 }
 
+int64_t PreferredKernelRows(const std::string& cpu) {
+  // Usual numbers of channels are multiples of it, and rows by two vectors fill the registers.
+  return ContractionTargetFor(cpu).vector_registers == 32 ? 8 : 0;
+}
+
 }  // namespace relayvm::codegen
