@@ -266,12 +266,18 @@ void EmitPackPixelPanel(ContractionContext& c, Value* batch, Value* pixel, Value
                        });
         });
       };
-      if (!unrolls) {
+      if (!p.plain) {
         pack(true);
         return next;
       }
+      // Whether the run is the vector, and all taps of all lanes are inside.
+      Value* x = x_at(I64(b, 0));
+      Value* last_x = Add(b, x, (p.kernel[w] - 1) * p.dilation[w] + (lanes - 1) * p.stride[w]);
       Value* is_whole = LinesInside(c, at);
-      for (Value* mask : masks) is_whole = b.CreateAnd(is_whole, b.CreateAndReduce(mask));
+      for (Value* condition : {b.CreateICmpEQ(Sub(b, next, run), I64(b, lanes)),
+                               b.CreateICmpSGE(x, I64(b, 0)), b.CreateICmpSLT(last_x, width)}) {
+        is_whole = b.CreateAnd(is_whole, condition);
+      }
       If(
           b, is_whole, [&] { pack(false); }, [&] { pack(true); });
       return next;
