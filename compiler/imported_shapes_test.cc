@@ -227,6 +227,18 @@ TEST_CASE("shape arithmetic of imported models leaves no kernel and no tensor") 
   }
 }
 
+TEST_CASE("an end far beyond a dim is no bound to reserve memory for") {
+  auto module = ImportText(GraphModel(
+      kZero + Ints("far", {1'000'000'000}) + Node("Slice", "x zero far", "part") +
+      Node("Softmax", "part", "p", Int("axis", 0)) + Node("Softmax", "p", "y", Int("axis", 0)) +
+      Tensor("input", "x", {"n"}) + "output { name: 'y' } "));
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  auto compiled = CompileModule(*std::move(module), {});
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
+  const std::string code = DisassembleProgram(compiled->program, {.comments = false});
+  CHECK_MESSAGE(Count(code, "  .slot ") == 0, code);
+}
+
 TEST_CASE("computed sizes of a split sum to the extent") {
   auto module = ImportText(GraphModel(
       Node("Split", "x parts", "y z", Int("axis", 1)) + Tensor("input", "x", {"b", "n"}) +

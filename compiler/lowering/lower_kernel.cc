@@ -116,8 +116,9 @@ std::optional<uint64_t> FunctionLowering::StaticBytes(const TensorType& type) co
     });
   }
   auto most = bytes.UpperBound();
-  // A bound beyond every memory (saturated, or of sizes that never meet) is none.
-  constexpr int64_t kMostBytes = int64_t{1} << 40;
+  // A bound that nobody means (saturated, of sizes that never meet, the end of a slice that takes
+  // all) is none: such a tensor is made when its size is known.
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
   if (!most || (*most > kMostBytes && !bytes.is_const())) return std::nullopt;
   return static_cast<uint64_t>(std::max<int64_t>(*most, 0));
 }
