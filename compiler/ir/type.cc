@@ -5,12 +5,59 @@
 
 namespace relayvm::ir {
 
+namespace {
+
+bool AddSymbols(const Type& t, std::vector<uint32_t>& out);
+
+// Adds what the parts of `t` mention and `t` does not bind to `out`; false when these are many.
+bool AddSymbolsOfParts(const TypeNode& t, std::vector<uint32_t>& out) {
+  std::vector<uint32_t> inside;
+  bool few = true;
+  ForEachChild(t, [&](const Type& child) { few = few && AddSymbols(child, inside); });
+  if (auto* f = t.As<FunctionType>()) {
+    ForEachBoundSymbol(f->params, [&](uint32_t id) { std::erase(inside, id); });
+  }
+  for (uint32_t id : inside) {
+    if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
+  }
+  return few && out.size() <= TypeNode::kFewSymbols;
+}
+
+bool AddSymbols(const Type& t, std::vector<uint32_t>& out) {
+  if (t == nullptr || !t->has_open_dim) return true;
+  if (auto* tensor = t->As<TensorType>()) {
+    for (const Dim& d : tensor->shape) {
+      d.ForEachSymbol([&](const Dim& s) {
+        if (std::find(out.begin(), out.end(), s.symbol_id()) == out.end())
+          out.push_back(s.symbol_id());
+      });
+    }
+    return out.size() <= TypeNode::kFewSymbols;
+  }
+  if (!t->is_large()) return AddSymbolsOfParts(*t, out);
+  out.insert(out.end(), t->symbols.begin(), t->symbols.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return !t->has_many_symbols && out.size() <= TypeNode::kFewSymbols;
+}
+
+}  // namespace
+
 TypeNode::TypeNode(TypeVariant n) : node(std::move(n)) {
+  auto mix = [&](size_t part) { hash = hash * 1000003 + part; };
+  mix(node.index());
   has_infer_var = As<InferVar>() != nullptr;
   has_type_var = As<TypeVar>() != nullptr;
   if (auto* tensor = As<TensorType>()) {
-    has_open_dim = std::any_of(tensor->shape.begin(), tensor->shape.end(),
-                               [](const Dim& d) { return !d.is_const(); });
+    for (const Dim& d : tensor->shape) {
+      has_open_dim = has_open_dim || !d.is_const();
+      mix(d.Hash());
+    }
+    mix(static_cast<size_t>(tensor->dtype));
+  } else if (auto* adt = As<AdtType>()) {
+    mix(std::hash<std::string>()(adt->name));
+  } else if (auto* unknown = As<InferVar>()) {
+    mix(unknown->id);
   }
   ForEachChild(*this, [&](const Type& child) {
     if (child == nullptr) return;
@@ -18,7 +65,9 @@ TypeNode::TypeNode(TypeVariant n) : node(std::move(n)) {
     has_type_var = has_type_var || child->has_type_var;
     has_open_dim = has_open_dim || child->has_open_dim;
     size = std::min(kLarge, size + child->size);
+    mix(child->hash);
   });
+  if (is_large() && has_open_dim) has_many_symbols = !AddSymbolsOfParts(*this, symbols);
 }
 
 namespace {
@@ -55,7 +104,7 @@ bool ChildrenEqual(const Type& a, const Type& b, BoundVars& bound);
 bool Equals(const Type& a, const Type& b, BoundVars& bound) {
   if (a == nullptr || b == nullptr) return a == b;
   if (a == b && bound.names.empty()) return true;
-  if (a->node.index() != b->node.index() || a->size != b->size) return false;
+  if (a->hash != b->hash || a->node.index() != b->node.index()) return false;
   if (!a->is_large() || !bound.names.empty()) return ChildrenEqual(a, b, bound);
   if (bound.equal.contains({a.get(), b.get()})) return true;
   if (!ChildrenEqual(a, b, bound)) return false;
@@ -145,6 +194,30 @@ void Print(const Type& t, const TypeSpelling& spelling, std::string& out) {
 }
 
 }  // namespace
+
+namespace {
+
+void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn,
+                        TypeMemo<bool>& seen) {
+  for (const Type& p : params) {
+    if (p == nullptr || !p->has_open_dim || seen.Find(p) != nullptr) continue;
+    if (auto* tensor = p->As<TensorType>()) {
+      for (const Dim& d : tensor->shape) {
+        if (d.is_symbol()) fn(d.symbol_id());
+      }
+    } else if (auto* tuple = p->As<TupleType>()) {
+      ForEachBoundSymbol(tuple->fields, fn, seen);
+      seen.Add(p, true);
+    }
+  }
+}
+
+}  // namespace
+
+void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn) {
+  TypeMemo<bool> seen;
+  ForEachBoundSymbol(params, fn, seen);
+}
 
 Type MakeTensorType(std::vector<Dim> shape, DType dtype) {
   return MakeType(TensorType{std::move(shape), dtype});

@@ -70,11 +70,17 @@ struct TypeNode {
   bool has_infer_var = false;
   bool has_type_var = false;
   bool has_open_dim = false;  // one that is not a constant
+  size_t hash = 0;            // of equal types the same
   // Nodes of the type as a tree, at most kLarge. Types share their parts: a tower of n pairs has n
   // nodes in memory and 2^n as a tree, so a walk over a large type remembers where it was.
   static constexpr uint32_t kLarge = 256;
   uint32_t size = 1;
   bool is_large() const { return size >= kLarge; }
+  // Of a large type: the symbols in its dims but for those that function types inside it bind, where
+  // these are few. Parts of a tower mention the same ones.
+  static constexpr size_t kFewSymbols = 8;
+  std::vector<uint32_t> symbols;
+  bool has_many_symbols = false;
 };
 
 template <typename T>
@@ -85,6 +91,8 @@ Type MakeTensorType(std::vector<Dim> shape, DType dtype);
 Type MakeScalarType(DType dtype);
 Type UnitType();  // the empty tuple
 
+// Calls fn on each symbol that is a dim of a parameter, in tuples too: a function type binds it.
+void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn);
 bool TypeEquals(const Type& a, const Type& b);
 // As Relay prints it: "Tensor[(n, 3), float32]", "fn (int32) -> List[int32]". Symbols print by name
 // with `names`, as `?` without.

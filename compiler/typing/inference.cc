@@ -30,6 +30,7 @@ Status Inference::Run() {
   if (must_rerun()) return OkStatus();
   if (!mixed_.vars.empty()) return mixed_.error;
   for (const ir::Binding* b : statements_) RELAYVM_RETURN_IF_ERROR(GuardStatement(*b));
+  solver_.Close();
   if (purpose_ == Purpose::kRetype) return OkStatus();
   RELAYVM_RETURN_IF_ERROR(CheckContainers());
   return CheckTypeParams();
@@ -269,7 +270,11 @@ Status Inference::CheckTypeDefs() {
 // earlier run) become Any.
 Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span span) {
   Status failure;
-  ir::TypeMemo<bool> seen;
+  ir::TypeMemo<bool> here;
+  ir::TypeMemo<Type> done_here;
+  const bool open = t != nullptr && t->has_infer_var;  // what becomes of it depends on the place
+  ir::TypeMemo<bool>& seen = open ? here : checked_types_;
+  ir::TypeMemo<Type>& done = open ? done_here : prepared_types_;
   std::function<void(const Type&)> check = [&](const Type& x) {
     if (!failure.ok()) return;
     if (x == nullptr) {
@@ -299,7 +304,6 @@ Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span spa
   check(t);
   if (!failure.ok()) return failure;
   std::vector<uint32_t> bound;
-  ir::TypeMemo<Type> done;
   return ForgetSymbols(t, bound, done);
 }
 

@@ -320,6 +320,8 @@ class Inference {
   std::unordered_map<std::string, std::vector<const ir::Var*>> scalar_calls_;
   std::vector<ContainerCheck> checks_;
   std::vector<const ir::Binding*> statements_;
+  ir::TypeMemo<bool> checked_types_;  // see PrepareDeclared
+  ir::TypeMemo<ir::Type> prepared_types_;
   bool any_dead_end_ = false;
   MixedRanks mixed_;
   std::set<const ir::Block*> mixed_blocks_;  // whose result is one of mixed_

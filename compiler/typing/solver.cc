@@ -68,6 +68,7 @@ uint32_t Solver::FirstUnknown(const Type& t, TypeMemo<bool>& seen) const {
 }
 
 Type Solver::Zonk(const Type& t, const Type& fallback) const {
+  if (closed_ && fallback != nullptr) return Zonk(t, fallback, final_);
   TypeMemo<Type> done;
   return Zonk(t, fallback, done);
 }
@@ -245,11 +246,22 @@ Type Solver::Restrict(const Type& t, Place limit, const std::function<bool(uint3
 
 Type Solver::Clean(const Type& t, Cleaning& c, Variance v) {
   if (!t->has_open_dim && !t->has_infer_var) return t;
+  auto visible = [&](uint32_t id) { return IsVisible(id, c); };
+  if (t->is_large() && !t->has_infer_var && !t->has_many_symbols &&
+      std::all_of(t->symbols.begin(), t->symbols.end(), visible)) {
+    return t;
+  }
   ir::TypeMemo<Type>& done = c.done[v == Variance::kCovariant ? 0 : 1];
   if (const Type* known = done.Find(t)) return *known;
   Type out = CleanNode(t, c, v);
   c.done[v == Variance::kCovariant ? 0 : 1].Add(t, out);
   return out;
+}
+
+bool Solver::IsVisible(uint32_t symbol, const Cleaning& c) const {
+  if (std::find(c.bound.begin(), c.bound.end(), symbol) != c.bound.end()) return true;
+  if (c.keep != nullptr && (*c.keep)(symbol)) return true;
+  return !c.drop_symbols && scopes_->IsSymbolVisible(symbol, c.limit);
 }
 
 Type Solver::CleanNode(const Type& t, Cleaning& c, Variance v) {
@@ -264,12 +276,7 @@ Type Solver::CleanNode(const Type& t, Cleaning& c, Variance v) {
     bool changed = false;
     for (const Dim& d : tensor->shape) {
       bool visible = true;
-      d.ForEachSymbol([&](const Dim& s) {
-        uint32_t id = s.symbol_id();
-        if (std::find(c.bound.begin(), c.bound.end(), id) != c.bound.end()) return;
-        if (c.keep != nullptr && (*c.keep)(id)) return;
-        visible = visible && !c.drop_symbols && scopes_->IsSymbolVisible(id, c.limit);
-      });
+      d.ForEachSymbol([&](const Dim& s) { visible = visible && IsVisible(s.symbol_id(), c); });
       shape.push_back(visible ? d : Dim::Any());
       changed = changed || !visible;
     }
@@ -514,32 +521,9 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, JoinMode mode) 
 
 // --- Helpers ---
 
-namespace {
-
-void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn,
-                        TypeMemo<bool>& seen) {
-  for (const Type& p : params) {
-    if (!p->has_open_dim || seen.Find(p) != nullptr) continue;
-    if (auto* tensor = p->As<TensorType>()) {
-      for (const Dim& d : tensor->shape) {
-        if (d.is_symbol()) fn(d.symbol_id());
-      }
-    } else if (auto* tuple = p->As<TupleType>()) {
-      ForEachBoundSymbol(tuple->fields, fn, seen);
-      seen.Add(p, true);
-    }
-  }
-}
-
-}  // namespace
-
-void ForEachBoundSymbol(const std::vector<Type>& params, const std::function<void(uint32_t)>& fn) {
-  TypeMemo<bool> seen;
-  ForEachBoundSymbol(params, fn, seen);
-}
-
 bool SameFunctionType(const FunctionType& a, const FunctionType& b) {
   if (a.params.size() != b.params.size()) return false;
+  if (a.params == b.params && a.result == b.result) return true;
   std::vector<uint32_t> from;
   std::vector<uint32_t> to;
   ForEachBoundSymbol(b.params, [&](uint32_t id) { from.push_back(id); });

@@ -56,6 +56,9 @@ class Solver {
   uint32_t FirstUnknown(const ir::Type& t) const;
   // Follows filled slots everywhere; unknowns become `fallback` unless it is null.
   ir::Type Zonk(const ir::Type& t, const ir::Type& fallback = nullptr) const;
+  // No slot changes from here on: what Zonk makes with a fallback, which is always the same, is kept
+  // and shared.
+  void Close() { closed_ = true; }
 
   // A value of type `actual` goes where `expected` is wanted. The error says what was expected and
   // found, without place.
@@ -137,6 +140,7 @@ class Solver {
   };
   ir::Type Clean(const ir::Type& t, Cleaning& c, Variance v);
   ir::Type CleanNode(const ir::Type& t, Cleaning& c, Variance v);
+  bool IsVisible(uint32_t symbol, const Cleaning& c) const;
 
   ir::IdSource* ids_;
   Scopes* scopes_;
@@ -156,12 +160,11 @@ class Solver {
   uint32_t step_ = 0;
   uint32_t anonymous_ = 0;
   bool must_rerun_ = false;
+  bool closed_ = false;
+  mutable ir::TypeMemo<ir::Type> final_;
 };
 
-// Symbols that stand alone as a dim of a tensor parameter (also in tuples): those that a call
-// binds.
-void ForEachBoundSymbol(const std::vector<ir::Type>& params,
-                        const std::function<void(uint32_t)>& fn);
+using ir::ForEachBoundSymbol;
 using ir::MapChildren;
 using ir::SubstituteTypeVars;
 // Equal up to the names of quantified symbols and type parameters.
