@@ -242,6 +242,13 @@ struct TypeDef {
   Span span;
 };
 
+// The functions and types of a module as type inference left them. Nodes are immutable: a function of
+// the module that is still the same node has its types.
+struct TypedParts {
+  std::map<std::string, const Function*> functions;
+  std::map<std::string, TypeDef> types;
+};
+
 struct Module {
   std::shared_ptr<Arena> arena;
   std::shared_ptr<SourceMap> sources;
@@ -253,6 +260,7 @@ struct Module {
   // Elements, row-major, of small integer tensors where type inference found them as dimension
   // expressions; by Var::id.
   std::map<uint32_t, std::vector<Dim>> contents;
+  std::shared_ptr<const TypedParts> typed;  // of the last type inference; may be null
   std::string entry = "main";
 };
 

@@ -1,6 +1,7 @@
 #include "compiler/typing/infer.h"
 
 #include "compiler/typing/inference.h"
+#include "compiler/typing/kept_functions.h"
 #include "compiler/typing/rebuild.h"
 #include "compiler/typing/statements.h"
 #include "compiler/typing/structure.h"
@@ -42,6 +43,7 @@ Result<ir::Module> InferTypes(const ir::Module& module, MixedRanks* mixed) {
 }
 
 Result<ir::Module> Retype(const ir::Module& module) {
+  if (typing::KeptFunctions::AreAllOf(module)) return module;
   return Infer(module, typing::Purpose::kRetype);
 }
 

@@ -11,9 +11,11 @@
 // dimensions that could not be proved; Module::symbols says what symbols stand for and
 // Module::contents what small integer tensors hold.
 //
-// Passes rewrite a module, leave out the types of new variables and call Retype. Symbols keep their
-// identity where they still stand for the same thing. Guards, and what binds symbols, are made anew
-// by each run. Thread-compatible. Tested by infer_test.cc, errors_test.cc.
+// Passes rewrite a module, leave out the types of new variables and call Retype. It looks at the
+// functions that are not the nodes that the last inference left (Module::typed), and at their
+// callers. Symbols keep their identity where they still stand for the same thing. Guards, and what
+// binds symbols, are made anew by each run. Thread-compatible. Tested by infer_test.cc,
+// errors_test.cc.
 #pragma once
 
 #include <set>

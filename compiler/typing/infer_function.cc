@@ -41,20 +41,64 @@ Status Inference::InferComponents() {
   for (const auto& [name, function] : module_.functions) {
     FunctionState& state = NewFunctionState(function, "@" + name, Place{Scopes::kRoot, 0});
     globals_.emplace(name, &state);
-    RELAYVM_RETURN_IF_ERROR(DeclareParams(state));
   }
+  // What is kept has its symbols already.
+  for (bool kept : {true, false}) {
+    for (const auto& [name, state] : globals_) {
+      if (kept_.Contains(state->function) == kept) RELAYVM_RETURN_IF_ERROR(DeclareParams(*state));
+    }
+  }
+  std::set<const ir::Function*> changed;
   for (const Component& component : ComponentsCalleesFirst(module_)) {
-    for (const std::string* name : component.functions) {
-      globals_[*name]->recursive = component.recursive;
-    }
-    for (const std::string* name : component.functions) {
-      FunctionState& state = *globals_[*name];
-      in_continuation_ = state.function->attrs.contains("Continuation");
-      RELAYVM_RETURN_IF_ERROR(InferFunction(state));
-      in_continuation_ = false;
-    }
+    RELAYVM_RETURN_IF_ERROR(InferComponent(component, changed));
   }
   return OkStatus();
+}
+
+Status Inference::InferComponent(const Component& component,
+                                 std::set<const ir::Function*>& changed) {
+  bool keep = kept_.any();
+  for (const std::string* name : component.functions) {
+    const ir::Function* f = globals_[*name]->function;
+    keep = keep && kept_.Contains(f);
+    if (!keep || changed.empty()) continue;
+    ir::ForEachGlobal(*f->body, [&](const ir::GlobalVar& g, const ir::CallExpr*) {
+      auto callee = globals_.find(g.name);
+      keep = keep && (callee == globals_.end() || !changed.contains(callee->second->function));
+    });
+  }
+  for (const std::string* name : component.functions) {
+    FunctionState& state = *globals_[*name];
+    state.recursive = component.recursive;
+    state.kept = keep;
+    state.done = keep;
+    if (!keep) kept_.Release(state.function);
+  }
+  if (keep) return OkStatus();
+  for (const std::string* name : component.functions) {
+    FunctionState& state = *globals_[*name];
+    in_continuation_ = state.function->attrs.contains("Continuation");
+    RELAYVM_RETURN_IF_ERROR(InferFunction(state));
+    in_continuation_ = false;
+    const bool same = !kept_.any() || KeepsSignature(state, KeptFunctions::Before(module_, *name));
+    if (!same) changed.insert(state.function);
+  }
+  return OkStatus();
+}
+
+// Whether callers see what they saw of the function `before`.
+bool Inference::KeepsSignature(FunctionState& state, const ir::Function* before) {
+  if (before == nullptr) return false;
+  auto same = [&](const Type& type, const Type& old) {
+    return solver_.FirstUnknown(type) == 0 && ir::TypeEquals(solver_.Zonk(type), old);
+  };
+  const ir::Function& f = *state.function;
+  if (solver_.FirstUnknown(ResultForCall(state)) != 0) return false;
+  return std::ranges::equal(
+             f.params, before->params,
+             [&](const ir::Var* p, const ir::Var* old) { return same(TypeOf(p), old->type); }) &&
+         std::ranges::equal(f.type_params, before->type_params, same) &&
+         ir::TypeEquals(FinalResult(&f), before->result_type);
 }
 
 Status Inference::DeclareParams(FunctionState& state) {
@@ -69,7 +113,7 @@ Status Inference::DeclareParams(FunctionState& state) {
   Place place = Now(state.scope);
   ForEachBoundSymbol(written, [&](uint32_t id) {
     if (own.contains(id)) return;
-    bool taken = scopes_.IsDefined(id);
+    bool taken = scopes_.IsDefined(id) || !(kept_.Contains(&f) || kept_.IsFree(id));
     own[id] = taken ? std::optional(module_.ids->Next()) : std::nullopt;
     scopes_.DefineSymbol(taken ? *own[id] : id, place);
   });
@@ -173,6 +217,7 @@ Status Inference::FinishFunction(FunctionState& state, const Type& body_type) {
 // What a call gives. While the body isn't typed yet, the same for all calls: nothing that depends
 // on the arguments' dims.
 Type Inference::ResultForCall(FunctionState& state) {
+  if (state.kept) return state.function->result_type;
   if (state.done && !state.recursive) {
     // The result's variable knows more than what has flowed out of the function.
     Type type = *TypeOf(state.function->body->result);
@@ -224,9 +269,8 @@ Type Inference::FinalResult(const ir::Function* function) {
   for (const ir::Var* p : function->params) params.push_back(FinalType(p));
   std::set<uint32_t> own;
   ForEachBoundSymbol(params, [&](uint32_t id) { own.insert(id); });
-  Type result = solver_.Restrict(ResultForCall(state), state.outside,
-                                 [&](uint32_t id) { return own.contains(id); });
-  return solver_.Zonk(result, ir::UnitType());
+  return solver_.Restrict(solver_.Zonk(ResultForCall(state), ir::UnitType()), state.outside,
+                          [&](uint32_t id) { return own.contains(id); });
 }
 
 // --- Blocks and bindings ---

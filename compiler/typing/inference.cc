@@ -17,6 +17,7 @@ using ir::Type;
 
 Inference::Inference(const ir::Module& module, Purpose purpose, Widenings* widenings)
     : module_(module), purpose_(purpose), solver_(module.ids.get(), &scopes_, widenings) {
+  if (purpose == Purpose::kRetype) kept_ = KeptFunctions(module);
   for (const auto& [id, symbol] : module.symbols) {
     old_symbols_.emplace(symbol.value->id, id);
     if (symbol.value == symbol.source) old_elements_.emplace(std::pair(symbol.value->id, 0), id);
@@ -168,9 +169,7 @@ std::optional<Dim> Inference::DeclaredSymbol(const ir::Var* var,
   auto* tensor = t == nullptr ? nullptr : t->As<TensorType>();
   if (tensor == nullptr || path.back() >= tensor->rank()) return std::nullopt;
   const Dim& d = tensor->shape[static_cast<size_t>(path.back())];
-  if (!d.is_symbol() || !d.symbol_nonnegative() || scopes_.IsDefined(d.symbol_id())) {
-    return std::nullopt;
-  }
+  if (!d.is_symbol() || !d.symbol_nonnegative() || !MayAdopt(d.symbol_id())) return std::nullopt;
   return d;
 }
 

@@ -22,7 +22,9 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/typing/call_graph.h"
 #include "compiler/typing/infer.h"
+#include "compiler/typing/kept_functions.h"
 #include "compiler/typing/op_typing.h"
 #include "compiler/typing/solver.h"
 
@@ -36,6 +38,7 @@ struct FunctionState {
   ScopeId scope = 0;
   bool recursive = false;  // mentioned before its body was typed
   bool done = false;
+  bool kept = false;             // it has its types already
   std::vector<ir::Type> params;  // as others see them: a slot where nothing is written
   ir::Type declared_result;      // prepared; null when not declared
   ir::Type result;  // of the body, in terms of parameter symbols; while recursive: the same for all
@@ -103,6 +106,7 @@ class Inference {
   const Outcome* OutcomeOf(const ir::Var* var) const;
   // True when the types of both sides say all that a binding states.
   bool IsProved(const ir::Binding& stated);
+  const KeptFunctions& kept() const { return kept_; }
   // After Run, also when it fails.
   MixedRanks TakeMixedRanks();
   struct Element {
@@ -193,6 +197,12 @@ class Inference {
   Status CheckTypeDefs();
   Status InferComponents();
   Status InferFunction(FunctionState& state);
+  Status InferComponent(const Component& component, std::set<const ir::Function*>& changed);
+  bool KeepsSignature(FunctionState& state, const ir::Function* before);
+  // Whether a symbol of an earlier run is free to stand for what it stood for.
+  bool MayAdopt(uint32_t symbol) const {
+    return !scopes_.IsDefined(symbol) && kept_.IsFree(symbol);
+  }
   Status FinishFunction(FunctionState& state, const ir::Type& body_type);
   Status InferBlock(const ir::Block& block, ScopeId scope, ir::Type* result);
   Status InferBinding(const ir::Binding& binding, ScopeId scope);
@@ -289,6 +299,7 @@ class Inference {
 
   const ir::Module& module_;
   Purpose purpose_;
+  KeptFunctions kept_;
   Scopes scopes_;
   Solver solver_;
   Broadcasts broadcasts_;

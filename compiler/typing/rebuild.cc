@@ -52,11 +52,22 @@ class Rebuilder {
 
   ir::Module Run() {
     out_ = in_;
-    out_.symbols.clear();
-    out_.contents.clear();
+    const KeptFunctions& kept = inference_.kept();
+    auto released = [&](const auto& entry) {
+      return !kept.any() || kept.IsReleased(entry.second.value->id) ||
+             kept.IsReleased(entry.second.source->id);
+    };
+    std::erase_if(out_.symbols, released);
+    std::erase_if(out_.contents,
+                  [&](const auto& entry) { return !kept.any() || kept.IsReleased(entry.first); });
+    kept_symbols_.swap(out_.symbols);
     for (const Inference::Element& e : inference_.elements()) elements_[e.var].push_back(e);
-    for (auto& [name, function] : out_.functions) function = RebuildFunction(*function);
+    for (auto& [name, function] : out_.functions) {
+      if (!kept.Contains(function)) function = RebuildFunction(*function);
+    }
     DropUnused();
+    out_.symbols.merge(kept_symbols_);
+    out_.typed = std::make_shared<const ir::TypedParts>(ir::TypedParts{out_.functions, out_.types});
     return std::move(out_);
   }
 
@@ -297,6 +308,7 @@ class Rebuilder {
   const ir::Module& in_;
   Inference& inference_;
   ir::Module out_;
+  ir::SymbolTable kept_symbols_;  // of the functions that stay
   std::unordered_map<const ir::Var*, const ir::Var*> vars_;
   std::unordered_map<const ir::Function*, const ir::Function*> functions_;
   std::unordered_map<const ir::Var*, std::vector<Inference::Element>> elements_;
