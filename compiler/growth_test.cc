@@ -76,6 +76,31 @@ std::string WideTuple(int n) {
   return "def @main(%x: Tensor[(4), float32]) {\n" + lines + "(" + fields + ")\n}\n";
 }
 
+// Each calls the one before, and is called by the next.
+std::string Functions(int n) {
+  std::string out;
+  for (int i = 0; i <= n; ++i) {
+    out += fmt::format(
+        "def @f{0}(%x: Tensor[(?, 4), float32]) -> Tensor[(?, 4), float32] {{\n"
+        "  let %a = nn.relu(add(%x, {0}f));\n"
+        "  if (less(sum(%a), {0}f)) {{ {1} }} else {{ exp(%a) }}\n}}\n",
+        i, i == 0 ? "%a" : fmt::format("@f{}(%a)", i - 1));
+  }
+  return out + fmt::format("def @main(%x: Tensor[(?, 4), float32]) {{ @f{}(%x) }}\n", n);
+}
+
+// Arithmetic on dims in int32, whose steps wrap.
+std::string Sizes(int n) {
+  std::string out =
+      "def @main(%x: Tensor[(?, ?), float32]) {\n"
+      "let %s = shape_of(%x, dtype=\"int32\"); let %y0 = take(%s, 0);\n";
+  for (int i = 1; i <= n; ++i) {
+    out += fmt::format("let %y{} = {}(%y{}, take(%s, 1));\n", i,
+                       i % 3 == 0 ? "maximum" : (i % 3 == 1 ? "add" : "multiply"), i - 1);
+  }
+  return out + fmt::format("%y{}\n}}\n", n);
+}
+
 struct Family {
   const char* what;
   int n;
@@ -110,8 +135,8 @@ TEST_CASE("large programs compile in linear time") {
        }},
       {"a tower of pairs", 250,
        [&](int n) { return Tower(n, known, "let %y{0} = (%y{1}, %y{1});"); }},
-      {"a tower of pairs of open tensors", 100,
-       [&](int n) { return Tower(n, open, "let %y{0} = (%y{1}, %y{1});"); }, 16},
+      {"a tower of pairs of open tensors", 250,
+       [&](int n) { return Tower(n, open, "let %y{0} = (%y{1}, %y{1});"); }},
       {"a tower of references", 50,
        [&](int n) { return Tower(n, known, "let %y{0} = ref(%y{1});"); }, 16},
       {"a tower of references to pairs of open tensors", 50,
@@ -159,6 +184,8 @@ TEST_CASE("large programs compile in linear time") {
              "%y{}");
        }},
       {"a wide tuple", 1000, WideTuple},
+      {"functions", 100, Functions},
+      {"sizes in int32", 250, Sizes},
   };
   for (const Family& f : families) {
     INFO(std::string(f.what));
