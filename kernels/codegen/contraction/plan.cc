@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/codegen/contraction/coordinates.h"
+
 namespace relayvm::codegen {
 
 using te::Expr;
@@ -24,56 +26,6 @@ constexpr int64_t kStreamedColumns = 1024;
 
 Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
 int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
-
-Expr Times(const Expr& e, const Dim& d) { return e * te::DimValue(d); }
-Expr Quotient(const Expr& e, const Dim& d) {
-  return te::Binary(te::BinaryOp::kDivide, e, te::DimValue(d));
-}
-Expr Remainder(const Expr& e, const Dim& d) {
-  return te::Binary(te::BinaryOp::kMod, e, te::DimValue(d));
-}
-
-// The coordinates along `axes` of row-major position `flat`.
-std::vector<Expr> Unflatten(const Expr& flat, const std::vector<te::Axis>& axes) {
-  std::vector<Expr> result(axes.size());
-  Expr rest = flat;
-  for (size_t i = axes.size(); i-- > 0;) {
-    if (i == 0) {
-      result[i] = rest;
-    } else {
-      result[i] = Remainder(rest, axes[i]->extent);
-      rest = Quotient(rest, axes[i]->extent);
-    }
-    if (axes[i]->extent.is_const(1)) result[i] = te::IntImm(0);
-  }
-  return result;
-}
-
-Dim Extent(const std::vector<te::Axis>& axes) {
-  std::vector<Dim> extents;
-  extents.reserve(axes.size());
-  for (const te::Axis& axis : axes) extents.push_back(axis->extent);
-  return ProductOf(extents);
-}
-
-struct Substitution {
-  std::vector<te::Axis> axes;
-  std::vector<Expr> values;
-
-  void Add(const te::Axis& axis, Expr value) {
-    axes.push_back(axis);
-    values.push_back(std::move(value));
-  }
-  void Add(const std::vector<te::Axis>& from, const std::vector<Expr>& to) {
-    for (size_t i = 0; i < from.size(); ++i) Add(from[i], to[i]);
-  }
-  Expr Apply(const Expr& e) const {
-    return te::SubstituteAxes(e, [this](const te::Axis& axis) -> Expr {
-      auto it = std::find(axes.begin(), axes.end(), axis);
-      return it == axes.end() ? nullptr : values[it - axes.begin()];
-    });
-  }
-};
 
 class Planner {
  public:
