@@ -88,6 +88,11 @@ class GuardedBuffer {
   size_t offset_;
 };
 
+// Nothing may have no address.
+inline void CopyBytes(const void* from, size_t bytes, void* to) {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
 class KernelHarness {
  public:
   explicit KernelHarness(KernelOptions options = {}) : compiler_(std::move(options)) {}
@@ -136,7 +141,7 @@ class KernelHarness {
       }
       memory_of_input[static_cast<int>(i)] = memory.size();
       memory.emplace_back(t.data.size());
-      std::memcpy(memory.back().data(), t.data.data(), t.data.size());
+      CopyBytes(t.data.data(), t.data.size(), memory.back().data());
     }
     for (int64_t immediate : interface.immediates) scalars.push_back(immediate);
     std::vector<size_t> memory_of_output;
@@ -178,7 +183,7 @@ class KernelHarness {
     for (size_t o = 0; o < memory_of_output.size(); ++o) {
       const te::Tensor& t = kernel.spec.outputs[o];
       HostTensor out = MakeTensor(t->dtype, ShapeOf(t, symbols));
-      std::memcpy(out.data.Mutable().data(), memory[memory_of_output[o]].data(), out.data.size());
+      CopyBytes(memory[memory_of_output[o]].data(), out.data.size(), out.data.Mutable().data());
       outputs.push_back(std::move(out));
     }
     for (const GuardedBuffer& m : memory) CHECK(m.GuardIsWhole());
