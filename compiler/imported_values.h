@@ -1,0 +1,55 @@
+// Models of one operator with the values that they give, as tables of tests hold them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "compiler/driver.h"
+#include "compiler/import/onnx/testing.h"
+#include "vm/relayvm.h"
+
+namespace relayvm {
+
+struct ValueCase {
+  const char* op;
+  const char* graph;  // its input is x, its output y
+  DType dtype;        // of x, and of bytes in y
+  std::vector<int64_t> dims;
+  std::vector<double> x, y;
+  double tolerance;
+  int opset = 17;
+};
+
+inline void CheckValues(const ValueCase& c) {
+  CAPTURE(std::string(c.op));
+  auto module = import::testing::ImportText(
+      "ir_version: 8 opset_import { domain: 'com.microsoft' version: 1 } opset_import { "
+      "version: " +
+      std::to_string(c.opset) + " } " + c.graph);
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  auto compiled = CompileModule(*std::move(module), {});
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
+  auto executable = Executable::FromProgram(std::move(compiled->program));
+  REQUIRE(executable.ok());
+  auto runtime = Runtime::Create();
+  auto invocation = Invocation::Create(*runtime, *executable);
+  const bool bytes = c.dtype == DType::kUInt8;
+  const std::vector<uint8_t> whole(c.x.begin(), c.x.end());
+  const std::vector<float> real(c.x.begin(), c.x.end());
+  auto x = Value::CopyTensor(c.dtype, c.dims,
+                             bytes ? static_cast<const void*>(whole.data()) : real.data());
+  auto y = (*invocation)->Run("main", {*x});
+  REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+  REQUIRE(y->num_elements() == static_cast<int64_t>(c.y.size()));
+  for (size_t i = 0; i < c.y.size(); ++i) {
+    CAPTURE(i);
+    const double found = y->dtype() == DType::kUInt8 ? static_cast<const uint8_t*>(y->data())[i]
+                                                     : static_cast<const float*>(y->data())[i];
+    CHECK(std::abs(found - c.y[i]) <= c.tolerance);
+  }
+}
+
+}  // namespace relayvm
