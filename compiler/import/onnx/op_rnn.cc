@@ -1,4 +1,4 @@
-// Recurrent layers: LSTM, GRU, RNN.
+// Recurrent layers: LSTM, GRU, RNN; DynamicQuantizeLSTM of com.microsoft.
 //
 // What the input contributes to the gates is one product for all steps; then a loop over time, whose
 // turn is a product with the state and one kernel for the gates. Y is written in place, row by row.
@@ -7,7 +7,7 @@
 
 #include <cctype>
 
-#include "compiler/import/onnx/convert.h"
+#include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
 
@@ -129,12 +129,18 @@ std::vector<BoundActivation> ActivationsOf(NodeContext& n, const std::vector<std
 
 // --- Cells ---
 
+// What a product takes: (units, columns); or of 8 bits, (columns, units), with a scale and a zero
+// point for all units or for each.
+struct Weights {
+  Value w, scale, zero_point;  // no scale: numbers as they are
+};
+
 // One direction's weights, and what a turn needs of them.
 struct Cell {
   NodeContext& n;
   int64_t hidden;
   std::vector<BoundActivation> act;
-  Value recurrent;       // (gates * hidden, hidden)
+  Weights recurrent;     // gates * hidden units of hidden columns
   Value recurrent_bias;  // (gates * hidden), where it is not in the input's product; may be none
   Value peephole;        // (3 * hidden); may be none
   double clip;           // 0: none
@@ -165,12 +171,20 @@ Value Dense(TypedBuilder& b, const Value& x, const Value& w) {
               {{"units", w.dim(0).is_const() ? AttrValue(w.dim(0).value()) : AttrValue()}});
 }
 
+// By weights of 8 bits `x` is quantised to uint8, by the extremes of the whole of it.
+Value Product(NodeContext& n, const Value& x, const Weights& weights) {
+  if (!weights.scale) return Dense(n.b(), x, weights.w);
+  const DynamicallyQuantised q = QuantiseDynamically(Term(n.b(), x));
+  const Term sum = IntegerProduct(n, q.data, q.zero_point, weights.w, weights.zero_point);
+  return sum.As(DType::kFloat32) * (q.scale * Term(n.b(), weights.scale));
+}
+
 // h' of h: `x` is what the input gives to the gates, (batch, gates * hidden). State: h, for LSTM c.
 using StepFn = State (*)(const Cell& cell, const Value& x, const State& state);
 
 State RnnStep(const Cell& c, const Value& x, const State& s) {
   TypedBuilder& b = c.n.b();
-  return {c.Act(0, b.Op("add", {Dense(b, s[0], c.recurrent), x}))};
+  return {c.Act(0, b.Op("add", {Product(c.n, s[0], c.recurrent), x}))};
 }
 
 State GruStep(const Cell& c, const Value& x, const State& s) {
@@ -180,7 +194,7 @@ State GruStep(const Cell& c, const Value& x, const State& s) {
   if (in.size() != 3) return s;
   Value z, r, candidate;
   if (c.linear_before_reset) {
-    Value product = Dense(b, h, c.recurrent);
+    Value product = Product(c.n, h, c.recurrent);
     if (c.recurrent_bias) product = b.Op("add", {product, c.recurrent_bias});
     const std::vector<Value> own = Split(b, product, 3, 1);
     if (own.size() != 3) return s;
@@ -188,12 +202,12 @@ State GruStep(const Cell& c, const Value& x, const State& s) {
     r = c.Act(0, b.Op("add", {in[1], own[1]}));
     candidate = b.Op("add", {in[2], b.Op("multiply", {r, own[2]})});
   } else {
-    const std::vector<Value> own = Split(b, Dense(b, h, Gates(c, c.recurrent, 0, 2)), 2, 1);
+    const std::vector<Value> own = Split(b, Dense(b, h, Gates(c, c.recurrent.w, 0, 2)), 2, 1);
     if (own.size() != 2) return s;
     z = c.Act(0, b.Op("add", {in[0], own[0]}));
     r = c.Act(0, b.Op("add", {in[1], own[1]}));
     candidate =
-        b.Op("add", {Dense(b, b.Op("multiply", {r, h}), Gates(c, c.recurrent, 2, 3)), in[2]});
+        b.Op("add", {Dense(b, b.Op("multiply", {r, h}), Gates(c, c.recurrent.w, 2, 3)), in[2]});
   }
   candidate = c.Act(1, candidate);
   // (1 - z) * candidate + z * h
@@ -206,7 +220,7 @@ State LstmStep(const Cell& c, const Value& x, const State& s) {
   TypedBuilder& b = c.n.b();
   const Value memory = s[1];
   const std::vector<Value> gates =
-      Split(b, b.Op("add", {Dense(b, s[0], c.recurrent), x}), 4, 1);  // i, o, f, c
+      Split(b, b.Op("add", {Product(c.n, s[0], c.recurrent), x}), 4, 1);  // i, o, f, c
   if (gates.size() != 4) return s;
   const auto peep = [&](const Value& gate, int64_t which, const Value& at) {
     if (!c.peephole) return gate;
@@ -228,6 +242,9 @@ struct Layer {
   StepFn step;
   std::vector<std::string> activations;
   size_t states;  // tensors of the state
+  // W and R are of 8 bits, (directions, columns, gates * hidden); inputs 8 to 11 hold their scales
+  // and zero points.
+  bool quantised = false;
 };
 
 // Part `d` of the first axis.
@@ -351,9 +368,9 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
         fmt::format("direction: expected forward, reverse or bidirectional, found {}", way));
   }
   const int directions = way == "bidirectional" ? 2 : 1;
-  if (!r.dim(2).is_const())
-    return n.Unsupported("the hidden size must be known; fix R with --shape");
-  const int64_t hidden = r.dim(2).value();
+  const Dim width = r.dim(layer.quantised ? 1 : 2);
+  if (!width.is_const()) return n.Unsupported("the hidden size must be known; fix R with --shape");
+  const int64_t hidden = width.value();
   const Dim rows = Dim(hidden * layer.gates);
   const auto expect = [&](std::string_view what, const Value& v, std::vector<Dim> dims) {
     bool fits = v.rank() == static_cast<int>(dims.size());
@@ -373,7 +390,22 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
     return n.Fail(
         fmt::format("hidden_size is {}, but R is of {}", n.Int("hidden_size", 0), hidden));
   }
-  if (!expect("W", w, {d, rows, x.dim(2)}) || !expect("R", r, {d, rows, Dim(hidden)})) return {};
+  const auto expect_weights = [&](std::string_view what, const Value& v, const Dim& columns) {
+    return layer.quantised ? expect(what, v, {d, columns, rows})
+                           : expect(what, v, {d, rows, columns});
+  };
+  if (!expect_weights("W", w, x.dim(2)) || !expect_weights("R", r, width)) return {};
+  const auto weights_of = [&](const Value& v, size_t scale, int64_t k) {
+    if (!layer.quantised) return Weights{Direction(b, v, k), {}, {}};
+    return Weights{Direction(b, v, k), Direction(b, n.Input(scale), k),
+                   Direction(b, n.Input(scale + 1), k)};
+  };
+  for (size_t i = 8; layer.quantised && i < 12; ++i) {
+    const std::string_view what = i % 2 == 0 ? "a scale" : "a zero point";
+    const Value v = n.Input(i);
+    if (!v) return n.Fail(fmt::format("expected {} as input {}", what, i));
+    if (v.rank() == 1 ? !expect(what, v, {d}) : !expect(what, v, {d, rows})) return {};
+  }
   const bool batch_first = n.Int("layout", 0) != 0;
   const auto time_first = [&](const Value& v) {
     return batch_first && v ? b.Transpose(v, {1, 0, 2}) : v;
@@ -398,6 +430,11 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
         std::all_of(known->begin(), known->end(), [&](int64_t v) { return x.dim(0).is_const(v); });
     if (full) lens = {};
   }
+  if (layer.quantised && lens) {  // what lies beyond all sequences has no part in the extremes
+    const Term longest = Term(b, lens).Call("max");
+    const Term on = RangeOf(b, x, 0).As(lens.dtype()) < longest;
+    x = Select(on.Expand(1, 2), Term(b, x), Term(b, Like(n, x, 0)));
+  }
   std::vector<Value> ys;
   std::vector<std::vector<Value>> states(layer.states);
   for (int k = 0; k < directions; ++k) {
@@ -406,7 +443,7 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
     Cell cell{n,
               hidden,
               {},
-              Direction(b, r, k),
+              weights_of(r, 10, k),
               {},
               Direction(b, peepholes, k),
               clip[0],
@@ -420,7 +457,7 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
     const auto flipped = [&](const Value& v) {
       return b.Op("reverse_sequence", {v, lens}, {{"seq_axis", 0}, {"batch_axis", 1}});
     };
-    Value projected = Dense(b, flip ? flipped(x) : x, Direction(b, w, k));
+    Value projected = Product(n, flip ? flipped(x) : x, weights_of(w, 8, k));
     if (bias) {
       const std::vector<Value> both = Split(b, Direction(b, bias, k), 2, 0);
       if (both.size() != 2) return {};
@@ -461,10 +498,22 @@ Outputs Lstm(NodeContext& n) { return Recurrent(n, {4, LstmStep, {"Sigmoid", "Ta
 Outputs Gru(NodeContext& n) { return Recurrent(n, {3, GruStep, {"Sigmoid", "Tanh"}, 1}); }
 Outputs Rnn(NodeContext& n) { return Recurrent(n, {1, RnnStep, {"Tanh"}, 1}); }
 
+// The state is quantised as a whole too. ONNX Runtime does it for parts of a large batch, as many as
+// it has threads.
+Outputs DynamicQuantizeLstm(NodeContext& n) {
+  for (size_t i : {1, 2}) {
+    const DType dtype = n.Input(i).dtype();
+    if (dtype == DType::kInt8 || dtype == DType::kUInt8) continue;
+    return n.Fail(fmt::format("expected weights of int8 or uint8, found {}", DTypeName(dtype)));
+  }
+  return Recurrent(n, {4, LstmStep, {"Sigmoid", "Tanh", "Tanh"}, 2, true});
+}
+
 constexpr OperatorDef kOperators[] = {
     {"GRU", 3, 6, Gru},
     {"LSTM", 3, 8, Lstm},
     {"RNN", 3, 6, Rnn},
+    {"DynamicQuantizeLSTM", 3, 12, DynamicQuantizeLstm, 1, kMicrosoft},
 };
 
 }  // namespace
