@@ -198,6 +198,12 @@ Result<OpResult> InferRoi(TypeContext& tc) {
   return OpResult(TensorType{{rois.shape[0], size[0], size[1], data.shape[3]}, data.dtype});
 }
 
+// What a bin takes of its samples: their average, their maximum, or the maximum of their corners,
+// each times its weight, which is ONNX's max. The kernel's number; -1: there is no such mode.
+int64_t RoiMode(std::string_view mode) {
+  return mode == "avg" ? 0 : mode == "max" ? 1 : mode == "max_corner" ? 2 : -1;
+}
+
 OpDef RoiAlignOp() {
   OpDef op;
   op.name = "vision.roi_align";
@@ -212,13 +218,15 @@ OpDef RoiAlignOp() {
               Optional("aligned", AttrKind::kBool, false)};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const std::string& mode = tc.attrs().String("mode");
-    if (mode != "avg" && mode != "max") return Invalid("mode is \"{}\", expected avg or max", mode);
+    if (RoiMode(mode) < 0) {
+      return Invalid("mode is \"{}\", expected avg, max or max_corner", mode);
+    }
     return InferRoi(tc);
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {"roi_align",
             {Bits(c.attrs.Float("spatial_scale")), c.attrs.Int("sample_ratio"),
-             c.attrs.String("layout") == "NHWC" ? 1 : 0, c.attrs.String("mode") == "max" ? 1 : 0,
+             c.attrs.String("layout") == "NHWC" ? 1 : 0, RoiMode(c.attrs.String("mode")),
              c.attrs.Bool("aligned") ? 1 : 0}};
   };
   return op;

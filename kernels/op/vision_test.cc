@@ -54,9 +54,9 @@ TEST_CASE("boxes of each class") {
 TEST_CASE("regions of interest") {
   const Dim r = Symbol(1);
   CheckBuiltin("vision.roi_align",
-               {{"pooled_size", List({3, 4})}, {"spatial_scale", 0.5}, {"mode", "max"}},
+               {{"pooled_size", List({3, 4})}, {"spatial_scale", 0.5}, {"mode", "max_corner"}},
                {Float({2, 8, 16, 16}), Float({r, 5})}, {Float({r, 8, 3, 4})}, "roi_align",
-               {Bits(0.5), -1, 0, 1, 0});
+               {Bits(0.5), -1, 0, 2, 0});
   CheckBuiltin("vision.roi_pool",
                {{"pooled_size", List({3, 4})}, {"spatial_scale", 1.0}, {"layout", "NHWC"}},
                {Float({2, 16, 16, 8}), Float({r, 5})}, {Float({r, 3, 4, 8})}, "roi_pool",

@@ -73,7 +73,7 @@ constexpr Builtin kBuiltins[] = {
     Make<RandomUniform, "u64[10] any[+] any[+] -> u64[10] float[*]">("random_uniform"),
     Make<RegularNms, "F[b,n,4] F[b,n,_] -> F[b,m,4] any[b,m] F[b,m] any[b]; int int real real">(
         "regular_nms"),
-    Make<RoiAlign, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real int bool bool bool">("roi_align"),
+    Make<RoiAlign, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real int bool 0..2 bool">("roi_align"),
     Make<RoiPool, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real bool">("roi_pool"),
     Make<ScatterElements, "T[*s] int[*i] T[*] -> =T[*s]; axis 0..5">("scatter_elements"),
     Make<ScatterNd, "T[*s] int[_,*] T[*] -> =T[*s]; 0..5">("scatter_nd"),

@@ -39,9 +39,10 @@ bool SameChannels(const TensorView& data, const TensorView& out, bool channels_l
   return data.dims[axis] == out.dims[axis];
 }
 
-// The value at (y, x) between pixels; 0 beyond one pixel outside the map.
+// The value at (y, x) between pixels, or the largest of the four pixels around, each times its weight;
+// 0 beyond one pixel outside the map.
 template <typename T, typename R>
-R Bilinear(const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
+R Sample(bool largest, const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
   const R height = static_cast<R>(s.height), width = static_cast<R>(s.width);
   if (!(y >= -1 && x >= -1 && y <= height && x <= width)) return 0;
   if (s.height == 0 || s.width == 0) return 0;  // there is no pixel
@@ -54,6 +55,10 @@ R Bilinear(const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
   const auto pixel = [&](int64_t py, int64_t px) {
     return static_cast<R>(ToArithmetic(data[s.Data(n, c, py, px)]));
   };
+  if (largest) {
+    return std::max({(1 - dy) * (1 - dx) * pixel(top, left), (1 - dy) * dx * pixel(top, right),
+                     dy * (1 - dx) * pixel(bottom, left), dy * dx * pixel(bottom, right)});
+  }
   return (1 - dy) * ((1 - dx) * pixel(top, left) + dx * pixel(top, right)) +
          dy * ((1 - dx) * pixel(bottom, left) + dx * pixel(bottom, right));
 }
@@ -64,7 +69,8 @@ int32_t RoiAlign(const CallArgs& args) {
   const TensorView &data = args[0], &rois = args[1], &out = args[2];
   const double scale = BitsToDouble(args.param(0));
   const int64_t sample_ratio = args.param(1);
-  const bool is_max = args.param(3) != 0, aligned = args.param(4) != 0;
+  const bool is_max = args.param(3) != 0, of_corners = args.param(3) == 2,
+             aligned = args.param(4) != 0;
   if (!SameChannels(data, out, args.param(2) != 0)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const RoiShape s = ShapeOf(data, out, args.param(2) != 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
@@ -106,7 +112,7 @@ int32_t RoiAlign(const CallArgs& args) {
               for (int64_t gx = 0; gx < grid_x; ++gx) {
                 const R x = left + static_cast<R>(px) * bin_width +
                             (static_cast<R>(gx) + R(0.5)) * bin_width / static_cast<R>(grid_x);
-                const R sample = Bilinear<T, R>(data.as<const T>(), s, n, c, y, x);
+                const R sample = Sample<T, R>(of_corners, data.as<const T>(), s, n, c, y, x);
                 value = is_max ? std::max(value, sample) : value + sample / count;
               }
             }

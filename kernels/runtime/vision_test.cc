@@ -143,6 +143,11 @@ TEST_CASE("roi_align averages samples between pixels") {
     for (int i = 0; i < 4; ++i)
       CHECK(r.outputs[0].as<float>()[i] == doctest::Approx(expected[i] + 0.5f + 0.5f));
   }
+  // The mode of corners: one sample amid 11, 12, 21 and 22, each of which weighs a quarter.
+  CHECK(Call("roi_align", {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 1, 1, 2, 2})},
+             {Empty<float>({1, 1, 1, 1})}, {Bits(1), 1, 0, 2, 0})
+            .outputs[0]
+            .as<float>() == Floats{5.5f});
   // Aligned: half a pixel to the left and up, and no box is made larger.
   CallResult aligned = Call(
       "roi_align", {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 2.5f, 3.5f, 3, 4})},

@@ -66,7 +66,9 @@ Outputs RoiAlign(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term rois(n, 1);
   const std::string mode = n.String("mode", "avg");
-  if (mode == "max") return n.Unsupported("mode max is not supported");
+  if (mode != "avg" && mode != "max") {
+    return n.Fail(fmt::format("mode: expected avg or max, found {}", mode));
+  }
   if (rois.rank() != 2 || n.Input(2).rank() != 1) return n.Fail("rois: expected (regions, 4)");
   const std::string fallback = n.opset() < 16 ? "output_half_pixel" : "half_pixel";
   const bool aligned = n.String("coordinate_transformation_mode", fallback) == "half_pixel";
@@ -75,7 +77,7 @@ Outputs RoiAlign(NodeContext& n) {
                {{"pooled_size", AttrList{n.Int("output_height", 1), n.Int("output_width", 1)}},
                 {"spatial_scale", n.Float("spatial_scale", 1)},
                 {"sample_ratio", n.Int("sampling_ratio", 0)},
-                {"mode", mode},
+                {"mode", mode == "max" ? "max_corner" : "avg"},
                 {"aligned", aligned}})};
 }
 
