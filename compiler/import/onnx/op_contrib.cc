@@ -111,7 +111,7 @@ Outputs MatMulNBits(NodeContext& n) {
   if (block < 1 || columns < 1 || depth < 1 || block > (1 << 20) || depth > (int64_t{1} << 40)) {
     return n.Fail("expected positive K, N and block_size");
   }
-  if (n.Has(4)) return n.Unsupported("g_idx is not supported");
+  if (n.Has(4) && n.Input(4).rank() != 1) return n.Fail("g_idx: expected a vector");
   const int64_t blocks = (depth + block - 1) / block;
   const Term x(n, 0);
   // The lowest bits come first.
@@ -134,10 +134,17 @@ Outputs MatMulNBits(NodeContext& n) {
                                         .Slice(1, 0, blocks)
                                         .As(scale.dtype());
   }
-  const Term weight = ((whole.As(scale.dtype()) - zero) * scale)
-                          .Reshape({columns, -1})
-                          .Slice(1, 0, depth)
-                          .As(x.dtype());
+  const auto flat = [&](const Term& v) { return v.Reshape({columns, -1}).Slice(1, 0, depth); };
+  const auto dequantised = [&] {
+    if (!n.Has(4)) return flat((whole.As(scale.dtype()) - zero) * scale);
+    // A row's scale is that of the block that g_idx names, and so its zero point.
+    const Term named = Term(n, 4).Slice(0, 0, depth);
+    const auto of_rows = [&](const Term& v) {
+      return v.rank() == 0 ? v : v.Reshape({columns, blocks}).Take(named, 1);
+    };
+    return (flat(whole).As(scale.dtype()) - of_rows(zero)) * of_rows(scale);
+  };
+  const Term weight = dequantised().As(x.dtype());
   Term y(b, MatMulOf(n, x, weight.Transpose({1, 0})));
   if (n.Has(5)) y = y + Term(n, 5);
   return {y};
