@@ -41,32 +41,53 @@ Waves MakeWaves(const Term& rows, const Term& columns, const Term& count, DType 
   return {Cos(angle).As(dtype), Sin(angle).As(dtype)};
 }
 
+// Part `i` of the numbers of `x` (.., length, parts), as a matrix of rows of that length.
+Term PartOf(const Term& x, int64_t i) {
+  TypedBuilder& b = x.b();
+  const int rank = x.rank();
+  const Term plane(b, b.Squeeze(x.Slice(rank - 1, i, i + 1), {rank - 1}));
+  return {b, ShapedAs(b, plane, {ProductOfDims(b, plane, 0, rank - 2), b.DimOf(plane, -1)})};
+}
+
+// Matrix `y`, of one or more parts, to the first axes of `x`, `count` numbers and their parts.
+Term WithFirstAxesOf(const Term& x, const Term& y, const Term& count, int64_t parts) {
+  TypedBuilder& b = x.b();
+  std::vector<Value> dims;
+  for (int i = 0; i + 2 < x.rank(); ++i) dims.push_back(b.DimOf(x, i));
+  dims.push_back(AsVector(count));
+  dims.push_back(b.Ints({parts}));
+  return {b, ShapedAs(b, y, dims)};
+}
+
 // The transform of the last axis but one of `x` (.., length, 1 or 2 parts), whose other axes
 // are kept: (.., bins, 2).
 Term Transform(const Term& x, const Term& length, const Term& bins, bool inverse) {
   TypedBuilder& b = x.b();
-  const int rank = x.rank();
   const Waves waves = MakeWaves(length, bins, length, x.dtype());
-  const auto part = [&](int64_t i) {
-    const Term plane(b, b.Squeeze(x.Slice(rank - 1, i, i + 1), {rank - 1}));
-    return Term(b, ShapedAs(b, plane, {ProductOfDims(b, plane, 0, rank - 2), b.DimOf(plane, -1)}));
-  };
   const auto product = [&](const Term& v, const Term& wave) { return v.Call("nn.matmul", wave); };
-  const Term re = part(0);
+  const Term re = PartOf(x, 0);
   const double sign = inverse ? 1 : -1;
   Term out_re = product(re, waves.cos), out_im = product(re, waves.sin) * sign;
   if (!x.value().dim(-1).is_const(1)) {
-    const Term im = part(1);
+    const Term im = PartOf(x, 1);
     out_re = out_re - product(im, waves.sin) * sign;
     out_im = out_im + product(im, waves.cos);
   }
   Term y(b, b.Op("stack", {b.Tuple({out_re, out_im})}, {{"axis", 2}}));
   if (inverse) y = y / length.As(x.dtype());
-  std::vector<Value> dims;
-  for (int i = 0; i + 2 < rank; ++i) dims.push_back(b.DimOf(x, i));
-  dims.push_back(AsVector(bins));
-  dims.push_back(b.Ints({2}));
-  return {b, ShapedAs(b, y, dims)};
+  return WithFirstAxesOf(x, y, bins, 2);
+}
+
+// The real signal of that length whose first `bins` complex numbers are `x` (.., bins, 2): the others
+// mirror them, so that all but the first and, of an even length, the last count twice.
+Term RealInverse(const Term& x, const Term& length, const Term& bins) {
+  const Waves waves = MakeWaves(bins, length, length, x.dtype());
+  const Term k = Range(bins);
+  const Term alone = Or(Equal(k, 0), Equal(k * 2, length));
+  const Term weight = Select(alone, x.Number(1), x.Number(2)) / length.As(x.dtype());
+  const Term y = (PartOf(x, 0) * weight).Call("nn.matmul", waves.cos) -
+                 (PartOf(x, 1) * weight).Call("nn.matmul", waves.sin);
+  return WithFirstAxesOf(x, y, length, 1);
 }
 
 // How many bins of a transform are not the mirror of others.
@@ -92,16 +113,20 @@ Outputs Dft(NodeContext& n) {
   if (!b.status().ok()) return {};
   if (axis == rank - 1) return n.Fail("axis: the last axis holds the parts of a number");
   const bool inverse = n.Int("inverse", 0) != 0, onesided = n.Int("onesided", 0) != 0;
-  if (inverse && onesided) return n.Unsupported("inverse with onesided is not supported");
+  const bool real = inverse && onesided;
+  if (real && !x.value().dim(-1).is_const(2)) {
+    return n.Fail("inverse with onesided: expected complex numbers, whose last dim is 2");
+  }
   const Term extent = Extent(b, x, axis);
-  Term length = extent;
+  Term length = real ? (extent - 1) * 2 : extent;
   if (n.Has(1)) {  // cut, or filled with zeros
     length = AsScalar(Term(n, 1)).As(DType::kInt64);
-    const Term place = Range(length);
+    const Term place = Range(real ? OneSided(length, true) : length);
     x = Select(Along(place < extent, axis, rank), x.Take(place, axis), x.Number(0));
   }
   x = x.Transpose(AxisMoved(rank, axis, rank - 2));
-  const Term y = Transform(x, length, OneSided(length, onesided), inverse);
+  const Term bins = OneSided(length, onesided);
+  const Term y = real ? RealInverse(x, length, bins) : Transform(x, length, bins, inverse);
   return {y.Transpose(AxisMoved(rank, rank - 2, axis))};
 }
 
