@@ -17,6 +17,7 @@ struct AttentionSpec {
   std::optional<Term> bias;  // added to the scores; broadcasts
   std::optional<Term> kept;  // bool: scores that are not kept are -infinity (or `hidden`)
   double hidden = -1e30;
+  bool none_is_zero = false;  // a query that no key is kept for gives 0, else the keys' average
   bool causal = false;  // a query sees the keys up to its own place; the last query the last key
 };
 struct AttentionResult {

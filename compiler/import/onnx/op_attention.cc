@@ -59,7 +59,8 @@ AttentionResult Attend(NodeContext& n, const Term& q, const Term& k, const Term&
     const Term seen = RangeOf(b, k, 2) <= (RangeOf(b, q, 2) + past).Expand(1);
     biased = Select(seen, biased, biased.Number(hidden));
   }
-  const Term weights = biased.Call("nn.softmax", {{"axis", -1}});
+  Term weights = biased.Call("nn.softmax", {{"axis", -1}});
+  if (spec.kept && spec.none_is_zero) weights = Select(*spec.kept, weights, weights.Number(0));
   return {{b, MatMulOf(n, weights, value)}, raw, capped, biased, weights};
 }
 
@@ -113,13 +114,11 @@ Outputs Attention(NodeContext& n) {
   const auto q = Heads(n, 0, "q_num_heads");
   auto k = Heads(n, 1, "kv_num_heads"), v = Heads(n, 2, "kv_num_heads");
   if (!q || !k || !v) return {};
-  if (n.Has(6)) return n.Unsupported("nonpad_kv_seqlen is not supported");
   if (n.Has(4)) k = Term(b, b.Concat({n.Input(4), *k}, 2));
   if (n.Has(5)) v = Term(b, b.Concat({n.Input(5), *v}, 2));
   AttentionSpec spec;
   spec.scale = n.Float("scale", 0);
   spec.softcap = n.Float("softcap", 0);
-  spec.causal = n.Int("is_causal", 0) != 0;
   if (n.Has(3)) {
     if (n.Input(3).dtype() == DType::kBool) {
       spec.kept = Term(n, 3);
@@ -127,6 +126,23 @@ Outputs Attention(NodeContext& n) {
       spec.bias = Term(n, 3);
     }
   }
+  const auto keep = [&](const Term& more) { spec.kept = spec.kept ? And(*spec.kept, more) : more; };
+  const Term key = RangeOf(b, *k, 2);
+  std::optional<Term> count;  // of each batch, (batch, 1, 1, 1): its keys
+  if (n.Has(6)) {
+    if (n.Input(6).rank() != 1) return n.Fail("nonpad_kv_seqlen: expected a number for each batch");
+    count = Term(n, 6).As(DType::kInt64).Expand(1, 3);
+    keep(key < *count);
+  }
+  if (n.Int("is_causal", 0) != 0) {
+    // The first query follows the past's keys; or the last query stands at a batch's last key.
+    const Term query = RangeOf(b, *q, 2).Expand(1);
+    const Term past = count      ? *count - Extent(b, *q, 2)
+                      : n.Has(4) ? Extent(b, n.Input(4), 2)
+                                 : Term(b, b.Int(0));
+    keep(key <= query + past);
+  }
+  spec.none_is_zero = true;
   const AttentionResult a = Attend(n, *q, *k, *v, spec);
   const int64_t mode = n.Int("qk_matmul_output_mode", 0);
   const Term scores = mode == 0 ? a.raw : mode == 1 ? a.biased : mode == 2 ? a.capped : a.weights;
