@@ -134,6 +134,7 @@ Outputs Attention(NodeContext& n) {
     count = Term(n, 6).As(DType::kInt64).Expand(1, 3);
     keep(key < *count);
   }
+  spec.none_is_zero = spec.kept.has_value();  // a causal mask by itself keeps the first key
   if (n.Int("is_causal", 0) != 0) {
     // The first query follows the past's keys; or the last query stands at a batch's last key.
     const Term query = RangeOf(b, *q, 2).Expand(1);
@@ -142,7 +143,6 @@ Outputs Attention(NodeContext& n) {
                                  : Term(b, b.Int(0));
     keep(key <= query + past);
   }
-  spec.none_is_zero = true;
   const AttentionResult a = Attend(n, *q, *k, *v, spec);
   const int64_t mode = n.Int("qk_matmul_output_mode", 0);
   const Term scores = mode == 0 ? a.raw : mode == 1 ? a.biased : mode == 2 ? a.capped : a.weights;
