@@ -310,8 +310,11 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
   return at + 1;
 }
 
-Tensor* Interpreter::NewTensorOf(Frame* frame, const uint16_t* pc, DType dtype,
-                                 std::span<const int64_t> dims, int64_t bytes) {
+// Inlined: allocations of open shape are frequent.
+[[gnu::always_inline]] inline Tensor* Interpreter::NewTensorOf(Frame* frame, const uint16_t* pc,
+                                                               DType dtype,
+                                                               std::span<const int64_t> dims,
+                                                               int64_t bytes) {
   Tensor* tensor =
       NewTensor(heap_, dtype, static_cast<int>(dims.size()), static_cast<size_t>(bytes));
   if (tensor == nullptr) {
