@@ -5,6 +5,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/import/onnx/testing.h"
+#include "compiler/imported_values.h"
 #include "vm/relayvm.h"
 
 namespace relayvm {
@@ -42,18 +43,12 @@ std::vector<float> Run(const Case& c, int type) {
            Node("Cast", "yt", "y", Int("to", kFloat)) +
            Tensor("input", "x32", {"n", "3", "h", "4"}) + "output { name: 'y' } ";
   auto module = ImportText(GraphModel(graph, 17));
-  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
-  auto compiled = CompileModule(*std::move(module), {});
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
-  auto executable = Executable::FromProgram(std::move(compiled->program));
-  REQUIRE(executable.ok());
-  auto runtime = Runtime::Create();
-  auto invocation = Invocation::Create(*runtime, *executable);
+  const std::unique_ptr<Invocation> invocation = Runnable(std::move(module));
   std::vector<float> x(96);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 11 % 31) / 16 - 0.75F;
   auto input =
       relayvm::Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{2, 3, 4, 4}, x.data());
-  auto y = (*invocation)->Run("main", {*input});
+  auto y = invocation->Run("main", {*input});
   REQUIRE_MESSAGE(y.ok(), y.status().ToString());
   const auto* data = static_cast<const float*>(y->data());
   return {data, data + y->num_elements()};

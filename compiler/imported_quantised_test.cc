@@ -8,6 +8,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/import/onnx/testing.h"
+#include "compiler/imported_values.h"
 #include "vm/relayvm.h"
 
 namespace relayvm {
@@ -64,16 +65,10 @@ Bytes Run(const std::string& graph, const std::vector<std::string>& dims,
           const std::vector<int64_t>& shape, const Bytes& x) {
   auto module = ImportText(
       GraphModel(Around(graph) + Tensor("input", "x", dims, kU8) + "output { name: 'y' } "));
-  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
-  auto compiled = CompileModule(*std::move(module), {});
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
-  auto executable = Executable::FromProgram(std::move(compiled->program));
-  REQUIRE(executable.ok());
-  auto runtime = Runtime::Create();
-  auto invocation = Invocation::Create(*runtime, *executable);
+  const std::unique_ptr<Invocation> invocation = Runnable(std::move(module));
   const std::vector<uint8_t> bytes(x.begin(), x.end());
   auto input = relayvm::Value::CopyTensor(DType::kUInt8, shape, bytes.data());
-  auto y = (*invocation)->Run("main", {*input});
+  auto y = invocation->Run("main", {*input});
   REQUIRE_MESSAGE(y.ok(), y.status().ToString());
   REQUIRE(y->dtype() == DType::kUInt8);
   const auto* data = static_cast<const uint8_t*>(y->data());

@@ -10,6 +10,7 @@
 #include "bytecode/disassembler.h"
 #include "compiler/driver.h"
 #include "compiler/import/onnx/testing.h"
+#include "compiler/imported_values.h"
 #include "vm/relayvm.h"
 
 namespace relayvm {
@@ -243,26 +244,50 @@ TEST_CASE("computed sizes of a split sum to the extent") {
   auto module = ImportText(GraphModel(
       Node("Split", "x parts", "y z", Int("axis", 1)) + Tensor("input", "x", {"b", "n"}) +
       Tensor("input", "parts", {"2"}, 7) + "output { name: 'y' } "));
-  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
-  auto compiled = CompileModule(*std::move(module), {});
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
-  auto executable = Executable::FromProgram(std::move(compiled->program));
-  REQUIRE(executable.ok());
-  auto runtime = Runtime::Create();
-  auto invocation = Invocation::Create(*runtime, *executable);
+  const std::unique_ptr<Invocation> invocation = Runnable(std::move(module));
   const std::vector<float> x(10, 0);
   const auto run = [&](int64_t first, int64_t second) {
     const int64_t parts[] = {first, second};
-    return (*invocation)
-        ->Run("main", {*Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{2, 5}, x.data()),
-                       *Value::CopyTensor(DType::kInt64, std::vector<int64_t>{2}, parts)});
+    return invocation->Run(
+        "main", {*Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{2, 5}, x.data()),
+                 *Value::CopyTensor(DType::kInt64, std::vector<int64_t>{2}, parts)});
   };
   CHECK(run(2, 3).ok());
   CHECK(run(0, 5).ok());
   const auto few = run(2, 2);
   REQUIRE(!few.ok());
   CHECK(few.status().ToString().find("Split") != std::string::npos);
-  CHECK(!run(4, 4).ok());
+  for (const auto& [first, second] :
+       std::vector<std::pair<int64_t, int64_t>>{{4, 4},
+                                                {-1, 6},
+                                                {6, -1},
+                                                {-1, 5},
+                                                {INT64_MIN, 5},
+                                                {INT64_MAX, 6},
+                                                {INT64_MIN, INT64_MIN + 5}}) {
+    CAPTURE(first);
+    CHECK(!run(first, second).ok());
+  }
+}
+
+TEST_CASE("constant sizes of a split sum to an open extent") {
+  const auto model = [](const std::string& sizes) {
+    return ImportText(GraphModel("initializer { name: 'parts' data_type: 7 dims: 2 int64_data: [" +
+                                 sizes + "] } " + Node("Split", "x parts", "y z", Int("axis", 1)) +
+                                 Tensor("input", "x", {"b", "n"}) +
+                                 "output { name: 'y' } output { name: 'z' } "));
+  };
+  const std::unique_ptr<Invocation> invocation = Runnable(model("2, 3"));
+  const auto run = [&](int64_t extent) {
+    const std::vector<float> x(2 * static_cast<size_t>(extent), 0);
+    return invocation->Run(
+        "main", {*Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{2, extent}, x.data())});
+  };
+  CHECK(run(5).ok());
+  CHECK(!run(6).ok());
+  CHECK(!run(4).ok());
+  CHECK(!model("9223372036854775807, 9223372036854775807").ok());
+  CHECK(!model("-1, 3").ok());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,20 @@
 #include "vm/relayvm.h"
 
 namespace relayvm {
+
+// An imported model, compiled and ready to run.
+inline std::unique_ptr<Invocation> Runnable(Result<ir::Module> module) {
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  auto compiled = CompileModule(*std::move(module), {});
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
+  auto executable = Executable::FromProgram(std::move(compiled->program));
+  REQUIRE_MESSAGE(executable.ok(), executable.status().ToString());
+  auto runtime = Runtime::Create();
+  REQUIRE(runtime.ok());
+  auto invocation = Invocation::Create(*runtime, *executable);
+  REQUIRE(invocation.ok());
+  return *std::move(invocation);
+}
 
 struct ValueCase {
   const char* op;
@@ -29,19 +44,13 @@ inline void CheckValues(const ValueCase& c) {
       "ir_version: 8 opset_import { domain: 'com.microsoft' version: 1 } opset_import { "
       "version: " +
       std::to_string(c.opset) + " } " + c.graph);
-  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
-  auto compiled = CompileModule(*std::move(module), {});
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
-  auto executable = Executable::FromProgram(std::move(compiled->program));
-  REQUIRE(executable.ok());
-  auto runtime = Runtime::Create();
-  auto invocation = Invocation::Create(*runtime, *executable);
+  const std::unique_ptr<Invocation> invocation = Runnable(std::move(module));
   const bool bytes = c.dtype == DType::kUInt8;
   const std::vector<uint8_t> whole(c.x.begin(), c.x.end());
   const std::vector<float> real(c.x.begin(), c.x.end());
   auto x = Value::CopyTensor(c.dtype, c.dims,
                              bytes ? static_cast<const void*>(whole.data()) : real.data());
-  auto y = (*invocation)->Run("main", {*x});
+  auto y = invocation->Run("main", {*x});
   REQUIRE_MESSAGE(y.ok(), y.status().ToString());
   REQUIRE(y->num_elements() == static_cast<int64_t>(c.y.size()));
   for (size_t i = 0; i < c.y.size(); ++i) {

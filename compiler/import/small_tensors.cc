@@ -13,12 +13,13 @@ namespace relayvm::import {
 
 namespace {
 
+constexpr int64_t kMostScalars = 16;
+
 // The number of elements of a tensor small enough to be taken apart.
 std::optional<int64_t> SmallSize(const Value& v) {
-  constexpr int64_t kMost = 16;
   if (!v.is_tensor()) return std::nullopt;
   const auto size = typing::TrackedSize({v.shape(), DType::kInt32});
-  return size && *size <= kMost ? size : std::nullopt;
+  return size && *size <= kMostScalars ? size : std::nullopt;
 }
 
 bool AllOnes(const Value& v) {
@@ -235,8 +236,7 @@ std::optional<Value> TypedBuilder::ElementByElement(const OpDef& op, const Attrs
   if (rank == 0 || !of_sizes || !(always || count == 1 || is_float || to_float || numbers)) {
     return std::nullopt;
   }
-  constexpr int64_t kMost = 16;
-  if (count > kMost) return std::nullopt;
+  if (count > kMostScalars) return std::nullopt;
   std::vector<std::vector<Value>> operands;
   for (const Value& a : args) {
     auto scalars = ScalarsOf(a);

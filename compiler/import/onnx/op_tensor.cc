@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "compiler/import/onnx/runtime_axes.h"
 
@@ -149,18 +148,23 @@ Outputs Concat(NodeContext& n) {
   return {n.b().Concat(n.inputs(), axis)};
 }
 
-// Parts whose sizes are computed. `whole`: they sum to the extent, which a view says when it runs.
+// `x` as a view that says when it runs that the extent is this one.
+Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent) {
+  std::vector<Value> dims;
+  for (int i = 0; i < x.rank(); ++i) dims.push_back(i == axis ? extent : b.DimOf(x, i));
+  return ShapedAs(b, x, dims);
+}
+
+// Parts whose sizes are computed. `whole`: none is negative and they sum to the extent, which is
+// checked. A size outside 0..extent counts as extent + 1, so that such never sum to it.
 Outputs SplitBy(NodeContext& n, Value x, int axis, const std::vector<Term>& sizes, bool whole) {
   TypedBuilder& b = n.b();
+  const Term wrong = Term(b, b.DimOf(x, axis)) + 1;
   std::vector<Term> ends = {{b, b.Ints({0})}};
-  for (const Term& size : sizes) ends.push_back(ends.back() + size);
-  if (whole) {
-    std::vector<Value> dims;
-    for (int i = 0; i < x.rank(); ++i) {
-      dims.push_back(i == axis ? ends.back().value() : b.DimOf(x, i));
-    }
-    x = ShapedAs(b, x, dims);
+  for (const Term& size : sizes) {
+    ends.push_back(ends.back() + (whole ? Select(size < 0, wrong, Minimum(size, wrong)) : size));
   }
+  if (whole) x = WithExtent(b, x, axis, ends.back());
   const std::vector<int64_t> ones(static_cast<size_t>(axis) + 1, 1);
   Outputs parts;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -207,23 +211,27 @@ Outputs Split(NodeContext& n) {
           (Term(b, b.DimOf(x, axis)) + static_cast<double>(count - 1)) / static_cast<double>(count);
       return SplitBy(n, x, axis, std::vector<Term>(parts, size), /*whole=*/false);
     }
-    const int64_t extent = x.dim(axis).value(), size = (extent + count - 1) / count;
+    const int64_t extent = x.dim(axis).value(), size = extent / count + (extent % count != 0);
     for (int64_t i = 0; i < count; ++i)
       sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
   }
   if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; })) {
     return n.Fail("split: a size is negative");
   }
-  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  int64_t total = 0;
+  for (int64_t size : sizes) {
+    if (__builtin_add_overflow(total, size, &total)) return n.Fail("split: the sizes overflow");
+  }
   if (x.dim(axis).is_const() && x.dim(axis).value() != total) {
     return n.Fail(
         fmt::format("split: the sizes sum to {}, the dim is {}", total, x.dim(axis).value()));
   }
-  if (sizes.size() == 1) return {x};
+  const Value whole = x.dim(axis).is_const() ? x : WithExtent(b, x, axis, b.Ints({total}));
+  if (sizes.size() == 1) return {whole};
   AttrList at;
   int64_t position = 0;
   for (size_t i = 0; i + 1 < sizes.size(); ++i) at.emplace_back(position += sizes[i]);
-  return b.Ops("split", {x}, {{"indices_or_sections", at}, {"axis", axis}});
+  return b.Ops("split", {whole}, {{"indices_or_sections", at}, {"axis", axis}});
 }
 
 // starts, ends, axes and steps that are all computed.

@@ -284,9 +284,7 @@ std::optional<Value> JoinOf(NodeContext& n, const Value& v, const Term& scale,
   return joined.empty() ? std::nullopt : std::optional(joined[0]);
 }
 
-}  // namespace
-
-namespace {
+// --- What is quantised ---
 
 // `v` quantised, without the float value; nullopt where that is no better.
 std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& scale,
