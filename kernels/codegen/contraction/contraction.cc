@@ -2,9 +2,10 @@
 //
 //   for each (batch, block of rows) that the units touch:
 //     pack the block of a
-//     for each group of panels: pack the panels of b, unless they are memory that tiles can read
-//       for each block of k, tile of rows, panel: tile kernel into scratch; with the last block:
-//       epilogue into the outputs
+//     for each group of panels:
+//       for each block of k: pack the panels of b, unless they are memory that tiles can read
+//         for each tile of rows, panel: tile kernel into scratch; with the last block: epilogue
+//         into the outputs
 //
 // Few rows do without packing b: dot kernels where its k is contiguous, and streamed panels where
 // its columns are.
@@ -198,46 +199,69 @@ class ProductEmitter {
                Rem(b_, k, I64(b_, d_.k_block)));
   }
 
-  // Packs, or reads packed, one group of panels after the other.
+  // Packs, or reads packed, one panel after the other.
   void EmitPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
-    Value* panel_elements =
-        Mul(b_, Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes}), d_.panel);
-    For(b_, from, to, d_.panel_group, "panel", [&](Value* first) {
-      Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
-      if (d_.panel_group == 1) {
-        Value* column = Mul(b_, first, d_.panel);
-        EmitPanel(batch, row, count, a, column, PanelOfB(batch, column, b_scratch_));
-        return;
-      }
-      auto packed = [&](Value* q) {
-        return At(b_, c_.element, b_scratch_, Mul(b_, q, panel_elements));
-      };
-      For(b_, I64(b_, 0), group, 1, "pack",
-          [&](Value* q) { PanelOfB(batch, Mul(b_, Add(b_, first, q), d_.panel), packed(q)); });
-      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-        Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
-        For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
-          Value* column = Mul(b_, Add(b_, first, q), d_.panel);
-          EmitTileAndEpilogue(batch, row, tile, count, a, column, packed(q));
-        });
-      });
+    if (d_.form == ContractionForm::kPixelColumns) {
+      return EmitPixelPanels(batch, row, count, a, from, to);
+    }
+    For(b_, from, to, 1, "panel", [&](Value* panel) {
+      Value* column = Mul(b_, panel, d_.panel);
+      EmitPanel(batch, row, count, a, column, PanelOfB(batch, column));
     });
   }
 
-  // Where tiles can read the panel at `column`: packed into `room`, or as the weights are packed.
-  Value* PanelOfB(Value* batch, Value* column, Value* room) {
-    if (d_.form == ContractionForm::kPixelColumns) {
-      EmitPackPixelPanel(c_, batch, column, room);
-      return room;
-    }
+  // Groups of panels, one block of channels after the other.
+  void EmitPixelPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
+    const int64_t channels = d_.pixels.group_channels, taps = d_.pixels.taps();
+    const bool keeps_sums = d_.channel_block < channels;
+    For(b_, from, to, d_.panel_group, "group", [&](Value* first) {
+      Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
+      auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
+      auto packed = [&](Value* q) {
+        return At(b_, c_.element, b_scratch_, Mul(b_, q, d_.channel_block * taps * d_.panel));
+      };
+      // At least one turn, so that an empty sum is stored.
+      For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
+          [&](Value* channel) {
+            Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
+            For(b_, I64(b_, 0), group, 1, "pack", [&](Value* q) {
+              EmitPackPixelPanel(c_, batch, column_of(q), channel, end, packed(q));
+            });
+            Value* extent = Mul(b_, Sub(b_, end, channel), taps);
+            Value* a_at = At(b_, c_.element, a, Mul(b_, channel, taps * d_.a_k_stride));
+            For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+              Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
+              Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
+              For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+                Value* column = column_of(q);
+                Value* sums = c_scratch_;
+                if (keeps_sums) {
+                  Value* index =
+                      Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
+                  sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
+                }
+                CallTile(rows,
+                         {RowsOfA(a_at, tile), packed(q), sums, extent,
+                          b_.CreateICmpSGT(channel, I64(b_, 0))},
+                         Sub(b_, c_.columns, column));
+                If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
+                   [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
+              });
+            });
+          });
+    });
+  }
+
+  // Where tiles can read the panel at `column`: packed, or as the weights are packed.
+  Value* PanelOfB(Value* batch, Value* column) {
     if (d_.packed_width > 0 && d_.b.buffer) {
       Value* width = I64(b_, d_.packed_width);
       // Panel column / P is K * P elements; rows of the operand are rows of a panel.
       Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
       return At(b_, c_.element, pointer, Rem(b_, column, width));
     }
-    EmitPackPanel(c_, batch, column, room);
-    return room;
+    EmitPackPanel(c_, batch, column, b_scratch_);
+    return b_scratch_;
   }
 
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Value* panel) {
@@ -296,28 +320,12 @@ class ProductEmitter {
     return d_.packed_width > 0 && d_.b.buffer ? d_.packed_width : d_.panel;
   }
 
-  // Some columns of a panel: `vectors` of `lanes` from `column` on.
-  struct Part {
-    int64_t column;
-    unsigned vectors, lanes;
-  };
-  // How tiles take the last panel where it is not whole: no wider than needed, since shorter
-  // vectors take less time or as much. Empty: as whole panels.
-  std::vector<Part> PartsOfLastPanel() const {
-    if (!d_.columns.is_const() || !d_.rows.is_const() || d_.target.vector_bytes < 64) return {};
-    const int64_t count = d_.columns.value() % d_.panel;
-    const unsigned whole = static_cast<unsigned>(count / d_.lanes);
-    const int64_t rest = count % d_.lanes;
-    std::vector<Part> parts;
-    if (count == 0 || d_.lanes * c_.element_bytes < 64) return parts;
-    if (rest * 2 > d_.lanes) {
-      if (whole + 1 < d_.vectors) parts.push_back({0, whole + 1, d_.lanes});
-      return parts;
-    }
-    if (whole > 0) parts.push_back({0, whole, d_.lanes});
-    if (rest > 0)
-      parts.push_back({whole * d_.lanes, 1, rest * 4 > d_.lanes ? d_.lanes / 2 : d_.lanes / 4});
-    return parts;
+  // Whether tiles take the last panel no wider than needed: shorter vectors take less time or as
+  // much.
+  bool HasNarrowTiles() const {
+    return d_.rows.is_const() && d_.target.vector_bytes == 64 &&
+           d_.lanes * c_.element_bytes == 64 &&
+           !(d_.columns.is_const() && d_.columns.value() % d_.panel == 0);
   }
 
   // `columns`: of the panel from here on; null when it is whole.
@@ -329,22 +337,47 @@ class ProductEmitter {
         d_.panel};
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
     config.sets = TileSets(config, d_.rows.value());
-    const std::vector<Part> parts = PartsOfLastPanel();
-    if (!columns || parts.empty()) return CallTileOfRows(rows, config, call);
+    if (!columns || !HasNarrowTiles()) return CallTileOfRows(rows, config, call);
     If(
         b_, b_.CreateICmpSGE(columns, I64(b_, d_.panel)),
         [&] { CallTileOfRows(rows, config, call); },
-        [&] {
-          for (const Part& part : parts) {
-            TileConfig part_config = config;
-            part_config.vectors = part.vectors;
-            part_config.lanes = part.lanes;
-            TileCall part_call = call;
-            part_call.b = At(b_, c_.element, call.b, part.column);
-            part_call.c = At(b_, c_.element, call.c, part.column);
-            CallTileOfRows(rows, part_config, part_call);
-          }
-        });
+        [&] { CallNarrowTiles(rows, config, call, columns); });
+  }
+
+  // Fewer columns than a panel: whole vectors, then a vector, or a half or a quarter of one.
+  void CallNarrowTiles(Value* rows, const TileConfig& config, const TileCall& call,
+                       Value* columns) {
+    if (d_.columns.is_const()) columns = I64(b_, d_.columns.value() % d_.panel);
+    const int64_t lanes = d_.lanes;
+    auto part = [&](int64_t at, unsigned vectors, int64_t of_lanes) {
+      TileConfig part_config = config;
+      part_config.vectors = vectors;
+      part_config.lanes = static_cast<unsigned>(of_lanes);
+      TileCall part_call = call;
+      part_call.b = At(b_, c_.element, call.b, at);
+      part_call.c = At(b_, c_.element, call.c, at);
+      CallTileOfRows(rows, part_config, part_call);
+    };
+    auto at_most = [&](int64_t count) { return b_.CreateICmpSLE(columns, I64(b_, count)); };
+    std::function<void(unsigned)> from_vector = [&](unsigned whole) {
+      const int64_t at = whole * lanes;
+      auto wide = [&] { part(0, whole + 1, lanes); };
+      auto narrow = [&](int64_t of_lanes) {
+        if (whole > 0) part(0, whole, lanes);
+        part(at, 1, of_lanes);
+      };
+      auto in_vector = [&] {
+        If(
+            b_, at_most(at + lanes / 4), [&] { narrow(lanes / 4); },
+            [&] {
+              If(
+                  b_, at_most(at + lanes / 2), [&] { narrow(lanes / 2); }, wide);
+            });
+      };
+      if (whole + 1 == d_.vectors) return in_vector();
+      If(b_, at_most(at + lanes), in_vector, [&] { from_vector(whole + 1); });
+    };
+    from_vector(0);
   }
 
   // Rows are constant, and so only the last tile has fewer.

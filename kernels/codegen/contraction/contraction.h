@@ -19,7 +19,8 @@
 // reduction's axes: bit for bit what te::Evaluate gives. (With out_dtype float32 the sum is one of
 // float32, and so is one of bfloat16: see te::Reduce.) Other sums are made in any order, fused
 // where the machine can, but in the same order for all elements of a result: equal rows and columns
-// give equal bits, on any number of threads, and so do equal images of convolutions, however many.
+// give equal bits, on any number of threads, and so do equal images of convolutions, however many
+// (but where one window covers the image, which is a dense layer with a row for each image).
 //
 // Thread-safe but for the emitter. Tested by contraction_test.cc, conv_test.cc and order_test.cc.
 #pragma once

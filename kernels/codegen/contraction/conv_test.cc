@@ -124,6 +124,52 @@ TEST_CASE("convolutions as products of matrices") {
   cases.Check();
 }
 
+// Images share vectors, and a vector's lanes are near each other or far apart in memory.
+TEST_CASE("many images of few pixels") {
+  for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    auto add = [&](Conv c) {
+      for (bool last : {false, true}) {
+        for (int64_t batch : {1, 7, 37}) {
+          for (Around around : {Around::kBiasReluResidual, Around::kWidthOnly}) {
+            c.channels_last = last;
+            c.batch = batch;
+            c.around = around;
+            c.symbolic = !c.symbolic;
+            AddTo(cases, c);
+          }
+        }
+      }
+    };
+    add({{1, 1}, 5, 14, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+    add({{2, 3}, 6, 20, 2, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+    add({{5, 5}, 5, 14, 1, {3, 2}, {2, 1}, {1, 0}, {1, 2}});
+    add({{4}, 7, 19, 1, {3}, {2}, {1}, {1}});
+    add({{40}, 1, 19, 1, {16}, {8}, {0}, {1}});
+    add({{2, 1, 3}, 3, 9, 1, {2, 1, 3}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}});
+    cases.Check();
+  }
+}
+
+TEST_CASE("more channels than a panel in the cache has room for") {
+  for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (bool packed : {false, true}) {
+      Conv c{{3, 5}, 931, 24, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+      c.batch = 5;
+      if (packed) c.kernel_layout = "OIHW8o";
+      AddTo(cases, c);
+      c.around = Around::kPrologue;
+      AddTo(cases, c);
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("convolutions with few channels a group") {
   ContractionCases cases;
   for (int64_t s : {1, 2, 3}) {

@@ -6,6 +6,7 @@ using llvm::Value;
 
 EpilogueEmitter::EpilogueEmitter(ContractionContext& c)
     : c_(c), b_(c.b), epilogue_(c.d.epilogue), column_base_(I64(c.b, 0)) {
+  if (c.d.form != ContractionForm::kDirect) line_ = c.emitter.EmitDim(LineExtent());
   for (const auto& [flat, original] : epilogue_.flattened) {
     c_.emitter.BindBuffer(flat.get(), BufferOf(*original));
   }
@@ -16,41 +17,92 @@ EpilogueEmitter::EpilogueEmitter(ContractionContext& c)
 
 void EpilogueEmitter::EmitTile(Value* batch, Value* row, Value* count, Value* column, Value* tile) {
   const ContractionDetail& d = c_.d;
-  auto load = [&](Value* pointer) {
-    return b_.CreateAlignedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes));
-  };
+  if (d.form != ContractionForm::kPixelColumns || d.images.is_const(1)) {
+    return EmitTileOfLine(batch, row, count, column, tile);
+  }
+  Value* image = Div(b_, column, line_);
+  Value* pixel = Rem(b_, column, line_);
+  auto of_image = [&] { EmitTileOfLine(BatchOf(image, batch), row, count, pixel, tile); };
+  if (LineExtent().is_const() && LineExtent().value() % d.panel == 0) return of_image();
+  Value* crosses = b_.CreateICmpSGT(Add(b_, pixel, d.panel), line_);
+  Value* is_last = b_.CreateICmpEQ(Add(b_, image, 1), c_.emitter.EmitDim(d.images));
+  If(
+      b_, b_.CreateAnd(crosses, b_.CreateNot(is_last)),
+      [&] { EmitTileOfImages(batch, row, count, column, tile); }, of_image);
+}
+
+void EpilogueEmitter::EmitTileOfLine(Value* batch, Value* row, Value* count, Value* column,
+                                     Value* tile) {
+  const ContractionDetail& d = c_.d;
   For(b_, I64(b_, 0), count, 1, "out.row", [&](Value* i) {
     Value* sums = At(b_, c_.element, tile, Mul(b_, i, d.panel));
     Value* at_row = Add(b_, row, i);
     const bool one_axis = BindRow(batch, at_row);
     Value* offset = Offset(batch, at_row, column);
-    auto end = [&] { return Min(b_, Sub(b_, c_.columns, column), I64(b_, d.panel)); };
-    if (!one_axis) {
-      For(b_, I64(b_, 0), end(), 1, "out.column", [&](Value* j) {
-        Value* sum = b_.CreateLoad(c_.element, At(b_, c_.element, sums, j));
-        StoreScalar(Add(b_, column, j), Add(b_, offset, j), sum);
-      });
-      return;
-    }
+    auto end = [&] { return Min(b_, Sub(b_, line_, column), I64(b_, d.panel)); };
+    if (!one_axis) return StoreScalars(column, offset, sums, end());
     Value* base = Add(b_, column_base_, column);
     auto whole_panel = [&] {
       for (unsigned v = 0; v < d.vectors; ++v) {
         const int64_t j = v * d.lanes;
-        StoreLanes(Add(b_, base, j), Add(b_, offset, j), load(At(b_, c_.element, sums, j)),
-                   nullptr);
+        StoreLanes(Add(b_, base, j), Add(b_, offset, j), LoadSums(sums, I64(b_, j)), nullptr);
       }
     };
     auto part_of_panel = [&] {
       Value* last = end();
       For(b_, I64(b_, 0), last, d.lanes, "out.column", [&](Value* j) {
-        StoreLanes(Add(b_, base, j), Add(b_, offset, j), load(At(b_, c_.element, sums, j)),
+        StoreLanes(Add(b_, base, j), Add(b_, offset, j), LoadSums(sums, j),
                    MaskBelow(b_, Sub(b_, last, j), d.lanes));
       });
     };
-    if (d.columns.is_const() && d.columns.value() % d.panel == 0) return whole_panel();
-    if (d.columns.is_const() && d.columns.value() < d.panel) return part_of_panel();
-    If(b_, b_.CreateICmpSLE(Add(b_, column, d.panel), c_.columns), whole_panel, part_of_panel);
+    const Dim& line = LineExtent();
+    if (line.is_const() && line.value() % d.panel == 0) return whole_panel();
+    if (line.is_const() && line.value() < d.panel) return part_of_panel();
+    If(b_, b_.CreateICmpSLE(Add(b_, column, d.panel), line_), whole_panel, part_of_panel);
   });
+}
+
+void EpilogueEmitter::EmitTileOfImages(Value* group, Value* row, Value* count, Value* column,
+                                       Value* tile) {
+  const ContractionDetail& d = c_.d;
+  For(b_, I64(b_, 0), I64(b_, d.panel), d.lanes, "out.vector", [&](Value* v) {
+    Value* first = Add(b_, column, v);
+    Value* limit = Min(b_, Sub(b_, c_.columns, first), I64(b_, d.lanes));
+    // The lanes of one image after those of another.
+    ForNext(b_, I64(b_, 0), limit, "out.run", [&](Value* run) {
+      Value* at = Add(b_, first, run);
+      Value* batch = BatchOf(Div(b_, at, line_), group);
+      Value* pixel = Rem(b_, at, line_);
+      Value* length = Min(b_, Sub(b_, limit, run), Sub(b_, line_, pixel));
+      Value* next = Add(b_, run, length);
+      Value* mask =
+          b_.CreateAnd(MaskBelow(b_, next, d.lanes), b_.CreateNot(MaskBelow(b_, run, d.lanes)));
+      For(b_, I64(b_, 0), count, 1, "out.row", [&](Value* i) {
+        Value* sums = At(b_, c_.element, tile, Add(b_, Mul(b_, i, d.panel), v));
+        Value* at_row = Add(b_, row, i);
+        if (!BindRow(batch, at_row)) {
+          return StoreScalars(pixel, Offset(batch, at_row, pixel), At(b_, c_.element, sums, run),
+                              length);
+        }
+        Value* base = Sub(b_, pixel, run);
+        StoreLanes(base, Offset(batch, at_row, base), LoadSums(sums, I64(b_, 0)), mask);
+      });
+      return next;
+    });
+  });
+}
+
+Value* EpilogueEmitter::LoadSums(Value* sums, Value* column) {
+  return b_.CreateAlignedLoad(c_.vector, At(b_, c_.element, sums, column),
+                              llvm::Align(c_.element_bytes));
+}
+
+const Dim& EpilogueEmitter::LineExtent() const {
+  return c_.d.form == ContractionForm::kPixelColumns ? c_.d.image_pixels : c_.d.columns;
+}
+
+Value* EpilogueEmitter::BatchOf(Value* image, Value* group) {
+  return Add(b_, Mul(b_, image, c_.d.pixels.groups), group);
 }
 
 void EpilogueEmitter::EmitVector(const std::vector<Value*>& outer, Value* position, Value* sums,
@@ -99,7 +151,7 @@ bool EpilogueEmitter::BindRow(Value* batch, Value* row) {
 
 Value* EpilogueEmitter::Offset(Value* batch, Value* row, Value* column) {
   if (c_.d.form != ContractionForm::kPixelRows) {
-    return Add(b_, Mul(b_, Add(b_, Mul(b_, batch, c_.rows), row), c_.columns), column);
+    return Add(b_, Mul(b_, Add(b_, Mul(b_, batch, c_.rows), row), line_), column);
   }
   Value* groups = I64(b_, c_.d.pixels.groups);
   Value* pixel = Add(b_, Mul(b_, Div(b_, batch, groups), c_.rows), row);
@@ -123,7 +175,13 @@ void EpilogueEmitter::StoreLanes(Value* base, Value* offset, Value* sums, Value*
   }
 }
 
-// Columns that are pixels of several axes.
+void EpilogueEmitter::StoreScalars(Value* column, Value* offset, Value* sums, Value* count) {
+  For(b_, I64(b_, 0), count, 1, "out.column", [&](Value* j) {
+    Value* sum = b_.CreateLoad(c_.element, At(b_, c_.element, sums, j));
+    StoreScalar(Add(b_, column, j), Add(b_, offset, j), sum);
+  });
+}
+
 void EpilogueEmitter::StoreScalar(Value* column, Value* offset, Value* sum) {
   Emitter& emitter = c_.emitter;
   BindFlat(2, epilogue_.axes.size() - 2, column);

@@ -21,6 +21,17 @@ class EpilogueEmitter {
                   llvm::Value* mask);
 
  private:
+  // What follows each other in memory: all columns or the pixels of an image.
+  const Dim& LineExtent() const;
+  // The batch that BindRow and Offset take.
+  llvm::Value* BatchOf(llvm::Value* image, llvm::Value* group);
+  // As EmitTile; columns count from the line's first. Those past its end are left out.
+  void EmitTileOfLine(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column,
+                      llvm::Value* tile);
+  // As EmitTile, where the panel holds pixels of several images.
+  void EmitTileOfImages(llvm::Value* group, llvm::Value* row, llvm::Value* count,
+                        llvm::Value* column, llvm::Value* tile);
+  llvm::Value* LoadSums(llvm::Value* sums, llvm::Value* column);
   llvm::Value* BufferOf(const te::TensorNode& tensor);
   void Bind(size_t axis, llvm::Value* value);
   // Binds axes first..first+count-1 to the coordinates of row-major position `flat`.
@@ -30,12 +41,16 @@ class EpilogueEmitter {
   // The row-major position of an element in the outputs.
   llvm::Value* Offset(llvm::Value* batch, llvm::Value* row, llvm::Value* column);
   void StoreLanes(llvm::Value* base, llvm::Value* offset, llvm::Value* sums, llvm::Value* mask);
+  // Columns that are pixels of several axes.
+  void StoreScalars(llvm::Value* column, llvm::Value* offset, llvm::Value* sums,
+                    llvm::Value* count);
   void StoreScalar(llvm::Value* column, llvm::Value* offset, llvm::Value* sum);
 
   ContractionContext& c_;
   Builder& b_;
   const Epilogue& epilogue_;
   std::vector<llvm::Value*> outputs_;
+  llvm::Value* line_ = nullptr;         // LineExtent()
   llvm::Value* column_base_ = nullptr;  // what a column's index adds to, on the axis of the columns
 };
 

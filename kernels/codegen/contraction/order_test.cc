@@ -1,6 +1,7 @@
 // All elements of a product are summed in one order: equal rows of the data and equal columns of
 // the weights give equal bits, and so do the images of a batch, whatever their number.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,11 +114,12 @@ TEST_CASE("equal channels, pixels and images of a convolution give equal bits") 
       size_t kernel;
       bool last;
       Channels channels;
-      int64_t window;
+      int64_t window, height, width;
     };
     std::vector<Case> cases;
     for (bool last : {false, true}) {
-      for (int64_t window : {1, 3}) {
+      for (auto [window, height, width] :
+           {std::array{1, 9, 21}, {3, 9, 21}, {1, 1, 2}, {3, 3, 4}, {3, 5, 5}, {3, 6, 8}}) {
         for (Channels c : {Channels{5, 1, 1},
                            {5, 3, 1},
                            {19, 13, 1},
@@ -130,10 +132,10 @@ TEST_CASE("equal channels, pixels and images of a convolution give equal bits") 
           attrs.Set("groups", c.groups);
           attrs.Set("data_layout", std::string(last ? "NHWC" : "NCHW"));
           attrs.Set("kernel_layout", std::string(last ? "HWIO" : "OIHW"));
-          const Dim in = c.in / c.groups, h = 9 - window + 1, w = 21 - window + 1;
+          const Dim in = c.in / c.groups, h = height - window + 1, w = width - window + 1;
           const std::vector<Tensor> inputs = {
-              Input(last ? std::vector<Dim>{batch, 9, 21, c.in}
-                         : std::vector<Dim>{batch, c.in, 9, 21},
+              Input(last ? std::vector<Dim>{batch, height, width, c.in}
+                         : std::vector<Dim>{batch, c.in, height, width},
                     0),
               Input(last ? std::vector<Dim>{window, window, in, c.out}
                          : std::vector<Dim>{c.out, in, window, window},
@@ -141,7 +143,8 @@ TEST_CASE("equal channels, pixels and images of a convolution give equal bits") 
           const std::vector<Dim> out =
               last ? std::vector<Dim>{batch, h, w, c.out} : std::vector<Dim>{batch, c.out, h, w};
           const Tensor conv = Apply("nn.conv2d", attrs, inputs, out, DType::kFloat32);
-          cases.push_back({harness.Add(Spec("conv", inputs, {conv})), last, c, window});
+          cases.push_back(
+              {harness.Add(Spec("conv", inputs, {conv})), last, c, window, height, width});
         }
       }
     }
@@ -149,16 +152,16 @@ TEST_CASE("equal channels, pixels and images of a convolution give equal bits") 
     for (const Case& c : cases) {
       const int64_t in = c.channels.in, each = in / c.channels.groups, k = c.window;
       INFO((c.last ? "NHWC " : "NCHW "), in, " to ", c.channels.out, " channels, ",
-           c.channels.groups, " groups, window ", k);
+           c.channels.groups, " groups, ", c.height, " x ", c.width, ", window ", k);
       // Data is the same at every pixel and, so that groups are equal, at every group's first and
       // only kind of channel; weights are the same for every output channel.
       std::vector<std::string> first;
-      for (int64_t n : {1, 2, 3}) {
+      for (int64_t n : {1, 2, 3, 11, 37}) {
         const bool grouped = c.channels.groups > 1;
         const HostTensor data =
-            c.last ? VaryAlong({n, 9, 21, in},
+            c.last ? VaryAlong({n, c.height, c.width, in},
                                grouped ? std::vector<size_t>{} : std::vector<size_t>{3}, 1)
-                   : VaryAlong({n, in, 9, 21},
+                   : VaryAlong({n, in, c.height, c.width},
                                grouped ? std::vector<size_t>{} : std::vector<size_t>{1}, 1);
         const HostTensor weight = c.last ? VaryAlong({k, k, each, c.channels.out}, {0, 1, 2}, 2)
                                          : VaryAlong({c.channels.out, each, k, k}, {1, 2, 3}, 2);

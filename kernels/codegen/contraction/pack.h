@@ -72,6 +72,8 @@ class PixelLoader {
   // `indices` are those of lane 0. Lanes that the mask turns off are zero, and may be out of range.
   // A null mask: all are on.
   llvm::Value* Load(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
+  // The data, where it is a plain buffer.
+  llvm::Value* base() const { return base_; }
 
  private:
   llvm::Value* Compute(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
@@ -88,9 +90,9 @@ class PixelLoader {
   te::Expr element_;
 };
 
-// The panel of pixels that starts at `pixel`: b of kPixelColumns.
-void EmitPackPixelPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* pixel,
-                        llvm::Value* destination);
+// Channels channel..end-1 (of the group) of the panel that starts at `column`: b of kPixelColumns.
+void EmitPackPixelPanel(ContractionContext& c, llvm::Value* group, llvm::Value* column,
+                        llvm::Value* channel, llvm::Value* end, llvm::Value* destination);
 // Pixels row..row+count-1: a of kPixelRows.
 void EmitPackPixelRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row,
                        llvm::Value* count, llvm::Value* destination);

@@ -195,94 +195,254 @@ Value* LinesInside(ContractionContext& c, const std::vector<Value*>& output_posi
 
 }  // namespace
 
-void EmitPackPixelPanel(ContractionContext& c, Value* batch, Value* pixel, Value* destination) {
-  Builder& b = c.b;
-  const ContractionDetail& d = c.d;
-  const PixelOperand& p = d.pixels;
-  const unsigned lanes = d.lanes;
-  const size_t w = p.spatial() - 1;
-  PixelLoader loader(c, p.stride[w]);
-  Value* image = Div(b, batch, I64(b, p.groups));
-  Value* first_channel = Mul(b, Rem(b, batch, I64(b, p.groups)), p.group_channels);
-  Value* width = c.emitter.EmitDim(p.input[w]);
-  Value* out_width = c.emitter.EmitDim(p.output[w]);
-  llvm::Type* i32 = b.getInt32Ty();
-  std::vector<llvm::Constant*> indices, steps;
-  for (unsigned i = 0; i < lanes; ++i) {
-    indices.push_back(b.getInt32(i));
-    steps.push_back(b.getInt32(static_cast<uint32_t>(i * p.stride[w])));
-  }
-  Value* lane = llvm::ConstantVector::get(indices);
-  Value* lane_step = llvm::ConstantVector::get(steps);
-  auto splat = [&](Value* v) { return b.CreateVectorSplat(lanes, b.CreateTrunc(v, i32)); };
+namespace {
 
-  For(b, I64(b, 0), I64(b, d.vectors), 1, "pack.vector", [&](Value* v) {
-    Value* vector_at = Mul(b, v, int64_t{lanes});
-    Value* start = Add(b, pixel, vector_at);
-    Value* limit = Min(b, Sub(b, c.columns, start), I64(b, lanes));
-    ForNext(b, I64(b, 0), limit, "run", [&](Value* run) {
-      std::vector<Value*> at = EmitUnflatten(c, Add(b, start, run), p.output);
-      Value* next = Add(b, run, Min(b, Sub(b, limit, run), Sub(b, out_width, at[w])));
-      Value* from_run = b.CreateICmpSGE(lane, splat(run));
-      Value* in_run = b.CreateAnd(from_run, b.CreateICmpSLT(lane, splat(next)));
-      auto x_at = [&](Value* k) {  // of lane 0, had the run begun there
-        return Add(b, Mul(b, Sub(b, at[w], run), p.stride[w]),
-                   Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
+// A vector is gathered in the time that about so many parts of it are loaded in.
+constexpr int64_t kRunsOfGather = 4;
+// A coordinate that no tap brings inside.
+constexpr int64_t kOutside = int64_t{1} << 30;
+
+// Packs a panel of pixels, some channels of it.
+class PanelPacker {
+ public:
+  PanelPacker(ContractionContext& c, Value* group, Value* channel, Value* end, Value* destination)
+      : c_(c),
+        b_(c.b),
+        d_(c.d),
+        p_(c.d.pixels),
+        w_(c.d.pixels.spatial() - 1),
+        loader_(c, c.d.pixels.stride.back()),
+        first_channel_(Mul(c.b, group, c.d.pixels.group_channels)),
+        channel_(channel),
+        end_(end),
+        destination_(destination),
+        width_(c.emitter.EmitDim(c.d.pixels.input.back())),
+        out_width_(c.emitter.EmitDim(c.d.pixels.output.back())) {
+    std::vector<llvm::Constant*> indices, steps;
+    for (unsigned i = 0; i < d_.lanes; ++i) {
+      indices.push_back(b_.getInt32(i));
+      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * p_.stride[w_])));
+    }
+    lane_ = llvm::ConstantVector::get(indices);
+    lane_step_ = llvm::ConstantVector::get(steps);
+  }
+
+  void Pack(Value* column) {
+    For(b_, I64(b_, 0), I64(b_, d_.vectors), 1, "pack.vector", [&](Value* v) {
+      vector_at_ = Mul(b_, v, int64_t{d_.lanes});
+      Value* start = Add(b_, column, vector_at_);
+      Value* limit = Min(b_, Sub(b_, c_.columns, start), I64(b_, d_.lanes));
+      auto by_runs = [&] {
+        ForNext(b_, I64(b_, 0), limit, "run",
+                [&](Value* run) { return PackRun(start, run, limit); });
       };
-      auto mask_at = [&](Value* k) {
-        Value* lane_x = b.CreateAdd(splat(x_at(k)), lane_step);
-        return b.CreateAnd(in_run, b.CreateICmpULT(lane_x, splat(width)));
-      };
-      const bool unrolls = p.plain && p.kernel[w] <= 7;
-      std::vector<Value*> masks;
-      for (int64_t k = 0; unrolls && k < p.kernel[w]; ++k) masks.push_back(mask_at(I64(b, k)));
-      // A channel's taps follow each other, since they share lines of the cache that those of
-      // other channels may map to too.
-      auto pack = [&](bool masked) {
-        For(b, I64(b, 0), I64(b, p.group_channels), 1, "pack.channel", [&](Value* channel) {
-          Value* first_row = Mul(b, channel, p.taps());
-          ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
-                       [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-                         Value* in_line = b.CreateVectorSplat(lanes, inside);
-                         auto pack_tap = [&](Value* k) {
-                           Value* mask = nullptr;
-                           if (masked) {
-                             mask =
-                                 b.CreateAnd(in_line, unrolls ? masks[*ConstantOf(k)] : mask_at(k));
-                           }
-                           std::vector<Value*> index = {image, Add(b, first_channel, channel)};
-                           index.insert(index.end(), positions.begin(), positions.end());
-                           index.push_back(x_at(k));
-                           Value* values = loader.Load(index, mask);
-                           Value* row = Add(b, Add(b, first_row, Mul(b, tap, p.kernel[w])), k);
-                           Value* offset = Add(b, Mul(b, row, d.panel), vector_at);
-                           StoreFrom(c, values, At(b, c.element, destination, offset),
-                                     masked ? from_run : nullptr);
-                         };
-                         if (!unrolls) {
-                           return For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", pack_tap);
-                         }
-                         for (int64_t k = 0; k < p.kernel[w]; ++k) pack_tap(I64(b, k));
-                       });
-        });
-      };
-      if (!p.plain) {
-        pack(true);
-        return next;
-      }
-      // Whether the run is the vector, and all taps of all lanes are inside.
-      Value* x = x_at(I64(b, 0));
-      Value* last_x = Add(b, x, (p.kernel[w] - 1) * p.dilation[w] + (lanes - 1) * p.stride[w]);
-      Value* is_whole = LinesInside(c, at);
-      for (Value* condition : {b.CreateICmpEQ(Sub(b, next, run), I64(b, lanes)),
-                               b.CreateICmpSGE(x, I64(b, 0)), b.CreateICmpSLT(last_x, width)}) {
-        is_whole = b.CreateAnd(is_whole, condition);
-      }
       If(
-          b, is_whole, [&] { pack(false); }, [&] { pack(true); });
-      return next;
+          b_, ArePixelsScattered(), [&] { PackScattered(start, limit); }, by_runs);
     });
-  });
+  }
+
+ private:
+  Value* Splat(Value* v) {
+    return b_.CreateVectorSplat(d_.lanes, b_.CreateTrunc(v, b_.getInt32Ty()));
+  }
+
+  // --- Lines that are short against a vector: each lane has an address of its own ---
+
+  // i1
+  Value* ArePixelsScattered() {
+    if (!p_.plain || d_.target.vector_bytes == 16 || d_.lanes < 8) return b_.getFalse();
+    // Distances between lanes are int32.
+    Value* elements = ImageElements();
+    const int64_t runs = p_.stride[w_] > 2 ? 1 : kRunsOfGather;  // strided runs are gathered too
+    Value* is_short = b_.CreateICmpSLT(out_width_, I64(b_, d_.lanes / runs));
+    return b_.CreateAnd(is_short, b_.CreateICmpSLT(elements, I64(b_, (1 << 30) / d_.lanes)));
+  }
+
+  Value* ImageElements() {
+    Value* elements = c_.emitter.EmitDim(p_.channels);
+    for (const Dim& extent : p_.input) elements = Mul(b_, elements, c_.emitter.EmitDim(extent));
+    return elements;
+  }
+
+  void PackScattered(Value* start, Value* limit) {
+    const size_t axes = p_.spatial();
+    llvm::Type* i32 = b_.getInt32Ty();
+    llvm::FixedVectorType* vector = VectorOf(i32, d_.lanes);
+    std::vector<Dim> extents = {d_.images};
+    extents.insert(extents.end(), p_.output.begin(), p_.output.end());
+    // For each lane, the distance of its window from image `first_image`, and the window's
+    // coordinates, which follow each other in row-major order.
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    Value* lanes = llvm::IRBuilder<>(&entry, entry.begin())
+                       .CreateAlloca(llvm::ArrayType::get(vector, static_cast<uint64_t>(axes) + 1));
+    auto room = [&](size_t i) { return At(b_, vector, lanes, static_cast<int64_t>(i)); };
+    for (size_t i = 0; i <= axes; ++i) {
+      b_.CreateStore(llvm::ConstantInt::getSigned(vector, i < axes ? -kOutside : 0), room(i));
+    }
+    std::vector<Value*> at = EmitUnflatten(c_, start, extents);
+    Value* first_image = at[0];
+    at[0] = I64(b_, 0);
+    ForCarried(b_, I64(b_, 0), limit, 1, "lane", at,
+               [&](Value* lane, const std::vector<Value*>& position) {
+                 Value* distance = Mul(b_, position[0], c_.emitter.EmitDim(p_.channels));
+                 for (size_t s = 0; s < axes; ++s) {
+                   Value* window = Add(b_, Mul(b_, position[s + 1], p_.stride[s]), -p_.padding[s]);
+                   distance = Add(b_, Mul(b_, distance, c_.emitter.EmitDim(p_.input[s])), window);
+                   b_.CreateStore(b_.CreateTrunc(window, i32), At(b_, i32, room(s), lane));
+                 }
+                 b_.CreateStore(b_.CreateTrunc(distance, i32), At(b_, i32, room(axes), lane));
+                 std::vector<Value*> next = position;
+                 Value* carry = b_.getTrue();
+                 for (size_t s = axes + 1; s-- > 0;) {
+                   next[s] = Add(b_, next[s], b_.CreateZExt(carry, b_.getInt64Ty()));
+                   if (s == 0) break;
+                   carry = b_.CreateICmpEQ(next[s], c_.emitter.EmitDim(extents[s]));
+                   next[s] = b_.CreateSelect(carry, I64(b_, 0), next[s]);
+                 }
+                 return next;
+               });
+    std::vector<Value*> windows;
+    for (size_t i = 0; i <= axes; ++i) windows.push_back(b_.CreateLoad(vector, room(i)));
+    Value* distances = windows.back();
+    Value* first_element =
+        Mul(b_, Add(b_, Mul(b_, first_image, c_.emitter.EmitDim(p_.channels)), first_channel_),
+            PlaneElements());
+    GatherTaps(0, windows, I64(b_, 0), I64(b_, 0), nullptr,
+               [&](Value* tap, Value* tap_distance, Value* inside) {
+                 auto for_channels = [&](const std::function<Value*(Value*)>& load) {
+                   For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
+                     Value* row = Add(b_, Mul(b_, Sub(b_, channel, channel_), p_.taps()), tap);
+                     Store(load(channel), row, nullptr);
+                   });
+                 };
+                 Value* zero = llvm::Constant::getNullValue(c_.vector);
+                 If(
+                     b_, b_.CreateOrReduce(inside),
+                     [&] {
+                       for_channels([&](Value* channel) {
+                         Value* element = Add(b_, first_element, Mul(b_, channel, PlaneElements()));
+                         Value* base =
+                             At(b_, c_.element, loader_.base(), Add(b_, element, tap_distance));
+                         Value* pointers = b_.CreateGEP(c_.element, base, distances);
+                         return b_.CreateMaskedGather(c_.vector, pointers,
+                                                      llvm::Align(c_.element_bytes), inside, zero);
+                       });
+                     },
+                     [&] { for_channels([&](Value*) { return zero; }); });
+               });
+  }
+
+  Value* PlaneElements() {
+    Value* elements = I64(b_, 1);
+    for (const Dim& extent : p_.input) elements = Mul(b_, elements, c_.emitter.EmitDim(extent));
+    return elements;
+  }
+
+  // Calls body(tap, its distance from the window's first element, lanes inside) for every tap.
+  void GatherTaps(size_t axis, const std::vector<Value*>& windows, Value* tap, Value* distance,
+                  Value* inside, const std::function<void(Value*, Value*, Value*)>& body) {
+    if (axis == p_.spatial()) return body(tap, distance, inside);
+    Value* extent = c_.emitter.EmitDim(p_.input[axis]);
+    For(b_, I64(b_, 0), I64(b_, p_.kernel[axis]), 1, "tap", [&](Value* k) {
+      Value* offset = Mul(b_, k, p_.dilation[axis]);
+      Value* position = b_.CreateAdd(windows[axis], Splat(offset));
+      Value* in_range = b_.CreateICmpULT(position, Splat(extent));
+      GatherTaps(axis + 1, windows, Add(b_, Mul(b_, tap, p_.kernel[axis]), k),
+                 Add(b_, Mul(b_, distance, extent), offset),
+                 inside ? b_.CreateAnd(inside, in_range) : in_range, body);
+    });
+  }
+
+  // --- Runs of pixels of one line ---
+
+  // The lanes from `run` on that are pixels of one line of the output. Returns the next run.
+  Value* PackRun(Value* start, Value* run, Value* limit) {
+    std::vector<Dim> extents = {d_.images};
+    extents.insert(extents.end(), p_.output.begin(), p_.output.end());
+    std::vector<Value*> at = EmitUnflatten(c_, Add(b_, start, run), extents);
+    Value* image = at[0];
+    at.erase(at.begin());
+    Value* next = Add(b_, run, Min(b_, Sub(b_, limit, run), Sub(b_, out_width_, at[w_])));
+    Value* from_run = b_.CreateICmpSGE(lane_, Splat(run));
+    Value* in_run = b_.CreateAnd(from_run, b_.CreateICmpSLT(lane_, Splat(next)));
+    auto x_at = [&](Value* k) {  // of lane 0, had the run begun there
+      return Add(b_, Mul(b_, Sub(b_, at[w_], run), p_.stride[w_]),
+                 Add(b_, Mul(b_, k, p_.dilation[w_]), -p_.padding[w_]));
+    };
+    auto mask_at = [&](Value* k) {
+      Value* lane_x = b_.CreateAdd(Splat(x_at(k)), lane_step_);
+      return b_.CreateAnd(in_run, b_.CreateICmpULT(lane_x, Splat(width_)));
+    };
+    const bool unrolls = p_.plain && p_.kernel[w_] <= 7;
+    std::vector<Value*> masks;
+    for (int64_t k = 0; unrolls && k < p_.kernel[w_]; ++k) masks.push_back(mask_at(I64(b_, k)));
+    // A channel's taps follow each other, since they share lines of the cache that those of other
+    // channels may map to too.
+    auto pack = [&](bool masked) {
+      For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
+        Value* first_row = Mul(b_, Sub(b_, channel, channel_), p_.taps());
+        ForOuterTaps(c_, at, 0, {}, I64(b_, 0), b_.getTrue(),
+                     [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
+                       Value* in_line = b_.CreateVectorSplat(d_.lanes, inside);
+                       auto pack_tap = [&](Value* k) {
+                         Value* mask = nullptr;
+                         if (masked) {
+                           mask =
+                               b_.CreateAnd(in_line, unrolls ? masks[*ConstantOf(k)] : mask_at(k));
+                         }
+                         std::vector<Value*> index = {image, Add(b_, first_channel_, channel)};
+                         index.insert(index.end(), positions.begin(), positions.end());
+                         index.push_back(x_at(k));
+                         Value* row = Add(b_, Add(b_, first_row, Mul(b_, tap, p_.kernel[w_])), k);
+                         Store(loader_.Load(index, mask), row, masked ? from_run : nullptr);
+                       };
+                       if (!unrolls) {
+                         return For(b_, I64(b_, 0), I64(b_, p_.kernel[w_]), 1, "tap", pack_tap);
+                       }
+                       for (int64_t k = 0; k < p_.kernel[w_]; ++k) pack_tap(I64(b_, k));
+                     });
+      });
+    };
+    if (!p_.plain) {
+      pack(true);
+      return next;
+    }
+    // Whether the run is the vector, and all taps of all lanes are inside.
+    Value* x = x_at(I64(b_, 0));
+    Value* last_x =
+        Add(b_, x, (p_.kernel[w_] - 1) * p_.dilation[w_] + (d_.lanes - 1) * p_.stride[w_]);
+    Value* is_whole = LinesInside(c_, at);
+    for (Value* condition : {b_.CreateICmpEQ(Sub(b_, next, run), I64(b_, d_.lanes)),
+                             b_.CreateICmpSGE(x, I64(b_, 0)), b_.CreateICmpSLT(last_x, width_)}) {
+      is_whole = b_.CreateAnd(is_whole, condition);
+    }
+    If(
+        b_, is_whole, [&] { pack(false); }, [&] { pack(true); });
+    return next;
+  }
+
+  void Store(Value* values, Value* row, Value* mask) {
+    Value* offset = Add(b_, Mul(b_, row, d_.panel), vector_at_);
+    StoreFrom(c_, values, At(b_, c_.element, destination_, offset), mask);
+  }
+
+  ContractionContext& c_;
+  Builder& b_;
+  const ContractionDetail& d_;
+  const PixelOperand& p_;
+  const size_t w_;  // the last spatial axis
+  PixelLoader loader_;
+  Value *first_channel_, *channel_, *end_, *destination_;
+  Value *width_, *out_width_;
+  Value *lane_, *lane_step_;
+  Value* vector_at_ = nullptr;  // the first column of the vector, in the panel
+};
+
+}  // namespace
+
+void EmitPackPixelPanel(ContractionContext& c, Value* group, Value* column, Value* channel,
+                        Value* end, Value* destination) {
+  PanelPacker(c, group, channel, end, destination).Pack(column);
 }
 
 void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* count,

@@ -24,6 +24,9 @@ namespace {
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
 
+// About how much of k one block of channels is, where there are several.
+constexpr int64_t kBlockedPixelDepth = 1024;
+
 Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
 int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 
@@ -301,12 +304,20 @@ class Planner {
     p.plain = p.casts.empty() && PlainLoad(*data_load, d.dtype, spec_);
 
     d.depth = p.group_channels * p.taps();
-    d.batch = t.shape[0] * p.groups;
-    const Dim pixels = ProductOf(p.output);
+    d.image_pixels = ProductOf(p.output);
     const Dim channels(group_outputs);
-    d.form = p.channels_last ? ContractionForm::kPixelRows : ContractionForm::kPixelColumns;
-    d.rows = p.channels_last ? pixels : channels;
-    d.columns = p.channels_last ? channels : pixels;
+    if (p.channels_last) {
+      d.form = ContractionForm::kPixelRows;
+      d.batch = t.shape[0] * p.groups;
+      d.rows = d.image_pixels;
+      d.columns = channels;
+    } else {
+      d.form = ContractionForm::kPixelColumns;
+      d.batch = p.groups;
+      d.images = t.shape[0];
+      d.rows = channels;
+      d.columns = d.images * d.image_pixels;
+    }
 
     // The weights as a matrix of (channel of the group) x k.
     const te::Axis out_axis = t.axes[channel_at];
@@ -376,13 +387,40 @@ class Planner {
       d.a_row_stride = w.k_contiguous ? depth : 1;
     }
     Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
-    if (!p.channels_last) {
-      const int64_t panel_bytes = std::max<int64_t>(depth * d.panel * DTypeBytes(d.dtype), 1);
-      d.panel_group = std::clamp<int64_t>(d.target.l2_bytes / 2 / panel_bytes, 1, 8);
-      b_elements = b_elements * d.panel_group;
-    }
+    if (!p.channels_last) b_elements = ChoosePixelBlock();
     Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
+  }
+
+  // How many panels are packed at once, and of how many channels: in L2, a panel leaves room for
+  // others and for the weights that stream past. Returns the elements of those panels.
+  int64_t ChoosePixelBlock() {
+    ContractionDetail& d = *detail_;
+    const PixelOperand& p = d.pixels;
+    const int64_t taps = std::max<int64_t>(p.taps(), 1);
+    const int64_t channels = std::max<int64_t>(p.group_channels, 1);
+    const int64_t room = d.target.l2_bytes / 2 / (d.panel * DTypeBytes(d.dtype));
+    const int64_t blocks = channels * taps <= room
+                               ? 1
+                               : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
+    d.channel_block = (channels + blocks - 1) / blocks;
+    // The sums of all rows are kept from one block of channels to the next.
+    const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
+    const int64_t kept = d.channel_block < channels ? rows : 0;
+    d.panel_group = std::clamp<int64_t>(room / (d.channel_block * taps + kept), 1, 8);
+    return d.channel_block * taps * d.panel * d.panel_group;
+  }
+
+  // Elements of the sums that a unit keeps.
+  int64_t SumElements() const {
+    const ContractionDetail& d = *detail_;
+    const int64_t tile = d.tile_rows * d.panel;
+    if (d.form == ContractionForm::kPixelColumns) {
+      if (d.channel_block >= d.pixels.group_channels) return tile;
+      const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
+      return rows * d.panel * d.panel_group;
+    }
+    return std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0});
   }
 
   // P, where the kernel's layout is `usual` followed by Po; else 0.
@@ -497,8 +535,8 @@ class Planner {
       unit_lines = Dim::Min(lines.back(), kDirectLines);
       lines.back() = Dim::CeilDiv(lines.back(), kDirectLines);
     }
-    const Dim images = Dim::FloorDiv(d.batch, p.groups);
-    plan_.parallel_extent = images * ProductOf(lines) * (p.channels_last ? 1 : p.groups);
+    plan_.parallel_extent =
+        d.contraction->shape[0] * ProductOf(lines) * (p.channels_last ? 1 : p.groups);
     const Dim channels = p.channels_last ? Dim(p.groups) : d.rows;
     const Dim work = Dim::Max(1, channels * unit_lines * p.output.back() * d.depth);
     plan_.grain = Dim::Max(1, Dim::CeilDiv(1 << 20, work));
@@ -516,10 +554,8 @@ class Planner {
       offset = offset + RoundUp(elements * bytes, 64);
       return at;
     };
-    const int64_t tile = d.tile_rows * d.panel;
     if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
-    d.c_offset =
-        reserve(std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0}));
+    d.c_offset = reserve(SumElements());
     d.a_offset = reserve(a_elements);
     const bool packs_b =
         d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;

@@ -6,7 +6,7 @@
 //                  batch            row                column               k
 //   dense          - (leading dims) (leading dims)     unit                 in
 //   batch_matmul   b                m                  n                    k
-//   conv, NC...    (n, group)       output channel     output pixel         (channel, tap)
+//   conv, NC...    group            output channel     (n, output pixel)    (channel, tap)
 //   conv, N...C    (n, group)       output pixel       output channel       (tap, channel)
 //
 // Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
@@ -84,6 +84,9 @@ struct ContractionDetail {
   // each sum, and k runs in the order of the contraction's own axes.
   bool rounds = false;
   Dim batch = 1, rows, columns, depth;
+  // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small ones
+  // fill vectors and all of them read the weights once.
+  Dim images = 1, image_pixels;
   MatrixOperand a, b;        // kPixelColumns has no b, kPixelRows no a
   PixelOperand pixels;       // of convolutions
   int64_t packed_width = 0;  // b is packed in panels of this width; else 0
@@ -99,7 +102,8 @@ struct ContractionDetail {
   int64_t k_block = 0;  // 0: k is not blocked
   // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their k.
   int64_t a_row_stride = 0, a_k_stride = 1;
-  int64_t panel_group = 1;  // panels of b that are packed together
+  // kPixelColumns: panels of b that are packed together, of so many channels at a time.
+  int64_t panel_group = 1, channel_block = 1;
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
   // that memory is read in runs of many columns); 0: b cannot be read in place.
   int64_t streamed_panels = 0;
