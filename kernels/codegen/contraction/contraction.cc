@@ -218,15 +218,13 @@ class ProductEmitter {
       Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
       auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
       auto packed = [&](Value* q) {
-        return At(b_, c_.element, b_scratch_, Mul(b_, q, d_.channel_block * taps * d_.panel));
+        return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
       };
       // At least one turn, so that an empty sum is stored.
       For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
           [&](Value* channel) {
             Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
-            For(b_, I64(b_, 0), group, 1, "pack", [&](Value* q) {
-              EmitPackPixelPanel(c_, batch, column_of(q), channel, end, packed(q));
-            });
+            EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
             Value* extent = Mul(b_, Sub(b_, end, channel), taps);
             Value* a_at = At(b_, c_.element, a, Mul(b_, channel, taps * d_.a_k_stride));
             For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {

@@ -90,9 +90,12 @@ class PixelLoader {
   te::Expr element_;
 };
 
-// Channels channel..end-1 (of the group) of the panel that starts at `column`: b of kPixelColumns.
-void EmitPackPixelPanel(ContractionContext& c, llvm::Value* group, llvm::Value* column,
-                        llvm::Value* channel, llvm::Value* end, llvm::Value* destination);
+// Channels channel..end-1 (of the group) of `count` panels from `column` on: b of kPixelColumns.
+void EmitPackPixelPanels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
+                         llvm::Value* count, llvm::Value* channel, llvm::Value* end,
+                         llvm::Value* destination);
+// How far apart those panels are.
+int64_t PixelPanelElements(const ContractionDetail& d);
 // Pixels row..row+count-1: a of kPixelRows.
 void EmitPackPixelRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row,
                        llvm::Value* count, llvm::Value* destination);

@@ -440,9 +440,53 @@ class PanelPacker {
 
 }  // namespace
 
-void EmitPackPixelPanel(ContractionContext& c, Value* group, Value* column, Value* channel,
-                        Value* end, Value* destination) {
-  PanelPacker(c, group, channel, end, destination).Pack(column);
+int64_t PixelPanelElements(const ContractionDetail& d) {
+  return d.channel_block * d.pixels.taps() * d.panel;
+}
+
+void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Value* count,
+                         Value* channel, Value* end, Value* destination) {
+  Builder& b = c.b;
+  auto panel = [&](Value* q) {
+    return At(b, c.element, destination, Mul(b, q, PixelPanelElements(c.d)));
+  };
+  auto each = [&] {
+    For(b, I64(b, 0), count, 1, "pack", [&](Value* q) {
+      PanelPacker(c, group, channel, end, panel(q)).Pack(Add(b, column, Mul(b, q, c.d.panel)));
+    });
+  };
+  if (!c.d.pixels_in_place) return each();
+  // Pixels as they are: a channel's, of all panels, since memory is best read in long runs.
+  const PixelOperand& p = c.d.pixels;
+  Value* pixels = c.emitter.EmitDim(p.input[0]);
+  Value* image = Div(b, column, pixels);
+  Value* first = Sub(b, column, Mul(b, image, pixels));
+  Value* is_last = b.CreateICmpEQ(Add(b, image, 1), c.emitter.EmitDim(c.d.images));
+  Value* ends = b.CreateICmpSLE(Add(b, first, Mul(b, count, c.d.panel)), pixels);
+  auto copy = [&] {
+    PixelLoader loader(c, 1);
+    Value* left = Sub(b, pixels, first);
+    Value* whole = Min(b, Div(b, left, I64(b, c.d.panel)), count);
+    For(b, channel, end, 1, "pack.channel", [&](Value* at) {
+      Value* row = Mul(b, Sub(b, at, channel), c.d.panel);
+      Value* source = Add(b, Mul(b, group, p.group_channels), at);
+      auto vector = [&](Value* q, int64_t v, Value* mask) {
+        Value* x = Add(b, first, Add(b, Mul(b, q, c.d.panel), v));
+        c.StoreLanes(loader.Load({image, source, x}, mask),
+                     At(b, c.element, panel(q), Add(b, row, v)));
+      };
+      For(b, I64(b, 0), whole, 1, "pack.panel", [&](Value* q) {
+        for (unsigned v = 0; v < c.d.vectors; ++v) vector(q, v * c.d.lanes, nullptr);
+      });
+      For(b, whole, count, 1, "pack.panel", [&](Value* q) {
+        for (unsigned v = 0; v < c.d.vectors; ++v) {
+          Value* rest = Sub(b, left, Add(b, Mul(b, q, c.d.panel), v * c.d.lanes));
+          vector(q, v * c.d.lanes, MaskBelow(b, rest, c.d.lanes));
+        }
+      });
+    });
+  };
+  If(b, b.CreateOr(is_last, ends), copy, each);
 }
 
 void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* count,

@@ -439,6 +439,7 @@ class Planner {
     for (size_t s = 0; s < p.spatial(); ++s) {
       if (p.stride[s] != 1 || p.padding[s] != 0 || p.output[s] != p.input[s]) return;
     }
+    detail_->pixels_in_place = true;
     p.input = p.output = {ProductOf(p.output)};
     p.kernel = p.stride = p.dilation = {1};
     p.padding = {0};

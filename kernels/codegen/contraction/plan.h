@@ -102,6 +102,7 @@ struct ContractionDetail {
   int64_t k_block = 0;  // 0: k is not blocked
   // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their k.
   int64_t a_row_stride = 0, a_k_stride = 1;
+  bool pixels_in_place = false;  // kPixelColumns: an image's pixels are those of its channels
   // kPixelColumns: panels of b that are packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
