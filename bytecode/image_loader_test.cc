@@ -31,9 +31,9 @@ TEST_CASE("cpu features: this machine has the base level") {
 }
 
 TEST_CASE("images: the one that asks for most of those that run") {
-  auto choose = [](std::vector<std::string> images, const char* machine) {
+  auto choose = [](const std::vector<std::string>& images, const char* machine) {
     std::vector<ImageInfo> infos;
-    for (std::string& features : images) infos.push_back({features, {}});
+    for (const std::string& features : images) infos.push_back({features, {}});
     return ChooseImage(infos, CpuFeatures(ExpandFeatures(machine)));
   };
   CHECK(*choose({"x86-64-v2", "x86-64-v4", "x86-64-v3"}, "x86-64-v4") == 1);

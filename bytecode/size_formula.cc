@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 
 namespace relayvm {
 namespace {
@@ -89,7 +89,7 @@ void Append(const Dim& dim, const std::function<int64_t(const Dim& symbol)>& sca
   if (to->size() > kMaxSizeSteps) return;
   if (dim.is_const()) return to->push_back({Kind::kConst, dim.value()});
   if (dim.is_symbol()) return to->push_back({Kind::kScalar, scalar_of(dim)});
-  if (dim.kind() == kInt32Dim) {  // floormod(x + 2^31, 2^32) - 2^31
+  if (dim.kind() == Dim::Kind::kInt32) {  // floormod(x + 2^31, 2^32) - 2^31
     constexpr int64_t kHalf = int64_t{1} << 31;
     Append(dim.operands()[0], scalar_of, to);
     to->insert(to->end(), {{Kind::kConst, kHalf},

@@ -13,7 +13,6 @@
 namespace relayvm {
 namespace {
 
-using testing::MakeTinyImage;
 using testing::SampleText;
 
 Program Sample(const std::string& body = testing::kSampleBody) {
@@ -189,7 +188,7 @@ TEST_CASE("verifier: tables that are refused") {
   };
   const int64_t kHuge = std::numeric_limits<int64_t>::max();
   const Case kCases[] = {
-      {[](Program* p) { p->bytecode_version = 1000000; }, too_new.c_str()},
+      {[](Program* p) { p->bytecode_version = 1000000; }, too_new},
       // Functions.
       {[](Program* p) { p->functions[1].code_offset += 1; },
        "function 1 'count': code at 0x91, expected 0x90, where the code before it ends"},

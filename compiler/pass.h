@@ -67,8 +67,8 @@ struct Pass {
   std::function<Result<ir::Module>(const ir::Module& module, const PassContext& context)> run;
   // Types are inferred before the pass when it needs them and they are not there.
   Facts needs = {Fact::kTyped};
-  Facts refuses = {};  // must not hold any more
-  Facts gives = {};
+  Facts refuses;  // must not hold any more
+  Facts gives;
   Facts drops = {Fact::kTyped};  // a pass that gives its new variables types drops nothing
   std::string description;       // one line
 };

@@ -42,7 +42,7 @@ size_t CountOperators(const ir::Block& block) {
 }
 
 std::string Size(uint64_t bytes) {
-  constexpr double kKilo = 1000;
+  constexpr int kKilo = 1000;
   if (bytes < kKilo) return fmt::format("{} bytes", bytes);
   const double kilobytes = static_cast<double>(bytes) / kKilo;
   return kilobytes < kKilo ? fmt::format("{:.1f} kB", kilobytes)

@@ -31,11 +31,11 @@ void UnmapPages(void* p, size_t bytes) {
 void* MapAligned(size_t bytes) {
   void* mapped = MapPages(2 * bytes);
   if (mapped == nullptr) return nullptr;
-  auto begin = reinterpret_cast<uintptr_t>(mapped);
-  uintptr_t aligned = (begin + bytes - 1) & ~(bytes - 1);
-  if (aligned > begin) munmap(mapped, aligned - begin);
-  munmap(reinterpret_cast<void*>(aligned + bytes), begin + bytes - aligned);
-  return reinterpret_cast<void*>(aligned);
+  const size_t before = -reinterpret_cast<uintptr_t>(mapped) & (bytes - 1);
+  char* aligned = static_cast<char*>(mapped) + before;
+  if (before > 0) munmap(mapped, before);
+  munmap(aligned + bytes, bytes - before);
+  return aligned;
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ int Heap::RunBin(unsigned granules) {
   if (granules <= 16) return static_cast<int>(granules) - 1;
   unsigned last = granules - 1;
   int log = 31 - std::countl_zero(last);
-  return 16 + (log - 4) * 4 + ((last >> (log - 2)) & 3);
+  return 16 + (log - 4) * 4 + static_cast<int>((last >> (log - 2)) & 3);
 }
 
 size_t Heap::TouchedPages(const Span* first, unsigned granules) const {

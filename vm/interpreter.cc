@@ -56,7 +56,7 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const Fu
   auto* scalars = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + above);
   auto** objects = reinterpret_cast<Object**>(scalars + args.num_scalars);
   const uint32_t num_objects = args.num_captured() + args.num_objects;
-  if (!HasRoom(frame, pc, callee, objects + num_objects)) [[unlikely]]
+  if (!HasRoom(frame, pc, callee, static_cast<void*>(objects + num_objects))) [[unlikely]]
     return false;
   args.Gather(frame->scalars(), frame->objects(), scalars, objects);
   ReleaseRegisters(frame);
@@ -72,6 +72,7 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const Fu
   return true;
 }
 
+// NOLINTNEXTLINE(google-readability-function-size): all instructions
 template <bool kTraced>
 bool Interpreter::Loop(Frame* frame) {
 #if RELAYVM_COMPUTED_GOTO
@@ -558,7 +559,7 @@ dispatch:
   CHECKED_DIM(kDimSub, __builtin_sub_overflow(a, b, &result))
   CHECKED_DIM(kDimMul, __builtin_mul_overflow(a, b, &result))
   CHECKED_DIM(kDimFloorDiv, !DivideDims(a, b, &result))
-  CHECKED_DIM(kDimFloorMod, b == 0 || (result = RemainderFloor(a, b), false))
+  CHECKED_DIM(kDimFloorMod, !RemainderOfDims(a, b, &result))
   CASE(kDimCheck) : {
     if (!CompareScalars(pc[1], Signed(I(2)), Signed(I(3)))) [[unlikely]]
       return FailCheck(frame, pc, pc[4], pc + 5);

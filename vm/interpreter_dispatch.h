@@ -150,9 +150,9 @@ inline void ClearRegisters(Frame* frame, uint32_t num_scalars, uint32_t num_obje
 #define CALL(next, arguments)                                                                      \
   do {                                                                                             \
     const CallArguments call_args = arguments;                                                     \
-    next->return_pc = call_args.end();                                                             \
-    next->return_register = pc[1];                                                                 \
-    call_args.Gather(scalars, objects, next->scalars(), next->objects());                          \
+    (next)->return_pc = call_args.end();                                                           \
+    (next)->return_register = pc[1];                                                               \
+    call_args.Gather(scalars, objects, (next)->scalars(), (next)->objects());                      \
     ClearRegisters(next, call_args.num_scalars, call_args.num_captured() + call_args.num_objects); \
     if (call_args.closure != nullptr) RELEASE_IF_TAKEN(2);                                         \
     if constexpr (kTraced) ++depth_;                                                               \

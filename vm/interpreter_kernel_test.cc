@@ -13,7 +13,6 @@ using testing::LoadText;
 using testing::RunFails;
 using testing::RunOk;
 using testing::ScalarProgram;
-using testing::ToInt64;
 
 // Adds 1 to elements begin..end of the int64 buffer 0, and to element n the number of calls.
 int32_t CountUnits(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin,

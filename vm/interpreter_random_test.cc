@@ -299,7 +299,7 @@ class Generator {
     for (;;) {
       auto reg = static_cast<uint16_t>(Below(kObjects));
       if ((taken_ >> reg & 1) != 0) continue;
-      if (((used_ = taken_) >> reg & 1) == 0 && Below(16) == 0) {
+      if (Below(16) == 0) {
         taken_ |= 1u << reg;
         return static_cast<uint16_t>(reg | kTakeBit);
       }
@@ -308,7 +308,7 @@ class Generator {
   }
 
   std::mt19937 random_;
-  uint32_t taken_ = 0, used_ = 0;
+  uint32_t taken_ = 0;
   int next_label_ = 0;  // the first that is not bound yet
 };
 

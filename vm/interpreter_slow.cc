@@ -286,7 +286,7 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
   const uint16_t* results = at;
   at += 1 + *at;
   const auto rule = static_cast<ShapeRule>(*at++);
-  const auto zeros = static_cast<uint64_t>(Imm64(at));
+  const uint64_t zeros = Imm64(at);
   at += 4;
   int64_t numbers[2][kMaxShapeNumbers];
   uint16_t counts[2];

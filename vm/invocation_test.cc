@@ -9,7 +9,6 @@ namespace relayvm {
 namespace {
 
 using testing::Contains;
-using testing::Floats;
 using testing::Int64Values;
 using testing::LoadText;
 using testing::NewInvocation;

@@ -1,6 +1,7 @@
 // Time limits, cancellation and slices inside kernels and at the end of a run; memory limits.
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
 #include <cstdio>
 #include <thread>
 
@@ -289,8 +290,8 @@ L0:
 size_t StatmPages(int column) {
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   REQUIRE(file != nullptr);
-  unsigned long pages[2] = {};
-  REQUIRE(std::fscanf(file, "%lu %lu", &pages[0], &pages[1]) == 2);
+  uint64_t pages[2] = {};
+  REQUIRE(std::fscanf(file, "%" SCNu64 " %" SCNu64, &pages[0], &pages[1]) == 2);
   std::fclose(file);
   return pages[column];
 }

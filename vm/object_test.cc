@@ -14,7 +14,7 @@ struct TestHeap {
   Heap* heap = new Heap;
   TestHeap() { heap->BeginRun(SIZE_MAX); }
   ~TestHeap() { heap->Orphan(); }
-  operator Heap&() const { return *heap; }
+  operator Heap&() const { return *heap; }  // NOLINT(google-explicit-constructor)
   size_t live() const { return heap->stats().live_bytes; }
 };
 

@@ -42,6 +42,11 @@ inline bool DivideDims(int64_t a, int64_t b, int64_t* quotient) {
   *quotient = DivideFloor(a, b);
   return true;
 }
+inline bool RemainderOfDims(int64_t a, int64_t b, int64_t* remainder) {
+  if (b == 0) return false;
+  *remainder = RemainderFloor(a, b);
+  return true;
+}
 
 // To an integer dtype or bool (which tests for nonzero); a float dtype leaves the value as it is.
 inline uint64_t WrapScalar(uint64_t value, DType dtype) {

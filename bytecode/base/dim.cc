@@ -2,73 +2,23 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <unordered_set>
 #include <utility>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim_node.h"
 
 namespace relayvm {
 
-struct Dim::Node {
-  Kind kind;
-  uint32_t symbol_id = 0;
-  bool nonnegative = true;
-  std::string name;
-  std::vector<Dim> operands;
-  // Kept because expressions share their parts: walking them as trees would take exponential time.
-  size_t hash = 0;
-  bool contains_any = false;
-  uint32_t size = 1;  // nodes as a tree, at most UINT32_MAX
-  std::optional<int64_t> low, high;
-};
+using dim_internal::AddInt;
+using dim_internal::Bound;
+using dim_internal::FloorDivInt;
+using dim_internal::FloorModInt;
+using dim_internal::GcdInt;
+using dim_internal::MulInt;
+using dim_internal::SubInt;
 
 namespace {
 
-std::optional<int64_t> Bound(const Dim& d, int sign);
-
 size_t Mix(size_t h, size_t v) { return h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2)); }
-
-// Sizes that no machine has stay huge: arithmetic saturates instead of wrapping into something that
-// looks like a size.
-int64_t AddInt(int64_t a, int64_t b) {
-  int64_t r;
-  if (!__builtin_add_overflow(a, b, &r)) return r;
-  return a < 0 ? INT64_MIN : INT64_MAX;
-}
-
-int64_t SubInt(int64_t a, int64_t b) {
-  int64_t r;
-  if (!__builtin_sub_overflow(a, b, &r)) return r;
-  return a < 0 ? INT64_MIN : INT64_MAX;
-}
-
-int64_t MulInt(int64_t a, int64_t b) {
-  int64_t r;
-  if (!__builtin_mul_overflow(a, b, &r)) return r;
-  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-}
-
-// REQUIRES: b != 0.
-int64_t FloorDivInt(int64_t a, int64_t b) {
-  if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
-  int64_t q = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
-}
-
-// The greatest common divisor; that of INT64_MIN and 0 saturates like all else.
-int64_t GcdInt(int64_t a, int64_t b) {
-  auto magnitude = [](int64_t x) { return x < 0 ? -static_cast<uint64_t>(x) : uint64_t(x); };
-  uint64_t g = std::gcd(magnitude(a), magnitude(b));
-  return g > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(g);
-}
-
-// REQUIRES: b != 0. The result has the sign of b.
-int64_t FloorModInt(int64_t a, int64_t b) {
-  if (b == -1) return 0;
-  int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
 
 constexpr bool FitsInt32(int64_t v) { return v == static_cast<int32_t>(v); }
 
@@ -379,13 +329,13 @@ Dim Dim::Max(const Dim& a, const Dim& b) {
   return DimBuilder::MinMax(Kind::kMax, a, b);
 }
 
-Dim Int32Dim(const Dim& a) {
+Dim Dim::Int32(const Dim& a) {
   if (a.is_const()) return Dim(static_cast<int32_t>(a.value()));
   if (a.is_any()) return a;
   auto low = a.LowerBound();
   auto high = a.UpperBound();
   if (low && high && FitsInt32(*low) && FitsInt32(*high)) return a;
-  return DimBuilder::Make(kInt32Dim, {a});
+  return DimBuilder::Make(Kind::kInt32, {a});
 }
 
 int Dim::Compare(const Dim& a, const Dim& b) {
@@ -404,235 +354,8 @@ int Dim::Compare(const Dim& a, const Dim& b) {
   return 0;
 }
 
-namespace {
-
-// The known bound of an expression from below (sign = 1) or from above (sign = -1).
-std::optional<int64_t> KnownBound(const Dim& d, int sign) {
-  return sign > 0 ? d.LowerBound() : d.UpperBound();
-}
-
-// The bound of an expression from those of its operands.
-std::optional<int64_t> Bound(const Dim& d, int sign) {
-  if (d.kind() == kInt32Dim) return sign > 0 ? INT32_MIN : INT32_MAX;
-  switch (d.kind()) {
-    case Dim::Kind::kConst:
-      return d.value();
-    case Dim::Kind::kAny:
-      return std::nullopt;
-    case Dim::Kind::kSymbol:
-      if (sign > 0 && d.symbol_nonnegative()) return 0;
-      return std::nullopt;
-    case Dim::Kind::kAdd: {
-      int64_t total = 0;
-      for (const Dim& t : d.operands()) {
-        auto b = KnownBound(t, sign);
-        if (!b || __builtin_add_overflow(total, *b, &total)) return std::nullopt;
-      }
-      return total;
-    }
-    case Dim::Kind::kMul: {
-      int64_t coefficient = 1;
-      int64_t low = 1;
-      int64_t high = 1;
-      bool bounded = true;
-      for (const Dim& f : d.operands()) {
-        if (f.is_const()) {
-          coefficient = f.value();
-          continue;
-        }
-        auto lb = KnownBound(f, 1);
-        if (!lb || *lb < 0 || __builtin_mul_overflow(low, *lb, &low)) return std::nullopt;
-        auto ub = KnownBound(f, -1);
-        bounded = bounded && ub && !__builtin_mul_overflow(high, *ub, &high);
-      }
-      bool want_low = (sign > 0) == (coefficient >= 0);
-      int64_t result;
-      if (!want_low && !bounded) return std::nullopt;
-      if (__builtin_mul_overflow(want_low ? low : high, coefficient, &result)) return std::nullopt;
-      return result;
-    }
-    case Dim::Kind::kFloorDiv: {
-      const Dim& b = d.operands()[1];
-      auto x = KnownBound(d.operands()[0], sign);
-      if (b.is_const() && b.value() > 0 && x) return FloorDivInt(*x, b.value());
-      auto low = KnownBound(d.operands()[0], 1);
-      auto divisor = KnownBound(b, 1);
-      if (sign > 0 && low && *low >= 0 && divisor && *divisor > 0) return 0;
-      return std::nullopt;
-    }
-    case Dim::Kind::kFloorMod: {
-      const Dim& b = d.operands()[1];
-      if (b.is_const() && b.value() > 0) return sign > 0 ? 0 : b.value() - 1;
-      auto divisor = KnownBound(b, 1);
-      if (sign > 0 && divisor && *divisor > 0) return 0;
-      return std::nullopt;
-    }
-    case Dim::Kind::kMin:
-    case Dim::Kind::kMax: {
-      // The best of what is known: min is bounded above by each operand, below only by all of them.
-      bool any_suffices = (d.kind() == Dim::Kind::kMin) == (sign < 0);
-      std::optional<int64_t> best;
-      for (const Dim& x : d.operands()) {
-        auto b = KnownBound(x, sign);
-        if (!b) {
-          if (any_suffices) continue;
-          return std::nullopt;
-        }
-        if (!best) {
-          best = b;
-        } else {
-          bool take_min = d.kind() == Dim::Kind::kMin;
-          best = take_min ? std::min(*best, *b) : std::max(*best, *b);
-        }
-      }
-      return best;
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<int64_t> Dim::LowerBound() const { return node_ ? node_->low : value_; }
-std::optional<int64_t> Dim::UpperBound() const { return node_ ? node_->high : value_; }
-
-bool Dim::ProvablyDifferent(const Dim& a, const Dim& b) {
-  if (a.is_any() || b.is_any()) return false;
-  Dim difference = a - b;
-  auto low = difference.LowerBound();
-  auto high = difference.UpperBound();
-  if ((low && *low > 0) || (high && *high < 0)) return true;
-  // 4n and 6m + 1: the difference is odd.
-  if (difference.kind() != Kind::kAdd) return false;
-  int64_t common = 0;
-  int64_t constant = 0;
-  for (const Dim& term : difference.operands()) {
-    if (term.is_const()) {
-      constant = term.value();
-      continue;
-    }
-    bool scaled = term.kind() == Kind::kMul && term.operands().back().is_const();
-    common = GcdInt(common, scaled ? term.operands().back().value() : 1);
-  }
-  return common != 0 && constant % common != 0;
-}
-
 bool Dim::ContainsAny() const { return node_ != nullptr && node_->contains_any; }
 size_t Dim::Size() const { return node_ ? node_->size : 1; }
-
-void Dim::ForEachSymbol(const std::function<void(const Dim&)>& fn) const {
-  std::vector<uint32_t> seen;
-  std::unordered_set<const Node*> visited;
-  std::function<void(const Dim&)> walk = [&](const Dim& d) {
-    if (d.is_symbol()) {
-      if (std::find(seen.begin(), seen.end(), d.symbol_id()) != seen.end()) return;
-      seen.push_back(d.symbol_id());
-      fn(d);
-      return;
-    }
-    if (d.Size() > kMaxTerms && !visited.insert(d.node_.get()).second) return;
-    for (const Dim& x : d.operands()) walk(x);
-  };
-  walk(*this);
-}
-
-namespace {
-
-// `d` with what fn makes of each operand, in canonical form.
-Dim Rebuilt(const Dim& d, const std::function<Dim(const Dim& operand)>& fn) {
-  std::vector<Dim> ops;
-  bool changed = false;
-  for (const Dim& operand : d.operands()) {
-    ops.push_back(fn(operand));
-    changed = changed || !(ops.back() == operand);
-  }
-  if (!changed) return d;
-  if (d.kind() == kInt32Dim) return Int32Dim(ops[0]);
-  if (d.kind() == Dim::Kind::kFloorDiv) return Dim::FloorDiv(ops[0], ops[1]);
-  if (d.kind() == Dim::Kind::kFloorMod) return Dim::FloorMod(ops[0], ops[1]);
-  Dim result = ops[0];
-  for (size_t i = 1; i < ops.size(); ++i) {
-    switch (d.kind()) {
-      case Dim::Kind::kAdd:
-        result = result + ops[i];
-        break;
-      case Dim::Kind::kMul:
-        result = result * ops[i];
-        break;
-      case Dim::Kind::kMin:
-        result = Dim::Min(result, ops[i]);
-        break;
-      default:
-        result = Dim::Max(result, ops[i]);
-        break;
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
-Dim WithoutInt32(const Dim& d, std::vector<Dim>* assumed) {
-  auto without = [&](const Dim& operand) { return WithoutInt32(operand, assumed); };
-  if (d.kind() != kInt32Dim) return Rebuilt(d, without);
-  Dim plain = without(d.operands()[0]);
-  if (assumed != nullptr && !(Int32Dim(plain) == plain)) assumed->push_back(plain);
-  return plain;
-}
-
-Dim Dim::Substitute(const std::function<std::optional<Dim>(const Dim&)>& fn) const {
-  switch (kind()) {
-    case Kind::kConst:
-    case Kind::kAny:
-      return *this;
-    case Kind::kSymbol: {
-      auto replacement = fn(*this);
-      return replacement ? *replacement : *this;
-    }
-    default:
-      return Rebuilt(*this, [&](const Dim& operand) { return operand.Substitute(fn); });
-  }
-}
-
-std::optional<int64_t> Dim::Evaluate(
-    const std::function<std::optional<int64_t>(uint32_t)>& fn) const {
-  if (is_const()) return value();
-  if (is_any()) return std::nullopt;
-  if (is_symbol()) return fn(symbol_id());
-  std::optional<int64_t> result;
-  for (const Dim& d : operands()) {
-    auto v = d.Evaluate(fn);
-    if (!v) return std::nullopt;
-    if (!result) {
-      result = v;
-      continue;
-    }
-    int64_t a = *result;
-    int64_t out = 0;
-    switch (kind()) {
-      case Kind::kAdd:
-        if (__builtin_add_overflow(a, *v, &out)) return std::nullopt;
-        break;
-      case Kind::kMul:
-        if (__builtin_mul_overflow(a, *v, &out)) return std::nullopt;
-        break;
-      case Kind::kFloorDiv:
-      case Kind::kFloorMod:
-        if (*v == 0 || (a == INT64_MIN && *v == -1)) return std::nullopt;
-        out = kind() == Kind::kFloorDiv ? FloorDivInt(a, *v) : FloorModInt(a, *v);
-        break;
-      case Kind::kMin:
-        out = std::min(a, *v);
-        break;
-      default:
-        out = std::max(a, *v);
-        break;
-    }
-    result = out;
-  }
-  if (kind() == kInt32Dim) result = static_cast<int32_t>(*result);
-  return result;
-}
 
 size_t Dim::Hash() const { return node_ ? node_->hash : std::hash<int64_t>()(value_); }
 

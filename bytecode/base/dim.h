@@ -6,7 +6,8 @@
 // exactly when operator== says so:
 //   sum      := ordered terms, the constant last; a term is coefficient * ordered product of atoms
 //   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...)
-//            |  a sum, in products that are too large to multiply out
+//            |  int32(e) | a sum, in products that are too large to multiply out
+// int32(e) is e as an int32 holds it, wrapped: what a tensor of int32 holds. A size never is one.
 // Arithmetic on constants saturates.
 // Immutable value type, one pointer or integer wide; sharing is by reference count. Thread-safe to
 // read. Tested by dim_test.cc.
@@ -25,7 +26,18 @@ namespace relayvm {
 
 class Dim {
  public:
-  enum class Kind : uint8_t { kConst, kAny, kSymbol, kAdd, kMul, kFloorDiv, kFloorMod, kMin, kMax };
+  enum class Kind : uint8_t {
+    kConst,
+    kAny,
+    kSymbol,
+    kAdd,
+    kMul,
+    kFloorDiv,
+    kFloorMod,
+    kMin,
+    kMax,
+    kInt32
+  };
 
   Dim() = default;    // the constant 0
   Dim(int64_t value)  // NOLINT(google-explicit-constructor): dims mix with integers
@@ -46,8 +58,8 @@ class Dim {
   uint32_t symbol_id() const;
   const std::string& symbol_name() const;
   bool symbol_nonnegative() const;
-  // Operands of kAdd, kMul (at least 2), kFloorDiv, kFloorMod (2), kMin, kMax (at least 2); empty
-  // otherwise.
+  // Operands of kAdd, kMul (at least 2), kFloorDiv, kFloorMod (2), kMin, kMax (at least 2), kInt32 (1);
+  // empty otherwise.
   std::span<const Dim> operands() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
@@ -60,6 +72,8 @@ class Dim {
   static Dim CeilDiv(const Dim& a, const Dim& b);  // floordiv(a + b - 1, b)
   static Dim Min(const Dim& a, const Dim& b);
   static Dim Max(const Dim& a, const Dim& b);
+  // int32(a); `a` itself where its bounds say that it fits.
+  static Dim Int32(const Dim& a);
 
   // Equality of canonical forms. Any equals Any (as syntax; it does not say that two unknowns are
   // the same number).
@@ -83,6 +97,9 @@ class Dim {
   void ForEachSymbol(const std::function<void(const Dim& symbol)>& fn) const;
   // Replaces each symbol by what fn gives (nullopt: keeps it) and re-canonicalises.
   Dim Substitute(const std::function<std::optional<Dim>(const Dim& symbol)>& fn) const;
+  // This with each int32(x) replaced by x. It has the same value where the x fit int32; these are
+  // added to `assumed`, each after those inside it.
+  Dim WithoutInt32(std::vector<Dim>* assumed = nullptr) const;
   // The value when fn knows every symbol. Division by zero and overflow give nullopt.
   std::optional<int64_t> Evaluate(
       const std::function<std::optional<int64_t>(uint32_t id)>& fn) const;

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "bytecode/base/dim.h"
-#include "bytecode/base/dim_int32.h"
 
 namespace relayvm {
 namespace {
@@ -49,12 +48,6 @@ void PrintSum(std::span<const Dim> terms, std::string& out) {
 }
 
 void Print(const Dim& d, bool in_product, std::string& out) {
-  if (d.kind() == kInt32Dim) {
-    out += "int32(";
-    Print(d.operands()[0], false, out);
-    out += ")";
-    return;
-  }
   switch (d.kind()) {
     case Dim::Kind::kConst:
       out += std::to_string(d.value());
@@ -89,6 +82,9 @@ void Print(const Dim& d, bool in_product, std::string& out) {
       break;
     case Dim::Kind::kMax:
       out += "max(";
+      break;
+    case Dim::Kind::kInt32:
+      out += "int32(";
       break;
   }
   PrintList(d.operands(), ", ", false, out);

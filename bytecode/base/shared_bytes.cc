@@ -119,10 +119,10 @@ std::span<std::byte> SharedBytes::Mutable() {
 void SharedBytes::DropPages() const {
   if (kind_ != Kind::kMapped || size_ == 0) return;
   static const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(data_) & ~(kPage - 1);
-  const uintptr_t end = reinterpret_cast<uintptr_t>(data_ + size_);
+  const uintptr_t into_page = reinterpret_cast<uintptr_t>(data_) & (kPage - 1);
+  auto* first_page = const_cast<std::byte*>(data_ - into_page);
   // Advice: a failure changes nothing but the memory used.
-  static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+  static_cast<void>(::madvise(first_page, into_page + size_, MADV_DONTNEED));
 }
 
 }  // namespace relayvm

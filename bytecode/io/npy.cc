@@ -172,10 +172,10 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
   };
   RELAYVM_ASSIGN_OR_RETURN(std::string_view prefix, take(8));
   if (!prefix.starts_with(kMagic)) return Bad("not a .npy file (wrong magic number)");
-  const int major = static_cast<int>(prefix[6]);
+  const int major = static_cast<uint8_t>(prefix[6]);
   if (major < 1 || major > 3) {
     return Status(StatusCode::kUnsupported, fmt::format("npy: format {}.{} is not supported", major,
-                                                        static_cast<int>(prefix[7])));
+                                                        static_cast<uint8_t>(prefix[7])));
   }
   RELAYVM_ASSIGN_OR_RETURN(std::string_view length_bytes, take(major == 1 ? 2 : 4));
   uint32_t length = 0;  // little endian

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npy.h"
@@ -99,7 +100,7 @@ Status WriteNpz(const std::string& path, const NamedTensors& tensors) {
     }
   }
   if (zip_close(zip.get()) != 0) return failed();
-  static_cast<void>(zip.release());  // zip_close freed it
+  std::ignore = zip.release();  // zip_close freed it
   return OkStatus();
 }
 

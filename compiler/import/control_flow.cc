@@ -238,7 +238,7 @@ Value OfList(TypedBuilder& b, const Value& list) {
 }
 
 Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,
-                  Type result) {
+                  const Type& result) {
   b.UsePrelude();
   const ir::NodeId callee = b.graph().Use(
       ir::Atom(b.module().arena->New<ir::GlobalVar>(ir::GlobalVar{std::string(function)})),

@@ -42,7 +42,7 @@ Value OfList(TypedBuilder& b, const Value& list);
 
 // A function of the prelude.
 Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,
-                  ir::Type result);
+                  const ir::Type& result);
 
 // What the program fails at when it gets there, of any type.
 Value Impossible(TypedBuilder& b, ir::Type type);

@@ -118,7 +118,7 @@ std::optional<HostTensor> TypedBuilder::Fold(const OpDef& op, const Attrs& attrs
                         tensors[i].dtype, static_cast<int>(i)));
     inputs.push_back(&tensors[i]);
   }
-  const TensorType type = result.tensor();
+  const TensorType& type = result.tensor();
   const std::vector<te::Tensor> computed = op.compute({attrs, placeholders, std::span(&type, 1)});
   auto value = te::Evaluate(computed[0], inputs, [](uint32_t) { return std::optional<int64_t>(); });
   return value.ok() ? std::optional(*std::move(value)) : std::nullopt;
@@ -198,6 +198,10 @@ std::optional<Value> TypedBuilder::ElementByElement(const OpDef& op, const Attrs
     rank = std::max(rank, a.rank());
   }
   std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
+  const auto result_axis = [rank](const Value& operand, int axis) {
+    const int at = rank - operand.rank() + axis;
+    return static_cast<size_t>(at);
+  };
   bool small = true, of_sizes = false, numbers = false, is_float = false;
   for (const Value& a : args) {
     small = small && SmallSize(a) &&
@@ -210,7 +214,7 @@ std::optional<Value> TypedBuilder::ElementByElement(const OpDef& op, const Attrs
       numbers = numbers || !elements || HasNumbers(*elements);
     }
     for (int i = 0; i < a.rank(); ++i) {
-      int64_t& extent = shape[static_cast<size_t>(rank - a.rank() + i)];
+      int64_t& extent = shape[result_axis(a, i)];
       if (a.dim(i).is_const(1)) continue;
       if (extent != 1 && a.dim(i) != Dim(extent)) return std::nullopt;
       extent = a.dim(i).value();
@@ -249,7 +253,7 @@ std::optional<Value> TypedBuilder::ElementByElement(const OpDef& op, const Attrs
     for (size_t k = 0; k < args.size(); ++k) {
       int64_t index = 0, rest = flat, stride = 1;
       for (int i = args[k].rank(); i-- > 0;) {
-        const int64_t outer = shape[static_cast<size_t>(rank - args[k].rank() + i)];
+        const int64_t outer = shape[result_axis(args[k], i)];
         const int64_t mine = args[k].dim(i).value();
         index += (mine == 1 ? 0 : rest % outer) * stride;
         rest /= outer;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "compiler/ir/ndarray_blob.h"
 
 namespace relayvm::ir {
@@ -117,7 +117,7 @@ uint32_t MetadataWriter::AddDim(const Dim& dim) {
     default:
       break;
   }
-  if (dim.kind() == kInt32Dim) {
+  if (dim.kind() == Dim::Kind::kInt32) {
     constexpr int64_t kHalf = int64_t{1} << 31;
     uint32_t shifted = AddBinary("tir.Add", AddDim(dim.operands()[0]), AddDim(Dim(kHalf)));
     uint32_t residue = AddBinary("tir.FloorMod", shifted, AddDim(Dim(2 * kHalf)));

@@ -2,7 +2,7 @@
 #include <limits>
 #include <utility>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "compiler/lowering/function_lowering.h"
 
 namespace relayvm::lower {
@@ -60,7 +60,7 @@ Reg FunctionLowering::EmitDim(const Dim& dim) {
     }
     if (dim.kind() == Dim::Kind::kAdd) {
       reg = EmitSum(dim);
-    } else if (dim.kind() == kInt32Dim) {
+    } else if (dim.kind() == Dim::Kind::kInt32) {
       Reg value = EmitDim(dim.operands()[0]);
       reg = NewScalar();
       Emit(Opcode::kWrap, {reg, value, static_cast<int64_t>(DType::kInt32)});
@@ -119,6 +119,67 @@ std::vector<uint32_t> FunctionLowering::EmitDims(const std::vector<Dim>& dims) {
   regs.reserve(dims.size());
   for (const Dim& d : dims) regs.push_back(EmitDim(d));
   return regs;
+}
+
+// --- What symbols stand for ---
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::DimOf& e) {
+  auto number = std::make_shared<TensorNumber>();
+  number->value = AtomValue(e.value);
+  number->is_dim = true;
+  number->index = e.axis;
+  ir::Type type = number->value.type;
+  for (uint32_t field : e.path) {
+    type = type->As<ir::TupleType>()->fields[field];
+    number->path.emplace_back(field, type);
+  }
+  Location* l = NewLocation();
+  l->number = std::move(number);
+  return BindResult(var, {var->type, l});
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeByRule& e) {
+  dim_owner_ = e.what;
+  const RuledShape& shape = e.shape;
+  std::vector<uint32_t> data = EmitDims(shape.data);
+  std::vector<uint32_t> numbers = EmitDims(shape.numbers);
+  std::vector<uint32_t> results;
+  std::vector<Value> dims;
+  for (size_t i = 0; i < shape.rank; ++i) {
+    results.push_back(NewScalar());
+    dims.push_back(ScalarValue(ir::MakeScalarType(DType::kInt64), results.back()));
+  }
+  Emit(Opcode::kDimShape,
+       {results, static_cast<int64_t>(shape.rule), static_cast<int64_t>(shape.zeros), data, numbers,
+        module_.MessageIndex(e.what)});
+  return BindResult(var, TupleOf(var->type, std::move(dims)));
+}
+
+Status FunctionLowering::Lower(const ir::Var* var, const ir::ElementOf& e) {
+  const Value tensor = AtomValue(e.tensor);
+  if (tensor.location->fields) {
+    return BindResult(var, (*tensor.location->fields)[static_cast<size_t>(e.index)]);
+  }
+  auto number = std::make_shared<TensorNumber>();
+  number->value = tensor;
+  number->index = e.index;
+  Location* l = NewLocation();
+  l->number = std::move(number);
+  return BindResult(var, {var->type, l});
+}
+
+Reg FunctionLowering::ReadNumber(const TensorNumber& number) {
+  Value value = number.value;
+  for (const auto& [field, type] : number.path) value = FieldOf(value, field, type);
+  Reg object = ObjectOf(value);
+  Reg reg = NewScalar();
+  if (number.is_dim) {
+    Emit(Opcode::kTensorDim, {reg, object, static_cast<uint32_t>(number.index)});
+  } else {
+    DType dtype = value.type->As<TensorType>()->dtype;
+    Emit(Opcode::kTensorItem, {reg, object, static_cast<int64_t>(dtype), number.index});
+  }
+  return reg;
 }
 
 }  // namespace relayvm::lower

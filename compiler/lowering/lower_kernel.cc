@@ -1,4 +1,4 @@
-// Operators and fused groups as kernels: inputs, results' memory, and the call.
+// Operators and fused groups as kernels: what is fused, and the call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include "bytecode/base/arithmetic.h"
 #include "compiler/lowering/function_lowering.h"
+#include "compiler/lowering/operands.h"
 #include "kernels/op/op_helpers.h"
-#include "kernels/runtime/builtin.h"
 
 namespace relayvm::lower {
 
@@ -62,135 +62,7 @@ void CollectLoaded(const te::Expr& e, std::unordered_set<const void*>& seen,
   }
 }
 
-std::vector<TensorType> FlatTypes(const ir::Type& type) {
-  if (const auto* t = type->As<TensorType>()) return {*t};
-  std::vector<TensorType> all;
-  if (const auto* tuple = type->As<ir::TupleType>()) {
-    for (const ir::Type& f : tuple->fields) {
-      std::vector<TensorType> inner = FlatTypes(f);
-      all.insert(all.end(), inner.begin(), inner.end());
-    }
-  }
-  return all;
-}
-
-std::vector<te::Tensor> MakePlaceholders(const std::vector<Value>& inputs) {
-  std::vector<te::Tensor> tensors;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto& t = *inputs[i].type->As<TensorType>();
-    tensors.push_back(
-        te::Placeholder("in" + std::to_string(i), t.shape, t.dtype, static_cast<int>(i)));
-  }
-  return tensors;
-}
-
-std::optional<std::vector<int64_t>> StaticDims(const TensorType& type) {
-  std::vector<int64_t> dims;
-  for (const Dim& d : type.shape) {
-    if (!d.is_const()) return std::nullopt;
-    dims.push_back(d.value());
-  }
-  return dims;
-}
-
-// True when the kernel may overwrite the tensor, were this its last use: the frame's own memory,
-// which no other input (a view of it) reads too.
-bool OwnsMemory(const Value& value, const std::vector<Value>& inputs) {
-  const Location& l = *value.location;
-  if (l.constant != nullptr || (!l.object && !l.slot)) return false;
-  return std::count_if(inputs.begin(), inputs.end(), [&](const Value& other) {
-           const Location& m = *other.location;
-           return (l.slot && m.slot == l.slot) || (l.object && m.object == l.object);
-         }) == 1;
-}
-
 }  // namespace
-
-std::optional<uint64_t> FunctionLowering::StaticBytes(const TensorType& type) const {
-  Dim bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
-  if (!bytes.is_const() && !module_.bounds().empty()) {
-    bytes = bytes.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
-      auto bound = module_.bounds().find(symbol.symbol_id());
-      if (bound == module_.bounds().end()) return std::nullopt;
-      return Dim::Min(symbol, Dim(bound->second));
-    });
-  }
-  auto most = bytes.UpperBound();
-  // A bound that nobody means (saturated, of sizes that never meet, the end of a slice that takes
-  // all) is none: such a tensor is made when its size is known.
-  constexpr int64_t kMostBytes = int64_t{1} << 30;
-  if (!most || (*most > kMostBytes && !bytes.is_const())) return std::nullopt;
-  return static_cast<uint64_t>(std::max<int64_t>(*most, 0));
-}
-
-Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, const Value* reuse) {
-  Location* l = NewLocation();
-  Value value{ir::MakeType(type), l};
-  auto dtype = static_cast<int64_t>(type.dtype);
-  if (auto bytes = StaticBytes(type); bytes && !escapes) {
-    l->slot = static_cast<uint32_t>(out_.slots.size());
-    out_.slots.push_back({std::max<uint64_t>(*bytes, 1)});
-    return value;
-  }
-  if (auto dims = StaticDims(type); dims && reuse == nullptr) {
-    l->object = NewObject();
-    Emit(Opcode::kTensorStatic, {*l->object, module_.TensorTypeIndex(type.dtype, *dims)});
-    return value;
-  }
-  std::vector<uint32_t> dims = EmitDims(type.shape);
-  l->object = NewObject();
-  MInst& inst = reuse != nullptr ? Emit(Opcode::kTensorReuse,
-                                        {*l->object, *reuse->location->object, dtype, dims})
-                                 : Emit(Opcode::kTensorAlloc, {*l->object, dtype, dims});
-  inst.bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
-  return value;
-}
-
-// `reuse`: whose memory the kernel may overwrite, or null.
-Value FunctionLowering::AllocateResult(const TensorType& type, bool escapes, const Value* reuse) {
-  const bool from_object = reuse != nullptr && reuse->location->object;
-  Value result = AllocateTensor(type, escapes, from_object ? reuse : nullptr);
-  if (result.location->slot && reuse != nullptr && reuse->location->slot) {
-    out_.in_place.emplace_back(*reuse->location->slot, *result.location->slot);
-  }
-  return result;
-}
-
-void FunctionLowering::BindResults(const ir::Var* var, std::vector<Value> results, bool is_tuple) {
-  if (!is_tuple) {
-    BindVar(var, results[0]);
-    return;
-  }
-  Location* l = NewLocation();
-  l->fields = std::move(results);
-  BindVar(var, {var->type, l});
-}
-
-Status FunctionLowering::LowerView(const ir::Var* var, const Value& source) {
-  const auto& type = *var->type->As<TensorType>();
-  const Location& from = *source.location;
-  bool escapes = escapes_.contains(var->id);
-  if (type.shape.empty() && from.is_number()) {
-    BindVar(var, ScalarValue(var->type, ScalarOf(source)));
-    return OkStatus();
-  }
-  if (!escapes) {
-    // Only the memory matters to kernels: no object is made.
-    Location* l = NewLocation();
-    if (from.slot || from.constant != nullptr) {
-      l->slot = from.slot;
-      l->constant = from.constant;
-    } else {
-      l->object = ObjectOf(source);
-    }
-    BindVar(var, {var->type, l});
-    return OkStatus();
-  }
-  Reg reg = NewObject();
-  Emit(Opcode::kTensorView, {reg, ObjectOf(source), EmitDims(type.shape)});
-  BindVar(var, ObjectValue(var->type, reg));
-  return OkStatus();
-}
 
 namespace {
 
@@ -551,97 +423,6 @@ Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Va
     Reg scratch = EmitDim(interface.scratch_bytes);
     Emit(Opcode::kKernel, {kernel, extent, grain, scratch, scalars, buffers});
   }
-  return OkStatus();
-}
-
-Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call,
-                                      const BuiltinCall& builtin,
-                                      const std::vector<Value>& inputs) {
-  std::vector<TensorType> outputs = FlatTypes(var->type);
-  std::vector<TensorType> memory = outputs;
-  if (call.op->num_counts > 0) {
-    std::vector<te::Tensor> placeholders = MakePlaceholders(inputs);
-    memory = call.op->upper_bound({call.attrs, placeholders, outputs});
-  }
-  std::vector<MBuffer> buffers;
-  std::vector<uint32_t> scalars;
-  KernelInfo info;
-  info.name = builtin.name;
-  info.builtin = true;
-  info.units = {{SizeStep::Kind::kConst, 1}};
-  auto describe = [&](const TensorType& t, bool written) {
-    for (const int64_t fixed : {static_cast<int64_t>(t.dtype), int64_t{t.rank()}}) {
-      info.fixed.push_back({static_cast<uint32_t>(scalars.size()), fixed});
-      scalars.push_back(ConstI(fixed));
-    }
-    KernelBuffer& buffer = info.buffers.emplace_back();
-    buffer.dtype = t.dtype;
-    buffer.written = written;
-    for (const Dim& d : t.shape) {
-      buffer.shape.push_back({SizeStep::Kind::kScalar, static_cast<int64_t>(scalars.size())});
-      buffer.shape.push_back({SizeStep::Kind::kDim});
-      scalars.push_back(EmitDim(d));
-    }
-  };
-  for (const Value& v : inputs) {
-    buffers.push_back(BufferOf(v));
-    describe(*v.type->As<TensorType>(), false);
-  }
-  bool escapes = escapes_.contains(var->id);
-  std::vector<Value> results;
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    bool counted = !(memory[o] == outputs[o]);
-    const Builtin* found = FindBuiltin(builtin.name);
-    const bool in_place = o == 0 && found != nullptr && found->in_place;
-    const bool reuses =
-        in_place && OwnsMemory(inputs[0], inputs) && *inputs[0].type->As<TensorType>() == memory[o];
-    const Value* reuse = reuses ? &inputs[0] : nullptr;
-    results.push_back(AllocateResult(memory[o], escapes || counted, reuse));
-    buffers.push_back(BufferOf(results.back()));
-    describe(memory[o], true);
-    if (in_place) info.buffers.back().may_share.push_back(0);
-  }
-  for (const Dim& d : builtin.params) scalars.push_back(EmitDim(d));
-  std::vector<uint32_t> count_slots;
-  for (int c = 0; c < call.op->num_counts; ++c) {
-    count_slots.push_back(static_cast<uint32_t>(out_.slots.size()));
-    out_.slots.push_back({sizeof(int64_t)});
-    buffers.push_back({BufferKind::kSlot, count_slots.back()});
-    info.buffers.push_back({.dtype = DType::kInt64, .written = true});
-  }
-  info.num_scalars = static_cast<uint16_t>(scalars.size());
-  uint32_t kernel = module_.BuiltinIndex(std::move(info));
-  Emit(Opcode::kKernel1, {kernel, scalars, buffers});
-  if (call.op->num_counts == 0) {
-    BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
-    return OkStatus();
-  }
-  // The symbols that the relation made for the counts, in order: those that the result defines.
-  std::map<uint32_t, Dim> fresh;
-  for (const TensorType& t : outputs) {
-    for (const Dim& d : t.shape) {
-      d.ForEachSymbol([&](const Dim& s) {
-        auto symbol = module_.module().symbols.find(s.symbol_id());
-        bool own = symbol == module_.module().symbols.end() || symbol->second.source == var;
-        if (own) fresh.emplace(s.symbol_id(), s);
-      });
-    }
-  }
-  size_t c = 0;
-  for (const auto& [id, symbol] : fresh) {
-    if (c == count_slots.size()) break;
-    Reg reg = NewScalar();
-    Emit(Opcode::kSlotItem, {reg, count_slots[c++], static_cast<int64_t>(DType::kInt64)});
-    dim_registers_[symbol] = reg;
-    undo_.push_back({nullptr, symbol});
-  }
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    if (memory[o] == outputs[o]) continue;
-    Reg reg = NewObject();
-    Emit(Opcode::kTensorView, {reg, ObjectOf(results[o]), EmitDims(outputs[o].shape)});
-    results[o] = ObjectValue(ir::MakeType(outputs[o]), reg);
-  }
-  BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
   return OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/walk.h"
 #include "compiler/reference/operator.h"
+#include "compiler/reference/surroundings.h"
 #include "kernels/te/scalar.h"
 
 namespace relayvm::reference {
@@ -36,71 +37,6 @@ struct Call {
   std::unordered_map<uint32_t, Value> vars;  // by Var::id
   Symbols symbols;
   const ir::Var* target = nullptr;  // of the caller
-};
-
-// What a function's body uses of its surroundings.
-struct Surroundings {
-  std::vector<uint32_t> vars;
-  std::vector<uint32_t> symbols;
-};
-
-class SurroundingsFinder {
- public:
-  static Surroundings Find(const ir::Function& f) {
-    SurroundingsFinder finder;
-    finder.Visit(f);
-    Surroundings out;
-    for (uint32_t id : finder.used_) {
-      if (!finder.bound_.contains(id)) out.vars.push_back(id);
-    }
-    std::sort(out.vars.begin(), out.vars.end());
-    out.symbols.assign(finder.symbols_.begin(), finder.symbols_.end());
-    std::sort(out.symbols.begin(), out.symbols.end());
-    return out;
-  }
-
- private:
-  void Visit(const ir::Function& f) {
-    for (const ir::Var* p : f.params) Bind(p);
-    Visit(*f.body);
-  }
-  void Visit(const ir::Block& block) {
-    for (const ir::Binding& b : block.bindings) {
-      Bind(b.var);
-      Visit(*b.value);
-    }
-    Use(block.result);
-  }
-  void Visit(const ir::Expr& e) {
-    std::visit(
-        [&](const auto& node) {
-          ir::VisitParts(node, ir::Overloaded{[&](const Atom& a) { Use(a); },
-                                              [&](const Dim& d) { Mention(d); }, ir::kIgnoreRest});
-        },
-        e.node);
-    if (const auto* match = e.As<ir::MatchExpr>()) {
-      for (const ir::MatchClause& c : match->clauses) {
-        ir::ForEachVar(c.pattern, [&](const ir::Var* v) { Bind(v); });
-      }
-    }
-    if (const auto* f = e.As<ir::FunctionExpr>()) {
-      Visit(*f->function);
-    } else {
-      ir::ForEachBlock(e, [&](const ir::Block& b) { Visit(b); });
-    }
-  }
-  void Bind(const ir::Var* v) {
-    bound_.insert(v->id);
-    if (v->type != nullptr) ir::ForEachDim(v->type, [&](const Dim& d) { Mention(d); });
-  }
-  void Use(const Atom& a) {
-    if (const auto* v = std::get_if<const ir::Var*>(&a)) used_.insert((*v)->id);
-  }
-  void Mention(const Dim& d) {
-    d.ForEachSymbol([&](const Dim& s) { symbols_.insert(s.symbol_id()); });
-  }
-
-  std::unordered_set<uint32_t> used_, bound_, symbols_;
 };
 
 std::string TensorText(const HostTensor& t) {
@@ -517,7 +453,7 @@ class Interpreter {
 
   Value Capture(const ir::Var& var, const ir::Function& f) {
     auto [at, inserted] = surroundings_.try_emplace(&f);
-    if (inserted) at->second = SurroundingsFinder::Find(f);
+    if (inserted) at->second = FindSurroundings(f);
     Closure closure;
     closure.function = &f;
     for (uint32_t id : at->second.vars) {

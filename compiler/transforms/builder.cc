@@ -19,9 +19,9 @@ const Expr* MakeCall(const Module& m, std::string_view name, std::vector<Atom> a
 
 }  // namespace
 
-Atom BindingBuilder::Call(std::string_view op, std::vector<Atom> args, Attrs given) {
+Atom BindingBuilder::Call(std::string_view op, std::vector<Atom> args, const Attrs& given) {
   const Var* v = MakeVar(m_, "", nullptr, span_);
-  BindCall(v, op, std::move(args), std::move(given));
+  BindCall(v, op, std::move(args), given);
   return v;
 }
 
@@ -37,7 +37,7 @@ Atom BindingBuilder::Scalar(double value, DType dtype) {
 }
 
 void BindingBuilder::BindCall(const Var* var, std::string_view op, std::vector<Atom> args,
-                              Attrs given) {
+                              const Attrs& given) {
   out_.push_back({var, MakeCall(m_, op, std::move(args), given, span_)});
 }
 

@@ -15,12 +15,13 @@ class BindingBuilder {
       : m_(m), span_(span), out_(out) {}
 
   // A call of a known operator with some of its attributes given; its variable has no type yet.
-  Atom Call(std::string_view op, std::vector<Atom> args, Attrs given = {});
+  Atom Call(std::string_view op, std::vector<Atom> args, const Attrs& given = {});
   Atom Tuple(std::vector<Atom> fields);
   // A rank-0 constant.
   Atom Scalar(double value, DType dtype);
   // Binds `var` itself to the last step.
-  void BindCall(const Var* var, std::string_view op, std::vector<Atom> args, Attrs given = {});
+  void BindCall(const Var* var, std::string_view op, std::vector<Atom> args,
+                const Attrs& given = {});
   void BindAtom(const Var* var, Atom atom);
 
  private:

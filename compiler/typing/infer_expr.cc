@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "compiler/typing/inference.h"
 #include "compiler/typing/patterns.h"
 
 namespace relayvm::typing {
 
 using ir::AdtType;
-using ir::FunctionType;
 using ir::InferVar;
 using ir::MakeType;
 using ir::RefType;
@@ -248,7 +247,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeValue& 
     Dim value = Translate(d);
     // A number that is read from a tensor stands here where its dtype holds it.
     bool read = value.is_symbol() && !value.symbol_nonnegative();
-    elements.push_back(written.dtype == DType::kInt32 && !read ? Int32Dim(value) : value);
+    elements.push_back(written.dtype == DType::kInt32 && !read ? Dim::Int32(value) : value);
   }
   auto named = old_elements_.find(std::pair(var->id, 0));
   if (elements.size() == 1 && elements[0].Size() > kMaxDimSize && named != old_elements_.end() &&

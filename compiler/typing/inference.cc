@@ -49,7 +49,7 @@ void Inference::DefineVar(const ir::Var* var, Type type, Place place) {
 // compare.
 Type Inference::KnownType(const ir::Var* var, Type type) {
   bool same = type->is_large() && var->type != nullptr && ir::TypeEquals(var->type, type);
-  return same ? var->type : type;
+  return same ? var->type : std::move(type);
 }
 
 const Type& Inference::TypeOf(const ir::Var* var) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "kernels/te/evaluate.h"
 
 namespace relayvm::typing {
@@ -210,7 +210,7 @@ class Context final : public TypeContext {
   // compared with other sizes.
   Dim SizeOf(const Dim& element, size_t i) {
     std::vector<Dim> exact;
-    Dim size = WithoutInt32(element, &exact);
+    Dim size = element.WithoutInt32(&exact);
     const std::string what = fmt::format("argument {}, computed in int32", i);
     for (const Dim& d : exact) {
       auto low = d.LowerBound();
@@ -358,7 +358,7 @@ std::vector<int64_t> IntegerElements(const HostTensor& t) {
         bool fits = v > T(-9.2e18) && v < T(9.2e18);  // false for NaN
         out[i] = fits ? static_cast<int64_t>(v) : 0;
       } else {
-        out[i] = static_cast<int64_t>(v);
+        out[i] = static_cast<int64_t>(+v);
       }
     }
   };

@@ -41,7 +41,7 @@ Result<OpTyping> Run(std::function<Result<OpResult>(TypeContext&)> relation,
 OpResult Vector(Dim d) { return TensorType{{std::move(d)}, DType::kFloat32}; }
 
 TEST_CASE("equations are proved, refused or guarded") {
-  auto equal = [](Dim a, Dim b) {
+  auto equal = [](const Dim& a, const Dim& b) {
     return Run([=](TypeContext& ctx) -> Result<OpResult> {
       RELAYVM_RETURN_IF_ERROR(ctx.RequireEqual(a, b, "widths"));
       return Vector(1);
@@ -67,7 +67,6 @@ TEST_CASE("broadcasting") {
       {n, 3, "3", 1}, {3, n, "3", 1}, {0, 1, "0", 0}, {n, m, "min(1, n, m)*max(n, m)", 1},
   };
   for (const Row& r : rows) {
-    std::string result;
     auto typing = Run([&](TypeContext& ctx) -> Result<OpResult> {
       RELAYVM_ASSIGN_OR_RETURN(Dim d, ctx.Broadcast(r.a, r.b, "operands"));
       return Vector(d);
@@ -108,7 +107,7 @@ TEST_CASE("a broadcast absorbs what it was made of") {
 }
 
 TEST_CASE("a result has no negative and no unknown dimension") {
-  auto result = [](Dim d) { return Run([=](TypeContext&) { return Vector(d); }); };
+  auto result = [](const Dim& d) { return Run([=](TypeContext&) { return Vector(d); }); };
   CHECK(result(n + 1)->guards.empty());
   auto open = result(n - 2);
   REQUIRE(open->guards.size() == 1);
@@ -126,7 +125,7 @@ TEST_CASE("a long expression gets a name") {
 }
 
 TEST_CASE("order") {
-  auto at_least = [](Dim a, Dim b) {
+  auto at_least = [](const Dim& a, const Dim& b) {
     return Run([=](TypeContext& ctx) -> Result<OpResult> {
       RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(a, b, "sizes"));
       return Vector(1);
@@ -160,7 +159,7 @@ TEST_CASE("one element of a vector of any length") {
 }
 
 TEST_CASE("a relation's own error names the operator once") {
-  auto fail = [](std::string message) {
+  auto fail = [](const std::string& message) {
     return Run([=](TypeContext&) -> Result<OpResult> {
              return Status(StatusCode::kUnsupported, message);
            })

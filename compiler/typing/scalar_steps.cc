@@ -149,7 +149,7 @@ Result<Dim> Inference::ComputeDim(const ir::Var* call, const std::vector<ir::Ato
       }
     }
     RELAYVM_ASSIGN_OR_RETURN(ir::Atom result, ScalarCall(call, step, std::move(operands)));
-    results.push_back(std::move(result));
+    results.push_back(result);
   }
   return ElementsOrSymbols(results.back(), 1)[0];
 }

@@ -10,7 +10,7 @@
 #include <cassert>
 #include <unordered_set>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/ops.h"
 
@@ -124,7 +124,7 @@ Value* Emitter::EmitDim(const Dim& dim) {
       break;
   }
   Value* result = EmitDim(dim.operands()[0]);
-  if (dim.kind() == kInt32Dim)
+  if (dim.kind() == Dim::Kind::kInt32)
     return b_.CreateSExt(b_.CreateTrunc(result, b_.getInt32Ty()), b_.getInt64Ty());
   for (const Dim& operand : dim.operands().subspan(1)) {
     Value* x = EmitDim(operand);

@@ -66,7 +66,7 @@ struct AttrField {
   AttrKind kind;
   // It must be given, and not as None; else `fallback` holds when it is not given or None.
   bool required = false;
-  AttrValue fallback = {};  // None where None is a value of its own (units=None, axes=None)
+  AttrValue fallback;  // None where None is a value of its own (units=None, axes=None)
   // TVM declares a C++ int, so that a metadata section holds the number itself, never the index of
   // a node.
   bool is_plain_int = false;

@@ -15,7 +15,8 @@ using DTypeRule = Status (*)(const TensorType& t, std::string_view what);
 
 Status AnyDType(const TensorType&, std::string_view) { return OkStatus(); }
 
-void AddBinary(OpTable& table, std::string name, DTypeRule rule, ValueFn fn, bool to_bool = false) {
+void AddBinary(OpTable& table, const std::string& name, DTypeRule rule, ValueFn fn,
+               bool to_bool = false) {
   OpDef def;
   def.name = name;
   def.num_args = 2;

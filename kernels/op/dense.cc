@@ -61,7 +61,7 @@ Expr Contract(const Dim& extent, DType dtype, const A& a, const B& b) {
                     dtype);
 }
 
-Tensor Hinted(Tensor t, te::ScheduleHint hint, const ComputeContext& c, bool transpose_a,
+Tensor Hinted(const Tensor& t, te::ScheduleHint hint, const ComputeContext& c, bool transpose_a,
               bool transpose_b) {
   auto node = std::make_shared<te::TensorNode>(*t);
   node->hint = hint;

@@ -84,7 +84,7 @@ std::vector<double> AlongAxis(const std::vector<double>& values, std::vector<int
   return result;
 }
 
-void CheckResize(const std::string& layout, std::vector<int64_t> shape,
+void CheckResize(const std::string& layout, const std::vector<int64_t>& shape,
                  const std::vector<int64_t>& size, const std::string& method,
                  const std::string& mode, const std::string& rounding = "", bool exclude = false) {
   CAPTURE(layout);

@@ -192,7 +192,7 @@ struct DepthPlan {
 
   // (n, channel, y, x) as an index tuple, and the parts of one.
   template <typename T>
-  std::vector<T> Pack(T n, T channel, T y, T x) const {
+  std::vector<T> Pack(const T& n, const T& channel, const T& y, const T& x) const {
     return channels_first ? std::vector<T>{n, channel, y, x} : std::vector<T>{n, y, x, channel};
   }
   int channel() const { return channels_first ? 1 : 3; }

@@ -157,7 +157,7 @@ std::vector<Tensor> ComputeDeformable(const ComputeContext& c) {
     }
     const Expr x = te::Load(sampled, {p.data.Logical('N', i), from, ky, kx, p.data.Logical('H', i),
                                       p.data.Logical('W', i)});
-    const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
+    const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) -> const Expr& {
       if (axis == 'O') return channel;
       if (axis == 'I') return ic;
       return axis == 'W' ? kx : ky;

@@ -59,6 +59,7 @@ class CallWriter {
   virtual Value Arg(size_t i) = 0;
   virtual Value Scalar(double value, DType dtype) = 0;
   // A call with one result; attributes that are not given have their defaults.
+  // NOLINTNEXTLINE(google-default-arguments): those who override it give none of their own
   virtual Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs = {}) = 0;
 };
 

@@ -171,8 +171,7 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
         }
         const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
         const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
-        const Expr reduced =
-            te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
+        Expr reduced = te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
         if (is_max) return reduced;
         return nn::Divide(reduced, te::Cast(AverageCount(p, c.attrs, i, data->shape), dtype));
       });
@@ -268,8 +267,7 @@ std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool i
     }
     const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
     const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
-    const Expr reduced =
-        te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
+    Expr reduced = te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
     if (is_max) return reduced;
     return nn::Divide(reduced, te::Cast(count, dtype));
   });

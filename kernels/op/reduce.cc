@@ -99,7 +99,7 @@ std::vector<AttrField> ReduceFields() {
           {"exclude", AttrKind::kBool, false, false}};
 }
 
-OpDef ReduceOp(std::string name, ReduceKind kind) {
+OpDef ReduceOp(const std::string& name, ReduceKind kind) {
   OpDef op;
   op.name = name;
   op.attrs = ReduceFields();

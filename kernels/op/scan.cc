@@ -8,7 +8,7 @@
 namespace relayvm {
 namespace {
 
-OpDef ScanOp(std::string name) {
+OpDef ScanOp(const std::string& name) {
   OpDef op;
   op.name = name;
   op.attrs_class = "ScanopAttrs";

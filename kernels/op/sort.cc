@@ -14,7 +14,7 @@ std::vector<Dim> SortParams(const ComputeContext& c) {
           c.attrs.Bool("is_ascend") ? 1 : 0};
 }
 
-OpDef SortOp(std::string name, bool indices) {
+OpDef SortOp(const std::string& name, bool indices) {
   OpDef op;
   op.name = name;
   op.attrs = {Optional("axis", AttrKind::kInt, -1), Optional("is_ascend", AttrKind::kBool, true),

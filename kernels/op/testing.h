@@ -239,10 +239,10 @@ inline AttrValue List(const std::vector<int64_t>& v) {
 
 struct Options {
   bool symbolic = true;  // also run with symbols
-  std::set<size_t>
-      constant_args{};  // arguments whose elements are known at compile time in the symbolic run
-  std::set<size_t> static_args{};  // arguments whose dims are known there
-  double tolerance = 1e-6;         // relative, and absolute below 1
+  // Arguments whose elements are known at compile time in the symbolic run, and those whose dims are.
+  std::set<size_t> constant_args;
+  std::set<size_t> static_args;
+  double tolerance = 1e-6;  // relative, and absolute below 1
 };
 
 inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const AttrMap& given,

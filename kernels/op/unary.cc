@@ -18,7 +18,7 @@ using DTypeRule = Status (*)(const TensorType& t, std::string_view what);
 Status AnyDType(const TensorType&, std::string_view) { return OkStatus(); }
 
 // An operator on each element; `result` is the result's dtype where it isn't the argument's.
-OpDef UnaryDef(std::string name, DTypeRule rule, ValueFn fn,
+OpDef UnaryDef(const std::string& name, DTypeRule rule, ValueFn fn,
                std::optional<DType> result = std::nullopt) {
   OpDef def;
   def.name = name;

@@ -25,7 +25,7 @@ struct Builtin {
   // The first output may be the first input's memory: only what changes is written then.
   bool in_place = false;
   // What their dtypes and dims must be (signature.h); empty for kernels of hosts.
-  std::string_view signature = {};
+  std::string_view signature;
 };
 
 // All of them, ordered by name.

@@ -254,7 +254,7 @@ class Generator {
       case 3:
         a.dims.clear();
         break;
-      case 4: {  // no elements, and extents that no product of holds
+      default: {  // no elements, and extents that no product of holds
         int64_t& zero = some_dim();
         zero = 0;
         for (int64_t& d : a.dims) {

@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<uint64_t>;
 
-Array Key(Words words) { return Make<uint64_t>({10}, words); }
+Array Key(const Words& words) { return Make<uint64_t>({10}, words); }
 const Words kOne = {1, 0, 0, 0, 0, 0, 0, 0, uint64_t{1} << 63, 0};
 
 CallResult Generate(const Array& key, int64_t n) {

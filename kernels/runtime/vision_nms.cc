@@ -311,13 +311,13 @@ R CornerOverlap(const T* a, const T* b) {
 struct ClassDetection {
   int64_t box, category;
   double score;
-};
 
-// Equal ones in order of class, then of box.
-bool Better(const ClassDetection& a, const ClassDetection& b) {
-  if (a.score != b.score) return a.score > b.score;
-  return a.category != b.category ? a.category < b.category : a.box < b.box;
-}
+  // Equal ones in order of class, then of box.
+  static bool Better(const ClassDetection& a, const ClassDetection& b) {
+    if (a.score != b.score) return a.score > b.score;
+    return a.category != b.category ? a.category < b.category : a.box < b.box;
+  }
+};
 
 }  // namespace
 
@@ -345,7 +345,7 @@ int32_t RegularNms(const CallArgs& args) {
           const auto s = static_cast<Real<T>>(ToArithmetic(score[i * width + background + c]));
           if (s >= least) candidates.push_back({i, c, static_cast<double>(s)});
         }
-        args.Sort(candidates.begin(), candidates.end(), Better);
+        args.Sort(candidates.begin(), candidates.end(), ClassDetection::Better);
         const size_t before = best.size();
         for (const ClassDetection& d : candidates) {
           if (static_cast<int64_t>(best.size() - before) >= per_class) break;
@@ -357,7 +357,7 @@ int32_t RegularNms(const CallArgs& args) {
               });
           if (!suppressed) best.push_back(d);
         }
-        args.Sort(best.begin(), best.end(), Better);
+        args.Sort(best.begin(), best.end(), ClassDetection::Better);
         if (static_cast<int64_t>(best.size()) > most) best.resize(static_cast<size_t>(most));
       }
       for (size_t k = 0; k < best.size(); ++k) {

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <variant>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "kernels/te/evaluate.h"
 #include "kernels/te/scalar.h"
 
@@ -111,7 +111,7 @@ class SymbolicEvaluator {
   // That of an int64 is taken to fit: who computes it at run time checks (lower_dim.cc).
   static MaybeValue Held(const Dim& d, DType t) {
     if (t == DType::kInt64) return d;
-    if (t == DType::kInt32) return Int32Dim(d);
+    if (t == DType::kInt32) return Dim::Int32(d);
     auto low = d.LowerBound();
     auto high = d.UpperBound();
     auto fits = [&](int64_t v) { return WrapInteger(v, t) == v; };
@@ -120,7 +120,7 @@ class SymbolicEvaluator {
     return std::nullopt;
   }
   // Whether a formula in which dims count as what they are, not as int32 wraps them, is good.
-  static bool IsSize(const Dim& d) { return KnownNonNegative(WithoutInt32(d)); }
+  static bool IsSize(const Dim& d) { return KnownNonNegative(d.WithoutInt32()); }
 
   MaybeValue EvalLoad(const ExprNode& e) {
     const Elements& elements = tensors_.at(e.tensor.get());

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "bytecode/base/dim_int32.h"
+#include "bytecode/base/dim.h"
 #include "kernels/te/scalar.h"
 
 namespace relayvm::te {
@@ -253,8 +253,8 @@ TEST_CASE("shape arithmetic evaluates to dims") {
   Tensor halves = Compute("halves", {3}, [&](const std::vector<Expr>& i) {
     return Cast(Binary(BinaryOp::kDivide, Load(shape, i), IntImm(2)), DType::kInt32);
   });
-  CHECK(Symbolic(halves, {dims}) ==
-        std::vector<Dim>{Int32Dim(Dim::FloorDiv(kN, 2)), Int32Dim(Dim::FloorDiv(kM, 2)), Dim(2)});
+  CHECK(Symbolic(halves, {dims}) == std::vector<Dim>{Dim::Int32(Dim::FloorDiv(kN, 2)),
+                                                     Dim::Int32(Dim::FloorDiv(kM, 2)), Dim(2)});
   Tensor largest = Compute("largest", {}, [&](const std::vector<Expr>&) {
     Axis k = MakeAxis("k", 3);
     return Reduce(ReduceKind::kMax, Load(shape, {AxisValue(k)}), {k}, DType::kInt64);
@@ -265,7 +265,7 @@ TEST_CASE("shape arithmetic evaluates to dims") {
 // Every step is taken in the dtype of its operands: what an int32 may not hold is wrapped there.
 TEST_CASE("arithmetic of narrow integers wraps in dims") {
   Tensor shape = Placeholder("shape", {2}, DType::kInt32, 0);
-  std::vector<Dim> dims = {Int32Dim(kN), Int32Dim(kM)};
+  std::vector<Dim> dims = {Dim::Int32(kN), Dim::Int32(kM)};
   Dim n = dims[0];
   auto one = [&](const Expr& e) {
     return Symbolic(Compute("one", {}, [&](const std::vector<Expr>&) { return e; }), {dims});
@@ -274,10 +274,10 @@ TEST_CASE("arithmetic of narrow integers wraps in dims") {
   Expr y = Load(shape, {IntImm(1)});
   auto is = [&](const Expr& e, const Dim& d) { return one(e) == std::vector<Dim>{d}; };
   CHECK(is(Cast(DimValue(kN), DType::kInt32), n));
-  CHECK(is(x + y, Int32Dim(n + dims[1])));
-  CHECK(is(x * y, Int32Dim(n * dims[1])));
+  CHECK(is(x + y, Dim::Int32(n + dims[1])));
+  CHECK(is(x * y, Dim::Int32(n * dims[1])));
   Dim half = Dim::FloorDiv(Dim::Max(n, 0), 2) - Dim::FloorDiv(Dim::Max(Dim(0) - n, 0), 2);
-  CHECK(WithoutInt32(half) == Dim::FloorDiv(kN, 2));
+  CHECK(half.WithoutInt32() == Dim::FloorDiv(kN, 2));
   CHECK(is(Binary(BinaryOp::kDivide, x, IntImm(2, DType::kInt32)), half));
   CHECK(is(Cast(x, DType::kInt64) + Cast(y, DType::kInt64), n + dims[1]));
   CHECK(!one(Cast(Cast(x, DType::kInt8), DType::kInt32)));

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <onnx/onnx_pb.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -232,22 +233,18 @@ Outcome RunTest(const std::shared_ptr<Runtime>& runtime, const fs::path& folder)
   return {};
 }
 
-int Main(const std::vector<std::string>& args) {
+int Main(int argc, char** argv) {
   std::string folder, filter;
-  size_t shard = 0, shards = 1;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i] == "--filter" && i + 1 < args.size()) {
-      filter = args[++i];
-    } else if (args[i] == "--shard" && i + 1 < args.size() &&
-               std::sscanf(args[++i].c_str(), "%zu/%zu", &shard, &shards) == 2 && shards > 0) {
-      continue;
-    } else if (folder.empty() && !args[i].starts_with("-")) {
-      folder = args[i];
-    } else {
-      fmt::print(stderr, "usage: onnx_conformance FOLDER [--filter TEXT] [--shard I/N]\n");
-      return 2;
-    }
-  }
+  std::vector<size_t> shard = {0, 1};
+  CLI::App app("ONNX's conformance tests");
+  app.add_option("folder", folder, "of the tests")->required();
+  app.add_option("--filter", filter, "tests whose names have this text");
+  app.add_option("--shard", shard, "I/N: each Nth test from the Ith on")
+      ->delimiter('/')
+      ->expected(2);
+  CLI11_PARSE(app, argc, argv);
+  if (shard[1] == 0)
+    return app.exit(CLI::ValidationError("--shard", "expected I/N with N above 0"));
   if (!fs::exists(folder)) {
     fmt::print("{} is not there (Debian's libonnx-testdata): nothing is tested\n", folder);
     return 0;
@@ -263,7 +260,7 @@ int Main(const std::vector<std::string>& args) {
   std::map<std::string, size_t> skipped;
   for (size_t i = 0; i < tests.size(); ++i) {
     const std::string name = fs::relative(tests[i], folder).string();
-    if (i % shards != shard || name.find(filter) == std::string::npos) continue;
+    if (i % shard[1] != shard[0] || name.find(filter) == std::string::npos) continue;
     const Outcome outcome = RunTest(*runtime, tests[i]);
     if (outcome.kind == Outcome::Kind::kSkipped) ++skipped[outcome.why];
     if (outcome.kind == Outcome::Kind::kPassed) ++passed;
@@ -279,4 +276,11 @@ int Main(const std::vector<std::string>& args) {
 }  // namespace
 }  // namespace relayvm
 
-int main(int argc, char** argv) { return relayvm::Main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  try {
+    return relayvm::Main(argc, argv);
+  } catch (const std::exception& e) {
+    std::fputs(e.what(), stderr);
+    return 2;
+  }
+}

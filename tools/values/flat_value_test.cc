@@ -7,8 +7,6 @@
 namespace relayvm::tools {
 namespace {
 
-using namespace testing;
-
 TEST_CASE("tensors in depth-first order") {
   Program program = ProgramWithTypes();
   TypeTable types(program);

@@ -11,8 +11,6 @@
 namespace relayvm::tools {
 namespace {
 
-using namespace testing;
-
 HostTensor Ints(std::vector<int32_t> values) {
   HostTensor t{DType::kInt32, {static_cast<int64_t>(values.size())}, {}};
   auto bytes = std::as_bytes(std::span(values));

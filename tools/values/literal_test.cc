@@ -14,8 +14,6 @@
 namespace relayvm::tools {
 namespace {
 
-using namespace testing;
-
 ValueType I32() { return TensorOf(DType::kInt32, {}); }
 ValueType Matrix() { return TensorOf(DType::kFloat32, {-1, -1}); }
 

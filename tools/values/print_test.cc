@@ -11,8 +11,6 @@
 namespace relayvm::tools {
 namespace {
 
-using namespace testing;
-
 Value Floats(std::vector<int64_t> dims, const std::vector<float>& data) {
   return *Value::CopyTensor(DType::kFloat32, dims, data.data());
 }
@@ -109,7 +107,6 @@ TEST_CASE("floats that differ much in size are printed with exponents") {
 
 TEST_CASE("a list of 100,000 elements") {
   Value list = Value::Adt(1, {});
-  std::string text = "Nil";
   for (int i = 0; i < 100'000; ++i) list = Value::Adt(0, {Value::Int32(7), list});
   std::string printed = PrintRelay(Flat(list, ListOf(TensorOf(DType::kInt32, {}))));
   CHECK(printed.starts_with("Cons(7, Cons(7, "));

@@ -18,7 +18,7 @@ constexpr size_t kMinShared = 64 << 10;
 
 }  // namespace
 
-Result<Value> ValueFromNpy(SharedBytes bytes) {
+Result<Value> ValueFromNpy(const SharedBytes& bytes) {
   const std::string_view start(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!start.starts_with("\x93NUMPY"))
     return Status(StatusCode::kInvalidInput,

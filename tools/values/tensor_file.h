@@ -14,7 +14,7 @@ namespace relayvm::tools {
 // not read: it must not change while the value lives. Errors name the file.
 Result<Value> LoadNpy(const std::string& path);
 // The same from memory.
-Result<Value> ValueFromNpy(SharedBytes bytes);
+Result<Value> ValueFromNpy(const SharedBytes& bytes);
 
 // Shares the elements if they are many and aligned as the VM's.
 Result<Value> ToValue(const HostTensor& tensor);

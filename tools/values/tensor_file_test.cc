@@ -19,7 +19,8 @@ TEST_CASE("tensors go to files and come back, read or mapped") {
   TempFolder folder;
   for (DType dtype : {DType::kBool, DType::kInt8, DType::kUInt16, DType::kFloat16, DType::kFloat32,
                       DType::kFloat64}) {
-    for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {0, 3}, {5}, {2, 3}, {300, 1001}}) {
+    for (const std::vector<int64_t>& shape :
+         {std::vector<int64_t>{}, {0, 3}, {5}, {2, 3}, {300, 1001}}) {
       HostTensor t{dtype, shape, {}};
       t.data = SharedBytes::Zeros(static_cast<size_t>(t.size() * DTypeBytes(dtype)));
       for (size_t i = 0; i < t.data.size(); ++i) {

@@ -7,7 +7,7 @@
 #include "bytecode/program.h"
 #include "tests/temp_folder.h"
 
-namespace relayvm::tools::testing {
+namespace relayvm::tools {
 
 using relayvm::testing::TempFolder;
 
@@ -48,4 +48,4 @@ inline Program ProgramWithTypes() {
   return program;
 }
 
-}  // namespace relayvm::tools::testing
+}  // namespace relayvm::tools

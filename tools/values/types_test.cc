@@ -7,8 +7,6 @@
 namespace relayvm::tools {
 namespace {
 
-using namespace testing;
-
 TEST_CASE("equal types have one number, and constructors' fields are substituted") {
   Program program = ProgramWithTypes();
   TypeTable types(program);

@@ -247,7 +247,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path,
   }
   auto file = std::unique_ptr<ModelFile>(new ModelFile);
   file->path_ = path;
-  file->bytes_ = SharedBytes::OfFile(mapping);
+  file->bytes_ = SharedBytes::OfFile(std::move(mapping));
   std::string rest;
   if (Status s = Cut(Message::kModel, bytes, 0, bytes.size(), 0, rest); !s.ok()) {
     return fail(fmt::format("expected an ONNX model: {}", s.message()));
@@ -272,7 +272,7 @@ Result<HostTensor> ReadTensorFile(const std::string& path) {
   if (bytes.size() > INT32_MAX) return fail("the file is larger than 2 GiB");
   ModelFile file;
   file.path_ = path;
-  file.bytes_ = SharedBytes::OfFile(mapping);
+  file.bytes_ = SharedBytes::OfFile(std::move(mapping));
   std::string rest;
   Status cut = Cut(Message::kTensor, bytes, 0, bytes.size(), 0, rest);
   if (!cut.ok()) return fail(cut.message());
@@ -336,18 +336,16 @@ Result<SharedBytes> ModelFile::ExternalBytes(const onnx::TensorProto& proto, siz
     return Invalid(fmt::format("tensor '{}': external data: {}", proto.name(), why));
   };
   std::string location;
-  uint64_t offset = 0;
-  std::optional<uint64_t> length;
+  std::optional<uint64_t> offset = 0, length;
   for (const auto& entry : proto.external_data()) {
     if (entry.key() == "location") {
       location = entry.value();
     } else if (entry.key() == "offset" || entry.key() == "length") {
-      const auto value = ParseNumber(entry.value());
-      if (!value) {
+      std::optional<uint64_t>& number = entry.key() == "offset" ? offset : length;
+      number = ParseNumber(entry.value());
+      if (!number) {
         return fail(fmt::format("{}: expected a number, found '{}'", entry.key(), entry.value()));
       }
-      if (entry.key() == "offset") offset = *value;
-      if (entry.key() == "length") length = *value;
     }
   }
   if (location.empty()) return fail("expected a location");
@@ -369,11 +367,11 @@ Result<SharedBytes> ModelFile::ExternalBytes(const onnx::TensorProto& proto, siz
   }
   const size_t size = file->second.size();
   const uint64_t take = length.value_or(expected);
-  if (offset > size || take > size - offset) {
+  if (*offset > size || take > size - *offset) {
     return fail(fmt::format("'{}' has {} bytes, expected {} from byte {} on", location, size, take,
-                            offset));
+                            *offset));
   }
-  return file->second.Slice(offset, take);
+  return file->second.Slice(*offset, take);
 }
 
 }  // namespace relayvm::import

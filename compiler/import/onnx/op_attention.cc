@@ -99,7 +99,7 @@ namespace {
 
 // 3 dims: (batch, length, heads * size).
 std::optional<Term> Heads(NodeContext& n, size_t i, const char* attr) {
-  const Term x(n, i);
+  Term x(n, i);
   if (x.rank() == 4) return x;
   const int64_t heads = n.Int(attr, 0);
   if (x.rank() != 3 || heads < 1) {

@@ -65,7 +65,7 @@ Outputs FusedMatMul(NodeContext& n) {
     return n.Unsupported("transBatchA and transBatchB are not supported");
   }
   const auto operand = [&](size_t i, const char* attr) {
-    const Term x(n, i);
+    Term x(n, i);
     if (n.Int(attr, 0) == 0 || x.rank() < 2) return x;
     return x.Transpose(AxisMoved(x.rank(), x.rank() - 1, x.rank() - 2));
   };

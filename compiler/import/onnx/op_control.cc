@@ -48,7 +48,7 @@ Outputs If(NodeContext& n) {
 }
 
 // One turn of a body with `states` states.
-Turn BodyOf(NodeContext& n, std::vector<Value> inputs, size_t states, bool has_condition) {
+Turn BodyOf(NodeContext& n, const std::vector<Value>& inputs, size_t states, bool has_condition) {
   const std::vector<Value> all = n.Graph("body", inputs);
   Turn turn;
   if (!n.b().status().ok()) return turn;

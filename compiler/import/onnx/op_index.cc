@@ -77,7 +77,7 @@ Outputs GatherND(NodeContext& n) {
 
 // How Relay calls a reduction; empty with an error where there is none of the name.
 std::string Reduction(NodeContext& n) {
-  const std::string name = n.String("reduction", "none");
+  std::string name = n.String("reduction", "none");
   if (name == "none") return "update";
   if (name == "add" || name == "mul" || name == "min" || name == "max") return name;
   n.Fail(fmt::format("reduction: expected none, add, mul, min or max, found '{}'", name));

@@ -26,10 +26,10 @@ std::optional<Term> Loss(NodeContext& n, const Term& x, const Term& target) {
   const Term chosen(b, b.Squeeze(x.Call("gather", label.Expand(1), {{"axis", 1}}), {1}));
   const Term weight = Select(kept, n.Has(2) ? Term(n, 2).Take(label, 0) : x.Number(1), x.Number(0));
   // An ignored element counts nothing, also where it is infinite.
-  const Term loss = Select(kept, -(chosen * weight), x.Number(0));
+  Term loss = Select(kept, -(chosen * weight), x.Number(0));
   const std::string reduction = n.String("reduction", "mean");
   if (reduction == "none") return loss;
-  const Term sum = loss.Call("sum");
+  Term sum = loss.Call("sum");
   if (reduction == "sum") return sum;
   if (reduction == "mean") {
     return sum / weight.Call("sum");

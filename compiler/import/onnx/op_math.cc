@@ -75,7 +75,7 @@ Outputs IsInf(NodeContext& n) {
              positive = n.Int("detect_positive", 1) != 0;
   if (negative && positive) return {b.Op("isinf", {x})};
   if (!negative && !positive) return {b.Op("zeros_like", {b.Op("isinf", {x})})};
-  return {b.Op("equal", {x, Like(n, x, negative ? -INFINITY : INFINITY)})};
+  return {b.Op("equal", {x, Like(n, x, negative ? -HUGE_VAL : HUGE_VAL)})};
 }
 
 // NaN stays NaN, of either operand.

@@ -181,7 +181,7 @@ Outputs MaxPoolIndices(NodeContext& n) {
   const Term x(n, 0);
   const auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
   if (!window || !FewTaps(n, *window)) return {};
-  const double least = IsFloat(x.dtype()) ? -INFINITY : x.dtype() == DType::kUInt8 ? 0 : -128;
+  const double least = IsFloat(x.dtype()) ? -HUGE_VAL : x.dtype() == DType::kUInt8 ? 0 : -128;
   const Windows w = WindowsOf(n, x, *window, least);
   const auto spatial = static_cast<int64_t>(window->kernel.size());
   int64_t taps = 1;

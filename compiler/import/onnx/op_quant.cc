@@ -15,7 +15,7 @@ struct Limits {
   double low, high;
 };
 std::optional<Limits> LimitsOf(DType t) {
-  const int bits = 8 * static_cast<int>(DTypeBytes(t));
+  const int bits = 8 * DTypeBytes(t);
   if (!IsInt(t) || bits > 16) return std::nullopt;
   const bool is_unsigned = t == DType::kUInt8 || t == DType::kUInt16;
   if (is_unsigned) return Limits{0, std::exp2(bits) - 1};
@@ -27,7 +27,7 @@ std::optional<Limits> LimitsOf(DType t) {
 std::optional<Term> Parameter(NodeContext& n, const Value& v, const Value& data, int64_t axis,
                               int64_t block) {
   TypedBuilder& b = n.b();
-  const Term p(b, v);
+  Term p(b, v);
   if (p.rank() == 0) return p;
   if (p.rank() == 1 && v.dim(0).is_const(1) && block == 0) return AsScalar(p);
   const int at = n.Axis(axis, data.rank());
@@ -37,7 +37,7 @@ std::optional<Term> Parameter(NodeContext& n, const Value& v, const Value& data,
     n.Fail("expected a scale and zero point that are scalars, vectors along the axis, or blocks");
     return std::nullopt;
   }
-  const Term repeated = p.Call("repeat", {{"repeats", block}, {"axis", at}});
+  Term repeated = p.Call("repeat", {{"repeats", block}, {"axis", at}});
   if (repeated.value().dim(at) == data.dim(at)) return repeated;
   if (!data.dim(at).is_const()) {
     n.Unsupported("block_size needs the extent of the axis when compiling; fix it with --shape");
@@ -82,7 +82,7 @@ Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_p
 }
 
 Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis) {
-  const Term x = Term(n.b(), v).As(DType::kInt32);
+  Term x = Term(n.b(), v).As(DType::kInt32);
   if (!zero_point) return x;
   const Term z = Term(n.b(), zero_point).As(DType::kInt32);
   if (z.rank() == 0) return x - z;
@@ -134,8 +134,8 @@ Outputs QuantizeLinear(NodeContext& n) {
   }
   const auto scale = Parameter(n, n.Input(1), data, axis, block);
   if (!scale) return {};
-  std::optional<Term> zero;
-  if (n.Has(2) && !(zero = Parameter(n, n.Input(2), data, axis, block))) return {};
+  const auto zero = n.Has(2) ? Parameter(n, n.Input(2), data, axis, block) : std::nullopt;
+  if (n.Has(2) && !zero) return {};
   const DType real = data.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   if (scale->rank() == 0 && real == DType::kFloat32) {
     if (auto y = QuantisedInIntegers(n, scale->As(real), zero, dtype)) return {*y};
@@ -148,8 +148,8 @@ Outputs DequantizeLinear(NodeContext& n) {
   const int64_t axis = n.Int("axis", 1), block = n.Int("block_size", 0);
   const auto scale = Parameter(n, n.Input(1), data, axis, block);
   if (!scale) return {};
-  std::optional<Term> zero;
-  if (n.Has(2) && !(zero = Parameter(n, n.Input(2), data, axis, block))) return {};
+  const auto zero = n.Has(2) ? Parameter(n, n.Input(2), data, axis, block) : std::nullopt;
+  if (n.Has(2) && !zero) return {};
   const DType out = n.Type("output_dtype", scale->dtype());
   return {Dequantised(data, scale->As(DType::kFloat32), zero).As(out)};
 }

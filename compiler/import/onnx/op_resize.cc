@@ -37,7 +37,7 @@ Term Positions(const Mode& m, const Line& line) {
   const Term o = Range(line.out).As(DType::kFloat64);
   const Term in = line.extent.As(DType::kFloat64), out = line.out.As(DType::kFloat64);
   const Term width = line.width;
-  const Term half = (o + 0.5) / line.scale - 0.5;
+  Term half = (o + 0.5) / line.scale - 0.5;
   const Term one = width <= 1.0;
   const Term steps = Select(one, width.Number(1), width - 1);
   if (m.coordinates == "asymmetric") return o / line.scale;
@@ -157,7 +157,7 @@ Term Nearest(const Mode& m, const Term& x, const Line& line) {
   const Term position = Positions(m, line);
   const Term last = line.extent - 1;
   const Term place = Clamp(Rounded(position, m.nearest).As(DType::kInt64), {b, b.Int(0)}, last);
-  const Term y = x.Take(place, line.axis);
+  Term y = x.Take(place, line.axis);
   if (m.coordinates != "tf_crop_and_resize") return y;
   const Term inside = And(position >= 0.0, position <= last.As(DType::kFloat64));
   return Select(Along(inside, line.axis, x.rank()), y, y.Number(m.extrapolation));

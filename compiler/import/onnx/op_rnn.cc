@@ -189,7 +189,7 @@ State RnnStep(const Cell& c, const Value& x, const State& s) {
 
 State GruStep(const Cell& c, const Value& x, const State& s) {
   TypedBuilder& b = c.n.b();
-  const Value h = s[0];
+  const Value& h = s[0];
   const std::vector<Value> in = Split(b, x, 3, 1);  // z, r, h
   if (in.size() != 3) return s;
   Value z, r, candidate;
@@ -218,7 +218,7 @@ State GruStep(const Cell& c, const Value& x, const State& s) {
 
 State LstmStep(const Cell& c, const Value& x, const State& s) {
   TypedBuilder& b = c.n.b();
-  const Value memory = s[1];
+  const Value& memory = s[1];
   const std::vector<Value> gates =
       Split(b, b.Op("add", {Product(c.n, s[0], c.recurrent), x}), 4, 1);  // i, o, f, c
   if (gates.size() != 4) return s;

@@ -324,7 +324,7 @@ Outputs SequenceMap(NodeContext& n) {
                 args.push_back(v);
                 continue;
               }
-              const Value l = s[list++];
+              const Value& l = s[list++];
               args.push_back(CallPrelude(b, "list_first", {l}, ElementType(l.type, "List")));
               turn.next.push_back(CallPrelude(b, "list_rest", {l}, l.type));
             }

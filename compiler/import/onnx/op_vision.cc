@@ -101,7 +101,7 @@ Outputs NonMaxSuppression(NodeContext& n) {
   const Value most = n.Has(2) ? AsScalar(Term(n, 2)).As(DType::kInt64).value() : b.Int(0);
   const std::vector<Value> found =
       b.Ops("vision.all_class_non_max_suppression",
-            {boxes, n.Input(1), most, limit(3, 0), limit(4, -INFINITY)}, {});
+            {boxes, n.Input(1), most, limit(3, 0), limit(4, -HUGE_VAL)}, {});
   if (found.size() < 2) return {};
   return {b.Op("dyn.strided_slice", {found[0], b.Ints({0}), found[1], b.Ints({1})})};
 }

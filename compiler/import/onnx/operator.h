@@ -107,8 +107,8 @@ struct OperatorDef {
   std::string_view name;
   int min_inputs, max_inputs;  // max -1: any number
   Converter convert;
-  int since = 1;                 // the first opset that this entry is for
-  std::string_view domain = "";  // "": ai.onnx
+  int since = 1;            // the first opset that this entry is for
+  std::string_view domain;  // "": ai.onnx
 };
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";

@@ -8,6 +8,7 @@
 // microseconds of a run.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -32,12 +33,13 @@ static memory::desc Desc(const Dims& dims, Tag tag) { return {dims, memory::data
 
 int main(int argc, char** argv) {
   if (argc != 19) return 2;
-  long a[16];
+  int64_t a[16];
   for (int i = 1; i < 16; ++i) a[i] = atol(argv[i]);
-  const long n = a[1], c = a[2], h = a[3], w = a[4], o = a[5], kh = a[6], kw = a[7], groups = a[14];
+  const int64_t n = a[1], c = a[2], h = a[3], w = a[4], o = a[5], kh = a[6], kw = a[7],
+                groups = a[14];
   const Dims stride{a[8], a[9]}, pad{a[10], a[11]}, dilation{a[12] - 1, a[13] - 1};
-  const long oh = (h + 2 * a[10] - (kh - 1) * a[12] - 1) / a[8] + 1;
-  const long ow = (w + 2 * a[11] - (kw - 1) * a[13] - 1) / a[9] + 1;
+  const int64_t oh = (h + 2 * a[10] - (kh - 1) * a[12] - 1) / a[8] + 1;
+  const int64_t ow = (w + 2 * a[11] - (kw - 1) * a[13] - 1) / a[9] + 1;
   dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);
   std::vector<float> x = Read(argv[16], n * c * h * w);
@@ -52,7 +54,7 @@ int main(int argc, char** argv) {
   const Tag plain = is_dense ? Tag::ab : Tag::abcd;
   dnnl::primitive primitive;
   memory::desc own_x_desc, own_w_desc, own_y_desc;
-  auto take = [&](const auto& chosen, auto made) {
+  auto take = [&](const auto& chosen, const auto& made) {
     own_x_desc = chosen.src_desc(), own_w_desc = chosen.weights_desc(),
     own_y_desc = chosen.dst_desc();
     primitive = made;
@@ -77,7 +79,7 @@ int main(int argc, char** argv) {
   dnnl::reorder(plain_x, own_x).execute(stream, plain_x, own_x);
   dnnl::reorder(plain_w, own_w).execute(stream, plain_w, own_w);
   std::vector<double> times;
-  for (long i = 0; i < a[15] + 2; ++i) {
+  for (int64_t i = 0; i < a[15] + 2; ++i) {
     auto start = std::chrono::steady_clock::now();
     primitive.execute(stream,
                       {{DNNL_ARG_SRC, own_x}, {DNNL_ARG_WEIGHTS, own_w}, {DNNL_ARG_DST, own_y}});

@@ -1,6 +1,6 @@
 // Rarer operators and forms of operators, against values computed by ONNX Runtime, or with numpy where
 // it refuses or departs from the definition.
-#include "compiler/imported_values.h"
+#include "compiler/end_to_end/imported_values.h"
 
 namespace relayvm {
 namespace {

@@ -1,5 +1,5 @@
 // Operators of com.microsoft, against values computed with numpy in float64 from their definitions.
-#include "compiler/imported_values.h"
+#include "compiler/end_to_end/imported_values.h"
 
 namespace relayvm {
 namespace {

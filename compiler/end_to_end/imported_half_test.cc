@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "compiler/driver.h"
+#include "compiler/end_to_end/imported_values.h"
 #include "compiler/import/onnx/testing.h"
-#include "compiler/imported_values.h"
 #include "vm/relayvm.h"
 
 namespace relayvm {

@@ -1,0 +1,102 @@
+// Operators that a builtin computes: sizes as scalars, counts that it gives, the call.
+#include <map>
+
+#include "compiler/lowering/function_lowering.h"
+#include "compiler/lowering/operands.h"
+#include "kernels/op/op_helpers.h"
+#include "kernels/runtime/builtin.h"
+
+namespace relayvm::lower {
+
+Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call,
+                                      const BuiltinCall& builtin,
+                                      const std::vector<Value>& inputs) {
+  std::vector<TensorType> outputs = FlatTypes(var->type);
+  std::vector<TensorType> memory = outputs;
+  if (call.op->num_counts > 0) {
+    std::vector<te::Tensor> placeholders = MakePlaceholders(inputs);
+    memory = call.op->upper_bound({call.attrs, placeholders, outputs});
+  }
+  std::vector<MBuffer> buffers;
+  std::vector<uint32_t> scalars;
+  KernelInfo info;
+  info.name = builtin.name;
+  info.builtin = true;
+  info.units = {{SizeStep::Kind::kConst, 1}};
+  auto describe = [&](const TensorType& t, bool written) {
+    for (const int64_t fixed : {static_cast<int64_t>(t.dtype), int64_t{t.rank()}}) {
+      info.fixed.push_back({static_cast<uint32_t>(scalars.size()), fixed});
+      scalars.push_back(ConstI(fixed));
+    }
+    KernelBuffer& buffer = info.buffers.emplace_back();
+    buffer.dtype = t.dtype;
+    buffer.written = written;
+    for (const Dim& d : t.shape) {
+      buffer.shape.push_back({SizeStep::Kind::kScalar, static_cast<int64_t>(scalars.size())});
+      buffer.shape.push_back({SizeStep::Kind::kDim});
+      scalars.push_back(EmitDim(d));
+    }
+  };
+  for (const Value& v : inputs) {
+    buffers.push_back(BufferOf(v));
+    describe(*v.type->As<TensorType>(), false);
+  }
+  const Builtin* definition = FindBuiltin(builtin.name);
+  bool escapes = escapes_.contains(var->id);
+  std::vector<Value> results;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    bool counted = !(memory[o] == outputs[o]);
+    const bool in_place = o == 0 && definition != nullptr && definition->in_place;
+    const bool reuses =
+        in_place && OwnsMemory(inputs[0], inputs) && *inputs[0].type->As<TensorType>() == memory[o];
+    const Value* reuse = reuses ? &inputs[0] : nullptr;
+    results.push_back(AllocateResult(memory[o], escapes || counted, reuse));
+    buffers.push_back(BufferOf(results.back()));
+    describe(memory[o], true);
+    if (in_place) info.buffers.back().may_share.push_back(0);
+  }
+  for (const Dim& d : builtin.params) scalars.push_back(EmitDim(d));
+  std::vector<uint32_t> count_slots;
+  for (int c = 0; c < call.op->num_counts; ++c) {
+    count_slots.push_back(static_cast<uint32_t>(out_.slots.size()));
+    out_.slots.push_back({sizeof(int64_t)});
+    buffers.push_back({BufferKind::kSlot, count_slots.back()});
+    info.buffers.push_back({.dtype = DType::kInt64, .written = true});
+  }
+  info.num_scalars = static_cast<uint16_t>(scalars.size());
+  uint32_t kernel = module_.BuiltinIndex(std::move(info));
+  Emit(Opcode::kKernel1, {kernel, scalars, buffers});
+  if (call.op->num_counts == 0) {
+    BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
+    return OkStatus();
+  }
+  // The symbols that the relation made for the counts, in order: those that the result defines.
+  std::map<uint32_t, Dim> fresh;
+  for (const TensorType& t : outputs) {
+    for (const Dim& d : t.shape) {
+      d.ForEachSymbol([&](const Dim& s) {
+        auto symbol = module_.module().symbols.find(s.symbol_id());
+        bool own = symbol == module_.module().symbols.end() || symbol->second.source == var;
+        if (own) fresh.emplace(s.symbol_id(), s);
+      });
+    }
+  }
+  size_t c = 0;
+  for (const auto& [id, symbol] : fresh) {
+    if (c == count_slots.size()) break;
+    Reg reg = NewScalar();
+    Emit(Opcode::kSlotItem, {reg, count_slots[c++], static_cast<int64_t>(DType::kInt64)});
+    dim_registers_[symbol] = reg;
+    undo_.push_back({nullptr, symbol});
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (memory[o] == outputs[o]) continue;
+    Reg reg = NewObject();
+    Emit(Opcode::kTensorView, {reg, ObjectOf(results[o]), EmitDims(outputs[o].shape)});
+    results[o] = ObjectValue(ir::MakeType(outputs[o]), reg);
+  }
+  BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
+  return OkStatus();
+}
+
+}  // namespace relayvm::lower
