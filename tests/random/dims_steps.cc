@@ -96,7 +96,7 @@ bool Generator::SizedStep(Scope& scope) {
   std::string beside = followed ? wide : fmt::format("cast({}, dtype=\"int64\")", size.text);
   auto number = [&](int n) { return Number(followed ? shape_dtype : DType::kInt64, n); };
   // What `text` makes, perhaps under a type that says more than can be inferred.
-  auto add = [&](const std::string& feature, const std::string& text, TypePtr type) {
+  auto add = [&](const std::string& feature, const std::string& text, const TypePtr& type) {
     bool fixed = size.size.known() && Chance(50);
     if (!fixed) return Add(scope, feature, text, type);
     Shape shape = type->shape;

@@ -266,8 +266,8 @@ bool Generator::Step(Scope& scope) {
       {&G::ScalarStep, 9, false},      {&G::IfStep, 9, true},
       {&G::DataStep, 7, false},        {&G::MatchStep, 12, true},
       {&G::TupleStep, 3, false},       {&G::TupleGetStep, 5, false},
-      {&G::RefStep, 4, false},         {&G::RefReadStep, 4, false},
-      {&G::RefWriteStep, 5, false},    {&G::ClosureStep, 6, true},
+      {&G::RefStep, 6, false},         {&G::RefReadStep, 4, false},
+      {&G::RefWriteStep, 8, false},    {&G::ClosureStep, 6, true},
       {&G::CallValueStep, 5, false},   {&G::LocalRecursionStep, 3, true},
       {&G::FunctionStep, 5, true},     {&G::CallAgainStep, 3, false},
       {&G::RecursionStep, 5, true},    {&G::MutualRecursionStep, 3, true},
@@ -280,7 +280,8 @@ bool Generator::Step(Scope& scope) {
   int at = Below(total);
   for (const Row& r : kRows) {
     if (r.nests && scope.depth >= kDeepest) continue;
-    if ((at -= r.weight) < 0) return (this->*r.step)(scope);
+    at -= r.weight;
+    if (at < 0) return (this->*r.step)(scope);
   }
   return false;
 }

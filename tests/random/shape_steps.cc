@@ -237,17 +237,20 @@ bool Generator::ShapeStep(Scope& scope) {
   if (!v) return false;
   auto rank = static_cast<int>(v->type->shape.size());
   Use("shape_of");
-  std::string shape = fmt::format("shape_of({}, dtype=\"int64\")", v->text);
+  static const std::vector<DType> kDTypes = {DType::kInt64, DType::kInt32,  DType::kInt32,
+                                             DType::kUInt8, DType::kUInt32, DType::kInt16};
+  DType dtype = OneOf(kDTypes);
+  std::string shape = fmt::format("shape_of({}, dtype=\"{}\")", v->text, DTypeName(dtype));
   switch (Below(4)) {
     case 0:
-      return Add(scope, "op.shape_of", shape, TensorType(DType::kInt64, {StaticSize(rank)}));
+      return Add(scope, "op.shape_of", shape, TensorType(dtype, {StaticSize(rank)}));
     case 1:
       return Add(scope, "op.shape_of", fmt::format("take({}, {}i64, axis=0)", shape, Below(rank)),
-                 ScalarType(DType::kInt64));
+                 ScalarType(dtype));
     case 2:
       return Add(scope, "op.ndarray_size",
-                 fmt::format("ndarray_size({}, dtype=\"int32\")", v->text),
-                 ScalarType(DType::kInt32));
+                 fmt::format("ndarray_size({}, dtype=\"{}\")", v->text, DTypeName(dtype)),
+                 ScalarType(dtype));
     default: {
       // All in one row, by arithmetic on the shape.
       if (!AllKnown(v->type->shape)) return false;
@@ -256,7 +259,8 @@ bool Generator::ShapeStep(Scope& scope) {
         for (size_t r = 0; r < kRuns; ++r) s.at[r] *= d.at[r];
       }
       s.is_static = false;
-      if (s.Smallest() == 0) return false;  // 0 would say: as the operand's
+      if (s.Smallest() == 0) return false;       // 0 would say: as the operand's
+      if (dtype == DType::kUInt8) return false;  // the product would wrap
       return Add(scope, "op.dyn.reshape",
                  fmt::format("dyn.reshape({}, prod({}, axis=[0], keepdims=True), newshape=[])",
                              v->text, shape),
