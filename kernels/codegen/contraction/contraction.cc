@@ -252,7 +252,7 @@ class ProductEmitter {
 
   // Where tiles can read the panel at `column`: packed, or as the weights are packed.
   Value* PanelOfB(Value* batch, Value* column) {
-    if (d_.packed_width > 0 && d_.b.buffer) {
+    if (HasPackedWeights()) {
       Value* width = I64(b_, d_.packed_width);
       // Panel column / P is K * P elements; rows of the operand are rows of a panel.
       Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
@@ -314,9 +314,8 @@ class ProductEmitter {
     epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
   }
 
-  int64_t BStride() const {
-    return d_.packed_width > 0 && d_.b.buffer ? d_.packed_width : d_.panel;
-  }
+  bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer; }
+  int64_t BStride() const { return HasPackedWeights() ? d_.packed_width : d_.panel; }
 
   // Whether tiles take the last panel no wider than needed: shorter vectors take less time or as
   // much.
@@ -333,6 +332,8 @@ class ProductEmitter {
         d_.vectors,      d_.lanes,      1,
         d_.a_row_stride, d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
+    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous;
+    config.streams_b = HasPackedWeights();
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
     config.sets = TileSets(config, d_.rows.value());
     if (!columns || !HasNarrowTiles()) return CallTileOfRows(rows, config, call);

@@ -62,6 +62,25 @@ Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) 
 
 // --- Tile kernel ---
 
+// How far ahead streams are fetched into the second cache: what memory takes about a microsecond for.
+// On a core that reads 17 GB/s, 2 kB gains nothing, 4 kB half and 8 to 32 kB all of 1.45 times the
+// speed for 16 rows.
+constexpr int64_t kBytesAhead = 16 << 10;
+constexpr int64_t kLineBytes = 64;
+// With fewer accumulators a step takes no longer than its loads, which fetching would only add to.
+constexpr unsigned kLeastToFetch = 8;
+
+// Fetches the cache lines of `bytes` bytes from kBytesAhead after `pointer` on.
+void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kLineBytes) {
+    Value* ahead =
+        b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(kBytesAhead + at));
+    const int reads = 0, second_cache = 2, data = 1;
+    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                      {ahead, b.getInt32(reads), b.getInt32(second_cache), b.getInt32(data)});
+  }
+}
+
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
   llvm::Type* vector = VectorOf(element, config.lanes);
@@ -109,6 +128,18 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     }
   }
 
+  const int64_t a_step_bytes = static_cast<int64_t>(align) * config.a_k_stride;
+  const int64_t b_step_bytes = static_cast<int64_t>(c_align) * config.vectors;
+  // For `steps` of k from `k` on.
+  auto fetch = [&](Value* k, int64_t steps) {
+    if (accumulators < kLeastToFetch) return;
+    if (config.streams_a)
+      FetchAhead(b, At(b, element, a, Mul(b, k, a_k_stride)), a_step_bytes * steps);
+    if (config.streams_b)
+      for (int64_t i = 0; i < steps; ++i)
+        FetchAhead(b, At(b, element, panel, Mul(b, Add(b, k, i), b_k_stride)), b_step_bytes);
+  };
+
   // One step of k into set `set` of the accumulators.
   auto step = [&](Value* k, unsigned set, std::vector<Value*>& sums) {
     std::vector<Value*> columns;
@@ -131,6 +162,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   std::vector<Value*> sums = ForCarried(b, I64(b, 0), whole, unroll, "k", initial,
                                         [&](Value* k, const std::vector<Value*>& carried) {
                                           std::vector<Value*> next = carried;
+                                          fetch(k, unroll);
                                           for (unsigned u = 0; u < unroll; ++u)
                                             step(Add(b, k, u), u % sets, next);
                                           return next;
@@ -152,10 +184,11 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  return fmt::format("tile_{}_{}x{}x{}x{}_a{}_{}_b{}_c{}",
+  return fmt::format("tile_{}_{}x{}x{}x{}_a{}_{}{}_b{}{}_c{}",
                      config.rounds ? "float16" : DTypeName(config.dtype), config.rows,
                      config.vectors, config.lanes, config.sets, stride(config.a_row_stride),
-                     stride(config.a_k_stride), stride(config.b_k_stride), config.c_row_stride);
+                     stride(config.a_k_stride), config.streams_a ? "s" : "",
+                     stride(config.b_k_stride), config.streams_b ? "s" : "", config.c_row_stride);
 }
 
 std::vector<llvm::Type*> TileParams(Builder& b) {

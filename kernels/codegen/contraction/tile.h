@@ -33,6 +33,9 @@ struct TileConfig {
   // In elements. kDynamic (not of C): given with the call.
   int64_t a_row_stride, a_k_stride, b_k_stride, c_row_stride;
   static constexpr int64_t kDynamic = -1;
+  // Weights that are read in the order of memory, which may be far: fetched ahead, past the operand's
+  // end into what the next call reads.
+  bool streams_a = false, streams_b = false;
 };
 
 // a, b, c: pointers; k, strides: i64; accumulate: i1 (adds to what C holds).
