@@ -32,6 +32,7 @@ struct Value {
   ir::NodeId node = ir::kNoNode;  // kNoNode: there is no value (an optional input that is left out)
   ir::Type type;                  // null where there is no value, or after an error
   std::shared_ptr<const HostTensor> constant;  // where it is one
+  int bits = 0;  // of an integer that has fewer than its dtype; what is computed has all
 
   explicit operator bool() const { return node != ir::kNoNode; }
   bool is_tensor() const { return type != nullptr && type->As<TensorType>() != nullptr; }

@@ -105,13 +105,8 @@ Value GraphImporter::Lookup(const std::string& name) {
     if (auto it = scope.values.find(name); it != scope.values.end()) return it->second;
     if (auto it = scope.constants.find(name); it != scope.constants.end()) return it->second;
     if (auto it = scope.initializers.find(name); it != scope.initializers.end()) {
-      auto tensor = file_.TensorOf(*it->second);
-      if (!tensor.ok()) {
-        builder_.Fail(tensor.status().code(), tensor.status().message());
-        return {};
-      }
-      const Value v = builder_.Constant(*std::move(tensor), name);
-      scope.constants.emplace(name, v);
+      const Value v = ConstantOf(*it->second, name);
+      if (v) scope.constants.emplace(name, v);
       return v;
     }
     if (!scope.sees_outer) break;
@@ -119,6 +114,17 @@ Value GraphImporter::Lookup(const std::string& name) {
   builder_.Fail(
       fmt::format("'{}' is used before a node, an input or an initializer gives it", name));
   return {};
+}
+
+Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::string& name) {
+  auto elements = file_.TensorOf(tensor);
+  if (!elements.ok()) {
+    builder_.Fail(elements.status().code(), elements.status().message());
+    return {};
+  }
+  Value v = builder_.Constant(*std::move(elements), name);
+  if (const NarrowInt* narrow = NarrowIntOf(tensor.data_type())) v.bits = narrow->bits;
+  return v;
 }
 
 std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
@@ -244,6 +250,15 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
     if (builder_.status().ok()) {
       NodeContext context(*this, node, inputs, opset);
       outputs = op->convert(context);
+      // Integers of a few bits: what takes them gives another type, or moves them.
+      for (const Value& from : inputs) {
+        for (Value& to : outputs) {
+          if (from.bits != 0 && to && to.is_tensor() && to.dtype() == from.dtype() &&
+              node.op_type() != "Cast") {
+            to.bits = from.bits;
+          }
+        }
+      }
       if (!outputs.empty() && outputs[0] && calls_.empty()) {
         origins_.try_emplace(outputs[0].node, Origin{&node, std::move(inputs), opset});
       }

@@ -36,6 +36,7 @@ class GraphImporter {
     int opset;
   };
   const Origin* OriginOf(const Value& v) const;
+  Value ConstantOf(const onnx::TensorProto& tensor, const std::string& name);
   // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported for
   // either.
   void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);

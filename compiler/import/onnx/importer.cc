@@ -47,6 +47,12 @@ class ModelImporter {
                     fmt::format("{}: the graph has no outputs", file_.path()));
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].bits != 0) {
+        return Status(StatusCode::kUnsupported,
+                      fmt::format("{}: output '{}': elements of {}INT{} are not supported",
+                                  file_.path(), graph.output(static_cast<int>(i)).name(),
+                                  IsSignedInt(outputs[i].dtype()) ? "" : "U", outputs[i].bits));
+      }
       RELAYVM_ASSIGN_OR_RETURN(outputs[i],
                                ForHost(outputs[i], graph.output(static_cast<int>(i)).type()));
     }

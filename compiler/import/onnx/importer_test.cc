@@ -111,6 +111,24 @@ TEST_CASE(
   CHECK(Contains(endless.status().message(), "function 'F' calls itself"));
 }
 
+TEST_CASE("dtypes that the IR lacks are named where they are asked for") {
+  const std::string xy = Tensor("input", "x", {"n"}) + "output { name: 'y' } ";
+  const auto cast = [&](int type, const std::string& more) {
+    return ErrorOf("node { name: 'c' op_type: 'Cast' input: 'x' output: '" +
+                       std::string(more.empty() ? "y" : "t") +
+                       "' attribute { name: 'to' type: INT i: " + std::to_string(type) + " } } " +
+                       more + xy,
+                   21);
+  };
+  CHECK(Contains(cast(17, ""), "attribute to: elements of FLOAT8E4M3FN are not supported"));
+  CHECK(Contains(cast(20, ""), "attribute to: elements of FLOAT8E5M2FNUZ are not supported"));
+  CHECK(Contains(cast(22, ""), "output 'y': elements of INT4 are not supported"));
+  CHECK(Contains(cast(21, "node { op_type: 'Identity' input: 't' output: 'y' } "),
+                 "output 'y': elements of UINT4 are not supported"));
+  CHECK(Contains(ErrorOf(Tensor("input", "x", {"n"}, 22) + "output { name: 'x' } ", 21),
+                 "input 'x': elements of INT4 are not supported"));
+}
+
 TEST_CASE("the table: each operator once for a version, and found from that version on") {
   std::set<std::tuple<std::string_view, std::string_view, int>> seen;
   for (const OperatorDef& op : Operators()) {

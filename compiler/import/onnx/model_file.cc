@@ -192,9 +192,9 @@ std::string OnnxTypeName(int32_t type) {
     return onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(type));
   }
   // Types that are newer than the installed schema.
-  constexpr const char* kNewer[] = {"FLOAT8E4M3FN",   "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-                                    "FLOAT8E5M2FNUZ", "UINT4",          "INT4",
-                                    "FLOAT4E2M1"};
+  constexpr const char* kNewer[] = {
+      "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",
+      "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0", "UINT2",          "INT2"};
   constexpr int32_t kFirst = 17;
   if (type >= kFirst && type < kFirst + static_cast<int32_t>(std::size(kNewer))) {
     return kNewer[type - kFirst];
@@ -218,7 +218,35 @@ constexpr TypePair kTypes[] = {
     {onnx::TensorProto::BFLOAT16, DType::kBFloat16},
 };
 
+// DataType's numbers of types that are newer than the installed schema.
+constexpr NarrowInt kNarrow[] = {
+    {21, DType::kUInt8, 4}, {22, DType::kInt8, 4}, {25, DType::kUInt8, 2}, {26, DType::kInt8, 2}};
+
+// The first element of a byte is in its lowest bits.
+SharedBytes Unpacked(SharedBytes packed, const NarrowInt& type, size_t count) {
+  return SharedBytes::Lazy(count, [packed = std::move(packed), type](std::span<std::byte> out) {
+    const auto per_byte = static_cast<size_t>(8 / type.bits);
+    const int spare = 8 - type.bits;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const auto shift = static_cast<int>(i % per_byte) * type.bits;
+      // The element's bits on top, then down again with its sign.
+      const auto top = static_cast<uint8_t>(static_cast<uint8_t>(packed.data()[i / per_byte])
+                                            << (spare - shift));
+      out[i] = static_cast<std::byte>(IsSignedInt(type.dtype) ? static_cast<int8_t>(top) >> spare
+                                                              : top >> spare);
+    }
+    packed.DropPages();
+  });
+}
+
 }  // namespace
+
+const NarrowInt* NarrowIntOf(int32_t type) {
+  for (const NarrowInt& t : kNarrow) {
+    if (t.onnx == type) return &t;
+  }
+  return nullptr;
+}
 
 std::optional<DType> DTypeOfOnnx(int32_t type) {
   for (const TypePair& t : kTypes) {
@@ -285,7 +313,8 @@ Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
   const auto fail = [&](std::string_view why) {
     return Invalid(fmt::format("tensor '{}': {}", proto.name(), why));
   };
-  const auto dtype = DTypeOfOnnx(proto.data_type());
+  const NarrowInt* narrow = NarrowIntOf(proto.data_type());
+  const auto dtype = narrow != nullptr ? narrow->dtype : DTypeOfOnnx(proto.data_type());
   if (!dtype) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("tensor '{}': elements of {} are not supported", proto.name(),
@@ -304,7 +333,10 @@ Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
       return fail("its dimensions are too large");
     }
   }
-  const size_t expected = empty ? 0 : static_cast<size_t>(bytes);
+  const size_t count =
+      empty ? 0 : static_cast<size_t>(bytes) / static_cast<size_t>(DTypeBytes(*dtype));
+  const size_t expected = narrow != nullptr ? (count * static_cast<size_t>(narrow->bits) + 7) / 8
+                                            : count * static_cast<size_t>(DTypeBytes(*dtype));
   if (proto.has_segment()) return fail("tensors in segments are not supported");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     RELAYVM_ASSIGN_OR_RETURN(t.data, ExternalBytes(proto, expected));
@@ -316,7 +348,8 @@ Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
   if (t.data.size() != expected) {
     return fail(fmt::format("its dimensions take {} bytes, found {}", expected, t.data.size()));
   }
-  t.data = Aligned(std::move(t.data), *dtype);
+  t.data = narrow != nullptr ? Unpacked(std::move(t.data), *narrow, count)
+                             : Aligned(std::move(t.data), *dtype);
   NormalizeBools(t);
   return t;
 }

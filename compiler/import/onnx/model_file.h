@@ -29,6 +29,15 @@ std::optional<DType> DTypeOfOnnx(int32_t type);
 // As TensorProto::DataType.
 int32_t OnnxTypeOf(DType dtype);
 
+// Integers of fewer than 8 bits. The IR has no dtype for them: they are held one a byte, in `dtype`.
+struct NarrowInt {
+  int32_t onnx;  // TensorProto::DataType
+  DType dtype;
+  int bits;
+};
+// Null for other types.
+const NarrowInt* NarrowIntOf(int32_t type);
+
 // A tensor in a file of its own (.pb), as ONNX's test data has.
 Result<HostTensor> ReadTensorFile(const std::string& path);
 
@@ -40,7 +49,8 @@ class ModelFile {
 
   const onnx::ModelProto& model() const { return model_; }
   const std::string& path() const { return path_; }
-  // The elements, checked against dims and dtype. Errors name the tensor.
+  // The elements, checked against dims and dtype; of narrow integers one a byte. Errors name the
+  // tensor.
   Result<HostTensor> TensorOf(const onnx::TensorProto& proto);
 
  private:

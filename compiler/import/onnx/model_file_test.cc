@@ -86,6 +86,37 @@ TEST_CASE("typed fields of each dtype") {
   }
 }
 
+TEST_CASE("integers of a few bits are held one a byte") {
+  const struct {
+    const char* text;
+    DType dtype;
+    std::vector<int> elements;
+  } kCases[] = {
+      {"dims: 3 data_type: 21 raw_data: '\\xf1\\x08'", DType::kUInt8, {1, 15, 8}},
+      {"dims: 3 data_type: 22 raw_data: '\\xf1\\x08'", DType::kInt8, {1, -1, -8}},
+      {"dims: 3 data_type: 22 int32_data: 241 int32_data: 8", DType::kInt8, {1, -1, -8}},
+      {"dims: 5 data_type: 25 raw_data: '\\x1b\\x02'", DType::kUInt8, {3, 2, 1, 0, 2}},
+      {"dims: 5 data_type: 26 raw_data: '\\x1b\\x02'", DType::kInt8, {-1, -2, 1, 0, -2}},
+      {"dims: 0 data_type: 22", DType::kInt8, {}},
+  };
+  for (const auto& c : kCases) {
+    CAPTURE(c.text);
+    ModelFolder folder;
+    auto file =
+        Read(folder, ModelOf(GraphModel(std::string("initializer { name: 't' ") + c.text + "}"))
+                         .SerializeAsString());
+    REQUIRE(file.ok());
+    auto t = (*file)->TensorOf((*file)->model().graph().initializer(0));
+    REQUIRE_MESSAGE(t.ok(), t.status().ToString());
+    CHECK(t->dtype == c.dtype);
+    REQUIRE(t->data.size() == c.elements.size());
+    for (size_t i = 0; i < c.elements.size(); ++i) {
+      const auto byte = static_cast<uint8_t>(t->data[i]);
+      CHECK((c.dtype == DType::kInt8 ? static_cast<int8_t>(byte) : byte) == c.elements[i]);
+    }
+  }
+}
+
 TEST_CASE("what a tensor says is not believed") {
   const struct {
     const char* text;
@@ -99,6 +130,10 @@ TEST_CASE("what a tensor says is not believed") {
       {"dims: 1 data_type: 8 string_data: 'a'", "elements of STRING are not supported"},
       {"dims: 1 data_type: 14 float_data: 1", "elements of COMPLEX64 are not supported"},
       {"dims: 1 data_type: 17", "elements of FLOAT8E4M3FN are not supported"},
+      {"dims: 1 data_type: 20", "elements of FLOAT8E5M2FNUZ are not supported"},
+      {"dims: 1 data_type: 23", "elements of FLOAT4E2M1 are not supported"},
+      {"dims: 1 data_type: 24", "elements of FLOAT8E8M0 are not supported"},
+      {"dims: 3 data_type: 22 raw_data: 'a'", "its dimensions take 2 bytes, found 1"},
       {"dims: 1 data_type: 99", "elements of type 99 are not supported"},
       {"dims: 1 data_type: 1 data_location: EXTERNAL", "external data: expected a location"},
       {"dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "compiler/import/onnx/graph_importer.h"
@@ -103,24 +104,28 @@ std::vector<std::string> NodeContext::Strings(std::string_view name) {
                       : std::vector<std::string>(a->strings().begin(), a->strings().end());
 }
 
-std::optional<HostTensor> NodeContext::Tensor(std::string_view name) {
+Value NodeContext::Tensor(std::string_view name) {
   const Proto* a = Find(name, Proto::TENSOR);
-  if (a == nullptr) return std::nullopt;
-  auto tensor = importer_.file().TensorOf(a->t());
-  if (tensor.ok()) return *std::move(tensor);
-  b().Fail(tensor.status().code(),
-           fmt::format("attribute {}: {}", name, tensor.status().message()));
-  return std::nullopt;
+  return a == nullptr ? Value{} : importer_.ConstantOf(a->t(), "");
 }
 
 DType NodeContext::Type(std::string_view name, DType fallback) {
   const Proto* a = Find(name, Proto::INT);
   if (a == nullptr) return fallback;
-  const auto type = static_cast<int32_t>(a->i());
+  const auto type = static_cast<int32_t>(std::clamp<int64_t>(a->i(), 0, INT32_MAX));
   if (auto dtype = DTypeOfOnnx(type)) return *dtype;
   Unsupported(
       fmt::format("attribute {}: elements of {} are not supported", name, OnnxTypeName(type)));
   return fallback;
+}
+
+ElementKind NodeContext::Kind(std::string_view name, DType fallback) {
+  const Proto* a = Find(name, Proto::INT);
+  const NarrowInt* narrow =
+      a == nullptr ? nullptr
+                   : NarrowIntOf(static_cast<int32_t>(std::clamp<int64_t>(a->i(), 0, INT32_MAX)));
+  if (narrow != nullptr) return {narrow->dtype, narrow->bits};
+  return {Type(name, fallback)};
 }
 
 int NodeContext::Axis(int64_t axis, int rank) {

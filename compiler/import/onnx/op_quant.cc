@@ -14,11 +14,10 @@ using Outputs = std::vector<Value>;
 struct Limits {
   double low, high;
 };
-std::optional<Limits> LimitsOf(DType t) {
-  const int bits = 8 * DTypeBytes(t);
-  if (!IsInt(t) || bits > 16) return std::nullopt;
-  const bool is_unsigned = t == DType::kUInt8 || t == DType::kUInt16;
-  if (is_unsigned) return Limits{0, std::exp2(bits) - 1};
+std::optional<Limits> LimitsOf(ElementKind t) {
+  const int bits = t.bits != 0 ? t.bits : DTypeBits(t.dtype);
+  if (!IsInt(t.dtype) || bits > 16) return std::nullopt;
+  if (IsUnsignedInt(t.dtype)) return Limits{0, std::exp2(bits) - 1};
   return Limits{-std::exp2(bits - 1), std::exp2(bits - 1) - 1};
 }
 
@@ -39,25 +38,28 @@ std::optional<Term> Parameter(NodeContext& n, const Value& v, const Value& data,
   }
   Term repeated = p.Call("repeat", {{"repeats", block}, {"axis", at}});
   if (repeated.value().dim(at) == data.dim(at)) return repeated;
-  if (!data.dim(at).is_const()) {
-    n.Unsupported("block_size needs the extent of the axis when compiling; fix it with --shape");
-    return std::nullopt;
-  }
-  return repeated.Slice(at, 0, data.dim(at).value());
+  // The last block may reach beyond the data.
+  const std::vector<Value> cut =
+      n.As("Slice", 13, {repeated, b.Ints({0}), b.DimOf(data, at), b.Ints({at})});
+  if (cut.empty()) return std::nullopt;
+  return Term(b, cut[0]);
 }
 
 }  // namespace
 
-Value Saturate(const Term& x, DType dtype) {
-  const auto limits = LimitsOf(dtype);
-  if (!limits) return x.As(dtype);
-  return x.Call("clip", {{"a_min", limits->low}, {"a_max", limits->high}}).As(dtype);
+Value Saturate(const Term& x, ElementKind type) {
+  const auto limits = LimitsOf(type);
+  Value y = limits
+                ? x.Call("clip", {{"a_min", limits->low}, {"a_max", limits->high}}).As(type.dtype)
+                : x.As(type.dtype);
+  y.bits = type.bits;
+  return y;
 }
 
 Value Quantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point,
-                DType dtype) {
+                ElementKind type) {
   const Term steps = (x / scale).Call("round_even");
-  return Saturate(zero_point ? steps + zero_point->As(x.dtype()) : steps, dtype);
+  return Saturate(zero_point ? steps + zero_point->As(x.dtype()) : steps, type);
 }
 
 Term Dequantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point) {
@@ -78,7 +80,7 @@ Term DequantisedInput(NodeContext& n, size_t data, size_t scale, size_t zero_poi
 Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_point,
                       DType fallback) {
   const DType dtype = n.Has(zero_point) ? n.Input(zero_point).dtype() : fallback;
-  return Quantised(y, AsScalar(Term(n, scale)), OptionalScalar(n, zero_point), dtype);
+  return Quantised(y, AsScalar(Term(n, scale)), OptionalScalar(n, zero_point), {dtype});
 }
 
 Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis) {
@@ -103,7 +105,7 @@ Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const V
 Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>& zero,
                   DType dtype) {
   const Term steps = (sum.As(DType::kFloat32) * factor).Call("round_even");
-  return Saturate(zero ? steps + zero->As(DType::kFloat32) : steps, dtype);
+  return Saturate(zero ? steps + zero->As(DType::kFloat32) : steps, {dtype});
 }
 
 // Inputs of the convolution of `w`, of which padding is the zero point.
@@ -118,8 +120,8 @@ DynamicallyQuantised QuantiseDynamically(const Term& x) {
   // Where all are 0 any scale will do.
   const Term range = high - low;
   const Term scale = Select(range > 0, range, x.Number(255)) / 255;
-  const Term zero_point(x.b(), Saturate((zero - low / scale).Call("round_even"), DType::kUInt8));
-  return {{x.b(), Quantised(x, scale, zero_point, DType::kUInt8)}, scale, zero_point};
+  const Term zero_point(x.b(), Saturate((zero - low / scale).Call("round_even"), {DType::kUInt8}));
+  return {{x.b(), Quantised(x, scale, zero_point, {DType::kUInt8})}, scale, zero_point};
 }
 
 namespace {
@@ -127,20 +129,24 @@ namespace {
 Outputs QuantizeLinear(NodeContext& n) {
   const Term data(n, 0);
   const int64_t axis = n.Int("axis", 1), block = n.Int("block_size", 0);
-  DType dtype = n.Has(2) ? n.Input(2).dtype() : DType::kUInt8;
-  if (!n.Has(2) && n.Int("output_dtype", 0) != 0) dtype = n.Type("output_dtype", dtype);
-  if (!LimitsOf(dtype)) {
-    return n.Unsupported(fmt::format("results of {} are not supported", DTypeName(dtype)));
+  ElementKind type{DType::kUInt8};
+  if (n.Has(2)) {
+    type = KindOf(n.Input(2));
+  } else if (n.Int("output_dtype", 0) != 0) {
+    type = n.Kind("output_dtype", type.dtype);
+  }
+  if (!LimitsOf(type)) {
+    return n.Unsupported(fmt::format("results of {} are not supported", DTypeName(type.dtype)));
   }
   const auto scale = Parameter(n, n.Input(1), data, axis, block);
   if (!scale) return {};
   const auto zero = n.Has(2) ? Parameter(n, n.Input(2), data, axis, block) : std::nullopt;
   if (n.Has(2) && !zero) return {};
   const DType real = data.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  if (scale->rank() == 0 && real == DType::kFloat32) {
-    if (auto y = QuantisedInIntegers(n, scale->As(real), zero, dtype)) return {*y};
+  if (scale->rank() == 0 && real == DType::kFloat32 && type.bits == 0) {
+    if (auto y = QuantisedInIntegers(n, scale->As(real), zero, type.dtype)) return {*y};
   }
-  return {Quantised(data.As(real), scale->As(real), zero, dtype)};
+  return {Quantised(data.As(real), scale->As(real), zero, type)};
 }
 
 Outputs DequantizeLinear(NodeContext& n) {

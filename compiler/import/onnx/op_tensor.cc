@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "compiler/import/onnx/quantised.h"
 #include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
@@ -25,15 +26,14 @@ Outputs Constant(NodeContext& n) {
     t.data = SharedBytes::Copy(std::as_bytes(std::span(values)));
     return {b.Constant(std::move(t))};
   }
-  auto value = n.Tensor("value");
-  if (value) return {b.Constant(*std::move(value))};
+  if (const Value value = n.Tensor("value")) return {value};
   return n.Unsupported("expected a value of numbers");
 }
 
 Outputs ConstantOfShape(NodeContext& n) {
   TypedBuilder& b = n.b();
-  auto value = n.Tensor("value");
-  Value fill = value ? b.Constant(*std::move(value)) : b.Scalar(0, DType::kFloat32);
+  Value fill = n.Tensor("value");
+  if (!fill) fill = b.Scalar(0, DType::kFloat32);
   if (fill.rank() != 0) fill = b.Reshape(fill, {});
   if (auto shape = b.ConstantInts(n.Input(0))) {
     return {b.Op("full", {fill},
@@ -42,8 +42,23 @@ Outputs ConstantOfShape(NodeContext& n) {
   return {b.Op("dyn.full", {fill, n.Input(0)}, {{"dtype", std::string(DTypeName(fill.dtype()))}})};
 }
 
-Outputs Cast(NodeContext& n) { return {n.b().Cast(n.Input(0), n.Type("to", DType::kFloat32))}; }
-Outputs CastLike(NodeContext& n) { return {n.b().Cast(n.Input(0), n.Input(1).dtype())}; }
+// To integers of a few bits: floats to the nearest of them, of integers the lowest bits.
+Outputs CastTo(NodeContext& n, ElementKind kind) {
+  const Term x(n, 0);
+  if (kind.bits != 0 && IsFloat(x.dtype())) return {Saturate(x.Call("round_even"), kind)};
+  Value y = x;
+  if (kind.bits != 0) {
+    const double count = 1 << kind.bits;
+    const Term low =
+        x.As(DType::kInt32).Call("bitwise_and", n.b().Scalar(count - 1, DType::kInt32));
+    y = IsSignedInt(kind.dtype) ? Select(low >= count / 2, low - count, low) : low;
+  }
+  y = n.b().Cast(y, kind.dtype);
+  y.bits = kind.bits;
+  return {y};
+}
+Outputs Cast(NodeContext& n) { return CastTo(n, n.Kind("to", DType::kFloat32)); }
+Outputs CastLike(NodeContext& n) { return CastTo(n, KindOf(n.Input(1))); }
 
 Outputs Shape(NodeContext& n) {
   TypedBuilder& b = n.b();

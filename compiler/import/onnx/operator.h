@@ -32,6 +32,13 @@ namespace relayvm::import {
 
 class GraphImporter;
 
+// A dtype, and the bits of an integer that has fewer; 0: all.
+struct ElementKind {
+  DType dtype;
+  int bits = 0;
+};
+inline ElementKind KindOf(const Value& v) { return {v.dtype(), v.bits}; }
+
 class NodeContext {
  public:
   NodeContext(GraphImporter& importer, const onnx::NodeProto& node, std::vector<Value> inputs,
@@ -60,9 +67,11 @@ class NodeContext {
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback = {});
   std::vector<double> Floats(std::string_view name, std::vector<double> fallback = {});
   std::vector<std::string> Strings(std::string_view name);
-  std::optional<HostTensor> Tensor(std::string_view name);
+  Value Tensor(std::string_view name);  // a constant, or no value
   // A TensorProto::DataType; an error where the IR has none.
   DType Type(std::string_view name, DType fallback);
+  // The same, of which integers may have fewer bits than a byte.
+  ElementKind Kind(std::string_view name, DType fallback);
   // An axis in 0..rank-1 from one in -rank..rank-1; an error and 0 beyond.
   int Axis(int64_t axis, int rank);
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);

@@ -254,7 +254,7 @@ std::optional<Value> MeanOf(NodeContext& n, const Value& v, const Term& scale,
   const std::vector<Value> mean = origin->As(origin->op_type(), origin->opset(), std::move(inputs));
   if (mean.empty() || !mean[0]) return std::nullopt;
   const Term steps = (Term(b, mean[0]) * (Term(b, x->scale) / scale)).Call("round_even");
-  return Saturate(zero_point ? steps + zero_point->As(DType::kFloat32) : steps, dtype);
+  return Saturate(zero_point ? steps + zero_point->As(DType::kFloat32) : steps, {dtype});
 }
 
 // Of integers under one scale and zero point: as they are, where the result has both.
@@ -266,7 +266,8 @@ Value Requantised(NodeContext& n, const Integers& q, const Term& scale,
   if (same) return q.data;
   const std::optional<Term> zero =
       q.zero_point ? std::optional(Term(b, q.zero_point)) : std::nullopt;
-  return Quantised(Dequantised(Term(b, q.data), Term(b, q.scale), zero), scale, zero_point, dtype);
+  return Quantised(Dequantised(Term(b, q.data), Term(b, q.scale), zero), scale, zero_point,
+                   {dtype});
 }
 
 // Part by part.
@@ -323,7 +324,7 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
   if (limits.low) steps = Maximum(steps, (steps.Number(*limits.low) / scale).Call("round_even"));
   if (limits.high) steps = Minimum(steps, (steps.Number(*limits.high) / scale).Call("round_even"));
   if (zero_point) steps = steps + zero_point->As(DType::kFloat32);
-  return Saturate(steps, dtype);
+  return Saturate(steps, {dtype});
 }
 
 }  // namespace

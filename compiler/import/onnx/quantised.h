@@ -7,11 +7,11 @@
 
 namespace relayvm::import {
 
-// Whole numbers held in float, cast to an integer dtype of 8 or 16 bits within its limits.
-Value Saturate(const Term& x, DType dtype);
+// Whole numbers held in float, cast to an integer dtype of at most 16 bits within its limits.
+Value Saturate(const Term& x, ElementKind type);
 // round(x / scale) + zero_point, halves to even, saturated.
 Value Quantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point,
-                DType dtype);
+                ElementKind type);
 Term Dequantised(const Term& x, const Term& scale, const std::optional<Term>& zero_point);
 
 // Input `i` as a scalar, where it is given.
