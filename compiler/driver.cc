@@ -65,6 +65,12 @@ Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
   auto fail = [&](const std::string& why) {
     return Status(StatusCode::kInvalidArgument, fmt::format("--shape {}={}: {}", name, text, why));
   };
+  // Of what a list or an optional value holds.
+  const auto* holder = declared == nullptr ? nullptr : declared->As<ir::AdtType>();
+  if (holder != nullptr && holder->args.size() == 1) {
+    RELAYVM_ASSIGN_OR_RETURN(ir::Type held, BindShape(holder->args[0], name, text));
+    return ir::MakeType(ir::AdtType{holder->name, {std::move(held)}});
+  }
   const auto* tensor = declared == nullptr ? nullptr : declared->As<TensorType>();
   if (tensor == nullptr) return fail("the parameter is not a tensor with a declared type");
   std::string rank = fmt::format("the parameter has {} dimensions", tensor->shape.size());

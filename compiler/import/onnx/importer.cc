@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "compiler/frontend/parser.h"
 #include "compiler/import/control_flow.h"
@@ -76,16 +77,33 @@ class ModelImporter {
     return module.ok() ? *std::move(module) : ir::MakeModule();
   }
 
+  // Sizes of "1x?x300" as dims. The driver checks the text.
+  static std::vector<Dim> DimsOfText(std::string_view text) {
+    std::vector<Dim> dims;
+    while (true) {
+      const std::string_view part = text.substr(0, text.find('x'));
+      int64_t size = 0;
+      const auto [end, error] = std::from_chars(part.begin(), part.end(), size);
+      const bool number = error == std::errc() && end == part.end() && size >= 0;
+      dims.push_back(number ? Dim(size) : Dim::Any());
+      if (part.size() == text.size()) return dims;
+      text.remove_prefix(part.size() + 1);
+    }
+  }
+
   // Of what a sequence or an optional value holds: dims are numbers or not known. Null where the IR
-  // has no such type. A sequence of the host's own is a List.
-  static ir::Type HeldType(const onnx::TypeProto& type, int depth = 0) {
+  // has no such type. A sequence of the host's own is a List. `given` is what --shape says.
+  static ir::Type HeldType(const onnx::TypeProto& type, const std::string* given = nullptr,
+                           int depth = 0) {
     if (type.has_tensor_type()) {
       const auto& tensor = type.tensor_type();
       const auto dtype = DTypeOfOnnx(tensor.elem_type());
-      if (!dtype || !tensor.has_shape()) return nullptr;
-      std::vector<Dim> shape;
-      for (const auto& d : tensor.shape().dim()) {
-        shape.push_back(d.has_dim_value() && d.dim_value() > 0 ? Dim(d.dim_value()) : Dim::Any());
+      if (!dtype || (!tensor.has_shape() && given == nullptr)) return nullptr;
+      std::vector<Dim> shape = given == nullptr ? std::vector<Dim>() : DimsOfText(*given);
+      if (tensor.has_shape()) shape.resize(static_cast<size_t>(tensor.shape().dim_size()));
+      for (int i = 0; i < tensor.shape().dim_size(); ++i) {
+        const int64_t declared = tensor.shape().dim(i).dim_value();
+        if (declared > 0) shape[static_cast<size_t>(i)] = Dim(declared);
       }
       return ir::MakeTensorType(std::move(shape), *dtype);
     }
@@ -94,10 +112,25 @@ class ModelImporter {
     if (depth > kMostNested || (!is_sequence && !type.has_optional_type())) return nullptr;
     ir::Type held =
         HeldType(is_sequence ? type.sequence_type().elem_type() : type.optional_type().elem_type(),
-                 depth + 1);
+                 given, depth + 1);
     if (held == nullptr) return nullptr;
     if (!is_sequence) return OptionalType(held);
     return depth == 0 ? ListType(held) : SequenceType(held);
+  }
+
+  // The elements of tensors in sequences and optional values.
+  static std::optional<int32_t> HeldDType(const onnx::TypeProto& type) {
+    const onnx::TypeProto* held = &type;
+    while (!held->has_tensor_type()) {
+      if (held->has_sequence_type()) {
+        held = &held->sequence_type().elem_type();
+      } else if (held->has_optional_type()) {
+        held = &held->optional_type().elem_type();
+      } else {
+        return std::nullopt;
+      }
+    }
+    return held->tensor_type().elem_type();
   }
 
   // An output as its type is declared: a List, an Optional or a tensor.
@@ -128,11 +161,23 @@ class ModelImporter {
       return Status(code, fmt::format("{}: input '{}': {}", file_.path(), input.name(), why));
     };
     if (!input.type().has_tensor_type()) {
-      ir::Type type = HeldType(input.type());
+      const auto given = options_.shapes.find(input.name());
+      ir::Type type =
+          HeldType(input.type(), given == options_.shapes.end() ? nullptr : &given->second);
       if (type != nullptr) return type;
+      const auto held = HeldDType(input.type());
+      if (held && DTypeOfOnnx(*held)) {
+        return fail(StatusCode::kUnsupported,
+                    fmt::format("the rank of the tensors that it holds is not declared; give their "
+                                "shape: --shape {}=1x?x?",
+                                input.name()));
+      }
+      if (held) {
+        return fail(StatusCode::kUnsupported,
+                    fmt::format("elements of {} are not supported", OnnxTypeName(*held)));
+      }
       return fail(StatusCode::kUnsupported,
-                  "expected a tensor, or a sequence or an optional value of tensors of declared "
-                  "rank and a numeric type");
+                  "expected a tensor, or a sequence or an optional value of tensors");
     }
     const auto& tensor = input.type().tensor_type();
     const auto dtype = DTypeOfOnnx(tensor.elem_type());

@@ -111,6 +111,39 @@ TEST_CASE(
   CHECK(Contains(endless.status().message(), "function 'F' calls itself"));
 }
 
+TEST_CASE("--shape gives the rank of tensors that a sequence or an optional value holds") {
+  const auto model = [](const char* type) {
+    return GraphModel(std::string("input { name: 's' type { ") + type +
+                      " } } node { op_type: 'Identity' input: 's' output: 'y' } output { name: 'y' "
+                      "} ");
+  };
+  const char* sequence = "sequence_type { elem_type { tensor_type { elem_type: 1 } } }";
+  const char* optional =
+      "optional_type { elem_type { sequence_type { elem_type { tensor_type { elem_type: 1 } } } } "
+      "}";
+  const char* ranked =
+      "sequence_type { elem_type { tensor_type { elem_type: 1 shape { dim { dim_param: 'n' } dim { "
+      "dim_value: 2 } } } } }";
+  const auto param = [&](const char* type, const char* shape) {
+    auto module = ImportText(model(type), {.shapes = {{"s", shape}}});
+    REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+    return ir::TypeToString(module->functions.at("main")->params[0]->type);
+  };
+  CHECK(param(sequence, "?x3") == "List[Tensor[(?, 3), float32]]");
+  CHECK(param(optional, "5") == "Optional[Sequence[Tensor[(5), float32]]]");
+  CHECK(param(ranked, "3x?") == "List[Tensor[(3, 2), float32]]");
+  for (const char* type : {sequence, optional}) {
+    auto open = ImportText(model(type));
+    REQUIRE(!open.ok());
+    CHECK(Contains(open.status().message(),
+                   "input 's': the rank of the tensors that it holds is not declared; give their "
+                   "shape: --shape s=1x?x?"));
+  }
+  auto text = ImportText(model("sequence_type { elem_type { tensor_type { elem_type: 8 } } }"));
+  REQUIRE(!text.ok());
+  CHECK(Contains(text.status().message(), "input 's': elements of STRING are not supported"));
+}
+
 TEST_CASE("dtypes that the IR lacks are named where they are asked for") {
   const std::string xy = Tensor("input", "x", {"n"}) + "output { name: 'y' } ";
   const auto cast = [&](int type, const std::string& more) {
