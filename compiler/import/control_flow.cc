@@ -45,8 +45,6 @@ def @list_rest[A](%l: List[A]) -> List[A] { match? (%l) { Cons(_, %rest) => { %r
 def @optional_has[A](%o: Optional[A]) -> bool {
   match (%o) { Some(_) => { True }, None => { False } }
 }
-def @impossible[A](%o: Optional[A]) -> A { match? (%o) { Some(%x) => { %x } } }
-def @optional_get[A](%o: Optional[A]) -> A { match? (%o) { Some(%x) => { %x } } }
 )";
 
 namespace {
@@ -83,21 +81,28 @@ Type AnyElementType(const Type& t) {
   return whole == nullptr ? nullptr : ElementType(whole, kSequence);
 }
 
-Value Construct(TypedBuilder& b, std::string_view adt, std::string_view name,
-                const std::vector<Value>& args, Type type) {
+// Null, with an error, where the prelude has none.
+const ir::Constructor* FindConstructor(TypedBuilder& b, std::string_view adt,
+                                       std::string_view name) {
   b.UsePrelude();
   const auto def = b.module().types.find(std::string(adt));
   if (def != b.module().types.end()) {
     for (const ir::Constructor* c : def->second.constructors) {
-      if (c->name != name) continue;
-      const ir::NodeId callee = b.graph().Use(c, b.span());
-      std::vector<ir::NodeId> nodes;
-      for (const Value& v : args) nodes.push_back(v.node);
-      return b.Wrap(b.graph().Call(callee, std::move(nodes), b.span()), std::move(type));
+      if (c->name == name) return c;
     }
   }
   b.Fail(StatusCode::kInternal, fmt::format("there is no constructor {}", name));
-  return {0, nullptr, nullptr};
+  return nullptr;
+}
+
+Value Construct(TypedBuilder& b, std::string_view adt, std::string_view name,
+                const std::vector<Value>& args, Type type) {
+  const ir::Constructor* constructor = FindConstructor(b, adt, name);
+  if (constructor == nullptr) return {0, nullptr, nullptr};
+  const ir::NodeId callee = b.graph().Use(constructor, b.span());
+  std::vector<ir::NodeId> nodes;
+  for (const Value& v : args) nodes.push_back(v.node);
+  return b.Wrap(b.graph().Call(callee, std::move(nodes), b.span()), std::move(type));
 }
 
 }  // namespace
@@ -249,8 +254,18 @@ Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<
 }
 
 Value Impossible(TypedBuilder& b, Type type) {
-  const Value none = Construct(b, kOptional, "None", {}, OptionalType(type));
-  return CallPrelude(b, "impossible", {none}, std::move(type));
+  return Held(b, Construct(b, kOptional, "None", {}, OptionalType(type)));
+}
+
+Value Held(TypedBuilder& b, const Value& optional) {
+  const Type type = ElementType(optional.type, kOptional);
+  const ir::Constructor* some = FindConstructor(b, kOptional, "Some");
+  if (some == nullptr || type == nullptr) return {0, nullptr, nullptr};
+  const ir::Var* x = b.NewVar("held", type);
+  using Pattern = ir::Pattern;
+  const Pattern held{Pattern::Kind::kVar, x, nullptr, {}, b.span()};
+  const Pattern given{Pattern::Kind::kConstructor, nullptr, some, {held}, b.span()};
+  return b.Wrap(b.graph().Match(optional.node, {given}, {b.Use(x).node}, false, b.span()), type);
 }
 
 // --- Loops ---

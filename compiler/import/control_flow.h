@@ -44,6 +44,9 @@ Value OfList(TypedBuilder& b, const Value& list);
 Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,
                   const ir::Type& result);
 
+// What a value of the type Optional holds; the program fails at one that is left out.
+Value Held(TypedBuilder& b, const Value& optional);
+
 // What the program fails at when it gets there, of any type.
 Value Impossible(TypedBuilder& b, ir::Type type);
 

@@ -16,6 +16,7 @@ struct AttentionSpec {
   double softcap = 0;
   std::optional<Term> bias;  // added to the scores; broadcasts
   std::optional<Term> kept;  // bool: scores that are not kept are -infinity (or `hidden`)
+  std::optional<Term> sink;  // scores of one key more, whose value is 0: (1, heads or 1, 1, 1)
   double hidden = -1e30;
   bool none_is_zero = false;  // a query that no key is kept for gives 0, else the keys' average
   bool causal = false;  // a query sees the keys up to its own place; the last query the last key
@@ -28,6 +29,10 @@ struct AttentionResult {
 // a key.
 AttentionResult Attend(NodeContext& n, const Term& q, const Term& k, const Term& v,
                        const AttentionSpec& spec);
+
+// A mask or bias of scores whose last dim may be shorter than the keys of `k`: what is missing is
+// `rest`.
+Term WithKeysOf(const Term& mask, const Term& k, double rest);
 
 // x (batch, heads, length, size) rotated by the tables (positions, half) or (batch, length, half).
 // `size`: how many of the elements turn, 0: all. `positions` (batch, length) where tables have rank 2.

@@ -162,6 +162,37 @@ TEST_CASE("dtypes that the IR lacks are named where they are asked for") {
                  "input 'x': elements of INT4 are not supported"));
 }
 
+TEST_CASE("numbers of a node that cannot be") {
+  const std::string x = Tensor("input", "x", {"2", "6", "1"}) + "output { name: 'y' } ";
+  const auto dft = [&](int64_t length) {
+    return ErrorOf(
+        "node { name: 'f' op_type: 'DFT' input: 'x' input: 'l' output: 'y' } "
+        "initializer { name: 'l' data_type: 7 int64_data: " +
+            std::to_string(length) + " } " + x,
+        17);
+  };
+  CHECK(Contains(dft(0), "node 'f' (DFT): dft_length: expected 1 or more, found 0"));
+  CHECK(Contains(dft(-5), "dft_length: expected 1 or more, found -5"));
+  const auto nbits = [&](const std::string& g) {
+    return std::string(
+        ImportText("ir_version: 7 opset_import { version: 17 } opset_import { domain: "
+                   "'com.microsoft' version: 1 } graph { name: 'g' node { name: 'm' op_type: "
+                   "'MatMulNBits' domain: 'com.microsoft' input: 'x' input: 'w' input: 's' input: "
+                   "'' input: 'g' output: 'y' attribute { name: 'K' type: INT i: 4 } attribute { "
+                   "name: 'N' type: INT i: 1 } attribute { name: 'block_size' type: INT i: 2 } } "
+                   "initializer { name: 'w' data_type: 2 dims: [1, 2, 1] int32_data: [1, 2] } "
+                   "initializer { name: 's' data_type: 1 dims: 2 float_data: [1, 2] } initializer "
+                   "{ name: 'g' data_type: 6 " +
+                   g + " } " + Tensor("input", "x", {"3", "4"}) + "output { name: 'y' } }")
+            .status()
+            .message());
+  };
+  CHECK(nbits("dims: 4 int32_data: [0, 1, 1, 0]").empty());
+  CHECK(Contains(nbits("dims: 4 int32_data: [0, 1, 2, 0]"), "g_idx: expected 0 to 1, found 2"));
+  CHECK(Contains(nbits("dims: 4 int32_data: [0, 1, -1, 0]"), "g_idx: expected 0 to 1, found -1"));
+  CHECK(Contains(nbits("dims: 2 int32_data: [0, 1]"), "g_idx: expected a vector of 4 numbers"));
+}
+
 TEST_CASE("the table: each operator once for a version, and found from that version on") {
   std::set<std::tuple<std::string_view, std::string_view, int>> seen;
   for (const OperatorDef& op : Operators()) {

@@ -24,6 +24,23 @@ Term JoinHeads(const Term& x) {
   return {b, ShapedAs(b, y, {b.DimOf(y, 0), b.DimOf(y, 1), ProductOfDims(b, y, 2, 4)})};
 }
 
+Term WithKeysOf(const Term& mask, const Term& k, double rest) {
+  TypedBuilder& b = k.b();
+  const int last = mask.rank() - 1;
+  const Dim have = mask.value().dim(last);
+  if (last < 0 || have == k.value().dim(2) || have.is_const(1)) return mask;
+  const Term key = RangeOf(b, k, 2), count = Extent(b, mask, last);
+  return Select(key < count, mask.Take(Minimum(key, count - 1), last), mask.Number(rest));
+}
+
+// With one score more, whose weight is not kept.
+static Term SoftmaxBeside(const Term& scores, const Term& sink) {
+  const Term x = scores.As(DType::kFloat32), other = sink.As(DType::kFloat32);
+  const Term top = Maximum(Max(x, {3}), other);
+  const Term power = Exp(x - top);
+  return (power / (Sum(power, {3}) + Exp(other - top))).As(scores.dtype());
+}
+
 AttentionResult Attend(NodeContext& n, const Term& q, const Term& k, const Term& v,
                        const AttentionSpec& spec) {
   TypedBuilder& b = n.b();
@@ -59,7 +76,8 @@ AttentionResult Attend(NodeContext& n, const Term& q, const Term& k, const Term&
     const Term seen = RangeOf(b, k, 2) <= (RangeOf(b, q, 2) + past).Expand(1);
     biased = Select(seen, biased, biased.Number(hidden));
   }
-  Term weights = biased.Call("nn.softmax", {{"axis", -1}});
+  Term weights =
+      spec.sink ? SoftmaxBeside(biased, *spec.sink) : biased.Call("nn.softmax", {{"axis", -1}});
   if (spec.kept && spec.none_is_zero) weights = Select(*spec.kept, weights, weights.Number(0));
   return {{b, MatMulOf(n, weights, value)}, raw, capped, biased, weights};
 }
@@ -121,9 +139,9 @@ Outputs Attention(NodeContext& n) {
   spec.softcap = n.Float("softcap", 0);
   if (n.Has(3)) {
     if (n.Input(3).dtype() == DType::kBool) {
-      spec.kept = Term(n, 3);
+      spec.kept = WithKeysOf(Term(n, 3), *k, 0);
     } else {
-      spec.bias = Term(n, 3);
+      spec.bias = WithKeysOf(Term(n, 3), *k, -INFINITY);
     }
   }
   const auto keep = [&](const Term& more) { spec.kept = spec.kept ? And(*spec.kept, more) : more; };
@@ -163,8 +181,8 @@ Outputs RotaryEmbedding(NodeContext& n) {
 // --- com.microsoft ---
 
 // A mask of keys as what is added to scores (batch, heads, length, keys): of rank 1 the number of
-// keys of each batch (or ends, then starts), of rank 2 and 3 (batch, [length,] keys) 0 where a key
-// does not count.
+// keys of each batch (or ends, then starts; or what follows them are sums), of rank 2 and 3 (batch,
+// [length,] keys) 0 where a key does not count.
 std::optional<Term> MaskBias(NodeContext& n, const Value& mask, const Term& k, const Term& q,
                              double hidden) {
   TypedBuilder& b = n.b();
@@ -172,14 +190,17 @@ std::optional<Term> MaskBias(NodeContext& n, const Value& mask, const Term& k, c
   if (mask.rank() == 1) {
     const Term key = RangeOf(b, k, 2).As(mask.dtype());
     const Dim batch = k.value().dim(0);
-    if (mask.dim(0) == batch) {
-      given = key < given.Expand(1);
-    } else if (batch.is_const() && mask.dim(0).is_const(2 * batch.value())) {
-      given = And(key < given.Slice(0, 0, batch.value()).Expand(1),
-                  key >= given.Slice(0, batch.value(), INT64_MAX).Expand(1));
-    } else {
+    const Term row = RangeOf(b, k, 0);
+    if (mask.dim(0) == batch * 2) {
+      given = And(key < given.Take(row, 0).Expand(1),
+                  key >= given.Take(row + Extent(b, k, 0), 0).Expand(1));
+    } else if (mask.dim(0) == batch * 3 + 2) {
+      given = key < given.Take(row, 0).Expand(1);
+    } else if (Dim::ProvablyDifferent(mask.dim(0), batch)) {
       n.Unsupported("a mask of rank 1 needs a number for each batch");
       return std::nullopt;
+    } else {
+      given = key < given.Expand(1);
     }
   } else {
     given = given > 0;
@@ -305,7 +326,7 @@ Outputs MultiHeadAttention(NodeContext& n) {
   }
   if (n.Has(5)) AddTo(spec.bias, Term(n, 5));
   const AttentionResult a = Attend(n, *q, *k, *v, spec);
-  return {JoinHeads(a.y), *k, *v, a.raw};
+  return {JoinHeads(a.y), *k, *v, a.biased};
 }
 
 // Inputs: data, positions (the first one, or each), tables of cosines and sines.
@@ -335,7 +356,8 @@ Outputs MsRotaryEmbedding(NodeContext& n) {
 }
 
 // Keys and values of groups of heads, with a cache whose batches may differ in length. Inputs:
-// query, key, value, past key, past value, lengths - 1, the longest length, cosines, sines.
+// query, key, value, past key, past value, lengths - 1, the longest length, cosines, sines,
+// positions, bias of scores, scores of a key that has no value.
 Outputs GroupQueryAttention(NodeContext& n) {
   TypedBuilder& b = n.b();
   const int64_t heads = n.Count("num_heads", 0), shared = n.Count("kv_num_heads", 0);
@@ -343,8 +365,6 @@ Outputs GroupQueryAttention(NodeContext& n) {
   if (heads < 1 || shared < 1 || query.rank() != 3) {
     return n.Fail("expected queries of rank 3, num_heads and kv_num_heads");
   }
-  if (n.Has(9) || n.Has(11)) return n.Unsupported("position_ids and head_sink are not supported");
-  if (n.Int("smooth_softmax", 0) > 0) return n.Unsupported("smooth_softmax is not supported");
   std::vector<Term> parts = {query, query, query};
   if (n.Has(1)) {
     if (!n.Has(2)) return n.Fail("expected values");
@@ -367,7 +387,7 @@ Outputs GroupQueryAttention(NodeContext& n) {
   if (n.Int("do_rotary", 0) != 0) {
     if (!n.Has(7) || !n.Has(8)) return n.Fail("do_rotary needs cos_cache and sin_cache");
     const Term cos(n, 7), sin(n, 8);
-    const Term positions = past.Expand(1) + Range(length);
+    const Term positions = n.Has(9) ? Term(n, 9) : past.Expand(1) + Range(length);
     const Dim half = cos.value().dim(1), size = q.value().dim(3);
     const bool part = half.is_const() && size.is_const() && 2 * half.value() < size.value();
     const int64_t turning = part ? 2 * half.value() : 0;
@@ -398,7 +418,12 @@ Outputs GroupQueryAttention(NodeContext& n) {
     seen = And(seen, key > own - static_cast<double>(window));
   }
   spec.kept = seen.Expand(1);
-  if (n.Has(10)) spec.bias = Term(n, 10);
+  if (n.Has(10)) spec.bias = WithKeysOf(Term(n, 10), k, 0);
+  if (n.Has(11)) {
+    spec.sink = Term(n, 11).Reshape({1, -1, 1, 1});
+  } else if (n.Int("smooth_softmax", 0) > 0) {
+    spec.sink = q.Number(0);
+  }
   const AttentionResult a = Attend(n, q, k, v, spec);
   return {JoinHeads(a.y), k, v};
 }

@@ -111,8 +111,18 @@ Outputs MatMulNBits(NodeContext& n) {
   if (block < 1 || columns < 1 || depth < 1 || block > (1 << 20) || depth > (int64_t{1} << 40)) {
     return n.Fail("expected positive K, N and block_size");
   }
-  if (n.Has(4) && n.Input(4).rank() != 1) return n.Fail("g_idx: expected a vector");
   const int64_t blocks = (depth + block - 1) / block;
+  if (n.Has(4)) {
+    const Dim count = n.Input(4).dim(0);
+    if (n.Input(4).rank() != 1 || (count.is_const() && count.value() < depth)) {
+      return n.Fail(fmt::format("g_idx: expected a vector of {} numbers", depth));
+    }
+    for (int64_t g : b.ConstantInts(n.Input(4)).value_or(std::vector<int64_t>())) {
+      if (g < 0 || g >= blocks) {
+        return n.Fail(fmt::format("g_idx: expected 0 to {}, found {}", blocks - 1, g));
+      }
+    }
+  }
   const Term x(n, 0);
   // The lowest bits come first.
   const auto unpack = [&](const Term& packed, const std::vector<int64_t>& shape) {

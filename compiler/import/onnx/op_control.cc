@@ -224,21 +224,9 @@ Outputs ScanBatches(NodeContext& n) {
   std::vector<Value> scanned;
   if (!SplitInputs(n, 1, &initial, &scanned)) return {};
   const Value lengths = n.Input(0);
-  const Dim batch = scanned[0].dim(0);
-  constexpr int64_t kMostBatches = 64;
-  if (!batch.is_const() || batch.value() > kMostBatches || batch.value() < 1) {
-    return n.Unsupported(fmt::format(
-        "the batch must be known when compiling, 1 to {}; fix it with --shape", kMostBatches));
-  }
   const std::vector<bool> backward = Backward(n, "directions", scanned.size());
-  std::vector<std::vector<Value>> parts;
-  for (int64_t i = 0; i < batch.value(); ++i) {
-    const auto of_batch = [&](const Value& v) {
-      return b.Squeeze(
-          b.Op("strided_slice", {v},
-               {{"begin", AttrList{i}}, {"end", AttrList{i + 1}}, {"strides", AttrList{1}}}),
-          {0});
-    };
+  const auto scan = [&](const Value& batch, const State&) {
+    const auto of_batch = [&](const Value& v) { return b.Op("take", {v, batch}, {{"axis", 0}}); };
     State state;
     std::vector<Value> rows;
     for (const Value& v : initial) state.push_back(of_batch(v));
@@ -252,22 +240,20 @@ Outputs ScanBatches(NodeContext& n) {
       }
     }
     Outputs out = ScanRows(n, state, rows, backward);
-    if (!b.status().ok() || out.size() < initial.size()) return {};
-    parts.resize(out.size());
-    for (size_t k = 0; k < out.size(); ++k) {
-      Value v = out[k];
-      if (lengths && k >= initial.size()) {  // zeros behind the end
-        std::vector<Value> dims = {b.Op("subtract", {full, own})};
-        for (int d = 1; d < v.rank(); ++d) dims.push_back(b.DimOf(v, d));
-        const Value zeros =
-            b.Op("dyn.zeros", {b.Concat(dims, 0)}, {{"dtype", std::string(DTypeName(v.dtype()))}});
-        v = b.Concat({v, zeros}, 0);
-      }
-      parts[k].push_back(b.ExpandDims(v, 0));
+    for (size_t k = initial.size(); lengths && k < out.size(); ++k) {  // zeros behind the end
+      std::vector<Value> dims = {b.Op("subtract", {full, own})};
+      for (int d = 1; d < out[k].rank(); ++d) dims.push_back(b.DimOf(out[k], d));
+      const Value zeros = b.Op("dyn.zeros", {b.Concat(dims, 0)},
+                               {{"dtype", std::string(DTypeName(out[k].dtype()))}});
+      out[k] = b.Concat({out[k], zeros}, 0);
     }
+    return Turn{{}, {}, std::move(out)};
+  };
+  const Value batches = b.Reshape(b.DimOf(scanned[0], 0), {});
+  Outputs out = RunLoop(b, {batches, {}, {}, scan});
+  for (Value& v : out) {
+    if (b.status().ok()) v = b.WithDimsOf(v, scanned[0], 0, 1);
   }
-  Outputs out;
-  for (const auto& p : parts) out.push_back(b.Concat(p, 0));
   return out;
 }
 

@@ -357,9 +357,7 @@ Outputs OptionalGetElement(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value v = n.Input(0);
   if (IsNone(v)) return n.Fail("the value is left out");
-  const ir::Type held = ElementType(v.type, "Optional");
-  if (held == nullptr) return {v};
-  return {CallPrelude(b, "optional_get", {v}, held)};
+  return {ElementType(v.type, "Optional") == nullptr ? v : Held(b, v)};
 }
 
 constexpr OperatorDef kOperators[] = {

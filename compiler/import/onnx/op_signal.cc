@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/arithmetic.h"
 
 namespace relayvm::import {
@@ -93,6 +94,20 @@ Term RealInverse(const Term& x, const Term& length, const Term& bins) {
 // How many bins of a transform are not the mirror of others.
 Term OneSided(const Term& length, bool onesided) { return onesided ? length / 2 + 1 : length; }
 
+// A number of at least 1, which the program checks where it is not known.
+Term Positive(NodeContext& n, const Term& v, const char* what) {
+  TypedBuilder& b = n.b();
+  const auto known = b.Elements(v);
+  if (!known || known->size() != 1) {
+    const ir::Type type = v.value().type;
+    return {b, b.If(v >= 1, v, Impossible(b, type), type)};
+  }
+  if ((*known)[0].is_const() && (*known)[0].value() < 1) {
+    n.Fail(fmt::format("{}: expected 1 or more, found {}", what, (*known)[0].value()));
+  }
+  return v;
+}
+
 Outputs Dft(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
@@ -120,7 +135,8 @@ Outputs Dft(NodeContext& n) {
   const Term extent = Extent(b, x, axis);
   Term length = real ? (extent - 1) * 2 : extent;
   if (n.Has(1)) {  // cut, or filled with zeros
-    length = AsScalar(Term(n, 1)).As(DType::kInt64);
+    length = Positive(n, AsScalar(Term(n, 1)).As(DType::kInt64), "dft_length");
+    if (!b.status().ok()) return {};
     const Term place = Range(real ? OneSided(length, true) : length);
     x = Select(Along(place < extent, axis, rank), x.Take(place, axis), x.Number(0));
   }
