@@ -36,12 +36,16 @@ struct ValueCase {
   std::vector<double> x, y;
   double tolerance;
   int opset = 17;
+  int learning = 3;  // the opset of ai.onnx.ml
 };
 
 inline void CheckValues(const ValueCase& c) {
   CAPTURE(std::string(c.op));
   auto module = import::testing::ImportText(
-      "ir_version: 8 opset_import { domain: 'com.microsoft' version: 1 } opset_import { "
+      "ir_version: 8 opset_import { domain: 'com.microsoft' version: 1 } opset_import { domain: "
+      "'ai.onnx.ml' version: " +
+      std::to_string(c.learning) +
+      " } opset_import { "
       "version: " +
       std::to_string(c.opset) + " } " + c.graph);
   const std::unique_ptr<Invocation> invocation = Runnable(std::move(module));

@@ -193,6 +193,52 @@ TEST_CASE("numbers of a node that cannot be") {
   CHECK(Contains(nbits("dims: 2 int32_data: [0, 1]"), "g_idx: expected a vector of 4 numbers"));
 }
 
+TEST_CASE("trees that are none, labels that are strings and maps are refused") {
+  const auto error = [](const std::string& op, const std::string& attributes) {
+    auto module = ImportText(
+        "ir_version: 8 opset_import { version: 17 } opset_import { domain: 'ai.onnx.ml' version: 3 "
+        "} graph { name: 'g' node { name: 'it' op_type: '" +
+        op + "' domain: 'ai.onnx.ml' input: 'x' output: 'y' " + attributes + " } " +
+        Tensor("input", "x", {"n", "2"}) + "output { name: 'y' } }");
+    return std::string(module.status().message());
+  };
+  const auto ints = [](const char* name, const std::string& values) {
+    return "attribute { name: '" + std::string(name) + "' type: INTS ints: [" + values + "] } ";
+  };
+  const auto floats = [](const char* name, const std::string& values) {
+    return "attribute { name: '" + std::string(name) + "' type: FLOATS floats: [" + values + "] } ";
+  };
+  // One branch and two leaves, but for what differs.
+  const auto tree = [&](const std::string& yes, const std::string& no, const std::string& feature,
+                        const std::string& mode, const std::string& leaf) {
+    return error("TreeEnsembleRegressor",
+                 ints("nodes_treeids", "0, 0, 0") + ints("nodes_nodeids", "0, 1, 2") +
+                     ints("nodes_featureids", feature) + ints("nodes_truenodeids", yes) +
+                     ints("nodes_falsenodeids", no) + floats("nodes_values", "0.5, 0, 0") +
+                     "attribute { name: 'nodes_modes' type: STRINGS strings: ['" + mode +
+                     "', 'BRANCH_LEQ', 'LEAF'] } " + ints("target_ids", "0") +
+                     ints("target_treeids", "0") + ints("target_nodeids", leaf) +
+                     floats("target_weights", "1"));
+  };
+  CHECK(tree("1, 2, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "2").empty());
+  CHECK(Contains(tree("1, 0, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "2"),
+                 "nodes lead back to themselves"));
+  CHECK(Contains(tree("1, 7, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "2"),
+                 "node 1 of tree 0 leads to node 7, which there is not"));
+  CHECK(Contains(tree("1, 2, 0", "2, 2, 0", "0, 2, 0", "BRANCH_LEQ", "2"),
+                 "nodes_featureids: expected 0 to 1, found 2"));
+  CHECK(Contains(tree("1, 2, 0", "2, 2, 0", "0, 1, 0", "BRANCH_?", "2"),
+                 "nodes_modes: 'BRANCH_?' is not supported"));
+  CHECK(Contains(tree("1, 2, 0", "2, 2", "0, 1, 0", "BRANCH_LEQ", "2"),
+                 "nodes_falsenodeids: expected 3 numbers, found 2"));
+  CHECK(Contains(tree("1, 2, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "5"),
+                 "a weight names node 5 of tree 0, which there is not"));
+  CHECK(Contains(error("ZipMap", ""), "maps are not supported"));
+  CHECK(Contains(error("LinearClassifier",
+                       "attribute { name: 'classlabels_strings' type: STRINGS strings: ['a'] } "),
+                 "labels that are strings are not supported"));
+}
+
 TEST_CASE("the table: each operator once for a version, and found from that version on") {
   std::set<std::tuple<std::string_view, std::string_view, int>> seen;
   for (const OperatorDef& op : Operators()) {

@@ -36,6 +36,21 @@ std::optional<NodeContext> NodeContext::OriginOf(const Value& v) const {
   return NodeContext(importer_, *origin->node, origin->inputs, origin->opset);
 }
 
+uint32_t NodeContext::Seed() {
+  for (const auto& a : node_.attribute()) {
+    if (a.name() != "seed") continue;
+    const float real = a.f();
+    uint32_t bits = 0;
+    std::memcpy(&bits, &real, sizeof bits);
+    return a.type() == Proto::INT ? static_cast<uint32_t>(a.i()) : bits;
+  }
+  uint32_t hash = 2166136261;  // FNV-1a
+  for (const char c : node_.output_size() > 0 ? node_.output(0) : node_.name()) {
+    hash = (hash ^ static_cast<uint8_t>(c)) * 16777619;
+  }
+  return hash;
+}
+
 std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<Value> inputs) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   const OperatorDef* def = FindOperator("", op, opset);

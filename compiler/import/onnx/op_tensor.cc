@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compiler/import/onnx/quantised.h"
+#include "compiler/import/onnx/random.h"
 #include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
@@ -343,22 +344,6 @@ Outputs Slice(NodeContext& n) {
 }
 
 // The numbers are this compiler's own: ONNX leaves the generator open.
-Value DropoutMask(NodeContext& n, const Term& x, const Term& ratio) {
-  TypedBuilder& b = n.b();
-  AttrList shape;
-  for (const Dim& d : x.value().shape()) {
-    if (!d.is_const()) return n.Unsupported("training_mode needs dims that are known"), x;
-    shape.emplace_back(d.value());
-  }
-  std::vector<int64_t> key(10, 0);
-  key[0] = n.Int("seed", 0);
-  const Value drawn = b.Op(
-      "random.uniform",
-      {b.Ints(key, DType::kUInt64), b.Scalar(0, DType::kFloat32), b.Scalar(1, DType::kFloat32)},
-      {{"out_shape", shape}, {"out_dtype", "float32"}});
-  return Term(b, b.Field(drawn, 1)) >= ratio.As(DType::kFloat32);
-}
-
 Outputs Dropout(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
@@ -367,7 +352,7 @@ Outputs Dropout(NodeContext& n) {
   const Term all = x.Call("ones_like").As(mask_dtype);
   if (training && training->size() == 1 && (*training)[0] == 0) return {x, all};
   const Term ratio = n.Has(1) ? AsScalar(Term(n, 1)) : x.Number(0.5);
-  const Term mask(b, DropoutMask(n, x, ratio));
+  const Term mask = Uniform(n, b.ShapeOf(x)) >= ratio.As(DType::kFloat32);
   if (!b.status().ok()) return {};
   const Term kept = Select(mask, x / (1.0 - ratio).As(x.dtype()), x.Number(0));
   const Term on = AsScalar(Term(n, 2));

@@ -92,6 +92,8 @@ class NodeContext {
   // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
   // it gives.
   std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
+  // Where its random numbers begin: the attribute seed, or what its first output's name gives.
+  uint32_t Seed();
   // The node whose first output `v` is, where the graph has it: attributes and inputs as here.
   std::optional<NodeContext> OriginOf(const Value& v) const;
   // The outputs of another operator (of ai.onnx) on these inputs, with this node's attributes.
@@ -145,5 +147,9 @@ std::span<const OperatorDef> PoolOperators();
 std::span<const OperatorDef> VisionOperators();
 std::span<const OperatorDef> AttentionOperators();
 std::span<const OperatorDef> ContribOperators();
+std::span<const OperatorDef> RandomOperators();
+std::span<const OperatorDef> LearningOperators();
+std::span<const OperatorDef> TreeOperators();
+std::span<const OperatorDef> VectorMachineOperators();
 
 }  // namespace relayvm::import

@@ -1,0 +1,24 @@
+// What operators of ai.onnx.ml share: constants of attributes, and what becomes of scores.
+#pragma once
+
+#include "compiler/import/onnx/arithmetic.h"
+
+namespace relayvm::import {
+
+inline constexpr std::string_view kLearning = "ai.onnx.ml";
+
+// A constant of float32 or int32 elements.
+Term Table(TypedBuilder& b, const std::vector<double>& values, const std::vector<int64_t>& shape,
+           DType dtype = DType::kFloat32);
+// Input `i` as float32 rows of known width: (rows, width). An error and nullopt where it is not.
+std::optional<Term> Rows(NodeContext& n, size_t i);
+
+// post_transform of scores (rows, classes). One score alone is a number of its own: as in ONNX
+// Runtime, which ONNX's text leaves open, only PROBIT applies.
+Term Transformed(NodeContext& n, const Term& scores, const std::string& how);
+// Labels (rows), int64, for places of classes.
+Term LabelsOf(NodeContext& n, const Term& places, const std::vector<int64_t>& labels);
+// Labels of classes: classlabels_*; an error where they are strings.
+std::vector<int64_t> ClassLabels(NodeContext& n, const char* ints, const char* strings);
+
+}  // namespace relayvm::import

@@ -1,0 +1,308 @@
+// ai.onnx.ml: what scikit-learn's exporter writes, but for trees (op_trees.cc) and support vectors
+// (op_vectors.cc). Features are float32, as there.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "compiler/import/onnx/learn.h"
+
+namespace relayvm::import {
+
+using Outputs = std::vector<Value>;
+
+Term Table(TypedBuilder& b, const std::vector<double>& values, const std::vector<int64_t>& shape,
+           DType dtype) {
+  HostTensor t{dtype, shape, {}};
+  const auto fill = [&]<typename T>(T) {
+    std::vector<T> elements;
+    for (const double v : values) elements.push_back(static_cast<T>(v));
+    t.data = SharedBytes::Copy(std::as_bytes(std::span(elements)));
+  };
+  if (dtype == DType::kFloat64) {
+    fill(double{});
+  } else if (dtype == DType::kInt32) {
+    fill(int32_t{});
+  } else {
+    fill(float{});
+  }
+  return {b, b.Constant(std::move(t))};
+}
+
+std::optional<Term> Rows(NodeContext& n, size_t i) {
+  Term x = Term(n, i).As(DType::kFloat32);
+  if (x.rank() == 1) x = x.Expand(0);
+  if (x.rank() == 2 && x.value().dim(1).is_const()) return x;
+  n.Unsupported("expected rows of features whose number is known; fix it with --shape");
+  return std::nullopt;
+}
+
+// --- Scores ---
+
+namespace {
+
+// Winitzki's approximation of the inverse of erf, as ONNX Runtime computes it.
+Term InverseErf(const Term& x) {
+  const Term log = ((1.0 - x) * (x + 1)).Call("log");
+  const Term v = log * 0.5 + 2 / (3.14159 * 0.147);
+  const Term root = Sqrt(Sqrt(v * v - log * (1 / 0.147)) - v);
+  return Select(x < 0, -root, root);
+}
+
+}  // namespace
+
+Term Transformed(NodeContext& n, const Term& scores, const std::string& how) {
+  if (how == "NONE" || how.empty()) return scores;
+  if (scores.value().dim(1).is_const(1) && how != "PROBIT") return scores;
+  if (how == "LOGISTIC") return scores.Call("sigmoid");
+  if (how == "SOFTMAX") return scores.Call("nn.softmax", {{"axis", 1}});
+  if (how == "PROBIT") return InverseErf(scores * 2 - 1) * std::sqrt(2.0);
+  if (how == "SOFTMAX_ZERO") {  // of scores that are not 0
+    const Term top = Max(scores, {1});
+    const Term counts = Abs(scores) > 1e-7;
+    const Term power = Select(counts, Exp(scores - top), scores.Number(0));
+    return Select(counts, power, scores * Exp(-top)) / Sum(power, {1});
+  }
+  n.Unsupported(fmt::format("post_transform '{}' is not supported", how));
+  return scores;
+}
+
+Term LabelsOf(NodeContext& n, const Term& places, const std::vector<int64_t>& labels) {
+  return Term(n.b(), n.b().Ints(labels)).Take(places, 0);
+}
+
+std::vector<int64_t> ClassLabels(NodeContext& n, const char* ints, const char* strings) {
+  if (!n.Strings(strings).empty()) {
+    n.Unsupported(
+        fmt::format("{}: labels that are strings are not supported; train with whole numbers as "
+                    "classes",
+                    strings));
+  }
+  return n.Ints(ints);
+}
+
+namespace {
+
+// --- Features ---
+
+// A row of numbers, or one for all.
+Term RowOf(NodeContext& n, const Term& x, const char* attr, double fallback) {
+  const std::vector<double> values = n.Floats(attr, {fallback});
+  const Dim width = x.value().dim(-1);
+  const auto count = static_cast<int64_t>(values.size());
+  if (count != 1 && Dim::ProvablyDifferent(width, count)) {
+    n.Fail(fmt::format("{}: expected a number for each feature, found {}", attr, count));
+  }
+  return Table(n.b(), values, {count});
+}
+
+Outputs Scaler(NodeContext& n) {
+  const Term x = Term(n, 0).As(DType::kFloat32);
+  return {(x - RowOf(n, x, "offset", 0)) * RowOf(n, x, "scale", 1)};
+}
+
+Outputs Normalizer(NodeContext& n) {
+  Term x = Term(n, 0).As(DType::kFloat32);
+  const std::string norm = n.String("norm", "MAX");
+  const std::vector<int64_t> last = {x.rank() - 1};
+  if (x.rank() < 1) return n.Fail("expected rows of features");
+  const auto by = [&](const Term& d) { return x / Select(Equal(d, 0), d.Number(1), d); };
+  if (norm == "MAX") return {by(Max(x, last))};
+  if (norm == "L1") return {by(Sum(Abs(x), last))};
+  if (norm == "L2") return {by(Sqrt(Sum(x * x, last)))};
+  return n.Unsupported(fmt::format("norm '{}' is not supported", norm));
+}
+
+Outputs Imputer(NodeContext& n) {
+  const Term x(n, 0);
+  TypedBuilder& b = n.b();
+  if (IsFloat(x.dtype())) {
+    const double missing = n.Float("replaced_value_float", 0);
+    const Term value = RowOf(n, x, "imputed_value_floats", 0).As(x.dtype());
+    return {Select(std::isnan(missing) ? x.Call("isnan") : Equal(x, missing), value, x)};
+  }
+  const std::vector<int64_t> values = n.Ints("imputed_value_int64s");
+  const auto count = static_cast<int64_t>(values.size());
+  if (count == 0 || (count != 1 && Dim::ProvablyDifferent(x.value().dim(-1), count))) {
+    return n.Fail("imputed_value_int64s: expected a number for each feature");
+  }
+  const Value missing = b.Int(n.Int("replaced_value_int64", 0), x.dtype());
+  return {Select(x.Call("equal", missing), Term(b, b.Ints(values, x.dtype())), x)};
+}
+
+Outputs Binarizer(NodeContext& n) {
+  const Term x(n, 0);
+  return {(x > n.Float("threshold", 0)).As(x.dtype())};
+}
+
+Outputs ArrayFeatureExtractor(NodeContext& n) {
+  const Term x(n, 0), places = Term(n, 1).Reshape({-1});
+  if (x.rank() == 1) return {x.Take(places, 0).Expand(0)};
+  return {x.Take(places, x.rank() - 1)};
+}
+
+Outputs FeatureVectorizer(NodeContext& n) {
+  const std::vector<int64_t> widths = n.Ints("inputdimensions");
+  std::vector<Value> parts;
+  for (size_t i = 0; i < n.num_inputs(); ++i) {
+    Term x = Term(n, i).As(DType::kFloat32);
+    if (x.rank() == 1) x = x.Expand(1);
+    if (x.rank() != 2) return n.Fail("expected rows of features");
+    parts.push_back(i < widths.size() ? x.Slice(1, 0, widths[i]) : x);
+  }
+  return {n.b().Concat(parts, 1)};
+}
+
+// --- Categories ---
+
+// For each element of `x` the place of the key that it is (NaN is NaN), and whether there is one.
+struct Found {
+  Term place, any;
+};
+Found Find(const Term& x, const Term& keys) {
+  const Term wide = x.Expand(x.rank());
+  Term same = Equal(wide, keys);
+  if (IsFloat(x.dtype())) same = Or(same, And(wide.Call("isnan"), keys.Call("isnan")));
+  const std::vector<int64_t> last = {x.rank()};
+  const Term hit = same.As(DType::kInt32);
+  return {hit.Call("argmax", {{"axis", AttrList{x.rank()}}}), hit.Over("max", last, false) > 0};
+}
+
+Outputs OneHotEncoder(NodeContext& n) {
+  if (!n.Strings("cats_strings").empty()) {
+    return n.Unsupported("cats_strings: categories that are strings are not supported");
+  }
+  const Term x = Term(n, 0).As(DType::kInt64);
+  const std::vector<int64_t> categories = n.Ints("cats_int64s");
+  if (categories.empty()) return n.Fail("cats_int64s: expected categories");
+  const Term same = Equal(x.Expand(x.rank()), Term(n.b(), n.b().Ints(categories)));
+  if (n.Int("zeros", 1) == 0) {
+    return n.Unsupported("zeros = 0 is not supported: what is no category gives zeros");
+  }
+  return {same.As(DType::kFloat32)};
+}
+
+// Keys or values of a LabelEncoder: keys_tensor, keys_int64s, keys_floats ...
+Value LabelsIn(NodeContext& n, const std::string& what) {
+  TypedBuilder& b = n.b();
+  if (const Value tensor = n.Tensor(what + "_tensor")) return b.Reshape(tensor, {-1});
+  if (n.HasAttr(what + "_int64s")) return b.Ints(n.Ints(what + "_int64s"));
+  if (n.HasAttr(what + "_floats")) {
+    const std::vector<double> values = n.Floats(what + "_floats");
+    return Table(b, values, {static_cast<int64_t>(values.size())});
+  }
+  n.Unsupported(fmt::format(
+      "{}: expected labels that are numbers; those that are strings are not supported", what));
+  return {};
+}
+
+Outputs LabelEncoder(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  if (!n.Strings("classes_strings").empty()) {
+    return n.Unsupported("classes_strings: labels that are strings are not supported");
+  }
+  const Value keys = LabelsIn(n, "keys"), values = LabelsIn(n, "values");
+  if (!b.status().ok()) return {};
+  if (keys.dim(0) != values.dim(0) || keys.dim(0).is_const(0)) {
+    return n.Fail("expected as many values as keys, and one or more");
+  }
+  Value fallback = n.Tensor("default_tensor");
+  if (!fallback) {
+    fallback = IsFloat(values.dtype()) ? b.Scalar(n.Float("default_float", -0.0), values.dtype())
+                                       : b.Int(n.Int("default_int64", -1), values.dtype());
+  }
+  const Found found = Find(Term(n, 0).As(keys.dtype()), {b, keys});
+  return {Select(found.any, Term(b, values).Take(found.place, 0), AsScalar({b, fallback}))};
+}
+
+// --- Linear models ---
+
+// x (rows, features) times the coefficients of each target, a row each, and its intercept.
+std::optional<Term> Linear(NodeContext& n, const Term& x, int64_t targets) {
+  const std::vector<double> weights = n.Floats("coefficients");
+  std::vector<double> intercepts = n.Floats("intercepts");
+  const int64_t features = x.value().dim(1).value();
+  if (targets < 1 || static_cast<int64_t>(weights.size()) / targets != features ||
+      static_cast<int64_t>(weights.size()) % targets != 0) {
+    n.Fail(fmt::format("coefficients: expected {} for each of {} targets, found {}", features,
+                       targets, weights.size()));
+    return std::nullopt;
+  }
+  const Term w = Table(n.b(), weights, {targets, features});
+  const Term y(n.b(), MatMulOf(n, x, w.Transpose({1, 0})));
+  if (intercepts.empty()) return y;
+  if (static_cast<int64_t>(intercepts.size()) != targets) {
+    n.Fail(fmt::format("intercepts: expected {}, found {}", targets, intercepts.size()));
+    return std::nullopt;
+  }
+  return y + Table(n.b(), intercepts, {targets});
+}
+
+Outputs LinearRegressor(NodeContext& n) {
+  const auto x = Rows(n, 0);
+  if (!x) return {};
+  const auto y = Linear(n, *x, n.Count("targets", 1));
+  if (!y) return {};
+  return {Transformed(n, *y, n.String("post_transform", "NONE"))};
+}
+
+Outputs LinearClassifier(NodeContext& n) {
+  const auto x = Rows(n, 0);
+  const std::vector<int64_t> labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
+  if (!x || !n.b().status().ok()) return {};
+  const auto features = x->value().dim(1).value();
+  const auto rows = static_cast<int64_t>(n.Floats("coefficients").size());
+  const auto scores = Linear(n, *x, features > 0 ? rows / features : 0);
+  if (!scores) return {};
+  const int64_t targets = scores->value().dim(1).value();
+  const std::string how = n.String("post_transform", "NONE");
+  const auto classes = static_cast<int64_t>(labels.size());
+  if (targets == 1) {
+    // One row of two classes: the second where it is positive.
+    if (classes > 2) return n.Fail("coefficients: expected a row for each class");
+    const Term positive = scores->Reshape({-1}) > 0;
+    const Term label =
+        LabelsOf(n, positive.As(DType::kInt64), classes == 2 ? labels : std::vector<int64_t>{0, 1});
+    if (classes != 2) return {label, Transformed(n, *scores, how)};
+    if (how == "PROBIT") return {label, Transformed(n, *scores, how)};
+    const Term score = how == "LOGISTIC" ? scores->Call("sigmoid") : *scores;
+    return {label, n.b().Concat({1.0 - score, score}, 1)};
+  }
+  if (classes != targets) {
+    return n.Fail(fmt::format("classlabels_ints: expected {} labels, found {}", targets, classes));
+  }
+  const Term label = LabelsOf(n, scores->Call("argmax", {{"axis", AttrList{1}}}), labels);
+  return {label, Transformed(n, *scores, how)};
+}
+
+// --- Maps ---
+
+Outputs ZipMap(NodeContext& n) {
+  return n.Unsupported(
+      "maps are not supported: export scores as a tensor (skl2onnx: options={'zipmap': False})");
+}
+Outputs OfMap(NodeContext& n) {
+  return n.Unsupported("maps are not supported: take features as a tensor");
+}
+
+constexpr OperatorDef kOperators[] = {
+    {"ArrayFeatureExtractor", 2, 2, ArrayFeatureExtractor, 1, kLearning},
+    {"Binarizer", 1, 1, Binarizer, 1, kLearning},
+    {"CastMap", 1, 1, OfMap, 1, kLearning},
+    {"DictVectorizer", 1, 1, OfMap, 1, kLearning},
+    {"FeatureVectorizer", 1, -1, FeatureVectorizer, 1, kLearning},
+    {"Imputer", 1, 1, Imputer, 1, kLearning},
+    {"LabelEncoder", 1, 1, LabelEncoder, 1, kLearning},
+    {"LinearClassifier", 1, 1, LinearClassifier, 1, kLearning},
+    {"LinearRegressor", 1, 1, LinearRegressor, 1, kLearning},
+    {"Normalizer", 1, 1, Normalizer, 1, kLearning},
+    {"OneHotEncoder", 1, 1, OneHotEncoder, 1, kLearning},
+    {"Scaler", 1, 1, Scaler, 1, kLearning},
+    {"ZipMap", 1, 1, ZipMap, 1, kLearning},
+};
+
+}  // namespace
+
+std::span<const OperatorDef> LearningOperators() { return kOperators; }
+
+}  // namespace relayvm::import
