@@ -256,14 +256,40 @@ TEST_CASE("interpreter: reuse takes the memory of a last holder, and only then")
         1);  // 10,000 bytes do not fit 800
   CHECK(allocations("tensor.reuse r2, r1!, int32, [i2, i2, i9, i9]") == 0);
   CHECK(allocations("tensor.reuse r2, r1!, int32, [i9, i9, i9, i9, i9]") ==
-        1);                                                      // no room for the dims
-  CHECK(allocations("tensor.reuse r2, r1, int64, [i1]") == 0);   // in place: r1 is r2
-  CHECK(allocations("tensor.reuse r2, r1, uint64, [i1]") == 1);  // in place needs the same type
+        1);                                                     // no room for the dims
+  CHECK(allocations("tensor.reuse r2, r1, int64, [i1]") == 0);  // in place: r1 is r2
+  CHECK(allocations("tensor.reuse r2, r1, uint64, [i1]") ==
+        1);  // in place, of another type: a view
   CHECK(allocations("mov.r r3, r1\n tensor.reuse r2, r1, int64, [i1]") == 1);   // another holder
   CHECK(allocations("mov.r r3, r1\n tensor.reuse r2, r1!, int64, [i1]") == 1);  // another holder
   CHECK(allocations("tensor.view r1, r1!, [i2]\n tensor.reuse r2, r1!, int64, [i2]") == 0);
   CHECK(allocations("tensor.view r3, r1, [i2]\n drop r1!\n tensor.reuse r2, r3!, int64, [i2]") ==
         1);  // the view only
+}
+
+TEST_CASE("interpreter: in place, a tensor of another shape is a view") {
+  constexpr int64_t kBytes = 8 * 100 * 100;
+  auto peak = [](const char* reuse) {
+    std::string body = fmt::format(R"(
+  const.i16 i1, 100
+  const.i16 i2, 10000
+  const.i16 i3, 99
+  tensor.alloc r1, int64, [i1, i1]
+  {}
+  tensor.dim i15, r2!, #0)",
+                                   reuse);
+    auto invocation = testing::NewInvocation(LoadText(ScalarProgram(0, body)));
+    RunOk(*invocation, {});
+    return static_cast<int64_t>(invocation->stats().peak_bytes);
+  };
+  CHECK(peak("tensor.reuse r2, r1, int64, [i1, i1]") < 2 * kBytes);
+  CHECK(peak("tensor.reuse r2, r1, int64, [i2]") < 2 * kBytes);
+  CHECK(peak("tensor.reuse r2, r1, float64, [i1, i1]") < 2 * kBytes);
+  CHECK(peak("tensor.view r3, r1!, [i2]\n tensor.reuse r2, r3, int64, [i1, i1]") < 2 * kBytes);
+  // Not of as many bytes; another holder of the tensor, or of what it is a view of.
+  CHECK(peak("tensor.reuse r2, r1, int64, [i3, i1]") > 2 * kBytes - 1000);
+  CHECK(peak("mov.r r3, r1\n tensor.reuse r2, r1, int64, [i2]") >= 2 * kBytes);
+  CHECK(peak("tensor.view r3, r1, [i2]\n tensor.reuse r2, r3, int64, [i1, i1]") >= 2 * kBytes);
 }
 
 TEST_CASE("interpreter: inputs are never reused") {

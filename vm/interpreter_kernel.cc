@@ -19,10 +19,18 @@ bool Interpreter::FailKernelCall(Frame* frame, const uint16_t* pc, const std::st
 
 namespace {
 
-// One register holds the tensor, or two, where the kernel may write over the other one's buffer.
-bool MayWrite(const Tensor* tensor, bool shared) {
-  if (tensor->storage() == Storage::kView && !IsUnique(tensor->owner)) return false;
-  return tensor->count.load(std::memory_order_relaxed) == (shared ? 2 : 1);
+// `beside`: the tensor that the kernel may write over in this one, or null. One register holds the
+// tensor, or two, where it is that one; the memory of a view has no other holder than these.
+bool MayWrite(const Tensor* tensor, const Tensor* beside) {
+  auto holders = [](const Tensor* t) { return t->count.load(std::memory_order_relaxed); };
+  if (tensor->storage() == Storage::kView) {
+    const Tensor* owner = tensor->owner;
+    const bool shares = beside != nullptr && beside != tensor &&
+                        (beside == owner || (beside->storage() == Storage::kView &&
+                                             beside->owner == owner && holders(beside) == 1));
+    if (holders(owner) != (shares ? 2 : 1)) return false;
+  }
+  return holders(tensor) == (beside == tensor ? 2 : 1);
 }
 
 }  // namespace
@@ -71,12 +79,11 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     if (!elements || *elements > room)
       return FailKernelCall(frame, pc, SizeMismatch(i, elements.value_or(INT64_MAX), room));
     if (!expected.written || tensor == nullptr) continue;
-    const bool shared =
-        std::any_of(expected.may_share.begin(), expected.may_share.end(), [&](uint16_t other) {
-          return static_cast<BufferKind>(buffers[2 * other] & 0xFF) == BufferKind::kRegister &&
-                 objects[buffers[2 * other + 1]] == tensor;
-        });
-    if (!MayWrite(tensor, shared)) {
+    auto may_write = [&](uint16_t other) {
+      return static_cast<BufferKind>(buffers[2 * other] & 0xFF) == BufferKind::kRegister &&
+             MayWrite(tensor, static_cast<const Tensor*>(objects[buffers[2 * other + 1]]));
+    };
+    if (!MayWrite(tensor, nullptr) && std::ranges::none_of(expected.may_share, may_write)) {
       return FailKernelCall(
           frame, pc,
           fmt::format("buffer {} is written: expected a tensor of its own, found one that is an "

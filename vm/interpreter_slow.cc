@@ -379,12 +379,24 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
   // Only local objects have a count of 1; so must the one that owns the memory.
   bool alone = IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
   if (!take) {
-    // The kernel that follows reads one register and writes the other: the same tensor in both.
-    bool same = tensor->dtype == dtype && tensor->rank == rank &&
-                std::equal(dims, dims + rank, tensor->dims);
-    if (!alone || !same) return NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
-    Retain(tensor);
-    return tensor;
+    // The kernel that follows reads one register and writes the other: the same tensor in both, or,
+    // of another shape, a view of it.
+    if (!alone || static_cast<size_t>(bytes) != tensor->bytes())
+      return NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
+    if (tensor->dtype == dtype && tensor->rank == rank &&
+        std::equal(dims, dims + rank, tensor->dims)) {
+      Retain(tensor);
+      return tensor;
+    }
+    Tensor* view =
+        NewView(heap_, tensor, static_cast<int>(rank), tensor->data, static_cast<size_t>(bytes));
+    if (view == nullptr) {
+      FailMemory(frame, pc, "a view of a tensor");
+      return nullptr;
+    }
+    view->dtype = dtype;
+    std::copy_n(dims, rank, view->dims);
+    return view;
   }
   bool fits = static_cast<int>(rank) <= tensor->room_for_dims() &&
               static_cast<size_t>(bytes) <= tensor->capacity;
