@@ -1,6 +1,7 @@
 #include "bytecode/base/dim.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -160,6 +161,18 @@ struct DimBuilder {
     return {quotient, rest};
   }
 
+  // Whether `atom` is min(1, x, ...) in a product with each x, none of them negative, which it does
+  // not change: n*min(1, n) is n.
+  static bool IsOneOf(const Dim& atom, const Monomial& product) {
+    if (atom.kind() != Dim::Kind::kMin) return false;
+    if (std::ranges::find(atom.operands(), Dim(1)) == atom.operands().end()) return false;
+    return std::ranges::all_of(atom.operands(), [&](const Dim& x) {
+      if (x.is_const()) return true;
+      auto low = x.LowerBound();
+      return low && *low >= 0 && std::ranges::find(product, x) != product.end();
+    });
+  }
+
   // floordiv(r, b) for a rest that Divide left, b a positive constant: common factors cancel,
   // nested divisions join.
   static Dim ReducedFloorDiv(const Dim& r, int64_t b) {
@@ -204,9 +217,13 @@ struct DimBuilder {
     // Keep what no other operand dominates for every value of the symbols. Of operands that
     // dominate each other (equal, though maybe written differently) the first stays.
     std::sort(all.begin(), all.end());
-    auto dominates = [&](const Dim& x, const Dim& y) {
-      auto low = (kind == Dim::Kind::kMin ? y - x : x - y).LowerBound();
-      return low && *low >= 0;
+    const bool is_min = kind == Dim::Kind::kMin;
+    std::function<bool(const Dim&, const Dim&)> dominates = [&](const Dim& x, const Dim& y) {
+      auto low = (is_min ? y - x : x - y).LowerBound();
+      if (low && *low >= 0) return true;
+      // max(n, min(m, n)) is n.
+      return y.kind() == (is_min ? Dim::Kind::kMax : Dim::Kind::kMin) &&
+             std::ranges::any_of(y.operands(), [&](const Dim& part) { return dominates(x, part); });
     };
     std::vector<Dim> kept;
     for (const Dim& d : all) {
@@ -277,6 +294,8 @@ Dim operator*(const Dim& a, const Dim& b) {
       DimBuilder::Monomial atoms(atoms_a);
       atoms.insert(atoms.end(), atoms_b.begin(), atoms_b.end());
       std::sort(atoms.begin(), atoms.end());
+      const DimBuilder::Monomial all = atoms;
+      std::erase_if(atoms, [&](const Dim& atom) { return DimBuilder::IsOneOf(atom, all); });
       DimBuilder::AddTo(product, std::move(atoms), MulInt(ca, cb));
     }
   }

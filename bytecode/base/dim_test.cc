@@ -200,6 +200,21 @@ TEST_CASE("large products are not multiplied out") {
   CHECK(product * sum == sum * product);
 }
 
+TEST_CASE("what never differs from an operand is that operand") {
+  const Dim first = Dim::Min(n, 512);  // of a table of 512 positions, the first n
+  CHECK(Dim::Max(n, first) == n);
+  CHECK(Dim::Min(n, Dim::Max(m, n)) == n);
+  CHECK(Dim::Min(1, n) * n == n);
+  CHECK(Dim::Min(1, Dim::Min(n, m)) * n * m == n * m);
+  CHECK(Dim::Min(Dim(1), Dim::Min(n, first)) * Dim::Max(n, first) == n);
+  // Neither holds for numbers that may be negative, nor for another factor.
+  const Dim any = Dim::Symbol(90, "any", /*nonnegative=*/false);
+  CHECK(Dim::Min(1, any) * any != any);
+  CHECK(Dim::Min(1, n) * m != m);
+  CHECK(Dim::Min(1, Dim::Min(n, m)) * n != n);
+  CHECK(Dim::Min(2, n) * n != n);
+}
+
 TEST_CASE("substitution re-canonicalises") {
   auto n_is = [](const Dim& value) {
     return [value](const Dim& s) { return s == n ? std::optional(value) : std::nullopt; };
