@@ -343,13 +343,15 @@ class ProductEmitter {
         [&] { CallNarrowTiles(rows, config, call, columns); });
   }
 
-  // Fewer columns than a panel: whole vectors, then a vector, or a half or a quarter of one.
+  // Fewer columns than a panel: whole vectors, then a vector, or a half or a quarter of one, or a
+  // few columns that are vectors of rows.
   void CallNarrowTiles(Value* rows, const TileConfig& config, const TileCall& call,
                        Value* columns) {
     if (d_.columns.is_const()) columns = I64(b_, d_.columns.value() % d_.panel);
     const int64_t lanes = d_.lanes;
-    auto part = [&](int64_t at, unsigned vectors, int64_t of_lanes) {
+    auto part = [&](int64_t at, unsigned vectors, int64_t of_lanes, unsigned extra = 0) {
       TileConfig part_config = config;
+      part_config.extra = extra;
       part_config.vectors = vectors;
       part_config.lanes = static_cast<unsigned>(of_lanes);
       TileCall part_call = call;
@@ -357,11 +359,17 @@ class ProductEmitter {
       part_call.c = At(b_, c_.element, call.c, at);
       CallTileOfRows(rows, part_config, part_call);
     };
+    const bool rows_are_vectors =
+        d_.form == ContractionForm::kPixelColumns && d_.a_row_stride == 1 && config.sets == 1;
     auto at_most = [&](int64_t count) { return b_.CreateICmpSLE(columns, I64(b_, count)); };
     std::function<void(unsigned)> from_vector = [&](unsigned whole) {
       const int64_t at = whole * lanes;
       auto wide = [&] { part(0, whole + 1, lanes); };
       auto narrow = [&](int64_t of_lanes) {
+        if (whole > 0 && of_lanes <= lanes / 4 && rows_are_vectors) {
+          const int64_t rest = d_.columns.is_const() ? d_.columns.value() % lanes : of_lanes;
+          return part(0, whole, lanes, static_cast<unsigned>(rest));
+        }
         if (whole > 0) part(0, whole, lanes);
         part(at, 1, of_lanes);
       };

@@ -109,19 +109,33 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
               i / config.vectors * config.c_row_stride + i % config.vectors * config.lanes);
   };
 
+  // Where element `row` of the e-th column after the vectors goes.
+  auto extra_at = [&](unsigned e, unsigned row) {
+    return At(b, element, c, row * config.c_row_stride + config.vectors * config.lanes + e);
+  };
+  llvm::Type* column = VectorOf(element, config.rows);
+
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
+  initial.insert(initial.end(), config.extra, llvm::Constant::getNullValue(column));
   {
     llvm::BasicBlock* before = b.GetInsertBlock();
-    std::vector<Value*> loaded;
+    std::vector<Value*> loaded = initial;
     llvm::BasicBlock* from = nullptr;
     If(b, accumulate, [&] {
       for (unsigned i = 0; i < accumulators; ++i) {
-        loaded.push_back(LoadVector(b, vector, c_at(i), c_align));
+        loaded[i] = LoadVector(b, vector, c_at(i), c_align);
+      }
+      for (unsigned e = 0; e < config.extra; ++e) {
+        Value*& values = loaded[accumulators * sets + e];
+        for (unsigned row = 0; row < config.rows; ++row) {
+          values = b.CreateInsertElement(values, b.CreateLoad(element, extra_at(e, row)), row);
+        }
       }
       from = b.GetInsertBlock();
     });
-    for (unsigned i = 0; i < accumulators; ++i) {
-      llvm::PHINode* phi = b.CreatePHI(vector, 2);
+    for (size_t i = 0; i < initial.size(); ++i) {
+      if (loaded[i] == initial[i]) continue;
+      llvm::PHINode* phi = b.CreatePHI(initial[i]->getType(), 2);
       phi->addIncoming(loaded[i], from);
       phi->addIncoming(initial[i], before);
       initial[i] = phi;
@@ -157,6 +171,14 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
         sum = MultiplyAdd(b, broadcast, columns[v], sum, config.rounds);
       }
     }
+    if (config.extra == 0) return;
+    Value* rows = LoadVector(b, column, a_k, align);
+    for (unsigned e = 0; e < config.extra; ++e) {
+      Value* scalar =
+          b.CreateLoad(element, At(b, element, row_of_b, config.vectors * config.lanes + e));
+      Value*& sum = sums[accumulators * sets + e];
+      sum = MultiplyAdd(b, rows, b.CreateVectorSplat(config.rows, scalar), sum, config.rounds);
+    }
   };
   Value* whole = b.CreateAnd(k_extent, I64(b, -static_cast<int64_t>(unroll)));
   std::vector<Value*> sums = ForCarried(b, I64(b, 0), whole, unroll, "k", initial,
@@ -178,17 +200,23 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     for (unsigned set = 1; set < sets; ++set) sum = AddAny(b, sum, sums[set * accumulators + i]);
     b.CreateAlignedStore(sum, c_at(i), llvm::Align(c_align));
   }
+  for (unsigned e = 0; e < config.extra; ++e) {
+    for (unsigned row = 0; row < config.rows; ++row) {
+      b.CreateStore(b.CreateExtractElement(sums[accumulators * sets + e], row), extra_at(e, row));
+    }
+  }
 }
 
 std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  return fmt::format("tile_{}_{}x{}x{}x{}_a{}_{}{}_b{}{}_c{}",
+  return fmt::format("tile_{}_{}x{}x{}x{}_{}_a{}_{}{}_b{}{}_c{}",
                      config.rounds ? "float16" : DTypeName(config.dtype), config.rows,
-                     config.vectors, config.lanes, config.sets, stride(config.a_row_stride),
-                     stride(config.a_k_stride), config.streams_a ? "s" : "",
-                     stride(config.b_k_stride), config.streams_b ? "s" : "", config.c_row_stride);
+                     config.vectors, config.lanes, config.sets, config.extra,
+                     stride(config.a_row_stride), stride(config.a_k_stride),
+                     config.streams_a ? "s" : "", stride(config.b_k_stride),
+                     config.streams_b ? "s" : "", config.c_row_stride);
 }
 
 std::vector<llvm::Type*> TileParams(Builder& b) {

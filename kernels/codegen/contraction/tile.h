@@ -32,6 +32,9 @@ struct TileConfig {
   unsigned rows, vectors, lanes, sets;
   // In elements. kDynamic (not of C): given with the call.
   int64_t a_row_stride, a_k_stride, b_k_stride, c_row_stride;
+  // Columns after those of the vectors, each as one vector of all rows: a few columns more cost
+  // little so. REQUIRES: 0, or one set, and the rows of A are next to each other (a_row_stride 1).
+  unsigned extra = 0;
   static constexpr int64_t kDynamic = -1;
   // Weights that are read in the order of memory, which may be far: fetched ahead, past the operand's
   // end into what the next call reads.
