@@ -69,10 +69,6 @@ const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& r
   return *weight;
 }
 
-// The longest sums that gain: tiles of more rows, which read kernels as they are, reread less of
-// what no longer fits into the cache.
-constexpr int64_t kMaxBlockedDepth = 3072;
-
 // Whether the kernel w of a convolution is best read in blocks of `width` output channels: not
 // where it is depthwise or nearly so, nor where one window covers an image, which is a product that
 // reads rows.
@@ -90,7 +86,6 @@ bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& resu
     return false;
   }
   if (w.shape[0] / call.attrs.Int("groups") % width != 0 || w.shape[0] == 0) return false;
-  if (w.size() / w.shape[0] > kMaxBlockedDepth) return false;
   return !std::all_of(result.shape.begin() + 2, result.shape.end(),
                       [](const Dim& d) { return d.is_const(1); });
 }
