@@ -157,31 +157,42 @@ bool Heap::AddChunk() {
   return true;
 }
 
-// A run of `granules`, in no list and of state kRun; null when there is no memory.
-Heap::Span* Heap::TakeRun(unsigned granules) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    Span* found = nullptr;
-    int bin = RunBin(granules);
-    for (Span* s = runs_[bin]; s != nullptr && found == nullptr; s = s->next) {
-      if (s->granules >= granules) found = s;
+// The free run of at least `granules` at the lowest address, or with `top` the highest, of the first
+// kMostLookedAt.
+Heap::Span* Heap::FindRun(unsigned granules, bool top) {
+  constexpr int kMostLookedAt = 64;
+  Span* found = nullptr;
+  int looked_at = 0;
+  const int first_bin = RunBin(granules);
+  for (uint64_t bins = nonempty_runs_ >> first_bin << first_bin; bins != 0; bins &= bins - 1) {
+    for (Span* s = runs_[std::countr_zero(bins)]; s != nullptr; s = s->next) {
+      if (s->granules < granules) continue;
+      if (found == nullptr || std::less<>()(s, found) != top) found = s;
+      if (++looked_at >= kMostLookedAt) return found;
     }
-    // Every run of a later bin is long enough.
-    uint64_t later = bin == 63 ? 0 : nonempty_runs_ >> (bin + 1) << (bin + 1);
-    if (found == nullptr && later != 0) found = runs_[std::countr_zero(later)];
-    if (found != nullptr) {
-      RemoveFree(found);
-      unsigned rest = found->granules - granules;
-      // Counting the part taken is cheap; the rest may be long.
-      if (rest > 0) InsertFree(found + granules, rest, found->used - TouchedPages(found, granules));
-      found->granules = static_cast<uint16_t>(granules);
-      found[granules - 1].state = State::kInside;
-      found->state = State::kRun;
-      UnpoisonMemory(MemoryOf(found), granules * kGranuleBytes);
-      return found;
-    }
-    if (!AddChunk()) return nullptr;
   }
-  return nullptr;
+  return found;
+}
+
+// A run of `granules`, in no list and of state kRun; null when there is no memory. Blocks of runs
+// are taken from the bottom of the memory, spans of small blocks, which stay long, from its top: so
+// the room in the middle stays whole.
+Heap::Span* Heap::TakeRun(unsigned granules, bool top) {
+  Span* found = FindRun(granules, top);
+  if (found == nullptr && AddChunk()) found = FindRun(granules, top);
+  if (found == nullptr) return nullptr;
+  RemoveFree(found);
+  const unsigned rest = found->granules - granules;
+  const unsigned touched = found->used;
+  Span* taken = top ? found + rest : found;
+  // Counting the part taken is cheap; the rest may be long.
+  if (rest > 0)
+    InsertFree(top ? found : found + granules, rest, touched - TouchedPages(taken, granules));
+  taken->granules = static_cast<uint16_t>(granules);
+  taken[granules - 1].state = State::kInside;
+  taken->state = State::kRun;
+  UnpoisonMemory(MemoryOf(taken), granules * kGranuleBytes);
+  return taken;
 }
 
 // Counts the pages of a taken run as in use, when `bytes` of it will be written.
@@ -260,7 +271,7 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       bin.partial = span->next;
       if (bin.partial != nullptr) bin.partial->previous = nullptr;
     } else {
-      span = TakeRun(1);
+      span = TakeRun(1, /*top=*/true);
       if (span == nullptr) {
         bin.current = EmptySpan();
         return nullptr;
@@ -336,7 +347,8 @@ void Heap::FreeLarge(void* block, size_t bytes) {
 void* Heap::TakeLarge(size_t bytes) {
   if (remote_.load(std::memory_order_relaxed) != nullptr) DrainRemote();
   if (bytes > kMaxRunBytes) return AllocateHuge(PagesOf(bytes) * kPageBytes);
-  Span* run = TakeRun(static_cast<unsigned>((bytes + kGranuleBytes - 1) / kGranuleBytes));
+  Span* run =
+      TakeRun(static_cast<unsigned>((bytes + kGranuleBytes - 1) / kGranuleBytes), /*top=*/false);
   if (run == nullptr) return nullptr;
   Use(run, bytes);
   return MemoryOf(run);

@@ -176,7 +176,8 @@ class Heap {
   void ReturnSpan(Span* span);
   void TouchSpan(Span* span, size_t pages);
   bool ReturnEmptySpans();
-  Span* TakeRun(unsigned granules);
+  Span* FindRun(unsigned granules, bool top);
+  Span* TakeRun(unsigned granules, bool top);
   bool AddChunk();
   // `touched_pages` is the sum of `touched` over the granules.
   void InsertFree(Span* first, unsigned granules, size_t touched_pages);
