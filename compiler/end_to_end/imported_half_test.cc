@@ -102,5 +102,51 @@ TEST_CASE("graphs in float16 compute what they compute in float32") {
   }
 }
 
+// 4,096 numbers about 150, whose squares' sum float16 does not hold.
+std::vector<float> OfMany(const char* op, const std::string& attributes, int type) {
+  const std::string inputs = std::string(op).find("MatMul") == 0 ? "x x" : "x";
+  const bool window = std::string(op).find("Pool") != std::string::npos ||
+                      std::string(op) == "MeanVarianceNormalization" || std::string(op) == "LRN";
+  const std::vector<int64_t> dims =
+      window ? std::vector<int64_t>{1, 4, 32, 32} : std::vector<int64_t>{64, 64};
+  const std::string graph =
+      Node("Cast", "x32", "x", Int("to", type)) + Node(op, inputs, "yt", attributes) +
+      Node("Cast", "yt", "y", Int("to", kFloat)) +
+      (window ? Tensor("input", "x32", {"n", "4", "h", "w"}) : Tensor("input", "x32", {"n", "m"})) +
+      "output { name: 'y' } ";
+  const std::unique_ptr<Invocation> invocation = Runnable(ImportText(GraphModel(graph, 17)));
+  std::vector<float> x(4096);
+  const float scale = std::string(op).find("MatMul") == 0 ? 0.0625F : 1;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(100 + i * 11 % 97) * scale;
+  auto input = relayvm::Value::CopyTensor(DType::kFloat32, dims, x.data());
+  auto y = invocation->Run("main", {*input});
+  REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+  const auto* data = static_cast<const float*>(y->data());
+  return {data, data + y->num_elements()};
+}
+
+TEST_CASE("sums of float16 are made in float32 and rounded once") {
+  const std::string last = "attribute { name: 'axes' type: INTS ints: [0, 1] } ";
+  const std::string window = "attribute { name: 'kernel_shape' type: INTS ints: [32, 32] } ";
+  const std::pair<const char*, std::string> cases[] = {
+      {"ReduceMean", last},    {"ReduceL2", last},
+      {"ReduceLogSum", last},  {"ReduceLogSumExp", last},
+      {"Softmax", ""},         {"LpNormalization", Int("axis", 1)},
+      {"AveragePool", window}, {"GlobalAveragePool", ""},
+      {"GlobalLpPool", ""},    {"LpPool", window},
+      {"LRN", Int("size", 3)}, {"MeanVarianceNormalization", ""},
+      {"MatMul", ""}};
+  for (const auto& [op, attributes] : cases) {
+    CAPTURE(std::string(op));
+    const std::vector<float> half = OfMany(op, attributes, kHalf);
+    const std::vector<float> full = OfMany(op, attributes, kFloat);
+    REQUIRE(half.size() == full.size());
+    for (size_t i = 0; i < half.size(); ++i) {
+      CAPTURE(i);
+      CHECK(std::abs(half[i] - full[i]) <= 1e-3F * std::abs(full[i]) + 1e-6F);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace relayvm

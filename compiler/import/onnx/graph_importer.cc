@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
 #include <utility>
@@ -249,7 +250,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
     }
     if (builder_.status().ok()) {
       NodeContext context(*this, node, inputs, opset);
-      outputs = op->convert(context);
+      outputs = context.Convert(*op);
       // Integers of a few bits: what takes them gives another type, or moves them.
       for (const Value& from : inputs) {
         for (Value& to : outputs) {
@@ -286,6 +287,52 @@ void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>
   }
 }
 
+namespace {
+
+using Given = std::map<std::string, onnx::AttributeProto, std::less<>>;
+
+// Attributes of a function with the values that they have where a call gives none: a field that is
+// newer than the installed schema.
+Given DefaultsOf(const onnx::FunctionProto& function) {
+  constexpr int kAttributeProto = 11;
+  Given defaults;
+  const auto& unknown = function.GetReflection()->GetUnknownFields(function);
+  for (int i = 0; i < unknown.field_count(); ++i) {
+    const auto& field = unknown.field(i);
+    onnx::AttributeProto attr;
+    if (field.number() == kAttributeProto &&
+        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+        attr.ParseFromString(field.length_delimited())) {
+      defaults[attr.name()] = attr;
+    }
+  }
+  return defaults;
+}
+
+// Attributes that refer to the function's own take its values, also in graphs inside.
+void Bind(const Given& given, onnx::NodeProto& node) {
+  google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
+  for (onnx::AttributeProto& attr : *node.mutable_attribute()) {
+    if (!attr.ref_attr_name().empty()) {
+      const auto value = given.find(attr.ref_attr_name());
+      if (value == given.end()) continue;
+      *bound.Add() = value->second;
+      bound.Mutable(bound.size() - 1)->set_name(attr.name());
+      continue;
+    }
+    if (attr.has_g()) {
+      for (onnx::NodeProto& inner : *attr.mutable_g()->mutable_node()) Bind(given, inner);
+    }
+    for (onnx::GraphProto& graph : *attr.mutable_graphs()) {
+      for (onnx::NodeProto& inner : *graph.mutable_node()) Bind(given, inner);
+    }
+    *bound.Add() = attr;
+  }
+  *node.mutable_attribute() = bound;
+}
+
+}  // namespace
+
 // A function of the model is written where it is called.
 std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& function,
                                                const onnx::NodeProto& node,
@@ -299,31 +346,20 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
   scopes_.emplace_back();
   scopes_.back().sees_outer = false;
   for (int i = 0; i < function.input_size(); ++i) {
-    if (static_cast<size_t>(i) < inputs.size() && inputs[i]) {
-      scopes_.back().values[function.input(i)] = inputs[i];
-    }
+    // What the call leaves out is left out for the nodes too.
+    scopes_.back().values[function.input(i)] =
+        static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Value{};
   }
   const auto outer_opsets = opsets_;
   for (const auto& opset : function.opset_import()) {
     opsets_[std::string(CanonicalDomain(opset.domain()))] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
   }
+  Given given = DefaultsOf(function);
+  for (const auto& attr : node.attribute()) given[attr.name()] = attr;
   std::vector<onnx::NodeProto> body;
   for (const onnx::NodeProto& inner : function.node()) {
-    // Attributes that refer to the function's own take what the call gives.
-    onnx::NodeProto& bound = body.emplace_back(inner);
-    bound.clear_attribute();
-    for (const auto& attr : inner.attribute()) {
-      if (attr.ref_attr_name().empty()) {
-        *bound.add_attribute() = attr;
-        continue;
-      }
-      for (const auto& given : node.attribute()) {
-        if (given.name() != attr.ref_attr_name()) continue;
-        *bound.add_attribute() = given;
-        bound.mutable_attribute(bound.attribute_size() - 1)->set_name(attr.name());
-      }
-    }
+    Bind(given, body.emplace_back(inner));
   }
   Nodes nodes;
   for (const onnx::NodeProto& node : body) nodes.push_back(&node);

@@ -13,6 +13,7 @@ namespace {
 
 using testing::GraphModel;
 using testing::ImportText;
+using testing::ModelOf;
 using testing::Tensor;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -237,6 +238,55 @@ TEST_CASE("trees that are none, labels that are strings and maps are refused") {
   CHECK(Contains(error("LinearClassifier",
                        "attribute { name: 'classlabels_strings' type: STRINGS strings: ['a'] } "),
                  "labels that are strings are not supported"));
+}
+
+TEST_CASE(
+    "functions: inputs that a call leaves out, attributes inside graphs and those with defaults") {
+  const std::string x_and_y =
+      Tensor("input", "x", {"n"}) + Tensor("input", "c", {}, 9) + "output { name: 'y' } ";
+  const auto model = [&](const std::string& call, const std::string& function) {
+    return ModelOf(
+        "ir_version: 9 opset_import { version: 17 } opset_import { domain: 'mine' version: 1 } "
+        "graph { name: 'g' node { name: 'call' op_type: 'F' domain: 'mine' output: 'y' " +
+        call + " } " + x_and_y + " } functions { name: 'F' domain: 'mine' " + function +
+        " opset_import { version: 17 } }");
+  };
+  const auto text = [](const onnx::ModelProto& m) {
+    testing::ModelFolder folder;
+    auto mapping = FileMapping::Open(folder.Write("model.onnx", m.SerializeAsString()));
+    REQUIRE(mapping.ok());
+    auto module = ImportOnnx("model.onnx", *mapping, {});
+    REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+    return ir::PrintModule(*module);
+  };
+  const std::string left_out = text(
+      model("input: 'x' input: ''",
+            "input: 'a' input: 'low' output: 'b' node { op_type: 'Clip' input: 'a' input: 'low' "
+            "output: 'b' }"));
+  CHECK(!Contains(left_out, "maximum"));
+  const std::string alpha = "attribute { name: 'alpha' ref_attr_name: 'slope' type: FLOAT } ";
+  const std::string leaky =
+      "node { op_type: 'LeakyRelu' input: 'a' output: 'b' " + alpha + " } output: 'b'";
+  CHECK(Contains(
+      text(model("input: 'x' input: 'c' attribute { name: 'slope' type: FLOAT f: 0.25 } ",
+                 "input: 'a' input: 'c' attribute: 'slope' output: 'r' node { op_type: 'If' input: "
+                 "'c' output: 'r' attribute { name: 'then_branch' type: GRAPH g { name: 't' node { "
+                 "op_type: 'LeakyRelu' input: 'a' output: 'p' " +
+                     alpha +
+                     " } output { name: 'p' } } } attribute { name: 'else_branch' type: GRAPH g { "
+                     "name: 'e' node { op_type: 'Identity' input: 'a' output: 'q' } output { name: "
+                     "'q' } } } }")),
+      "0.25f"));
+  // The schema's newer field: defaults of attributes.
+  onnx::ModelProto with_default = model("input: 'x'", "input: 'a' " + leaky);
+  onnx::AttributeProto slope;
+  slope.set_name("slope");
+  slope.set_type(onnx::AttributeProto::FLOAT);
+  slope.set_f(0.125);
+  onnx::FunctionProto* function = with_default.mutable_functions(0);
+  function->GetReflection()->MutableUnknownFields(function)->AddLengthDelimited(
+      11, slope.SerializeAsString());
+  CHECK(Contains(text(with_default), "0.125f"));
 }
 
 TEST_CASE("the table: each operator once for a version, and found from that version on") {

@@ -60,7 +60,23 @@ std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<V
     return Fail(fmt::format("{} inputs do not fit", given));
   }
   NodeContext context(importer_, node_, std::move(inputs), opset);
-  return b().status().ok() ? def->convert(context) : std::vector<Value>();
+  return b().status().ok() ? context.Convert(*def) : std::vector<Value>();
+}
+
+std::vector<Value> NodeContext::Convert(const OperatorDef& op) {
+  DType narrow = DType::kFloat32;
+  for (Value& v : inputs_) {
+    if (!v.is_tensor() || !IsFloat(v.dtype()) || DTypeBytes(v.dtype()) != 2 || !Sums(op)) continue;
+    narrow = v.dtype();
+    v = b().Cast(v, DType::kFloat32);
+  }
+  std::vector<Value> outputs = op.convert(*this);
+  for (Value& v : outputs) {
+    if (narrow != DType::kFloat32 && v.is_tensor() && v.dtype() == DType::kFloat32) {
+      v = b().Cast(v, narrow);
+    }
+  }
+  return outputs;
 }
 
 // --- Attributes ---

@@ -290,7 +290,35 @@ Outputs CenterCropPad(NodeContext& n) {
   return {x};
 }
 
+// A cache (batch, ..) whose places from a batch's own first one on, along an axis, take the updates.
+Outputs TensorScatter(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term cache(n, 0), update(n, 1);
+  const int axis = n.Axis(n.Int("axis", -2), cache.rank());
+  const std::string mode = n.String("mode", "linear");
+  if (!b.status().ok()) return {};
+  if (axis == 0 || update.rank() != cache.rank()) {
+    return n.Fail("expected updates of the cache's rank, and an axis behind that of batches");
+  }
+  if (mode != "linear" && mode != "circular") {
+    return n.Unsupported(fmt::format("mode '{}' is not supported", mode));
+  }
+  const auto front = [&](const Term& v) { return v.Transpose(AxisMoved(v.rank(), axis, 1)); };
+  const Term old = front(cache), now = front(update);
+  const Term first = n.Has(2) ? Term(n, 2).As(DType::kInt64).Expand(1)
+                              : Term(b, b.Int(0)) * RangeOf(b, cache, 0).Expand(1);
+  const Term extent = Extent(b, old, 1), length = Extent(b, now, 1);
+  Term behind = Range(extent) - first;  // (batch, places)
+  if (mode == "circular") behind = behind.Call("floor_mod", extent);
+  const Term inside = And(behind >= 0, behind < length);
+  const Term place = Clamp(behind, behind.Number(0), length - 1);
+  const Term moved = now.Call("take", place, {{"axis", 1}, {"batch_dims", 1}});
+  const Term y = Select(inside.Expand(2, old.rank() - 2), moved, old);
+  return {y.Transpose(AxisMoved(y.rank(), 1, axis))};
+}
+
 constexpr OperatorDef kOperators[] = {
+    {"TensorScatter", 2, 3, TensorScatter, 24},
     {"CenterCropPad", 2, 2, CenterCropPad, 18},
     {"Compress", 2, 2, Compress, 9},
     {"CumSum", 2, 2, CumSum, 11},

@@ -149,16 +149,95 @@ Outputs BitCast(NodeContext& n) {
   return {n.b().Op("reinterpret", {n.Input(0)}, {{"dtype", std::string(DTypeName(to))}})};
 }
 
+// --- DeformConv ---
+
+// Pixels between pixels: x (batch, channels, height, width) at rows and columns (batch, groups of
+// channels, taps, height, width of the result), as (batch, channels, taps, height, width). What lies
+// outside is 0.
+std::optional<Term> Sampled(NodeContext& n, const Term& x, const Term& row, const Term& column) {
+  TypedBuilder& b = n.b();
+  const auto fold = [&](const Term& v, const std::vector<Value>& dims) {
+    return Term(b, ShapedAs(b, v, dims));
+  };
+  const auto relative = [&](const Term& at, int axis) {  // -1 to 1 are the outer edges of pixels
+    return (at * 2 + 1) / Extent(b, x, axis).As(x.dtype()) - 1;
+  };
+  const Value groups = b.DimOf(row, 1), taps = b.DimOf(row, 2);
+  const Value batches = Term(b, b.DimOf(x, 0)) * Term(b, groups);
+  const Value rows = Term(b, taps) * Term(b, b.DimOf(row, 3));
+  const Term grid(b, b.Concat({relative(column, 3).Expand(5), relative(row, 2).Expand(5)}, 5));
+  const Term planes = fold(x, {batches, b.Ints({-1}), b.DimOf(x, 2), b.DimOf(x, 3)});
+  const std::vector<Value> drawn =
+      n.As("GridSample", 16, {planes, fold(grid, {batches, rows, b.DimOf(row, 4), b.Ints({2})})});
+  if (drawn.empty()) return std::nullopt;
+  return fold({b, drawn[0]},
+              {b.DimOf(x, 0), b.DimOf(x, 1), taps, b.DimOf(row, 3), b.DimOf(row, 4)});
+}
+
+// Inputs: data, weights, offsets of each tap at each place (rows and columns in turn), bias, weights
+// of taps at each place.
+Outputs DeformConv(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0), w(n, 1), offset(n, 2);
+  if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4) {
+    return n.Unsupported("expected data, weights and offsets of rank 4");
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (!w.value().dim(i).is_const()) return n.Unsupported("the weights' dims must be known");
+  }
+  const int64_t height = w.value().dim(2).value(), width = w.value().dim(3).value();
+  const int64_t group = n.Count("group", 1), sets = n.Count("offset_group", 1),
+                taps = height * width, outs = w.value().dim(0).value(),
+                ins = w.value().dim(1).value();
+  const std::vector<int64_t> strides = n.Ints("strides", {1, 1}),
+                             dilations = n.Ints("dilations", {1, 1}),
+                             pads = n.Ints("pads", {0, 0, 0, 0});
+  if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4 || group < 1 || sets < 1 ||
+      taps < 1 || outs < 1 || outs % group != 0 || (ins * group) % sets != 0) {
+    return n.Fail("expected 2 strides and dilations, 4 pads, and groups that divide the channels");
+  }
+  // Offsets by group, tap, and row or column.
+  const auto part = [&](const Term& v, int64_t parts) {
+    return Term(
+        b,
+        ShapedAs(b, v, {b.DimOf(v, 0), b.Ints({sets, taps, parts}), b.DimOf(v, 2), b.DimOf(v, 3)}));
+  };
+  const Term pairs = part(offset, 2);
+  const auto at = [&](int axis) {
+    const Term moved(b, b.Squeeze(pairs.Slice(3, axis, axis + 1), {3}));
+    const auto a = static_cast<size_t>(axis);
+    const Term place = RangeOf(b, moved, 3 + axis) * static_cast<double>(strides[a]) -
+                       static_cast<double>(pads[a]);
+    std::vector<int64_t> taps_at;
+    for (int64_t i = 0; i < taps; ++i) {
+      taps_at.push_back((axis == 0 ? i / width : i % width) * dilations[a]);
+    }
+    const Term tap = Term(b, b.Ints(taps_at)).Expand(1, 2);
+    return moved + tap.As(x.dtype()) + (axis == 0 ? place.Expand(1) : place).As(x.dtype());
+  };
+  const auto sampled = Sampled(n, x, at(0), at(1));
+  if (!sampled) return {};
+  Term columns = *sampled;
+  if (n.Has(4)) {
+    const Term weight(b, b.Squeeze(part(Term(n, 4), 1), {3}));
+    columns = columns * weight.Call("repeat", {{"repeats", ins * group / sets}, {"axis", 1}});
+  }
+  // (batch, group, inputs of a group * taps, places) as a product with the weights of each group.
+  const Value places = ProductOfDims(b, columns, 3, 5);
+  const Term matrix(b, ShapedAs(b, columns, {b.DimOf(x, 0), b.Ints({group, ins * taps}), places}));
+  const Term product(b, MatMulOf(n, w.Reshape({1, group, outs / group, ins * taps}), matrix));
+  Term y(b, ShapedAs(b, product,
+                     {b.DimOf(x, 0), b.Ints({outs}), b.DimOf(columns, 3), b.DimOf(columns, 4)}));
+  if (n.Has(3)) y = y + Along(Term(n, 3), 1, 4);
+  return {y};
+}
+
 constexpr OperatorDef kOperators[] = {
-    {"AffineGrid", 2, 2, AffineGrid, 20},
-    {"BitCast", 1, 1, BitCast, 26},
-    {"Det", 1, 1, Det, 11},
-    {"Einsum", 1, -1, Einsum, 12},
-    {"GridSample", 2, 2, GridSample, 16},
-    {"MaxRoiPool", 2, 2, MaxRoiPool},
-    {"NonMaxSuppression", 2, 5, NonMaxSuppression, 10},
-    {"RoiAlign", 3, 3, RoiAlign, 10},
-    {"GridSample", 2, 2, GridSample, 1, kMicrosoft},
+    {"DeformConv", 3, 5, DeformConv, 19}, {"AffineGrid", 2, 2, AffineGrid, 20},
+    {"BitCast", 1, 1, BitCast, 26},       {"Det", 1, 1, Det, 11},
+    {"Einsum", 1, -1, Einsum, 12},        {"GridSample", 2, 2, GridSample, 16},
+    {"MaxRoiPool", 2, 2, MaxRoiPool},     {"NonMaxSuppression", 2, 5, NonMaxSuppression, 10},
+    {"RoiAlign", 3, 3, RoiAlign, 10},     {"GridSample", 2, 2, GridSample, 1, kMicrosoft},
 };
 
 }  // namespace

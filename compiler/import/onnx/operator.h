@@ -31,6 +31,7 @@ class GraphProto;
 namespace relayvm::import {
 
 class GraphImporter;
+struct OperatorDef;
 
 // A dtype, and the bits of an integer that has fewer; 0: all.
 struct ElementKind {
@@ -94,6 +95,8 @@ class NodeContext {
   std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
   // Where its random numbers begin: the attribute seed, or what its first output's name gives.
   uint32_t Seed();
+  // What the operator's converter gives. Operators that sum do so in float32, of 16-bit floats too.
+  std::vector<Value> Convert(const OperatorDef& op);
   // The node whose first output `v` is, where the graph has it: attributes and inputs as here.
   std::optional<NodeContext> OriginOf(const Value& v) const;
   // The outputs of another operator (of ai.onnx) on these inputs, with this node's attributes.
@@ -124,6 +127,8 @@ struct OperatorDef {
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
 
+// Whether it sums (or multiplies) many elements: a rounding at each would be the result's undoing.
+bool Sums(const OperatorDef& op);
 // The newest entry for an opset; null when there is none.
 const OperatorDef* FindOperator(std::string_view domain, std::string_view name, int opset);
 // All entries.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -36,6 +37,53 @@ const OperatorDef* FindOperator(std::string_view domain, std::string_view name, 
   if (versions == kByName->end()) return nullptr;
   auto newest = versions->second.upper_bound(opset);
   return newest == versions->second.begin() ? nullptr : std::prev(newest)->second;
+}
+
+bool Sums(const OperatorDef& op) {
+  constexpr std::string_view kNames[] = {"Attention",
+                                         "AveragePool",
+                                         "CDist",
+                                         "Conv",
+                                         "ConvTranspose",
+                                         "CumSum",
+                                         "DeformConv",
+                                         "Det",
+                                         "Einsum",
+                                         "FusedConv",
+                                         "FusedGemm",
+                                         "FusedMatMul",
+                                         "GRU",
+                                         "Gemm",
+                                         "GlobalAveragePool",
+                                         "GlobalLpPool",
+                                         "GroupQueryAttention",
+                                         "InstanceNormalization",
+                                         "LRN",
+                                         "LSTM",
+                                         "LogSoftmax",
+                                         "LpNormalization",
+                                         "LpPool",
+                                         "MatMul",
+                                         "MatMulNBits",
+                                         "Mean",
+                                         "MeanVarianceNormalization",
+                                         "MultiHeadAttention",
+                                         "NegativeLogLikelihoodLoss",
+                                         "NhwcConv",
+                                         "RNN",
+                                         "ReduceL1",
+                                         "ReduceL2",
+                                         "ReduceLogSum",
+                                         "ReduceLogSumExp",
+                                         "ReduceMean",
+                                         "ReduceProd",
+                                         "ReduceSum",
+                                         "ReduceSumSquare",
+                                         "Softmax",
+                                         "SoftmaxCrossEntropyLoss",
+                                         "Sum"};
+  static_assert(std::is_sorted(std::begin(kNames), std::end(kNames)));
+  return std::binary_search(std::begin(kNames), std::end(kNames), op.name);
 }
 
 std::string OnnxOperatorTable() {
