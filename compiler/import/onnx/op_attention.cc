@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/import/onnx/attention.h"
+#include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
 
@@ -235,40 +236,66 @@ std::vector<Term> QkvParts(NodeContext& n, const Term& v, int axis, std::vector<
   return parts;
 }
 
-// Inputs: data, weights and bias of queries, keys and values as one, mask, past, bias of scores.
-Outputs MsAttention(NodeContext& n) {
+// Queries, keys and values as one (batch, length, sizes), with inputs that are a mask, the past and a
+// bias of scores.
+Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t past, size_t bias) {
   TypedBuilder& b = n.b();
-  const Term x(n, 0), w(n, 1);
   const int64_t heads = n.Count("num_heads", 0);
-  if (x.rank() != 3 || w.rank() != 2 || heads < 1 || !w.value().dim(1).is_const()) {
+  const Dim width = product.value().dim(2);
+  if (product.rank() != 3 || heads < 1 || !width.is_const()) {
     return n.Fail("expected data (batch, length, size), weights of rank 2 and num_heads");
   }
-  if (n.Int("do_rotary", 0) != 0) return n.Unsupported("do_rotary is not supported");
-  if (n.Has(6)) return n.Unsupported("past_sequence_length is not supported");
-  const int64_t all = w.value().dim(1).value();
-  const std::vector<int64_t> sizes = n.Ints("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
-  Term product(b, MatMulOf(n, x, w));
-  if (n.Has(2)) product = product + Term(n, 2);
-  const std::vector<Term> parts = QkvParts(n, product, 2, sizes);
+  const int64_t third = width.value() / 3;
+  const std::vector<Term> parts =
+      QkvParts(n, product, 2, n.Ints("qkv_hidden_sizes", {third, third, third}));
   if (!b.status().ok()) return {};
   const Term q = SplitHeads(parts[0], heads);
   Term k = SplitHeads(parts[1], heads), v = SplitHeads(parts[2], heads);
-  if (n.Has(4)) {
-    const Term past(n, 4);
-    k = Term(b, b.Concat({b.Squeeze(past.Slice(0, 0, 1), {0}), k}, 2));
-    v = Term(b, b.Concat({b.Squeeze(past.Slice(0, 1, 2), {0}), v}, 2));
+  if (n.Has(past)) {
+    const Term before(n, past);
+    k = Term(b, b.Concat({b.Squeeze(before.Slice(0, 0, 1), {0}), k}, 2));
+    v = Term(b, b.Concat({b.Squeeze(before.Slice(0, 1, 2), {0}), v}, 2));
   }
   AttentionSpec spec;
   spec.scale = n.Float("scale", 0);
   spec.causal = n.Int("unidirectional", 0) != 0;
-  if (n.Has(3)) {
-    spec.bias = MaskBias(n, n.Input(3), k, q, n.Float("mask_filter_value", -10000));
+  if (n.Has(mask)) {
+    spec.bias = MaskBias(n, n.Input(mask), k, q, n.Float("mask_filter_value", -10000));
     if (!spec.bias) return {};
   }
-  if (n.Has(5)) AddTo(spec.bias, Term(n, 5));
+  if (n.Has(bias)) AddTo(spec.bias, Term(n, bias));
   const AttentionResult a = Attend(n, q, k, v, spec);
   const Value present = n.WantsOutput(1) ? b.Concat({k.Expand(0), v.Expand(0)}, 0) : Value{};
   return {JoinHeads(a.y), present};
+}
+
+// Of rank 3 and 2; else an error.
+bool DataAndWeights(NodeContext& n) {
+  if (n.Int("do_rotary", 0) != 0) return n.Unsupported("do_rotary is not supported"), false;
+  if (n.Input(0).rank() == 3 && n.Input(1).rank() == 2) return true;
+  n.Fail("expected data (batch, length, size), weights of rank 2 and num_heads");
+  return false;
+}
+
+// Inputs: data, weights and bias of queries, keys and values as one, mask, past, bias of scores.
+Outputs MsAttention(NodeContext& n) {
+  if (!DataAndWeights(n)) return {};
+  if (n.Has(6)) return n.Unsupported("past_sequence_length is not supported");
+  Term product(n.b(), MatMulOf(n, n.Input(0), n.Input(1)));
+  if (n.Has(2)) product = product + Term(n, 2);
+  return AttendAsOne(n, product, 3, 4, 5);
+}
+
+// The same of integers. Inputs: data, weights, bias, their two scales, mask, their zero points, past.
+Outputs QAttention(NodeContext& n) {
+  if (!DataAndWeights(n)) return {};
+  const Term sum = IntegerProduct(n, n.Input(0), n.Input(6), n.Input(1), n.Input(7));
+  const Term columns(n, 4);
+  const bool one = columns.rank() == 0 || columns.value().dim(0).is_const(1);
+  const Term scale = AsScalar(Term(n, 3)) * (one ? AsScalar(columns) : columns);
+  Term product = sum.As(scale.dtype()) * scale;
+  if (n.Has(2)) product = product + Term(n, 2);
+  return AttendAsOne(n, product, 5, 8, n.num_inputs());
 }
 
 // Inputs: query, key, value, bias of the three, mask of keys, bias of scores, past keys and values.
@@ -433,6 +460,7 @@ constexpr OperatorDef kOperators[] = {
     {"Attention", 2, 7, MsAttention, 1, kMicrosoft},
     {"GroupQueryAttention", 7, 12, GroupQueryAttention, 1, kMicrosoft},
     {"MultiHeadAttention", 1, 10, MultiHeadAttention, 1, kMicrosoft},
+    {"QAttention", 5, 9, QAttention, 1, kMicrosoft},
     {"RotaryEmbedding", 3, 4, RotaryEmbedding, 23},
     {"RotaryEmbedding", 4, 4, MsRotaryEmbedding, 1, kMicrosoft},
 };

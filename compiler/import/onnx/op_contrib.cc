@@ -61,15 +61,17 @@ Value Activated(NodeContext& n, const Term& x, const std::string& name,
 // --- Products ---
 
 Outputs FusedMatMul(NodeContext& n) {
-  if (n.Int("transBatchA", 0) != 0 || n.Int("transBatchB", 0) != 0) {
-    return n.Unsupported("transBatchA and transBatchB are not supported");
-  }
-  const auto operand = [&](size_t i, const char* attr) {
+  // With transBatch the first axis is the last but one, behind those of batches.
+  const auto operand = [&](size_t i, const char* trans, const char* trans_batch) {
     Term x(n, i);
-    if (n.Int(attr, 0) == 0 || x.rank() < 2) return x;
+    if (n.Int(trans_batch, 0) != 0 && x.rank() > 2) {
+      x = x.Transpose(AxisMoved(x.rank(), 0, x.rank() - 2));
+    }
+    if (n.Int(trans, 0) == 0 || x.rank() < 2) return x;
     return x.Transpose(AxisMoved(x.rank(), x.rank() - 1, x.rank() - 2));
   };
-  const Term y(n.b(), MatMulOf(n, operand(0, "transA"), operand(1, "transB")));
+  const Term y(
+      n.b(), MatMulOf(n, operand(0, "transA", "transBatchA"), operand(1, "transB", "transBatchB")));
   const double alpha = n.Float("alpha", 1);
   return {alpha == 1 ? y : y * alpha};
 }
@@ -102,6 +104,21 @@ Outputs NhwcConv(NodeContext& n) {
   return {Term(n.b(), y[0]).Transpose(AxisMoved(x.rank(), 1, x.rank() - 1))};
 }
 
+// Numbers of 2, 4 or 8 bits that the bytes of the last axis hold, the lowest bits first, as one axis.
+Term Unpacked(const Term& packed, int64_t bits) {
+  if (bits == 8) return packed;
+  TypedBuilder& b = packed.b();
+  const Term mask = packed.Number(static_cast<double>((1 << bits) - 1));
+  std::vector<Value> parts, dims;
+  for (int64_t shift = 0; shift < 8; shift += bits) {
+    const Term moved = packed.Call("right_shift", packed.Number(static_cast<double>(shift)));
+    parts.push_back(moved.Call("bitwise_and", mask).Expand(packed.rank()));
+  }
+  for (int i = 0; i + 1 < packed.rank(); ++i) dims.push_back(b.DimOf(packed, i));
+  dims.push_back(Term(b, b.DimOf(packed, -1)) * static_cast<double>(8 / bits));
+  return {b, ShapedAs(b, b.Concat(parts, packed.rank()), dims)};
+}
+
 // Weights of 2, 4 or 8 bits, in blocks with one scale each: (n, blocks, bytes).
 Outputs MatMulNBits(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -124,15 +141,8 @@ Outputs MatMulNBits(NodeContext& n) {
     }
   }
   const Term x(n, 0);
-  // The lowest bits come first.
   const auto unpack = [&](const Term& packed, const std::vector<int64_t>& shape) {
-    std::vector<Value> parts;
-    for (int64_t shift = 0; shift < 8; shift += bits) {
-      const Term moved = packed.Call("right_shift", packed.Number(static_cast<double>(shift)));
-      parts.push_back(moved.Call("bitwise_and", packed.Number(static_cast<double>((1 << bits) - 1)))
-                          .Expand(packed.rank()));
-    }
-    return Term(b, b.Concat(parts, packed.rank())).Reshape(shape);
+    return Unpacked(packed, bits).Reshape(shape);
   };
   const Term whole = unpack(Term(n, 1), {columns, blocks, -1}).Slice(2, 0, block);
   const Term scale = Term(n, 2).Reshape({columns, blocks, 1});
@@ -158,6 +168,43 @@ Outputs MatMulNBits(NodeContext& n) {
   Term y(b, MatMulOf(n, x, weight.Transpose({1, 0})));
   if (n.Has(5)) y = y + Term(n, 5);
   return {y};
+}
+
+// Rows of a table that is quantised in blocks. Rows are taken first, so that the table stays as it
+// is. Inputs: table, rows, scales, zero points.
+Outputs GatherBlockQuantized(NodeContext& n) {
+  const Term data(n, 0), rows(n, 1), scales(n, 2);
+  const int64_t bits = n.Int("bits", 4), block = n.Count("block_size", 128);
+  const int rank = data.rank();
+  const int from = n.Axis(n.Int("gather_axis", 0), rank);
+  const int along = n.Axis(n.Int("quantize_axis", 1), rank);
+  if (!n.b().status().ok()) return {};
+  // Bytes of which each holds several numbers, but for those of a type of few bits.
+  const bool packed = data.dtype() == DType::kUInt8 && data.value().bits == 0;
+  if (scales.rank() != rank || block < 1 || from == along ||
+      (packed && ((bits != 2 && bits != 4 && bits != 8) || along != rank - 1))) {
+    return n.Unsupported(
+        "expected scales of the table's rank, blocks along another axis than rows (the last one of "
+        "packed bytes), and bits of 2, 4 or 8");
+  }
+  const auto taken = [&](const Term& v, bool bytes) {
+    const Term some = v.Take(rows, from);
+    return bytes ? Unpacked(some, bits) : some;
+  };
+  const int at = along > from ? along + rows.rank() - 1 : along;
+  const Term whole = taken(data, packed);
+  // One number for each block, which may reach beyond the data.
+  const auto spread = [&](const Term& v) {
+    return v.Take(RangeOf(n.b(), whole, at) / static_cast<double>(block), at);
+  };
+  const Term scale = spread(taken(scales, false));
+  Term y = whole.As(DType::kInt32);
+  if (n.Has(3)) {
+    y = y - spread(taken(Term(n, 3), packed)).As(DType::kInt32);
+  } else if (packed) {
+    y = y - static_cast<double>(1 << (bits - 1));
+  }
+  return {y.As(scale.dtype()) * scale};
 }
 
 // --- Normalisation ---
@@ -210,6 +257,10 @@ Outputs QLinearMul(NodeContext& n) {
   return {Requantised(product, scale(1) * scale(4) / scale(6), OptionalScalar(n, 7), dtype)};
 }
 
+Outputs QLinearWhere(NodeContext& n) {
+  const Term left = DequantisedInput(n, 1, 2, 3), right = DequantisedInput(n, 4, 5, 6);
+  return {QuantisedOutput(n, Select(Term(n, 0), left, right), 7, 8, n.Input(1).dtype())};
+}
 Outputs QLinearSigmoid(NodeContext& n) {
   const Term y = DequantisedInput(n, 0, 1, 2).Call("sigmoid");
   return {QuantisedOutput(n, y, 3, 4, n.Input(0).dtype())};
@@ -325,6 +376,7 @@ constexpr OperatorDef kOperators[] = {
     {"FusedConv", 2, 4, FusedConv, 1, kMicrosoft},
     {"FusedGemm", 2, 3, FusedGemm, 1, kMicrosoft},
     {"FusedMatMul", 2, 2, FusedMatMul, 1, kMicrosoft},
+    {"GatherBlockQuantized", 3, 4, GatherBlockQuantized, 1, kMicrosoft},
     {"Gelu", 1, 1, BiasGelu, 1, kMicrosoft},
     {"MatMulInteger16", 2, 2, MatMulInteger16, 1, kMicrosoft},
     {"MatMulIntegerToFloat", 4, 7, MatMulIntegerToFloat, 1, kMicrosoft},
@@ -340,6 +392,7 @@ constexpr OperatorDef kOperators[] = {
     {"QLinearMul", 7, 8, QLinearMul, 1, kMicrosoft},
     {"QLinearSigmoid", 4, 5, QLinearSigmoid, 1, kMicrosoft},
     {"QLinearSoftmax", 4, 5, QLinearSoftmax, 1, kMicrosoft},
+    {"QLinearWhere", 8, 9, QLinearWhere, 1, kMicrosoft},
     {"QuickGelu", 1, 1, QuickGelu, 1, kMicrosoft},
     {"SkipLayerNormalization", 3, 5, SkipLayerNormalization, 1, kMicrosoft},
     {"SkipSimplifiedLayerNormalization", 3, 4, SkipSimplifiedLayerNormalization, 1, kMicrosoft},
