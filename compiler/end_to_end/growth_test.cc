@@ -101,6 +101,16 @@ std::string Sizes(int n) {
   return out + fmt::format("%y{}\n}}\n", n);
 }
 
+// Each gives the one before; the last is called until the first is there.
+std::string FunctionsOfFunctions(int n) {
+  std::string out = "def @main(%x: Tensor[(?), float32]) {\nlet %f0 = fn (%a) { add(%a, %x) };\n";
+  for (int i = 1; i <= n; ++i)
+    out += fmt::format("let %f{0} = fn (%b{0}: int32) {{ %f{1} }};\n", i, i - 1);
+  out += fmt::format("let %g{0} = %f{0};\n", n);
+  for (int i = n; i > 0; --i) out += fmt::format("let %g{0} = %g{1}(1);\n", i - 1, i);
+  return out + "%g0(%x)\n}\n";
+}
+
 struct Family {
   const char* what;
   int n;
@@ -153,6 +163,7 @@ TEST_CASE("large programs compile in linear time") {
                       "let %y{0} = fn (%a{0}: Tensor[(?), float32]) {{ (%y{1}, %y{1}) }};");
        },
        16},
+      {"a tower of functions that give functions", 50, FunctionsOfFunctions, 16},
       {"a match on columns", 20, Columns, 16},
       {"else-ifs", 1000, ElseIfs},
       {"closures that call the one before", 250,

@@ -285,8 +285,11 @@ bool DimsConform(const TensorType& actual, const TensorType& expected) {
   return true;
 }
 
-// The pairs of parts of large types that are known to conform.
-using Conforming = std::set<std::tuple<Type, Type, bool>>;
+struct Conforming {
+  // The pairs of parts of large types that are known to conform.
+  std::set<std::tuple<Type, Type, bool>> pairs;
+  FunctionTypeEquality same_functions;
+};
 
 bool ConformsInside(const Type& actual, const Type& expected, bool inside, Conforming& known);
 
@@ -317,7 +320,7 @@ bool PartsConform(const Type& actual, const Type& expected, bool inside, Conform
   auto* f = actual->As<FunctionType>();
   if (f == nullptr) return true;
   auto* g = expected->As<FunctionType>();
-  if (SameFunctionType(*f, *g)) return true;
+  if (known.same_functions(actual, expected)) return true;
   // Each symbol that a parameter binds for the first time takes any value.
   std::set<uint32_t> bound;
   auto loosen = [](const Type& t, std::set<uint32_t>& seen) {
@@ -345,9 +348,9 @@ bool PartsConform(const Type& actual, const Type& expected, bool inside, Conform
 bool ConformsInside(const Type& actual, const Type& expected, bool inside, Conforming& known) {
   if (actual == expected || actual->node.index() != expected->node.index()) return true;
   if (!actual->is_large()) return PartsConform(actual, expected, inside, known);
-  if (known.contains({actual, expected, inside})) return true;
+  if (known.pairs.contains({actual, expected, inside})) return true;
   bool conform = ir::TypeEquals(actual, expected) || PartsConform(actual, expected, inside, known);
-  if (conform) known.emplace(actual, expected, inside);
+  if (conform) known.pairs.emplace(actual, expected, inside);
   return conform;
 }
 

@@ -494,7 +494,7 @@ Type MeetParams(const Type& a, const Type& b) {
 Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, JoinMode mode) {
   const auto& x = *e->As<FunctionType>();
   const auto& y = *a->As<FunctionType>();
-  if (SameFunctionType(x, y)) return e;
+  if (same_functions_(e, a)) return e;
   ++differences_;
   if (x.params.size() != y.params.size()) {
     return Status(StatusCode::kInvalidInput,
@@ -517,34 +517,6 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, JoinMode mode) 
   before.type_params.clear();
   bool same = x.type_params.empty() && ir::TypeEquals(MakeType(before), joined);
   return same ? e : joined;
-}
-
-// --- Helpers ---
-
-bool SameFunctionType(const FunctionType& a, const FunctionType& b) {
-  if (a.params.size() != b.params.size()) return false;
-  if (a.params == b.params && a.result == b.result) return true;
-  std::vector<uint32_t> from;
-  std::vector<uint32_t> to;
-  ForEachBoundSymbol(b.params, [&](uint32_t id) { from.push_back(id); });
-  ForEachBoundSymbol(a.params, [&](uint32_t id) { to.push_back(id); });
-  if (from.size() != to.size()) return false;
-  // The renaming must be one to one.
-  std::map<uint32_t, uint32_t> forward;
-  std::map<uint32_t, uint32_t> backward;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (!forward.emplace(from[i], to[i]).second && forward[from[i]] != to[i]) return false;
-    if (!backward.emplace(to[i], from[i]).second && backward[to[i]] != from[i]) return false;
-  }
-  auto rename = [&](const Dim& d) {
-    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      auto it = forward.find(s.symbol_id());
-      if (it == forward.end()) return std::nullopt;
-      return Dim::Symbol(it->second, s.symbol_name(), s.symbol_nonnegative());
-    });
-  };
-  Type renamed = ir::MapDims(MakeType(b), rename);
-  return ir::TypeEquals(MakeType(a), renamed);
 }
 
 }  // namespace relayvm::typing

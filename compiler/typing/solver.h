@@ -24,6 +24,7 @@
 
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
+#include "compiler/typing/same_function_type.h"
 #include "compiler/typing/scopes.h"
 
 namespace relayvm::typing {
@@ -161,13 +162,12 @@ class Solver {
   uint32_t anonymous_ = 0;
   bool must_rerun_ = false;
   bool closed_ = false;
+  FunctionTypeEquality same_functions_;
   mutable ir::TypeMemo<ir::Type> final_;
 };
 
 using ir::ForEachBoundSymbol;
 using ir::MapChildren;
 using ir::SubstituteTypeVars;
-// Equal up to the names of quantified symbols and type parameters.
-bool SameFunctionType(const ir::FunctionType& a, const ir::FunctionType& b);
 
 }  // namespace relayvm::typing
