@@ -190,6 +190,37 @@ TEST_CASE("convolutions with few channels a group") {
   cases.Check();
 }
 
+TEST_CASE("depthwise convolutions of small planes") {
+  for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    auto add = [&](Conv c) {
+      for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kWidthOnly}) {
+        c.around = around;
+        c.batch = around == Around::kNothing ? 1 : 3;
+        c.symbolic = around == Around::kWidthOnly;
+        AddTo(cases, c);
+      }
+    };
+    add({{7, 7}, 9, 9, 9, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+    add({{37, 8}, 5, 5, 5, {3, 3}, {1, 1}, {1, 1}, {1, 1}});  // blocks of lines
+    add({{33, 15}, 5, 5, 5, {3, 3}, {2, 2}, {1, 1}, {1, 1}});
+    add({{14, 14}, 6, 6, 6, {5, 5}, {1, 1}, {2, 2}, {1, 1}});
+    add({{15, 20}, 6, 6, 6, {5, 5}, {2, 2}, {2, 2}, {1, 1}});
+    add({{5, 16}, 4, 4, 4, {2, 3}, {1, 2}, {0, 1}, {1, 1}});
+    add({{9, 7}, 4, 4, 4, {1, 3}, {2, 1}, {0, 1}, {1, 2}});
+    add({{12, 14}, 4, 4, 4, {3, 3}, {2, 2}, {2, 3}, {2, 3}});  // strides and dilations
+    add({{1, 1}, 4, 4, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+    add({{2, 3}, 4, 4, 4, {5, 4}, {2, 2}, {4, 5}, {1, 1}});
+    add({{7, 8}, 4, 12, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}});  // a multiplier
+    Conv of_doubles{{7, 6}, 4, 4, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+    of_doubles.in = of_doubles.out = DType::kFloat64;
+    AddTo(cases, of_doubles);
+    cases.Check();
+  }
+}
+
 TEST_CASE("one window for an image") {
   ContractionCases cases;
   AddEverywhere(cases, {{1, 1}, 37, 45, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}});

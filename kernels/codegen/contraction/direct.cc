@@ -33,6 +33,7 @@ class DirectEmitter {
   }
 
   void Emit(Value* begin, Value* end) {
+    if (d_.has_planes) return EmitPlaneUnits(begin, end);
     const int64_t lines = p_.channels_last ? 1 : kDirectLines;
     Value* work = WorkOf(b_, WorkOf(b_, I64(b_, lines), output_.back()), c_.depth);
     ForPolled(b_, begin, end, 1, work, "unit", [&](Value* unit) {
@@ -195,17 +196,7 @@ class DirectEmitter {
   // The lanes whose output exists and whose input at tap k is inside.
   Value* InputMask(const Block& block, int64_t v, Value* k) {
     if (!block.masked) return nullptr;
-    const unsigned lanes = d_.lanes;
-    llvm::Type* i32 = b_.getInt32Ty();
-    std::vector<llvm::Constant*> steps;
-    for (unsigned i = 0; i < lanes; ++i) {
-      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * p_.stride.back())));
-    }
-    auto splat = [&](Value* value) {
-      return b_.CreateVectorSplat(lanes, b_.CreateTrunc(value, i32));
-    };
-    Value* lane_x = b_.CreateAdd(splat(InputX(block, v, k)), llvm::ConstantVector::get(steps));
-    return b_.CreateAnd(OutputMask(block, v), b_.CreateICmpULT(lane_x, splat(input_.back())));
+    return b_.CreateAnd(OutputMask(block, v), InsideMask(InputX(block, v, k)));
   }
 
   // Adds one tap of the last axis of an input line to the sums of the lines that use it: `uses`
@@ -341,6 +332,161 @@ class DirectEmitter {
     return c_.emitter.Emit(weight_);
   }
 
+  // --- Channels first: planes ---
+  //
+  // Lines y.. of the output are one vector after the other, `pitch` elements a line: output (y, x)
+  // is sums[(y - first) * pitch + x], where what is past a line's end is of no use. Its input at a
+  // tap is as far into a plane, from an element of the tap's own on:
+  //
+  //   plane[py][px][r][c] = input[(first + r) * stride + py - padding][c * stride + px - padding]
+  //   tap (ky, kx) starts at plane[ky * dilation % stride][...][ky * dilation / stride][...]
+
+  // What one unit works with.
+  struct Planes {
+    Value *image, *group, *first, *lines;
+    Value *planes, *sums;  // memory
+  };
+  static constexpr const char* kPlaneSteps[] = {"plane.fill", "plane.sum", "plane.out"};
+
+  // Several units together, one step of all after the other: what is stored in pieces is not loaded
+  // at once.
+  void EmitPlaneUnits(Value* begin, Value* end) {
+    pitch_ = c_.emitter.EmitDim(d_.plane_pitch);
+    Value* work =
+        WorkOf(b_, WorkOf(b_, I64(b_, kDirectLines * d_.plane_units), output_.back()), c_.depth);
+    ForPolled(b_, begin, end, d_.plane_units, work, "units", [&](Value* first) {
+      Value* count = Min(b_, Sub(b_, end, first), I64(b_, d_.plane_units));
+      for (int step = 0; step < 3; ++step) {
+        For(b_, I64(b_, 0), count, 1, kPlaneSteps[step], [&](Value* i) {
+          std::vector<Value*> at = EmitUnflatten(
+              c_, Add(b_, first, i), {1, p_.groups, Dim::CeilDiv(p_.output[0], kDirectLines)});
+          Planes unit{at[0], at[1], Mul(b_, at[2], kDirectLines), nullptr, nullptr, nullptr};
+          unit.lines = Min(b_, Sub(b_, output_[0], unit.first), I64(b_, kDirectLines));
+          Value* memory =
+              At(b_, b_.getInt8Ty(), c_.scratch, Mul(b_, i, c_.emitter.EmitDim(d_.plane_bytes)));
+          unit.planes = memory;
+          unit.sums = At(b_, b_.getInt8Ty(), memory, c_.emitter.EmitDim(d_.c_offset));
+          if (step == 0) FillPlanes(unit);
+          if (step == 1) SumPlanes(unit);
+          if (step == 2) StorePlanes(unit);
+        });
+      }
+    });
+  }
+
+  // Where the sums of output channel m of the group are.
+  Value* SumsOf(const Planes& unit, int64_t m) {
+    Value* elements = c_.emitter.EmitDim(d_.plane_sums);
+    return At(b_, c_.element, unit.sums, Mul(b_, elements, m));
+  }
+
+  void SumPlanes(const Planes& unit) {
+    const int64_t outputs = d_.rows.value(), lanes = d_.lanes;
+    weights_.clear();
+    for (int64_t m = 0; d_.a.buffer && m < outputs; ++m) {
+      weights_.push_back(c_.PlainRow(d_.a, unit.group, I64(b_, m)));
+    }
+    Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), pitch_), output_[1]);
+    For(b_, I64(b_, 0), end, d_.plane_vectors * lanes, "flat", [&](Value* flat) {
+      Sums values(outputs * d_.plane_vectors, llvm::Constant::getNullValue(c_.vector));
+      for (int64_t ky = 0; ky < p_.kernel[0]; ++ky) {
+        for (int64_t kx = 0; kx < p_.kernel[1]; ++kx) {
+          const int64_t y = ky * p_.dilation[0], x = kx * p_.dilation[1];
+          Value* from = Add(b_, PlaneAt(y % p_.stride[0], x % p_.stride[1]),
+                            Add(b_, Mul(b_, pitch_, y / p_.stride[0]), x / p_.stride[1]));
+          Value* start = At(b_, c_.element, unit.planes, Add(b_, from, flat));
+          Sums data;
+          for (int64_t v = 0; v < d_.plane_vectors; ++v) {
+            data.push_back(LoadLanes(At(b_, c_.element, start, v * lanes)));
+          }
+          for (int64_t m = 0; m < outputs; ++m) {
+            Value* weight = b_.CreateVectorSplat(
+                d_.lanes, Weight(unit.group, m, I64(b_, ky * p_.kernel[1] + kx)));
+            for (int64_t v = 0; v < d_.plane_vectors; ++v) {
+              Value*& sum = values[m * d_.plane_vectors + v];
+              sum = MultiplyAdd(b_, weight, data[v], sum, d_.rounds);
+            }
+          }
+        }
+      }
+      for (int64_t m = 0; m < outputs; ++m) {
+        Value* to = At(b_, c_.element, SumsOf(unit, m), flat);
+        for (int64_t v = 0; v < d_.plane_vectors; ++v) {
+          c_.StoreLanes(values[m * d_.plane_vectors + v], At(b_, c_.element, to, v * lanes));
+        }
+      }
+    });
+  }
+
+  void StorePlanes(const Planes& unit) {
+    const int64_t outputs = d_.rows.value();
+    for (int64_t m = 0; m < outputs; ++m) {
+      Value* sums = SumsOf(unit, m);
+      For(b_, I64(b_, 0), output_[1], d_.lanes, "out.vector", [&](Value* x) {
+        Value* mask = MaskBelow(b_, Sub(b_, output_[1], x), d_.lanes);
+        For(b_, I64(b_, 0), unit.lines, 1, "out.line", [&](Value* line) {
+          Value* sum = LoadLanes(At(b_, c_.element, sums, Add(b_, Mul(b_, line, pitch_), x)));
+          epilogue_.EmitVector(
+              {unit.image, Add(b_, Mul(b_, unit.group, outputs), m), Add(b_, unit.first, line)}, x,
+              sum, mask);
+        });
+      });
+    }
+  }
+
+  Value* LoadLanes(Value* pointer) {
+    return b_.CreateAlignedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes));
+  }
+
+  // Where plane (py, px) starts.
+  Value* PlaneAt(int64_t py, int64_t px) {
+    Value* rows = c_.emitter.EmitDim(d_.plane_rows);
+    return Mul(b_, Mul(b_, rows, pitch_), py * p_.stride[1] + px);
+  }
+
+  // A vector may reach past its row, into what is filled after it.
+  void FillPlanes(const Planes& unit) {
+    const int64_t lanes = d_.lanes;
+    Value* vectors = CeilDiv(b_, pitch_, lanes);
+    Value* zero = llvm::Constant::getNullValue(c_.vector);
+    for (int64_t py = 0; py < std::min(p_.stride[0], (p_.kernel[0] - 1) * p_.dilation[0] + 1);
+         ++py) {
+      for (int64_t px = 0; px < std::min(p_.stride[1], (p_.kernel[1] - 1) * p_.dilation[1] + 1);
+           ++px) {
+        Value* plane = At(b_, c_.element, unit.planes, PlaneAt(py, px));
+        For(b_, I64(b_, 0), vectors, 1, "plane.vector", [&](Value* i) {
+          Value* column = Mul(b_, Sub(b_, Add(b_, vectors, -1), i), lanes);
+          Value* x = Add(b_, Mul(b_, column, p_.stride[1]), px - p_.padding[1]);
+          Value* mask = InsideMask(x);
+          For(b_, I64(b_, 0), Add(b_, unit.lines, p_.reach(0)), 1, "plane.row", [&](Value* row) {
+            Value* y = Add(b_, Mul(b_, Add(b_, unit.first, row), p_.stride[0]), py - p_.padding[0]);
+            Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, pitch_), column));
+            If(
+                b_, b_.CreateICmpULT(y, input_[0]),
+                [&] {
+                  c_.StoreLanes(loader_.Load({unit.image, unit.group, y, x}, mask), to);
+                },
+                [&] { c_.StoreLanes(zero, to); });
+          });
+        });
+      }
+    }
+  }
+
+  // The lanes whose input is inside, of a vector whose first one is x.
+  Value* InsideMask(Value* x) {
+    llvm::Type* i32 = b_.getInt32Ty();
+    std::vector<llvm::Constant*> steps;
+    for (unsigned i = 0; i < d_.lanes; ++i) {
+      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * p_.stride.back())));
+    }
+    auto splat = [&](Value* value) {
+      return b_.CreateVectorSplat(d_.lanes, b_.CreateTrunc(value, i32));
+    };
+    Value* lane_x = b_.CreateAdd(splat(x), llvm::ConstantVector::get(steps));
+    return b_.CreateICmpULT(lane_x, splat(input_.back()));
+  }
+
   // --- Channels last: one channel a group, vectors along the groups ---
 
   void EmitLineOfChannels(Value* image, const std::vector<Value*>& line) {
@@ -394,6 +540,7 @@ class DirectEmitter {
   std::vector<Value*> input_, output_;
   std::vector<te::Axis> weight_axes_;
   te::Expr weight_;
+  Value* pitch_ = nullptr;       // of planes
   std::vector<Value*> weights_;  // of the group's output channels, where they are plain memory
 };
 

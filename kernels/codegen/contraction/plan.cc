@@ -24,9 +24,6 @@ namespace {
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
 
-// About how much of k one block of channels is, where there are several.
-constexpr int64_t kBlockedPixelDepth = 1024;
-
 Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
 int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 
@@ -387,40 +384,9 @@ class Planner {
       d.a_row_stride = w.k_contiguous ? depth : 1;
     }
     Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
-    if (!p.channels_last) b_elements = ChoosePixelBlock();
+    if (!p.channels_last) b_elements = FitPixelPanels(d);
     Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
-  }
-
-  // How many panels are packed at once, and of how many channels: in L2, a panel leaves room for
-  // others and for the weights that stream past. Returns the elements of those panels.
-  int64_t ChoosePixelBlock() {
-    ContractionDetail& d = *detail_;
-    const PixelOperand& p = d.pixels;
-    const int64_t taps = std::max<int64_t>(p.taps(), 1);
-    const int64_t channels = std::max<int64_t>(p.group_channels, 1);
-    const int64_t room = d.target.l2_bytes / 2 / (d.panel * DTypeBytes(d.dtype));
-    const int64_t blocks = channels * taps <= room
-                               ? 1
-                               : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
-    d.channel_block = (channels + blocks - 1) / blocks;
-    // The sums of all rows are kept from one block of channels to the next.
-    const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
-    const int64_t kept = d.channel_block < channels ? rows : 0;
-    d.panel_group = std::clamp<int64_t>(room / (d.channel_block * taps + kept), 1, 8);
-    return d.channel_block * taps * d.panel * d.panel_group;
-  }
-
-  // Elements of the sums that a unit keeps.
-  int64_t SumElements() const {
-    const ContractionDetail& d = *detail_;
-    const int64_t tile = d.tile_rows * d.panel;
-    if (d.form == ContractionForm::kPixelColumns) {
-      if (d.channel_block >= d.pixels.group_channels) return tile;
-      const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
-      return rows * d.panel * d.panel_group;
-    }
-    return std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0});
   }
 
   // P, where the kernel's layout is `usual` followed by Po; else 0.
@@ -530,6 +496,7 @@ class Planner {
     d.a.view = std::move(weights);
     d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
     if (p.channels_last) d.rows = d.columns;
+    d.has_planes = PlanesAreBetter(d);
     std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
     Dim unit_lines = 1;
     if (!p.channels_last && p.spatial() > 1) {
@@ -542,6 +509,7 @@ class Planner {
     const Dim work = Dim::Max(1, channels * unit_lines * p.output.back() * d.depth);
     plan_.grain = Dim::Max(1, Dim::CeilDiv(1 << 20, work));
     plan_.scratch_bytes = 0;
+    if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
   }
 
   // --- Scratch, parallel range ---
@@ -556,7 +524,7 @@ class Planner {
       return at;
     };
     if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
-    d.c_offset = reserve(SumElements());
+    d.c_offset = reserve(SumElements(d));
     d.a_offset = reserve(a_elements);
     const bool packs_b =
         d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;

@@ -52,6 +52,8 @@ struct PixelOperand {
 
   size_t spatial() const { return kernel.size(); }
   int64_t taps() const;
+  // How many outputs further along an axis the last tap's input is.
+  int64_t reach(size_t axis) const { return (kernel[axis] - 1) * dilation[axis] / stride[axis]; }
 };
 
 struct Epilogue {
@@ -112,6 +114,14 @@ struct ContractionDetail {
   Dim k_blocks = 1;
 
   Dim a_offset, b_offset, c_offset, dot_offset;  // bytes into scratch
+
+  // kDirect: lines of the input are copied to planes with their padding, so that vectors run from
+  // line to line (direct.cc). The rows of such a plane, the elements of a row and of all sums of an
+  // output channel; units that are worked on together, of so many bytes of scratch.
+  bool has_planes = false;
+  Dim plane_rows, plane_pitch, plane_sums, plane_bytes;
+  int64_t plane_vectors = 1;  // that are summed at once
+  int64_t plane_units = 1;
 };
 
 // The rows that dot kernels serve (weights not packed, k contiguous).
@@ -122,6 +132,16 @@ inline constexpr int64_t kDirectLines = 16;
 
 // The rows of b that are read before the next panel's: as many streams as hardware prefetches.
 inline constexpr int64_t kStreamedRows = 16;
+
+// --- Sizes (contraction/fit.cc) ---
+
+// kPixelColumns: sets channel_block and panel_group; returns the elements of such panels.
+int64_t FitPixelPanels(ContractionDetail& d);
+// The elements of the sums that a unit keeps.
+int64_t SumElements(const ContractionDetail& d);
+// kDirect: whether planes pay, and what they are; returns the bytes of their scratch.
+bool PlanesAreBetter(const ContractionDetail& d);
+Dim FitPlanes(ContractionDetail& d);
 
 // --- Recognition (contraction/match.cc) ---
 

@@ -1,0 +1,86 @@
+// How much of a convolution is worked on at once: what fits the caches and the registers.
+#include <algorithm>
+
+#include "kernels/codegen/contraction/plan.h"
+
+namespace relayvm::codegen {
+namespace {
+
+// About how much of k one block of channels is, where there are several.
+constexpr int64_t kBlockedPixelDepth = 1024;
+
+Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
+int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
+
+}  // namespace
+
+// How many panels are packed at once, and of how many channels: in L2, a panel leaves room for
+// others and for the weights that stream past. Returns the elements of those panels.
+int64_t FitPixelPanels(ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  const int64_t taps = std::max<int64_t>(p.taps(), 1);
+  const int64_t channels = std::max<int64_t>(p.group_channels, 1);
+  const int64_t room = d.target.l2_bytes / 2 / (d.panel * DTypeBytes(d.dtype));
+  const int64_t blocks = channels * taps <= room
+                             ? 1
+                             : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
+  d.channel_block = (channels + blocks - 1) / blocks;
+  // The sums of all rows are kept from one block of channels to the next.
+  const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
+  const int64_t kept = d.channel_block < channels ? rows : 0;
+  d.panel_group = std::clamp<int64_t>(room / (d.channel_block * taps + kept), 1, 8);
+  return d.channel_block * taps * d.panel * d.panel_group;
+}
+
+// Elements of the sums that a unit keeps.
+int64_t SumElements(const ContractionDetail& d) {
+  const int64_t tile = d.tile_rows * d.panel;
+  if (d.form == ContractionForm::kPixelColumns) {
+    if (d.channel_block >= d.pixels.group_channels) return tile;
+    const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
+    return rows * d.panel * d.panel_group;
+  }
+  return std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0});
+}
+
+// Planes pay where lines are short against vectors; with more taps, longer ones.
+bool PlanesAreBetter(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  constexpr int64_t kMostTaps = 25;  // which are unrolled
+  if (p.channels_last || !p.plain || p.spatial() != 2 || p.group_channels != 1 ||
+      d.target.vector_bytes == 16 || p.taps() < 2 || p.taps() > kMostTaps || p.stride[0] > 2 ||
+      p.stride[1] > 2) {
+    return false;
+  }
+  const Dim& width = p.output[1];
+  return width.is_const() && width.value() <= d.lanes * (p.taps() > 9 ? 4 : 1);
+}
+
+Dim FitPlanes(ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  const int64_t outputs = d.rows.value(), lanes = d.lanes;
+  d.plane_rows = Dim::Min(p.output[0], kDirectLines) + p.reach(0);
+  d.plane_pitch = p.output[1] + p.reach(1);
+  // Whatever number of vectors leaves the least over.
+  const int64_t most = std::max<int64_t>(8 / outputs, 1);
+  const int64_t least = (most + 1) / 2;
+  d.plane_vectors = least;
+  const Dim flat = Dim::Min(p.output[0], kDirectLines) * d.plane_pitch;
+  if (flat.is_const()) {
+    const int64_t vectors = (flat.value() + lanes - 1) / lanes;
+    auto work = [&](int64_t at_once) { return RoundUp(vectors, at_once); };
+    for (int64_t n = least; n <= most; ++n) {
+      if (work(n) < work(d.plane_vectors)) d.plane_vectors = n;
+    }
+  }
+  const int64_t spare = (d.plane_vectors + 1) * lanes;
+  const Dim planes = d.plane_rows * d.plane_pitch * (p.stride[0] * p.stride[1]) + spare;
+  const int64_t bytes = DTypeBytes(d.dtype);
+  d.plane_sums = flat + spare;
+  d.c_offset = RoundUp(planes * bytes, 64);
+  d.plane_bytes = d.c_offset + RoundUp(d.plane_sums * outputs * bytes, 64);
+  d.plane_units = 4;
+  return d.plane_bytes * d.plane_units;
+}
+
+}  // namespace relayvm::codegen
