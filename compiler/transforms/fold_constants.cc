@@ -19,6 +19,10 @@ constexpr int64_t kLargeBytes = 64 << 10;
 constexpr int64_t kSmallBytes = 16 << 10;
 // And so large where it holds integers: grids of indices that a program makes of ranges.
 constexpr int64_t kIndexBytes = 64 << 10;
+// What is made of operands of at least kDataBytes (a table that is repeated, not a number that fills a
+// tensor) may be larger than they are by so much, over the whole program.
+constexpr double kDataBytes = 512;
+constexpr double kMostGrowth = 128 << 20;
 // Simple operations: work that is worth a kernel; that all calls may take beyond what is in
 // proportion to the size of their data, about a second of it.
 constexpr double kWorthCompiling = 1 << 20;
@@ -123,7 +127,11 @@ class Folder final : public Substitution {
       }
       output_bytes += bytes;
     }
-    if (output_bytes > small_bytes && output_bytes > 4.0 * input_bytes) return false;
+    if (output_bytes > small_bytes && output_bytes > 4.0 * input_bytes) {
+      const double growth = growth_ + output_bytes - input_bytes;
+      if (input_bytes < kDataBytes || growth > kMostGrowth) return false;
+      growth_ = growth;
+    }
     if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
       if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
         Map(var, MakeConstant(m_, *std::move(moved)));
@@ -200,7 +208,8 @@ class Folder final : public Substitution {
 
   std::unordered_map<uint32_t, std::vector<const Constant*>> tuples_;
   CompiledEvaluator kernels_;
-  double work_ = 0;  // beyond what is in proportion to the data
+  double work_ = 0;    // beyond what is in proportion to the data
+  double growth_ = 0;  // of results that are far larger than their operands
 };
 
 }  // namespace

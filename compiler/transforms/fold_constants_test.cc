@@ -35,6 +35,14 @@ TEST_CASE("large constants are not made out of nothing") {
   CHECK(Folded("zeros(shape=[100000], dtype=\"float32\")") == "zeros");
 }
 
+TEST_CASE("a table that is repeated is made, up to a limit of the program") {
+  const std::string table = "let %t = full(0.5f, shape=[1024], dtype=\"float32\"); ";
+  CHECK(Folded(table + "max(tile(%t, reps=[1000]))").empty());
+  CHECK(Folded(table + "tile(%t, reps=[100000])") == "tile");  // 400 MB
+  CHECK(Folded(table + "(tile(%t, reps=[20000]), tile(%t, reps=[20001]))") == "tile tuple");
+  CHECK(Folded("tile(full(0.5f, shape=[4], dtype=\"float32\"), reps=[100000])") == "tile");
+}
+
 // %NAMEn: a constant of 64 x 64 elements that was doubled n times, along each axis in turn.
 std::string Matrix(const std::string& name, int doublings) {
   std::string text = "let %" + name + "0 = full(0.5f, shape=[64, 64], dtype=\"float32\"); ";
