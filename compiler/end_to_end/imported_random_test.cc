@@ -26,7 +26,7 @@ std::string Float(const char* name, double value) {
 }
 
 struct Moments {
-  double mean = 0, deviation = 0, least = INFINITY, most = -INFINITY, neighbours = 0;
+  double mean = 0, deviation = 0, least = HUGE_VAL, most = -HUGE_VAL, neighbours = 0;
 };
 Moments MomentsOf(const std::vector<float>& v) {
   Moments m;

@@ -254,7 +254,7 @@ Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<
 }
 
 Value Impossible(TypedBuilder& b, Type type) {
-  return Held(b, Construct(b, kOptional, "None", {}, OptionalType(type)));
+  return Held(b, Construct(b, kOptional, "None", {}, OptionalType(std::move(type))));
 }
 
 Value Held(TypedBuilder& b, const Value& optional) {

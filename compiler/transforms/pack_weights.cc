@@ -121,7 +121,7 @@ Module PackWeights(const Module& m, const std::string& cpu) {
         args[wanted->weight] =
             pack(weight, wanted->is_transposed, width, {(n + width - 1) / width, k, width});
         wanted->attrs.Set("units", n);
-        builder.BindCall(b.var, wanted->op, std::move(args), std::move(wanted->attrs));
+        builder.BindCall(b.var, wanted->op, std::move(args), wanted->attrs);
         return;
       }
     }
@@ -135,7 +135,7 @@ Module PackWeights(const Module& m, const std::string& cpu) {
         args[1] = pack(kernel, true, rows, std::move(shape));
         Attrs attrs = call->attrs;
         attrs.Set("kernel_layout", attrs.String("kernel_layout") + std::to_string(rows) + "o");
-        builder.BindCall(b.var, call->op->name, std::move(args), std::move(attrs));
+        builder.BindCall(b.var, call->op->name, std::move(args), attrs);
         return;
       }
     }

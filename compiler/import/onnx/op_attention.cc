@@ -142,7 +142,7 @@ Outputs Attention(NodeContext& n) {
     if (n.Input(3).dtype() == DType::kBool) {
       spec.kept = WithKeysOf(Term(n, 3), *k, 0);
     } else {
-      spec.bias = WithKeysOf(Term(n, 3), *k, -INFINITY);
+      spec.bias = WithKeysOf(Term(n, 3), *k, -HUGE_VAL);
     }
   }
   const auto keep = [&](const Term& more) { spec.kept = spec.kept ? And(*spec.kept, more) : more; };

@@ -115,7 +115,7 @@ Term Unpacked(const Term& packed, int64_t bits) {
     parts.push_back(moved.Call("bitwise_and", mask).Expand(packed.rank()));
   }
   for (int i = 0; i + 1 < packed.rank(); ++i) dims.push_back(b.DimOf(packed, i));
-  dims.push_back(Term(b, b.DimOf(packed, -1)) * static_cast<double>(8 / bits));
+  dims.push_back(Term(b, b.DimOf(packed, -1)) * (8.0 / static_cast<double>(bits)));
   return {b, ShapedAs(b, b.Concat(parts, packed.rank()), dims)};
 }
 

@@ -106,7 +106,7 @@ Outputs Loop(NodeContext& n) {
   const auto body = [&](const Value& i, const State& state) {
     std::vector<Value> inputs = {i, yes};
     inputs.insert(inputs.end(), state.begin(), state.end());
-    return BodyOf(n, std::move(inputs), state.size(), /*has_condition=*/true);
+    return BodyOf(n, inputs, state.size(), /*has_condition=*/true);
   };
   const auto turns = Number(n, limit), first = condition ? Number(n, condition) : 1;
   const auto nodes = static_cast<int64_t>(n.NumGraphNodes("body"));

@@ -229,7 +229,7 @@ std::optional<Term> Linear(NodeContext& n, const Term& x, int64_t targets) {
     return std::nullopt;
   }
   const Term w = Table(n.b(), weights, {targets, features});
-  const Term y(n.b(), MatMulOf(n, x, w.Transpose({1, 0})));
+  Term y(n.b(), MatMulOf(n, x, w.Transpose({1, 0})));
   if (intercepts.empty()) return y;
   if (static_cast<int64_t>(intercepts.size()) != targets) {
     n.Fail(fmt::format("intercepts: expected {}, found {}", targets, intercepts.size()));

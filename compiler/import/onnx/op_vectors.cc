@@ -20,7 +20,7 @@ std::optional<Term> Kernel(NodeContext& n, const Term& x, const Term& vectors,
   TypedBuilder& b = n.b();
   std::vector<double> params = n.Floats("kernel_params");
   params.resize(3, 0);  // gamma, coef0, degree
-  const Term product(b, MatMulOf(n, x, vectors.Transpose({1, 0})));
+  Term product(b, MatMulOf(n, x, vectors.Transpose({1, 0})));
   if (type == kLinear) return product;
   if (type == "POLY") {
     return (product * params[0] + params[1]).Call("power", b.Scalar(params[2], DType::kFloat32));
