@@ -210,11 +210,19 @@ void Heap::Use(Span* first, size_t bytes) {
 
 // --- Giving pages back ---
 
-void Heap::Purge(Span* first) {
-  madvise(MemoryOf(first), first->granules * kGranuleBytes, MADV_DONTNEED);
-  for (unsigned i = 0; i < first->granules; ++i) first[i].touched = 0;
+// At least `pages` of a free run, or all it has. From its end: its beginning is taken first.
+void Heap::Purge(Span* first, size_t pages) {
   RemoveFree(first);
-  InsertFree(first, first->granules, 0);
+  const unsigned granules = first->granules;
+  size_t dropped = 0;
+  unsigned from = granules;
+  while (from > 0 && dropped < std::min<size_t>(pages, first->used)) {
+    --from;
+    dropped += first[from].touched;
+    first[from].touched = 0;
+  }
+  madvise(MemoryOf(first + from), (granules - from) * kGranuleBytes, MADV_DONTNEED);
+  InsertFree(first, granules, first->used - dropped);
 }
 
 void Heap::KeepWithinTarget() {
@@ -227,7 +235,7 @@ void Heap::KeepWithinTarget() {
       UnmapPages(block, bytes);
       kept_pages_ -= PagesOf(bytes);
     } else if (oldest_ != nullptr) {
-      Purge(oldest_);
+      Purge(oldest_, used_pages_ + kept_pages_ - target);
     } else if (!ReturnEmptySpans()) {
       return;
     }
@@ -254,7 +262,7 @@ void Heap::Trim() {
     kept_pages_ -= PagesOf(bytes);
   }
   free_huge_.clear();
-  while (oldest_ != nullptr) Purge(oldest_);
+  while (oldest_ != nullptr) Purge(oldest_, SIZE_MAX);
 }
 
 // --- Small blocks ---

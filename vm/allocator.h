@@ -7,10 +7,13 @@
 //   run    one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
 //   huge   a mapping of its own
 //
+// Runs are taken from the bottom of the memory, spans from its top: a span stays long, and between two
+// large runs it would keep them from being one when they are free.
+//
 // Pages of free runs stay resident only while the pages in use plus those kept stay within what
 // this run or the one before needed at its peak (and an eighth, and 1 MiB); beyond that the oldest
 // free ones go back to the OS. So resident memory is bounded by the largest live set, whatever
-// sequence of sizes comes, and equal runs fault no pages in again.
+// sequence of sizes comes, and equal runs fault few pages in again.
 //
 // Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here.
 //
@@ -185,7 +188,7 @@ class Heap {
   void ReturnRun(Span* first);
   void Use(Span* first, size_t bytes);
   size_t TouchedPages(const Span* first, unsigned granules) const;
-  void Purge(Span* first);
+  void Purge(Span* first, size_t pages);
   void KeepWithinTarget();
   void* AllocateHuge(size_t bytes);
   void FreeHuge(void* block);

@@ -240,48 +240,65 @@ TEST_CASE("kernels: what the code does not show of a call is checked when it run
     int64_t n;
     std::string message;  // empty: the run is right
   };
-  for (const Case& c : {
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r0, r4]", 3, ""},
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r0, r4]", 4,
-                "expected at least 4 elements for buffer 0, found 3"},
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r1, r4]", 3,
-                "expected int64 for buffer 0, found float32"},
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3, ""},
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 9,
-                "expected at least 9 elements for buffer 1, found 8"},  // with padding
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r0]", 3,
-                "buffer 1 is written: expected a"},
-           Case{"  const.r r6, c0\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 2,
-                "buffer 1 is written: expected a tensor of its own, found one that is an input, a "
-                "constant, or held elsewhere"},
-           Case{"  adt.new r6, #0, [r5]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3,
-                "buffer 1 is written: expected a"},
-           Case{"  adt.new r6, #0, [r5]\n  drop r6\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3,
-                ""},
-           Case{"  tensor.view r6, r5, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r6, r5]", 3,
-                "buffer 1 is written: expected a"},
-           Case{"  tensor.view r6, r5, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 3,
-                "buffer 1 is written: expected a"},
-           Case{"  tensor.view r6, r5!, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 3, ""},
-           Case{"  tensor.reuse r6, r4, int64, [i0]\n  mov.r r7, r4!\n"
-                "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]\n  mov.r r4, r6",
-                3, ""},
-           Case{"  tensor.reuse r6, r4, int64, [i0]\n  mov.r r7, r4\n"
-                "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]",
-                3, "buffer 1 is written: expected a"},
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, s0]", 4, ""},
-           Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, s0]", 5,
-                "expected at least 5 elements for buffer 1, found 4"},
-           Case{"  kernel k0, i0, i0, i2, [i0, i0], [r4, r5]", 3, ""},
-           Case{"  kernel k0, i0, i0, i2, [i0, i0], [r4, r5]", 2,
-                "expected 3 for scalar 1, found 2"},
-           Case{"  kernel k0, i1, i0, i2, [i0, i1], [r4, r5]", 2,
-                "expected at most 2 units of work, found 3"},
-           Case{"  kernel k0, i0, i0, i0, [i0, i1], [r4, r5]", 3,
-                "expected 24 bytes of scratch, found 3"},
-           Case{"  kernel.1 k0, [i0, i1], [r4, r5]", 0,
-                "expected at most 0 units of work, found 1"},
-       }) {
+  for (
+      const Case& c : {
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r0, r4]", 3, ""},
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r0, r4]", 4,
+               "expected at least 4 elements for buffer 0, found 3"},
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r1, r4]", 3,
+               "expected int64 for buffer 0, found float32"},
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3, ""},
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 9,
+               "expected at least 9 elements for buffer 1, found 8"},  // with padding
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, r0]", 3, "buffer 1 is written: expected a"},
+          Case{"  const.r r6, c0\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 2,
+               "buffer 1 is written: expected a tensor of its own, found one that is an input, a "
+               "constant, or held elsewhere"},
+          Case{"  adt.new r6, #0, [r5]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3,
+               "buffer 1 is written: expected a"},
+          Case{"  adt.new r6, #0, [r5]\n  drop r6\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r5]", 3,
+               ""},
+          Case{"  tensor.view r6, r5, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r6, r5]", 3,
+               "buffer 1 is written: expected a"},
+          Case{"  tensor.view r6, r5, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 3,
+               "buffer 1 is written: expected a"},
+          Case{"  tensor.view r6, r5!, [i1]\n  kernel k0, i0, i0, i2, [i0, i1], [r4, r6]", 3, ""},
+          Case{"  tensor.reuse r6, r4, int64, [i0]\n  mov.r r7, r4!\n"
+               "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]\n  mov.r r4, r6",
+               3, ""},
+          Case{"  tensor.reuse r6, r4, int64, [i0]\n  mov.r r7, r4\n"
+               "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]",
+               3, "buffer 1 is written: expected a"},
+          // Of another shape: views of the operand, or of what the operand is a view of.
+          Case{"  const.i16 i3, 1\n  tensor.reuse r6, r4, int64, [i0, i3]\n  mov.r r7, r4!\n"
+               "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]\n  mov.r r4, r6",
+               3, ""},
+          Case{"  const.i16 i3, 1\n  tensor.reuse r6, r4, int64, [i0, i3]\n  mov.r r7, r4\n"
+               "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]",
+               3, "buffer 1 is written: expected a"},
+          Case{"  const.i16 i3, 1\n  tensor.reuse r6, r4, int64, [i0, i3]\n  mov.r r7, r4!\n"
+               "  kernel k0, i0, i0, i2, [i0, i1], [r5, r6]\n  mov.r r4, r6",
+               3, "buffer 1 is written: expected a"},
+          Case{
+              "  const.i16 i3, 1\n  tensor.view r7, r5, [i1]\n  drop r5\n"
+              "  tensor.reuse r6, r7, int64, [i1, i3]\n  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]",
+              3, ""},
+          Case{"  const.i16 i3, 1\n  tensor.view r7, r5, [i1]\n  drop r5\n"
+               "  tensor.reuse r6, r7, int64, [i1, i3]\n  mov.r r5, r7\n"
+               "  kernel k0, i0, i0, i2, [i0, i1], [r7, r6]",
+               3, "buffer 1 is written: expected a"},
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, s0]", 4, ""},
+          Case{"  kernel k0, i0, i0, i2, [i0, i1], [r4, s0]", 5,
+               "expected at least 5 elements for buffer 1, found 4"},
+          Case{"  kernel k0, i0, i0, i2, [i0, i0], [r4, r5]", 3, ""},
+          Case{"  kernel k0, i0, i0, i2, [i0, i0], [r4, r5]", 2,
+               "expected 3 for scalar 1, found 2"},
+          Case{"  kernel k0, i1, i0, i2, [i0, i1], [r4, r5]", 2,
+               "expected at most 2 units of work, found 3"},
+          Case{"  kernel k0, i0, i0, i0, [i0, i1], [r4, r5]", 3,
+               "expected 24 bytes of scratch, found 3"},
+          Case{"  kernel.1 k0, [i0, i1], [r4, r5]", 0, "expected at most 0 units of work, found 1"},
+      }) {
     CAPTURE(c.body);
     CAPTURE(c.n);
     std::string program = text;

@@ -294,8 +294,11 @@ Dim operator*(const Dim& a, const Dim& b) {
       DimBuilder::Monomial atoms(atoms_a);
       atoms.insert(atoms.end(), atoms_b.begin(), atoms_b.end());
       std::sort(atoms.begin(), atoms.end());
-      const DimBuilder::Monomial all = atoms;
-      std::erase_if(atoms, [&](const Dim& atom) { return DimBuilder::IsOneOf(atom, all); });
+      auto is_min = [](const Dim& atom) { return atom.kind() == Dim::Kind::kMin; };
+      if (std::ranges::any_of(atoms, is_min)) {
+        const DimBuilder::Monomial all = atoms;
+        std::erase_if(atoms, [&](const Dim& atom) { return DimBuilder::IsOneOf(atom, all); });
+      }
       DimBuilder::AddTo(product, std::move(atoms), MulInt(ca, cb));
     }
   }

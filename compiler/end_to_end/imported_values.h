@@ -59,8 +59,9 @@ inline void CheckValues(const ValueCase& c) {
   REQUIRE(y->num_elements() == static_cast<int64_t>(c.y.size()));
   for (size_t i = 0; i < c.y.size(); ++i) {
     CAPTURE(i);
-    const double found = y->dtype() == DType::kUInt8 ? static_cast<const uint8_t*>(y->data())[i]
-                                                     : static_cast<const float*>(y->data())[i];
+    const double found = y->dtype() == DType::kUInt8
+                             ? static_cast<double>(static_cast<const uint8_t*>(y->data())[i])
+                             : static_cast<double>(static_cast<const float*>(y->data())[i]);
     CHECK(std::abs(found - c.y[i]) <= c.tolerance);
   }
 }

@@ -127,14 +127,15 @@ class Folder final : public Substitution {
       }
       output_bytes += bytes;
     }
+    double growth = 0;
     if (output_bytes > small_bytes && output_bytes > 4.0 * input_bytes) {
-      const double growth = growth_ + output_bytes - input_bytes;
-      if (input_bytes < kDataBytes || growth > kMostGrowth) return false;
-      growth_ = growth;
+      growth = output_bytes - input_bytes;
+      if (input_bytes < kDataBytes || growth_ + growth > kMostGrowth) return false;
     }
     if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
       if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
         Map(var, MakeConstant(m_, *std::move(moved)));
+        growth_ += growth;
         return true;
       }
     }
@@ -142,6 +143,7 @@ class Folder final : public Substitution {
     spec.outputs = call.op->compute({call.attrs, placeholders, outputs});
     auto values = Evaluate(spec, inputs, input_bytes + output_bytes);
     if (!values) return false;
+    growth_ += growth;
     std::vector<const Constant*> results;
     for (HostTensor& value : *values) results.push_back(MakeConstant(m_, std::move(value)));
     for (const HostTensor* input : inputs) input->data.DropPages();

@@ -80,15 +80,15 @@ bool FunctionTypeEquality::Nodes(const TypeNode& a, const TypeNode& b, const Nam
 bool FunctionTypeEquality::Tensors(const TensorType& a, const TensorType& b, const Names& names) {
   if (a.dtype != b.dtype || a.shape.size() != b.shape.size()) return false;
   for (size_t i = 0; i < a.shape.size(); ++i) {
-    bool free_in_b_only = false;
+    bool hidden_in_a = false;
     const Dim in_names_of_a = b.shape[i].Substitute([&](const Dim& s) -> std::optional<Dim> {
       auto bound = names.symbols_of_a.find(s.symbol_id());
       if (bound != names.symbols_of_a.end())
         return Dim::Symbol(bound->second, s.symbol_name(), s.symbol_nonnegative());
-      free_in_b_only = free_in_b_only || names.symbols_of_b.contains(s.symbol_id());
+      hidden_in_a = hidden_in_a || names.symbols_of_b.contains(s.symbol_id());
       return std::nullopt;
     });
-    if (free_in_b_only || !(a.shape[i] == in_names_of_a)) return false;
+    if (hidden_in_a || !(a.shape[i] == in_names_of_a)) return false;
   }
   return true;
 }

@@ -1,0 +1,463 @@
+// Tree ensembles of ai.onnx.ml: labels, scores and sums that ONNX Runtime 1.30 gives for the same models.
+#include "compiler/end_to_end/imported_values.h"
+
+namespace relayvm {
+namespace {
+
+// clang-format off
+const ValueCase kCases[] = {
+    {"TreeEnsembleClassifier of three, labels",
+     R"(graph { node { input: "x" output: "t" output: "s" op_type: "TreeEnsembleClassifier"
+       attribute { name: "class_ids" ints: 2 ints: 0 ints: 0 ints: 2 ints: 1 ints: 1 ints: 2
+       ints: 0 ints: 1 ints: 2 ints: 0 ints: 1 ints: 1 ints: 1 ints: 2 ints: 0 ints: 1 ints:
+       2 type: INTS } attribute { name: "class_nodeids" ints: 2 ints: 3 ints: 5 ints: 5
+       ints: 6 ints: 2 ints: 2 ints: 3 ints: 3 ints: 3 ints: 4 ints: 2 ints: 3 ints: 5 ints:
+       5 ints: 6 ints: 6 ints: 6 type: INTS } attribute { name: "class_treeids" ints: 0
+       ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints:
+       2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name:
+       "class_weights" floats: -1.8473248 floats: 0.68037844 floats: -0.87034065 floats:
+       -0.67056584 floats: -1.4924638 floats: 1.0428755 floats: -0.81351554 floats:
+       -1.2845808 floats: -0.83816695 floats: 0.12643455 floats: 0.8219243 floats:
+       -0.43906218 floats: -0.10496319 floats: 1.7911755 floats: 0.8831318 floats: 1.2571886
+       floats: 0.5669455 floats: -1.5996693 type: FLOATS } attribute { name:
+       "classlabels_int64s" ints: 4 ints: 5 ints: 6 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 ints: 4
+       ints: 3 ints: 0 ints: 0 ints: 0 ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints:
+       0 type: INTS } attribute { name: "nodes_featureids" ints: 0 ints: 0 ints: 1 ints: 0
+       ints: 0 ints: 2 ints: 2 ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 0 ints: 2 ints:
+       0 ints: 0 ints: 1 ints: 0 ints: 0 type: INTS } attribute { name: "nodes_hitrates"
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS } attribute
+       { name: "nodes_modes" strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF"
+       strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute { name:
+       "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints:
+       1 ints: 2 ints: 3 ints: 4 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6
+       type: INTS } attribute { name: "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints:
+       0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2
+       ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_truenodeids"
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 2 ints: 0 ints:
+       0 ints: 0 ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS }
+       attribute { name: "nodes_values" floats: 0.9518233 floats: -0.35721496 floats:
+       -0.36916894 floats: 1.0965842 floats: -0.14177091 floats: -0.10695033 floats:
+       -0.56983757 floats: 0.62807447 floats: 0.26949567 floats: 0.50206506 floats:
+       0.17328201 floats: -0.517153 floats: -0.93238586 floats: 0.42194378 floats:
+       0.24292107 floats: 0.23999606 floats: 0.42364138 floats: -0.12461752 floats:
+       -0.06570254 type: FLOATS } attribute { name: "post_transform" s: "SOFTMAX" type:
+       STRING } domain: "ai.onnx.ml" } node { input: "t" output: "lf" op_type: "Cast"
+       attribute { name: "to" i: 1 type: INT } } name: "g" input { name: "x" type {
+       tensor_type { elem_type: 1 shape { dim { dim_param: "n" } dim { dim_value: 3 } } } }
+       } output { name: "lf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {5, 4, 5, 6},
+     1e-05},
+    {"TreeEnsembleClassifier of two, probabilities, labels",
+     R"(graph { node { input: "x" output: "t" output: "s" op_type: "TreeEnsembleClassifier"
+       attribute { name: "class_ids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0
+       ints: 0 ints: 0 type: INTS } attribute { name: "class_nodeids" ints: 1 ints: 2 ints:
+       1 ints: 3 ints: 4 ints: 2 ints: 3 ints: 5 ints: 6 type: INTS } attribute { name:
+       "class_treeids" ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2 ints:
+       2 type: INTS } attribute { name: "class_weights" floats: 0.34988925 floats: 0.8963094
+       floats: 0.25795496 floats: 0.2587711 floats: 0.6705105 floats: 0.87155586 floats:
+       0.21938993 floats: 0.13435173 floats: 0.9456007 type: FLOATS } attribute { name:
+       "classlabels_int64s" ints: 4 ints: 5 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 2 ints: 0 ints: 0 ints: 2 ints: 0 ints: 4 ints: 0 ints: 0
+       ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 type: INTS } attribute {
+       name: "nodes_featureids" ints: 1 ints: 0 ints: 2 ints: 2 ints: 1 ints: 1 ints: 2
+       ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 1 ints: 1 type: INTS }
+       attribute { name: "nodes_hitrates" floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS } attribute { name:
+       "nodes_modes" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute { name:
+       "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints:
+       0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 type: INTS } attribute { name:
+       "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints:
+       2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name:
+       "nodes_truenodeids" ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 3 ints: 0 ints: 0
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS } attribute {
+       name: "nodes_values" floats: 0.7323003 floats: 0.5067696 floats: -0.9244642 floats:
+       0.6991346 floats: -1.3375381 floats: 1.2427726 floats: 0.66454464 floats: 0.4290036
+       floats: -0.34816042 floats: -0.4238164 floats: -0.19836277 floats: 0.53642946 floats:
+       -0.38215798 floats: -0.945593 floats: 0.13401908 type: FLOATS } domain: "ai.onnx.ml"
+       } node { input: "t" output: "lf" op_type: "Cast" attribute { name: "to" i: 1 type:
+       INT } } name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape { dim {
+       dim_param: "n" } dim { dim_value: 3 } } } } } output { name: "lf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {5, 5, 5, 5},
+     1e-05},
+    {"TreeEnsembleClassifier of two, base and logistic, labels",
+     R"(graph { node { input: "x" output: "t" output: "s" op_type: "TreeEnsembleClassifier"
+       attribute { name: "base_values" floats: -0.25 type: FLOATS } attribute { name:
+       "class_ids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0
+       ints: 0 ints: 0 type: INTS } attribute { name: "class_nodeids" ints: 2 ints: 3 ints:
+       5 ints: 6 ints: 1 ints: 3 ints: 4 ints: 2 ints: 3 ints: 5 ints: 6 type: INTS }
+       attribute { name: "class_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints: 1
+       ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name:
+       "class_weights" floats: 1.8272586 floats: -0.51622945 floats: 0.7194407 floats:
+       -0.36771372 floats: 0.4174656 floats: -0.95012355 floats: -1.4804236 floats:
+       1.0511252 floats: -0.26213145 floats: -0.73482835 floats: 0.46185473 type: FLOATS }
+       attribute { name: "classlabels_int64s" ints: 4 ints: 5 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 ints: 2
+       ints: 0 ints: 4 ints: 0 ints: 0 ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints:
+       0 type: INTS } attribute { name: "nodes_featureids" ints: 2 ints: 2 ints: 0 ints: 0
+       ints: 2 ints: 0 ints: 1 ints: 2 ints: 0 ints: 2 ints: 1 ints: 0 ints: 0 ints: 1 ints:
+       0 ints: 0 ints: 1 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_hitrates"
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS } attribute
+       { name: "nodes_modes" strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF"
+       strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute { name:
+       "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints:
+       1 ints: 2 ints: 3 ints: 4 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6
+       type: INTS } attribute { name: "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints:
+       0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2
+       ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_truenodeids"
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 0 ints: 3 ints:
+       0 ints: 0 ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS }
+       attribute { name: "nodes_values" floats: -2.1548324 floats: 0.04874606 floats:
+       0.26994047 floats: 0.022220632 floats: -0.24978755 floats: -0.17311268 floats:
+       -0.34575397 floats: -1.2647532 floats: 0.9360942 floats: 1.075977 floats: 1.0365344
+       floats: 0.8810327 floats: 0.74541354 floats: -0.25699624 floats: -0.23996001 floats:
+       0.6235876 floats: -1.0149118 floats: -0.37159842 floats: 0.16516481 type: FLOATS }
+       attribute { name: "post_transform" s: "LOGISTIC" type: STRING } domain: "ai.onnx.ml"
+       } node { input: "t" output: "lf" op_type: "Cast" attribute { name: "to" i: 1 type:
+       INT } } name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape { dim {
+       dim_param: "n" } dim { dim_value: 3 } } } } } output { name: "lf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {5, 4, 4, 4},
+     1e-05},
+    {"TreeEnsembleClassifier of three, scores",
+     R"(graph { node { input: "x" output: "l" output: "t" op_type: "TreeEnsembleClassifier"
+       attribute { name: "class_ids" ints: 2 ints: 0 ints: 0 ints: 2 ints: 1 ints: 1 ints: 2
+       ints: 0 ints: 1 ints: 2 ints: 0 ints: 1 ints: 1 ints: 1 ints: 2 ints: 0 ints: 1 ints:
+       2 type: INTS } attribute { name: "class_nodeids" ints: 2 ints: 3 ints: 5 ints: 5
+       ints: 6 ints: 2 ints: 2 ints: 3 ints: 3 ints: 3 ints: 4 ints: 2 ints: 3 ints: 5 ints:
+       5 ints: 6 ints: 6 ints: 6 type: INTS } attribute { name: "class_treeids" ints: 0
+       ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints:
+       2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name:
+       "class_weights" floats: -1.8473248 floats: 0.68037844 floats: -0.87034065 floats:
+       -0.67056584 floats: -1.4924638 floats: 1.0428755 floats: -0.81351554 floats:
+       -1.2845808 floats: -0.83816695 floats: 0.12643455 floats: 0.8219243 floats:
+       -0.43906218 floats: -0.10496319 floats: 1.7911755 floats: 0.8831318 floats: 1.2571886
+       floats: 0.5669455 floats: -1.5996693 type: FLOATS } attribute { name:
+       "classlabels_int64s" ints: 4 ints: 5 ints: 6 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 ints: 4
+       ints: 3 ints: 0 ints: 0 ints: 0 ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints:
+       0 type: INTS } attribute { name: "nodes_featureids" ints: 0 ints: 0 ints: 1 ints: 0
+       ints: 0 ints: 2 ints: 2 ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 0 ints: 2 ints:
+       0 ints: 0 ints: 1 ints: 0 ints: 0 type: INTS } attribute { name: "nodes_hitrates"
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS } attribute
+       { name: "nodes_modes" strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF"
+       strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute { name:
+       "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints:
+       1 ints: 2 ints: 3 ints: 4 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6
+       type: INTS } attribute { name: "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints:
+       0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2
+       ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_truenodeids"
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 2 ints: 0 ints:
+       0 ints: 0 ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS }
+       attribute { name: "nodes_values" floats: 0.9518233 floats: -0.35721496 floats:
+       -0.36916894 floats: 1.0965842 floats: -0.14177091 floats: -0.10695033 floats:
+       -0.56983757 floats: 0.62807447 floats: 0.26949567 floats: 0.50206506 floats:
+       0.17328201 floats: -0.517153 floats: -0.93238586 floats: 0.42194378 floats:
+       0.24292107 floats: 0.23999606 floats: 0.42364138 floats: -0.12461752 floats:
+       -0.06570254 type: FLOATS } attribute { name: "post_transform" s: "SOFTMAX" type:
+       STRING } domain: "ai.onnx.ml" } node { input: "t" output: "sf" op_type: "Cast"
+       attribute { name: "to" i: 1 type: INT } } name: "g" input { name: "x" type {
+       tensor_type { elem_type: 1 shape { dim { dim_param: "n" } dim { dim_value: 3 } } } }
+       } output { name: "sf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {0.05499560385942459, 0.9357088208198547, 0.009295628406107426, 0.8893463015556335,
+      0.09927967190742493, 0.011373952031135559, 0.05499560385942459, 0.9357088208198547,
+      0.009295628406107426, 0.07678911089897156, 0.16177204251289368, 0.7614388465881348},
+     1e-05},
+    {"TreeEnsembleClassifier of two, probabilities, scores",
+     R"(graph { node { input: "x" output: "l" output: "t" op_type: "TreeEnsembleClassifier"
+       attribute { name: "class_ids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0
+       ints: 0 ints: 0 type: INTS } attribute { name: "class_nodeids" ints: 1 ints: 2 ints:
+       1 ints: 3 ints: 4 ints: 2 ints: 3 ints: 5 ints: 6 type: INTS } attribute { name:
+       "class_treeids" ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2 ints:
+       2 type: INTS } attribute { name: "class_weights" floats: 0.34988925 floats: 0.8963094
+       floats: 0.25795496 floats: 0.2587711 floats: 0.6705105 floats: 0.87155586 floats:
+       0.21938993 floats: 0.13435173 floats: 0.9456007 type: FLOATS } attribute { name:
+       "classlabels_int64s" ints: 4 ints: 5 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 2 ints: 0 ints: 0 ints: 2 ints: 0 ints: 4 ints: 0 ints: 0
+       ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 type: INTS } attribute {
+       name: "nodes_featureids" ints: 1 ints: 0 ints: 2 ints: 2 ints: 1 ints: 1 ints: 2
+       ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 1 ints: 1 type: INTS }
+       attribute { name: "nodes_hitrates" floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS } attribute { name:
+       "nodes_modes" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute { name:
+       "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints:
+       0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 type: INTS } attribute { name:
+       "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints:
+       2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name:
+       "nodes_truenodeids" ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 3 ints: 0 ints: 0
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS } attribute {
+       name: "nodes_values" floats: 0.7323003 floats: 0.5067696 floats: -0.9244642 floats:
+       0.6991346 floats: -1.3375381 floats: 1.2427726 floats: 0.66454464 floats: 0.4290036
+       floats: -0.34816042 floats: -0.4238164 floats: -0.19836277 floats: 0.53642946 floats:
+       -0.38215798 floats: -0.945593 floats: 0.13401908 type: FLOATS } domain: "ai.onnx.ml"
+       } node { input: "t" output: "sf" op_type: "Cast" attribute { name: "to" i: 1 type:
+       INT } } name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape { dim {
+       dim_param: "n" } dim { dim_value: 3 } } } } } output { name: "sf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {-0.5534448623657227, 1.5534448623657227, -1.0998649597167969, 2.099864959716797,
+      -0.5542609691619873, 1.5542609691619873, -0.4794001579284668, 1.4794001579284668},
+     1e-05},
+    {"TreeEnsembleClassifier of two, base and logistic, scores",
+     R"(graph { node { input: "x" output: "l" output: "t" op_type: "TreeEnsembleClassifier"
+       attribute { name: "base_values" floats: -0.25 type: FLOATS } attribute { name:
+       "class_ids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0
+       ints: 0 ints: 0 type: INTS } attribute { name: "class_nodeids" ints: 2 ints: 3 ints:
+       5 ints: 6 ints: 1 ints: 3 ints: 4 ints: 2 ints: 3 ints: 5 ints: 6 type: INTS }
+       attribute { name: "class_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints: 1
+       ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name:
+       "class_weights" floats: 1.8272586 floats: -0.51622945 floats: 0.7194407 floats:
+       -0.36771372 floats: 0.4174656 floats: -0.95012355 floats: -1.4804236 floats:
+       1.0511252 floats: -0.26213145 floats: -0.73482835 floats: 0.46185473 type: FLOATS }
+       attribute { name: "classlabels_int64s" ints: 4 ints: 5 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 ints: 2
+       ints: 0 ints: 4 ints: 0 ints: 0 ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints:
+       0 type: INTS } attribute { name: "nodes_featureids" ints: 2 ints: 2 ints: 0 ints: 0
+       ints: 2 ints: 0 ints: 1 ints: 2 ints: 0 ints: 2 ints: 1 ints: 0 ints: 0 ints: 1 ints:
+       0 ints: 0 ints: 1 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_hitrates"
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS } attribute
+       { name: "nodes_modes" strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF"
+       strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute { name:
+       "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints:
+       1 ints: 2 ints: 3 ints: 4 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6
+       type: INTS } attribute { name: "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints:
+       0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2
+       ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_truenodeids"
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 0 ints: 3 ints:
+       0 ints: 0 ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS }
+       attribute { name: "nodes_values" floats: -2.1548324 floats: 0.04874606 floats:
+       0.26994047 floats: 0.022220632 floats: -0.24978755 floats: -0.17311268 floats:
+       -0.34575397 floats: -1.2647532 floats: 0.9360942 floats: 1.075977 floats: 1.0365344
+       floats: 0.8810327 floats: 0.74541354 floats: -0.25699624 floats: -0.23996001 floats:
+       0.6235876 floats: -1.0149118 floats: -0.37159842 floats: 0.16516481 type: FLOATS }
+       attribute { name: "post_transform" s: "LOGISTIC" type: STRING } domain: "ai.onnx.ml"
+       } node { input: "t" output: "sf" op_type: "Cast" attribute { name: "to" i: 1 type:
+       INT } } name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape { dim {
+       dim_param: "n" } dim { dim_value: 3 } } } } } output { name: "sf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {0.3611348271369934, 0.6388651728630066, 0.8617579936981201, 0.13824200630187988,
+      0.6263786554336548, 0.3736213445663452, 0.504706859588623, 0.49529314041137695},
+     1e-05},
+    {"TreeEnsembleRegressor SUM",
+     R"(graph { node { input: "x" output: "t" op_type: "TreeEnsembleRegressor" attribute {
+       name: "aggregate_function" s: "SUM" type: STRING } attribute { name: "base_values"
+       floats: 0.5 floats: 0.25 type: FLOATS } attribute { name: "n_targets" i: 2 type: INT
+       } attribute { name: "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints: 0 ints: 0
+       ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 ints: 4 ints: 3 ints: 0 ints:
+       0 ints: 0 type: INTS } attribute { name: "nodes_featureids" ints: 2 ints: 2 ints: 0
+       ints: 1 ints: 0 ints: 2 ints: 2 ints: 1 ints: 2 ints: 2 ints: 1 ints: 0 ints: 2 ints:
+       0 ints: 0 ints: 2 ints: 1 type: INTS } attribute { name: "nodes_hitrates" floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 type: FLOATS } attribute { name: "nodes_modes" strings:
+       "BRANCH_GT" strings: "BRANCH_GT" strings: "LEAF" strings: "LEAF" strings: "LEAF"
+       strings: "BRANCH_GT" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_GT" strings: "LEAF" strings: "LEAF" strings: "BRANCH_LEQ" strings:
+       "BRANCH_GT" strings: "LEAF" strings: "LEAF" strings: "LEAF" type: STRINGS } attribute
+       { name: "nodes_nodeids" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 0 ints: 1 ints:
+       2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 type: INTS
+       } attribute { name: "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 1
+       ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 ints:
+       2 type: INTS } attribute { name: "nodes_truenodeids" ints: 1 ints: 2 ints: 0 ints: 0
+       ints: 0 ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 2 ints:
+       0 ints: 0 ints: 0 type: INTS } attribute { name: "nodes_values" floats: -0.014872688
+       floats: -0.7049561 floats: -0.020018782 floats: 1.1335921 floats: 0.22620814 floats:
+       1.002735 floats: -0.82009864 floats: 0.25135025 floats: 0.3006299 floats: -0.8235976
+       floats: 0.62666804 floats: -0.28316808 floats: 0.27024335 floats: -0.048060093
+       floats: -0.88201946 floats: 0.58316815 floats: -0.2681511 type: FLOATS } attribute {
+       name: "target_ids" ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1
+       ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints:
+       0 ints: 1 type: INTS } attribute { name: "target_nodeids" ints: 2 ints: 2 ints: 3
+       ints: 3 ints: 4 ints: 4 ints: 2 ints: 2 ints: 3 ints: 3 ints: 5 ints: 5 ints: 6 ints:
+       6 ints: 2 ints: 2 ints: 3 ints: 3 ints: 4 ints: 4 type: INTS } attribute { name:
+       "target_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints: 1
+       ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 ints:
+       2 ints: 2 type: INTS } attribute { name: "target_weights" floats: 0.8530917 floats:
+       -1.115056 floats: -0.3010613 floats: 1.3652658 floats: -0.5424503 floats: 0.4093645
+       floats: 1.0888977 floats: -0.61942333 floats: -1.5243183 floats: -1.0397234 floats:
+       0.2855663 floats: -0.23515624 floats: -0.5369294 floats: -0.46058843 floats:
+       0.25194138 floats: 0.8667654 floats: -0.5716676 floats: 1.1513005 floats: -2.0009403
+       floats: -0.3479885 type: FLOATS } domain: "ai.onnx.ml" } node { input: "t" output:
+       "yf" op_type: "Cast" attribute { name: "to" i: 1 type: INT } } name: "g" input {
+       name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "n" } dim {
+       dim_value: 3 } } } } } output { name: "yf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {-0.32855165004730225, 1.5755088329315186, 1.8905994892120361, -0.23344695568084717,
+      -0.36228227615356445, -1.4482008218765259, -0.3274384140968323, 1.0655415058135986},
+     1e-05},
+    {"TreeEnsembleRegressor AVERAGE",
+     R"(graph { node { input: "x" output: "t" op_type: "TreeEnsembleRegressor" attribute {
+       name: "aggregate_function" s: "AVERAGE" type: STRING } attribute { name:
+       "base_values" floats: 0.5 floats: 0.25 type: FLOATS } attribute { name: "n_targets"
+       i: 2 type: INT } attribute { name: "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints:
+       0 ints: 6 ints: 0 ints: 0 ints: 2 ints: 0 ints: 4 ints: 0 ints: 0 ints: 4 ints: 3
+       ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 type: INTS } attribute { name:
+       "nodes_featureids" ints: 0 ints: 2 ints: 0 ints: 0 ints: 0 ints: 1 ints: 0 ints: 0
+       ints: 2 ints: 1 ints: 2 ints: 0 ints: 2 ints: 0 ints: 0 ints: 0 ints: 0 ints: 2 ints:
+       1 type: INTS } attribute { name: "nodes_hitrates" floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0
+       floats: 1.0 floats: 1.0 type: FLOATS } attribute { name: "nodes_modes" strings:
+       "BRANCH_GT" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings: "BRANCH_GT" strings: "LEAF"
+       strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings: "BRANCH_LEQ" strings:
+       "BRANCH_GT" strings: "LEAF" strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF"
+       strings: "LEAF" type: STRINGS } attribute { name: "nodes_nodeids" ints: 0 ints: 1
+       ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints:
+       0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 type: INTS } attribute { name:
+       "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints:
+       1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2
+       type: INTS } attribute { name: "nodes_truenodeids" ints: 1 ints: 2 ints: 0 ints: 0
+       ints: 5 ints: 0 ints: 0 ints: 1 ints: 0 ints: 3 ints: 0 ints: 0 ints: 1 ints: 2 ints:
+       0 ints: 0 ints: 5 ints: 0 ints: 0 type: INTS } attribute { name: "nodes_values"
+       floats: -0.92030454 floats: -0.06447457 floats: -1.2953496 floats: 0.3642294 floats:
+       0.66679746 floats: -0.22373909 floats: 0.9599417 floats: -0.1636822 floats: -0.722826
+       floats: 0.6844104 floats: 0.66713196 floats: 0.5086661 floats: 1.2592995 floats:
+       0.055559695 floats: -0.2013155 floats: -0.29159582 floats: -0.3799543 floats:
+       -1.308291 floats: 0.21649201 type: FLOATS } attribute { name: "target_ids" ints: 0
+       ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints:
+       1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1
+       type: INTS } attribute { name: "target_nodeids" ints: 2 ints: 2 ints: 3 ints: 3 ints:
+       5 ints: 5 ints: 6 ints: 6 ints: 1 ints: 1 ints: 3 ints: 3 ints: 4 ints: 4 ints: 2
+       ints: 2 ints: 3 ints: 3 ints: 5 ints: 5 ints: 6 ints: 6 type: INTS } attribute {
+       name: "target_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints:
+       0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints: 2 ints: 2
+       ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name: "target_weights"
+       floats: -0.60612446 floats: -1.3950832 floats: -0.52824557 floats: -0.043909375
+       floats: 0.15375912 floats: 0.5527752 floats: 0.12982802 floats: 1.447619 floats:
+       -1.0324638 floats: 0.84209406 floats: -0.18430029 floats: 0.9203385 floats: 1.0785412
+       floats: 0.082291864 floats: -0.43659148 floats: 0.25373736 floats: -1.2776523 floats:
+       -0.1308514 floats: 0.021277644 floats: 0.10273796 floats: 0.77177763 floats:
+       -0.9943756 type: FLOATS } domain: "ai.onnx.ml" } node { input: "t" output: "yf"
+       op_type: "Cast" attribute { name: "to" i: 1 type: INT } } name: "g" input { name: "x"
+       type { tensor_type { elem_type: 1 shape { dim { dim_param: "n" } dim { dim_value: 3 }
+       } } } } output { name: "yf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {-0.18935900926589966, 0.048134639859199524, -0.16576695442199707, 0.6006406545639038,
+      -0.16339939832687378, 0.4985259175300598, -0.19172650575637817, 0.1502494215965271},
+     1e-05},
+    {"TreeEnsembleRegressor MIN",
+     R"(graph { node { input: "x" output: "t" op_type: "TreeEnsembleRegressor" attribute {
+       name: "aggregate_function" s: "MIN" type: STRING } attribute { name: "base_values"
+       floats: 0.5 floats: 0.25 type: FLOATS } attribute { name: "n_targets" i: 2 type: INT
+       } attribute { name: "nodes_falsenodeids" ints: 4 ints: 3 ints: 0 ints: 0 ints: 6
+       ints: 0 ints: 0 ints: 4 ints: 3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 ints: 4 ints:
+       3 ints: 0 ints: 0 ints: 6 ints: 0 ints: 0 type: INTS } attribute { name:
+       "nodes_featureids" ints: 0 ints: 2 ints: 1 ints: 1 ints: 0 ints: 0 ints: 2 ints: 0
+       ints: 2 ints: 2 ints: 2 ints: 1 ints: 2 ints: 1 ints: 0 ints: 0 ints: 0 ints: 1 ints:
+       2 ints: 0 ints: 2 type: INTS } attribute { name: "nodes_hitrates" floats: 1.0 floats:
+       1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats:
+       1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats:
+       1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 floats: 1.0 type: FLOATS }
+       attribute { name: "nodes_modes" strings: "BRANCH_LEQ" strings: "BRANCH_GT" strings:
+       "LEAF" strings: "LEAF" strings: "BRANCH_GT" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_GT" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings:
+       "BRANCH_GT" strings: "LEAF" strings: "LEAF" strings: "BRANCH_LEQ" strings:
+       "BRANCH_LEQ" strings: "LEAF" strings: "LEAF" strings: "BRANCH_LEQ" strings: "LEAF"
+       strings: "LEAF" type: STRINGS } attribute { name: "nodes_nodeids" ints: 0 ints: 1
+       ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints:
+       5 ints: 6 ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 type: INTS }
+       attribute { name: "nodes_treeids" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 0
+       ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 2 ints: 2 ints:
+       2 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS } attribute { name: "nodes_truenodeids"
+       ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 2 ints: 0 ints:
+       0 ints: 5 ints: 0 ints: 0 ints: 1 ints: 2 ints: 0 ints: 0 ints: 5 ints: 0 ints: 0
+       type: INTS } attribute { name: "nodes_values" floats: 0.46220204 floats: 0.7741002
+       floats: -1.2971098 floats: 0.14311725 floats: -0.2998633 floats: -1.2884419 floats:
+       0.26708728 floats: -0.47286707 floats: 0.9543723 floats: 1.6973169 floats: -0.6415602
+       floats: -0.64365995 floats: -1.2136376 floats: 0.02362752 floats: -1.0555235 floats:
+       -0.19470415 floats: -0.19145398 floats: -0.25626564 floats: -0.20320147 floats:
+       0.018485168 floats: 0.224924 type: FLOATS } attribute { name: "target_ids" ints: 0
+       ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints:
+       1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1 ints: 0 ints: 1
+       ints: 0 ints: 1 type: INTS } attribute { name: "target_nodeids" ints: 2 ints: 2 ints:
+       3 ints: 3 ints: 5 ints: 5 ints: 6 ints: 6 ints: 2 ints: 2 ints: 3 ints: 3 ints: 5
+       ints: 5 ints: 6 ints: 6 ints: 2 ints: 2 ints: 3 ints: 3 ints: 5 ints: 5 ints: 6 ints:
+       6 type: INTS } attribute { name: "target_treeids" ints: 0 ints: 0 ints: 0 ints: 0
+       ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints: 1 ints:
+       1 ints: 1 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 ints: 2 type: INTS
+       } attribute { name: "target_weights" floats: 0.58841765 floats: -0.4308023 floats:
+       0.1289081 floats: 1.3943222 floats: 1.173094 floats: 1.7560859 floats: -0.2691063
+       floats: 0.27040124 floats: -1.65131 floats: -0.095518574 floats: -1.28555 floats:
+       -0.13992412 floats: 0.2208529 floats: 1.2766908 floats: -0.9616654 floats:
+       -0.36329693 floats: 1.3249204 floats: 1.4375256 floats: -0.6752188 floats: 1.3177608
+       floats: -1.215934 floats: -2.0333257 floats: -0.5866035 floats: 0.36309552 type:
+       FLOATS } domain: "ai.onnx.ml" } node { input: "t" output: "yf" op_type: "Cast"
+       attribute { name: "to" i: 1 type: INT } } name: "g" input { name: "x" type {
+       tensor_type { elem_type: 1 shape { dim { dim_param: "n" } dim { dim_value: 3 } } } }
+       } output { name: "yf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {-0.7159340381622314, -1.7833256721496582, -1.1513099670410156, 0.1544814258813858,
+      -0.46166539192199707, -0.11329692602157593, -1.1513099670410156, -1.7833256721496582},
+     1e-05},
+    {"TreeEnsemble",
+     R"(graph { node { input: "x" output: "t" op_type: "TreeEnsemble" attribute { name:
+       "aggregate_function" i: 1 type: INT } attribute { name: "leaf_targetids" ints: 0
+       ints: 1 ints: 0 ints: 1 type: INTS } attribute { name: "leaf_weights" t { dims: 4
+       data_type: 1 name: "w" raw_data: "\000\000\200?\000\000\000@\000\000@@\000\000\200@"
+       } type: TENSOR } attribute { name: "n_targets" i: 2 type: INT } attribute { name:
+       "nodes_falseleafs" ints: 1 ints: 1 ints: 1 type: INTS } attribute { name:
+       "nodes_falsenodeids" ints: 1 ints: 3 ints: 0 type: INTS } attribute { name:
+       "nodes_featureids" ints: 0 ints: 1 ints: 2 type: INTS } attribute { name:
+       "nodes_modes" t { dims: 3 data_type: 2 name: "m" raw_data: "\000\001\002" } type:
+       TENSOR } attribute { name: "nodes_splits" t { dims: 3 data_type: 1 name: "s"
+       raw_data: "\315\314\314=\315\314L>\232\231\231\276" } type: TENSOR } attribute {
+       name: "nodes_trueleafs" ints: 0 ints: 1 ints: 1 type: INTS } attribute { name:
+       "nodes_truenodeids" ints: 1 ints: 0 ints: 2 type: INTS } attribute { name:
+       "post_transform" i: 0 type: INT } attribute { name: "tree_roots" ints: 0 ints: 2
+       type: INTS } domain: "ai.onnx.ml" } node { input: "t" output: "yf" op_type: "Cast"
+       attribute { name: "to" i: 1 type: INT } } name: "g" input { name: "x" type {
+       tensor_type { elem_type: 1 shape { dim { dim_param: "n" } dim { dim_value: 3 } } } }
+       } output { name: "yf" }})",
+     DType::kFloat32, {4, 3},
+     {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
+     {4, 0, 3, 2, 4, 0, 1, 2},
+     1e-05, 17, 5},
+};
+// clang-format on
+
+TEST_CASE("tree ensembles give what ONNX Runtime gives") {
+  for (const ValueCase& c : kCases) CheckValues(c);
+}
+
+}  // namespace
+}  // namespace relayvm
