@@ -20,6 +20,8 @@ type Box { Full(Tensor[(?, ?), float32]), Empty, }
 type Square { Side(Tensor[(2, 2), float32]), }
 def @apply(%f, %v: Tensor[(?, ?), float32]) { %f(%v) }
 def @same[A](%a: A) -> A { %a }
+def @twice[A](%f: fn (A) -> A, %a: A) -> A { %f(%f(%a)) }
+def @from[A](%a: A, %f: fn (A) -> A) -> A { %f(%f(%a)) }
 )";
 
 Result<ir::Module> Parse(const std::string& source) {
@@ -74,6 +76,14 @@ const Case kCases[] = {
      "  let %t: (Tensor[(2, 1), float32], Tensor[(?, ?), float32]) ="
      "    split(%x, indices_or_sections=[1], axis=1); sum(%t.0) }",
      "%t: dimension 0"},
+    {"the parameter of a function that a generic function is given",
+     "def @main(%x: Tensor[(?, ?), float32]) {"
+     "  @twice(fn (%y: Tensor[(2, ?), float32]) -> Tensor[(2, ?), float32] { exp(%y) }, %x) }",
+     "argument %a of @twice: dimension 0"},
+    {"the parameter of a function that follows what it is given",
+     "def @main(%x: Tensor[(?, ?), float32]) {"
+     "  @from(%x, fn (%y: Tensor[(?, 2), float32]) -> Tensor[(?, 2), float32] { exp(%y) }) }",
+     "argument %a of @from: dimension 1"},
     {"let in a branch, of a let outside",
      "def @main(%x: Tensor[(?, ?), float32]) {"
      "  if (less(sum(%x), 1000f)) { let %y: Tensor[(2, 2), float32] = %x; sum(%y) } else { 0f } }",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "compiler/typing/inference.h"
@@ -183,17 +184,28 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
   std::vector<std::string> what;
   for (size_t i = 0; i < args.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
+    actual.push_back(std::move(type));
     bool named = i < callee.param_vars.size() && !callee.param_vars[i]->name.empty();
     what.push_back(named
                        ? fmt::format("argument %{} of {}", callee.param_vars[i]->name, callee.name)
                        : fmt::format("argument {} of {}", i, callee.name));
+  }
+  // What functions take is checked when compiling, tensors when running: a generic function's type
+  // parameters are decided by the functions that it is given.
+  std::vector<size_t> order(args.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!instance.empty()) {
+    std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+      return solver_.Resolve(actual[i])->As<FunctionType>() != nullptr;
+    });
+  }
+  for (size_t i : order) {
     // A slot of a generic function may have come to mention its type parameters.
     bool known = !instance.empty() && solver_.FirstUnknown(callee.params[i]) == 0;
     if (known) callee.params[i] = solver_.Zonk(callee.params[i]);
     callee.params[i] = SubstituteTypeVars(callee.params[i], instance);
-    Status s = solver_.Flow(type, callee.params[i]);
+    Status s = solver_.Flow(actual[i], callee.params[i]);
     if (!s.ok()) return s.WithContext(what[i]);
-    actual.push_back(std::move(type));
   }
   // A parameter may have been unknown until now: what waits for it decides the result.
   Type result = solver_.Resolve(callee.result);

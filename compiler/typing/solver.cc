@@ -223,6 +223,14 @@ void Solver::Widen(uint32_t slot, const Type& type) {
   }
 }
 
+// A function whose parameter is written as `param` takes what `slot` stands for.
+void Solver::Accept(const Type& slot, const Type& param) {
+  auto* var = slot->As<InferVar>();
+  if (var == nullptr || param->As<TensorType>() == nullptr) return;
+  Slot& s = At(Root(var->id));
+  if (s.accepted == nullptr) s.accepted = param;
+}
+
 void Solver::Limit(uint32_t slot, Place limit, bool drop_symbols) {
   slot = Root(slot);
   Slot& s = At(slot);
@@ -305,6 +313,27 @@ Type Solver::CleanNode(const Type& t, Cleaning& c, Variance v) {
 
 // --- Flow ---
 
+namespace {
+
+// The type of a slot into which `actual` went, with the numbers that a function asks for: a tensor of
+// an open dim that is passed there is checked when the program runs, so the slot need not give them
+// up.
+Type KeepAccepted(const Type& joined, const Type& actual, const Type& accepted) {
+  auto* wide = joined->As<TensorType>();
+  auto* given = actual->As<TensorType>();
+  auto* wanted = accepted == nullptr ? nullptr : accepted->As<TensorType>();
+  if (wide == nullptr || given == nullptr || wanted == nullptr) return joined;
+  if (wide->rank() != wanted->rank() || given->rank() != wanted->rank()) return joined;
+  std::vector<Dim> shape = wide->shape;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const bool open = shape[i].is_any() && !given->shape[i].is_const();
+    if (open && wanted->shape[i].is_const()) shape[i] = wanted->shape[i];
+  }
+  return shape == wide->shape ? joined : ir::MakeTensorType(std::move(shape), wide->dtype);
+}
+
+}  // namespace
+
 Status Solver::Flow(const Type& actual, const Type& expected) {
   // The message shows the types as they were before the attempt.
   if (actual == expected) return OkStatus();
@@ -360,7 +389,9 @@ Result<Type> Solver::Join(const Type& expected, const Type& actual, JoinMode mod
     if (!ir::TypeEquals(Zonk(joined), Zonk(a))) Widen(Root(a_slot->id), joined);
   }
   if (e_slot == nullptr) return joined;
-  if (joined != e) Widen(Root(e_slot->id), joined);
+  const uint32_t root = Root(e_slot->id);
+  joined = KeepAccepted(joined, a, At(root).accepted);
+  if (joined != e) Widen(root, joined);
   return expected;
 }
 
@@ -507,6 +538,7 @@ Result<Type> Solver::JoinFunctions(const Type& e, const Type& a, JoinMode mode) 
     // What the users of `e` pass goes into the parameters of `a`.
     RELAYVM_ASSIGN_OR_RETURN(
         Type unused, Join(ay.params[i], ex.params[i], {Variance::kInvariant, /*widen=*/false}));
+    Accept(ex.params[i], ay.params[i]);
     bool plain = ex.params[i]->As<TensorType>() != nullptr;
     out.params.push_back(plain ? MeetParams(ex.params[i], Resolve(ay.params[i])) : ex.params[i]);
   }

@@ -93,6 +93,7 @@ class Solver {
     bool guessed = false;
     uint32_t step = 0;
     std::vector<uint32_t> waiters;
+    ir::Type accepted;  // what a function takes as it; null where none was seen
   };
   enum class Variance { kCovariant, kInvariant };
   using Bound = std::vector<uint32_t>;
@@ -105,6 +106,7 @@ class Solver {
   Status Bind(uint32_t slot, const ir::Type& type);
   void Link(uint32_t a, uint32_t b);
   void Widen(uint32_t slot, const ir::Type& type);
+  void Accept(const ir::Type& slot, const ir::Type& param);
   void Limit(uint32_t slot, Place limit, bool drop_symbols);
   bool Occurs(uint32_t slot, const ir::Type& t) const;
 
