@@ -304,19 +304,16 @@ Type Widen(const Type& type, const Type& seen, const Type& next) {
   return ir::MakeTensorType(std::move(shape), t->dtype);
 }
 
-bool IsStatic(const Value& v) {
-  return std::all_of(v.shape().begin(), v.shape().end(), [](const Dim& d) { return d.is_const(); });
-}
-
-Value Zeros(TypedBuilder& b, const Value& rows, const Value& row) {
+Value Zeros(TypedBuilder& b, const Value& rows, const std::vector<Value>& row_dims, DType dtype) {
   std::vector<Value> dims = {b.Reshape(rows, {1})};
-  for (int i = 0; i < row.rank(); ++i) dims.push_back(b.DimOf(row, i));
-  return b.Op("dyn.zeros", {b.Concat(dims, 0)}, {{"dtype", std::string(DTypeName(row.dtype()))}});
+  dims.insert(dims.end(), row_dims.begin(), row_dims.end());
+  return b.Op("dyn.zeros", {b.Concat(dims, 0)}, {{"dtype", std::string(DTypeName(dtype))}});
 }
 
 class LoopBuilder {
  public:
-  LoopBuilder(TypedBuilder& b, const CountedLoop& loop) : b_(b), loop_(loop) {}
+  LoopBuilder(TypedBuilder& b, const CountedLoop& loop)
+      : b_(b), loop_(loop), before_(b.num_sized()) {}
 
   State Run() {
     std::vector<Type> types;
@@ -415,48 +412,56 @@ class LoopBuilder {
     if (!b_.status().ok()) return {};
     State out;
     for (size_t i = 0; i < types.size(); ++i) {
-      Value v = last[i + 1];
-      v.type = b_.Open(types[i]);
+      const Value v = b_.Wrap(last[i + 1].node, b_.Open(types[i]));
       out.push_back(Restate(b_, v, initial_[i], types[i]));
     }
-    for (size_t i = first_buffer; i < last.size(); ++i)
-      out.push_back(Collected(last[i], last[0], turns));
+    for (size_t i = first_buffer; i < last.size(); ++i) {
+      out.push_back(Collected(last[i], turn_.rows[i - first_buffer], last[0], turns));
+    }
     return out;
   }
 
+  // What a row measures, where that is known before the first turn.
+  std::optional<std::vector<Value>> RowDims(const Value& row) {
+    std::vector<Value> dims;
+    for (const Dim& d : row.shape()) {
+      auto known = b_.ValueOfDim(d, before_);
+      if (!known) return std::nullopt;
+      dims.push_back(*std::move(known));
+    }
+    return dims;
+  }
+
   // A tensor that rows are written to, in place. Of a known number of turns it has its size from the
-  // start; else it doubles.
+  // start; else it doubles. Where only a turn tells what a row measures, the first one makes it, and
+  // no turn leaves nothing.
   void AddBuffer(const Value& row, const Value& turns, State& start, State& next) {
-    const bool is_static = IsStatic(row);
     const DType dtype = row.dtype();
+    const auto dims = RowDims(row);
     std::vector<Dim> shape = {Dim::Any()};
-    std::vector<int64_t> none = {turns ? 0 : kFirstRows};
+    std::vector<int64_t> none = {0};
     for (const Dim& d : row.shape()) {
       shape.push_back(d.is_const() ? d : Dim::Any());
       none.push_back(d.is_const() ? d.value() : 0);
     }
-    if (!is_static) none[0] = 0;
+    const Value rows = turns ? turns : b_.Int(kFirstRows);
     const Type type = b_.Open(ir::MakeTensorType(shape, dtype));
-    Value first = b_.Full(none, 0, dtype);
-    if (turns && is_static) first = Zeros(b_, turns, row);
+    const Value first = dims ? Zeros(b_, rows, *dims, dtype) : b_.Full(none, 0, dtype);
     start.push_back({first.node, type, nullptr});
     const ir::Var* var = b_.StateVars({type})[0];
     vars_.push_back(var);
     Value buffer = b_.Use(var);
-    if (!turns || !is_static) {
-      const Value rows = b_.Reshape(b_.DimOf(buffer, 0), {});
-      const Value fits = b_.Op("less", {index_, rows});
+    if (!turns || !dims) {
+      const Value fits = b_.Op("less", {index_, b_.Reshape(b_.DimOf(buffer, 0), {})});
       Value grown;
-      if (is_static) {
-        grown = b_.Concat({buffer, b_.Op("zeros_like", {buffer})}, 0);
-      } else {
-        const Value made = Zeros(b_, turns ? turns : b_.Int(kFirstRows), row);
-        grown = made;
-        if (!turns) {
-          const Value twice = b_.Concat({buffer, b_.Op("zeros_like", {buffer})}, 0);
-          grown = b_.If(b_.Op("less", {index_, b_.Int(1)}), made, twice,
-                        b_.Open(JoinTypes(made.type, twice.type)));
-        }
+      if (!turns) grown = b_.Concat({buffer, b_.Op("zeros_like", {buffer})}, 0);
+      if (!dims) {
+        std::vector<Value> own;
+        for (int i = 0; i < row.rank(); ++i) own.push_back(b_.DimOf(row, i));
+        const Value made = Zeros(b_, rows, own, dtype);
+        grown = turns ? made
+                      : b_.If(b_.Op("less", {index_, b_.Int(1)}), made, grown,
+                              b_.Open(JoinTypes(made.type, grown.type)));
       }
       buffer = b_.If(fits, buffer, grown, b_.Open(JoinTypes(buffer.type, grown.type)));
     }
@@ -464,18 +469,24 @@ class LoopBuilder {
         b_.Op("scatter_nd", {buffer, b_.Reshape(index_, {1, 1}), b_.ExpandDims(row, 0)}));
   }
 
-  Value Collected(const Value& buffer, const Value& count, const Value& turns) {
+  // The rows of a buffer that were written.
+  Value Collected(const Value& buffer, const Value& row, const Value& count, const Value& turns) {
     const Value rows = b_.Reshape(turns ? turns : count, {1});
+    Value filled = buffer;
     if (!turns) {
-      return b_.Op("dyn.strided_slice", {buffer, b_.Ints({0}), rows, b_.Ints({1})});
+      filled = b_.Op("dyn.strided_slice", {buffer, b_.Ints({0}), rows, b_.Ints({1})});
     }
     std::vector<Value> dims = {rows};
-    for (int i = 1; i < buffer.rank(); ++i) dims.push_back(b_.DimOf(buffer, i));
-    return b_.ReshapeTo(buffer, b_.Concat(dims, 0));
+    auto known = RowDims(row);
+    for (int i = 1; i < buffer.rank(); ++i) {
+      dims.push_back(known ? (*known)[static_cast<size_t>(i) - 1] : b_.DimOf(filled, i));
+    }
+    return b_.ReshapeTo(filled, b_.Concat(dims, 0));
   }
 
   TypedBuilder& b_;
   const CountedLoop& loop_;
+  const size_t before_;  // the values that were there before the loop
   State initial_, state_;
   std::vector<const ir::Var*> vars_;
   Value index_;

@@ -211,6 +211,11 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
     if (auto scalars = ElementByElement(*op, *complete, args, /*always=*/true)) return *scalars;
   }
   TrackMoved(*op, *complete, args, result);
+  if (result.is_tensor()) {
+    NoteDims(result);
+  } else if (result.type != nullptr) {
+    for (const Value& field : Fields(result)) NoteDims(field);
+  }
   return result;
 }
 
@@ -221,7 +226,13 @@ std::vector<Value> TypedBuilder::Ops(std::string_view name, const std::vector<Va
 
 // --- Values ---
 
-Value TypedBuilder::Use(const ir::Var* var) { return {graph_.Use(var, span_), var->type, nullptr}; }
+Value TypedBuilder::Wrap(NodeId node, ir::Type type) {
+  Value v{node, std::move(type), nullptr};
+  NoteDims(v);
+  return v;
+}
+
+Value TypedBuilder::Use(const ir::Var* var) { return Wrap(graph_.Use(var, span_), var->type); }
 
 const ir::Var* TypedBuilder::NewVar(std::string name, ir::Type type) {
   return ir::MakeVar(module_, std::move(name), std::move(type), span_);
@@ -455,6 +466,49 @@ Value TypedBuilder::ShapeOf(const Value& v) {
   }
   if (dims.size() == v.shape().size()) return Ints(dims);
   return Op("shape_of", {v}, {{"dtype", "int64"}});
+}
+
+void TypedBuilder::NoteDims(const Value& v) {
+  if (!v.is_tensor()) return;
+  for (int i = 0; i < v.rank(); ++i) {
+    const Dim d = v.dim(i);
+    if (d.is_symbol()) sized_.try_emplace(d.symbol_id(), Sized{v, i, sized_.size()});
+  }
+}
+
+std::optional<Value> TypedBuilder::ValueOfDim(const Dim& d, size_t values) {
+  if (d.is_const()) return Ints({d.value()});
+  if (d.is_symbol()) {
+    auto it = sized_.find(d.symbol_id());
+    if (it == sized_.end() || it->second.order >= values) return std::nullopt;
+    return DimOf(it->second.value, it->second.axis);
+  }
+  const auto op = [&]() -> std::string_view {
+    switch (d.kind()) {
+      case Dim::Kind::kAdd:
+        return "add";
+      case Dim::Kind::kMul:
+        return "multiply";
+      case Dim::Kind::kFloorDiv:
+        return "floor_divide";
+      case Dim::Kind::kFloorMod:
+        return "floor_mod";
+      case Dim::Kind::kMin:
+        return "minimum";
+      case Dim::Kind::kMax:
+        return "maximum";
+      default:
+        return "";
+    }
+  }();
+  if (op.empty()) return std::nullopt;
+  std::optional<Value> result;
+  for (const Dim& operand : d.operands()) {
+    auto part = ValueOfDim(operand, values);
+    if (!part) return std::nullopt;
+    result = result ? Op(op, {*result, *part}) : *part;
+  }
+  return result;
 }
 
 Value TypedBuilder::ReshapeTo(const Value& v, const Value& shape) {

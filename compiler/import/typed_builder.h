@@ -98,6 +98,11 @@ class TypedBuilder final {
   // One dim of `v`, or all, as int64 tensors of rank 1: constants where they are numbers.
   Value DimOf(const Value& v, int axis);
   Value ShapeOf(const Value& v);
+  // A dim, made of those of values that were there when there were `values` of them (num_sized());
+  // an int64 tensor of rank 1. None where it depends on what came later.
+  std::optional<Value> ValueOfDim(const Dim& d, size_t values);
+  // How many values have given a symbol its meaning.
+  size_t num_sized() const { return sized_.size(); }
   // To a shape of rank-1 int64 tensor `shape`, whose length is static: a constant reshape where its
   // elements are numbers. Codes as of `reshape`.
   Value ReshapeTo(const Value& v, const Value& shape);
@@ -120,7 +125,7 @@ class TypedBuilder final {
   Value WithDimsOf(const Value& v, const Value& like, int first, int count);
 
   // `type` is that of the result.
-  Value Wrap(ir::NodeId node, ir::Type type) { return {node, std::move(type), nullptr}; }
+  Value Wrap(ir::NodeId node, ir::Type type);
   ir::GraphBuilder& graph() { return graph_; }
   const ir::Module& module() const { return module_; }
   // Each Any of a tensor, also in tuples, becomes a fresh symbol, as of a variable's.
@@ -143,6 +148,7 @@ class TypedBuilder final {
                                         const std::vector<Value>& args, bool always);
   std::optional<std::vector<Dim>> ElementsOrSymbol(const Value& v);
   Value OfScalars(const std::vector<Value>& scalars, const std::vector<int64_t>& shape);
+  void NoteDims(const Value& v);
   void TrackMoved(const OpDef& op, const Attrs& attrs, const std::vector<Value>& args,
                   const Value& result);
   std::optional<HostTensor> KnownTensor(const Value& v);
@@ -160,6 +166,13 @@ class TypedBuilder final {
   // Shapes that only running tells: those of the same numbers are the same.
   std::vector<std::pair<RuledShape, std::vector<Dim>>> ruled_shapes_;
   std::unordered_map<ir::NodeId, std::vector<Dim>> elements_;
+  // The first value that a symbol is a dim of, and their order.
+  struct Sized {
+    Value value;
+    int axis;
+    size_t order;
+  };
+  std::unordered_map<uint32_t, Sized> sized_;
   // Scalars that small tensors were made of, by the tensor's node.
   std::unordered_map<ir::NodeId, std::vector<Value>> scalars_;
   // Of the fields of tuples, by the tuple's node.
