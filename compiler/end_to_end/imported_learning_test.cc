@@ -309,6 +309,17 @@ const ValueCase kCases[] = {
      {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
      {0.8621301651000977, 0.030651956796646118, 0.46417751908302307, 0.3099621832370758},
      1e-05},
+    {"OneHotEncoder without zeros",
+     R"(graph { node { input: "x" output: "i" op_type: "Cast" attribute { name: "to" i: 7
+       type: INT } domain: "" } node { input: "i" output: "y" op_type: "OneHotEncoder"
+       attribute { name: "cats_int64s" ints: [1, 5, 7] type: INTS } attribute { name: "zeros"
+       i: 0 type: INT } domain: "ai.onnx.ml" } name: "g" input { name: "x" type { tensor_type
+       { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } } } } } output
+       { name: "y" } })",
+     DType::kFloat32, {2, 2},
+     {5, 1, 7, 7},
+     {0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1},
+     0.0001},
 };
 // clang-format on
 

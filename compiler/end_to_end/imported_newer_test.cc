@@ -175,6 +175,112 @@ const ValueCase kCases[] = {
       -1.0823426246643066, -2.350505828857422, 3.518685817718506, -0.22458580136299133,
       -3.814291477203369, 0.8096709847450256, 3.520998001098633, -0.22499965131282806},
      0.0001},
+    {"CumProd",
+     R"(graph { node { input: "x" input: "a" output: "y" op_type: "CumProd" domain: "" } name:
+       "g" initializer { data_type: 7 int64_data: 1 name: "a" } input { name: "x" type {
+       tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } } }
+       } } output { name: "y" } })",
+     DType::kFloat32, {3, 4},
+     {0.625, 1.125, -2, 1.125, -0.125, 0, 0.5, -0.875, 1.875, -1.875, -1, -0.5},
+     {0.625, 0.703125, -1.40625, -1.58203125, -0.125, 0, 0, 0, 1.875, -3.515625, 3.515625,
+      -1.7578125},
+     1e-05, 26},
+    {"CumProd from the end, without the element itself",
+     R"(graph { node { input: "x" input: "a" output: "y" op_type: "CumProd" attribute { name:
+       "exclusive" i: 1 type: INT } attribute { name: "reverse" i: 1 type: INT } domain: "" }
+       name: "g" initializer { data_type: 7 int64_data: -2 name: "a" } input { name: "x" type
+       { tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } }
+       } } } output { name: "y" } })",
+     DType::kFloat32, {3, 4},
+     {0.625, 1.125, -2, 1.125, -0.125, 0, 0.5, -0.875, 1.875, -1.875, -1, -0.5},
+     {-0.234375, 0, -0.5, 0.4375, 1.875, -1.875, -1, -0.5, 1, 1, 1, 1},
+     1e-05, 26},
+    {"Inverse",
+     R"(graph { node { input: "x" output: "y" op_type: "Inverse" domain: "com.microsoft" }
+       name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param:
+       "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" } } } } } output { name: "y" } })",
+     DType::kFloat32, {2, 4, 4},
+     {0.25, -0.375, -1.5, -1.875, -2, -1.875, -1.5, 1.875, -1.25, 0.5, 1, -1.125, -0.875,
+      -0.375, -1, 1.875, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 1, 0, 0, -2},
+     {-0.0688692629, -0.0577013269, -0.502559304, -0.31270358, 0.199162453, -0.697999001,
+      0.372266233, 1.12052119, -0.442531437, 0.223825037, 0.0139599284, -0.657980442,
+      -0.228323236, -0.0471537188, -0.152629107, 0.260586321, 0, 0, 0.25, 0, 0.5, 0, 0, 0, 0,
+      0.333333343, 0, 0, 0, 0, 0.125, -0.5},
+     0.001},
+    {"CropAndResize, bilinear",
+     R"(graph { node { input: "x" input: "r" input: "b" input: "s" output: "y" op_type:
+       "CropAndResize" attribute { name: "extrapolation_value" f: 2.5 type: FLOAT } attribute
+       { name: "mode" s: "bilinear" type: STRING } domain: "com.microsoft" } name: "g"
+       initializer { dims: [4, 4] data_type: 1 float_data: [0.0, 0.0, 1.0, 1.0, 0.1, 0.2,
+       0.7, 0.9, -0.2, 0.3, 1.3, 0.8, 0.9, 0.8, 0.1, 0.2] name: "r" } initializer { dims: 4
+       data_type: 6 int32_data: [0, 1, 1, 0] name: "b" } initializer { dims: 2 data_type: 6
+       int32_data: [2, 3] name: "s" } input { name: "x" type { tensor_type { elem_type: 1
+       shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" } dim {
+       dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {2, 1, 4, 5},
+     {-1.375, 1.5, 1.125, 1.375, -1.625, -0.5, 0.5, -0.125, 0.625, 0.625, 0.625, -1.875, 1.75,
+      0.125, 1.5, -1, -0.625, 1.5, -1.375, -1.75, -0.625, 0.625, -1.625, 1.375, -0.75, -1.125,
+      0.125, 1.5, 1.5, 1.375, -0.875, -2, 1, 0.75, 1, -2, -1.875, 0, -0.75, -0.375},
+     {-1.375, 1.125, -1.625, -1, 1.5, -1.75, 0.224999994, -0.267499864, 0.497500092,
+      -1.78750002, 0.840000093, 0.757500112, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, -0.894999623,
+      1.57500005, -0.902500153, 0.7299999, 0.75, 0.737499952},
+     0.0001},
+    {"CropAndResize, nearest",
+     R"(graph { node { input: "x" input: "r" input: "b" input: "s" output: "y" op_type:
+       "CropAndResize" attribute { name: "extrapolation_value" f: 2.5 type: FLOAT } attribute
+       { name: "mode" s: "nearest" type: STRING } domain: "com.microsoft" } name: "g"
+       initializer { dims: [4, 4] data_type: 1 float_data: [0.0, 0.0, 1.0, 1.0, 0.1, 0.2,
+       0.7, 0.9, -0.2, 0.3, 1.3, 0.8, 0.9, 0.8, 0.1, 0.2] name: "r" } initializer { dims: 4
+       data_type: 6 int32_data: [0, 1, 1, 0] name: "b" } initializer { dims: 2 data_type: 6
+       int32_data: [2, 3] name: "s" } input { name: "x" type { tensor_type { elem_type: 1
+       shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" } dim {
+       dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {2, 1, 4, 5},
+     {-1.375, 1.5, 1.125, 1.375, -1.625, -0.5, 0.5, -0.125, 0.625, 0.625, 0.625, -1.875, 1.75,
+      0.125, 1.5, -1, -0.625, 1.5, -1.375, -1.75, -0.625, 0.625, -1.625, 1.375, -0.75, -1.125,
+      0.125, 1.5, 1.5, 1.375, -0.875, -2, 1, 0.75, 1, -2, -1.875, 0, -0.75, -0.375},
+     {-1.375, 1.125, -1.625, -1, 1.5, -1.75, 0.625, -1.625, -0.75, -2, 1, 1, 2.5, 2.5, 2.5,
+      2.5, 2.5, 2.5, -1.375, 1.5, -0.625, 1.375, 1.125, 1.5},
+     0.0001},
+    {"Resize, antialiased linear by scales",
+     R"(graph { node { input: "x" input: "" input: "s" output: "y" op_type: "Resize" attribute
+       { name: "antialias" i: 1 type: INT } attribute { name: "mode" s: "linear" type: STRING
+       } domain: "" } name: "g" initializer { dims: 4 data_type: 1 float_data: [1.0, 1.0,
+       0.45, 0.6] name: "s" } input { name: "x" type { tensor_type { elem_type: 1 shape { dim
+       { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" } dim { dim_param:
+       "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {1, 1, 5, 4},
+     {1.625, -1.25, 0, -0.75, -0.875, 1.125, -1.5, -0.75, -1.625, -1.5, -1, 0.75, 0.25, -0.25,
+      -1.375, 1.125, 1.125, -1.125, -1.875, -0.75},
+     {-0.0672940612, -0.60637629, -0.363939524, -0.826310992},
+     0.0001, 18},
+    {"Resize, antialiased cubic to sizes",
+     R"(graph { node { input: "x" input: "" input: "" input: "s" output: "y" op_type: "Resize"
+       attribute { name: "antialias" i: 1 type: INT } attribute { name: "exclude_outside" i:
+       1 type: INT } attribute { name: "mode" s: "cubic" type: STRING } domain: "" } name:
+       "g" initializer { dims: 4 data_type: 7 int64_data: [1, 1, 3, 6] name: "s" } input {
+       name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim {
+       dim_param: "d1" } dim { dim_param: "d2" } dim { dim_param: "d3" } } } } } output {
+       name: "y" } })",
+     DType::kFloat32, {1, 1, 5, 4},
+     {1.625, -1.25, 0, -0.75, -0.875, 1.125, -1.5, -0.75, -1.625, -1.5, -1, 0.75, 0.25, -0.25,
+      -1.375, 1.125, 1.125, -1.125, -1.875, -0.75},
+     {0.615739405, 0.235386327, -0.326737642, -0.55999428, -0.775911152, -0.857427537,
+      -1.33620763, -0.85063678, -0.57549572, -1.28221595, -0.294898987, 0.805403411,
+      0.981426835, 0.136279076, -1.11981595, -1.72509086, -0.771483123, 0.290726215},
+     0.0001, 18},
+    {"Resize, antialiased bytes",
+     R"(graph { node { input: "x" input: "" input: "" input: "s" output: "y" op_type: "Resize"
+       attribute { name: "antialias" i: 1 type: INT } attribute { name: "mode" s: "linear"
+       type: STRING } domain: "" } name: "g" initializer { dims: 4 data_type: 7 int64_data:
+       [1, 1, 3, 2] name: "s" } input { name: "x" type { tensor_type { elem_type: 2 shape {
+       dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" } dim {
+       dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kUInt8, {1, 1, 5, 4},
+     {37, 203, 132, 129, 74, 129, 246, 60, 195, 3, 80, 237, 222, 21, 214, 215, 115, 93, 249,
+      242},
+     {113, 139, 119, 156, 132, 213},
+     1, 18},
 };
 // clang-format on
 

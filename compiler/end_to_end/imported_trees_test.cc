@@ -452,6 +452,30 @@ const ValueCase kCases[] = {
      {-0.75, -1.375, -0.25, 0.375, 1.125, 0.125, -0.5, -0.75, 0.75, 1.625, 0.25, -1.25},
      {4, 0, 3, 2, 4, 0, 1, 2},
      1e-05, 17, 5},
+    {"TreeEnsemble with sets of members",
+     R"(graph { node { input: "x" output: "y" op_type: "TreeEnsemble" attribute { name:
+       "aggregate_function" i: 1 type: INT } attribute { name: "leaf_targetids" ints: [0, 1,
+       0, 1] type: INTS } attribute { name: "leaf_weights" t { dims: 4 data_type: 1
+       float_data: [5.23, 12.12, -12.23, 7.21] name: "t" } type: TENSOR } attribute { name:
+       "membership_values" t { dims: 8 data_type: 1 float_data: [1.2, 3.7, 8.0, 9.0, nan,
+       12.0, 7.0, nan] name: "t" } type: TENSOR } attribute { name: "n_targets" i: 2 type:
+       INT } attribute { name: "nodes_falseleafs" ints: [0, 1, 0, 1] type: INTS } attribute {
+       name: "nodes_falsenodeids" ints: [2, 2, 3, 3] type: INTS } attribute { name:
+       "nodes_featureids" ints: [0, 0, 1, 1] type: INTS } attribute { name: "nodes_modes" t {
+       dims: 4 data_type: 2 int32_data: [0, 6, 6, 4] name: "t" } type: TENSOR } attribute {
+       name: "nodes_splits" t { dims: 4 data_type: 1 float_data: [3.14, 0.0, 0.0, 4.2] name:
+       "t" } type: TENSOR } attribute { name: "nodes_trueleafs" ints: [0, 1, 1, 1] type: INTS
+       } attribute { name: "nodes_truenodeids" ints: [1, 0, 1, 0] type: INTS } attribute {
+       name: "post_transform" i: 0 type: INT } attribute { name: "tree_roots" ints: 0 type:
+       INTS } domain: "ai.onnx.ml" } name: "g" input { name: "x" type { tensor_type {
+       elem_type: 1 shape { dim { dim_value: 9 } dim { dim_value: 2 } } } } } output { name:
+       "y" } })",
+     DType::kFloat32, {9, 2},
+     {1.20000005, 0, 3.1400001, 0, 3.70000005, 1, 8, 4.19999981, 9, 7, 10, 12, 10, 4.19999981,
+      9, 5, 3, 3},
+     {5.23000002, 0, -12.2299995, 0, 0, 7.21000004, 5.23000002, 0, 0, 12.1199999, 0,
+      12.1199999, 5.23000002, 0, 0, 7.21000004, -12.2299995, 0},
+     0.0001, 17, 5},
 };
 // clang-format on
 

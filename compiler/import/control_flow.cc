@@ -15,6 +15,7 @@ const char* const kPrelude = R"(#[version = "0.0.5"]
 type Sequence[A] { Empty, Append(Sequence[A], A) }
 type Optional[A] { None, Some(A) }
 type List[A] { Cons(A, List[A]), Nil }
+type Checked[A] { InRange(A), OutOfRange }
 def @sequence_length[A](%s: Sequence[A], %n: int64) -> int64 {
   match (%s) { Append(%rest, _) => { @sequence_length(%rest, add(%n, 1i64)) }, Empty => { %n } }
 }
@@ -257,15 +258,27 @@ Value Impossible(TypedBuilder& b, Type type) {
   return Held(b, Construct(b, kOptional, "None", {}, OptionalType(std::move(type))));
 }
 
-Value Held(TypedBuilder& b, const Value& optional) {
-  const Type type = ElementType(optional.type, kOptional);
-  const ir::Constructor* some = FindConstructor(b, kOptional, "Some");
-  if (some == nullptr || type == nullptr) return {0, nullptr, nullptr};
+// The field of a value that must be made by that constructor.
+static Value FieldOf(TypedBuilder& b, const Value& v, std::string_view adt, std::string_view made) {
+  const Type type = ElementType(v.type, adt);
+  const ir::Constructor* constructor = FindConstructor(b, adt, made);
+  if (constructor == nullptr || type == nullptr) return {0, nullptr, nullptr};
   const ir::Var* x = b.NewVar("held", type);
   using Pattern = ir::Pattern;
   const Pattern held{Pattern::Kind::kVar, x, nullptr, {}, b.span()};
-  const Pattern given{Pattern::Kind::kConstructor, nullptr, some, {held}, b.span()};
-  return b.Wrap(b.graph().Match(optional.node, {given}, {b.Use(x).node}, false, b.span()), type);
+  const Pattern given{Pattern::Kind::kConstructor, nullptr, constructor, {held}, b.span()};
+  return b.Wrap(b.graph().Match(v.node, {given}, {b.Use(x).node}, false, b.span()), type);
+}
+
+Value Held(TypedBuilder& b, const Value& optional) {
+  return FieldOf(b, optional, kOptional, "Some");
+}
+
+Value InRange(TypedBuilder& b, const Value& holds, const Value& v) {
+  constexpr std::string_view kChecked = "Checked";
+  if (!b.status().ok()) return v;
+  const Value outside = Construct(b, kChecked, "OutOfRange", {}, Adt(kChecked, {v.type}));
+  return b.If(holds, v, FieldOf(b, outside, kChecked, "InRange"), v.type);
 }
 
 // --- Loops ---

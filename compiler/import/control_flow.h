@@ -47,6 +47,9 @@ Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<
 // What a value of the type Optional holds; the program fails at one that is left out.
 Value Held(TypedBuilder& b, const Value& optional);
 
+// `v`; the program fails at this node, with the word InRange, where the scalar `holds` is false.
+Value InRange(TypedBuilder& b, const Value& holds, const Value& v);
+
 // What the program fails at when it gets there, of any type.
 Value Impossible(TypedBuilder& b, ir::Type type);
 

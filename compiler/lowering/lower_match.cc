@@ -7,6 +7,7 @@
 // again but is as long as the patterns. A clause's body is emitted once; where several leaves reach
 // it, its variables are registers that each leaf fills.
 // Tested by lower_test.cc.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -224,6 +225,24 @@ Status FunctionLowering::LowerLeaf(MatchState& state, const MatchRow& row,
   return OkStatus();
 }
 
+// With the constructors that would fit, where the clauses ask for nothing else.
+static std::string NoClauseFits(const ir::MatchExpr& match) {
+  std::string message = "no clause of the match fits the value";
+  std::string_view before = "; expected ";
+  std::string names;
+  for (const ir::MatchClause& clause : match.clauses) {
+    const Pattern& p = clause.pattern;
+    const auto refutable = [](const Pattern& field) { return IsRefutable(&field); };
+    if (p.kind != Pattern::Kind::kConstructor ||
+        std::any_of(p.fields.begin(), p.fields.end(), refutable)) {
+      return message;
+    }
+    names.append(before).append(p.constructor->name);
+    before = " or ";
+  }
+  return message + names;
+}
+
 Status FunctionLowering::LowerDecision(MatchState& state, const Decision& node,
                                        std::vector<Value> columns) {
   for (const Decision::Field& f : node.fields) {
@@ -235,7 +254,7 @@ Status FunctionLowering::LowerDecision(MatchState& state, const Decision& node,
     if (state.next_row) {
       Emit(Opcode::kJump, {*state.next_row});
     } else {
-      Emit(Opcode::kTrap, {module_.MessageIndex("no clause of the match fits the value")});
+      Emit(Opcode::kTrap, {module_.MessageIndex(NoClauseFits(state.match))});
     }
     return OkStatus();
   }

@@ -14,6 +14,8 @@ struct Normalised {
 Normalised LayerNormOf(const Term& x, const std::vector<int64_t>& axes, double epsilon);
 // Without the mean (which is the inverse once more).
 Normalised RmsNormOf(const Term& x, const std::vector<int64_t>& axes, double epsilon);
+// Over the channels (axis 1) of each of the groups and all that follows.
+Term GroupNormOf(const Term& x, int64_t groups, double epsilon);
 // Over the last axis, with scale and (where given) bias.
 Value ScaledLayerNorm(NodeContext& n, const Term& x, const Value& scale, const Value& bias,
                       double epsilon);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/import/onnx/attention.h"
+#include "compiler/import/onnx/learn.h"
 #include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
@@ -236,9 +237,39 @@ std::vector<Term> QkvParts(NodeContext& n, const Term& v, int axis, std::vector<
   return parts;
 }
 
-// Queries, keys and values as one (batch, length, sizes), with inputs that are a mask, the past and a
-// bias of scores.
-Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t past, size_t bias) {
+// The cache (batch, heads, room, size) with `now` behind the first `length` of its keys.
+Term CacheWith(const Term& cache, const Term& now, const Term& length) {
+  TypedBuilder& b = now.b();
+  const Term at = RangeOf(b, cache, 2) - length, count = Extent(b, now, 2);
+  const Term inside = And(at >= 0, at < count);
+  const Term taken = now.Take(Clamp(at, {b, b.Int(0)}, count - 1), 2);
+  return Select(inside.Expand(1), taken.As(cache.dtype()), cache);
+}
+
+// Keys of a cache that are there: behind the first `length` stand those of the queries, which see no
+// later ones where `causal`. (length of queries or 1, room).
+Term SeenOfCache(const Term& cache, const Term& q, const Term& length, bool causal) {
+  TypedBuilder& b = q.b();
+  const Term key = RangeOf(b, cache, 2), total = length + Extent(b, q, 2);
+  return causal ? key <= (RangeOf(b, q, 2) + length).Expand(1) : (key < total).Expand(0);
+}
+
+// Tables of cosines and sines by position, base 10000, for attention that turns queries and keys.
+Term TurnedAt(const Term& x, const Term& past, int64_t size) {
+  TypedBuilder& b = x.b();
+  std::vector<double> frequencies;
+  for (int64_t i = 0; i < size / 2; ++i) {
+    frequencies.push_back(std::pow(1e4, -2.0 * static_cast<double>(i) / static_cast<double>(size)));
+  }
+  const Term place = (RangeOf(b, x, 2) + past).As(DType::kFloat32).Expand(1);
+  const Term angle = (place * Table(b, frequencies, {size / 2})).Expand(0);
+  return Rotate(x, Cos(angle), Sin(angle), std::nullopt, false, size);
+}
+
+// Queries, keys and values as one (batch, length, sizes), with inputs that are a mask, the past, a
+// bias of scores and how many keys the past has (where it has room for more).
+Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t past, size_t bias,
+                    size_t past_length) {
   TypedBuilder& b = n.b();
   const int64_t heads = n.Count("num_heads", 0);
   const Dim width = product.value().dim(2);
@@ -249,21 +280,45 @@ Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t pas
   const std::vector<Term> parts =
       QkvParts(n, product, 2, n.Ints("qkv_hidden_sizes", {third, third, third}));
   if (!b.status().ok()) return {};
-  const Term q = SplitHeads(parts[0], heads);
-  Term k = SplitHeads(parts[1], heads), v = SplitHeads(parts[2], heads);
-  if (n.Has(past)) {
-    const Term before(n, past);
-    k = Term(b, b.Concat({b.Squeeze(before.Slice(0, 0, 1), {0}), k}, 2));
-    v = Term(b, b.Concat({b.Squeeze(before.Slice(0, 1, 2), {0}), v}, 2));
+  Term q = SplitHeads(parts[0], heads), k = SplitHeads(parts[1], heads),
+       v = SplitHeads(parts[2], heads);
+  const bool shared = n.Int("past_present_share_buffer", 0) != 0 && n.Has(past);
+  if (shared && !n.Has(past_length)) return n.Fail("expected past_sequence_length");
+  if (n.Has(past) && n.Input(past).rank() != 5) return n.Fail("past: expected rank 5");
+  const auto cached = [&](int64_t i) {
+    return Term(b, b.Squeeze(Term(n, past).Slice(0, i, i + 1), {0}));
+  };
+  const Term before = shared        ? AsScalar(Term(n, past_length)).As(DType::kInt64)
+                      : n.Has(past) ? Extent(b, n.Input(past), 3)
+                                    : Term(b, b.Int(0));
+  if (n.Int("do_rotary", 0) != 0) {
+    const Dim size = q.value().dim(3);
+    const int64_t turning = n.Count("rotary_embedding_dim", 0);
+    if (!size.is_const()) return n.Unsupported("do_rotary needs the size of a head");
+    if (turning > size.value() || turning % 2 != 0) {
+      return n.Fail("rotary_embedding_dim: expected an even number up to the size of a head");
+    }
+    q = TurnedAt(q, before, turning > 0 ? turning : size.value());
+    k = TurnedAt(k, before, turning > 0 ? turning : size.value());
   }
   AttentionSpec spec;
   spec.scale = n.Float("scale", 0);
   spec.causal = n.Int("unidirectional", 0) != 0;
+  if (shared) {
+    k = CacheWith(cached(0), k, before);
+    v = CacheWith(cached(1), v, before);
+    spec.kept = SeenOfCache(k, q, before, spec.causal);
+    spec.causal = false;
+  } else if (n.Has(past)) {
+    k = Term(b, b.Concat({cached(0), k}, 2));
+    v = Term(b, b.Concat({cached(1), v}, 2));
+  }
   if (n.Has(mask)) {
     spec.bias = MaskBias(n, n.Input(mask), k, q, n.Float("mask_filter_value", -10000));
     if (!spec.bias) return {};
   }
-  if (n.Has(bias)) AddTo(spec.bias, Term(n, bias));
+  if (spec.bias && shared) spec.bias = WithKeysOf(*spec.bias, k, 0);
+  if (n.Has(bias)) AddTo(spec.bias, shared ? WithKeysOf(Term(n, bias), k, 0) : Term(n, bias));
   const AttentionResult a = Attend(n, q, k, v, spec);
   const Value present = n.WantsOutput(1) ? b.Concat({k.Expand(0), v.Expand(0)}, 0) : Value{};
   return {JoinHeads(a.y), present};
@@ -271,7 +326,6 @@ Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t pas
 
 // Of rank 3 and 2; else an error.
 bool DataAndWeights(NodeContext& n) {
-  if (n.Int("do_rotary", 0) != 0) return n.Unsupported("do_rotary is not supported"), false;
   if (n.Input(0).rank() == 3 && n.Input(1).rank() == 2) return true;
   n.Fail("expected data (batch, length, size), weights of rank 2 and num_heads");
   return false;
@@ -280,10 +334,9 @@ bool DataAndWeights(NodeContext& n) {
 // Inputs: data, weights and bias of queries, keys and values as one, mask, past, bias of scores.
 Outputs MsAttention(NodeContext& n) {
   if (!DataAndWeights(n)) return {};
-  if (n.Has(6)) return n.Unsupported("past_sequence_length is not supported");
   Term product(n.b(), MatMulOf(n, n.Input(0), n.Input(1)));
   if (n.Has(2)) product = product + Term(n, 2);
-  return AttendAsOne(n, product, 3, 4, 5);
+  return AttendAsOne(n, product, 3, 4, 5, 6);
 }
 
 // The same of integers. Inputs: data, weights, bias, their two scales, mask, their zero points, past.
@@ -295,7 +348,7 @@ Outputs QAttention(NodeContext& n) {
   const Term scale = AsScalar(Term(n, 3)) * (one ? AsScalar(columns) : columns);
   Term product = sum.As(scale.dtype()) * scale;
   if (n.Has(2)) product = product + Term(n, 2);
-  return AttendAsOne(n, product, 5, 8, n.num_inputs());
+  return AttendAsOne(n, product, 5, 8, n.num_inputs(), n.num_inputs());
 }
 
 // Inputs: query, key, value, bias of the three, mask of keys, bias of scores, past keys and values.
@@ -341,17 +394,27 @@ Outputs MultiHeadAttention(NodeContext& n) {
   } else {
     return n.Fail("expected queries, keys and values of rank 3, or packed ones of rank 5");
   }
-  if (n.Has(6)) k = Term(b, b.Concat({n.Input(6), *k}, 2));
-  if (n.Has(7)) v = Term(b, b.Concat({n.Input(7), *v}, 2));
-  if (n.Has(8)) return n.Unsupported("past_sequence_length is not supported");
   AttentionSpec spec;
   spec.scale = n.Float("scale", 0);
   spec.causal = n.Int("unidirectional", 0) != 0;
+  const bool shared = n.Has(8) && n.Has(6) && n.Has(7);  // the past has room for more
+  if (n.Has(9)) return n.Unsupported("cache_indirection is not supported");
+  if (shared) {
+    const Term before = AsScalar(Term(n, 8)).As(DType::kInt64);
+    k = CacheWith(Term(n, 6), *k, before);
+    v = CacheWith(Term(n, 7), *v, before);
+    spec.kept = SeenOfCache(*k, *q, before, spec.causal);
+    spec.causal = false;
+  } else {
+    if (n.Has(6)) k = Term(b, b.Concat({n.Input(6), *k}, 2));
+    if (n.Has(7)) v = Term(b, b.Concat({n.Input(7), *v}, 2));
+  }
   if (n.Has(4)) {
     spec.bias = MaskBias(n, n.Input(4), *k, *q, n.Float("mask_filter_value", -10000));
     if (!spec.bias) return {};
   }
   if (n.Has(5)) AddTo(spec.bias, Term(n, 5));
+  if (spec.bias && shared) spec.bias = WithKeysOf(*spec.bias, *k, 0);
   const AttentionResult a = Attend(n, *q, *k, *v, spec);
   return {JoinHeads(a.y), *k, *v, a.biased};
 }

@@ -225,7 +225,8 @@ Outputs EyeLike(NodeContext& n) {
   return {Equal(offset, static_cast<double>(n.Int("k", 0))).As(n.Type("dtype", x.dtype()))};
 }
 
-Outputs CumSum(NodeContext& n) {
+// Sums or products of the elements up to each.
+Outputs Accumulated(NodeContext& n, std::string_view op) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
   const Value shape = b.ShapeOf(x);
@@ -249,10 +250,12 @@ Outputs CumSum(NodeContext& n) {
   }
   if (!b.status().ok()) return {};
   if (reverse) x = x.Call("reverse", {{"axis", axis}});
-  Term y = x.Call("cumsum", {{"axis", axis}, {"exclusive", exclusive}});
+  Term y = x.Call(op, {{"axis", axis}, {"exclusive", exclusive}});
   if (reverse) y = y.Call("reverse", {{"axis", axis}});
   return {known ? y.value() : ShapedAs(b, y, {shape})};
 }
+Outputs CumSum(NodeContext& n) { return Accumulated(n, "cumsum"); }
+Outputs CumProd(NodeContext& n) { return Accumulated(n, "cumprod"); }
 
 Outputs ReverseSequence(NodeContext& n) {
   return {n.b().Op("reverse_sequence", {n.Input(0), n.Input(1)},
@@ -321,6 +324,7 @@ constexpr OperatorDef kOperators[] = {
     {"TensorScatter", 2, 3, TensorScatter, 24},
     {"CenterCropPad", 2, 2, CenterCropPad, 18},
     {"Compress", 2, 2, Compress, 9},
+    {"CumProd", 2, 2, CumProd, 26},
     {"CumSum", 2, 2, CumSum, 11},
     {"DepthToSpace", 1, 1, DepthToSpace},
     {"EyeLike", 1, 1, EyeLike, 9},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/learn.h"
 
 namespace relayvm::import {
@@ -176,10 +177,10 @@ Outputs OneHotEncoder(NodeContext& n) {
   const std::vector<int64_t> categories = n.Ints("cats_int64s");
   if (categories.empty()) return n.Fail("cats_int64s: expected categories");
   const Term same = Equal(x.Expand(x.rank()), Term(n.b(), n.b().Ints(categories)));
-  if (n.Int("zeros", 1) == 0) {
-    return n.Unsupported("zeros = 0 is not supported: what is no category gives zeros");
-  }
-  return {same.As(DType::kFloat32)};
+  const Term y = same.As(DType::kFloat32);
+  if (n.Int("zeros", 1) != 0) return {y};
+  const Term found = same.Over("any", {x.rank()}, false);
+  return {InRange(n.b(), found.Over("all", Iota(x.rank()), false), y)};
 }
 
 // Keys or values of a LabelEncoder: keys_tensor, keys_int64s, keys_floats ...

@@ -27,6 +27,21 @@ Normalised RmsNormOf(const Term& x, const std::vector<int64_t>& axes, double eps
   return {(wide * inverse).As(x.dtype()), inverse, inverse};
 }
 
+// (batch, groups, channels of a group, the rest).
+static Term Grouped(const Term& x, int64_t groups) {
+  TypedBuilder& b = x.b();
+  const Term channels(b, b.DimOf(x, 1));
+  return {b, ShapedAs(b, x,
+                      {b.DimOf(x, 0), b.Ints({groups}), channels / static_cast<double>(groups),
+                       ProductOfDims(b, x, 2, x.rank())})};
+}
+
+Term GroupNormOf(const Term& x, int64_t groups, double epsilon) {
+  TypedBuilder& b = x.b();
+  const Term y = LayerNormOf(Grouped(x, groups), {2, 3}, epsilon).y;
+  return {b, ShapedAs(b, y, {b.ShapeOf(x)})};
+}
+
 Value ScaledLayerNorm(NodeContext& n, const Term& x, const Value& scale, const Value& bias,
                       double epsilon) {
   if (bias && IsFloat(x.dtype()) && x.dtype() == Wide(x.dtype()) && scale.rank() == 1 &&
@@ -66,21 +81,17 @@ Outputs RMSNormalization(NodeContext& n) {
 Outputs GroupNormalization(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  const int64_t groups = n.Int("num_groups", 0);
+  const int64_t groups = n.Count("num_groups", 0);
   if (x.rank() < 2 || groups < 1)
     return n.Fail("expected num_groups and an input of rank 2 or more");
-  const Term channels(b, b.DimOf(x, 1));
-  const Term grouped(
-      b, ShapedAs(b, x,
-                  {b.DimOf(x, 0), b.Ints({groups}), channels / static_cast<double>(groups),
-                   ProductOfDims(b, x, 2, x.rank())}));
-  Term y = LayerNormOf(grouped, {2, 3}, n.Float("epsilon", 1e-5)).y;
+  const double epsilon = n.Float("epsilon", 1e-5);
   const auto parameter = [&](size_t i) { return Term(n, i).As(x.dtype()); };
   if (n.opset() < 21) {
-    y = y * Along(parameter(1), 1, 4) + Along(parameter(2), 1, 4);
+    const Term y = LayerNormOf(Grouped(x, groups), {2, 3}, epsilon).y * Along(parameter(1), 1, 4) +
+                   Along(parameter(2), 1, 4);
     return {ShapedAs(b, y, {b.ShapeOf(x)})};
   }
-  y = Term(b, ShapedAs(b, y, {b.ShapeOf(x)}));
+  const Term y = GroupNormOf(x, groups, epsilon);
   return {y * Along(parameter(1), 1, x.rank()) + Along(parameter(2), 1, x.rank())};
 }
 

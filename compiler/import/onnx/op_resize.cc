@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/import/onnx/arithmetic.h"
+#include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
 
@@ -72,30 +72,67 @@ Term Weight(const Mode& m, const Term& d) {
   return Select(d <= 1, inner, Select(d < 2, outer, zero));
 }
 
-// The taps of one axis: (out, taps) places and weights.
+// What lies outside of the picture in tf_crop_and_resize.
+Term Extrapolated(const Mode& m, const Term& y, const Line& line, const Term& position) {
+  if (m.coordinates != "tf_crop_and_resize") return y;
+  const Term inside = And(position >= 0.0, position <= (line.extent - 1).As(DType::kFloat64));
+  return Select(Along(inside, line.axis, y.rank()), y, y.Number(m.extrapolation));
+}
+
+DType Real(const Term& x) {
+  return x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+}
+
+// A smaller picture takes all of the larger one: taps are as many as a step is wide, (out, taps).
+Term Antialiased(const Mode& m, const Term& x, const Line& line) {
+  TypedBuilder& b = x.b();
+  const Term position = Positions(m, line);
+  const double support = m.method == "linear" ? 1 : 2;
+  const Term zero(b, b.Int(0)), last = line.extent - 1;
+  Term squeeze = Double(b, 1), first(b, b.Int(0)), count(b, b.Int(0));
+  if (line.known_scale) {
+    const double step = std::min(*line.known_scale, 1.0);
+    const auto from = static_cast<int64_t>(std::floor(-support / step)) + 1;
+    squeeze = Double(b, step);
+    first = Term(b, b.Int(from));
+    count = Term(b, b.Int(2 - 2 * from));
+  } else {
+    squeeze = Minimum(line.scale, squeeze);
+    first = (Floor(-support / squeeze) + 1).As(DType::kInt64);
+    count = 2.0 - first * 2;
+  }
+  const Term base = Floor(position);
+  const Term shift = Range(count) + first;  // (taps)
+  const Term place = base.As(DType::kInt64).Expand(1) + shift;
+  const Term distance = Abs(shift.As(DType::kFloat64) - (position - base).Expand(1));
+  Term weight = Weight(m, distance * squeeze);
+  if (m.exclude_outside) {
+    weight = Select(And(place >= zero, place <= last), weight, weight.Number(0));
+  }
+  const DType real = Real(x);
+  const Term share = (weight / Sum(weight, {1})).As(real).Expand(2, x.rank() - 1 - line.axis);
+  const Term taken = x.Take(Clamp(place, zero, last), line.axis).As(real);
+  const Term y = (taken * share).Over("sum", {line.axis + 1}, false);
+  return Extrapolated(m, y, line, position);
+}
+
+// Two or four taps, each a vector of places and weights.
 Term Interpolate(const Mode& m, const Term& x, const Line& line) {
   TypedBuilder& b = x.b();
   const Term position = Positions(m, line);
-  const DType real = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   const Term zero(b, b.Int(0));
   const Term last = line.extent - 1;
-  const int rank = x.rank();
-
-  // The kernel is as wide as the step where a smaller picture takes all of the larger one.
-  double squeeze = 1;
-  if (m.antialias && line.known_scale && *line.known_scale < 1) squeeze = *line.known_scale;
-  const double reach = (m.method == "linear" ? 1.0 : 2.0) / squeeze;
-  const auto first = static_cast<int64_t>(std::floor(-reach)) + 1;
-  const int64_t taps = m.antialias ? 2 - 2 * first : (m.method == "linear" ? 2 : 4);
+  const bool linear = m.method == "linear";
+  const int64_t first = linear ? 0 : -1, taps = linear ? 2 : 4;
 
   const Term base = Floor(position);
   const Term offset = position - base;
-  std::vector<Value> places, weights;
+  std::vector<Term> places, weights;
   std::optional<Term> total;
   for (int64_t k = 0; k < taps; ++k) {
-    const int64_t shift = first + k;
-    const Term place = base.As(DType::kInt64) + static_cast<double>(shift);
-    Term weight = Weight(m, Abs(static_cast<double>(shift) - offset) * squeeze);
+    const auto shift = static_cast<double>(first + k);
+    const Term place = base.As(DType::kInt64) + shift;
+    Term weight = Weight(m, Abs(shift - offset));
     if (m.exclude_outside) {
       weight = Select(And(place >= zero, place <= last), weight, weight.Number(0));
     }
@@ -103,33 +140,14 @@ Term Interpolate(const Mode& m, const Term& x, const Line& line) {
     places.push_back(Clamp(place, zero, last));
     weights.push_back(weight);
   }
-  const bool normal = m.exclude_outside || m.antialias;
-  const auto weight_of = [&](size_t k) {
-    const Term w(b, weights[k]);
-    return (normal ? w / *total : w).As(real);
-  };
   std::optional<Term> y;
-  if (taps <= 4) {
-    for (size_t k = 0; k < places.size(); ++k) {
-      const Term part =
-          x.Take(places[k], line.axis).As(real) * Along(weight_of(k), line.axis, rank);
-      y = y ? *y + part : part;
-    }
-  } else {
-    std::vector<Value> columns, scaled;
-    for (size_t k = 0; k < places.size(); ++k) {
-      columns.push_back(b.ExpandDims(places[k], 1));
-      scaled.push_back(weight_of(k).Expand(1));
-    }
-    const Term taken = x.Take(b.Concat(columns, 1), line.axis).As(real);
-    const Term w = Term(b, b.Concat(scaled, 1)).Expand(2, rank - 1 - line.axis);
-    y = (taken * w).Over("sum", {line.axis + 1}, false);
+  for (size_t k = 0; k < places.size(); ++k) {
+    const Term weight = m.exclude_outside ? weights[k] / *total : weights[k];
+    const Term part =
+        x.Take(places[k], line.axis).As(Real(x)) * Along(weight.As(Real(x)), line.axis, x.rank());
+    y = y ? *y + part : part;
   }
-  if (m.coordinates == "tf_crop_and_resize") {
-    const Term inside = And(position >= 0.0, position <= last.As(DType::kFloat64));
-    y = Select(Along(inside, line.axis, rank), *y, y->Number(m.extrapolation));
-  }
-  return *y;
+  return Extrapolated(m, *y, line, position);
 }
 
 // Where each element is taken so many times, one after the other.
@@ -157,10 +175,7 @@ Term Nearest(const Mode& m, const Term& x, const Line& line) {
   const Term position = Positions(m, line);
   const Term last = line.extent - 1;
   const Term place = Clamp(Rounded(position, m.nearest).As(DType::kInt64), {b, b.Int(0)}, last);
-  Term y = x.Take(place, line.axis);
-  if (m.coordinates != "tf_crop_and_resize") return y;
-  const Term inside = And(position >= 0.0, position <= last.As(DType::kFloat64));
-  return Select(Along(inside, line.axis, x.rank()), y, y.Number(m.extrapolation));
+  return Extrapolated(m, x.Take(place, line.axis), line, position);
 }
 
 // --- Sizes ---
@@ -264,13 +279,13 @@ Outputs Resample(NodeContext& n, const Mode& m, const std::vector<int64_t>& axes
   const Term input(n, 0);
   Term x = input;
   for (const Line& line : Lines(n, m, x, axes, s)) {
-    if (m.antialias && !line.known_scale) {
-      return n.Unsupported(
-          "antialias needs scales that are known when compiling; fix the sizes with --shape");
-    }
-    x = m.method == "nearest" ? Nearest(m, x, line) : Interpolate(m, x, line);
+    x = m.method == "nearest" ? Nearest(m, x, line)
+        : m.antialias         ? Antialiased(m, x, line)
+                              : Interpolate(m, x, line);
   }
-  return {x.As(input.dtype())};  // whole numbers lose their fraction
+  if (x.dtype() == input.dtype() || IsFloat(input.dtype())) return {x.As(input.dtype())};
+  // Whole numbers lose their fraction; those of all of a picture are rounded.
+  return {Saturate(m.antialias ? x.Call("round_even") : x, KindOf(input))};
 }
 
 bool Known(std::string_view value, std::initializer_list<std::string_view> all) {

@@ -39,13 +39,15 @@ Value Length(TypedBuilder& b, const Value& list) {
   return CallPrelude(b, "sequence_length", {list, b.Int(0)}, IntType());
 }
 
-// The number of elements behind place `at`, which counts from the end where negative. With `end` the
-// place behind the last counts too.
+// The number of elements behind place `at`, which counts from the end where negative; the program
+// fails where there is no such place. With `end` the place behind the last counts too.
 Value Behind(TypedBuilder& b, const Value& list, const Value& at, bool end) {
   const Value length = Length(b, list), zero = b.Int(0), one = b.Int(1);
   const Value place = b.Op("where", {b.Op("less", {at, zero}), b.Op("add", {at, length}), at});
   const Value last = end ? length : b.Op("subtract", {length, one});
-  return b.Op("subtract", {last, place});
+  const Value inside = b.Op(
+      "logical_and", {b.Op("greater_equal", {place, zero}), b.Op("less_equal", {place, last})});
+  return InRange(b, inside, b.Op("subtract", {last, place}));
 }
 
 ir::Type Element(const Value& list) { return ElementType(list.type, "Sequence"); }

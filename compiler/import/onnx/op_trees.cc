@@ -184,11 +184,12 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
        !SameSize(n, missing.size(), count, "nodes_missing_value_tracks_true"))) {
     return std::nullopt;
   }
+  constexpr double kMember = 6;
   for (size_t i = 0; i < count; ++i) {
-    if (modes[i] > 5) {
-      return n.Unsupported("nodes_modes: BRANCH_MEMBER is not supported"), std::nullopt;
+    if (modes[i] > kMember) {
+      return n.Fail(fmt::format("nodes_modes: expected 0 to 6, found {}", modes[i])), std::nullopt;
     }
-    f.mode.push_back(static_cast<Mode>(modes[i]));
+    f.mode.push_back(modes[i] == kMember ? Mode::kEqual : static_cast<Mode>(modes[i]));
     f.feature.push_back(static_cast<double>(features[i]));
     f.missing.push_back(missing.empty() ? 0 : static_cast<double>(missing[i] != 0));
     for (const bool side : {true, false}) {
@@ -208,6 +209,33 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
     for (auto* list : {&f.feature, &f.split, &f.missing}) list->push_back(0);
     for (auto* list : {&f.yes, &f.no}) list->push_back(static_cast<double>(count + i));
     f.weights.push_back({count + i, targets[i], values[i]});
+  }
+  // BRANCH_MEMBER: a node for each number of its set, which stand one after the other up to NaN.
+  const std::vector<double> members = Numbers(n, "membership_values", &f);
+  size_t at = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (modes[i] != kMember) continue;
+    size_t last = i;
+    const double otherwise = f.no[i];
+    f.split[i] = std::numeric_limits<double>::quiet_NaN();  // of an empty set
+    for (bool first = true; at < members.size() && !std::isnan(members[at]); ++at, first = false) {
+      if (!first) {
+        f.mode.push_back(Mode::kEqual);
+        f.feature.push_back(f.feature[i]);
+        f.missing.push_back(0);
+        f.split.push_back(0);
+        f.yes.push_back(f.yes[i]);
+        f.no.push_back(otherwise);
+        f.no[last] = static_cast<double>(f.mode.size() - 1);
+        last = f.mode.size() - 1;
+      }
+      f.split[last] = members[at];
+    }
+    if (at == members.size()) {
+      return n.Fail("membership_values: expected a set that ends with NaN for each BRANCH_MEMBER"),
+             std::nullopt;
+    }
+    ++at;
   }
   for (const int64_t root : roots) {
     if (root < 0 || root >= static_cast<int64_t>(count)) {

@@ -87,6 +87,21 @@ Outputs MaxRoiPool(NodeContext& n) {
                     {"spatial_scale", n.Float("spatial_scale", 1)}})};
 }
 
+// Inputs: data, boxes as parts of a picture, the picture of each, the size of the results.
+Outputs CropAndResize(NodeContext& n) {
+  const auto size = n.ConstantInts(3, "crop_size");
+  if (!size) return {};
+  if (n.Input(0).rank() != 4 || size->size() != 2 || (*size)[0] < 1 || (*size)[1] < 1) {
+    return n.Fail("expected data of rank 4 and a crop_size of two positive numbers");
+  }
+  const std::string mode = n.String("mode", "bilinear");
+  return {n.b().Op("image.crop_and_resize", {n.Input(0), n.Input(1), n.Input(2)},
+                   {{"crop_size", ListOf(*size)},
+                    {"layout", "NCHW"},
+                    {"method", mode == "nearest" ? "nearest_neighbor" : mode},
+                    {"extrapolation_value", n.Float("extrapolation_value", 0)}})};
+}
+
 Outputs NonMaxSuppression(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term boxes(n, 0);
@@ -138,6 +153,40 @@ Outputs Det(NodeContext& n) {
   std::vector<Value> dims;
   for (int i = 0; i + 2 < rank; ++i) dims.push_back(b.DimOf(x, i));
   return {ShapedAs(b, det, dims)};
+}
+
+// By elimination of each column in turn from all other rows, beside the unit matrix.
+Outputs Inverse(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const int rank = x.rank();
+  if (rank < 2 || Dim::ProvablyDifferent(x.value().dim(-1), x.value().dim(-2))) {
+    return n.Fail("expected square matrices");
+  }
+  const Value size = b.DimOf(x, -1);
+  const Term m(b, ShapedAs(b, x, {ProductOfDims(b, x, 0, rank - 2), size, size}));
+  const Term row = RangeOf(b, m, 1).Expand(1);                             // (s, 1)
+  const Term unit = Equal(row, RangeOf(b, m, 1)).As(m.dtype()).Expand(0);  // (1, s, s)
+  const auto step = [&](const TypedBuilder::State& s) -> TypedBuilder::State {
+    const Term k(b, s[0]), now(b, s[1]);
+    const Term column = now.Take(k, 2).Expand(2);  // (n, s, 1)
+    const Term left = Select(row >= k, Abs(column), column.Number(-1));
+    const Term pivot =
+        left.Call("argmax", {{"axis", AttrList{1}}, {"keepdims", true}}).As(DType::kInt64);
+    const Term is_pivot = Equal(row, pivot), is_here = Equal(row, k);
+    const Term found = Sum(Select(is_pivot, now, now.Number(0)), {1});  // (n, 1, 2s)
+    const Term scaled = found / found.Take(k, 2).Expand(2);
+    const Term moved = Select(is_pivot, now.Take(k, 1).Expand(1), now);
+    const Term rest = moved - moved.Take(k, 2).Expand(2) * scaled;
+    return {k + 1, Select(is_here, scaled, rest)};
+  };
+  const Value both = b.Concat({m, m * 0.0 + unit}, 2);
+  const TypedBuilder::State last = b.While(
+      {b.Int(0), both},
+      [&](const TypedBuilder::State& s) { return Term(b, s[0]) < Extent(b, m, 1); }, step);
+  if (!b.status().ok() || last.size() != 2) return {};
+  const Term y = Term(b, last[1]).Take(RangeOf(b, m, 1) + Extent(b, m, 1), 2);
+  return {ShapedAs(b, y, {b.ShapeOf(x)})};
 }
 
 Outputs Einsum(NodeContext& n) {
@@ -233,11 +282,18 @@ Outputs DeformConv(NodeContext& n) {
 }
 
 constexpr OperatorDef kOperators[] = {
-    {"DeformConv", 3, 5, DeformConv, 19}, {"AffineGrid", 2, 2, AffineGrid, 20},
-    {"BitCast", 1, 1, BitCast, 26},       {"Det", 1, 1, Det, 11},
-    {"Einsum", 1, -1, Einsum, 12},        {"GridSample", 2, 2, GridSample, 16},
-    {"MaxRoiPool", 2, 2, MaxRoiPool},     {"NonMaxSuppression", 2, 5, NonMaxSuppression, 10},
-    {"RoiAlign", 3, 3, RoiAlign, 10},     {"GridSample", 2, 2, GridSample, 1, kMicrosoft},
+    {"DeformConv", 3, 5, DeformConv, 19},
+    {"AffineGrid", 2, 2, AffineGrid, 20},
+    {"BitCast", 1, 1, BitCast, 26},
+    {"Det", 1, 1, Det, 11},
+    {"Einsum", 1, -1, Einsum, 12},
+    {"GridSample", 2, 2, GridSample, 16},
+    {"MaxRoiPool", 2, 2, MaxRoiPool},
+    {"NonMaxSuppression", 2, 5, NonMaxSuppression, 10},
+    {"RoiAlign", 3, 3, RoiAlign, 10},
+    {"GridSample", 2, 2, GridSample, 1, kMicrosoft},
+    {"CropAndResize", 4, 4, CropAndResize, 1, kMicrosoft},
+    {"Inverse", 1, 1, Inverse, 1, kMicrosoft},
 };
 
 }  // namespace

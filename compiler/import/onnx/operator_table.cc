@@ -13,12 +13,12 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {MathOperators(),         TensorOperators(),    NnOperators(),       ReduceOperators(),
-          ControlOperators(),      RecurrentOperators(), SequenceOperators(), IndexOperators(),
-          LossOperators(),         SignalOperators(),    ResizeOperators(),   QuantOperators(),
-          NormOperators(),         PoolOperators(),      VisionOperators(),   AttentionOperators(),
-          ContribOperators(),      RandomOperators(),    LearningOperators(), TreeOperators(),
-          VectorMachineOperators()}) {
+         {MathOperators(),    TensorOperators(),       NnOperators(),       ReduceOperators(),
+          ControlOperators(), RecurrentOperators(),    SequenceOperators(), IndexOperators(),
+          LossOperators(),    SignalOperators(),       ResizeOperators(),   QuantOperators(),
+          NormOperators(),    PoolOperators(),         VisionOperators(),   AttentionOperators(),
+          ContribOperators(), ContribQuantOperators(), RandomOperators(),   LearningOperators(),
+          TreeOperators(),    VectorMachineOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
@@ -42,9 +42,11 @@ const OperatorDef* FindOperator(std::string_view domain, std::string_view name, 
 bool Sums(const OperatorDef& op) {
   constexpr std::string_view kNames[] = {"Attention",
                                          "AveragePool",
+                                         "BiasSoftmax",
                                          "CDist",
                                          "Conv",
                                          "ConvTranspose",
+                                         "CumProd",
                                          "CumSum",
                                          "DeformConv",
                                          "Det",
@@ -52,24 +54,29 @@ bool Sums(const OperatorDef& op) {
                                          "FusedConv",
                                          "FusedGemm",
                                          "FusedMatMul",
+                                         "FusedMatMulActivation",
                                          "GRU",
                                          "Gemm",
+                                         "GemmFastGelu",
                                          "GlobalAveragePool",
                                          "GlobalLpPool",
                                          "GroupQueryAttention",
                                          "InstanceNormalization",
+                                         "Inverse",
                                          "LRN",
                                          "LSTM",
                                          "LogSoftmax",
                                          "LpNormalization",
                                          "LpPool",
                                          "MatMul",
+                                         "MatMulBnb4",
                                          "MatMulNBits",
                                          "Mean",
                                          "MeanVarianceNormalization",
                                          "MultiHeadAttention",
                                          "NegativeLogLikelihoodLoss",
                                          "NhwcConv",
+                                         "NhwcFusedConv",
                                          "RNN",
                                          "ReduceL1",
                                          "ReduceL2",
@@ -81,7 +88,8 @@ bool Sums(const OperatorDef& op) {
                                          "ReduceSumSquare",
                                          "Softmax",
                                          "SoftmaxCrossEntropyLoss",
-                                         "Sum"};
+                                         "Sum",
+                                         "TransposeMatMul"};
   static_assert(std::is_sorted(std::begin(kNames), std::end(kNames)));
   return std::binary_search(std::begin(kNames), std::end(kNames), op.name);
 }
