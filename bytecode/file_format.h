@@ -4,6 +4,8 @@
 //           | FileHeader, 64 bytes                                         |
 //   64      +--------------------------------------------------------------+
 //           | program: flatbuffer, below 2 GiB                             |
+//   64      +--------------------------------------------------------------+
+//           | the program for another processor: flatbuffer ...            |
 //   page    +--------------------------------------------------------------+
 //           | kernel image 0: an ELF file, mapped read + execute           |
 //   page    +--------------------------------------------------------------+
@@ -12,11 +14,15 @@
 //           | constants, each at a multiple of 64, mapped read-only        |
 //   file_size --------------------------------------------------------------
 //
+// A file may hold the program for several processors: the first is for the least of them, and names
+// the others (program.fbs, Alternative). Each has its own code, kernels and image; constants of the
+// same bytes stand once.
+//
 // Gaps hold zeros. All integers are little-endian. The program names its images and constants by
 // 64-bit offsets from the start of the file. The header's checksum covers the header and the
-// program; the program holds a checksum of each image and of each constant. A loader compares them
-// all but those of the constants, so that its time does not depend on the weights: these are for
-// those who ask (CheckConstants; vmrun --verify, vmdump --check).
+// program; the program holds a checksum of each image, of each constant and of each program for
+// another processor. A loader compares those of what it takes, but for the constants, so that its time does not depend on the weights: these are for
+// those who ask (CheckSegments; vmrun --verify, vmdump --check).
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
 // from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers.

@@ -135,6 +135,9 @@ struct Program {
   std::vector<std::string> messages;
   std::vector<std::string> source_files;
   std::vector<ImageInfo> images;
+  // Of a file that holds the program for several processors: what each needs (see
+  // ImageInfo::cpu_features), this one included, the least first. The writer takes programs.
+  std::vector<std::string> targets;
   // Keeps alive what the spans point into: the mapped file, or the compiler's buffers.
   std::vector<std::shared_ptr<const void>> owners;
 };

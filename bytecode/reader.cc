@@ -1,6 +1,7 @@
 #include "bytecode/reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cassert>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include "bytecode/base/file_kind.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
+#include "bytecode/image_loader.h"
 #include "bytecode/program_generated.h"
 #include "bytecode/verifier.h"
 
@@ -97,12 +99,25 @@ Status NoMemory(size_t bytes) {
 
 // --- Flatbuffer to Program ---
 
+Result<std::span<const uint8_t>> SegmentOf(std::span<const uint8_t> file,
+                                           const fbs::Segment* segment, uint64_t alignment,
+                                           const char* what) {
+  if (segment == nullptr) return Bad(fmt::format(".vmx {} has no segment", what));
+  const uint64_t offset = segment->offset(), bytes = segment->bytes();
+  if (offset > file.size() || bytes > file.size() - offset || offset % alignment != 0) {
+    return Bad(
+        fmt::format(".vmx {} at {}, {} bytes: outside the file of {} bytes or not a multiple of {}",
+                    what, offset, bytes, file.size(), alignment));
+  }
+  return file.subspan(offset, bytes);
+}
+
 // Copies out of the flatbuffer, which may refer to one vector or string many times: the total that
 // is copied is limited to the flatbuffer's size, which no file that our writer made exceeds.
 class Converter {
  public:
-  Converter(std::span<const uint8_t> file, const FileHeader& header)
-      : file_(file), budget_(header.program_size) {}
+  Converter(std::span<const uint8_t> file, uint64_t program_size)
+      : file_(file), budget_(program_size) {}
 
   Status Convert(const fbs::Program& from, Program* to) {
     to->bytecode_version = from.bytecode_version();
@@ -244,18 +259,10 @@ class Converter {
   // Gives an empty range after an error.
   std::span<const uint8_t> Segment(const fbs::Segment* segment, uint64_t alignment,
                                    const char* what) {
-    if (segment == nullptr) {
-      Fail(fmt::format(".vmx {} has no segment", what));
-      return {};
-    }
-    uint64_t offset = segment->offset(), bytes = segment->bytes();
-    if (offset > file_.size() || bytes > file_.size() - offset || offset % alignment != 0) {
-      Fail(fmt::format(
-          ".vmx {} at {}, {} bytes: outside the file of {} bytes or not a multiple of {}", what,
-          offset, bytes, file_.size(), alignment));
-      return {};
-    }
-    return file_.subspan(offset, bytes);
+    auto found = SegmentOf(file_, segment, alignment, what);
+    if (found.ok()) return *found;
+    if (error_.ok()) error_ = found.status();
+    return {};
   }
 
   void Constant(const fbs::Constant* from, ConstantInfo* to) {
@@ -281,63 +288,140 @@ class Converter {
   Status error_;
 };
 
-Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const void> owner) {
+Status CheckFlatbuffer(std::span<const uint8_t> bytes) {
+  // Every table takes at least 8 bytes, reference included, and the writer shares none.
+  flatbuffers::Verifier::Options options;
+  options.max_tables = static_cast<uint32_t>(bytes.size() / 8 + 1);
+  options.max_depth = kMaxTypeDepth + 16;
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), options);
+  if (fbs::VerifyProgramBuffer(verifier)) return OkStatus();
+  return Bad(".vmx program is not a valid flatbuffer");
+}
+
+// What the programs of the file need, the first one's before the others.
+std::vector<std::string> TargetsOf(const fbs::Program& first) {
+  const auto text = [](const flatbuffers::String* s) { return s == nullptr ? "" : s->str(); };
+  std::vector<std::string> targets;
+  const auto* others = first.alternatives();
+  if (others == nullptr || others->size() == 0) return targets;
+  const auto* images = first.images();
+  targets.push_back(
+      images == nullptr || images->size() == 0 ? "" : text(images->Get(0)->cpu_features()));
+  for (const fbs::Alternative* other : *others) targets.push_back(text(other->cpu_features()));
+  return targets;
+}
+
+// The index in `targets` of the program to read.
+Result<size_t> ChooseTarget(const std::vector<std::string>& targets, const std::string& wanted) {
+  if (wanted.empty()) {
+    std::vector<ImageInfo> images;
+    for (const std::string& t : targets) images.push_back({t, {}});
+    auto best = ChooseImage(images, CpuFeatures::OfThisMachine());
+    return best.ok() ? *best : 0;
+  }
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] == wanted) return i;
+  }
+  return Status(StatusCode::kNotFound, fmt::format("the file has no program for {}, it has {}",
+                                                   wanted, fmt::join(targets, ", ")));
+}
+
+// The checked flatbuffer of a program for another processor than the first one's.
+Result<std::shared_ptr<uint8_t>> CopyAlternative(std::span<const uint8_t> file,
+                                                 const fbs::Program& first, size_t index,
+                                                 const std::string& target,
+                                                 size_t* size = nullptr) {
+  const auto* other = first.alternatives()->Get(static_cast<uint32_t>(index));
+  const std::string what = "program for " + target;
+  RELAYVM_ASSIGN_OR_RETURN(std::span<const uint8_t> bytes,
+                           SegmentOf(file, other->program(), kConstantAlignment, what.c_str()));
+  if (bytes.size() >= kMaxProgramBytes) {
+    return Bad(
+        fmt::format(".vmx {} of {} bytes, the limit is {}", what, bytes.size(), kMaxProgramBytes));
+  }
+  std::shared_ptr<uint8_t> copy = CopyOf(bytes);
+  if (copy == nullptr) return NoMemory(bytes.size());
+  bytes = {copy.get(), bytes.size()};
+  if (Checksum64(bytes) != other->checksum())
+    return Bad(fmt::format(".vmx {} is damaged: its checksum differs", what));
+  RELAYVM_RETURN_IF_ERROR(CheckFlatbuffer(bytes));
+  if (size != nullptr) *size = bytes.size();
+  return copy;
+}
+
+Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
+                            const std::string& wanted) {
   assert(reinterpret_cast<uintptr_t>(file.data()) % kConstantAlignment == 0);
   FileHeader header{};
   RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
 
-  // Every table takes at least 8 bytes, reference included, and the writer shares none.
-  flatbuffers::Verifier::Options options;
-  options.max_tables = static_cast<uint32_t>(header.program_size / 8 + 1);
-  options.max_depth = kMaxTypeDepth + 16;
   // What is checked is a copy: the file may change at any time.
   std::span<const uint8_t> in_file = file.subspan(header.program_offset, header.program_size);
   std::shared_ptr<uint8_t> copy = CopyOf(in_file);
   if (copy == nullptr) return NoMemory(in_file.size());
-  const uint8_t* root = copy.get();
-  RELAYVM_RETURN_IF_ERROR(CheckChecksum(header, {root, in_file.size()}));
-  flatbuffers::Verifier verifier(root, header.program_size, options);
-  if (!fbs::VerifyProgramBuffer(verifier)) return Bad(".vmx program is not a valid flatbuffer");
+  std::span<const uint8_t> bytes(copy.get(), in_file.size());
+  RELAYVM_RETURN_IF_ERROR(CheckChecksum(header, bytes));
+  RELAYVM_RETURN_IF_ERROR(CheckFlatbuffer(bytes));
+
+  std::vector<std::string> targets = TargetsOf(*fbs::GetProgram(bytes.data()));
+  const bool choice = !targets.empty();
+  if (!choice && !wanted.empty()) {
+    const auto* images = fbs::GetProgram(bytes.data())->images();
+    for (uint32_t i = 0; images != nullptr && i < images->size(); ++i) {
+      const auto* features = images->Get(i)->cpu_features();
+      targets.push_back(features == nullptr ? "" : features->str());
+    }
+  }
+  size_t chosen = 0;
+  if (!targets.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(chosen, ChooseTarget(targets, wanted));
+  }
+  if (choice && chosen > 0) {
+    size_t size = 0;
+    RELAYVM_ASSIGN_OR_RETURN(copy, CopyAlternative(file, *fbs::GetProgram(bytes.data()), chosen - 1,
+                                                   targets[chosen], &size));
+    bytes = {copy.get(), size};
+  }
 
   Program program;
-  RELAYVM_RETURN_IF_ERROR(Converter(file, header).Convert(*fbs::GetProgram(root), &program));
+  RELAYVM_RETURN_IF_ERROR(
+      Converter(file, bytes.size()).Convert(*fbs::GetProgram(bytes.data()), &program));
   RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
+  if (choice) program.targets = std::move(targets);
   program.owners = {std::move(owner), std::move(copy)};
   return program;
 }
 
 // Tables grow in memory; a hostile file may ask for more than there is.
-Result<Program> ReadGuarded(std::span<const uint8_t> file, std::shared_ptr<const void> owner) {
+Result<Program> ReadGuarded(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
+                            const std::string& target) {
   try {
-    return ReadInPlace(file, std::move(owner));
+    return ReadInPlace(file, std::move(owner), target);
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kResourceExhausted, "out of memory while reading the .vmx program");
   }
 }
 
-}  // namespace
-
-Result<Program> OpenProgram(const std::string& path) {
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> mapping, FileMapping::Open(path));
-  return ReadProgram(std::move(mapping));
+Status CheckImages(std::span<const uint8_t> file, const fbs::Program& program) {
+  const auto* images = program.images();
+  for (uint32_t i = 0; images != nullptr && i < images->size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(
+        std::span<const uint8_t> elf,
+        SegmentOf(file, images->Get(i)->elf(), kSegmentAlignment, "kernel image"));
+    if (Checksum64(elf) != images->Get(i)->checksum())
+      return Bad(fmt::format(".vmx kernel image {} is damaged: its checksum differs", i));
+  }
+  return OkStatus();
 }
 
-Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping) {
-  std::span<const uint8_t> bytes = mapping->bytes();
-  std::string path = mapping->path();
-  Result<Program> program = ReadGuarded(bytes, std::move(mapping));
-  if (!program.ok()) return program.status().WithContext(path);
-  return program;
-}
-
-Status CheckConstants(std::span<const uint8_t> file) {
-  FileHeader header{};
-  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
-  const auto* constants = fbs::GetProgram(file.data() + header.program_offset)->constants();
+Status CheckConstants(std::span<const uint8_t> file, const fbs::Program& program) {
+  const auto* constants = program.constants();
   for (uint32_t i = 0; constants != nullptr && i < constants->size(); ++i) {
     const fbs::Constant* c = constants->Get(i);
     if (c->checksum() == 0) continue;
-    const uint64_t found = Checksum64(file.subspan(c->data()->offset(), c->data()->bytes()));
+    RELAYVM_ASSIGN_OR_RETURN(std::span<const uint8_t> data,
+                             SegmentOf(file, c->data(), kConstantAlignment, "constant"));
+    const uint64_t found = Checksum64(data);
     if (found == c->checksum()) continue;
     const std::string name = c->name() == nullptr ? "" : c->name()->str();
     return Bad(
@@ -347,11 +431,43 @@ Status CheckConstants(std::span<const uint8_t> file) {
   return OkStatus();
 }
 
-Result<Program> ReadProgram(std::span<const uint8_t> bytes) {
+}  // namespace
+
+Result<Program> OpenProgram(const std::string& path, const std::string& target) {
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> mapping, FileMapping::Open(path));
+  return ReadProgram(std::move(mapping), target);
+}
+
+Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping, const std::string& target) {
+  std::span<const uint8_t> bytes = mapping->bytes();
+  std::string path = mapping->path();
+  Result<Program> program = ReadGuarded(bytes, std::move(mapping), target);
+  if (!program.ok()) return program.status().WithContext(path);
+  return program;
+}
+
+Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& target) {
   std::shared_ptr<uint8_t> copy = CopyOf(bytes);
   if (copy == nullptr) return NoMemory(bytes.size());
   std::span<const uint8_t> copied(copy.get(), bytes.size());
-  return ReadGuarded(copied, std::move(copy));
+  return ReadGuarded(copied, std::move(copy), target);
+}
+
+Status CheckSegments(std::span<const uint8_t> file) {
+  FileHeader header{};
+  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
+  const fbs::Program& first = *fbs::GetProgram(file.data() + header.program_offset);
+  RELAYVM_RETURN_IF_ERROR(CheckConstants(file, first));
+  RELAYVM_RETURN_IF_ERROR(CheckImages(file, first));
+  const std::vector<std::string> targets = TargetsOf(first);
+  for (size_t i = 1; i < targets.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<uint8_t> other,
+                             CopyAlternative(file, first, i - 1, targets[i]));
+    const fbs::Program& program = *fbs::GetProgram(other.get());
+    RELAYVM_RETURN_IF_ERROR(CheckConstants(file, program));
+    RELAYVM_RETURN_IF_ERROR(CheckImages(file, program));
+  }
+  return OkStatus();
 }
 
 }  // namespace relayvm

@@ -2,7 +2,7 @@
 // whatever the bytes, the result is such a program or an error. Time and memory are in proportion
 // to the file without its constants, which are neither read nor copied.
 //
-// Damage is found by checksums. Those of constants are compared by CheckConstants alone, since it
+// Damage is found by checksums. Those of constants are compared by CheckSegments alone, since it
 // reads all of them; so damage of a constant is found when somebody asks. Kernel images are native code and
 // trusted as a shared library is. Thread-safe. Tested by reader_test.cc.
 #pragma once
@@ -20,14 +20,18 @@ namespace relayvm {
 
 // Maps the file. The program keeps the mapping alive, and its constants and images point into it;
 // code and tables are a copy, so that what was verified cannot change with the file.
-Result<Program> OpenProgram(const std::string& path);
-Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping);
-
-// Reads the constants' data: kInvalidInput, naming the constant, where it is not what was written.
-// Constants of files that state no checksum pass. REQUIRES: ReadProgram took the file.
-Status CheckConstants(std::span<const uint8_t> file);
-
+//
+// Of a file that holds the program for several processors (Program::targets), the best that runs on
+// this machine is read, the first where none does; or the one for `target`, as `targets` names it.
+Result<Program> OpenProgram(const std::string& path, const std::string& target = "");
+Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping,
+                            const std::string& target = "");
 // From memory: copies the bytes, since their alignment is not known.
-Result<Program> ReadProgram(std::span<const uint8_t> bytes);
+Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& target = "");
+
+// Compares the checksums that reading leaves out: of constants, and of the programs and images for
+// other processors. kInvalidInput, naming the constant or the processor, where it is not what was written.
+// Constants of files that state no checksum pass. REQUIRES: ReadProgram took the file.
+Status CheckSegments(std::span<const uint8_t> file);
 
 }  // namespace relayvm

@@ -308,13 +308,13 @@ TEST_CASE("reader: every flipped byte of the header, program or image is found")
 TEST_CASE("reader: every flipped bit of the whole file is found, or stands in a gap") {
   const Bytes file = Serialize(Sample());
   const std::string good = DisassembleProgram(*ReadProgram(file), {.data = true});
-  CHECK(CheckConstants(file).ok());
+  CHECK(CheckSegments(file).ok());
   size_t harmless = 0;
   for (size_t bit = 0; bit < 8 * file.size(); ++bit) {
     Bytes damaged = file;
     damaged[bit / 8] = static_cast<uint8_t>(damaged[bit / 8] ^ (1 << bit % 8));
     Result<Program> program = ReadProgram(damaged);
-    if (!program.ok() || !CheckConstants(damaged).ok()) continue;
+    if (!program.ok() || !CheckSegments(damaged).ok()) continue;
     ++harmless;
     // Gaps hold nothing but zeros.
     if (file[bit / 8] != 0 || DisassembleProgram(*program, {.data = true}) != good) {
@@ -333,7 +333,7 @@ TEST_CASE("reader: damage of a constant names it") {
   REQUIRE(at != file.end());
   *at ^= 1;
   REQUIRE(ReadProgram(file).ok());
-  Status status = CheckConstants(file);
+  Status status = CheckSegments(file);
   CHECK(status.code() == StatusCode::kInvalidInput);
   CHECK(status.message().starts_with(".vmx constant 0 \"layers.0.weight\" is damaged: "));
   CHECK(status.message().find("expected checksum 0x") != std::string::npos);
@@ -382,6 +382,115 @@ TEST_CASE("reader: random damage behind a right checksum") {
     Reseal(&damaged);
     Result<Program> read = ReadProgram(damaged);
     if (read.ok()) Use(*read);
+  }
+}
+
+// --- Several processors ---
+
+// The sample, as for a processor.
+Program SampleFor(const std::string& features, const std::string& name) {
+  Program program = Sample();
+  program.images[0].cpu_features = features;
+  program.functions[0].name = name;
+  return program;
+}
+
+// What this machine has and one thing that none has.
+struct Several {
+  Program least = SampleFor("", "least"), here = SampleFor("sse2", "here"),
+          nowhere = SampleFor("sse2,no-such-feature", "nowhere");
+  Bytes file;
+  Several() {
+    // As passes that run once for all processors leave them.
+    here.constants[0].data = least.constants[0].data;
+    std::vector<Program> others = {here, nowhere};
+    auto bytes = SerializeProgram(least, others);
+    REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+    file = *std::move(bytes);
+  }
+};
+
+TEST_CASE("several processors: the best that runs here, or the one that is asked for") {
+  Several several;
+  Result<Program> best = ReadProgram(several.file);
+  REQUIRE_MESSAGE(best.ok(), best.status().message());
+  CHECK(best->functions[0].name == "here");
+  CHECK(best->targets == std::vector<std::string>{"", "sse2", "sse2,no-such-feature"});
+  for (const Program* wanted : {&several.here, &several.nowhere}) {
+    Result<Program> read = ReadProgram(several.file, wanted->images[0].cpu_features);
+    REQUIRE_MESSAGE(read.ok(), read.status().message());
+    CHECK(DisassembleProgram(*read, {.data = true}) == DisassembleProgram(*wanted, {.data = true}));
+    Use(*read);
+  }
+  CHECK(ReadProgram(several.file, "avx3")
+            .status()
+            .message()
+            .find("the file has no program for avx3, it has") != std::string::npos);
+  CHECK(CheckSegments(several.file).ok());
+  // None runs: the one that asks least tells why, when it is linked.
+  std::vector<Program> others = {SampleFor("no-such-feature,nor-this", "more")};
+  auto none = SerializeProgram(SampleFor("no-such-feature", "first"), others);
+  REQUIRE(none.ok());
+  CHECK(ReadProgram(*none)->functions[0].name == "first");
+}
+
+TEST_CASE("several processors: constants that share their bytes stand once") {
+  Several several;
+  const auto at = [&](const std::string& target) {
+    auto program = ReadProgram(several.file, target);
+    REQUIRE(program.ok());
+    return std::string(reinterpret_cast<const char*>(program->constants[0].data.data()),
+                       program->constants[0].data.size());
+  };
+  CHECK(at("sse2") == at("sse2,no-such-feature"));
+  Program apart = several.here;
+  apart.constants[0].data = SharedBytes::Copy(apart.constants[0].data);
+  std::vector<Program> others = {apart, several.nowhere};
+  auto larger = SerializeProgram(several.least, others);
+  REQUIRE(larger.ok());
+  CHECK(larger->size() >= several.file.size());
+  // A program that has no image, or two, is for no processor.
+  apart.images.clear();
+  CHECK(!SerializeProgram(several.least, {&apart, 1}).ok());
+}
+
+TEST_CASE("several processors: damage is found by who reads it, or who asks") {
+  const Several several;
+  std::vector<bool> covered(several.file.size());
+  for (size_t i = 0; i < several.file.size(); ++i) {
+    CAPTURE(i);
+    Bytes damaged = several.file;
+    damaged[i] ^= 0x10;
+    bool found = false;
+    for (const char* target : {"", "sse2,no-such-feature"}) {
+      Result<Program> read = ReadProgram(damaged, target);
+      if (!read.ok()) found = true;
+    }
+    if (!found) found = !CheckSegments(damaged).ok();
+    covered[i] = found;
+  }
+  // The rest are zeros between the parts.
+  for (size_t i = 0; i < covered.size(); ++i) {
+    if (!covered[i]) CHECK(several.file[i] == 0);
+  }
+  CHECK(std::count(covered.begin(), covered.end(), true) > 1000);
+}
+
+TEST_CASE(
+    "several processors: flipped bytes behind right checksums load and verify, or are errors") {
+  const Several several;
+  const FileHeader header = HeaderOf(several.file);
+  for (size_t i = header.program_offset; i < header.program_offset + header.program_size; ++i) {
+    for (int flip : {0x01, 0x80, 0xFF}) {
+      CAPTURE(i);
+      Bytes damaged = several.file;
+      damaged[i] = static_cast<uint8_t>(damaged[i] ^ flip);
+      Reseal(&damaged);
+      Result<Program> read = ReadProgram(damaged);
+      if (read.ok()) Use(*read);
+      Status checked = read.ok() ? CheckSegments(damaged) : read.status();
+      if (!checked.ok()) CHECK(checked.message().size() > 5);
+    }
   }
 }
 

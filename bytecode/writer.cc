@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "bytecode/base/file_replacement.h"
@@ -78,6 +80,9 @@ class SizeBound {
     for (const std::string& s : program.source_files) String(s);
     for (const ImageInfo& image : program.images) Named(image.cpu_features);
   }
+  void AddAlternative(const Program& program) {
+    for (const ImageInfo& image : program.images) Named(image.cpu_features);
+  }
 
  private:
   // The largest table with its vtable, its vectors' lengths, alignment, and the reference to it.
@@ -100,31 +105,79 @@ class SizeBound {
 
 // --- Layout ---
 
+// A constant of the file, once for all programs that hold it.
+struct PlacedConstant {
+  SharedBytes data;
+  fbs::Segment segment;
+  uint64_t checksum = 1;  // known when it is written
+};
+
+// Of one program.
 struct Layout {
   std::vector<fbs::Segment> images;
   std::vector<uint64_t> image_checksums;
-  std::vector<fbs::Segment> constants;
-  std::vector<uint64_t> constant_checksums;
+  std::vector<size_t> constants;  // which of the file's
+};
+
+// The flatbuffer of a program for another processor.
+struct PlacedProgram {
+  fbs::Segment segment;
+  uint64_t checksum = 1;
+};
+
+struct FileLayout {
+  std::vector<Layout> programs;
+  std::vector<PlacedProgram> others;  // the programs behind the first
+  std::vector<PlacedConstant> constants;
   uint64_t file_size = 0;
 };
 
-Layout LayOut(const Program& program, uint64_t program_size) {
-  Layout layout;
-  uint64_t end = sizeof(FileHeader) + program_size;
-  for (const ImageInfo& image : program.images) {
-    uint64_t offset = AlignUp(end, kSegmentAlignment);
-    layout.images.emplace_back(offset, image.elf.size());
-    layout.image_checksums.push_back(Checksum64(image.elf));
-    end = offset + image.elf.size();
+// What goes where, but for the offsets.
+FileLayout Blank(const std::vector<const Program*>& programs) {
+  FileLayout file;
+  file.others.resize(programs.size() - 1);
+  std::map<std::pair<const void*, size_t>, size_t> known;
+  for (const Program* program : programs) {
+    Layout& layout = file.programs.emplace_back();
+    layout.images.resize(program->images.size());
+    for (const ImageInfo& image : program->images)
+      layout.image_checksums.push_back(Checksum64(image.elf));
+    for (const ConstantInfo& c : program->constants) {
+      auto [at, inserted] =
+          known.try_emplace({c.data.identity(), c.data.size()}, file.constants.size());
+      if (inserted || c.data.empty()) {
+        at->second = file.constants.size();
+        file.constants.push_back({c.data, {}});
+      }
+      layout.constants.push_back(at->second);
+    }
   }
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    uint64_t offset = AlignUp(end, i == 0 ? kSegmentAlignment : kConstantAlignment);
-    layout.constants.emplace_back(offset, program.constants[i].data.size());
-    layout.constant_checksums.push_back(1);  // known when it is written
-    end = offset + program.constants[i].data.size();
+  return file;
+}
+
+void LayOut(const std::vector<const Program*>& programs, const std::vector<uint32_t>& sizes,
+            FileLayout* file) {
+  uint64_t end = sizeof(FileHeader) + sizes[0];
+  for (size_t i = 1; i < programs.size(); ++i) {
+    const uint64_t offset = AlignUp(end, kConstantAlignment);
+    file->others[i - 1].segment = fbs::Segment(offset, sizes[i]);
+    end = offset + sizes[i];
   }
-  layout.file_size = end;
-  return layout;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    for (size_t i = 0; i < programs[p]->images.size(); ++i) {
+      const size_t bytes = programs[p]->images[i].elf.size();
+      const uint64_t offset = AlignUp(end, kSegmentAlignment);
+      file->programs[p].images[i] = fbs::Segment(offset, bytes);
+      end = offset + bytes;
+    }
+  }
+  for (size_t i = 0; i < file->constants.size(); ++i) {
+    PlacedConstant& constant = file->constants[i];
+    const uint64_t offset = AlignUp(end, i == 0 ? kSegmentAlignment : kConstantAlignment);
+    constant.segment = fbs::Segment(offset, constant.data.size());
+    end = offset + constant.data.size();
+  }
+  file->file_size = end;
 }
 
 // --- Flatbuffer ---
@@ -134,7 +187,9 @@ class ProgramBuilder {
  public:
   explicit ProgramBuilder(FlatBufferBuilder* builder) : b_(*builder) {}
 
-  void Build(const Program& program, const Layout& layout) {
+  void Build(const std::vector<const Program*>& programs, size_t index, const FileLayout& file) {
+    const Program& program = *programs[index];
+    const Layout& layout = file.programs[index];
     auto functions = Each(program.functions, [&](const FunctionInfo& f) { return Function(f); });
     auto code = Scalars(program.code);
     auto exports = Each(program.exports, [&](const ExportInfo& e) { return Export(e); });
@@ -144,11 +199,12 @@ class ProgramBuilder {
       return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims));
     });
     auto constants = Each(program.constants, [&](const ConstantInfo& c) {
-      auto i = static_cast<size_t>(&c - program.constants.data());
+      const PlacedConstant& placed =
+          file.constants[layout.constants[static_cast<size_t>(&c - program.constants.data())]];
       auto dims = Scalars<int64_t>(c.dims);
       auto name = b_.CreateString(c.name);
-      return fbs::CreateConstant(b_, static_cast<uint8_t>(c.dtype), dims, name,
-                                 &layout.constants[i], layout.constant_checksums[i]);
+      return fbs::CreateConstant(b_, static_cast<uint8_t>(c.dtype), dims, name, &placed.segment,
+                                 placed.checksum);
     });
     auto messages =
         Each(program.messages, [&](const std::string& s) { return b_.CreateString(s); });
@@ -159,8 +215,16 @@ class ProgramBuilder {
       auto features = b_.CreateString(image.cpu_features);
       return fbs::CreateImage(b_, features, &layout.images[i], layout.image_checksums[i]);
     });
-    auto root = fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts,
-                                   kernels, types, constants, messages, files, images);
+    static const std::vector<PlacedProgram> kNone;
+    const std::vector<PlacedProgram>& others = index == 0 ? file.others : kNone;
+    auto alternatives = Each(others, [&](const PlacedProgram& p) {
+      const Program& other = *programs[static_cast<size_t>(&p - others.data()) + 1];
+      auto features = b_.CreateString(other.images[0].cpu_features);
+      return fbs::CreateAlternative(b_, features, &p.segment, p.checksum);
+    });
+    auto root =
+        fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts, kernels,
+                           types, constants, messages, files, images, alternatives);
     fbs::FinishProgramBuffer(b_, root);
   }
 
@@ -277,88 +341,120 @@ class ProgramBuilder {
 // Takes a part of the file. What no part covers is zero.
 using WriteAt = std::function<Status(uint64_t offset, const void* data, size_t size)>;
 
-// Each constant is read once: its bytes may be made only now (base/shared_bytes.h). So the program,
-// which has their checksums, is written last.
-Status WriteParts(const Program& program, const WriteAt& write) {
-  RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
-  SizeBound bound;
-  bound.AddProgram(program);
-  if (bound.bytes() >= kMaxProgramBytes) {
+Status CheckPrograms(const std::vector<const Program*>& programs) {
+  for (const Program* program : programs) {
+    RELAYVM_RETURN_IF_ERROR(VerifyProgram(*program));
+    if (programs.size() > 1 && program->images.size() != 1) {
+      return {
+          StatusCode::kInvalidArgument,
+          fmt::format("a program for one of several processors has {} kernel images, expected 1",
+                      program->images.size())};
+    }
+    SizeBound bound;
+    bound.AddProgram(*program);
+    for (const Program* other : programs) bound.AddAlternative(*other);
+    if (bound.bytes() < kMaxProgramBytes) continue;
     return Status(
         StatusCode::kUnsupported,
         fmt::format("program too large: up to {} bytes without its constants, the limit is {}",
                     bound.bytes(), kMaxProgramBytes));
   }
-  // Offsets depend on the program's size, which does not depend on their values: build, lay out,
-  // build again.
-  Layout blank;
-  blank.images.resize(program.images.size());
-  blank.image_checksums.resize(program.images.size(), 1);
-  blank.constants.resize(program.constants.size());
-  blank.constant_checksums.resize(program.constants.size(), 1);
-  FlatBufferBuilder builder;
-  ProgramBuilder(&builder).Build(program, blank);
-  const uint32_t size = builder.GetSize();
-  Layout layout = LayOut(program, size);
+  return OkStatus();
+}
 
-  uint64_t end = sizeof(FileHeader) + size;
-  for (size_t i = 0; i < program.images.size(); ++i) {
-    std::span<const uint8_t> elf = program.images[i].elf;
-    RELAYVM_RETURN_IF_ERROR(write(layout.images[i].offset(), elf.data(), elf.size()));
-    end = layout.images[i].offset() + elf.size();
+// Each constant is read once: its bytes may be made only now (base/shared_bytes.h). So the programs,
+// which have their checksums, are written last, and the first, which has those of the others, at the
+// end.
+Status WriteParts(const std::vector<const Program*>& programs, const WriteAt& write) {
+  RELAYVM_RETURN_IF_ERROR(CheckPrograms(programs));
+  // Offsets depend on the programs' sizes, which do not depend on their values: build, lay out,
+  // build again.
+  FileLayout file = Blank(programs);
+  FlatBufferBuilder builder;
+  std::vector<uint32_t> sizes;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    builder.Clear();
+    ProgramBuilder(&builder).Build(programs, i, file);
+    sizes.push_back(builder.GetSize());
   }
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    SharedBytes data = program.constants[i].data.Loaded();
-    layout.constant_checksums[i] =
-        Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
-    RELAYVM_RETURN_IF_ERROR(write(layout.constants[i].offset(), data.data(), data.size()));
-    if (!data.empty()) end = layout.constants[i].offset() + data.size();
+  LayOut(programs, sizes, &file);
+
+  uint64_t end = sizeof(FileHeader) + sizes[0];
+  for (size_t p = 0; p < programs.size(); ++p) {
+    for (size_t i = 0; i < programs[p]->images.size(); ++i) {
+      std::span<const uint8_t> elf = programs[p]->images[i].elf;
+      const uint64_t offset = file.programs[p].images[i].offset();
+      RELAYVM_RETURN_IF_ERROR(write(offset, elf.data(), elf.size()));
+      end = std::max(end, offset + elf.size());
+    }
+  }
+  for (PlacedConstant& constant : file.constants) {
+    SharedBytes data = constant.data.Loaded();
+    constant.checksum = Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+    RELAYVM_RETURN_IF_ERROR(write(constant.segment.offset(), data.data(), data.size()));
+    if (!data.empty()) end = constant.segment.offset() + data.size();
     data.DropPages();
   }
 
-  builder.Clear();
-  ProgramBuilder(&builder).Build(program, layout);
-  if (builder.GetSize() != size) {
-    return Status(StatusCode::kInternal,
-                  fmt::format("program of {} bytes became {} when its offsets were filled in", size,
-                              builder.GetSize()));
+  for (size_t i = programs.size(); i-- > 0;) {
+    builder.Clear();
+    ProgramBuilder(&builder).Build(programs, i, file);
+    if (builder.GetSize() != sizes[i]) {
+      return Status(StatusCode::kInternal,
+                    fmt::format("program of {} bytes became {} when its offsets were filled in",
+                                sizes[i], builder.GetSize()));
+    }
+    if (i == 0) break;
+    PlacedProgram& placed = file.others[i - 1];
+    placed.checksum = Checksum64({builder.GetBufferPointer(), sizes[i]});
+    RELAYVM_RETURN_IF_ERROR(write(placed.segment.offset(), builder.GetBufferPointer(), sizes[i]));
+    end = std::max(end, placed.segment.offset() + sizes[i]);
   }
   FileHeader header = {};
   std::memcpy(header.magic, kFileMagic, sizeof(kFileMagic));
   header.major = kFormatMajor;
   header.minor = kFormatMinor;
   header.program_offset = sizeof(FileHeader);
-  header.program_size = size;
-  header.file_size = layout.file_size;
+  header.program_size = sizes[0];
+  header.file_size = file.file_size;
   uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
-  header.checksum = Checksum64({builder.GetBufferPointer(), size}, seed);
+  header.checksum = Checksum64({builder.GetBufferPointer(), sizes[0]}, seed);
   RELAYVM_RETURN_IF_ERROR(write(0, &header, sizeof(header)));
-  RELAYVM_RETURN_IF_ERROR(write(sizeof(header), builder.GetBufferPointer(), size));
+  RELAYVM_RETURN_IF_ERROR(write(sizeof(header), builder.GetBufferPointer(), sizes[0]));
   // An empty constant at the end may leave a gap before it.
-  return end < layout.file_size ? write(layout.file_size - 1, "", 1) : OkStatus();
+  return end < file.file_size ? write(file.file_size - 1, "", 1) : OkStatus();
+}
+
+std::vector<const Program*> AllOf(const Program& program, std::span<const Program> others) {
+  std::vector<const Program*> programs = {&program};
+  for (const Program& other : others) programs.push_back(&other);
+  return programs;
 }
 
 }  // namespace
 
-Result<std::vector<uint8_t>> SerializeProgram(const Program& program) {
+Result<std::vector<uint8_t>> SerializeProgram(const Program& program,
+                                              std::span<const Program> others) {
   std::vector<uint8_t> bytes;
-  RELAYVM_RETURN_IF_ERROR(
-      WriteParts(program, [&](uint64_t offset, const void* data, size_t size) -> Status {
-        if (bytes.size() < offset + size) bytes.resize(offset + size);
-        if (size > 0) std::memcpy(bytes.data() + offset, data, size);
-        return {};
-      }));
+  RELAYVM_RETURN_IF_ERROR(WriteParts(AllOf(program, others),
+                                     [&](uint64_t offset, const void* data, size_t size) -> Status {
+                                       if (bytes.size() < offset + size)
+                                         bytes.resize(offset + size);
+                                       if (size > 0) std::memcpy(bytes.data() + offset, data, size);
+                                       return {};
+                                     }));
   return bytes;
 }
 
-Status WriteProgramFile(const Program& program, const std::string& path) {
+Status WriteProgramFile(const Program& program, const std::string& path,
+                        std::span<const Program> others) {
   RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
   if (file.has_offsets()) {
-    RELAYVM_RETURN_IF_ERROR(WriteParts(program, [&](uint64_t at, const void* data, size_t n) {
-      return file.WriteAt(at, data, n);
-    }));
+    RELAYVM_RETURN_IF_ERROR(WriteParts(
+        AllOf(program, others),
+        [&](uint64_t at, const void* data, size_t n) { return file.WriteAt(at, data, n); }));
   } else {
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, SerializeProgram(program));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, SerializeProgram(program, others));
     RELAYVM_RETURN_IF_ERROR(file.Write(bytes.data(), bytes.size()));
   }
   return file.Commit();

@@ -1,10 +1,14 @@
 // Writing .vmx files (layout: file_format.h). The same program gives the same bytes.
 //
+// `others` are the same program for further processors, of which the file's first program asks least:
+// each has one image. Constants that share their bytes (SharedBytes::identity) are written once.
+//
 // Both functions verify the program first (verifier.h), so that a defect of the compiler shows when
 // it compiles, not when somebody loads the file. Thread-safe. Tested by reader_test.cc.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,11 +18,13 @@
 namespace relayvm {
 
 // The whole file in memory: for small programs and tests.
-Result<std::vector<uint8_t>> SerializeProgram(const Program& program);
+Result<std::vector<uint8_t>> SerializeProgram(const Program& program,
+                                              std::span<const Program> others = {});
 
 // Streams the file, constants straight from where they are. A regular file appears whole or not at
 // all: it is written under a temporary name beside `path` and renamed, so that processes that have
 // the old file mapped keep it.
-Status WriteProgramFile(const Program& program, const std::string& path);
+Status WriteProgramFile(const Program& program, const std::string& path,
+                        std::span<const Program> others = {});
 
 }  // namespace relayvm

@@ -169,26 +169,58 @@ Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& op
   return BindShapes(std::move(module), options.shapes);
 }
 
-Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunPipeline(std::move(module), options.pipeline));
-  auto start = std::chrono::steady_clock::now();
-  RELAYVM_ASSIGN_OR_RETURN(
-      lower::LoweredProgram lowered,
-      lower::LowerModule(ready, options.kernels, DimBounds(ready, options.shapes)));
-  if (std::vector<PassTiming>* timings = options.pipeline.timings; timings != nullptr) {
-    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    timings->push_back({"lowering to bytecode and kernels", took.count()});
-    const KernelTimes& t = lowered.kernel_times;
-    timings->push_back({"kernels to LLVM", t.emission, true});
-    timings->push_back({"LLVM: optimisation", t.optimisation, true});
-    timings->push_back({"LLVM: code generation", t.code_generation, true});
-    timings->push_back({"LLVM: linking", t.linking, true});
+namespace {
+
+// The processors of the file, the least first.
+Result<std::vector<std::string>> Processors(const CompileOptions& options) {
+  if (options.more_cpus.empty()) return std::vector<std::string>{options.kernels.cpu};
+  std::vector<std::string> cpus = options.more_cpus;
+  cpus.push_back(options.kernels.cpu);
+  for (std::string& cpu : cpus) {
+    RELAYVM_ASSIGN_OR_RETURN(cpu, ProcessorLevel(cpu));
   }
+  std::ranges::sort(cpus);  // x86-64-v2 is before x86-64-v3
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>* timings) {
+  if (timings == nullptr) return;
+  timings->push_back({"lowering to bytecode and kernels", milliseconds});
+  timings->push_back({"kernels to LLVM", t.emission, true});
+  timings->push_back({"LLVM: optimisation", t.optimisation, true});
+  timings->push_back({"LLVM: code generation", t.code_generation, true});
+  timings->push_back({"LLVM: linking", t.linking, true});
+}
+
+}  // namespace
+
+Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<std::string> cpus, Processors(options));
+  PipelineOptions pipeline = options.pipeline;
+  if (cpus.size() == 1) cpus[0] = pipeline.cpu;
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
+                           RunPipelines(std::move(module), pipeline, cpus));
   Compiled compiled;
-  compiled.module = std::move(ready);
-  compiled.program = std::move(lowered.program);
-  compiled.llvm_ir = std::move(lowered.llvm_ir);
-  compiled.assembly = std::move(lowered.assembly);
+  for (size_t i = 0; i < ready.size(); ++i) {
+    auto start = std::chrono::steady_clock::now();
+    KernelOptions kernels = options.kernels;
+    if (ready.size() > 1) kernels.cpu = cpus[i];
+    RELAYVM_ASSIGN_OR_RETURN(
+        lower::LoweredProgram lowered,
+        lower::LowerModule(ready[i], kernels, DimBounds(ready[i], options.shapes)));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    AddTimes(lowered.kernel_times, took.count(), pipeline.timings);
+    if (i > 0) {
+      compiled.others.push_back(std::move(lowered.program));
+      continue;
+    }
+    compiled.program = std::move(lowered.program);
+    compiled.llvm_ir = std::move(lowered.llvm_ir);
+    compiled.assembly = std::move(lowered.assembly);
+    if (compiled.program.images.empty()) break;
+  }
+  compiled.module = std::move(ready[0]);
   return compiled;
 }
 

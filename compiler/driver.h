@@ -20,11 +20,16 @@ struct CompileOptions {
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;
+  // Further processors: with kernels.cpu, those that one file is for. Names as of kernels.cpu.
+  std::vector<std::string> more_cpus;
 };
 
 struct Compiled {
   ir::Module module;  // after the pipeline
-  Program program;
+  Program program;    // for the least processor
+  // The same for the others, each of which asks for more than the one before: with `program`, what
+  // WriteProgramFile takes. Empty where nothing in the program depends on the processor.
+  std::vector<Program> others;
   std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
 };
 

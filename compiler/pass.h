@@ -20,6 +20,7 @@
 
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
+#include "compiler/transforms/convert_layout.h"
 
 namespace relayvm {
 
@@ -59,6 +60,7 @@ struct PassContext {
   int opt_level = 3;
   std::string cpu = "native";                        // what kernels are scheduled for
   std::function<void(std::string_view text)> print;  // for reports; may be null
+  ir::LayoutChoices layouts;                         // that the user asks for
 };
 
 struct Pass {
@@ -71,6 +73,11 @@ struct Pass {
   Facts gives;
   Facts drops = {Fact::kTyped};  // a pass that gives its new variables types drops nothing
   std::string description;       // one line
+  // Whether there is anything to do; null: always.
+  std::function<bool(const PassContext&)> applies;
+  // The pass reads PassContext::cpu and writes what only that processor's kernels read: where a
+  // program is compiled for several, it and what follows run for each of them.
+  bool is_for_cpu = false;
 };
 
 }  // namespace relayvm

@@ -10,6 +10,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verify.h"
 #include "compiler/transforms/common_subexpressions.h"
+#include "compiler/transforms/convert_layout.h"
 #include "compiler/transforms/dead_code.h"
 #include "compiler/transforms/fold_constants.h"
 #include "compiler/transforms/fuse.h"
@@ -77,6 +78,13 @@ const std::vector<Pass>& AllPasses() {
        .run = Pure(ir::SimplifyInference),
        .refuses = {kFused, kFinalTypes},
        .description = "operators of training become arithmetic (batch_norm, dropout ...)"},
+      {.name = "ConvertLayout",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return ir::ConvertLayout(m, context.layouts);
+       },
+       .refuses = {kFused, kFinalTypes},
+       .description = "operators compute in the layouts that the user asks for (--layout)",
+       .applies = [](const PassContext& context) { return !context.layouts.empty(); }},
       {.name = "FoldConstants",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          return ir::FoldConstants(m, context.cpu);
@@ -94,7 +102,8 @@ const std::vector<Pass>& AllPasses() {
          return ir::PackWeights(m, context.cpu);
        },
        .refuses = {kFused, kFinalTypes},
-       .description = "constant weights of products take the layout that kernels read"},
+       .description = "constant weights of products take the layout that kernels read",
+       .is_for_cpu = true},
       {.name = "DropShapeOperands",
        .run = Pure(ir::DropShapeOperands),
        .needs = {kTyped, kShapesResolved},
@@ -149,6 +158,7 @@ constexpr Step kSteps[] = {
     {"ResolveShapes", 0},
     {"EliminateDeadCode", 0},
     {"SimplifyInference", 1},
+    {"ConvertLayout", 0},
     {"FoldConstants", 1},
     {"EliminateCommonSubexpressions", 1},
     {"PackWeights", 1},
@@ -337,6 +347,10 @@ std::string Facts::ToString() const {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
+  return {options.opt_level, cpu, options.print, options.layouts};
+}
+
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
   Plan plan;
   for (const Step& step : kSteps) plan.push_back({FindPass(step.pass), step.level});
@@ -354,21 +368,26 @@ Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
   if (!options.print_ir_after.empty() && options.print_ir_after != "all") {
     RELAYVM_RETURN_IF_ERROR(CheckName(plan, "--print-ir-after", options.print_ir_after));
   }
+  const PassContext context = ContextOf(options, options.cpu);
   Checker checker;
   for (PlannedPass& step : plan) {
     const bool disabled =
         std::ranges::find(options.disabled, step.pass.name) != options.disabled.end();
-    if (disabled || step.level > options.opt_level) continue;
+    const bool idle = step.pass.applies && !step.pass.applies(context);
+    if (disabled || idle || step.level > options.opt_level) continue;
     RELAYVM_RETURN_IF_ERROR(checker.Add(std::move(step)));
   }
   return checker.Finish();
 }
 
-static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
-  const PassContext context{options.opt_level, options.cpu, options.print};
-  Printer printer(options);
-  for (const PlannedPass& step : plan) {
+namespace {
+
+using Steps = std::span<const PlannedPass>;
+
+Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOptions& options,
+                            const std::string& cpu, Printer& printer) {
+  const PassContext context = ContextOf(options, cpu);
+  for (const PlannedPass& step : steps) {
     const std::string& name = step.pass.name;
     if (options.on_pass) options.on_pass(name);
     auto start = std::chrono::steady_clock::now();
@@ -391,8 +410,34 @@ static Result<ir::Module> RunPasses(ir::Module module, const PipelineOptions& op
   return module;
 }
 
+Result<std::vector<ir::Module>> RunPasses(ir::Module module, const PipelineOptions& options,
+                                          const std::vector<std::string>& cpus) {
+  RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
+  Printer printer(options);
+  // For all, then for each.
+  const auto own =
+      std::ranges::find_if(plan, [](const PlannedPass& p) { return p.pass.is_for_cpu; });
+  const Steps common(plan.begin(), own), rest(own, plan.end());
+  RELAYVM_ASSIGN_OR_RETURN(module, RunSteps(std::move(module), common, options, cpus[0], printer));
+  std::vector<ir::Module> modules;
+  for (const std::string& cpu : cpus) {
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunSteps(module, rest, options, cpu, printer));
+    modules.push_back(std::move(ready));
+  }
+  return modules;
+}
+
+}  // namespace
+
+Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
+                                             const std::vector<std::string>& cpus) {
+  return ir::WithLargeStack([&] { return RunPasses(std::move(module), options, cpus); });
+}
+
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
-  return ir::WithLargeStack([&] { return RunPasses(std::move(module), options); });
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> modules,
+                           RunPipelines(std::move(module), options, {options.cpu}));
+  return std::move(modules[0]);
 }
 
 Result<ir::Module> RunFrontendPipeline(ir::Module module) {

@@ -29,6 +29,7 @@ struct InsertedPass {
 struct PipelineOptions {
   int opt_level = 3;           // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
   std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
+  ir::LayoutChoices layouts;   // of operators that compute in another layout than they say
   std::vector<InsertedPass> passes;
   std::vector<std::string> disabled;  // passes that are left out; an error where others need them
   std::string print_ir_after;  // a pass's name, or "all": printed (through `print`) when the pass
@@ -57,6 +58,10 @@ Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options);
 
 // Before: as parsed, parameters bound. After: ready for lower::LowerModule.
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options);
+// The same for several processors: a module for each of `cpus`, which stand in for options.cpu. What
+// does not depend on them runs once, so that the modules share their constants.
+Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
+                                             const std::vector<std::string>& cpus);
 // Only what gives the program its meaning: types and guards. What the reference interpreter runs.
 Result<ir::Module> RunFrontendPipeline(ir::Module module);
 

@@ -23,9 +23,10 @@ Status WriteText(const std::string& path, const std::string& text) {
   return OkStatus();
 }
 
-Status WriteProgram(const std::string& path, const Program& program) {
-  if (path != "-") return WriteProgramFile(program, path);
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, SerializeProgram(program));
+Status WriteProgram(const std::string& path, const Compiled& compiled) {
+  if (path != "-") return WriteProgramFile(compiled.program, path, compiled.others);
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
+                           SerializeProgram(compiled.program, compiled.others));
   std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   return OkStatus();
 }
@@ -50,7 +51,8 @@ std::string Size(uint64_t bytes) {
 }
 
 // What came of the program, on standard error.
-void PrintSummary(const Compiled& compiled, const std::string& output, double seconds) {
+void PrintSummary(const Compiled& compiled, const std::string& output, double seconds,
+                  bool with_layouts) {
   const Program& program = compiled.program;
   for (const ExportInfo& e : program.exports) {
     for (size_t i = 0; i < e.params.size(); ++i) {
@@ -77,6 +79,11 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
       program.kernels.size(), Size(weights), program.constants.size(),
       output == "-" || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
       seconds);
+  if (!with_layouts) return;
+  const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
+  fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
+             Size(left.bytes),
+             left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");
 }
 
 int Main(int argc, char** argv) {
@@ -128,6 +135,11 @@ int Main(int argc, char** argv) {
     Status printed = WriteText(output, ir::PrintModule(*module));
     return printed.ok() ? 0 : Fail("relayc", printed);
   }
+  if (emit != "vmx" && !flags.options.more_cpus.empty()) {
+    return Fail("relayc", {StatusCode::kInvalidArgument,
+                           fmt::format("--emit {}: expected one --target, found {}", emit,
+                                       flags.options.more_cpus.size() + 1)});
+  }
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
   const auto start = std::chrono::steady_clock::now();
@@ -143,9 +155,11 @@ int Main(int argc, char** argv) {
       bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
       output = flags.input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";
     }
-    written = WriteProgram(output, compiled->program);
+    written = WriteProgram(output, *compiled);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (written.ok() && !quiet) PrintSummary(*compiled, output, took.count());
+    if (written.ok() && !quiet) {
+      PrintSummary(*compiled, output, took.count(), !flags.layouts.empty());
+    }
   } else if (emit == "bytecode") {
     written = WriteText(output, DisassembleProgram(compiled->program, {.data = data}));
   } else {

@@ -43,6 +43,10 @@ Exit Main(int argc, char** argv) {
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   Status flags = compile.Finish();
+  if (flags.ok() && !compile.options.more_cpus.empty()) {
+    flags = {StatusCode::kInvalidArgument,
+             "--target: expected one processor, which runs the program here"};
+  }
   if (flags.ok()) flags = run.Finish();
   if (!flags.ok()) return Report("relayrun", flags, Exit::kUsage);
   run.function = compile.options.entry;

@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string path;
+  std::string path, target;
   bool bytecode = false, kernels = false, memory = false, constants = false, json = false,
        check = false, data = false;
 };
@@ -67,6 +67,7 @@ Json Overview(const Program& program) {
           {"kernels", program.kernels.size()},
           {"images", program.images.size()},
           {"image_bytes", image_bytes},
+          {"targets", program.targets},
           {"constants", program.constants.size()},
           {"constant_bytes", constant_bytes}};
 }
@@ -176,6 +177,9 @@ void PrintOverview(const Json& overview) {
     for (const Json& name : e["outputs"]) outputs += (outputs.empty() ? "" : ", ") + Text(name);
     if (!outputs.empty()) fmt::print("  outputs {}\n", outputs);
   }
+  std::string targets;
+  for (const Json& t : overview["targets"]) targets += (targets.empty() ? "" : ", ") + Text(t);
+  if (!targets.empty()) fmt::print("for {}\n", targets);
   fmt::print(
       "{} functions, {} bytes of code; {} kernels, {} images of {} bytes; {} constants of {} "
       "bytes\n",
@@ -250,9 +254,9 @@ void PrintJson(const Options& options, const Program& program) {
 Result<Program> Open(const Options& options) {
   const std::string path = tools::InputPath(options.path);
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file));
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));
   if (!options.check) return program;
-  if (Status s = CheckConstants(file->bytes()); !s.ok()) return s.WithContext(path);
+  if (Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
   return program;
 }
 
@@ -271,6 +275,9 @@ int Main(int argc, char** argv) {
                "other file to take them from");
   app.add_flag("--check", options.check,
                "compare the checksums of the weights too: reads all of them");
+  app.add_option("--target", options.target,
+                 "of a file for several processors, the one to show: x86-64-v3 (default: the best "
+                 "that this machine is)");
   app.add_flag("--json", options.json, "one JSON value instead of text");
   if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
   Result<Program> program = Open(options);

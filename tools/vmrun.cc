@@ -2,7 +2,7 @@
 //
 //   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
 //         [--repeat N] [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE]
-//         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify]
+//         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--target LEVEL]
 //
 // MODEL and a value may be -, which is standard input.
 //
@@ -20,11 +20,12 @@ namespace relayvm::tools {
 namespace {
 
 // Compares the checksums of the weights too.
-Result<std::shared_ptr<const Executable>> LoadVerified(const std::string& path) {
+Result<std::shared_ptr<const Executable>> LoadVerified(const std::string& path,
+                                                       const LoadOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file));
-  if (Status s = CheckConstants(file->bytes()); !s.ok()) return s.WithContext(path);
-  return Executable::FromProgram(std::move(program));
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));
+  if (Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
+  return Executable::FromProgram(std::move(program), options);
 }
 
 Exit Main(int argc, char** argv) {
@@ -35,6 +36,11 @@ Exit Main(int argc, char** argv) {
   app.add_option("MODEL", model, "the compiled program: a .vmx file; - for standard input")
       ->required();
   app.add_flag("--verify", verify, "compare the checksums of the weights too: reads all of them");
+  LoadOptions load;
+  app.add_option(
+      "--target", load.target,
+      "of a file for several processors, the one to run as: x86-64-v3 (default: the best "
+      "that this machine is)");
   flags.AddTo(app, /*with_function=*/true);
   std::vector<std::string> args = NormalizeRunArguments({argv + 1, argv + argc});
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
@@ -42,12 +48,13 @@ Exit Main(int argc, char** argv) {
   if (Status s = flags.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
 
   auto start = std::chrono::steady_clock::now();
-  auto executable = verify ? LoadVerified(InputPath(model)) : Executable::Load(InputPath(model));
+  auto executable =
+      verify ? LoadVerified(InputPath(model), load) : Executable::Load(InputPath(model), load);
   if (!executable.ok()) return Report("vmrun", executable.status(), Exit::kBadInput);
-  std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
+  std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   auto executor = MakeVmExecutor(std::move(executable).value(), flags);
   if (!executor.ok()) return Report("vmrun", executor.status(), ExitForStatus(executor.status()));
-  return RunFunction("vmrun", **executor, flags, load.count());
+  return RunFunction("vmrun", **executor, flags, took.count());
 }
 
 }  // namespace

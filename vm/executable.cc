@@ -127,7 +127,7 @@ Executable::~Executable() = default;
 Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
                                                            const LoadOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file));  // errors name the file
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));  // errors name it
   Result<std::shared_ptr<const Executable>> linked = Link(std::move(program), file.get(), options);
   if (!linked.ok()) return linked.status().WithContext(path);
   return linked;

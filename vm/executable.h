@@ -30,6 +30,9 @@ struct LoadOptions {
   // The host's own kernels, found by name before those of the runtime library. Parallel as the
   // program asks.
   std::span<const Builtin> kernels;
+  // Of a file that holds the program for several processors, the one to load: "x86-64-v3", as
+  // Program::targets says. Empty: the best that this machine runs.
+  std::string target;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
 };

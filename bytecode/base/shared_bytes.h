@@ -45,6 +45,8 @@ class SharedBytes {
   const std::byte* end() const { return data() + size_; }
   const std::byte& operator[](size_t i) const { return data()[i]; }
   friend bool operator==(const SharedBytes& a, const SharedBytes& b);
+  // Objects of one identity and size hold the same bytes, for as long as one of them lives.
+  const void* identity() const { return kind_ == Kind::kLazy ? owner_.get() : data_; }
 
   // REQUIRES: offset + size <= this->size().
   SharedBytes Slice(size_t offset, size_t size) const;

@@ -243,4 +243,9 @@ Result<KernelImage> KernelCompiler::Finish() {
   return image;
 }
 
+Result<std::string> ProcessorLevel(const std::string& cpu) {
+  RELAYVM_ASSIGN_OR_RETURN(codegen::Target target, codegen::ResolveTarget({.cpu = cpu}));
+  return target.level;
+}
+
 }  // namespace relayvm

@@ -31,6 +31,10 @@ struct KernelOptions {
   std::function<void(size_t done, size_t total)> on_kernels;
 };
 
+// What KernelOptions::cpu asks of a machine: "x86-64-v3". "native" is the highest level that this one
+// has.
+Result<std::string> ProcessorLevel(const std::string& cpu);
+
 // A fused group: outputs computed from placeholders. Every placeholder's input_index is its
 // position in `inputs`. An input of rank 0 whose `by_value` is set is passed as a scalar, not as a
 // buffer.

@@ -106,6 +106,7 @@ OpDef PadOp() {
   op.attrs = {{"pad_width", AttrKind::kInts2, true},
               {"pad_mode", AttrKind::kString, false, "constant"}};
   op.fusion = FusionClass::kInjective;
+  op.layout = LayoutRule::kFollows;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const std::string& mode = tc.attrs().String("pad_mode");
     if (mode != "constant" && mode != "edge" && mode != "reflect") {
@@ -137,6 +138,7 @@ OpDef MirrorPadOp() {
   op.attrs = {{"mode", AttrKind::kString, false, "SYMMETRIC"},
               {"pad_width", AttrKind::kInts2, true}};
   op.fusion = FusionClass::kInjective;
+  op.layout = LayoutRule::kFollows;
   // As TVM, which checks no name: what is not SYMMETRIC reflects.
   const auto skip = [](const Attrs& attrs) { return attrs.String("mode") == "SYMMETRIC" ? 0 : 1; };
   op.infer = [skip](TypeContext& tc) { return InferPad(tc, skip(tc.attrs())); };

@@ -49,7 +49,8 @@ TEST_CASE("layout rules fit the attributes that they speak of") {
     bool has_axis = false;
     bool has_layout = false;
     for (const AttrField& field : op.attrs) {
-      has_axis = has_axis || field.name == "axis" || field.name == "axes";
+      has_axis =
+          has_axis || field.name == "axis" || field.name == "axes" || field.name == "pad_width";
       has_layout = has_layout || field.name == "layout" || field.name == "data_layout";
     }
     CHECK((op.layout != LayoutRule::kFollows || has_axis));

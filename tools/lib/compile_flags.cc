@@ -19,9 +19,15 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "NAME=1x?x300: the shape of a parameter (? keeps what is declared; ?<=512 "
                  "plans memory for at most that many)");
   app.add_option("--dim", dims, "NAME=8: fixes a dimension that an ONNX model has named");
-  app.add_option("--target", options.kernels.cpu,
-                 "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4")
+  app.add_option("--target", targets,
+                 "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4; several, separated by "
+                 "commas, make a file of which each machine runs the best part")
+      ->delimiter(',')
+      ->type_size(1)
       ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
+  app.add_option("--layout", layouts,
+                 "nn.conv2d=NHWC:default: the layouts of an operator's data and kernel that it "
+                 "computes in, whatever the program says");
   app.add_option("--precision", "fp32: as the program says")->check(CLI::IsMember({"fp32"}));
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
@@ -55,6 +61,11 @@ Status CompileFlags::Finish() {
     }
     options.dims[d.substr(0, equals)] = value;
   }
+  for (const std::string& l : layouts) {
+    RELAYVM_RETURN_IF_ERROR(ir::ParseLayoutChoice(l, &options.pipeline.layouts));
+  }
+  if (!targets.empty()) options.kernels.cpu = targets[0];
+  if (targets.size() > 1) options.more_cpus.assign(targets.begin() + 1, targets.end());
   options.pipeline.cpu = options.kernels.cpu;
   options.pipeline.print = [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);

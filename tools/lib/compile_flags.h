@@ -13,7 +13,7 @@ namespace relayvm::tools {
 struct CompileFlags {
   std::string input;
   CompileOptions options;
-  std::vector<std::string> shapes, dims;
+  std::vector<std::string> shapes, dims, targets, layouts;
   PassFlags passes;
   bool time_passes = false;
   std::vector<PassTiming> timings;

@@ -1,0 +1,333 @@
+// relayc --layout: nets of convolutions and what stands between them give the same results in the
+// layout that is asked for, at open extents, and keep few transforms.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/driver.h"
+#include "compiler/frontend/parser.h"
+#include "vm/relayvm.h"
+
+namespace relayvm {
+namespace {
+
+constexpr const char* kHead = "#[version = \"0.0.5\"]\n";
+
+Result<Compiled> CompileText(const std::string& text, const std::vector<std::string>& layouts) {
+  auto module = frontend::ParseRelay("test.relay", kHead + text);
+  if (!module.ok()) return module.status();
+  CompileOptions options;
+  options.pipeline.verify = true;
+  for (const std::string& l : layouts) {
+    REQUIRE(ir::ParseLayoutChoice(l, &options.pipeline.layouts).ok());
+  }
+  return CompileModule(*std::move(module), options);
+}
+
+struct Shaped {
+  std::vector<int64_t> dims;
+  std::vector<float> data;
+};
+
+Shaped Run(const Compiled& compiled, const std::vector<int64_t>& dims) {
+  auto executable = Executable::FromProgram(compiled.program);
+  REQUIRE_MESSAGE(executable.ok(), executable.status().ToString());
+  auto runtime = Runtime::Create();
+  auto invocation = Invocation::Create(*runtime, *executable);
+  REQUIRE(invocation.ok());
+  int64_t size = 1;
+  for (const int64_t d : dims) size *= d;
+  std::vector<float> x(static_cast<size_t>(size));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i) * 0.7F);
+  auto y = (*invocation)->Run("main", {*Value::CopyTensor(DType::kFloat32, dims, x.data())});
+  REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+  const auto* data = static_cast<const float*>(y->data());
+  return {{y->dims().begin(), y->dims().end()}, {data, data + y->num_elements()}};
+}
+
+// A constant, through arithmetic that is folded.
+std::string Table(const std::vector<int64_t>& dims) {
+  int64_t size = 1;
+  for (const int64_t d : dims) size *= d;
+  std::string shape;
+  for (const int64_t d : dims) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
+  return fmt::format(
+      "multiply(reshape(sin(arange(0f, {}f, 1f, dtype=\"float32\")), newshape=[{}]), 0.3f)", size,
+      shape);
+}
+
+// A net over values of 8 channels, in either of the layouts that programs come in.
+class Net {
+ public:
+  Net(uint32_t seed, bool channels_last) : random_(seed), last_(channels_last) {
+    values_.push_back("%x");
+    for (int i = 0; i < 9; ++i) Step();
+    // All that is of use.
+    std::string sum = values_.back();
+    for (size_t i = values_.size() - 1; i-- > 1;)
+      sum = Let(fmt::format("add({}, {})", sum, values_[i]));
+    text_ += "  " + sum + "\n";
+  }
+
+  std::string text() const {
+    return fmt::format("def @main(%x: Tensor[({}), float32]) {{\n{}}}\n",
+                       last_ ? "?, ?, ?, 8" : "?, 8, ?, ?", text_);
+  }
+  std::vector<int64_t> Dims(int64_t n, int64_t h, int64_t w) const {
+    return last_ ? std::vector<int64_t>{n, h, w, 8} : std::vector<int64_t>{n, 8, h, w};
+  }
+
+ private:
+  std::string Let(const std::string& value) {
+    const std::string name = fmt::format("%v{}", count_++);
+    text_ += fmt::format("  let {} = {};\n", name, value);
+    return name;
+  }
+  const std::string& Any() { return values_[random_() % values_.size()]; }
+  int Channels() const { return last_ ? 3 : 1; }
+
+  std::string Conv(const std::string& x) {
+    const bool depthwise = random_() % 3 == 0;
+    const int64_t window = random_() % 2 == 0 ? 1 : 3;
+    std::vector<int64_t> dims;
+    std::string kernel;
+    if (last_) {
+      dims = depthwise ? std::vector<int64_t>{window, window, 8, 1}
+                       : std::vector<int64_t>{window, window, 8, 8};
+      kernel = depthwise ? "HWOI" : "HWIO";
+    } else {
+      dims = {8, depthwise ? 1 : 8, window, window};
+      kernel = "OIHW";
+    }
+    return Let(fmt::format(
+        "nn.conv2d({}, {}, padding=[{}, {}], groups={}, channels=8, kernel_size=[{}, {}], "
+        "data_layout=\"{}\", kernel_layout=\"{}\")",
+        x, Table(dims), window / 2, window / 2, depthwise ? 8 : 1, window, window,
+        last_ ? "NHWC" : "NCHW", kernel));
+  }
+
+  void Step() {
+    const std::string x = Any();
+    const int axis = Channels();
+    std::string y;
+    switch (random_() % 11) {
+      case 0:
+      case 1:
+      case 2:
+        y = Conv(x);
+        break;
+      case 3:
+        y = Let(fmt::format("nn.relu({})", x));
+        break;
+      case 4:
+        y = Let(fmt::format("nn.bias_add({}, {}, axis={})", x, Table({8}), axis));
+        break;
+      case 5:
+        y = Let(fmt::format("add({}, {})", x, Any()));
+        break;
+      case 6: {  // broadcast along all but the channels
+        const std::vector<int64_t> dims =
+            last_ ? std::vector<int64_t>{8} : std::vector<int64_t>{8, 1, 1};
+        y = Let(fmt::format("multiply({}, {})", x, Table(dims)));
+        break;
+      }
+      case 7:
+        y = Let(fmt::format("nn.max_pool2d({}, pool_size=[3, 3], padding=[1, 1], layout=\"{}\")", x,
+                            last_ ? "NHWC" : "NCHW"));
+        break;
+      case 8: {  // there and back
+        const std::string both =
+            Let(fmt::format("concatenate(({}, {}), axis={})", x, Any(), axis - 4));
+        const std::string parts =
+            Let(fmt::format("split({}, indices_or_sections=2, axis={})", both, axis));
+        y = Let(fmt::format("{}.{}", parts, random_() % 2));
+        break;
+      }
+      case 9: {  // as frameworks pad convolutions of even strides
+        const std::string pads =
+            last_ ? "[0, 0], [1, 0], [0, 2], [0, 0]" : "[0, 0], [0, 0], [1, 0], [0, 2]";
+        const std::string wide = Let(fmt::format("nn.pad({}, 0f, pad_width=[{}])", x, pads));
+        y = Let(fmt::format("nn.avg_pool2d({}, pool_size=[2, 3], layout=\"{}\")", wide,
+                            last_ ? "NHWC" : "NCHW"));
+        break;
+      }
+      default: {  // squeeze and excite
+        const std::string mean =
+            Let(fmt::format("mean({}, axis=[{}], keepdims=True)", x, last_ ? "1, 2" : "-2, -1"));
+        y = Let(fmt::format("multiply({}, sigmoid({}))", x, mean));
+        break;
+      }
+    }
+    values_.push_back(y);
+  }
+
+  std::mt19937 random_;
+  bool last_;
+  int count_ = 0;
+  std::string text_;
+  std::vector<std::string> values_;
+};
+
+TEST_CASE("random nets in another layout give what they gave") {
+  for (const bool channels_last : {false, true}) {
+    for (uint32_t seed = 0; seed < 12; ++seed) {
+      const Net net(seed, channels_last);
+      CAPTURE(net.text());
+      auto plain = CompileText(net.text(), {});
+      REQUIRE_MESSAGE(plain.ok(), plain.status().ToString());
+      const std::string layout =
+          channels_last ? "nn.conv2d=NCHW:default" : "nn.conv2d=NHWC:default";
+      auto converted = CompileText(net.text(), {layout});
+      REQUIRE_MESSAGE(converted.ok(), converted.status().ToString());
+      const std::vector<int64_t> dims = net.Dims(2, 5, 7);
+      const Shaped expected = Run(*plain, dims), found = Run(*converted, dims);
+      CHECK(found.dims == expected.dims);
+      REQUIRE(found.data.size() == expected.data.size());
+      double most = 0;
+      for (const float v : expected.data) most = std::max(most, std::abs(static_cast<double>(v)));
+      for (size_t i = 0; i < found.data.size(); ++i) {
+        REQUIRE(std::abs(static_cast<double>(found.data[i]) - expected.data[i]) <= 1e-5 * most);
+      }
+    }
+  }
+}
+
+// Depthwise and pointwise convolutions with norms and clips, a shortcut, pooling and a classifier: as
+// MobileNet.
+std::string MobileNet(bool channels_last) {
+  const std::string data = channels_last ? "NHWC" : "NCHW";
+  const int axis = channels_last ? 3 : 1;
+  std::string text = fmt::format("def @main(%x: Tensor[({}), float32]) {{\n",
+                                 channels_last ? "?, 16, 16, 8" : "?, 8, 16, 16");
+  std::string x = "%x";
+  int count = 0;
+  const auto let = [&](const std::string& value) {
+    const std::string name = fmt::format("%v{}", count++);
+    text += fmt::format("  let {} = {};\n", name, value);
+    return name;
+  };
+  const auto conv = [&](const std::string& in, bool depthwise) {
+    const int64_t window = depthwise ? 3 : 1;
+    const int64_t inputs = depthwise ? 1 : 8;
+    const std::vector<int64_t> dims = !channels_last
+                                          ? std::vector<int64_t>{8, inputs, window, window}
+                                      : depthwise ? std::vector<int64_t>{window, window, 8, 1}
+                                                  : std::vector<int64_t>{1, 1, 8, 8};
+    const std::string y = let(fmt::format(
+        "nn.conv2d({}, {}, padding=[{}, {}], groups={}, channels=8, kernel_size=[{}, {}], "
+        "data_layout=\"{}\", kernel_layout=\"{}\")",
+        in, Table(dims), window / 2, window / 2, depthwise ? 8 : 1, window, window, data,
+        !channels_last ? "OIHW"
+        : depthwise    ? "HWOI"
+                       : "HWIO"));
+    const std::string norm = let(fmt::format(
+        "nn.batch_norm({0}, add({1}, 2f), {1}, {1}, add({1}, 3f), axis={2})", y, Table({8}), axis));
+    return let(fmt::format("clip({}.0, a_min=0f, a_max=6f)", norm));
+  };
+  for (int block = 0; block < 4; ++block) {
+    const std::string y = conv(conv(x, /*depthwise=*/true), /*depthwise=*/false);
+    x = block % 2 == 1 ? let(fmt::format("add({}, {})", x, y)) : y;
+  }
+  const std::string pooled = let(fmt::format("nn.global_avg_pool2d({}, layout=\"{}\")", x, data));
+  const std::string flat = let(fmt::format("reshape({}, newshape=[-1, 8])", pooled));
+  text += fmt::format("  nn.dense({}, {}, units=5)\n}}\n", flat, Table({5, 8}));
+  return text;
+}
+
+TEST_CASE("a MobileNet in another layout keeps at most two transforms") {
+  for (const bool channels_last : {false, true}) {
+    CAPTURE(channels_last);
+    const std::string text = MobileNet(channels_last);
+    auto plain = CompileText(text, {});
+    REQUIRE_MESSAGE(plain.ok(), plain.status().ToString());
+    CHECK(ir::CountLayoutTransforms(plain->module).count == 0);
+    auto converted =
+        CompileText(text, {channels_last ? "nn.conv2d=NCHW:default" : "nn.conv2d=NHWC:default"});
+    REQUIRE_MESSAGE(converted.ok(), converted.status().ToString());
+    const ir::LayoutTransforms left = ir::CountLayoutTransforms(converted->module);
+    CHECK(left.count <= 2);
+    CHECK(left.count >= 1);
+    const std::vector<int64_t> dims =
+        channels_last ? std::vector<int64_t>{2, 16, 16, 8} : std::vector<int64_t>{2, 8, 16, 16};
+    const Shaped expected = Run(*plain, dims), found = Run(*converted, dims);
+    CHECK(found.dims == expected.dims);
+    for (size_t i = 0; i < found.data.size(); ++i) {
+      CHECK(found.data[i] == doctest::Approx(expected.data[i]).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("layouts in branches, loops and closures") {
+  const std::string conv =
+      "nn.conv2d(%a, " + Table({4, 4, 3, 3}) + ", padding=[1, 1], channels=4, kernel_size=[3, 3])";
+  const char* const programs[] = {
+      // A value of outside, in a branch.
+      "def @main(%x: Tensor[(1, 4, ?, ?), float32]) {{\n"
+      "  let %a = nn.relu(%x);\n  let %y = {0};\n"
+      "  if (less(sum(%y), 0f)) {{ let %z = nn.relu(%y); let %a1 = %z; negative(%z) }}\n"
+      "  else {{ let %q = exp(negative(%y)); %q }}\n}}\n",
+      // A loop.
+      "def @turns(%n: int32, %a: Tensor[(1, 4, ?, ?), float32]) -> Tensor[(1, 4, ?, ?), float32] "
+      "{{\n"
+      "  if (less(%n, 1)) {{ %a }} else {{ let %y = {0};\n"
+      "    @turns(subtract(%n, 1), tanh(%y)) }}\n}}\n"
+      "def @main(%x: Tensor[(1, 4, ?, ?), float32]) {{ @turns(3, %x) }}\n",
+      // What a closure takes along.
+      "def @main(%x: Tensor[(1, 4, ?, ?), float32]) {{\n"
+      "  let %a = %x;\n  let %y = {0};\n"
+      "  let %f = fn (%b: Tensor[(1, 4, ?, ?), float32]) {{ add(nn.relu(%y), %b) }};\n"
+      "  %f(%f(%x))\n}}\n",
+      // Dims that are asked for, and a statement of a type.
+      "def @main(%x: Tensor[(1, 4, ?, ?), float32]) {{\n"
+      "  let %a = %x;\n  let %y: Tensor[(1, 4, ?, 6), float32] = {0};\n"
+      "  let %r = nn.relu(%y);\n"
+      "  reshape(multiply(%r, cast(take(shape_of(%r, dtype=\"int64\"), 2i64, axis=0), "
+      "dtype=\"float32\")), newshape=[1, 4, -1])\n}}\n",
+  };
+  for (const char* program : programs) {
+    const std::string text = fmt::format(fmt::runtime(program), conv);
+    CAPTURE(text);
+    auto plain = CompileText(text, {});
+    REQUIRE_MESSAGE(plain.ok(), plain.status().ToString());
+    for (const char* layout : {"nn.conv2d=NHWC:default", "nn.conv2d=NHWC:HWIO",
+                               "nn.conv2d=NCHW4c:default", "nn.conv2d=NWHC:OIHW"}) {
+      CAPTURE(layout);
+      auto converted = CompileText(text, {layout});
+      REQUIRE_MESSAGE(converted.ok(), converted.status().ToString());
+      const Shaped expected = Run(*plain, {1, 4, 5, 6}), found = Run(*converted, {1, 4, 5, 6});
+      CHECK(found.dims == expected.dims);
+      REQUIRE(found.data.size() == expected.data.size());
+      for (size_t i = 0; i < found.data.size(); ++i) {
+        CHECK(found.data[i] == doctest::Approx(expected.data[i]).epsilon(1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("a choice of layouts that cannot be is told") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"nn.conv2d", "write OPERATOR=DATA:KERNEL"},
+      {"=NHWC", "write OPERATOR=DATA:KERNEL"},
+      {"nn.conv9d=NHWC", "there is no operator nn.conv9d"},
+      {"add=NHWC", "add computes in one layout alone"},
+      {"nn.conv2d=NHXC", "the data's layout"},
+      {"nn.conv2d=NHW", "the data's layout"},
+      {"nn.conv2d=NHWC:HWI", "the kernel's layout"},
+      {"nn.max_pool2d=NHWC:HWIO", "nn.max_pool2d has no kernel"},
+  };
+  for (const auto& [text, message] : cases) {
+    CAPTURE(text);
+    ir::LayoutChoices choices;
+    const Status status = ir::ParseLayoutChoice(text, &choices);
+    REQUIRE(!status.ok());
+    CHECK_MESSAGE(status.message().find(message) != std::string::npos, status.message());
+    CHECK(choices.empty());
+  }
+}
+
+}  // namespace
+}  // namespace relayvm
