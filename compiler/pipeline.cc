@@ -14,6 +14,7 @@
 #include "compiler/transforms/dead_code.h"
 #include "compiler/transforms/fold_constants.h"
 #include "compiler/transforms/fuse.h"
+#include "compiler/transforms/fuse_attention.h"
 #include "compiler/transforms/inline.h"
 #include "compiler/transforms/lambda_lift.h"
 #include "compiler/transforms/make_at_use.h"
@@ -97,6 +98,11 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused},
        .drops = {},
        .description = "equal pure expressions of a block are computed once"},
+      {.name = "FuseAttention",
+       .run = Pure(ir::FuseAttention),
+       .refuses = {kFused, kFinalTypes},
+       .drops = {},
+       .description = "attention that is spelled out becomes one operator"},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          return ir::PackWeights(m, context.cpu);
@@ -161,6 +167,8 @@ constexpr Step kSteps[] = {
     {"ConvertLayout", 0},
     {"FoldConstants", 1},
     {"EliminateCommonSubexpressions", 1},
+    // Equal masks are one.
+    {"FuseAttention", 2},
     {"PackWeights", 1},
     // Types made anew may know more shapes.
     {"ResolveShapes", 1},

@@ -67,6 +67,7 @@ TEST_CASE("order: what later passes rely on comes first") {
       {"Inline", "PropagateConstants"},   {"PropagateConstants", "ResolveAliases"},
       {"ResolveShapes", "FoldConstants"}, {"SimplifyInference", "FoldConstants"},
       {"FoldConstants", "PackWeights"},   {"PackWeights", "FuseOps"},
+      {"FuseAttention", "FuseOps"},       {"EliminateCommonSubexpressions", "FuseAttention"},
       {"DropShapeOperands", "FuseOps"},   {"FuseOps", "LambdaLift"},
   };
   for (const auto& order : kOrder) {

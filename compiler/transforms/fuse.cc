@@ -27,6 +27,7 @@ struct Node {
   bool expensive = false;   // its elements are not computed twice
   bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
                             // (kOutElementwise, kReduction)
+  bool is_closed = false;   // on a group's root: nothing may follow (OpDef::computes_arg)
   size_t group = 0;         // union-find parent
   size_t size = 1;
   std::vector<size_t> users;    // bindings of this block, for their nested blocks too; kNone: the
@@ -165,6 +166,7 @@ class BlockFuser {
         n.kind = call->op->fusion;
         n.expensive = n.candidate && IsExpensiveCall(*call, types, b.var->type);
         n.has_anchor = !IsLight(n.kind);
+        n.is_closed = call->op->computes_arg != nullptr;
         n.made = n.candidate && (call->op->is_view || IsMade(m_, b));
       } else if (b.value->As<ShapeValue>() != nullptr && IsMade(m_, b)) {
         n.candidate = true;
@@ -216,7 +218,7 @@ class BlockFuser {
     if (group == mine) return false;
     const Node& g = nodes_[group];
     const Node& n = nodes_[c];
-    if (g.size + nodes_[mine].size > kMaxGroup) return false;
+    if (g.size + nodes_[mine].size > kMaxGroup || g.is_closed) return false;
     const auto* producer = block_.bindings[p].value->As<OpCall>();
     if (producer != nullptr && producer->op->is_join) return false;
     if (block_.bindings[c].var->type->As<TupleType>() != nullptr && !OnlyProjected(c)) return false;
@@ -230,10 +232,26 @@ class BlockFuser {
     } else if (n.kind == FusionClass::kReduction) {
       if (g.has_anchor) return false;
     } else {
-      return false;  // contractions and windows read elements many times: their inputs are made
-                     // first
+      // Contractions and windows read elements many times: their inputs are made first.
+      return !g.has_anchor && !g.expensive && MayCompute(group, c);
     }
     return OutputsAllow(group, c);
+  }
+
+  // Whether the operator's kernel may compute each of its arguments that the group makes, and
+  // nothing else needs these.
+  bool MayCompute(size_t group, size_t c) {
+    const auto& call = *block_.bindings[c].value->As<OpCall>();
+    if (!call.op->computes_arg) return false;
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      const size_t p = Position(call.args[i]);
+      if (p != kNone && Root(p) == group && !call.op->computes_arg(i)) return false;
+    }
+    return std::ranges::all_of(nodes_[group].members, [&](size_t m) {
+      return std::ranges::all_of(nodes_[m].users, [&](size_t u) {
+        return u == c || (u != kNone && (Root(u) == group || nodes_[u].projection));
+      });
+    });
   }
 
   bool OnlyProjected(size_t tuple) const {
@@ -282,6 +300,7 @@ class BlockFuser {
     into.size += from.size;
     into.has_anchor = into.has_anchor || from.has_anchor;
     into.expensive = into.expensive || from.expensive;
+    into.is_closed = into.is_closed || from.is_closed;
     into.members.insert(into.members.end(), from.members.begin(), from.members.end());
     from.members.clear();
   }

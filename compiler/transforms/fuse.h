@@ -5,6 +5,7 @@
 //     takes such a producer in;
 //   - elementwise follows a contraction, a pooling or a normalisation of the same shape (its
 //     epilogue);
+//   - attention computes queries and steps of scores as it reads them;
 //   - nothing outside the group uses a member before the group's last call, so that one kernel can
 //     stand there;
 //   - members used outside have the group's shape: they are further outputs of the kernel.

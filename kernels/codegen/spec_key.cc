@@ -80,6 +80,9 @@ class KeyWriter {
       auto it = tensors_.find(input.get());
       Append("h{}", it == tensors_.end() ? -1 : static_cast<int64_t>(it->second));
     }
+    if (t.attention) {
+      for (const std::string& layout : t.attention->layouts) Append("{}", layout);
+    }
     if (t.conv) {
       Append("c{}{}{}", t.conv->groups, t.conv->data_layout, t.conv->kernel_layout);
       for (const auto* list : {&t.conv->strides, &t.conv->padding_before, &t.conv->dilation}) {

@@ -22,18 +22,19 @@ void DefineDynamic(OpTable& table);     // dynamic.cc: the dyn dialect
 void DefineImage(OpTable& table);       // image.cc: image.*
 void DefineAnnotation(OpTable& table);  // annotation.cc: markers that compute nothing
 
-void DefineReduce(OpTable& table);   // reduce.cc
-void DefineScan(OpTable& table);     // scan.cc
-void DefineSort(OpTable& table);     // sort.cc
-void DefineDense(OpTable& table);    // dense.cc
-void DefineConv(OpTable& table);     // conv.cc
-void DefinePool(OpTable& table);     // pool.cc
-void DefineNorm(OpTable& table);     // norm.cc
-void DefineNn(OpTable& table);       // nn.cc
-void DefineVision(OpTable& table);   // vision.cc
-void DefineRandom(OpTable& table);   // random.cc
-void DefineQnn(OpTable& table);      // qnn.cc
-void DefineScatter(OpTable& table);  // scatter.cc
-void DefineUnique(OpTable& table);   // unique.cc
+void DefineReduce(OpTable& table);     // reduce.cc
+void DefineScan(OpTable& table);       // scan.cc
+void DefineSort(OpTable& table);       // sort.cc
+void DefineDense(OpTable& table);      // dense.cc
+void DefineAttention(OpTable& table);  // attention.cc
+void DefineConv(OpTable& table);       // conv.cc
+void DefinePool(OpTable& table);       // pool.cc
+void DefineNorm(OpTable& table);       // norm.cc
+void DefineNn(OpTable& table);         // nn.cc
+void DefineVision(OpTable& table);     // vision.cc
+void DefineRandom(OpTable& table);     // random.cc
+void DefineQnn(OpTable& table);        // qnn.cc
+void DefineScatter(OpTable& table);    // scatter.cc
+void DefineUnique(OpTable& table);     // unique.cc
 
 }  // namespace relayvm

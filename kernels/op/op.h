@@ -115,6 +115,9 @@ struct OpDef {
   // --- What passes know of it ---
 
   FusionClass fusion = FusionClass::kOpaque;
+  // Of an operator whose kernel computes some of its arguments as it reads them, each element a few
+  // times at most: whether argument i is such. Nothing follows it in its kernel.
+  std::function<bool(size_t i)> computes_arg;
   // Its result is made of its arguments' elements, side by side: they are copied, never computed
   // on the way (concatenate).
   bool is_join = false;

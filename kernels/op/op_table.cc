@@ -27,6 +27,7 @@ OpTable OpTable::Make() {
   DefineScan(table);
   DefineSort(table);
   DefineDense(table);
+  DefineAttention(table);
   DefineConv(table);
   DefinePool(table);
   DefineNorm(table);

@@ -134,12 +134,19 @@ struct ExprNode {
 // What a computation is to the scheduler, where its loop nest alone does not say it well. A hint
 // never changes meaning: the body is complete. What each role of a contraction requires:
 // kernels/codegen/contraction/contraction.h.
-enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool };
+enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool, kAttention };
 
 struct ConvHint {  // the numbers of a kConv computation: inputs[0] is data, inputs[1] the kernel
   std::vector<int64_t> strides, padding_before, dilation;  // one a spatial axis
   int64_t groups = 1;
   std::string data_layout, kernel_layout;  // "NCHW", "OIHW" ...
+};
+
+// The order of the dims of queries, keys, values and result of a kAttention computation: a permutation
+// of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three, the products of
+// queries and keys (batch, heads, queries, keys), and the scores that are made of these.
+struct AttentionHint {
+  std::string layouts[4];
 };
 
 struct TensorNode {
@@ -152,12 +159,13 @@ struct TensorNode {
   std::vector<Axis> axes;  // one a dimension, extent == shape
   Expr body;
   ScheduleHint hint = ScheduleHint::kNone;
-  // kDense, kBatchMatmul: [data, weight]; kConv: [data, kernel]. The tensors that the hint speaks
-  // of, as loaded by body.
+  // kDense, kBatchMatmul: [data, weight]; kConv: [data, kernel]; kAttention: see AttentionHint. The
+  // tensors that the hint speaks of, as loaded by body or by what it loads.
   std::vector<Tensor> hint_inputs;
   bool transpose_a = false,
        transpose_b = false;  // kDense (transpose_b: weight is (units, in)), kBatchMatmul
   std::shared_ptr<const ConvHint> conv;
+  std::shared_ptr<const AttentionHint> attention;
 
   bool is_placeholder() const { return body == nullptr; }
   int rank() const { return static_cast<int>(shape.size()); }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
 #include "kernels/codegen/contraction/pack.h"
@@ -410,6 +411,11 @@ class ProductEmitter {
 
 Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder,
                        Value* begin, Value* end, Value* scratch) {
+  if (plan.attention) {
+    EmitAttention(*plan.attention, emitter, builder, begin, end, scratch);
+    KeepLoops(builder.GetInsertBlock()->getParent());
+    return OkStatus();
+  }
   ContractionContext context(*plan.detail, emitter, builder, scratch);
   if (plan.detail->form == ContractionForm::kDirect) {
     EmitDirectConvolution(context, begin, end);

@@ -59,6 +59,7 @@ int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat3
 int64_t PreferredKernelRows(const std::string& cpu);
 
 struct ContractionDetail;  // contraction/plan.h
+struct AttentionDetail;    // contraction/attention.h
 
 struct ContractionPlan {
   Dim parallel_extent = 1;
@@ -66,7 +67,9 @@ struct ContractionPlan {
   Dim scratch_bytes = 0;
   // As KernelInterface::in_place.
   std::vector<std::pair<int, int>> in_place;
+  // One of them.
   std::shared_ptr<const ContractionDetail> detail;
+  std::shared_ptr<const AttentionDetail> attention;
 };
 
 // nullopt: not a contraction of these forms; the generic loops serve it. All Dims are over the

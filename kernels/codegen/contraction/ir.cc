@@ -340,6 +340,25 @@ Value* MaskBelow(Builder& b, Value* count, unsigned lanes) {
   return b.CreateICmpSLT(LaneIndices(b, lanes), b.CreateVectorSplat(lanes, count));
 }
 
+void Transpose(Builder& b, std::vector<Value*>& vectors) {
+  const unsigned n = static_cast<unsigned>(vectors.size());
+  for (unsigned bit = 1; bit < n; bit *= 2) {
+    std::vector<int> low, high;
+    for (unsigned lane = 0; lane < n; ++lane) {
+      const bool second = lane & bit;
+      low.push_back(static_cast<int>(second ? n + lane - bit : lane));
+      high.push_back(static_cast<int>(second ? n + lane : lane + bit));
+    }
+    for (unsigned i = 0; i < n; ++i) {
+      if (i & bit) continue;
+      Value* x = vectors[i];
+      Value* y = vectors[i + bit];
+      vectors[i] = b.CreateShuffleVector(x, y, low);
+      vectors[i + bit] = b.CreateShuffleVector(x, y, high);
+    }
+  }
+}
+
 Value* At(Builder& b, llvm::Type* element, Value* base, Value* index) {
   if (IsConst(index, 0)) return base;
   return b.CreateInBoundsGEP(element, base, index);

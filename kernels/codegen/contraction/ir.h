@@ -81,6 +81,9 @@ llvm::FixedVectorType* VectorOf(llvm::Type* element, unsigned lanes);
 llvm::Value* LaneIndices(Builder& b, unsigned lanes);
 // Lanes whose index is below count (i64).
 llvm::Value* MaskBelow(Builder& b, llvm::Value* count, unsigned lanes);
+// Swaps rows and columns of a square: lane i of the j-th result is lane j of the i-th vector. Their
+// number is a power of two.
+void Transpose(Builder& b, std::vector<llvm::Value*>& vectors);
 // Address of base[index] for elements of type `element`.
 llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* index);
 llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, int64_t index);

@@ -73,26 +73,6 @@ void ForVectors(ContractionContext& c, Value* from, Value* to, std::string_view 
      [&] { body(whole, MaskBelow(b, Sub(b, to, whole), c.d.lanes)); });
 }
 
-// Swaps rows and columns of a square: lane i of the j-th result is lane j of the i-th vector.
-void Transpose(Builder& b, std::vector<Value*>& vectors) {
-  const unsigned n = static_cast<unsigned>(vectors.size());
-  for (unsigned bit = 1; bit < n; bit *= 2) {
-    std::vector<int> low, high;
-    for (unsigned lane = 0; lane < n; ++lane) {
-      const bool second = lane & bit;
-      low.push_back(static_cast<int>(second ? n + lane - bit : lane));
-      high.push_back(static_cast<int>(second ? n + lane : lane + bit));
-    }
-    for (unsigned i = 0; i < n; ++i) {
-      if (i & bit) continue;
-      Value* x = vectors[i];
-      Value* y = vectors[i + bit];
-      vectors[i] = b.CreateShuffleVector(x, y, low);
-      vectors[i + bit] = b.CreateShuffleVector(x, y, high);
-    }
-  }
-}
-
 // b is (column, k) with k contiguous: squares of lanes x lanes are turned in registers.
 void PackTransposed(ContractionContext& c, Value* batch, Value* column, Value* destination) {
   Builder& b = c.b;

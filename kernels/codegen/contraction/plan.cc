@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
 
 namespace relayvm::codegen {
@@ -560,6 +561,7 @@ class Planner {
 
 std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
                                                const ContractionTarget& target) {
+  if (auto attention = PlanAttention(spec, target)) return attention;
   return Planner(spec, target).Plan();
 }
 

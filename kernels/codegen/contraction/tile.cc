@@ -260,12 +260,12 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
   // Products of at most `few` rows have more sets than others.
   const unsigned full_sets = TileSets(config, config.rows);
   unsigned few = 0;
-  while (few + 1 < config.rows && TileSets(config, few + 1) != full_sets) ++few;
+  while (all_rows && few + 1 < config.rows && TileSets(config, few + 1) != full_sets) ++few;
   std::vector<llvm::Type*> params = TileParams(builder);
   params.push_back(builder.getInt64Ty());
   llvm::Function* dispatch = GetOrDefineHelper(
-      builder.GetInsertBlock()->getParent(), "any_" + TileName(config), params,
-      [&](Builder& b, llvm::Function* function) {
+      builder.GetInsertBlock()->getParent(), (all_rows ? "any_" : "some_") + TileName(config),
+      params, [&](Builder& b, llvm::Function* function) {
         auto arg = [&](unsigned i) { return function->getArg(i); };
         const TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
         llvm::LLVMContext& context = b.getContext();
@@ -286,8 +286,11 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
         b.SetInsertPoint(done);
       });
   std::vector<Value*> args = TileArgs(builder, call);
-  Value* is_few = builder.CreateICmpSLE(all_rows, I64(builder, few));
-  args.push_back(builder.CreateSelect(is_few, Add(builder, rows, config.rows), rows));
+  if (all_rows) {
+    Value* is_few = builder.CreateICmpSLE(all_rows, I64(builder, few));
+    rows = builder.CreateSelect(is_few, Add(builder, rows, config.rows), rows);
+  }
+  args.push_back(rows);
   builder.CreateCall(dispatch, args);
 }
 

@@ -49,7 +49,8 @@ struct TileCall {
 };
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
 // The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each
-// number of rows. `all_rows` (i64), those of the whole product, say how many sets there are.
+// number of rows. `all_rows` (i64), those of the whole product, say how many sets there are; null:
+// as many as for config.rows.
 void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call,
                       llvm::Value* rows, llvm::Value* all_rows);
 // The sets of accumulators of every tile in a product of that many rows.

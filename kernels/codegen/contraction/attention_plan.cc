@@ -1,0 +1,165 @@
+// Recognises attention, and decides where things are in scratch.
+#include "kernels/codegen/contraction/attention_plan.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/rewriter.h"
+
+namespace relayvm::codegen {
+namespace {
+
+using te::Expr;
+using te::ExprKind;
+using te::Tensor;
+
+bool IsMemory(const KernelSpec& spec, const Tensor& t) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i] == t) return i >= spec.by_value.size() || !spec.by_value[i];
+  }
+  return false;
+}
+
+// The dims, or strides, of a tensor in the order "BHSD".
+std::array<Dim, 4> DimsOf(const Tensor& t, const std::string& layout) {
+  std::array<Dim, 4> dims;
+  for (size_t i = 0; i < 4; ++i) dims[i] = t->shape[layout.find("BHSD"[i])];
+  return dims;
+}
+
+HeadTensor HeadsOf(const Tensor& t, const std::string& layout) {
+  HeadTensor out{t, {}};
+  Dim stride = 1;
+  for (size_t d = 4; d-- > 0; stride = stride * t->shape[d]) {
+    out.strides[std::string_view("BHSD").find(layout[d])] = stride;
+  }
+  return out;
+}
+
+// Whether the expression, or a computation that it loads, reads memory of a rank above 0.
+bool ReadsMemory(const Expr& e) {
+  std::vector<Tensor> work;
+  std::unordered_set<const te::TensorNode*> seen;
+  const auto visit = [&](const Expr& root) {
+    ForEachNode(root, [&](const te::ExprNode& node) {
+      if (node.tensor && seen.insert(node.tensor.get()).second) work.push_back(node.tensor);
+    });
+  };
+  visit(e);
+  while (!work.empty()) {
+    const Tensor t = work.back();
+    work.pop_back();
+    if (!t->is_placeholder()) {
+      visit(t->body);
+    } else if (t->rank() > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Rows of scores take the place of panels in scratch.
+void FitRows(AttentionDetail& d) {
+  if (!d.value_size.is_const() || d.value_size.value() < 4 || d.value_size.value() % 4 != 0) return;
+  if (!d.keys.strides[3].is_const(1) || !d.values.strides[3].is_const(1)) return;
+  d.row_lanes = d.lanes;
+  while (d.value_size.value() % d.row_lanes != 0) d.row_lanes /= 2;
+  d.row_vectors = 4;
+  while (d.value_size.value() / d.row_lanes % d.row_vectors != 0) --d.row_vectors;
+  d.row_keys = kKeyBlock * d.panel / kRowsTogether;
+}
+
+}  // namespace
+
+std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
+                                             const ContractionTarget& target) {
+  if (spec.outputs.size() != 1) return std::nullopt;
+  const te::TensorNode& out = *spec.outputs[0];
+  if (out.hint != te::ScheduleHint::kAttention || !out.attention || out.hint_inputs.size() != 5) {
+    return std::nullopt;
+  }
+  const auto& layouts = out.attention->layouts;
+  for (size_t i = 0; i < 5; ++i) {
+    if (out.hint_inputs[i]->dtype != DType::kFloat32) return std::nullopt;
+  }
+  if (out.dtype != DType::kFloat32 || !layouts[3].ends_with('D') ||
+      !IsMemory(spec, out.hint_inputs[1]) || !IsMemory(spec, out.hint_inputs[2])) {
+    return std::nullopt;
+  }
+  auto detail = std::make_shared<AttentionDetail>();
+  AttentionDetail& d = *detail;
+  d.target = target;
+  d.queries = out.hint_inputs[0];
+  d.query_layout = layouts[0];
+  d.keys = HeadsOf(out.hint_inputs[1], layouts[1]);
+  d.values = HeadsOf(out.hint_inputs[2], layouts[2]);
+  d.result = HeadsOf(spec.outputs[0], layouts[3]);
+  const std::array<Dim, 4> q = DimsOf(d.queries, layouts[0]), k = DimsOf(d.keys.tensor, layouts[1]);
+  d.batch = q[0];
+  d.heads = q[1];
+  d.num_queries = q[2];
+  d.key_size = q[3];
+  d.num_keys = k[2];
+  d.value_size = DimsOf(d.values.tensor, layouts[2])[3];
+  if (q[1].is_const() && k[1].is_const() && k[1].value() > 0) d.group = q[1].value() / k[1].value();
+
+  d.lanes = static_cast<unsigned>(target.vector_bytes / sizeof(float));
+  d.panel = 2 * int64_t{d.lanes};
+  d.panels = Dim::CeilDiv(d.num_queries, d.panel);
+
+  Dim offset = 0;
+  const auto reserve = [&](const Dim& rows, int64_t bytes) {
+    Dim at = offset;
+    offset = offset + Dim::CeilDiv(rows * (d.panel * bytes), 64) * 64;
+    return at;
+  };
+  const auto whole = [&](const Dim& rows) {
+    return Dim::CeilDiv(rows, d.lanes) * int64_t{d.lanes};
+  };
+  constexpr int64_t kFloat = sizeof(float);
+  // All of a block, and what squares reach past it.
+  const int64_t rows = kKeyBlock + 16;
+  d.q_offset = reserve(whole(d.key_size), kFloat);
+  d.s_offset = reserve(rows, kFloat);
+  d.o_offset = reserve(whole(d.value_size), kFloat);
+  d.row_offset = reserve(3, kFloat);
+
+  const te::TensorNode& score = *out.hint_inputs[4];
+  d.axes = score.axes;
+  d.first_key = te::MakeAxis("first_key", d.num_keys);
+  d.first_query = te::MakeAxis("first_query", d.num_queries);
+  d.product = te::Placeholder("product", {}, DType::kFloat32, -1);
+  const Expr local_query = te::AxisValue(d.axes[2]) - te::AxisValue(d.first_query);
+  const Expr local_key = te::AxisValue(d.axes[3]) - te::AxisValue(d.first_key);
+  d.score = Rewriter([&](const Expr& e) -> Expr {
+              if (e->kind != ExprKind::kLoad) return nullptr;
+              if (e->tensor == out.hint_inputs[3]) return te::Load(d.product, {});
+              if (!MentionsAxis(e, d.axes[2]) || !MentionsAxis(e, d.axes[3]) || !ReadsMemory(e)) {
+                return e;
+              }
+              AttentionDetail::Table table{e, nullptr, reserve(rows, DTypeBytes(e->dtype))};
+              table.local = te::Placeholder("table", {rows, d.panel}, e->dtype, -1);
+              d.tables.push_back(table);
+              return te::Load(table.local, {local_key, local_query});
+            }).Rewrite(score.body);
+  d.has_steps = d.score->kind != ExprKind::kLoad || d.score->tensor != d.product;
+
+  d.row_score = Rewriter([&](const Expr& e) -> Expr {
+                  if (e->kind != ExprKind::kLoad) return nullptr;
+                  return e->tensor == out.hint_inputs[3] ? te::Load(d.product, {}) : e;
+                }).Rewrite(score.body);
+  FitRows(d);
+
+  ContractionPlan plan;
+  plan.scratch_bytes = offset;
+  plan.parallel_extent = d.batch * d.heads * d.panels;
+  // Work of a unit in multiply-adds, with what reading keys and values costs.
+  const Dim work = Dim::Max(
+      1, (Dim::Min(d.num_queries, d.panel) + 8) * d.num_keys * (d.key_size + d.value_size + 16));
+  plan.grain = Dim::Max(1, Dim::CeilDiv(4 << 20, work));
+  plan.attention = std::move(detail);
+  return plan;
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,60 @@
+// What EmitAttention works from. Immutable once made.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/codegen/contraction/attention.h"
+
+namespace relayvm::codegen {
+
+// A tensor of four dims in memory: how far apart batches, heads, positions and elements are.
+struct HeadTensor {
+  te::Tensor tensor;
+  std::array<Dim, 4> strides;
+};
+
+struct AttentionDetail {
+  ContractionTarget target;
+  te::Tensor queries;  // a computation or memory
+  std::string query_layout;
+  HeadTensor keys, values, result;
+  Dim batch, heads, num_queries, num_keys, key_size, value_size;
+  int64_t group = 1;  // heads of queries that share one of keys
+
+  // The score over `product` (rank 0) and the axes (batch, head, query, key).
+  te::Expr score;
+  te::Tensor product;
+  std::vector<te::Axis> axes;
+  bool has_steps = false;
+  // What steps read of memory both by query and by key: it is brought to scratch, transposed, and
+  // `score` loads it there, at [key - first_key][query - first_query].
+  struct Table {
+    te::Expr load;     // over `axes`
+    te::Tensor local;  // (kKeyBlock, panel)
+    Dim offset;        // bytes into scratch
+  };
+  std::vector<Table> tables;
+  te::Axis first_key, first_query;
+  te::Expr row_score;  // the same score with everything where it is
+
+  unsigned lanes = 1;
+  int64_t panel = 1;  // queries of a unit: two vectors
+  Dim panels;
+  // Few queries: rows of scores that follow the keys; values in so many vectors of so many lanes. 0
+  // vectors: keys or values are not as these read them.
+  unsigned row_vectors = 0, row_lanes = 0;
+  int64_t row_keys = 0;  // of a block
+  // Bytes into scratch: queries, scores, sums of values; maxima, sums and factors of rows.
+  Dim q_offset, s_offset, o_offset, row_offset;
+};
+
+// Keys whose scores are in scratch at a time: they and what they are computed with stay in the first
+// cache. A multiple of all lanes and of most tiles.
+inline constexpr int64_t kKeyBlock = 144;
+// Queries that vectors along them would mostly leave empty: each is a row, with vectors along the
+// keys and along the elements of values. So many rows are worked on together.
+inline constexpr int64_t kFewQueries = 8;
+inline constexpr int64_t kRowsTogether = 4;
+
+}  // namespace relayvm::codegen
