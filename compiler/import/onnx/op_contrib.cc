@@ -52,7 +52,7 @@ Term Elu(const Term& x, double alpha) {
 }
 Term Softplus(const Term& x) { return Maximum(x, x.Number(0)) + (Exp(-Abs(x)) + 1).Call("log"); }
 Term Clip(const Term& x, double low, double high) {
-  return x.Call("clip", {{"a_min", low}, {"a_max", high}});
+  return Maximum(x.Number(low), Minimum(x.Number(high), x));  // NaN stays
 }
 
 const std::vector<Activation>& Activations() {
@@ -74,7 +74,7 @@ const std::vector<Activation>& Activations() {
       {"ParametricSoftplus",
        {1, 1},
        [](const Term& x, const Params& p) { return Softplus(x * p[1]) * p[0]; }},
-      {"Relu", {}, [](const Term& x, const Params&) { return x.Call("nn.relu"); }},
+      {"Relu", {}, [](const Term& x, const Params&) { return Maximum(x.Number(0), x); }},
       {"ScaledTanh",
        {1, 1},
        [](const Term& x, const Params& p) { return (x * p[1]).Call("tanh") * p[0]; }},

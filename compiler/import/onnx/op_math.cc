@@ -45,8 +45,16 @@ Outputs Binary(NodeContext& n) {
   return OldBroadcast(n, kName.chars);
 }
 
+// Of floats in float64, so that quotients of float32 are whole; what is divided by infinity stays.
 Outputs Mod(NodeContext& n) {
-  return {n.b().Op(n.Int("fmod", 0) != 0 ? "trunc_mod" : "floor_mod", n.inputs())};
+  TypedBuilder& b = n.b();
+  const DType dtype = n.Input(0).dtype();
+  if (n.Int("fmod", 0) == 0 || !IsFloat(dtype)) {
+    return {b.Op(n.Int("fmod", 0) != 0 ? "trunc_mod" : "floor_mod", n.inputs())};
+  }
+  const Value x = b.Cast(n.Input(0), DType::kFloat64), y = b.Cast(n.Input(1), DType::kFloat64);
+  const Value stays = b.Op("logical_and", {b.Op("isinf", {y}), b.Op("isfinite", {x})});
+  return {b.Cast(b.Op("where", {stays, x, b.Op("trunc_mod", {x, y})}), dtype)};
 }
 
 // Base and exponent may differ in dtype; the result has the base's.
@@ -79,6 +87,7 @@ Outputs IsInf(NodeContext& n) {
 }
 
 // NaN stays NaN, of either operand.
+// (maximum and minimum give NaN where the second operand is.)
 Value MinOrMax(NodeContext& n, const char* op) {
   TypedBuilder& b = n.b();
   Value out = n.Input(0);
@@ -98,16 +107,23 @@ Outputs Extreme(NodeContext& n) {
 Outputs Clip(NodeContext& n) {
   TypedBuilder& b = n.b();
   Value x = n.Input(0);
-  if (n.opset() < 11) {
-    const double low = n.Float("min", -3.402823e+38), high = n.Float("max", 3.402823e+38);
-    return {b.Op("clip", {x}, {{"a_min", low}, {"a_max", high}})};
-  }
-  if (n.Has(1)) x = b.Op("maximum", {x, n.Input(1)});
-  if (n.Has(2)) x = b.Op("minimum", {x, n.Input(2)});
+  const bool attributes = n.opset() < 11;
+  const Value low = attributes && n.HasAttr("min") ? Like(n, x, n.Float("min", 0)) : n.Input(1),
+              high = attributes && n.HasAttr("max") ? Like(n, x, n.Float("max", 0)) : n.Input(2);
+  if (low) x = b.Op("maximum", {low, x});
+  if (high) x = b.Op("minimum", {high, x});
   return {x};
 }
 
+Outputs Sign(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0), sign = b.Op("sign", {x});
+  return {IsFloat(x.dtype()) ? b.Op("where", {b.Op("isnan", {x}), x, sign}) : sign};
+}
+
 // --- Activations ---
+
+Outputs Relu(NodeContext& n) { return {n.b().Op("maximum", {Like(n, n.Input(0), 0), n.Input(0)})}; }
 
 Outputs LeakyRelu(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -157,7 +173,7 @@ Outputs ThresholdedRelu(NodeContext& n) {
 Value ClippedLine(NodeContext& n, const Value& x, double alpha, double beta) {
   TypedBuilder& b = n.b();
   const Value line = b.Op("add", {b.Op("multiply", {x, Like(n, x, alpha)}), Like(n, x, beta)});
-  return b.Op("clip", {line}, {{"a_min", 0.0}, {"a_max", 1.0}});
+  return b.Op("maximum", {Like(n, x, 0), b.Op("minimum", {Like(n, x, 1), line})});
 }
 
 Outputs HardSigmoid(NodeContext& n) {
@@ -365,12 +381,12 @@ constexpr OperatorDef kOperators[] = {
     {"PRelu", 2, 2, PRelu},
     {"Pow", 2, 2, Pow},
     {"Reciprocal", 1, 1, Reciprocal},
-    {"Relu", 1, 1, Same<"nn.relu">},
+    {"Relu", 1, 1, Relu},
     {"Round", 1, 1, Same<"round_even">},
     {"Selu", 1, 1, Selu},
     {"Shrink", 1, 1, Shrink},
     {"Sigmoid", 1, 1, Same<"sigmoid">},
-    {"Sign", 1, 1, Same<"sign">},
+    {"Sign", 1, 1, Sign},
     {"Sin", 1, 1, Same<"sin">},
     {"Sinh", 1, 1, Same<"sinh">},
     {"Softplus", 1, 1, Softplus},

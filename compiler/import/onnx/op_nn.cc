@@ -7,8 +7,31 @@
 
 namespace relayvm::import {
 
+// The data with what auto_pad adds to the spatial dims that are `open`: one window begins at each
+// stride.
+static Value PaddedToWindows(NodeContext& n, const Value& x, const Window& w,
+                             const std::vector<bool>& open, bool upper, double fill) {
+  TypedBuilder& b = n.b();
+  const Value zero = b.Ints({0, 0});
+  std::vector<Value> rows = {b.ExpandDims(zero, 0), b.ExpandDims(zero, 0)};
+  for (size_t i = 0; i < open.size(); ++i) {
+    rows.push_back(rows[0]);
+    if (!open[i]) continue;
+    const Term extent(b, b.DimOf(x, static_cast<int>(i) + 2));
+    const auto stride = static_cast<double>(w.strides[i]);
+    const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    const Term steps = (extent - 1).Call("floor_divide", extent.Number(stride));
+    Term total = steps * stride + static_cast<double>(reach) - extent;
+    if (reach < w.strides[i]) total = Maximum(total, total.Number(0));
+    const Term half = total.Call("floor_divide", total.Number(2)), rest = total - half;
+    rows.back() = b.ExpandDims(b.Concat({upper ? half : rest, upper ? rest : half}, 0), 0);
+  }
+  return b.Op("dyn.nn.pad", {x, b.Concat(rows, 0), Like(n, x, fill)}, {{"pad_mode", "constant"}});
+}
+
 // Reads strides, dilations and pads of a node with `spatial` dims. `kernel` is the window's size.
-std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int64_t> kernel) {
+std::optional<Window> ReadWindow(NodeContext& n, Value& x, std::vector<int64_t> kernel,
+                                 std::optional<double> fill) {
   const size_t spatial = static_cast<size_t>(std::max(0, x.rank() - 2));
   if (spatial < 1 || spatial > 3) {
     n.Unsupported(fmt::format("expected 1 to 3 spatial dims, found {}", spatial));
@@ -37,6 +60,7 @@ std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int
     w.pads.assign(2 * spatial, 0);
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     w.pads.assign(2 * spatial, 0);
+    std::vector<bool> open(spatial, false);
     for (size_t i = 0; i < spatial; ++i) {
       const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
       const Dim extent = x.dim(static_cast<int>(i) + 2);
@@ -45,13 +69,20 @@ std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int
         const int64_t out = (extent.value() + w.strides[i] - 1) / w.strides[i];
         total = std::max<int64_t>((out - 1) * w.strides[i] + reach - extent.value(), 0);
       } else if (w.strides[i] != 1) {
-        n.Unsupported(
-            "auto_pad with a stride needs the extent when compiling; fix it with --shape");
-        return std::nullopt;
+        if (!fill) {
+          n.Unsupported(
+              "auto_pad with a stride needs the extent when compiling; fix it with --shape");
+          return std::nullopt;
+        }
+        open[i] = reach > 1;
+        continue;
       }
       const int64_t small = total / 2;
       w.pads[i] = mode == "SAME_UPPER" ? small : total - small;
       w.pads[i + spatial] = total - w.pads[i];
+    }
+    if (std::find(open.begin(), open.end(), true) != open.end()) {
+      x = PaddedToWindows(n, x, w, open, mode == "SAME_UPPER", *fill);
     }
   } else {
     n.Fail(fmt::format("auto_pad: expected NOTSET, VALID, SAME_UPPER or SAME_LOWER, found '{}'",
@@ -143,8 +174,9 @@ Windows WindowsOf(NodeContext& n, const Term& x, const Window& w, double fill) {
 namespace {
 
 Outputs Conv(NodeContext& n) {
-  const Value x = n.Input(0), w = n.Input(1);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)));
+  const Value w = n.Input(1);
+  Value x = n.Input(0);
+  const auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)), 0);
   if (!window) return {};
   const size_t spatial = window->kernel.size();
   const int64_t groups = n.Int("group", 1);
@@ -160,10 +192,18 @@ Outputs Conv(NodeContext& n) {
   return {AddBias(n, y, 2)};
 }
 
+// What is less than all numbers of a dtype that pools take.
+double LeastOf(DType dtype) {
+  return IsFloat(dtype) ? -HUGE_VAL : dtype == DType::kUInt8 ? 0 : -128;
+}
+
 Outputs Pool(NodeContext& n, std::string_view kind) {
-  const Value x = n.Input(0);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
+  TypedBuilder& b = n.b();
+  Value x = n.Input(0);
+  const bool average = kind == "avg", all = n.Int("count_include_pad", 0) != 0;
+  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"), average ? 0 : LeastOf(x.dtype()));
   if (!window) return {};
+  const bool padded = x.node != n.Input(0).node;
   const size_t spatial = window->kernel.size();
   Attrs attrs;
   attrs.Set("pool_size", ListOf(window->kernel));
@@ -172,17 +212,39 @@ Outputs Pool(NodeContext& n, std::string_view kind) {
   attrs.Set("padding", ListOf(window->pads));
   attrs.Set("layout", std::string(kLayouts[spatial - 1]));
   attrs.Set("ceil_mode", n.Int("ceil_mode", 0) != 0);
-  if (kind == "avg") attrs.Set("count_include_pad", n.Int("count_include_pad", 0) != 0);
-  return {n.b().Op(fmt::format("nn.{}_pool{}d", kind, spatial), {x}, attrs)};
+  if (average) attrs.Set("count_include_pad", all || padded);
+  const std::string op = fmt::format("nn.{}_pool{}d", kind, spatial);
+  Term y(b, b.Op(op, {x}, attrs));
+  if (average && padded && !all) {
+    // The share of each window that is no padding.
+    Value ones = b.Op("ones_like", {Term(n, 0).Slice(0, 0, 1).Slice(1, 0, 1)});
+    if (!ReadWindow(n, ones, window->kernel, 0)) return {};
+    y = y / Term(b, b.Op(op, {ones}, attrs));
+  }
+  if (n.Int("ceil_mode", 0) == 0) return {y};
+  // A window must start inside the input or the padding before it.
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t reach = (window->kernel[i] - 1) * window->dilations[i] + 1;
+    if (window->pads[i + spatial] + window->strides[i] <= reach) continue;
+    const int axis = static_cast<int>(i) + 2;
+    const Term count = CountWindows(n, Extent(b, x, axis), *window, i);
+    const auto known = b.ConstantInts(count);
+    if (!known) {
+      y = y.Take(Range(count), axis);
+    } else if (!y.value().dim(axis).is_const((*known)[0])) {
+      y = y.Slice(axis, 0, (*known)[0]);
+    }
+  }
+  return {y};
 }
 // With the flat position of each maximum in the whole input.
 Outputs MaxPoolIndices(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
+  Value data = x;
+  const auto window = ReadWindow(n, data, n.Ints("kernel_shape"));
   if (!window || !FewTaps(n, *window)) return {};
-  const double least = IsFloat(x.dtype()) ? -HUGE_VAL : x.dtype() == DType::kUInt8 ? 0 : -128;
-  const Windows w = WindowsOf(n, x, *window, least);
+  const Windows w = WindowsOf(n, x, *window, LeastOf(x.dtype()));
   const auto spatial = static_cast<int64_t>(window->kernel.size());
   int64_t taps = 1;
   for (int64_t k : window->kernel) taps *= k;

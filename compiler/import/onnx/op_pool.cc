@@ -110,7 +110,8 @@ Outputs ConvTranspose(NodeContext& n) {
 Outputs MaxUnpool(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
+  Value data = x;
+  const auto window = ReadWindow(n, data, n.Ints("kernel_shape"));
   if (!window) return {};
   const size_t spatial = window->kernel.size();
   std::vector<Value> dims = {b.DimOf(x, 0), b.DimOf(x, 1)};
@@ -143,11 +144,11 @@ Term Norm(const Term& x, double p, const std::vector<int64_t>& axes, bool keep) 
 }
 
 Outputs LpPool(NodeContext& n) {
-  const Term x(n, 0);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
+  Value x = n.Input(0);
+  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"), 0);
   if (!window || !FewTaps(n, *window)) return {};
   const auto spatial = static_cast<int64_t>(window->kernel.size());
-  return {Norm(WindowsOf(n, x, *window, 0).values, static_cast<double>(n.Int("p", 2)),
+  return {Norm(WindowsOf(n, {n.b(), x}, *window, 0).values, static_cast<double>(n.Int("p", 2)),
                Iota(spatial, 2 + spatial), false)};
 }
 

@@ -82,7 +82,12 @@ Outputs ReduceL2(NodeContext& n) {
   if (IsFloat(sum.dtype())) return {b.Op("sqrt", {sum})};
   return {b.Cast(b.Op("sqrt", {b.Cast(sum, DType::kFloat64)}), sum.dtype())};
 }
-Outputs ReduceLogSum(NodeContext& n) { return {n.b().Op("log", {Reduce(n, n.Input(0), "sum")})}; }
+Outputs ReduceLogSum(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value sum = Reduce(n, n.Input(0), "sum");
+  if (IsFloat(sum.dtype())) return {b.Op("log", {sum})};
+  return {b.Cast(b.Op("log", {b.Cast(sum, DType::kFloat64)}), sum.dtype())};
+}
 
 Outputs ArgExtreme(NodeContext& n, const char* op) {
   TypedBuilder& b = n.b();

@@ -17,8 +17,10 @@ struct Window {
 inline constexpr std::string_view kLayouts[] = {"NCW", "NCHW", "NCDHW"};
 
 // Reads strides, dilations and pads of a node with 1 to 3 spatial dims. `kernel` is the window's
-// size.
-std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int64_t> kernel);
+// size. Where auto_pad leaves pads to extents that are open, `x` becomes the data padded with `fill`;
+// without one that is an error.
+std::optional<Window> ReadWindow(NodeContext& n, Value& x, std::vector<int64_t> kernel,
+                                 std::optional<double> fill = std::nullopt);
 // The spatial dims of a convolution's weight; 0 where they are not known.
 std::vector<int64_t> KernelOf(const Value& weight);
 Value AddBias(NodeContext& n, const Value& y, size_t input);
