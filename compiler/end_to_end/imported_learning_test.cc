@@ -320,6 +320,30 @@ const ValueCase kCases[] = {
      {5, 1, 7, 7},
      {0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1},
      0.0001},
+    {"LinearRegressor of open features",
+     R"(graph { node { input: "x" output: "y" op_type: "LinearRegressor" attribute { name:
+       "coefficients" floats: [1.0, 2.0, -3.0, 0.5, 0.25, 2.0] type: FLOATS } attribute {
+       name: "intercepts" floats: [0.5, -1.0] type: FLOATS } attribute { name: "targets" i: 2
+       type: INT } domain: "ai.onnx.ml" } name: "g" input { name: "x" type { tensor_type {
+       elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } } } } } output {
+       name: "y" } })",
+     DType::kFloat32, {3, 3},
+     {0.125, 1.125, -1.875, 0, 0.125, -1.125, 0.5, 0.75, -1.75},
+     {8.5, -4.40625, 4.125, -3.21875, 7.75, -4.0625},
+     0.0001},
+    {"SVMRegressor of open features",
+     R"(graph { node { input: "x" output: "y" op_type: "SVMRegressor" attribute { name:
+       "coefficients" floats: [0.5, -0.3, 0.7] type: FLOATS } attribute { name:
+       "kernel_params" floats: [0.5, 0.3, 2.0] type: FLOATS } attribute { name: "kernel_type"
+       s: "RBF" type: STRING } attribute { name: "n_supports" i: 3 type: INT } attribute {
+       name: "rho" floats: 0.1 type: FLOATS } attribute { name: "support_vectors" floats:
+       [1.75, -0.125, 0.75, 1.75, 1.25, -1.875, 0.0, -1.875, 1.875] type: FLOATS } domain:
+       "ai.onnx.ml" } name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape {
+       dim { dim_param: "d0" } dim { dim_param: "d1" } } } } } output { name: "y" } })",
+     DType::kFloat32, {4, 3},
+     {-1.625, -1.625, 0.625, -0.5, 1.5, -0.875, -1.5, -0.125, 1.375, 0.375, -1.125, 0.875},
+     {0.183493197, 0.0888531134, 0.145461529, 0.515484214},
+     0.0001},
 };
 // clang-format on
 

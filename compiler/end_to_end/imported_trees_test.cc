@@ -476,6 +476,25 @@ const ValueCase kCases[] = {
      {5.23000002, 0, -12.2299995, 0, 0, 7.21000004, 5.23000002, 0, 0, 12.1199999, 0,
       12.1199999, 5.23000002, 0, 0, 7.21000004, -12.2299995, 0},
      0.0001, 17, 5},
+    {"TreeEnsembleRegressor of open features",
+     R"(graph { node { input: "x" output: "y" op_type: "TreeEnsembleRegressor" attribute {
+       name: "n_targets" i: 1 type: INT } attribute { name: "nodes_falsenodeids" ints: [2, 0,
+       0] type: INTS } attribute { name: "nodes_featureids" ints: [2, 0, 0] type: INTS }
+       attribute { name: "nodes_modes" strings: "BRANCH_LEQ" strings: "LEAF" strings: "LEAF"
+       type: STRINGS } attribute { name: "nodes_nodeids" ints: [0, 1, 2] type: INTS }
+       attribute { name: "nodes_treeids" ints: [0, 0, 0] type: INTS } attribute { name:
+       "nodes_truenodeids" ints: [1, 0, 0] type: INTS } attribute { name: "nodes_values"
+       floats: [0.25, 0.0, 0.0] type: FLOATS } attribute { name: "target_ids" ints: [0, 0]
+       type: INTS } attribute { name: "target_nodeids" ints: [1, 2] type: INTS } attribute {
+       name: "target_treeids" ints: [0, 0] type: INTS } attribute { name: "target_weights"
+       floats: [1.5, -2.0] type: FLOATS } domain: "ai.onnx.ml" } name: "g" input { name: "x"
+       type { tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param:
+       "d1" } } } } } output { name: "y" } })",
+     DType::kFloat32, {5, 4},
+     {0.125, 0.5, 1, 0.875, -1.625, -1.75, -0.125, -0.5, 1.375, -1.25, -0.625, -1.25, 1.125,
+      -0.75, -0.25, 1, 1.75, -1.5, -0.5, 1.125},
+     {-2, 1.5, 1.5, 1.5, 1.5},
+     0.0001},
 };
 // clang-format on
 

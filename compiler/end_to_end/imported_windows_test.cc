@@ -303,6 +303,35 @@ const ValueCase kCases[] = {
      {5.5, -3, 10000000, 100.5, -7},
      {5.5, -3, 0.244496107, 0.0999985039, -1},
      0.0001},
+    {"Resize by a half beside a pool",
+     R"(graph { node { input: "x" output: "a" op_type: "MaxPool" attribute { name:
+       "kernel_shape" ints: [2, 2] type: INTS } attribute { name: "strides" ints: [2, 2]
+       type: INTS } domain: "" } node { input: "x" input: "" input: "s" output: "b" op_type:
+       "Resize" attribute { name: "coordinate_transformation_mode" s: "asymmetric" type:
+       STRING } attribute { name: "mode" s: "nearest" type: STRING } attribute { name:
+       "nearest_mode" s: "floor" type: STRING } domain: "" } node { input: "a" input: "b"
+       output: "y" op_type: "Add" domain: "" } name: "g" initializer { dims: 4 data_type: 1
+       float_data: [1.0, 1.0, 0.5, 0.5] name: "s" } input { name: "x" type { tensor_type {
+       elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param:
+       "d2" } dim { dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {1, 1, 4, 5},
+     {0.125, -1.375, 1.875, 1.75, -1.375, -0.625, 1.25, -1.625, 1, -0.875, 0.375, -0.125,
+      0.125, -0.875, 0, 0, -1.625, 0.875, 0.25, -0.125},
+     {1.375, 3.75, 0.75, 1},
+     0.0001},
+    {"Resize by three quarters",
+     R"(graph { node { input: "x" input: "" input: "s" output: "y" op_type: "Resize" attribute
+       { name: "mode" s: "linear" type: STRING } domain: "" } name: "g" initializer { dims: 4
+       data_type: 1 float_data: [1.0, 1.0, 0.75, 1.25] name: "s" } input { name: "x" type {
+       tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim
+       { dim_param: "d2" } dim { dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {1, 1, 5, 4},
+     {1.875, -1.125, 0.875, -1.375, -0.25, 1.5, -0.25, -0.375, 1.375, -0.875, -2, -1.875,
+      -1.25, 0.125, 1.75, 1.75, 0.5, -0.875, 1.25, -0.625},
+     {1.52083337, -0.0250001103, -7.4505806e-09, 0.11875008, -1.20833325, 0.5625, 0.387499988,
+      -0.40625, -1.125, -1.125, -0.812499762, -0.272916645, 0.541666508, 1.13124967,
+      1.14583313},
+     0.0001},
 };
 // clang-format on
 

@@ -10,8 +10,9 @@ inline constexpr std::string_view kLearning = "ai.onnx.ml";
 // A constant of float32 or int32 elements.
 Term Table(TypedBuilder& b, const std::vector<double>& values, const std::vector<int64_t>& shape,
            DType dtype = DType::kFloat32);
-// Input `i` as float32 rows of known width: (rows, width). An error and nullopt where it is not.
-std::optional<Term> Rows(NodeContext& n, size_t i);
+// Input 0 as float32 rows of known width: (rows, width). Where the model leaves it open it is what its
+// `numbers` give each of `lines`; else an error and nullopt.
+std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines);
 
 // post_transform of scores (rows, classes). One score alone is a number of its own: as in ONNX
 // Runtime, which ONNX's text leaves open, only PROBIT applies.

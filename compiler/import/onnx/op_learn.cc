@@ -30,10 +30,14 @@ Term Table(TypedBuilder& b, const std::vector<double>& values, const std::vector
   return {b, b.Constant(std::move(t))};
 }
 
-std::optional<Term> Rows(NodeContext& n, size_t i) {
-  Term x = Term(n, i).As(DType::kFloat32);
+std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines) {
+  Term x = Term(n, 0).As(DType::kFloat32);
   if (x.rank() == 1) x = x.Expand(0);
   if (x.rank() == 2 && x.value().dim(1).is_const()) return x;
+  const auto count = static_cast<int64_t>(numbers);
+  if (x.rank() == 2 && lines > 0 && count > 0 && count % lines == 0) {
+    return x.Reshape({0, count / lines});
+  }
   n.Unsupported("expected rows of features whose number is known; fix it with --shape");
   return std::nullopt;
 }
@@ -240,7 +244,7 @@ std::optional<Term> Linear(NodeContext& n, const Term& x, int64_t targets) {
 }
 
 Outputs LinearRegressor(NodeContext& n) {
-  const auto x = Rows(n, 0);
+  const auto x = Rows(n, n.Floats("coefficients").size(), n.Count("targets", 1));
   if (!x) return {};
   const auto y = Linear(n, *x, n.Count("targets", 1));
   if (!y) return {};
@@ -248,7 +252,8 @@ Outputs LinearRegressor(NodeContext& n) {
 }
 
 Outputs LinearClassifier(NodeContext& n) {
-  const auto x = Rows(n, 0);
+  const auto x =
+      Rows(n, n.Floats("coefficients").size(), static_cast<int64_t>(n.Floats("intercepts").size()));
   const std::vector<int64_t> labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
   if (!x || !n.b().status().ok()) return {};
   const auto features = x->value().dim(1).value();

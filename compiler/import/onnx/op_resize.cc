@@ -219,6 +219,15 @@ std::optional<double> NumberOf(const Term& scalar) {
   return number;
 }
 
+// The power of two that makes a whole number of a scale: then an extent is one of integers, which
+// types can tell. None where no small one does.
+std::optional<double> PartsOf(double scale) {
+  for (double parts = 1; parts <= 1024; parts *= 2) {
+    if (scale * parts == std::floor(scale * parts)) return parts;
+  }
+  return std::nullopt;
+}
+
 // The axes to resample; those that stay as they are, are left out.
 std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
                         const std::vector<int64_t>& axes, const Sizes& s) {
@@ -257,8 +266,8 @@ std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
       if (dim.is_const()) {
         line.out = Term(
             b, b.Int(static_cast<int64_t>(std::floor(times * static_cast<float>(dim.value())))));
-      } else if (scale == std::floor(scale)) {
-        line.out = extent * scale;
+      } else if (const auto parts = PartsOf(scale)) {
+        line.out = (extent * (scale * *parts)).Call("floor_divide", extent.Number(*parts));
       } else {
         line.out = Floor(extent.As(DType::kFloat32) * scale).As(DType::kInt64);
       }

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/learn.h"
 
 namespace relayvm::import {
@@ -295,17 +296,19 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
       f.is_double || x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   x = x.As(real);
   if (x.rank() == 1) x = x.Expand(0);
-  if (x.rank() != 2 || !x.value().dim(1).is_const()) {
-    return n.Unsupported("expected rows of features whose number is known; fix it with --shape"),
-           std::nullopt;
-  }
-  const auto width = static_cast<double>(x.value().dim(1).value());
+  if (x.rank() != 2) return n.Fail("expected rows of features"), std::nullopt;
+  const Dim features = x.value().dim(1);
+  const double most = static_cast<double>(features.is_const() ? features.value() : INT32_MAX);
   for (const double feature : f.feature) {
-    if (feature < 0 || feature >= width) {
-      return n.Fail(
-                 fmt::format("nodes_featureids: expected 0 to {}, found {}", width - 1, feature)),
+    if (feature < 0 || feature >= most) {
+      return n.Fail(fmt::format("nodes_featureids: expected 0 to {}, found {}", most - 1, feature)),
              std::nullopt;
     }
+  }
+  Term width = Extent(b, x, 1);
+  if (!features.is_const()) {  // rows must have the features that the trees ask for
+    const double highest = *std::max_element(f.feature.begin(), f.feature.end());
+    width = Term(b, InRange(b, width > highest, width));
   }
   const auto depth = DepthOf(n, f);
   if (!depth) return std::nullopt;
@@ -324,7 +327,7 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
   const Term flat = x.Reshape({-1});
   const Term row = RangeOf(b, x, 0).As(DType::kInt32).Expand(1);
   const Term roots = Table(b, f.roots, {1, static_cast<int64_t>(f.roots.size())}, DType::kInt32);
-  const Term start = row * width;
+  const Term start = row * width.As(DType::kInt32);
   const auto step = [&](const Term& node) {
     const Term value = flat.Take(start + feature.Take(node, 0), 0), at = split.Take(node, 0);
     std::optional<Term> taken;

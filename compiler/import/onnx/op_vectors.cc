@@ -48,9 +48,10 @@ std::optional<Term> Vectors(NodeContext& n, const Term& x, const char* attr, int
 }
 
 Outputs SVMRegressor(NodeContext& n) {
-  const auto x = Rows(n, 0);
-  if (!x) return {};
   const int64_t supports = n.Count("n_supports", 0);
+  const auto x = Rows(n, n.Floats(supports > 0 ? "support_vectors" : "coefficients").size(),
+                      std::max<int64_t>(supports, 1));
+  if (!x) return {};
   const std::string type = supports > 0 ? n.String("kernel_type", kLinear) : kLinear;
   const std::vector<double> coefficients = n.Floats("coefficients"), rho = n.Floats("rho", {0});
   if (rho.size() != 1) return n.Fail("rho: expected a number");
@@ -126,10 +127,15 @@ Term Coupled(NodeContext& n, const std::vector<std::vector<Term>>& pairs) {
 
 Outputs SVMClassifier(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const auto x = Rows(n, 0);
   const std::vector<int64_t> labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
-  if (!x || !b.status().ok()) return {};
   const std::vector<int64_t> per_class = n.Ints("vectors_per_class");
+  int64_t supports = 0;  // an overflow of hostile counts wraps, and fits no rows
+  for (const int64_t count : per_class) {
+    supports = static_cast<int64_t>(static_cast<uint64_t>(supports) + static_cast<uint64_t>(count));
+  }
+  const auto x = Rows(n, n.Floats(supports > 0 ? "support_vectors" : "coefficients").size(),
+                      supports > 0 ? supports : static_cast<int64_t>(labels.size()));
+  if (!x || !b.status().ok()) return {};
   const std::vector<double> rho = n.Floats("rho"), a = n.Floats("prob_a"), z = n.Floats("prob_b");
   const std::string how = n.String("post_transform", "NONE");
   const auto classes = static_cast<int64_t>(labels.size());
