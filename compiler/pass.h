@@ -55,12 +55,19 @@ class Facts {
   uint32_t bits_ = 0;
 };
 
+// What constant weights of products become (transforms/pack_weights.h).
+enum class WeightFormat : uint8_t {
+  kAsGiven,
+  kBFloat16,  // and so does what they are multiplied with; sums stay float32
+};
+
 // What a pass is told besides the module.
 struct PassContext {
   int opt_level = 3;
   std::string cpu = "native";                        // what kernels are scheduled for
   std::function<void(std::string_view text)> print;  // for reports; may be null
   ir::LayoutChoices layouts;                         // that the user asks for
+  WeightFormat weights = WeightFormat::kAsGiven;
 };
 
 struct Pass {

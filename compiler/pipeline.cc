@@ -105,7 +105,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "attention that is spelled out becomes one operator"},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::PackWeights(m, context.cpu);
+         return ir::PackWeights(m, context.cpu, context.weights);
        },
        .refuses = {kFused, kFinalTypes},
        .description = "constant weights of products take the layout that kernels read",
@@ -356,7 +356,7 @@ std::string Facts::ToString() const {
 }
 
 static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
-  return {options.opt_level, cpu, options.print, options.layouts};
+  return {options.opt_level, cpu, options.print, options.layouts, options.weights};
 }
 
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {

@@ -12,6 +12,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "tools/cli/command_line.h"
+#include "tools/lib/check.h"
 #include "tools/lib/progress.h"
 
 namespace relayvm::tools {
@@ -110,6 +111,12 @@ int Main(int argc, char** argv) {
         app.get_option("INPUT")->required(false);
       },
       "print the operators of ONNX that are supported, and end");
+  std::vector<std::string> check;
+  app.add_option("--check", check,
+                 "a parameter's value as vmrun's --input takes it, once for each: runs the program "
+                 "on them and prints how far its results are from those with float32 weights, or "
+                 "from those of -O0 where --precision is fp32")
+      ->allow_extra_args(false);
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
@@ -165,7 +172,16 @@ int Main(int argc, char** argv) {
   } else {
     written = WriteText(output, emit == "llvm" ? compiled->llvm_ir : compiled->assembly);
   }
-  return written.ok() ? 0 : Fail("relayc", written);
+  if (!written.ok()) return Fail("relayc", written);
+  if (check.empty()) return 0;
+  const Check checked = CheckPrecision(flags, compiled->program, check);
+  if (!checked.status.ok()) {
+    return static_cast<int>(Report("relayc", checked.status, checked.exit));
+  }
+  // Standard output may be the program.
+  const bool is_program = output == "-" || (output.empty() && emit != "vmx");
+  std::fwrite(checked.report.data(), 1, checked.report.size(), is_program ? stderr : stdout);
+  return 0;
 }
 
 }  // namespace

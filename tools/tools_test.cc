@@ -148,6 +148,51 @@ void CheckAll(const Shell& shell, std::initializer_list<Command> commands) {
   }
 }
 
+// The numbers of the row of relayc --check's table that begins with `name`.
+std::vector<double> CheckRow(const std::string& report, const std::string& name) {
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(name + " ")) continue;
+    std::istringstream words(line.substr(name.size()));
+    std::string elements;
+    words >> elements;
+    std::vector<double> numbers;
+    for (double number; words >> number;) numbers.push_back(number);
+    return numbers;
+  }
+  return {};
+}
+
+TEST_CASE("relayc --check says how far reduced precision is from the program as written") {
+  Shell shell;
+  // The weight 1 + 2^-8 is a tie and becomes 1: sums of three products are 6 in place of 6.0234.
+  shell.Write("dense.relay",
+              "#[version = \"0.0.5\"]\n"
+              "def @main(%x: Tensor[(?, 3), float32]) {\n"
+              "  let %w = full(1.00390625f, shape=[4, 3], dtype=\"float32\");\n"
+              "  (nn.dense(%x, %w, units=4), multiply(%x, 2f))\n"
+              "}\n");
+  Outcome outcome = shell.Run(
+      "relayc dense.relay --precision bf16 --check '[[2,2,2],[0,0,0]]' -q && "
+      "vmrun dense.vmx --input '[[2,2,2],[0,0,0]]'");
+  CHECK(outcome.status == 0);
+  INFO(outcome.out, outcome.err);
+  CHECK(outcome.out.starts_with("against float32 weights:\noutput"));
+  const std::vector<double> row = CheckRow(outcome.out, "out0");
+  REQUIRE(row.size() == 4);
+  CHECK(row[0] == doctest::Approx(6 * 0x1p-8).epsilon(1e-2));
+  CHECK(row[1] == doctest::Approx(0x1p-8).epsilon(1e-2));
+  CHECK(row[2] == doctest::Approx(3 * 0x1p-8).epsilon(1e-2));
+  CHECK(row[3] == doctest::Approx(0x1p-8).epsilon(1e-2));
+  CHECK(CheckRow(outcome.out, "out1") == std::vector<double>{0, 0, 0, 0});
+  CHECK(outcome.out.find("[6., 6., 6., 6.]") != std::string::npos);
+  // Without reduced precision, against -O0; standard output is the program's where it goes there.
+  outcome = shell.Run("relayc dense.relay --check 2x3xf32=random -o - >x.vmx");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.find("against -O0:") != std::string::npos);
+  CHECK(CheckRow(outcome.err, "out1") == std::vector<double>{0, 0, 0, 0});
+}
+
 TEST_CASE("exit statuses of relayc") {
   Shell shell;
   shell.Compile("add", kAdd);
@@ -177,6 +222,13 @@ TEST_CASE("exit statuses of relayc") {
                {"relayc add.relay --emit other", 1, "other"},
                {"relayc add.relay --target z80", 1, "z80"},
                {"relayc add.relay --precision fp3", 1, "fp3"},
+               {"relayc add.relay --precision bf16 -O0", 1, "it needs -O1 or more"},
+               {"relayc add.relay --precision bf16 -O1", 0, ""},
+               {"relayc add.relay --check [[1,2]] --check [3,4]", 0, ""},
+               {"relayc add.relay --check [[1,2]]", 1, "y"},
+               {"relayc add.relay --check x=no.npy --check [3,4]", 2, "no.npy"},
+               {"relayc add.relay --check - --check [3,4]", 1, "name a file, not -"},
+               {"relayc add.relay --check [[1,2]] --check [3,4,5]", 2, "y"},
                {"relayc add.relay --shape x", 1, "write NAME=1x?x300"},
                {"relayc add.relay --shape z=1", 1, "no parameter of that name"},
                {"relayc add.relay --shape x=1x3", 1, "is declared as 2"},

@@ -5,12 +5,14 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
 #include "kernels/codegen/contraction/contraction.h"
+#include "kernels/runtime/half.h"
 
 namespace relayvm::ir {
 namespace {
@@ -21,33 +23,56 @@ std::pair<int64_t, int64_t> Extents(const HostTensor& w, bool transposed) {
   return {n, n == 0 ? 0 : w.size() / n};
 }
 
-// A weight as (ceil(n / width), k, width); columns beyond n are zero. `out` is zeros. REQUIRES:
-// float32. Gives a mapped weight's pages back.
-void Pack(const HostTensor& w, bool transposed, int64_t width, std::byte* out) {
-  const auto [n, k] = Extents(w, transposed);
-  const SharedBytes in = w.data.Loaded();
-  const std::byte* data = in.data();
-  auto copy = [&](int64_t to, int64_t from, int64_t count) {
-    std::memcpy(out + to * int64_t{sizeof(float)}, data + from * int64_t{sizeof(float)},
-                static_cast<size_t>(count) * sizeof(float));
-  };
-  // A line of the cache: what is read of a row before the next row's turn.
-  constexpr int64_t kLine = 64 / sizeof(float);
-  for (int64_t first = 0; first < n; first += width) {
-    const int64_t panel = first * k;
-    const int64_t columns = std::min(width, n - first);
-    if (!transposed) {
-      for (int64_t i = 0; i < k; ++i) copy(panel + i * width, i * n + first, columns);
-      continue;
+// Panels of a weight: (k, width) each; columns beyond n are zero. REQUIRES: float32.
+class Panels {
+ public:
+  // `w` outlives this.
+  Panels(const HostTensor& w, bool transposed, int64_t width)
+      : transposed_(transposed), width_(width), in_(w.data.Loaded()) {
+    std::tie(n_, k_) = Extents(w, transposed);
+  }
+  // Gives a mapped weight's pages back.
+  ~Panels() { in_.DropPages(); }
+  Panels(const Panels&) = delete;
+  Panels& operator=(const Panels&) = delete;
+
+  int64_t count() const { return (n_ + width_ - 1) / width_; }
+  int64_t depth() const { return k_; }
+
+  // `out` is zeros.
+  void Copy(int64_t panel, std::byte* out) const {
+    const std::byte* data = in_.data();
+    auto copy = [&](int64_t to, int64_t from, int64_t count) {
+      std::memcpy(out + to * int64_t{sizeof(float)}, data + from * int64_t{sizeof(float)},
+                  static_cast<size_t>(count) * sizeof(float));
+    };
+    const int64_t first = panel * width_;
+    const int64_t columns = std::min(width_, n_ - first);
+    if (!transposed_) {
+      for (int64_t i = 0; i < k_; ++i) copy(i * width_, i * n_ + first, columns);
+      return;
     }
-    for (int64_t start = 0; start < k; start += kLine) {
-      const int64_t end = std::min(k, start + kLine);
+    // A line of the cache: what is read of a row before the next row's turn.
+    constexpr int64_t kLine = 64 / sizeof(float);
+    for (int64_t start = 0; start < k_; start += kLine) {
+      const int64_t end = std::min(k_, start + kLine);
       for (int64_t j = 0; j < columns; ++j) {
-        for (int64_t i = start; i < end; ++i) copy(panel + i * width + j, (first + j) * k + i, 1);
+        for (int64_t i = start; i < end; ++i) copy(i * width_ + j, (first + j) * k_ + i, 1);
       }
     }
   }
-  in.DropPages();
+
+ private:
+  bool transposed_;
+  int64_t width_, n_ = 0, k_ = 0;
+  SharedBytes in_;
+};
+
+// A weight as (ceil(n / width), k, width). `out` is zeros.
+void Pack(const HostTensor& w, bool transposed, int64_t width, std::byte* out) {
+  const Panels panels(w, transposed, width);
+  const int64_t bytes = panels.depth() * width * int64_t{sizeof(float)};
+  for (int64_t p = 0; p < panels.count(); ++p) panels.Copy(p, out + p * bytes);
 }
 
 // It is packed when it is read: until then it costs no memory.
@@ -58,6 +83,40 @@ HostTensor PackLater(const HostTensor& w, bool transposed, int64_t width,
       SharedBytes::Lazy(static_cast<size_t>(packed.size()) * sizeof(float),
                         [=](std::span<std::byte> out) { Pack(w, transposed, width, out.data()); });
   return packed;
+}
+
+// A weight in another form: encode(panel as floats, the panel's bytes of `out`) is called for each,
+// when the weight is read.
+template <typename Encode>
+HostTensor EncodeLater(const HostTensor& w, bool transposed, int64_t width, DType dtype,
+                       std::vector<int64_t> shape, const Encode& encode) {
+  HostTensor packed{dtype, std::move(shape), {}};
+  const auto bytes = static_cast<size_t>(packed.size() * DTypeBytes(dtype));
+  packed.data = SharedBytes::Lazy(bytes, [=](std::span<std::byte> out) {
+    const Panels panels(w, transposed, width);
+    const size_t of_panel = out.size() / static_cast<size_t>(std::max<int64_t>(panels.count(), 1));
+    std::vector<float> panel;
+    for (int64_t p = 0; p < panels.count(); ++p) {
+      panel.assign(static_cast<size_t>(panels.depth() * width), 0);
+      panels.Copy(p, reinterpret_cast<std::byte*>(panel.data()));
+      encode(panel, out.data() + static_cast<size_t>(p) * of_panel);
+    }
+  });
+  return packed;
+}
+
+// A weight as (ceil(n / width), ceil(k / 2), width, 2) of bfloat16, its last row filled up with 0.
+HostTensor PackPairsLater(const HostTensor& w, bool transposed, int64_t width) {
+  const auto [n, k] = Extents(w, transposed);
+  return EncodeLater(w, transposed, width, DType::kBFloat16,
+                     {(n + width - 1) / width, (k + 1) / 2, width, 2},
+                     [width, k](const std::vector<float>& panel, std::byte* out) {
+                       for (int64_t at = 0; at < k * width; ++at) {
+                         const int64_t i = at / width, j = at % width;
+                         const uint16_t bits = FloatToBFloat(panel[static_cast<size_t>(at)]);
+                         std::memcpy(out + ((i / 2 * width + j) * 2 + i % 2) * 2, &bits, 2);
+                       }
+                     });
 }
 
 const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& result) {
@@ -92,17 +151,13 @@ bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& resu
 
 }  // namespace
 
-Module PackWeights(const Module& m, const std::string& cpu) {
+Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format) {
   const int64_t width = codegen::PreferredPanelWidth(cpu);
   const int64_t rows = codegen::PreferredKernelRows(cpu);
   std::map<std::pair<const Constant*, bool>, const Constant*> packed;
-  auto pack = [&](const Constant* weight, bool transposed, int64_t block,
-                  std::vector<int64_t> shape) {
+  auto once = [&](const Constant* weight, bool transposed, const auto& make) {
     const Constant*& pack = packed[{weight, transposed}];
-    if (pack == nullptr) {
-      pack = MakeConstant(m, PackLater(weight->value, transposed, block, std::move(shape)),
-                          weight->name);
-    }
+    if (pack == nullptr) pack = MakeConstant(m, make(), weight->name);
     return pack;
   };
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
@@ -118,9 +173,15 @@ Module PackWeights(const Module& m, const std::string& cpu) {
       const Constant* weight = Float32Weight(*call, wanted->weight, *type);
       if (weight != nullptr && weight->value.shape.size() == 2) {
         const auto [n, k] = Extents(weight->value, wanted->is_transposed);
-        args[wanted->weight] =
-            pack(weight, wanted->is_transposed, width, {(n + width - 1) / width, k, width});
+        args[wanted->weight] = once(weight, wanted->is_transposed, [&, n = n, k = k] {
+          if (format == WeightFormat::kBFloat16) {
+            return PackPairsLater(weight->value, wanted->is_transposed, width);
+          }
+          return PackLater(weight->value, wanted->is_transposed, width,
+                           {(n + width - 1) / width, k, width});
+        });
         wanted->attrs.Set("units", n);
+        if (format == WeightFormat::kBFloat16) wanted->attrs.Set("in_units", k);
         builder.BindCall(b.var, wanted->op, std::move(args), wanted->attrs);
         return;
       }
@@ -132,7 +193,8 @@ Module PackWeights(const Module& m, const std::string& cpu) {
         std::vector<int64_t> shape = kernel->value.shape;
         shape[0] /= rows;
         shape.push_back(rows);
-        args[1] = pack(kernel, true, rows, std::move(shape));
+        args[1] = once(kernel, true,
+                       [&] { return PackLater(kernel->value, true, rows, std::move(shape)); });
         Attrs attrs = call->attrs;
         attrs.Set("kernel_layout", attrs.String("kernel_layout") + std::to_string(rows) + "o");
         builder.BindCall(b.var, call->op->name, std::move(args), attrs);

@@ -1,7 +1,8 @@
 // Lays constant weights out as the kernels read them: nn.dense with a constant weight becomes
 // nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile, and the
 // kernel of a convolution gets a layout in blocks of output channels (OIHW8o). Packing happens
-// here, once, so that neither loading nor running pays for it.
+// here, once, so that neither loading nor running pays for it. Weights of nn.contrib_dense_pack that
+// are to be bfloat16 are rounded to nearest even, in pairs.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc.
@@ -10,10 +11,12 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
+#include "compiler/pass.h"
 
 namespace relayvm::ir {
 
 // `cpu`: as KernelOptions::cpu.
-Module PackWeights(const Module& m, const std::string& cpu);
+Module PackWeights(const Module& m, const std::string& cpu,
+                   WeightFormat format = WeightFormat::kAsGiven);
 
 }  // namespace relayvm::ir

@@ -1,6 +1,10 @@
 #include "compiler/transforms/pack_weights.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "compiler/transforms/testing.h"
 
@@ -48,6 +52,84 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
   }
   CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
         "Tensor[(2, 5), float32]");
+}
+
+// @main(x) = nn.dense(x, weight) with a constant weight (n, k).
+Module DenseBy(const HostTensor& w) {
+  const int64_t n = w.shape[0], k = w.shape[1];
+  Module m = Typed(
+      fmt::format("def @main(%x: Tensor[(?, {1}), float32]) {{ nn.dense(%x, ones(shape=[{0}, {1}], "
+                  "dtype=\"float32\"), units={0}) }}",
+                  n, k));
+  const Function& main = *m.functions.at("main");
+  Block body = *main.body;
+  OpCall dense = *body.bindings.back().value->As<OpCall>();
+  dense.args[1] = MakeConstant(m, w);
+  body.bindings = {{body.bindings.back().var, MakeExpr(m, dense, Span{})}};
+  Function f = main;
+  f.body = m.arena->New<Block>(body);
+  m.functions["main"] = m.arena->New<Function>(f);
+  return m;
+}
+
+// A float32 weight (n, k) of these bits, again and again.
+HostTensor WeightOf(int64_t n, int64_t k, const std::vector<uint32_t>& bits) {
+  HostTensor w{DType::kFloat32, {n, k}, SharedBytes::Zeros(static_cast<size_t>(n * k) * 4)};
+  auto* values = reinterpret_cast<uint32_t*>(w.data.Mutable().data());
+  for (size_t i = 0; i < static_cast<size_t>(n * k); ++i) values[i] = bits[i % bits.size()];
+  return w;
+}
+
+const OpCall& OnlyCall(const Module& m) {
+  return *m.functions.at("main")->body->bindings[0].value->As<OpCall>();
+}
+
+TEST_CASE("a weight in pairs of bfloat16 is rounded to nearest even") {
+  // float32 and the bfloat16 that it becomes.
+  const std::vector<std::pair<uint32_t, uint16_t>> table = {
+      {0x00000000, 0x0000}, {0x80000000, 0x8000},  // zeros
+      {0x3f800000, 0x3f80}, {0x3f808000, 0x3f80},  // 1; a tie, to even below
+      {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81},  // a tie, to even above; just above a tie
+      {0x3f807fff, 0x3f80}, {0xbf818000, 0xbf82},  // just below a tie; a negative tie
+      {0x00000001, 0x0000}, {0x00008000, 0x0000},  // denormals: to 0, a tie to 0
+      {0x00018000, 0x0002}, {0x807fffff, 0x8080},  // to a denormal; to the least normal
+      {0x7f7fffff, 0x7f80}, {0xff7f8000, 0xff80},  // the largest and a tie go to infinity
+      {0x7f7f7fff, 0x7f7f}, {0x7f800000, 0x7f80},  // the largest that does not; infinity
+      {0xff800000, 0xff80}, {0x7fc00000, 0x7fc0},  // NaN stays one, also where its bits
+      {0x7f800001, 0x7fc0}, {0xffc12345, 0xffc1},  // are in the part that goes
+  };
+  std::vector<uint32_t> bits;
+  for (const auto& [from, to] : table) bits.push_back(from);
+  for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {5, 4}, {70, 33}}) {
+    for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+      const Module packed =
+          PackWeights(DenseBy(WeightOf(n, k, bits)), cpu, WeightFormat::kBFloat16);
+      const OpCall& call = OnlyCall(packed);
+      CHECK(call.op->name == "nn.contrib_dense_pack");
+      CHECK(call.attrs.Int("in_units") == k);
+      const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
+      REQUIRE(p.dtype == DType::kBFloat16);
+      REQUIRE(p.shape.size() == 4);
+      const int64_t width = p.shape[2];
+      REQUIRE(p.shape == std::vector<int64_t>{(n + width - 1) / width, (k + 1) / 2, width, 2});
+      CHECK(p.data.size() == static_cast<size_t>(p.size()) * 2);
+      const SharedBytes loaded = p.data.Loaded();
+      const auto* got = reinterpret_cast<const uint16_t*>(loaded.data());
+      for (int64_t at = 0; at < p.size(); ++at) {
+        const int64_t i = at / 2 / width % p.shape[1] * 2 + at % 2;
+        const int64_t j = at / 2 / width / p.shape[1] * width + at / 2 % width;
+        const auto number = static_cast<size_t>(j * k + i);
+        CHECK(got[at] == (i < k && j < n ? table[number % table.size()].second : 0));
+      }
+      CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+            TypeToString(Typed(fmt::format("def @main(%x: Tensor[(?, {1}), float32]) {{ "
+                                           "nn.dense(%x, ones(shape=[{0}, {1}], "
+                                           "dtype=\"float32\"), units={0}) }}",
+                                           n, k))
+                             .functions.at("main")
+                             ->result_type));
+    }
+  }
 }
 
 // The kernel layout of the only convolution of `text`, with its kernel made a constant, for a

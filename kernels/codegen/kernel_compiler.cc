@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <set>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 
@@ -233,7 +235,13 @@ Result<KernelImage> KernelCompiler::Finish() {
     image.times.optimisation += out.times.optimisation;
     image.times.code_generation += out.times.code_generation;
   }
-  for (const KernelPlan& plan : impl.plans) image.names.push_back(plan.name);
+  std::set<std::string_view> features;
+  for (const KernelPlan& plan : impl.plans) {
+    image.names.push_back(plan.name);
+    if (!plan.features().empty() && features.insert(plan.features()).second) {
+      image.cpu_features += fmt::format(",{}", plan.features());
+    }
+  }
   if (objects.empty()) return image;
   {
     Timer timer(&image.times.linking);

@@ -70,8 +70,9 @@ struct KernelTimes {
 };
 
 struct KernelImage {
-  std::string cpu_features;  // what the machine must have: "x86-64-v4" or a list "avx512f,avx512vl"
-  std::vector<uint8_t> elf;  // for a page-aligned segment of the .vmx
+  std::string
+      cpu_features;  // what the machine must have: "x86-64-v4" or a list "x86-64-v4,avx512bf16"
+  std::vector<uint8_t> elf;             // for a page-aligned segment of the .vmx
   std::vector<uint64_t> entry_offsets;  // virtual address of each kernel by kernel id
   std::vector<std::string> names;
   std::string llvm_ir, assembly;  // when asked for

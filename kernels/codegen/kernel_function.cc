@@ -109,7 +109,9 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
 
 Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module) {
   const KernelSpec& spec = plan.spec;
-  llvm::Function* function = DeclareKernel(module, plan.name, target);
+  Target machine = target;
+  if (!plan.features().empty()) machine.features += fmt::format(",+{}", plan.features());
+  llvm::Function* function = DeclareKernel(module, plan.name, machine);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", function));
   Emitter emitter(b, plan.loops ? &plan.loops->graph : nullptr);
   std::vector<std::pair<int, int>> in_place = plan.Interface().in_place;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/codegen/contraction/contraction.h"
@@ -23,6 +24,10 @@ struct KernelPlan {
   std::unique_ptr<LoopPlan> loops;
 
   KernelInterface Interface() const;
+  // What its code needs of the machine beyond the target's level; "" for nothing.
+  std::string_view features() const {
+    return contraction ? std::string_view(contraction->features) : std::string_view();
+  }
 };
 
 Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim> symbols,

@@ -181,23 +181,47 @@ OpDef GeneralMatmulOp() {
   return op;
 }
 
+// A weight in pairs of bfloat16, which the data is rounded to.
+Status RequirePairs(TypeContext& tc) {
+  const TensorType& data = tc.tensor(0);
+  const TensorType& weight = tc.tensor(1);
+  if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
+    return Invalid(
+        "a weight in pairs of bfloat16 is for data and results of float32, not {} and {}",
+        DTypeName(data.dtype), DTypeName(ResultDType(tc)));
+  }
+  if (!tc.attrs().Has("in_units")) return Invalid("a weight in pairs needs the attribute in_units");
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(weight.shape[3], 2, "the pairs of weight"));
+  return tc.RequireEqual(Dim::CeilDiv(tc.attrs().Int("in_units"), 2), weight.shape[1],
+                         "the pairs of in_units and of weight");
+}
+
 // The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the
-// micro-kernels read them.
+// micro-kernels read them. One of bfloat16 may be (ceil(units / NR), ceil(K / 2), NR, 2), pairs of K
+// side by side, where K is in_units: the data is then rounded to bfloat16 too, and products are summed
+// in float32.
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
   op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
+  op.attrs.push_back({"in_units", AttrKind::kInt});
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     const TensorType& weight = tc.tensor(1);
     if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
-    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
-    RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+    const bool in_pairs = weight.rank() == 4 && weight.dtype == DType::kBFloat16;
+    if (in_pairs) {
+      RELAYVM_RETURN_IF_ERROR(RequirePairs(tc));
+    } else {
+      RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
+      RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+    }
     if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
       return Invalid("the last dimension of weight is {}, expected a positive constant",
                      weight.shape[2].ToString());
     }
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(data.shape.back(), weight.shape[1],
-                                            "the reduced dimensions of data and weight"));
+    const Dim depth = in_pairs ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
     Dim units = weight.shape[0] * weight.shape[2];
     if (tc.attrs().Has("units")) units = tc.attrs().Int("units");
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[2]), weight.shape[0],
@@ -209,17 +233,22 @@ OpDef DensePackOp() {
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const Tensor& weight = c.inputs[1];
     const Expr width = te::DimValue(weight->shape[2]);
+    const bool in_pairs = weight->rank() == 4;
     const Tensor out = te::Compute("dense_pack", c.outputs[0].shape, [&](const Indices& i) {
       return Contract(
-          weight->shape[1], c.outputs[0].dtype,
+          in_pairs ? Dim(c.attrs.Int("in_units")) : weight->shape[1], c.outputs[0].dtype,
           [&](const Expr& k) {
             Indices at = i;
             at.back() = k;
-            return te::Load(c.inputs[0], at);
+            const Expr value = te::Load(c.inputs[0], at);
+            return in_pairs ? te::Cast(value, DType::kBFloat16) : value;
           },
           [&](const Expr& k) {
+            const Expr panel = FloorDivExpr(i.back(), width);
+            const Expr column = FloorModExpr(i.back(), width);
+            if (!in_pairs) return te::Load(weight, {panel, k, column});
             return te::Load(weight,
-                            {FloorDivExpr(i.back(), width), k, FloorModExpr(i.back(), width)});
+                            {panel, FloorDivExpr(k, Int(2)), column, FloorModExpr(k, Int(2))});
           });
     });
     return {Hinted(out, te::ScheduleHint::kDense, c, false, false)};

@@ -91,6 +91,23 @@ TEST_CASE("nn.contrib_dense_pack reads panels of columns") {
              "panels");
 }
 
+TEST_CASE("nn.contrib_dense_pack reads pairs of bfloat16, and rounds the data to it") {
+  // Three of k, two units in one panel of two: (1, 2, 2, 2), the last of each column filled up.
+  const HostTensor w = Host(DType::kBFloat16, {1, 2, 2, 2}, {1, 2, 10, 20, 3, 0, 30, 0});
+  // 1 + 2^-8 is halfway between two bfloat16 and becomes 1; 1 + 3 * 2^-8 becomes 1 + 2^-6.
+  const std::vector<double> a = {1, 0.5, -1, 1 + 0x1p-8, 0, 1 + 3 * 0x1p-8};
+  const double up = 1 + 0x1p-6;
+  CheckOp("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 3}}, {F32({2, 3}, a), w},
+          {F32({2, 2}, {-1, -10, 1 + 3 * up, 10 + 30 * up})}, {.static_args = {1}});
+  CheckFails("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 5}}, {F32({2, 5}, Mixed(10)), w},
+             "pairs");
+  CheckFails("nn.contrib_dense_pack", {{"units", 2}}, {F32({2, 3}, a), w}, "in_units");
+  CheckFails("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 3}}, {F32({2, 4}, Mixed(8)), w},
+             "reduced dimensions");
+  CheckFails("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 3}},
+             {Host(DType::kFloat64, {2, 3}, a), w}, "float32");
+}
+
 TEST_CASE("matrix products say what they are to the scheduler") {
   const OpDef* op = OpTable::Get().Find("nn.dense");
   const Attrs attrs = *CompleteAttrs(*op, {});

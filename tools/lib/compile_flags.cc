@@ -28,7 +28,10 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_option("--layout", layouts,
                  "nn.conv2d=NHWC:default: the layouts of an operator's data and kernel that it "
                  "computes in, whatever the program says");
-  app.add_option("--precision", "fp32: as the program says")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--precision", precision,
+                 "fp32: as the program says; bf16: constant weights of matrix products take half "
+                 "the memory, and what they are multiplied with is rounded too; sums stay float32")
+      ->check(CLI::IsMember({"fp32", "bf16"}));
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
                  "a pass's name, or all: print the program after it, on standard error");
@@ -67,6 +70,12 @@ Status CompileFlags::Finish() {
   if (!targets.empty()) options.kernels.cpu = targets[0];
   if (targets.size() > 1) options.more_cpus.assign(targets.begin() + 1, targets.end());
   options.pipeline.cpu = options.kernels.cpu;
+  if (precision == "bf16") {
+    if (options.pipeline.opt_level < 1) {
+      return {StatusCode::kInvalidArgument, "--precision bf16 packs weights: it needs -O1 or more"};
+    }
+    options.pipeline.weights = WeightFormat::kBFloat16;
+  }
   options.pipeline.print = [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
   };

@@ -255,8 +255,10 @@ class ProductEmitter {
   Value* PanelOfB(Value* batch, Value* column) {
     if (HasPackedWeights()) {
       Value* width = I64(b_, d_.packed_width);
-      // Panel column / P is K * P elements; rows of the operand are rows of a panel.
-      Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), c_.depth));
+      // Panel column / P is K * P elements, or so many words; rows of the operand are rows of a
+      // panel.
+      Value* depth = CeilDiv(b_, c_.depth, DepthOfWord(d_.panel_form));
+      Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), depth));
       return At(b_, c_.element, pointer, Rem(b_, column, width));
     }
     EmitPackPanel(c_, batch, column, b_scratch_);
@@ -272,6 +274,7 @@ class ProductEmitter {
       return;
     }
     Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
+    const int64_t word_depth = DepthOfWord(d_.panel_form);
     auto sums_of = [&](Value* tile) {
       return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
     };
@@ -281,12 +284,13 @@ class ProductEmitter {
                       I64(b_, std::max<int64_t>(1, d_.panel / 8)));
       });
       Value* k = Mul(b_, block, d_.k_block);
-      Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
-      Value* columns_of_b = At(b_, c_.element, panel, Mul(b_, k, BStride()));
+      Value* extent = TileDepth(Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block)));
+      Value* columns_of_b =
+          At(b_, c_.element, panel, Mul(b_, block, d_.k_block / word_depth * BStride()));
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
         Value* rows_of_a =
-            At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * d_.a_row_stride));
+            At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * ARowStride()));
         CallTile(
             Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
             {rows_of_a, columns_of_b, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))},
@@ -302,7 +306,7 @@ class ProductEmitter {
 
   // Where the tile that begins with row `tile` of a block is, without blocks of k.
   Value* RowsOfA(Value* a, Value* tile) {
-    if (d_.a.k_contiguous) return At(b_, c_.element, a, Mul(b_, tile, d_.a_row_stride));
+    if (d_.a.k_contiguous) return At(b_, c_.element, a, Mul(b_, tile, ARowStride()));
     Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
     return At(b_, c_.element, a, Mul(b_, Mul(b_, index, c_.depth), d_.a_k_stride));
   }
@@ -310,12 +314,20 @@ class ProductEmitter {
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
                            Value* column, Value* panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
-    CallTile(rows, {RowsOfA(a, tile), panel, c_scratch_, c_.depth, b_.getFalse()},
+    CallTile(rows, {RowsOfA(a, tile), panel, c_scratch_, TileDepth(c_.depth), b_.getFalse()},
              Sub(b_, c_.columns, column));
     epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
   }
 
   bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer; }
+  // Of a in memory or packed, in elements or words.
+  int64_t ARowStride() const {
+    return d_.panel_form == PanelForm::kPairs ? d_.a_row_stride / 2 : d_.a_row_stride;
+  }
+  // The steps of a tile for `extent` of k.
+  Value* TileDepth(Value* extent) {
+    return d_.panel_form == PanelForm::kPairs ? CeilDiv(b_, extent, 2) : extent;
+  }
   int64_t BStride() const { return HasPackedWeights() ? d_.packed_width : d_.panel; }
 
   // Whether tiles take the last panel no wider than needed: shorter vectors take less time or as
@@ -329,10 +341,11 @@ class ProductEmitter {
   // `columns`: of the panel from here on; null when it is whole.
   void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
     TileConfig config{
-        d_.dtype,        d_.rounds,     d_.tile_rows,
-        d_.vectors,      d_.lanes,      1,
-        d_.a_row_stride, d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
+        d_.dtype,     d_.rounds,     d_.tile_rows,
+        d_.vectors,   d_.lanes,      1,
+        ARowStride(), d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
+    config.form = d_.panel_form;
     config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous;
     config.streams_b = HasPackedWeights();
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);

@@ -9,7 +9,10 @@
 // Roles, by hint (te.h): inputs[0] is data, inputs[1] weight, as the contraction's body loads them.
 //   kDense        data (..., K), or (..., K, M) with transpose_a;
 //                 weight (N, K) with transpose_b, (K, N) without, or packed: (ceil(N / P), K, P),
-//                 column n at [n / P][k][n % P], P a multiple of 4, the padding arbitrary
+//                 column n at [n / P][k][n % P], P a multiple of 4, the padding arbitrary;
+//                 or packed in pairs of bfloat16: (ceil(N / P), ceil(K / 2), P, 2), the padding of
+//                 the last pair 0. Data that is cast from bfloat16 is then multiplied in pairs too,
+//                 where the target can: denormals of either count as 0 there.
 //   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, either batch perhaps 1
 //   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes; a kernel
 //                 of layout OI...Po, channels first, is read as it is where P suits the target
@@ -45,6 +48,7 @@ struct ContractionTarget {
   unsigned vector_bytes = 16;
   unsigned vector_registers = 16;
   int64_t l2_bytes = 512 << 10;
+  bool bfloat16_dots = false;  // AVX512-BF16: sums of products of pairs
 };
 // cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM
 // knows.
@@ -67,6 +71,8 @@ struct ContractionPlan {
   Dim scratch_bytes = 0;
   // As KernelInterface::in_place.
   std::vector<std::pair<int, int>> in_place;
+  // What the code needs of the machine beyond its level: "avx512bf16"; "" for nothing.
+  std::string features;
   // One of them.
   std::shared_ptr<const ContractionDetail> detail;
   std::shared_ptr<const AttentionDetail> attention;

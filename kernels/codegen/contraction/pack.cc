@@ -128,16 +128,22 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
     });
     return;
   }
+  const bool in_pairs = d.panel_form == PanelForm::kPairs;
+  const int64_t row_stride = in_pairs ? d.a_row_stride / 2 : d.a_row_stride;
   Value* k_blocks = c.emitter.EmitDim(d.k_blocks);
   For(b, I64(b, 0), count, 1, "pack.row", [&](Value* i) {
     Value* tile = Div(b, i, I64(b, tile_rows));
     Value* in_tile = Rem(b, i, I64(b, tile_rows));
     auto pack_block = [&](Value* block, Value* from, Value* to) {
       Value* packed_row = Add(b, Mul(b, Add(b, Mul(b, tile, k_blocks), block), tile_rows), in_tile);
-      Value* pointer = At(b, c.element, destination, Mul(b, packed_row, d.a_row_stride));
+      Value* pointer = At(b, c.element, destination, Mul(b, packed_row, row_stride));
       ForVectors(c, from, to, "pack.k", [&](Value* k, Value* mask) {
         Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), k, 2, mask);
-        c.StoreLanes(values, At(b, c.element, pointer, Sub(b, k, from)));
+        if (!in_pairs) return c.StoreLanes(values, At(b, c.element, pointer, Sub(b, k, from)));
+        if (mask) values = b.CreateSelect(mask, values, llvm::Constant::getNullValue(c.vector));
+        Value* bits = b.CreateLShr(b.CreateBitCast(values, VectorOf(b.getInt32Ty(), d.lanes)), 16);
+        b.CreateAlignedStore(b.CreateTrunc(bits, VectorOf(b.getInt16Ty(), d.lanes)),
+                             At(b, b.getInt16Ty(), pointer, Sub(b, k, from)), llvm::Align(2));
       });
     };
     if (d.k_block == 0) {

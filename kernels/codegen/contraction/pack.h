@@ -52,7 +52,8 @@ struct ContractionContext {
   std::deque<te::Expr> kept_;
 };
 
-// Rows row..row+count-1 of a, all of k.
+// Rows row..row+count-1 of a, all of k. For b in pairs, a's values are bfloat16, and
+// words of two: strides and blocks of k are then half as many words, the last one filled up with 0.
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
 // A few rows of a for dot kernels: row r at destination + r * stride.

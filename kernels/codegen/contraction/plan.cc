@@ -98,9 +98,14 @@ class Planner {
     d.columns = n->extent;
     d.depth = k->extent;
     const Tensor& weight = t.hint_inputs[1];
-    if (!is_batch && weight->rank() == 3) {
+    if (!is_batch && weight->rank() >= 3) {
       if (!weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0) return false;
       d.packed_width = weight->shape[2].value();
+    }
+    if (!is_batch && weight->rank() == 4) {
+      if (!IsPairs(*weight) || !PlainInput(weight)) return false;
+      const bool multiplied = d.target.bfloat16_dots && !t.transpose_a && IsBFloat16(product_.data);
+      d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
     }
 
     d.a.k_contiguous = !t.transpose_a;
@@ -113,7 +118,13 @@ class Planner {
     });
     UsePlainMemory(d.a, product_.data, batch_axes, d.a.k_contiguous ? d.rows * d.depth : Dim(0),
                    d.depth);
-    if (d.packed_width > 0) {
+    if (d.panel_form != PanelForm::kElements) {
+      d.b.k_contiguous = false;
+      d.b.buffer = weight;
+      d.b.batch = te::MakeAxis("batch", d.batch);
+      d.b.base = te::IntImm(0);
+      d.b.stride = d.packed_width;
+    } else if (d.packed_width > 0) {
       PlanPackedWeight();
     } else {
       d.b.k_contiguous = t.transpose_b;
@@ -151,6 +162,7 @@ class Planner {
     }
     if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
     ChooseRowBlock(depth.value_or(1024));
+    if (d.panel_form == PanelForm::kPairs) plan_.features = "avx512bf16";
     Finish(ScratchOfPackedA(), RoundUp(d.depth, d.lanes) * d.panel);
   }
 
@@ -174,6 +186,21 @@ class Planner {
       if (batched) return;
     }
     operand.buffer = load->tensor;
+  }
+
+  static bool IsPairs(const te::TensorNode& weight) {
+    return weight.dtype == DType::kBFloat16 && weight.shape[3].is_const(2);
+  }
+  // Memory that the kernel is given.
+  bool PlainInput(const Tensor& t) const {
+    for (size_t i = 0; i < spec_.inputs.size(); ++i) {
+      if (spec_.inputs[i] == t) return !(i < spec_.by_value.size() && spec_.by_value[i]);
+    }
+    return false;
+  }
+  // Whether every element of e is a bfloat16.
+  static bool IsBFloat16(const Expr& e) {
+    return e->kind == ExprKind::kCast && e->operands[0]->dtype == DType::kBFloat16;
   }
 
   // The view's coordinates are (panel, k, column in panel).

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "kernels/codegen/contraction/contraction.h"
+#include "kernels/codegen/contraction/tile.h"
 #include "kernels/te/te.h"
 
 namespace relayvm::codegen {
@@ -89,9 +90,10 @@ struct ContractionDetail {
   // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small ones
   // fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;
-  MatrixOperand a, b;        // kPixelColumns has no b, kPixelRows no a
-  PixelOperand pixels;       // of convolutions
-  int64_t packed_width = 0;  // b is packed in panels of this width; else 0
+  MatrixOperand a, b;                           // kPixelColumns has no b, kPixelRows no a
+  PixelOperand pixels;                          // of convolutions
+  int64_t packed_width = 0;                     // b is packed in panels of this width; else 0
+  PanelForm panel_form = PanelForm::kElements;  // of b; others than that are packed, and in place
   Epilogue epilogue;
   size_t row_axes = 0;  // kMatrix: epilogue axes that make up (batch, row), before the column axis
 

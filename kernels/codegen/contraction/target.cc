@@ -20,6 +20,7 @@ ContractionTarget ContractionTargetFor(const std::string& cpu) {
     avx2 = features.lookup("avx2") && features.lookup("fma");
     avx512 = avx2 && features.lookup("avx512f") && features.lookup("avx512vl") &&
              features.lookup("avx512bw") && features.lookup("avx512dq");
+    target.bfloat16_dots = avx512 && features.lookup("avx512bf16");
   }
   if (avx2) target.vector_bytes = 32;
   if (avx512) {

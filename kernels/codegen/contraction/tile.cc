@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "kernels/codegen/ops.h"
@@ -81,6 +83,32 @@ void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
   }
 }
 
+// Of the words of a panel in some form, the numbers at `step` of each word as float32: exact.
+Value* ExpandWords(Builder& b, Value* words, Value* step) {
+  const auto [lanes, type] = [&] {
+    auto* vector = llvm::cast<llvm::FixedVectorType>(words->getType());
+    return std::pair(vector->getNumElements(), vector);
+  }();
+  Value* bits = nullptr;
+  if (IsConst(step, 1)) {
+    bits = b.CreateAnd(words, llvm::ConstantInt::get(type, 0xffff0000));
+  } else {
+    Value* shift = b.CreateTrunc(Mul(b, step, 16), b.getInt32Ty());
+    bits = b.CreateShl(b.CreateLShr(words, b.CreateVectorSplat(lanes, shift)), 16);
+  }
+  return b.CreateBitCast(bits, VectorOf(b.getFloatTy(), lanes));
+}
+
+// sum + x[0] * y[0] + x[1] * y[1] in each lane, x and y words of 2 bfloat16: denormals count as 0.
+Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
+  const llvm::Intrinsic::ID id = lanes == 16  ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512
+                                 : lanes == 8 ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256
+                                              : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128;
+  llvm::Type* pairs = VectorOf(b.getBFloatTy(), 2 * lanes);
+  return b.CreateIntrinsic(id, {}, {sum, b.CreateBitCast(x, pairs), b.CreateBitCast(y, pairs)});
+}
+
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
   llvm::Type* vector = VectorOf(element, config.lanes);
@@ -101,7 +129,9 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
 
   const unsigned accumulators = config.rows * config.vectors;
   const unsigned sets = config.sets;
-  const unsigned unroll = std::max(2U, sets);
+  const bool multiplies_pairs = config.form == PanelForm::kPairs;
+  const int64_t word_steps = multiplies_pairs ? 1 : DepthOfWord(config.form);
+  const unsigned unroll = std::max({2U, sets, static_cast<unsigned>(word_steps)});
 
   // Where accumulator i of a set goes.
   auto c_at = [&](unsigned i) {
@@ -144,31 +174,42 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
 
   const int64_t a_step_bytes = static_cast<int64_t>(align) * config.a_k_stride;
   const int64_t b_step_bytes = static_cast<int64_t>(c_align) * config.vectors;
+  const bool has_words = config.form != PanelForm::kElements;
+  auto word_of = [&](Value* k) {
+    if (word_steps == 1) return k;
+    return b.CreateLShr(k,
+                        static_cast<uint64_t>(std::countr_zero(static_cast<uint64_t>(word_steps))));
+  };
   // For `steps` of k from `k` on.
   auto fetch = [&](Value* k, int64_t steps) {
     if (accumulators < kLeastToFetch) return;
     if (config.streams_a)
       FetchAhead(b, At(b, element, a, Mul(b, k, a_k_stride)), a_step_bytes * steps);
     if (config.streams_b)
-      for (int64_t i = 0; i < steps; ++i)
-        FetchAhead(b, At(b, element, panel, Mul(b, Add(b, k, i), b_k_stride)), b_step_bytes);
+      for (int64_t i = 0; i < steps; i += word_steps)
+        FetchAhead(b, At(b, element, panel, Mul(b, word_of(Add(b, k, i)), b_k_stride)),
+                   b_step_bytes);
   };
 
-  // One step of k into set `set` of the accumulators.
-  auto step = [&](Value* k, unsigned set, std::vector<Value*>& sums) {
+  // One step of k, the `of_word`-th of its word, into set `set` of the accumulators.
+  auto step = [&](Value* k, Value* of_word, unsigned set, std::vector<Value*>& sums) {
     std::vector<Value*> columns;
-    Value* row_of_b = At(b, element, panel, Mul(b, k, b_k_stride));
+    Value* row_of_b = At(b, element, panel, Mul(b, word_of(k), b_k_stride));
     for (unsigned v = 0; v < config.vectors; ++v) {
-      columns.push_back(LoadVector(b, vector, At(b, vector, row_of_b, v), align));
+      llvm::Type* type = has_words ? VectorOf(b.getInt32Ty(), config.lanes) : vector;
+      columns.push_back(LoadVector(b, type, At(b, vector, row_of_b, v), align));
+      if (word_steps > 1) columns.back() = ExpandWords(b, columns.back(), of_word);
     }
     Value* a_k = At(b, element, a, Mul(b, k, a_k_stride));
     for (unsigned row = 0; row < config.rows; ++row) {
-      Value* scalar = b.CreateLoad(
-          element, At(b, element, a_k, Mul(b, a_row_stride, static_cast<int64_t>(row))));
+      Value* scalar =
+          b.CreateLoad(multiplies_pairs ? b.getInt32Ty() : element,
+                       At(b, element, a_k, Mul(b, a_row_stride, static_cast<int64_t>(row))));
       Value* broadcast = b.CreateVectorSplat(config.lanes, scalar);
       for (unsigned v = 0; v < config.vectors; ++v) {
         Value*& sum = sums[set * accumulators + row * config.vectors + v];
-        sum = MultiplyAdd(b, broadcast, columns[v], sum, config.rounds);
+        sum = multiplies_pairs ? AddPairProducts(b, broadcast, columns[v], sum)
+                               : MultiplyAdd(b, broadcast, columns[v], sum, config.rounds);
       }
     }
     if (config.extra == 0) return;
@@ -181,18 +222,19 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     }
   };
   Value* whole = b.CreateAnd(k_extent, I64(b, -static_cast<int64_t>(unroll)));
-  std::vector<Value*> sums = ForCarried(b, I64(b, 0), whole, unroll, "k", initial,
-                                        [&](Value* k, const std::vector<Value*>& carried) {
-                                          std::vector<Value*> next = carried;
-                                          fetch(k, unroll);
-                                          for (unsigned u = 0; u < unroll; ++u)
-                                            step(Add(b, k, u), u % sets, next);
-                                          return next;
-                                        });
+  std::vector<Value*> sums = ForCarried(
+      b, I64(b, 0), whole, unroll, "k", initial, [&](Value* k, const std::vector<Value*>& carried) {
+        std::vector<Value*> next = carried;
+        fetch(k, unroll);
+        for (unsigned u = 0; u < unroll; ++u)
+          step(Add(b, k, u), I64(b, u % word_steps), u % sets, next);
+        return next;
+      });
   sums = ForCarried(b, whole, k_extent, 1, "k.rest", sums,
                     [&](Value* k, const std::vector<Value*>& carried) {
                       std::vector<Value*> next = carried;
-                      step(k, 0, next);
+                      Value* of_word = word_steps == 1 ? I64(b, 0) : Rem(b, k, I64(b, word_steps));
+                      step(k, of_word, 0, next);
                       return next;
                     });
   for (unsigned i = 0; i < accumulators; ++i) {
@@ -211,12 +253,13 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  return fmt::format("tile_{}_{}x{}x{}x{}_{}_a{}_{}{}_b{}{}_c{}",
-                     config.rounds ? "float16" : DTypeName(config.dtype), config.rows,
-                     config.vectors, config.lanes, config.sets, config.extra,
-                     stride(config.a_row_stride), stride(config.a_k_stride),
-                     config.streams_a ? "s" : "", stride(config.b_k_stride),
-                     config.streams_b ? "s" : "", config.c_row_stride);
+  constexpr const char* kForms[] = {"", "_expanded", "_pairs"};
+  return fmt::format("tile_{}{}_{}x{}x{}x{}_{}_a{}_{}{}_b{}{}_c{}",
+                     config.rounds ? "float16" : DTypeName(config.dtype),
+                     kForms[static_cast<size_t>(config.form)], config.rows, config.vectors,
+                     config.lanes, config.sets, config.extra, stride(config.a_row_stride),
+                     stride(config.a_k_stride), config.streams_a ? "s" : "",
+                     stride(config.b_k_stride), config.streams_b ? "s" : "", config.c_row_stride);
 }
 
 std::vector<llvm::Type*> TileParams(Builder& b) {
@@ -238,6 +281,8 @@ std::vector<Value*> TileArgs(Builder& b, const TileCall& call) {
 }
 
 }  // namespace
+
+int64_t DepthOfWord(PanelForm form) { return form == PanelForm::kElements ? 1 : 2; }
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
   if (config.rounds) return 1;

@@ -10,7 +10,10 @@
 // With `sets` of accumulators, which hide the latency of FMA where rows and columns are few, every
 // set sums each sets-th step of k, and their sums are added at the end. So the order of a sum
 // depends on their number: all elements of a product are to have the same.
-// Tested through contraction/contraction_test.cc.
+//
+// A panel of B may hold its numbers in another form than C's dtype (PanelForm): tiles expand them in
+// registers, or multiply them as they are.
+// Tested through contraction/contraction_test.cc and contraction/weights_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +29,17 @@ llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype);
 // float16 after the product and after the sum.
 llvm::Value* MultiplyAdd(Builder& b, llvm::Value* x, llvm::Value* y, llvm::Value* z, bool rounds);
 
+// What a panel of B is made of. Words are of 32 bits, one for each column, and hold several of k: word
+// w of a column has those from w * DepthOfWord on.
+enum class PanelForm : uint8_t {
+  kElements,  // elements of the accumulators' dtype
+  kExpanded,  // words of 2 bfloat16, which become float32
+  kPairs,     // the same words, multiplied as pairs with A's, which are such words too: a step of k
+              // is one word of each
+};
+// How much of k a word is; 1 for elements.
+int64_t DepthOfWord(PanelForm form);
+
 struct TileConfig {
   DType dtype;
   bool rounds;  // as in MultiplyAdd; sums are then made in the order of k
@@ -39,6 +53,8 @@ struct TileConfig {
   // Weights that are read in the order of memory, which may be far: fetched ahead, past the operand's
   // end into what the next call reads.
   bool streams_a = false, streams_b = false;
+  // Others than kElements: of dtype float32. b_k_stride is then from word to word.
+  PanelForm form = PanelForm::kElements;
 };
 
 // a, b, c: pointers; k, strides: i64; accumulate: i1 (adds to what C holds).

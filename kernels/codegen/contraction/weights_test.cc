@@ -1,0 +1,198 @@
+// Products whose packed weights are no float32, against loops in double over the numbers that the
+// weights stand for. A sum of K products is within (K + 2) * 2^-24 of the sum of their magnitudes.
+#include <limits>
+
+#include "kernels/codegen/contraction/contraction.h"
+#include "kernels/codegen/contraction/harness.h"
+#include "kernels/runtime/half.h"
+
+namespace relayvm {
+namespace {
+
+using te::Tensor;
+
+const Dim kRows = Dim::Symbol(1, "m");
+
+// Those of the levels that this machine runs.
+std::vector<std::string> Targets() {
+  std::vector<std::string> targets = {"native"};
+  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (CpuFeatures::OfThisMachine().Missing(level).empty()) targets.emplace_back(level);
+  }
+  return targets;
+}
+
+struct Size {
+  Dim rows;
+  int64_t depth, units, width;
+};
+
+// A weight in some packed form: what the kernel is given, and the numbers that it stands for, by
+// (k, unit).
+struct Weight {
+  std::vector<HostTensor> packed;
+  std::vector<double> values;
+};
+
+float* Floats(HostTensor& t) { return reinterpret_cast<float*>(t.data.Mutable().data()); }
+const float* Floats(const HostTensor& t) { return reinterpret_cast<const float*>(t.data.data()); }
+
+Weight Pairs(const Size& s, uint32_t seed) {
+  const int64_t panels = (s.units + s.width - 1) / s.width;
+  Weight w{{MakeTensor(DType::kBFloat16, {panels, (s.depth + 1) / 2, s.width, 2})}, {}};
+  const HostTensor random = RandomTensor(DType::kFloat32, {s.depth, s.units}, seed);
+  auto* words = reinterpret_cast<uint16_t*>(w.packed[0].data.Mutable().data());
+  for (int64_t k = 0; k < s.depth; ++k) {
+    for (int64_t n = 0; n < s.units; ++n) {
+      const uint16_t bits = FloatToBFloat(Floats(random)[k * s.units + n]);
+      const int64_t word = (n / s.width * ((s.depth + 1) / 2) + k / 2) * s.width + n % s.width;
+      words[word * 2 + k % 2] = bits;
+      w.values.push_back(BFloatToFloat(bits));
+    }
+  }
+  return w;
+}
+
+// relu(x . w + bias)
+KernelSpec PairsSpec(const Size& s) {
+  const int64_t panels = (s.units + s.width - 1) / s.width;
+  const Tensor data = Input({s.rows, s.depth}, 0);
+  const Tensor weight = Input({panels, (s.depth + 1) / 2, s.width, 2}, 1, DType::kBFloat16);
+  const Tensor bias = Input({s.units}, 2);
+  Attrs attrs;
+  attrs.Set("units", s.units);
+  attrs.Set("in_units", s.depth);
+  const Tensor product =
+      Apply("nn.contrib_dense_pack", attrs, {data, weight}, {s.rows, s.units}, DType::kFloat32);
+  return Spec(fmt::format("pairs_{}x{}x{}_{}", s.rows.ToString(), s.depth, s.units, s.width),
+              {data, weight, bias}, {AddBias(product, bias, 1)});
+}
+
+// Runs the kernel for so many rows, whole and unit by unit, and compares.
+void Check(KernelHarness& harness, size_t kernel, const Size& s, const Weight& weight, int64_t rows,
+           bool rounds_data) {
+  HostTensor data = RandomTensor(DType::kFloat32, {rows, s.depth}, 7);
+  const HostTensor bias = RandomTensor(DType::kFloat32, {s.units}, 8);
+  std::vector<HostTensor> inputs = {data};
+  inputs.insert(inputs.end(), weight.packed.begin(), weight.packed.end());
+  inputs.push_back(bias);
+  const SymbolValues symbols = {{1, rows}};
+  const HostTensor got = harness.Run(kernel, inputs, symbols)[0];
+  const HostTensor in_units = harness.Run(kernel, inputs, symbols, 1)[0];
+  CHECK(std::equal(got.data.data(), got.data.data() + got.data.size(), in_units.data.data()));
+  int failures = 0;
+  for (int64_t i = 0; i < rows && failures < 3; ++i) {
+    for (int64_t n = 0; n < s.units && failures < 3; ++n) {
+      double sum = Floats(bias)[n], magnitude = std::abs(sum);
+      for (int64_t k = 0; k < s.depth; ++k) {
+        const float x = Floats(data)[i * s.depth + k];
+        const double product = (rounds_data ? BFloatToFloat(FloatToBFloat(x)) : x) *
+                               weight.values[static_cast<size_t>(k * s.units + n)];
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      const double error = std::abs(Floats(got)[i * s.units + n] - sum);
+      if (error <= static_cast<double>(s.depth + 2) * 0x1p-24 * magnitude) continue;
+      ++failures;
+      CHECK_MESSAGE(false, fmt::format("{}x{}x{} at {}, {}: {} instead of {}", rows, s.depth,
+                                       s.units, i, n, Floats(got)[i * s.units + n], sum));
+    }
+  }
+}
+
+std::vector<Size> Sizes(int64_t width) {
+  std::vector<Size> sizes;
+  for (int64_t k : {0, 1, 2, 3, 8, 31, 33, 37, 64, 511, 513, 1100}) {
+    sizes.push_back({kRows, k, width + 5, width});
+  }
+  for (int64_t n : {1, 4, 7, 9, 17, 31, 64, 100}) sizes.push_back({kRows, 70, n, width});
+  for (int64_t m : {1, 3, 8, 9, 12, 25}) sizes.push_back({m, 75, 2 * width + 9, width});
+  for (int64_t other : {4, 48}) sizes.push_back({kRows, 129, 50, other});
+  return sizes;
+}
+
+std::vector<int64_t> RowsOf(const Size& s) {
+  if (s.rows.is_const()) return {s.rows.value()};
+  return {0, 1, 2, 7, 8, 9, 12, 13, 30};
+}
+
+TEST_CASE("weights in pairs of bfloat16, on every target") {
+  for (const std::string& cpu : Targets()) {
+    CAPTURE(cpu);
+    KernelHarness harness({.cpu = cpu});
+    const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(cpu));
+    std::vector<size_t> kernels;
+    for (const Size& s : sizes) {
+      REQUIRE(IsContraction(PairsSpec(s), cpu));
+      kernels.push_back(harness.Add(PairsSpec(s)));
+    }
+    harness.Finish();
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const Weight weight = Pairs(sizes[i], static_cast<uint32_t>(i) + 1);
+      for (int64_t rows : RowsOf(sizes[i])) {
+        Check(harness, kernels[i], sizes[i], weight, rows, /*rounds_data=*/true);
+      }
+    }
+  }
+}
+
+TEST_CASE("an image asks for the features of pairs only where its kernels multiply them") {
+  const bool has = CpuFeatures::OfThisMachine().Missing("x86-64-v4,avx512bf16").empty();
+  auto features = [](const Size& s, const std::string& cpu) {
+    KernelHarness harness({.cpu = cpu});
+    harness.Add(PairsSpec(s));
+    harness.Finish();
+    return harness.image().cpu_features;
+  };
+  CHECK(features({100, 64, 64, 32}, "x86-64-v4") == "x86-64-v4");
+  if (!has) return;
+  CHECK(features({8, 64, 64, 32}, "native") == "x86-64-v4,avx512bf16");
+  CHECK(features({kRows, 64, 64, 32}, "native") == "x86-64-v4,avx512bf16");
+}
+
+TEST_CASE("what is no number or has no end comes through pairs; the padding adds nothing") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::string& cpu : Targets()) {
+    const Size s{kRows, 3, 2, codegen::PreferredPanelWidth(cpu)};
+    KernelHarness harness({.cpu = cpu});
+    const size_t kernel = harness.Add(PairsSpec(s));
+    harness.Finish();
+    Weight weight = Pairs(s, 1);
+    auto* words = reinterpret_cast<uint16_t*>(weight.packed[0].data.Mutable().data());
+    for (int64_t k = 0; k < 4; ++k) {
+      for (int64_t n = 0; n < 2; ++n) words[(k / 2 * s.width + n) * 2 + k % 2] = FloatToBFloat(1);
+    }
+    words[2 + 1] = FloatToBFloat(0);                      // k = 1 of column 1
+    words[s.width * 2 + 1] = words[s.width * 2 + 3] = 0;  // the padding
+    for (int64_t rows : {1, 20}) {
+      HostTensor data = MakeTensor(DType::kFloat32, {rows, 3});
+      auto set = [&](float a, float b, float c) {
+        for (int64_t i = 0; i < rows; ++i) {
+          Floats(data)[i * 3] = a, Floats(data)[i * 3 + 1] = b, Floats(data)[i * 3 + 2] = c;
+        }
+      };
+      const HostTensor bias = MakeTensor(DType::kFloat32, {2});
+      auto run = [&] {
+        return harness.Run(kernel, {data, weight.packed[0], bias}, {{1, rows}})[0];
+      };
+      set(1, 2, kInfinity);
+      HostTensor out = run();
+      CHECK(Floats(out)[0] == kInfinity);
+      CHECK(Floats(out)[1] == kInfinity);
+      set(1, kInfinity, 3);
+      out = run();
+      CHECK(Floats(out)[0] == kInfinity);
+      CHECK(std::isnan(Floats(out)[1]));  // inf * 0
+      set(1, 1, kNan);
+      CHECK(std::isnan(Floats(run())[0]));
+      set(3.4e38F, 0, 0);  // rounds to inf
+      CHECK(Floats(run())[0] == kInfinity);
+      set(1 + 0x1p-8F, 0, 1 + 0x1p-7F + 0x1p-8F);  // ties go to even: 1 and 1 + 2^-6
+      CHECK(Floats(run())[0] == 2 + 0x1p-6F);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace relayvm

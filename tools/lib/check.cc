@@ -1,0 +1,71 @@
+#include "tools/lib/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tools/lib/progress.h"
+#include "tools/values/error_report.h"
+#include "tools/values/input.h"
+
+namespace relayvm::tools {
+namespace {
+
+struct Outcome {
+  Status status;
+  Exit exit = Exit::kDone;
+  ExportInfo function;
+  FlatValue value;
+};
+
+Outcome Run(Program program, const std::string& name, const std::vector<std::string>& inputs) {
+  auto executable = Executable::FromProgram(std::move(program));
+  if (!executable.ok()) return {executable.status(), Exit::kBadInput, {}, {}};
+  auto executor = MakeVmExecutor(std::move(executable).value(), RunFlags{});
+  if (!executor.ok()) return {executor.status(), ExitForStatus(executor.status()), {}, {}};
+  const auto& exports = (*executor)->program().exports;
+  const auto function = std::ranges::find(exports, name, &ExportInfo::name);
+  TypeTable types((*executor)->program());
+  auto values = ReadInputs(types, *function, inputs);
+  if (!values.ok()) return {values.status(), ExitForStatus(values.status()), {}, {}};
+  auto result = (*executor)->Run(*function, *values, types);
+  if (!result.ok()) return {result.status(), Exit::kRunFailed, {}, {}};
+  return {OkStatus(), Exit::kDone, *function, std::move(*result)};
+}
+
+}  // namespace
+
+Check CheckPrecision(const CompileFlags& flags, const Program& program,
+                     const std::vector<std::string>& inputs) {
+  if (std::ranges::count(inputs, "-") > 0) {
+    return {"",
+            {StatusCode::kInvalidArgument, "--check reads its inputs twice: name a file, not -"},
+            Exit::kUsage};
+  }
+  auto failed = [](const char* which, const Outcome& outcome) {
+    return Check{"", outcome.status.WithContext(fmt::format("--check: {}", which)), outcome.exit};
+  };
+  CompileFlags exact = flags;
+  const bool is_reduced = flags.options.pipeline.weights != WeightFormat::kAsGiven;
+  exact.options.pipeline.weights = WeightFormat::kAsGiven;
+  if (!is_reduced) exact.options.pipeline.opt_level = 0;
+  exact.options.more_cpus.clear();
+  exact.options.pipeline.timings = nullptr;
+  exact.options.pipeline.print_ir_after.clear();
+  exact.options.kernels.keep_llvm_ir = exact.options.kernels.keep_assembly = false;
+  auto compiled = CompileWithProgress("relayc", exact);
+  if (!compiled.ok()) return {"", compiled.status(), ExitForStatus(compiled.status())};
+
+  const Outcome found = Run(program, flags.options.entry, inputs);
+  if (!found.status.ok()) return failed("the compiled program", found);
+  const Outcome wanted = Run(std::move(compiled->program), flags.options.entry, inputs);
+  if (!wanted.status.ok()) return failed("the program it is compared with", wanted);
+  auto report = ErrorReport(wanted.function, found.value, wanted.value);
+  if (!report.ok()) return {"", report.status().WithContext("--check"), Exit::kMismatch};
+  return {fmt::format("against {}:\n{}", is_reduced ? "float32 weights" : "-O0", *report),
+          OkStatus(), Exit::kDone};
+}
+
+}  // namespace relayvm::tools
