@@ -58,7 +58,9 @@ class Facts {
 // What constant weights of products become (transforms/pack_weights.h).
 enum class WeightFormat : uint8_t {
   kAsGiven,
-  kBFloat16,  // and so does what they are multiplied with; sums stay float32
+  kBFloat16,    // and so does what they are multiplied with; sums stay float32
+  kInt8Blocks,  // with a scale for each 32 along K; products are of float32
+  kInt4Blocks,
 };
 
 // What a pass is told besides the module.

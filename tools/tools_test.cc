@@ -186,6 +186,14 @@ TEST_CASE("relayc --check says how far reduced precision is from the program as 
   CHECK(row[3] == doctest::Approx(0x1p-8).epsilon(1e-2));
   CHECK(CheckRow(outcome.out, "out1") == std::vector<double>{0, 0, 0, 0});
   CHECK(outcome.out.find("[6., 6., 6., 6.]") != std::string::npos);
+  // A block of equal numbers is exact.
+  for (const char* format : {"q8", "q4"}) {
+    outcome = shell.Run(fmt::format(
+        "relayc dense.relay --weights {} --check '[[2,2,2],[0,0,0]]' -q -o q.vmx", format));
+    CHECK(outcome.status == 0);
+    REQUIRE(CheckRow(outcome.out, "out0").size() == 4);
+    CHECK(CheckRow(outcome.out, "out0")[0] < 1e-5);
+  }
   // Without reduced precision, against -O0; standard output is the program's where it goes there.
   outcome = shell.Run("relayc dense.relay --check 2x3xf32=random -o - >x.vmx");
   CHECK(outcome.status == 0);
@@ -224,6 +232,10 @@ TEST_CASE("exit statuses of relayc") {
                {"relayc add.relay --precision fp3", 1, "fp3"},
                {"relayc add.relay --precision bf16 -O0", 1, "it needs -O1 or more"},
                {"relayc add.relay --precision bf16 -O1", 0, ""},
+               {"relayc add.relay --weights q8 -O0", 1, "--weights q8 packs weights"},
+               {"relayc add.relay --weights q5", 1, "q5"},
+               {"relayc add.relay --weights q4 --precision bf16", 1, "give one of them"},
+               {"relayc add.relay --weights q4", 0, ""},
                {"relayc add.relay --check [[1,2]] --check [3,4]", 0, ""},
                {"relayc add.relay --check [[1,2]]", 1, "y"},
                {"relayc add.relay --check x=no.npy --check [3,4]", 2, "no.npy"},

@@ -1,7 +1,9 @@
 #include "compiler/transforms/pack_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -21,6 +23,10 @@ namespace {
 std::pair<int64_t, int64_t> Extents(const HostTensor& w, bool transposed) {
   const int64_t n = w.shape[transposed ? 0 : 1];
   return {n, n == 0 ? 0 : w.size() / n};
+}
+
+bool IsInBlocks(WeightFormat format) {
+  return format == WeightFormat::kInt8Blocks || format == WeightFormat::kInt4Blocks;
 }
 
 // Panels of a weight: (k, width) each; columns beyond n are zero. REQUIRES: float32.
@@ -119,6 +125,152 @@ HostTensor PackPairsLater(const HostTensor& w, bool transposed, int64_t width) {
                      });
 }
 
+// --- Blocks ---
+
+// Of k, with one scale for each column.
+constexpr int64_t kBlock = 32;
+
+// A block of a column of floats as integers; `at(i)` gives its i-th number, of `count`. Calls
+// `put(i, integer)` and returns the scale. A block that holds an infinity or NaN becomes NaN.
+template <typename At, typename Put>
+float EncodeBlock(WeightFormat format, int64_t count, const At& at, const Put& put) {
+  float most = 0;  // the number furthest from 0
+  for (int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(at(i))) most = std::numeric_limits<float>::quiet_NaN();
+    if (std::abs(at(i)) > std::abs(most)) most = at(i);
+  }
+  const bool is_int8 = format == WeightFormat::kInt8Blocks;
+  // Of 4 bits, -8 is the number furthest from 0, and so that has it, whatever its sign.
+  const float scale = is_int8 ? std::abs(most) / 127 : most / -8;
+  for (int64_t i = 0; i < count; ++i) {
+    if (std::isnan(scale)) {
+      put(i, 1);
+      continue;
+    }
+    // A scale that is too small for a float32 is 0, and so are the numbers.
+    const float quotient = scale == 0 ? 0 : at(i) / scale;
+    const float least = is_int8 ? -127 : -8, greatest = is_int8 ? 127 : 7;
+    put(i, static_cast<int>(std::nearbyint(std::clamp(quotient, least, greatest))));
+  }
+  return scale;
+}
+
+// Calls encode(block, column, at) for each block and column of a panel of (k, width).
+template <typename Encode>
+void ForBlocks(const std::vector<float>& panel, int64_t k, int64_t width, const Encode& encode) {
+  for (int64_t first = 0; first < k; first += kBlock) {
+    for (int64_t j = 0; j < width; ++j) {
+      encode(first / kBlock, j, std::min(kBlock, k - first),
+             [&, first](int64_t i) { return panel[static_cast<size_t>((first + i) * width + j)]; });
+    }
+  }
+}
+
+// The integers of a weight as (panels, blocks, kBlock, width) of int8, or (panels, blocks,
+// kBlock / 8, width) of uint32 that hold eight of 4 bits, each 8 more than it is.
+HostTensor PackIntegersLater(const HostTensor& w, bool transposed, int64_t width,
+                             WeightFormat format) {
+  const auto [n, k] = Extents(w, transposed);
+  const bool is_int8 = format == WeightFormat::kInt8Blocks;
+  const int64_t in_word = is_int8 ? 1 : 8, words = kBlock / in_word;
+  const auto encode = [k = k, width, format, in_word, words](const std::vector<float>& panel,
+                                                             std::byte* out) {
+    ForBlocks(panel, k, width, [&](int64_t block, int64_t j, int64_t count, const auto& at) {
+      EncodeBlock(format, count, at, [&](int64_t i, int integer) {
+        const int64_t word = (block * words + i / in_word) * width + j;
+        if (in_word == 1) {
+          out[word] = static_cast<std::byte>(integer);
+        } else {
+          // Little end first: numbers 2 i and 2 i + 1 are in byte i.
+          out[word * 4 + i % 8 / 2] |= static_cast<std::byte>((integer + 8) << (i % 2 * 4));
+        }
+      });
+    });
+  };
+  return EncodeLater(w, transposed, width, is_int8 ? DType::kInt8 : DType::kUInt32,
+                     {(n + width - 1) / width, (k + kBlock - 1) / kBlock, words, width}, encode);
+}
+
+// Their scales, (panels, blocks, width).
+HostTensor PackScalesLater(const HostTensor& w, bool transposed, int64_t width,
+                           WeightFormat format) {
+  const auto [n, k] = Extents(w, transposed);
+  const auto encode = [k = k, width, format](const std::vector<float>& panel, std::byte* out) {
+    ForBlocks(panel, k, width, [&](int64_t block, int64_t j, int64_t count, const auto& at) {
+      const float scale = EncodeBlock(format, count, at, [](int64_t, int) {});
+      std::memcpy(out + (block * width + j) * int64_t{sizeof scale}, &scale, sizeof scale);
+    });
+  };
+  return EncodeLater(w, transposed, width, DType::kFloat32,
+                     {(n + width - 1) / width, (k + kBlock - 1) / kBlock, width}, encode);
+}
+
+// The bytes that `fill` puts into zeros, when they are read.
+template <typename Fill>
+HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) {
+  HostTensor t{dtype, std::move(shape), {}};
+  t.data = SharedBytes::Lazy(static_cast<size_t>(t.size() * DTypeBytes(dtype)),
+                             [fill](std::span<std::byte> out) { fill(out.data()); });
+  return t;
+}
+
+// The weight of an nn.contrib_dense_nbits, (n, blocks, bytes), as that of an
+// nn.contrib_dense_blocks.
+HostTensor PackNBitsLater(const HostTensor& w, int64_t bits, int64_t width) {
+  const int64_t n = w.shape[0], blocks = w.shape[1], bytes = w.shape[2];
+  const bool is_int8 = bits == 8;
+  const int64_t words = is_int8 ? bytes : bytes / 4;
+  return FillLater(is_int8 ? DType::kInt8 : DType::kUInt32,
+                   {(n + width - 1) / width, blocks, words, width}, [=](std::byte* out) {
+                     const SharedBytes in = w.data.Loaded();
+                     for (int64_t at = 0; at < n * blocks * bytes; ++at) {
+                       const int64_t j = at / bytes / blocks, i = at % bytes;
+                       const int64_t block = j / width * blocks + at / bytes % blocks;
+                       const std::byte byte = in.data()[at];
+                       if (is_int8) {  // less 128
+                         out[(block * words + i) * width + j % width] = byte ^ std::byte{0x80};
+                       } else {
+                         out[((block * words + i / 4) * width + j % width) * 4 + i % 4] = byte;
+                       }
+                     }
+                   });
+}
+
+// Floats (n, blocks) as (panels, blocks, width), less `shift`.
+HostTensor PackOfBlocksLater(const HostTensor& t, int64_t width, float shift) {
+  const int64_t n = t.shape[0], blocks = t.shape[1];
+  return FillLater(DType::kFloat32, {(n + width - 1) / width, blocks, width}, [=](std::byte* out) {
+    const SharedBytes in = t.data.Loaded();
+    for (int64_t at = 0; at < n * blocks; ++at) {
+      const int64_t j = at / blocks;
+      float value = 0;
+      std::memcpy(&value, in.data() + at * int64_t{sizeof value}, sizeof value);
+      value -= shift;
+      const int64_t to = (j / width * blocks + at % blocks) * width + j % width;
+      std::memcpy(out + to * int64_t{sizeof value}, &value, sizeof value);
+    }
+  });
+}
+
+// The arguments of the nn.contrib_dense_blocks that an nn.contrib_dense_nbits with constant weights
+// becomes; none where tiles cannot read its blocks.
+std::optional<std::vector<HostTensor>> PackedNBits(const OpCall& call, int64_t width) {
+  std::vector<const HostTensor*> constants;
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    const auto* constant = std::get_if<const Constant*>(&call.args[i]);
+    if (constant == nullptr || (*constant)->value.data.empty()) return std::nullopt;
+    constants.push_back(&(*constant)->value);
+  }
+  const int64_t bits = call.attrs.Int("bits"), block = constants[0]->shape[2] * 8 / bits;
+  if (!codegen::TakesWeightBlock(block)) return std::nullopt;
+  std::vector<HostTensor> packed = {PackNBitsLater(*constants[0], bits, width)};
+  packed.push_back(PackOfBlocksLater(*constants[1], width, 0));
+  if (constants.size() > 2) {
+    packed.push_back(PackOfBlocksLater(*constants[2], width, bits == 8 ? 128 : 0));
+  }
+  return packed;
+}
+
 const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& result) {
   const auto* weight = std::get_if<const Constant*>(&call.args[at]);
   if (weight == nullptr || result.dtype != DType::kFloat32 ||
@@ -154,7 +306,7 @@ bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& resu
 Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format) {
   const int64_t width = codegen::PreferredPanelWidth(cpu);
   const int64_t rows = codegen::PreferredKernelRows(cpu);
-  std::map<std::pair<const Constant*, bool>, const Constant*> packed;
+  std::map<std::pair<const Constant*, bool>, const Constant*> packed, scales;
   auto once = [&](const Constant* weight, bool transposed, const auto& make) {
     const Constant*& pack = packed[{weight, transposed}];
     if (pack == nullptr) pack = MakeConstant(m, make(), weight->name);
@@ -173,6 +325,23 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format)
       const Constant* weight = Float32Weight(*call, wanted->weight, *type);
       if (weight != nullptr && weight->value.shape.size() == 2) {
         const auto [n, k] = Extents(weight->value, wanted->is_transposed);
+        if (IsInBlocks(format)) {
+          const bool transposed = wanted->is_transposed;
+          args[wanted->weight] = once(weight, transposed, [&] {
+            return PackIntegersLater(weight->value, transposed, width, format);
+          });
+          const Constant*& scale = scales[{weight, transposed}];
+          if (scale == nullptr) {
+            scale = MakeConstant(m, PackScalesLater(weight->value, transposed, width, format),
+                                 weight->name.empty() ? "" : weight->name + ".scales");
+          }
+          args.push_back(scale);
+          Attrs attrs;
+          attrs.Set("units", n);
+          attrs.Set("in_units", k);
+          builder.BindCall(b.var, "nn.contrib_dense_blocks", std::move(args), attrs);
+          return;
+        }
         args[wanted->weight] = once(weight, wanted->is_transposed, [&, n = n, k = k] {
           if (format == WeightFormat::kBFloat16) {
             return PackPairsLater(weight->value, wanted->is_transposed, width);
@@ -183,6 +352,20 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format)
         wanted->attrs.Set("units", n);
         if (format == WeightFormat::kBFloat16) wanted->attrs.Set("in_units", k);
         builder.BindCall(b.var, wanted->op, std::move(args), wanted->attrs);
+        return;
+      }
+    }
+    if (call->op->name == "nn.contrib_dense_nbits") {
+      if (auto constants = PackedNBits(*call, width)) {
+        const auto& weight = std::get<const Constant*>(call->args[1]);
+        args.resize(1);
+        for (HostTensor& t : *constants) {
+          args.push_back(MakeConstant(m, std::move(t), args.size() == 1 ? weight->name : ""));
+        }
+        Attrs attrs;
+        attrs.Set("units", weight->value.shape[0]);
+        attrs.Set("in_units", call->attrs.Int("in_units"));
+        builder.BindCall(b.var, "nn.contrib_dense_blocks", std::move(args), attrs);
         return;
       }
     }

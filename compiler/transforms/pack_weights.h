@@ -2,7 +2,8 @@
 // nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile, and the
 // kernel of a convolution gets a layout in blocks of output channels (OIHW8o). Packing happens
 // here, once, so that neither loading nor running pays for it. Weights of nn.contrib_dense_pack that
-// are to be bfloat16 are rounded to nearest even, in pairs.
+// are to be bfloat16 are rounded to nearest even, in pairs; those that are to be integers become the
+// arguments of nn.contrib_dense_blocks, in blocks of 32 along K with a scale each.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc.

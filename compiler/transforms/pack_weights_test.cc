@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -128,6 +132,164 @@ TEST_CASE("a weight in pairs of bfloat16 is rounded to nearest even") {
                                            n, k))
                              .functions.at("main")
                              ->result_type));
+    }
+  }
+}
+
+// A float32 weight (n, k) of these numbers, again and again.
+HostTensor WeightOfFloats(int64_t n, int64_t k, const std::vector<float>& numbers) {
+  std::vector<uint32_t> bits;
+  for (float f : numbers) bits.push_back(std::bit_cast<uint32_t>(f));
+  return WeightOf(n, k, bits);
+}
+
+// What the arguments of an nn.contrib_dense_blocks stand for, as (n, k).
+std::vector<float> Decoded(const OpCall& call, int64_t n, int64_t k) {
+  const HostTensor& w = std::get<const Constant*>(call.args[1])->value;
+  const HostTensor& s = std::get<const Constant*>(call.args[2])->value;
+  const SharedBytes words = w.data.Loaded(), scales = s.data.Loaded();
+  const bool is_int8 = w.dtype == DType::kInt8, has_zeros = call.args.size() > 3;
+  const SharedBytes zeros =
+      std::get<const Constant*>(call.args[has_zeros ? 3 : 2])->value.data.Loaded();
+  const int64_t width = w.shape[3], blocks = w.shape[1], words_in_block = w.shape[2];
+  const int64_t size = words_in_block * (is_int8 ? 1 : 8);
+  std::vector<float> out;
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t block = j / width * blocks + i / size;
+      int integer = 0;
+      if (is_int8) {
+        integer = static_cast<int8_t>(words.data()[(block * size + i % size) * width + j % width]);
+      } else {
+        uint32_t word = 0;
+        const int64_t row = block * words_in_block + i % size / 8;
+        std::memcpy(&word, words.data() + (row * width + j % width) * 4, 4);
+        integer = static_cast<int>(word >> (i % 8 * 4) & 15);
+      }
+      float scale = 0, zero = is_int8 ? 0 : 8;
+      const int64_t at = (block * width + j % width) * 4;
+      std::memcpy(&scale, scales.data() + at, 4);
+      if (has_zeros) std::memcpy(&zero, zeros.data() + at, 4);
+      out.push_back((static_cast<float>(integer) - zero) * scale);
+    }
+  }
+  return out;
+}
+
+TEST_CASE("weights in blocks are within half a step of what they were") {
+  std::vector<float> numbers;
+  for (int i = 0; i < 997; ++i) numbers.push_back(std::sin(static_cast<float>(i) * 1.7F) * 3);
+  for (WeightFormat format : {WeightFormat::kInt8Blocks, WeightFormat::kInt4Blocks}) {
+    for (const auto& [n, k] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {3, 32}, {33, 40}, {70, 100}}) {
+      for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+        const HostTensor w = WeightOfFloats(n, k, numbers);
+        const Module packed = PackWeights(DenseBy(w), cpu, format);
+        const OpCall& call = OnlyCall(packed);
+        REQUIRE(call.op->name == "nn.contrib_dense_blocks");
+        const std::vector<float> got = Decoded(call, n, k);
+        for (int64_t j = 0; j < n; ++j) {
+          for (int64_t i = 0; i < k; ++i) {
+            const auto at = [&](int64_t k_at) {
+              return numbers[static_cast<size_t>(j * k + k_at) % numbers.size()];
+            };
+            float most = 0;
+            for (int64_t other = i / 32 * 32; other < std::min(k, i / 32 * 32 + 32); ++other) {
+              if (std::abs(at(other)) > std::abs(most)) most = at(other);
+            }
+            // Of 4 bits, a number as far from 0 on the other side as the furthest is a step off.
+            const float step = std::abs(most) / (format == WeightFormat::kInt8Blocks ? 127 : 8);
+            const bool is_clamped = format == WeightFormat::kInt4Blocks && at(i) * most < 0;
+            const float error = std::abs(got[static_cast<size_t>(j * k + i)] - at(i));
+            CHECK(error <= step * (is_clamped ? 1.0001F : 0.5001F));
+          }
+        }
+        CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+              TypeToString(DenseBy(w).functions.at("main")->result_type));
+      }
+    }
+  }
+}
+
+TEST_CASE("blocks of a model's own integers stay exactly as they are") {
+  struct Case {
+    int64_t bits, n, k, block;
+    bool has_zeros;
+  };
+  for (const Case& c : std::vector<Case>{{4, 3, 32, 16, false},
+                                         {4, 70, 100, 32, true},
+                                         {4, 5, 300, 256, true},
+                                         {8, 33, 40, 32, false},
+                                         {8, 9, 130, 64, true}}) {
+    const int64_t blocks = (c.k + c.block - 1) / c.block, bytes = c.block * c.bits / 8;
+    HostTensor w{DType::kUInt8, {c.n, blocks, bytes}, {}},
+        scale{DType::kFloat32, {c.n, blocks}, {}};
+    w.data = SharedBytes::Zeros(static_cast<size_t>(w.size()));
+    scale.data = SharedBytes::Zeros(static_cast<size_t>(scale.size()) * 4);
+    HostTensor zero = scale;
+    zero.data = SharedBytes::Zeros(static_cast<size_t>(scale.size()) * 4);
+    for (int64_t i = 0; i < w.size(); ++i) {
+      w.data.Mutable()[static_cast<size_t>(i)] = static_cast<std::byte>(i * 37 + i / 11);
+    }
+    auto* scales = reinterpret_cast<float*>(scale.data.Mutable().data());
+    auto* zeros = reinterpret_cast<float*>(zero.data.Mutable().data());
+    for (int64_t i = 0; i < scale.size(); ++i) {
+      scales[i] = 0.25F + static_cast<float>(i % 7);
+      zeros[i] = static_cast<float>(i * 5 % (1 << c.bits));
+    }
+    Module m = Typed(fmt::format(
+        "def @main(%x: Tensor[(?, {1}), float32]) {{ nn.contrib_dense_nbits(%x, zeros(shape=[{0}, "
+        "{2}, {3}], dtype=\"uint8\"), zeros(shape=[{0}, {2}], dtype=\"float32\"), bits={4}, "
+        "in_units={1}) }}",
+        c.n, c.k, blocks, bytes, c.bits));
+    const Type type = m.functions.at("main")->result_type;
+    const Function& main = *m.functions.at("main");
+    Block body = *main.body;
+    OpCall call = *body.bindings.back().value->As<OpCall>();
+    call.args[1] = MakeConstant(m, w);
+    call.args[2] = MakeConstant(m, scale);
+    if (c.has_zeros) call.args.emplace_back(MakeConstant(m, zero));
+    body.bindings = {{body.bindings.back().var, MakeExpr(m, call, Span{})}};
+    Function f = main;
+    f.body = m.arena->New<Block>(body);
+    m.functions["main"] = m.arena->New<Function>(f);
+    for (const char* cpu : {"x86-64-v2", "x86-64-v4"}) {
+      const Module packed = PackWeights(m, cpu);
+      REQUIRE(OnlyCall(packed).op->name == "nn.contrib_dense_blocks");
+      CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) == TypeToString(type));
+      const std::vector<float> got = Decoded(OnlyCall(packed), c.n, c.k);
+      for (int64_t j = 0; j < c.n; ++j) {
+        for (int64_t i = 0; i < c.k; ++i) {
+          const int64_t block = j * blocks + i / c.block, in_block = i % c.block;
+          const auto byte = static_cast<unsigned>(
+              w.data.data()[block * bytes + (c.bits == 8 ? in_block : in_block / 2)]);
+          const unsigned integer = c.bits == 8 ? byte : byte >> (in_block % 2 * 4) & 15;
+          const float z = c.has_zeros ? zeros[block] : static_cast<float>(1 << (c.bits - 1));
+          CHECK(got[static_cast<size_t>(j * c.k + i)] ==
+                (static_cast<float>(integer) - z) * scales[block]);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("blocks of zeros, of denormals and of what is no number") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<std::pair<float, float>> table = {
+      {0, 0}, {-0.0F, 0}, {1, 1}, {-2, -2}, {1e-45F, 0}, {3e38F, 3e38F}, {-3e38F, -3e38F}};
+  for (WeightFormat format : {WeightFormat::kInt8Blocks, WeightFormat::kInt4Blocks}) {
+    for (const auto& [from, to] : table) {
+      const Module packed = PackWeights(DenseBy(WeightOfFloats(3, 33, {from})), "native", format);
+      for (float got : Decoded(OnlyCall(packed), 3, 33)) {
+        CHECK(std::abs(got - to) <= std::abs(to) * 1e-6F);
+      }
+    }
+    for (float bad : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+      std::vector<float> numbers(64, 1);
+      numbers[5] = bad;
+      const Module packed = PackWeights(DenseBy(WeightOfFloats(1, 64, numbers)), "native", format);
+      const std::vector<float> got = Decoded(OnlyCall(packed), 1, 64);
+      for (size_t i = 0; i < 64; ++i) CHECK(std::isnan(got[i]) == (i < 32));
     }
   }
 }

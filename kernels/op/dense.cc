@@ -1,5 +1,6 @@
-// Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack.
-// Elements are converted to the result's dtype (out_dtype, else the data's) before they are
+// Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack
+// nn.contrib_dense_blocks
+// nn.contrib_dense_nbits. Elements are converted to the result's dtype (out_dtype, else the data's) before they are
 // multiplied, and accumulated in it. Stateless. Tested by dense_test.cc.
 #include "kernels/op/dense.h"
 
@@ -256,6 +257,187 @@ OpDef DensePackOp() {
   return op;
 }
 
+// The numbers that a weight in blocks stands for: (integer - zero point) * scale.
+struct BlockedWeight {
+  const ComputeContext& c;
+  bool in_words;  // eight unsigned integers of 4 bits, lowest first, in one of 32
+  int64_t block;
+
+  Expr At(const Expr& panel, const Expr& k, const Expr& column) const {
+    const Expr index = FloorDivExpr(k, Int(block)), in_block = FloorModExpr(k, Int(block));
+    const Tensor& weight = c.inputs[1];
+    const auto of_block = [&](size_t input) {
+      return te::Load(c.inputs[input], {panel, index, column});
+    };
+    Expr integer;
+    if (in_words) {
+      const Expr word = te::Load(weight, {panel, index, FloorDivExpr(in_block, Int(8)), column});
+      const Expr shift = te::Cast(FloorModExpr(in_block, Int(8)) * Int(4), DType::kUInt32);
+      integer = te::Binary(te::BinaryOp::kAnd, te::Binary(te::BinaryOp::kShiftRight, word, shift),
+                           te::IntImm(15, DType::kUInt32));
+    } else {
+      integer = te::Load(weight, {panel, index, in_block, column});
+    }
+    Expr value = te::Cast(integer, DType::kFloat32);
+    if (c.inputs.size() > 3) {
+      value = value - of_block(3);
+    } else if (in_words) {
+      value = value - te::FloatImm(8, DType::kFloat32);
+    }
+    return value * of_block(2);
+  }
+};
+
+// data (.., K), float32; weight (P, blocks, block, NR) of int8 or (P, blocks, block / 8, NR) of
+// uint32; scales (P, blocks, NR) and perhaps zero points, float32. Without zero points they are 0,
+// or 8 of words. Of units and K, the last panel and the last block may have fewer.
+OpDef DenseBlocksOp() {
+  OpDef op = MatmulOp("nn.contrib_dense_blocks",
+                      {{"units", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});
+  op.num_args = -1;
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    if (tc.num_args() != 3 && tc.num_args() != 4) {
+      return Invalid("{} arguments, expected data, weight, scales and perhaps zero points",
+                     tc.num_args());
+    }
+    const TensorType& data = tc.tensor(0);
+    const TensorType& weight = tc.tensor(1);
+    if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
+    if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
+      return Invalid("a weight in blocks is for data and results of float32, not {} and {}",
+                     DTypeName(data.dtype), DTypeName(ResultDType(tc)));
+    }
+    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 4, "weight"));
+    if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) {
+      return Invalid("weight is of {}, expected int8 or uint32", DTypeName(weight.dtype));
+    }
+    for (int i : {2, 3}) {
+      if (weight.shape[i].is_const() && weight.shape[i].value() > 0) continue;
+      return Invalid("dimension {} of weight is {}, expected a positive constant", i,
+                     weight.shape[i].ToString());
+    }
+    const int64_t units = tc.attrs().Int("units"), depth = tc.attrs().Int("in_units");
+    if (units < 0 || depth < 0) return Invalid("units and in_units are {} and {}", units, depth);
+    const int64_t block = weight.shape[2].value() * (weight.dtype == DType::kUInt32 ? 8 : 1);
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[3]), weight.shape[0],
+                                            "the panels of units and of weight"));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(depth, block), weight.shape[1],
+                                            "the blocks of in_units and of weight"));
+    for (size_t i = 2; i < tc.num_args(); ++i) {
+      const char* what = i == 2 ? "scales" : "zero points";
+      const TensorType& t = tc.tensor(i);
+      if (t.dtype != DType::kFloat32) return Invalid("{} are of {}", what, DTypeName(t.dtype));
+      RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(
+          tc, t.shape, {weight.shape[0], weight.shape[1], weight.shape[3]}, what));
+    }
+    std::vector<Dim> shape = data.shape;
+    shape.back() = units;
+    return OpResult(TensorType{std::move(shape), DType::kFloat32});
+  };
+  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
+    const Tensor& weight = c.inputs[1];
+    const bool in_words = weight->dtype == DType::kUInt32;
+    const BlockedWeight numbers{c, in_words, weight->shape[2].value() * (in_words ? 8 : 1)};
+    const Expr width = te::DimValue(weight->shape[3]);
+    const Tensor out = te::Compute("dense_blocks", c.outputs[0].shape, [&](const Indices& i) {
+      return Contract(
+          c.attrs.Int("in_units"), c.outputs[0].dtype,
+          [&](const Expr& k) {
+            Indices at = i;
+            at.back() = k;
+            return te::Load(c.inputs[0], at);
+          },
+          [&](const Expr& k) {
+            return numbers.At(FloorDivExpr(i.back(), width), k, FloorModExpr(i.back(), width));
+          });
+    });
+    auto hinted =
+        std::make_shared<te::TensorNode>(*Hinted(out, te::ScheduleHint::kDense, c, false, false));
+    hinted->hint_inputs.assign(c.inputs.begin(), c.inputs.end());
+    return {hinted};
+  };
+  return op;
+}
+
+// The same product of weights as models hold them (com.microsoft.MatMulNBits): (units, blocks, bytes)
+// of uint8, integers of `bits` bits, lowest first; scales (units, blocks) and perhaps zero points,
+// float32. Without zero points they are half of the integers' range.
+OpDef DenseNBitsOp() {
+  OpDef op = MatmulOp("nn.contrib_dense_nbits",
+                      {{"bits", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});
+  op.num_args = -1;
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    if (tc.num_args() != 3 && tc.num_args() != 4) {
+      return Invalid("{} arguments, expected data, weight, scales and perhaps zero points",
+                     tc.num_args());
+    }
+    const TensorType& data = tc.tensor(0);
+    const TensorType& weight = tc.tensor(1);
+    if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
+    if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
+      return Invalid("a weight in blocks is for data and results of float32, not {} and {}",
+                     DTypeName(data.dtype), DTypeName(ResultDType(tc)));
+    }
+    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
+    if (weight.dtype != DType::kUInt8) {
+      return Invalid("weight is of {}, expected uint8", DTypeName(weight.dtype));
+    }
+    const int64_t bits = tc.attrs().Int("bits"), depth = tc.attrs().Int("in_units");
+    if (bits != 4 && bits != 8) return Invalid("bits is {}, expected 4 or 8", bits);
+    if (depth < 0) return Invalid("in_units is {}", depth);
+    if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
+      return Invalid("the last dimension of weight is {}, expected a positive constant",
+                     weight.shape[2].ToString());
+    }
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(Dim::CeilDiv(depth, weight.shape[2].value() * (8 / bits)), weight.shape[1],
+                        "the blocks of in_units and of weight"));
+    for (size_t i = 2; i < tc.num_args(); ++i) {
+      const char* what = i == 2 ? "scales" : "zero points";
+      const TensorType& t = tc.tensor(i);
+      if (t.dtype != DType::kFloat32) return Invalid("{} are of {}", what, DTypeName(t.dtype));
+      RELAYVM_RETURN_IF_ERROR(
+          RequireShapeEqual(tc, t.shape, {weight.shape[0], weight.shape[1]}, what));
+    }
+    std::vector<Dim> shape = data.shape;
+    shape.back() = weight.shape[0];
+    return OpResult(TensorType{std::move(shape), DType::kFloat32});
+  };
+  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
+    const Tensor& weight = c.inputs[1];
+    const int64_t bits = c.attrs.Int("bits"), in_byte = 8 / bits;
+    const int64_t block = weight->shape[2].value() * in_byte;
+    return {te::Compute("dense_nbits", c.outputs[0].shape, [&](const Indices& i) {
+      return Contract(
+          c.attrs.Int("in_units"), c.outputs[0].dtype,
+          [&](const Expr& k) {
+            Indices at = i;
+            at.back() = k;
+            return te::Load(c.inputs[0], at);
+          },
+          [&](const Expr& k) {
+            const Expr index = FloorDivExpr(k, Int(block)), in_block = FloorModExpr(k, Int(block));
+            const Expr byte =
+                te::Load(weight, {i.back(), index, FloorDivExpr(in_block, Int(in_byte))});
+            const Expr shift =
+                te::Cast(FloorModExpr(in_block, Int(in_byte)) * Int(bits), DType::kUInt8);
+            const Expr integer =
+                te::Binary(te::BinaryOp::kAnd, te::Binary(te::BinaryOp::kShiftRight, byte, shift),
+                           te::IntImm((1 << bits) - 1, DType::kUInt8));
+            const Expr zero = c.inputs.size() > 3 ? te::Load(c.inputs[3], {i.back(), index})
+                                                  : te::FloatImm(1 << (bits - 1), DType::kFloat32);
+            return (te::Cast(integer, DType::kFloat32) - zero) *
+                   te::Load(c.inputs[2], {i.back(), index});
+          });
+    })};
+  };
+  return op;
+}
+
 OpDef BatchMatmulOp() {
   OpDef op = MatmulOp("nn.batch_matmul", {{"transpose_a", AttrKind::kBool, false, false},
                                           {"transpose_b", AttrKind::kBool, false, false}});
@@ -270,6 +452,8 @@ void DefineDense(OpTable& table) {
   table.Add(DenseOp());
   table.Add(GeneralMatmulOp());
   table.Add(DensePackOp());
+  table.Add(DenseBlocksOp());
+  table.Add(DenseNBitsOp());
   table.Add(BatchMatmulOp());
 }
 

@@ -108,6 +108,109 @@ TEST_CASE("nn.contrib_dense_pack reads pairs of bfloat16, and rounds the data to
              {Host(DType::kFloat64, {2, 3}, a), w}, "float32");
 }
 
+TEST_CASE("nn.contrib_dense_blocks reads integers in blocks, with scales and zero points") {
+  // Ten of k in blocks of 8, three units in panels of two.
+  std::vector<double> integers, words, scales, zeros, x(10, 1), want8, want8z, want4, want4z;
+  x[3] = -2, x[9] = 0.5;
+  const auto integer = [](int64_t k, int64_t n) { return (k * 5 + n * 3) % 16; };
+  const auto scale = [](int64_t block, int64_t n) { return 0.5 + static_cast<double>(block + n); };
+  const auto zero = [](int64_t block, int64_t n) { return static_cast<double>(2 * block + n); };
+  for (int64_t panel = 0; panel < 2; ++panel) {
+    for (int64_t block = 0; block < 2; ++block) {
+      for (int64_t n : {panel * 2, panel * 2 + 1}) {
+        scales.push_back(scale(block, n));
+        zeros.push_back(zero(block, n));
+        double word = 0;
+        for (int64_t k = 7; k >= 0; --k)
+          word = word * 16 + static_cast<double>(integer(block * 8 + k, n));
+        words.push_back(word);
+      }
+      for (int64_t k = block * 8; k < block * 8 + 8; ++k) {
+        for (int64_t n : {panel * 2, panel * 2 + 1}) {
+          integers.push_back(static_cast<double>(integer(k, n)) - 8);
+        }
+      }
+    }
+  }
+  for (int64_t n = 0; n < 3; ++n) {
+    double sums[4] = {};
+    for (int64_t k = 0; k < 10; ++k) {
+      const auto q = static_cast<double>(integer(k, n));
+      const double s = scale(k / 8, n) * x[static_cast<size_t>(k)], z = zero(k / 8, n);
+      sums[0] += (q - 8) * s, sums[1] += (q - 8 - z) * s, sums[2] += (q - 8) * s;
+      sums[3] += (q - z) * s;
+    }
+    want8.push_back(sums[0]), want8z.push_back(sums[1]);
+    want4.push_back(sums[2]), want4z.push_back(sums[3]);
+  }
+  const HostTensor data = F32({1, 10}, x), s = F32({2, 2, 2}, scales), z = F32({2, 2, 2}, zeros);
+  const HostTensor bytes = Host(DType::kInt8, {2, 2, 8, 2}, integers);
+  const HostTensor nibbles = Host(DType::kUInt32, {2, 2, 1, 2}, words);
+  const char* name = "nn.contrib_dense_blocks";
+  CheckOp(name, {{"units", 3}, {"in_units", 10}}, {data, bytes, s}, {F32({1, 3}, want8)},
+          {.static_args = {1, 2}});
+  CheckOp(name, {{"units", 3}, {"in_units", 10}}, {data, bytes, s, z}, {F32({1, 3}, want8z)},
+          {.static_args = {1, 2, 3}});
+  CheckOp(name, {{"units", 3}, {"in_units", 10}}, {data, nibbles, s}, {F32({1, 3}, want4)},
+          {.static_args = {1, 2}});
+  CheckOp(name, {{"units", 3}, {"in_units", 10}}, {data, nibbles, s, z}, {F32({1, 3}, want4z)},
+          {.static_args = {1, 2, 3}});
+  CheckFails(name, {{"units", 3}, {"in_units", 10}}, {data, bytes}, "2 arguments");
+  CheckFails(name, {{"units", 5}, {"in_units", 10}}, {data, bytes, s}, "panels");
+  CheckFails(name, {{"units", 3}, {"in_units", 17}}, {F32({1, 17}, Mixed(17)), bytes, s}, "blocks");
+  CheckFails(name, {{"units", 3}, {"in_units", 9}}, {data, bytes, s}, "reduced dimensions");
+  CheckFails(name, {{"units", 3}, {"in_units", 10}}, {data, bytes, F32({2, 2}, Mixed(4))},
+             "scales");
+  CheckFails(name, {{"units", 3}, {"in_units", 10}}, {data, bytes, s, F32({2, 1, 2}, Mixed(4))},
+             "zero points");
+  CheckFails(name, {{"units", 3}, {"in_units", 10}}, {data, s, s}, "rank");
+}
+
+TEST_CASE("nn.contrib_dense_nbits reads bytes of blocks as models hold them") {
+  // Ten of k in blocks of 8; two units.
+  const auto integer = [](int64_t n, int64_t k) { return (k * 5 + n * 3) % 16; };
+  std::vector<double> x(10, 1), bytes4, bytes8;
+  x[2] = -3, x[9] = 0.5;
+  const std::vector<double> scales = {0.5, 2, 1, 0.25}, zeros = {1, 2, 3, 15};
+  for (int64_t n = 0; n < 2; ++n) {
+    for (int64_t k = 0; k < 16; ++k) {
+      bytes8.push_back(static_cast<double>(integer(n, k)));
+      if (k % 2 == 0) {
+        bytes4.push_back(static_cast<double>(integer(n, k) + 16 * integer(n, k + 1)));
+      }
+    }
+  }
+  const auto sums = [&](double zero, bool given) {
+    std::vector<double> out(2, 0);
+    for (int64_t n = 0; n < 2; ++n) {
+      for (int64_t k = 0; k < 10; ++k) {
+        const auto block = static_cast<size_t>(n * 2 + k / 8);
+        out[static_cast<size_t>(n)] +=
+            x[static_cast<size_t>(k)] * scales[block] *
+            (static_cast<double>(integer(n, k)) - (given ? zeros[block] : zero));
+      }
+    }
+    return out;
+  };
+  const char* name = "nn.contrib_dense_nbits";
+  const HostTensor data = F32({1, 10}, x), s = F32({2, 2}, scales), z = F32({2, 2}, zeros);
+  const HostTensor w4 = Host(DType::kUInt8, {2, 2, 4}, bytes4);
+  const HostTensor w8 = Host(DType::kUInt8, {2, 2, 8}, bytes8);
+  CheckOp(name, {{"bits", 4}, {"in_units", 10}}, {data, w4, s}, {F32({1, 2}, sums(8, false))},
+          {.static_args = {1, 2}});
+  CheckOp(name, {{"bits", 4}, {"in_units", 10}}, {data, w4, s, z}, {F32({1, 2}, sums(0, true))},
+          {.static_args = {1, 2, 3}});
+  CheckOp(name, {{"bits", 8}, {"in_units", 10}}, {data, w8, s}, {F32({1, 2}, sums(128, false))},
+          {.static_args = {1, 2}});
+  CheckOp(name, {{"bits", 8}, {"in_units", 10}}, {data, w8, s, z}, {F32({1, 2}, sums(0, true))},
+          {.static_args = {1, 2, 3}});
+  CheckFails(name, {{"bits", 2}, {"in_units", 10}}, {data, w8, s}, "expected 4 or 8");
+  CheckFails(name, {{"bits", 8}, {"in_units", 17}}, {F32({1, 17}, Mixed(17)), w8, s}, "blocks");
+  CheckFails(name, {{"bits", 8}, {"in_units", 9}}, {data, w8, s}, "reduced dimensions");
+  CheckFails(name, {{"bits", 8}, {"in_units", 10}}, {data, s, s}, "rank");
+  CheckFails(name, {{"bits", 8}, {"in_units", 10}}, {data, w8, F32({2, 1}, {1, 1})}, "scales");
+}
+
 TEST_CASE("matrix products say what they are to the scheduler") {
   const OpDef* op = OpTable::Get().Find("nn.dense");
   const Attrs attrs = *CompleteAttrs(*op, {});

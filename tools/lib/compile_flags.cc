@@ -32,6 +32,10 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "fp32: as the program says; bf16: constant weights of matrix products take half "
                  "the memory, and what they are multiplied with is rounded too; sums stay float32")
       ->check(CLI::IsMember({"fp32", "bf16"}));
+  app.add_option("--weights", weights,
+                 "q8 or q4: constant weights of matrix products as integers of 8 or 4 bits, in "
+                 "blocks of 32 with a scale each; they become float32 in registers")
+      ->check(CLI::IsMember({"q8", "q4"}));
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
                  "a pass's name, or all: print the program after it, on standard error");
@@ -70,11 +74,21 @@ Status CompileFlags::Finish() {
   if (!targets.empty()) options.kernels.cpu = targets[0];
   if (targets.size() > 1) options.more_cpus.assign(targets.begin() + 1, targets.end());
   options.pipeline.cpu = options.kernels.cpu;
-  if (precision == "bf16") {
-    if (options.pipeline.opt_level < 1) {
-      return {StatusCode::kInvalidArgument, "--precision bf16 packs weights: it needs -O1 or more"};
+  if (precision == "bf16") options.pipeline.weights = WeightFormat::kBFloat16;
+  if (!weights.empty()) {
+    if (precision != "fp32") {
+      return {
+          StatusCode::kInvalidArgument,
+          fmt::format("--weights {} with --precision {}: weights have one form; give one of them",
+                      weights, precision)};
     }
-    options.pipeline.weights = WeightFormat::kBFloat16;
+    options.pipeline.weights =
+        weights == "q8" ? WeightFormat::kInt8Blocks : WeightFormat::kInt4Blocks;
+  }
+  if (options.pipeline.weights != WeightFormat::kAsGiven && options.pipeline.opt_level < 1) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{} packs weights: it needs -O1 or more",
+                        weights.empty() ? "--precision bf16" : "--weights " + weights)};
   }
   options.pipeline.print = [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);

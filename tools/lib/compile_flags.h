@@ -15,7 +15,7 @@ struct CompileFlags {
   CompileOptions options;
   std::vector<std::string> shapes, dims, targets, layouts;
   PassFlags passes;
-  std::string precision = "fp32";
+  std::string precision = "fp32", weights;
   bool time_passes = false;
   std::vector<PassTiming> timings;
 

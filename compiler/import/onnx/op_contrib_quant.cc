@@ -88,8 +88,26 @@ Outputs MatMulNBits(NodeContext& n) {
     };
     return (flat(whole).As(scale.dtype()) - of_rows(zero)) * of_rows(scale);
   };
-  const Term weight = dequantised().As(x.dtype());
-  Term y(b, MatMulOf(n, x, weight.Transpose({1, 0})));
+  // Constant weights stay as they are: kernels read blocks of such sizes.
+  const auto& bytes = n.Input(1).constant;
+  const int64_t block_bytes = block * bits / 8;
+  const bool stays = !named && bits >= 4 && block >= 16 && block <= 256 &&
+                     (block & (block - 1)) == 0 && x.dtype() == DType::kFloat32 && x.rank() > 0 &&
+                     scale.dtype() == DType::kFloat32 && bytes != nullptr &&
+                     bytes->dtype == DType::kUInt8 &&
+                     bytes->size() == columns * blocks * block_bytes && n.Input(2).constant &&
+                     (!n.Has(3) || n.Input(3).constant);
+  Value product;
+  if (stays) {
+    std::vector<Value> args = {x, Term(n, 1).Reshape({columns, blocks, block_bytes}),
+                               scale.Reshape({columns, blocks})};
+    if (n.Has(3)) args.push_back(zero.Reshape({columns, blocks}));
+    product = b.Op("nn.contrib_dense_nbits", args, {{"bits", bits}, {"in_units", depth}});
+  } else {
+    const Term weight = dequantised().As(x.dtype());
+    product = MatMulOf(n, x, weight.Transpose({1, 0}));
+  }
+  Term y(b, product);
   if (n.Has(5)) y = y + Term(n, 5);
   return {y};
 }

@@ -251,21 +251,42 @@ class ProductEmitter {
     });
   }
 
-  // Where tiles can read the panel at `column`: packed, or as the weights are packed.
-  Value* PanelOfB(Value* batch, Value* column) {
-    if (HasPackedWeights()) {
-      Value* width = I64(b_, d_.packed_width);
-      // Panel column / P is K * P elements, or so many words; rows of the operand are rows of a
-      // panel.
-      Value* depth = CeilDiv(b_, c_.depth, DepthOfWord(d_.panel_form));
-      Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, Div(b_, column, width), depth));
-      return At(b_, c_.element, pointer, Rem(b_, column, width));
-    }
-    EmitPackPanel(c_, batch, column, b_scratch_);
-    return b_scratch_;
-  }
+  // A panel that tiles can read, and the scales and zero points of its columns.
+  struct Panel {
+    Value* b;
+    Value *scales = nullptr, *zero_points = nullptr;
+  };
 
-  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Value* panel) {
+  // The panel at `column`: packed, or as the weights are packed.
+  Panel PanelOfB(Value* batch, Value* column) {
+    if (!HasPackedWeights()) {
+      EmitPackPanel(c_, batch, column, b_scratch_);
+      return {b_scratch_};
+    }
+    Value* width = I64(b_, d_.packed_width);
+    Value* index = Div(b_, column, width);
+    Value* in_panel = Rem(b_, column, width);
+    if (d_.panel_form == PanelForm::kElements) {
+      // Panel column / P is K * P elements; rows of the operand are rows of a panel.
+      Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, index, c_.depth));
+      return {At(b_, c_.element, pointer, in_panel)};
+    }
+    auto at = [&](const te::Tensor& t, llvm::Type* element, const Dim& rows) -> Value* {
+      if (!t) return nullptr;
+      Value* base =
+          c_.emitter.ElementAddress(t.get(), std::vector<Value*>(t->shape.size(), I64(b_, 0)));
+      Value* row = Mul(b_, index, c_.emitter.EmitDim(rows));
+      return At(b_, element, base, Add(b_, Mul(b_, row, width), in_panel));
+    };
+    return {at(d_.b.buffer, BElement(), d_.panel_words),
+            at(d_.scales, c_.element, d_.weight_blocks),
+            at(d_.zero_points, c_.element, d_.weight_blocks)};
+  }
+  // What the columns of b are words of.
+  llvm::Type* BElement() { return d_.panel_form == PanelForm::kInt8 ? b_.getInt8Ty() : c_.element; }
+
+  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
+                 const Panel& panel) {
     if (d_.k_block == 0) {
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
@@ -285,15 +306,20 @@ class ProductEmitter {
       });
       Value* k = Mul(b_, block, d_.k_block);
       Value* extent = TileDepth(Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block)));
-      Value* columns_of_b =
-          At(b_, c_.element, panel, Mul(b_, block, d_.k_block / word_depth * BStride()));
+      auto at_block = [&](Value* pointer, llvm::Type* type, int64_t rows) {
+        return pointer ? At(b_, type, pointer, Mul(b_, block, rows * BStride())) : nullptr;
+      };
+      const int64_t scales = d_.weight_block > 0 ? d_.k_block / d_.weight_block : 0;
+      const Panel of_block = {at_block(panel.b, BElement(), d_.k_block / word_depth),
+                              at_block(panel.scales, c_.element, scales),
+                              at_block(panel.zero_points, c_.element, scales)};
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
         Value* rows_of_a =
             At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * ARowStride()));
         CallTile(
             Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
-            {rows_of_a, columns_of_b, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))},
+            CallOf(rows_of_a, of_block, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))),
             Sub(b_, c_.columns, column));
       });
     });
@@ -312,11 +338,18 @@ class ProductEmitter {
   }
 
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
-                           Value* column, Value* panel) {
+                           Value* column, const Panel& panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
-    CallTile(rows, {RowsOfA(a, tile), panel, c_scratch_, TileDepth(c_.depth), b_.getFalse()},
+    CallTile(rows, CallOf(RowsOfA(a, tile), panel, c_scratch_, TileDepth(c_.depth), b_.getFalse()),
              Sub(b_, c_.columns, column));
     epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
+  }
+
+  static TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {
+    TileCall call{a, panel.b, c, k, accumulate};
+    call.scales = panel.scales;
+    call.zero_points = panel.zero_points;
+    return call;
   }
 
   bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer; }
@@ -346,6 +379,9 @@ class ProductEmitter {
         ARowStride(), d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
     config.form = d_.panel_form;
+    config.block = d_.weight_block;
+    config.block_stride = BStride();
+    config.has_zero_points = d_.zero_points != nullptr;
     config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous;
     config.streams_b = HasPackedWeights();
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
@@ -369,7 +405,9 @@ class ProductEmitter {
       part_config.vectors = vectors;
       part_config.lanes = static_cast<unsigned>(of_lanes);
       TileCall part_call = call;
-      part_call.b = At(b_, c_.element, call.b, at);
+      part_call.b = At(b_, BElement(), call.b, at);
+      if (call.scales) part_call.scales = At(b_, c_.element, call.scales, at);
+      if (call.zero_points) part_call.zero_points = At(b_, c_.element, call.zero_points, at);
       part_call.c = At(b_, c_.element, call.c, at);
       CallTileOfRows(rows, part_config, part_call);
     };

@@ -58,6 +58,11 @@ ContractionTarget ContractionTargetFor(const std::string& cpu);
 // above).
 int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat32);
 
+// Whether weights in blocks of so many along K are read by tiles: int8 (ceil(N / P), blocks, block, P)
+// or uint32 (ceil(N / P), blocks, block / 8, P) that hold eight integers of 4 bits, lowest first; then
+// inputs[2] is scales (ceil(N / P), blocks, P), inputs[3] perhaps zero points, all of kDense.
+bool TakesWeightBlock(int64_t block);
+
 // The P that constant kernels of convolutions, channels first, are best packed with for this cpu
 // (see kConv above). 0: as they are.
 int64_t PreferredKernelRows(const std::string& cpu);

@@ -148,7 +148,7 @@ std::optional<Product> MatchProduct(const TensorNode& contraction) {
   };
   find(contraction.body);
   if (reductions != 1 || product.reduce->reduce != te::ReduceKind::kSum) return std::nullopt;
-  if (contraction.hint_inputs.size() != 2) return std::nullopt;
+  if (contraction.hint_inputs.size() < 2) return std::nullopt;
   const Expr& body = product.reduce->operands[0];
   if (body->kind != ExprKind::kBinary || body->binary != te::BinaryOp::kMultiply) {
     return std::nullopt;

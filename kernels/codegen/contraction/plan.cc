@@ -24,6 +24,8 @@ namespace {
 
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
+// A block of k, of matrices.
+constexpr int64_t kDepthOfTile = 512;
 
 Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
 int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
@@ -98,15 +100,12 @@ class Planner {
     d.columns = n->extent;
     d.depth = k->extent;
     const Tensor& weight = t.hint_inputs[1];
-    if (!is_batch && weight->rank() >= 3) {
+    if (!is_batch && (weight->rank() == 3 || weight->dtype == DType::kBFloat16) &&
+        weight->rank() >= 3) {
       if (!weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0) return false;
       d.packed_width = weight->shape[2].value();
     }
-    if (!is_batch && weight->rank() == 4) {
-      if (!IsPairs(*weight) || !PlainInput(weight)) return false;
-      const bool multiplied = d.target.bfloat16_dots && !t.transpose_a && IsBFloat16(product_.data);
-      d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
-    }
+    if (!is_batch && weight->rank() == 4 && !PlanWeightForm(t)) return false;
 
     d.a.k_contiguous = !t.transpose_a;
     d.a.view = te::Compute("a", {d.batch, d.rows, d.depth}, [&](const std::vector<Expr>& i) {
@@ -158,7 +157,7 @@ class Planner {
       d.a_row_stride = 272;
     } else {
       d.a_row_stride = 528;
-      if (!depth || *depth > 512) d.k_block = 512;
+      if (!depth || *depth > kDepthOfTile) d.k_block = kDepthOfTile;
     }
     if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
     ChooseRowBlock(depth.value_or(1024));
@@ -188,8 +187,35 @@ class Planner {
     operand.buffer = load->tensor;
   }
 
-  static bool IsPairs(const te::TensorNode& weight) {
-    return weight.dtype == DType::kBFloat16 && weight.shape[3].is_const(2);
+  // Sets the form of a packed weight that is no float32.
+  bool PlanWeightForm(const te::TensorNode& t) {
+    ContractionDetail& d = *detail_;
+    const te::TensorNode& weight = *t.hint_inputs[1];
+    for (size_t i = 1; i < t.hint_inputs.size(); ++i) {
+      if (!PlainInput(t.hint_inputs[i])) return false;
+    }
+    if (weight.dtype == DType::kBFloat16) {
+      if (!weight.shape[3].is_const(2)) return false;
+      const bool multiplied = d.target.bfloat16_dots && !t.transpose_a && IsBFloat16(product_.data);
+      d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
+      d.panel_words = weight.shape[1];
+      return true;
+    }
+    if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) return false;
+    d.panel_form = weight.dtype == DType::kInt8 ? PanelForm::kInt8 : PanelForm::kInt4;
+    d.packed_width = weight.shape[3].is_const() ? weight.shape[3].value() : 0;
+    if (t.hint_inputs.size() < 3 || d.packed_width == 0 || d.packed_width % 4 != 0 ||
+        !weight.shape[2].is_const() || t.transpose_a || d.dtype != DType::kFloat32 || d.rounds) {
+      return false;
+    }
+    d.weight_block = weight.shape[2].value() * DepthOfWord(d.panel_form);
+    // Tiles begin with a block.
+    if (!TakesWeightBlock(d.weight_block)) return false;
+    d.weight_blocks = weight.shape[1];
+    d.panel_words = weight.shape[1] * weight.shape[2];
+    d.scales = t.hint_inputs[2];
+    if (t.hint_inputs.size() > 3) d.zero_points = t.hint_inputs[3];
+    return true;
   }
   // Memory that the kernel is given.
   bool PlainInput(const Tensor& t) const {
@@ -585,6 +611,10 @@ class Planner {
 };
 
 }  // namespace
+
+bool TakesWeightBlock(int64_t block) {
+  return block > 0 && block % 8 == 0 && kDepthOfTile % block == 0;
+}
 
 std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
                                                const ContractionTarget& target) {

@@ -94,6 +94,11 @@ struct ContractionDetail {
   PixelOperand pixels;                          // of convolutions
   int64_t packed_width = 0;                     // b is packed in panels of this width; else 0
   PanelForm panel_form = PanelForm::kElements;  // of b; others than that are packed, and in place
+  Dim panel_words = 0;                          // of a column of such a panel
+  // IsInBlocks: how much of k a block is, how many a column has; zero_points may be null.
+  int64_t weight_block = 0;
+  Dim weight_blocks = 0;
+  te::Tensor scales, zero_points;
   Epilogue epilogue;
   size_t row_axes = 0;  // kMatrix: epilogue axes that make up (batch, row), before the column axis
 

@@ -99,6 +99,30 @@ Value* ExpandWords(Builder& b, Value* words, Value* step) {
   return b.CreateBitCast(bits, VectorOf(b.getFloatTy(), lanes));
 }
 
+// The integers of a panel as float32, less the zero points (null: what PanelForm says).
+Value* IntegersOf(Builder& b, const TileConfig& config, Value* words, Value* step, Value* zeros) {
+  llvm::Type* floats = VectorOf(b.getFloatTy(), config.lanes);
+  llvm::Type* integers = VectorOf(b.getInt32Ty(), config.lanes);
+  Value* numbers = nullptr;
+  if (config.form == PanelForm::kInt8) {
+    numbers = b.CreateSExt(words, integers);
+  } else {
+    Value* shift = b.CreateTrunc(Mul(b, step, 4), b.getInt32Ty());
+    numbers = b.CreateLShr(words, b.CreateVectorSplat(config.lanes, shift));
+    if (!zeros && config.lanes == 16) {
+      // A table by the lowest 4 bits: one instruction.
+      std::vector<llvm::Constant*> table;
+      for (int i = 0; i < 16; ++i) table.push_back(llvm::ConstantFP::get(b.getFloatTy(), i - 8));
+      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
+                               {llvm::ConstantVector::get(table), numbers});
+    }
+    numbers = b.CreateAnd(numbers, llvm::ConstantInt::get(integers, 15));
+    if (!zeros) numbers = b.CreateSub(numbers, llvm::ConstantInt::get(integers, 8));
+  }
+  numbers = b.CreateSIToFP(numbers, floats);
+  return zeros ? b.CreateFSub(numbers, zeros) : numbers;
+}
+
 // sum + x[0] * y[0] + x[1] * y[1] in each lane, x and y words of 2 bfloat16: denormals count as 0.
 Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
@@ -108,6 +132,9 @@ Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
   llvm::Type* pairs = VectorOf(b.getBFloatTy(), 2 * lanes);
   return b.CreateIntrinsic(id, {}, {sum, b.CreateBitCast(x, pairs), b.CreateBitCast(y, pairs)});
 }
+
+// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, these.
+constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
@@ -131,7 +158,11 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   const unsigned sets = config.sets;
   const bool multiplies_pairs = config.form == PanelForm::kPairs;
   const int64_t word_steps = multiplies_pairs ? 1 : DepthOfWord(config.form);
-  const unsigned unroll = std::max({2U, sets, static_cast<unsigned>(word_steps)});
+  const bool has_blocks = IsInBlocks(config.form);
+  // With few sums, those of a block are scaled as a whole; with many, each number is.
+  const bool scales_sums = has_blocks && sets > 1;
+  const unsigned unroll = std::max(
+      {2U, sets, static_cast<unsigned>(word_steps), has_blocks ? (scales_sums ? 8U : 4U) : 1U});
 
   // Where accumulator i of a set goes.
   auto c_at = [&](unsigned i) {
@@ -173,8 +204,12 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   }
 
   const int64_t a_step_bytes = static_cast<int64_t>(align) * config.a_k_stride;
-  const int64_t b_step_bytes = static_cast<int64_t>(c_align) * config.vectors;
-  const bool has_words = config.form != PanelForm::kElements;
+  llvm::Type* word = config.form == PanelForm::kElements ? element
+                     : config.form == PanelForm::kInt8   ? b.getInt8Ty()
+                                                         : b.getInt32Ty();
+  llvm::Type* words = VectorOf(word, config.lanes);
+  const auto word_bytes = static_cast<int64_t>(word->getPrimitiveSizeInBits() / 8);
+  const int64_t b_step_bytes = word_bytes * config.lanes * config.vectors;
   auto word_of = [&](Value* k) {
     if (word_steps == 1) return k;
     return b.CreateLShr(k,
@@ -187,18 +222,22 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
       FetchAhead(b, At(b, element, a, Mul(b, k, a_k_stride)), a_step_bytes * steps);
     if (config.streams_b)
       for (int64_t i = 0; i < steps; i += word_steps)
-        FetchAhead(b, At(b, element, panel, Mul(b, word_of(Add(b, k, i)), b_k_stride)),
-                   b_step_bytes);
+        FetchAhead(b, At(b, word, panel, Mul(b, word_of(Add(b, k, i)), b_k_stride)), b_step_bytes);
   };
+
+  std::vector<Value*> scales, zeros(config.vectors);  // of the block
 
   // One step of k, the `of_word`-th of its word, into set `set` of the accumulators.
   auto step = [&](Value* k, Value* of_word, unsigned set, std::vector<Value*>& sums) {
     std::vector<Value*> columns;
-    Value* row_of_b = At(b, element, panel, Mul(b, word_of(k), b_k_stride));
+    Value* row_of_b = At(b, word, panel, Mul(b, word_of(k), b_k_stride));
     for (unsigned v = 0; v < config.vectors; ++v) {
-      llvm::Type* type = has_words ? VectorOf(b.getInt32Ty(), config.lanes) : vector;
-      columns.push_back(LoadVector(b, type, At(b, vector, row_of_b, v), align));
-      if (word_steps > 1) columns.back() = ExpandWords(b, columns.back(), of_word);
+      Value* numbers =
+          LoadVector(b, words, At(b, words, row_of_b, v), static_cast<uint64_t>(word_bytes));
+      if (config.form == PanelForm::kExpanded) numbers = ExpandWords(b, numbers, of_word);
+      if (has_blocks) numbers = IntegersOf(b, config, numbers, of_word, zeros[v]);
+      if (has_blocks && !scales_sums) numbers = b.CreateFMul(numbers, scales[v]);
+      columns.push_back(numbers);
     }
     Value* a_k = At(b, element, a, Mul(b, k, a_k_stride));
     for (unsigned row = 0; row < config.rows; ++row) {
@@ -221,25 +260,62 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
       sum = MultiplyAdd(b, rows, b.CreateVectorSplat(config.rows, scalar), sum, config.rounds);
     }
   };
-  Value* whole = b.CreateAnd(k_extent, I64(b, -static_cast<int64_t>(unroll)));
-  std::vector<Value*> sums = ForCarried(
-      b, I64(b, 0), whole, unroll, "k", initial, [&](Value* k, const std::vector<Value*>& carried) {
-        std::vector<Value*> next = carried;
-        fetch(k, unroll);
-        for (unsigned u = 0; u < unroll; ++u)
-          step(Add(b, k, u), I64(b, u % word_steps), u % sets, next);
-        return next;
-      });
-  sums = ForCarried(b, whole, k_extent, 1, "k.rest", sums,
-                    [&](Value* k, const std::vector<Value*>& carried) {
-                      std::vector<Value*> next = carried;
-                      Value* of_word = word_steps == 1 ? I64(b, 0) : Rem(b, k, I64(b, word_steps));
-                      step(k, of_word, 0, next);
-                      return next;
-                    });
-  for (unsigned i = 0; i < accumulators; ++i) {
+  // Steps from..to-1; `from` is a multiple of the steps of a word.
+  auto steps = [&](Value* from, Value* to, const std::vector<Value*>& before) {
+    Value* whole =
+        Add(b, from, b.CreateAnd(Sub(b, to, from), I64(b, -static_cast<int64_t>(unroll))));
+    std::vector<Value*> sums = ForCarried(
+        b, from, whole, unroll, "k", before, [&](Value* k, const std::vector<Value*>& carried) {
+          std::vector<Value*> next = carried;
+          fetch(k, unroll);
+          for (unsigned u = 0; u < unroll; ++u)
+            step(Add(b, k, u), I64(b, u % word_steps), u % sets, next);
+          return next;
+        });
+    return ForCarried(
+        b, whole, to, 1, "k.rest", sums, [&](Value* k, const std::vector<Value*>& carried) {
+          std::vector<Value*> next = carried;
+          Value* of_word = word_steps == 1 ? I64(b, 0) : Rem(b, k, I64(b, word_steps));
+          step(k, of_word, 0, next);
+          return next;
+        });
+  };
+  auto sum_of_sets = [&](const std::vector<Value*>& sums, unsigned i) {
     Value* sum = sums[i];
     for (unsigned set = 1; set < sets; ++set) sum = AddAny(b, sum, sums[set * accumulators + i]);
+    return sum;
+  };
+  auto block_of = [&](Value* k, const std::vector<Value*>& carried) {
+    Value* at = Mul(b, Div(b, k, I64(b, config.block)), config.block_stride);
+    auto load = [&](unsigned arg, unsigned v) {
+      return LoadVector(b, vector, At(b, vector, At(b, element, function->getArg(arg), at), v),
+                        align);
+    };
+    scales.clear();
+    for (unsigned v = 0; v < config.vectors; ++v) {
+      scales.push_back(load(kScalesArg, v));
+      if (config.has_zero_points) zeros[v] = load(kZeroPointsArg, v);
+    }
+    Value* end = Min(b, k_extent, Add(b, k, config.block));
+    if (!scales_sums) return steps(k, end, carried);
+    const std::vector<Value*> sums = steps(
+        k, end, std::vector<Value*>(accumulators * sets, llvm::Constant::getNullValue(vector)));
+    std::vector<Value*> next;
+    for (unsigned i = 0; i < accumulators; ++i) {
+      next.push_back(MultiplyAdd(b, sum_of_sets(sums, i), scales[i % config.vectors], carried[i],
+                                 config.rounds));
+    }
+    return next;
+  };
+  std::vector<Value*> sums = initial;
+  if (has_blocks) {
+    if (scales_sums) sums.resize(accumulators);
+    sums = ForCarried(b, I64(b, 0), k_extent, config.block, "k.block", sums, block_of);
+  } else {
+    sums = steps(I64(b, 0), k_extent, sums);
+  }
+  for (unsigned i = 0; i < accumulators; ++i) {
+    Value* sum = scales_sums ? sums[i] : sum_of_sets(sums, i);
     b.CreateAlignedStore(sum, c_at(i), llvm::Align(c_align));
   }
   for (unsigned e = 0; e < config.extra; ++e) {
@@ -253,36 +329,51 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  constexpr const char* kForms[] = {"", "_expanded", "_pairs"};
+  constexpr const char* kForms[] = {"", "_expanded", "_pairs", "_int8", "_int4"};
+  std::string form = kForms[static_cast<size_t>(config.form)];
+  if (IsInBlocks(config.form)) {
+    form += fmt::format("_{}x{}{}", config.block, config.block_stride,
+                        config.has_zero_points ? "z" : "");
+  }
   return fmt::format("tile_{}{}_{}x{}x{}x{}_{}_a{}_{}{}_b{}{}_c{}",
-                     config.rounds ? "float16" : DTypeName(config.dtype),
-                     kForms[static_cast<size_t>(config.form)], config.rows, config.vectors,
-                     config.lanes, config.sets, config.extra, stride(config.a_row_stride),
-                     stride(config.a_k_stride), config.streams_a ? "s" : "",
-                     stride(config.b_k_stride), config.streams_b ? "s" : "", config.c_row_stride);
+                     config.rounds ? "float16" : DTypeName(config.dtype), form, config.rows,
+                     config.vectors, config.lanes, config.sets, config.extra,
+                     stride(config.a_row_stride), stride(config.a_k_stride),
+                     config.streams_a ? "s" : "", stride(config.b_k_stride),
+                     config.streams_b ? "s" : "", config.c_row_stride);
 }
 
-std::vector<llvm::Type*> TileParams(Builder& b) {
+std::vector<llvm::Type*> TileParams(Builder& b, const TileConfig& config) {
   llvm::Type* ptr = b.getPtrTy();
   llvm::Type* i64 = b.getInt64Ty();
-  return {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
+  std::vector<llvm::Type*> params = {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
+  if (IsInBlocks(config.form)) params.insert(params.end(), 2, ptr);
+  return params;
 }
 
-std::vector<Value*> TileArgs(Builder& b, const TileCall& call) {
+std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCall& call) {
   auto stride = [&](Value* value) { return value ? value : I64(b, 0); };
-  return {call.a,
-          call.b,
-          call.c,
-          call.k,
-          call.accumulate,
-          stride(call.a_row_stride),
-          stride(call.a_k_stride),
-          stride(call.b_k_stride)};
+  std::vector<Value*> args = {call.a,
+                              call.b,
+                              call.c,
+                              call.k,
+                              call.accumulate,
+                              stride(call.a_row_stride),
+                              stride(call.a_k_stride),
+                              stride(call.b_k_stride)};
+  if (IsInBlocks(config.form)) {
+    args.push_back(call.scales);
+    args.push_back(call.zero_points ? call.zero_points : call.scales);
+  }
+  return args;
 }
 
 }  // namespace
 
-int64_t DepthOfWord(PanelForm form) { return form == PanelForm::kElements ? 1 : 2; }
+int64_t DepthOfWord(PanelForm form) {
+  constexpr int64_t kDepths[] = {1, 2, 2, 1, 8};
+  return kDepths[static_cast<size_t>(form)];
+}
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
   if (config.rounds) return 1;
@@ -292,12 +383,12 @@ unsigned TileSets(const TileConfig& config, int64_t all_rows) {
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {
   llvm::Function* tile =
       GetOrDefineHelper(builder.GetInsertBlock()->getParent(), TileName(config),
-                        TileParams(builder), [&](Builder& b, llvm::Function* function) {
+                        TileParams(builder, config), [&](Builder& b, llvm::Function* function) {
                           for (unsigned i = 0; i < 3; ++i)
                             function->addParamAttr(i, llvm::Attribute::NoAlias);
                           DefineTile(b, function, config);
                         });
-  builder.CreateCall(tile, TileArgs(builder, call));
+  builder.CreateCall(tile, TileArgs(builder, config, call));
 }
 
 void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows,
@@ -306,16 +397,21 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
   const unsigned full_sets = TileSets(config, config.rows);
   unsigned few = 0;
   while (all_rows && few + 1 < config.rows && TileSets(config, few + 1) != full_sets) ++few;
-  std::vector<llvm::Type*> params = TileParams(builder);
+  std::vector<llvm::Type*> params = TileParams(builder, config);
   params.push_back(builder.getInt64Ty());
   llvm::Function* dispatch = GetOrDefineHelper(
       builder.GetInsertBlock()->getParent(), (all_rows ? "any_" : "some_") + TileName(config),
       params, [&](Builder& b, llvm::Function* function) {
         auto arg = [&](unsigned i) { return function->getArg(i); };
-        const TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
+        TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
+        if (IsInBlocks(config.form)) {
+          inner.scales = arg(kScalesArg);
+          inner.zero_points = arg(kZeroPointsArg);
+        }
         llvm::LLVMContext& context = b.getContext();
         auto* done = llvm::BasicBlock::Create(context, "done", function);
-        llvm::SwitchInst* cases = b.CreateSwitch(arg(8), done, config.rows);
+        llvm::SwitchInst* cases =
+            b.CreateSwitch(arg(static_cast<unsigned>(params.size()) - 1), done, config.rows);
         auto add_case = [&](unsigned key, unsigned n, unsigned sets) {
           auto* block = llvm::BasicBlock::Create(context, "rows", function, done);
           cases->addCase(I64(b, key), block);
@@ -330,7 +426,7 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
         for (unsigned n = few; n > 0; --n) add_case(config.rows + n, n, TileSets(config, n));
         b.SetInsertPoint(done);
       });
-  std::vector<Value*> args = TileArgs(builder, call);
+  std::vector<Value*> args = TileArgs(builder, config, call);
   if (all_rows) {
     Value* is_few = builder.CreateICmpSLE(all_rows, I64(builder, few));
     rows = builder.CreateSelect(is_few, Add(builder, rows, config.rows), rows);

@@ -29,14 +29,20 @@ llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype);
 // float16 after the product and after the sum.
 llvm::Value* MultiplyAdd(Builder& b, llvm::Value* x, llvm::Value* y, llvm::Value* z, bool rounds);
 
-// What a panel of B is made of. Words are of 32 bits, one for each column, and hold several of k: word
-// w of a column has those from w * DepthOfWord on.
+// What a panel of B is made of. Words are of 32 bits (of kInt8: of 8), one for each column, and hold
+// several of k: word w of a column has those from w * DepthOfWord on. Integers come in blocks along k:
+// each stands for (integer - zero point) * scale, of its block and column.
 enum class PanelForm : uint8_t {
   kElements,  // elements of the accumulators' dtype
   kExpanded,  // words of 2 bfloat16, which become float32
   kPairs,     // the same words, multiplied as pairs with A's, which are such words too: a step of k
               // is one word of each
+  kInt8,      // signed, with zero point 0 unless the call has some
+  kInt4,  // words of 8 unsigned ones, lowest bits first, with zero point 8 unless the call has some
 };
+inline bool IsInBlocks(PanelForm form) {
+  return form == PanelForm::kInt8 || form == PanelForm::kInt4;
+}
 // How much of k a word is; 1 for elements.
 int64_t DepthOfWord(PanelForm form);
 
@@ -55,6 +61,10 @@ struct TileConfig {
   bool streams_a = false, streams_b = false;
   // Others than kElements: of dtype float32. b_k_stride is then from word to word.
   PanelForm form = PanelForm::kElements;
+  // IsInBlocks: how much of k a block is, a multiple of 8; the distance of a column's scales (and zero
+  // points); whether there are zero points.
+  int64_t block = 0, block_stride = 0;
+  bool has_zero_points = false;
 };
 
 // a, b, c: pointers; k, strides: i64; accumulate: i1 (adds to what C holds).
@@ -62,6 +72,8 @@ struct TileConfig {
 struct TileCall {
   llvm::Value *a, *b, *c, *k, *accumulate;
   llvm::Value *a_row_stride = nullptr, *a_k_stride = nullptr, *b_k_stride = nullptr;
+  // float32, of the block that k begins with.
+  llvm::Value *scales = nullptr, *zero_points = nullptr;
 };
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
 // The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each
