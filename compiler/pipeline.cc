@@ -54,7 +54,13 @@ const std::vector<Pass>& AllPasses() {
        .drops = {},
        .description = "types of what passes made anew, wherever they are needed"},
       {.name = "Inline",
-       .run = Pure(ir::Inline),
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         // A layer that many calls give weights of their own: copied, so that those are constants,
+         // which alone are packed.
+         constexpr size_t kLayer = 400;
+         const bool packs = context.weights != WeightFormat::kAsGiven;
+         return ir::Inline(m, packs ? kLayer : ir::kSmallFunction);
+       },
        .refuses = {kFused, kLifted},
        .description = "bodies of small functions and literals take the place of calls"},
       {.name = "PropagateConstants",

@@ -15,8 +15,6 @@
 namespace relayvm::ir {
 namespace {
 
-// A function of at most this many bindings is copied to each of its calls.
-constexpr size_t kSmall = 48;
 // The module may grow to so many bindings, or to this multiple of its size, by inlining.
 constexpr size_t kFreeGrowth = 4000;
 constexpr size_t kGrowthFactor = 4;
@@ -85,7 +83,7 @@ void Collect(const Module& m, Usage& usage) {
 
 class Inliner {
  public:
-  explicit Inliner(const Module& m) : m_(m) {}
+  Inliner(const Module& m, size_t most_bindings) : m_(m), most_bindings_(most_bindings) {}
 
   Module Run() {
     Collect(m_, usage_);
@@ -107,7 +105,7 @@ class Inliner {
     const Block* body = Rewrite(*f->body);
     if (body != f->body) f = WithBody(m_, *f, body);
     bool once = usage_.calls[name] == 1 && !usage_.values.contains(name);
-    if (!recursive && name != m_.entry && (once || CountBindings(*f->body) <= kSmall)) {
+    if (!recursive && name != m_.entry && (once || CountBindings(*f->body) <= most_bindings_)) {
       candidates_[name] = f;
     }
   }
@@ -139,7 +137,7 @@ class Inliner {
   void NoteLiteral(const Binding& b, const FunctionExpr& literal) {
     const LiteralUse& use = usage_.literals.at(b.var->id);
     if (use.recursive || use.others > 0) return;
-    if (use.calls == 1 || CountBindings(*literal.function->body) <= kSmall) {
+    if (use.calls == 1 || CountBindings(*literal.function->body) <= most_bindings_) {
       literals_[b.var->id] = literal.function;
     }
   }
@@ -235,6 +233,7 @@ class Inliner {
   }
 
   Module m_;
+  size_t most_bindings_;
   Usage usage_;
   size_t budget_ = 0;
   std::unordered_map<std::string, const Function*> candidates_;
@@ -243,6 +242,6 @@ class Inliner {
 
 }  // namespace
 
-Module Inline(const Module& m) { return Inliner(m).Run(); }
+Module Inline(const Module& m, size_t most_bindings) { return Inliner(m, most_bindings).Run(); }
 
 }  // namespace relayvm::ir

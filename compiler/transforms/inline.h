@@ -10,6 +10,8 @@
 
 namespace relayvm::ir {
 
-Module Inline(const Module& m);
+// `most_bindings`: of a function that is copied to each of its calls.
+inline constexpr size_t kSmallFunction = 48;
+Module Inline(const Module& m, size_t most_bindings = kSmallFunction);
 
 }  // namespace relayvm::ir

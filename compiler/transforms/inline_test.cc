@@ -16,6 +16,15 @@ def @main(%x: int32) -> int32 { add(@fourth(%x), @square(%x)) }
   CHECK(TypeToString(typed.functions.at("main")->result_type) == "int32");
 }
 
+TEST_CASE("how large a function may be that is copied to its calls") {
+  std::string sum = "%x";
+  for (int i = 0; i < 60; ++i) sum = "add(" + sum + ", 1)";
+  const Module m = Parsed("def @long(%x: int32) -> int32 { " + sum +
+                          " }\ndef @main(%x: int32) -> int32 { add(@long(%x), @long(2)) }\n");
+  CHECK(Outline(Inline(m)).find("call long") != std::string::npos);
+  CHECK(Outline(Inline(m, 100)).find("call") == std::string::npos);
+}
+
 TEST_CASE("recursive functions stay calls") {
   Module m = Inline(Parsed(R"(
 def @even(%n: int32) -> bool { if (equal(%n, 0)) { True } else { @odd(subtract(%n, 1)) } }

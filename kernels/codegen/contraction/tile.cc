@@ -217,12 +217,17 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   };
   // For `steps` of k from `k` on.
   auto fetch = [&](Value* k, int64_t steps) {
-    if (accumulators < kLeastToFetch) return;
+    if (accumulators < kLeastToFetch && !has_blocks) return;
     if (config.streams_a)
       FetchAhead(b, At(b, element, a, Mul(b, k, a_k_stride)), a_step_bytes * steps);
-    if (config.streams_b)
-      for (int64_t i = 0; i < steps; i += word_steps)
-        FetchAhead(b, At(b, word, panel, Mul(b, word_of(Add(b, k, i)), b_k_stride)), b_step_bytes);
+    if (!config.streams_b) return;
+    // Rows of words that follow each other are fetched as one.
+    const bool is_run = config.b_k_stride == int64_t{config.vectors} * config.lanes;
+    const int64_t rows = steps / word_steps, at_once = is_run ? rows : 1;
+    for (int64_t i = 0; i < rows; i += at_once) {
+      FetchAhead(b, At(b, word, panel, Mul(b, word_of(Add(b, k, i * word_steps)), b_k_stride)),
+                 b_step_bytes * at_once);
+    }
   };
 
   std::vector<Value*> scales, zeros(config.vectors);  // of the block

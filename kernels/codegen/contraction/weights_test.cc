@@ -22,6 +22,11 @@ std::vector<std::string> Targets() {
   return targets;
 }
 
+// LLVM's optimisation takes most of the time, and once is enough.
+KernelOptions OptionsFor(const std::string& cpu) {
+  return {.cpu = cpu, .opt_level = cpu == "native" ? 3 : 0};
+}
+
 struct Size {
   Dim rows;
   int64_t depth, units, width;
@@ -172,11 +177,11 @@ void Check(KernelHarness& harness, size_t kernel, const Size& s, const Weight& w
 
 std::vector<Size> Sizes(int64_t width) {
   std::vector<Size> sizes;
-  for (int64_t k : {0, 1, 2, 3, 8, 31, 33, 37, 64, 511, 513, 1100}) {
+  for (int64_t k : {0, 1, 2, 33, 511, 1100}) {
     sizes.push_back({kRows, k, width + 5, width});
   }
-  for (int64_t n : {1, 4, 7, 9, 17, 31, 64, 100}) sizes.push_back({kRows, 70, n, width});
-  for (int64_t m : {1, 3, 8, 9, 12, 25}) sizes.push_back({m, 75, 2 * width + 9, width});
+  for (int64_t n : {1, 7, 17, 64}) sizes.push_back({kRows, 70, n, width});
+  for (int64_t m : {1, 3, 9, 25}) sizes.push_back({m, 75, 2 * width + 9, width});
   for (int64_t other : {4, 48}) sizes.push_back({kRows, 129, 50, other});
   return sizes;
 }
@@ -189,7 +194,7 @@ std::vector<int64_t> RowsOf(const Size& s) {
 TEST_CASE("weights in pairs of bfloat16, on every target") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);
-    KernelHarness harness({.cpu = cpu});
+    KernelHarness harness(OptionsFor(cpu));
     const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(cpu));
     std::vector<size_t> kernels;
     for (const Size& s : sizes) {
@@ -209,7 +214,7 @@ TEST_CASE("weights in pairs of bfloat16, on every target") {
 TEST_CASE("weights of 8 and 4 bits in blocks, on every target") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);
-    KernelHarness harness({.cpu = cpu});
+    KernelHarness harness(OptionsFor(cpu));
     struct Case {
       Size size;
       Blocks blocks;
