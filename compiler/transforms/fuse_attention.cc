@@ -282,7 +282,9 @@ class BlockMatcher {
         dims = {match.shape[0], match.shape[1], dims[1], dims[2]};
       }
       for (size_t i = 0; i < dims.size(); ++i) {
-        if (!dims[i].is_const(1) && dims[i] != match.shape[4 - dims.size() + i]) return false;
+        if (dims[i].is_const(1)) continue;
+        // The step gave the scores' own shape: it was equal, or is 1.
+        if (Dim::ProvablyDifferent(dims[i], match.shape[4 - dims.size() + i])) return false;
       }
     }
     return true;
@@ -310,6 +312,7 @@ class BlockMatcher {
     Match match;
     if (!MatchScores(softmax->args[0], 0, match) || match.scores.transpose_a) return;
     Complete(match.shape);
+    if (!IsFaster(match.shape, match.scores.b, product->b)) return;
     Emit(position, *product, std::move(match));
   }
 
@@ -395,6 +398,15 @@ class BlockMatcher {
       builder.BindCall(var, "reshape", {heads}, view);
     }
     replaced_[last] = std::move(out);
+  }
+
+  // Whether the one kernel is. Constant keys or values are weights, which products read packed; and
+  // a single unit of work (kernels/codegen/contraction/attention.h) keeps one thread busy.
+  static bool IsFaster(const std::vector<Dim>& shape, const Atom& keys, const Atom& values) {
+    constexpr int64_t kUnit = 32;  // queries
+    const bool is_one_unit =
+        (shape[0] * shape[1]).is_const(1) && shape[2].is_const() && shape[2].value() <= kUnit;
+    return AsVar(keys) != nullptr && AsVar(values) != nullptr && !is_one_unit;
   }
 
   // The call that alone uses what binding i defines, in this block; or null.

@@ -1,6 +1,7 @@
 #include "compiler/transforms/fuse_attention.h"
 
 #include "compiler/transforms/dead_code.h"
+#include "compiler/transforms/fold_constants.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {
@@ -106,6 +107,15 @@ TEST_CASE("keys and values that are repeated for groups of heads") {
   CHECK(outline == "guard nn.attention reshape");
 }
 
+TEST_CASE("weights are no keys") {
+  const Module m = FoldConstants(Typed(R"(def @main(%x: Tensor[(?, 8), float32]) {
+    nn.dense(nn.softmax(nn.dense(%x, ones(shape=[5, 8], dtype="float32"), units=5)),
+             ones(shape=[6, 5], dtype="float32"), units=6)
+  })"),
+                                 "native");
+  CHECK(Outline(FuseAttention(m)).find("nn.attention") == std::string::npos);
+}
+
 TEST_CASE("what is left as it is") {
   const std::string inputs = kInputs;
   const std::string kLeft[] = {
@@ -132,6 +142,10 @@ TEST_CASE("what is left as it is") {
       R"(def @main(%q: Tensor[(6, 3, 8), float16]) {
         let %w = nn.softmax(nn.batch_matmul(%q, %q, transpose_b=True));
         nn.batch_matmul(%w, %q, transpose_b=False)
+      })",
+      // One unit of work.
+      R"(def @main(%q: Tensor[(3, 8), float32], %k: Tensor[(?, 8), float32]) {
+        nn.matmul(nn.softmax(nn.dense(%q, %k, units=None)), %k)
       })",
       // Perhaps one batch of keys for several of queries.
       R"(def @main(%q: Tensor[(?, 3, 8), float32], %k: Tensor[(?, 4, 8), float32]) {

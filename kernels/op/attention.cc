@@ -12,6 +12,7 @@
 //                 Their arguments are broadcast to (batch, heads, queries, keys).
 // Tested by attention_test.cc.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -116,9 +117,10 @@ Result<OpResult> InferAttention(TypeContext& tc) {
           nn::RequireSameDType(expected, t.dtype, "the dtypes of a score and of its step"));
       if (t.shape.size() > 4) return Invalid("a step of the score has rank {}", t.shape.size());
       for (size_t d = 0; d < t.shape.size(); ++d) {
-        if (t.shape[d].is_const(1)) continue;
-        RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(t.shape[d], scores[4 - t.shape.size() + d],
-                                                "the shapes of scores and of their step"));
+        const Dim& score = scores[4 - t.shape.size() + d];
+        constexpr std::string_view kWhat = "the shapes of scores and of their step";
+        RELAYVM_ASSIGN_OR_RETURN(const Dim both, tc.Broadcast(t.shape[d], score, kWhat));
+        RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(both, score, kWhat));
       }
     }
   }
@@ -135,6 +137,25 @@ Expr Apply(const ScoreStep& step, Expr score, const Expr* args) {
                           : step.name == "multiply" ? te::BinaryOp::kMultiply
                                                     : te::BinaryOp::kDivide;
   return te::Binary(op, std::move(score), args[0]);
+}
+
+// t at the last of `at`, 0 where its extent is 1; `shape` is that of the scores. Where only running
+// tells whether an extent is 1, it is asked.
+Expr LoadBroadcast(const Tensor& t, const Indices& at, const std::vector<Dim>& shape) {
+  const size_t skip = shape.size() - t->shape.size();
+  Indices indices(at.begin() + static_cast<ptrdiff_t>(skip), at.end());
+  const std::function<Expr(size_t)> from = [&](size_t d) -> Expr {
+    if (d == indices.size()) return te::Load(t, indices);
+    const Dim& extent = t->shape[d];
+    if (extent == shape[skip + d]) return from(d + 1);
+    Expr all = extent.is_const(1) ? nullptr : from(d + 1);
+    const Expr index = std::exchange(indices[d], Int(0));
+    Expr one = from(d + 1);
+    indices[d] = index;
+    if (!all) return one;
+    return te::Select(te::DimValue(extent) == Int(1), std::move(one), std::move(all));
+  };
+  return from(0);
 }
 
 std::vector<Tensor> ComputeAttention(const ComputeContext& c) {
@@ -170,7 +191,8 @@ std::vector<Tensor> ComputeAttention(const ComputeContext& c) {
     size_t arg = 3;
     for (const ScoreStep& step : steps) {
       std::vector<Expr> args;
-      for (size_t a = 0; a < step.args; ++a) args.push_back(nn::LoadOnes(c.inputs[arg++], i));
+      for (size_t a = 0; a < step.args; ++a)
+        args.push_back(LoadBroadcast(c.inputs[arg++], i, shape));
       value = Apply(step, std::move(value), args.data());
     }
     return value;

@@ -84,10 +84,7 @@ void Check(const Case& c, const std::vector<HostTensor>& steps, const Score& sco
                            InLayout(c.v, {kBatch, c.shared, c.keys, kValues}, v)};
   Options options;
   options.symbolic = c.symbolic;
-  for (const HostTensor& step : steps) {
-    options.static_args.insert(args.size());
-    args.emplace_back(step);
-  }
+  args.insert(args.end(), steps.begin(), steps.end());
   CheckOp("nn.attention",
           {{"q_layout", c.q},
            {"k_layout", c.k},
@@ -113,19 +110,18 @@ TEST_CASE("attention in every layout, with heads that share keys, without keys")
 
 TEST_CASE("steps of the score, in their order") {
   const std::vector<double> bias = Mixed(kQueries * kKeys), row = Mixed(kKeys);
-  Check({.score = "multiply add", .symbolic = false},
-        {F32({}, {0.5}), F32({kQueries, kKeys}, bias)},
+  Check({.score = "multiply add"}, {F32({}, {0.5}), F32({kQueries, kKeys}, bias)},
         [&](double s, int64_t, int64_t, int64_t m, int64_t n) {
           return s * 0.5 + bias[static_cast<size_t>(m * kKeys + n)];
         });
   Check({.score = "divide tanh subtract"}, {F32({}, {8}), F32({1, 1, 1, 1}, {3})},
         [](double s, int64_t, int64_t, int64_t, int64_t) { return std::tanh(s / 8) - 3; });
   const std::vector<double> kept = {1, 0, 1, 1, 0};
-  Check({.score = "where", .symbolic = false}, {Bool({1, 1, 1, kKeys}, kept), F32({}, {-INFINITY})},
+  Check({.score = "where"}, {Bool({1, 1, 1, kKeys}, kept), F32({}, {-INFINITY})},
         [&](double s, int64_t, int64_t, int64_t, int64_t n) {
           return kept[static_cast<size_t>(n)] != 0 ? s : -INFINITY;
         });
-  Check({.score = "where_not", .symbolic = false}, {Bool({kKeys}, kept), F32({kKeys}, row)},
+  Check({.score = "where_not"}, {Bool({kKeys}, kept), F32({kKeys}, row)},
         [&](double s, int64_t, int64_t, int64_t, int64_t n) {
           return kept[static_cast<size_t>(n)] != 0 ? row[static_cast<size_t>(n)] : s;
         });
