@@ -283,6 +283,8 @@ class Checker {
         return Typed(static_cast<DType>(in.Unit(1)), Dims(in.List(2)), true);
       case Opcode::kTensorReuse:
         return Typed(static_cast<DType>(in.Unit(2)), Dims(in.List(3)), true);
+      case Opcode::kTensorAppend:
+        return Typed(static_cast<DType>(in.Unit(3)), Dims(in.List(4)), true);
       case Opcode::kTensorBox:
         return Typed(static_cast<DType>(in.Unit(2)), {}, true);
       case Opcode::kTensorView: {

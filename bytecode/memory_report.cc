@@ -454,6 +454,10 @@ class Simulator {
       case Opcode::kTensorReuse:
         Read(instruction_.Unit(1));
         return Allocate(static_cast<DType>(instruction_.Unit(2)), Dims(3));
+      case Opcode::kTensorAppend:  // without the room that it may have
+        Read(instruction_.Unit(1));
+        Read(instruction_.Unit(2));
+        return Allocate(static_cast<DType>(instruction_.Unit(3)), Dims(4));
       case Opcode::kKernel:
         Observe(I(3));
         ReleaseBuffers(5);

@@ -443,6 +443,24 @@ dispatch:
     SET_OBJECT(1, tensor);
     NEXT(5 + rank);
   }
+  CASE(kTensorAppend) : {
+    const uint32_t rank = pc[5];
+    Object* from = R(2);
+    Object* more = R(3);
+    EXPECT_KIND(from, ObjectKind::kTensor);
+    EXPECT_KIND(more, ObjectKind::kTensor);
+    Tensor* tensor = Append(frame, pc, from, TAKES(2), more, pc + 6, rank);
+    if (tensor == nullptr) [[unlikely]]
+      return false;
+    if (tensor == from) {
+      R(2) = Empty();  // grown in place, and moved
+    } else {
+      RELEASE_IF_TAKEN(2);
+    }
+    RELEASE_IF_TAKEN(3);
+    SET_OBJECT(1, tensor);
+    NEXT(6 + rank);
+  }
   CASE(kTensorDim) : {
     Object* object = R(2);
     EXPECT_KIND(object, ObjectKind::kTensor);

@@ -161,6 +161,16 @@ TEST_CASE("interpreter: what an instruction cannot use is an error") {
            Case{"const.i16 i0, 4\n tensor.view r1, r9, [i0]",
                 "tensor.view needs a tensor, found an empty register"},
            Case{"const.i16 i0, -4\n tensor.reuse r1, r0, int8, [i0]", "a dimension is negative"},
+           Case{"const.i16 i0, -4\n tensor.append r1, r0, r0, float32, [i0]",
+                "a dimension is negative"},
+           Case{"const.i16 i0, 6\n tensor.append r1, r0, r0, int32, [i0]",
+                "a tensor of int32, shape (6), from one of float32, shape (3), and one of float32"},
+           Case{"const.i16 i0, 7\n tensor.append r1, r0, r0, float32, [i0]",
+                "a tensor of float32, shape (7), from one of float32, shape (3), and one of"},
+           Case{"const.i16 i0, 3\n tensor.append r1, r0, r9, float32, [i0]",
+                "tensor.append needs a tensor, found an empty register"},
+           Case{"const.i16 i0, 3\n tensor.append r1, r9, r0, float32, [i0]",
+                "tensor.append needs a tensor, found an empty register"},
            Case{"adt.new r1, #0, []\n kernel.1 k0, [], [r1, r2]",
                 "kernel.1 needs a tensor, found a constructor or tuple"},
            Case{"ret.r r7", "returned an empty register"},
@@ -290,6 +300,53 @@ TEST_CASE("interpreter: in place, a tensor of another shape is a view") {
   CHECK(peak("tensor.reuse r2, r1, int64, [i3, i1]") > 2 * kBytes - 1000);
   CHECK(peak("mov.r r3, r1\n tensor.reuse r2, r1, int64, [i2]") >= 2 * kBytes);
   CHECK(peak("tensor.view r3, r1, [i2]\n tensor.reuse r2, r3, int64, [i1, i1]") >= 2 * kBytes);
+}
+
+TEST_CASE("interpreter: what is appended to keeps its memory if nobody else holds it") {
+  // Of 3 elements and 3 more; r0 is an input.
+  auto append = [](const std::string& body) {
+    auto invocation = testing::NewInvocation(LoadText(ObjectProgram(
+        "\"x\": float32[3]", 1, "float32[?]",
+        "const.i16 i3, 3\n const.i16 i6, 6\n const.i16 i9, 9\n" + body + "\n ret.r r2!")));
+    Value result = RunOk(*invocation, {Floats({3}, {1, 2, 3})});
+    return std::pair(testing::ElementsOf<float>(result), invocation->stats().allocations);
+  };
+  using Elements = std::vector<float>;
+  const Elements six = {1, 2, 3, 1, 2, 3}, nine = {1, 2, 3, 1, 2, 3, 1, 2, 3};
+  const std::string twice = "tensor.append r1, r0, r0, float32, [i6]\n";
+  CHECK(append("tensor.append r2, r0, r0, float32, [i6]") == std::pair(six, uint64_t{1}));
+  // A small block has room by itself.
+  CHECK(append(twice + "tensor.append r2, r1!, r0!, float32, [i9]") ==
+        std::pair(nine, uint64_t{1}));
+  CHECK(append(twice + "tensor.append r2, r1!, r0, float32, [i3, i3]") ==
+        std::pair(nine, uint64_t{1}));
+  // Held elsewhere, alive afterwards, a view, itself.
+  CHECK(append(twice + "mov.r r3, r1\n tensor.append r2, r1!, r0, float32, [i9]").second == 2);
+  CHECK(append(twice + "tensor.append r2, r1, r0, float32, [i9]").second == 2);
+  CHECK(append(twice + "mov.r r3, r1\n tensor.append r2, r1!, r0, float32, [i9]\n mov.r r2, r3!")
+            .first == six);
+  CHECK(append(twice + "tensor.view r3, r1, [i6]\n drop r1!\n"
+                       " tensor.append r2, r3!, r0, float32, [i9]")
+            .first == nine);
+  CHECK(append("tensor.view r1, r0, [i3]\n tensor.append r2, r0!, r1!, float32, [i6]").first ==
+        six);
+}
+
+TEST_CASE("interpreter: a million appended elements are moved a few times each") {
+  const char* body = R"(
+  tensor.alloc r1, int64, [i9]
+L0:
+  addimm.i i1, i1, 1
+  tensor.box r2, i1, int64
+  tensor.append r1, r1!, r2!, int64, [i1]
+  addimm.i i0, i0, -1
+  br.if i0, L0
+  tensor.item i15, r1!, int64, 777777)";
+  auto invocation = testing::NewInvocation(LoadText(ScalarProgram(1, body)));
+  CHECK(testing::ToInt64(RunOk(*invocation, Int64Values({1'000'000}))) == 777778);
+  // But for the boxes: one whenever the tensor has grown by half.
+  CHECK(invocation->stats().allocations < 1'000'100);
+  CHECK(invocation->stats().peak_bytes < 24'000'000);
 }
 
 TEST_CASE("interpreter: inputs are never reused") {

@@ -88,6 +88,9 @@ class Interpreter {
                uint32_t rank);
   Tensor* Reuse(Frame* frame, const uint16_t* pc, Object* from, bool take, DType dtype,
                 const uint16_t* regs, uint32_t rank);
+  // A tensor.append: `from` with more elements, or a new tensor.
+  Tensor* Append(Frame* frame, const uint16_t* pc, Object* from, bool take, Object* more,
+                 const uint16_t* regs, uint32_t rank);
   // Gathers dims and checks them; -1 on failure, else their bytes.
   int64_t GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
                      uint32_t rank, int64_t* dims);

@@ -150,6 +150,7 @@ class Generator {
       case Opcode::kTensorItem:
       case Opcode::kTensorView:
       case Opcode::kTensorReuse:
+      case Opcode::kTensorAppend:
       case Opcode::kTensorAlloc:
       case Opcode::kKernel:
       case Opcode::kKernel1:

@@ -407,6 +407,48 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
   return tensor;
 }
 
+Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool take, Object* more,
+                            const uint16_t* regs, uint32_t rank) {
+  auto* head = static_cast<Tensor*>(from);
+  auto* tail = static_cast<Tensor*>(more);
+  const auto dtype = static_cast<DType>(pc[4]);
+  int64_t dims[kMaxRank];
+  const int64_t gathered = GatherDims(frame, pc, dtype, regs, rank, dims);
+  if (gathered < 0) return nullptr;
+  const auto bytes = static_cast<size_t>(gathered);
+  const size_t head_bytes = head->bytes(), tail_bytes = tail->bytes();
+  if (head->dtype != dtype || tail->dtype != dtype || head_bytes + tail_bytes != bytes) {
+    Fail(frame, pc, StatusCode::kFailedPrecondition,
+         fmt::format("a tensor of {}, shape {}, from one of {}, shape {}, and one of {}, shape {}",
+                     DTypeName(dtype), ShapeString({dims, rank}), DTypeName(head->dtype),
+                     ShapeString(head->shape()), DTypeName(tail->dtype),
+                     ShapeString(tail->shape())));
+    return nullptr;
+  }
+  // A view's own memory ends with it. What is appended to itself has two holders, or is one.
+  const bool alone = take && head != tail && IsUnique(head) && head->storage() != Storage::kView;
+  Tensor* tensor = head;
+  if (!alone || bytes > head->capacity || static_cast<int>(rank) > head->room_for_dims()) {
+    const size_t room = alone ? bytes + bytes / 2 : bytes;
+    tensor = NewTensor(heap_, dtype, static_cast<int>(rank), room);
+    // The room is a wish.
+    if (tensor == nullptr && room > bytes) {
+      tensor = NewTensor(heap_, dtype, static_cast<int>(rank), bytes);
+    }
+    if (tensor == nullptr) {
+      FailMemory(
+          frame, pc,
+          fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str());
+      return nullptr;
+    }
+    std::copy_n(head->data, head_bytes, tensor->data);
+  }
+  tensor->rank = static_cast<uint8_t>(rank);
+  std::copy_n(dims, rank, tensor->dims);
+  std::copy_n(tail->data, tail_bytes, tensor->data + head_bytes);
+  return tensor;
+}
+
 // --- Traces ---
 
 bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {

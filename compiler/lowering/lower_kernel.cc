@@ -143,6 +143,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
         StatusCode::kUnsupported, span_,
         fmt::format("operator \"{}\" cannot be compiled", call.op->name));
   }
+  if (LowerAppend(var, call, group.inputs)) return OkStatus();
   if (call.op->is_join && group.inputs.size() > kMostJoined) {
     return LowerWideJoin(var, call, std::move(group.inputs));
   }
@@ -151,6 +152,33 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
     return call.op->compute({call.attrs, in, group.outputs});
   };
   return LowerKernel(var, group);
+}
+
+bool FunctionLowering::MayAppend(const ir::OpCall& call) const {
+  const ir::Var* parts = call.op->name == "concatenate" ? ir::AsVar(call.args[0]) : nullptr;
+  const auto* tuple = parts == nullptr ? nullptr : parts->type->As<ir::TupleType>();
+  if (tuple == nullptr || tuple->fields.size() != 2) return false;
+  // What has a bound may have a place in the arena.
+  const auto& grown = *tuple->fields[0]->As<TensorType>();
+  if (StaticBytes(grown)) return false;
+  const std::vector<Dim>& shape = grown.shape;
+  const auto rank = static_cast<int>(shape.size());
+  const auto axis = shape.begin() + CanonicalAxis(call.attrs.Int("axis"), rank);
+  return !axis->is_const() &&
+         std::all_of(shape.begin(), axis, [](const Dim& d) { return d.is_const(1); });
+}
+
+bool FunctionLowering::LowerAppend(const ir::Var* var, const ir::OpCall& call,
+                                   const std::vector<Value>& inputs) {
+  if (!MayAppend(call)) return false;
+  if (!OwnsMemory(inputs[0], inputs)) return false;
+  const auto& type = *var->type->As<TensorType>();
+  const Reg reg = NewObject();
+  const auto dtype = static_cast<int64_t>(type.dtype);
+  Emit(Opcode::kTensorAppend,
+       {reg, ObjectOf(inputs[0]), ObjectOf(inputs[1]), dtype, EmitDims(type.shape)});
+  BindVar(var, ObjectValue(var->type, reg));
+  return true;
 }
 
 // A kernel with an operand for each of thousands of tensors takes LLVM long: as many are joined part
