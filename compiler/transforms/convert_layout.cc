@@ -327,6 +327,15 @@ class Converter {
     }
     if (!order) return false;
     const auto rank = static_cast<int64_t>(order->rank());
+    if (const auto* parts = var->type->As<TupleType>()) {
+      // All of them are of the data, not means or variances beside it.
+      const bool alike =
+          std::all_of(parts->fields.begin(), parts->fields.end(), [&](const auto& t) {
+            const auto* part = t->template As<TensorType>();
+            return part != nullptr && part->rank() == rank;
+          });
+      if (!alike) return false;
+    }
     Attrs attrs = call.attrs;
     std::vector<int64_t> axes;
     if (!MoveAxes(*call.op, *order, &attrs, &axes)) return false;
