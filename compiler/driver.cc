@@ -155,7 +155,9 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 }  // namespace
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, ReadModule(input, options));
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, options.text.empty()
+                                                  ? ReadModule(input, options)
+                                                  : frontend::ParseRelay(input, options.text));
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,

@@ -14,6 +14,7 @@
 namespace relayvm {
 
 struct CompileOptions {
+  std::string text;                           // Relay text in place of a file; empty: a file
   std::string params_file;                    // TVM parameter file or .npz; empty: none
   std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300"; "?<=512": bounded
   std::map<std::string, int64_t> dims;        // of an ONNX model, by the names it gives to dims

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/disassembler.h"
@@ -13,6 +14,7 @@
 #include "compiler/ir/walk.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/check.h"
+#include "tools/lib/kernel_source.h"
 #include "tools/lib/progress.h"
 
 namespace relayvm::tools {
@@ -87,6 +89,50 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
              left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");
 }
 
+// relayc --kernel: one operator in place of a program.
+struct KernelFlags {
+  std::string text, schedule;
+  uint32_t threads = 1;
+  KernelSource source;
+  DimValues dims;
+
+  void AddTo(CLI::App& app) {
+    app.add_option("--kernel", text,
+                   "an operator alone, in place of INPUT: 'nn.dense[(n, 768), (3072, 768)]', "
+                   "'nn.conv2d[(1, 64, h, w), (64, 64, 3, 3); padding=[1, 1]]'")
+        ->each([&app](const std::string&) { app.get_option("INPUT")->required(false); });
+    app.add_option("--schedule", schedule,
+                   "with --kernel: tile=8x32,block=96, as --schedule-for takes it");
+    app.add_option("--threads", threads, "with --emit time: how many may work")
+        ->check(CLI::Range(1, 1024));
+  }
+
+  // What relayc does with the operator: its own INPUT.
+  Status Finish(const std::string& emit, CompileFlags* flags) {
+    const auto wrong = [](std::string why) {
+      return Status(StatusCode::kInvalidArgument, std::move(why));
+    };
+    if (text.empty()) {
+      if (emit == "time") return wrong("--emit time: only with --kernel");
+      if (!schedule.empty()) return wrong("--schedule: only with --kernel; see --schedule-for");
+      return OkStatus();
+    }
+    if (!flags->input.empty()) return wrong("--kernel: there is an INPUT as well");
+    RELAYVM_ASSIGN_OR_RETURN(source, ParseKernelSource(text));
+    if (!schedule.empty()) {
+      RELAYVM_ASSIGN_OR_RETURN(flags->options.kernels.schedules[""], ParseTileSchedule(schedule));
+    }
+    flags->input = source.op;
+    flags->options.text = RelayText(source);
+    return OkStatus();
+  }
+
+  // --dim is the kernel's: its dims stay open.
+  void TakeDims(CompileFlags* flags) {
+    if (!text.empty()) dims = std::exchange(flags->options.dims, {});
+  }
+};
+
 int Main(int argc, char** argv) {
   CLI::App app("Compiles a Relay program or an ONNX model to an executable for relayvm.", "relayc");
   CompileFlags flags;
@@ -97,8 +143,10 @@ int Main(int argc, char** argv) {
                  "the file to write, - for standard output (default: INPUT's name with .vmx)");
   app.add_option("--emit", emit,
                  "what to write: vmx, relay (the program as it was read, with its weights), "
-                 "bytecode, llvm or asm")
-      ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm"}));
+                 "bytecode, llvm or asm; with --kernel also time, a line on how long it takes")
+      ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time"}));
+  KernelFlags kernel;
+  kernel.AddTo(app);
   bool data = false;
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
@@ -120,12 +168,14 @@ int Main(int argc, char** argv) {
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
+  if (Status s = kernel.Finish(emit, &flags); !s.ok()) return Fail("relayc", s);
   if (flags.input == "-" && output.empty() && !list_operators && emit == "vmx") {
     return Fail("relayc",
                 {StatusCode::kInvalidArgument,
                  "standard input has no name to derive the output's from: give --output"});
   }
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
+  kernel.TakeDims(&flags);
   if (list_operators) {
     Status written = WriteText(output, import::OnnxOperatorTable());
     return written.ok() ? 0 : Fail("relayc", written);
@@ -155,9 +205,13 @@ int Main(int argc, char** argv) {
   if (!compiled.ok()) return Fail("relayc", compiled.status());
 
   Status written;
-  if (emit == "vmx") {
+  if (emit == "time") {
+    auto line =
+        TimeKernel(kernel.source, std::move(compiled->program), kernel.dims, kernel.threads);
+    written = line.ok() ? WriteText(output, *line) : line.status();
+  } else if (emit == "vmx") {
     if (output.empty()) {
-      size_t dot = flags.input.rfind('.');
+      size_t dot = kernel.text.empty() ? flags.input.rfind('.') : std::string::npos;
       size_t slash = flags.input.rfind('/');
       bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
       output = flags.input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";

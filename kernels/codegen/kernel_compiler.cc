@@ -119,6 +119,13 @@ struct KernelCompiler::Impl {
     if (target.ok()) contraction_target = codegen::ContractionTargetFor(options.cpu);
   }
 
+  TileSchedule ScheduleFor(const std::string& kernel) const {
+    const TileSchedules& all = options.schedules;
+    auto found = all.find(kernel);
+    if (found == all.end()) found = all.find("");
+    return found == all.end() ? TileSchedule() : found->second;
+  }
+
   ModuleOutput CompileModule(size_t first, size_t last) {
     ModuleOutput out;
     auto machine = codegen::MakeTargetMachine(*target);
@@ -163,7 +170,9 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   Impl& impl = *impl_;
   if (!impl.target.ok()) return impl.target.status();
   codegen::SpecKey key = codegen::KeyOf(spec);
-  Impl::Structure& structure = impl.structures[key.text];
+  codegen::ContractionTarget target = impl.contraction_target;
+  target.schedule = impl.ScheduleFor(spec.name);
+  Impl::Structure& structure = impl.structures[key.text + ToString(target.schedule)];
   std::vector<bool> scalars = structure.ScalarsFor(key.immediates);
   std::vector<te::Expr> taken;
   std::vector<int64_t> values;
@@ -177,7 +186,7 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   if (found == structure.kernels.end()) {
     uint32_t id = static_cast<uint32_t>(impl.plans.size());
     auto plan = codegen::PlanKernel(codegen::WithScalars(spec, taken), SymbolName(spec.name, id),
-                                    key.symbols, impl.contraction_target);
+                                    key.symbols, target);
     if (!plan.ok()) return plan.status();
     impl.plans.push_back(std::move(*plan));
     found = structure.kernels.emplace(std::move(text), Impl::Entry{id, key.symbols}).first;

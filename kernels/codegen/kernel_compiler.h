@@ -18,6 +18,7 @@
 
 #include "bytecode/base/dim.h"
 #include "bytecode/base/status.h"
+#include "kernels/codegen/tile_schedule.h"
 #include "kernels/te/te.h"
 
 namespace relayvm {
@@ -27,6 +28,8 @@ struct KernelOptions {
   int opt_level = 3;
   bool keep_llvm_ir = false;  // KernelImage::llvm_ir
   bool keep_assembly = false;
+  // An error where a kernel that is named cannot be tiled so.
+  TileSchedules schedules;
   // Called in Finish(), from any of its threads: how many kernels are compiled, of how many.
   std::function<void(size_t done, size_t total)> on_kernels;
 };

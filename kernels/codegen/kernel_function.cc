@@ -101,6 +101,16 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
   plan.name = std::move(name);
   plan.symbols = std::move(symbols);
   plan.contraction = PlanContraction(plan.spec, target);
+  if (target.schedule != TileSchedule()) {
+    const bool has_tile = plan.contraction && plan.contraction->detail != nullptr;
+    const std::string refused =
+        has_tile ? plan.contraction->refused : "it is no product or convolution";
+    if (!refused.empty()) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("kernel {}: schedule {}: {}", plan.spec.name,
+                                ToString(target.schedule), refused));
+    }
+  }
   if (!plan.contraction) {
     RELAYVM_ASSIGN_OR_RETURN(plan.loops, PlanLoops(plan.spec));
   }

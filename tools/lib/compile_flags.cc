@@ -36,6 +36,12 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "q8 or q4: constant weights of matrix products as integers of 8 or 4 bits, in "
                  "blocks of 32 with a scale each; they become float32 in registers")
       ->check(CLI::IsMember({"q8", "q4"}));
+  app.add_option(
+         "--schedule-for", schedules,
+         "KERNEL=tile=8x32,block=96: the register tile (rows by columns of sums), and the "
+         "rows that are packed at a time, of a product or convolution, by the name that vmdump "
+         "--kernels shows, without its number")
+      ->allow_extra_args(false);
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
                  "a pass's name, or all: print the program after it, on standard error");
@@ -70,6 +76,15 @@ Status CompileFlags::Finish() {
   }
   for (const std::string& l : layouts) {
     RELAYVM_RETURN_IF_ERROR(ir::ParseLayoutChoice(l, &options.pipeline.layouts));
+  }
+  for (const std::string& s : schedules) {
+    const size_t equals = s.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("--schedule-for {}: write KERNEL=tile=8x32", s)};
+    }
+    RELAYVM_ASSIGN_OR_RETURN(options.kernels.schedules[s.substr(0, equals)],
+                             ParseTileSchedule(s.substr(equals + 1)));
   }
   if (!targets.empty()) options.kernels.cpu = targets[0];
   if (targets.size() > 1) options.more_cpus.assign(targets.begin() + 1, targets.end());

@@ -16,6 +16,7 @@ struct CompileFlags {
   std::vector<std::string> shapes, dims, targets, layouts;
   PassFlags passes;
   std::string precision = "fp32", weights;
+  std::vector<std::string> schedules;  // NAME=...
   bool time_passes = false;
   std::vector<PassTiming> timings;
 

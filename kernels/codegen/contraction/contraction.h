@@ -49,6 +49,7 @@ struct ContractionTarget {
   unsigned vector_registers = 16;
   int64_t l2_bytes = 512 << 10;
   bool bfloat16_dots = false;  // AVX512-BF16: sums of products of pairs
+  TileSchedule schedule;       // that somebody chose for the kernel
 };
 // cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM
 // knows.
@@ -81,6 +82,9 @@ struct ContractionPlan {
   // One of them.
   std::shared_ptr<const ContractionDetail> detail;
   std::shared_ptr<const AttentionDetail> attention;
+
+  // Why the kernel does not have the tile of ContractionTarget::schedule; empty where it has.
+  std::string refused;
 };
 
 // nullopt: not a contraction of these forms; the generic loops serve it. All Dims are over the

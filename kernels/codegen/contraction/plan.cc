@@ -1,6 +1,8 @@
 // Chooses form, operands and tiling of a contraction.
 #include "kernels/codegen/contraction/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -21,6 +23,9 @@ int64_t PixelOperand::taps() const {
 }
 
 namespace {
+
+// Side by side in a tile that somebody chooses.
+constexpr int64_t kMostVectors = 4;
 
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
@@ -258,7 +263,6 @@ class Planner {
       while (d.lanes / 2 >= columns) d.lanes /= 2;
       if (columns <= d.lanes) d.vectors = 1;
     }
-    d.panel = int64_t{d.lanes} * d.vectors;
     // Accumulators leave registers for a row of b and a broadcast; SSE needs one more for the
     // product.
     if (d.target.vector_registers == 32) {
@@ -266,7 +270,31 @@ class Planner {
     } else {
       d.tile_rows = (d.target.vector_bytes == 16 ? 10 : 12) / d.vectors;
     }
+    TakeSchedule();
+    d.panel = int64_t{d.lanes} * d.vectors;
     d.panels = Dim::CeilDiv(d.columns, d.panel);
+  }
+
+  // The tile that somebody chose, where registers and the layout of the weights allow it.
+  void TakeSchedule() {
+    ContractionDetail& d = *detail_;
+    const TileSchedule& s = d.target.schedule;
+    if (s.rows == 0) return;
+    const int64_t vectors = s.columns / d.lanes;
+    const int64_t used = s.rows * vectors + vectors + 1;
+    if (s.columns % d.lanes != 0 || vectors > kMostVectors) {
+      plan_.refused = fmt::format("expected {} to {} columns, a multiple of {}, found {}", d.lanes,
+                                  kMostVectors * d.lanes, d.lanes, s.columns);
+    } else if (used > d.target.vector_registers) {
+      plan_.refused =
+          fmt::format("{} sums and what they are made of take {} registers, there are {}",
+                      s.rows * vectors, used, d.target.vector_registers);
+    } else if (d.packed_width % s.columns != 0) {
+      plan_.refused = fmt::format("the weights are packed in panels of {} columns", d.packed_width);
+    } else {
+      d.vectors = static_cast<unsigned>(vectors);
+      d.tile_rows = static_cast<unsigned>(s.rows);
+    }
   }
 
   // Rows of a that are packed at a time: what leaves room in L2 for b, in blocks of equal size
@@ -277,7 +305,9 @@ class Planner {
     const int64_t fit = d.target.l2_bytes * 3 / 4 / row_bytes;
     const int64_t most = RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, 240), d.tile_rows);
     d.row_block = most;
-    if (d.rows.is_const()) {
+    if (const int64_t block = d.target.schedule.block; block > 0) {
+      d.row_block = RoundUp(block, d.tile_rows);
+    } else if (d.rows.is_const()) {
       const int64_t rows = std::max<int64_t>(d.rows.value(), 1);
       const int64_t blocks = (rows + most - 1) / most;
       d.row_block = RoundUp((rows + blocks - 1) / blocks, d.tile_rows);
@@ -426,6 +456,9 @@ class Planner {
       w.buffer = load->tensor;
       w.k_contiguous = false;
       d.tile_rows = static_cast<unsigned>(packed_rows);
+      const int64_t wanted = d.target.schedule.rows;
+      if (wanted > 0 && wanted != packed_rows)
+        plan_.refused = fmt::format("the weights are packed in blocks of {} rows", packed_rows);
       d.a_k_stride = packed_rows;
     }
     const int64_t depth = d.depth.value();
