@@ -54,7 +54,7 @@ struct AttentionDetail {
 inline constexpr int64_t kKeyBlock = 144;
 // Queries that vectors along them would mostly leave empty: each is a row, with vectors along the
 // keys and along the elements of values. So many rows are worked on together.
-inline constexpr int64_t kFewQueries = 8;
+inline constexpr int64_t kFewQueries = 10;
 inline constexpr int64_t kRowsTogether = 4;
 
 }  // namespace relayvm::codegen
