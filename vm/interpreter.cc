@@ -72,8 +72,8 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const Fu
   return true;
 }
 
-// NOLINTNEXTLINE(google-readability-function-size): all instructions
 template <bool kTraced>
+// NOLINTNEXTLINE(google-readability-function-size): all instructions
 bool Interpreter::Loop(Frame* frame) {
 #if RELAYVM_COMPUTED_GOTO
   static const void* const kLabels[] = {

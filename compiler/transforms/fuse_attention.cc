@@ -201,7 +201,8 @@ class BlockMatcher {
     return View(a, {batch, heads, shape[rank - 2], shape[rank - 1]}, held->As<TensorType>()->dtype,
                 out);
   }
-  Atom View(const Atom& a, std::vector<Dim> shape, DType dtype, std::vector<Binding>& out) const {
+  Atom View(const Atom& a, const std::vector<Dim>& shape, DType dtype,
+            std::vector<Binding>& out) const {
     const Var* var = MakeVar(m_, "", MakeTensorType(shape, dtype), span_);
     Attrs attrs;
     attrs.Set("newshape", DimList(shape));

@@ -159,7 +159,8 @@ std::vector<float> Decoded(const OpCall& call, int64_t n, int64_t k) {
       const int64_t block = j / width * blocks + i / size;
       int integer = 0;
       if (is_int8) {
-        integer = static_cast<int8_t>(words.data()[(block * size + i % size) * width + j % width]);
+        const std::byte byte = words.data()[(block * size + i % size) * width + j % width];
+        integer = int{static_cast<int8_t>(byte)};  // NOLINT(bugprone-signed-char-misuse): a number
       } else {
         uint32_t word = 0;
         const int64_t row = block * words_in_block + i % size / 8;
@@ -198,7 +199,8 @@ TEST_CASE("weights in blocks are within half a step of what they were") {
               if (std::abs(at(other)) > std::abs(most)) most = at(other);
             }
             // Of 4 bits, a number as far from 0 on the other side as the furthest is a step off.
-            const float step = std::abs(most) / (format == WeightFormat::kInt8Blocks ? 127 : 8);
+            const float step =
+                std::abs(most) / (format == WeightFormat::kInt8Blocks ? 127.0F : 8.0F);
             const bool is_clamped = format == WeightFormat::kInt4Blocks && at(i) * most < 0;
             const float error = std::abs(got[static_cast<size_t>(j * k + i)] - at(i));
             CHECK(error <= step * (is_clamped ? 1.0001F : 0.5001F));

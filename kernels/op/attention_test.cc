@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <limits>
 
 #include "kernels/op/testing.h"
 
 namespace relayvm::op_testing {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kBatch = 2, kHeads = 4, kQueries = 3, kKeys = 5, kSize = 2, kValues = 3;
 
 std::vector<double> Mixed(int64_t n) {
@@ -26,7 +28,11 @@ HostTensor InLayout(const std::string& layout, const std::vector<int64_t>& dims,
       at = at * static_cast<size_t>(dims[axis]) + static_cast<size_t>(index[axis]);
     }
     out[at] = value;
-    for (size_t d = 4; d-- > 0 && ++index[d] == dims[d];) index[d] = 0;
+    for (size_t d = 4; d-- > 0;) {
+      ++index[d];
+      if (index[d] < dims[d]) break;
+      index[d] = 0;
+    }
   }
   return F32(shape, out);
 }
@@ -51,7 +57,7 @@ std::vector<double> Attend(const std::vector<double>& q, const std::vector<doubl
           }
           scores.push_back(score(sum, b, h, m, n));
         }
-        double max = -INFINITY, total = 0;
+        double max = -kInfinity, total = 0;
         for (double s : scores) max = std::max(max, s);
         for (double s : scores) total += std::exp(s - max);
         for (int64_t d = 0; d < kValues; ++d) {
@@ -117,17 +123,17 @@ TEST_CASE("steps of the score, in their order") {
   Check({.score = "divide tanh subtract"}, {F32({}, {8}), F32({1, 1, 1, 1}, {3})},
         [](double s, int64_t, int64_t, int64_t, int64_t) { return std::tanh(s / 8) - 3; });
   const std::vector<double> kept = {1, 0, 1, 1, 0};
-  Check({.score = "where"}, {Bool({1, 1, 1, kKeys}, kept), F32({}, {-INFINITY})},
+  Check({.score = "where"}, {Bool({1, 1, 1, kKeys}, kept), F32({}, {-kInfinity})},
         [&](double s, int64_t, int64_t, int64_t, int64_t n) {
-          return kept[static_cast<size_t>(n)] != 0 ? s : -INFINITY;
+          return kept[static_cast<size_t>(n)] != 0 ? s : -kInfinity;
         });
   Check({.score = "where_not"}, {Bool({kKeys}, kept), F32({kKeys}, row)},
         [&](double s, int64_t, int64_t, int64_t, int64_t n) {
           return kept[static_cast<size_t>(n)] != 0 ? row[static_cast<size_t>(n)] : s;
         });
   // No key is left: softmax gives NaN.
-  Check({.score = "where"}, {Bool({}, {0}), F32({}, {-INFINITY})},
-        [](double, int64_t, int64_t, int64_t, int64_t) { return -INFINITY; });
+  Check({.score = "where"}, {Bool({}, {0}), F32({}, {-kInfinity})},
+        [](double, int64_t, int64_t, int64_t, int64_t) { return -kInfinity; });
 }
 
 TEST_CASE("what attention refuses") {

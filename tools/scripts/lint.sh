@@ -44,7 +44,7 @@ fi
 config=$(mktemp -d)
 trap 'rm -r "$config"' EXIT
 mkdir "$config/clangd"
-echo '{Diagnostics: {ClangTidy: {FastCheckFilter: None}}}' >"$config/clangd/config.yaml"
+echo '{CompileFlags: {Remove: [-fno-crossjumping]}, Diagnostics: {ClangTidy: {FastCheckFilter: None}}}' >"$config/clangd/config.yaml"
 export XDG_CONFIG_HOME="$config"
 # A line of clangd's log that starts with E is a finding: E[time] [check] Line N: text.
 printf '%s\n' "$files" | xargs -n 1 -P "${JOBS:-1}" sh -c '

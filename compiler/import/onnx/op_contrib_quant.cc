@@ -37,7 +37,7 @@ std::optional<Term> NamedBlocks(NodeContext& n, int64_t depth, int64_t blocks) {
       (given.value().dim(0).is_const() && given.value().dim(0).value() < depth)) {
     return n.Fail(fmt::format("g_idx: expected a vector of {} numbers", depth)), std::nullopt;
   }
-  const Term named = given.Slice(0, 0, depth);
+  Term named = given.Slice(0, 0, depth);
   const auto known = b.ConstantInts(given);
   if (!known) {
     const Term inside = And(named >= 0, named < static_cast<double>(blocks));
@@ -268,7 +268,7 @@ Outputs QLinearConv(NodeContext& n) {
   const Term x(n, 0);
   const bool last = n.Int("channels_last", 0) != 0 && x.rank() > 2;
   if (last) inputs[0] = x.Transpose(AxisMoved(x.rank(), x.rank() - 1, 1));
-  const Outputs y = n.As("QLinearConv", 10, inputs);
+  Outputs y = n.As("QLinearConv", 10, inputs);
   if (y.empty() || !last) return y;
   return {Term(n.b(), y[0]).Transpose(AxisMoved(x.rank(), 1, x.rank() - 1))};
 }

@@ -31,7 +31,7 @@ std::vector<Dim> Arrange(const std::vector<Dim>& dims, const std::string& layout
 // A step and its arguments, made from the number of the next input.
 struct Step {
   std::string name;
-  std::vector<std::pair<std::vector<Dim>, DType>> args = {};
+  std::vector<std::pair<std::vector<Dim>, DType>> args;
 };
 
 std::string NameOf(const Shapes& s, const std::vector<Step>& steps) {

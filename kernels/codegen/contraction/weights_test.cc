@@ -107,7 +107,7 @@ Weight InBlocks(const Size& s, const Blocks& blocks, uint32_t seed) {
       int integer = 0;
       if (blocks.bits == 8) {
         bytes[word] = static_cast<uint8_t>(bits);
-        integer = static_cast<int8_t>(bits);
+        integer = int{static_cast<int8_t>(bits)};  // NOLINT(bugprone-signed-char-misuse)
       } else {
         integer = static_cast<int>(bits & 15);
         uint8_t& pair = bytes[word * 4 + k % 8 / 2];
