@@ -199,20 +199,18 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::string> cpus, Processors(options));
-  PipelineOptions pipeline = options.pipeline;
-  if (cpus.size() == 1) cpus[0] = pipeline.cpu;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
-                           RunPipelines(std::move(module), pipeline, cpus));
+                           RunPipelines(std::move(module), options.pipeline, cpus));
   Compiled compiled;
   for (size_t i = 0; i < ready.size(); ++i) {
     auto start = std::chrono::steady_clock::now();
     KernelOptions kernels = options.kernels;
-    if (ready.size() > 1) kernels.cpu = cpus[i];
+    kernels.cpu = cpus[i];
     RELAYVM_ASSIGN_OR_RETURN(
         lower::LoweredProgram lowered,
         lower::LowerModule(ready[i], kernels, DimBounds(ready[i], options.shapes)));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    AddTimes(lowered.kernel_times, took.count(), pipeline.timings);
+    AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
     if (i > 0) {
       compiled.others.push_back(std::move(lowered.program));
       continue;

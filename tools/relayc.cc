@@ -1,6 +1,7 @@
 // relayc: compiles a Relay program or an ONNX model to a .vmx file.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -123,13 +124,24 @@ struct KernelFlags {
       RELAYVM_ASSIGN_OR_RETURN(flags->options.kernels.schedules[""], ParseTileSchedule(schedule));
     }
     flags->input = source.op;
-    flags->options.text = RelayText(source);
     return OkStatus();
   }
 
-  // --dim is the kernel's: its dims stay open.
-  void TakeDims(CompileFlags* flags) {
-    if (!text.empty()) dims = std::exchange(flags->options.dims, {});
+  // --dim is the kernel's: sizes that it is compiled for, or, where its time is taken, run with.
+  Status TakeDims(const std::string& emit, CompileFlags* flags) {
+    if (text.empty()) return OkStatus();
+    dims = std::exchange(flags->options.dims, {});
+    for (const auto& [name, value] : dims) {
+      const bool known = std::ranges::any_of(source.arguments, [&](const KernelArgument& a) {
+        return std::ranges::find(a.dims, name) != a.dims.end();
+      });
+      if (!known) {
+        return {StatusCode::kInvalidArgument,
+                fmt::format("--dim {}={}: --kernel has no dimension of that name", name, value)};
+      }
+    }
+    flags->options.text = RelayText(source, emit == "time" ? DimValues() : dims);
+    return OkStatus();
   }
 };
 
@@ -175,7 +187,7 @@ int Main(int argc, char** argv) {
                  "standard input has no name to derive the output's from: give --output"});
   }
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
-  kernel.TakeDims(&flags);
+  if (Status s = kernel.TakeDims(emit, &flags); !s.ok()) return Fail("relayc", s);
   if (list_operators) {
     Status written = WriteText(output, import::OnnxOperatorTable());
     return written.ok() ? 0 : Fail("relayc", written);
@@ -206,8 +218,7 @@ int Main(int argc, char** argv) {
 
   Status written;
   if (emit == "time") {
-    auto line =
-        TimeKernel(kernel.source, std::move(compiled->program), kernel.dims, kernel.threads);
+    auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
     written = line.ok() ? WriteText(output, *line) : line.status();
   } else if (emit == "vmx") {
     if (output.empty()) {

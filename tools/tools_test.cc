@@ -163,6 +163,25 @@ std::vector<double> CheckRow(const std::string& report, const std::string& name)
   return {};
 }
 
+TEST_CASE("a file for several processors, and an operator alone") {
+  const Shell shell;
+  shell.Write("add.relay", std::string("#[version = \"0.0.5\"]\n") + kAdd);
+  REQUIRE(shell.Run("relayc -q add.relay --target x86-64-v3,x86-64-v2 -o both.vmx").status == 0);
+  const std::pair<const char*, const char*> commands[] = {
+      {"vmdump both.vmx", "for x86-64-v2, x86-64-v3"},
+      {"vmdump both.vmx --target x86-64-v3 --kernels", "image x86-64-v3"},
+      {"vmrun both.vmx --target x86-64-v2 --input [[1,2]] --input [3,4]", "[[4., 6.]]"},
+      {"relayc --kernel 'add[(n), (n)]' --emit relay --dim n=5 -o -", "Tensor[(5), float32]"},
+      {"relayc --kernel 'add[(n), (n)]' --emit time --dim n=5", "add n=5: "},
+  };
+  for (const auto& [command, text] : commands) {
+    CAPTURE(command);
+    const Outcome outcome = shell.Run(command);
+    CHECK_MESSAGE(outcome.status == 0, outcome.err);
+    CHECK_MESSAGE(outcome.out.find(text) != std::string::npos, outcome.out);
+  }
+}
+
 TEST_CASE("relayc --check says how far reduced precision is from the program as written") {
   Shell shell;
   // The weight 1 + 2^-8 is a tie and becomes 1: sums of three products are 6 in place of 6.0234.
@@ -210,57 +229,88 @@ TEST_CASE("exit statuses of relayc") {
               "#[version = \"0.0.5\"]\n"
               "def @main(%x: Tensor[(3), float32], %y: Tensor[(2), float32]) { add(%x, %y) }");
   shell.Write("empty.relay", "");
-  CheckAll(shell,
-           {
-               {"relayc --help", 0, ""},
-               {"relayc add.relay", 0, ""},
-               {"relayc add.relay -o - >copy.vmx", 0, ""},
-               {"relayc add.relay --emit relay", 0, ""},
-               {"relayc add.relay --emit bytecode -o -", 0, ""},
-               {"relayc add.relay --emit llvm -o add.ll", 0, ""},
-               {"relayc add.relay --emit asm -O0", 0, ""},
-               {"relayc pair.relay --entry other -o other.vmx", 0, ""},
-               {"relayc add.relay --shape x=7x? --target x86-64-v2 --precision fp32", 0, ""},
-               {"relayc add.relay --print-ir-after FuseOps", 0, "// After FuseOps"},
-               {"relayc add.relay --time-passes", 0, " ms  total"},
-               {"relayc", 1, "INPUT"},
-               {"relayc add.relay --nonsense", 1, "nonsense"},
-               {"relayc add.relay pair.relay", 1, "pair.relay"},
-               {"relayc add.relay -O7", 1, "-O7"},
-               {"relayc add.relay --emit other", 1, "other"},
-               {"relayc add.relay --target z80", 1, "z80"},
-               {"relayc add.relay --precision fp3", 1, "fp3"},
-               {"relayc add.relay --precision bf16 -O0", 1, "it needs -O1 or more"},
-               {"relayc add.relay --precision bf16 -O1", 0, ""},
-               {"relayc add.relay --weights q8 -O0", 1, "--weights q8 packs weights"},
-               {"relayc add.relay --weights q5", 1, "q5"},
-               {"relayc add.relay --weights q4 --precision bf16", 1, "give one of them"},
-               {"relayc add.relay --weights q4", 0, ""},
-               {"relayc add.relay --check [[1,2]] --check [3,4]", 0, ""},
-               {"relayc add.relay --check [[1,2]]", 1, "y"},
-               {"relayc add.relay --check x=no.npy --check [3,4]", 2, "no.npy"},
-               {"relayc add.relay --check - --check [3,4]", 1, "name a file, not -"},
-               {"relayc add.relay --check [[1,2]] --check [3,4,5]", 2, "y"},
-               {"relayc add.relay --shape x", 1, "write NAME=1x?x300"},
-               {"relayc add.relay --shape z=1", 1, "no parameter of that name"},
-               {"relayc add.relay --shape x=1x3", 1, "is declared as 2"},
-               {"relayc add.relay --print-ir-after Nope", 1, "there is no pass Nope; there are "},
-               {"relayc no.relay", 2, "no.relay"},
-               {"relayc .", 2, "."},
-               {"relayc empty.relay", 2, "empty.relay"},
-               {"relayc broken.relay", 2, "broken.relay:1:"},
-               {"relayc typed.relay", 2, "typed.relay:2:65: add: "},
-               {"relayc add.vmx", 2,
-                "add.vmx: expected Relay text or an ONNX model, found a compiled program"},
-               {"relayc add.relay --entry nope", 2, "@nope"},
-               {"relayc add.relay --params no.npz", 2, "no.npz"},
-               {"relayc add.relay --params add.relay", 2,
-                "add.relay: expected a TVM parameter file or an .npz archive, found Relay text"},
-               {"relayc add.relay -o no/add.vmx", 2, "cannot create 'no/add.vmx'"},
-               {"relayc add.relay -o /dev/full", 2, "cannot write '/dev/full'"},
-               {"relayc add.relay --emit relay -o /dev/full", 2, "cannot write '/dev/full'"},
-               {"relayc add.relay -o - >/dev/full", 2, "standard output cannot be written"},
-           });
+  CheckAll(
+      shell,
+      {
+          {"relayc --help", 0, ""},
+          {"relayc add.relay", 0, ""},
+          {"relayc add.relay -o - >copy.vmx", 0, ""},
+          {"relayc add.relay --emit relay", 0, ""},
+          {"relayc add.relay --emit bytecode -o -", 0, ""},
+          {"relayc add.relay --emit llvm -o add.ll", 0, ""},
+          {"relayc add.relay --emit asm -O0", 0, ""},
+          {"relayc pair.relay --entry other -o other.vmx", 0, ""},
+          {"relayc add.relay --shape x=7x? --target x86-64-v2 --precision fp32", 0, ""},
+          {"relayc add.relay --print-ir-after FuseOps", 0, "// After FuseOps"},
+          {"relayc add.relay --time-passes", 0, " ms  total"},
+          {"relayc", 1, "INPUT"},
+          {"relayc add.relay --nonsense", 1, "nonsense"},
+          {"relayc add.relay pair.relay", 1, "pair.relay"},
+          {"relayc add.relay -O7", 1, "-O7"},
+          {"relayc add.relay --emit other", 1, "other"},
+          {"relayc add.relay --target z80", 1, "z80"},
+          {"relayc add.relay --precision fp3", 1, "fp3"},
+          {"relayc add.relay --precision bf16 -O0", 1, "it needs -O1 or more"},
+          {"relayc add.relay --precision bf16 -O1", 0, ""},
+          {"relayc add.relay --weights q8 -O0", 1, "--weights q8 packs weights"},
+          {"relayc add.relay --weights q5", 1, "q5"},
+          {"relayc add.relay --weights q4 --precision bf16", 1, "give one of them"},
+          {"relayc add.relay --weights q4", 0, ""},
+          {"relayc add.relay --check [[1,2]] --check [3,4]", 0, ""},
+          {"relayc add.relay --check [[1,2]]", 1, "y"},
+          {"relayc add.relay --check x=no.npy --check [3,4]", 2, "no.npy"},
+          {"relayc add.relay --check - --check [3,4]", 1, "name a file, not -"},
+          {"relayc add.relay --check [[1,2]] --check [3,4,5]", 2, "y"},
+          {"relayc add.relay --target x86-64-v3,x86-64-v2 -o both.vmx", 0, ""},
+          {"relayc add.relay --target x86-64-v3,z80", 1, "z80"},
+          {"relayc add.relay --target x86-64-v3,x86-64-v2 --emit asm", 1, "found 2"},
+          {"vmdump both.vmx", 0, ""},
+          {"vmdump both.vmx --check --target x86-64-v3 --kernels", 0, ""},
+          {"vmdump both.vmx --target z80", 2, "the file has no program for z80, it has"},
+          {"vmrun both.vmx --target x86-64-v2 --input [[1,2]] --input [3,4]", 0, ""},
+          {"vmrun both.vmx --target x86-64-v2 --verify --input [[1,2]] --input [3,4]", 0, ""},
+          {"vmrun both.vmx --target z80 --input [[1,2]] --input [3,4]", 2, "no program for z80"},
+          {"relayrun add.relay --target x86-64-v2,x86-64-v3 --input [[1,2]] --input [3,4]", 1,
+           "expected one processor"},
+          {"relayc add.relay --layout nn.conv2d=NHWC:default", 0, "layout transforms left: 0"},
+          {"relayc add.relay --layout nn.conv2d", 1, "write OPERATOR=DATA:KERNEL"},
+          {"relayc add.relay --layout add=NHWC", 1, "add computes in one layout alone"},
+          {"relayc --kernel 'add[(n), (n)]' --emit asm -o add.s", 0, ""},
+          {"relayc --kernel 'add[(n), (n)]' --emit relay --dim n=5 -o -", 0, ""},
+          {"relayc --kernel 'add[(n), (n)]' --emit time --dim n=5", 0, ""},
+          {"relayc --kernel 'add[(n) float16, (n) float16]' --emit time --dim n=5", 0, ""},
+          {"relayc --kernel 'add[(4), (4)]' --emit time --check [1,2,3,4] --check [1,2,3,4]", 0,
+           "against -O0"},
+          {"relayc --kernel 'add[(n), (n)]' --emit time", 1, "how large is n"},
+          {"relayc --kernel 'add[(n), (n)]' --dim m=5", 1, "no dimension of that name"},
+          {"relayc --kernel 'add[(n), ' --emit asm", 1, "expected a shape in parentheses"},
+          {"relayc --kernel 'nonsense[(n)]'", 2, "nonsense"},
+          {"relayc add.relay --kernel 'add[(n), (n)]'", 1, "there is an INPUT as well"},
+          {"relayc add.relay --emit time", 1, "only with --kernel"},
+          {"relayc add.relay --schedule tile=4x8", 1, "only with --kernel"},
+          {"relayc add.relay --schedule-for add", 1, "write KERNEL=tile=8x32"},
+          {"relayc add.relay --schedule-for add=tile=4", 1, "expected tile=ROWSxCOLUMNS"},
+          {"relayc add.relay --schedule-for add=tile=4x8", 1, "it is no product or convolution"},
+          {"relayc add.relay --shape x", 1, "write NAME=1x?x300"},
+          {"relayc add.relay --shape z=1", 1, "no parameter of that name"},
+          {"relayc add.relay --shape x=1x3", 1, "is declared as 2"},
+          {"relayc add.relay --print-ir-after Nope", 1, "there is no pass Nope; there are "},
+          {"relayc no.relay", 2, "no.relay"},
+          {"relayc .", 2, "."},
+          {"relayc empty.relay", 2, "empty.relay"},
+          {"relayc broken.relay", 2, "broken.relay:1:"},
+          {"relayc typed.relay", 2, "typed.relay:2:65: add: "},
+          {"relayc add.vmx", 2,
+           "add.vmx: expected Relay text or an ONNX model, found a compiled program"},
+          {"relayc add.relay --entry nope", 2, "@nope"},
+          {"relayc add.relay --params no.npz", 2, "no.npz"},
+          {"relayc add.relay --params add.relay", 2,
+           "add.relay: expected a TVM parameter file or an .npz archive, found Relay text"},
+          {"relayc add.relay -o no/add.vmx", 2, "cannot create 'no/add.vmx'"},
+          {"relayc add.relay -o /dev/full", 2, "cannot write '/dev/full'"},
+          {"relayc add.relay --emit relay -o /dev/full", 2, "cannot write '/dev/full'"},
+          {"relayc add.relay -o - >/dev/full", 2, "standard output cannot be written"},
+      });
 }
 
 TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {

@@ -483,6 +483,9 @@ std::optional<Value> TypedBuilder::ValueOfDim(const Dim& d, size_t values) {
     if (it == sized_.end() || it->second.order >= values) return std::nullopt;
     return DimOf(it->second.value, it->second.axis);
   }
+  // It is walked as a tree.
+  constexpr size_t kMostNodes = 100;
+  if (d.Size() > kMostNodes) return std::nullopt;
   const auto op = [&]() -> std::string_view {
     switch (d.kind()) {
       case Dim::Kind::kAdd:

@@ -154,12 +154,15 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
   return LowerKernel(var, group);
 }
 
-bool FunctionLowering::MayAppend(const ir::OpCall& call) const {
-  const ir::Var* parts = call.op->name == "concatenate" ? ir::AsVar(call.args[0]) : nullptr;
+bool FunctionLowering::MayAppend(const ir::Var* var, const ir::OpCall& call) const {
+  const bool joins = call.op->is_join && call.args.size() == 1;
+  const ir::Var* parts = joins ? ir::AsVar(call.args[0]) : nullptr;
   const auto* tuple = parts == nullptr ? nullptr : parts->type->As<ir::TupleType>();
   if (tuple == nullptr || tuple->fields.size() != 2) return false;
-  // What has a bound may have a place in the arena.
   const auto& grown = *tuple->fields[0]->As<TensorType>();
+  // A join that makes an axis puts nothing behind anything.
+  if (var->type->As<TensorType>()->rank() != grown.rank()) return false;
+  // What has a bound may have a place in the arena.
   if (StaticBytes(grown)) return false;
   const std::vector<Dim>& shape = grown.shape;
   const auto rank = static_cast<int>(shape.size());
@@ -170,7 +173,7 @@ bool FunctionLowering::MayAppend(const ir::OpCall& call) const {
 
 bool FunctionLowering::LowerAppend(const ir::Var* var, const ir::OpCall& call,
                                    const std::vector<Value>& inputs) {
-  if (!MayAppend(call)) return false;
+  if (!MayAppend(var, call)) return false;
   if (!OwnsMemory(inputs[0], inputs)) return false;
   const auto& type = *var->type->As<TensorType>();
   const Reg reg = NewObject();

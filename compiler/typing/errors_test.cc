@@ -56,6 +56,36 @@ TEST_CASE("operators") {
   });
 }
 
+TEST_CASE("weights in blocks whose sizes no machine has") {
+  // Sizes and attributes at which sums and products of them would leave 64 bits.
+  const auto blocks = [](const std::string& weight, const std::string& scales,
+                         const std::string& attrs) {
+    return "def @main(%x: Tensor[(1, 32), float32], %w: Tensor[(" + weight +
+           "), int8], %s: Tensor[(" + scales +
+           "), float32]) { nn.contrib_dense_blocks(%x, %w, %s, " + attrs + ") }";
+  };
+  const auto nbits = [](const std::string& weight, const std::string& attrs) {
+    return "def @main(%x: Tensor[(1, 32), float32], %w: Tensor[(" + weight +
+           "), uint8], %s: Tensor[(1, 1), float32]) { nn.contrib_dense_nbits(%x, %w, %s, " + attrs +
+           ") }";
+  };
+  Check({
+      {blocks("1, 1, 4611686018427387904, 4", "1, 1, 4", "units=4, in_units=32"),
+       "expected a constant from 1 to"},
+      {blocks("1, 1, 32, 9223372036854775807", "1, 1, 4", "units=4, in_units=32"),
+       "expected a constant from 1 to"},
+      {blocks("1, 1, 0, 4", "1, 1, 4", "units=4, in_units=32"), "expected a constant from 1 to"},
+      {blocks("1, 1, 32, 4", "1, 1, 4", "units=2147483647, in_units=32"), "panels"},
+      {blocks("1, 1, 32, 4", "1, 1, 4", "units=-2147483648, in_units=32"), "units is -"},
+      {blocks("1, 1, 32, 4", "1, 1, 4", "units=4, in_units=2147483647"), "the reduced dimensions"},
+      {blocks("1, 1, 32, 4", "1, 1, 4", "units=4, in_units=-2147483648"), "in_units is -"},
+      {nbits("1, 1, 4611686018427387904", "bits=4, in_units=32"), "expected a constant from 1 to"},
+      {nbits("1, 1, 16", "bits=0, in_units=32"), "expected 4 or 8"},
+      {nbits("1, 1, 16", "bits=-9223372036854775808, in_units=32"), "is out of range"},
+      {nbits("1, 1, 16", "bits=4, in_units=-1"), "in_units is -1"},
+  });
+}
+
 TEST_CASE("calls") {
   Check({
       {"def @f(%x: int32) { %x } def @main() { @f(1f) }",

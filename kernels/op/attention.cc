@@ -37,6 +37,7 @@ constexpr ScoreStep kScoreSteps[] = {
     {"where", 2, true}, {"where_not", 2, true}, {"tanh", 0, false}};
 
 Result<std::vector<ScoreStep>> StepsOf(const Attrs& attrs) {
+  constexpr size_t kMostSteps = 64;
   std::vector<ScoreStep> steps;
   std::string_view text = attrs.String("score");
   while (!text.empty()) {
@@ -49,6 +50,7 @@ Result<std::vector<ScoreStep>> StepsOf(const Attrs& attrs) {
           "found \"{}\"",
           name);
     }
+    if (steps.size() == kMostSteps) return Invalid("score: more than {} steps", kMostSteps);
     steps.push_back(*step);
   }
   return steps;

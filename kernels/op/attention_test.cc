@@ -144,6 +144,9 @@ TEST_CASE("what attention refuses") {
   };
   fails({}, {x, x}, "expected 3 arguments");
   fails({{"score", "add"}}, {x, x, x}, "expected 4 arguments");
+  std::string long_score = "tanh";
+  for (int i = 0; i < 64; ++i) long_score += " tanh";
+  fails({{"score", long_score}}, {x, x, x}, "more than 64 steps");
   fails({{"score", "power"}}, {x, x, x, x}, "found \"power\"");
   fails({{"q_layout", "BHS"}}, {x, x, x}, "q_layout: expected the letters");
   fails({{"k_layout", "BHSS"}}, {x, x, x}, "k_layout: expected the letters");

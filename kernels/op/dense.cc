@@ -288,6 +288,51 @@ struct BlockedWeight {
   }
 };
 
+// What a product with a weight in blocks asks of its data, scales and zero points; `of_blocks` is the
+// shape of the latter two, `blocks` what the weight has of them for K.
+Status CheckBlocked(TypeContext& tc, const Dim& block, const Dim& blocks,
+                    const std::vector<Dim>& of_blocks) {
+  const int64_t depth = tc.attrs().Int("in_units");
+  if (depth < 0) return Invalid("in_units is {}", depth);
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(tc.tensor(0).shape.back(), depth,
+                                          "the reduced dimensions of data and weight"));
+  RELAYVM_RETURN_IF_ERROR(
+      tc.RequireEqual(Dim::CeilDiv(depth, block), blocks, "the blocks of in_units and of weight"));
+  for (size_t i = 2; i < tc.num_args(); ++i) {
+    const char* what = i == 2 ? "scales" : "zero points";
+    const TensorType& t = tc.tensor(i);
+    if (t.dtype != DType::kFloat32) return Invalid("{} are of {}", what, DTypeName(t.dtype));
+    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, t.shape, of_blocks, what));
+  }
+  return OkStatus();
+}
+
+// The number of arguments, data of float32, the weight's rank and that its dims behind the blocks
+// are constants.
+Status CheckBlockedForm(TypeContext& tc, int rank) {
+  if (tc.num_args() != 3 && tc.num_args() != 4) {
+    return Invalid("{} arguments, expected data, weight, scales and perhaps zero points",
+                   tc.num_args());
+  }
+  const TensorType& data = tc.tensor(0);
+  const TensorType& weight = tc.tensor(1);
+  if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
+  if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
+    return Invalid("a weight in blocks is for data and results of float32, not {} and {}",
+                   DTypeName(data.dtype), DTypeName(ResultDType(tc)));
+  }
+  RELAYVM_RETURN_IF_ERROR(RequireRank(weight, rank, "weight"));
+  // Its elements are counted from these.
+  constexpr int64_t kMost = 1 << 20;
+  for (size_t i = 2; i < weight.shape.size(); ++i) {
+    const Dim& d = weight.shape[i];
+    if (d.is_const() && d.value() > 0 && d.value() <= kMost) continue;
+    return Invalid("dimension {} of weight is {}, expected a constant from 1 to {}", i,
+                   d.ToString(), kMost);
+  }
+  return OkStatus();
+}
+
 // data (.., K), float32; weight (P, blocks, block, NR) of int8 or (P, blocks, block / 8, NR) of
 // uint32; scales (P, blocks, NR) and perhaps zero points, float32. Without zero points they are 0,
 // or 8 of words. Of units and K, the last panel and the last block may have fewer.
@@ -296,42 +341,19 @@ OpDef DenseBlocksOp() {
                       {{"units", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});
   op.num_args = -1;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    if (tc.num_args() != 3 && tc.num_args() != 4) {
-      return Invalid("{} arguments, expected data, weight, scales and perhaps zero points",
-                     tc.num_args());
-    }
+    RELAYVM_RETURN_IF_ERROR(CheckBlockedForm(tc, 4));
     const TensorType& data = tc.tensor(0);
     const TensorType& weight = tc.tensor(1);
-    if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
-    if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
-      return Invalid("a weight in blocks is for data and results of float32, not {} and {}",
-                     DTypeName(data.dtype), DTypeName(ResultDType(tc)));
-    }
-    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 4, "weight"));
     if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) {
       return Invalid("weight is of {}, expected int8 or uint32", DTypeName(weight.dtype));
     }
-    for (int i : {2, 3}) {
-      if (weight.shape[i].is_const() && weight.shape[i].value() > 0) continue;
-      return Invalid("dimension {} of weight is {}, expected a positive constant", i,
-                     weight.shape[i].ToString());
-    }
-    const int64_t units = tc.attrs().Int("units"), depth = tc.attrs().Int("in_units");
-    if (units < 0 || depth < 0) return Invalid("units and in_units are {} and {}", units, depth);
-    const int64_t block = weight.shape[2].value() * (weight.dtype == DType::kUInt32 ? 8 : 1);
-    RELAYVM_RETURN_IF_ERROR(
-        tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
+    const int64_t units = tc.attrs().Int("units");
+    if (units < 0) return Invalid("units is {}", units);
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[3]), weight.shape[0],
                                             "the panels of units and of weight"));
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(depth, block), weight.shape[1],
-                                            "the blocks of in_units and of weight"));
-    for (size_t i = 2; i < tc.num_args(); ++i) {
-      const char* what = i == 2 ? "scales" : "zero points";
-      const TensorType& t = tc.tensor(i);
-      if (t.dtype != DType::kFloat32) return Invalid("{} are of {}", what, DTypeName(t.dtype));
-      RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(
-          tc, t.shape, {weight.shape[0], weight.shape[1], weight.shape[3]}, what));
-    }
+    const Dim block = weight.shape[2] * Dim(weight.dtype == DType::kUInt32 ? 8 : 1);
+    RELAYVM_RETURN_IF_ERROR(CheckBlocked(tc, block, weight.shape[1],
+                                         {weight.shape[0], weight.shape[1], weight.shape[3]}));
     std::vector<Dim> shape = data.shape;
     shape.back() = units;
     return OpResult(TensorType{std::move(shape), DType::kFloat32});
@@ -369,40 +391,16 @@ OpDef DenseNBitsOp() {
                       {{"bits", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});
   op.num_args = -1;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    if (tc.num_args() != 3 && tc.num_args() != 4) {
-      return Invalid("{} arguments, expected data, weight, scales and perhaps zero points",
-                     tc.num_args());
-    }
+    RELAYVM_RETURN_IF_ERROR(CheckBlockedForm(tc, 3));
     const TensorType& data = tc.tensor(0);
     const TensorType& weight = tc.tensor(1);
-    if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
-    if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
-      return Invalid("a weight in blocks is for data and results of float32, not {} and {}",
-                     DTypeName(data.dtype), DTypeName(ResultDType(tc)));
-    }
-    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
     if (weight.dtype != DType::kUInt8) {
       return Invalid("weight is of {}, expected uint8", DTypeName(weight.dtype));
     }
-    const int64_t bits = tc.attrs().Int("bits"), depth = tc.attrs().Int("in_units");
+    const int64_t bits = tc.attrs().Int("bits");
     if (bits != 4 && bits != 8) return Invalid("bits is {}, expected 4 or 8", bits);
-    if (depth < 0) return Invalid("in_units is {}", depth);
-    if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
-      return Invalid("the last dimension of weight is {}, expected a positive constant",
-                     weight.shape[2].ToString());
-    }
-    RELAYVM_RETURN_IF_ERROR(
-        tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
-    RELAYVM_RETURN_IF_ERROR(
-        tc.RequireEqual(Dim::CeilDiv(depth, weight.shape[2].value() * (8 / bits)), weight.shape[1],
-                        "the blocks of in_units and of weight"));
-    for (size_t i = 2; i < tc.num_args(); ++i) {
-      const char* what = i == 2 ? "scales" : "zero points";
-      const TensorType& t = tc.tensor(i);
-      if (t.dtype != DType::kFloat32) return Invalid("{} are of {}", what, DTypeName(t.dtype));
-      RELAYVM_RETURN_IF_ERROR(
-          RequireShapeEqual(tc, t.shape, {weight.shape[0], weight.shape[1]}, what));
-    }
+    RELAYVM_RETURN_IF_ERROR(CheckBlocked(tc, weight.shape[2] * Dim(8 / bits), weight.shape[1],
+                                         {weight.shape[0], weight.shape[1]}));
     std::vector<Dim> shape = data.shape;
     shape.back() = weight.shape[0];
     return OpResult(TensorType{std::move(shape), DType::kFloat32});

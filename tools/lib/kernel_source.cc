@@ -130,7 +130,15 @@ void FillRandom(HostTensor& t) {
     }
     return;
   }
-  if (IsFloat(t.dtype)) return;  // halves: zeros
+  if (IsFloat(t.dtype)) {  // of 16 bits: from 0.5 to 1, by their mantissa alone
+    const bool brain = t.dtype == DType::kBFloat16;
+    for (size_t at = 0; at < out.size(); at += sizeof(uint16_t)) {
+      const auto bits =
+          static_cast<uint16_t>(brain ? 0x3F00 | (random() & 0x7F) : 0x3800 | (random() & 0x3FF));
+      std::memcpy(&out[at], &bits, sizeof bits);
+    }
+    return;
+  }
   const uint32_t most = t.dtype == DType::kBool ? 1 : 7;
   for (size_t at = 0; at < out.size(); at += DTypeBytes(t.dtype))
     out[at] = static_cast<std::byte>(random() & most);  // little endian: the low byte
