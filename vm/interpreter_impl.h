@@ -94,6 +94,7 @@ class Interpreter {
   // Gathers dims and checks them; -1 on failure, else their bytes.
   int64_t GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
                      uint32_t rank, int64_t* dims);
+  int64_t FailDims(Frame* frame, const uint16_t* pc, const uint16_t* regs, uint32_t rank);
   // What dim.tensor checks.
   bool CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16_t* regs, uint32_t rank,
                        uint16_t message);

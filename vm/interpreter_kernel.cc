@@ -180,7 +180,7 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
   const uint32_t threads = context_.pool->num_threads();
   const int64_t grain = std::max<int64_t>(call.grain, 1);
   int64_t tasks = 1;
-  if (threads > 1)
+  if (threads > 1 && call.units > grain)
     tasks = std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads);
   RelayvmKernelArgs args = call.args;
   args.scratch = context_.scratch->of(0);

@@ -241,20 +241,32 @@ const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* p
 
 // --- Tensors ---
 
-int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
-                                uint32_t rank, int64_t* dims) {
+// Inlined, as NewTensorOf below: a step of a small program is little more than its dims.
+[[gnu::always_inline]] inline int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc,
+                                                              DType dtype, const uint16_t* regs,
+                                                              uint32_t rank, int64_t* dims) {
+  if (rank > kMaxRank) [[unlikely]]
+    return FailDims(frame, pc, regs, rank);
+  const uint64_t* scalars = frame->scalars();
+  for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(scalars[regs[i]]);
+  const int64_t bytes = CheckedTensorBytes(dtype, {dims, rank});
+  if (bytes < 0) [[unlikely]]
+    return FailDims(frame, pc, regs, rank);
+  return bytes;
+}
+
+int64_t Interpreter::FailDims(Frame* frame, const uint16_t* pc, const uint16_t* regs,
+                              uint32_t rank) {
   if (rank > kMaxRank) {
     Fail(frame, pc, StatusCode::kUnsupported,
          fmt::format("a tensor of rank {}, above {}", rank, kMaxRank));
     return -1;
   }
-  const uint64_t* scalars = frame->scalars();
-  for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(scalars[regs[i]]);
-  int64_t bytes = CheckedTensorBytes(dtype, {dims, rank});
-  if (bytes >= 0) return bytes;
-  bool negative = std::any_of(dims, dims + rank, [](int64_t d) { return d < 0; });
+  std::vector<int64_t> dims(rank);
+  for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(frame->scalars()[regs[i]]);
+  const bool negative = std::ranges::any_of(dims, [](int64_t d) { return d < 0; });
   Fail(frame, pc, negative ? StatusCode::kFailedPrecondition : StatusCode::kResourceExhausted,
-       fmt::format("a tensor of shape {}: {}", ShapeString({dims, rank}),
+       fmt::format("a tensor of shape {}: {}", ShapeString(dims),
                    negative ? "a dimension is negative" : "its size overflows"));
   return -1;
 }
@@ -370,6 +382,17 @@ Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool t
   return view;
 }
 
+namespace {
+
+// Without memcmp, whose call costs more than the few dims there are.
+bool SameDims(const int64_t* a, const int64_t* b, uint32_t rank) {
+  int64_t differs = 0;
+  for (uint32_t i = 0; i < rank; ++i) differs |= a[i] ^ b[i];
+  return differs == 0;
+}
+
+}  // namespace
+
 Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool take, DType dtype,
                            const uint16_t* regs, uint32_t rank) {
   auto* tensor = static_cast<Tensor*>(from);
@@ -383,8 +406,7 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
     // of another shape, a view of it.
     if (!alone || static_cast<size_t>(bytes) != tensor->bytes())
       return NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
-    if (tensor->dtype == dtype && tensor->rank == rank &&
-        std::equal(dims, dims + rank, tensor->dims)) {
+    if (tensor->dtype == dtype && tensor->rank == rank && SameDims(dims, tensor->dims, rank)) {
       Retain(tensor);
       return tensor;
     }

@@ -206,23 +206,6 @@ Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes) {
   return view;
 }
 
-int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims) {
-  // The dims that are not 0 must fit even of an empty tensor: what kernels make of them (strides,
-  // extents) never overflows then.
-  constexpr int64_t kLimit = int64_t{1} << 47;
-  int64_t bytes = DTypeBytes(dtype);
-  bool zero = false;
-  for (int64_t d : dims) {
-    if (d == 0) {
-      zero = true;
-      continue;
-    }
-    if (d < 0 || bytes > kLimit / d) return -1;
-    bytes *= d;
-  }
-  return zero ? 0 : bytes;
-}
-
 uint64_t LoadScalar(DType dtype, const void* data) {
   auto load = [data]<typename T>(T) {
     T value;

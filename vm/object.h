@@ -147,8 +147,21 @@ Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
 Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
 
 // The bytes of a tensor, or -1 when a dim is negative or the size, leaving out dims of 0, is above
-// 2^47.
-int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims);
+// 2^47. The dims that are not 0 must fit even of an empty tensor: what kernels make of them (strides,
+// extents) never overflows then.
+inline int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims) {
+  constexpr int64_t kLimit = int64_t{1} << 47;
+  int64_t bytes = DTypeBytes(dtype);
+  bool zero = false;
+  for (int64_t d : dims) {
+    if (d == 0) {
+      zero = true;
+      continue;
+    }
+    if (d < 0 || __builtin_mul_overflow(bytes, d, &bytes) || bytes > kLimit) return -1;
+  }
+  return zero ? 0 : bytes;
+}
 
 // Elements as canonical scalars (bytecode/kernel_abi.h).
 uint64_t LoadScalar(DType dtype, const void* data);
