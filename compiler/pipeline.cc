@@ -15,6 +15,7 @@
 #include "compiler/transforms/fold_constants.h"
 #include "compiler/transforms/fuse.h"
 #include "compiler/transforms/fuse_attention.h"
+#include "compiler/transforms/grow_outermost.h"
 #include "compiler/transforms/inline.h"
 #include "compiler/transforms/lambda_lift.h"
 #include "compiler/transforms/make_at_use.h"
@@ -92,6 +93,10 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused, kFinalTypes},
        .description = "operators compute in the layouts that the user asks for (--layout)",
        .applies = [](const PassContext& context) { return !context.layouts.empty(); }},
+      {.name = "GrowOutermost",
+       .run = Pure(ir::GrowOutermost),
+       .refuses = {kFused, kFinalTypes, kLifted},
+       .description = "tensors that grow in a loop have the axis first that grows"},
       {.name = "FoldConstants",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          return ir::FoldConstants(m, context.cpu);
@@ -171,6 +176,7 @@ constexpr Step kSteps[] = {
     {"EliminateDeadCode", 0},
     {"SimplifyInference", 1},
     {"ConvertLayout", 0},
+    {"GrowOutermost", 2},
     {"FoldConstants", 1},
     {"EliminateCommonSubexpressions", 1},
     // Equal masks are one.

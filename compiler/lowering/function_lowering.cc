@@ -172,10 +172,16 @@ std::vector<uint32_t> FunctionLowering::ObjectsOf(const std::vector<Atom>& atoms
 }
 
 Value FunctionLowering::FieldOf(const Value& tuple, uint32_t index, const Type& type) {
-  if (tuple.location->fields) return (*tuple.location->fields)[index];
-  Reg reg = NewObject();
-  Emit(Opcode::kAdtGet, {reg, ObjectOf(tuple), index});
-  return ObjectValue(type, reg);
+  Location& l = *tuple.location;
+  if (l.fields) return (*l.fields)[index];
+  Location*& part = l.parts[index];
+  if (part == nullptr) part = NewLocation();
+  if (!part->object) {
+    Reg reg = NewObject();
+    Emit(Opcode::kAdtGet, {reg, ObjectOf(tuple), index});
+    Remember(part->object, reg);
+  }
+  return {type, part};
 }
 
 // --- Escapes and uses ---

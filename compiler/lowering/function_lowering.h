@@ -13,6 +13,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -40,6 +41,7 @@ struct Location {
   const ir::Constant* constant = nullptr;
   std::optional<std::vector<Value>> fields;    // of a tuple; the dims of a ShapeByRule
   std::shared_ptr<const TensorNumber> number;  // not yet read into a register
+  std::map<uint32_t, Location*> parts;         // of an object: fields that were read
   bool is_number() const { return scalar.has_value() || number != nullptr; }
 };
 

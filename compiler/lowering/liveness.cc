@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace relayvm::lower {
@@ -117,6 +119,50 @@ MInst MakeDrop(uint32_t reg, ir::Span span) {
   return drop;
 }
 
+// A tuple that is only unpacked here, and not needed afterwards, is unpacked at once where its first
+// field is read: it dies there, and what it held is held by the registers alone. So a tensor that a
+// tuple brought may be overwritten, or grow, where it is last used.
+void UnpackAtOnce(MFunction& f, const BasicBlock& block, const BitSet& live_out) {
+  struct Tuple {
+    std::vector<size_t> reads;  // instructions
+    bool only_read = true;
+  };
+  std::unordered_map<uint32_t, Tuple> tuples;  // by register
+  for (size_t i = block.begin; i < block.end; ++i) {
+    MInst& inst = f.code[i];
+    if (inst.is_label) continue;
+    if (inst.op == Opcode::kAdtGet) {
+      tuples[static_cast<uint32_t>(inst.operands[1].value)].reads.push_back(i);
+      continue;
+    }
+    if (tuples.empty()) continue;
+    const auto other = [&](Bank bank, uint32_t& r) {
+      const auto tuple = bank == Bank::kObject ? tuples.find(r) : tuples.end();
+      if (tuple != tuples.end()) tuple->second.only_read = false;
+    };
+    ForEachUse(inst, [&](Bank bank, uint32_t& r, bool*) { other(bank, r); });
+    ForEachDef(inst, other);
+  }
+  std::unordered_map<size_t, std::vector<size_t>> after;  // reads that move, by the first one
+  std::unordered_set<size_t> moved;
+  for (auto& [reg, tuple] : tuples) {
+    if (!tuple.only_read || tuple.reads.size() < 2 || live_out.Has(reg)) continue;
+    after[tuple.reads[0]].assign(tuple.reads.begin() + 1, tuple.reads.end());
+    moved.insert(tuple.reads.begin() + 1, tuple.reads.end());
+  }
+  if (moved.empty()) return;
+  std::vector<MInst> code;
+  code.reserve(block.end - block.begin);
+  for (size_t i = block.begin; i < block.end; ++i) {
+    if (moved.contains(i)) continue;
+    code.push_back(std::move(f.code[i]));
+    const auto reads = after.find(i);
+    if (reads == after.end()) continue;
+    for (const size_t read : reads->second) code.push_back(std::move(f.code[read]));
+  }
+  std::move(code.begin(), code.end(), f.code.begin() + static_cast<ptrdiff_t>(block.begin));
+}
+
 // Walks one block backwards from its live-out sets; appends the kept instructions in reverse to
 // `out`.
 void WalkBlock(MFunction& f, const BasicBlock& block, BitSet& objects, BitSet& scalars,
@@ -199,6 +245,7 @@ void MarkLastUses(MFunction& f) {
       scalars.Union(blocks[s].scalars_in);
     }
     BitSet out_objects = objects;
+    UnpackAtOnce(f, block, objects);
     WalkBlock(f, block, objects, scalars, kept[b]);
     // What leaves this block alive but is dead in a successor is dropped where that successor
     // starts. Such a successor has this block as its only predecessor, because branch targets are

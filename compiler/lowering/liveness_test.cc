@@ -82,6 +82,29 @@ TEST_CASE("the last use takes, an earlier one does not") {
   CheckPaths(f);
 }
 
+TEST_CASE(
+    "a tuple that is only unpacked dies at its first read, one that is used otherwise does not") {
+  for (const bool is_used : {false, true}) {
+    CAPTURE(is_used);
+    MFunction f;
+    f.num_objects = 5;
+    f.num_object_args = 1;
+    const uint32_t last = is_used ? 0 : 2;
+    f.code = {Inst(Opcode::kAdtGet, {1, 0, 0}),
+              Inst(Opcode::kAdtNew, {3, 7, std::vector<uint32_t>{1}}),
+              Inst(Opcode::kAdtGet, {2, 0, 1}),
+              Inst(Opcode::kAdtNew, {4, 7, std::vector<uint32_t>{2, 3, last}}),
+              Inst(Opcode::kReturnR, {4})};
+    MarkLastUses(f);
+    REQUIRE(f.code.size() == 5);
+    const size_t second = is_used ? 2 : 1;
+    CHECK(f.code[second].op == Opcode::kAdtGet);
+    CHECK_FALSE(f.code[0].operands[1].take);
+    CHECK(f.code[second].operands[1].take == !is_used);
+    CheckPaths(f);
+  }
+}
+
 TEST_CASE("a register that one instruction names twice is taken once, at the end") {
   MFunction f;
   f.num_objects = 2;

@@ -253,8 +253,34 @@ class BlockMatcher {
                                                                                        : nullptr;
   }
 
+  // Transposed matrices, (heads, x, y) or (batch, x, y), without their transposition.
+  std::optional<Heads> TurnedMatrices(const Atom& a, bool is_turned, const Match& match,
+                                      std::vector<Binding>& out) const {
+    const OpCall* call = CallOf(a);
+    if (call == nullptr || call->op->name != "transpose") return std::nullopt;
+    const std::vector<Dim>& shape = *ShapeOf(a);
+    const std::vector<Dim>* from = ShapeOf(call->args[0]);
+    const auto axes = call->attrs.OptionalInts("axes");
+    if (shape.size() != 3 || from == nullptr || !axes) return std::nullopt;
+    const Dim &batch = match.shape[0], &heads = match.shape[1];
+    if (!batch.is_const(1) && !heads.is_const(1)) return std::nullopt;
+    if (shape[0] != batch * heads) return std::nullopt;
+    const std::string letters =
+        std::string(batch.is_const(1) ? "H" : "B") + (is_turned ? "DS" : "SD");
+    std::string layout = batch.is_const(1) ? "B   " : "H   ";
+    for (size_t i = 0; i < 3; ++i) {
+      const int64_t axis = (*axes)[i];
+      layout[static_cast<size_t>(1 + (axis < 0 ? axis + 3 : axis))] = letters[i];
+    }
+    const Type held = AtomType(m_, a);
+    const Atom view = View(call->args[0], {Dim(1), (*from)[0], (*from)[1], (*from)[2]},
+                           held->As<TensorType>()->dtype, out);
+    return Heads{view, layout};
+  }
+
   std::optional<Heads> HeadsOf(const Atom& a, bool is_turned, const Match& match,
                                std::vector<Binding>& out) const {
+    if (auto heads = TurnedMatrices(a, is_turned, match, out)) return heads;
     const std::optional<Atom> atom = WithHeads(a, match, out);
     if (!atom) return std::nullopt;
     Heads heads{*atom, is_turned ? "BHDS" : "BHSD"};

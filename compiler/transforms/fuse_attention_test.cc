@@ -37,6 +37,17 @@ TEST_CASE("batches of matrices") {
   CHECK(attention == "BHSD BHSD BHSD BHSD multiply");
 }
 
+TEST_CASE("batches of transposed matrices") {
+  std::string attention;
+  CHECK(Fused(R"(def @main(%q: Tensor[(6, ?, 8), float32], %k: Tensor[(?, 6, 8), float32],
+                          %v: Tensor[(8, 6, ?), float32]) {
+    let %s = nn.batch_matmul(%q, transpose(%k, axes=[1, 0, 2]), transpose_b=True);
+    nn.batch_matmul(nn.softmax(%s), transpose(%v, axes=[1, -1, 0]), transpose_b=False)
+  })",
+              &attention) == "reshape reshape reshape guard nn.attention reshape");
+  CHECK(attention == "BHSD HSBD HDBS BHSD ");
+}
+
 TEST_CASE("plain matrices") {
   std::string attention;
   CHECK(Fused(R"(def @main(%q: Tensor[(?, 8), float32], %k: Tensor[(?, 8), float32],
