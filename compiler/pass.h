@@ -70,6 +70,7 @@ struct PassContext {
   std::function<void(std::string_view text)> print;  // for reports; may be null
   ir::LayoutChoices layouts;                         // that the user asks for
   WeightFormat weights = WeightFormat::kAsGiven;
+  bool exact = false;  // no faster way to compute that loses more than summing in another order
 };
 
 struct Pass {

@@ -116,7 +116,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "attention that is spelled out becomes one operator"},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::PackWeights(m, context.cpu, context.weights);
+         return ir::PackWeights(m, context.cpu, context.weights, context.exact);
        },
        .refuses = {kFused, kFinalTypes},
        .description = "constant weights of products take the layout that kernels read",
@@ -368,7 +368,7 @@ std::string Facts::ToString() const {
 }
 
 static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
-  return {options.opt_level, cpu, options.print, options.layouts, options.weights};
+  return {options.opt_level, cpu, options.print, options.layouts, options.weights, options.exact};
 }
 
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {

@@ -31,6 +31,7 @@ struct PipelineOptions {
   std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
   ir::LayoutChoices layouts;   // of operators that compute in another layout than they say
   WeightFormat weights = WeightFormat::kAsGiven;
+  bool exact = false;  // as PassContext::exact
   std::vector<InsertedPass> passes;
   std::vector<std::string> disabled;  // passes that are left out; an error where others need them
   std::string print_ir_after;  // a pass's name, or "all": printed (through `print`) when the pass

@@ -256,6 +256,7 @@ TEST_CASE("exit statuses of relayc") {
           {"relayc add.relay --weights q5", 1, "q5"},
           {"relayc add.relay --weights q4 --precision bf16", 1, "give one of them"},
           {"relayc add.relay --weights q4", 0, ""},
+          {"relayc add.relay --exact", 0, ""},
           {"relayc add.relay --check [[1,2]] --check [3,4]", 0, ""},
           {"relayc add.relay --check [[1,2]]", 1, "y"},
           {"relayc add.relay --check x=no.npy --check [3,4]", 2, "no.npy"},

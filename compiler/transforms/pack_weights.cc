@@ -14,6 +14,8 @@
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
 #include "kernels/codegen/contraction/contraction.h"
+#include "kernels/codegen/contraction/winograd.h"
+#include "kernels/op/winograd.h"
 #include "kernels/runtime/half.h"
 
 namespace relayvm::ir {
@@ -280,20 +282,23 @@ const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& r
   return *weight;
 }
 
+// Whether a convolution's data, kernel and result, of that rank, have the usual layouts.
+bool IsChannelsFirst(const OpCall& call, size_t rank) {
+  const std::string letters = std::string("DHW").substr(5 - rank);
+  const std::string layout = "NC" + letters;
+  const std::string& out_layout = call.attrs.String("out_layout");
+  return call.attrs.String("data_layout") == layout &&
+         call.attrs.String("kernel_layout") == "OI" + letters &&
+         (out_layout.empty() || out_layout == layout);
+}
+
 // Whether the kernel w of a convolution is best read in blocks of `width` output channels: not
 // where it is depthwise or nearly so, nor where one window covers an image, which is a product that
 // reads rows.
 bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& result, int64_t width) {
   const std::string& name = call.op->name;
-  if (width == 0 || (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d")) {
-    return false;
-  }
-  const std::string letters = std::string("DHW").substr(5 - w.shape.size());
-  const std::string layout = "NC" + letters;
-  const std::string& out_layout = call.attrs.String("out_layout");
-  if (call.attrs.String("data_layout") != layout ||
-      call.attrs.String("kernel_layout") != "OI" + letters ||
-      (!out_layout.empty() && out_layout != layout)) {
+  if (width == 0 || (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") ||
+      !IsChannelsFirst(call, w.shape.size())) {
     return false;
   }
   if (w.shape[0] / call.attrs.Int("groups") % width != 0 || w.shape[0] == 0) return false;
@@ -301,12 +306,67 @@ bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& resu
                       [](const Dim& d) { return d.is_const(1); });
 }
 
+// --- Winograd ---
+
+// The form of the convolution that takes the place of `call`, whose kernel is w (OIHW).
+codegen::WinogradForm WinogradFormOf(const OpCall& call, const HostTensor& w,
+                                     const TensorType& result, const std::string& cpu) {
+  if (call.op->name != "nn.conv2d" || !IsChannelsFirst(call, 4) || call.attrs.Int("groups") != 1 ||
+      w.shape[2] != 3 || w.shape[3] != 3 || w.size() == 0) {
+    return {};
+  }
+  for (const char* name : {"strides", "dilation"}) {
+    for (int64_t value : call.attrs.Ints(name)) {
+      if (value != 1) return {};
+    }
+  }
+  auto extent = [](const Dim& d) {
+    return d.is_const() ? std::optional<int64_t>(d.value()) : std::nullopt;
+  };
+  return codegen::PreferredWinograd(cpu, {w.shape[1], w.shape[0], extent(result.shape[0]),
+                                          extent(result.shape[2]), extent(result.shape[3])});
+}
+
+// G w G^T for each channel of both sides, as nn.contrib_conv2d_winograd takes it.
+HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form) {
+  const int64_t outputs = w.shape[0], inputs = w.shape[1];
+  const int64_t window = WinogradWindow(form.tile);
+  const int64_t blocks = (outputs + form.rows - 1) / form.rows;
+  return FillLater(
+      DType::kFloat32, {window * window, blocks, inputs, form.rows}, [=](std::byte* out) {
+        std::vector<double> matrix;
+        for (int64_t at = 0; at < window * 3; ++at) {
+          matrix.push_back(WinogradOfKernel(form.tile, at / 3, at % 3));
+        }
+        auto g = [&](int64_t i, int64_t j) { return matrix[static_cast<size_t>(i * 3 + j)]; };
+        const SharedBytes in = w.data.Loaded();
+        for (int64_t at = 0; at < outputs * inputs; ++at) {
+          float kernel[9];
+          std::memcpy(kernel, in.data() + at * int64_t{sizeof kernel}, sizeof kernel);
+          const int64_t o = at / inputs, c = at % inputs;
+          for (int64_t i = 0; i < window; ++i) {
+            double line[3] = {};
+            for (int64_t k = 0; k < 9; ++k) line[k % 3] += g(i, k / 3) * kernel[k];
+            for (int64_t j = 0; j < window; ++j) {
+              double sum = 0;
+              for (int64_t k = 0; k < 3; ++k) sum += line[k] * g(j, k);
+              const auto value = static_cast<float>(sum);
+              const int64_t block = (i * window + j) * blocks + o / form.rows;
+              const int64_t to = (block * inputs + c) * form.rows + o % form.rows;
+              std::memcpy(out + to * int64_t{sizeof value}, &value, sizeof value);
+            }
+          }
+        }
+      });
+}
+
 }  // namespace
 
-Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format) {
+Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format, bool exact) {
   const int64_t width = codegen::PreferredPanelWidth(cpu);
   const int64_t rows = codegen::PreferredKernelRows(cpu);
   std::map<std::pair<const Constant*, bool>, const Constant*> packed, scales;
+  std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed;  // by tile
   auto once = [&](const Constant* weight, bool transposed, const auto& make) {
     const Constant*& pack = packed[{weight, transposed}];
     if (pack == nullptr) pack = MakeConstant(m, make(), weight->name);
@@ -372,6 +432,21 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format)
     if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
       const Constant* kernel = Float32Weight(*call, 1, *type);
       const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
+      const auto form = rank == 4 && !exact ? WinogradFormOf(*call, kernel->value, *type, cpu)
+                                            : codegen::WinogradForm();
+      if (form.tile != 0) {
+        const Constant*& weight = transformed[{kernel, form.tile}];
+        if (weight == nullptr) {
+          weight = MakeConstant(m, TransformLater(kernel->value, form), kernel->name);
+        }
+        args[1] = weight;
+        Attrs attrs;
+        attrs.Set("tile_size", form.tile);
+        attrs.Set("channels", kernel->value.shape[0]);
+        attrs.Set("padding", *call->attrs.Find("padding"));
+        builder.BindCall(b.var, "nn.contrib_conv2d_winograd", std::move(args), attrs);
+        return;
+      }
       if (rank >= 3 && rank <= 5 && TakesBlocks(*call, kernel->value, *type, rows)) {
         std::vector<int64_t> shape = kernel->value.shape;
         shape[0] /= rows;

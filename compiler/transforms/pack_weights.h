@@ -1,6 +1,7 @@
 // Lays constant weights out as the kernels read them: nn.dense with a constant weight becomes
 // nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile, and the
-// kernel of a convolution gets a layout in blocks of output channels (OIHW8o). Packing happens
+// kernel of a convolution gets a layout in blocks of output channels (OIHW8o), or, unless `exact`, is
+// transformed for nn.contrib_conv2d_winograd where that is faster. Packing happens
 // here, once, so that neither loading nor running pays for it. Weights of nn.contrib_dense_pack that
 // are to be bfloat16 are rounded to nearest even, in pairs; those that are to be integers become the
 // arguments of nn.contrib_dense_blocks, in blocks of 32 along K with a scale each.
@@ -18,6 +19,6 @@ namespace relayvm::ir {
 
 // `cpu`: as KernelOptions::cpu.
 Module PackWeights(const Module& m, const std::string& cpu,
-                   WeightFormat format = WeightFormat::kAsGiven);
+                   WeightFormat format = WeightFormat::kAsGiven, bool exact = false);
 
 }  // namespace relayvm::ir

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/transforms/testing.h"
+#include "kernels/op/winograd.h"
 
 namespace relayvm::ir {
 namespace {
@@ -296,9 +297,8 @@ TEST_CASE("blocks of zeros, of denormals and of what is no number") {
   }
 }
 
-// The kernel layout of the only convolution of `text`, with its kernel made a constant, for a
-// target whose tiles read blocks of 8 channels; checks its numbers and that its type stays.
-std::string KernelLayout(const std::string& text, std::vector<int64_t> shape) {
+// The only convolution of `text`, with its kernel made a constant: the numbers from 1 on.
+Module WithConstantKernel(const std::string& text, std::vector<int64_t> shape) {
   Module m = Typed(text);
   HostTensor w;
   w.dtype = DType::kFloat32;
@@ -307,7 +307,6 @@ std::string KernelLayout(const std::string& text, std::vector<int64_t> shape) {
   auto* values = reinterpret_cast<float*>(w.data.Mutable().data());
   for (int64_t i = 0; i < w.size(); ++i) values[i] = static_cast<float>(i + 1);
   const Function& main = *m.functions.at("main");
-  const Type type = main.result_type;
   Block body = *main.body;
   OpCall conv = *body.bindings.back().value->As<OpCall>();
   conv.args[1] = MakeConstant(m, w);
@@ -315,26 +314,40 @@ std::string KernelLayout(const std::string& text, std::vector<int64_t> shape) {
   Function f = main;
   f.body = m.arena->New<Block>(body);
   m.functions["main"] = m.arena->New<Function>(f);
-  Module packed = PackWeights(m, "x86-64-v4");
-  const auto& call = *packed.functions.at("main")->body->bindings[0].value->As<OpCall>();
+  return m;
+}
+
+void CheckSameType(const Module& packed, const Module& m) {
+  CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+        TypeToString(m.functions.at("main")->result_type));
+}
+
+// The kernel layout that it gets without transforms, for a target whose tiles read blocks of 8
+// channels; checks its numbers and that its type stays.
+std::string KernelLayout(const std::string& text, const std::vector<int64_t>& shape) {
+  const Module m = WithConstantKernel(text, shape);
+  const Module packed = PackWeights(m, "x86-64-v4", WeightFormat::kAsGiven, /*exact=*/true);
+  const OpCall& call = OnlyCall(packed);
   const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
-  if (p.shape.size() > w.shape.size()) {
-    const int64_t block = p.shape.back(), k = w.size() / w.shape[0];
+  if (p.shape.size() > shape.size()) {
+    const int64_t block = p.shape.back(), k = p.size() / shape[0];
     const auto* got = reinterpret_cast<const float*>(p.data.data());
-    for (int64_t i = 0; i < w.size(); ++i) {
+    for (int64_t i = 0; i < p.size(); ++i) {
       const int64_t o = i / k;
-      CHECK(got[(o / block * k + i % k) * block + o % block] == values[i]);
+      CHECK(got[(o / block * k + i % k) * block + o % block] == static_cast<float>(i + 1));
     }
   }
-  CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) == TypeToString(type));
+  CheckSameType(packed, m);
   return call.attrs.String("kernel_layout");
 }
 
+std::string ConvText(const std::string& x, const std::string& w, const std::string& attrs) {
+  return "def @main(%x: Tensor[" + x + ", float32]) { nn.conv2d(%x, ones(shape=" + w +
+         ", dtype=\"float32\")" + attrs + ") }";
+}
+
 TEST_CASE("kernels of convolutions get blocks of output channels where tiles read them") {
-  const auto conv = [](const std::string& x, const std::string& w, const std::string& attrs) {
-    return "def @main(%x: Tensor[" + x + ", float32]) { nn.conv2d(%x, ones(shape=" + w +
-           ", dtype=\"float32\")" + attrs + ") }";
-  };
+  const auto conv = ConvText;
   CHECK(KernelLayout(conv("(1, 3, 9, 9)", "[16, 3, 3, 3]", ", padding=[1, 1]"), {16, 3, 3, 3}) ==
         "OIHW8o");
   CHECK(KernelLayout(conv("(1, 4, ?, ?)", "[32, 2, 1, 1]", ", groups=2"), {32, 2, 1, 1}) ==
@@ -347,6 +360,65 @@ TEST_CASE("kernels of convolutions get blocks of output channels where tiles rea
   CHECK(KernelLayout(
             conv("(1, 9, 9, 3)", "[3, 3, 3, 8]", ", data_layout=\"NHWC\", kernel_layout=\"HWIO\""),
             {3, 3, 3, 8}) == "HWIO");
+}
+
+TEST_CASE("3 x 3 kernels are transformed where that is faster") {
+  struct Row {
+    std::string data, kernel, attrs;
+    std::vector<int64_t> shape;
+    int64_t tile;
+  };
+  const std::vector<Row> table = {
+      {"(1, 20, 56, 56)", "[12, 20, 3, 3]", ", padding=[1, 1]", {12, 20, 3, 3}, 4},
+      {"(?, 20, ?, ?)", "[12, 20, 3, 3]", ", padding=[0, 1, 2, 3]", {12, 20, 3, 3}, 4},
+      {"(1, 64, 6, 6)", "[64, 64, 3, 3]", ", padding=[1, 1]", {64, 64, 3, 3}, 2},
+      // Strides, dilation, groups, other windows and layouts.
+      {"(1, 20, 56, 56)", "[12, 20, 3, 3]", ", strides=[2, 1]", {12, 20, 3, 3}, 0},
+      {"(1, 20, 56, 56)", "[12, 20, 3, 3]", ", dilation=[1, 2]", {12, 20, 3, 3}, 0},
+      {"(1, 20, 56, 56)", "[12, 10, 3, 3]", ", groups=2", {12, 10, 3, 3}, 0},
+      {"(1, 20, 56, 56)", "[12, 20, 3, 1]", "", {12, 20, 3, 1}, 0},
+      {"(1, 20, 56, 56)", "[12, 20, 5, 5]", "", {12, 20, 5, 5}, 0},
+      {"(1, 56, 56, 20)",
+       "[3, 3, 20, 12]",
+       ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"",
+       {3, 3, 20, 12},
+       0},
+      // Nothing to gain.
+      {"(1, 20, 3, 3)", "[12, 20, 3, 3]", "", {12, 20, 3, 3}, 0},
+  };
+  for (const Row& row : table) {
+    INFO(row.data, " ", row.kernel, row.attrs);
+    const Module m = WithConstantKernel(ConvText(row.data, row.kernel, row.attrs), row.shape);
+    for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+      INFO("cpu ", cpu);
+      CHECK(OnlyCall(PackWeights(m, cpu, WeightFormat::kAsGiven, true)).op->name == "nn.conv2d");
+      const Module packed = PackWeights(m, cpu);
+      CheckSameType(packed, m);
+      const OpCall& call = OnlyCall(packed);
+      const bool is_transformed = row.tile != 0 && cpu != std::string("x86-64-v2");
+      REQUIRE(call.op->name == (is_transformed ? "nn.contrib_conv2d_winograd" : "nn.conv2d"));
+      if (!is_transformed) continue;
+      CHECK(call.attrs.Int("tile_size") == row.tile);
+      // Each product's weight is a sum over the taps.
+      const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
+      const int64_t window = row.tile + 2, rows = p.shape[3], channels = row.shape[1];
+      REQUIRE(p.shape == std::vector<int64_t>{window * window, (row.shape[0] + rows - 1) / rows,
+                                              channels, rows});
+      const SharedBytes loaded = p.data.Loaded();
+      const auto* got = reinterpret_cast<const float*>(loaded.data());
+      for (int64_t at = 0; at < p.size(); ++at) {
+        const int64_t c = at / rows % channels, product = at / rows / channels / p.shape[1];
+        const int64_t o = at / rows / channels % p.shape[1] * rows + at % rows;
+        double want = 0;
+        for (int64_t tap = 0; tap < 9 && o < row.shape[0]; ++tap) {
+          want += WinogradOfKernel(row.tile, product / window, tap / 3) *
+                  WinogradOfKernel(row.tile, product % window, tap % 3) *
+                  static_cast<double>((o * channels + c) * 9 + tap + 1);
+        }
+        CHECK(got[at] == doctest::Approx(want).epsilon(1e-6));
+      }
+    }
+  }
 }
 
 TEST_CASE("a weight that is an argument stays as it is") {

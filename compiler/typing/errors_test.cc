@@ -86,6 +86,27 @@ TEST_CASE("weights in blocks whose sizes no machine has") {
   });
 }
 
+TEST_CASE("transformed convolutions") {
+  const auto conv = [](const std::string& data, const std::string& weight,
+                       const std::string& attrs) {
+    return "def @main(%x: Tensor[(" + data + "), float32], %w: Tensor[(" + weight +
+           "), float32]) { nn.contrib_conv2d_winograd(%x, %w, " + attrs + ") }";
+  };
+  Check({
+      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=3, channels=16"), "tile_size is 3"},
+      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=0"), "channels is 0"},
+      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=17"), "the blocks of channels"},
+      {conv("1, 4, 9, 9", "16, 2, 4, 8", "tile_size=4, channels=16"), "the products of a tile"},
+      {conv("1, 5, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "the channels of data"},
+      {conv("1, 4, 2, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "under the kernel"},
+      {conv("1, 4, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "data has rank 3"},
+      {conv("1, 4, 9, 9", "36, 2, 4", "tile_size=4, channels=16"), "weight has rank 3"},
+      {conv("1, 4, 9, 9", "36, 2, 4, 0", "tile_size=4, channels=16"), "a constant from 1 to"},
+      {conv("1, 4, 9, 9", "36, 2, 4, ?", "tile_size=4, channels=16"), "a constant from 1 to"},
+      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=16, padding=[1, 1, 1]"), "padding"},
+  });
+}
+
 TEST_CASE("calls") {
   Check({
       {"def @f(%x: int32) { %x } def @main() { @f(1f) }",

@@ -102,7 +102,7 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
   plan.symbols = std::move(symbols);
   plan.contraction = PlanContraction(plan.spec, target);
   if (target.schedule != TileSchedule()) {
-    const bool has_tile = plan.contraction && plan.contraction->detail != nullptr;
+    const bool has_tile = plan.contraction && plan.contraction->attention == nullptr;
     const std::string refused =
         has_tile ? plan.contraction->refused : "it is no product or convolution";
     if (!refused.empty()) {

@@ -84,7 +84,8 @@ class KeyWriter {
       for (const std::string& layout : t.attention->layouts) Append("{}", layout);
     }
     if (t.conv) {
-      Append("c{}{}{}", t.conv->groups, t.conv->data_layout, t.conv->kernel_layout);
+      Append("c{}{}{}w{}", t.conv->groups, t.conv->data_layout, t.conv->kernel_layout,
+             t.conv->winograd_tile);
       for (const auto* list : {&t.conv->strides, &t.conv->padding_before, &t.conv->dilation}) {
         for (int64_t v : *list) Append("{}", v);
         Append("|");

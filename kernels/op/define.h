@@ -28,6 +28,7 @@ void DefineSort(OpTable& table);       // sort.cc
 void DefineDense(OpTable& table);      // dense.cc
 void DefineAttention(OpTable& table);  // attention.cc
 void DefineConv(OpTable& table);       // conv.cc
+void DefineWinograd(OpTable& table);   // winograd.cc: convolutions with fewer products
 void DefinePool(OpTable& table);       // pool.cc
 void DefineNorm(OpTable& table);       // norm.cc
 void DefineNn(OpTable& table);         // nn.cc

@@ -29,6 +29,7 @@ OpTable OpTable::Make() {
   DefineDense(table);
   DefineAttention(table);
   DefineConv(table);
+  DefineWinograd(table);
   DefinePool(table);
   DefineNorm(table);
   DefineNn(table);

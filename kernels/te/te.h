@@ -140,6 +140,7 @@ struct ConvHint {  // the numbers of a kConv computation: inputs[0] is data, inp
   std::vector<int64_t> strides, padding_before, dilation;  // one a spatial axis
   int64_t groups = 1;
   std::string data_layout, kernel_layout;  // "NCHW", "OIHW" ...
+  int64_t winograd_tile = 0;  // not 0: the kernel is transformed (kernels/op/winograd.h)
 };
 
 // The order of the dims of queries, keys, values and result of a kAttention computation: a permutation

@@ -36,6 +36,9 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "q8 or q4: constant weights of matrix products as integers of 8 or 4 bits, in "
                  "blocks of 32 with a scale each; they become float32 in registers")
       ->check(CLI::IsMember({"q8", "q4"}));
+  app.add_flag("--exact", options.pipeline.exact,
+               "no faster way to compute that loses more precision than a sum in another order: "
+               "3x3 convolutions do without Winograd's transforms");
   app.add_option(
          "--schedule-for", schedules,
          "KERNEL=tile=8x32,block=96: the register tile (rows by columns of sums), and the "

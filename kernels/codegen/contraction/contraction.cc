@@ -19,6 +19,7 @@
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
 #include "kernels/codegen/contraction/tile.h"
+#include "kernels/codegen/contraction/winograd.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -464,6 +465,10 @@ Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBu
                        Value* begin, Value* end, Value* scratch) {
   if (plan.attention) {
     EmitAttention(*plan.attention, emitter, builder, begin, end, scratch);
+  } else if (plan.winograd) {
+    EmitWinograd(*plan.winograd, emitter, builder, begin, end, scratch);
+  }
+  if (!plan.detail) {
     KeepLoops(builder.GetInsertBlock()->getParent());
     return OkStatus();
   }

@@ -70,6 +70,7 @@ int64_t PreferredKernelRows(const std::string& cpu);
 
 struct ContractionDetail;  // contraction/plan.h
 struct AttentionDetail;    // contraction/attention.h
+struct WinogradDetail;     // contraction/winograd_plan.h
 
 struct ContractionPlan {
   Dim parallel_extent = 1;
@@ -82,6 +83,7 @@ struct ContractionPlan {
   // One of them.
   std::shared_ptr<const ContractionDetail> detail;
   std::shared_ptr<const AttentionDetail> attention;
+  std::shared_ptr<const WinogradDetail> winograd;
 
   // Why the kernel does not have the tile of ContractionTarget::schedule; empty where it has.
   std::string refused;

@@ -8,6 +8,7 @@
 
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
+#include "kernels/codegen/contraction/winograd.h"
 
 namespace relayvm::codegen {
 
@@ -652,6 +653,7 @@ bool TakesWeightBlock(int64_t block) {
 std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
                                                const ContractionTarget& target) {
   if (auto attention = PlanAttention(spec, target)) return attention;
+  if (auto winograd = PlanWinograd(spec, target)) return winograd;
   return Planner(spec, target).Plan();
 }
 

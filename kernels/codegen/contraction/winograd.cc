@@ -1,0 +1,404 @@
+#include "kernels/codegen/contraction/winograd.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/ir.h"
+#include "kernels/codegen/contraction/pack.h"
+#include "kernels/codegen/contraction/tile.h"
+#include "kernels/codegen/contraction/winograd_plan.h"
+
+namespace relayvm::codegen {
+namespace {
+
+using llvm::Value;
+using Vectors = std::vector<Value*>;
+
+// --- Arithmetic ---
+
+Value* Number(Value* like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
+// factor * x + y.
+Value* Fma(Builder& b, double factor, Value* x, Value* y) {
+  return MultiplyAdd(b, Number(x, factor), x, y, false);
+}
+
+// B^T d along one axis: window numbers from as many. Sums over odd and over even elements serve both
+// points of a pair.
+Vectors OfData(Builder& b, int64_t tile, const Vectors& d) {
+  if (tile == 2) {
+    return {b.CreateFSub(d[2], d[0]), b.CreateFAdd(d[1], d[2]), b.CreateFSub(d[2], d[1]),
+            b.CreateFSub(d[3], d[1])};
+  }
+  const double low = std::sqrt(0.5), high = std::sqrt(2.0);
+  Value* even_low = Fma(b, -2, d[2], d[4]);
+  Value* odd_low = Fma(b, -2, d[1], d[3]);
+  Value* even_high = Fma(b, -0.5, d[2], d[4]);
+  Value* odd_high = Fma(b, -0.5, d[1], d[3]);
+  return {b.CreateFAdd(Fma(b, -2.5, d[2], d[4]), d[0]),
+          Fma(b, low, odd_low, even_low),
+          Fma(b, -low, odd_low, even_low),
+          Fma(b, high, odd_high, even_high),
+          Fma(b, -high, odd_high, even_high),
+          b.CreateFAdd(Fma(b, -2.5, d[3], d[5]), d[1])};
+}
+
+// A^T m along one axis: tile numbers from window ones.
+Vectors OfResult(Builder& b, int64_t tile, const Vectors& m) {
+  if (tile == 2) {
+    return {b.CreateFAdd(b.CreateFAdd(m[1], m[2]), m[0]),
+            b.CreateFAdd(b.CreateFSub(m[1], m[2]), m[3])};
+  }
+  const double low = std::sqrt(0.5), high = std::sqrt(2.0);
+  Value* sum_low = b.CreateFAdd(m[1], m[2]);
+  Value* difference_low = b.CreateFSub(m[1], m[2]);
+  Value* sum_high = b.CreateFAdd(m[3], m[4]);
+  Value* difference_high = b.CreateFSub(m[3], m[4]);
+  Value* half = b.CreateFMul(sum_low, Number(sum_low, 0.5));
+  Value* part = b.CreateFMul(difference_low, Number(difference_low, low));
+  return {
+      b.CreateFAdd(b.CreateFAdd(sum_low, sum_high), m[0]), Fma(b, high, difference_high, part),
+      Fma(b, 2, sum_high, half),
+      Fma(b, high * high * high, difference_high, Fma(b, low * low * low, difference_low, m[5]))};
+}
+
+// --- Shuffles ---
+
+// Every `step`-th element of x followed by y, from the `first`-th on.
+Value* Every(Builder& b, Value* x, Value* y, int step, int first) {
+  const int lanes =
+      static_cast<int>(llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements());
+  std::vector<int> mask;
+  for (int i = 0; i < lanes; ++i) mask.push_back(first + step * i);
+  return b.CreateShuffleVector(x, y, mask);
+}
+
+// The elements of x and y in turn: of their lower halves, of their upper ones.
+std::pair<Value*, Value*> Zip(Builder& b, Value* x, Value* y) {
+  const int lanes =
+      static_cast<int>(llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements());
+  std::vector<int> low, high;
+  for (int i = 0; i < lanes; ++i) {
+    const int element = i / 2 + i % 2 * lanes;
+    low.push_back(element);
+    high.push_back(element + lanes / 2);
+  }
+  return {b.CreateShuffleVector(x, y, low), b.CreateShuffleVector(x, y, high)};
+}
+
+// `line` is `tile` vectors and the beginning of another: those elements of it that stand at each of
+// the window's columns, in the windows of tiles that follow each other.
+Vectors TakeApart(Builder& b, int64_t tile, const Vectors& line) {
+  Vectors columns;
+  if (tile == 2) {
+    columns = {Every(b, line[0], line[1], 2, 0), Every(b, line[0], line[1], 2, 1)};
+  } else {
+    Value *even[2], *odd[2];
+    for (size_t half = 0; half < 2; ++half) {
+      even[half] = Every(b, line[2 * half], line[2 * half + 1], 2, 0);
+      odd[half] = Every(b, line[2 * half], line[2 * half + 1], 2, 1);
+    }
+    columns = {Every(b, even[0], even[1], 2, 0), Every(b, odd[0], odd[1], 2, 0),
+               Every(b, even[0], even[1], 2, 1), Every(b, odd[0], odd[1], 2, 1)};
+  }
+  // The next tile's first columns are this one's last.
+  Value* rest = line[static_cast<size_t>(tile)];
+  for (int column = 0; column < 2; ++column) {
+    Value* first = columns[static_cast<size_t>(column)];
+    const int lanes =
+        static_cast<int>(llvm::cast<llvm::FixedVectorType>(first->getType())->getNumElements());
+    std::vector<int> mask;
+    for (int i = 1; i < lanes; ++i) mask.push_back(i);
+    mask.push_back(lanes + column);
+    columns.push_back(b.CreateShuffleVector(first, rest, mask));
+  }
+  return columns;
+}
+
+// The other way round: columns of tiles as a line.
+Vectors PutTogether(Builder& b, int64_t tile, const Vectors& columns) {
+  if (tile == 2) {
+    auto [low, high] = Zip(b, columns[0], columns[1]);
+    return {low, high};
+  }
+  auto [even_low, even_high] = Zip(b, columns[0], columns[2]);
+  auto [odd_low, odd_high] = Zip(b, columns[1], columns[3]);
+  auto [first, second] = Zip(b, even_low, odd_low);
+  auto [third, fourth] = Zip(b, even_high, odd_high);
+  return {first, second, third, fourth};
+}
+
+// --- The loops ---
+
+class WinogradEmitter {
+ public:
+  WinogradEmitter(const WinogradDetail& w, Emitter& emitter, Builder& b, Value* scratch)
+      : w_(w), c_(w.conv, emitter, b, scratch), b_(b), epilogue_(c_) {
+    windows_ = c_.Scratch(w_.window_offset);
+    sums_ = c_.Scratch(w_.sum_offset);
+    zeros_ = c_.Scratch(w_.zero_offset);
+    auto base = [&](const te::Tensor& t) {
+      return emitter.ElementAddress(t.get(), Vectors(t->shape.size(), I64(b_, 0)));
+    };
+    data_ = base(w_.conv.pixels.data);
+    weights_ = base(w_.weight);
+    height_ = emitter.EmitDim(w_.conv.pixels.input[0]);
+    width_ = emitter.EmitDim(w_.conv.pixels.input[1]);
+    out_height_ = emitter.EmitDim(w_.conv.pixels.output[0]);
+    out_width_ = emitter.EmitDim(w_.conv.pixels.output[1]);
+    tiles_y_ = emitter.EmitDim(w_.tiles_y);
+    tiles_x_ = emitter.EmitDim(w_.tiles_x);
+    tiles_ = emitter.EmitDim(w_.tiles);
+    plane_ = Mul(b_, height_, width_);
+  }
+
+  void Emit(Value* begin, Value* end) {
+    If(b_, b_.CreateICmpSLT(begin, end), [&] {
+      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+      counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
+      b_.CreateStore(I64(b_, kMaxWork), counter_);
+      for (int64_t v = 0; v <= w_.tile; ++v) {
+        c_.StoreLanes(llvm::Constant::getNullValue(c_.vector),
+                      At(b_, c_.element, zeros_, v * lanes()));
+      }
+      Value* groups = I64(b_, w_.groups);
+      Value* last = Add(b_, Div(b_, Add(b_, end, -1), groups), 1);
+      For(b_, Div(b_, begin, groups), last, 1, "block", [&](Value* block) {
+        Value* first_unit = Mul(b_, block, groups);
+        Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
+        Value* to = Min(b_, Sub(b_, end, first_unit), groups);
+        const int64_t most = w_.panel * w_.block_panels;
+        first_ = Mul(b_, block, most);
+        count_ = Min(b_, Sub(b_, tiles_, first_), I64(b_, most));
+        panels_ = CeilDiv(b_, count_, w_.panel);
+        ForRuns([&](const Run& run) { TransformWindows(run); });
+        For(b_, from, to, 1, "group", [&](Value* group) {
+          Value* first = Mul(b_, group, w_.group_blocks);
+          Value* blocks = Min(b_, Sub(b_, I64(b_, w_.row_blocks), first), I64(b_, w_.group_blocks));
+          Multiply(first, blocks);
+          ForRuns([&](const Run& run) { TransformSums(run, first, blocks); });
+        });
+      });
+    });
+  }
+
+ private:
+  int64_t lanes() const { return w_.conv.lanes; }
+  void Poll(int64_t work) {
+    PollAfter(b_, b_.getTrue(), counter_, [&] { return I64(b_, std::min(work, kMaxWork)); });
+  }
+
+  // Tiles that follow each other on a line and in a panel, no more than lanes.
+  struct Run {
+    Value *panel, *at, *count;    // of the block; in the panel
+    Value *image, *row, *column;  // of the first result
+  };
+  void ForRuns(const std::function<void(const Run&)>& body) {
+    For(b_, I64(b_, 0), panels_, 1, "run.panel", [&](Value* panel) {
+      Value* first = Mul(b_, panel, w_.panel);
+      Value* limit = Min(b_, Sub(b_, count_, first), I64(b_, w_.panel));
+      ForNext(b_, I64(b_, 0), limit, "run", [&](Value* at) {
+        Value* tile = Add(b_, Add(b_, first_, first), at);
+        Value* x = Rem(b_, tile, tiles_x_);
+        Value* line = Div(b_, tile, tiles_x_);
+        Value* count = Min(b_, Min(b_, Sub(b_, limit, at), Sub(b_, tiles_x_, x)), I64(b_, lanes()));
+        body({panel, at, count, Div(b_, line, tiles_y_), Mul(b_, Rem(b_, line, tiles_y_), w_.tile),
+              Mul(b_, x, w_.tile)});
+        return Add(b_, at, count);
+      });
+    });
+  }
+
+  // --- Windows ---
+
+  void TransformWindows(const Run& run) {
+    Poll(w_.in_channels * 256);
+    const auto window = static_cast<size_t>(w_.window), tile = static_cast<size_t>(w_.tile);
+    Value* row = Add(b_, run.row, -w_.conv.pixels.padding[0]);
+    Value* column = Add(b_, run.column, -w_.conv.pixels.padding[1]);
+    Value* image = Mul(b_, Mul(b_, run.image, w_.in_channels), plane_);
+    Vectors inside, offsets, masks;
+    for (int64_t i = 0; i < w_.window; ++i) {
+      Value* at = Add(b_, row, i);
+      inside.push_back(b_.CreateICmpULT(at, height_));
+      offsets.push_back(Add(b_, Add(b_, image, Mul(b_, at, width_)), column));
+    }
+    for (int64_t v = 0; v <= w_.tile; ++v) {
+      Value* before = b_.CreateNeg(Add(b_, column, v * lanes()));
+      Value* mask = MaskBelow(b_, Add(b_, before, width_), w_.conv.lanes);
+      masks.push_back(b_.CreateAnd(mask, b_.CreateNot(MaskBelow(b_, before, w_.conv.lanes))));
+    }
+    Value* store_mask = MaskBelow(b_, run.count, w_.conv.lanes);
+    Value* to = At(b_, c_.element, windows_,
+                   Add(b_, Mul(b_, run.panel, w_.in_channels * w_.panel), run.at));
+    For(b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "channel", [&](Value* channel) {
+      Value* plane = Mul(b_, channel, plane_);
+      Vectors lines;
+      for (size_t i = 0; i < window; ++i) {
+        Value* line = At(b_, c_.element, data_, Add(b_, offsets[i], plane));
+        lines.push_back(b_.CreateSelect(inside[i], line, zeros_));
+      }
+      Value* to_channel = At(b_, c_.element, to, Mul(b_, channel, w_.panel));
+      // Few lines of transformed windows at a time are held in registers: lines are read again.
+      for (const std::vector<size_t>& group : LineGroups()) {
+        std::vector<Vectors> transformed(group.size());
+        for (size_t v = 0; v <= tile; ++v) {
+          Vectors column_of;
+          for (size_t i = 0; i < window; ++i) {
+            column_of.push_back(b_.CreateMaskedLoad(
+                c_.vector, At(b_, c_.element, lines[i], static_cast<int64_t>(v) * lanes()),
+                llvm::Align(sizeof(float)), masks[v], llvm::Constant::getNullValue(c_.vector)));
+          }
+          const Vectors all = OfData(b_, w_.tile, column_of);
+          for (size_t g = 0; g < group.size(); ++g) transformed[g].push_back(all[group[g]]);
+        }
+        for (size_t g = 0; g < group.size(); ++g) {
+          const Vectors products = OfData(b_, w_.tile, TakeApart(b_, w_.tile, transformed[g]));
+          for (size_t j = 0; j < window; ++j) {
+            const auto product = static_cast<int64_t>(group[g] * window + j);
+            Store(products[j], At(b_, c_.element, to_channel, product * w_.window_stride),
+                  store_mask);
+          }
+        }
+      }
+    });
+  }
+
+  // Lines of a transformed window that have much of the window in common.
+  std::vector<std::vector<size_t>> LineGroups() const {
+    if (w_.tile == 2) return {{0, 1, 2, 3}};
+    return {{0}, {1, 2}, {3, 4}, {5}};
+  }
+
+  // Lanes that the mask turns off are not written.
+  void Store(Value* value, Value* pointer, Value* mask) {
+    const llvm::Align align(sizeof(float));
+    if (w_.conv.target.vector_bytes == 64) {
+      b_.CreateMaskedStore(value, pointer, align, mask);
+      return;
+    }
+    Value* old = b_.CreateAlignedLoad(c_.vector, pointer, align);
+    b_.CreateAlignedStore(b_.CreateSelect(mask, value, old), pointer, align);
+  }
+
+  // --- Products ---
+
+  void Multiply(Value* first, Value* blocks) {
+    const int64_t block_elements = w_.in_channels * w_.rows;
+    For(b_, I64(b_, 0), I64(b_, w_.products()), 1, "product", [&](Value* product) {
+      Value* weights = At(b_, c_.element, weights_,
+                          Mul(b_, Add(b_, Mul(b_, product, w_.row_blocks), first), block_elements));
+      Value* windows = At(b_, c_.element, windows_, Mul(b_, product, w_.window_stride));
+      Value* sums = At(b_, c_.element, sums_, Mul(b_, product, w_.sum_stride));
+      For(b_, I64(b_, 0), blocks, 1, "rows", [&](Value* block) {
+        Value* a = At(b_, c_.element, weights, Mul(b_, block, block_elements));
+        For(b_, I64(b_, 0), panels_, 1, "panel", [&](Value* panel) {
+          Poll(w_.in_channels * w_.rows * 2);
+          Value* panel_of = At(b_, c_.element, windows, Mul(b_, panel, w_.in_channels * w_.panel));
+          Value* row = Add(b_, Mul(b_, panel, w_.group_blocks * w_.rows), Mul(b_, block, w_.rows));
+          Value* to = At(b_, c_.element, sums, Mul(b_, row, w_.panel));
+          MultiplyPanel({a, panel_of, to, I64(b_, w_.in_channels), b_.getFalse()},
+                        Sub(b_, count_, Mul(b_, panel, w_.panel)));
+        });
+      });
+    });
+  }
+
+  // The last panel of all takes no wider a tile than it needs.
+  void MultiplyPanel(const TileCall& call, Value* count) {
+    auto tile = [&](unsigned vectors, int64_t of_lanes, unsigned extra) {
+      TileConfig config{DType::kFloat32,
+                        false,
+                        static_cast<unsigned>(w_.rows),
+                        vectors,
+                        static_cast<unsigned>(of_lanes),
+                        1,
+                        1,
+                        w_.rows,
+                        w_.panel,
+                        w_.panel};
+      config.extra = extra;
+      config.streams_a = true;
+      EmitTileCall(b_, config, call);
+    };
+    const int64_t all = lanes();
+    auto at_most = [&](int64_t n) { return b_.CreateICmpSLE(count, I64(b_, n)); };
+    const int64_t few = all / 4;
+    If(
+        b_, b_.CreateNot(at_most(all + few)), [&] { tile(2, all, 0); },
+        [&] {
+          If(
+              b_, b_.CreateNot(at_most(all)), [&] { tile(1, all, static_cast<unsigned>(few)); },
+              [&] {
+                If(
+                    b_, at_most(all / 2), [&] { tile(1, all / 2, 0); }, [&] { tile(1, all, 0); });
+              });
+        });
+  }
+
+  // --- Results ---
+
+  void TransformSums(const Run& run, Value* first, Value* blocks) {
+    const auto window = static_cast<size_t>(w_.window), tile = static_cast<size_t>(w_.tile);
+    Value* left = Min(b_, Sub(b_, out_width_, run.column), Mul(b_, run.count, w_.tile));
+    Value* first_row = Mul(b_, first, w_.rows);
+    Value* rows = Min(b_, Mul(b_, blocks, w_.rows), Sub(b_, I64(b_, w_.out_channels), first_row));
+    Value* from = Add(b_, Mul(b_, run.panel, w_.group_blocks * w_.rows * w_.panel), run.at);
+    Poll(w_.group_blocks * w_.rows * 256);
+    For(b_, I64(b_, 0), rows, 1, "out.row", [&](Value* row) {
+      Value* sums = At(b_, c_.element, sums_, Add(b_, from, Mul(b_, row, w_.panel)));
+      std::vector<Vectors> lines(tile);
+      for (size_t j = 0; j < window; ++j) {
+        Vectors column;
+        for (size_t i = 0; i < window; ++i) {
+          const auto product = static_cast<int64_t>(i * window + j);
+          column.push_back(b_.CreateAlignedLoad(c_.vector,
+                                                At(b_, c_.element, sums, product * w_.sum_stride),
+                                                llvm::Align(sizeof(float))));
+        }
+        const Vectors results = OfResult(b_, w_.tile, column);
+        for (size_t i = 0; i < tile; ++i) lines[i].push_back(results[i]);
+      }
+      Value* channel = Add(b_, first_row, row);
+      for (size_t i = 0; i < tile; ++i) {
+        Value* y = Add(b_, run.row, static_cast<int64_t>(i));
+        If(b_, b_.CreateICmpSLT(y, out_height_), [&] {
+          const Vectors line = PutTogether(b_, w_.tile, OfResult(b_, w_.tile, lines[i]));
+          for (size_t v = 0; v < tile; ++v) {
+            const int64_t at = static_cast<int64_t>(v) * lanes();
+            auto store = [&] {
+              epilogue_.EmitVector({run.image, channel, y}, Add(b_, run.column, at), line[v],
+                                   MaskBelow(b_, Add(b_, left, -at), w_.conv.lanes));
+            };
+            if (v == 0) {
+              store();
+            } else {
+              If(b_, b_.CreateICmpSGT(left, I64(b_, at)), store);
+            }
+          }
+        });
+      }
+    });
+  }
+
+  const WinogradDetail& w_;
+  ContractionContext c_;
+  Builder& b_;
+  EpilogueEmitter epilogue_;
+  Value *windows_, *sums_, *zeros_, *data_, *weights_;
+  Value *height_, *width_, *out_height_, *out_width_, *tiles_y_, *tiles_x_, *tiles_, *plane_;
+  Value* counter_ = nullptr;  // for PollAfter
+  // The block's: its first tile, how many it has, in so many panels.
+  Value *first_ = nullptr, *count_ = nullptr, *panels_ = nullptr;
+};
+
+}  // namespace
+
+void EmitWinograd(const WinogradDetail& detail, Emitter& emitter, llvm::IRBuilderBase& builder,
+                  Value* begin, Value* end, Value* scratch) {
+  WinogradEmitter(detail, emitter, builder, scratch).Emit(begin, end);
+}
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,52 @@
+// Convolutions of nn.contrib_conv2d_winograd (kernels/op/winograd.h) in one kernel.
+//
+// A block is a few panels of tiles, of one image or several. For each block the windows of all
+// channels are transformed into scratch, a panel for each of the products of a tile; those are
+// multiplied by tile kernels (tile.h), and sums are transformed back into the outputs with whatever
+// follows. So what is transformed stays in the second cache, and weights are read once a block.
+//
+//   windows  [product][panel][channel][tile of the panel]
+//   sums     [product][panel][output channel of the unit][tile of the panel]
+//
+// Vectors run along the tiles, so tiles of a line are taken apart by columns when they are loaded, and
+// put together when results are stored. A unit of the parallel range is (block, group of output
+// channels), groups fastest: threads that share a block transform it each. Sums are made in the same
+// order for all results.
+//
+// A group qualifies as one with a direct convolution does; data and weight must be memory. Thread-safe
+// but for the emitter. Tested by winograd_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/codegen/contraction/contraction.h"
+
+namespace relayvm::codegen {
+
+// nullopt: the generic loops serve it.
+std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
+                                            const ContractionTarget& target);
+
+// As EmitContraction.
+void EmitWinograd(const WinogradDetail& detail, Emitter& emitter, llvm::IRBuilderBase& builder,
+                  llvm::Value* begin, llvm::Value* end, llvm::Value* scratch);
+
+// --- Choice ---
+
+// A convolution 3 x 3, of stride 1, neither dilated nor in groups. Extents are those of its result;
+// what is not known is taken for large.
+struct WinogradShape {
+  int64_t in_channels = 0, out_channels = 0;
+  std::optional<int64_t> images, height, width;
+};
+
+// How a convolution's weights are best transformed for this cpu. tile 0: not at all.
+struct WinogradForm {
+  int64_t tile = 0;  // of nn.contrib_conv2d_winograd
+  int64_t rows = 0;  // P
+};
+WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape);
+
+}  // namespace relayvm::codegen

@@ -1,0 +1,192 @@
+#include "kernels/codegen/contraction/winograd_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/op/winograd.h"
+
+namespace relayvm::codegen {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+
+// Output channels that are transformed back together: few enough for their sums to stay in cache,
+// and enough for windows to be read seldom.
+constexpr int64_t kGroupRows = 32;
+// Panels that are multiplied together by weights that do not stay in cache.
+constexpr int64_t kMostPanels = 4;
+
+int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
+
+// The convolution of the group, where there is no other reduction in what follows it.
+Tensor FindConvolution(const KernelSpec& spec) {
+  Tensor found;
+  for (const Tensor& tensor : ReachedComputations(spec.outputs)) {
+    if (!tensor->conv || tensor->conv->winograd_tile == 0) continue;
+    if (found) return nullptr;
+    found = tensor;
+  }
+  return found;
+}
+
+bool IsMemory(const Tensor& t, const KernelSpec& spec) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i] == t) return !(i < spec.by_value.size() && spec.by_value[i]);
+  }
+  return false;
+}
+
+Expr LoadAnywhere(const Tensor& t) {
+  std::vector<Expr> indices;
+  for (const Dim& extent : t->shape) indices.push_back(te::AxisValue(te::MakeAxis("i", extent)));
+  return te::Load(t, std::move(indices));
+}
+
+std::optional<int64_t> ValueOf(const Dim& d) {
+  return d.is_const() ? std::optional<int64_t>(d.value()) : std::nullopt;
+}
+
+void Fit(WinogradDetail& w, const ContractionTarget& target) {
+  const int64_t lanes = w.conv.lanes;
+  w.panel = 2 * lanes;
+  const std::optional<int64_t> tiles = ValueOf(w.tiles);
+  const int64_t panels = tiles ? std::max<int64_t>((*tiles + w.panel - 1) / w.panel, 1) : INT64_MAX;
+  const int64_t weight_bytes =
+      w.products() * w.row_blocks * w.rows * w.in_channels * int64_t{sizeof(float)};
+  w.block_panels = weight_bytes > target.l2_bytes ? std::min(kMostPanels, panels) : 1;
+  // Of equal size.
+  if (tiles) {
+    const int64_t blocks = (panels + w.block_panels - 1) / w.block_panels;
+    w.block_panels = (panels + blocks - 1) / blocks;
+  }
+  const int64_t most = std::max<int64_t>(kGroupRows / w.rows, 1);
+  w.groups = (w.row_blocks + most - 1) / most;
+  w.group_blocks = (w.row_blocks + w.groups - 1) / w.groups;
+  w.groups = (w.row_blocks + w.group_blocks - 1) / w.group_blocks;
+  // A line of cache more, so that products are not all in the same sets.
+  const int64_t line = 64 / int64_t{sizeof(float)};
+  w.window_stride = w.block_panels * w.in_channels * w.panel + line;
+  w.sum_stride = w.block_panels * w.group_blocks * w.rows * w.panel + line;
+}
+
+}  // namespace
+
+std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
+                                            const ContractionTarget& target) {
+  const Tensor conv = FindConvolution(spec);
+  if (!conv || conv->hint_inputs.size() != 2 || target.vector_bytes < 32) return std::nullopt;
+  const Tensor& data = conv->hint_inputs[0];
+  const Tensor& weight = conv->hint_inputs[1];
+  if (!IsMemory(data, spec) || !IsMemory(weight, spec) || data->dtype != DType::kFloat32 ||
+      weight->rank() != 4 || !weight->shape[3].is_const() || !data->shape[1].is_const() ||
+      !conv->shape[1].is_const()) {
+    return std::nullopt;
+  }
+  auto detail = std::make_shared<WinogradDetail>();
+  WinogradDetail& w = *detail;
+  w.tile = conv->conv->winograd_tile;
+  w.window = WinogradWindow(w.tile);
+  w.weight = weight;
+  w.in_channels = data->shape[1].value();
+  w.out_channels = conv->shape[1].value();
+  w.rows = weight->shape[3].value();
+  const int64_t registers = target.vector_registers;
+  if (w.in_channels == 0 || w.out_channels == 0 || w.rows * 2 + 3 > registers) return std::nullopt;
+  w.row_blocks = (w.out_channels + w.rows - 1) / w.rows;
+
+  ContractionDetail& d = w.conv;
+  d.form = ContractionForm::kDirect;
+  d.target = target;
+  d.contraction = conv;
+  d.lanes = target.vector_bytes / sizeof(float);
+  d.rows = w.out_channels;
+  d.columns = conv->shape[3];
+  d.depth = w.in_channels;
+  d.pixels.data = data;
+  d.pixels.plain = true;
+  d.pixels.channels = data->shape[1];
+  d.pixels.input = {data->shape[2], data->shape[3]};
+  d.pixels.output = {conv->shape[2], conv->shape[3]};
+  d.pixels.kernel = {3, 3};
+  d.pixels.padding = conv->conv->padding_before;
+  // The whole body is the sum.
+  const Product product = {conv->body, LoadAnywhere(data), LoadAnywhere(weight), DType::kFloat32,
+                           false};
+  std::optional<Epilogue> epilogue = MatchEpilogue(spec, conv, product);
+  if (!epilogue) return std::nullopt;
+  d.epilogue = std::move(*epilogue);
+  w.tiles_y = Dim::CeilDiv(conv->shape[2], w.tile);
+  w.tiles_x = Dim::CeilDiv(conv->shape[3], w.tile);
+  w.tiles = conv->shape[0] * w.tiles_y * w.tiles_x;
+  Fit(w, target);
+
+  ContractionPlan plan;
+  Dim offset = 0;
+  auto reserve = [&](int64_t elements) {
+    const Dim at = offset;
+    offset = offset + RoundUp(elements * int64_t{sizeof(float)}, 64);
+    return at;
+  };
+  // Vectors of the last tiles are read to their ends.
+  w.window_offset = reserve(w.products() * w.window_stride + d.lanes);
+  w.sum_offset = reserve(w.products() * w.sum_stride + d.lanes);
+  w.zero_offset = reserve((w.tile + 1) * d.lanes);
+  plan.scratch_bytes = offset;
+  plan.parallel_extent = Dim::CeilDiv(w.tiles, w.panel * w.block_panels) * w.groups;
+  const int64_t work =
+      w.products() * w.in_channels * w.group_blocks * w.rows * w.panel * w.block_panels;
+  plan.grain = std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(work, 1));
+  plan.in_place = InPlacePairs(spec, product, d.epilogue);
+  if (target.schedule != TileSchedule()) {
+    plan.refused = "it is computed by Winograd's transforms; without them (--exact) it can";
+  }
+  plan.winograd = std::move(detail);
+  return plan;
+}
+
+// --- Choice ---
+
+WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape) {
+  const ContractionTarget target = ContractionTargetFor(cpu);
+  // Without masks and with few registers the transforms cost too much.
+  if (target.vector_bytes < 32) return {};
+  const double lanes = target.vector_bytes / sizeof(float);
+  const auto in = static_cast<double>(shape.in_channels);
+  const auto out = static_cast<double>(shape.out_channels);
+  constexpr int64_t kLarge = 112;
+  const int64_t height = shape.height.value_or(kLarge), width = shape.width.value_or(kLarge);
+  const int64_t images = shape.images.value_or(1);
+  // In instructions with vectors of products, of which tiles reach this share of the peak.
+  constexpr double kShare = 0.85;
+  // Bytes that memory gives in that time: of weights that are more than the second cache.
+  constexpr double kBytes = 4;
+  auto cost_of_weights = [&](double elements) {
+    const double bytes = elements * sizeof(float);
+    return bytes > static_cast<double>(target.l2_bytes) ? bytes / kBytes : 0;
+  };
+  const double pixels = static_cast<double>(images) * static_cast<double>(height * width);
+  const double direct =
+      std::max(9 * in * out * std::ceil(pixels / lanes) / kShare, cost_of_weights(9 * in * out));
+  WinogradForm form;
+  double least = direct * 0.9;
+  for (int64_t tile : {2, 4}) {
+    const double products = static_cast<double>(WinogradWindow(tile) * WinogradWindow(tile));
+    const int64_t tiles_x = (width + tile - 1) / tile, tiles_y = (height + tile - 1) / tile;
+    const double tiles = static_cast<double>(images) * static_cast<double>(tiles_x * tiles_y);
+    // A channel's windows or results of a vector of tiles, on either side.
+    const double of_vector = tile == 2 ? 80 : 200;
+    const double runs =
+        static_cast<double>(images * tiles_y) * std::ceil(static_cast<double>(tiles_x) / lanes);
+    const double multiplied = products * in * out * std::ceil(tiles / lanes) / kShare;
+    const double cost =
+        std::max(multiplied, cost_of_weights(products * in * out)) + runs * of_vector * (in + out);
+    if (cost >= least) continue;
+    least = cost;
+    // Rows by two vectors fill the registers.
+    form = {tile, target.vector_registers == 32 ? 8 : 6};
+  }
+  return form;
+}
+
+}  // namespace relayvm::codegen

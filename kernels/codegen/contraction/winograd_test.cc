@@ -1,0 +1,252 @@
+#include "kernels/codegen/contraction/winograd.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/codegen/contraction/harness.h"
+#include "kernels/op/winograd.h"
+
+namespace relayvm {
+namespace {
+
+using te::Tensor;
+
+struct Case {
+  int64_t tile = 4, images = 1, in_channels = 1, out_channels = 1, height = 3, width = 3;
+  std::vector<int64_t> padding = {1, 1, 1, 1};
+  int64_t rows = 8;
+  bool symbolic = false;
+  bool is_followed = false;  // by bias, relu and a residual
+};
+
+struct Built {
+  KernelSpec spec;
+  SymbolValues symbols;
+};
+
+Built Build(const Case& c) {
+  Built built;
+  auto extent = [&](uint32_t id, int64_t value) -> Dim {
+    if (!c.symbolic) return value;
+    built.symbols[id] = value;
+    return Dim::Symbol(id, "s" + std::to_string(id));
+  };
+  const Dim n = extent(1, c.images), h = extent(2, c.height), w = extent(3, c.width);
+  const int64_t window = WinogradWindow(c.tile);
+  Attrs attrs;
+  attrs.Set("tile_size", c.tile);
+  attrs.Set("channels", c.out_channels);
+  attrs.Set("padding", AttrList(c.padding.begin(), c.padding.end()));
+  std::vector<Tensor> in = {
+      Input({n, c.in_channels, h, w}, 0),
+      Input({window * window, (c.out_channels + c.rows - 1) / c.rows, c.in_channels, c.rows}, 1)};
+  const std::vector<Dim> shape = {n, c.out_channels, h + (c.padding[0] + c.padding[2] - 2),
+                                  w + (c.padding[1] + c.padding[3] - 2)};
+  Tensor t = Apply("nn.contrib_conv2d_winograd", attrs, in, shape, DType::kFloat32);
+  if (c.is_followed) {
+    in.push_back(Input({c.out_channels}, 2));
+    in.push_back(Input(shape, 3));
+    t = AddTensor(Relu(AddBias(t, in[2], 1)), in[3]);
+  }
+  built.spec = Spec(fmt::format("winograd{}_{}x{}x{}x{}_{}", c.tile, c.images, c.in_channels,
+                                c.height, c.width, c.out_channels),
+                    in, {t});
+  return built;
+}
+
+// Extents around those of tiles and vectors, channels around those of rows; each static and symbolic,
+// alone and followed, with paddings of all kinds in turn.
+std::vector<Case> Cases(int64_t rows) {
+  const std::vector<std::vector<int64_t>> paddings = {
+      {1, 1, 1, 1}, {0, 0, 0, 0}, {2, 0, 1, 3}, {0, 5, 4, 0}};
+  const std::vector<std::pair<int64_t, int64_t>> extents = {
+      {3, 3}, {4, 6}, {7, 19}, {14, 14}, {3, 131}};
+
+  std::vector<Case> cases;
+  size_t i = 0;
+  for (int64_t tile : {2, 4}) {
+    for (const auto& [height, width] : extents) {
+      for (bool symbolic : {false, true}) {
+        Case c;
+        c.tile = tile;
+        c.height = height;
+        c.width = width;
+        c.symbolic = symbolic;
+        c.is_followed = i % 3 != 0;
+        c.padding = paddings[i % paddings.size()];
+        c.images = i % 5 == 0 ? 3 : 1;
+        c.in_channels = std::vector<int64_t>{1, 3, 8, 5}[i % 4];
+        c.out_channels = std::vector<int64_t>{7, 1, 8, 17, 2}[i % 5];
+        c.rows = rows;
+        cases.push_back(c);
+        ++i;
+      }
+    }
+  }
+  return cases;
+}
+
+TEST_CASE("convolutions of Winograd's form in kernels of their own") {
+  for (const auto& [cpu, rows] : {std::pair("x86-64-v3", 6), {"native", 8}}) {
+    INFO("cpu ", cpu);
+    ContractionCases cases(cpu);
+    for (const Case& c : Cases(rows)) {
+      const Built built = Build(c);
+      cases.Add(built.spec, {built.symbols});
+    }
+    cases.Check();
+  }
+}
+
+TEST_CASE("blocks of several panels and groups of output channels") {
+  ContractionCases cases;
+  for (bool symbolic : {false, true}) {
+    Case c;
+    c.in_channels = 30;
+    c.out_channels = 203;
+    c.height = 12;
+    c.width = 70;
+    c.symbolic = symbolic;
+    const Built built = Build(c);
+    cases.Add(built.spec, {built.symbols});
+  }
+  cases.Check();
+}
+
+// --- Error ---
+
+float At(const HostTensor& t, int64_t i) { return static_cast<float>(Element(t, i).f); }
+
+// What the header of kernels/op/winograd.h states, against direct sums in float64; returns how many
+// times the error of direct sums in float32 it is, of root mean squares.
+double CheckError(KernelHarness& harness, size_t kernel, const Case& c, uint32_t seed, bool relu) {
+  const int64_t window = WinogradWindow(c.tile), blocks = (c.out_channels + c.rows - 1) / c.rows;
+  const HostTensor data = RandomTensor(
+      DType::kFloat32, {c.images, c.in_channels, c.height, c.width}, seed, relu ? 0 : -1, 1);
+  const HostTensor kernels =
+      RandomTensor(DType::kFloat32, {c.out_channels, c.in_channels, 3, 3}, seed + 1, -1, 1);
+  HostTensor weight = MakeTensor(DType::kFloat32, {window * window, blocks, c.in_channels, c.rows});
+  for (int64_t at = 0; at < weight.size(); ++at) {
+    const int64_t r = at % c.rows, k = at / c.rows % c.in_channels;
+    const int64_t block = at / c.rows / c.in_channels % blocks;
+    const int64_t product = at / c.rows / c.in_channels / blocks, o = block * c.rows + r;
+    double sum = 0;
+    for (int64_t tap = 0; tap < 9 && o < c.out_channels; ++tap) {
+      sum += WinogradOfKernel(c.tile, product / window, tap / 3) *
+             WinogradOfKernel(c.tile, product % window, tap % 3) *
+             At(kernels, (o * c.in_channels + k) * 9 + tap);
+    }
+    const auto value = static_cast<float>(sum);
+    std::memcpy(weight.data.Mutable().data() + at * 4, &value, 4);
+  }
+  const HostTensor got = harness.Run(kernel, {data, weight}, {})[0];
+  const auto height = got.shape[2], width = got.shape[3];
+  auto element = [&](int64_t n, int64_t k, int64_t y, int64_t x) -> double {
+    if (y < 0 || x < 0 || y >= c.height || x >= c.width) return 0;
+    return At(data, ((n * c.in_channels + k) * c.height + y) * c.width + x);
+  };
+  double squares = 0, direct_squares = 0;
+  for (int64_t at = 0; at < got.size(); ++at) {
+    const int64_t x = at % width, y = at / width % height;
+    const int64_t o = at / width / height % c.out_channels,
+                  n = at / width / height / c.out_channels;
+    double exact = 0, magnitude = 0;
+    float direct = 0;
+    for (int64_t k = 0; k < c.in_channels; ++k) {
+      double of_kernel = 0, largest = 0;
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        const double v = element(n, k, y + tap / 3 - c.padding[0], x + tap % 3 - c.padding[1]);
+        const double w = At(kernels, (o * c.in_channels + k) * 9 + tap);
+        exact += v * w;
+        direct = std::fma(static_cast<float>(v), static_cast<float>(w), direct);
+        of_kernel += std::abs(w);
+      }
+      for (int64_t i = 0; i < window * window; ++i) {
+        largest = std::max(largest,
+                           std::abs(element(n, k, y / c.tile * c.tile + i / window - c.padding[0],
+                                            x / c.tile * c.tile + i % window - c.padding[1])));
+      }
+      magnitude += of_kernel * largest;
+    }
+    const double error = std::abs(At(got, at) - exact);
+    CHECK(error <= WinogradError(c.tile) * std::ldexp(1, -24) * magnitude);
+    squares += error * error;
+    direct_squares += (direct - exact) * (direct - exact);
+  }
+  return std::sqrt(squares / direct_squares);
+}
+
+TEST_CASE("results are as near to the exact ones as stated") {
+  for (int64_t tile : {2, 4}) {
+    KernelHarness harness;
+    std::vector<Case> cases;
+    std::vector<size_t> kernels;
+    for (int64_t channels : {1, 16, 256}) {
+      Case c;
+      c.tile = tile;
+      c.in_channels = channels;
+      c.out_channels = 9;
+      c.height = 13;
+      c.width = 22;
+      cases.push_back(c);
+      kernels.push_back(harness.Add(Build(c).spec));
+    }
+    harness.Finish();
+    for (size_t i = 0; i < cases.size(); ++i) {
+      for (bool relu : {false, true}) {
+        const double ratio =
+            CheckError(harness, kernels[i], cases[i], static_cast<uint32_t>(i), relu);
+        INFO("tile ", tile, " channels ", cases[i].in_channels);
+        // With one channel, direct sums are short too.
+        CHECK(ratio < (tile == 2 ? 2 : 4) * (cases[i].in_channels == 1 ? 2 : 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("threads do not change bits, nor do images beside an image") {
+  Case c;
+  c.images = 3;
+  c.in_channels = 24;
+  c.out_channels = 72;
+  c.height = 18;
+  c.width = 37;
+  c.symbolic = true;
+  const Built built = Build(c);
+  KernelHarness harness;
+  const size_t kernel = harness.Add(built.spec);
+  harness.Finish();
+  HostTensor data = RandomTensor(DType::kFloat32, {3, 24, 18, 37}, 1);
+  const HostTensor weight = RandomTensor(DType::kFloat32, {36, 9, 24, 8}, 2);
+  const size_t image = data.data.size() / 3;
+  std::memcpy(data.data.Mutable().data() + 2 * image, data.data.data(), image);
+  const HostTensor whole = harness.Run(kernel, {data, weight}, built.symbols)[0];
+  for (uint32_t piece : {1U, 2U, 5U}) {
+    const HostTensor cut = harness.Run(kernel, {data, weight}, built.symbols, piece)[0];
+    CHECK(std::memcmp(cut.data.data(), whole.data.data(), whole.data.size()) == 0);
+  }
+  const size_t result = whole.data.size() / 3;
+  CHECK(std::memcmp(whole.data.data() + 2 * result, whole.data.data(), result) == 0);
+}
+
+// --- Choice ---
+
+TEST_CASE("transforms are chosen by channels, extents and the machine") {
+  auto tile = [](const char* cpu, int64_t in, int64_t out, std::optional<int64_t> extent) {
+    return codegen::PreferredWinograd(cpu, {in, out, 1, extent, extent}).tile;
+  };
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+    CHECK(tile(cpu, 64, 64, 56) == 4);
+    CHECK(tile(cpu, 64, 64, std::nullopt) == 4);
+    CHECK(tile(cpu, 16, 64, 55) == 4);
+    // Weights that come from memory: 36 products are too much of it.
+    CHECK(tile(cpu, 512, 512, 7) != 4);
+    // Nothing to save.
+    CHECK(tile(cpu, 64, 64, 1) == 0);
+    CHECK(tile(cpu, 1, 1, 56) == 0);
+  }
+  CHECK(tile("x86-64-v2", 64, 64, 56) == 0);
+}
+
+}  // namespace
+}  // namespace relayvm
