@@ -16,6 +16,7 @@
 #include "compiler/transforms/fuse.h"
 #include "compiler/transforms/fuse_attention.h"
 #include "compiler/transforms/grow_outermost.h"
+#include "compiler/transforms/hoist_products.h"
 #include "compiler/transforms/inline.h"
 #include "compiler/transforms/lambda_lift.h"
 #include "compiler/transforms/make_at_use.h"
@@ -109,6 +110,10 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused},
        .drops = {},
        .description = "equal pure expressions of a block are computed once"},
+      {.name = "HoistProducts",
+       .run = Pure(ir::HoistProducts),
+       .refuses = {kFused, kFinalTypes, kLifted},
+       .description = "products of a sequence's rows leave the loop that walks over it"},
       {.name = "FuseAttention",
        .run = Pure(ir::FuseAttention),
        .refuses = {kFused, kFinalTypes},
@@ -179,6 +184,7 @@ constexpr Step kSteps[] = {
     {"GrowOutermost", 2},
     {"FoldConstants", 1},
     {"EliminateCommonSubexpressions", 1},
+    {"HoistProducts", 2},
     // Equal masks are one.
     {"FuseAttention", 2},
     {"PackWeights", 1},

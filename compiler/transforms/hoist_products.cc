@@ -1,0 +1,413 @@
+#include "compiler/transforms/hoist_products.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/walk.h"
+#include "compiler/transforms/builder.h"
+#include "compiler/transforms/value_flow.h"
+
+namespace relayvm::ir {
+namespace {
+
+// A product that leaves its loop. Atoms are the function's own.
+struct Hoist {
+  const Var* product;  // what the loop binds to it
+  const OpCall* call;
+  const OpCall* take;  // of the row
+  Atom rows, weight;   // the same in every turn
+  const Var* table;    // the new parameter
+};
+
+// A loop: a function that calls itself, and is only called by name.
+struct Loop {
+  const Function* function = nullptr;
+  std::vector<const CallExpr*> turns, starts;
+  std::set<std::string> starters;       // functions of the module that start it
+  std::unordered_set<uint32_t> inside;  // variables that it binds, its parameters too
+  std::vector<Hoist> hoists;
+};
+
+class Finder {
+ public:
+  Finder(const Module& m, const ValueFlow& flow) : m_(m), flow_(flow) {}
+
+  // Those that something leaves.
+  std::unordered_map<const Function*, Loop> Run() {
+    for (const auto& [name, f] : m_.functions) {
+      function_ = name;
+      Visit(*f);
+      ForEachGlobal(*f->body, [&, caller = name](const GlobalVar& g, const CallExpr* call) {
+        mentions_[caller].insert(g.name);
+        if (call == nullptr) values_.insert(g.name);
+      });
+    }
+    for (auto& [f, loop] : loops_) {
+      loop.function = f;
+      if (!loop.turns.empty() && !loop.starts.empty() && !MayStartItself(loop)) Find(loop);
+    }
+    std::erase_if(loops_, [](const auto& entry) { return entry.second.hoists.empty(); });
+    return std::move(loops_);
+  }
+
+ private:
+  // --- Who calls what ---
+
+  void Visit(const Function& f) {
+    open_.push_back(&f);
+    for (const Var* p : f.params) Bind(p);
+    Visit(*f.body);
+    open_.pop_back();
+  }
+  void Visit(const Block& block) {
+    for (const Binding& b : block.bindings) {
+      Bind(b.var);
+      bound_[b.var->id] = b.value;
+      if (const auto* call = b.value->As<CallExpr>()) {
+        if (const Function* f = flow_.Callee(call->callee)) AddCall(f, call);
+      }
+      if (const auto* match = b.value->As<MatchExpr>()) {
+        for (const MatchClause& c : match->clauses)
+          ForEachVar(c.pattern, [&](const Var* v) { Bind(v); });
+      }
+      if (const auto* literal = b.value->As<FunctionExpr>()) {
+        Visit(*literal->function);
+      } else {
+        ForEachBlock(*b.value, [&](const Block& inner) { Visit(inner); });
+      }
+    }
+  }
+  void Bind(const Var* var) {
+    for (const Function* f : open_) loops_[f].inside.insert(var->id);
+  }
+  void AddCall(const Function* f, const CallExpr* call) {
+    Loop& loop = loops_[f];
+    if (std::find(open_.begin(), open_.end(), f) != open_.end()) {
+      loop.turns.push_back(call);
+    } else {
+      loop.starts.push_back(call);
+      loop.starters.insert(function_);
+    }
+  }
+
+  // Whether a turn may come to where the loop is started: then that is no start.
+  bool MayStartItself(const Loop& loop) const {
+    std::set<std::string> reached;
+    std::vector<std::string> work;
+    const auto reach = [&](const std::string& name) {
+      if (reached.insert(name).second) work.push_back(name);
+    };
+    ForEachGlobal(*loop.function->body,
+                  [&](const GlobalVar& g, const CallExpr*) { reach(g.name); });
+    while (!work.empty()) {
+      const std::string name = std::move(work.back());
+      work.pop_back();
+      const auto mentions = mentions_.find(name);
+      if (mentions == mentions_.end()) continue;
+      for (const std::string& next : mentions->second) reach(next);
+    }
+    return std::ranges::any_of(loop.starters, [&](const std::string& starter) {
+      return reached.contains(starter) || values_.contains(starter);
+    });
+  }
+
+  // --- What is the same in every turn ---
+
+  static std::optional<size_t> ParamOf(const Loop& loop, const Atom& a) {
+    const auto& params = loop.function->params;
+    const Var* var = AsVar(a);
+    const auto at = std::find(params.begin(), params.end(), var);
+    if (var == nullptr || at == params.end()) return std::nullopt;
+    return static_cast<size_t>(at - params.begin());
+  }
+  static bool IsInvariant(const Loop& loop, const Atom& a) {
+    if (const auto param = ParamOf(loop, a)) {
+      return std::ranges::all_of(
+          loop.turns, [&](const CallExpr* turn) { return AsVar(turn->args[*param]) == AsVar(a); });
+    }
+    const Var* var = AsVar(a);
+    return var != nullptr ? !loop.inside.contains(var->id)
+                          : std::holds_alternative<const Constant*>(a);
+  }
+
+  const OpCall* CallOf(const Atom& a) const {
+    const Var* var = AsVar(a);
+    const auto at = var == nullptr ? bound_.end() : bound_.find(var->id);
+    return at == bound_.end() ? nullptr : at->second->As<OpCall>();
+  }
+  // Through views, and casts of numbers.
+  Atom SkipViews(Atom a, bool casts) const {
+    for (const OpCall* call = CallOf(a);
+         call != nullptr && (call->op->is_view || (casts && call->op->name == "cast"));
+         call = CallOf(a)) {
+      a = call->args[0];
+    }
+    return a;
+  }
+  static std::optional<int64_t> NumberOf(const Atom& a) {
+    const auto* c = std::get_if<const Constant*>(&a);
+    if (c == nullptr || IsFloat((*c)->value.dtype) || (*c)->value.shape != std::vector<int64_t>{})
+      return std::nullopt;
+    int64_t number = 0;
+    const size_t bytes = DTypeBytes((*c)->value.dtype);
+    if (bytes != 4 && bytes != 8) return std::nullopt;
+    std::copy_n((*c)->value.data.data(), bytes, reinterpret_cast<std::byte*>(&number));
+    return bytes == 4 ? static_cast<int32_t>(number) : number;
+  }
+
+  // A parameter that counts the turns.
+  bool IsCounter(const Loop& loop, const Atom& a) const {
+    const auto param = ParamOf(loop, a);
+    if (!param) return false;
+    return std::ranges::all_of(loop.turns, [&](const CallExpr* turn) {
+      const OpCall* next = CallOf(turn->args[*param]);
+      if (next == nullptr || next->op->name != "add") return false;
+      const auto is_step = [&](size_t from, size_t by) {
+        return AsVar(next->args[from]) == AsVar(a) && NumberOf(next->args[by]) == 1;
+      };
+      return is_step(0, 1) || is_step(1, 0);
+    });
+  }
+
+  // Whether the number is `length`, which may be an atom's dim where the atom stands.
+  bool IsLength(const Atom& number, const Dim& length) const {
+    if (const auto value = NumberOf(number)) return length.is_const(*value);
+    const Var* var = AsVar(number);
+    const auto known = var == nullptr ? m_.contents.end() : m_.contents.find(var->id);
+    if (known != m_.contents.end() && known->second.size() == 1)
+      return known->second[0].WithoutInt32() == length;
+    return length.is_symbol() && var != nullptr && ValueOf(length) == var;
+  }
+  const Var* ValueOf(const Dim& symbol) const {
+    const auto value = m_.symbols.find(symbol.symbol_id());
+    return value == m_.symbols.end() ? nullptr : value->second.value;
+  }
+
+  // Whether `counter` is below the length of `rows` wherever the condition is as `is_true` says.
+  bool EndsAtLength(const Loop& loop, const Atom& condition, bool is_true, const Atom& counter,
+                    const Atom& rows) const {
+    const OpCall* call = CallOf(condition);
+    if (call == nullptr) return false;
+    const std::string& name = call->op->name;
+    if (name == "logical_not") return EndsAtLength(loop, call->args[0], !is_true, counter, rows);
+    if (call->args.size() != 2) return false;
+    if (name == (is_true ? "logical_and" : "logical_or")) {
+      return EndsAtLength(loop, call->args[0], is_true, counter, rows) ||
+             EndsAtLength(loop, call->args[1], is_true, counter, rows);
+    }
+    const bool is_less = name == (is_true ? "less" : "greater_equal");
+    if (!is_less && name != (is_true ? "greater" : "less_equal")) return false;
+    const Atom low = SkipViews(call->args[is_less ? 0 : 1], true);
+    const Atom end = SkipViews(call->args[is_less ? 1 : 0], true);
+    if (AsVar(low) != AsVar(counter)) return false;
+    const Type type = AtomType(m_, rows);
+    if (IsLength(end, type->As<TensorType>()->shape[0])) return true;
+    const auto param = ParamOf(loop, end);
+    if (!param || !IsInvariant(loop, end)) return false;
+    return std::ranges::all_of(loop.starts, [&](const CallExpr* start) {
+      const auto rows_param = ParamOf(loop, rows);
+      const Type given = AtomType(m_, rows_param ? start->args[*rows_param] : rows);
+      return IsLength(start->args[*param], given->As<TensorType>()->shape[0]);
+    });
+  }
+
+  // --- Products ---
+
+  void Find(Loop& loop) {
+    const Block& body = *loop.function->body;
+    for (const Binding& b : body.bindings) {
+      const auto* branch = b.value->As<IfExpr>();
+      if (branch == nullptr) continue;
+      for (const bool is_then : {true, false}) {
+        for (const Binding& inner : (is_then ? branch->then_block : branch->else_block)->bindings) {
+          auto hoist = Match(loop, branch->condition, is_then, inner);
+          if (hoist) loop.hoists.push_back(*std::move(hoist));
+        }
+      }
+    }
+  }
+
+  std::optional<Hoist> Match(const Loop& loop, const Atom& condition, bool is_true,
+                             const Binding& b) const {
+    const auto* call = b.value->As<OpCall>();
+    if (call == nullptr || call->op->pack == nullptr || call->args.size() != 2) return std::nullopt;
+    const auto packed = call->op->pack(call->attrs);
+    if (!packed || packed->weight != 1 || !IsInvariant(loop, call->args[1])) return std::nullopt;
+    const OpCall* take = CallOf(SkipViews(call->args[0], false));
+    if (take == nullptr || take->op->name != "take" || !IsInvariant(loop, take->args[0]) ||
+        AsVar(take->args[0]) == nullptr) {
+      return std::nullopt;
+    }
+    const Atom &rows = take->args[0], counter = SkipViews(take->args[1], true);
+    const Type data_type = AtomType(m_, call->args[0]), rows_type = AtomType(m_, rows),
+               index_type = AtomType(m_, take->args[1]);
+    const std::vector<Dim>& data = data_type->As<TensorType>()->shape;
+    const std::vector<Dim>& all = rows_type->As<TensorType>()->shape;
+    const auto axis = take->attrs.OptionalInt("axis");
+    // A row is one matrix: (K), or (R, K) with a known R.
+    if (!axis || *axis != 0 || !ProductOf(index_type->As<TensorType>()->shape).is_const(1) ||
+        (all.size() != 2 && all.size() != 3) || data.size() != 2 || all.back() != data[1] ||
+        !all.back().is_const() || all.back().is_const(0)) {
+      return std::nullopt;
+    }
+    const auto& result = *b.var->type->As<TensorType>();
+    const Dim row_count = all.size() == 3 ? all[1] : Dim(1);
+    if (result.rank() != 2 || data[0] != row_count || !row_count.is_const() ||
+        row_count.is_const(0) || !result.shape[1].is_const() || result.shape[1].is_const(0)) {
+      return std::nullopt;
+    }
+    if (!IsCounter(loop, counter) || !EndsAtLength(loop, condition, is_true, counter, rows)) {
+      return std::nullopt;
+    }
+    std::vector<Dim> table = all;
+    table.back() = result.shape[1];
+    const Var* param =
+        MakeVar(m_, "table", MakeTensorType(std::move(table), result.dtype), b.var->span);
+    return Hoist{b.var, call, take, rows, call->args[1], param};
+  }
+
+  const Module& m_;
+  const ValueFlow& flow_;
+  std::string function_;
+  std::vector<const Function*> open_;  // that are being visited, the outermost first
+  std::unordered_map<const Function*, Loop> loops_;
+  std::unordered_map<uint32_t, const Expr*> bound_;  // by Var::id
+  std::unordered_map<std::string, std::set<std::string>> mentions_;
+  std::unordered_set<std::string> values_;  // functions that are mentioned, not called
+};
+
+class Mover {
+ public:
+  Mover(const Module& m, const ValueFlow& flow,
+        const std::unordered_map<const Function*, Loop>& loops)
+      : m_(m), flow_(flow), loops_(loops) {
+    for (const auto& [f, loop] : loops) {
+      for (const Hoist& h : loop.hoists) products_[h.product->id] = &h;
+    }
+  }
+
+  Module Run() {
+    Module out = m_;
+    for (auto& [name, f] : out.functions) f = Rewrite(*f);
+    return out;
+  }
+
+ private:
+  // The variable that a function literal is bound to, whose type has its new parameters.
+  const Var* Image(const Var* var) const {
+    const auto image = images_.find(var->id);
+    return image == images_.end() ? var : image->second;
+  }
+
+  Function WithTables(const Function& f) const {
+    Function copy = f;
+    const auto loop = loops_.find(&f);
+    if (loop == loops_.end()) return copy;
+    for (const Hoist& h : loop->second.hoists) copy.params.push_back(h.table);
+    return copy;
+  }
+
+  const Function* Rewrite(const Function& f) {
+    Function copy = WithTables(f);
+    open_.push_back(&f);
+    copy.body = Rewrite(*f.body);
+    open_.pop_back();
+    return m_.arena->New<Function>(std::move(copy));
+  }
+
+  const Block* Rewrite(const Block& block) {
+    Block out;
+    out.result = block.result;
+    for (const Binding& b : block.bindings) {
+      const auto product = products_.find(b.var->id);
+      const auto* call = b.value->As<CallExpr>();
+      const Function* callee = call == nullptr ? nullptr : flow_.Callee(call->callee);
+      if (product != products_.end()) {
+        TakeRow(*product->second, b, out.bindings);
+      } else if (const auto loop = loops_.find(callee); loop != loops_.end()) {
+        CallLoop(loop->second, b, out.bindings);
+      } else if (const auto* literal = b.value->As<FunctionExpr>()) {
+        if (loops_.contains(literal->function)) {
+          const Type type = FunctionTypeOf(WithTables(*literal->function));
+          images_[b.var->id] = MakeVar(m_, b.var->name, type, b.var->span);
+        }
+        const Function* f = Rewrite(*literal->function);
+        out.bindings.push_back({Image(b.var), MakeExpr(m_, FunctionExpr{f}, b.value->span)});
+      } else {
+        out.bindings.push_back(
+            {b.var, MapBlocks(m_, b.value, [&](const Block& inner) { return Rewrite(inner); })});
+      }
+    }
+    return m_.arena->New<Block>(std::move(out));
+  }
+
+  void TakeRow(const Hoist& h, const Binding& b, std::vector<Binding>& out) {
+    BindingBuilder builder(m_, b.value->span, out);
+    const Atom row = builder.Call("take", {h.table, h.take->args[1]}, h.take->attrs);
+    AttrList dims;
+    for (const Dim& d : b.var->type->As<TensorType>()->shape) dims.emplace_back(d);
+    Attrs attrs;
+    attrs.Set("newshape", AttrValue(std::move(dims)));
+    builder.BindCall(b.var, "reshape", {row}, attrs);
+  }
+
+  void CallLoop(const Loop& loop, const Binding& b, std::vector<Binding>& out) {
+    CallExpr call = *b.value->As<CallExpr>();
+    if (const Var* literal = AsVar(call.callee)) call.callee = Image(literal);
+    const bool is_turn = std::find(open_.begin(), open_.end(), loop.function) != open_.end();
+    for (const Hoist& h : loop.hoists) {
+      call.args.push_back(is_turn ? Atom(h.table) : Table(loop, h, call, b.value->span, out));
+    }
+    out.push_back({b.var, MakeExpr(m_, std::move(call), b.value->span)});
+  }
+
+  // The product of all rows, where the loop is started.
+  Atom Table(const Loop& loop, const Hoist& h, const CallExpr& start, Span span,
+             std::vector<Binding>& out) {
+    const auto outside = [&](const Atom& a) {
+      const auto& params = loop.function->params;
+      const auto at = std::find(params.begin(), params.end(), AsVar(a));
+      return AsVar(a) == nullptr || at == params.end()
+                 ? a
+                 : start.args[static_cast<size_t>(at - params.begin())];
+    };
+    BindingBuilder builder(m_, span, out);
+    const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
+    const auto reshape = [&](const Atom& a, std::vector<Dim> dims) {
+      AttrList list;
+      for (const Dim& d : dims) list.emplace_back(d);
+      Attrs attrs;
+      attrs.Set("newshape", AttrValue(std::move(list)));
+      return builder.Call("reshape", {a}, attrs);
+    };
+    Atom rows = outside(h.rows);
+    const Type type = AtomType(m_, h.rows);
+    if (table.size() == 3) rows = reshape(rows, {Dim(-1), type->As<TensorType>()->shape[2]});
+    Atom product = builder.Call(h.call->op->name, {rows, outside(h.weight)}, h.call->attrs);
+    if (table.size() == 3) product = reshape(product, {Dim(-1), table[1], table[2]});
+    return product;
+  }
+
+  const Module& m_;
+  const ValueFlow& flow_;
+  const std::unordered_map<const Function*, Loop>& loops_;
+  std::unordered_map<uint32_t, const Hoist*> products_;  // by Var::id
+  std::vector<const Function*> open_;
+  std::unordered_map<uint32_t, const Var*> images_;
+};
+
+}  // namespace
+
+Module HoistProducts(const Module& m) {
+  ValueFlow flow(m);
+  const std::unordered_map<const Function*, Loop> loops = Finder(m, flow).Run();
+  return loops.empty() ? m : Mover(m, flow, loops).Run();
+}
+
+}  // namespace relayvm::ir
