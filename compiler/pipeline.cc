@@ -18,6 +18,7 @@
 #include "compiler/transforms/grow_outermost.h"
 #include "compiler/transforms/hoist_products.h"
 #include "compiler/transforms/inline.h"
+#include "compiler/transforms/integer_products.h"
 #include "compiler/transforms/lambda_lift.h"
 #include "compiler/transforms/make_at_use.h"
 #include "compiler/transforms/pack_weights.h"
@@ -105,6 +106,10 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused},
        .drops = {},
        .description = "what depends on constants alone is computed"},
+      {.name = "IntegerProducts",
+       .run = Pure(ir::IntegerProducts),
+       .refuses = {kFused, kFinalTypes},
+       .description = "quantised products become products of bytes and corrections"},
       {.name = "EliminateCommonSubexpressions",
        .run = Pure(ir::EliminateCommonSubexpressions),
        .refuses = {kFused},
@@ -182,6 +187,9 @@ constexpr Step kSteps[] = {
     {"SimplifyInference", 1},
     {"ConvertLayout", 0},
     {"GrowOutermost", 2},
+    {"FoldConstants", 1},
+    {"IntegerProducts", 1},
+    // Sums of constant weights.
     {"FoldConstants", 1},
     {"EliminateCommonSubexpressions", 1},
     {"HoistProducts", 2},

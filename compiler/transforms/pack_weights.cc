@@ -15,6 +15,7 @@
 #include "compiler/transforms/rewrite.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/winograd.h"
+#include "kernels/op/qnn.h"
 #include "kernels/op/winograd.h"
 #include "kernels/runtime/half.h"
 
@@ -127,6 +128,67 @@ HostTensor PackPairsLater(const HostTensor& w, bool transposed, int64_t width) {
                      });
 }
 
+// The bytes that `fill` puts into zeros, when they are read.
+template <typename Fill>
+HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) {
+  HostTensor t{dtype, std::move(shape), {}};
+  t.data = SharedBytes::Lazy(static_cast<size_t>(t.size() * DTypeBytes(dtype)),
+                             [fill](std::span<std::byte> out) { fill(out.data()); });
+  return t;
+}
+
+// --- Words of four bytes ---
+
+// Bytes of a word along K.
+constexpr int64_t kQuad = 4;
+
+// A weight as (ceil(n / width), ceil(k / 4), width, 4), its padding along K 0.
+HostTensor PackBytesLater(const HostTensor& w, bool transposed, int64_t width) {
+  const auto [n, k] = Extents(w, transposed);
+  const int64_t words = (k + kQuad - 1) / kQuad;
+  return FillLater(DType::kInt8, {(n + width - 1) / width, words, width, kQuad},
+                   [=, n = n, k = k](std::byte* out) {
+                     const SharedBytes in = w.data.Loaded();
+                     for (int64_t j = 0; j < n; ++j) {
+                       for (int64_t i = 0; i < k; ++i) {
+                         const int64_t word = (j / width * words + i / kQuad) * width + j % width;
+                         out[word * kQuad + i % kQuad] =
+                             in.data()[transposed ? j * k + i : i * n + j];
+                       }
+                     }
+                   });
+}
+
+// The kernel of a convolution, (o, i, taps...) or, where channels are last, (taps..., i, o), with
+// four input channels in a word at the end: (o / rows, i / 4, taps..., rows, 4), rows left out where
+// they are 1, or (taps..., i / 4, o, 4).
+HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t rows) {
+  const size_t rank = w.shape.size();
+  const int64_t outs = w.shape[last ? rank - 1 : 0], ins = w.shape[last ? rank - 2 : 1];
+  const int64_t taps = outs * ins == 0 ? 0 : w.size() / (outs * ins);
+  std::vector<int64_t> shape = w.shape;
+  shape[last ? rank - 2 : 1] = ins / kQuad;
+  if (rows > 1) {
+    shape[0] /= rows;
+    shape.push_back(rows);
+  }
+  shape.push_back(kQuad);
+  return FillLater(DType::kInt8, std::move(shape), [=](std::byte* out) {
+    const SharedBytes in = w.data.Loaded();
+    for (int64_t o = 0; o < outs; ++o) {
+      for (int64_t i = 0; i < ins; ++i) {
+        for (int64_t t = 0; t < taps; ++t) {
+          const int64_t from = last ? (t * ins + i) * outs + o : (o * ins + i) * taps + t;
+          const int64_t word =
+              last ? (t * (ins / kQuad) + i / kQuad) * outs + o
+                   : ((o / rows * (ins / kQuad) + i / kQuad) * taps + t) * rows + o % rows;
+          out[word * kQuad + i % kQuad] = in.data()[from];
+        }
+      }
+    }
+  });
+}
+
 // --- Blocks ---
 
 // Of k, with one scale for each column.
@@ -207,15 +269,6 @@ HostTensor PackScalesLater(const HostTensor& w, bool transposed, int64_t width,
                      {(n + width - 1) / width, (k + kBlock - 1) / kBlock, width}, encode);
 }
 
-// The bytes that `fill` puts into zeros, when they are read.
-template <typename Fill>
-HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) {
-  HostTensor t{dtype, std::move(shape), {}};
-  t.data = SharedBytes::Lazy(static_cast<size_t>(t.size() * DTypeBytes(dtype)),
-                             [fill](std::span<std::byte> out) { fill(out.data()); });
-  return t;
-}
-
 // The weight of an nn.contrib_dense_nbits, (n, blocks, bytes), as that of an
 // nn.contrib_dense_blocks.
 HostTensor PackNBitsLater(const HostTensor& w, int64_t bits, int64_t width) {
@@ -290,6 +343,39 @@ bool IsChannelsFirst(const OpCall& call, size_t rank) {
   return call.attrs.String("data_layout") == layout &&
          call.attrs.String("kernel_layout") == "OI" + letters &&
          (out_layout.empty() || out_layout == layout);
+}
+
+// Of a product of uint8 data and int8 weights in int32.
+const Constant* ByteWeight(const Module& m, const OpCall& call, size_t at,
+                           const TensorType& result) {
+  const auto* weight = std::get_if<const Constant*>(&call.args[at]);
+  if (weight == nullptr || result.dtype != DType::kInt32 ||
+      (*weight)->value.dtype != DType::kInt8 || (*weight)->value.data.empty() ||
+      AtomType(m, call.args[0])->As<TensorType>()->dtype != DType::kUInt8) {
+    return nullptr;
+  }
+  return *weight;
+}
+
+// The layout that the kernel w of a convolution of bytes is packed in; empty where it stays.
+std::string ByteKernelLayout(const OpCall& call, const HostTensor& w, int64_t rows) {
+  const std::string& name = call.op->name;
+  if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return "";
+  const std::string letters = std::string("DHW").substr(5 - w.shape.size());
+  const std::string& data_layout = call.attrs.String("data_layout");
+  const std::string& out_layout = call.attrs.String("out_layout");
+  const std::string& layout = call.attrs.String("kernel_layout");
+  const bool last = data_layout == "N" + letters + "C";
+  if ((!last && data_layout != "NC" + letters) ||
+      layout != (last ? letters + "IO" : "OI" + letters) ||
+      (!out_layout.empty() && out_layout != data_layout)) {
+    return "";
+  }
+  const size_t rank = w.shape.size();
+  const int64_t groups = call.attrs.Int("groups");
+  const int64_t ins = w.shape[last ? rank - 2 : 1], outs = w.shape[last ? rank - 1 : 0] / groups;
+  if (ins % kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, groups)) return "";
+  return layout + (!last && rows > 1 && outs % rows == 0 ? std::to_string(rows) + "o" : "") + "4i";
 }
 
 // Whether the kernel w of a convolution is best read in blocks of `width` output channels: not
@@ -367,6 +453,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
   const int64_t rows = codegen::PreferredKernelRows(cpu);
   std::map<std::pair<const Constant*, bool>, const Constant*> packed, scales;
   std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed;  // by tile
+  std::map<std::pair<const Constant*, std::string>, const Constant*> byte_kernels;
   auto once = [&](const Constant* weight, bool transposed, const auto& make) {
     const Constant*& pack = packed[{weight, transposed}];
     if (pack == nullptr) pack = MakeConstant(m, make(), weight->name);
@@ -415,6 +502,19 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         return;
       }
     }
+    if (auto wanted = call->op->pack ? call->op->pack(call->attrs) : std::nullopt) {
+      const Constant* weight = ByteWeight(m, *call, wanted->weight, *type);
+      if (weight != nullptr && weight->value.shape.size() == 2) {
+        const std::vector<int64_t>& shape = weight->value.shape;
+        args[wanted->weight] = once(weight, wanted->is_transposed, [&] {
+          return PackBytesLater(weight->value, wanted->is_transposed, width);
+        });
+        wanted->attrs.Set("units", shape[wanted->is_transposed ? 0 : 1]);
+        wanted->attrs.Set("in_units", shape[wanted->is_transposed ? 1 : 0]);
+        builder.BindCall(b.var, wanted->op, std::move(args), wanted->attrs);
+        return;
+      }
+    }
     if (call->op->name == "nn.contrib_dense_nbits") {
       if (auto constants = PackedNBits(*call, width)) {
         const auto& weight = std::get<const Constant*>(call->args[1]);
@@ -455,6 +555,26 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
                        [&] { return PackLater(kernel->value, true, rows, std::move(shape)); });
         Attrs attrs = call->attrs;
         attrs.Set("kernel_layout", attrs.String("kernel_layout") + std::to_string(rows) + "o");
+        builder.BindCall(b.var, call->op->name, std::move(args), attrs);
+        return;
+      }
+    }
+    if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
+      const Constant* kernel = ByteWeight(m, *call, 1, *type);
+      const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
+      const std::string layout =
+          rank >= 3 && rank <= 5 ? ByteKernelLayout(*call, kernel->value, rows) : "";
+      if (!layout.empty()) {
+        const Constant*& pack = byte_kernels[{kernel, layout}];
+        if (pack == nullptr) {
+          const int64_t in_block = layout.ends_with("o4i") ? rows : 1;
+          pack = MakeConstant(
+              m, PackByteKernelLater(kernel->value, layout.ends_with("IO4i"), in_block),
+              kernel->name);
+        }
+        args[1] = pack;
+        Attrs attrs = call->attrs;
+        attrs.Set("kernel_layout", layout);
         builder.BindCall(b.var, call->op->name, std::move(args), attrs);
         return;
       }

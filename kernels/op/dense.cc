@@ -182,25 +182,46 @@ OpDef GeneralMatmulOp() {
   return op;
 }
 
-// A weight in pairs of bfloat16, which the data is rounded to.
-Status RequirePairs(TypeContext& tc) {
+// A weight whose neighbours along K are side by side in words.
+struct WordForm {
+  DType dtype;
+  int64_t numbers;  // a word
+  DType data, result;
+  const char* name;
+};
+constexpr WordForm kWordForms[] = {
+    // The data is rounded to bfloat16 too.
+    {DType::kBFloat16, 2, DType::kFloat32, DType::kFloat32, "pairs of bfloat16"},
+    {DType::kInt8, 4, DType::kUInt8, DType::kInt32, "fours of int8"}};
+const WordForm* WordFormOf(DType dtype, int rank) {
+  if (rank != 4) return nullptr;
+  for (const WordForm& form : kWordForms) {
+    if (form.dtype == dtype) return &form;
+  }
+  return nullptr;
+}
+
+Status RequireWords(TypeContext& tc, const WordForm& form) {
   const TensorType& data = tc.tensor(0);
   const TensorType& weight = tc.tensor(1);
-  if (data.dtype != DType::kFloat32 || ResultDType(tc) != DType::kFloat32) {
-    return Invalid(
-        "a weight in pairs of bfloat16 is for data and results of float32, not {} and {}",
-        DTypeName(data.dtype), DTypeName(ResultDType(tc)));
+  if (data.dtype != form.data || ResultDType(tc) != form.result) {
+    return Invalid("a weight in {} is for data of {} and results of {}, not {} and {}", form.name,
+                   DTypeName(form.data), DTypeName(form.result), DTypeName(data.dtype),
+                   DTypeName(ResultDType(tc)));
   }
-  if (!tc.attrs().Has("in_units")) return Invalid("a weight in pairs needs the attribute in_units");
-  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(weight.shape[3], 2, "the pairs of weight"));
-  return tc.RequireEqual(Dim::CeilDiv(tc.attrs().Int("in_units"), 2), weight.shape[1],
-                         "the pairs of in_units and of weight");
+  if (!tc.attrs().Has("in_units")) {
+    return Invalid("a weight in {} needs the attribute in_units", form.name);
+  }
+  if (tc.attrs().Int("in_units") < 0) return Invalid("in_units is {}", tc.attrs().Int("in_units"));
+  RELAYVM_RETURN_IF_ERROR(
+      tc.RequireEqual(weight.shape[3], form.numbers, "the last dimension of weight"));
+  return tc.RequireEqual(Dim::CeilDiv(tc.attrs().Int("in_units"), form.numbers), weight.shape[1],
+                         "the words of in_units and of weight");
 }
 
 // The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the
-// micro-kernels read them. One of bfloat16 may be (ceil(units / NR), ceil(K / 2), NR, 2), pairs of K
-// side by side, where K is in_units: the data is then rounded to bfloat16 too, and products are summed
-// in float32.
+// micro-kernels read them. One in words (kWordForms) is (ceil(units / NR), ceil(K / W), NR, W), W
+// neighbours along K side by side, where K is in_units.
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
   op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
@@ -209,9 +230,9 @@ OpDef DensePackOp() {
     const TensorType& data = tc.tensor(0);
     const TensorType& weight = tc.tensor(1);
     if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
-    const bool in_pairs = weight.rank() == 4 && weight.dtype == DType::kBFloat16;
-    if (in_pairs) {
-      RELAYVM_RETURN_IF_ERROR(RequirePairs(tc));
+    const WordForm* form = WordFormOf(weight.dtype, weight.rank());
+    if (form != nullptr) {
+      RELAYVM_RETURN_IF_ERROR(RequireWords(tc, *form));
     } else {
       RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
       RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
@@ -220,7 +241,7 @@ OpDef DensePackOp() {
       return Invalid("the last dimension of weight is {}, expected a positive constant",
                      weight.shape[2].ToString());
     }
-    const Dim depth = in_pairs ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
+    const Dim depth = form != nullptr ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
     Dim units = weight.shape[0] * weight.shape[2];
@@ -234,22 +255,23 @@ OpDef DensePackOp() {
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const Tensor& weight = c.inputs[1];
     const Expr width = te::DimValue(weight->shape[2]);
-    const bool in_pairs = weight->rank() == 4;
+    const WordForm* form = WordFormOf(weight->dtype, weight->rank());
     const Tensor out = te::Compute("dense_pack", c.outputs[0].shape, [&](const Indices& i) {
       return Contract(
-          in_pairs ? Dim(c.attrs.Int("in_units")) : weight->shape[1], c.outputs[0].dtype,
+          form != nullptr ? Dim(c.attrs.Int("in_units")) : weight->shape[1], c.outputs[0].dtype,
           [&](const Expr& k) {
             Indices at = i;
             at.back() = k;
             const Expr value = te::Load(c.inputs[0], at);
-            return in_pairs ? te::Cast(value, DType::kBFloat16) : value;
+            const bool rounds = form != nullptr && form->dtype == DType::kBFloat16;
+            return rounds ? te::Cast(value, DType::kBFloat16) : value;
           },
           [&](const Expr& k) {
             const Expr panel = FloorDivExpr(i.back(), width);
             const Expr column = FloorModExpr(i.back(), width);
-            if (!in_pairs) return te::Load(weight, {panel, k, column});
-            return te::Load(weight,
-                            {panel, FloorDivExpr(k, Int(2)), column, FloorModExpr(k, Int(2))});
+            if (form == nullptr) return te::Load(weight, {panel, k, column});
+            return te::Load(weight, {panel, FloorDivExpr(k, Int(form->numbers)), column,
+                                     FloorModExpr(k, Int(form->numbers))});
           });
     });
     return {Hinted(out, te::ScheduleHint::kDense, c, false, false)};

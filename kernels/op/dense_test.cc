@@ -100,12 +100,28 @@ TEST_CASE("nn.contrib_dense_pack reads pairs of bfloat16, and rounds the data to
   CheckOp("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 3}}, {F32({2, 3}, a), w},
           {F32({2, 2}, {-1, -10, 1 + 3 * up, 10 + 30 * up})}, {.static_args = {1}});
   CheckFails("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 5}}, {F32({2, 5}, Mixed(10)), w},
-             "pairs");
+             "words of in_units");
   CheckFails("nn.contrib_dense_pack", {{"units", 2}}, {F32({2, 3}, a), w}, "in_units");
   CheckFails("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 3}}, {F32({2, 4}, Mixed(8)), w},
              "reduced dimensions");
   CheckFails("nn.contrib_dense_pack", {{"units", 2}, {"in_units", 3}},
              {Host(DType::kFloat64, {2, 3}, a), w}, "float32");
+}
+
+TEST_CASE("nn.contrib_dense_pack reads fours of int8 against data of uint8") {
+  // Five of k, two units in one panel of two: (1, 2, 2, 4), the last of each column filled up.
+  const HostTensor w =
+      Host(DType::kInt8, {1, 2, 2, 4}, {1, -2, 3, -4, -128, 127, 0, 1, 5, 0, 0, 0, -6, 0, 0, 0});
+  const HostTensor x = Host(DType::kUInt8, {2, 5}, {1, 2, 3, 4, 5, 255, 255, 0, 0, 255});
+  const AttrMap attrs = {{"units", 2}, {"in_units", 5}, {"out_dtype", "int32"}};
+  CheckOp("nn.contrib_dense_pack", attrs, {x, w},
+          {Host(DType::kInt32, {2, 2}, {15, 100, 1020, -1785})}, {.static_args = {1}});
+  AttrMap other = attrs;
+  other["in_units"] = 9;
+  CheckFails("nn.contrib_dense_pack", other, {x, w}, "words of in_units");
+  other = attrs;
+  other["out_dtype"] = "float32";
+  CheckFails("nn.contrib_dense_pack", other, {x, w}, "results of int32");
 }
 
 TEST_CASE("nn.contrib_dense_blocks reads integers in blocks, with scales and zero points") {

@@ -1,4 +1,4 @@
-// Quantised products: qnn.dense qnn.batch_matmul qnn.conv2d qnn.conv2d_transpose; qnn.avg_pool2d
+// Quantised products: qnn.dense qnn.batch_matmul qnn.conv1d, 2d and 3d, qnn.conv2d_transpose; qnn.avg_pool2d
 // and qnn.softmax.
 //
 // Zero points are subtracted first (as int32), then the float operator's definition applies; so
@@ -74,8 +74,14 @@ OpDef ProductOp(std::string name, std::vector<AttrField> fields, InferFn infer, 
   return op;
 }
 
-Result<OpResult> InferConv2d(TypeContext& tc) { return InferConv(tc, 2); }
-std::vector<Tensor> ComputeConv2d(const ComputeContext& c) { return ComputeConv(c, 2); }
+template <int kSpatial>
+Result<OpResult> InferConvOf(TypeContext& tc) {
+  return InferConv(tc, kSpatial);
+}
+template <int kSpatial>
+std::vector<Tensor> ComputeConvOf(const ComputeContext& c) {
+  return ComputeConv(c, kSpatial);
+}
 Result<OpResult> InferConv2dTranspose(TypeContext& tc) { return InferConvTranspose(tc, 2); }
 std::vector<Tensor> ComputeConv2dTranspose(const ComputeContext& c) {
   return ComputeConvTranspose(c, 2);
@@ -205,7 +211,10 @@ void DefineQnnProducts(OpTable& table) {
       {Optional("out_dtype", AttrKind::kDType), Optional("transpose_a", AttrKind::kBool, false),
        Optional("transpose_b", AttrKind::kBool, false)},
       InferBatchMatmul, ComputeBatchMatmul, 0));
-  table.Add(ProductOp("qnn.conv2d", ConvFields(2, false), InferConv2d, ComputeConv2d, -1));
+  table.Add(ProductOp("qnn.conv1d", ConvFields(1, false), InferConvOf<1>, ComputeConvOf<1>, -1));
+  table.Add(ProductOp("qnn.conv2d", ConvFields(2, false), InferConvOf<2>, ComputeConvOf<2>, -1));
+  // TVM has none of 1 and 3 axes.
+  table.Add(ProductOp("qnn.conv3d", ConvFields(3, false), InferConvOf<3>, ComputeConvOf<3>, -1));
   table.Add(ProductOp("qnn.conv2d_transpose", ConvFields(2, true), InferConv2dTranspose,
                       ComputeConv2dTranspose, -1));
   table.Add(AvgPoolOp());

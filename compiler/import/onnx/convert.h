@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "compiler/import/onnx/operator.h"
@@ -30,8 +31,10 @@ inline AttrList ListOf(const std::vector<int64_t>& values) {
   return list;
 }
 
-// numpy's matmul (op_math.cc).
-Value MatMulOf(NodeContext& n, Value x, Value y);
+// numpy's matmul (op_math.cc). `product`, where it is given, makes the product of matrices (m, k) and
+// (k, n) or, `is_batch`, of (b, m, k) and (b, k, n), in place of nn.matmul and nn.batch_matmul.
+using ProductFn = std::function<Value(const Value& x, const Value& y, bool is_batch)>;
+Value MatMulOf(NodeContext& n, Value x, Value y, const ProductFn& product = nullptr);
 
 // A constant of v's dtype, rank 0.
 inline Value Like(NodeContext& n, const Value& v, double value) {

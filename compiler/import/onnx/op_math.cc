@@ -250,8 +250,13 @@ Outputs Not(NodeContext& n) { return {n.b().Op("logical_not", {n.Input(0)})}; }
 }  // namespace
 
 // numpy's matmul: vectors are matrices of one row or column, leading dims broadcast.
-Value MatMulOf(NodeContext& n, Value x, Value y) {
+Value MatMulOf(NodeContext& n, Value x, Value y, const ProductFn& product) {
   TypedBuilder& b = n.b();
+  const auto multiply = [&](const Value& left, const Value& right, bool is_batch) {
+    if (product) return product(left, right, is_batch);
+    if (!is_batch) return b.Op("nn.matmul", {left, right});
+    return b.Op("nn.batch_matmul", {left, right}, {{"transpose_b", false}});
+  };
   if (x.rank() == 0 || y.rank() == 0) {
     n.Fail("expected operands of rank 1 or more");
     return x;
@@ -265,7 +270,7 @@ Value MatMulOf(NodeContext& n, Value x, Value y) {
     const int rank = x.rank();
     const Value matrix =
         rank == 2 ? x : b.ReshapeTo(x, b.Concat({b.Ints({-1}), b.DimOf(x, -1)}, 0));
-    out = b.Op("nn.matmul", {matrix, y});
+    out = multiply(matrix, y, false);
     if (rank > 2) {
       std::vector<Value> dims;
       for (int i = 0; i + 1 < rank; ++i) dims.push_back(b.DimOf(x, i));
@@ -277,7 +282,7 @@ Value MatMulOf(NodeContext& n, Value x, Value y) {
     x = b.ExpandDims(x, 0, rank - x.rank());
     y = b.ExpandDims(y, 0, rank - y.rank());
     if (rank == 3) {
-      out = b.Op("nn.batch_matmul", {x, y}, {{"transpose_b", false}});
+      out = multiply(x, y, true);
     } else {
       // batch_matmul has one batch dim: leading dims are broadcast first, then merged.
       const auto merged = [&](const Value& v, const std::vector<Value>& lead) {
@@ -300,11 +305,10 @@ Value MatMulOf(NodeContext& n, Value x, Value y) {
                            ? b.DimOf(x, i)
                            : b.Op("maximum", {b.DimOf(x, i), b.DimOf(y, i)}));
       }
-      const Value product =
-          b.Op("nn.batch_matmul", {merged(x, lead), merged(y, lead)}, {{"transpose_b", false}});
+      const Value merged_product = multiply(merged(x, lead), merged(y, lead), true);
       lead.push_back(b.DimOf(x, -2));
       lead.push_back(b.DimOf(y, -1));
-      out = b.ReshapeTo(product, b.Concat(lead, 0));
+      out = b.ReshapeTo(merged_product, b.Concat(lead, 0));
     }
   }
   if (column) out = b.Squeeze(out, {-1});

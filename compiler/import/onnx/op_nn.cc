@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "compiler/import/onnx/quantised.h"
 #include "compiler/import/onnx/window.h"
+#include "kernels/op/qnn.h"
 
 namespace relayvm::import {
 
@@ -173,24 +175,59 @@ Windows WindowsOf(NodeContext& n, const Term& x, const Window& w, double fill) {
 
 namespace {
 
-Outputs Conv(NodeContext& n) {
-  const Value w = n.Input(1);
-  Value x = n.Input(0);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)), 0);
-  if (!window) return {};
+// A convolution by the node's attributes, `prefix` naming the operator's family; `more` are arguments
+// behind data and weight. Nullopt where the node has an error.
+std::optional<Value> ConvOf(NodeContext& n, const std::string& prefix, Value x, const Value& w,
+                            std::vector<Value> more, double fill) {
+  const auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)), fill);
+  if (!window) return std::nullopt;
   const size_t spatial = window->kernel.size();
-  const int64_t groups = n.Int("group", 1);
-  const Value y = n.b().Op(fmt::format("nn.conv{}d", spatial), {x, w},
-                           {{"strides", ListOf(window->strides)},
-                            {"padding", ListOf(window->pads)},
-                            {"dilation", ListOf(window->dilations)},
-                            {"groups", groups},
-                            {"channels", w.dim(0)},
-                            {"kernel_size", ListOf(window->kernel)},
-                            {"data_layout", std::string(kLayouts[spatial - 1])},
-                            {"kernel_layout", std::string(kKernelLayouts[spatial - 1])}});
-  return {AddBias(n, y, 2)};
+  more.insert(more.begin(), {x, w});
+  return n.b().Op(fmt::format("{}conv{}d", prefix, spatial), more,
+                  {{"strides", ListOf(window->strides)},
+                   {"padding", ListOf(window->pads)},
+                   {"dilation", ListOf(window->dilations)},
+                   {"groups", n.Int("group", 1)},
+                   {"channels", w.dim(0)},
+                   {"kernel_size", ListOf(window->kernel)},
+                   {"data_layout", std::string(kLayouts[spatial - 1])},
+                   {"kernel_layout", std::string(kKernelLayouts[spatial - 1])}});
 }
+
+Outputs Conv(NodeContext& n) {
+  const auto y = ConvOf(n, "nn.", n.Input(0), n.Input(1), {}, 0);
+  if (!y) return {};
+  return {AddBias(n, *y, 2)};
+}
+
+}  // namespace
+
+std::optional<Value> ByteConvOf(NodeContext& n, const ByteProduct& p) {
+  TypedBuilder& b = n.b();
+  const Value& w = p.w;
+  const int64_t groups = n.Int("group", 1);
+  if (p.x.rank() < 3 || p.x.rank() > 5 || w.rank() != p.x.rank() || groups < 1) return std::nullopt;
+  for (int i = 0; i < w.rank(); ++i) {
+    if (!w.dim(i).is_const()) return std::nullopt;
+  }
+  if (w.constant == nullptr || !p.x.dim(1).is_const(w.dim(1).value() * groups) ||
+      w.dim(0).value() % groups != 0 ||
+      !qnn::TakesByteConvolution(w.dim(1).value(), w.dim(0).value() / groups, groups)) {
+    return std::nullopt;
+  }
+  // Padding that depends on sizes is made here, of a number.
+  const std::string mode = n.String("auto_pad", "NOTSET");
+  double fill = 0;
+  if (p.x_zero.constant != nullptr) {
+    fill = static_cast<double>(typing::IntegerElements(*p.x_zero.constant)[0]);
+  } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    return std::nullopt;
+  }
+  const Value one = b.Scalar(1, DType::kFloat32);
+  return ConvOf(n, "qnn.", p.x, w, {p.x_zero, p.w_zero, one, one}, fill);
+}
+
+namespace {
 
 // What is less than all numbers of a dtype that pools take.
 double LeastOf(DType dtype) {

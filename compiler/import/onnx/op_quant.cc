@@ -93,8 +93,44 @@ Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis
   return x - z;
 }
 
+std::optional<ByteProduct> ByteProductOf(NodeContext& n, const Value& x, const Value& x_zero,
+                                         const Value& w, const Value& w_zero) {
+  const auto is_byte = [](const Value& v) {
+    return IsInt(v.dtype()) && DTypeBytes(v.dtype()) == 1;
+  };
+  if (!is_byte(x) || !is_byte(w) || x.bits != 0 || w.bits != 0) return std::nullopt;
+  const auto zero_of = [&](const Value& zero, const Value& of) {
+    if (!zero) return n.b().Scalar(0, of.dtype());
+    const bool one = zero.rank() == 1 && zero.dim(0).is_const(1);
+    return one ? n.b().Reshape(zero, {}) : zero;
+  };
+  ByteProduct p{x, zero_of(x_zero, x), w, zero_of(w_zero, w)};
+  if (p.x_zero.rank() != 0 || p.w_zero.rank() > 1 || p.x_zero.dtype() != x.dtype() ||
+      p.w_zero.dtype() != w.dtype()) {
+    return std::nullopt;
+  }
+  return p;
+}
+
+std::optional<Value> ByteMatMulOf(NodeContext& n, const ByteProduct& p) {
+  TypedBuilder& b = n.b();
+  if (p.w_zero.rank() != 0 && p.w.rank() != 2) return std::nullopt;
+  if (p.x.rank() == 0 || p.w.rank() == 0) return std::nullopt;
+  const Value one = b.Scalar(1, DType::kFloat32);
+  return MatMulOf(n, p.x, p.w, [&](const Value& x, const Value& w, bool is_batch) {
+    if (is_batch) {
+      return b.Op("qnn.batch_matmul", {x, w, p.x_zero, p.w_zero, one, one},
+                  {{"transpose_b", false}});
+    }
+    return b.Op("qnn.dense", {x, b.Transpose(w, {1, 0}), p.x_zero, p.w_zero, one, one});
+  });
+}
+
 Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const Value& w,
                     const Value& w_zero) {
+  if (const auto p = ByteProductOf(n, a, a_zero, w, w_zero)) {
+    if (auto product = ByteMatMulOf(n, *p)) return {n.b(), *product};
+  }
   // A vector of zero points has one for each row of the left matrix or column of the right one.
   const Term left = ShiftedBy(n, a, a_zero, std::max(a.rank() - 2, 0));
   const Term right = ShiftedBy(n, w, w_zero, std::max(w.rank() - 1, 0));
@@ -108,10 +144,14 @@ Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>
   return Saturate(zero ? steps + zero->As(DType::kFloat32) : steps, {dtype});
 }
 
-// Inputs of the convolution of `w`, of which padding is the zero point.
-Outputs IntegerConv(NodeContext& n, const Value& x, const Value& x_zero, const Value& w,
-                    const Value& w_zero) {
-  return n.As("Conv", 11, {ShiftedBy(n, x, x_zero, 1), ShiftedBy(n, w, w_zero, 0)});
+std::optional<Value> IntegerConv(NodeContext& n, const Value& x, const Value& x_zero,
+                                 const Value& w, const Value& w_zero) {
+  if (const auto p = ByteProductOf(n, x, x_zero, w, w_zero)) {
+    if (auto product = ByteConvOf(n, *p)) return product;
+  }
+  const Outputs product =
+      n.As("Conv", 11, {ShiftedBy(n, x, x_zero, 1), ShiftedBy(n, w, w_zero, 0)});
+  return product.empty() ? std::nullopt : std::optional(product[0]);
 }
 
 DynamicallyQuantised QuantiseDynamically(const Term& x) {
@@ -181,14 +221,16 @@ Outputs QLinearMatMul(NodeContext& n) {
 }
 
 Outputs ConvInteger(NodeContext& n) {
-  return IntegerConv(n, n.Input(0), n.Input(2), n.Input(1), n.Input(3));
+  const auto product = IntegerConv(n, n.Input(0), n.Input(2), n.Input(1), n.Input(3));
+  if (!product) return {};
+  return {*product};
 }
 
 Outputs QLinearConv(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const Outputs product = IntegerConv(n, n.Input(0), n.Input(2), n.Input(3), n.Input(5));
-  if (product.empty() || !b.status().ok()) return {};
-  Term sum(b, product[0]);
+  const auto product = IntegerConv(n, n.Input(0), n.Input(2), n.Input(3), n.Input(5));
+  if (!product || !b.status().ok()) return {};
+  Term sum(b, *product);
   if (n.Has(8)) sum = sum + Along(Term(n, 8), 1, sum.rank());
   Term w_scale = Term(n, 4).As(DType::kFloat32);
   w_scale = w_scale.rank() == 1 && !w_scale.value().dim(0).is_const(1)

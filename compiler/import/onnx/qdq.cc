@@ -91,10 +91,11 @@ struct Limits {
   std::optional<double> low, high;
 };
 
+// A constant of one element, of float32 or an integer.
 std::optional<double> NumberOf(const Value& v) {
-  if (v.constant == nullptr || v.dtype() != DType::kFloat32 || v.constant->size() != 1) {
-    return std::nullopt;
-  }
+  if (v.constant == nullptr || v.constant->size() != 1) return std::nullopt;
+  if (IsInt(v.dtype())) return static_cast<double>(typing::IntegerElements(*v.constant)[0]);
+  if (v.dtype() != DType::kFloat32) return std::nullopt;
   float number = 0;
   std::memcpy(&number, v.constant->data.data(), sizeof number);
   return number;
@@ -181,58 +182,96 @@ std::optional<Product> ElementProductOf(NodeContext& n, const NodeContext& origi
                  0};
 }
 
-std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
+// The sum of x * w less their zero points, by a Conv, Gemm or MatMul.
+std::optional<Term> SumOf(NodeContext& n, NodeContext& node, const Integers& x, const Integers& w,
+                          int column, const Value& whole_bias) {
   TypedBuilder& b = n.b();
-  auto origin = n.OriginOf(v);
-  if (origin && origin->op_type() == "Mul") return ElementProductOf(n, *origin);
-  if (!origin || !IsOneOf(origin->op_type(), {"Conv", "Gemm", "MatMul"})) return std::nullopt;
-  const auto x = IntegersOf(n, origin->Input(0)), w = IntegersOf(n, origin->Input(1));
+  const bool conv = node.op_type() == "Conv", gemm = node.op_type() == "Gemm";
+  const bool turns_left = gemm && node.Int("transA", 0) != 0;
+  const bool turns_right = gemm && node.Int("transB", 0) != 0;
+  const auto turned = [&](const Value& v, bool turns) {
+    return turns ? b.Transpose(v, {1, 0}) : v;
+  };
+  const Value left = turned(x.data, turns_left), right = turned(w.data, turns_right);
+  if (const auto bytes = ByteProductOf(n, left, x.zero_point, right, w.zero_point)) {
+    const auto product = conv ? ByteConvOf(node, *bytes) : ByteMatMulOf(n, *bytes);
+    if (product) return Term(b, *product);
+  }
+  // Floats hold whole numbers up to 2^24, and so any sum of such in any order: products of floats
+  // are as exact as those of integers, and faster than those of int32.
+  constexpr double kExact = 1 << 24;
+  const auto greatest = GreatestSum(x, w, column, whole_bias);
+  const DType dtype = greatest && *greatest < kExact ? DType::kFloat32 : DType::kInt32;
+  const Term shifted_left = ShiftedBy(n, x.data, x.zero_point, 0).As(dtype);
+  const Term shifted_right = ShiftedBy(n, w.data, w.zero_point, column).As(dtype);
+  if (!conv) {
+    return Term(b,
+                MatMulOf(n, turned(shifted_left, turns_left), turned(shifted_right, turns_right)));
+  }
+  const std::vector<Value> made = node.As("Conv", 11, {shifted_left, shifted_right});
+  return made.empty() ? std::nullopt : std::optional(Term(b, made[0]));
+}
+
+// What a Conv, Gemm or MatMul computes.
+std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node) {
+  TypedBuilder& b = n.b();
+  const auto x = IntegersOf(n, node.Input(0)), w = IntegersOf(n, node.Input(1));
   const auto is_byte = [](const std::optional<Integers>& q) {
     return q && DTypeBytes(q->data.dtype()) == 1;
   };
   if (!is_byte(x) || !is_byte(w) || x->scale.rank() != 0) return std::nullopt;
-  const bool conv = origin->op_type() == "Conv", gemm = origin->op_type() == "Gemm";
-  const bool flipped = gemm && origin->Int("transB", 0) != 0;
+  const bool conv = node.op_type() == "Conv", gemm = node.op_type() == "Gemm";
+  const bool flipped = gemm && node.Int("transB", 0) != 0;
   const int column = conv || flipped ? 0 : w->data.rank() - 1;  // of the weight
   if (w->scale.rank() == 1 && (w->axis != column || (!conv && w->data.rank() != 2))) {
     return std::nullopt;
   }
-  if (gemm &&
-      (origin->Float("alpha", 1) != 1 || (origin->Has(2) && origin->Float("beta", 1) != 1) ||
-       x->data.rank() != 2 || w->data.rank() != 2)) {
+  if (gemm && (node.Float("alpha", 1) != 1 || (node.Has(2) && node.Float("beta", 1) != 1) ||
+               x->data.rank() != 2 || w->data.rank() != 2)) {
     return std::nullopt;
   }
   // A bias in the scale of the sum is a part of it.
-  const Value bias = origin->op_type() == "MatMul" ? Value{} : origin->Input(2);
+  const Value bias = node.op_type() == "MatMul" ? Value{} : node.Input(2);
   const auto q = bias ? IntegersOf(n, bias) : std::nullopt;
   const bool whole = q && q->data.dtype() == DType::kInt32 && q->data.rank() == 1;
-  // Floats hold whole numbers up to 2^24, and so any sum of such in any order: products of floats
-  // are as exact as those of integers, and faster.
-  constexpr double kExact = 1 << 24;
-  const auto greatest = GreatestSum(*x, *w, column, whole ? q->data : Value{});
-  const DType dtype = greatest && *greatest < kExact ? DType::kFloat32 : DType::kInt32;
-  Term left = ShiftedBy(n, x->data, x->zero_point, 0).As(dtype);
-  Term right = ShiftedBy(n, w->data, w->zero_point, column).As(dtype);
-  std::vector<Value> made;
-  if (conv) {
-    made = origin->As("Conv", 11, {left, right});
-  } else {
-    if (gemm && origin->Int("transA", 0) != 0) left = left.Transpose({1, 0});
-    if (flipped) right = right.Transpose({1, 0});
-    made = {MatMulOf(n, left, right)};
-  }
-  if (made.empty() || !b.status().ok()) return std::nullopt;
-  const Term sum(b, made[0]);
-  const int axis = conv ? 1 : sum.rank() - 1;
+  const auto sum = SumOf(n, node, *x, *w, column, whole ? q->data : Value{});
+  if (!sum || !b.status().ok()) return std::nullopt;
+  const int axis = conv ? 1 : sum->rank() - 1;
   Term scale = Term(b, x->scale) * Term(b, w->scale);
-  Product p{sum, scale.rank() == 0 ? scale : Along(scale, axis, sum.rank()), {}, axis};
+  Product p{*sum, scale.rank() == 0 ? scale : Along(scale, axis, sum->rank()), {}, axis};
   if (!bias) return p;
   if (whole) {
-    p.sum = sum + Along(Term(b, q->data).As(dtype), axis, sum.rank());
+    p.sum = *sum + Along(Term(b, q->data).As(sum->dtype()), axis, sum->rank());
   } else {
     p.bias = bias;
   }
   return p;
+}
+
+std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
+  auto origin = n.OriginOf(v);
+  if (origin && origin->op_type() == "Mul") return ElementProductOf(n, *origin);
+  if (!origin || !IsOneOf(origin->op_type(), {"Conv", "Gemm", "MatMul"})) return std::nullopt;
+  return ProductOfNode(n, *origin);
+}
+
+// A sum of two, each in steps of the result: what QLinearAdd computes.
+std::optional<Term> StepsOfSum(NodeContext& n, const Value& v, const Term& scale) {
+  TypedBuilder& b = n.b();
+  auto origin = n.OriginOf(v);
+  if (!origin || origin->op_type() != "Add") return std::nullopt;
+  const auto x = IntegersOf(n, origin->Input(0)), y = IntegersOf(n, origin->Input(1));
+  for (const auto& q : {x, y}) {
+    if (!q || q->scale.rank() != 0 || DTypeBytes(q->data.dtype()) != 1) return std::nullopt;
+  }
+  const auto steps = [&](const Integers& q) {
+    Term whole = Term(b, q.data).As(DType::kFloat32);
+    if (q.zero_point && !SameNumber(q.zero_point, {})) {
+      whole = whole - Term(b, q.zero_point).As(DType::kFloat32);
+    }
+    return whole * (Term(b, q.scale) / scale);
+  };
+  return steps(*x) + steps(*y);
 }
 
 // --- Means and joins ---
@@ -313,14 +352,34 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
   if (auto joined = JoinOf(n, v, scale, zero_point, dtype)) return joined;
   Limits limits;
   const Value computed = WithoutLimits(n, v, limits);
-  const auto product = ProductOf(n, computed);
-  if (!product || !b.status().ok()) return std::nullopt;
-  Term steps = product->sum.As(DType::kFloat32) * (product->scale / scale);
-  if (product->bias) {
-    const Term bias(b, product->bias);
-    steps = steps + (bias.rank() == 1 ? Along(bias, product->axis, steps.rank()) : bias) / scale;
+  std::optional<Term> sum = StepsOfSum(n, computed, scale);
+  if (!sum) {
+    const auto product = ProductOf(n, computed);
+    if (!product || !b.status().ok()) return std::nullopt;
+    sum = product->sum.As(DType::kFloat32) * (product->scale / scale);
+    if (product->bias) {
+      const Term bias(b, product->bias);
+      sum = *sum + (bias.rank() == 1 ? Along(bias, product->axis, sum->rank()) : bias) / scale;
+    }
   }
-  steps = steps.Call("round_even");
+  Term steps = sum->Call("round_even");
+  const std::optional<double> step = NumberOf(scale.value());
+  const std::optional<double> zero = zero_point ? NumberOf(zero_point->value()) : 0;
+  if (step && zero) {
+    // Both limits at once, and none where the result's own do.
+    const auto limit = [&](const std::optional<double>& at, double otherwise) {
+      return at ? std::nearbyint(static_cast<float>(*at) / static_cast<float>(*step)) + *zero
+                : otherwise;
+    };
+    const double least = dtype == DType::kUInt8 ? 0 : -128, greatest = least + 255;
+    if (*zero != 0) steps = steps + *zero;
+    const double low = std::max(least, limit(limits.low, least));
+    const double high = std::min(greatest, limit(limits.high, greatest));
+    if (low <= high) {
+      return steps.Call("clip", {{"a_min", low}, {"a_max", high}}).As(dtype);
+    }
+    return Saturate(Minimum(Maximum(steps, steps.Number(low)), steps.Number(high)), {dtype});
+  }
   if (limits.low) steps = Maximum(steps, (steps.Number(*limits.low) / scale).Call("round_even"));
   if (limits.high) steps = Minimum(steps, (steps.Number(*limits.high) / scale).Call("round_even"));
   if (zero_point) steps = steps + zero_point->As(DType::kFloat32);

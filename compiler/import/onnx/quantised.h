@@ -21,6 +21,19 @@ Term DequantisedInput(NodeContext& n, size_t data, size_t scale, size_t zero_poi
 Value QuantisedOutput(NodeContext& n, const Term& y, size_t scale, size_t zero_point,
                       DType fallback);
 
+// The operands of a product of bytes less their zero points: those of the data are one number, those
+// of the weights one or (rank 1) one for each output channel.
+struct ByteProduct {
+  Value x, x_zero, w, w_zero;
+};
+// Nullopt for other operands. Zero points that are left out are 0.
+std::optional<ByteProduct> ByteProductOf(NodeContext& n, const Value& x, const Value& x_zero,
+                                         const Value& w, const Value& w_zero);
+// The int32 convolution or matrix product of them (qnn.conv2d, qnn.dense ...), which becomes one of
+// bytes (compiler/transforms/integer_products.h); nullopt where that one does not take it.
+std::optional<Value> ByteConvOf(NodeContext& n, const ByteProduct& p);
+std::optional<Value> ByteMatMulOf(NodeContext& n, const ByteProduct& p);
+
 // The int32 product of integers less their zero points (which may be left out).
 Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const Value& w,
                     const Value& w_zero);
@@ -28,6 +41,9 @@ Term IntegerProduct(NodeContext& n, const Value& a, const Value& a_zero, const V
 // Of an int32 sum: round(sum * factor) + zero_point, halves to even, saturated.
 Value Requantised(const Term& sum, const Term& factor, const std::optional<Term>& zero,
                   DType dtype);
+// The int32 convolution of them, by the node's attributes; nullopt where the node has an error.
+std::optional<Value> IntegerConv(NodeContext& n, const Value& x, const Value& x_zero,
+                                 const Value& w, const Value& w_zero);
 // Integers less their zero points (which may be left out), int32. A vector stands along `axis`.
 Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis);
 

@@ -16,6 +16,7 @@
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
 #include "kernels/codegen/contraction/tile.h"
@@ -380,6 +381,7 @@ class ProductEmitter {
         ARowStride(), d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
     config.form = d_.panel_form;
+    config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
     config.block = d_.weight_block;
     config.block_stride = BStride();
     config.has_zero_points = d_.zero_points != nullptr;

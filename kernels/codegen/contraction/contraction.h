@@ -13,9 +13,14 @@
 //                 or packed in pairs of bfloat16: (ceil(N / P), ceil(K / 2), P, 2), the padding of
 //                 the last pair 0. Data that is cast from bfloat16 is then multiplied in pairs too,
 //                 where the target can: denormals of either count as 0 there.
+//                 or, int8, in words of four: (ceil(N / P), ceil(K / 4), P, 4), the padding along
+//                 K 0.
 //   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, either batch perhaps 1
 //   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes; a kernel
-//                 of layout OI...Po, channels first, is read as it is where P suits the target
+//                 of layout OI...Po, channels first, is read as it is where P suits the target.
+//                 Kernels of int8 are read in layouts that end with 4i: OI...4i and OI...Po4i,
+//                 channels first, ...IO4i, channels last.
+// Products of uint8 data and int8 weights, summed in int32, are those of words of four (integer.h).
 // The body is a sum over products of (casts of, zero-guarded) loads of both.
 //
 // A sum of dtype float16 rounds each product and each partial sum to float16, in the order of the
@@ -49,6 +54,7 @@ struct ContractionTarget {
   unsigned vector_registers = 16;
   int64_t l2_bytes = 512 << 10;
   bool bfloat16_dots = false;  // AVX512-BF16: sums of products of pairs
+  bool byte_dots = false;      // AVX512-VNNI, AVX-VNNI: sums of products of four bytes
   TileSchedule schedule;       // that somebody chose for the kernel
 };
 // cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM
@@ -78,7 +84,7 @@ struct ContractionPlan {
   Dim scratch_bytes = 0;
   // As KernelInterface::in_place.
   std::vector<std::pair<int, int>> in_place;
-  // What the code needs of the machine beyond its level: "avx512bf16"; "" for nothing.
+  // What the code needs of the machine beyond its level: "avx512bf16", "avx512vnni"; "" for nothing.
   std::string features;
   // One of them.
   std::shared_ptr<const ContractionDetail> detail;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
@@ -111,6 +112,7 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
                   Value* destination) {
   Builder& b = c.b;
   const ContractionDetail& d = c.d;
+  if (d.panel_form == PanelForm::kQuads) return EmitPackByteRows(c, batch, row, count, destination);
   const int64_t tile_rows = d.tile_rows;
   if (!d.a.k_contiguous) {
     const int64_t width = (d.tile_rows + d.lanes - 1) / d.lanes * d.lanes;
@@ -171,6 +173,7 @@ void EmitCopyRows(ContractionContext& c, Value* batch, Value* count, Value* dest
 void EmitPackPanel(ContractionContext& c, Value* batch, Value* column, Value* destination) {
   Builder& b = c.b;
   const ContractionDetail& d = c.d;
+  if (d.panel_form == PanelForm::kQuads) return EmitPackBytePanel(c, batch, column, destination);
   if (d.b.k_contiguous) return PackTransposed(c, batch, column, destination);
   auto pack = [&](bool whole) {
     For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {

@@ -6,6 +6,7 @@
 // are `stride` apart.
 #include <vector>
 
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 
 namespace relayvm::codegen {
@@ -65,8 +66,15 @@ Value* PixelLoader::Load(const std::vector<Value*>& indices, Value* mask) {
   Builder& b = c_.b;
   if (c_.d.pixels.plain) {
     Value* offset = indices[0];
+    Value* plane = I64(b, 1);
     for (size_t i = 1; i < indices.size(); ++i) {
-      offset = Add(b, Mul(b, offset, extents_[i]), indices[i]);
+      const bool is_word = c_.d.pixels.bytes && i == 1;  // channels first
+      offset =
+          Add(b, Mul(b, offset, extents_[i]), is_word ? Mul(b, indices[i], kQuad) : indices[i]);
+      if (i > 1) plane = Mul(b, plane, extents_[i]);
+    }
+    if (c_.d.pixels.bytes) {
+      return LoadPixelWords(c_, At(b, b.getInt8Ty(), base_, offset), plane, stride_, mask);
     }
     return LoadStrided(c_, b.CreateGEP(c_.element, base_, offset), stride_, mask);
   }
@@ -250,7 +258,9 @@ class PanelPacker {
 
   // i1
   Value* ArePixelsScattered() {
-    if (!p_.plain || d_.target.vector_bytes == 16 || d_.lanes < 8) return b_.getFalse();
+    if (!p_.plain || p_.bytes || d_.target.vector_bytes == 16 || d_.lanes < 8) {
+      return b_.getFalse();
+    }
     // Distances between lanes are int32.
     Value* elements = ImageElements();
     const int64_t runs = p_.stride[w_] > 2 ? 1 : kRunsOfGather;  // strided runs are gathered too
@@ -494,6 +504,7 @@ void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* c
   Builder& b = c.b;
   const ContractionDetail& d = c.d;
   const PixelOperand& p = d.pixels;
+  if (p.bytes) return EmitPackBytePixelRows(c, batch, row, count, destination);
   const size_t w = p.spatial() - 1;
   PixelLoader loader(c, 1);
   Value* image = Div(b, batch, I64(b, p.groups));

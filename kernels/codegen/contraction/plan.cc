@@ -8,6 +8,7 @@
 
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/winograd.h"
 
 namespace relayvm::codegen {
@@ -57,6 +58,7 @@ class Planner {
     const bool planned =
         detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
     if (!planned) return std::nullopt;
+    if (detail_->panel_form == PanelForm::kQuads) plan_.features = QuadFeature(detail_->target);
     plan_.detail = detail_;
     return std::move(plan_);
   }
@@ -80,6 +82,16 @@ class Planner {
       if (reduces) return false;
     }
     return detail_->contraction != nullptr;
+  }
+
+  // Whether every element of e is one of `dtype`, made an int32; of data, or 0 where padding is.
+  static bool IsWidened(const Expr& e, DType dtype) {
+    const Expr& inside = e->kind == ExprKind::kSelect ? e->operands[1] : e;
+    return inside->kind == ExprKind::kCast && inside->operands[0]->dtype == dtype;
+  }
+  bool MultipliesBytes() const {
+    return product_.accumulator == DType::kInt32 && IsWidened(product_.data, DType::kUInt8) &&
+           IsWidened(product_.weight, DType::kInt8);
   }
 
   // --- Dense and batch_matmul ---
@@ -106,24 +118,33 @@ class Planner {
     d.columns = n->extent;
     d.depth = k->extent;
     const Tensor& weight = t.hint_inputs[1];
-    if (!is_batch && (weight->rank() == 3 || weight->dtype == DType::kBFloat16) &&
-        weight->rank() >= 3) {
+    const bool in_words = weight->dtype == DType::kBFloat16 || weight->dtype == DType::kInt8;
+    if (!is_batch && (weight->rank() == 3 || (in_words && weight->rank() == 4))) {
       if (!weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0) return false;
       d.packed_width = weight->shape[2].value();
     }
     if (!is_batch && weight->rank() == 4 && !PlanWeightForm(t)) return false;
+    const ExprNode* byte_weight =
+        MultipliesBytes() ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_) : nullptr;
+    if (byte_weight && !t.transpose_a && d.packed_width == 0) d.panel_form = PanelForm::kQuads;
+    const bool is_quads = d.panel_form == PanelForm::kQuads;
+    if (is_quads) {
+      d.byte_depth = d.depth;
+      d.depth = Dim::CeilDiv(d.depth, kQuad);
+    }
+    const Dim& numbers = is_quads ? d.byte_depth : d.depth;  // along k
 
     d.a.k_contiguous = !t.transpose_a;
-    d.a.view = te::Compute("a", {d.batch, d.rows, d.depth}, [&](const std::vector<Expr>& i) {
+    d.a.view = te::Compute("a", {d.batch, d.rows, numbers}, [&](const std::vector<Expr>& i) {
       Substitution to;
       to.Add(batch_axes, Unflatten(i[0], batch_axes));
       to.Add(row_axes, Unflatten(i[1], row_axes));
       to.Add(k, i[2]);
       return te::Cast(to.Apply(product_.data), d.dtype);
     });
-    UsePlainMemory(d.a, product_.data, batch_axes, d.a.k_contiguous ? d.rows * d.depth : Dim(0),
-                   d.depth);
-    if (d.panel_form != PanelForm::kElements) {
+    UsePlainMemory(d.a, product_.data, batch_axes, d.a.k_contiguous ? d.rows * numbers : Dim(0),
+                   numbers);
+    if (d.panel_form != PanelForm::kElements && d.packed_width > 0) {
       d.b.k_contiguous = false;
       d.b.buffer = weight;
       d.b.batch = te::MakeAxis("batch", d.batch);
@@ -133,15 +154,16 @@ class Planner {
       PlanPackedWeight();
     } else {
       d.b.k_contiguous = t.transpose_b;
-      d.b.view = te::Compute("b", {d.batch, d.depth, d.columns}, [&](const std::vector<Expr>& i) {
+      d.b.view = te::Compute("b", {d.batch, numbers, d.columns}, [&](const std::vector<Expr>& i) {
         Substitution to;
         to.Add(batch_axes, Unflatten(i[0], batch_axes));
         to.Add(k, i[1]);
         to.Add(n, i[2]);
         return te::Cast(to.Apply(product_.weight), d.dtype);
       });
-      UsePlainMemory(d.b, product_.weight, batch_axes, d.depth * d.columns,
-                     d.b.k_contiguous ? d.depth : d.columns);
+      UsePlainMemory(d.b, product_.weight, batch_axes, numbers * d.columns,
+                     d.b.k_contiguous ? numbers : d.columns);
+      if (is_quads && !d.b.bytes) return false;
     }
     d.row_axes = leading.size();
     if (FlattenEpilogue(d.epilogue, 0, leading.size()) && !leading.empty()) d.row_axes = 1;
@@ -179,7 +201,10 @@ class Planner {
     operand.batch = te::MakeAxis("batch", detail_->batch);
     operand.base = te::IntImm(0);
     operand.stride = stride;
-    const ExprNode* load = PlainLoad(e, detail_->dtype, spec_);
+    const bool is_quads = detail_->panel_form == PanelForm::kQuads;
+    const ExprNode* load = is_quads && e->kind == ExprKind::kCast
+                               ? PlainLoad(e->operands[0], e->operands[0]->dtype, spec_)
+                               : PlainLoad(e, detail_->dtype, spec_);
     if (!load || load->tensor->rank() < 1) return;
     if (detail_->contraction->hint == te::ScheduleHint::kBatchMatmul) {
       Substitution to;
@@ -190,7 +215,7 @@ class Planner {
       for (const te::Axis& axis : batch_axes) batched = batched || MentionsAxis(e, axis);
       if (batched) return;
     }
-    operand.buffer = load->tensor;
+    (is_quads ? operand.bytes : operand.buffer) = load->tensor;
   }
 
   // Sets the form of a packed weight that is no float32.
@@ -204,6 +229,12 @@ class Planner {
       if (!weight.shape[3].is_const(2)) return false;
       const bool multiplied = d.target.bfloat16_dots && !t.transpose_a && IsBFloat16(product_.data);
       d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
+      d.panel_words = weight.shape[1];
+      return true;
+    }
+    if (weight.dtype == DType::kInt8 && MultipliesBytes()) {
+      if (!weight.shape[3].is_const(kQuad) || t.transpose_a || d.packed_width == 0) return false;
+      d.panel_form = PanelForm::kQuads;
       d.panel_words = weight.shape[1];
       return true;
     }
@@ -340,10 +371,21 @@ class Planner {
     const Tensor& data = t.hint_inputs[0];
     const Tensor& weight = t.hint_inputs[1];
     const std::string usual_layout = p.channels_last ? letters + "IO" : "OI" + letters;
-    const int64_t packed_rows = PackedRows(usual_layout);
-    const std::string kernel_layout = packed_rows > 0 ? usual_layout : hint.kernel_layout;
-    const size_t kernel_rank = kernel_layout.size() + (packed_rows > 0 ? 1 : 0);
-    if (data->rank() != t.rank() || kernel_rank != weight->shape.size()) return false;
+    std::string kernel_layout = hint.kernel_layout;
+    std::vector<Dim> kernel_shape = weight->shape;
+    if (kernel_layout.ends_with("4i") && MultipliesBytes()) {
+      kernel_layout.resize(kernel_layout.size() - 2);
+      kernel_shape.pop_back();
+      d.panel_form = PanelForm::kQuads;
+      p.bytes = true;
+    }
+    const bool is_usual = kernel_layout == usual_layout;
+    const int64_t packed_rows = PackedRows(usual_layout, kernel_layout, kernel_shape);
+    if (packed_rows > 0) {
+      kernel_layout = usual_layout;
+      kernel_shape.pop_back();
+    }
+    if (data->rank() != t.rank() || kernel_layout.size() != kernel_shape.size()) return false;
 
     p.data = data;
     p.channels = data->shape[channel_at];
@@ -355,8 +397,8 @@ class Planner {
       p.input.push_back(data->shape[space_at + s]);
       p.output.push_back(t.shape[space_at + s]);
       const size_t at = kernel_layout.find(letters[s]);
-      if (at == std::string::npos || !weight->shape[at].is_const()) return false;
-      p.kernel.push_back(weight->shape[at].value());
+      if (at == std::string::npos || !kernel_shape[at].is_const()) return false;
+      p.kernel.push_back(kernel_shape[at].value());
     }
     // Reduction axes, in the order of the layout: the taps and, unless a group has one, the input
     // channel.
@@ -371,7 +413,7 @@ class Planner {
     const Dim group_channels = channel ? channel->extent : Dim(1);
     const Dim out_channels = t.shape[channel_at];
     if (!group_channels.is_const() || !out_channels.is_const() || p.groups < 1) return false;
-    p.group_channels = group_channels.value();
+    p.group_channels = group_channels.value() / (p.bytes ? kQuad : 1);
     if (out_channels.value() % p.groups != 0) return false;
     const int64_t group_outputs = out_channels.value() / p.groups;
     if (!LayoutsAgree(channel_at)) return false;
@@ -383,7 +425,8 @@ class Planner {
       data_load = &(*data_load)->operands[(*data_load)->kind == ExprKind::kSelect ? 1 : 0];
     }
     if ((*data_load)->kind != ExprKind::kLoad || (*data_load)->tensor != data) return false;
-    p.plain = p.casts.empty() && PlainLoad(*data_load, d.dtype, spec_);
+    p.plain = p.bytes ? PlainLoad(*data_load, DType::kUInt8, spec_) != nullptr
+                      : p.casts.empty() && PlainLoad(*data_load, d.dtype, spec_);
 
     d.depth = p.group_channels * p.taps();
     d.image_pixels = ProductOf(p.output);
@@ -428,18 +471,18 @@ class Planner {
     const Expr group = Remainder(te::AxisValue(w.batch), p.groups);
     w.stride = p.channels_last ? out_channels : d.depth;
     w.base = Times(group, p.channels_last ? channels : channels * d.depth);
-    const ExprNode* load = PlainLoad(product_.weight, d.dtype, spec_);
-    if (load && (channel || !p.channels_last) && hint.kernel_layout == usual_layout) {
-      w.buffer = load->tensor;
-    }
+    const ExprNode* load = p.bytes ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_)
+                                   : PlainLoad(product_.weight, d.dtype, spec_);
+    if (load && (channel || !p.channels_last) && is_usual) w.buffer = load->tensor;
+    if (p.bytes && (!p.plain || !load || !channel || !(is_usual || packed_rows > 0))) return false;
 
-    if (CoversWholeInput()) {
+    if (CoversWholeInput() && !p.bytes) {
       PlanConvAsMatrix(channel, taps, weights);
       return true;
     }
     d.row_axes = p.channels_last ? spatial + 1 : 2;
     ChooseTile();
-    if (DirectIsBetter(group_outputs)) {
+    if (DirectIsBetter(group_outputs) && !p.bytes) {
       PlanDirect(
           te::Compute("weights", {p.groups, group_outputs, d.depth},
                       [&](const std::vector<Expr>& i) { return weights(i[0], i[1], i[2]); }));
@@ -462,6 +505,7 @@ class Planner {
         plan_.refused = fmt::format("the weights are packed in blocks of {} rows", packed_rows);
       d.a_k_stride = packed_rows;
     }
+    if (p.bytes && !w.buffer) return false;
     const int64_t depth = d.depth.value();
     d.pack_a = !w.buffer || p.channels_last;
     if (d.pack_a) {
@@ -477,13 +521,12 @@ class Planner {
     return true;
   }
 
-  // P, where the kernel's layout is `usual` followed by Po; else 0.
-  int64_t PackedRows(const std::string& usual) const {
-    const te::TensorNode& t = *detail_->contraction;
-    const std::vector<Dim>& shape = t.hint_inputs[1]->shape;
+  // P, where the layout of a kernel of that shape is `usual` followed by Po; else 0.
+  int64_t PackedRows(const std::string& usual, const std::string& layout,
+                     const std::vector<Dim>& shape) const {
     if (detail_->pixels.channels_last || shape.empty() || !shape.back().is_const()) return 0;
     const int64_t rows = shape.back().value();
-    return t.conv->kernel_layout == usual + std::to_string(rows) + "o" ? rows : 0;
+    return layout == usual + std::to_string(rows) + "o" ? rows : 0;
   }
 
   // Windows of one pixel at every pixel: an image is one line.

@@ -36,13 +36,17 @@ struct MatrixOperand {
   te::Axis batch;
   te::Expr base;
   Dim stride;
+  // Set in place of `buffer` when the matrix is memory of bytes that packing makes words of
+  // (integer.h): base and stride are then bytes. `view` is of bytes too where panels are kQuads.
+  te::Tensor bytes;
 };
 
 // The data of a convolution: tensor[n][channel][position...] or tensor[n][position...][channel].
 // The spatial axes of a plain buffer may be one axis instead.
 struct PixelOperand {
   te::Tensor data;
-  bool plain = false;        // a buffer of the accumulator type
+  bool plain = false;  // a buffer of the accumulator type, or `bytes`
+  bool bytes = false;  // of unsigned bytes: channels of a group count in words of 4 (integer.h)
   std::vector<DType> casts;  // of an element, from the inside out
   bool channels_last = false;
   Dim channels;                    // of the whole tensor
@@ -87,6 +91,7 @@ struct ContractionDetail {
   // each sum, and k runs in the order of the contraction's own axes.
   bool rounds = false;
   Dim batch = 1, rows, columns, depth;
+  Dim byte_depth;  // kMatrix with kQuads, where depth is in words
   // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small ones
   // fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;

@@ -21,6 +21,7 @@ ContractionTarget ContractionTargetFor(const std::string& cpu) {
     avx512 = avx2 && features.lookup("avx512f") && features.lookup("avx512vl") &&
              features.lookup("avx512bw") && features.lookup("avx512dq");
     target.bfloat16_dots = avx512 && features.lookup("avx512bf16");
+    target.byte_dots = features.lookup(avx512 ? "avx512vnni" : "avxvnni") && avx2;
   }
   if (avx2) target.vector_bytes = 32;
   if (avx512) {

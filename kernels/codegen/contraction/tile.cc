@@ -9,6 +9,7 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -157,6 +158,12 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   const unsigned accumulators = config.rows * config.vectors;
   const unsigned sets = config.sets;
   const bool multiplies_pairs = config.form == PanelForm::kPairs;
+  const bool multiplies_quads = config.form == PanelForm::kQuads;
+  auto multiply_add = [&](Value* x, Value* y, Value* sum) {  // x of A, y of B
+    if (multiplies_pairs) return AddPairProducts(b, x, y, sum);
+    if (!multiplies_quads) return MultiplyAdd(b, x, y, sum, config.rounds);
+    return config.a_is_unsigned ? AddQuadProducts(b, x, y, sum) : AddQuadProducts(b, y, x, sum);
+  };
   const int64_t word_steps = multiplies_pairs ? 1 : DepthOfWord(config.form);
   const bool has_blocks = IsInBlocks(config.form);
   // With few sums, those of a block are scaled as a whole; with many, each number is.
@@ -252,8 +259,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
       Value* broadcast = b.CreateVectorSplat(config.lanes, scalar);
       for (unsigned v = 0; v < config.vectors; ++v) {
         Value*& sum = sums[set * accumulators + row * config.vectors + v];
-        sum = multiplies_pairs ? AddPairProducts(b, broadcast, columns[v], sum)
-                               : MultiplyAdd(b, broadcast, columns[v], sum, config.rounds);
+        sum = multiply_add(broadcast, columns[v], sum);
       }
     }
     if (config.extra == 0) return;
@@ -262,7 +268,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
       Value* scalar =
           b.CreateLoad(element, At(b, element, row_of_b, config.vectors * config.lanes + e));
       Value*& sum = sums[accumulators * sets + e];
-      sum = MultiplyAdd(b, rows, b.CreateVectorSplat(config.rows, scalar), sum, config.rounds);
+      sum = multiply_add(rows, b.CreateVectorSplat(config.rows, scalar), sum);
     }
   };
   // Steps from..to-1; `from` is a multiple of the steps of a word.
@@ -334,8 +340,9 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  constexpr const char* kForms[] = {"", "_expanded", "_pairs", "_int8", "_int4"};
+  constexpr const char* kForms[] = {"", "_expanded", "_pairs", "_int8", "_int4", "_quads"};
   std::string form = kForms[static_cast<size_t>(config.form)];
+  if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
   if (IsInBlocks(config.form)) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
                         config.has_zero_points ? "z" : "");
@@ -376,7 +383,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
 }  // namespace
 
 int64_t DepthOfWord(PanelForm form) {
-  constexpr int64_t kDepths[] = {1, 2, 2, 1, 8};
+  constexpr int64_t kDepths[] = {1, 2, 2, 1, 8, 1};
   return kDepths[static_cast<size_t>(form)];
 }
 

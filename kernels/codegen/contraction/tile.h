@@ -39,6 +39,7 @@ enum class PanelForm : uint8_t {
               // is one word of each
   kInt8,      // signed, with zero point 0 unless the call has some
   kInt4,  // words of 8 unsigned ones, lowest bits first, with zero point 8 unless the call has some
+  kQuads,  // words of 4 integers, multiplied as they are with A's (integer.h): K counts words
 };
 inline bool IsInBlocks(PanelForm form) {
   return form == PanelForm::kInt8 || form == PanelForm::kInt4;
@@ -59,12 +60,13 @@ struct TileConfig {
   // Weights that are read in the order of memory, which may be far: fetched ahead, past the operand's
   // end into what the next call reads.
   bool streams_a = false, streams_b = false;
-  // Others than kElements: of dtype float32. b_k_stride is then from word to word.
+  // Others than kElements: of dtype float32, kQuads of int32. b_k_stride is then from word to word.
   PanelForm form = PanelForm::kElements;
   // IsInBlocks: how much of k a block is, a multiple of 8; the distance of a column's scales (and zero
   // points); whether there are zero points.
   int64_t block = 0, block_stride = 0;
   bool has_zero_points = false;
+  bool a_is_unsigned = false;  // kQuads: which side's numbers are
 };
 
 // a, b, c: pointers; k, strides: i64; accumulate: i1 (adds to what C holds).

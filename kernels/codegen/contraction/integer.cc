@@ -1,0 +1,363 @@
+#include "kernels/codegen/contraction/integer.h"
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <vector>
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+namespace {
+
+bool Has(Builder& b, llvm::StringRef feature) {
+  const llvm::Function& function = *b.GetInsertBlock()->getParent();
+  llvm::StringRef features = function.getFnAttribute("target-features").getValueAsString();
+  llvm::SmallVector<llvm::StringRef, 64> list;
+  features.split(list, ',');
+  for (llvm::StringRef f : list) {
+    if (f == feature) return true;
+  }
+  return false;
+}
+
+unsigned LanesOf(Value* vector) {
+  return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+}
+
+// An instruction's form for 4, 8 or 16 lanes; there is none for others.
+llvm::Intrinsic::ID ByLanes(unsigned lanes, llvm::Intrinsic::ID of_4, llvm::Intrinsic::ID of_8,
+                            llvm::Intrinsic::ID of_16) {
+  if (lanes == 4) return of_4;
+  if (lanes == 8) return of_8;
+  return lanes == 16 ? of_16 : llvm::Intrinsic::ID{llvm::Intrinsic::not_intrinsic};
+}
+
+// The bytes of words at odd places or at even ones, as int16.
+struct Halves {
+  Value *even, *odd;
+};
+Halves HalvesOf(Builder& b, Value* words, bool is_signed) {
+  llvm::Type* type = VectorOf(b.getInt16Ty(), 2 * LanesOf(words));
+  Value* pairs = b.CreateBitCast(words, type);
+  if (is_signed) return {b.CreateAShr(b.CreateShl(pairs, 8), 8), b.CreateAShr(pairs, 8)};
+  return {b.CreateAnd(pairs, llvm::ConstantInt::get(type, 255)), b.CreateLShr(pairs, 8)};
+}
+
+// The sums of neighbours' products.
+Value* MultiplyPairs(Builder& b, Value* x, Value* y) {
+  const unsigned lanes = LanesOf(x) / 2;
+  const llvm::Intrinsic::ID id =
+      ByLanes(lanes, llvm::Intrinsic::x86_sse2_pmadd_wd, llvm::Intrinsic::x86_avx2_pmadd_wd,
+              llvm::Intrinsic::x86_avx512_pmaddw_d_512);
+  if (id != llvm::Intrinsic::not_intrinsic) return b.CreateIntrinsic(id, {}, {x, y});
+  llvm::Type* wide = VectorOf(b.getInt32Ty(), 2 * lanes);
+  Value* products = b.CreateMul(b.CreateSExt(x, wide), b.CreateSExt(y, wide));
+  std::vector<int> even, odd;
+  for (unsigned i = 0; i < lanes; ++i) {
+    even.push_back(static_cast<int>(2 * i));
+    odd.push_back(static_cast<int>(2 * i + 1));
+  }
+  return b.CreateAdd(b.CreateShuffleVector(products, even), b.CreateShuffleVector(products, odd));
+}
+
+}  // namespace
+
+Value* AddQuadProducts(Builder& b, Value* unsigned_words, Value* signed_words, Value* sum) {
+  const unsigned lanes = LanesOf(sum);
+  const llvm::Intrinsic::ID id =
+      ByLanes(lanes, llvm::Intrinsic::x86_avx512_vpdpbusd_128,
+              llvm::Intrinsic::x86_avx512_vpdpbusd_256, llvm::Intrinsic::x86_avx512_vpdpbusd_512);
+  const bool has = Has(b, "+avx512vnni") || (lanes < 16 && Has(b, "+avxvnni"));
+  if (has && id != llvm::Intrinsic::not_intrinsic) {
+    return b.CreateIntrinsic(id, {}, {sum, unsigned_words, signed_words});
+  }
+  const Halves x = HalvesOf(b, unsigned_words, false), y = HalvesOf(b, signed_words, true);
+  sum = b.CreateAdd(sum, MultiplyPairs(b, x.even, y.even));
+  return b.CreateAdd(sum, MultiplyPairs(b, x.odd, y.odd));
+}
+
+std::string QuadFeature(const ContractionTarget& target) {
+  if (!target.byte_dots) return "";
+  return target.vector_bytes == 64 ? "avx512vnni" : "avxvnni";
+}
+
+// --- Packing ---
+
+namespace {
+
+// Four vectors of bytes as words, the first lowest.
+Value* WordsOf(Builder& b, const std::vector<Value*>& bytes) {
+  const unsigned lanes = LanesOf(bytes[0]);
+  llvm::Type* words = VectorOf(b.getInt32Ty(), lanes);
+  Value* result = nullptr;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    Value* part = b.CreateShl(b.CreateZExt(bytes[i], words), 8 * i);
+    result = result ? b.CreateOr(result, part) : part;
+  }
+  return result;
+}
+
+// Bytes that follow each other; zero where the mask is off.
+Value* LoadBytes(ContractionContext& c, Value* pointer, unsigned count, Value* mask) {
+  Builder& b = c.b;
+  llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), count);
+  if (!mask) return b.CreateAlignedLoad(type, pointer, llvm::Align(1));
+  return b.CreateMaskedLoad(type, pointer, llvm::Align(1), mask,
+                            llvm::Constant::getNullValue(type));
+}
+
+void StoreBytes(Builder& b, Value* bytes, Value* pointer) {
+  b.CreateAlignedStore(bytes, pointer, llvm::Align(1));
+}
+
+// Calls body(at, mask) for runs of `step` that cover 0..count, the last one masked.
+void ForRuns(ContractionContext& c, Value* count, unsigned step, std::string_view name,
+             const std::function<void(Value* at, Value* mask)>& body) {
+  Builder& b = c.b;
+  Value* whole = b.CreateAnd(count, I64(b, -static_cast<int64_t>(step)));
+  For(b, I64(b, 0), whole, step, name, [&](Value* at) { body(at, nullptr); });
+  If(b, b.CreateICmpSLT(whole, count),
+     [&] { body(whole, MaskBelow(b, Sub(b, count, whole), step)); });
+}
+
+// The address of element (row, 0) of a matrix of bytes in memory.
+Value* ByteRow(ContractionContext& c, const MatrixOperand& operand, Value* batch, Value* row) {
+  Builder& b = c.b;
+  c.emitter.BindAxis(operand.batch.get(), batch);
+  Value* offset =
+      Add(b, c.emitter.Emit(operand.base), Mul(b, row, c.emitter.EmitDim(operand.stride)));
+  std::vector<Value*> origin(operand.bytes->shape.size(), I64(b, 0));
+  return At(b, b.getInt8Ty(), c.emitter.ElementAddress(operand.bytes.get(), origin), offset);
+}
+
+}  // namespace
+
+void EmitPackByteRows(ContractionContext& c, Value* batch, Value* row, Value* count,
+                      Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  Value* k_blocks = c.emitter.EmitDim(d.k_blocks);
+  Value* depth = c.emitter.EmitDim(d.byte_depth);
+  const bool in_memory = d.a.bytes != nullptr;
+  const unsigned step = in_memory ? d.lanes * kQuad : d.lanes;
+  For(b, I64(b, 0), count, 1, "pack.row", [&](Value* i) {
+    Value* tile = Div(b, i, I64(b, d.tile_rows));
+    Value* in_tile = Rem(b, i, I64(b, d.tile_rows));
+    Value* source = in_memory ? ByteRow(c, d.a, batch, Add(b, row, i)) : nullptr;
+    For(b, I64(b, 0), k_blocks, 1, "pack.block", [&](Value* block) {
+      Value* from = Mul(b, block, d.k_block * kQuad);
+      Value* extent = Sub(b, depth, from);
+      if (d.k_block > 0) extent = Min(b, extent, I64(b, d.k_block * kQuad));
+      Value* packed_row =
+          Add(b, Mul(b, Add(b, Mul(b, tile, k_blocks), block), int64_t{d.tile_rows}), in_tile);
+      Value* to = At(b, c.element, destination, Mul(b, packed_row, d.a_row_stride));
+      // The last word is filled up with what weights of 0 meet.
+      ForRuns(c, extent, step, "pack.k", [&](Value* k, Value* mask) {
+        Value* at = At(b, b.getInt8Ty(), to, k);
+        if (in_memory) {
+          Value* values = LoadBytes(c, At(b, b.getInt8Ty(), source, Add(b, from, k)), step, mask);
+          return StoreBytes(b, values, at);
+        }
+        Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), Add(b, from, k), 2, mask);
+        values = b.CreateTrunc(values, VectorOf(b.getInt8Ty(), d.lanes));
+        if (mask) values = b.CreateSelect(mask, values, llvm::Constant::getNullValue(values->getType()));
+        StoreBytes(b, values, at);
+      });
+    });
+  });
+}
+
+namespace {
+
+// b is (column, k) with k contiguous: squares of words are turned in registers.
+void PackTransposedBytes(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+  Builder& b = c.b;
+  const unsigned lanes = c.d.lanes;
+  Value* last = Add(b, c.columns, -1);
+  Value* depth = c.emitter.EmitDim(c.d.byte_depth);
+  For(b, I64(b, 0), I64(b, c.d.panel), lanes, "pack.vector", [&](Value* v) {
+    ForRuns(c, depth, lanes * kQuad, "pack.k", [&](Value* k, Value* mask) {
+      std::vector<Value*> square;
+      for (unsigned i = 0; i < lanes; ++i) {
+        // Columns past the end repeat the last one; what comes of them is not stored.
+        Value* at = Min(b, Add(b, Add(b, column, v), int64_t{i}), last);
+        Value* pointer = At(b, b.getInt8Ty(), ByteRow(c, c.d.b, batch, at), k);
+        square.push_back(b.CreateBitCast(LoadBytes(c, pointer, lanes * kQuad, mask), c.vector));
+      }
+      Transpose(b, square);
+      Value* first = b.CreateLShr(k, 2);
+      for (unsigned i = 0; i < lanes; ++i) {
+        Value* row = Mul(b, Add(b, first, int64_t{i}), c.d.panel);
+        c.StoreLanes(square[i], At(b, c.element, destination, Add(b, row, v)));
+      }
+    });
+  });
+}
+
+// b is (k, column) in memory: four rows, of which the last may be missing, are a row of words.
+void PackByteRowsOfWords(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  Value* depth = c.emitter.EmitDim(d.byte_depth);
+  llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), d.lanes);
+  auto pack = [&](bool whole) {
+    For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* word) {
+      Value* row = At(b, c.element, destination, Mul(b, word, d.panel));
+      for (unsigned v = 0; v < d.vectors; ++v) {
+        Value* at = Add(b, column, int64_t{v * d.lanes});
+        Value* mask = whole ? nullptr : MaskBelow(b, Sub(b, c.columns, at), d.lanes);
+        std::vector<Value*> bytes;
+        for (int64_t i = 0; i < kQuad; ++i) {
+          Value* k = Add(b, Mul(b, word, kQuad), i);
+          Value* inside = b.CreateICmpSLT(k, depth);
+          Value* pointer =
+              At(b, b.getInt8Ty(), ByteRow(c, d.b, batch, b.CreateSelect(inside, k, I64(b, 0))),
+                 at);
+          bytes.push_back(b.CreateSelect(inside, LoadBytes(c, pointer, d.lanes, mask),
+                                         llvm::Constant::getNullValue(type)));
+        }
+        c.StoreLanes(WordsOf(b, bytes), At(b, c.element, row, v * d.lanes));
+      }
+    });
+  };
+  If(
+      b, b.CreateICmpSLE(Add(b, column, d.panel), c.columns), [&] { pack(true); },
+      [&] { pack(false); });
+}
+
+}  // namespace
+
+void EmitPackBytePanel(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  if (d.b.bytes && d.b.k_contiguous) return PackTransposedBytes(c, batch, column, destination);
+  if (d.b.bytes) return PackByteRowsOfWords(c, batch, column, destination);
+  // Words in memory, a row for each of k.
+  auto pack = [&](bool whole) {
+    For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
+      Value* row = At(b, c.element, destination, Mul(b, k, d.panel));
+      Value* source = At(b, c.element, c.PlainRow(d.b, batch, k), column);
+      for (unsigned v = 0; v < d.vectors; ++v) {
+        const int64_t at = v * d.lanes;
+        Value* pointer = At(b, c.element, source, at);
+        const llvm::Align align(1);
+        Value* words = nullptr;
+        if (whole) {
+          words = b.CreateAlignedLoad(c.vector, pointer, align);
+        } else {
+          Value* mask = MaskBelow(b, Sub(b, c.columns, Add(b, column, at)), d.lanes);
+          words = b.CreateMaskedLoad(c.vector, pointer, align, mask,
+                                     llvm::Constant::getNullValue(c.vector));
+        }
+        c.StoreLanes(words, At(b, c.element, row, at));
+      }
+    });
+  };
+  If(
+      b, b.CreateICmpSLE(Add(b, column, d.panel), c.columns), [&] { pack(true); },
+      [&] { pack(false); });
+}
+
+// --- Convolutions ---
+
+namespace {
+
+// The bytes at pointer + lane * stride, zero where the mask is off.
+Value* LoadStridedBytes(ContractionContext& c, Value* pointer, int64_t stride, Value* mask) {
+  Builder& b = c.b;
+  const unsigned lanes = c.d.lanes;
+  if (stride == 1) return LoadBytes(c, pointer, lanes, mask);
+  llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), lanes);
+  Value* zero = llvm::Constant::getNullValue(type);
+  if (stride == 2) {
+    // The second load ends with the last even element, which is the last that may exist.
+    std::vector<int> even;
+    for (unsigned i = 0; i < lanes; ++i) {
+      even.push_back(static_cast<int>(2 * i < lanes ? 2 * i : 2 * i + 1));
+    }
+    Value* second = At(b, b.getInt8Ty(), pointer, int64_t{lanes} - 1);
+    if (!mask) {
+      return b.CreateShuffleVector(LoadBytes(c, pointer, lanes, nullptr),
+                                   LoadBytes(c, second, lanes, nullptr), even);
+    }
+    std::vector<int> low, high;
+    for (unsigned i = 0; i < lanes; ++i) {
+      low.push_back(static_cast<int>(i % 2 == 0 ? i / 2 : lanes));
+      high.push_back(static_cast<int>(i % 2 == 1 ? (lanes + i) / 2 : lanes));
+    }
+    Value* off = llvm::Constant::getNullValue(mask->getType());
+    return b.CreateShuffleVector(
+        LoadBytes(c, pointer, lanes, b.CreateShuffleVector(mask, off, low)),
+        LoadBytes(c, second, lanes, b.CreateShuffleVector(mask, off, high)), even);
+  }
+  Value* offsets = b.CreateMul(LaneIndices(b, lanes), b.CreateVectorSplat(lanes, I64(b, stride)));
+  if (!mask) mask = llvm::ConstantInt::getTrue(VectorOf(b.getInt1Ty(), lanes));
+  return b.CreateMaskedGather(type, b.CreateGEP(b.getInt8Ty(), pointer, offsets), llvm::Align(1),
+                              mask, zero);
+}
+
+}  // namespace
+
+Value* LoadPixelWords(ContractionContext& c, Value* pointer, Value* plane, int64_t stride,
+                      Value* mask) {
+  Builder& b = c.b;
+  std::vector<Value*> channels;
+  for (int64_t i = 0; i < kQuad; ++i) {
+    channels.push_back(
+        LoadStridedBytes(c, At(b, b.getInt8Ty(), pointer, Mul(b, plane, i)), stride, mask));
+  }
+  return WordsOf(b, channels);
+}
+
+void EmitPackBytePixelRows(ContractionContext& c, Value* batch, Value* row, Value* count,
+                           Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  const PixelOperand& p = d.pixels;
+  const size_t axes = p.spatial();
+  Value* base = c.emitter.ElementAddress(p.data.get(),
+                                         std::vector<Value*>(p.data->shape.size(), I64(b, 0)));
+  Value* image = Div(b, batch, I64(b, p.groups));
+  const int64_t bytes = p.group_channels * kQuad;
+  Value* first_channel = Mul(b, Rem(b, batch, I64(b, p.groups)), bytes);
+  Value* pixel_bytes = c.emitter.EmitDim(p.channels);
+  const unsigned step = d.lanes * kQuad;
+  For(b, I64(b, 0), count, 1, "pack.row", [&](Value* i) {
+    const std::vector<Value*> at = EmitUnflatten(c, Add(b, row, i), p.output);
+    Value* packed = At(b, c.element, destination, Mul(b, i, d.a_row_stride));
+    // Taps of axis `axis` on; `line` is the position in row-major order so far.
+    std::function<void(size_t, Value*, Value*, Value*)> taps = [&](size_t axis, Value* tap,
+                                                                   Value* line, Value* inside) {
+      if (axis < axes) {
+        For(b, I64(b, 0), I64(b, p.kernel[axis]), 1, "tap", [&](Value* k) {
+          Value* position = Add(b, Mul(b, at[axis], p.stride[axis]),
+                                Add(b, Mul(b, k, p.dilation[axis]), -p.padding[axis]));
+          Value* extent = c.emitter.EmitDim(p.input[axis]);
+          taps(axis + 1, Add(b, Mul(b, tap, p.kernel[axis]), k),
+               Add(b, Mul(b, line, extent), position),
+               b.CreateAnd(inside, b.CreateICmpULT(position, extent)));
+        });
+        return;
+      }
+      Value* to = At(b, b.getInt8Ty(), packed, Mul(b, tap, bytes));
+      Value* from = At(b, b.getInt8Ty(), base, Add(b, Mul(b, line, pixel_bytes), first_channel));
+      // A run that reaches past the channels writes into what the next tap or row fills later.
+      auto copy = [&](bool is_inside) {
+        ForRuns(c, I64(b, bytes), step, "pack.channel", [&](Value* k, Value* mask) {
+          llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), step);
+          Value* values = is_inside ? LoadBytes(c, At(b, b.getInt8Ty(), from, k), step, mask)
+                                    : llvm::Constant::getNullValue(type);
+          StoreBytes(b, values, At(b, b.getInt8Ty(), to, k));
+        });
+      };
+      If(
+          b, inside, [&] { copy(true); }, [&] { copy(false); });
+    };
+    taps(0, I64(b, 0), image, b.getTrue());
+  });
+}
+
+}  // namespace relayvm::codegen

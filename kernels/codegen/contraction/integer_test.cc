@@ -1,0 +1,336 @@
+// Products of uint8 and int8 in words of four against the evaluator's plain loops, bit for bit, over
+// the whole range of both, on every target that this machine runs.
+#include <algorithm>
+
+#include "kernels/codegen/contraction/contraction.h"
+#include "kernels/codegen/contraction/harness.h"
+#include "kernels/codegen/contraction/plan.h"
+
+namespace relayvm {
+namespace {
+
+using te::Tensor;
+
+const Dim kRows = Dim::Symbol(1, "m");
+
+std::vector<std::string> Targets() {
+  std::vector<std::string> targets = {"native"};
+  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (CpuFeatures::OfThisMachine().Missing(level).empty()) targets.emplace_back(level);
+  }
+  return targets;
+}
+
+// Bytes of the whole range; of two in five, those furthest from 0 alone, which overflow 16 bits.
+HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
+  HostTensor t = MakeTensor(dtype, std::move(shape));
+  std::mt19937 random(seed);
+  auto* bytes = reinterpret_cast<uint8_t*>(t.data.Mutable().data());
+  const bool extreme = seed % 5 < 2;
+  const uint8_t furthest = dtype == DType::kUInt8 ? 0xff : 0x80;
+  for (size_t i = 0; i < t.data.size(); ++i) {
+    bytes[i] = extreme ? furthest : static_cast<uint8_t>(random());
+  }
+  return t;
+}
+
+class Cases {
+ public:
+  explicit Cases(std::string cpu)
+      : cpu_(std::move(cpu)),
+        harness_({.cpu = cpu_, .opt_level = cpu_ == "native" ? 1 : 0}) {}
+
+  // `depth`: of a packed weight, whose padding along K is 0.
+  void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}}, int64_t depth = -1) {
+    const auto plan = codegen::PlanContraction(spec, codegen::ContractionTargetFor(cpu_));
+    REQUIRE_MESSAGE(plan.has_value(), spec.name);
+    CHECK_MESSAGE(plan->detail->panel_form == codegen::PanelForm::kQuads, spec.name);
+    cases_.push_back({harness_.Add(spec), spec, std::move(values), depth});
+  }
+
+  void Check() {
+    harness_.Finish();
+    uint32_t seed = 0;
+    for (const Case& c : cases_) {
+      for (const SymbolValues& values : c.values) {
+        std::string at;
+        for (const auto& [id, value] : values) at += fmt::format(" {}", value);
+        INFO(cpu_, " ", c.spec.name, at);
+        CheckOne(c, values, seed += 2);
+      }
+    }
+  }
+
+ private:
+  struct Case {
+    size_t kernel;
+    KernelSpec spec;
+    std::vector<SymbolValues> values;
+    int64_t depth;
+  };
+
+  void CheckOne(const Case& c, const SymbolValues& values, uint32_t seed) {
+    std::vector<HostTensor> inputs;
+    for (size_t i = 0; i < c.spec.inputs.size(); ++i) {
+      const Tensor& t = c.spec.inputs[i];
+      const auto shape = ShapeOf(t, values);
+      const auto of_input = seed + static_cast<uint32_t>(i);
+      inputs.push_back(DTypeBytes(t->dtype) == 1 ? Bytes(t->dtype, shape, of_input)
+                                                 : RandomTensor(t->dtype, shape, of_input));
+    }
+    if (c.depth >= 0) {
+      HostTensor& weight = inputs[1];
+      const int64_t words = weight.shape[1], row = weight.shape[2] * 4;
+      for (int64_t i = 0; i < weight.size(); ++i) {
+        const int64_t k = i / row % words * 4 + i % 4;
+        if (k >= c.depth) weight.data.Mutable().data()[i] = std::byte{0};
+      }
+    }
+    std::vector<const HostTensor*> pointers;
+    for (const HostTensor& t : inputs) pointers.push_back(&t);
+    const auto want = te::Evaluate(c.spec.outputs[0], pointers, SymbolsOf(values));
+    REQUIRE_MESSAGE(want.ok(), want.status().ToString());
+    for (uint32_t piece : {0, 1}) {
+      const std::vector<HostTensor> got = harness_.Run(c.kernel, inputs, values, piece);
+      KernelHarness::CheckNear(got[0], *want, 0);
+    }
+  }
+
+  std::string cpu_;
+  KernelHarness harness_;
+  std::vector<Case> cases_;
+};
+
+Attrs InInt32(std::initializer_list<std::pair<const char*, AttrValue>> more = {}) {
+  Attrs attrs;
+  attrs.Set("out_dtype", "int32");
+  for (const auto& [name, value] : more) attrs.Set(name, value);
+  return attrs;
+}
+
+// As float32 kernels of QLinearConv end: scaled, rounded to even, within uint8.
+Tensor Requantised(const Tensor& sum) {
+  return Map(sum, [](const te::Expr& x, const auto&) {
+    const te::Expr steps =
+        te::Unary(te::UnaryOp::kRoundEven,
+                  te::Cast(x, DType::kFloat32) * te::FloatImm(0.00123, DType::kFloat32)) +
+        te::FloatImm(7, DType::kFloat32);
+    return te::Cast(
+        te::Binary(te::BinaryOp::kMin,
+                   te::Binary(te::BinaryOp::kMax, steps, te::FloatImm(0, DType::kFloat32)),
+                   te::FloatImm(255, DType::kFloat32)),
+        DType::kUInt8);
+  });
+}
+
+std::vector<SymbolValues> SomeRows() { return {{{1, 0}}, {{1, 1}}, {{1, 5}}, {{1, 12}}, {{1, 29}}}; }
+
+TEST_CASE("dense products of bytes whose weights are made when they run") {
+  for (const std::string& cpu : Targets()) {
+    Cases cases(cpu);
+    for (bool transposed : {true, false}) {
+      for (int64_t k : {0, 1, 3, 4, 65, 130, 2051}) {
+        for (int64_t n : {1, 7, 33}) {
+          if ((k > 200) != (n == 7)) continue;
+          const Tensor data = Input({kRows, k}, 0, DType::kUInt8);
+          const std::vector<Dim> shape =
+              transposed ? std::vector<Dim>{n, k} : std::vector<Dim>{k, n};
+          const Tensor weight = Input(shape, 1, DType::kInt8);
+          const Tensor product =
+              Apply("nn.matmul", InInt32({{"transpose_b", transposed}}), {data, weight}, {kRows, n},
+                    DType::kInt32);
+          cases.Add(Spec(fmt::format("matmul_{}_{}_{}", transposed, k, n), {data, weight},
+                         {n == 33 ? Requantised(product) : product}),
+                    SomeRows());
+        }
+      }
+    }
+    // Symbolic in K and in the columns.
+    const Dim k = Dim::Symbol(2, "k"), n = Dim::Symbol(3, "n");
+    const Tensor data = Input({kRows, k}, 0, DType::kUInt8);
+    const Tensor weight = Input({n, k}, 1, DType::kInt8);
+    cases.Add(Spec("symbolic", {data, weight},
+                   {Apply("nn.dense", InInt32(), {data, weight}, {kRows, n}, DType::kInt32)}),
+              {{{1, 3}, {2, 0}, {3, 5}}, {{1, 13}, {2, 77}, {3, 40}}, {{1, 0}, {2, 9}, {3, 0}}});
+    cases.Check();
+  }
+}
+
+TEST_CASE("sums of bytes wrap as int32 does") {
+  for (const std::string& cpu : Targets()) {
+    Cases cases(cpu);
+    const int64_t k = (1 << 16) + 3;  // of 255 * -128: beyond 2^31
+    const Tensor data = Input({2, k}, 0, DType::kUInt8);
+    const Tensor weight = Input({3, k}, 1, DType::kInt8);
+    const KernelSpec spec =
+        Spec("long", {data, weight},
+             {Apply("nn.dense", InInt32(), {data, weight}, {2, 3}, DType::kInt32)});
+    for (int i = 0; i < 5; ++i) cases.Add(spec);
+    cases.Check();
+  }
+}
+
+TEST_CASE("batches of products of bytes") {
+  for (const std::string& cpu : Targets()) {
+    Cases cases(cpu);
+    for (bool transposed : {true, false}) {
+      for (int64_t shared : {0, 1, 2}) {  // which side has one batch for all
+        const Dim k = Dim::Symbol(2, "k");
+        const int64_t n = 21;
+        const Dim of_b = shared == 2 ? 1 : 3;
+        const Tensor a = Input({shared == 1 ? 1 : 3, kRows, k}, 0, DType::kUInt8);
+        const Tensor b = Input(transposed ? std::vector<Dim>{of_b, n, k}
+                                          : std::vector<Dim>{of_b, k, n},
+                               1, DType::kInt8);
+        const Tensor product = Apply("nn.batch_matmul", InInt32({{"transpose_b", transposed}}),
+                                     {a, b}, {3, kRows, n}, DType::kInt32);
+        cases.Add(Spec(fmt::format("batch_{}_{}", transposed, shared), {a, b}, {product}),
+                  {{{1, 1}, {2, 64}}, {{1, 14}, {2, 37}}, {{1, 4}, {2, 0}}});
+      }
+    }
+    cases.Check();
+  }
+}
+
+TEST_CASE("dense products of bytes with packed weights, and data that is made on the way") {
+  for (const std::string& cpu : Targets()) {
+    Cases cases(cpu);
+    const int64_t width = codegen::PreferredPanelWidth(cpu);
+    for (int64_t k : {0, 3, 4, 66, 2055}) {
+      for (int64_t n : {1, 9, 64, 75}) {
+        if (k > 66 && n < 64) continue;
+        const Tensor weight =
+            Input({(n + width - 1) / width, (k + 3) / 4, width, 4}, 1, DType::kInt8);
+        const Tensor data = Input({kRows, k}, 0, n == 9 ? DType::kFloat32 : DType::kUInt8);
+        const Tensor bytes =
+            n == 9 ? Map(data, [](const te::Expr& x, const auto&) {
+              return te::Cast(te::Unary(te::UnaryOp::kAbs, x) * te::FloatImm(60, DType::kFloat32),
+                              DType::kUInt8);
+            })
+                   : data;
+        const Tensor product =
+            Apply("nn.contrib_dense_pack", InInt32({{"units", n}, {"in_units", k}}),
+                  {bytes, weight}, {kRows, n}, DType::kInt32);
+        cases.Add(Spec(fmt::format("packed_{}_{}", k, n), {data, weight},
+                       {n == 64 ? Requantised(product) : product}),
+                  SomeRows(), k);
+      }
+    }
+    cases.Check();
+  }
+}
+
+struct Conv {
+  std::vector<int64_t> input, kernel;
+  int64_t in_channels, out_channels;
+  int64_t stride = 1, padding = 0, dilation = 1, groups = 1, batch = 1;
+  bool packs_rows = false, channels_last = false, symbolic = false;
+};
+
+AttrList Repeat(int64_t value, size_t n) { return AttrList(n, AttrValue(value)); }
+
+void AddTo(Cases& cases, const Conv& c) {
+  const size_t spatial = c.input.size();
+  const std::string letters = std::string("DHW").substr(3 - spatial);
+  SymbolValues symbols;
+  auto extent = [&](uint32_t id, int64_t value) -> Dim {
+    if (!c.symbolic) return value;
+    symbols[id] = value;
+    return Dim::Symbol(id, "s" + std::to_string(id));
+  };
+  std::vector<Dim> data_shape = {extent(1, c.batch)}, out_shape = data_shape;
+  for (size_t s = 0; s < spatial; ++s) {
+    data_shape.push_back(extent(static_cast<uint32_t>(2 + s), c.input[s]));
+    const int64_t window = (c.kernel[s] - 1) * c.dilation + 1;
+    out_shape.push_back(
+        Dim::FloorDiv(data_shape.back() + (2 * c.padding - window), c.stride) + 1);
+  }
+  const auto channel_at = static_cast<ptrdiff_t>(c.channels_last ? spatial + 1 : 1);
+  data_shape.insert(data_shape.begin() + channel_at, c.in_channels);
+  out_shape.insert(out_shape.begin() + channel_at, c.out_channels);
+  std::vector<Dim> kernel(c.kernel.begin(), c.kernel.end());
+  const int64_t words = c.in_channels / c.groups / 4;
+  std::string layout;
+  if (c.channels_last) {
+    layout = letters + "IO4i";
+    kernel.insert(kernel.end(), {words, c.out_channels, 4});
+  } else {
+    layout = "OI" + letters + (c.packs_rows ? "8o4i" : "4i");
+    kernel.insert(kernel.begin(), {c.out_channels / (c.packs_rows ? 8 : 1), words});
+    if (c.packs_rows) kernel.emplace_back(8);
+    kernel.emplace_back(4);
+  }
+  const Tensor data = Input(data_shape, 0, DType::kUInt8);
+  const Tensor weight = Input(kernel, 1, DType::kInt8);
+  const Tensor bias = Input({c.out_channels}, 2, DType::kInt32);
+  const Attrs attrs = InInt32({{"strides", Repeat(c.stride, spatial)},
+                               {"padding", Repeat(c.padding, spatial)},
+                               {"dilation", Repeat(c.dilation, spatial)},
+                               {"groups", c.groups},
+                               {"data_layout", c.channels_last ? "N" + letters + "C" : "NC" + letters},
+                               {"kernel_layout", layout}});
+  const Tensor sum = Apply(fmt::format("nn.conv{}d", spatial), attrs, {data, weight}, out_shape,
+                           DType::kInt32);
+  cases.Add(Spec(fmt::format("conv{}d_{}x{}_{}_{}", spatial, c.in_channels, c.out_channels,
+                             layout, c.symbolic),
+                 {data, weight, bias},
+                 {Requantised(AddBias(sum, bias, static_cast<size_t>(channel_at)))}),
+            {symbols});
+}
+
+TEST_CASE("convolutions of bytes, channels first and last") {
+  for (const std::string& cpu : Targets()) {
+    Cases cases(cpu);
+    std::vector<Conv> convs = {
+        {{9, 35}, {3, 3}, 8, 8, 1, 1},
+        {{9, 35}, {3, 3}, 8, 16, 2, 1},
+        {{7, 7}, {1, 1}, 16, 24},
+        {{14, 14}, {3, 3}, 64, 8, 1, 1},
+        {{30, 33}, {7, 7}, 4, 8, 2, 3},
+        {{17, 20}, {3, 3}, 4, 16, 3, 2},
+        {{12, 40}, {3, 2}, 8, 8, 1, 0, 2},
+        {{8, 8}, {1, 1}, 8, 16, 2},
+        {{6, 9}, {3, 3}, 16, 32, 1, 1, 1, 2},
+        {{5, 6}, {3, 3}, 300, 8, 1, 1},
+        {{50}, {5}, 12, 8, 1, 2},
+        {{4, 5, 9}, {2, 3, 3}, 4, 8, 1, 1},
+        {{7, 7}, {3, 3}, 8, 8, 1, 1, 1, 1, 3},
+    };
+    for (Conv c : convs) {
+      for (bool symbolic : {false, true}) {
+        if (symbolic && cpu == "x86-64-v4") continue;  // as "native"
+        c.symbolic = symbolic;
+        c.channels_last = c.packs_rows = false;
+        AddTo(cases, c);
+        c.packs_rows = true;
+        if (codegen::PreferredKernelRows(cpu) == 8 && c.out_channels / c.groups % 8 == 0) {
+          AddTo(cases, c);
+        }
+        c.packs_rows = false;
+        c.channels_last = true;
+        AddTo(cases, c);
+      }
+    }
+    // Numbers of rows that are no whole tiles.
+    for (int64_t outs : {5, 13}) AddTo(cases, {{6, 21}, {3, 3}, 8, outs, 1, 1});
+    cases.Check();
+  }
+}
+
+TEST_CASE("an image asks for the feature of byte products only where its kernels use it") {
+  const auto target = codegen::ContractionTargetFor("native");
+  const Tensor data = Input({4, 64}, 0, DType::kUInt8);
+  const Tensor weight = Input({32, 64}, 1, DType::kInt8);
+  const Tensor product =
+      Apply("nn.dense", InInt32(), {data, weight}, {4, 32}, DType::kInt32);
+  for (const std::string& cpu : Targets()) {
+    KernelHarness harness({.cpu = cpu});
+    harness.Add(Spec("dense", {data, weight}, {product}));
+    harness.Finish();
+    const bool asks = harness.image().cpu_features.find("vnni") != std::string::npos;
+    CHECK(asks == (cpu == "native" && target.byte_dots));
+  }
+}
+
+}  // namespace
+}  // namespace relayvm
