@@ -129,8 +129,8 @@ TEST_CASE("products of bytes: every pair of signs, zero points at the ends, any 
 TEST_CASE("sums beyond int32 wrap") {
   const int64_t depth = 70000;
   for (const Signs& signs : kSigns) {
-    Case c{Random(signs.x, {1, depth}, 1), Random(signs.w, {depth, 1}, 2),
-           ZeroOf(signs.x, 1, 1, 0), ZeroOf(signs.w, 1, 1, 0), signs.x == kU8};
+    Case c{Random(signs.x, {1, depth}, 1), Random(signs.w, {depth, 1}, 2), ZeroOf(signs.x, 1, 1, 0),
+           ZeroOf(signs.w, 1, 1, 0), signs.x == kU8};
     // 255 * 255 * 70000 is more than 2^32.
     std::fill(c.x.values.begin(), c.x.values.end(), c.x.lowest() + 255);
     std::fill(c.w.values.begin(), c.w.values.end(), c.w.lowest() + 255);
@@ -198,8 +198,8 @@ TEST_CASE("convolutions of bytes: padding is the zero point, in groups, any chan
           for (int64_t at = 0; at < extent(height) * extent(width); ++at) {
             int64_t sum = 0;
             for (int64_t k = 0; k < of_group * taps; ++k) {
-              const int64_t y = at / extent(width) * conv.stride + k % taps / conv.kernel -
-                                conv.padding;
+              const int64_t y =
+                  at / extent(width) * conv.stride + k % taps / conv.kernel - conv.padding;
               const int64_t x = at % extent(width) * conv.stride + k % conv.kernel - conv.padding;
               if (y < 0 || x < 0 || y >= height || x >= width) continue;
               const int64_t channel = n * conv.channels + group * of_group + k / taps;

@@ -112,8 +112,7 @@ class CallLowering {
       zero.atom = b_.Call("reshape", {zero.atom}, AttrsOf({{"newshape", AttrList{}}}));
     }
     if (by != 0) {
-      zero.atom =
-          b_.Call("add", {zero.atom, b_.Scalar(static_cast<double>(by), DType::kInt32)});
+      zero.atom = b_.Call("add", {zero.atom, b_.Scalar(static_cast<double>(by), DType::kInt32)});
     }
     return zero;
   }
@@ -210,9 +209,9 @@ class CallLowering {
     if (call_.attrs.Bool("transpose_a")) {
       x.bytes = b_.Call("transpose", {x.bytes}, AttrsOf({{"axes", Ints({0, 2, 1})}}));
     }
-    const Atom product =
-        b_.Call("nn.batch_matmul", {x.bytes, w.bytes},
-                AttrsOf({{"out_dtype", "int32"}, {"transpose_a", false}, {"transpose_b", transposed}}));
+    const Atom product = b_.Call(
+        "nn.batch_matmul", {x.bytes, w.bytes},
+        AttrsOf({{"out_dtype", "int32"}, {"transpose_a", false}, {"transpose_b", transposed}}));
     std::optional<Atom> sums, data_sums;
     if (!x.zero.is(0)) {
       sums = SumOf(w.bytes, {transposed ? 2 : 1}, !transposed, &w.zero);
@@ -231,7 +230,8 @@ class CallLowering {
     const std::string layout = call_.attrs.String("data_layout");
     const bool last = layout == "N" + letters + "C";
     if (!last && layout != "NC" + letters) return false;
-    if (call_.attrs.String("kernel_layout") != (last ? letters + "IO" : "OI" + letters)) return false;
+    if (call_.attrs.String("kernel_layout") != (last ? letters + "IO" : "OI" + letters))
+      return false;
     const std::string& out_layout = call_.attrs.String("out_layout");
     if (!out_layout.empty() && out_layout != layout) return false;
     if (ConstantOf(call_.args[1]) == nullptr) return false;
@@ -335,8 +335,8 @@ class CallLowering {
     if (more > 0) {
       AttrList widths(dims.size(), AttrList{0, 0});
       widths[in_at] = AttrList{0, more};
-      weight = b_.Call("nn.pad", {weight, b_.Scalar(0, DType::kInt8)},
-                       AttrsOf({{"pad_width", widths}}));
+      weight =
+          b_.Call("nn.pad", {weight, b_.Scalar(0, DType::kInt8)}, AttrsOf({{"pad_width", widths}}));
     }
     Attrs of_ones = attrs;
     of_ones.Set("out_dtype", "int32");

@@ -286,6 +286,9 @@ Value* Emitter::Apply(const Node* n, const std::vector<Value*>& operands) {
       return ops_->Binary(n->binary, from, operands[0], operands[1]);
     }
     case NodeKind::kCast:
+      if (Graph::IsLimitedTo(n->operands[0], n->dtype)) {
+        return ops_->CastLimited(n->dtype, operands[0]);
+      }
       return ops_->Cast(from, n->dtype, operands[0]);
     default:
       return ops_->Reinterpret(from, n->dtype, operands[0]);

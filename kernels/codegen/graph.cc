@@ -196,8 +196,51 @@ const Node* Graph::Binary(BinaryOp op, const Node* a, const Node* b) {
                      .binary = op});
 }
 
+namespace {
+
+bool IsNarrowInt(DType t) { return IsInt(t) && DTypeBytes(t) <= 2; }
+
+// The narrow integer that x holds, through casts to wider ones.
+const Node* NarrowIntOf(const Node* x) {
+  while (x->kind == NodeKind::kCast && !IsNarrowInt(x->dtype) && IsSignedInt(x->dtype) &&
+         IsInt(x->operands[0]->dtype) && DTypeBytes(x->operands[0]->dtype) < DTypeBytes(x->dtype)) {
+    x = x->operands[0];
+  }
+  return IsNarrowInt(x->dtype) ? x : nullptr;
+}
+
+}  // namespace
+
+bool Graph::IsLimitedTo(const Node* n, DType dtype) {
+  const auto is_limit = [&](const Node* limit) {
+    if (limit->kind != NodeKind::kFloat) return false;
+    const double low = IsSignedInt(dtype) ? -std::exp2(DTypeBits(dtype) - 1) : 0;
+    return limit->float_value >= low && limit->float_value < low + std::exp2(DTypeBits(dtype));
+  };
+  const auto limits = [&](const Node* x, te::BinaryOp op) {
+    return x->kind == NodeKind::kBinary && x->binary == op && is_limit(x->operands[1]);
+  };
+  return n->dtype == DType::kFloat32 && IsNarrowInt(dtype) && limits(n, te::BinaryOp::kMax) &&
+         limits(n->operands[0], te::BinaryOp::kMin);
+}
+
 const Node* Graph::Cast(const Node* x, DType dtype) {
   if (x->dtype == dtype) return x;
+  // A float within the limits of a narrow integer that becomes one and a float again.
+  if (dtype == DType::kFloat32) {
+    const Node* narrow = NarrowIntOf(x);
+    if (narrow != nullptr && narrow->kind == NodeKind::kCast &&
+        IsLimitedTo(narrow->operands[0], narrow->dtype)) {
+      const Node* limited = narrow->operands[0];
+      const Node* inner = limited->operands[0]->operands[0];
+      const bool is_whole =
+          inner->kind == NodeKind::kUnary && inner->unary == te::UnaryOp::kRoundEven;
+      const Node* whole = is_whole ? limited : Unary(te::UnaryOp::kTrunc, limited);
+      // An integer has no -0, nor has what is at least 0: the limit is taken where both are 0.
+      const bool has_minus_zero = limited->operands[1]->float_value != 0;
+      return has_minus_zero ? Binary(te::BinaryOp::kAdd, whole, Float(0, dtype)) : whole;
+    }
+  }
   if (x->kind == NodeKind::kLinear && x->operands.empty() && x->dim.is_const()) {
     te::Scalar v = te::ApplyCast(DType::kInt64, dtype, te::IntScalar(x->dim.value()));
     return IsFloat(dtype) ? Float(v.f, dtype) : Int(v.i, dtype);

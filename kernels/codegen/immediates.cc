@@ -22,6 +22,7 @@ constexpr Use kIndex = 1;     // decides what a load reads
 constexpr Use kGuard = 2;     // decides which side of a select is evaluated
 constexpr Use kHelpful = 4;   // Immediate::helpful
 constexpr Use kExponent = 8;  // of a power
+constexpr Use kLimit = 32;    // of a minimum or maximum
 constexpr Use kHinted = 16;   // stands in a computation whose form the scheduler knows
 constexpr Use kInherited = kIndex | kGuard | kHinted;
 
@@ -43,6 +44,9 @@ Use OfOperand(const ExprNode& e, size_t i) {
       return i == 1 ? kHelpful | kExponent : 0;
     case BinaryOp::kMultiply:
       return IsFloat(e.dtype) ? 0 : kHelpful;
+    case BinaryOp::kMin:
+    case BinaryOp::kMax:
+      return i == 1 && IsFloat(e.dtype) ? kLimit : 0;
     default:
       return 0;
   }
@@ -52,8 +56,12 @@ bool IsImmediate(const ExprNode& e) {
   return e.kind == ExprKind::kIntImm || e.kind == ExprKind::kFloatImm;
 }
 
+// Those of int8 and uint8: what is within them is no large number and no NaN.
+bool IsLimitOfBytes(double x) { return x == 0 || x == 255 || x == -128 || x == 127; }
+
 bool MayBeScalar(const ExprNode& e, Use use) {
   if (e.dtype == DType::kBool || (use & (kIndex | kHinted)) != 0) return false;
+  if ((use & kLimit) != 0 && IsLimitOfBytes(e.float_value)) return false;
   // The comparisons of indices that guard a load are of dtype int64.
   if (e.dtype == DType::kInt64 && (use & kGuard) != 0) return false;
   return (use & kExponent) == 0 || !IsSpecialExponent(e.float_value);

@@ -424,31 +424,27 @@ Value* Ops::Binary(BinaryOp op, DType t, Value* x, Value* y) {
 
 // --- Conversions ---
 
-// A vector of float32 as int32 by the machine's own conversion, for which LLVM has no vector form
-// with limits; null for other values. `narrow`: only the lowest 16 bits count.
-Value* Ops::FloatsToInt32(Value* x, bool narrow) {
+// A vector of float32 as int32 by the machine's own conversion, -2^31 for what does not fit: LLVM has
+// no vector form with limits. Null for other values.
+Value* Ops::FloatsToInt32(Value* x) {
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
   if (type == nullptr || !type->getElementType()->isFloatTy()) return nullptr;
-  const unsigned lanes = type->getNumElements();
-  const auto room = static_cast<unsigned>(traits_.vector_bytes) / 4;
-  llvm::Type* i32 = Like(b_.getInt32Ty(), x);
-  Value* result = nullptr;  // what does not fit is -2^31
-  if (lanes == 4) {
-    result = b_.CreateIntrinsic(llvm::Intrinsic::x86_sse2_cvttps2dq, {}, {x});
-  } else if (lanes == 8 && room >= 8) {
-    result = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx_cvtt_ps2dq_256, {}, {x});
-  } else if (lanes == 16 && room >= 16) {
-    constexpr int kRoundingOfTheMachine = 4;
-    result = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512, {},
-                                {x, llvm::Constant::getNullValue(i32), b_.getInt16(0xffff),
-                                 b_.getInt32(kRoundingOfTheMachine)});
-  } else {
-    return nullptr;
+  const unsigned lanes = type->getNumElements(), room = traits_.vector_bytes / 4;
+  if (lanes == 4) return b_.CreateIntrinsic(llvm::Intrinsic::x86_sse2_cvttps2dq, {}, {x});
+  if (lanes == 8 && room >= 8) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx_cvtt_ps2dq_256, {}, {x});
   }
-  Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(type, 0x1p31));
-  result = b_.CreateSelect(large, llvm::ConstantInt::get(i32, INT32_MAX), result);
-  if (narrow) return result;  // the low bits of -2^31 are 0
-  return b_.CreateSelect(b_.CreateFCmpUNO(x, x), llvm::Constant::getNullValue(i32), result);
+  if (lanes != 16 || room < 16) return nullptr;
+  constexpr int kRoundingOfTheMachine = 4;
+  Value* none = llvm::Constant::getNullValue(Like(b_.getInt32Ty(), x));
+  return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512, {},
+                            {x, none, b_.getInt16(0xffff), b_.getInt32(kRoundingOfTheMachine)});
+}
+
+Value* Ops::CastLimited(DType to, Value* x) {
+  Value* whole = FloatsToInt32(x);
+  if (whole == nullptr) whole = b_.CreateFPToSI(x, Like(b_.getInt32Ty(), x));
+  return b_.CreateTrunc(whole, Like(ValueType(to), x));
 }
 
 Value* Ops::FloatToInt(DType to, Value* x) {
@@ -471,8 +467,13 @@ Value* Ops::FloatToInt(DType to, Value* x) {
       return b_.CreateSelect(large, as_unsigned, saturating(i64));
     }
     default: {
-      Value* whole = FloatsToInt32(x, DTypeBits(to) <= 16);
-      return b_.CreateTrunc(whole != nullptr ? whole : saturating(i32), Like(ValueType(to), x));
+      Value* whole = FloatsToInt32(x);
+      if (whole == nullptr) return b_.CreateTrunc(saturating(i32), Like(ValueType(to), x));
+      Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p31));
+      whole = b_.CreateSelect(large, llvm::ConstantInt::get(i32, INT32_MAX), whole);
+      // The low bits of -2^31 are 0, as NaN's are to be.
+      if (DTypeBits(to) <= 16) return b_.CreateTrunc(whole, Like(ValueType(to), x));
+      return b_.CreateSelect(b_.CreateFCmpUNO(x, x), llvm::Constant::getNullValue(i32), whole);
     }
   }
 }

@@ -41,6 +41,8 @@ class Ops {
   llvm::Value* Unary(te::UnaryOp op, DType t, llvm::Value* x);
   llvm::Value* Binary(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* Cast(DType from, DType to, llvm::Value* x);
+  // Of float32 that is no NaN and within the limits of an integer of at most 16 bits.
+  llvm::Value* CastLimited(DType to, llvm::Value* x);
   llvm::Value* Reinterpret(DType from, DType to, llvm::Value* x);
   // x rounded to float16 or bfloat16; itself for other dtypes.
   llvm::Value* Round(llvm::Value* x, DType t);
@@ -55,7 +57,7 @@ class Ops {
   llvm::Value* Divide(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* IntPower(DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* Shift(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
-  llvm::Value* FloatsToInt32(llvm::Value* x, bool narrow);
+  llvm::Value* FloatsToInt32(llvm::Value* x);
   llvm::Value* FloatToInt(DType to, llvm::Value* x);
   llvm::Value* IntToFloat(DType from, DType to, llvm::Value* x);
   // float16 by its bits, as i16.

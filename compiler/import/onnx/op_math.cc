@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "compiler/import/onnx/convert.h"
+#include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
 
@@ -318,9 +319,13 @@ Value MatMulOf(NodeContext& n, Value x, Value y, const ProductFn& product) {
 
 namespace {
 
-Outputs MatMul(NodeContext& n) { return {MatMulOf(n, n.Input(0), n.Input(1))}; }
+Outputs MatMul(NodeContext& n) {
+  if (auto y = DequantisedProduct(n)) return {*y};
+  return {MatMulOf(n, n.Input(0), n.Input(1))};
+}
 
 Outputs Gemm(NodeContext& n) {
+  if (auto y = DequantisedProduct(n)) return {*y};
   TypedBuilder& b = n.b();
   const Value a = n.Input(0), w = n.Input(1);
   Value product =

@@ -195,6 +195,7 @@ std::optional<Value> ConvOf(NodeContext& n, const std::string& prefix, Value x, 
 }
 
 Outputs Conv(NodeContext& n) {
+  if (auto y = DequantisedProduct(n)) return {*y};
   const auto y = ConvOf(n, "nn.", n.Input(0), n.Input(1), {}, 0);
   if (!y) return {};
   return {AddBias(n, *y, 2)};

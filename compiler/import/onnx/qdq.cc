@@ -182,9 +182,10 @@ std::optional<Product> ElementProductOf(NodeContext& n, const NodeContext& origi
                  0};
 }
 
-// The sum of x * w less their zero points, by a Conv, Gemm or MatMul.
+// The sum of x * w less their zero points, by a Conv, Gemm or MatMul. `in_bytes`: nullopt where it is
+// no product of bytes.
 std::optional<Term> SumOf(NodeContext& n, NodeContext& node, const Integers& x, const Integers& w,
-                          int column, const Value& whole_bias) {
+                          int column, const Value& whole_bias, bool in_bytes) {
   TypedBuilder& b = n.b();
   const bool conv = node.op_type() == "Conv", gemm = node.op_type() == "Gemm";
   const bool turns_left = gemm && node.Int("transA", 0) != 0;
@@ -197,6 +198,7 @@ std::optional<Term> SumOf(NodeContext& n, NodeContext& node, const Integers& x, 
     const auto product = conv ? ByteConvOf(node, *bytes) : ByteMatMulOf(n, *bytes);
     if (product) return Term(b, *product);
   }
+  if (in_bytes) return std::nullopt;
   // Floats hold whole numbers up to 2^24, and so any sum of such in any order: products of floats
   // are as exact as those of integers, and faster than those of int32.
   constexpr double kExact = 1 << 24;
@@ -213,7 +215,7 @@ std::optional<Term> SumOf(NodeContext& n, NodeContext& node, const Integers& x, 
 }
 
 // What a Conv, Gemm or MatMul computes.
-std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node) {
+std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node, bool in_bytes) {
   TypedBuilder& b = n.b();
   const auto x = IntegersOf(n, node.Input(0)), w = IntegersOf(n, node.Input(1));
   const auto is_byte = [](const std::optional<Integers>& q) {
@@ -234,7 +236,7 @@ std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node) {
   const Value bias = node.op_type() == "MatMul" ? Value{} : node.Input(2);
   const auto q = bias ? IntegersOf(n, bias) : std::nullopt;
   const bool whole = q && q->data.dtype() == DType::kInt32 && q->data.rank() == 1;
-  const auto sum = SumOf(n, node, *x, *w, column, whole ? q->data : Value{});
+  const auto sum = SumOf(n, node, *x, *w, column, whole ? q->data : Value{}, in_bytes);
   if (!sum || !b.status().ok()) return std::nullopt;
   const int axis = conv ? 1 : sum->rank() - 1;
   Term scale = Term(b, x->scale) * Term(b, w->scale);
@@ -252,7 +254,7 @@ std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
   auto origin = n.OriginOf(v);
   if (origin && origin->op_type() == "Mul") return ElementProductOf(n, *origin);
   if (!origin || !IsOneOf(origin->op_type(), {"Conv", "Gemm", "MatMul"})) return std::nullopt;
-  return ProductOfNode(n, *origin);
+  return ProductOfNode(n, *origin, /*in_bytes=*/false);
 }
 
 // A sum of two, each in steps of the result: what QLinearAdd computes.
@@ -392,6 +394,18 @@ std::optional<Value> QuantisedInIntegers(NodeContext& n, const Term& scale,
                                          const std::optional<Term>& zero_point, DType dtype) {
   if (dtype != DType::kInt8 && dtype != DType::kUInt8) return std::nullopt;
   return QuantisedValue(n, n.Input(0), scale, zero_point, dtype);
+}
+
+std::optional<Value> DequantisedProduct(NodeContext& n) {
+  if (n.Input(0).dtype() != DType::kFloat32 || n.Input(1).dtype() != DType::kFloat32) {
+    return std::nullopt;
+  }
+  const auto product = ProductOfNode(n, n, /*in_bytes=*/true);
+  if (!product || !n.b().status().ok()) return std::nullopt;
+  const Term y = product->sum.As(DType::kFloat32) * product->scale;
+  if (!product->bias) return y;
+  const Term bias(n.b(), product->bias);
+  return y + (bias.rank() == 1 ? Along(bias, product->axis, y.rank()) : bias);
 }
 
 }  // namespace relayvm::import

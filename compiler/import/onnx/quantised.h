@@ -52,6 +52,10 @@ Term ShiftedBy(NodeContext& n, const Value& v, const Value& zero_point, int axis
 std::optional<Value> QuantisedInIntegers(NodeContext& n, const Term& scale,
                                          const std::optional<Term>& zero_point, DType dtype);
 
+// What a Conv, Gemm or MatMul of dequantised bytes computes, in real numbers: a sum of integers, scaled
+// (qdq.cc). Nullopt for other nodes.
+std::optional<Value> DequantisedProduct(NodeContext& n);
+
 // DynamicQuantizeLinear: to uint8 by the extremes of the data.
 struct DynamicallyQuantised {
   Term data, scale, zero_point;

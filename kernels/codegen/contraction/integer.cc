@@ -91,13 +91,21 @@ namespace {
 // Four vectors of bytes as words, the first lowest.
 Value* WordsOf(Builder& b, const std::vector<Value*>& bytes) {
   const unsigned lanes = LanesOf(bytes[0]);
-  llvm::Type* words = VectorOf(b.getInt32Ty(), lanes);
-  Value* result = nullptr;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    Value* part = b.CreateShl(b.CreateZExt(bytes[i], words), 8 * i);
-    result = result ? b.CreateOr(result, part) : part;
+  std::vector<int> halves, all, fours, ones;
+  for (unsigned i = 0; i < 2 * lanes; ++i) halves.push_back(static_cast<int>(i));
+  for (unsigned i = 0; i < 4 * lanes; ++i) all.push_back(static_cast<int>(i));
+  // The four vectors behind each other; four bytes of each to the same 16 bytes; then one of each.
+  Value* vectors = b.CreateShuffleVector(b.CreateShuffleVector(bytes[0], bytes[1], halves),
+                                         b.CreateShuffleVector(bytes[2], bytes[3], halves), all);
+  for (unsigned i = 0; i < lanes; ++i)
+    fours.push_back(static_cast<int>(i % 4 * (lanes / 4) + i / 4));
+  for (unsigned i = 0; i < 4 * lanes; ++i) {
+    ones.push_back(static_cast<int>(i / 16 * 16 + i % 4 * 4 + i % 16 / 4));
   }
-  return result;
+  llvm::FixedVectorType* words = VectorOf(b.getInt32Ty(), lanes);
+  Value* grouped = b.CreateShuffleVector(b.CreateBitCast(vectors, words), fours);
+  return b.CreateBitCast(b.CreateShuffleVector(b.CreateBitCast(grouped, vectors->getType()), ones),
+                         words);
 }
 
 // Bytes that follow each other; zero where the mask is off.
@@ -163,7 +171,8 @@ void EmitPackByteRows(ContractionContext& c, Value* batch, Value* row, Value* co
         }
         Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), Add(b, from, k), 2, mask);
         values = b.CreateTrunc(values, VectorOf(b.getInt8Ty(), d.lanes));
-        if (mask) values = b.CreateSelect(mask, values, llvm::Constant::getNullValue(values->getType()));
+        if (mask)
+          values = b.CreateSelect(mask, values, llvm::Constant::getNullValue(values->getType()));
         StoreBytes(b, values, at);
       });
     });
@@ -213,9 +222,8 @@ void PackByteRowsOfWords(ContractionContext& c, Value* batch, Value* column, Val
         for (int64_t i = 0; i < kQuad; ++i) {
           Value* k = Add(b, Mul(b, word, kQuad), i);
           Value* inside = b.CreateICmpSLT(k, depth);
-          Value* pointer =
-              At(b, b.getInt8Ty(), ByteRow(c, d.b, batch, b.CreateSelect(inside, k, I64(b, 0))),
-                 at);
+          Value* pointer = At(b, b.getInt8Ty(),
+                              ByteRow(c, d.b, batch, b.CreateSelect(inside, k, I64(b, 0))), at);
           bytes.push_back(b.CreateSelect(inside, LoadBytes(c, pointer, d.lanes, mask),
                                          llvm::Constant::getNullValue(type)));
         }
@@ -272,6 +280,17 @@ Value* LoadStridedBytes(ContractionContext& c, Value* pointer, int64_t stride, V
   if (stride == 1) return LoadBytes(c, pointer, lanes, mask);
   llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), lanes);
   Value* zero = llvm::Constant::getNullValue(type);
+  if (stride == 2 && c.d.target.vector_bytes == 64) {
+    // The even ones of 2 * lanes - 1, which may be all there are.
+    llvm::FixedVectorType* wide = VectorOf(b.getInt16Ty(), lanes);
+    Value* evens = mask ? b.CreateAnd(b.CreateSExt(mask, wide), llvm::ConstantInt::get(wide, 255))
+                        : static_cast<Value*>(llvm::ConstantInt::get(wide, 255));
+    llvm::FixedVectorType* pairs = VectorOf(b.getInt8Ty(), 2 * lanes);
+    Value* is_even =
+        b.CreateICmpNE(b.CreateBitCast(evens, pairs), llvm::Constant::getNullValue(pairs));
+    Value* loaded = LoadBytes(c, pointer, 2 * lanes, is_even);
+    return b.CreateTrunc(b.CreateBitCast(loaded, wide), type);
+  }
   if (stride == 2) {
     // The second load ends with the last even element, which is the last that may exist.
     std::vector<int> even;
@@ -318,8 +337,8 @@ void EmitPackBytePixelRows(ContractionContext& c, Value* batch, Value* row, Valu
   const ContractionDetail& d = c.d;
   const PixelOperand& p = d.pixels;
   const size_t axes = p.spatial();
-  Value* base = c.emitter.ElementAddress(p.data.get(),
-                                         std::vector<Value*>(p.data->shape.size(), I64(b, 0)));
+  Value* base =
+      c.emitter.ElementAddress(p.data.get(), std::vector<Value*>(p.data->shape.size(), I64(b, 0)));
   Value* image = Div(b, batch, I64(b, p.groups));
   const int64_t bytes = p.group_channels * kQuad;
   Value* first_channel = Mul(b, Rem(b, batch, I64(b, p.groups)), bytes);

@@ -37,8 +37,7 @@ HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
 class Cases {
  public:
   explicit Cases(std::string cpu)
-      : cpu_(std::move(cpu)),
-        harness_({.cpu = cpu_, .opt_level = cpu_ == "native" ? 1 : 0}) {}
+      : cpu_(std::move(cpu)), harness_({.cpu = cpu_, .opt_level = cpu_ == "native" ? 1 : 0}) {}
 
   // `depth`: of a packed weight, whose padding along K is 0.
   void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}}, int64_t depth = -1) {
@@ -123,7 +122,9 @@ Tensor Requantised(const Tensor& sum) {
   });
 }
 
-std::vector<SymbolValues> SomeRows() { return {{{1, 0}}, {{1, 1}}, {{1, 5}}, {{1, 12}}, {{1, 29}}}; }
+std::vector<SymbolValues> SomeRows() {
+  return {{{1, 0}}, {{1, 1}}, {{1, 5}}, {{1, 12}}, {{1, 29}}};
+}
 
 TEST_CASE("dense products of bytes whose weights are made when they run") {
   for (const std::string& cpu : Targets()) {
@@ -136,9 +137,8 @@ TEST_CASE("dense products of bytes whose weights are made when they run") {
           const std::vector<Dim> shape =
               transposed ? std::vector<Dim>{n, k} : std::vector<Dim>{k, n};
           const Tensor weight = Input(shape, 1, DType::kInt8);
-          const Tensor product =
-              Apply("nn.matmul", InInt32({{"transpose_b", transposed}}), {data, weight}, {kRows, n},
-                    DType::kInt32);
+          const Tensor product = Apply("nn.matmul", InInt32({{"transpose_b", transposed}}),
+                                       {data, weight}, {kRows, n}, DType::kInt32);
           cases.Add(Spec(fmt::format("matmul_{}_{}_{}", transposed, k, n), {data, weight},
                          {n == 33 ? Requantised(product) : product}),
                     SomeRows());
@@ -179,9 +179,9 @@ TEST_CASE("batches of products of bytes") {
         const int64_t n = 21;
         const Dim of_b = shared == 2 ? 1 : 3;
         const Tensor a = Input({shared == 1 ? 1 : 3, kRows, k}, 0, DType::kUInt8);
-        const Tensor b = Input(transposed ? std::vector<Dim>{of_b, n, k}
-                                          : std::vector<Dim>{of_b, k, n},
-                               1, DType::kInt8);
+        const Tensor b =
+            Input(transposed ? std::vector<Dim>{of_b, n, k} : std::vector<Dim>{of_b, k, n}, 1,
+                  DType::kInt8);
         const Tensor product = Apply("nn.batch_matmul", InInt32({{"transpose_b", transposed}}),
                                      {a, b}, {3, kRows, n}, DType::kInt32);
         cases.Add(Spec(fmt::format("batch_{}_{}", transposed, shared), {a, b}, {product}),
@@ -202,12 +202,13 @@ TEST_CASE("dense products of bytes with packed weights, and data that is made on
         const Tensor weight =
             Input({(n + width - 1) / width, (k + 3) / 4, width, 4}, 1, DType::kInt8);
         const Tensor data = Input({kRows, k}, 0, n == 9 ? DType::kFloat32 : DType::kUInt8);
-        const Tensor bytes =
-            n == 9 ? Map(data, [](const te::Expr& x, const auto&) {
-              return te::Cast(te::Unary(te::UnaryOp::kAbs, x) * te::FloatImm(60, DType::kFloat32),
-                              DType::kUInt8);
-            })
-                   : data;
+        const Tensor bytes = n == 9 ? Map(data,
+                                          [](const te::Expr& x, const auto&) {
+                                            return te::Cast(te::Unary(te::UnaryOp::kAbs, x) *
+                                                                te::FloatImm(60, DType::kFloat32),
+                                                            DType::kUInt8);
+                                          })
+                                    : data;
         const Tensor product =
             Apply("nn.contrib_dense_pack", InInt32({{"units", n}, {"in_units", k}}),
                   {bytes, weight}, {kRows, n}, DType::kInt32);
@@ -242,8 +243,7 @@ void AddTo(Cases& cases, const Conv& c) {
   for (size_t s = 0; s < spatial; ++s) {
     data_shape.push_back(extent(static_cast<uint32_t>(2 + s), c.input[s]));
     const int64_t window = (c.kernel[s] - 1) * c.dilation + 1;
-    out_shape.push_back(
-        Dim::FloorDiv(data_shape.back() + (2 * c.padding - window), c.stride) + 1);
+    out_shape.push_back(Dim::FloorDiv(data_shape.back() + (2 * c.padding - window), c.stride) + 1);
   }
   const auto channel_at = static_cast<ptrdiff_t>(c.channels_last ? spatial + 1 : 1);
   data_shape.insert(data_shape.begin() + channel_at, c.in_channels);
@@ -263,16 +263,17 @@ void AddTo(Cases& cases, const Conv& c) {
   const Tensor data = Input(data_shape, 0, DType::kUInt8);
   const Tensor weight = Input(kernel, 1, DType::kInt8);
   const Tensor bias = Input({c.out_channels}, 2, DType::kInt32);
-  const Attrs attrs = InInt32({{"strides", Repeat(c.stride, spatial)},
-                               {"padding", Repeat(c.padding, spatial)},
-                               {"dilation", Repeat(c.dilation, spatial)},
-                               {"groups", c.groups},
-                               {"data_layout", c.channels_last ? "N" + letters + "C" : "NC" + letters},
-                               {"kernel_layout", layout}});
-  const Tensor sum = Apply(fmt::format("nn.conv{}d", spatial), attrs, {data, weight}, out_shape,
-                           DType::kInt32);
-  cases.Add(Spec(fmt::format("conv{}d_{}x{}_{}_{}", spatial, c.in_channels, c.out_channels,
-                             layout, c.symbolic),
+  const Attrs attrs =
+      InInt32({{"strides", Repeat(c.stride, spatial)},
+               {"padding", Repeat(c.padding, spatial)},
+               {"dilation", Repeat(c.dilation, spatial)},
+               {"groups", c.groups},
+               {"data_layout", c.channels_last ? "N" + letters + "C" : "NC" + letters},
+               {"kernel_layout", layout}});
+  const Tensor sum =
+      Apply(fmt::format("nn.conv{}d", spatial), attrs, {data, weight}, out_shape, DType::kInt32);
+  cases.Add(Spec(fmt::format("conv{}d_{}x{}_{}_{}", spatial, c.in_channels, c.out_channels, layout,
+                             c.symbolic),
                  {data, weight, bias},
                  {Requantised(AddBias(sum, bias, static_cast<size_t>(channel_at)))}),
             {symbols});
@@ -321,8 +322,7 @@ TEST_CASE("an image asks for the feature of byte products only where its kernels
   const auto target = codegen::ContractionTargetFor("native");
   const Tensor data = Input({4, 64}, 0, DType::kUInt8);
   const Tensor weight = Input({32, 64}, 1, DType::kInt8);
-  const Tensor product =
-      Apply("nn.dense", InInt32(), {data, weight}, {4, 32}, DType::kInt32);
+  const Tensor product = Apply("nn.dense", InInt32(), {data, weight}, {4, 32}, DType::kInt32);
   for (const std::string& cpu : Targets()) {
     KernelHarness harness({.cpu = cpu});
     harness.Add(Spec("dense", {data, weight}, {product}));
