@@ -417,9 +417,11 @@ codegen::WinogradForm WinogradFormOf(const OpCall& call, const HostTensor& w,
 HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form) {
   const int64_t outputs = w.shape[0], inputs = w.shape[1];
   const int64_t window = WinogradWindow(form.tile);
-  const int64_t blocks = (outputs + form.rows - 1) / form.rows;
+  const int64_t of_group = form.rows * form.blocks;
   return FillLater(
-      DType::kFloat32, {window * window, blocks, inputs, form.rows}, [=](std::byte* out) {
+      DType::kFloat32,
+      {(outputs + of_group - 1) / of_group, window * window, form.blocks, inputs, form.rows},
+      [=](std::byte* out) {
         std::vector<double> matrix;
         for (int64_t at = 0; at < window * 3; ++at) {
           matrix.push_back(WinogradOfKernel(form.tile, at / 3, at % 3));
@@ -437,7 +439,8 @@ HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form
               double sum = 0;
               for (int64_t k = 0; k < 3; ++k) sum += line[k] * g(j, k);
               const auto value = static_cast<float>(sum);
-              const int64_t block = (i * window + j) * blocks + o / form.rows;
+              const int64_t product = o / of_group * window * window + i * window + j;
+              const int64_t block = product * form.blocks + o / form.rows % form.blocks;
               const int64_t to = (block * inputs + c) * form.rows + o % form.rows;
               std::memcpy(out + to * int64_t{sizeof value}, &value, sizeof value);
             }

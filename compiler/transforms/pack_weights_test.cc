@@ -401,14 +401,18 @@ TEST_CASE("3 x 3 kernels are transformed where that is faster") {
       CHECK(call.attrs.Int("tile_size") == row.tile);
       // Each product's weight is a sum over the taps.
       const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
-      const int64_t window = row.tile + 2, rows = p.shape[3], channels = row.shape[1];
-      REQUIRE(p.shape == std::vector<int64_t>{window * window, (row.shape[0] + rows - 1) / rows,
-                                              channels, rows});
+      REQUIRE(p.shape.size() == 5);
+      const int64_t window = row.tile + 2, channels = row.shape[1];
+      const int64_t blocks = p.shape[2], rows = p.shape[4];
+      REQUIRE(p.shape == std::vector<int64_t>{(row.shape[0] + blocks * rows - 1) / (blocks * rows),
+                                              window * window, blocks, channels, rows});
       const SharedBytes loaded = p.data.Loaded();
       const auto* got = reinterpret_cast<const float*>(loaded.data());
       for (int64_t at = 0; at < p.size(); ++at) {
-        const int64_t c = at / rows % channels, product = at / rows / channels / p.shape[1];
-        const int64_t o = at / rows / channels % p.shape[1] * rows + at % rows;
+        const int64_t c = at / rows % channels, block = at / rows / channels % blocks;
+        const int64_t product = at / rows / channels / blocks % (window * window);
+        const int64_t group = at / rows / channels / blocks / (window * window);
+        const int64_t o = (group * blocks + block) * rows + at % rows;
         double want = 0;
         for (int64_t tap = 0; tap < 9 && o < row.shape[0]; ++tap) {
           want += WinogradOfKernel(row.tile, product / window, tap / 3) *

@@ -93,17 +93,18 @@ TEST_CASE("transformed convolutions") {
            "), float32]) { nn.contrib_conv2d_winograd(%x, %w, " + attrs + ") }";
   };
   Check({
-      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=3, channels=16"), "tile_size is 3"},
-      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=0"), "channels is 0"},
-      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=17"), "the blocks of channels"},
-      {conv("1, 4, 9, 9", "16, 2, 4, 8", "tile_size=4, channels=16"), "the products of a tile"},
-      {conv("1, 5, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "the channels of data"},
-      {conv("1, 4, 2, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "under the kernel"},
-      {conv("1, 4, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "data has rank 3"},
-      {conv("1, 4, 9, 9", "36, 2, 4", "tile_size=4, channels=16"), "weight has rank 3"},
-      {conv("1, 4, 9, 9", "36, 2, 4, 0", "tile_size=4, channels=16"), "a constant from 1 to"},
-      {conv("1, 4, 9, 9", "36, 2, 4, ?", "tile_size=4, channels=16"), "a constant from 1 to"},
-      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=16, padding=[1, 1, 1]"), "padding"},
+      {conv("1, 4, 9, 9", "1, 36, 2, 4, 8", "tile_size=3, channels=16"), "tile_size is 3"},
+      {conv("1, 4, 9, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=0"), "channels is 0"},
+      {conv("1, 4, 9, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=17"), "the groups of channels"},
+      {conv("1, 4, 9, 9", "1, 16, 2, 4, 8", "tile_size=4, channels=16"), "the products of a tile"},
+      {conv("1, 5, 9, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "the channels of data"},
+      {conv("1, 4, 2, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "under the kernel"},
+      {conv("1, 4, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "data has rank 3"},
+      {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "weight has rank 4"},
+      {conv("1, 4, 9, 9", "1, 36, 2, 4, 0", "tile_size=4, channels=16"), "a constant from 1 to"},
+      {conv("1, 4, 9, 9", "1, 36, ?, 4, 8", "tile_size=4, channels=16"), "a constant from 1 to"},
+      {conv("1, 4, 9, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16, padding=[1, 1, 1]"),
+       "padding"},
   });
 }
 

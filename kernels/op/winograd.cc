@@ -1,6 +1,7 @@
 #include "kernels/op/winograd.h"
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "kernels/op/define.h"
@@ -50,12 +51,12 @@ Expr ElementOf(double (*matrix)(int64_t tile, int64_t i, int64_t j), int64_t til
 }
 
 struct WinogradPlan {
-  int64_t tile = 0, window = 0, channels = 0, rows = 0;
+  int64_t tile = 0, window = 0, channels = 0, blocks = 0, rows = 0;
   nn::Padding padding;
   Dim height, width;  // of the result
 };
 
-// REQUIRES: the weight's last dim is a constant.
+// REQUIRES: the weight's dims 2 and 4 are constants.
 Result<WinogradPlan> Plan(const Attrs& attrs, const std::vector<Dim>& data,
                           const std::vector<Dim>& weight) {
   WinogradPlan p;
@@ -64,7 +65,8 @@ Result<WinogradPlan> Plan(const Attrs& attrs, const std::vector<Dim>& data,
   p.window = WinogradWindow(p.tile);
   p.channels = attrs.Int("channels");
   if (p.channels < 1) return Invalid("channels is {}, expected at least 1", p.channels);
-  p.rows = weight[3].value();
+  p.blocks = weight[2].value();
+  p.rows = weight[4].value();
   RELAYVM_ASSIGN_OR_RETURN(p.padding, nn::ExpandPadding(attrs.Ints("padding"), 2));
   auto extent = [&](size_t axis) {
     return nn::WindowExtent(data[2 + axis], p.padding.before[axis] + p.padding.after[axis], 3, 1,
@@ -78,26 +80,29 @@ Result<WinogradPlan> Plan(const Attrs& attrs, const std::vector<Dim>& data,
 Result<OpResult> Infer(TypeContext& tc) {
   const TensorType& data = tc.tensor(0);
   const TensorType& weight = tc.tensor(1);
-  for (const auto& [type, what] : {std::pair(&data, "data"), std::pair(&weight, "weight")}) {
-    if (type->rank() != 4) return Invalid("{} has rank {}, expected 4", what, type->rank());
+  for (const auto& [type, what, rank] :
+       {std::tuple(&data, "data", 4), std::tuple(&weight, "weight", 5)}) {
+    if (type->rank() != rank) {
+      return Invalid("{} has rank {}, expected {}", what, type->rank(), rank);
+    }
     if (type->dtype != DType::kFloat32) {
       return Invalid("{} is of {}, expected float32", what, DTypeName(type->dtype));
     }
   }
-  constexpr int64_t kMostRows = 64;
-  const Dim& rows = weight.shape[3];
-  if (!rows.is_const() || rows.value() < 1 || rows.value() > kMostRows) {
-    return Invalid("the last dimension of weight is {}, expected a constant from 1 to {}",
-                   rows.ToString(), kMostRows);
+  constexpr int64_t kMost = 64;
+  for (size_t i : {2U, 4U}) {
+    const Dim& d = weight.shape[i];
+    if (d.is_const() && d.value() > 0 && d.value() <= kMost) continue;
+    return Invalid("dimension {} of weight is {}, expected a constant from 1 to {}", i,
+                   d.ToString(), kMost);
   }
   RELAYVM_ASSIGN_OR_RETURN(WinogradPlan p, Plan(tc.attrs(), data.shape, weight.shape));
-  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(weight.shape[0], p.window * p.window,
-                                          "the products of a tile and the first dimension of "
-                                          "weight"));
-  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(p.channels, rows), weight.shape[1],
-                                          "the blocks of channels and of weight"));
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(weight.shape[1], p.window * p.window,
+                                          "the products of a tile and of weight"));
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(p.channels, p.blocks * p.rows),
+                                          weight.shape[0], "the groups of channels and of weight"));
   RELAYVM_RETURN_IF_ERROR(
-      tc.RequireEqual(data.shape[1], weight.shape[2], "the channels of data and of weight"));
+      tc.RequireEqual(data.shape[1], weight.shape[3], "the channels of data and of weight"));
   for (size_t axis = 0; axis < 2; ++axis) {
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireAtLeast(data.shape[2 + axis] + (p.padding.before[axis] + p.padding.after[axis]),
@@ -137,9 +142,11 @@ std::vector<Tensor> Compute(const ComputeContext& c) {
         const te::Axis channel = te::MakeAxis("c", data->shape[1]);
         const Expr k = te::AxisValue(channel);
         const Expr x = te::Load(windows, {at[0], k, at[2], at[3], at[4], at[5]});
-        const Expr w = te::Load(
-            weight, {at[4] * te::IntImm(p.window) + at[5], FloorDivExpr(at[1], te::IntImm(p.rows)),
-                     k, FloorModExpr(at[1], te::IntImm(p.rows))});
+        const Expr block = FloorDivExpr(at[1], te::IntImm(p.rows));
+        const Expr w = te::Load(weight, {FloorDivExpr(block, te::IntImm(p.blocks)),
+                                         at[4] * te::IntImm(p.window) + at[5],
+                                         FloorModExpr(block, te::IntImm(p.blocks)), k,
+                                         FloorModExpr(at[1], te::IntImm(p.rows))});
         return te::Reduce(te::ReduceKind::kSum, x * w, {channel}, DType::kFloat32);
       });
   const Tensor out = te::Compute("conv2d_winograd", c.outputs[0].shape, [&](const Indices& at) {

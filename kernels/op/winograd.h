@@ -13,8 +13,9 @@
 // NaN makes NaN of all results of its tile.
 //
 //   nn.contrib_conv2d_winograd(data, weight; tile_size, channels, padding)
-//     data (N, C, H, W) and weight ((tile + 2)^2, ceil(channels / P), C, P), float32: G kernel G^T
-//     of output channel o at [:][o / P][:][o % P], row-major, the padding arbitrary; stride 1
+//     data (N, C, H, W) and weight (ceil(channels / (B * P)), (tile + 2)^2, B, C, P), float32:
+//     G kernel G^T of output channel o at [o / P / B][:][o / P % B][:][o % P], row-major, the padding
+//     arbitrary; stride 1
 //
 // Stateless. Tested by winograd_test.cc and codegen/contraction/winograd_test.cc.
 #pragma once

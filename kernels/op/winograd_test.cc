@@ -35,9 +35,10 @@ TEST_CASE("Winograd's transforms give the convolution of a tile") {
 }
 
 TEST_CASE("nn.contrib_conv2d_winograd") {
-  // Two images of two channels, 5 x 6, padded by 0 to 2; three channels of results, in rows of two.
+  // Two images of two channels, 5 x 6, padded by 0 to 2; five channels of results, in two groups of
+  // two blocks of two rows.
   const std::vector<int64_t> padding = {1, 0, 2, 1};
-  const int64_t in = 2, out = 3, height = 5, width = 6, out_height = 6, out_width = 5;
+  const int64_t in = 2, out = 5, height = 5, width = 6, out_height = 6, out_width = 5;
   auto data = [&](int64_t n, int64_t c, int64_t y, int64_t x) -> double {
     if (y < 0 || x < 0 || y >= height || x >= width) return 0;
     return static_cast<double>((n * 31 + c * 17 + y * 5 + x * 3) % 11 - 5);
@@ -64,8 +65,10 @@ TEST_CASE("nn.contrib_conv2d_winograd") {
   for (int64_t tile : {2, 4}) {
     const int64_t window = WinogradWindow(tile);
     std::vector<double> weight;
-    for (int64_t at = 0; at < window * window * 2 * in * 2; ++at) {
-      const int64_t o = at / 2 / in % 2 * 2 + at % 2, product = at / 2 / in / 2;
+    for (int64_t at = 0; at < 2 * window * window * 2 * in * 2; ++at) {
+      const int64_t group = at / 2 / in / 2 / window / window;
+      const int64_t o = (group * 2 + at / 2 / in % 2) * 2 + at % 2;
+      const int64_t product = at / 2 / in / 2 % (window * window);
       double sum = 0;
       for (int64_t tap = 0; tap < 9 && o < out; ++tap) {
         sum += WinogradOfKernel(tile, product / window, tap / 3) *
@@ -77,7 +80,7 @@ TEST_CASE("nn.contrib_conv2d_winograd") {
             {{"tile_size", tile},
              {"channels", out},
              {"padding", AttrList(padding.begin(), padding.end())}},
-            {F32({2, in, height, width}, x), F32({window * window, 2, in, 2}, weight)},
+            {F32({2, in, height, width}, x), F32({2, window * window, 2, in, 2}, weight)},
             {F32({2, out, out_height, out_width}, want)}, {.static_args = {1}, .tolerance = 1e-5});
   }
 }

@@ -177,7 +177,7 @@ class WinogradEmitter {
         For(b_, from, to, 1, "group", [&](Value* group) {
           Value* first = Mul(b_, group, w_.group_blocks);
           Value* blocks = Min(b_, Sub(b_, I64(b_, w_.row_blocks), first), I64(b_, w_.group_blocks));
-          Multiply(first, blocks);
+          Multiply(group, blocks);
           ForRuns([&](const Run& run) { TransformSums(run, first, blocks); });
         });
       });
@@ -285,11 +285,13 @@ class WinogradEmitter {
 
   // --- Products ---
 
-  void Multiply(Value* first, Value* blocks) {
+  void Multiply(Value* group, Value* blocks) {
     const int64_t block_elements = w_.in_channels * w_.rows;
+    Value* of_group = At(b_, c_.element, weights_,
+                         Mul(b_, group, w_.products() * w_.group_blocks * block_elements));
     For(b_, I64(b_, 0), I64(b_, w_.products()), 1, "product", [&](Value* product) {
-      Value* weights = At(b_, c_.element, weights_,
-                          Mul(b_, Add(b_, Mul(b_, product, w_.row_blocks), first), block_elements));
+      Value* weights =
+          At(b_, c_.element, of_group, Mul(b_, product, w_.group_blocks * block_elements));
       Value* windows = At(b_, c_.element, windows_, Mul(b_, product, w_.window_stride));
       Value* sums = At(b_, c_.element, sums_, Mul(b_, product, w_.sum_stride));
       For(b_, I64(b_, 0), blocks, 1, "rows", [&](Value* block) {

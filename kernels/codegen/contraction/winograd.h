@@ -44,8 +44,8 @@ struct WinogradShape {
 
 // How a convolution's weights are best transformed for this cpu. tile 0: not at all.
 struct WinogradForm {
-  int64_t tile = 0;  // of nn.contrib_conv2d_winograd
-  int64_t rows = 0;  // P
+  int64_t tile = 0;              // of nn.contrib_conv2d_winograd
+  int64_t rows = 0, blocks = 0;  // P, B
 };
 WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape);
 

@@ -60,10 +60,6 @@ void Fit(WinogradDetail& w, const ContractionTarget& target) {
     const int64_t blocks = (panels + w.block_panels - 1) / w.block_panels;
     w.block_panels = (panels + blocks - 1) / blocks;
   }
-  const int64_t most = std::max<int64_t>(kGroupRows / w.rows, 1);
-  w.groups = (w.row_blocks + most - 1) / most;
-  w.group_blocks = (w.row_blocks + w.groups - 1) / w.groups;
-  w.groups = (w.row_blocks + w.group_blocks - 1) / w.group_blocks;
   // A line of cache more, so that products are not all in the same sets.
   const int64_t line = 64 / int64_t{sizeof(float)};
   w.window_stride = w.block_panels * w.in_channels * w.panel + line;
@@ -79,8 +75,7 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
   const Tensor& data = conv->hint_inputs[0];
   const Tensor& weight = conv->hint_inputs[1];
   if (!IsMemory(data, spec) || !IsMemory(weight, spec) || data->dtype != DType::kFloat32 ||
-      weight->rank() != 4 || !weight->shape[3].is_const() || !data->shape[1].is_const() ||
-      !conv->shape[1].is_const()) {
+      weight->rank() != 5 || !data->shape[1].is_const() || !conv->shape[1].is_const()) {
     return std::nullopt;
   }
   auto detail = std::make_shared<WinogradDetail>();
@@ -90,10 +85,16 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
   w.weight = weight;
   w.in_channels = data->shape[1].value();
   w.out_channels = conv->shape[1].value();
-  w.rows = weight->shape[3].value();
+  w.group_blocks = weight->shape[2].value();
+  w.rows = weight->shape[4].value();
   const int64_t registers = target.vector_registers;
-  if (w.in_channels == 0 || w.out_channels == 0 || w.rows * 2 + 3 > registers) return std::nullopt;
+  // Their products are sizes of scratch.
+  constexpr int64_t kMostChannels = 1 << 20;
+  if (w.in_channels < 1 || w.in_channels > kMostChannels || w.out_channels < 1 ||
+      w.out_channels > kMostChannels || w.rows * 2 + 3 > registers)
+    return std::nullopt;
   w.row_blocks = (w.out_channels + w.rows - 1) / w.rows;
+  w.groups = (w.row_blocks + w.group_blocks - 1) / w.group_blocks;
 
   ContractionDetail& d = w.conv;
   d.form = ContractionForm::kDirect;
@@ -184,8 +185,13 @@ WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shap
     if (cost >= least) continue;
     least = cost;
     // Rows by two vectors fill the registers.
-    form = {tile, target.vector_registers == 32 ? 8 : 6};
+    form = {tile, target.vector_registers == 32 ? 8 : 6, 0};
   }
+  if (form.tile == 0) return form;
+  const int64_t most = kGroupRows / form.rows;
+  const int64_t blocks = (shape.out_channels + form.rows - 1) / form.rows;
+  const int64_t groups = (blocks + most - 1) / most;
+  form.blocks = (blocks + groups - 1) / groups;
   return form;
 }
 

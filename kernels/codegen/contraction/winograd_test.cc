@@ -14,9 +14,15 @@ using te::Tensor;
 struct Case {
   int64_t tile = 4, images = 1, in_channels = 1, out_channels = 1, height = 3, width = 3;
   std::vector<int64_t> padding = {1, 1, 1, 1};
-  int64_t rows = 8;
+  int64_t rows = 8, blocks = 2;
   bool symbolic = false;
   bool is_followed = false;  // by bias, relu and a residual
+
+  std::vector<int64_t> weight_shape() const {
+    const int64_t of_group = rows * blocks;
+    return {(out_channels + of_group - 1) / of_group, (tile + 2) * (tile + 2), blocks, in_channels,
+            rows};
+  }
 };
 
 struct Built {
@@ -32,14 +38,13 @@ Built Build(const Case& c) {
     return Dim::Symbol(id, "s" + std::to_string(id));
   };
   const Dim n = extent(1, c.images), h = extent(2, c.height), w = extent(3, c.width);
-  const int64_t window = WinogradWindow(c.tile);
+  const std::vector<int64_t> weight = c.weight_shape();
   Attrs attrs;
   attrs.Set("tile_size", c.tile);
   attrs.Set("channels", c.out_channels);
   attrs.Set("padding", AttrList(c.padding.begin(), c.padding.end()));
-  std::vector<Tensor> in = {
-      Input({n, c.in_channels, h, w}, 0),
-      Input({window * window, (c.out_channels + c.rows - 1) / c.rows, c.in_channels, c.rows}, 1)};
+  std::vector<Tensor> in = {Input({n, c.in_channels, h, w}, 0),
+                            Input({weight.begin(), weight.end()}, 1)};
   const std::vector<Dim> shape = {n, c.out_channels, h + (c.padding[0] + c.padding[2] - 2),
                                   w + (c.padding[1] + c.padding[3] - 2)};
   Tensor t = Apply("nn.contrib_conv2d_winograd", attrs, in, shape, DType::kFloat32);
@@ -78,6 +83,7 @@ std::vector<Case> Cases(int64_t rows) {
         c.in_channels = std::vector<int64_t>{1, 3, 8, 5}[i % 4];
         c.out_channels = std::vector<int64_t>{7, 1, 8, 17, 2}[i % 5];
         c.rows = rows;
+        c.blocks = static_cast<int64_t>(i % 3) + 1;
         cases.push_back(c);
         ++i;
       }
@@ -120,16 +126,18 @@ float At(const HostTensor& t, int64_t i) { return static_cast<float>(Element(t, 
 // What the header of kernels/op/winograd.h states, against direct sums in float64; returns how many
 // times the error of direct sums in float32 it is, of root mean squares.
 double CheckError(KernelHarness& harness, size_t kernel, const Case& c, uint32_t seed, bool relu) {
-  const int64_t window = WinogradWindow(c.tile), blocks = (c.out_channels + c.rows - 1) / c.rows;
+  const int64_t window = WinogradWindow(c.tile);
   const HostTensor data = RandomTensor(
       DType::kFloat32, {c.images, c.in_channels, c.height, c.width}, seed, relu ? 0 : -1, 1);
   const HostTensor kernels =
       RandomTensor(DType::kFloat32, {c.out_channels, c.in_channels, 3, 3}, seed + 1, -1, 1);
-  HostTensor weight = MakeTensor(DType::kFloat32, {window * window, blocks, c.in_channels, c.rows});
+  HostTensor weight = MakeTensor(DType::kFloat32, c.weight_shape());
   for (int64_t at = 0; at < weight.size(); ++at) {
-    const int64_t r = at % c.rows, k = at / c.rows % c.in_channels;
-    const int64_t block = at / c.rows / c.in_channels % blocks;
-    const int64_t product = at / c.rows / c.in_channels / blocks, o = block * c.rows + r;
+    const int64_t k = at / c.rows % c.in_channels;
+    const int64_t block = at / c.rows / c.in_channels % c.blocks;
+    const int64_t product = at / c.rows / c.in_channels / c.blocks % (window * window);
+    const int64_t group = at / c.rows / c.in_channels / c.blocks / (window * window);
+    const int64_t o = (group * c.blocks + block) * c.rows + at % c.rows;
     double sum = 0;
     for (int64_t tap = 0; tap < 9 && o < c.out_channels; ++tap) {
       sum += WinogradOfKernel(c.tile, product / window, tap / 3) *
@@ -217,7 +225,7 @@ TEST_CASE("threads do not change bits, nor do images beside an image") {
   const size_t kernel = harness.Add(built.spec);
   harness.Finish();
   HostTensor data = RandomTensor(DType::kFloat32, {3, 24, 18, 37}, 1);
-  const HostTensor weight = RandomTensor(DType::kFloat32, {36, 9, 24, 8}, 2);
+  const HostTensor weight = RandomTensor(DType::kFloat32, c.weight_shape(), 2);
   const size_t image = data.data.size() / 3;
   std::memcpy(data.data.Mutable().data() + 2 * image, data.data.data(), image);
   const HostTensor whole = harness.Run(kernel, {data, weight}, built.symbols)[0];
