@@ -37,6 +37,9 @@ bool IsMemory(const Tensor& t, const KernelSpec& spec) {
   return false;
 }
 
+// Of a vector of tiles of one channel, on either side; in instructions with vectors.
+double CostOfTransform(int64_t tile) { return tile == 2 ? 80 : 200; }
+
 Expr LoadAnywhere(const Tensor& t) {
   std::vector<Expr> indices;
   for (const Dim& extent : t->shape) indices.push_back(te::AxisValue(te::MakeAxis("i", extent)));
@@ -137,7 +140,14 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
   plan.parallel_extent = Dim::CeilDiv(w.tiles, w.panel * w.block_panels) * w.groups;
   const int64_t work =
       w.products() * w.in_channels * w.group_blocks * w.rows * w.panel * w.block_panels;
-  plan.grain = std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(work, 1));
+  // Each task transforms the windows of its blocks: that is to be little of what it does.
+  constexpr double kMostOfTask = 0.2;
+  const double windows = 2 * CostOfTransform(w.tile);
+  const double sums = static_cast<double>(w.products() * w.out_channels);
+  const auto shared = static_cast<int64_t>(
+      std::ceil(static_cast<double>(w.groups) * windows / (windows + sums) / kMostOfTask));
+  plan.grain =
+      std::max({int64_t{1}, (4 << 20) / std::max<int64_t>(work, 1), std::min(shared, w.groups)});
   plan.in_place = InPlacePairs(spec, product, d.epilogue);
   if (target.schedule != TileSchedule()) {
     plan.refused = "it is computed by Winograd's transforms; without them (--exact) it can";
@@ -175,13 +185,11 @@ WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shap
     const double products = static_cast<double>(WinogradWindow(tile) * WinogradWindow(tile));
     const int64_t tiles_x = (width + tile - 1) / tile, tiles_y = (height + tile - 1) / tile;
     const double tiles = static_cast<double>(images) * static_cast<double>(tiles_x * tiles_y);
-    // A channel's windows or results of a vector of tiles, on either side.
-    const double of_vector = tile == 2 ? 80 : 200;
     const double runs =
         static_cast<double>(images * tiles_y) * std::ceil(static_cast<double>(tiles_x) / lanes);
     const double multiplied = products * in * out * std::ceil(tiles / lanes) / kShare;
-    const double cost =
-        std::max(multiplied, cost_of_weights(products * in * out)) + runs * of_vector * (in + out);
+    const double cost = std::max(multiplied, cost_of_weights(products * in * out)) +
+                        runs * CostOfTransform(tile) * (in + out);
     if (cost >= least) continue;
     least = cost;
     // Rows by two vectors fill the registers.
