@@ -1,16 +1,34 @@
 #include "vm/thread_pool.h"
 
+#include <chrono>
+
 namespace relayvm::vm {
 namespace {
-// How often an idle thread looks for work before it sleeps: a few microseconds, about what waking
-// it would cost.
-constexpr int kSpins = 2000;
+
+// How long a thread looks before it sleeps: waking it takes 10 to 50 us, and the kernels of a program
+// follow each other faster.
+constexpr std::chrono::microseconds kSpan{60};
 
 inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
 }
+
+// Looks until `fn` holds, for kSpan at most; whether it does.
+template <typename Fn>
+bool SpinUntil(const Fn& fn) {
+  constexpr int kLooks = 32;  // between two looks at the clock
+  const auto end = std::chrono::steady_clock::now() + kSpan;
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      if (fn()) return true;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return fn();
+}
+
 }  // namespace
 
 ThreadPool::ThreadPool(uint32_t num_threads) {
@@ -53,7 +71,7 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
     std::lock_guard lock(mutex_);
     job.following = jobs_;
     jobs_ = &job;
-    open_jobs_.fetch_add(1, std::memory_order_relaxed);
+    opened_.fetch_add(1, std::memory_order_release);
   }
   if (num_tasks == 2) {
     work_.notify_one();
@@ -61,37 +79,48 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
     work_.notify_all();
   }
   RunTasks(job, 0);
-  for (int i = 0; i < kSpins && job.finished.load(std::memory_order_acquire) < num_tasks; ++i)
-    Pause();
+  {
+    // All tasks are taken: nobody else comes.
+    std::lock_guard lock(mutex_);
+    Job** link = &jobs_;
+    while (*link != &job) link = &(*link)->following;
+    *link = job.following;
+  }
+  const auto done = [&] {
+    return job.helpers.load() == 0 && job.finished.load(std::memory_order_acquire) == num_tasks;
+  };
+  if (SpinUntil(done)) return;
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] {
-    return job.helpers == 0 && job.finished.load(std::memory_order_acquire) == num_tasks;
-  });
-  Job** link = &jobs_;
-  while (*link != &job) link = &(*link)->following;
-  *link = job.following;
-  open_jobs_.fetch_sub(1, std::memory_order_relaxed);
+  ++sleepers_;
+  done_.wait(lock, done);
+  --sleepers_;
+}
+
+// The job may be gone afterwards. Either its caller sees that nobody is inside before it sleeps, or it
+// is seen to sleep here.
+void ThreadPool::Leave(Job& job) {
+  if (job.helpers.fetch_sub(1) != 1 || sleepers_.load() == 0) return;
+  { std::lock_guard lock(mutex_); }
+  done_.notify_all();
 }
 
 void ThreadPool::Work(uint32_t worker) {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     Job* job = OpenJob();
-    if (job == nullptr) {
-      if (open_jobs_.load(std::memory_order_relaxed) == 0) {
-        lock.unlock();
-        for (int i = 0; i < kSpins && open_jobs_.load(std::memory_order_relaxed) == 0; ++i) Pause();
-        lock.lock();
-      }
-      work_.wait(lock, [this] { return stopping_ || OpenJob() != nullptr; });
+    if (job != nullptr) {
+      job->helpers.fetch_add(1);
+      lock.unlock();
+      RunTasks(*job, worker);
+      Leave(*job);
+      lock.lock();
       continue;
     }
-    ++job->helpers;
+    const uint64_t seen = opened_.load(std::memory_order_relaxed);
     lock.unlock();
-    RunTasks(*job, worker);
+    const bool opened = SpinUntil([&] { return opened_.load(std::memory_order_acquire) != seen; });
     lock.lock();
-    --job->helpers;
-    done_.notify_all();
+    if (!opened) work_.wait(lock, [this] { return stopping_ || OpenJob() != nullptr; });
   }
 }
 

@@ -2,7 +2,8 @@
 // invocations.
 //
 // A call is split into tasks; the calling thread takes part and returns when all are done. Calls
-// from several threads at once are served together. Thread-safe. Tested by thread_pool_test.cc.
+// from several threads at once are served together. Who waits looks for a while before it sleeps:
+// between the kernels of a program no thread does. Thread-safe. Tested by thread_pool_test.cc.
 #pragma once
 
 #include <atomic>
@@ -36,18 +37,20 @@ class ThreadPool {
     uint32_t num_tasks;
     std::atomic<uint32_t> next{0};      // first task not taken
     std::atomic<uint32_t> finished{0};  // tasks done
-    uint32_t helpers = 0;               // pool threads inside; under mutex_
+    std::atomic<uint32_t> helpers{0};   // pool threads inside; they come under mutex_
     Job* following = nullptr;           // in the list of open jobs; under mutex_
   };
 
   void Work(uint32_t worker);
+  void Leave(Job& job);
   static void RunTasks(Job& job, uint32_t worker);
   Job* OpenJob();
 
   std::mutex mutex_;
   std::condition_variable work_, done_;
   Job* jobs_ = nullptr;
-  std::atomic<uint32_t> open_jobs_{0};
+  std::atomic<uint64_t> opened_{0};    // jobs so far
+  std::atomic<uint32_t> sleepers_{0};  // callers that wait for done_
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

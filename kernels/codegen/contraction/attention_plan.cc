@@ -157,7 +157,7 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   // Work of a unit in multiply-adds, with what reading keys and values costs.
   const Dim work = Dim::Max(
       1, (Dim::Min(d.num_queries, d.panel) + 8) * d.num_keys * (d.key_size + d.value_size + 16));
-  plan.grain = Dim::Max(1, Dim::CeilDiv(4 << 20, work));
+  plan.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
   plan.attention = std::move(detail);
   return plan;
 }

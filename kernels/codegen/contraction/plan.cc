@@ -638,7 +638,7 @@ class Planner {
         d.contraction->shape[0] * ProductOf(lines) * (p.channels_last ? 1 : p.groups);
     const Dim channels = p.channels_last ? Dim(p.groups) : d.rows;
     const Dim work = Dim::Max(1, channels * unit_lines * p.output.back() * d.depth);
-    plan_.grain = Dim::Max(1, Dim::CeilDiv(1 << 20, work));
+    plan_.grain = Dim::Max(1, Dim::CeilDiv(kDirectTaskWork, work));
     plan_.scratch_bytes = 0;
     if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
   }
@@ -666,7 +666,7 @@ class Planner {
     // Work of a unit in multiply-adds, with what reading a column of b costs.
     const Dim rows = d.row_block ? Dim::Min(d.rows, d.row_block) : d.rows;
     const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel);
-    plan_.grain = Dim::Max(1, Dim::CeilDiv(4 << 20, work));
+    plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
   }
 
   // One tile of rows uses each element of b once: packing it would cost more than reading it where

@@ -142,6 +142,10 @@ inline constexpr int64_t kMaxDotRows = 4;
 // The lines of the output that a unit of a direct convolution makes, channels first.
 inline constexpr int64_t kDirectLines = 16;
 
+// Multiply-adds that are worth a task of their own: some 10 us, a few times what sharing work between
+// threads takes. Those of depthwise convolutions, which no tile speeds up, take longer.
+inline constexpr int64_t kTaskWork = 1 << 19, kDirectTaskWork = 1 << 17;
+
 // The rows of b that are read before the next panel's: as many streams as hardware prefetches.
 inline constexpr int64_t kStreamedRows = 16;
 

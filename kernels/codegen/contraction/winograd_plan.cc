@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/codegen/contraction/plan.h"
 #include "kernels/op/winograd.h"
 
 namespace relayvm::codegen {
@@ -147,7 +148,7 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
   const auto shared = static_cast<int64_t>(
       std::ceil(static_cast<double>(w.groups) * windows / (windows + sums) / kMostOfTask));
   plan.grain =
-      std::max({int64_t{1}, (4 << 20) / std::max<int64_t>(work, 1), std::min(shared, w.groups)});
+      std::max({int64_t{1}, kTaskWork / std::max<int64_t>(work, 1), std::min(shared, w.groups)});
   plan.in_place = InPlacePairs(spec, product, d.epilogue);
   if (target.schedule != TileSchedule()) {
     plan.refused = "it is computed by Winograd's transforms; without them (--exact) it can";
