@@ -209,19 +209,25 @@ const Node* NarrowIntOf(const Node* x) {
   return IsNarrowInt(x->dtype) ? x : nullptr;
 }
 
+bool IsRounded(const Node* n) {
+  return n->kind == NodeKind::kUnary && n->unary == te::UnaryOp::kRoundEven;
+}
+
 }  // namespace
 
 bool Graph::IsLimitedTo(const Node* n, DType dtype) {
   const auto is_limit = [&](const Node* limit) {
     if (limit->kind != NodeKind::kFloat) return false;
     const double low = IsSignedInt(dtype) ? -std::exp2(DTypeBits(dtype) - 1) : 0;
-    return limit->float_value >= low && limit->float_value < low + std::exp2(DTypeBits(dtype));
+    return limit->float_value >= low && limit->float_value < low + std::exp2(DTypeBits(dtype)) &&
+           limit->float_value == std::floor(limit->float_value);
   };
   const auto limits = [&](const Node* x, te::BinaryOp op) {
     return x->kind == NodeKind::kBinary && x->binary == op && is_limit(x->operands[1]);
   };
-  return n->dtype == DType::kFloat32 && IsNarrowInt(dtype) && limits(n, te::BinaryOp::kMax) &&
-         limits(n->operands[0], te::BinaryOp::kMin);
+  if (n->dtype != DType::kFloat32 || !IsNarrowInt(dtype)) return false;
+  if (IsRounded(n)) n = n->operands[0];
+  return limits(n, te::BinaryOp::kMax) && limits(n->operands[0], te::BinaryOp::kMin);
 }
 
 const Node* Graph::Cast(const Node* x, DType dtype) {
@@ -232,14 +238,19 @@ const Node* Graph::Cast(const Node* x, DType dtype) {
     if (narrow != nullptr && narrow->kind == NodeKind::kCast &&
         IsLimitedTo(narrow->operands[0], narrow->dtype)) {
       const Node* limited = narrow->operands[0];
-      const Node* inner = limited->operands[0]->operands[0];
-      const bool is_whole =
-          inner->kind == NodeKind::kUnary && inner->unary == te::UnaryOp::kRoundEven;
+      const bool is_whole = IsRounded(limited);
       const Node* whole = is_whole ? limited : Unary(te::UnaryOp::kTrunc, limited);
       // An integer has no -0, nor has what is at least 0: the limit is taken where both are 0.
-      const bool has_minus_zero = limited->operands[1]->float_value != 0;
+      const Node* bounds = is_whole ? limited->operands[0] : limited;
+      const bool has_minus_zero = bounds->operands[1]->float_value != 0;
       return has_minus_zero ? Binary(te::BinaryOp::kAdd, whole, Float(0, dtype)) : whole;
     }
+  }
+  // Rounded last, which the conversion does: limits are whole.
+  if (IsLimitedTo(x, dtype) && !IsRounded(x) && IsRounded(x->operands[0]->operands[0])) {
+    const Node* inner = x->operands[0];
+    const Node* least = Binary(inner->binary, inner->operands[0]->operands[0], inner->operands[1]);
+    x = Unary(te::UnaryOp::kRoundEven, Binary(x->binary, least, x->operands[1]));
   }
   if (x->kind == NodeKind::kLinear && x->operands.empty() && x->dim.is_const()) {
     te::Scalar v = te::ApplyCast(DType::kInt64, dtype, te::IntScalar(x->dim.value()));

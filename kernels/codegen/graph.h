@@ -99,8 +99,8 @@ class Graph {
   // The flat row-major index of `indices` into a tensor of `shape`.
   const Node* Flatten(const std::vector<Dim>& shape, const std::vector<const Node*>& indices);
   Bounds BoundsOf(const Node* n);
-  // Whether n is max(min(x, high), low), float32 of which the integer dtype holds all that is whole:
-  // never NaN.
+  // Whether n is max(min(x, high), low), perhaps rounded, float32 of which the integer dtype holds all
+  // that is whole: never NaN.
   static bool IsLimitedTo(const Node* n, DType dtype);
   // A new axis, owned by the graph.
   const te::AxisNode* NewAxis(std::string name, Dim extent);

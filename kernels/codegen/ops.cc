@@ -2,6 +2,7 @@
 #include "kernels/codegen/ops.h"
 
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
@@ -425,24 +426,37 @@ Value* Ops::Binary(BinaryOp op, DType t, Value* x, Value* y) {
 // --- Conversions ---
 
 // A vector of float32 as int32 by the machine's own conversion, -2^31 for what does not fit: LLVM has
-// no vector form with limits. Null for other values.
-Value* Ops::FloatsToInt32(Value* x) {
+// no vector form with limits. Truncates, or rounds as the machine is set to (to nearest even), which
+// is what rounds float32 too. Null for other values.
+Value* Ops::FloatsToInt32(Value* x, bool rounds) {
+  using llvm::Intrinsic::ID;
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
   if (type == nullptr || !type->getElementType()->isFloatTy()) return nullptr;
   const unsigned lanes = type->getNumElements(), room = traits_.vector_bytes / 4;
-  if (lanes == 4) return b_.CreateIntrinsic(llvm::Intrinsic::x86_sse2_cvttps2dq, {}, {x});
+  if (lanes == 4) {
+    const ID id =
+        rounds ? ID{llvm::Intrinsic::x86_sse2_cvtps2dq} : ID{llvm::Intrinsic::x86_sse2_cvttps2dq};
+    return b_.CreateIntrinsic(id, {}, {x});
+  }
   if (lanes == 8 && room >= 8) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx_cvtt_ps2dq_256, {}, {x});
+    const ID id = rounds ? ID{llvm::Intrinsic::x86_avx_cvt_ps2dq_256}
+                         : ID{llvm::Intrinsic::x86_avx_cvtt_ps2dq_256};
+    return b_.CreateIntrinsic(id, {}, {x});
   }
   if (lanes != 16 || room < 16) return nullptr;
+  const ID id = rounds ? ID{llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512}
+                       : ID{llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512};
   constexpr int kRoundingOfTheMachine = 4;
   Value* none = llvm::Constant::getNullValue(Like(b_.getInt32Ty(), x));
-  return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512, {},
+  return b_.CreateIntrinsic(id, {},
                             {x, none, b_.getInt16(0xffff), b_.getInt32(kRoundingOfTheMachine)});
 }
 
 Value* Ops::CastLimited(DType to, Value* x) {
-  Value* whole = FloatsToInt32(x);
+  // The conversion rounds what was to be rounded before.
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(x);
+  const bool rounds = call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::rint;
+  Value* whole = FloatsToInt32(rounds ? call->getArgOperand(0) : x, rounds);
   if (whole == nullptr) whole = b_.CreateFPToSI(x, Like(b_.getInt32Ty(), x));
   return b_.CreateTrunc(whole, Like(ValueType(to), x));
 }
@@ -467,7 +481,7 @@ Value* Ops::FloatToInt(DType to, Value* x) {
       return b_.CreateSelect(large, as_unsigned, saturating(i64));
     }
     default: {
-      Value* whole = FloatsToInt32(x);
+      Value* whole = FloatsToInt32(x, /*rounds=*/false);
       if (whole == nullptr) return b_.CreateTrunc(saturating(i32), Like(ValueType(to), x));
       Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p31));
       whole = b_.CreateSelect(large, llvm::ConstantInt::get(i32, INT32_MAX), whole);

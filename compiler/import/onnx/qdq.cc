@@ -257,8 +257,9 @@ std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
   return ProductOfNode(n, *origin, /*in_bytes=*/false);
 }
 
-// A sum of two, each in steps of the result: what QLinearAdd computes.
-std::optional<Term> StepsOfSum(NodeContext& n, const Value& v, const Term& scale) {
+// A sum of two in steps of the result, its zero point among them: as QLinearAdd computes it.
+std::optional<Term> StepsOfSum(NodeContext& n, const Value& v, const Term& scale,
+                               const std::optional<Term>& zero_point) {
   TypedBuilder& b = n.b();
   auto origin = n.OriginOf(v);
   if (!origin || origin->op_type() != "Add") return std::nullopt;
@@ -266,14 +267,13 @@ std::optional<Term> StepsOfSum(NodeContext& n, const Value& v, const Term& scale
   for (const auto& q : {x, y}) {
     if (!q || q->scale.rank() != 0 || DTypeBytes(q->data.dtype()) != 1) return std::nullopt;
   }
-  const auto steps = [&](const Integers& q) {
-    Term whole = Term(b, q.data).As(DType::kFloat32);
-    if (q.zero_point && !SameNumber(q.zero_point, {})) {
-      whole = whole - Term(b, q.zero_point).As(DType::kFloat32);
-    }
-    return whole * (Term(b, q.scale) / scale);
+  const auto real = [&](const Value& whole) {
+    return whole ? Term(b, whole).As(DType::kFloat32) : Term(b, b.Scalar(0, DType::kFloat32));
   };
-  return steps(*x) + steps(*y);
+  const Term x_ratio = Term(b, x->scale) / scale, y_ratio = Term(b, y->scale) / scale;
+  const Term fixed = real(zero_point ? zero_point->value() : Value{}) -
+                     (x_ratio * real(x->zero_point) + y_ratio * real(y->zero_point));
+  return real(x->data) * x_ratio + real(y->data) * y_ratio + fixed;
 }
 
 // --- Means and joins ---
@@ -354,7 +354,8 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
   if (auto joined = JoinOf(n, v, scale, zero_point, dtype)) return joined;
   Limits limits;
   const Value computed = WithoutLimits(n, v, limits);
-  std::optional<Term> sum = StepsOfSum(n, computed, scale);
+  std::optional<Term> sum = StepsOfSum(n, computed, scale, zero_point);
+  const bool has_zero = sum.has_value();
   if (!sum) {
     const auto product = ProductOf(n, computed);
     if (!product || !b.status().ok()) return std::nullopt;
@@ -374,7 +375,7 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
                 : otherwise;
     };
     const double least = dtype == DType::kUInt8 ? 0 : -128, greatest = least + 255;
-    if (*zero != 0) steps = steps + *zero;
+    if (*zero != 0 && !has_zero) steps = steps + *zero;
     const double low = std::max(least, limit(limits.low, least));
     const double high = std::min(greatest, limit(limits.high, greatest));
     if (low <= high) {
@@ -382,9 +383,13 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
     }
     return Saturate(Minimum(Maximum(steps, steps.Number(low)), steps.Number(high)), {dtype});
   }
-  if (limits.low) steps = Maximum(steps, (steps.Number(*limits.low) / scale).Call("round_even"));
-  if (limits.high) steps = Minimum(steps, (steps.Number(*limits.high) / scale).Call("round_even"));
-  if (zero_point) steps = steps + zero_point->As(DType::kFloat32);
+  const auto limit = [&](double at) {
+    const Term whole = (steps.Number(at) / scale).Call("round_even");
+    return zero_point ? whole + zero_point->As(DType::kFloat32) : whole;
+  };
+  if (zero_point && !has_zero) steps = steps + zero_point->As(DType::kFloat32);
+  if (limits.low) steps = Maximum(steps, limit(*limits.low));
+  if (limits.high) steps = Minimum(steps, limit(*limits.high));
   return Saturate(steps, {dtype});
 }
 

@@ -423,7 +423,11 @@ class ProductEmitter {
       auto narrow = [&](int64_t of_lanes) {
         if (whole > 0 && of_lanes <= lanes / 4 && rows_are_vectors) {
           const int64_t rest = d_.columns.is_const() ? d_.columns.value() % lanes : of_lanes;
-          return part(0, whole, lanes, static_cast<unsigned>(rest));
+          auto with = [&](int64_t extra) { part(0, whole, lanes, static_cast<unsigned>(extra)); };
+          if (d_.panel_form != PanelForm::kQuads || d_.columns.is_const()) return with(rest);
+          // Images of 7 x 7 have one pixel more than whole vectors.
+          return If(
+              b_, at_most(at + 1), [&] { with(1); }, [&] { with(rest); });
         }
         if (whole > 0) part(0, whole, lanes);
         part(at, 1, of_lanes);

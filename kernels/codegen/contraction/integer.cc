@@ -1,8 +1,10 @@
 #include "kernels/codegen/contraction/integer.h"
 
 #include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
 
 #include <vector>
 
@@ -88,6 +90,30 @@ std::string QuadFeature(const ContractionTarget& target) {
 
 namespace {
 
+llvm::Constant* ConstantVector(llvm::Type* element, const std::vector<int>& values) {
+  std::vector<llvm::Constant*> elements;
+  for (int v : values) elements.push_back(llvm::ConstantInt::getSigned(element, v));
+  return llvm::ConstantVector::get(elements);
+}
+
+// A constant of whose value LLVM knows nothing: loaded once, where the function begins.
+Value* Hidden(Builder& b, llvm::Constant* value) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  llvm::Module& module = *function->getParent();
+  for (llvm::Instruction& i : function->getEntryBlock()) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&i);
+    auto* from =
+        load == nullptr ? nullptr : llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand());
+    if (from != nullptr && from->getInitializer() == value) return load;
+  }
+  auto* global = new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, value, "hidden");
+  global->setAlignment(llvm::Align(64));
+  llvm::BasicBlock& entry = function->getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.begin())
+      .CreateAlignedLoad(value->getType(), global, llvm::Align(64), /*isVolatile=*/true);
+}
+
 // Four vectors of bytes as words, the first lowest.
 Value* WordsOf(Builder& b, const std::vector<Value*>& bytes) {
   const unsigned lanes = LanesOf(bytes[0]);
@@ -103,9 +129,21 @@ Value* WordsOf(Builder& b, const std::vector<Value*>& bytes) {
     ones.push_back(static_cast<int>(i / 16 * 16 + i % 4 * 4 + i % 16 / 4));
   }
   llvm::FixedVectorType* words = VectorOf(b.getInt32Ty(), lanes);
-  Value* grouped = b.CreateShuffleVector(b.CreateBitCast(vectors, words), fours);
-  return b.CreateBitCast(b.CreateShuffleVector(b.CreateBitCast(grouped, vectors->getType()), ones),
-                         words);
+  vectors = b.CreateBitCast(vectors, words);
+  if (lanes == 16) {
+    // LLVM takes both shuffles apart into more.
+    Value* of_fours = Hidden(b, ConstantVector(b.getInt32Ty(), fours));
+    for (int& one : ones) one %= 16;
+    Value* of_ones = Hidden(b, ConstantVector(b.getInt8Ty(), ones));
+    Value* grouped =
+        b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {vectors, of_fours});
+    grouped = b.CreateBitCast(grouped, of_ones->getType());
+    return b.CreateBitCast(
+        b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_pshuf_b_512, {}, {grouped, of_ones}), words);
+  }
+  Value* grouped = b.CreateShuffleVector(vectors, fours);
+  grouped = b.CreateBitCast(grouped, VectorOf(b.getInt8Ty(), 4 * lanes));
+  return b.CreateBitCast(b.CreateShuffleVector(grouped, ones), words);
 }
 
 // Bytes that follow each other; zero where the mask is off.

@@ -1,6 +1,8 @@
 // Products of uint8 and int8 in words of four against the evaluator's plain loops, bit for bit, over
 // the whole range of both, on every target that this machine runs.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/harness.h"
@@ -315,6 +317,71 @@ TEST_CASE("convolutions of bytes, channels first and last") {
     // Numbers of rows that are no whole tiles.
     for (int64_t outs : {5, 13}) AddTo(cases, {{6, 21}, {3, 3}, 8, outs, 1, 1});
     cases.Check();
+  }
+}
+
+// Ties, numbers around the limits and far beyond them, infinities, NaN and -0.
+HostTensor HardFloats(int64_t size) {
+  HostTensor t = MakeTensor(DType::kFloat32, {size});
+  auto* out = reinterpret_cast<float*>(t.data.Mutable().data());
+  const float inf = std::numeric_limits<float>::infinity();
+  const float hard[] = {-0.0F,  0.5F,    1.5F,   2.5F,  -0.5F,  -1.5F,  254.5F,  255.5F,    -127.5F,
+                        -128.5, -129.5F, 126.5F, 300.F, -300.F, 0x1p31, -0x1p31, 0x1.8p31F, -0x1p40,
+                        inf,    -inf,    NAN,    0.49F, 127.0F, 3e9F,   -3e9F,   65535.5F};
+  for (int64_t i = 0; i < size; ++i) out[i] = hard[static_cast<size_t>(i) % std::size(hard)];
+  return t;
+}
+
+TEST_CASE("float32 to integers, and through bytes back, is the evaluator's on every target") {
+  const auto real = [](double v) { return te::FloatImm(v, DType::kFloat32); };
+  const auto clip = [&](const te::Expr& x, double low, double high) {
+    return te::Binary(te::BinaryOp::kMax, te::Binary(te::BinaryOp::kMin, x, real(high)), real(low));
+  };
+  const auto round = [](const te::Expr& x) { return te::Unary(te::UnaryOp::kRoundEven, x); };
+  for (const std::string& cpu : Targets()) {
+    KernelHarness harness({.cpu = cpu, .opt_level = 2});
+    const int64_t size = 26 * 17 + 5;
+    const Tensor x = Input({size}, 0);
+    std::vector<Tensor> results;
+    for (DType t : {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16, DType::kInt32}) {
+      results.push_back(Map(x, [&](const te::Expr& e, const auto&) { return te::Cast(e, t); }));
+    }
+    for (DType t : {DType::kInt8, DType::kUInt8}) {
+      const double low = t == DType::kInt8 ? -128 : 0;
+      for (double zero : {0.0, 3.0}) {
+        const auto bytes = [&](const te::Expr& e) {
+          const te::Expr steps = zero == 0 ? round(e) : round(e) + real(zero);
+          return te::Cast(clip(steps, low, low + 255), t);
+        };
+        results.push_back(Map(x, [&](const te::Expr& e, const auto&) { return bytes(e); }));
+        results.push_back(Map(x, [&](const te::Expr& e, const auto&) {
+          return te::Cast(te::Cast(bytes(e), DType::kInt32), DType::kFloat32);
+        }));
+      }
+      // Limits within the range, and what is not rounded before.
+      results.push_back(Map(x, [&](const te::Expr& e, const auto&) {
+        return te::Cast(te::Cast(clip(e, low, 100), t), DType::kFloat32);
+      }));
+      // Limits beyond it.
+      results.push_back(Map(x, [&](const te::Expr& e, const auto&) {
+        return te::Cast(te::Cast(clip(e, -1000, 1000), t), DType::kFloat32);
+      }));
+    }
+    std::vector<size_t> kernels;
+    for (size_t i = 0; i < results.size(); ++i) {
+      kernels.push_back(harness.Add(Spec(fmt::format("cast_{}", i), {x}, {results[i]})));
+    }
+    harness.Finish();
+    const HostTensor input = HardFloats(size);
+    const std::vector<const HostTensor*> inputs = {&input};
+    for (size_t i = 0; i < results.size(); ++i) {
+      INFO(cpu, " result ", i);
+      const auto want = te::Evaluate(results[i], inputs, SymbolsOf({}));
+      REQUIRE(want.ok());
+      const HostTensor got = harness.Run(kernels[i], {input}, {})[0];
+      // Bit for bit: -0 is not 0.
+      CHECK(std::equal(got.data.begin(), got.data.end(), want->data.begin(), want->data.end()));
+    }
   }
 }
 
