@@ -141,8 +141,12 @@ class Converter {
     return it == forms_.end() ? std::vector<Form>() : it->second;
   }
 
-  const TensorType* TensorOf(const Atom& a) const { return Type(a)->As<TensorType>(); }
-  ir::Type Type(const Atom& a) const { return AtomType(m_, a); }
+  // By value: the type of a constant is made for the question.
+  std::optional<TensorType> TensorOf(const Atom& a) const {
+    const Type type = AtomType(m_, a);
+    const auto* tensor = type->As<TensorType>();
+    return tensor == nullptr ? std::nullopt : std::optional(*tensor);
+  }
 
   // The value in that order.
   Atom In(const Atom& value, const Order& order, BindingBuilder& b) {
@@ -224,9 +228,9 @@ class Converter {
 
   bool Choose(const Var* var, const OpCall& call, BindingBuilder& b) {
     const char* attr = DataLayoutAttr(*call.op);
-    const TensorType* data = TensorOf(call.args[0]);
+    const std::optional<TensorType> data = TensorOf(call.args[0]);
     const bool one_result = var->type->As<TensorType>() != nullptr;
-    if (attr == nullptr || data == nullptr || !one_result) return false;
+    if (attr == nullptr || !data || !one_result) return false;
     const std::string layout = call.attrs.String(attr);
     const bool has_out = HasAttr(*call.op, "out_layout");
     const std::string out_layout = has_out ? call.attrs.String("out_layout") : "";
@@ -241,9 +245,8 @@ class Converter {
     if (HasAttr(*call.op, "kernel_layout")) {
       // The kernel is the last argument; what stands between has the data's layout.
       const std::string kernel = call.attrs.String("kernel_layout");
-      const TensorType* weight = TensorOf(args.back());
-      if (args.size() < 2 || weight == nullptr || kernel.size() != weight->shape.size())
-        return false;
+      const std::optional<TensorType> weight = TensorOf(args.back());
+      if (args.size() < 2 || !weight || kernel.size() != weight->shape.size()) return false;
       const LayoutChoice& choice = choices_.at(call.op->name);
       const std::string to =
           choice.kernel.empty() || choice.kernel == "default"
@@ -275,8 +278,8 @@ class Converter {
     if (result == nullptr) return false;
     std::optional<Order> order;
     for (const Atom& a : call.args) {
-      const TensorType* t = TensorOf(a);
-      if (t == nullptr) return false;
+      const std::optional<TensorType> t = TensorOf(a);
+      if (!t) return false;
       if (order || t->rank() != result->rank()) continue;
       for (const Form& form : FormsOf(a)) {
         order = form.order;
@@ -287,7 +290,7 @@ class Converter {
     if (order->is_blocked()) {
       // Parts of a dim of 1 there are none.
       for (const Atom& a : call.args) {
-        const TensorType* t = TensorOf(a);
+        const std::optional<TensorType> t = TensorOf(a);
         const bool same = t->rank() == 0 || t->shape == result->shape;
         if (!same) return false;
       }

@@ -1,5 +1,6 @@
 #include "compiler/transforms/simplify_inference.h"
 
+#include <map>
 #include <unordered_map>
 
 #include "compiler/transforms/builder.h"
@@ -16,7 +17,10 @@ class Writer final : public CallWriter {
 
   const Attrs& attrs() const override { return call_.attrs; }
   const TensorType& tensor(size_t arg) const override {
-    return *AtomType(module_, call_.args[arg])->As<TensorType>();
+    // That of a constant is made for the question.
+    auto [type, is_new] = types_.try_emplace(arg);
+    if (is_new) type->second = AtomType(module_, call_.args[arg]);
+    return *type->second->As<TensorType>();
   }
   Value Arg(size_t i) override { return i; }
   Value Scalar(double value, DType dtype) override { return Add(builder_.Scalar(value, dtype)); }
@@ -36,7 +40,8 @@ class Writer final : public CallWriter {
   const Module& module_;
   const OpCall& call_;
   BindingBuilder builder_;
-  std::vector<Atom> values_;  // the arguments first
+  std::vector<Atom> values_;              // the arguments first
+  mutable std::map<size_t, Type> types_;  // of arguments
 };
 
 class Simplifier {
