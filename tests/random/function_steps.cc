@@ -173,6 +173,46 @@ bool Generator::LocalRecursionStep(Scope& scope) {
              fmt::format("{}({}, {})", f, SmallCount(scope, 6), operands[0].text), type, false);
 }
 
+// A loop that appends to a tensor along any axis, and keeps a copy of what it was the turn before.
+bool Generator::GrowStep(Scope& scope) {
+  std::optional<Value> x = PickTensor(scope, [](const Value& v) { return !v.type->shape.empty(); });
+  if (!x) return false;
+  const auto axis = static_cast<size_t>(Below(static_cast<int>(x->type->shape.size())));
+  Type grown = *x->type;
+  grown.shape[axis] = {};
+  grown.shape[axis].unknown = next_unknown_++;
+  if (LargestCount(grown.shape) > kLargestTensor) return false;
+  TypePtr type = std::make_shared<const Type>(std::move(grown));
+  const int turned = Below(static_cast<int>(type->shape.size()));
+  const std::string f = NewName("f"), text = TypeText(*type);
+  const std::string pad(static_cast<size_t>(2 * scope.indent), ' ');
+  const bool is_local = Chance(40), is_pair = Chance(50);
+  const std::string longer =
+      fmt::format("concatenate((%t, {}), axis={})", is_local ? x->text : "%row", axis);
+  const std::string before = fmt::format("reverse(%t, axis={})", turned);
+  const std::string carried =
+      is_pair ? fmt::format("%p: ({0}, {0})", text) : fmt::format("%t: {0}, %o: {0}", text);
+  const std::string name = (is_local ? "%" : "@") + f, row = is_local ? "" : ", %row";
+  const std::string next =
+      is_pair ? fmt::format("({}, {})", longer, before) : fmt::format("{}, {}", longer, before);
+  const std::string function = fmt::format(
+      "(%n: int32, {0}{1}) -> ({2}, {2}) {{\n{3}  if (less_equal(%n, 0)) {{ {4} }} else {{\n"
+      "{5}{3}    {6}(subtract(%n, 1), {7}{8})\n{3}  }}\n{3}}}",
+      carried, is_local ? "" : ", %row: " + TypeText(*x->type), text, is_local ? pad : "",
+      is_pair ? "%p" : "(%t, %o)",
+      is_pair ? fmt::format("{}    let %t = %p.0;\n", is_local ? pad : "") : "", name, next, row);
+  if (is_local) {
+    scope.lines += fmt::format("{}let {} = fn {};\n", pad, name, function);
+  } else {
+    definitions_ += fmt::format("def {}{}\n", name, function);
+  }
+  return Add(scope, "loop.grow",
+             fmt::format("{}({}, {}{})", name, SmallCount(scope, 4),
+                         fmt::format(fmt::runtime(is_pair ? "({0}, {0})" : "{0}, {0}"), x->text),
+                         is_local ? "" : ", " + x->text),
+             TupleType({Fresh(type), Fresh(type)}), false);
+}
+
 // --- Functions ---
 
 bool Generator::FunctionStep(Scope& scope) {

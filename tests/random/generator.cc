@@ -38,6 +38,7 @@ const std::vector<std::string> kFeatures = {
     "higher_order.tree",
     "if",
     "let",
+    "loop.grow",
     "match",
     "match.list",
     "match.option",
@@ -271,8 +272,9 @@ bool Generator::Step(Scope& scope) {
       {&G::CallValueStep, 5, false},   {&G::LocalRecursionStep, 3, true},
       {&G::FunctionStep, 5, true},     {&G::CallAgainStep, 3, false},
       {&G::RecursionStep, 5, true},    {&G::MutualRecursionStep, 3, true},
-      {&G::CurriedStep, 3, true},      {&G::ListFunctionStep, 8, true},
-      {&G::TreeFunctionStep, 5, true}, {&G::PolymorphicStep, 4, true},
+      {&G::GrowStep, 4, false},        {&G::CurriedStep, 3, true},
+      {&G::ListFunctionStep, 8, true}, {&G::TreeFunctionStep, 5, true},
+      {&G::PolymorphicStep, 4, true},
   };
   int total = 0;
   constexpr int kDeepest = 3;

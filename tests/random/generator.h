@@ -171,6 +171,7 @@ class Generator {
   bool ClosureStep(Scope& scope);
   bool CallValueStep(Scope& scope);
   bool LocalRecursionStep(Scope& scope);
+  bool GrowStep(Scope& scope);
   bool FunctionStep(Scope& scope);
   bool CallAgainStep(Scope& scope);
   bool RecursionStep(Scope& scope);
