@@ -42,7 +42,7 @@ def run(binary, path, options, inputs, more):
     command = [os.path.join(binary, "relayrun"), path] + options + more
     for i in inputs:
         command += ["--input", i]
-    p = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    p = subprocess.run(command, capture_output=True, text=True, timeout=1500)
     return p.returncode, p.stdout.strip(), p.stderr.strip()
 
 

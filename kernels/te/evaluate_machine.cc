@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/te/evaluate_code.h"
 
@@ -133,8 +134,12 @@ Status Machine::RunLoad(const Instruction& in, Scalar* out, int lanes, Mask mask
   const std::byte* data = in.tensor->data.data();
   int bytes = DTypeBytes(in.dtype);
   if (mask == nullptr && in.dtype == DType::kFloat32) {
-    const float* values = reinterpret_cast<const float*>(data);
-    for (int i = 0; i < lanes; ++i) out[i].f = values[flat[i]];
+    // Weights of a mapped file stand anywhere.
+    for (int i = 0; i < lanes; ++i) {
+      float value;
+      std::memcpy(&value, data + flat[i] * bytes, sizeof value);
+      out[i].f = value;
+    }
     return OkStatus();
   }
   for (int i = 0; i < lanes; ++i) {
