@@ -356,10 +356,18 @@ class Simulator {
     return dims;
   }
 
-  void Allocate(DType dtype, std::vector<Dim> dims) {
-    Value* value = NewValue();
+  Dim BytesOf(DType dtype, const std::vector<Dim>& dims) {
     Dim bytes(DTypeBytes(dtype));
     for (const Dim& dim : dims) bytes = Bounded(bytes * dim);
+    return bytes;
+  }
+  // What tensor.append makes of so many bytes, at most.
+  Dim WithRoom(const Dim& bytes) { return Bounded(bytes + Dim::FloorDiv(bytes, 2)); }
+
+  void Allocate(DType dtype, std::vector<Dim> dims, bool has_room = false) {
+    Value* value = NewValue();
+    Dim bytes = BytesOf(dtype, dims);
+    if (has_room) bytes = WithRoom(bytes);
     value->bytes = bytes;
     value->dims = std::move(dims);
     std::string text = bytes.ToString();
@@ -454,10 +462,14 @@ class Simulator {
       case Opcode::kTensorReuse:
         Read(instruction_.Unit(1));
         return Allocate(static_cast<DType>(instruction_.Unit(2)), Dims(3));
-      case Opcode::kTensorAppend:  // without the room that it may have
+      case Opcode::kTensorAppend: {
+        // At worst it moves: both are there then.
+        const auto dtype = static_cast<DType>(instruction_.Unit(3));
+        Observe(WithRoom(BytesOf(dtype, Dims(4))));
         Read(instruction_.Unit(1));
         Read(instruction_.Unit(2));
-        return Allocate(static_cast<DType>(instruction_.Unit(3)), Dims(4));
+        return Allocate(dtype, Dims(4), /*has_room=*/true);
+      }
       case Opcode::kKernel:
         Observe(I(3));
         ReleaseBuffers(5);

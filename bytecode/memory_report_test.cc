@@ -60,6 +60,10 @@ TEST_CASE("memory report: the peak is a formula over the arguments' dims") {
       {"reused in place",
        "tensor.static r2, t0\nconst.i16 i0, 16\ntensor.reuse r3, r2!, float32, [i0]\nret.r r3!",
        "128"},
+      {"appended to: it may move to where there is room",
+       "tensor.static r2, t0\ntensor.static r3, t0\nconst.i16 i0, 8\nconst.i16 i1, 4\n"
+       "tensor.append r2, r2!, r3!, float32, [i0, i1]\nret.r r2!",
+       "384"},
       {"a kernel's scratch",
        "const.i16 i0, 1\nconst.i16 i1, 1000\nkernel k0, i0, i0, i1, [], [r0, s0]\nret.r r0!",
        "1064"},
