@@ -25,7 +25,7 @@ template <typename F>
 auto WithLargeStack(F&& f) -> decltype(f()) {
   std::optional<decltype(f())> result;
   RunOnLargeStack([&] { result.emplace(std::forward<F>(f)()); });
-  return *std::move(result);  // NOLINT(bugprone-unchecked-optional-access): it was run
+  return *std::move(result);
 }
 
 }  // namespace relayvm::ir

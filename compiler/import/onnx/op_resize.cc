@@ -222,7 +222,8 @@ std::optional<double> NumberOf(const Term& scalar) {
 // The power of two that makes a whole number of a scale: then an extent is one of integers, which
 // types can tell. None where no small one does.
 std::optional<double> PartsOf(double scale) {
-  for (double parts = 1; parts <= 1024; parts *= 2) {
+  for (int power = 0; power <= 10; ++power) {
+    const double parts = std::ldexp(1.0, power);
     if (scale * parts == std::floor(scale * parts)) return parts;
   }
   return std::nullopt;
