@@ -29,8 +29,7 @@ struct Hoist {
 struct Loop {
   const Function* function = nullptr;
   std::vector<const CallExpr*> turns, starts;
-  std::set<std::string> starters;       // functions of the module that start it
-  std::unordered_set<uint32_t> inside;  // variables that it binds, its parameters too
+  std::set<std::string> starters;  // functions of the module that start it
   std::vector<Hoist> hoists;
 };
 
@@ -60,10 +59,13 @@ class Finder {
   // --- Who calls what ---
 
   void Visit(const Function& f) {
-    open_.push_back(&f);
+    around_[&f] = innermost_;
+    const Function* outer = std::exchange(innermost_, &f);
+    open_.insert(&f);
     for (const Var* p : f.params) Bind(p);
     Visit(*f.body);
-    open_.pop_back();
+    open_.erase(&f);
+    innermost_ = outer;
   }
   void Visit(const Block& block) {
     for (const Binding& b : block.bindings) {
@@ -83,12 +85,17 @@ class Finder {
       }
     }
   }
-  void Bind(const Var* var) {
-    for (const Function* f : open_) loops_[f].inside.insert(var->id);
+  void Bind(const Var* var) { owner_[var->id] = innermost_; }
+  // Whether the variable is bound in the function, or in one inside it.
+  bool IsInside(const Function* f, const Var* var) const {
+    const auto owner = owner_.find(var->id);
+    const Function* at = owner == owner_.end() ? nullptr : owner->second;
+    while (at != nullptr && at != f) at = around_.at(at);
+    return at != nullptr;
   }
   void AddCall(const Function* f, const CallExpr* call) {
     Loop& loop = loops_[f];
-    if (std::find(open_.begin(), open_.end(), f) != open_.end()) {
+    if (open_.contains(f)) {
       loop.turns.push_back(call);
     } else {
       loop.starts.push_back(call);
@@ -126,13 +133,13 @@ class Finder {
     if (var == nullptr || at == params.end()) return std::nullopt;
     return static_cast<size_t>(at - params.begin());
   }
-  static bool IsInvariant(const Loop& loop, const Atom& a) {
+  bool IsInvariant(const Loop& loop, const Atom& a) const {
     if (const auto param = ParamOf(loop, a)) {
       return std::ranges::all_of(
           loop.turns, [&](const CallExpr* turn) { return AsVar(turn->args[*param]) == AsVar(a); });
     }
     const Var* var = AsVar(a);
-    return var != nullptr ? !loop.inside.contains(var->id)
+    return var != nullptr ? !IsInside(loop.function, var)
                           : std::holds_alternative<const Constant*>(a);
   }
 
@@ -275,7 +282,10 @@ class Finder {
   const Module& m_;
   const ValueFlow& flow_;
   std::string function_;
-  std::vector<const Function*> open_;  // that are being visited, the outermost first
+  std::unordered_set<const Function*> open_;  // that are being visited
+  const Function* innermost_ = nullptr;       // of these
+  std::unordered_map<const Function*, const Function*> around_;
+  std::unordered_map<uint32_t, const Function*> owner_;  // by Var::id
   std::unordered_map<const Function*, Loop> loops_;
   std::unordered_map<uint32_t, const Expr*> bound_;  // by Var::id
   std::unordered_map<std::string, std::set<std::string>> mentions_;
@@ -315,9 +325,9 @@ class Mover {
 
   const Function* Rewrite(const Function& f) {
     Function copy = WithTables(f);
-    open_.push_back(&f);
+    open_.insert(&f);
     copy.body = Rewrite(*f.body);
-    open_.pop_back();
+    open_.erase(&f);
     return m_.arena->New<Function>(std::move(copy));
   }
 
@@ -360,7 +370,7 @@ class Mover {
   void CallLoop(const Loop& loop, const Binding& b, std::vector<Binding>& out) {
     CallExpr call = *b.value->As<CallExpr>();
     if (const Var* literal = AsVar(call.callee)) call.callee = Image(literal);
-    const bool is_turn = std::find(open_.begin(), open_.end(), loop.function) != open_.end();
+    const bool is_turn = open_.contains(loop.function);
     for (const Hoist& h : loop.hoists) {
       call.args.push_back(is_turn ? Atom(h.table) : Table(loop, h, call, b.value->span, out));
     }
@@ -398,7 +408,7 @@ class Mover {
   const ValueFlow& flow_;
   const std::unordered_map<const Function*, Loop>& loops_;
   std::unordered_map<uint32_t, const Hoist*> products_;  // by Var::id
-  std::vector<const Function*> open_;
+  std::unordered_set<const Function*> open_;
   std::unordered_map<uint32_t, const Var*> images_;
 };
 
