@@ -110,6 +110,13 @@ const std::vector<Pass>& AllPasses() {
        .run = Pure(ir::IntegerProducts),
        .refuses = {kFused, kFinalTypes},
        .description = "quantised products become products of bytes and corrections"},
+      {.name = "FoldCorrections",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return ir::FoldConstants(m, context.cpu);
+       },
+       .refuses = {kFused},
+       .drops = {},
+       .description = "what corrects a product of bytes with constant weights is computed"},
       {.name = "EliminateCommonSubexpressions",
        .run = Pure(ir::EliminateCommonSubexpressions),
        .refuses = {kFused},
@@ -189,8 +196,7 @@ constexpr Step kSteps[] = {
     {"GrowOutermost", 2},
     {"FoldConstants", 1},
     {"IntegerProducts", 1},
-    // Sums of constant weights.
-    {"FoldConstants", 1},
+    {"FoldCorrections", 1},
     {"EliminateCommonSubexpressions", 1},
     {"HoistProducts", 2},
     // Equal masks are one.

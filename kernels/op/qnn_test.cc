@@ -152,6 +152,15 @@ TEST_CASE("qnn products subtract zero points first") {
       "qnn.conv2d", {{"padding", List({0, 1})}, {"channels", 1}, {"kernel_size", List({1, 2})}},
       {U8({1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
       {I32({1, 1, 1, 3}, {20, 42, 4})});
+  // Data less its zero point is (2, 4) between zeros, weights (1, 10).
+  CheckOp("qnn.conv1d", {{"padding", List({1})}, {"channels", 1}, {"kernel_size", List({2})}},
+          {U8({1, 1, 2}, {5, 7}), I8({1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
+          {I32({1, 1, 3}, {20, 42, 4})});
+  CheckOp("qnn.conv3d",
+          {{"padding", List({0, 0, 1})}, {"channels", 1}, {"kernel_size", List({1, 1, 2})}},
+          {U8({1, 1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1),
+           Scale(1)},
+          {I32({1, 1, 1, 1, 3}, {20, 42, 4})});
   CheckOp(
       "qnn.conv2d_transpose", {{"channels", 1}, {"kernel_size", List({1, 2})}},
       {U8({1, 1, 1, 2}, {5, 7}), I8({1, 1, 1, 2}, {1, 10}), Zero(3), Zero(0), Scale(1), Scale(1)},
