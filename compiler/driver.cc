@@ -206,6 +206,7 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     auto start = std::chrono::steady_clock::now();
     KernelOptions kernels = options.kernels;
     kernels.cpu = cpus[i];
+    kernels.exact = options.pipeline.exact || options.pipeline.opt_level == 0;
     RELAYVM_ASSIGN_OR_RETURN(
         lower::LoweredProgram lowered,
         lower::LowerModule(ready[i], kernels, DimBounds(ready[i], options.shapes)));

@@ -116,7 +116,9 @@ struct KernelCompiler::Impl {
   std::unordered_map<std::string, Structure> structures;
 
   explicit Impl(KernelOptions o) : options(std::move(o)), target(codegen::ResolveTarget(options)) {
-    if (target.ok()) contraction_target = codegen::ContractionTargetFor(options.cpu);
+    if (!target.ok()) return;
+    contraction_target = codegen::ContractionTargetFor(options.cpu);
+    contraction_target.exact = options.exact;
   }
 
   TileSchedule ScheduleFor(const std::string& kernel) const {

@@ -26,6 +26,7 @@ namespace relayvm {
 struct KernelOptions {
   std::string cpu = "native";  // "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"
   int opt_level = 3;
+  bool exact = true;          // sums of products as they are: see PassContext::exact
   bool keep_llvm_ir = false;  // KernelImage::llvm_ir
   bool keep_assembly = false;
   // An error where a kernel that is named cannot be tiled so.

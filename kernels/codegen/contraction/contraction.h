@@ -55,6 +55,7 @@ struct ContractionTarget {
   int64_t l2_bytes = 512 << 10;
   bool bfloat16_dots = false;  // AVX512-BF16: sums of products of pairs
   bool byte_dots = false;      // AVX512-VNNI, AVX-VNNI: sums of products of four bytes
+  bool exact = true;           // as KernelOptions::exact
   TileSchedule schedule;       // that somebody chose for the kernel
 };
 // cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM

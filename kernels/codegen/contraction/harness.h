@@ -64,8 +64,10 @@ inline bool IsContraction(const KernelSpec& spec, const std::string& cpu = "nati
 // Kernels that are compiled together, each checked at several values of its symbols.
 class ContractionCases {
  public:
-  explicit ContractionCases(std::string cpu = "native", TileSchedules schedules = {})
-      : cpu_(std::move(cpu)), harness_({.cpu = cpu_, .schedules = std::move(schedules)}) {}
+  explicit ContractionCases(std::string cpu = "native", TileSchedules schedules = {},
+                            bool exact = true)
+      : cpu_(std::move(cpu)),
+        harness_({.cpu = cpu_, .exact = exact, .schedules = std::move(schedules)}) {}
 
   void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}}) {
     REQUIRE_MESSAGE(IsContraction(spec, cpu_), spec.name);

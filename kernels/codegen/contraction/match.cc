@@ -347,6 +347,23 @@ std::vector<std::pair<int, int>> InPlacePairs(const KernelSpec& spec, const Prod
   return pairs;
 }
 
+bool LayoutsAgree(const TensorNode& t, const Product& product, size_t channel_at) {
+  for (size_t i = 0; i < t.axes.size(); ++i) {
+    if (i != channel_at && MentionsAxis(product.weight, t.axes[i])) return false;
+  }
+  bool agree = true;
+  ForEachNode(product.data, [&](const ExprNode& node) {
+    if (node.tensor != t.hint_inputs[0]) return;
+    for (size_t dim = 0; dim < node.operands.size(); ++dim) {
+      if (dim == channel_at) continue;
+      for (size_t i = 0; i < t.axes.size(); ++i) {
+        if (i != dim && MentionsAxis(node.operands[dim], t.axes[i])) agree = false;
+      }
+    }
+  });
+  return agree;
+}
+
 const ExprNode* PlainLoad(const Expr& e, DType dtype, const KernelSpec& spec) {
   if (e->kind != ExprKind::kLoad || !e->tensor->is_placeholder() || e->tensor->rank() == 0) {
     return nullptr;

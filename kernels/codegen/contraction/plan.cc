@@ -9,7 +9,7 @@
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
 #include "kernels/codegen/contraction/integer.h"
-#include "kernels/codegen/contraction/winograd.h"
+#include "kernels/codegen/contraction/winograd_plan.h"
 
 namespace relayvm::codegen {
 
@@ -55,6 +55,7 @@ class Planner {
     if (!epilogue) return std::nullopt;
     detail_->epilogue = std::move(*epilogue);
     plan_.in_place = InPlacePairs(spec_, product_, detail_->epilogue);
+    if (auto winograd = PlanWinograd(spec_, *detail_, product_)) return winograd;
     const bool planned =
         detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
     if (!planned) return std::nullopt;
@@ -416,7 +417,7 @@ class Planner {
     p.group_channels = group_channels.value() / (p.bytes ? kQuad : 1);
     if (out_channels.value() % p.groups != 0) return false;
     const int64_t group_outputs = out_channels.value() / p.groups;
-    if (!LayoutsAgree(channel_at)) return false;
+    if (!LayoutsAgree(t, product_, channel_at)) return false;
 
     const Expr* data_load = &product_.data;
     while ((*data_load)->kind == ExprKind::kSelect || (*data_load)->kind == ExprKind::kCast) {
@@ -590,26 +591,6 @@ class Planner {
     d.epilogue.axes = {t.axes[0], out_axis};  // the others are 0
     d.row_axes = 1;
     TileMatrix();
-  }
-
-  // The output has the layout of the data, and each side of the product depends on its own axes
-  // only.
-  bool LayoutsAgree(size_t channel_at) const {
-    const te::TensorNode& t = *detail_->contraction;
-    bool agree = true;
-    for (size_t i = 0; i < t.axes.size(); ++i) {
-      if (i != channel_at && MentionsAxis(product_.weight, t.axes[i])) return false;
-    }
-    ForEachNode(product_.data, [&](const ExprNode& node) {
-      if (node.tensor != t.hint_inputs[0]) return;
-      for (size_t dim = 0; dim < node.operands.size(); ++dim) {
-        if (dim == channel_at) continue;
-        for (size_t i = 0; i < t.axes.size(); ++i) {
-          if (i != dim && MentionsAxis(node.operands[dim], t.axes[i])) agree = false;
-        }
-      }
-    });
-    return agree;
   }
 
   // Packing pixels pays when several vectors of outputs reuse them.

@@ -188,6 +188,9 @@ std::vector<te::Tensor> ReachedComputations(const std::vector<te::Tensor>& outpu
 // Calls fn for each distinct node of e, without entering the bodies of loaded tensors.
 void ForEachNode(const te::Expr& e, const std::function<void(const te::ExprNode&)>& fn);
 bool MentionsAxis(const te::Expr& e, const te::Axis& axis);
+// Whether a convolution's output has the layout of its data, and each side of the product depends on
+// its own axes only.
+bool LayoutsAgree(const te::TensorNode& convolution, const Product& product, size_t channel_at);
 // A placeholder in memory of that type, loaded without conversion: its load; else null.
 const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& spec);
 

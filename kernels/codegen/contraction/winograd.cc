@@ -45,6 +45,22 @@ Vectors OfData(Builder& b, int64_t tile, const Vectors& d) {
           b.CreateFAdd(Fma(b, -2.5, d[3], d[5]), d[1])};
 }
 
+// G g along one axis: window numbers from three.
+Vectors OfKernel(Builder& b, int64_t tile, const Vectors& g) {
+  auto times = [&](Value* x, double factor) { return b.CreateFMul(x, Number(x, factor)); };
+  // (g0 + point g1 + point^2 g2) / divisor, and that of -point.
+  auto pair = [&](double point, double divisor) {
+    Value* even = Fma(b, point * point / divisor, g[2], times(g[0], 1 / divisor));
+    return Vectors{Fma(b, point / divisor, g[1], even), Fma(b, -point / divisor, g[1], even)};
+  };
+  if (tile == 2) {
+    const Vectors ones = pair(1, 2);
+    return {b.CreateFNeg(g[0]), ones[0], ones[1], g[2]};
+  }
+  const Vectors low = pair(std::sqrt(0.5), -1.5), high = pair(std::sqrt(2.0), 6);
+  return {g[0], low[0], low[1], high[0], high[1], g[2]};
+}
+
 // A^T m along one axis: tile numbers from window ones.
 Vectors OfResult(Builder& b, int64_t tile, const Vectors& m) {
   if (tile == 2) {
@@ -143,7 +159,7 @@ class WinogradEmitter {
       return emitter.ElementAddress(t.get(), Vectors(t->shape.size(), I64(b_, 0)));
     };
     data_ = base(w_.conv.pixels.data);
-    weights_ = base(w_.weight);
+    weights_ = w_.kernel ? c_.Scratch(w_.weight_offset) : base(w_.weight);
     height_ = emitter.EmitDim(w_.conv.pixels.input[0]);
     width_ = emitter.EmitDim(w_.conv.pixels.input[1]);
     out_height_ = emitter.EmitDim(w_.conv.pixels.output[0]);
@@ -177,7 +193,8 @@ class WinogradEmitter {
         For(b_, from, to, 1, "group", [&](Value* group) {
           Value* first = Mul(b_, group, w_.group_blocks);
           Value* blocks = Min(b_, Sub(b_, I64(b_, w_.row_blocks), first), I64(b_, w_.group_blocks));
-          Multiply(group, blocks);
+          if (w_.kernel) TransformKernel(first, blocks);
+          Multiply(w_.kernel ? I64(b_, 0) : group, blocks);
           ForRuns([&](const Run& run) { TransformSums(run, first, blocks); });
         });
       });
@@ -283,15 +300,61 @@ class WinogradEmitter {
     b_.CreateAlignedStore(b_.CreateSelect(mask, value, old), pointer, align);
   }
 
+  // --- Weights that are not transformed yet ---
+
+  // Those of row blocks first..first+blocks-1, as the program's constants are packed.
+  void TransformKernel(Value* first, Value* blocks) {
+    const int64_t parts = std::max<int64_t>(lanes() / w_.rows, 1);  // row blocks in a vector
+    const auto window = static_cast<size_t>(w_.window);
+    For(b_, I64(b_, 0), blocks, parts, "kernel.block", [&](Value* block) {
+      Value* row = Mul(b_, Add(b_, first, block), w_.rows);
+      Value* mask = MaskBelow(b_, Sub(b_, I64(b_, w_.out_channels), row), w_.conv.lanes);
+      Poll(w_.in_channels * 512);
+      For(b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "kernel.channel", [&](Value* channel) {
+        std::vector<Vectors> columns;  // transformed along their taps
+        for (int64_t x = 0; x < 3; ++x) {
+          Vectors taps;
+          for (int64_t y = 0; y < 3; ++y) {
+            taps.push_back(c_.LoadView(w_.kernel, I64(b_, y * 3 + x), row, channel, 1, mask));
+          }
+          columns.push_back(OfKernel(b_, w_.tile, taps));
+        }
+        for (size_t i = 0; i < window; ++i) {
+          const Vectors line = OfKernel(b_, w_.tile, {columns[0][i], columns[1][i], columns[2][i]});
+          for (size_t j = 0; j < window; ++j) {
+            const auto product = static_cast<int64_t>(i * window + j);
+            StoreRows(line[j], product, block, blocks, parts, channel);
+          }
+        }
+      });
+    });
+  }
+
+  // A vector of transformed weights of a product, of `parts` row blocks.
+  void StoreRows(Value* values, int64_t product, Value* block, Value* blocks, int64_t parts,
+                 Value* channel) {
+    for (int64_t part = 0; part < parts; ++part) {
+      std::vector<int> rows;
+      for (int64_t i = 0; i < w_.rows; ++i) rows.push_back(static_cast<int>(part * w_.rows + i));
+      Value* at = Mul(b_, Add(b_, block, part), w_.in_channels);
+      at = Add(b_, Mul(b_, Add(b_, at, channel), w_.rows), product * w_.weight_stride);
+      auto store = [&] {
+        b_.CreateAlignedStore(b_.CreateShuffleVector(values, rows),
+                              At(b_, c_.element, weights_, at), llvm::Align(sizeof(float)));
+      };
+      // The last block of a group may stand alone.
+      If(b_, b_.CreateICmpSLT(Add(b_, block, part), blocks), store);
+    }
+  }
+
   // --- Products ---
 
   void Multiply(Value* group, Value* blocks) {
     const int64_t block_elements = w_.in_channels * w_.rows;
-    Value* of_group = At(b_, c_.element, weights_,
-                         Mul(b_, group, w_.products() * w_.group_blocks * block_elements));
+    Value* of_group =
+        At(b_, c_.element, weights_, Mul(b_, group, w_.products() * w_.weight_stride));
     For(b_, I64(b_, 0), I64(b_, w_.products()), 1, "product", [&](Value* product) {
-      Value* weights =
-          At(b_, c_.element, of_group, Mul(b_, product, w_.group_blocks * block_elements));
+      Value* weights = At(b_, c_.element, of_group, Mul(b_, product, w_.weight_stride));
       Value* windows = At(b_, c_.element, windows_, Mul(b_, product, w_.window_stride));
       Value* sums = At(b_, c_.element, sums_, Mul(b_, product, w_.sum_stride));
       For(b_, I64(b_, 0), blocks, 1, "rows", [&](Value* block) {

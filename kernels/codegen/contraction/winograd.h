@@ -13,7 +13,11 @@
 // channels), groups fastest: threads that share a block transform it each. Sums are made in the same
 // order for all results.
 //
-// A group qualifies as one with a direct convolution does; data and weight must be memory. Thread-safe
+// Weights of nn.conv2d that are no constants are transformed by the kernel, those of a unit at a time,
+// where that still pays and ContractionTarget::exact does not forbid it.
+//
+// A group qualifies as one with a direct convolution does; data must be memory, and so must weights that
+// are transformed already. Thread-safe
 // but for the emitter. Tested by winograd_test.cc.
 #pragma once
 

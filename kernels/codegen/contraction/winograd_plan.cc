@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/op/op_helpers.h"
 #include "kernels/op/winograd.h"
 
 namespace relayvm::codegen {
@@ -15,7 +16,8 @@ using te::Tensor;
 // Output channels that are transformed back together: few enough for their sums to stay in cache,
 // and enough for windows to be read seldom.
 constexpr int64_t kGroupRows = 32;
-// Panels that are multiplied together by weights that do not stay in cache.
+// Panels that are multiplied together by weights that do not stay in cache, or are transformed again for
+// each block.
 constexpr int64_t kMostPanels = 4;
 
 int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
@@ -58,7 +60,7 @@ void Fit(WinogradDetail& w, const ContractionTarget& target) {
   const int64_t panels = tiles ? std::max<int64_t>((*tiles + w.panel - 1) / w.panel, 1) : INT64_MAX;
   const int64_t weight_bytes =
       w.products() * w.row_blocks * w.rows * w.in_channels * int64_t{sizeof(float)};
-  w.block_panels = weight_bytes > target.l2_bytes ? std::min(kMostPanels, panels) : 1;
+  w.block_panels = w.kernel || weight_bytes > target.l2_bytes ? std::min(kMostPanels, panels) : 1;
   // Of equal size.
   if (tiles) {
     const int64_t blocks = (panels + w.block_panels - 1) / w.block_panels;
@@ -67,100 +69,16 @@ void Fit(WinogradDetail& w, const ContractionTarget& target) {
   // A line of cache more, so that products are not all in the same sets.
   const int64_t line = 64 / int64_t{sizeof(float)};
   w.window_stride = w.block_panels * w.in_channels * w.panel + line;
+  w.weight_stride = w.group_blocks * w.in_channels * w.rows + (w.kernel ? line : 0);
   w.sum_stride = w.block_panels * w.group_blocks * w.rows * w.panel + line;
 }
 
-}  // namespace
+// In instructions with vectors, what it takes to transform a weight for a block: gathering it from
+// memory, where a vector's elements are in the first cache or not, or computing it.
+constexpr double kNearWeight = 25, kFarWeight = 40, kComputedWeight = 12;
 
-std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
-                                            const ContractionTarget& target) {
-  const Tensor conv = FindConvolution(spec);
-  if (!conv || conv->hint_inputs.size() != 2 || target.vector_bytes < 32) return std::nullopt;
-  const Tensor& data = conv->hint_inputs[0];
-  const Tensor& weight = conv->hint_inputs[1];
-  if (!IsMemory(data, spec) || !IsMemory(weight, spec) || data->dtype != DType::kFloat32 ||
-      weight->rank() != 5 || !data->shape[1].is_const() || !conv->shape[1].is_const()) {
-    return std::nullopt;
-  }
-  auto detail = std::make_shared<WinogradDetail>();
-  WinogradDetail& w = *detail;
-  w.tile = conv->conv->winograd_tile;
-  w.window = WinogradWindow(w.tile);
-  w.weight = weight;
-  w.in_channels = data->shape[1].value();
-  w.out_channels = conv->shape[1].value();
-  w.group_blocks = weight->shape[2].value();
-  w.rows = weight->shape[4].value();
-  const int64_t registers = target.vector_registers;
-  // Their products are sizes of scratch.
-  constexpr int64_t kMostChannels = 1 << 20;
-  if (w.in_channels < 1 || w.in_channels > kMostChannels || w.out_channels < 1 ||
-      w.out_channels > kMostChannels || w.rows * 2 + 3 > registers)
-    return std::nullopt;
-  w.row_blocks = (w.out_channels + w.rows - 1) / w.rows;
-  w.groups = (w.row_blocks + w.group_blocks - 1) / w.group_blocks;
-
-  ContractionDetail& d = w.conv;
-  d.form = ContractionForm::kDirect;
-  d.target = target;
-  d.contraction = conv;
-  d.lanes = target.vector_bytes / sizeof(float);
-  d.rows = w.out_channels;
-  d.columns = conv->shape[3];
-  d.depth = w.in_channels;
-  d.pixels.data = data;
-  d.pixels.plain = true;
-  d.pixels.channels = data->shape[1];
-  d.pixels.input = {data->shape[2], data->shape[3]};
-  d.pixels.output = {conv->shape[2], conv->shape[3]};
-  d.pixels.kernel = {3, 3};
-  d.pixels.padding = conv->conv->padding_before;
-  // The whole body is the sum.
-  const Product product = {conv->body, LoadAnywhere(data), LoadAnywhere(weight), DType::kFloat32,
-                           false};
-  std::optional<Epilogue> epilogue = MatchEpilogue(spec, conv, product);
-  if (!epilogue) return std::nullopt;
-  d.epilogue = std::move(*epilogue);
-  w.tiles_y = Dim::CeilDiv(conv->shape[2], w.tile);
-  w.tiles_x = Dim::CeilDiv(conv->shape[3], w.tile);
-  w.tiles = conv->shape[0] * w.tiles_y * w.tiles_x;
-  Fit(w, target);
-
-  ContractionPlan plan;
-  Dim offset = 0;
-  auto reserve = [&](int64_t elements) {
-    const Dim at = offset;
-    offset = offset + RoundUp(elements * int64_t{sizeof(float)}, 64);
-    return at;
-  };
-  // Vectors of the last tiles are read to their ends.
-  w.window_offset = reserve(w.products() * w.window_stride + d.lanes);
-  w.sum_offset = reserve(w.products() * w.sum_stride + d.lanes);
-  w.zero_offset = reserve((w.tile + 1) * d.lanes);
-  plan.scratch_bytes = offset;
-  plan.parallel_extent = Dim::CeilDiv(w.tiles, w.panel * w.block_panels) * w.groups;
-  const int64_t work =
-      w.products() * w.in_channels * w.group_blocks * w.rows * w.panel * w.block_panels;
-  // Each task transforms the windows of its blocks: that is to be little of what it does.
-  constexpr double kMostOfTask = 0.2;
-  const double windows = 2 * CostOfTransform(w.tile);
-  const double sums = static_cast<double>(w.products() * w.out_channels);
-  const auto shared = static_cast<int64_t>(
-      std::ceil(static_cast<double>(w.groups) * windows / (windows + sums) / kMostOfTask));
-  plan.grain =
-      std::max({int64_t{1}, kTaskWork / std::max<int64_t>(work, 1), std::min(shared, w.groups)});
-  plan.in_place = InPlacePairs(spec, product, d.epilogue);
-  if (target.schedule != TileSchedule()) {
-    plan.refused = "it is computed by Winograd's transforms; without them (--exact) it can";
-  }
-  plan.winograd = std::move(detail);
-  return plan;
-}
-
-// --- Choice ---
-
-WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape) {
-  const ContractionTarget target = ContractionTargetFor(cpu);
+// of_weight: 0 for weights that are transformed already, else what one takes for each block.
+WinogradForm Choose(const ContractionTarget& target, const WinogradShape& shape, double of_weight) {
   // Without masks and with few registers the transforms cost too much.
   if (target.vector_bytes < 32) return {};
   const double lanes = target.vector_bytes / sizeof(float);
@@ -189,8 +107,10 @@ WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shap
     const double runs =
         static_cast<double>(images * tiles_y) * std::ceil(static_cast<double>(tiles_x) / lanes);
     const double multiplied = products * in * out * std::ceil(tiles / lanes) / kShare;
-    const double cost = std::max(multiplied, cost_of_weights(products * in * out)) +
-                        runs * CostOfTransform(tile) * (in + out);
+    double cost = std::max(multiplied, cost_of_weights(products * in * out)) +
+                  runs * CostOfTransform(tile) * (in + out);
+    const double blocks = std::ceil(tiles / (kMostPanels * 2 * lanes));
+    cost += blocks * in * out * of_weight;
     if (cost >= least) continue;
     least = cost;
     // Rows by two vectors fill the registers.
@@ -202,6 +122,157 @@ WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shap
   const int64_t groups = (blocks + most - 1) / most;
   form.blocks = (blocks + groups - 1) / groups;
   return form;
+}
+
+// The rest of a plan that has its tile, its weights' form, its convolution and its epilogue.
+std::optional<ContractionPlan> Finish(std::shared_ptr<WinogradDetail> detail,
+                                      std::vector<std::pair<int, int>> in_place) {
+  WinogradDetail& w = *detail;
+  ContractionDetail& d = w.conv;
+  const te::TensorNode& conv = *d.contraction;
+  const Tensor& data = conv.hint_inputs[0];
+  w.window = WinogradWindow(w.tile);
+  w.in_channels = data->shape[1].value();
+  w.out_channels = conv.shape[1].value();
+  // Their products are sizes of scratch.
+  constexpr int64_t kMostChannels = 1 << 20;
+  if (w.in_channels < 1 || w.in_channels > kMostChannels || w.out_channels < 1 ||
+      w.out_channels > kMostChannels) {
+    return std::nullopt;
+  }
+  w.row_blocks = (w.out_channels + w.rows - 1) / w.rows;
+  w.groups = (w.row_blocks + w.group_blocks - 1) / w.group_blocks;
+  d.form = ContractionForm::kDirect;
+  d.lanes = d.target.vector_bytes / sizeof(float);
+  d.rows = w.out_channels;
+  d.columns = conv.shape[3];
+  d.depth = w.in_channels;
+  d.pixels.data = data;
+  d.pixels.plain = true;
+  d.pixels.channels = data->shape[1];
+  d.pixels.input = {data->shape[2], data->shape[3]};
+  d.pixels.output = {conv.shape[2], conv.shape[3]};
+  d.pixels.kernel = {3, 3};
+  d.pixels.padding = conv.conv->padding_before;
+  w.tiles_y = Dim::CeilDiv(conv.shape[2], w.tile);
+  w.tiles_x = Dim::CeilDiv(conv.shape[3], w.tile);
+  w.tiles = conv.shape[0] * w.tiles_y * w.tiles_x;
+  Fit(w, d.target);
+
+  ContractionPlan plan;
+  Dim offset = 0;
+  auto reserve = [&](int64_t elements) {
+    const Dim at = offset;
+    offset = offset + RoundUp(elements * int64_t{sizeof(float)}, 64);
+    return at;
+  };
+  // Vectors of the last tiles are read to their ends.
+  w.window_offset = reserve(w.products() * w.window_stride + d.lanes);
+  w.sum_offset = reserve(w.products() * w.sum_stride + d.lanes);
+  w.zero_offset = reserve((w.tile + 1) * d.lanes);
+  w.weight_offset = reserve(w.kernel ? w.products() * w.weight_stride : 0);
+  plan.scratch_bytes = offset;
+  plan.parallel_extent = Dim::CeilDiv(w.tiles, w.panel * w.block_panels) * w.groups;
+  const int64_t work =
+      w.products() * w.in_channels * w.group_blocks * w.rows * w.panel * w.block_panels;
+  // Each task transforms the windows of its blocks: that is to be little of what it does.
+  constexpr double kMostOfTask = 0.2;
+  const double windows = 2 * CostOfTransform(w.tile);
+  const auto sums = static_cast<double>(w.products() * w.out_channels);
+  const auto shared = static_cast<int64_t>(
+      std::ceil(static_cast<double>(w.groups) * windows / (windows + sums) / kMostOfTask));
+  plan.grain =
+      std::max({int64_t{1}, kTaskWork / std::max<int64_t>(work, 1), std::min(shared, w.groups)});
+  plan.in_place = std::move(in_place);
+  plan.winograd = std::move(detail);
+  return plan;
+}
+
+}  // namespace
+
+std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
+                                            const ContractionTarget& target) {
+  const Tensor conv = FindConvolution(spec);
+  if (!conv || conv->hint_inputs.size() != 2 || target.vector_bytes < 32) return std::nullopt;
+  const Tensor& data = conv->hint_inputs[0];
+  const Tensor& weight = conv->hint_inputs[1];
+  if (!IsMemory(data, spec) || !IsMemory(weight, spec) || data->dtype != DType::kFloat32 ||
+      weight->rank() != 5 || !data->shape[1].is_const() || !conv->shape[1].is_const()) {
+    return std::nullopt;
+  }
+  auto detail = std::make_shared<WinogradDetail>();
+  WinogradDetail& w = *detail;
+  w.tile = conv->conv->winograd_tile;
+  w.weight = weight;
+  w.group_blocks = weight->shape[2].value();
+  w.rows = weight->shape[4].value();
+  // The whole body is the sum.
+  const Product product = {conv->body, LoadAnywhere(data), LoadAnywhere(weight), DType::kFloat32,
+                           false};
+  std::optional<Epilogue> epilogue = MatchEpilogue(spec, conv, product);
+  if (!epilogue) return std::nullopt;
+  w.conv.target = target;
+  w.conv.contraction = conv;
+  w.conv.epilogue = std::move(*epilogue);
+  if (w.rows * 2 + 3 > target.vector_registers) return std::nullopt;
+  std::optional<ContractionPlan> plan =
+      Finish(std::move(detail), InPlacePairs(spec, product, w.conv.epilogue));
+  if (plan && target.schedule != TileSchedule()) {
+    plan->refused = "it is computed by Winograd's transforms; without them (--exact) it can";
+  }
+  return plan;
+}
+
+std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec, const ContractionDetail& conv,
+                                            const Product& product) {
+  const te::TensorNode& t = *conv.contraction;
+  const ContractionTarget& target = conv.target;
+  if (!t.conv || target.exact || target.schedule != TileSchedule() || product.rounds) {
+    return std::nullopt;
+  }
+  const te::ConvHint& hint = *t.conv;
+  const Tensor& data = t.hint_inputs[0];
+  const Tensor& kernel = t.hint_inputs[1];
+  const std::vector<int64_t> ones = {1, 1};
+  if (hint.data_layout != "NCHW" || hint.kernel_layout != "OIHW" || hint.groups != 1 ||
+      hint.strides != ones || hint.dilation != ones || data->rank() != 4 || kernel->rank() != 4 ||
+      !kernel->shape[2].is_const(3) || !kernel->shape[3].is_const(3) ||
+      !kernel->shape[0].is_const() || !kernel->shape[1].is_const()) {
+    return std::nullopt;
+  }
+  for (DType dtype : {data->dtype, kernel->dtype, t.dtype, product.accumulator}) {
+    if (dtype != DType::kFloat32) return std::nullopt;
+  }
+  if (!IsMemory(data, spec) || !LayoutsAgree(t, product, 1)) return std::nullopt;
+  // Rows of output channels, a vector of them.
+  const int64_t bytes = kernel->shape[1].value() * 9 * int64_t{target.vector_bytes};
+  constexpr int64_t kFirstCache = 32 << 10;
+  const double of_weight = kernel->is_placeholder()
+                               ? (bytes <= kFirstCache ? kNearWeight : kFarWeight)
+                               : kComputedWeight;
+  const WinogradForm form = Choose(target,
+                                   {kernel->shape[1].value(), kernel->shape[0].value(),
+                                    ValueOf(t.shape[0]), ValueOf(t.shape[2]), ValueOf(t.shape[3])},
+                                   of_weight);
+  if (form.tile == 0) return std::nullopt;
+  auto detail = std::make_shared<WinogradDetail>();
+  WinogradDetail& w = *detail;
+  w.tile = form.tile;
+  w.group_blocks = form.blocks;
+  w.rows = form.rows;
+  w.kernel = te::Compute("kernel", {9, kernel->shape[0], kernel->shape[1]},
+                         [&](const std::vector<Expr>& i) {
+                           return te::Load(kernel, {i[1], i[2], FloorDivExpr(i[0], te::IntImm(3)),
+                                                    FloorModExpr(i[0], te::IntImm(3))});
+                         });
+  w.conv.target = target;
+  w.conv.contraction = conv.contraction;
+  w.conv.epilogue = conv.epilogue;
+  return Finish(std::move(detail), InPlacePairs(spec, product, conv.epilogue));
+}
+
+WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape) {
+  return Choose(ContractionTargetFor(cpu), shape, 0);
 }
 
 }  // namespace relayvm::codegen

@@ -119,6 +119,50 @@ TEST_CASE("blocks of several panels and groups of output channels") {
   cases.Check();
 }
 
+// --- Weights that are no constants ---
+
+// nn.conv2d by 3 x 3 kernels that are an input, or twice an input.
+Built BuildPlain(int64_t channels, int64_t outputs, int64_t extent, bool is_computed,
+                 bool symbolic) {
+  Built built;
+  Dim h = extent, w = extent + 5;
+  if (symbolic) {
+    h = Dim::Symbol(1, "h");
+    w = Dim::Symbol(2, "w");
+    built.symbols = {{1, extent}, {2, extent + 5}};
+  }
+  Attrs attrs;
+  attrs.Set("padding", AttrList(2, AttrValue(int64_t{1})));
+  const std::vector<Tensor> in = {Input({1, channels, h, w}, 0),
+                                  Input({outputs, channels, 3, 3}, 1)};
+  const Tensor kernel =
+      is_computed ? Map(in[1], [](const te::Expr& x, const auto&) { return x + x; }) : in[1];
+  const Tensor conv =
+      Apply("nn.conv2d", attrs, {in[0], kernel}, {1, outputs, h, w}, DType::kFloat32);
+  built.spec =
+      Spec(fmt::format("plain_{}_{}_{}", channels, outputs, is_computed), in, {Relu(conv)});
+  return built;
+}
+
+TEST_CASE("weights that are inputs or computed are transformed by the kernel") {
+  for (const char* cpu : {"x86-64-v3", "native"}) {
+    INFO("cpu ", cpu);
+    ContractionCases cases(cpu, {}, /*exact=*/false);
+    codegen::ContractionTarget target = codegen::ContractionTargetFor(cpu);
+    for (int64_t outputs : {40, 37, 52}) {
+      for (bool symbolic : {false, true}) {
+        const Built built = BuildPlain(16, outputs, 24, outputs == 37, symbolic);
+        target.exact = true;
+        CHECK_FALSE(codegen::PlanContraction(built.spec, target)->winograd);
+        target.exact = false;
+        CHECK(codegen::PlanContraction(built.spec, target)->winograd);
+        cases.Add(built.spec, {built.symbols});
+      }
+    }
+    cases.Check();
+  }
+}
+
 // --- Error ---
 
 float At(const HostTensor& t, int64_t i) { return static_cast<float>(Element(t, i).f); }
