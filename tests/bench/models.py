@@ -109,16 +109,17 @@ def random_inputs(b, vmx, dims):
     exported = json.loads(b.run(os.path.join(b.args.bin, "vmdump"), "--json", vmx))["program"]["exports"][0]
     rng, inputs = np.random.default_rng(1), {}
     for p in exported["params"]:
-        shape, dtype = p["type"][len("Tensor[("):-1].rsplit("), ", 1)
+        is_scalar = not p["type"].startswith("Tensor")
+        shape, dtype = ("", p["type"]) if is_scalar else p["type"][len("Tensor[("):-1].rsplit("), ", 1)
         sizes = []
         for d in filter(None, (d.strip() for d in shape.split(","))):
             if not d.isdigit() and d not in dims:
                 raise SystemExit(f"{vmx}: give the size of dim '{d}' of {p['name']}: MODEL.onnx:{d}=1")
             sizes.append(int(d) if d.isdigit() else dims[d])
         if dtype.startswith("float"):
-            inputs[p["name"]] = rng.uniform(-1, 1, sizes).astype(dtype)
+            inputs[p["name"]] = np.asarray(rng.uniform(-1, 1, sizes), dtype)
         else:
-            inputs[p["name"]] = rng.integers(0, 2 if dtype == "bool" else 100, sizes).astype(dtype)
+            inputs[p["name"]] = np.asarray(rng.integers(0, 2 if dtype == "bool" else 100, sizes), dtype)
     return inputs
 
 
