@@ -159,7 +159,7 @@ class Finder {
   }
   static std::optional<int64_t> NumberOf(const Atom& a) {
     const auto* c = std::get_if<const Constant*>(&a);
-    if (c == nullptr || IsFloat((*c)->value.dtype) || (*c)->value.shape != std::vector<int64_t>{})
+    if (c == nullptr || IsFloat((*c)->value.dtype) || !(*c)->value.shape.empty())
       return std::nullopt;
     int64_t number = 0;
     const size_t bytes = DTypeBytes((*c)->value.dtype);
@@ -389,7 +389,7 @@ class Mover {
     };
     BindingBuilder builder(m_, span, out);
     const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
-    const auto reshape = [&](const Atom& a, std::vector<Dim> dims) {
+    const auto reshape = [&](const Atom& a, const std::vector<Dim>& dims) {
       AttrList list;
       for (const Dim& d : dims) list.emplace_back(d);
       Attrs attrs;

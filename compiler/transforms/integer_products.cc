@@ -84,10 +84,10 @@ class CallLowering {
   // --- Operands ---
 
   Atom As(Atom a, DType dtype) {
-    return b_.Call("cast", {std::move(a)}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
+    return b_.Call("cast", {a}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
   }
   Atom Reshape(Atom a, const std::vector<int64_t>& shape) {
-    return b_.Call("reshape", {std::move(a)}, AttrsOf({{"newshape", Ints(shape)}}));
+    return b_.Call("reshape", {a}, AttrsOf({{"newshape", Ints(shape)}}));
   }
 
   // Argument i's zero points, of bytes of `dtype` that are counted from `by` more than before.
@@ -139,7 +139,7 @@ class CallLowering {
 
   Atom SumOf(Atom bytes, const std::vector<int64_t>& axes, bool keep, const Zero* zero = nullptr,
              int trailing = 0) {
-    Atom wide = As(std::move(bytes), DType::kInt32);
+    Atom wide = As(bytes, DType::kInt32);
     if (zero != nullptr && !zero->is(0)) {
       wide = b_.Call("subtract", {wide, Spread(*zero, trailing)});
     }

@@ -27,7 +27,7 @@ class Writer final : public CallWriter {
   Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs) override {
     std::vector<Atom> atoms;
     for (Value v : args) atoms.push_back(values_[v]);
-    return Add(builder_.Call(op, std::move(atoms), std::move(attrs)));
+    return Add(builder_.Call(op, std::move(atoms), attrs));
   }
   const Atom& operator[](Value v) const { return values_[v]; }
 

@@ -407,7 +407,7 @@ std::optional<Value> DequantisedProduct(NodeContext& n) {
   }
   const auto product = ProductOfNode(n, n, /*in_bytes=*/true);
   if (!product || !n.b().status().ok()) return std::nullopt;
-  const Term y = product->sum.As(DType::kFloat32) * product->scale;
+  Term y = product->sum.As(DType::kFloat32) * product->scale;
   if (!product->bias) return y;
   const Term bias(n.b(), product->bias);
   return y + (bias.rank() == 1 ? Along(bias, product->axis, y.rank()) : bias);

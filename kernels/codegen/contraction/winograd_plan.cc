@@ -81,7 +81,8 @@ constexpr double kNearWeight = 25, kFarWeight = 40, kComputedWeight = 12;
 WinogradForm Choose(const ContractionTarget& target, const WinogradShape& shape, double of_weight) {
   // Without masks and with few registers the transforms cost too much.
   if (target.vector_bytes < 32) return {};
-  const double lanes = target.vector_bytes / sizeof(float);
+  const unsigned whole_lanes = target.vector_bytes / 4;  // of float32
+  const double lanes = whole_lanes;
   const auto in = static_cast<double>(shape.in_channels);
   const auto out = static_cast<double>(shape.out_channels);
   constexpr int64_t kLarge = 112;
