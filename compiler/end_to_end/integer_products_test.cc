@@ -223,5 +223,20 @@ TEST_CASE("convolutions of bytes: padding is the zero point, in groups, any chan
   }
 }
 
+TEST_CASE("groups that do not fit are an error of the node, whatever they multiply to") {
+  const Numbers w = Random(kI8, {8, 4, 3, 3}, 1);
+  for (const int64_t groups :
+       {int64_t{0}, int64_t{-1}, int64_t{2}, int64_t{3}, int64_t{1} << 62, INT64_MAX, INT64_MIN}) {
+    CAPTURE(groups);
+    const std::string graph = Node("ConvInteger", "x w", "y", Int("group", groups)) +
+                              Initializer("w", w) +
+                              Tensor("input", "x", {"1", "4", "8", "8"}, kU8) +
+                              Tensor("output", "y", {"a", "b", "c", "d"}, 6);
+    const auto module = ImportText(GraphModel(graph));
+    REQUIRE_FALSE(module.ok());
+    CHECK(module.status().message().find("'y' (ConvInteger)") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace relayvm

@@ -218,10 +218,12 @@ class BlockMatcher {
   // The order of dims before a transposition, where they have this one after it.
   static std::optional<std::string> Before(const OpCall& transpose, const std::string& layout) {
     const auto given = transpose.attrs.OptionalInts("axes");
-    std::string before(4, ' ');
-    for (size_t i = 0; i < 4; ++i) {
-      int64_t axis = given ? given->at(i) : static_cast<int64_t>(3 - i);
-      if (axis < 0) axis += 4;
+    const size_t rank = layout.size();
+    if (given && given->size() != rank) return std::nullopt;
+    std::string before(rank, ' ');
+    for (size_t i = 0; i < rank; ++i) {
+      int64_t axis = given ? given->at(i) : static_cast<int64_t>(rank - 1 - i);
+      if (axis < 0) axis += static_cast<int64_t>(rank);
       before[static_cast<size_t>(axis)] = layout[i];
     }
     return before;
@@ -232,9 +234,9 @@ class BlockMatcher {
     const OpCall* call = CallOf(heads.atom);
     while (call != nullptr && call->op->name == "transpose") {
       const std::vector<Dim>* shape = ShapeOf(call->args[0]);
-      const auto given = call->attrs.OptionalInts("axes");
-      if (shape == nullptr || shape->size() != 4 || (given && given->size() != 4)) return;
-      heads = {call->args[0], *Before(*call, heads.layout)};
+      const auto before = Before(*call, heads.layout);
+      if (shape == nullptr || shape->size() != 4 || !before) return;
+      heads = {call->args[0], *before};
       call = CallOf(heads.atom);
     }
   }
@@ -260,22 +262,17 @@ class BlockMatcher {
     if (call == nullptr || call->op->name != "transpose") return std::nullopt;
     const std::vector<Dim>& shape = *ShapeOf(a);
     const std::vector<Dim>* from = ShapeOf(call->args[0]);
-    const auto axes = call->attrs.OptionalInts("axes");
-    if (shape.size() != 3 || from == nullptr || !axes) return std::nullopt;
+    if (shape.size() != 3 || from == nullptr) return std::nullopt;
     const Dim &batch = match.shape[0], &heads = match.shape[1];
     if (!batch.is_const(1) && !heads.is_const(1)) return std::nullopt;
     if (shape[0] != batch * heads) return std::nullopt;
-    const std::string letters =
-        std::string(batch.is_const(1) ? "H" : "B") + (is_turned ? "DS" : "SD");
-    std::string layout = batch.is_const(1) ? "B   " : "H   ";
-    for (size_t i = 0; i < 3; ++i) {
-      const int64_t axis = (*axes)[i];
-      layout[static_cast<size_t>(1 + (axis < 0 ? axis + 3 : axis))] = letters[i];
-    }
+    const std::string one = batch.is_const(1) ? "B" : "H", several = batch.is_const(1) ? "H" : "B";
+    const auto before = Before(*call, several + (is_turned ? "DS" : "SD"));
+    if (!before) return std::nullopt;
     const Type held = AtomType(m_, a);
     const Atom view = View(call->args[0], {Dim(1), (*from)[0], (*from)[1], (*from)[2]},
                            held->As<TensorType>()->dtype, out);
-    return Heads{view, layout};
+    return Heads{view, one + *before};
   }
 
   std::optional<Heads> HeadsOf(const Atom& a, bool is_turned, const Match& match,

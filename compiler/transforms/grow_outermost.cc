@@ -49,10 +49,8 @@ class Planner {
       ForEachBinding(*f->body, [&](const Binding& b) { FindAppend(b); });
     }
     if (plans_.empty()) return {};
-    for (const auto& [name, f] : m_.functions) {
-      // What the entry does outside of loops it does once.
-      CountCopies(*f->body, /*is_loop=*/name != m_.entry, flow_.ResultOf(f).has_value());
-    }
+    // What the entry does outside of loops it does once.
+    for (const auto& [name, f] : m_.functions) CountCopies(*f, /*is_loop=*/name != m_.entry);
     std::erase_if(plans_, [&](const auto& entry) {
       const auto& [leaf, plan] = entry;
       return !plan.is_possible || !flow_.IsFree(leaf) || plan.copies > plan.appends;
@@ -105,28 +103,61 @@ class Planner {
   }
 
   void AddCopy(const Atom& a) {
-    const Var* var = AsVar(a);
-    if (var == nullptr) return;
-    const Leaves leaves = flow_.Of(var);
-    for (uint32_t i = 0; i < leaves.count; ++i) {
-      const auto plan = plans_.find(flow_.Find(leaves.first + i));
-      if (plan != plans_.end()) ++plan->second.copies;
+    if (const Var* var = AsVar(a))
+      ForEachPlan(*var, [](const Type&, Plan& plan) { ++plan.copies; });
+  }
+
+  // A tensor comes to a loop from where it is kept as the program has it. If it may be long, and the
+  // loop has few turns, turning it takes longer than they would.
+  void AddStart(const Var& var) {
+    ForEachPlan(var, [](const Type& type, Plan& plan) {
+      const std::vector<Dim>& shape = type->As<TensorType>()->shape;
+      if (!shape[plan.order[0]].is_const()) plan.is_possible = false;
+    });
+  }
+
+  // Calls fn with each leaf's type and its plan.
+  template <typename Fn>
+  void ForEachPlan(const Var& var, const Fn& fn) {
+    ForEachPlan(var.type, flow_.Of(&var), fn);
+  }
+  template <typename Fn>
+  void ForEachPlan(const Type& type, const Leaves& leaves, const Fn& fn) {
+    if (const auto* tuple = type->is_large() ? nullptr : type->As<TupleType>()) {
+      for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+        ForEachPlan(tuple->fields[i], FieldLeaves(type, leaves, i), fn);
+      }
+      return;
     }
+    const auto plan = plans_.find(flow_.Find(leaves.first));
+    if (plan != plans_.end()) fn(type, plan->second);
   }
 
   // Where a value leaves or comes to the tensors that are kept in another order, at a price.
+  void CountCopies(const Function& f, bool is_loop) {
+    const bool is_joined = flow_.ResultOf(&f).has_value();
+    for (const Var* p : f.params) {
+      if (is_joined) break;
+      if (is_loop) AddCopy(Atom(p));
+      AddStart(*p);
+    }
+    CountCopies(*f.body, is_loop, is_joined);
+  }
   void CountCopies(const Block& block, bool is_loop, bool is_joined) {
     if (is_loop && !is_joined) AddCopy(block.result);
     for (const Binding& b : block.bindings) {
       const Expr& e = *b.value;
       if (const auto* literal = e.As<FunctionExpr>()) {
-        const Function& f = *literal->function;
-        CountCopies(*f.body, true, flow_.ResultOf(&f).has_value());
+        CountCopies(*literal->function, /*is_loop=*/true);
         continue;
       }
-      if (is_loop && IsBorder(e) && !AppendOf(b)) {
-        ForEachAtom(e, [&](const Atom& a) { AddCopy(a); });
-        AddCopy(Atom(b.var));
+      if (IsBorder(e) && !AppendOf(b)) {
+        if (is_loop) {
+          ForEachAtom(e, [&](const Atom& a) { AddCopy(a); });
+          AddCopy(Atom(b.var));
+        } else {
+          AddStart(*b.var);
+        }
       }
       ForEachBlock(e, [&](const Block& inner) { CountCopies(inner, is_loop, true); });
     }

@@ -196,7 +196,8 @@ class Finder {
     return value == m_.symbols.end() ? nullptr : value->second.value;
   }
 
-  // Whether `counter` is below the length of `rows` wherever the condition is as `is_true` says.
+  // Whether the condition is as `is_true` says just as long as `counter` is below the length of
+  // `rows`. A loop that may end before would have computed rows that it does not come to.
   bool EndsAtLength(const Loop& loop, const Atom& condition, bool is_true, const Atom& counter,
                     const Atom& rows) const {
     const OpCall* call = CallOf(condition);
@@ -204,10 +205,6 @@ class Finder {
     const std::string& name = call->op->name;
     if (name == "logical_not") return EndsAtLength(loop, call->args[0], !is_true, counter, rows);
     if (call->args.size() != 2) return false;
-    if (name == (is_true ? "logical_and" : "logical_or")) {
-      return EndsAtLength(loop, call->args[0], is_true, counter, rows) ||
-             EndsAtLength(loop, call->args[1], is_true, counter, rows);
-    }
     const bool is_less = name == (is_true ? "less" : "greater_equal");
     if (!is_less && name != (is_true ? "greater" : "less_equal")) return false;
     const Atom low = SkipViews(call->args[is_less ? 0 : 1], true);
@@ -253,7 +250,10 @@ class Finder {
     }
     const Atom &rows = take->args[0], counter = SkipViews(take->args[1], true);
     const Type data_type = AtomType(m_, call->args[0]), rows_type = AtomType(m_, rows),
-               index_type = AtomType(m_, take->args[1]);
+               index_type = AtomType(m_, take->args[1]), weight_type = AtomType(m_, call->args[1]);
+    // Nothing is left to check where the loop is started: it may have no turns.
+    const auto is_const = [](const Dim& d) { return d.is_const(); };
+    if (!std::ranges::all_of(weight_type->As<TensorType>()->shape, is_const)) return std::nullopt;
     const std::vector<Dim>& data = data_type->As<TensorType>()->shape;
     const std::vector<Dim>& all = rows_type->As<TensorType>()->shape;
     const auto axis = take->attrs.OptionalInt("axis");

@@ -8,8 +8,8 @@
 //       @loop(%i + 1, %n, %xs, ..., %w)        // @loop(..., %table)
 //
 // and who starts the loop computes %table = nn.dense(%xs, %w). Done where every row is walked over
-// once: the row's number counts up by one, the loop ends at the sequence's length, and sequence and
-// weights are the same in every turn.
+// once: the row's number counts up by one, the loop ends at the sequence's length and nowhere else, and
+// sequence and weights, of known sizes, are the same in every turn.
 //
 // Before: typed. After: what changed has no types. Tested by hoist_products_test.cc.
 #pragma once

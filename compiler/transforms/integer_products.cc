@@ -17,9 +17,6 @@
 namespace relayvm::ir {
 namespace {
 
-// Bytes of a word along K.
-constexpr int64_t kQuad = 4;
-
 TensorType TypeOf(const Module& m, const Atom& a) { return *AtomType(m, a)->As<TensorType>(); }
 
 bool IsByte(DType t) { return t == DType::kInt8 || t == DType::kUInt8; }
@@ -34,7 +31,6 @@ struct Zero {
   Atom atom;  // int32
   bool is_vector = false;
   std::optional<int64_t> number;  // where all are one that is known
-  bool fits_byte = false;         // as an unsigned one
 
   bool is(int64_t n) const { return number == n; }
 };
@@ -90,8 +86,8 @@ class CallLowering {
     return b_.Call("reshape", {a}, AttrsOf({{"newshape", Ints(shape)}}));
   }
 
-  // Argument i's zero points, of bytes of `dtype` that are counted from `by` more than before.
-  Zero ZeroOf(size_t i, DType dtype, int64_t by) {
+  // Argument i's zero points, of bytes that are counted from `by` more than before.
+  Zero ZeroOf(size_t i, int64_t by) {
     Zero zero;
     const TensorType type = TypeOf(m_, call_.args[i]);
     zero.is_vector = !IsScalar(call_.args[i]);
@@ -101,12 +97,10 @@ class CallLowering {
       if (same && !all.empty()) {
         zero.number = all[0] + by;
         zero.is_vector = false;
-        zero.fits_byte = *zero.number >= 0 && *zero.number <= 255;
         zero.atom = b_.Scalar(static_cast<double>(*zero.number), DType::kInt32);
         return zero;
       }
     }
-    zero.fits_byte = type.dtype == dtype;
     zero.atom = As(call_.args[i], DType::kInt32);
     if (!zero.is_vector && !type.shape.empty()) {
       zero.atom = b_.Call("reshape", {zero.atom}, AttrsOf({{"newshape", AttrList{}}}));
@@ -127,12 +121,12 @@ class CallLowering {
   Side DataSide() {
     const DType dtype = Data().dtype;
     return {Flipped(call_.args[0], dtype, DType::kUInt8),
-            ZeroOf(2, dtype, dtype == DType::kInt8 ? 128 : 0)};
+            ZeroOf(2, dtype == DType::kInt8 ? 128 : 0)};
   }
   Side WeightSide() {
     const DType dtype = Weight().dtype;
     return {Flipped(call_.args[1], dtype, DType::kInt8),
-            ZeroOf(3, dtype, dtype == DType::kUInt8 ? -128 : 0)};
+            ZeroOf(3, dtype == DType::kUInt8 ? -128 : 0)};
   }
 
   // --- Sums ---
@@ -260,7 +254,8 @@ class CallLowering {
     }
 
     Side x = DataSide(), w = WeightSide();
-    const int64_t more = (kQuad - inputs % kQuad) % kQuad;  // channels that words are filled with
+    const int64_t more =
+        (qnn::kQuad - inputs % qnn::kQuad) % qnn::kQuad;  // channels that words are filled with
     const std::vector<int64_t> dims = ConstantShape(weight);
     std::optional<Atom> sums, data_sums;
     if (!x.zero.is(0)) sums = ConvolutionSums(w, out_at, last, spatial, dims);

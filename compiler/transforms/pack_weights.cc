@@ -139,8 +139,7 @@ HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) 
 
 // --- Words of four bytes ---
 
-// Bytes of a word along K.
-constexpr int64_t kQuad = 4;
+using qnn::kQuad;
 
 // A weight as (ceil(n / width), ceil(k / 4), width, 4), its padding along K 0.
 HostTensor PackBytesLater(const HostTensor& w, bool transposed, int64_t width) {

@@ -56,11 +56,13 @@ Requantizer MakeRequantizer(const te::Tensor& scale_in, const te::Tensor& zero_i
 // The product of two scales, float32.
 te::Tensor MultiplyScales(const te::Tensor& a, const te::Tensor& b);
 
+// Numbers along K that products of bytes read as a word.
+inline constexpr int64_t kQuad = 4;
 // Whether a convolution with groups of so many channels is best a product of bytes: not where it is
 // depthwise or nearly so, which direct convolutions serve, nor where a group's inputs are no words of
 // four.
 inline bool TakesByteConvolution(int64_t group_inputs, int64_t group_outputs, int64_t groups) {
-  return group_outputs > 4 && group_inputs > 0 && (groups == 1 || group_inputs % 4 == 0);
+  return group_outputs > 4 && group_inputs > 0 && (groups == 1 || group_inputs % kQuad == 0);
 }
 
 }  // namespace relayvm::qnn

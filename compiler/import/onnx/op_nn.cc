@@ -211,8 +211,8 @@ std::optional<Value> ByteConvOf(NodeContext& n, const ByteProduct& p) {
   for (int i = 0; i < w.rank(); ++i) {
     if (!w.dim(i).is_const()) return std::nullopt;
   }
-  if (w.constant == nullptr || !p.x.dim(1).is_const(w.dim(1).value() * groups) ||
-      w.dim(0).value() % groups != 0 ||
+  if (w.constant == nullptr || !p.x.dim(1).is_const() || p.x.dim(1).value() % groups != 0 ||
+      p.x.dim(1).value() / groups != w.dim(1).value() || w.dim(0).value() % groups != 0 ||
       !qnn::TakesByteConvolution(w.dim(1).value(), w.dim(0).value() / groups, groups)) {
     return std::nullopt;
   }

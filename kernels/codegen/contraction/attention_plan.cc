@@ -14,13 +14,6 @@ using te::Expr;
 using te::ExprKind;
 using te::Tensor;
 
-bool IsMemory(const KernelSpec& spec, const Tensor& t) {
-  for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    if (spec.inputs[i] == t) return i >= spec.by_value.size() || !spec.by_value[i];
-  }
-  return false;
-}
-
 // The dims, or strides, of a tensor in the order "BHSD".
 std::array<Dim, 4> DimsOf(const Tensor& t, const std::string& layout) {
   std::array<Dim, 4> dims;

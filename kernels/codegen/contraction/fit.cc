@@ -9,9 +9,6 @@ namespace {
 // About how much of k one block of channels is, where there are several.
 constexpr int64_t kBlockedPixelDepth = 1024;
 
-Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
-int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
-
 }  // namespace
 
 // How many panels are packed at once, and of how many channels: in L2, a panel leaves room for

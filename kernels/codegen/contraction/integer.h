@@ -10,11 +10,11 @@
 #include <string>
 
 #include "kernels/codegen/contraction/pack.h"
+#include "kernels/op/qnn.h"
 
 namespace relayvm::codegen {
 
-// Of numbers along K.
-inline constexpr int64_t kQuad = 4;
+using qnn::kQuad;
 
 // sum + the products of the four bytes of each lane. The function's target-features say how.
 llvm::Value* AddQuadProducts(Builder& b, llvm::Value* unsigned_words, llvm::Value* signed_words,

@@ -364,6 +364,13 @@ bool LayoutsAgree(const TensorNode& t, const Product& product, size_t channel_at
   return agree;
 }
 
+bool IsMemory(const KernelSpec& spec, const Tensor& t) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i] == t) return i >= spec.by_value.size() || !spec.by_value[i];
+  }
+  return false;
+}
+
 const ExprNode* PlainLoad(const Expr& e, DType dtype, const KernelSpec& spec) {
   if (e->kind != ExprKind::kLoad || !e->tensor->is_placeholder() || e->tensor->rank() == 0) {
     return nullptr;
@@ -373,11 +380,7 @@ const ExprNode* PlainLoad(const Expr& e, DType dtype, const KernelSpec& spec) {
     return nullptr;
   }
   if (e->dtype == DType::kBool || e->dtype == DType::kBFloat16) return nullptr;
-  for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    if (spec.inputs[i] == e->tensor)
-      return i < spec.by_value.size() && spec.by_value[i] ? nullptr : e.get();
-  }
-  return nullptr;
+  return IsMemory(spec, e->tensor) ? e.get() : nullptr;
 }
 
 }  // namespace relayvm::codegen

@@ -26,16 +26,10 @@ int64_t PixelOperand::taps() const {
 
 namespace {
 
-// Side by side in a tile that somebody chooses.
-constexpr int64_t kMostVectors = 4;
-
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
 // A block of k, of matrices.
 constexpr int64_t kDepthOfTile = 512;
-
-Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
-int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 
 class Planner {
  public:
@@ -85,16 +79,6 @@ class Planner {
     return detail_->contraction != nullptr;
   }
 
-  // Whether every element of e is one of `dtype`, made an int32; of data, or 0 where padding is.
-  static bool IsWidened(const Expr& e, DType dtype) {
-    const Expr& inside = e->kind == ExprKind::kSelect ? e->operands[1] : e;
-    return inside->kind == ExprKind::kCast && inside->operands[0]->dtype == dtype;
-  }
-  bool MultipliesBytes() const {
-    return product_.accumulator == DType::kInt32 && IsWidened(product_.data, DType::kUInt8) &&
-           IsWidened(product_.weight, DType::kInt8);
-  }
-
   // --- Dense and batch_matmul ---
 
   bool PlanMatrix() {
@@ -124,9 +108,10 @@ class Planner {
       if (!weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0) return false;
       d.packed_width = weight->shape[2].value();
     }
-    if (!is_batch && weight->rank() == 4 && !PlanWeightForm(t)) return false;
-    const ExprNode* byte_weight =
-        MultipliesBytes() ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_) : nullptr;
+    if (!is_batch && weight->rank() == 4 && !TakeWeightForm(spec_, product_, d)) return false;
+    const ExprNode* byte_weight = MultipliesBytes(product_)
+                                      ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_)
+                                      : nullptr;
     if (byte_weight && !t.transpose_a && d.packed_width == 0) d.panel_form = PanelForm::kQuads;
     const bool is_quads = d.panel_form == PanelForm::kQuads;
     if (is_quads) {
@@ -219,54 +204,6 @@ class Planner {
     (is_quads ? operand.bytes : operand.buffer) = load->tensor;
   }
 
-  // Sets the form of a packed weight that is no float32.
-  bool PlanWeightForm(const te::TensorNode& t) {
-    ContractionDetail& d = *detail_;
-    const te::TensorNode& weight = *t.hint_inputs[1];
-    for (size_t i = 1; i < t.hint_inputs.size(); ++i) {
-      if (!PlainInput(t.hint_inputs[i])) return false;
-    }
-    if (weight.dtype == DType::kBFloat16) {
-      if (!weight.shape[3].is_const(2)) return false;
-      const bool multiplied = d.target.bfloat16_dots && !t.transpose_a && IsBFloat16(product_.data);
-      d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
-      d.panel_words = weight.shape[1];
-      return true;
-    }
-    if (weight.dtype == DType::kInt8 && MultipliesBytes()) {
-      if (!weight.shape[3].is_const(kQuad) || t.transpose_a || d.packed_width == 0) return false;
-      d.panel_form = PanelForm::kQuads;
-      d.panel_words = weight.shape[1];
-      return true;
-    }
-    if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) return false;
-    d.panel_form = weight.dtype == DType::kInt8 ? PanelForm::kInt8 : PanelForm::kInt4;
-    d.packed_width = weight.shape[3].is_const() ? weight.shape[3].value() : 0;
-    if (t.hint_inputs.size() < 3 || d.packed_width == 0 || d.packed_width % 4 != 0 ||
-        !weight.shape[2].is_const() || t.transpose_a || d.dtype != DType::kFloat32 || d.rounds) {
-      return false;
-    }
-    d.weight_block = weight.shape[2].value() * DepthOfWord(d.panel_form);
-    // Tiles begin with a block.
-    if (!TakesWeightBlock(d.weight_block)) return false;
-    d.weight_blocks = weight.shape[1];
-    d.panel_words = weight.shape[1] * weight.shape[2];
-    d.scales = t.hint_inputs[2];
-    if (t.hint_inputs.size() > 3) d.zero_points = t.hint_inputs[3];
-    return true;
-  }
-  // Memory that the kernel is given.
-  bool PlainInput(const Tensor& t) const {
-    for (size_t i = 0; i < spec_.inputs.size(); ++i) {
-      if (spec_.inputs[i] == t) return !(i < spec_.by_value.size() && spec_.by_value[i]);
-    }
-    return false;
-  }
-  // Whether every element of e is a bfloat16.
-  static bool IsBFloat16(const Expr& e) {
-    return e->kind == ExprKind::kCast && e->operands[0]->dtype == DType::kBFloat16;
-  }
-
   // The view's coordinates are (panel, k, column in panel).
   void PlanPackedWeight() {
     ContractionDetail& d = *detail_;
@@ -303,31 +240,9 @@ class Planner {
     } else {
       d.tile_rows = (d.target.vector_bytes == 16 ? 10 : 12) / d.vectors;
     }
-    TakeSchedule();
+    plan_.refused = TakeSchedule(d);
     d.panel = int64_t{d.lanes} * d.vectors;
     d.panels = Dim::CeilDiv(d.columns, d.panel);
-  }
-
-  // The tile that somebody chose, where registers and the layout of the weights allow it.
-  void TakeSchedule() {
-    ContractionDetail& d = *detail_;
-    const TileSchedule& s = d.target.schedule;
-    if (s.rows == 0) return;
-    const int64_t vectors = s.columns / d.lanes;
-    const int64_t used = s.rows * vectors + vectors + 1;
-    if (s.columns % d.lanes != 0 || vectors > kMostVectors) {
-      plan_.refused = fmt::format("expected {} to {} columns, a multiple of {}, found {}", d.lanes,
-                                  kMostVectors * d.lanes, d.lanes, s.columns);
-    } else if (used > d.target.vector_registers) {
-      plan_.refused =
-          fmt::format("{} sums and what they are made of take {} registers, there are {}",
-                      s.rows * vectors, used, d.target.vector_registers);
-    } else if (d.packed_width % s.columns != 0) {
-      plan_.refused = fmt::format("the weights are packed in panels of {} columns", d.packed_width);
-    } else {
-      d.vectors = static_cast<unsigned>(vectors);
-      d.tile_rows = static_cast<unsigned>(s.rows);
-    }
   }
 
   // Rows of a that are packed at a time: what leaves room in L2 for b, in blocks of equal size
@@ -374,7 +289,7 @@ class Planner {
     const std::string usual_layout = p.channels_last ? letters + "IO" : "OI" + letters;
     std::string kernel_layout = hint.kernel_layout;
     std::vector<Dim> kernel_shape = weight->shape;
-    if (kernel_layout.ends_with("4i") && MultipliesBytes()) {
+    if (kernel_layout.ends_with("4i") && MultipliesBytes(product_)) {
       kernel_layout.resize(kernel_layout.size() - 2);
       kernel_shape.pop_back();
       d.panel_form = PanelForm::kQuads;

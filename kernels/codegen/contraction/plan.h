@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -151,6 +152,9 @@ inline constexpr int64_t kStreamedRows = 16;
 
 // --- Sizes (contraction/fit.cc) ---
 
+inline Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
+inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
+
 // kPixelColumns: sets channel_block and panel_group; returns the elements of such panels.
 int64_t FitPixelPanels(ContractionDetail& d);
 // The elements of the sums that a unit keeps.
@@ -191,7 +195,19 @@ bool MentionsAxis(const te::Expr& e, const te::Axis& axis);
 // Whether a convolution's output has the layout of its data, and each side of the product depends on
 // its own axes only.
 bool LayoutsAgree(const te::TensorNode& convolution, const Product& product, size_t channel_at);
+// Whether the kernel is given the tensor in memory.
+bool IsMemory(const KernelSpec& spec, const te::Tensor& t);
 // A placeholder in memory of that type, loaded without conversion: its load; else null.
 const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& spec);
+
+// --- Weights (contraction/weight_forms.cc) ---
+
+// Whether uint8 data and int8 weights make int32 sums.
+bool MultipliesBytes(const Product& product);
+// Sets the form of a packed weight that is no float32; false where the kernel cannot read it.
+bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d);
+// Takes the tile that somebody chose, if any; else says why registers or the layout of the weights do
+// not allow it.
+std::string TakeSchedule(ContractionDetail& d);
 
 }  // namespace relayvm::codegen

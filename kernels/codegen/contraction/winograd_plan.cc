@@ -20,7 +20,8 @@ constexpr int64_t kGroupRows = 32;
 // each block.
 constexpr int64_t kMostPanels = 4;
 
-int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
+// Products of channels are sizes of scratch.
+bool AreChannels(int64_t n) { return n >= 1 && n <= 1 << 20; }
 
 // The convolution of the group, where there is no other reduction in what follows it.
 Tensor FindConvolution(const KernelSpec& spec) {
@@ -31,13 +32,6 @@ Tensor FindConvolution(const KernelSpec& spec) {
     found = tensor;
   }
   return found;
-}
-
-bool IsMemory(const Tensor& t, const KernelSpec& spec) {
-  for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    if (spec.inputs[i] == t) return !(i < spec.by_value.size() && spec.by_value[i]);
-  }
-  return false;
 }
 
 // Of a vector of tiles of one channel, on either side; in instructions with vectors.
@@ -81,13 +75,16 @@ constexpr double kNearWeight = 25, kFarWeight = 40, kComputedWeight = 12;
 WinogradForm Choose(const ContractionTarget& target, const WinogradShape& shape, double of_weight) {
   // Without masks and with few registers the transforms cost too much.
   if (target.vector_bytes < 32) return {};
+  if (!AreChannels(shape.in_channels) || !AreChannels(shape.out_channels)) return {};
   const unsigned whole_lanes = target.vector_bytes / 4;  // of float32
   const double lanes = whole_lanes;
   const auto in = static_cast<double>(shape.in_channels);
   const auto out = static_cast<double>(shape.out_channels);
+  // Numbers of any size: as floats.
   constexpr int64_t kLarge = 112;
-  const int64_t height = shape.height.value_or(kLarge), width = shape.width.value_or(kLarge);
-  const int64_t images = shape.images.value_or(1);
+  const auto height = static_cast<double>(shape.height.value_or(kLarge));
+  const auto width = static_cast<double>(shape.width.value_or(kLarge));
+  const auto images = static_cast<double>(shape.images.value_or(1));
   // In instructions with vectors of products, of which tiles reach this share of the peak.
   constexpr double kShare = 0.85;
   // Bytes that memory gives in that time: of weights that are more than the second cache.
@@ -96,17 +93,17 @@ WinogradForm Choose(const ContractionTarget& target, const WinogradShape& shape,
     const double bytes = elements * sizeof(float);
     return bytes > static_cast<double>(target.l2_bytes) ? bytes / kBytes : 0;
   };
-  const double pixels = static_cast<double>(images) * static_cast<double>(height * width);
+  const double pixels = images * height * width;
   const double direct =
       std::max(9 * in * out * std::ceil(pixels / lanes) / kShare, cost_of_weights(9 * in * out));
   WinogradForm form;
   double least = direct * 0.9;
   for (int64_t tile : {2, 4}) {
     const double products = static_cast<double>(WinogradWindow(tile) * WinogradWindow(tile));
-    const int64_t tiles_x = (width + tile - 1) / tile, tiles_y = (height + tile - 1) / tile;
-    const double tiles = static_cast<double>(images) * static_cast<double>(tiles_x * tiles_y);
-    const double runs =
-        static_cast<double>(images * tiles_y) * std::ceil(static_cast<double>(tiles_x) / lanes);
+    const auto extent = static_cast<double>(tile);
+    const double tiles_x = std::ceil(width / extent), tiles_y = std::ceil(height / extent);
+    const double tiles = images * tiles_x * tiles_y;
+    const double runs = images * tiles_y * std::ceil(tiles_x / lanes);
     const double multiplied = products * in * out * std::ceil(tiles / lanes) / kShare;
     double cost = std::max(multiplied, cost_of_weights(products * in * out)) +
                   runs * CostOfTransform(tile) * (in + out);
@@ -135,12 +132,7 @@ std::optional<ContractionPlan> Finish(std::shared_ptr<WinogradDetail> detail,
   w.window = WinogradWindow(w.tile);
   w.in_channels = data->shape[1].value();
   w.out_channels = conv.shape[1].value();
-  // Their products are sizes of scratch.
-  constexpr int64_t kMostChannels = 1 << 20;
-  if (w.in_channels < 1 || w.in_channels > kMostChannels || w.out_channels < 1 ||
-      w.out_channels > kMostChannels) {
-    return std::nullopt;
-  }
+  if (!AreChannels(w.in_channels) || !AreChannels(w.out_channels)) return std::nullopt;
   w.row_blocks = (w.out_channels + w.rows - 1) / w.rows;
   w.groups = (w.row_blocks + w.group_blocks - 1) / w.group_blocks;
   d.form = ContractionForm::kDirect;
@@ -197,7 +189,7 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
   if (!conv || conv->hint_inputs.size() != 2 || target.vector_bytes < 32) return std::nullopt;
   const Tensor& data = conv->hint_inputs[0];
   const Tensor& weight = conv->hint_inputs[1];
-  if (!IsMemory(data, spec) || !IsMemory(weight, spec) || data->dtype != DType::kFloat32 ||
+  if (!IsMemory(spec, data) || !IsMemory(spec, weight) || data->dtype != DType::kFloat32 ||
       weight->rank() != 5 || !data->shape[1].is_const() || !conv->shape[1].is_const()) {
     return std::nullopt;
   }
@@ -238,13 +230,14 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec, const Contra
   if (hint.data_layout != "NCHW" || hint.kernel_layout != "OIHW" || hint.groups != 1 ||
       hint.strides != ones || hint.dilation != ones || data->rank() != 4 || kernel->rank() != 4 ||
       !kernel->shape[2].is_const(3) || !kernel->shape[3].is_const(3) ||
-      !kernel->shape[0].is_const() || !kernel->shape[1].is_const()) {
+      !kernel->shape[0].is_const() || !AreChannels(kernel->shape[0].value()) ||
+      !kernel->shape[1].is_const() || !AreChannels(kernel->shape[1].value())) {
     return std::nullopt;
   }
   for (DType dtype : {data->dtype, kernel->dtype, t.dtype, product.accumulator}) {
     if (dtype != DType::kFloat32) return std::nullopt;
   }
-  if (!IsMemory(data, spec) || !LayoutsAgree(t, product, 1)) return std::nullopt;
+  if (!IsMemory(spec, data) || !LayoutsAgree(t, product, 1)) return std::nullopt;
   // Rows of output channels, a vector of them.
   const int64_t bytes = kernel->shape[1].value() * 9 * int64_t{target.vector_bytes};
   constexpr int64_t kFirstCache = 32 << 10;

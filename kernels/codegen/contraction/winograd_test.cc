@@ -300,5 +300,28 @@ TEST_CASE("transforms are chosen by channels, extents and the machine") {
   CHECK(tile("x86-64-v2", 64, 64, 56) == 0);
 }
 
+// Numbers that no arithmetic on them may leave 64 bits with: those of a stranger's model.
+TEST_CASE("sizes of any magnitude are chosen for, and refused where they are no channels") {
+  for (const int64_t large : {int64_t{1} << 31, int64_t{1} << 60, INT64_MAX}) {
+    CAPTURE(large);
+    for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+      CHECK(codegen::PreferredWinograd(cpu, {64, 64, large, large, large}).tile == 4);
+      CHECK(codegen::PreferredWinograd(cpu, {large, 64, 1, 56, 56}).tile == 0);
+      CHECK(codegen::PreferredWinograd(cpu, {64, large, 1, 56, 56}).tile == 0);
+    }
+    for (const bool inputs : {true, false}) {
+      const Dim in = inputs ? Dim(large) : Dim(8), out = inputs ? Dim(8) : Dim(large);
+      const te::Tensor data = Input({1, in, 8, 8}, 0), kernel = Input({out, in, 3, 3}, 1);
+      Attrs attrs;
+      attrs.Set("padding", AttrList{1, 1});
+      const te::Tensor conv =
+          Apply("nn.conv2d", attrs, {data, kernel}, {1, out, 8, 8}, DType::kFloat32);
+      const auto plan = codegen::PlanContraction(Spec("conv", {data, kernel}, {conv}),
+                                                 codegen::ContractionTargetFor("x86-64-v3"));
+      CHECK((!plan || plan->winograd == nullptr));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace relayvm

@@ -1,0 +1,92 @@
+// What packed weights are, and the tile that somebody chose for them.
+#include <fmt/format.h>
+
+#include "kernels/codegen/contraction/integer.h"
+#include "kernels/codegen/contraction/plan.h"
+
+namespace relayvm::codegen {
+namespace {
+
+using te::Expr;
+using te::ExprKind;
+
+// Side by side in a tile that somebody chooses.
+constexpr int64_t kMostVectors = 4;
+
+// Whether every element of e is one of `dtype`, made a number of another.
+bool IsCastFrom(DType dtype, const Expr& e) {
+  return e->kind == ExprKind::kCast && e->operands[0]->dtype == dtype;
+}
+// The same, or 0 where padding is.
+bool IsWidened(DType dtype, const Expr& e) {
+  if (e->kind != ExprKind::kSelect) return IsCastFrom(dtype, e);
+  const Expr& otherwise = e->operands[2];
+  return IsCastFrom(dtype, e->operands[1]) && otherwise->kind == ExprKind::kIntImm &&
+         otherwise->int_value == 0;
+}
+
+}  // namespace
+
+bool MultipliesBytes(const Product& product) {
+  return product.accumulator == DType::kInt32 && IsWidened(DType::kUInt8, product.data) &&
+         IsWidened(DType::kInt8, product.weight);
+}
+
+bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d) {
+  const te::TensorNode& t = *d.contraction;
+  const te::TensorNode& weight = *t.hint_inputs[1];
+  for (size_t i = 1; i < t.hint_inputs.size(); ++i) {
+    if (!IsMemory(spec, t.hint_inputs[i])) return false;
+  }
+  if (weight.dtype == DType::kBFloat16) {
+    if (!weight.shape[3].is_const(2)) return false;
+    const bool multiplied =
+        d.target.bfloat16_dots && !t.transpose_a && IsCastFrom(DType::kBFloat16, product.data);
+    d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
+    d.panel_words = weight.shape[1];
+    return true;
+  }
+  if (weight.dtype == DType::kInt8 && MultipliesBytes(product)) {
+    if (!weight.shape[3].is_const(kQuad) || t.transpose_a || d.packed_width == 0) return false;
+    d.panel_form = PanelForm::kQuads;
+    d.panel_words = weight.shape[1];
+    return true;
+  }
+  if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) return false;
+  d.panel_form = weight.dtype == DType::kInt8 ? PanelForm::kInt8 : PanelForm::kInt4;
+  d.packed_width = weight.shape[3].is_const() ? weight.shape[3].value() : 0;
+  if (t.hint_inputs.size() < 3 || d.packed_width == 0 || d.packed_width % 4 != 0 ||
+      !weight.shape[2].is_const() || t.transpose_a || d.dtype != DType::kFloat32 || d.rounds) {
+    return false;
+  }
+  d.weight_block = weight.shape[2].value() * DepthOfWord(d.panel_form);
+  // Tiles begin with a block.
+  if (!TakesWeightBlock(d.weight_block)) return false;
+  d.weight_blocks = weight.shape[1];
+  d.panel_words = weight.shape[1] * weight.shape[2];
+  d.scales = t.hint_inputs[2];
+  if (t.hint_inputs.size() > 3) d.zero_points = t.hint_inputs[3];
+  return true;
+}
+
+std::string TakeSchedule(ContractionDetail& d) {
+  const TileSchedule& s = d.target.schedule;
+  if (s.rows == 0) return "";
+  const int64_t vectors = s.columns / d.lanes;
+  const int64_t used = s.rows * vectors + vectors + 1;
+  if (s.columns % d.lanes != 0 || vectors > kMostVectors) {
+    return fmt::format("expected {} to {} columns, a multiple of {}, found {}", d.lanes,
+                       kMostVectors * d.lanes, d.lanes, s.columns);
+  }
+  if (used > d.target.vector_registers) {
+    return fmt::format("{} sums and what they are made of take {} registers, there are {}",
+                       s.rows * vectors, used, d.target.vector_registers);
+  }
+  if (d.packed_width % s.columns != 0)
+    return fmt::format("the weights are packed in panels of {} columns", d.packed_width);
+  d.vectors = static_cast<unsigned>(vectors);
+  d.tile_rows = static_cast<unsigned>(s.rows);
+  return "";
+}
+
+}  // namespace relayvm::codegen
