@@ -266,6 +266,17 @@ const ValueCase kCases[] = {
      {-0.875, 1.5, -0.875, 1.25, -0.875, 0.6875, 0.125, 1.8125},
      {-1.8125, 0.875, -1.28701, 0.499652, 1.5625, 1.625, 1.15047, 1.17176},
      1e-05, 24},
+    {"ReduceLogSum: of integers, toward zero",
+     R"(graph { node { op_type: "Cast" input: "x" output: "i" attribute { name: "to" i: 6
+     type: INT } } node { op_type: "ReduceLogSum" input: "i" output: "r" attribute { name:
+     "axes" ints: 1 type: INTS } attribute { name: "keepdims" i: 0 type: INT } } node {
+     op_type: "Cast" input: "r" output: "y" attribute { name: "to" i: 1 type: INT } }
+     name: "g" input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param:
+     "n" } dim { dim_param: "m" } } } } } output { name: "y" } })",
+     DType::kFloat32, {3, 2},
+     {1, 2, 30, 25, 1000000, 7000000},
+     {1, 4, 15},
+     0},
 };
 // clang-format on
 
