@@ -55,7 +55,7 @@ class Peer:
             raise RuntimeError(self.function(GET_ERROR, Pointer, result=ctypes.c_char_p)(status).decode())
 
     def bind(self, inputs):
-        self.arrays = [np.ascontiguousarray(a) for a in inputs.values()]
+        self.arrays = [np.asarray(a, order="C") for a in inputs.values()]  # ascontiguousarray gives scalars a dim
         self.values = []
         for a in self.arrays:
             value, shape = Pointer(), (ctypes.c_int64 * a.ndim)(*a.shape)
@@ -105,7 +105,7 @@ def peer_main(path, inputs, threads, runs, out):
 
 
 def random_inputs(b, vmx, dims):
-    """A value for each parameter of the model, by the types that vmdump shows."""
+    """A value for each parameter of the model, by the types that vmdump shows; `dims` has sizes by dim and scalars by parameter."""
     exported = json.loads(b.run(os.path.join(b.args.bin, "vmdump"), "--json", vmx))["program"]["exports"][0]
     rng, inputs = np.random.default_rng(1), {}
     for p in exported["params"]:
@@ -116,7 +116,9 @@ def random_inputs(b, vmx, dims):
             if not d.isdigit() and d not in dims:
                 raise SystemExit(f"{vmx}: give the size of dim '{d}' of {p['name']}: MODEL.onnx:{d}=1")
             sizes.append(int(d) if d.isdigit() else dims[d])
-        if dtype.startswith("float"):
+        if is_scalar and p["name"] in dims:
+            inputs[p["name"]] = np.asarray(dims[p["name"]], dtype)
+        elif dtype.startswith("float"):
             inputs[p["name"]] = np.asarray(rng.uniform(-1, 1, sizes), dtype)
         else:
             inputs[p["name"]] = np.asarray(rng.integers(0, 2 if dtype == "bool" else 100, sizes), dtype)
