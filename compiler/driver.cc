@@ -207,6 +207,8 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     KernelOptions kernels = options.kernels;
     kernels.cpu = cpus[i];
     kernels.exact = options.pipeline.exact || options.pipeline.opt_level == 0;
+    tuner::ScheduleBook book(options.schedules, kernels, options.warn);
+    kernels.schedule_for = [&](const KernelSpec& spec) { return book.ScheduleFor(spec); };
     RELAYVM_ASSIGN_OR_RETURN(
         lower::LoweredProgram lowered,
         lower::LowerModule(ready[i], kernels, DimBounds(ready[i], options.shapes)));

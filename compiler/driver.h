@@ -2,6 +2,7 @@
 // Tested by driver_test.cc.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/pipeline.h"
+#include "compiler/tuner/schedule_log.h"
 #include "kernels/codegen/kernel_compiler.h"
 
 namespace relayvm {
@@ -23,6 +25,9 @@ struct CompileOptions {
   KernelOptions kernels;
   // Further processors: with kernels.cpu, those that one file is for. Names as of kernels.cpu.
   std::vector<std::string> more_cpus;
+  // Of kernels, as they were measured. What has no effect is told to `warn`.
+  std::vector<tuner::ScheduleRecord> schedules;
+  std::function<void(const std::string&)> warn;
 };
 
 struct Compiled {

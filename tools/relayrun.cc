@@ -48,7 +48,7 @@ Exit Main(int argc, char** argv) {
              "--target: expected one processor, which runs the program here"};
   }
   if (flags.ok()) flags = run.Finish();
-  if (!flags.ok()) return Report("relayrun", flags, Exit::kUsage);
+  if (!flags.ok()) return Report("relayrun", flags, ExitForStatus(flags));
   run.function = compile.options.entry;
 
   auto start = std::chrono::steady_clock::now();

@@ -121,11 +121,12 @@ struct KernelCompiler::Impl {
     contraction_target.exact = options.exact;
   }
 
-  TileSchedule ScheduleFor(const std::string& kernel) const {
+  TileSchedule ScheduleFor(const KernelSpec& spec) const {
     const TileSchedules& all = options.schedules;
-    auto found = all.find(kernel);
+    auto found = all.find(spec.name);
     if (found == all.end()) found = all.find("");
-    return found == all.end() ? TileSchedule() : found->second;
+    if (found != all.end()) return found->second;
+    return options.schedule_for ? options.schedule_for(spec) : TileSchedule();
   }
 
   ModuleOutput CompileModule(size_t first, size_t last) {
@@ -173,7 +174,7 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   if (!impl.target.ok()) return impl.target.status();
   codegen::SpecKey key = codegen::KeyOf(spec);
   codegen::ContractionTarget target = impl.contraction_target;
-  target.schedule = impl.ScheduleFor(spec.name);
+  target.schedule = impl.ScheduleFor(spec);
   Impl::Structure& structure = impl.structures[key.text + ToString(target.schedule)];
   std::vector<bool> scalars = structure.ScalarsFor(key.immediates);
   std::vector<te::Expr> taken;

@@ -23,6 +23,8 @@
 
 namespace relayvm {
 
+struct KernelSpec;
+
 struct KernelOptions {
   std::string cpu = "native";  // "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"
   int opt_level = 3;
@@ -31,6 +33,9 @@ struct KernelOptions {
   bool keep_assembly = false;
   // An error where a kernel that is named cannot be tiled so.
   TileSchedules schedules;
+  // Asked for each kernel that Add takes and `schedules` does not name. An error where it cannot be
+  // tiled so: see WhyNoSchedule of schedule_space.h.
+  std::function<TileSchedule(const KernelSpec& spec)> schedule_for;
   // Called in Finish(), from any of its threads: how many kernels are compiled, of how many.
   std::function<void(size_t done, size_t total)> on_kernels;
 };

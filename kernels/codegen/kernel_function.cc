@@ -93,6 +93,11 @@ llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, con
 
 }  // namespace
 
+std::string WhyRefused(const std::optional<ContractionPlan>& plan) {
+  const bool has_tile = plan && plan->attention == nullptr;
+  return has_tile ? plan->refused : "it is no product or convolution";
+}
+
 Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim> symbols,
                               const ContractionTarget& target) {
   RELAYVM_RETURN_IF_ERROR(CheckSpec(spec));
@@ -102,9 +107,7 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
   plan.symbols = std::move(symbols);
   plan.contraction = PlanContraction(plan.spec, target);
   if (target.schedule != TileSchedule()) {
-    const bool has_tile = plan.contraction && plan.contraction->attention == nullptr;
-    const std::string refused =
-        has_tile ? plan.contraction->refused : "it is no product or convolution";
+    const std::string refused = WhyRefused(plan.contraction);
     if (!refused.empty()) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("kernel {}: schedule {}: {}", plan.spec.name,

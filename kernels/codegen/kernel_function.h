@@ -30,6 +30,9 @@ struct KernelPlan {
   }
 };
 
+// Why a kernel that is planned with a schedule cannot have it; empty where it can.
+std::string WhyRefused(const std::optional<ContractionPlan>& plan);
+
 Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim> symbols,
                               const ContractionTarget& target);
 

@@ -8,14 +8,12 @@
 namespace relayvm {
 namespace {
 
-constexpr int64_t kMost = 4096;
-
-// A number from 1 to kMost; 0 where it is none.
+// A number from 1 to kMostOfSchedule; 0 where it is none.
 int64_t Number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 1 && value <= kMost ? value : 0;
+  return whole && value >= 1 && value <= kMostOfSchedule ? value : 0;
 }
 
 }  // namespace
@@ -25,7 +23,7 @@ Result<TileSchedule> ParseTileSchedule(const std::string& text) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("schedule \"{}\": expected tile=ROWSxCOLUMNS, block=ROWS or both "
                               "separated by a comma, of numbers from 1 to {}",
-                              text, kMost));
+                              text, kMostOfSchedule));
   };
   TileSchedule schedule;
   std::string_view rest = text;

@@ -13,6 +13,9 @@
 
 namespace relayvm {
 
+// The greatest number in a schedule.
+inline constexpr int64_t kMostOfSchedule = 4096;
+
 // 0: as the compiler chooses.
 struct TileSchedule {
   int64_t rows = 0, columns = 0;  // of results that are summed in registers at a time

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 
 namespace relayvm::tools {
 
@@ -44,6 +45,11 @@ void CompileFlags::AddTo(CLI::App& app) {
          "KERNEL=tile=8x32,block=96: the register tile (rows by columns of sums), and the "
          "rows that are packed at a time, of a product or convolution, by the name that vmdump "
          "--kernels shows, without its number")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--schedules", logs,
+         "a log that relayc --tune wrote: kernels that it knows are compiled as it says; of "
+         "several logs, the last one that knows a kernel counts")
       ->allow_extra_args(false);
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
@@ -89,6 +95,11 @@ Status CompileFlags::Finish() {
     RELAYVM_ASSIGN_OR_RETURN(options.kernels.schedules[s.substr(0, equals)],
                              ParseTileSchedule(s.substr(equals + 1)));
   }
+  for (const std::string& path : logs) {
+    RELAYVM_ASSIGN_OR_RETURN(auto records, tuner::ReadScheduleLog(path));
+    std::ranges::move(records, std::back_inserter(options.schedules));
+  }
+  options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
   if (!targets.empty()) options.kernels.cpu = targets[0];
   if (targets.size() > 1) options.more_cpus.assign(targets.begin() + 1, targets.end());
   options.pipeline.cpu = options.kernels.cpu;

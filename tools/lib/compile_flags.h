@@ -17,6 +17,7 @@ struct CompileFlags {
   PassFlags passes;
   std::string precision = "fp32", weights;
   std::vector<std::string> schedules;  // NAME=...
+  std::vector<std::string> logs;
   bool time_passes = false;
   std::vector<PassTiming> timings;
 

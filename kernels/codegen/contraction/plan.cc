@@ -28,6 +28,8 @@ namespace {
 
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
+// The rows that somebody asks to be packed take at most so many times the second cache.
+constexpr int64_t kMostPackedCaches = 16;
 // A block of k, of matrices.
 constexpr int64_t kDepthOfTile = 512;
 
@@ -255,6 +257,8 @@ class Planner {
     d.row_block = most;
     if (const int64_t block = d.target.schedule.block; block > 0) {
       d.row_block = RoundUp(block, d.tile_rows);
+      if (d.row_block * row_bytes > kMostPackedCaches * d.target.l2_bytes && plan_.refused.empty())
+        plan_.refused = fmt::format("{} packed rows of {} bytes are many", d.row_block, row_bytes);
     } else if (d.rows.is_const()) {
       const int64_t rows = std::max<int64_t>(d.rows.value(), 1);
       const int64_t blocks = (rows + most - 1) / most;
@@ -520,6 +524,7 @@ class Planner {
     ContractionDetail& d = *detail_;
     const PixelOperand& p = d.pixels;
     d.form = ContractionForm::kDirect;
+    if (d.target.schedule != TileSchedule()) plan_.refused = "its outputs are summed one by one";
     d.a.view = std::move(weights);
     d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
     if (p.channels_last) d.rows = d.columns;
