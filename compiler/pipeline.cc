@@ -90,11 +90,14 @@ const std::vector<Pass>& AllPasses() {
        .description = "operators of training become arithmetic (batch_norm, dropout ...)"},
       {.name = "ConvertLayout",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::ConvertLayout(m, context.layouts);
+         // The level at which operators choose for themselves.
+         constexpr int kOwnChoice = 2;
+         std::optional<ir::LayoutCosts> costs;
+         if (context.opt_level >= kOwnChoice) costs = {context.cpu, context.exact};
+         return ir::ConvertLayout(m, context.layouts, costs);
        },
        .refuses = {kFused, kFinalTypes},
-       .description = "operators compute in the layouts that the user asks for (--layout)",
-       .applies = [](const PassContext& context) { return !context.layouts.empty(); }},
+       .description = "operators compute in the layouts that the user asks for, or that pay"},
       {.name = "GrowOutermost",
        .run = Pure(ir::GrowOutermost),
        .refuses = {kFused, kFinalTypes, kLifted},
@@ -427,8 +430,11 @@ using Steps = std::span<const PlannedPass>;
 Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOptions& options,
                             const std::string& cpu, Printer& printer) {
   const PassContext context = ContextOf(options, cpu);
+  bool has_types = false;
   for (const PlannedPass& step : steps) {
     const std::string& name = step.pass.name;
+    // What dropped them changed nothing.
+    if (name == kRetypePass && has_types) continue;
     if (options.on_pass) options.on_pass(name);
     auto start = std::chrono::steady_clock::now();
     auto result = RunOne(step.pass, module, context, step.inserted());
@@ -437,6 +443,9 @@ Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOption
       options.timings->push_back({name, took.count()});
     }
     if (!result.ok()) return result.status();
+    const bool is_same = result->functions == module.functions;
+    has_types =
+        step.pass.gives.Has(kTyped) || (has_types && (is_same || !step.pass.drops.Has(kTyped)));
     module = *std::move(result);
     printer.Print(name, module);
     if (!options.verify && !step.inserted()) continue;

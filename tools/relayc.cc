@@ -83,8 +83,8 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
       program.kernels.size(), Size(weights), program.constants.size(),
       output == "-" || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
       seconds);
-  if (!with_layouts) return;
   const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
+  if (!with_layouts && left.count == 0) return;
   fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
              Size(left.bytes),
              left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");

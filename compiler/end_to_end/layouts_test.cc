@@ -1,15 +1,17 @@
-// relayc --layout: nets of convolutions and what stands between them give the same results in the
-// layout that is asked for, at open extents, and keep few transforms.
+// Layouts that are asked for (relayc --layout), and those that are chosen: nets of convolutions and
+// what stands between them give the same results, at open extents, and keep few transforms.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cmath>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/walk.h"
 #include "vm/relayvm.h"
 
 namespace relayvm {
@@ -17,6 +19,8 @@ namespace {
 
 constexpr const char* kHead = "#[version = \"0.0.5\"]\n";
 
+// With those layouts; kOwn: those that pay; none: as written.
+const std::vector<std::string> kOwn = {"own"};
 Result<Compiled> CompileText(const std::string& text, const std::vector<std::string>& layouts,
                              int level = 3) {
   auto module = frontend::ParseRelay("test.relay", kHead + text);
@@ -24,8 +28,10 @@ Result<Compiled> CompileText(const std::string& text, const std::vector<std::str
   CompileOptions options;
   options.pipeline.verify = true;
   options.pipeline.opt_level = level;
+
+  if (layouts.empty()) options.pipeline.disabled = {"ConvertLayout"};
   for (const std::string& l : layouts) {
-    REQUIRE(ir::ParseLayoutChoice(l, &options.pipeline.layouts).ok());
+    if (layouts != kOwn) REQUIRE(ir::ParseLayoutChoice(l, &options.pipeline.layouts).ok());
   }
   return CompileModule(*std::move(module), options);
 }
@@ -181,18 +187,21 @@ TEST_CASE("random nets in another layout give what they gave") {
       CAPTURE(net.text());
       auto plain = CompileText(net.text(), {});
       REQUIRE_MESSAGE(plain.ok(), plain.status().ToString());
-      const std::string layout =
-          channels_last ? "nn.conv2d=NCHW:default" : "nn.conv2d=NHWC:default";
-      auto converted = CompileText(net.text(), {layout});
-      REQUIRE_MESSAGE(converted.ok(), converted.status().ToString());
       const std::vector<int64_t> dims = net.Dims(2, 5, 7);
-      const Shaped expected = Run(*plain, dims), found = Run(*converted, dims);
-      CHECK(found.dims == expected.dims);
-      REQUIRE(found.data.size() == expected.data.size());
+      const Shaped expected = Run(*plain, dims);
       double most = 0;
       for (const float v : expected.data) most = std::max(most, std::abs(static_cast<double>(v)));
-      for (size_t i = 0; i < found.data.size(); ++i) {
-        REQUIRE(std::abs(static_cast<double>(found.data[i]) - expected.data[i]) <= 1e-5 * most);
+      const std::vector<std::string> other = {channels_last ? "nn.conv2d=NCHW:default"
+                                                            : "nn.conv2d=NHWC:default"};
+      for (const auto& layouts : {other, kOwn}) {
+        auto converted = CompileText(net.text(), layouts);
+        REQUIRE_MESSAGE(converted.ok(), converted.status().ToString());
+        const Shaped found = Run(*converted, dims);
+        CHECK(found.dims == expected.dims);
+        REQUIRE(found.data.size() == expected.data.size());
+        for (size_t i = 0; i < found.data.size(); ++i) {
+          REQUIRE(std::abs(static_cast<double>(found.data[i]) - expected.data[i]) <= 1e-5 * most);
+        }
       }
     }
   }
@@ -246,7 +255,6 @@ TEST_CASE("a MobileNet in another layout keeps at most two transforms") {
     const std::string text = MobileNet(channels_last);
     auto plain = CompileText(text, {});
     REQUIRE_MESSAGE(plain.ok(), plain.status().ToString());
-    CHECK(ir::CountLayoutTransforms(plain->module).count == 0);
     auto converted =
         CompileText(text, {channels_last ? "nn.conv2d=NCHW:default" : "nn.conv2d=NHWC:default"});
     REQUIRE_MESSAGE(converted.ok(), converted.status().ToString());
@@ -314,6 +322,151 @@ TEST_CASE("layouts in branches, loops and closures") {
         CHECK(found.data[i] == doctest::Approx(expected.data[i]).epsilon(1e-4));
       }
     }
+  }
+}
+
+// The layouts of a program's convolutions.
+std::vector<std::string> LayoutsOf(const Compiled& compiled) {
+  std::vector<std::string> out;
+  const auto look = [&](const ir::Block& block) {
+    ir::ForEachBinding(block, [&](const ir::Binding& b) {
+      const auto* call = b.value->As<ir::OpCall>();
+      if (call != nullptr && call->op->name == "nn.conv2d")
+        out.push_back(call->attrs.String("data_layout"));
+    });
+  };
+  for (const auto& [name, f] : compiled.module.functions) {
+    look(*f->body);
+    ir::ForEachBinding(*f->body, [&](const ir::Binding& b) {
+      if (const auto* p = b.value->As<ir::PrimitiveCall>()) look(*p->function->body);
+    });
+  }
+  return out;
+}
+size_t CountCalls(const Compiled& compiled, std::string_view op) {
+  size_t count = 0;
+  for (const auto& [name, f] : compiled.module.functions) {
+    const auto look = [&](const ir::Binding& b) {
+      const auto* call = b.value->As<ir::OpCall>();
+      count += call != nullptr && call->op->name == op ? 1 : 0;
+    };
+    ir::ForEachBinding(*f->body, [&](const ir::Binding& b) {
+      look(b);
+      if (const auto* p = b.value->As<ir::PrimitiveCall>())
+        ir::ForEachBinding(*p->function->body, look);
+    });
+  }
+  return count;
+}
+
+// `count` convolutions 3 x 3 of 16 channels, each followed by relu. 'l': channels last; 'f': first;
+// 't': first between transposes, in a program whose channels are last.
+std::string Chain(char kind, int count, const std::string& in, const std::string& prefix) {
+  const std::string weights =
+      Table(kind == 'l' ? std::vector<int64_t>{3, 3, 16, 16} : std::vector<int64_t>{16, 16, 3, 3});
+  std::string text, x = in;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = fmt::format("%{}{}", prefix, i);
+    std::string data = kind == 't' ? fmt::format("transpose({}, axes=[0, 3, 1, 2])", x) : x;
+    text += fmt::format(
+        "  let {}c = nn.conv2d({}, multiply({}, 0.05f), padding=[1, 1], channels=16, "
+        "kernel_size=[3, 3]{});\n",
+        name, data, weights, kind == 'l' ? ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"" : "");
+    text += kind == 't'
+                ? fmt::format("  let {0} = nn.relu(transpose({0}c, axes=[0, 2, 3, 1]));\n", name)
+                : fmt::format("  let {0} = nn.relu({0}c);\n", name);
+    x = name;
+  }
+  return text;
+}
+
+void CheckSame(const std::string& text, const std::vector<int64_t>& dims, const Compiled& chosen) {
+  auto plain = CompileText(text, {});
+  REQUIRE_MESSAGE(plain.ok(), plain.status().ToString());
+  const Shaped expected = Run(*plain, dims), found = Run(chosen, dims);
+  CHECK(found.dims == expected.dims);
+  REQUIRE(found.data.size() == expected.data.size());
+  for (size_t i = 0; i < found.data.size(); ++i) {
+    REQUIRE(found.data[i] == doctest::Approx(expected.data[i]).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("convolutions take the layout that pays") {
+  constexpr const char* kMain = "def @main(%x: Tensor[({}), float32]) {{\n{}  {}\n}}\n";
+  const char* const last = "1, 40, 40, 16";
+  const std::vector<int64_t> dims = {1, 40, 40, 16};
+
+  SUBCASE("channels last: first, with a transform at each end") {
+    const std::string text =
+        fmt::format(fmt::runtime(kMain), last, Chain('l', 4, "%x", "a"), "%a3");
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(LayoutsOf(*chosen).empty());  // Winograd's, which are channels first
+    CHECK(CountCalls(*chosen, "nn.contrib_conv2d_winograd") == 4);
+    CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
+    CheckSame(text, dims, *chosen);
+  }
+  SUBCASE("channels first: as they are") {
+    const std::string text =
+        fmt::format(fmt::runtime(kMain), "1, 16, 40, 40", Chain('f', 4, "%x", "a"), "%a3");
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(ir::CountLayoutTransforms(chosen->module).count == 0);
+  }
+  SUBCASE("one that nothing is gained by: as it is") {
+    const std::string text = fmt::format(
+        fmt::runtime(kMain), "1, 8, 8, 16",
+        "  let %y = nn.conv2d(%x, " + Table({1, 1, 16, 16}) +
+            ", channels=16, kernel_size=[1, 1], data_layout=\"NHWC\", kernel_layout=\"HWIO\");\n",
+        "%y");
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(LayoutsOf(*chosen) == std::vector<std::string>{"NHWC"});
+  }
+  SUBCASE("transposes that the program wrote between them go") {
+    const std::string text =
+        fmt::format(fmt::runtime(kMain), last, Chain('t', 4, "%x", "a"), "%a3");
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(CountCalls(*chosen, "transpose") + ir::CountLayoutTransforms(chosen->module).count == 2);
+    CheckSame(text, dims, *chosen);
+  }
+  SUBCASE("a loop carries what its convolutions take") {
+    const std::string text =
+        "def @turns(%n: int32, %x: Tensor[(1, 40, 40, 16), float32]) -> Tensor[(1, 40, 40, 16), "
+        "float32] {\n"
+        "  if (less(%n, 1)) { %x } else {\n" +
+        Chain('l', 2, "%x", "a") +
+        "    @turns(subtract(%n, 1), add(%a1, %x)) }\n}\n"
+        "def @main(%x: Tensor[(1, 40, 40, 16), float32]) { @turns(3, tanh(%x)) }\n";
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(CountCalls(*chosen, "nn.contrib_conv2d_winograd") == 2);
+    // Before the loop and behind it, none in a turn.
+    CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
+    ir::ForEachBinding(*chosen->module.functions.at("turns")->body, [&](const ir::Binding& b) {
+      const auto* p = b.value->As<ir::PrimitiveCall>();
+      if (p == nullptr) return;
+      ir::ForEachBinding(*p->function->body, [&](const ir::Binding& inner) {
+        const auto* call = inner.value->As<ir::OpCall>();
+        CHECK((call == nullptr || call->op->name != "layout_transform"));
+      });
+    });
+    CheckSame(text, dims, *chosen);
+  }
+  SUBCASE("branches give what is read behind them, and tuples carry it") {
+    const std::string text =
+        fmt::format(fmt::runtime(kMain), last,
+                    Chain('l', 2, "%x", "a") + "  let %p = if (less(sum(%x), 0f)) {\n" +
+                        Chain('l', 2, "%a1", "b") + "    (%b1, %a1)\n  } else {\n" +
+                        Chain('l', 1, "%a0", "c") + "    (%c0, tanh(%c0)) };\n" +
+                        "  let %q = %p.0;\n  let %r = add(%q, %p.1);\n" + Chain('l', 2, "%r", "d"),
+                    "%d1");
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(CountCalls(*chosen, "nn.contrib_conv2d_winograd") == 7);
+    CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
+    CheckSame(text, dims, *chosen);
   }
 }
 

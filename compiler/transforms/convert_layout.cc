@@ -9,90 +9,18 @@
 #include <vector>
 
 #include "compiler/transforms/builder.h"
+#include "compiler/transforms/layout_rules.h"
+#include "compiler/transforms/reorder_values.h"
 #include "compiler/transforms/rewrite.h"
 #include "kernels/op/layouts.h"
 
 namespace relayvm::ir {
 namespace {
 
-// The attribute that names the layout of an operator's data; null where it has none.
-const char* DataLayoutAttr(const OpDef& op) {
-  for (const char* name : {"data_layout", "layout"}) {
-    for (const AttrField& field : op.attrs) {
-      if (field.name == name && field.kind == AttrKind::kString) return name;
-    }
-  }
-  return nullptr;
-}
-
-bool HasAttr(const OpDef& op, std::string_view name) {
-  return std::any_of(op.attrs.begin(), op.attrs.end(),
-                     [&](const AttrField& f) { return f.name == name; });
-}
-
-// How a value's dims stand in another variable: the dims as the program has them have the letters of
-// `from`, the variable's are in the order of `to`, with blocks maybe (NCHW, NHWC; NCHW, NCHW16c).
-struct Order {
-  std::string from, to;
-
-  size_t rank() const { return from.size(); }
-  bool is_blocked() const { return to.size() != from.size(); }
-  // Where axis `i` of the program's dims is. REQUIRES: not blocked.
-  int64_t Axis(int64_t i) const {
-    return static_cast<int64_t>(to.find(from[static_cast<size_t>(i)]));
-  }
-  // The same order in letters of its own: two that are equal mean the same.
-  std::string Form() const {
-    std::string out;
-    for (const char c : to) {
-      const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-      const size_t at = from.find(upper);
-      const char letter = static_cast<char>((upper == c ? 'A' : 'a') + static_cast<char>(at));
-      out += at == std::string::npos ? c : letter;
-    }
-    return out;
-  }
-  // In the letters of `names`, which stand for the program's dims.
-  std::string Named(const std::string& names) const {
-    std::string out;
-    for (const char c : to) {
-      const bool lower = c >= 'a' && c <= 'z';
-      const size_t at = from.find(lower ? static_cast<char>(c - 'a' + 'A') : c);
-      if (at == std::string::npos) {
-        out += c;
-      } else {
-        out += lower ? static_cast<char>(names[at] - 'A' + 'a') : names[at];
-      }
-    }
-    return out;
-  }
-};
-
-// --- Kernels ---
-
-// The layout of a kernel that goes with data of a layout, as TVM has it. `plain` is the one of an
-// operator with its channels first.
-std::string NaturalKernel(const std::string& data, const std::string& plain, bool is_depthwise) {
-  if (data.find('C') == 1) return plain;
-  std::string spatial;
-  for (const char c : data) {
-    if (c == 'D' || c == 'H' || c == 'W') spatial += c;
-  }
-  return spatial + (is_depthwise ? "OI" : "IO");
-}
-
-// The layout that an attribute has where nobody gives one.
-std::string DefaultLayout(const OpDef& op, std::string_view attribute) {
-  for (const AttrField& f : op.attrs) {
-    const auto* text = std::get_if<std::string>(&f.fallback.value);
-    if (f.name == attribute && text != nullptr) return *text;
-  }
-  return "";
-}
-
 class Converter {
  public:
-  Converter(const Module& m, const LayoutChoices& choices) : m_(m), choices_(choices) {}
+  Converter(const Module& m, const LayoutPlan& plan, const LayoutChoices& named)
+      : m_(m), plan_(plan), named_(named) {}
 
   Module Run() {
     Module out = m_;
@@ -196,108 +124,81 @@ class Converter {
     }
     const auto* call = binding.value->As<OpCall>();
     if (call == nullptr || call->args.empty()) return false;
+    const auto order = plan_.calls.find(binding.var->id);
+    if (order == plan_.calls.end()) return Turned(binding.var, *call, b);
     switch (call->op->layout) {
       case LayoutRule::kChooses:
-        return Choose(binding.var, *call, b);
+        return Choose(binding.var, *call, order->second, b);
       case LayoutRule::kAgnostic:
-        return Agnostic(binding.var, *call, b);
+        return Agnostic(binding.var, *call, order->second, b);
       case LayoutRule::kFollows:
-        return Follow(binding.var, *call, b, out);
+        return Follow(binding.var, *call, order->second, b, out);
       case LayoutRule::kFixed:
         return false;
     }
     return false;
   }
 
-  // The order that an operator with layouts computes in.
-  std::optional<Order> Wanted(const OpCall& call, const std::string& layout) const {
-    const auto choice = choices_.find(call.op->name);
-    if (choice != choices_.end()) {
-      auto wanted = Layout::Parse(choice->second.data, layout, "--layout");
-      if (!wanted.ok()) return std::nullopt;
-      return Order{layout, choice->second.data};
+  // Where the program turns a value itself: each is a form of the other.
+  bool Turned(const Var* var, const OpCall& call, BindingBuilder& b) {
+    const auto* result = var->type->As<TensorType>();
+    const std::optional<TensorType> data = TensorOf(call.args[0]);
+    if (result == nullptr || !data || data->rank() != result->rank()) return false;
+    const auto order = TurnedBy(call, data->rank());
+    if (!order) return false;
+    const std::vector<Form> forms = FormsOf(call.args[0]);
+    const auto same = std::find_if(forms.begin(), forms.end(),
+                                   [&](const Form& f) { return f.order.Form() == order->Form(); });
+    if (same != forms.end()) b.BindAtom(var, same->atom);
+    // What the argument is in other orders, the result is too.
+    for (const Form& form : forms) {
+      if (form.order.is_blocked()) continue;
+      const Order turned{order->to, form.order.Named(order->from)};
+      if (turned.from != turned.to) Add(Atom(var), {turned, form.atom});
     }
-    // A pool takes what is there.
-    if (HasAttr(*call.op, "kernel_layout")) return std::nullopt;
-    for (const Form& form : FormsOf(call.args[0])) {
-      if (form.order.rank() == layout.size() && !form.order.is_blocked())
-        return Order{layout, form.order.Named(layout)};
-    }
-    return std::nullopt;
+    Add(Atom(var), {{order->to, order->from}, call.args[0]});
+    if (same == forms.end()) Add(call.args[0], {*order, Atom(var)});
+    return same != forms.end();
   }
 
-  bool Choose(const Var* var, const OpCall& call, BindingBuilder& b) {
-    const char* attr = DataLayoutAttr(*call.op);
+  bool Choose(const Var* var, const OpCall& call, const Order& order, BindingBuilder& b) {
     const std::optional<TensorType> data = TensorOf(call.args[0]);
-    const bool one_result = var->type->As<TensorType>() != nullptr;
-    if (attr == nullptr || !data || !one_result) return false;
-    const std::string layout = call.attrs.String(attr);
-    const bool has_out = HasAttr(*call.op, "out_layout");
-    const std::string out_layout = has_out ? call.attrs.String("out_layout") : "";
-    if (layout.size() != data->shape.size() || (!out_layout.empty() && out_layout != layout))
-      return false;
-    const auto order = Wanted(call, layout);
-    if (!order || order->to == layout) return false;
+    const auto layout = data ? WrittenLayout(call, *data, var->type) : std::nullopt;
+    if (!layout || *layout != order.from) return false;
     Attrs attrs = call.attrs;
-    attrs.Set(attr, order->to);
-    if (!out_layout.empty()) attrs.Set("out_layout", order->to);
+    attrs.Set(DataLayoutAttr(*call.op), order.to);
+    if (HasAttr(*call.op, "out_layout") && !call.attrs.String("out_layout").empty())
+      attrs.Set("out_layout", order.to);
     std::vector<Atom> args = call.args;
     if (HasAttr(*call.op, "kernel_layout")) {
       // The kernel is the last argument; what stands between has the data's layout.
       const std::string kernel = call.attrs.String("kernel_layout");
       const std::optional<TensorType> weight = TensorOf(args.back());
       if (args.size() < 2 || !weight || kernel.size() != weight->shape.size()) return false;
-      const LayoutChoice& choice = choices_.at(call.op->name);
+      const auto named = named_.find(call.op->name);
       const std::string to =
-          choice.kernel.empty() || choice.kernel == "default"
-              ? NaturalKernel(order->to, DefaultLayout(*call.op, "kernel_layout"),
+          named == named_.end() || named->second.kernel.empty() || named->second.kernel == "default"
+              ? NaturalKernel(order.to, DefaultLayout(*call.op, "kernel_layout"),
                               IsDepthwise(call, *weight, kernel))
-              : choice.kernel;
+              : named->second.kernel;
       if (to != kernel) {
         if (!Layout::Parse(to, kernel, "--layout").ok()) return false;
         args.back() = In(args.back(), {kernel, to}, b);
         attrs.Set("kernel_layout", to);
       }
-      for (size_t i = 0; i + 1 < args.size(); ++i) args[i] = In(args[i], *order, b);
+      for (size_t i = 0; i + 1 < args.size(); ++i) args[i] = In(args[i], order, b);
     } else {
-      args[0] = In(args[0], *order, b);
+      args[0] = In(args[0], order, b);
     }
-    Back(var, *order, b.Call(call.op->name, std::move(args), attrs), b);
+    Back(var, order, b.Call(call.op->name, std::move(args), attrs), b);
     return true;
   }
 
-  static bool IsDepthwise(const OpCall& call, const TensorType& weight, const std::string& layout) {
-    const size_t i = layout.find('I');
-    return HasAttr(*call.op, "groups") && call.attrs.Int("groups") > 1 && i != std::string::npos &&
-           weight.shape[i].is_const(1);
-  }
-
-  // An order that one of the arguments has, where all can take it.
-  bool Agnostic(const Var* var, const OpCall& call, BindingBuilder& b) {
+  bool Agnostic(const Var* var, const OpCall& call, const Order& order, BindingBuilder& b) {
     const auto* result = var->type->As<TensorType>();
-    if (result == nullptr) return false;
-    std::optional<Order> order;
-    for (const Atom& a : call.args) {
-      const std::optional<TensorType> t = TensorOf(a);
-      if (!t) return false;
-      if (order || t->rank() != result->rank()) continue;
-      for (const Form& form : FormsOf(a)) {
-        order = form.order;
-        break;
-      }
-    }
-    if (!order) return false;
-    if (order->is_blocked()) {
-      // Parts of a dim of 1 there are none.
-      for (const Atom& a : call.args) {
-        const std::optional<TensorType> t = TensorOf(a);
-        const bool same = t->rank() == 0 || t->shape == result->shape;
-        if (!same) return false;
-      }
-    }
     std::vector<Atom> args;
-    for (const Atom& a : call.args) args.push_back(Aligned(a, result->rank(), *order, b));
-    Back(var, *order, b.Call(call.op->name, std::move(args), call.attrs), b);
+    for (const Atom& a : call.args) args.push_back(Aligned(a, result->rank(), order, b));
+    Back(var, order, b.Call(call.op->name, std::move(args), call.attrs), b);
     return true;
   }
 
@@ -313,23 +214,12 @@ class Converter {
   }
 
   // An operator whose attributes count axes.
-  bool Follow(const Var* var, const OpCall& call, BindingBuilder& b, std::vector<Binding>& out) {
+  bool Follow(const Var* var, const OpCall& call, const Order& order, BindingBuilder& b,
+              std::vector<Binding>& out) {
     const bool joins = call.op->tuple_args == std::vector<int>{0};
     std::vector<Atom> data = {call.args[0]};
-    if (joins) {
-      const Var* tuple = AsVar(call.args[0]);
-      const auto made = tuple == nullptr ? tuples_.end() : tuples_.find(tuple->id);
-      if (made == tuples_.end()) return false;
-      data = made->second->fields;
-    }
-    std::optional<Order> order;
-    for (const Atom& a : data) {
-      for (const Form& form : FormsOf(a)) {
-        if (!order && !form.order.is_blocked()) order = form.order;
-      }
-    }
-    if (!order) return false;
-    const auto rank = static_cast<int64_t>(order->rank());
+    if (joins) data = tuples_.at(AsVar(call.args[0])->id)->fields;
+    const auto rank = static_cast<int64_t>(order.rank());
     if (const auto* parts = var->type->As<TupleType>()) {
       // All of them are of the data, not means or variances beside it.
       const bool alike =
@@ -341,24 +231,24 @@ class Converter {
     }
     Attrs attrs = call.attrs;
     std::vector<int64_t> axes;
-    if (!MoveAxes(*call.op, *order, &attrs, &axes)) return false;
+    if (!MoveAxes(*call.op, order, &attrs, &axes)) return false;
     // Without the axes that go.
-    Order result = *order;
+    Order result = order;
     if (const auto* t = var->type->As<TensorType>(); t != nullptr && t->rank() != rank) {
       const bool excluded = HasAttr(*call.op, "exclude") && call.attrs.Bool("exclude");
       std::string from, to;
       for (int64_t i = 0; i < rank; ++i) {
         const bool named = std::find(axes.begin(), axes.end(), i) != axes.end();
-        if (named == excluded) from += order->from[static_cast<size_t>(i)];
+        if (named == excluded) from += order.from[static_cast<size_t>(i)];
       }
       if (static_cast<int>(from.size()) != t->rank()) return false;
-      for (const char c : order->to) {
+      for (const char c : order.to) {
         if (from.find(c) != std::string::npos) to += c;
       }
       result = {from, to};
     }
     std::vector<Atom> args = call.args;
-    for (Atom& a : data) a = In(a, *order, b);
+    for (Atom& a : data) a = In(a, order, b);
     args[0] = joins ? b.Tuple(data) : data[0];
     const Atom made = b.Call(call.op->name, std::move(args), attrs);
     if (var->type->As<TensorType>() == nullptr) {
@@ -375,43 +265,9 @@ class Converter {
     return true;
   }
 
-  // The attributes for data in that order; false where they say nothing of axes. `axes` are those of
-  // the program.
-  static bool MoveAxes(const OpDef& op, const Order& order, Attrs* attrs,
-                       std::vector<int64_t>* axes) {
-    const auto rank = static_cast<int64_t>(order.rank());
-    if (const AttrValue* widths = HasAttr(op, "pad_width") ? attrs->Find("pad_width") : nullptr) {
-      const auto* dims = std::get_if<AttrList>(&widths->value);
-      if (dims == nullptr || static_cast<int64_t>(dims->size()) != rank) return false;
-      AttrList moved(dims->size());
-      for (int64_t i = 0; i < rank; ++i)
-        moved[static_cast<size_t>(order.Axis(i))] = (*dims)[static_cast<size_t>(i)];
-      attrs->Set("pad_width", std::move(moved));
-      return true;
-    }
-    for (const char* name : {"axis", "axes"}) {
-      if (!HasAttr(op, name)) continue;
-      auto found = attrs->OptionalInts(name);
-      if (!found) return false;
-      for (int64_t& axis : *found) {
-        if (axis < 0) axis += rank;
-        if (axis < 0 || axis >= rank) return false;
-      }
-      *axes = *std::move(found);
-      AttrList moved;
-      for (const int64_t axis : *axes) moved.emplace_back(order.Axis(axis));
-      if (std::holds_alternative<AttrList>(attrs->Find(name)->value)) {
-        attrs->Set(name, std::move(moved));
-      } else {
-        attrs->Set(name, moved.at(0));
-      }
-      return true;
-    }
-    return false;
-  }
-
   const Module& m_;
-  const LayoutChoices& choices_;
+  const LayoutPlan& plan_;
+  const LayoutChoices& named_;
   std::unordered_map<uint32_t, std::vector<Form>> forms_;  // by Var::id
   std::vector<uint32_t> added_;  // the variables of forms_ in order of their forms
   std::unordered_map<uint32_t, const MakeTuple*> tuples_;
@@ -447,8 +303,18 @@ Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices) {
   return OkStatus();
 }
 
-Module ConvertLayout(const Module& m, const LayoutChoices& choices) {
-  return choices.empty() ? m : Converter(m, choices).Run();
+Module ConvertLayout(const Module& m, const LayoutChoices& named,
+                     const std::optional<LayoutCosts>& costs) {
+  ValueFlow flow(m);
+  LayoutPlan plan = ChooseLayouts(m, flow, named, costs);
+  if (plan.carried.empty()) return plan.calls.empty() ? m : Converter(m, plan, named).Run();
+  const Module kept =
+      ReorderValues(m, flow, plan.carried, Turning::kLayoutTransform,
+                    [](const Binding&, KeptValues&, std::vector<Binding>&) { return false; });
+  // What is carried is as it should be; the operators follow.
+  ValueFlow kept_flow(kept);
+  plan = ChooseLayouts(kept, kept_flow, named, costs);
+  return Converter(kept, plan, named).Run();
 }
 
 LayoutTransforms CountLayoutTransforms(const Module& m) {

@@ -1,36 +1,34 @@
-// Operators in another layout: convolutions that the program wrote for NCHW compute in NHWC, say. As
-// TVM's pass of that name:
+// Operators in another layout than the program wrote: where the user names one (as TVM's pass of that
+// name), and where it pays.
 //
 //   relayc --layout nn.conv2d=NHWC:default --layout nn.conv2d_transpose=NHWC:HWIO
 //
-// An operator that is named takes and gives data of the layout that is asked for, its kernel too. What
-// stands between follows: operators that know no order of dims (add, relu) take any, those with an
-// axis get another one (concatenate, mean, also the widths of pad), pools another layout. All else gets the layout that the
-// program wrote, by a layout_transform; so do results, branches and functions. Transforms of constants
-// are folded; two that undo each other never come about.
+// Which operators move is solved over all of them at once (choose_layouts.h). An operator that moves
+// takes and gives data of its layout, its kernel too: operators that know no order of dims (add,
+// relu) are as they were, those with an axis get another one (concatenate, mean, also the widths of
+// pad), pools another layout. Where orders meet stands a layout_transform; those of constants are
+// folded, and two that undo each other never come about, nor transposes that the program wrote around
+// what moved. Loops, branches and calls carry what moved in its order.
 //
-// Before: typed. After: new variables have no types; Retype follows, then EliminateDeadCode removes the
-// transforms that nobody reads. Tested by convert_layout_test.cc.
+// Before: typed. After: new variables have no types; Retype follows, then EliminateDeadCode removes
+// the transforms that nobody reads. Tested by end_to_end/layouts_test.cc.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 
 #include "compiler/ir/ir.h"
+#include "compiler/transforms/choose_layouts.h"
 
 namespace relayvm::ir {
-
-struct LayoutChoice {
-  std::string data;    // "NHWC"
-  std::string kernel;  // "HWIO"; "default": what goes with `data`
-};
-using LayoutChoices = std::map<std::string, LayoutChoice>;  // by the operator's name
 
 // "nn.conv2d=NHWC:default"; the kernel's part may be left out. kInvalidArgument where no such operator
 // has layouts, or a layout cannot be read.
 Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices);
 
-Module ConvertLayout(const Module& m, const LayoutChoices& choices);
+// `costs`: what operators that nobody names choose by; without it they stay as written.
+Module ConvertLayout(const Module& m, const LayoutChoices& named,
+                     const std::optional<LayoutCosts>& costs);
 
 // What is left of it: layout_transforms of the module, and the bytes that those of static shapes
 // write.

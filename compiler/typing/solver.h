@@ -20,6 +20,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bytecode/base/status.h"
@@ -75,7 +76,7 @@ class Solver {
   // Waiters: called with the numbers given here, once, when the slot is filled. REQUIRES: slot is
   // unknown.
   void Wait(uint32_t slot, uint32_t waiter);
-  std::vector<uint32_t> TakeWoken() { return std::move(woken_); }
+  std::vector<uint32_t> TakeWoken() { return std::exchange(woken_, {}); }
   bool HasWoken() const { return !woken_.empty(); }
 
   // A step is a piece of work during which no one else reads the slots that it makes: those widen

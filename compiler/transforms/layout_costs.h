@@ -1,0 +1,24 @@
+// What layouts cost: estimates in nanoseconds on one core, for choose_layouts.h, from shares that
+// convolutions reach of 110 GFLOP/s (AVX-512, 2 cores of an AMD EPYC; their ratios are what counts).
+#pragma once
+
+#include <string>
+
+#include "compiler/ir/ir.h"
+
+namespace relayvm::ir {
+
+// Whom own choices are made for.
+struct LayoutCosts {
+  std::string cpu;     // as kernels are scheduled for
+  bool exact = false;  // without Winograd's transforms
+};
+
+// Bytes; an extent that is not known counts as 56, but the first dim as 1.
+double NominalBytes(const TensorType& t);
+double TransformCost(double bytes);
+// nn.conv2d with its data in `layout`, which is NCHW or NHWC. `data` and `result` are as `written`.
+double ConvCost(const OpCall& conv, const TensorType& weight, const TensorType& result,
+                const std::string& written, const std::string& layout, const LayoutCosts& costs);
+
+}  // namespace relayvm::ir
