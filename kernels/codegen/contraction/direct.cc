@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "kernels/codegen/contraction/epilogue.h"
@@ -95,7 +96,8 @@ class DirectEmitter {
     Value *line, *x;
     Value* lines_left;
     int64_t lines, vectors;
-    bool masked;  // pixels may be outside of the input or of the output
+    bool masked;        // pixels may be outside of the input or of the output
+    bool lines_inside;  // all lines of the input that lines of the block use are there
   };
 
   bool has_lines() const { return p_.spatial() > 1; }
@@ -117,7 +119,7 @@ class DirectEmitter {
   void EmitLines(const std::vector<Value*>& at) {
     const size_t w = p_.spatial() - 1;
     const int64_t outputs = d_.rows.value();
-    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1, true};
+    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1, true, false};
     Value* first = I64(b_, 0);
     Value* last = I64(b_, 1);
     if (has_lines()) {
@@ -134,6 +136,7 @@ class DirectEmitter {
     }
     Block wide = block;
     wide.masked = false;
+    wide.lines_inside = true;
     wide.vectors = std::clamp<int64_t>(8 / (outputs * block.lines), 1, 4);
     if (p_.output[w].is_const()) {
       const int64_t needed = (p_.output[w].value() + d_.lanes - 1) / d_.lanes;
@@ -153,7 +156,7 @@ class DirectEmitter {
       ForNext(b_, I64(b_, 0), output_[w], "chunk", [&](Value* x) {
         block.x = wide.x = x;
         if (!has_wide) {
-          EmitBlock(block);
+          EmitNarrow(block, lines_inside);
           return Add(b_, x, block.vectors * d_.lanes);
         }
         Value* from = Add(b_, Mul(b_, x, p_.stride[w]), -p_.padding[w]);
@@ -163,11 +166,21 @@ class DirectEmitter {
         inside = b_.CreateAnd(inside, b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]));
         inside = b_.CreateAnd(inside, lines_inside);
         If(
-            b_, inside, [&] { EmitBlock(wide); }, [&] { EmitBlock(block); });
+            b_, inside, [&] { EmitBlock(wide); }, [&] { EmitNarrow(block, lines_inside); });
         return Add(b_, x,
                    b_.CreateSelect(inside, I64(b_, chunk), I64(b_, block.vectors * d_.lanes)));
       });
     });
+  }
+
+  void EmitNarrow(Block block, Value* lines_inside) {
+    if (!SharesLines()) return EmitBlock(block);
+    auto emit = [&](bool inside) {
+      block.lines_inside = inside;
+      EmitBlock(block);
+    };
+    If(
+        b_, lines_inside, [&] { emit(true); }, [&] { emit(false); });
   }
 
   // Whether all taps of the block's lines are inside, for lines that share inputs.
@@ -215,6 +228,12 @@ class DirectEmitter {
       if (mask && is_inside) mask = b_.CreateAnd(mask, is_inside);
       data.push_back(loader_.Load(index, mask));
     }
+    AddProducts(block, channel, k, data, uses, sums);
+  }
+
+  // Adds `data`, the inputs at tap k, to those sums.
+  void AddProducts(const Block& block, Value* channel, Value* k, const Sums& data, const Uses& uses,
+                   Sums& sums) {
     for (auto [line, outer_tap] : uses) {
       Value* tap = Add(b_, Mul(b_, outer_tap, p_.kernel.back()), k);
       for (int64_t m = 0; m < d_.rows.value(); ++m) {
@@ -228,10 +247,68 @@ class DirectEmitter {
     }
   }
 
+  // What a block's input lines are loaded by, once for all of them: the position of lane 0 at tap 0,
+  // and the lanes inside of the line for each vector of contiguous elements from there.
+  struct LineMasks {
+    Value* x;
+    std::map<int64_t, Value*> inside;  // by the vector's distance from x; empty: all are inside
+  };
+  LineMasks MasksOf(const Block& block) {
+    LineMasks masks{InputX(block, 0, I64(b_, 0)), {}};
+    if (!block.masked) return masks;
+    for (int64_t k = 0; k < p_.kernel.back(); ++k) {
+      for (int64_t at : ContiguousLoads(k * p_.dilation.back(), block.vectors)) {
+        if (masks.inside.contains(at)) continue;
+        masks.inside[at] = InsideMask(Add(b_, masks.x, at), 1);
+      }
+    }
+    return masks;
+  }
+
+  // Where the vectors of contiguous elements start that hold a tap `offset` elements in.
+  std::vector<int64_t> ContiguousLoads(int64_t offset, int64_t vectors) const {
+    const int64_t lanes = d_.lanes, stride = p_.stride.back();
+    std::vector<int64_t> result;
+    for (int64_t i = 0; i < vectors * stride; ++i) {
+      result.push_back(offset / stride * stride + i * lanes);
+    }
+    return result;
+  }
+
+  // The inputs of tap k, a vector for each of the block's: taps that differ by less than the stride
+  // share what they load, in `loaded`.
+  Sums LoadTap(const Block& block, const LineMasks& masks, Value* line, int64_t k, Value* is_inside,
+               std::map<int64_t, Value*>& loaded) {
+    const int64_t offset = k * p_.dilation.back(), stride = p_.stride.back();
+    Sums parts;
+    for (int64_t at : ContiguousLoads(offset, block.vectors)) {
+      Value*& part = loaded[at];
+      if (!part) {
+        Value* pointer = At(b_, c_.element, line, Add(b_, masks.x, at));
+        Value* mask = masks.inside.empty() ? nullptr : masks.inside.at(at);
+        if (mask && is_inside) mask = b_.CreateAnd(mask, is_inside);
+        part = mask ? b_.CreateMaskedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes), mask,
+                                          llvm::Constant::getNullValue(c_.vector))
+                    : LoadLanes(pointer);
+      }
+      parts.push_back(part);
+    }
+    if (stride == 1) return parts;
+    std::vector<int> every_other;
+    for (unsigned i = 0; i < d_.lanes; ++i) {
+      every_other.push_back(static_cast<int>(2 * i + offset % 2));
+    }
+    Sums result;
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      result.push_back(b_.CreateShuffleVector(parts[2 * v], parts[2 * v + 1], every_other));
+    }
+    return result;
+  }
+
   // All taps of the last two axes, unrolled: each input line is loaded once for all lines of the
   // block.
-  Sums AddWindow(const Block& block, Value* channel, const std::vector<Value*>& outer_positions,
-                 Value* outer_tap, Sums sums) {
+  Sums AddWindow(const Block& block, const LineMasks& masks, Value* channel,
+                 const std::vector<Value*>& outer_positions, Value* outer_tap, Sums sums) {
     const size_t h = p_.spatial() - 2;
     const int64_t inputs =
         (block.lines - 1) * p_.stride[h] + (p_.kernel[h] - 1) * p_.dilation[h] + 1;
@@ -246,10 +323,24 @@ class DirectEmitter {
       if (uses.empty()) continue;
       std::vector<Value*> positions = outer_positions;
       positions.push_back(Add(b_, Mul(b_, block.line, p_.stride[h]), input - p_.padding[h]));
-      Value* is_inside =
-          b_.CreateVectorSplat(d_.lanes, b_.CreateICmpULT(positions.back(), input_[h]));
+      Value* is_inside = nullptr;
+      if (!block.lines_inside) {
+        is_inside = b_.CreateVectorSplat(d_.lanes, b_.CreateICmpULT(positions.back(), input_[h]));
+      }
+      if (p_.stride.back() > 2) {
+        for (int64_t k = 0; k < p_.kernel.back(); ++k) {
+          AddTap(block, channel, positions, I64(b_, k), is_inside, uses, sums);
+        }
+        continue;
+      }
+      std::vector<Value*> index = {block.image,
+                                   Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
+      index.insert(index.end(), positions.begin(), positions.end());
+      Value* line = loader_.Line(index);
+      std::map<int64_t, Value*> loaded;
       for (int64_t k = 0; k < p_.kernel.back(); ++k) {
-        AddTap(block, channel, positions, I64(b_, k), is_inside, uses, sums);
+        AddProducts(block, channel, I64(b_, k), LoadTap(block, masks, line, k, is_inside, loaded),
+                    uses, sums);
       }
     }
     return sums;
@@ -274,10 +365,12 @@ class DirectEmitter {
     const bool shares = SharesLines();
     std::vector<Value*> at = block.outer;
     if (has_lines() && !shares) at.push_back(block.line);
+    LineMasks masks;
+    if (shares) masks = MasksOf(block);
     auto channel_sums = [&](Value* channel, const Sums& carried) {
       return ForTaps(0, at.size(), at, {}, I64(b_, 0), carried,
                      [&](const std::vector<Value*>& positions, Value* tap, const Sums& inner) {
-                       return shares ? AddWindow(block, channel, positions, tap, inner)
+                       return shares ? AddWindow(block, masks, channel, positions, tap, inner)
                                      : AddLine(block, channel, positions, tap, inner);
                      });
     };
@@ -473,12 +566,13 @@ class DirectEmitter {
     }
   }
 
-  // The lanes whose input is inside, of a vector whose first one is x.
-  Value* InsideMask(Value* x) {
+  // The lanes whose input is inside, of a vector whose first one is x and the next `step` further.
+  Value* InsideMask(Value* x) { return InsideMask(x, p_.stride.back()); }
+  Value* InsideMask(Value* x, int64_t step) {
     llvm::Type* i32 = b_.getInt32Ty();
     std::vector<llvm::Constant*> steps;
     for (unsigned i = 0; i < d_.lanes; ++i) {
-      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * p_.stride.back())));
+      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * step)));
     }
     auto splat = [&](Value* value) {
       return b_.CreateVectorSplat(d_.lanes, b_.CreateTrunc(value, i32));

@@ -73,6 +73,8 @@ class PixelLoader {
   // `indices` are those of lane 0. Lanes that the mask turns off are zero, and may be out of range.
   // A null mask: all are on.
   llvm::Value* Load(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
+  // A plain buffer's line, by its indices but the last.
+  llvm::Value* Line(const std::vector<llvm::Value*>& indices);
   // The data, where it is a plain buffer.
   llvm::Value* base() const { return base_; }
 

@@ -94,6 +94,14 @@ Value* PixelLoader::Load(const std::vector<Value*>& indices, Value* mask) {
   return phi;
 }
 
+Value* PixelLoader::Line(const std::vector<Value*>& indices) {
+  Value* offset = indices[0];
+  for (size_t i = 1; i < indices.size(); ++i) {
+    offset = Add(c_.b, Mul(c_.b, offset, extents_[i]), indices[i]);
+  }
+  return At(c_.b, c_.element, base_, Mul(c_.b, offset, extents_.back()));
+}
+
 Value* PixelLoader::Compute(const std::vector<Value*>& indices, Value* mask) {
   Emitter& emitter = c_.emitter;
   for (size_t i = 0; i + 1 < indices.size(); ++i) {
