@@ -120,6 +120,14 @@ class Emitter {
   llvm::Value* DivideIndex(const Node* n, llvm::Value* x, llvm::Value* y);
   llvm::Value* LoadScalar(const Node* n);
   llvm::Value* LoadVector(const Node* n);
+  llvm::Value* LoadVectorAt(const Node* n, const Node* index, llvm::Value* mask);
+  llvm::Value* LoadChosen(const Node* n, const Node* index, llvm::Value* mask);
+  llvm::Value* LoadRepeated(const Node* n, const Node* index, llvm::Value* mask);
+  llvm::Value* LoadRun(const Node* n, llvm::Value* first, unsigned count, llvm::Value* mask);
+  llvm::Value* Gather(const Node* n, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask);
+  llvm::Value* Mark(const Node* n, llvm::Value* load);
+  const Node* IrregularTerm(const Node* index, const Node*& rest, Dim& coefficient);
+  llvm::Value* Choose(llvm::Value* condition, const std::function<llvm::Value*(bool)>& emit);
   llvm::Value* LoadStrided(const Node* n, llvm::Value* first, unsigned stride, llvm::Value* mask);
   llvm::Value* ScalarSelect(const Node* n, bool vector_sides);
   llvm::Value* VectorSelect(const Node* n);

@@ -3,7 +3,10 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 
+#include <bit>
 #include <cassert>
+#include <functional>
+#include <vector>
 
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
@@ -157,50 +160,174 @@ Emitter::Address Emitter::AddressOf(const Node* index) {
 
 Value* Emitter::LoadVector(const Node* n) {
   if (n->operands.empty()) return values_.at(n->tensor);
-  llvm::Type* element = MemoryType(n->dtype);
-  llvm::Type* type = VectorOf(element, vector_.lanes);
-  llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
-  Value* mask = MaskFor(n->in_range);
-  auto mark = [&](llvm::Value* v) {
-    auto* load = llvm::dyn_cast<llvm::Instruction>(v);
-    if (load != nullptr && buffers_.at(n->tensor).constant) {
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                        llvm::MDNode::get(b_.getContext(), {}));
-    }
-    return ops_->FromMemory(v, n->dtype);
-  };
-  auto load = [&](Value* pointer, Value* lanes_on) -> Value* {
-    if (lanes_on == nullptr) return b_.CreateAlignedLoad(type, pointer, align);
-    return b_.CreateMaskedLoad(type, pointer, align, lanes_on, llvm::Constant::getNullValue(type));
-  };
-  Address address = AddressOf(n->operands[0]);
+  return ops_->FromMemory(LoadVectorAt(n, n->operands[0], MaskFor(n->in_range)), n->dtype);
+}
+
+// The elements of n's tensor at `index`, as they are in memory.
+Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
+  Address address = AddressOf(index);
   if (address.affine && (address.stride.is_const(1) || address.stride.is_const(-1))) {
     bool reversed = address.stride.is_const(-1);
     Value* first = Scalar(address.uniform);
     first = reversed ? b_.CreateSub(first, vector_.base) : Add(b_, first, vector_.base);
-    if (!reversed) return mark(load(Pointer(n->tensor, first), mask));
+    if (!reversed) return LoadRun(n, first, vector_.lanes, mask);
     first = b_.CreateSub(first, I64(b_, vector_.lanes - 1));
     if (mask != nullptr) mask = b_.CreateVectorReverse(mask);
-    return ops_->FromMemory(b_.CreateVectorReverse(load(Pointer(n->tensor, first), mask)),
-                            n->dtype);
+    return b_.CreateVectorReverse(LoadRun(n, first, vector_.lanes, mask));
   }
-  Value* pointers = nullptr;
   if (address.affine && (address.stride.is_const(2) || address.stride.is_const(4)) &&
       ops_->traits().masks) {
     int64_t stride = address.stride.value();
     Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
-    return ops_->FromMemory(LoadStrided(n, first, static_cast<unsigned>(stride), mask), n->dtype);
+    return LoadStrided(n, first, static_cast<unsigned>(stride), mask);
   }
-  if (address.affine) {
-    Value* stride = EmitDim(address.stride);
-    Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
-    Value* offsets = b_.CreateMul(LaneIndices(b_, vector_.lanes), Splat(stride));
-    pointers = b_.CreateGEP(element, Pointer(n->tensor, first), offsets);
-  } else {
-    pointers = b_.CreateGEP(element, Pointer(n->tensor, I64(b_, 0)), Vector(n->operands[0]));
+  if (!address.affine) {
+    if (Value* chosen = LoadChosen(n, index, mask)) return chosen;
+    if (Value* repeated = LoadRepeated(n, index, mask)) return repeated;
+    return Gather(n, Pointer(n->tensor, I64(b_, 0)), Vector(index), mask);
   }
-  return mark(
-      b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type)));
+  Value* stride = EmitDim(address.stride);
+  Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
+  Value* offsets = b_.CreateMul(LaneIndices(b_, vector_.lanes), Splat(stride));
+  return Gather(n, Pointer(n->tensor, first), offsets, mask);
+}
+
+Value* Emitter::Gather(const Node* n, Value* base, Value* offsets, Value* mask) {
+  llvm::Type* element = MemoryType(n->dtype);
+  llvm::Type* type = VectorOf(element, vector_.lanes);
+  return Mark(n, b_.CreateMaskedGather(type, b_.CreateGEP(element, base, offsets),
+                                       llvm::Align(static_cast<uint64_t>(DTypeBytes(n->dtype))),
+                                       mask, llvm::Constant::getNullValue(type)));
+}
+
+// `count` elements from flat index `first` on; those that the mask (null: none) turns off are 0.
+Value* Emitter::LoadRun(const Node* n, Value* first, unsigned count, Value* mask) {
+  llvm::Type* type = VectorOf(MemoryType(n->dtype), count);
+  const llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
+  Value* pointer = Pointer(n->tensor, first);
+  if (mask == nullptr) return Mark(n, b_.CreateAlignedLoad(type, pointer, align));
+  return Mark(n,
+              b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type)));
+}
+
+Value* Emitter::Mark(const Node* n, Value* load) {
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(load);
+  if (instruction != nullptr && buffers_.at(n->tensor).constant) {
+    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                             llvm::MDNode::get(b_.getContext(), {}));
+  }
+  return load;
+}
+
+// The term of an index that is no multiple of the vector's axis, where there is one such and no other
+// varies: index = rest + coefficient * term. Null: there is none.
+const Node* Emitter::IrregularTerm(const Node* index, const Node*& rest, Dim& coefficient) {
+  rest = graph_.DimOf(Dim(0));
+  coefficient = Dim(1);
+  if (index->kind != NodeKind::kLinear) return Varies(index) ? index : nullptr;
+  const Node* found = nullptr;
+  rest = graph_.DimOf(index->dim);
+  for (size_t i = 0; i < index->operands.size(); ++i) {
+    const Node* term = index->operands[i];
+    if (!Varies(term)) {
+      rest = graph_.Add(rest, graph_.Scale(term, index->coefficients[i]));
+      continue;
+    }
+    if (found != nullptr) return nullptr;
+    found = term;
+    coefficient = index->coefficients[i];
+  }
+  return found;
+}
+
+// Either of two loads that all lanes choose between, as where an extent may be one that is broadcast.
+// Null: the index is none of that kind.
+Value* Emitter::LoadChosen(const Node* n, const Node* index, Value* mask) {
+  const Node* rest = nullptr;
+  Dim coefficient;
+  const Node* term = IrregularTerm(index, rest, coefficient);
+  if (term == nullptr || term->kind != NodeKind::kSelect || Varies(term->operands[0])) {
+    return nullptr;
+  }
+  Value* condition = Scalar(term->operands[0]);
+  return Choose(condition, [&](bool on) {
+    const Node* side = term->operands[on ? 1 : 2];
+    const Node* at = graph_.Add(rest, graph_.Scale(side, coefficient));
+    if (Varies(at)) return LoadVectorAt(n, at, mask);
+    // One element for all lanes, which is loaded where one is on.
+    if (mask == nullptr) {
+      Value* one = LoadRun(n, Scalar(at), 1, nullptr);
+      return b_.CreateShuffleVector(one, std::vector<int>(vector_.lanes, 0));
+    }
+    Value* one = LoadRun(n, Scalar(at), 1, b_.CreateVectorSplat(1, b_.CreateOrReduce(mask)));
+    return b_.CreateSelect(
+        mask, b_.CreateShuffleVector(one, std::vector<int>(vector_.lanes, 0)),
+        llvm::Constant::getNullValue(VectorOf(MemoryType(n->dtype), vector_.lanes)));
+  });
+}
+
+// Elements that several lanes in a row have: rest + (first + lane) / times. Where `first` is a
+// multiple, they are loaded once and spread. Null: the index is none of that kind.
+Value* Emitter::LoadRepeated(const Node* n, const Node* index, Value* mask) {
+  const Node* rest = nullptr;
+  Dim coefficient;
+  const Node* term = IrregularTerm(index, rest, coefficient);
+  if (term == nullptr || term->kind != NodeKind::kBinary || !coefficient.is_const(1) ||
+      (term->binary != te::BinaryOp::kDivide && term->binary != te::BinaryOp::kFloorDivide)) {
+    return nullptr;
+  }
+  const Node* divisor = term->operands[1];
+  if (divisor->kind != NodeKind::kLinear || !divisor->operands.empty() ||
+      !divisor->dim.is_const()) {
+    return nullptr;
+  }
+  const int64_t times = divisor->dim.value();
+  const Address address = AddressOf(term->operands[0]);
+  if (times < 2 || (times & (times - 1)) != 0 || vector_.lanes % times != 0 || !address.affine ||
+      !address.stride.is_const(1)) {
+    return nullptr;
+  }
+  Value* first = Add(b_, Scalar(address.uniform), vector_.base);
+  Value* is_multiple =
+      b_.CreateAnd(b_.CreateICmpEQ(b_.CreateAnd(first, I64(b_, times - 1)), I64(b_, 0)),
+                   b_.CreateICmpSGE(first, I64(b_, 0)));
+  return Choose(is_multiple, [&](bool on) {
+    if (!on) return Gather(n, Pointer(n->tensor, I64(b_, 0)), Vector(index), mask);
+    const auto count = static_cast<unsigned>(vector_.lanes / times);
+    std::vector<int> spread;
+    for (unsigned i = 0; i < vector_.lanes; ++i) spread.push_back(static_cast<int>(i / times));
+    Value* some = nullptr;  // elements that a lane which is on has
+    for (int64_t lane = 0; mask != nullptr && lane < times; ++lane) {
+      std::vector<int> lanes;
+      for (unsigned i = 0; i < count; ++i) lanes.push_back(static_cast<int>(i * times + lane));
+      Value* part = b_.CreateShuffleVector(mask, lanes);
+      some = some == nullptr ? part : b_.CreateOr(some, part);
+    }
+    Value* at = Add(b_, Scalar(rest), b_.CreateLShr(first, std::countr_zero<uint64_t>(times)));
+    return b_.CreateShuffleVector(LoadRun(n, at, count, some), spread);
+  });
+}
+
+// The value that `emit` gives for the condition's side, in a branch of its own.
+Value* Emitter::Choose(Value* condition, const std::function<Value*(bool)>& emit) {
+  llvm::Function* function = b_.GetInsertBlock()->getParent();
+  llvm::BasicBlock* sides[2];
+  for (auto*& side : sides) side = llvm::BasicBlock::Create(b_.getContext(), "side", function);
+  auto* after = llvm::BasicBlock::Create(b_.getContext(), "side.end", function);
+  b_.CreateCondBr(condition, sides[0], sides[1]);
+  Value* values[2];
+  for (int i = 0; i < 2; ++i) {
+    b_.SetInsertPoint(sides[i]);
+    OpenScope();
+    values[i] = emit(i == 0);
+    CloseScope();
+    sides[i] = b_.GetInsertBlock();
+    b_.CreateBr(after);
+  }
+  b_.SetInsertPoint(after);
+  llvm::PHINode* phi = b_.CreatePHI(values[0]->getType(), 2);
+  for (int i = 0; i < 2; ++i) phi->addIncoming(values[i], sides[i]);
+  return phi;
 }
 
 // Loads everything from the first to the last lane's element, with what lies between masked off,

@@ -65,6 +65,74 @@ void CheckSpecs(const std::vector<KernelSpec>& specs, const Sizes& sizes, double
   }
 }
 
+// Lanes that share elements, of which some are off, from offsets that are multiples and others.
+TEST_CASE("elements that are repeated along the vector") {
+  std::vector<KernelSpec> specs;
+  auto parts = [](const Expr& i, int64_t times) {
+    return te::Binary(BinaryOp::kDivide, i, te::IntImm(times));
+  };
+  for (DType dtype : {DType::kFloat32, DType::kInt8, DType::kFloat64, DType::kBool}) {
+    for (int64_t times : {2, 3, 4, 8, 16}) {
+      for (int64_t offset : {0, 1, 2, 4, 16}) {
+        Tensor x = Input({kN, kM}, 0, dtype);
+        Tensor y = Compute("y", {kN, kM}, [&](const Indices& i) {
+          return Load(x, {i[0], parts(i[1] + te::IntImm(offset), times + offset)});
+        });
+        Tensor z = Compute("z", {kN * 2, kM * times}, [&](const Indices& i) {
+          return Load(x, {parts(i[0], 2), parts(i[1], times)});
+        });
+        // Elements before `offset` are none of x.
+        Tensor padded = Compute("padded", {kN, kM * times + offset}, [&](const Indices& i) {
+          const Expr at = i[1] - te::IntImm(offset);
+          return te::Select(at < te::IntImm(0), te::Const(0, dtype),
+                            Load(x, {i[0], parts(at, times)}));
+        });
+        for (const Tensor& t : {y, z, padded}) {
+          specs.push_back(
+              Spec(fmt::format("repeat_{}_{}_{}_{}", DTypeName(dtype), times, offset, t->name), {x},
+                   {t}));
+        }
+      }
+    }
+  }
+  CheckSpecs(specs, {{1, 1}, {3, 5}, {2, 33}, {5, 70}});
+}
+
+// Operands of which it is not known before whether they are broadcast.
+TEST_CASE("broadcasts that are decided when running") {
+  const Dim a = Dim::Symbol(3, "a"), b = Dim::Symbol(4, "b");
+  auto at = [](const Expr& i, const Dim& extent) {
+    return te::Select(te::Binary(BinaryOp::kEqual, te::DimValue(extent), te::IntImm(1)),
+                      te::IntImm(0), i);
+  };
+  Tensor x = Input({a, b}, 0);
+  Tensor y = Input({kN, kM}, 1);
+  Tensor sum = Compute("sum", {kN, kM}, [&](const Indices& i) {
+    return Load(x, {at(i[0], a), at(i[1], b)}) + Load(y, i);
+  });
+  // Where the operand is not read at all its element may not exist.
+  Tensor some = Compute("some", {kN, kM}, [&](const Indices& i) {
+    return te::Select(Load(y, i) < te::Const(0, DType::kFloat32), te::Const(1, DType::kFloat32),
+                      Load(x, {at(i[0], a), at(i[1], b)}));
+  });
+  for (const char* level : kLevels) {
+    KernelHarness harness({.cpu = level});
+    harness.Add(Spec("sum", {x, y}, {sum}));
+    harness.Add(Spec("some", {x, y}, {some}));
+    harness.Finish();
+    for (auto [n, m] : Sizes{{1, 1}, {3, 5}, {4, 37}, {2, 64}}) {
+      for (bool one_row : {false, true}) {
+        for (bool one_column : {false, true}) {
+          const SymbolValues values = {
+              {1, n}, {2, m}, {3, one_row ? 1 : n}, {4, one_column ? 1 : m}};
+          harness.Check(0, values);
+          harness.Check(1, values);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("every dtype: broadcast, cast, sum and maximum") {
   std::vector<KernelSpec> specs;
   for (int d = 1; d < kNumDTypes; ++d) {
