@@ -241,16 +241,41 @@ class ProductEmitter {
                       Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
                   sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
                 }
-                CallTile(rows,
-                         {RowsOfA(a_at, tile), packed(q), sums, extent,
-                          b_.CreateICmpSGT(channel, I64(b_, 0))},
-                         Sub(b_, c_.columns, column));
-                If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
-                   [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
+                Value* rows_of_a = RowsOfA(a_at, tile);
+                auto in_memory = [&] {
+                  CallTile(
+                      rows,
+                      {rows_of_a, packed(q), sums, extent, b_.CreateICmpSGT(channel, I64(b_, 0))},
+                      Sub(b_, c_.columns, column));
+                  If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
+                     [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
+                };
+                Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
+                if (!fits) return in_memory();
+                If(
+                    b_, fits,
+                    [&] {
+                      epilogue_.EmitRegisters(
+                          batch, Add(b_, row, tile), column,
+                          EmitTileSums(b_, ConfigOf(false),
+                                       {rows_of_a, packed(q), nullptr, extent, nullptr}));
+                    },
+                    in_memory);
               });
             });
           });
     });
+  }
+
+  // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
+  // computed of them written once for each register.
+  Value* TakesRegisters(Value* rows, Value* column) {
+    if (!d_.epilogue_in_registers || d_.panel_form != PanelForm::kElements ||
+        d_.rows.value() < d_.tile_rows || TileSets(ConfigOf(false), d_.rows.value()) != 1) {
+      return nullptr;
+    }
+    Value* fits = epilogue_.TakesRegisters(column);
+    return fits ? b_.CreateAnd(fits, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows))) : nullptr;
   }
 
   // A panel that tiles can read, and the scales and zero points of its columns.
@@ -373,12 +398,12 @@ class ProductEmitter {
            !(d_.columns.is_const() && d_.columns.value() % d_.panel == 0);
   }
 
-  // `columns`: of the panel from here on; null when it is whole.
-  void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
+  // Of whole tiles, with one set of accumulators.
+  TileConfig ConfigOf(bool has_dynamic_b_stride) const {
     TileConfig config{
         d_.dtype,     d_.rounds,     d_.tile_rows,
         d_.vectors,   d_.lanes,      1,
-        ARowStride(), d_.a_k_stride, call.b_k_stride ? TileConfig::kDynamic : BStride(),
+        ARowStride(), d_.a_k_stride, has_dynamic_b_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
     config.form = d_.panel_form;
     config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
@@ -387,6 +412,12 @@ class ProductEmitter {
     config.has_zero_points = d_.zero_points != nullptr;
     config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous;
     config.streams_b = HasPackedWeights();
+    return config;
+  }
+
+  // `columns`: of the panel from here on; null when it is whole.
+  void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
+    TileConfig config = ConfigOf(call.b_k_stride != nullptr);
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
     config.sets = TileSets(config, d_.rows.value());
     if (!columns || !HasNarrowTiles()) return CallTileOfRows(rows, config, call);

@@ -25,7 +25,9 @@ struct Conv {
 
 AttrList List(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
 
-void AddTo(ContractionCases& cases, const Conv& c) {
+// `sizes`: further extents of a symbolic convolution's input that its kernel is checked with.
+void AddTo(ContractionCases& cases, const Conv& c,
+           const std::vector<std::vector<int64_t>>& sizes = {}) {
   const size_t spatial = c.input.size();
   const std::string letters = std::string("DHW").substr(3 - spatial);
   const std::string layout = c.channels_last ? "N" + letters + "C" : "NC" + letters;
@@ -94,7 +96,12 @@ void AddTo(ContractionCases& cases, const Conv& c) {
                   c.in_channels, c.out_channels, c.kernel.back(), c.stride.back(), c.padding.back(),
                   c.dilation.back(), c.groups, DTypeName(c.in), DTypeName(c.out),
                   static_cast<int>(c.around), c.symbolic ? "_symbolic" : "");
-  cases.Add(Spec(name, in, {t}), {symbols});
+  std::vector<SymbolValues> values = {symbols};
+  for (const std::vector<int64_t>& size : sizes) {
+    for (size_t i = 0; i < size.size(); ++i) symbols[static_cast<uint32_t>(2 + i)] = size[i];
+    values.push_back(symbols);
+  }
+  cases.Add(Spec(name, in, {t}), values);
 }
 
 // Each form, in both layouts, with what may stand around it, static and symbolic in turn.
@@ -217,6 +224,54 @@ TEST_CASE("depthwise convolutions of small planes") {
     Conv of_doubles{{7, 6}, 4, 4, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
     of_doubles.in = of_doubles.out = DType::kFloat64;
     AddTo(cases, of_doubles);
+    cases.Check();
+  }
+}
+
+// One kernel for images of which some are a line of a few vectors and others are taken line by line.
+TEST_CASE("depthwise convolutions of planes of any size") {
+  for (const char* cpu : {"native", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kWidthOnly}) {
+      auto add = [&](std::vector<int64_t> kernel, std::vector<int64_t> stride,
+                     std::vector<int64_t> padding, std::vector<int64_t> dilation,
+                     int64_t multiplier = 1) {
+        Conv c{{7, 7},
+               3,
+               3 * multiplier,
+               3,
+               std::move(kernel),
+               std::move(stride),
+               std::move(padding),
+               std::move(dilation)};
+        c.around = around;
+        c.batch = 2;
+        AddTo(cases, c);
+        c.symbolic = true;
+        AddTo(cases, c,
+              {{3, 9}, {1, 1}, {5, 10}, {5, 11}, {17, 6}, {40, 9}, {103, 10}, {33, 70}, {6, 1}});
+        c.symbolic = false;
+        for (const std::vector<int64_t>& size :
+             std::vector<std::vector<int64_t>>{{1, 1}, {2, 3}, {33, 10}, {103, 10}, {18, 37}}) {
+          c.input = size;
+          AddTo(cases, c);
+        }
+      };
+      add({3, 3}, {1, 1}, {1, 1}, {1, 1});
+      add({3, 3}, {1, 1}, {1, 1}, {1, 1}, 2);
+      add({3, 3}, {1, 1}, {2, 2}, {2, 2});
+      add({1, 5}, {1, 1}, {0, 2}, {1, 1});
+      add({5, 1}, {1, 1}, {2, 0}, {1, 1});
+      add({2, 3}, {1, 1}, {1, 1}, {1, 1});  // a line more than the input has
+      // Neighbouring taps of lines that are strided share what they load.
+      add({3, 3}, {2, 2}, {1, 1}, {1, 1});
+      add({3, 4}, {1, 2}, {1, 3}, {1, 1});
+      add({5, 5}, {2, 2}, {4, 4}, {2, 2});
+      add({3, 3}, {2, 2}, {3, 3}, {3, 3});
+      add({3, 3}, {3, 3}, {1, 1}, {1, 1});
+    }
     cases.Check();
   }
 }

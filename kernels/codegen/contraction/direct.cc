@@ -5,6 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "kernels/codegen/contraction/direct_flat.h"
+#include "kernels/codegen/contraction/direct_planes.h"
+#include "kernels/codegen/contraction/direct_weights.h"
 #include "kernels/codegen/contraction/epilogue.h"
 #include "kernels/codegen/contraction/tile.h"
 
@@ -22,19 +25,13 @@ class DirectEmitter {
         d_(c.d),
         p_(c.d.pixels),
         epilogue_(c),
+        weights_(c),
         loader_(c, c.d.pixels.channels_last ? 1 : c.d.pixels.stride.back()) {
     for (const Dim& extent : p_.input) input_.push_back(c.emitter.EmitDim(extent));
     for (const Dim& extent : p_.output) output_.push_back(c.emitter.EmitDim(extent));
-    for (size_t dim = 0; dim < 3; ++dim) {
-      weight_axes_.push_back(te::MakeAxis("w", d_.a.view->shape[dim]));
-    }
-    std::vector<te::Expr> indices;
-    for (const te::Axis& axis : weight_axes_) indices.push_back(te::AxisValue(axis));
-    weight_ = c.Keep(te::Load(d_.a.view, std::move(indices)));
   }
 
   void Emit(Value* begin, Value* end) {
-    if (d_.has_planes) return EmitPlaneUnits(begin, end);
     const int64_t lines = p_.channels_last ? 1 : kDirectLines;
     Value* work = WorkOf(b_, WorkOf(b_, I64(b_, lines), output_.back()), c_.depth);
     ForPolled(b_, begin, end, 1, work, "unit", [&](Value* unit) {
@@ -119,7 +116,8 @@ class DirectEmitter {
   void EmitLines(const std::vector<Value*>& at) {
     const size_t w = p_.spatial() - 1;
     const int64_t outputs = d_.rows.value();
-    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1, true, false};
+    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1,
+                true,  false};
     Value* first = I64(b_, 0);
     Value* last = I64(b_, 1);
     if (has_lines()) {
@@ -145,10 +143,7 @@ class DirectEmitter {
     if (!SharesLines()) block.vectors = wide.vectors;
     const int64_t chunk = wide.vectors * d_.lanes;
     const bool has_wide = !p_.output[w].is_const() || p_.output[w].value() >= chunk;
-    weights_.clear();
-    for (int64_t m = 0; d_.a.buffer && m < outputs; ++m) {
-      weights_.push_back(c_.PlainRow(d_.a, block.group, I64(b_, m)));
-    }
+    weights_.Bind(block.group);
     For(b_, first, last, block.lines, "line", [&](Value* line) {
       block.line = wide.line = line;
       block.lines_left = wide.lines_left = Min(b_, Sub(b_, last, line), I64(b_, block.lines));
@@ -209,7 +204,8 @@ class DirectEmitter {
   // The lanes whose output exists and whose input at tap k is inside.
   Value* InputMask(const Block& block, int64_t v, Value* k) {
     if (!block.masked) return nullptr;
-    return b_.CreateAnd(OutputMask(block, v), InsideMask(InputX(block, v, k)));
+    return b_.CreateAnd(OutputMask(block, v), MaskInside(b_, InputX(block, v, k), p_.stride.back(),
+                                                         input_.back(), d_.lanes));
   }
 
   // Adds one tap of the last axis of an input line to the sums of the lines that use it: `uses`
@@ -238,7 +234,7 @@ class DirectEmitter {
       Value* tap = Add(b_, Mul(b_, outer_tap, p_.kernel.back()), k);
       for (int64_t m = 0; m < d_.rows.value(); ++m) {
         Value* weight = b_.CreateVectorSplat(
-            d_.lanes, Weight(block.group, m, Add(b_, Mul(b_, channel, p_.taps()), tap)));
+            d_.lanes, weights_.Load(m, Add(b_, Mul(b_, channel, p_.taps()), tap)));
         for (int64_t v = 0; v < block.vectors; ++v) {
           Value*& sum = sums[SumAt(block, m, line, v)];
           sum = MultiplyAdd(b_, weight, data[v], sum, d_.rounds);
@@ -259,7 +255,7 @@ class DirectEmitter {
     for (int64_t k = 0; k < p_.kernel.back(); ++k) {
       for (int64_t at : ContiguousLoads(k * p_.dilation.back(), block.vectors)) {
         if (masks.inside.contains(at)) continue;
-        masks.inside[at] = InsideMask(Add(b_, masks.x, at), 1);
+        masks.inside[at] = MaskInside(b_, Add(b_, masks.x, at), 1, input_.back(), d_.lanes);
       }
     }
     return masks;
@@ -287,9 +283,13 @@ class DirectEmitter {
         Value* pointer = At(b_, c_.element, line, Add(b_, masks.x, at));
         Value* mask = masks.inside.empty() ? nullptr : masks.inside.at(at);
         if (mask && is_inside) mask = b_.CreateAnd(mask, is_inside);
-        part = mask ? b_.CreateMaskedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes), mask,
-                                          llvm::Constant::getNullValue(c_.vector))
-                    : LoadLanes(pointer);
+        const llvm::Align align(c_.element_bytes);
+        if (mask) {
+          part = b_.CreateMaskedLoad(c_.vector, pointer, align, mask,
+                                     llvm::Constant::getNullValue(c_.vector));
+        } else {
+          part = b_.CreateAlignedLoad(c_.vector, pointer, align);
+        }
       }
       parts.push_back(part);
     }
@@ -398,8 +398,13 @@ class DirectEmitter {
         [&](Value* line) {
           for (int64_t m = 0; m < outputs; ++m) {
             std::vector<Value*> outer = {block.image, Add(b_, Mul(b_, block.group, outputs), m)};
-            outer.insert(outer.end(), block.outer.begin(), block.outer.end());
-            if (has_lines()) outer.push_back(Add(b_, block.line, line));
+            Value* first = block.x;
+            if (d_.may_be_flat) {  // pixels are one axis
+              first = Add(b_, first, Mul(b_, Add(b_, block.line, line), output_.back()));
+            } else {
+              outer.insert(outer.end(), block.outer.begin(), block.outer.end());
+              if (has_lines()) outer.push_back(Add(b_, block.line, line));
+            }
             for (int64_t v = 0; v < block.vectors; ++v) {
               const auto at = static_cast<int64_t>(SumAt(block, m, 0, v));
               Value* sum = sums[at];
@@ -407,178 +412,10 @@ class DirectEmitter {
                 Value* index = Add(b_, Mul(b_, line, block.vectors), at);
                 sum = b_.CreateLoad(c_.vector, At(b_, c_.vector, memory, index));
               }
-              epilogue_.EmitVector(outer, Add(b_, block.x, v * d_.lanes), sum,
-                                   OutputMask(block, v));
+              epilogue_.EmitVector(outer, Add(b_, first, v * d_.lanes), sum, OutputMask(block, v));
             }
           }
         });
-  }
-
-  // Weight of (group, output channel of the group, k).
-  Value* Weight(Value* group, int64_t output, Value* k) {
-    if (!weights_.empty())
-      return b_.CreateLoad(c_.element, At(b_, c_.element, weights_[output], k));
-    Value* const positions[3] = {group, I64(b_, output), k};
-    for (size_t dim = 0; dim < 3; ++dim) {
-      c_.emitter.BindAxis(weight_axes_[dim].get(), positions[dim]);
-    }
-    return c_.emitter.Emit(weight_);
-  }
-
-  // --- Channels first: planes ---
-  //
-  // Lines y.. of the output are one vector after the other, `pitch` elements a line: output (y, x)
-  // is sums[(y - first) * pitch + x], where what is past a line's end is of no use. Its input at a
-  // tap is as far into a plane, from an element of the tap's own on:
-  //
-  //   plane[py][px][r][c] = input[(first + r) * stride + py - padding][c * stride + px - padding]
-  //   tap (ky, kx) starts at plane[ky * dilation % stride][...][ky * dilation / stride][...]
-
-  // What one unit works with.
-  struct Planes {
-    Value *image, *group, *first, *lines;
-    Value *planes, *sums;  // memory
-  };
-  static constexpr const char* kPlaneSteps[] = {"plane.fill", "plane.sum", "plane.out"};
-
-  // Several units together, one step of all after the other: what is stored in pieces is not loaded
-  // at once.
-  void EmitPlaneUnits(Value* begin, Value* end) {
-    pitch_ = c_.emitter.EmitDim(d_.plane_pitch);
-    Value* work =
-        WorkOf(b_, WorkOf(b_, I64(b_, kDirectLines * d_.plane_units), output_.back()), c_.depth);
-    ForPolled(b_, begin, end, d_.plane_units, work, "units", [&](Value* first) {
-      Value* count = Min(b_, Sub(b_, end, first), I64(b_, d_.plane_units));
-      for (int step = 0; step < 3; ++step) {
-        For(b_, I64(b_, 0), count, 1, kPlaneSteps[step], [&](Value* i) {
-          std::vector<Value*> at = EmitUnflatten(
-              c_, Add(b_, first, i), {1, p_.groups, Dim::CeilDiv(p_.output[0], kDirectLines)});
-          Planes unit{at[0], at[1], Mul(b_, at[2], kDirectLines), nullptr, nullptr, nullptr};
-          unit.lines = Min(b_, Sub(b_, output_[0], unit.first), I64(b_, kDirectLines));
-          Value* memory =
-              At(b_, b_.getInt8Ty(), c_.scratch, Mul(b_, i, c_.emitter.EmitDim(d_.plane_bytes)));
-          unit.planes = memory;
-          unit.sums = At(b_, b_.getInt8Ty(), memory, c_.emitter.EmitDim(d_.c_offset));
-          if (step == 0) FillPlanes(unit);
-          if (step == 1) SumPlanes(unit);
-          if (step == 2) StorePlanes(unit);
-        });
-      }
-    });
-  }
-
-  // Where the sums of output channel m of the group are.
-  Value* SumsOf(const Planes& unit, int64_t m) {
-    Value* elements = c_.emitter.EmitDim(d_.plane_sums);
-    return At(b_, c_.element, unit.sums, Mul(b_, elements, m));
-  }
-
-  void SumPlanes(const Planes& unit) {
-    const int64_t outputs = d_.rows.value(), lanes = d_.lanes;
-    weights_.clear();
-    for (int64_t m = 0; d_.a.buffer && m < outputs; ++m) {
-      weights_.push_back(c_.PlainRow(d_.a, unit.group, I64(b_, m)));
-    }
-    Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), pitch_), output_[1]);
-    For(b_, I64(b_, 0), end, d_.plane_vectors * lanes, "flat", [&](Value* flat) {
-      Sums values(outputs * d_.plane_vectors, llvm::Constant::getNullValue(c_.vector));
-      for (int64_t ky = 0; ky < p_.kernel[0]; ++ky) {
-        for (int64_t kx = 0; kx < p_.kernel[1]; ++kx) {
-          const int64_t y = ky * p_.dilation[0], x = kx * p_.dilation[1];
-          Value* from = Add(b_, PlaneAt(y % p_.stride[0], x % p_.stride[1]),
-                            Add(b_, Mul(b_, pitch_, y / p_.stride[0]), x / p_.stride[1]));
-          Value* start = At(b_, c_.element, unit.planes, Add(b_, from, flat));
-          Sums data;
-          for (int64_t v = 0; v < d_.plane_vectors; ++v) {
-            data.push_back(LoadLanes(At(b_, c_.element, start, v * lanes)));
-          }
-          for (int64_t m = 0; m < outputs; ++m) {
-            Value* weight = b_.CreateVectorSplat(
-                d_.lanes, Weight(unit.group, m, I64(b_, ky * p_.kernel[1] + kx)));
-            for (int64_t v = 0; v < d_.plane_vectors; ++v) {
-              Value*& sum = values[m * d_.plane_vectors + v];
-              sum = MultiplyAdd(b_, weight, data[v], sum, d_.rounds);
-            }
-          }
-        }
-      }
-      for (int64_t m = 0; m < outputs; ++m) {
-        Value* to = At(b_, c_.element, SumsOf(unit, m), flat);
-        for (int64_t v = 0; v < d_.plane_vectors; ++v) {
-          c_.StoreLanes(values[m * d_.plane_vectors + v], At(b_, c_.element, to, v * lanes));
-        }
-      }
-    });
-  }
-
-  void StorePlanes(const Planes& unit) {
-    const int64_t outputs = d_.rows.value();
-    for (int64_t m = 0; m < outputs; ++m) {
-      Value* sums = SumsOf(unit, m);
-      For(b_, I64(b_, 0), output_[1], d_.lanes, "out.vector", [&](Value* x) {
-        Value* mask = MaskBelow(b_, Sub(b_, output_[1], x), d_.lanes);
-        For(b_, I64(b_, 0), unit.lines, 1, "out.line", [&](Value* line) {
-          Value* sum = LoadLanes(At(b_, c_.element, sums, Add(b_, Mul(b_, line, pitch_), x)));
-          epilogue_.EmitVector(
-              {unit.image, Add(b_, Mul(b_, unit.group, outputs), m), Add(b_, unit.first, line)}, x,
-              sum, mask);
-        });
-      });
-    }
-  }
-
-  Value* LoadLanes(Value* pointer) {
-    return b_.CreateAlignedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes));
-  }
-
-  // Where plane (py, px) starts.
-  Value* PlaneAt(int64_t py, int64_t px) {
-    Value* rows = c_.emitter.EmitDim(d_.plane_rows);
-    return Mul(b_, Mul(b_, rows, pitch_), py * p_.stride[1] + px);
-  }
-
-  // A vector may reach past its row, into what is filled after it.
-  void FillPlanes(const Planes& unit) {
-    const int64_t lanes = d_.lanes;
-    Value* vectors = CeilDiv(b_, pitch_, lanes);
-    Value* zero = llvm::Constant::getNullValue(c_.vector);
-    for (int64_t py = 0; py < std::min(p_.stride[0], (p_.kernel[0] - 1) * p_.dilation[0] + 1);
-         ++py) {
-      for (int64_t px = 0; px < std::min(p_.stride[1], (p_.kernel[1] - 1) * p_.dilation[1] + 1);
-           ++px) {
-        Value* plane = At(b_, c_.element, unit.planes, PlaneAt(py, px));
-        For(b_, I64(b_, 0), vectors, 1, "plane.vector", [&](Value* i) {
-          Value* column = Mul(b_, Sub(b_, Add(b_, vectors, -1), i), lanes);
-          Value* x = Add(b_, Mul(b_, column, p_.stride[1]), px - p_.padding[1]);
-          Value* mask = InsideMask(x);
-          For(b_, I64(b_, 0), Add(b_, unit.lines, p_.reach(0)), 1, "plane.row", [&](Value* row) {
-            Value* y = Add(b_, Mul(b_, Add(b_, unit.first, row), p_.stride[0]), py - p_.padding[0]);
-            Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, pitch_), column));
-            If(
-                b_, b_.CreateICmpULT(y, input_[0]),
-                [&] {
-                  c_.StoreLanes(loader_.Load({unit.image, unit.group, y, x}, mask), to);
-                },
-                [&] { c_.StoreLanes(zero, to); });
-          });
-        });
-      }
-    }
-  }
-
-  // The lanes whose input is inside, of a vector whose first one is x and the next `step` further.
-  Value* InsideMask(Value* x) { return InsideMask(x, p_.stride.back()); }
-  Value* InsideMask(Value* x, int64_t step) {
-    llvm::Type* i32 = b_.getInt32Ty();
-    std::vector<llvm::Constant*> steps;
-    for (unsigned i = 0; i < d_.lanes; ++i) {
-      steps.push_back(b_.getInt32(static_cast<uint32_t>(i * step)));
-    }
-    auto splat = [&](Value* value) {
-      return b_.CreateVectorSplat(d_.lanes, b_.CreateTrunc(value, i32));
-    };
-    Value* lane_x = b_.CreateAdd(splat(x), llvm::ConstantVector::get(steps));
-    return b_.CreateICmpULT(lane_x, splat(input_.back()));
   }
 
   // --- Channels last: one channel a group, vectors along the groups ---
@@ -630,18 +467,19 @@ class DirectEmitter {
   const ContractionDetail& d_;
   const PixelOperand& p_;
   EpilogueEmitter epilogue_;
+  DirectWeights weights_;
   PixelLoader loader_;
   std::vector<Value*> input_, output_;
-  std::vector<te::Axis> weight_axes_;
-  te::Expr weight_;
-  Value* pitch_ = nullptr;       // of planes
-  std::vector<Value*> weights_;  // of the group's output channels, where they are plain memory
 };
 
 }  // namespace
 
 void EmitDirectConvolution(ContractionContext& c, Value* begin, Value* end) {
-  DirectEmitter(c).Emit(begin, end);
+  if (c.d.has_planes) return EmitPlanes(c, begin, end);
+  auto lines = [&] { DirectEmitter(c).Emit(begin, end); };
+  if (!c.d.may_be_flat) return lines();
+  If(
+      c.b, TakesFlat(c), [&] { EmitFlat(c, begin, end); }, lines);
 }
 
 }  // namespace relayvm::codegen

@@ -62,6 +62,32 @@ void EpilogueEmitter::EmitTileOfLine(Value* batch, Value* row, Value* count, Val
   });
 }
 
+Value* EpilogueEmitter::TakesRegisters(Value* column) {
+  const ContractionDetail& d = c_.d;
+  if (epilogue_.axes.size() != 3) return nullptr;
+  if (d.images.is_const(1)) return b_.CreateICmpSLE(Add(b_, column, d.panel), line_);
+  return b_.CreateICmpSLE(Add(b_, Rem(b_, column, line_), d.panel), line_);
+}
+
+void EpilogueEmitter::EmitRegisters(Value* group, Value* row, Value* column,
+                                    const std::vector<Value*>& sums) {
+  const ContractionDetail& d = c_.d;
+  Value* batch = group;
+  if (!d.images.is_const(1)) {
+    batch = BatchOf(Div(b_, column, line_), group);
+    column = Rem(b_, column, line_);
+  }
+  for (unsigned i = 0; i < sums.size() / d.vectors; ++i) {
+    Value* at_row = Add(b_, row, i);
+    BindRow(batch, at_row);
+    Value* offset = Offset(batch, at_row, column);
+    for (unsigned v = 0; v < d.vectors; ++v) {
+      const int64_t j = v * d.lanes;
+      StoreLanes(Add(b_, column, j), Add(b_, offset, j), sums[i * d.vectors + v], nullptr);
+    }
+  }
+}
+
 void EpilogueEmitter::EmitTileOfImages(Value* group, Value* row, Value* count, Value* column,
                                        Value* tile) {
   const ContractionDetail& d = c_.d;

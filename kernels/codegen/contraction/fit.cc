@@ -11,6 +11,12 @@ constexpr int64_t kBlockedPixelDepth = 1024;
 
 }  // namespace
 
+int64_t PixelOperand::taps() const {
+  int64_t n = 1;
+  for (int64_t k : kernel) n *= k;
+  return n;
+}
+
 // How many panels are packed at once, and of how many channels: in L2, a panel leaves room for
 // others and for the weights that stream past. Returns the elements of those panels.
 int64_t FitPixelPanels(ContractionDetail& d) {
@@ -40,6 +46,19 @@ int64_t SumElements(const ContractionDetail& d) {
   return std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0});
 }
 
+bool MayBeFlat(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  if (p.channels_last || !p.plain || p.spatial() != 2 || p.group_channels != 1 || d.lanes != 16 ||
+      p.taps() < 2 || p.taps() > kFlatTaps || p.output[1] != p.input[1] || p.stride[0] != 1 ||
+      p.stride[1] != 1) {
+    return false;
+  }
+  auto fits = [](const Dim& extent, int64_t most) {
+    return !extent.is_const() || extent.value() <= most;
+  };
+  return fits(p.output[1], kFlatWidth) && fits(d.image_pixels, kFlatPixels);
+}
+
 // Planes pay where lines are short against vectors; with more taps, longer ones.
 bool PlanesAreBetter(const ContractionDetail& d) {
   const PixelOperand& p = d.pixels;
@@ -50,7 +69,7 @@ bool PlanesAreBetter(const ContractionDetail& d) {
     return false;
   }
   const Dim& width = p.output[1];
-  return width.is_const() && width.value() <= d.lanes * (p.taps() > 9 ? 4 : 1);
+  return width.is_const() && width.value() <= d.lanes * (p.taps() > 9 ? 2 : 1);
 }
 
 Dim FitPlanes(ContractionDetail& d) {

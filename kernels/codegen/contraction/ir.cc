@@ -336,6 +336,17 @@ Value* LaneIndices(Builder& b, unsigned lanes) {
   return llvm::ConstantVector::get(indices);
 }
 
+Value* MaskInside(Builder& b, Value* x, int64_t step, Value* extent, unsigned lanes) {
+  std::vector<llvm::Constant*> steps;
+  for (unsigned i = 0; i < lanes; ++i) {
+    steps.push_back(b.getInt32(static_cast<uint32_t>(i * step)));
+  }
+  auto splat = [&](Value* value) {
+    return b.CreateVectorSplat(lanes, b.CreateTrunc(value, b.getInt32Ty()));
+  };
+  return b.CreateICmpULT(b.CreateAdd(splat(x), llvm::ConstantVector::get(steps)), splat(extent));
+}
+
 Value* MaskBelow(Builder& b, Value* count, unsigned lanes) {
   return b.CreateICmpSLT(LaneIndices(b, lanes), b.CreateVectorSplat(lanes, count));
 }

@@ -81,6 +81,9 @@ llvm::FixedVectorType* VectorOf(llvm::Type* element, unsigned lanes);
 llvm::Value* LaneIndices(Builder& b, unsigned lanes);
 // Lanes whose index is below count (i64).
 llvm::Value* MaskBelow(Builder& b, llvm::Value* count, unsigned lanes);
+// Lanes whose position x + lane * step is in 0..extent-1; distances are int32.
+llvm::Value* MaskInside(Builder& b, llvm::Value* x, int64_t step, llvm::Value* extent,
+                        unsigned lanes);
 // Swaps rows and columns of a square: lane i of the j-th result is lane j of the i-th vector. Their
 // number is a power of two.
 void Transpose(Builder& b, std::vector<llvm::Value*>& vectors);

@@ -227,6 +227,18 @@ std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const Tensor& cont
   return epilogue;
 }
 
+int64_t EpilogueCost(const KernelSpec& spec, const te::Tensor& contraction) {
+  constexpr int64_t kUnaryCost = 16;
+  int64_t cost = 0;
+  for (const Tensor& tensor : ReachedComputations(spec.outputs)) {
+    if (tensor == contraction) continue;
+    ForEachNode(tensor->body, [&](const ExprNode& node) {
+      cost += node.kind == ExprKind::kUnary ? kUnaryCost : 1;
+    });
+  }
+  return cost;
+}
+
 bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last) {
   if (last - first < 2) return true;
   const auto from = static_cast<ptrdiff_t>(first), to = static_cast<ptrdiff_t>(last);

@@ -18,12 +18,6 @@ using te::ExprKind;
 using te::ExprNode;
 using te::Tensor;
 
-int64_t PixelOperand::taps() const {
-  int64_t n = 1;
-  for (int64_t k : kernel) n *= k;
-  return n;
-}
-
 namespace {
 
 // A page of float32.
@@ -32,6 +26,9 @@ constexpr int64_t kStreamedColumns = 1024;
 constexpr int64_t kMostPackedCaches = 16;
 // A block of k, of matrices.
 constexpr int64_t kDepthOfTile = 512;
+
+// The most operations that are written for each of a tile's registers.
+constexpr int64_t kMostRegisterCost = 40;
 
 class Planner {
  public:
@@ -436,7 +433,10 @@ class Planner {
       d.a_row_stride = w.k_contiguous ? depth : 1;
     }
     Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
-    if (!p.channels_last) b_elements = FitPixelPanels(d);
+    if (!p.channels_last) {
+      b_elements = FitPixelPanels(d);
+      d.epilogue_in_registers = EpilogueCost(spec_, d.contraction) <= kMostRegisterCost;
+    }
     Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
   }
@@ -528,7 +528,8 @@ class Planner {
     d.a.view = std::move(weights);
     d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
     if (p.channels_last) d.rows = d.columns;
-    d.has_planes = PlanesAreBetter(d);
+    d.may_be_flat = MayBeFlat(d) && FlattenEpilogue(d.epilogue, 2, 4);
+    d.has_planes = !d.may_be_flat && PlanesAreBetter(d);
     std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
     Dim unit_lines = 1;
     if (!p.channels_last && p.spatial() > 1) {

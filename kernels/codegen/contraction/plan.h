@@ -118,6 +118,8 @@ struct ContractionDetail {
   // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their k.
   int64_t a_row_stride = 0, a_k_stride = 1;
   bool pixels_in_place = false;  // kPixelColumns: an image's pixels are those of its channels
+  // kPixelColumns: what is computed of a sum is little, so that it may be written for each register.
+  bool epilogue_in_registers = false;
   // kPixelColumns: panels of b that are packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
@@ -128,8 +130,10 @@ struct ContractionDetail {
 
   Dim a_offset, b_offset, c_offset, dot_offset;  // bytes into scratch
 
+  // kDirect: the output has the lines of its input, so that both may be one line (direct_flat.cc).
+  bool may_be_flat = false;
   // kDirect: lines of the input are copied to planes with their padding, so that vectors run from
-  // line to line (direct.cc). The rows of such a plane, the elements of a row and of all sums of an
+  // line to line (direct_planes.cc). The rows of such a plane, the elements of a row and of all sums of an
   // output channel; units that are worked on together, of so many bytes of scratch.
   bool has_planes = false;
   Dim plane_rows, plane_pitch, plane_sums, plane_bytes;
@@ -142,6 +146,9 @@ inline constexpr int64_t kMaxDotRows = 4;
 
 // The lines of the output that a unit of a direct convolution makes, channels first.
 inline constexpr int64_t kDirectLines = 16;
+
+// Of direct convolutions whose images are one line: the widest lines, the most pixels and taps.
+inline constexpr int64_t kFlatWidth = 10, kFlatPixels = 1024, kFlatTaps = 9;
 
 // Multiply-adds that are worth a task of their own: some 10 us, a few times what sharing work between
 // threads takes. Those of depthwise convolutions, which no tile speeds up, take longer.
@@ -159,6 +166,8 @@ inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 int64_t FitPixelPanels(ContractionDetail& d);
 // The elements of the sums that a unit keeps.
 int64_t SumElements(const ContractionDetail& d);
+// kDirect: whether the pixels of an image may be one line, and short lines then are.
+bool MayBeFlat(const ContractionDetail& d);
 // kDirect: whether planes pay, and what they are; returns the bytes of their scratch.
 bool PlanesAreBetter(const ContractionDetail& d);
 Dim FitPlanes(ContractionDetail& d);
@@ -179,6 +188,8 @@ std::optional<Product> MatchProduct(const te::TensorNode& contraction);
 // nullopt when an output needs the contraction anywhere but at its own index.
 std::optional<Epilogue> MatchEpilogue(const KernelSpec& spec, const te::Tensor& contraction,
                                       const Product& product);
+// About how many operations are made of a sum.
+int64_t EpilogueCost(const KernelSpec& spec, const te::Tensor& contraction);
 // Makes axes first..last-1 one axis; false, and unchanged, when some load does not allow that.
 bool FlattenEpilogue(Epilogue& epilogue, size_t first, size_t last);
 

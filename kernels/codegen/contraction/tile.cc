@@ -43,13 +43,10 @@ Value* MultiplyAdd(Builder& b, Value* x, Value* y, Value* z, bool rounds) {
   return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, z});
 }
 
-namespace {
-
-// An FMA takes 4 cycles or so: below 8 independent accumulators a loop would wait for them.
-constexpr unsigned kAccumulators = 8;
-constexpr unsigned kMaxSets = 4;
-
 unsigned SetsFor(int64_t accumulators) {
+  // An FMA takes 4 cycles or so: below 8 independent accumulators a loop would wait for them.
+  constexpr unsigned kAccumulators = 8;
+  constexpr unsigned kMaxSets = 4;
   unsigned sets = 1;
   while (sets < kMaxSets && accumulators * sets < kAccumulators) sets *= 2;
   return sets;
@@ -58,6 +55,8 @@ unsigned SetsFor(int64_t accumulators) {
 Value* AddAny(Builder& b, Value* x, Value* y) {
   return x->getType()->isIntOrIntVectorTy() ? b.CreateAdd(x, y) : b.CreateFAdd(x, y);
 }
+
+namespace {
 
 Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) {
   return b.CreateAlignedLoad(type, pointer, llvm::Align(align));
@@ -137,23 +136,31 @@ Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
 // Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, these.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 
-void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
+// Where accumulator i of a set goes.
+Value* SumAt(Builder& b, const TileConfig& config, Value* c, unsigned i) {
+  return At(b, AccumulatorType(b.getContext(), config.dtype), c,
+            i / config.vectors * config.c_row_stride + i % config.vectors * config.lanes);
+}
+// Where element `row` of the e-th column after the vectors goes.
+Value* ExtraAt(Builder& b, const TileConfig& config, Value* c, unsigned e, unsigned row) {
+  return At(b, AccumulatorType(b.getContext(), config.dtype), c,
+            row * config.c_row_stride + config.vectors * config.lanes + e);
+}
+
+// The sums of a tile, row by row, and after them the columns of `extra`. With a null
+// call.accumulate they begin at 0.
+std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileCall& call) {
   llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
   llvm::Type* vector = VectorOf(element, config.lanes);
   const uint64_t align = DTypeBytes(config.dtype);
   const uint64_t c_align = align * config.lanes;
-  Value* a = function->getArg(0);
-  Value* panel = function->getArg(1);
-  Value* c = function->getArg(2);
-  Value* k_extent = function->getArg(3);
-  Value* accumulate = function->getArg(4);
-  auto stride = [&](int64_t value, unsigned arg) -> Value* {
-    return value == TileConfig::kDynamic ? function->getArg(arg)
-                                         : static_cast<Value*>(I64(b, value));
+  Value *a = call.a, *panel = call.b, *k_extent = call.k;
+  auto stride = [&](int64_t value, Value* given) -> Value* {
+    return value == TileConfig::kDynamic ? given : static_cast<Value*>(I64(b, value));
   };
-  Value* a_row_stride = stride(config.a_row_stride, 5);
-  Value* a_k_stride = stride(config.a_k_stride, 6);
-  Value* b_k_stride = stride(config.b_k_stride, 7);
+  Value* a_row_stride = stride(config.a_row_stride, call.a_row_stride);
+  Value* a_k_stride = stride(config.a_k_stride, call.a_k_stride);
+  Value* b_k_stride = stride(config.b_k_stride, call.b_k_stride);
 
   const unsigned accumulators = config.rows * config.vectors;
   const unsigned sets = config.sets;
@@ -171,32 +178,23 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   const unsigned unroll = std::max(
       {2U, sets, static_cast<unsigned>(word_steps), has_blocks ? (scales_sums ? 8U : 4U) : 1U});
 
-  // Where accumulator i of a set goes.
-  auto c_at = [&](unsigned i) {
-    return At(b, element, c,
-              i / config.vectors * config.c_row_stride + i % config.vectors * config.lanes);
-  };
-
-  // Where element `row` of the e-th column after the vectors goes.
-  auto extra_at = [&](unsigned e, unsigned row) {
-    return At(b, element, c, row * config.c_row_stride + config.vectors * config.lanes + e);
-  };
   llvm::Type* column = VectorOf(element, config.rows);
 
   std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
   initial.insert(initial.end(), config.extra, llvm::Constant::getNullValue(column));
-  {
+  if (call.accumulate) {
     llvm::BasicBlock* before = b.GetInsertBlock();
     std::vector<Value*> loaded = initial;
     llvm::BasicBlock* from = nullptr;
-    If(b, accumulate, [&] {
+    If(b, call.accumulate, [&] {
       for (unsigned i = 0; i < accumulators; ++i) {
-        loaded[i] = LoadVector(b, vector, c_at(i), c_align);
+        loaded[i] = LoadVector(b, vector, SumAt(b, config, call.c, i), c_align);
       }
       for (unsigned e = 0; e < config.extra; ++e) {
         Value*& values = loaded[accumulators * sets + e];
         for (unsigned row = 0; row < config.rows; ++row) {
-          values = b.CreateInsertElement(values, b.CreateLoad(element, extra_at(e, row)), row);
+          Value* value = b.CreateLoad(element, ExtraAt(b, config, call.c, e, row));
+          values = b.CreateInsertElement(values, value, row);
         }
       }
       from = b.GetInsertBlock();
@@ -298,14 +296,13 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   };
   auto block_of = [&](Value* k, const std::vector<Value*>& carried) {
     Value* at = Mul(b, Div(b, k, I64(b, config.block)), config.block_stride);
-    auto load = [&](unsigned arg, unsigned v) {
-      return LoadVector(b, vector, At(b, vector, At(b, element, function->getArg(arg), at), v),
-                        align);
+    auto load = [&](Value* from, unsigned v) {
+      return LoadVector(b, vector, At(b, vector, At(b, element, from, at), v), align);
     };
     scales.clear();
     for (unsigned v = 0; v < config.vectors; ++v) {
-      scales.push_back(load(kScalesArg, v));
-      if (config.has_zero_points) zeros[v] = load(kZeroPointsArg, v);
+      scales.push_back(load(call.scales, v));
+      if (config.has_zero_points) zeros[v] = load(call.zero_points, v);
     }
     Value* end = Min(b, k_extent, Add(b, k, config.block));
     if (!scales_sums) return steps(k, end, carried);
@@ -325,13 +322,31 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
   } else {
     sums = steps(I64(b, 0), k_extent, sums);
   }
+  std::vector<Value*> result;
   for (unsigned i = 0; i < accumulators; ++i) {
-    Value* sum = scales_sums ? sums[i] : sum_of_sets(sums, i);
-    b.CreateAlignedStore(sum, c_at(i), llvm::Align(c_align));
+    result.push_back(scales_sums ? sums[i] : sum_of_sets(sums, i));
+  }
+  for (unsigned e = 0; e < config.extra; ++e) result.push_back(sums[accumulators * sets + e]);
+  return result;
+}
+
+void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
+  auto arg = [&](unsigned i) { return function->getArg(i); };
+  TileCall call{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
+  if (IsInBlocks(config.form)) {
+    call.scales = arg(kScalesArg);
+    call.zero_points = arg(kZeroPointsArg);
+  }
+  const std::vector<Value*> sums = SumsOfTile(b, config, call);
+  const unsigned accumulators = config.rows * config.vectors;
+  const llvm::Align align(static_cast<uint64_t>(DTypeBytes(config.dtype)) * config.lanes);
+  for (unsigned i = 0; i < accumulators; ++i) {
+    b.CreateAlignedStore(sums[i], SumAt(b, config, call.c, i), align);
   }
   for (unsigned e = 0; e < config.extra; ++e) {
     for (unsigned row = 0; row < config.rows; ++row) {
-      b.CreateStore(b.CreateExtractElement(sums[accumulators * sets + e], row), extra_at(e, row));
+      b.CreateStore(b.CreateExtractElement(sums[accumulators + e], row),
+                    ExtraAt(b, config, call.c, e, row));
     }
   }
 }
@@ -403,6 +418,10 @@ void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& ca
   builder.CreateCall(tile, TileArgs(builder, config, call));
 }
 
+std::vector<Value*> EmitTileSums(Builder& builder, const TileConfig& config, const TileCall& call) {
+  return SumsOfTile(builder, config, call);
+}
+
 void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows,
                       Value* all_rows) {
   // Products of at most `few` rows have more sets than others.
@@ -445,155 +464,6 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
   }
   args.push_back(rows);
   builder.CreateCall(dispatch, args);
-}
-
-// --- Dot kernel ---
-
-unsigned DotUnits(unsigned rows, unsigned vector_registers) {
-  // Accumulators, one vector of each row of A, one of W, one spare.
-  const unsigned budget = vector_registers - rows - 2;
-  unsigned units = 16;
-  while (units > 1 && units * rows > budget) units /= 2;
-  return units;
-}
-
-unsigned DotSets(unsigned rows, unsigned units) { return SetsFor(int64_t{rows} * units); }
-
-namespace {
-
-// The sums over the lanes of each vector of `vectors` (a power of two of them, at most the lanes),
-// as one vector of so many lanes. Each round adds neighbours of two vectors into one, which costs
-// two shuffles for each of the vectors that are left.
-Value* SumLanes(Builder& b, std::vector<Value*> vectors) {
-  const unsigned count = static_cast<unsigned>(vectors.size());
-  unsigned lanes = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements();
-  // Lane order: after a round, the result of (x, y) alternates in groups: x's sums, then y's, for
-  // each group of `width` lanes. First halve single vectors until lanes == count, so that all
-  // rounds pair vectors.
-  while (lanes > count) {
-    std::vector<int> low, high;
-    for (unsigned i = 0; i < lanes / 2; ++i) {
-      low.push_back(static_cast<int>(i));
-      high.push_back(static_cast<int>(i + lanes / 2));
-    }
-    for (Value*& v : vectors) {
-      v = AddAny(b, b.CreateShuffleVector(v, low), b.CreateShuffleVector(v, high));
-    }
-    lanes /= 2;
-  }
-  // Now a transpose-and-add of a square: round r pairs vector i with i + half.
-  while (vectors.size() > 1) {
-    const unsigned half = static_cast<unsigned>(vectors.size()) / 2;
-    // Each vector holds `lanes / vectors.size()` finished positions in groups of vectors.size()
-    // partial sums.
-    const unsigned group = static_cast<unsigned>(vectors.size());
-    std::vector<int> even, odd;
-    for (unsigned g = 0; g < lanes; g += group) {
-      for (unsigned source = 0; source < 2; ++source) {
-        for (unsigned i = 0; i < half; ++i) {
-          even.push_back(static_cast<int>(source * lanes + g + i));
-          odd.push_back(static_cast<int>(source * lanes + g + half + i));
-        }
-      }
-    }
-    std::vector<Value*> next;
-    for (unsigned i = 0; i < half; ++i) {
-      Value* x = vectors[i];
-      Value* y = vectors[i + half];
-      next.push_back(
-          AddAny(b, b.CreateShuffleVector(x, y, even), b.CreateShuffleVector(x, y, odd)));
-    }
-    vectors = std::move(next);
-  }
-  // Position p of the result belongs to the vector whose index has p's bits: round by round the top
-  // bit of the index chose the half of a group, so the order is the natural one.
-  return vectors[0];
-}
-
-void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, int64_t c_stride) {
-  llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
-  llvm::Type* vector = VectorOf(element, config.lanes);
-  const uint64_t align = DTypeBytes(config.dtype);
-  Value* a = function->getArg(0);
-  Value* w = function->getArg(1);
-  Value* c = function->getArg(2);
-  Value* k_extent = function->getArg(3);
-  Value* a_stride = function->getArg(4);
-  Value* w_stride = function->getArg(5);
-
-  auto step = [&](Value* k, Value* mask, unsigned set, std::vector<Value*>& sums) {
-    auto load = [&](Value* base, Value* stride, unsigned row) -> Value* {
-      Value* pointer = At(b, element, At(b, element, base, k), Mul(b, stride, int64_t{row}));
-      if (!mask) return LoadVector(b, vector, pointer, align);
-      return b.CreateMaskedLoad(vector, pointer, llvm::Align(align), mask,
-                                llvm::Constant::getNullValue(vector));
-    };
-    std::vector<Value*> rows;
-    for (unsigned row = 0; row < config.rows; ++row) rows.push_back(load(a, a_stride, row));
-    for (unsigned unit = 0; unit < config.units; ++unit) {
-      Value* weights = load(w, w_stride, unit);
-      for (unsigned row = 0; row < config.rows; ++row) {
-        Value*& sum = sums[(set * config.rows + row) * config.units + unit];
-        sum = MultiplyAdd(b, rows[row], weights, sum, /*rounds=*/false);
-      }
-    }
-  };
-  const unsigned count = config.rows * config.units;
-  const unsigned sets = config.sets;
-  const unsigned unroll = std::max(sets, count <= 8 ? 2U : 1U);
-  const int64_t chunk = int64_t{config.lanes} * unroll;
-  std::vector<Value*> sums(count * sets, llvm::Constant::getNullValue(vector));
-  Value* whole = b.CreateAnd(k_extent, I64(b, -chunk));
-  sums = ForCarried(b, I64(b, 0), whole, chunk, "k", sums,
-                    [&](Value* k, const std::vector<Value*>& carried) {
-                      std::vector<Value*> next = carried;
-                      for (unsigned u = 0; u < unroll; ++u) {
-                        step(Add(b, k, int64_t{u} * config.lanes), nullptr, u % sets, next);
-                      }
-                      return next;
-                    });
-  sums = ForCarried(b, whole, k_extent, config.lanes, "k.rest", sums,
-                    [&](Value* k, const std::vector<Value*>& carried) {
-                      std::vector<Value*> next = carried;
-                      step(k, MaskBelow(b, Sub(b, k_extent, k), config.lanes), 0, next);
-                      return next;
-                    });
-  for (unsigned row = 0; row < config.rows; ++row) {
-    std::vector<Value*> units;
-    for (unsigned unit = 0; unit < config.units; ++unit) {
-      Value* sum = sums[row * config.units + unit];
-      for (unsigned set = 1; set < sets; ++set) {
-        sum = AddAny(b, sum, sums[(set * config.rows + row) * config.units + unit]);
-      }
-      units.push_back(sum);
-    }
-    // More units than lanes: in groups.
-    const unsigned group = std::min(config.units, config.lanes);
-    for (unsigned first = 0; first < config.units; first += group) {
-      Value* sum =
-          SumLanes(b, std::vector<Value*>(units.begin() + first, units.begin() + first + group));
-      Value* pointer = At(b, element, c, row * c_stride + first);
-      b.CreateAlignedStore(sum, pointer, llvm::Align(align));
-    }
-  }
-}
-
-}  // namespace
-
-void EmitDotCall(Builder& builder, const DotConfig& config, const DotCall& call) {
-  llvm::Type* ptr = builder.getPtrTy();
-  llvm::Type* i64 = builder.getInt64Ty();
-  const std::string name =
-      fmt::format("dot_{}_{}x{}x{}x{}_c{}", DTypeName(config.dtype), config.rows, config.units,
-                  config.lanes, config.sets, call.c_stride);
-  llvm::Function* dot =
-      GetOrDefineHelper(builder.GetInsertBlock()->getParent(), name, {ptr, ptr, ptr, i64, i64, i64},
-                        [&](Builder& b, llvm::Function* function) {
-                          for (unsigned i = 0; i < 3; ++i)
-                            function->addParamAttr(i, llvm::Attribute::NoAlias);
-                          DefineDot(b, function, config, call.c_stride);
-                        });
-  builder.CreateCall(dot, {call.a, call.w, call.c, call.k, call.a_stride, call.w_stride});
 }
 
 }  // namespace relayvm::codegen

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "bytecode/base/dtype.h"
 #include "kernels/codegen/contraction/ir.h"
@@ -28,6 +29,11 @@ llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype);
 // x * y + z in an accumulator type, scalars or vectors. With `rounds`, float32 that is rounded to
 // float16 after the product and after the sum.
 llvm::Value* MultiplyAdd(Builder& b, llvm::Value* x, llvm::Value* y, llvm::Value* z, bool rounds);
+
+// Sums of floats or integers.
+llvm::Value* AddAny(Builder& b, llvm::Value* x, llvm::Value* y);
+// The sets of accumulators that a kernel with so many in each has.
+unsigned SetsFor(int64_t accumulators);
 
 // What a panel of B is made of. Words are of 32 bits (of kInt8: of 8), one for each column, and hold
 // several of k: word w of a column has those from w * DepthOfWord on. Integers come in blocks along k:
@@ -78,6 +84,10 @@ struct TileCall {
   llvm::Value *scales = nullptr, *zero_points = nullptr;
 };
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
+// The sums instead, of each row the vectors, computed here and kept in registers. REQUIRES: no extra
+// columns; call.c and call.accumulate are null.
+std::vector<llvm::Value*> EmitTileSums(Builder& builder, const TileConfig& config,
+                                       const TileCall& call);
 // The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each
 // number of rows. `all_rows` (i64), those of the whole product, say how many sets there are; null:
 // as many as for config.rows.
