@@ -1,5 +1,7 @@
 #include "compiler/transforms/layout_costs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -10,10 +12,12 @@ namespace relayvm::ir {
 namespace {
 
 constexpr int64_t kNominalExtent = 56;
-constexpr double kNanosecondsPerByte = 0.04;  // of a transform
+constexpr double kNanosecondsPerByte =
+    0.06;  // of a transform, and of what no longer follows in the kernel before
 constexpr double kFlopsPerNanosecond = 110;
+constexpr double kLanes = 16;
 // A depthwise window's tap, in nanoseconds.
-constexpr double kTapFirst = 0.028, kTapFirstStrided = 0.064, kTapLast = 0.041;
+constexpr double kTapFirst = 0.028, kTapFirstStrided = 0.043, kTapLast = 0.041;
 
 double Nominal(const std::vector<Dim>& shape) {
   double size = 1;
@@ -84,8 +88,21 @@ double ConvCost(const OpCall& conv, const TensorType& weight, const TensorType& 
   }
   const Dim& in = weight.shape[kernel.find('I')];
   const bool few = in.is_const() && in.value() <= 4;
-  double share = few ? (is_first ? 0.85 : 0.65) : (is_first ? 0.9 : 0.88);
-  if (is_first) share *= WinogradSpeed(conv, weight, result, written, kernel, costs);
+  double share = few ? 0.65 : 0.88;
+  if (is_first) {
+    // Vectors run along the pixels.
+    double pixels = 1;
+    for (const char axis : {'N', 'H', 'W'}) {
+      const Dim& d = result.shape[written.find(axis)];
+      pixels *= static_cast<double>(d.is_const() ? d.value() : kNominalExtent);
+    }
+    share = pixels < kLanes ? 0.45 : few ? 0.85 : 0.9;
+    share *= WinogradSpeed(conv, weight, result, written, kernel, costs);
+  } else if (const Dim& out = weight.shape[kernel.find('O')]; out.is_const()) {
+    // Vectors run along the channels.
+    const auto channels = static_cast<double>(std::max<int64_t>(out.value(), 1));
+    share *= channels / (std::ceil(channels / kLanes) * kLanes);
+  }
   return outputs * taps * 2 / (kFlopsPerNanosecond * share);
 }
 
