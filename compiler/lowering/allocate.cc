@@ -69,6 +69,17 @@ Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args,
   return static_cast<uint16_t>(count);
 }
 
+// The slot that each is a piece of, maybe by others between them, and where in it; itself for most.
+std::vector<MSlot::Part> RootsOf(const MFunction& f) {
+  std::vector<MSlot::Part> roots;
+  for (uint32_t s = 0; s < f.slots.size(); ++s) {
+    MSlot::Part at{s, 0};
+    while (const auto& part = f.slots[at.whole].part) at = {part->whole, at.offset + part->offset};
+    roots.push_back(at);
+  }
+  return roots;
+}
+
 }  // namespace
 
 Result<RegisterCounts> AllocateRegisters(MFunction& f) {
@@ -102,8 +113,22 @@ Result<RegisterCounts> AllocateRegisters(MFunction& f) {
 
 ArenaPlan PlanArena(MFunction& f) {
   std::vector<Interval> intervals(f.slots.size());
+  std::vector<bool> in_code(f.slots.size()), is_pieced(f.slots.size());
   for (size_t i = 0; i < f.code.size(); ++i) {
-    ForEachSlot(f.code[i], [&](uint32_t& s) { intervals[s].Touch(i); });
+    ForEachSlot(f.code[i], [&](uint32_t& s) {
+      in_code[s] = true;
+      intervals[s].Touch(i);
+    });
+  }
+  // What is a piece of another slot lives and stands with it.
+  const std::vector<MSlot::Part> roots = RootsOf(f);
+  for (uint32_t s = 0; s < f.slots.size(); ++s) {
+    const uint32_t whole = roots[s].whole;
+    if (whole == s) continue;
+    is_pieced[s] = is_pieced[whole] = true;
+    if (!intervals[s].used()) continue;
+    intervals[whole].Touch(intervals[s].first);
+    intervals[whole].Touch(intervals[s].last);
   }
   // Slots that share one place stand for it by the first of them. Pairs come in the order of the
   // code, so a chain of kernels shares one place.
@@ -111,13 +136,15 @@ ArenaPlan PlanArena(MFunction& f) {
   std::iota(place.begin(), place.end(), 0);
   for (const auto& [read, written] : f.in_place) {
     uint32_t first = place[read];
+    // Other pieces of it are still read.
+    if (is_pieced[read] || is_pieced[written]) continue;
     if (!intervals[read].used() || intervals[first].last != intervals[written].first) continue;
     place[written] = first;
     intervals[first].last = intervals[written].last;
   }
   std::vector<uint32_t> order;
   for (uint32_t s = 0; s < intervals.size(); ++s) {
-    if (intervals[s].used() && place[s] == s) order.push_back(s);
+    if (intervals[s].used() && place[s] == s && roots[s].whole == s) order.push_back(s);
   }
   std::vector<uint32_t> position(f.slots.size());
   ArenaPlan plan;
@@ -145,6 +172,12 @@ ArenaPlan PlanArena(MFunction& f) {
       return o < plan.slots[position[p]].offset;
     });
     placed.insert(at, s);
+  }
+  for (uint32_t s = 0; s < f.slots.size(); ++s) {
+    const auto& [whole, offset] = roots[s];
+    if (whole == s || !in_code[s]) continue;
+    position[s] = static_cast<uint32_t>(plan.slots.size());
+    plan.slots.push_back({plan.slots[position[whole]].offset + offset, f.slots[s].bytes});
   }
   for (MInst& inst : f.code) {
     ForEachSlot(inst, [&](uint32_t& s) { s = position[place[s]]; });

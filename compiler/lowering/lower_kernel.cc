@@ -144,6 +144,9 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
         fmt::format("operator \"{}\" cannot be compiled", call.op->name));
   }
   if (LowerAppend(var, call, group.inputs)) return OkStatus();
+  if (LowerPieces(var, call, group.inputs)) return OkStatus();
+  RELAYVM_ASSIGN_OR_RETURN(const bool is_joined, LowerJoinInPlace(var, call, group.inputs));
+  if (is_joined) return OkStatus();
   if (call.op->is_join && group.inputs.size() > kMostJoined) {
     return LowerWideJoin(var, call, std::move(group.inputs));
   }
@@ -235,6 +238,20 @@ Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& cal
     RELAYVM_ASSIGN_OR_RETURN(join.attrs, CompleteAttrs(*join.op, given));
   }
   return OkStatus();
+}
+
+Result<Value> FunctionLowering::CopyOf(const Value& value) {
+  KernelGroup group;
+  group.name = "copy";
+  group.inputs = {value};
+  group.outputs = {*value.type->As<TensorType>()};
+  group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
+    return std::vector<te::Tensor>{te::Compute(
+        "copy", in[0]->shape, [&](const std::vector<te::Expr>& i) { return te::Load(in[0], i); })};
+  };
+  const ir::Var* copy = ir::MakeVar(module_.module(), "", value.type, span_);
+  RELAYVM_RETURN_IF_ERROR(LowerKernel(copy, group));
+  return AtomValue(copy);
 }
 
 Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,12 @@ struct MInst {
 // A virtual arena slot: memory for a tensor of static size that lives and dies in the frame.
 struct MSlot {
   uint64_t bytes = 0;
+  // Where it is a piece of another slot: a tensor that is joined with others, or taken from one.
+  struct Part {
+    uint32_t whole;
+    uint64_t offset;  // bytes, a multiple of 64
+  };
+  std::optional<Part> part = std::nullopt;
 };
 
 struct MFunction {

@@ -1,0 +1,115 @@
+// Tensors that are pieces of others, in the arena: what is joined is made in its place, what is split
+// is read in its place. Of static shapes, where the pieces are each one run of the whole's elements.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/lowering/function_lowering.h"
+#include "kernels/op/op_helpers.h"
+
+namespace relayvm::lower {
+namespace {
+
+constexpr uint64_t kSlotAlign = 64;
+// Below this a kernel that copies costs less than the kernels apart.
+constexpr uint64_t kLeastBytes = 1024;
+
+// Bytes of a static shape.
+std::optional<uint64_t> BytesOf(const TensorType& type) {
+  const Dim bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
+  const bool is_static =
+      std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& d) { return d.is_const(); });
+  if (!is_static || !bytes.is_const() || bytes.value() < 0) return std::nullopt;
+  return static_cast<uint64_t>(bytes.value());
+}
+
+// Where pieces along an axis start in the whole, in bytes; nothing where they are no runs of it at
+// places that slots may have.
+std::optional<std::vector<uint64_t>> Offsets(const TensorType& whole, int64_t axis,
+                                             const std::vector<TensorType>& pieces) {
+  const auto first = whole.shape.begin() + CanonicalAxis(axis, whole.rank());
+  const auto bytes = BytesOf(whole);
+  if (!bytes || *bytes < kLeastBytes ||
+      !std::all_of(whole.shape.begin(), first, [](const Dim& d) { return d.is_const(1); })) {
+    return std::nullopt;
+  }
+  std::vector<uint64_t> offsets;
+  uint64_t at = 0;
+  for (const TensorType& piece : pieces) {
+    const auto size = BytesOf(piece);
+    if (!size || *size == 0 || at % kSlotAlign != 0 || piece.rank() != whole.rank())
+      return std::nullopt;
+    offsets.push_back(at);
+    at += *size;
+  }
+  return at == *bytes ? std::optional(offsets) : std::nullopt;
+}
+
+}  // namespace
+
+bool FunctionLowering::LowerPieces(const ir::Var* var, const ir::OpCall& call,
+                                   const std::vector<Value>& inputs) {
+  const auto* types = var->type->As<ir::TupleType>();
+  if (call.op->name != "split" || types == nullptr || escapes_.contains(var->id)) return false;
+  const Value& source = inputs[0];
+  if (!source.location->slot) return false;
+  std::vector<TensorType> pieces;
+  for (const ir::Type& t : types->fields) pieces.push_back(*t->As<TensorType>());
+  const auto offsets = Offsets(*source.type->As<TensorType>(), call.attrs.Int("axis"), pieces);
+  if (!offsets) return false;
+  std::vector<Value> results;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Location* l = NewLocation();
+    l->slot = static_cast<uint32_t>(out_.slots.size());
+    out_.slots.push_back({*BytesOf(pieces[i]), {{*source.location->slot, (*offsets)[i]}}});
+    results.push_back({types->fields[i], l});
+  }
+  BindResults(var, std::move(results), /*is_tuple=*/true);
+  return true;
+}
+
+// Its slot is its own, and of its size.
+bool FunctionLowering::MayBePiece(const Value& value, const std::vector<Value>& all) const {
+  const auto& slot = value.location->slot;
+  if (!slot || out_.slots[*slot].part) return false;
+  const auto is_same = [&](const Value& other) { return other.location->slot == slot; };
+  return std::count_if(all.begin(), all.end(), is_same) == 1 &&
+         out_.slots[*slot].bytes == BytesOf(*value.type->As<TensorType>());
+}
+
+Result<bool> FunctionLowering::LowerJoinInPlace(const ir::Var* var, const ir::OpCall& call,
+                                                const std::vector<Value>& inputs) {
+  if (call.op->name != "concatenate" || escapes_.contains(var->id) || inputs.size() < 2)
+    return false;
+  const auto& whole = *var->type->As<TensorType>();
+  std::vector<TensorType> types;
+  for (const Value& v : inputs) types.push_back(*v.type->As<TensorType>());
+  const auto offsets = Offsets(whole, call.attrs.Int("axis"), types);
+  if (!offsets) return false;
+  const uint64_t bytes = *BytesOf(whole);
+  uint64_t in_place = 0;
+  size_t copies = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (MayBePiece(inputs[i], inputs)) {
+      in_place += *BytesOf(types[i]);
+    } else {
+      ++copies;
+    }
+  }
+  // Each copy is a kernel of its own, where there was one.
+  if (copies > 1 || in_place * 2 < bytes) return false;
+  std::vector<Value> parts = inputs;
+  for (Value& part : parts) {
+    if (MayBePiece(part, inputs)) continue;
+    RELAYVM_ASSIGN_OR_RETURN(part, CopyOf(part));
+  }
+  Location* l = NewLocation();
+  l->slot = static_cast<uint32_t>(out_.slots.size());
+  out_.slots.push_back({bytes});
+  for (size_t i = 0; i < parts.size(); ++i) {
+    out_.slots[*parts[i].location->slot].part = {*l->slot, (*offsets)[i]};
+  }
+  BindVar(var, {var->type, l});
+  return true;
+}
+
+}  // namespace relayvm::lower
