@@ -186,6 +186,14 @@ Result<std::vector<std::string>> Processors(const CompileOptions& options) {
   return cpus;
 }
 
+std::vector<std::vector<Dim>> ParameterShapes(const ir::Module& module) {
+  std::vector<std::vector<Dim>> shapes;
+  for (const ir::Var* p : module.functions.at(module.entry)->params) {
+    if (const auto* tensor = p->type->As<TensorType>()) shapes.push_back(tensor->shape);
+  }
+  return shapes;
+}
+
 void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>* timings) {
   if (timings == nullptr) return;
   timings->push_back({"lowering to bytecode and kernels", milliseconds});
@@ -208,7 +216,19 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     kernels.cpu = cpus[i];
     kernels.exact = options.pipeline.exact || options.pipeline.opt_level == 0;
     tuner::ScheduleBook book(options.schedules, kernels, options.warn);
-    kernels.schedule_for = [&](const KernelSpec& spec) { return book.ScheduleFor(spec); };
+    const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(ready[i]));
+    if (options.tune.budget.count() > 0) {
+      RELAYVM_ASSIGN_OR_RETURN(const std::vector<KernelSpec> specs,
+                               lower::KernelsOf(ready[i], kernels));
+      RELAYVM_ASSIGN_OR_RETURN(compiled.tuning,
+                               tuner::Tune(specs, samples, kernels, options.tune, &book));
+      start = std::chrono::steady_clock::now();
+    }
+    std::vector<KernelSpec> specs;
+    kernels.schedule_for = [&](const KernelSpec& spec) {
+      if (options.count_poor_kernels) specs.push_back(spec);
+      return book.ScheduleFor(spec);
+    };
     RELAYVM_ASSIGN_OR_RETURN(
         lower::LoweredProgram lowered,
         lower::LowerModule(ready[i], kernels, DimBounds(ready[i], options.shapes)));
@@ -221,6 +241,8 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     compiled.program = std::move(lowered.program);
     compiled.llvm_ir = std::move(lowered.llvm_ir);
     compiled.assembly = std::move(lowered.assembly);
+    if (options.count_poor_kernels)
+      compiled.poor_kernels = tuner::CountPoorKernels(specs, samples, kernels, book);
     if (compiled.program.images.empty()) break;
   }
   compiled.module = std::move(ready[0]);

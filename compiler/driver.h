@@ -10,7 +10,7 @@
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/pipeline.h"
-#include "compiler/tuner/schedule_log.h"
+#include "compiler/tuner/tuner.h"
 #include "kernels/codegen/kernel_compiler.h"
 
 namespace relayvm {
@@ -28,6 +28,9 @@ struct CompileOptions {
   // Of kernels, as they were measured. What has no effect is told to `warn`.
   std::vector<tuner::ScheduleRecord> schedules;
   std::function<void(const std::string&)> warn;
+  // Measures schedules before it compiles, where it has a budget. For one processor.
+  tuner::TuneOptions tune;
+  bool count_poor_kernels = false;  // Compiled::poor_kernels
 };
 
 struct Compiled {
@@ -37,6 +40,8 @@ struct Compiled {
   // WriteProgramFile takes. Empty where nothing in the program depends on the processor.
   std::vector<Program> others;
   std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
+  tuner::TuneReport tuning;       // when CompileOptions::tune asked for it
+  size_t poor_kernels = 0;        // that tuning would pay for (tuner::CountPoorKernels)
 };
 
 // Reads INPUT (Relay text or an ONNX model; "-": standard input), binds parameters and shapes. Not yet typed.

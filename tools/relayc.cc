@@ -17,6 +17,7 @@
 #include "tools/lib/check.h"
 #include "tools/lib/kernel_source.h"
 #include "tools/lib/progress.h"
+#include "tools/lib/tune_flags.h"
 
 namespace relayvm::tools {
 namespace {
@@ -132,15 +133,41 @@ struct KernelFlags {
     if (text.empty()) return OkStatus();
     dims = std::exchange(flags->options.dims, {});
     for (const auto& [name, value] : dims) {
-      const bool known = std::ranges::any_of(source.arguments, [&](const KernelArgument& a) {
-        return std::ranges::find(a.dims, name) != a.dims.end();
-      });
-      if (!known) {
+      if (!HasDim(name)) {
         return {StatusCode::kInvalidArgument,
                 fmt::format("--dim {}={}: --kernel has no dimension of that name", name, value)};
       }
     }
     flags->options.text = RelayText(source, emit == "time" ? DimValues() : dims);
+    return NameSamples(emit, &flags->options.tune);
+  }
+
+  bool HasDim(const std::string& name) const {
+    return std::ranges::any_of(source.arguments, [&](const KernelArgument& a) {
+      return std::ranges::find(a.dims, name) != a.dims.end();
+    });
+  }
+
+  // Sizes by the operator's names of dims become those of its program's, x0.1 for the second one of
+  // the first argument. What its time is taken with is measured with.
+  Status NameSamples(const std::string& emit, tuner::TuneOptions* tune) const {
+    tuner::SampleSizes samples = std::exchange(tune->samples, {});
+    for (const auto& [name, sizes] : samples) {
+      if (!HasDim(name)) {
+        return {StatusCode::kInvalidArgument,
+                fmt::format("--shape-samples {}: --kernel has no dimension of that name", name)};
+      }
+    }
+    for (const auto& [name, value] : dims) {
+      if (emit == "time") samples.try_emplace(name, std::vector<int64_t>{value});
+    }
+    for (size_t i = 0; i < source.arguments.size(); ++i) {
+      const std::vector<std::string>& names = source.arguments[i].dims;
+      for (size_t axis = 0; axis < names.size(); ++axis) {
+        if (const auto known = samples.find(names[axis]); known != samples.end())
+          tune->usual[fmt::format("x{}.{}", i, axis)] = known->second;
+      }
+    }
     return OkStatus();
   }
 };
@@ -159,6 +186,8 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time"}));
   KernelFlags kernel;
   kernel.AddTo(app);
+  TuneFlags tune;
+  tune.AddTo(app);
   bool data = false;
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
@@ -187,6 +216,10 @@ int Main(int argc, char** argv) {
                  "standard input has no name to derive the output's from: give --output"});
   }
   if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
+  if (Status s = tune.Finish(!list_operators && !flags.passes.list && emit != "relay", &flags);
+      !s.ok()) {
+    return Fail("relayc", s);
+  }
   if (Status s = kernel.TakeDims(emit, &flags); !s.ok()) return Fail("relayc", s);
   if (list_operators) {
     Status written = WriteText(output, import::OnnxOperatorTable());
@@ -211,11 +244,19 @@ int Main(int argc, char** argv) {
   }
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
+  // One program, for a machine that may be this one.
+  flags.options.count_poor_kernels = !quiet && tune.budget.empty() &&
+                                     flags.options.more_cpus.empty() &&
+                                     tuner::CheckMachine(flags.options.kernels).ok();
   const auto start = std::chrono::steady_clock::now();
   auto compiled = CompileWithProgress("relayc", flags);
   flags.PrintTimings();
   if (!compiled.ok()) return Fail("relayc", compiled.status());
 
+  if (!tune.budget.empty()) {
+    if (Status s = tune.WriteLog(compiled->tuning); !s.ok()) return Fail("relayc", s);
+    if (!quiet) fmt::print(stderr, "{}", TuneTable(compiled->tuning));
+  }
   Status written;
   if (emit == "time") {
     auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
@@ -238,6 +279,13 @@ int Main(int argc, char** argv) {
     written = WriteText(output, emit == "llvm" ? compiled->llvm_ir : compiled->assembly);
   }
   if (!written.ok()) return Fail("relayc", written);
+  if (compiled->poor_kernels > 0) {
+    const size_t n = compiled->poor_kernels;
+    fmt::print(stderr,
+               "  {} {} estimated below {:.0f} % of what this machine reaches; 'relayc --tune 60s' "
+               "measures alternatives\n",
+               n, n == 1 ? "kernel is" : "kernels are", tuner::kPoorShare * 100);
+  }
   if (check.empty()) return 0;
   const Check checked = CheckPrecision(flags, compiled->program, check);
   if (!checked.status.ok()) {

@@ -2,54 +2,22 @@
 // exit statuses.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
 
 #include "bytecode/io/npy.h"
 #include "bytecode/io/npz.h"
-#include "tools/values/testing.h"
+#include "tools/shell.h"
 
 namespace relayvm::tools {
 namespace {
 
 using Json = nlohmann::json;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-class Shell : public testing::TempFolder {
- public:
-  void Write(const std::string& name, const std::string& text) const {
-    std::ofstream(*this / name) << text;
-  }
-  std::string Read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(*this / name).rdbuf();
-    return text.str();
-  }
-  // Runs in this folder.
-  Outcome Run(const std::string& command) const {
-    std::string all = fmt::format("cd '{}' && PATH='{}':$PATH && {{ {}; }} >out.txt 2>err.txt",
-                                  *this / "", TOOLS_PATH, command);
-    int status = std::system(all.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), Read("out.txt"),
-            Read("err.txt")};
-  }
-  void Compile(const std::string& name, const std::string& text) const {
-    Write(name + ".relay", "#[version = \"0.0.5\"]\n" + text);
-    Outcome outcome = Run("relayc " + name + ".relay -o " + name + ".vmx");
-    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-  }
-};
 
 constexpr const char* kAdd =
     "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(2), float32]) { add(%x, %y) }\n";
@@ -298,6 +266,30 @@ TEST_CASE("exit statuses of relayc") {
           {"relayc add.relay --schedules add.vmx", 2, "add.vmx:1: expected an object of JSON"},
           {"relayc add.relay --schedules add.relay", 2, "add.relay:1: expected an object of JSON"},
           {": >empty.log; relayc add.relay --schedules empty.log", 0, ""},
+          {"relayc add.relay --tune", 1, "--tune"},
+          {"relayc add.relay --tune 0s", 1, "--tune 0s: expected a time such as 500ms, 60s or 2m"},
+          {"relayc add.relay --tune abc", 1, "--tune abc: expected a time"},
+          {"relayc add.relay --tune 60", 1, "--tune 60: expected a time"},
+          {"relayc add.relay --tune -1s", 1, "--tune"},
+          {"relayc add.relay --tune 9999999999h", 1, "at most 24h"},
+          {"relayc add.relay --tune 1s --target x86-64-v2,x86-64-v3", 1,
+           "--tune: expected one --target, found 2"},
+          {"relayc add.relay --tune 1s --emit relay", 1, "nothing is compiled"},
+          {"relayc add.relay --tune 1s --list-passes", 1, "nothing is compiled"},
+          {"relayc add.relay --tune 1s --shape-samples q=3", 1, "no open dimension has that name"},
+          {"relayc add.relay --tune 1s --shape-samples q=0", 1, "--shape-samples q=0: expected"},
+          {"relayc add.relay --tune 1s --tune-log .", 2, "not a regular file"},
+          {"relayc add.relay --tune 1s --tune-log no/t.log", 2, "no/t.log"},
+          {"relayc add.relay --tune 1s --tune-log add.relay", 2, "add.relay:1: expected an object"},
+          {"relayc add.relay --tune-log t.log", 1, "--tune-log: only with --tune"},
+          {"relayc add.relay --shape-samples n=3", 1, "--shape-samples: only with --tune"},
+          {"relayc add.relay --tune 1s --tune-log t.log", 0, "tuning: 0 kernels have alternatives"},
+          {"relayc add.relay --tune 1s -q -o - >copy.vmx", 0, ""},
+          {"relayc --kernel 'add[(n), (n)]' --tune 1s --shape-samples m=3 -o add.vmx", 1,
+           "--kernel has no dimension of that name"},
+          {"relayc --kernel 'add[(n), (n)]' --tune 1s --shape-samples n=3 --emit time --dim n=5", 0,
+           "tuning"},
+          {"relayrun add.relay --tune 1s", 1, "unexpected argument"},
           {"relayrun add.relay --schedules no.log --input 1x2xf32=1 --input 2xf32=1", 2, "no.log"},
           {"relayc add.relay --shape x", 1, "write NAME=1x?x300"},
           {"relayc add.relay --shape z=1", 1, "no parameter of that name"},

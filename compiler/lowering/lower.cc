@@ -163,24 +163,31 @@ void AddSources(const ir::SourceMap& sources, Program& program) {
 
 }  // namespace
 
-static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOptions& options,
-                                    const SymbolBounds& bounds) {
-  auto entry = module.functions.find(module.entry);
-  if (entry == module.functions.end()) {
+// The entry and what it reaches. Returns the entry's index.
+static Result<uint32_t> LowerFunctions(ModuleLowering& lowering, Program& program,
+                                       std::vector<uint16_t>& code) {
+  const ir::Module& module = lowering.module();
+  if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,
                   fmt::format("there is no function @{} to be the entry", module.entry));
   }
-  LoweredProgram result;
-  Program& program = result.program;
-  ModuleLowering lowering(module, options, bounds);
-  uint32_t entry_index = lowering.AdapterIndex(module.entry);
-  auto code = std::make_shared<std::vector<uint16_t>>();
+  const uint32_t entry_index = lowering.AdapterIndex(module.entry);
   // Lowering a function may ask for others: the list grows while it is walked.
   for (size_t i = 0; i < lowering.tasks().size(); ++i) {
     FunctionTask task = lowering.tasks()[i];
-    RELAYVM_ASSIGN_OR_RETURN(FunctionInfo info, LowerFunction(lowering, task, *code));
+    RELAYVM_ASSIGN_OR_RETURN(FunctionInfo info, LowerFunction(lowering, task, code));
     program.functions.push_back(std::move(info));
   }
+  return entry_index;
+}
+
+static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOptions& options,
+                                    const SymbolBounds& bounds) {
+  LoweredProgram result;
+  Program& program = result.program;
+  ModuleLowering lowering(module, options, bounds);
+  auto code = std::make_shared<std::vector<uint16_t>>();
+  RELAYVM_ASSIGN_OR_RETURN(const uint32_t entry_index, LowerFunctions(lowering, program, *code));
   program.code = *code;
   program.owners.push_back(code);
   RELAYVM_ASSIGN_OR_RETURN(KernelImage image, lowering.kernels().Finish());
@@ -189,7 +196,8 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   result.kernel_times = image.times;
   lowering.Finish(program, std::move(image));
   AddSources(*module.sources, program);
-  RELAYVM_RETURN_IF_ERROR(AddExport(module, *entry->second, entry_index, program));
+  RELAYVM_RETURN_IF_ERROR(
+      AddExport(module, *module.functions.at(module.entry), entry_index, program));
 #ifndef NDEBUG
   // What the verifier leaves to the interpreter: no register is read before it is written or after
   // it was taken.
@@ -201,6 +209,22 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
 Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
                                    const SymbolBounds& bounds) {
   return ir::WithLargeStack([&] { return Lower(module, options, bounds); });
+}
+
+Result<std::vector<KernelSpec>> KernelsOf(const ir::Module& module, const KernelOptions& options) {
+  std::vector<KernelSpec> kernels;
+  KernelOptions asking = options;
+  asking.schedule_for = [&](const KernelSpec& spec) {
+    kernels.push_back(spec);
+    return TileSchedule();
+  };
+  RELAYVM_RETURN_IF_ERROR(ir::WithLargeStack([&]() -> Status {
+    Program program;
+    std::vector<uint16_t> code;
+    ModuleLowering lowering(module, asking);
+    return LowerFunctions(lowering, program, code).status();
+  }));
+  return kernels;
 }
 
 }  // namespace relayvm::lower

@@ -5,6 +5,8 @@
 // lower_test.cc.
 #pragma once
 
+#include <vector>
+
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/ir/ir.h"
@@ -23,5 +25,9 @@ struct LoweredProgram {
 // The program keeps the module's arena alive.
 Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
                                    const SymbolBounds& bounds = {});
+
+// The kernels of such a program, without compiling them: one for each call, but for those that
+// options.schedules names. They do not need the module.
+Result<std::vector<KernelSpec>> KernelsOf(const ir::Module& module, const KernelOptions& options);
 
 }  // namespace relayvm::lower

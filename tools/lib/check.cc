@@ -53,6 +53,8 @@ Check CheckPrecision(const CompileFlags& flags, const Program& program,
   if (!is_reduced) exact.options.pipeline.opt_level = 0;
   exact.options.more_cpus.clear();
   exact.options.schedules.clear();
+  exact.options.tune = {};
+  exact.options.count_poor_kernels = false;
   exact.options.pipeline.timings = nullptr;
   exact.options.pipeline.print_ir_after.clear();
   exact.options.kernels.keep_llvm_ir = exact.options.kernels.keep_assembly = false;

@@ -7,12 +7,11 @@
 #include <cctype>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "bytecode/base/host_tensor.h"
+#include "compiler/tuner/bench.h"
 #include "kernels/op/op.h"
 #include "vm/relayvm.h"
 
@@ -116,34 +115,6 @@ std::optional<int64_t> ValueOf(const std::string& dim, const DimValues& values) 
 
 // --- Time ---
 
-// Numbers between -1 and 1; integers between 0 and 7.
-void FillRandom(HostTensor& t) {
-  std::mt19937 random(1);
-  const std::span<std::byte> out = t.data.Mutable();
-  if (t.dtype == DType::kFloat32 || t.dtype == DType::kFloat64) {
-    std::uniform_real_distribution<double> numbers(-1, 1);
-    for (size_t at = 0; at < out.size(); at += DTypeBytes(t.dtype)) {
-      const double x = numbers(random);
-      const auto narrow = static_cast<float>(x);
-      if (t.dtype == DType::kFloat32) std::memcpy(&out[at], &narrow, sizeof narrow);
-      if (t.dtype == DType::kFloat64) std::memcpy(&out[at], &x, sizeof x);
-    }
-    return;
-  }
-  if (IsFloat(t.dtype)) {  // of 16 bits: from 0.5 to 1, by their mantissa alone
-    const bool brain = t.dtype == DType::kBFloat16;
-    for (size_t at = 0; at < out.size(); at += sizeof(uint16_t)) {
-      const auto bits =
-          static_cast<uint16_t>(brain ? 0x3F00 | (random() & 0x7F) : 0x3800 | (random() & 0x3FF));
-      std::memcpy(&out[at], &bits, sizeof bits);
-    }
-    return;
-  }
-  const uint32_t most = t.dtype == DType::kBool ? 1 : 7;
-  for (size_t at = 0; at < out.size(); at += DTypeBytes(t.dtype))
-    out[at] = static_cast<std::byte>(random() & most);  // little endian: the low byte
-}
-
 Result<std::vector<Value>> RandomArguments(const KernelSource& source, const DimValues& values) {
   std::vector<Value> arguments;
   for (const KernelArgument& a : source.arguments) {
@@ -164,7 +135,7 @@ Result<std::vector<Value>> RandomArguments(const KernelSource& source, const Dim
       }
     }
     t.data = SharedBytes::Zeros(static_cast<size_t>(bytes));
-    FillRandom(t);
+    tuner::FillRandom(t);
     RELAYVM_ASSIGN_OR_RETURN(Value value, Value::CopyTensor(t.dtype, t.shape, t.data.data()));
     arguments.push_back(std::move(value));
   }

@@ -52,6 +52,7 @@ Result<Compiled> CompileWithProgress(const std::string& tool, const CompileFlags
   std::optional<ProgressLine> line;
   if (::isatty(STDERR_FILENO) == 1 && options.pipeline.print_ir_after.empty()) {
     line.emplace(tool, ProgressLine::Options{});
+    options.tune.on_progress = [&](const std::string& what) { line->SetPass("tuning " + what); };
     options.kernels.on_kernels = [&](size_t done, size_t total) { line->SetKernels(done, total); };
   }
   const std::string& print_after = options.pipeline.print_ir_after;
