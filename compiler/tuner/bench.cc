@@ -16,8 +16,8 @@ namespace relayvm::tuner {
 namespace {
 
 // Weights beyond it come from memory, with their copies.
-constexpr size_t kFarBytes = size_t{48} << 20;
-constexpr size_t kMostCopies = 16;
+constexpr size_t kFarBytes = size_t{64} << 20;
+constexpr size_t kMostCopies = 31;
 // Random numbers repeat after so many bytes.
 constexpr size_t kPeriod = size_t{1} << 18;
 
@@ -140,7 +140,8 @@ Result<Bench> Bench::Make(const KernelSpec& spec, const Sample& sample, size_t m
     std::vector<HostTensor> copies = {input};
     const size_t bytes = input.data.size();
     if (static_cast<int>(i) == weight) {
-      const size_t count = std::clamp<size_t>(kFarBytes / bytes, 1, kMostCopies);
+      // An odd number, so that two kernels in turns meet all of them.
+      const size_t count = std::min(kFarBytes / bytes, kMostCopies) | 1;
       while (copies.size() < count) {
         copies.push_back(input);
         copies.back().data = SharedBytes::Copy({input.data.data(), bytes});
@@ -186,12 +187,12 @@ int32_t Bench::Call(const Prepared& prepared) {
   const size_t skip =
       (kAlignment - reinterpret_cast<uintptr_t>(scratch_.data()) % kAlignment) % kAlignment;
   std::vector<void*> buffers;
+  const size_t turn = turn_++;
   for (const std::vector<HostTensor>& copies : inputs_) {
     // Kernels that overwrite an input do so only where it is the output, too.
-    buffers.push_back(const_cast<std::byte*>(copies[turn_ % copies.size()].data.data()));
+    buffers.push_back(const_cast<std::byte*>(copies[turn % copies.size()].data.data()));
   }
   for (HostTensor& output : outputs_) buffers.push_back(output.data.Mutable().data());
-  ++turn_;
   RelayvmKernelEnv env{};
   env.struct_size = sizeof(env);
   env.num_threads = 1;

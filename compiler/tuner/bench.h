@@ -45,7 +45,8 @@ class Bench {
   Bench() = default;
   struct Prepared;
   Prepared Prepare(const CompiledKernel& kernel) const;
-  // Copies of the weights take turns, so that they come from as far as in a program with others.
+  // Copies of the weights take turns, so that they come from as far as in a program with others, and
+  // that no kernel meets those that another has just read.
   int32_t Call(const Prepared& prepared);
 
   Sample sample_;

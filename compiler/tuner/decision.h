@@ -14,7 +14,7 @@ struct Series {
 double Least(const std::vector<double>& times);
 
 // A schedule is to gain so much at least, and twice the noise.
-inline constexpr double kLeastGain = 0.03;
+inline constexpr double kLeastGain = 0.05;
 // What may be lost at a sample: times that differ by less are equal.
 inline constexpr double kSame = 0.01;
 

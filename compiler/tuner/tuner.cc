@@ -118,10 +118,10 @@ class KernelTuner {
   Result<std::optional<ScheduleRecord>> Run() {
     RELAYVM_RETURN_IF_ERROR(MakeBenches());
     RELAYVM_ASSIGN_OR_RETURN(std::vector<CompiledKernel> own, Compile({TileSchedule()}));
-    own_ = std::move(own[0]);
+    own_.kernel = std::move(own[0]);
     for (Bench& bench : benches_) {
-      RELAYVM_ASSIGN_OR_RETURN(expected_.emplace_back(), bench.Run(own_));
-      const double once = tune_.time_of ? kSpan : bench.Time(own_, 1);
+      RELAYVM_ASSIGN_OR_RETURN(expected_.emplace_back(), bench.Run(own_.kernel));
+      const double once = tune_.time_of ? kSpan : bench.Time(own_.kernel, 1);
       calls_.push_back(static_cast<int>(std::clamp(kSpan / once, 1.0, double{kMostCalls})));
     }
     base_ns_.assign(benches_.size(), std::numeric_limits<double>::infinity());
@@ -133,7 +133,8 @@ class KernelTuner {
       first += size;
     }
     if (!measured) return std::optional<ScheduleRecord>();
-    return std::optional(Decide());
+    RELAYVM_ASSIGN_OR_RETURN(ScheduleRecord record, Decide());
+    return std::optional(std::move(record));
   }
 
  private:
@@ -171,7 +172,8 @@ class KernelTuner {
     const int64_t threads = std::max(1U, std::thread::hardware_concurrency());
     return std::ranges::all_of(benches_, [&](const Bench& bench) {
       const SymbolValue values = ValuesOf(bench.sample());
-      const auto own = TasksOf(own_.interface, values), its = TasksOf(kernel.interface, values);
+      const auto own = TasksOf(own_.kernel.interface, values),
+                 its = TasksOf(kernel.interface, values);
       return own && its && *its >= std::min(*own, threads);
     });
   }
@@ -190,20 +192,25 @@ class KernelTuner {
     return benches_[bench].Time(entry.kernel, calls_[bench]);
   }
 
-  // Times of the compiler's own schedule and the others, in turns; those after the `least` first ones
-  // only while there is time. Returns how many there were.
+  // Times of the compiler's own schedule and the others, in turns, each of which begins with another
+  // one; those after the `least` first ones only while there is time. Returns how many there were.
   int TakeTurns(const std::vector<Entry>& others, int turns, int least,
                 std::vector<std::vector<Series>>* all) {
-    const Entry own{{}, own_};
+    std::vector<const Entry*> entries = {&own_};
+    for (const Entry& other : others) entries.push_back(&other);
     all->assign(others.size(), std::vector<Series>(benches_.size()));
+    std::vector<double> times(entries.size());
     for (int turn = 0; turn < turns; ++turn) {
       for (size_t b = 0; b < benches_.size(); ++b) {
-        const double base = Time(own, b);
-        base_ns_[b] = std::min(base_ns_[b], base);
-        for (size_t i = 0; i < others.size(); ++i) {
+        for (size_t i = 0; i < entries.size(); ++i) {
           if (turn >= least && !HasTime()) return turn;
-          (*all)[i][b].base.push_back(base);
-          (*all)[i][b].other.push_back(Time(others[i], b));
+          const size_t at = (i + static_cast<size_t>(turn)) % entries.size();
+          times[at] = Time(*entries[at], b);
+        }
+        base_ns_[b] = std::min(base_ns_[b], times[0]);
+        for (size_t i = 0; i < others.size(); ++i) {
+          (*all)[i][b].base.push_back(times[0]);
+          (*all)[i][b].other.push_back(times[i + 1]);
         }
       }
     }
@@ -235,7 +242,7 @@ class KernelTuner {
     return true;
   }
 
-  ScheduleRecord Decide() {
+  Result<ScheduleRecord> Decide() {
     ScheduleRecord record;
     record.key = work_.kernel.key;
     record.kernel = work_.kernel.spec.name;
@@ -249,6 +256,11 @@ class KernelTuner {
     }
     record.ns = record.base_ns = base_ns_;
     if (!best_) return record;
+    // At other places in memory, so that these are not what is faster.
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<CompiledKernel> again,
+                             Compile({best_->schedule, TileSchedule()}));
+    best_->kernel = std::move(again[0]);
+    own_.kernel = std::move(again[1]);
     // What was found is worth some time more than there is.
     std::vector<std::vector<Series>> series;
     TakeTurns({*best_}, kLastTurns, kLeastLastTurns, &series);
@@ -268,7 +280,7 @@ class KernelTuner {
   std::vector<Bench> benches_;  // one a sample
   std::vector<int> calls_;
   std::vector<std::vector<HostTensor>> expected_;
-  CompiledKernel own_;
+  Entry own_;
   std::vector<double> base_ns_;  // the least, one a sample
   std::optional<Entry> best_;
   double best_ratio_ = 1;

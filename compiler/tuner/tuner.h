@@ -5,7 +5,8 @@
 //   2 candidates  of each kernel's space (schedule_space.h), the most promising first, a few at a
 //                 time; each is checked against the result of the compiler's own schedule, then all
 //                 are timed in turns, at every sample of sizes
-//   3 decision    the best one once more against the compiler's own, in many turns (decision.h)
+//   3 decision    the best one, compiled once more, against the compiler's own, in many turns
+//                 (decision.h)
 //
 // until the time is over. A schedule with fewer tasks than the compiler's own, and than this machine
 // has threads, is no candidate. Not thread-safe. Tested by tuner_test.cc.

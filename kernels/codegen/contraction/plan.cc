@@ -226,7 +226,8 @@ class Planner {
     d.vectors = 2;
     if (d.packed_width > 0) {
       while (d.packed_width % d.lanes != 0) d.lanes /= 2;
-      if (d.packed_width % (2 * d.lanes) != 0) d.vectors = 1;
+      const bool is_thin = d.columns.is_const() && d.columns.value() <= d.lanes;
+      if (d.packed_width % (2 * d.lanes) != 0 || is_thin) d.vectors = 1;
     } else if (d.columns.is_const()) {
       const int64_t columns = std::max<int64_t>(d.columns.value(), 4);
       while (d.lanes / 2 >= columns) d.lanes /= 2;
