@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/file_replacement.h"
 
 namespace relayvm::tools {
 namespace {
@@ -88,17 +89,14 @@ Status TuneFlags::Finish(bool compiles, CompileFlags* flags) {
     log_text.assign((*file)->bytes().begin(), (*file)->bytes().end());
     if (!log_text.empty() && log_text.back() != '\n') log_text += '\n';
   }
-  auto replacement = FileReplacement::Create(log);
-  if (!replacement.ok()) return replacement.status();
-  log_file.emplace(std::move(*replacement));
-  return OkStatus();
+  // Told now, not after a minute.
+  return FileReplacement::Create(log).status();
 }
 
 Status TuneFlags::WriteLog(const tuner::TuneReport& report) {
-  if (!log_file) return OkStatus();
+  if (log.empty()) return OkStatus();
   for (const tuner::ScheduleRecord& record : report.measured) log_text += FormatRecord(record);
-  RELAYVM_RETURN_IF_ERROR(log_file->Write(log_text.data(), log_text.size()));
-  return log_file->Commit();
+  return WriteFile(log, log_text);
 }
 
 std::string TuneTable(const tuner::TuneReport& report) {

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "bytecode/base/file_replacement.h"
 #include "tools/lib/compile_flags.h"
 
 namespace relayvm::tools {
@@ -19,13 +17,13 @@ struct TuneFlags {
   std::vector<std::string> samples;
 
   void AddTo(CLI::App& app);
-  // After CompileFlags::Finish: what is measured, and whether this machine can. Opens the log.
+  // After CompileFlags::Finish: what is measured, and whether this machine can, and the log be
+  // written.
   Status Finish(bool compiles, CompileFlags* flags);
   // Adds what was measured to the log.
   Status WriteLog(const tuner::TuneReport& report);
 
   std::string log_text;  // as it was
-  std::optional<FileReplacement> log_file;
 };
 
 // What was measured, before and after, as a table of lines.
