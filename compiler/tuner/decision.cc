@@ -37,9 +37,11 @@ bool IsFaster(const std::vector<Series>& samples) {
   double noise = 0;
   for (const Series& s : samples) {
     if (s.base.empty() || s.other.empty()) return false;
-    if (Least(s.other) > Least(s.base) * (1 + kSame)) return false;
-    if (Median(s.other) > Median(s.base) * (1 + kSame)) return false;
-    noise = std::max(noise, Noise(s.base));
+    const double own = Noise(s.base);
+    const double same = 1 + std::clamp(own, kSame, kMostSame);
+    if (Least(s.other) > Least(s.base) * same) return false;
+    if (Median(s.other) > Median(s.base) * same) return false;
+    noise = std::max(noise, own);
   }
   return !samples.empty() && Ratio(samples) < 1 - std::max(kLeastGain, 2 * noise);
 }

@@ -15,8 +15,8 @@ double Least(const std::vector<double>& times);
 
 // A schedule is to gain so much at least, and twice the noise.
 inline constexpr double kLeastGain = 0.05;
-// What may be lost at a sample: times that differ by less are equal.
-inline constexpr double kSame = 0.01;
+// Times at a sample that differ by less are equal; where there is noise, by that, up to kMostSame.
+inline constexpr double kSame = 0.01, kMostSame = 0.03;
 
 // The geometric mean of other / base over the samples, of least times. REQUIRES: there are some.
 double Ratio(const std::vector<Series>& samples);

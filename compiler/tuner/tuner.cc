@@ -28,6 +28,8 @@ constexpr double kMostCycles = 1.5e9;
 constexpr size_t kFirstBatch = 3, kBatch = 7;
 // Turns: of all candidates, of the best one.
 constexpr int kTurns = 4, kLeastTurns = 2, kLastTurns = 16, kLeastLastTurns = 8;
+// What is so much slower at a sample, by the least of a few turns, is not looked at again.
+constexpr double kMostSlower = 0.1;
 // A time is of so many calls that it is this long, in ns.
 constexpr double kSpan = 40e3;
 constexpr int kMostCalls = 1000;
@@ -233,7 +235,7 @@ class KernelTuner {
     for (size_t i = 0; i < entries.size(); ++i) {
       const double ratio = Ratio(series[i]);
       const bool is_slower = std::ranges::any_of(series[i], [](const Series& s) {
-        return Least(s.other) > Least(s.base) * (1 + 3 * kSame);
+        return Least(s.other) > Least(s.base) * (1 + kMostSlower);
       });
       if (is_slower || ratio >= best_ratio_) continue;
       best_ratio_ = ratio;
