@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bytecode/image_loader.h"
 #include "tools/shell.h"
 
 namespace relayvm::tools {
@@ -53,6 +54,37 @@ TEST_CASE("relayc --tune: the log gives the same program again, and the same res
   CHECK(Lines(shell.Read("t.log")).size() <= 2);
   o = shell.Run("relayc layers.relay --schedules t.log -o again.vmx");
   CHECK(shell.Read("again.vmx") == shell.Read("more.vmx"));
+}
+
+TEST_CASE("relayc says in a line where tuning would pay") {
+  if (!CpuFeatures::OfThisMachine().Missing("x86-64-v3").empty()) return;
+  Shell shell;
+  const auto program = [](int columns) {
+    return fmt::format(
+        "#[version = \"0.0.5\"]\n"
+        "def @main(%x: Tensor[(?, 64), float32], %w: Tensor[({}, 64), float32]) {{ nn.dense(%x, "
+        "%w) "
+        "}}\n",
+        columns);
+  };
+  shell.Write("thin.relay", program(17));
+  shell.Write("wide.relay", program(512));
+  const std::string says =
+      "  1 kernel is estimated below 60 % of what this machine reaches; 'relayc --tune 60s' "
+      "measures alternatives\n";
+  for (const auto& [command, expected] :
+       {std::pair("relayc thin.relay --target x86-64-v3", true),
+        {"relayc wide.relay --target x86-64-v3", false},
+        {"relayc thin.relay --target x86-64-v3 -q", false},
+        {"relayc thin.relay --target x86-64-v3 --tune 100ms", false},
+        {"relayc thin.relay --target x86-64-v2,x86-64-v3", false}}) {
+    CAPTURE(std::string(command));
+    Outcome o = shell.Run(command);
+    REQUIRE(o.status == 0);
+    CAPTURE(o.err);
+    CHECK(o.err.ends_with(says) == expected);
+    CHECK((o.err.find("estimated below") != std::string::npos) == expected);
+  }
 }
 
 // Line of a log with another schedule.

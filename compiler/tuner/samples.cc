@@ -20,7 +20,8 @@ std::vector<int64_t> SizesOfAny() { return {1, 16, 128}; }
 std::vector<int64_t> SizesOf(size_t axis, size_t rank, int64_t open) {
   constexpr size_t kImageRank = 4;
   if (axis == 0 && open > 1) return {1};
-  return axis > 0 && rank >= kImageRank ? std::vector<int64_t>{64, 224} : SizesOfAny();
+  if (rank < kImageRank) return SizesOfAny();
+  return axis == 0 ? std::vector<int64_t>{1, 8} : std::vector<int64_t>{64, 224};
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ using SampleSizes = std::map<std::string, std::vector<int64_t>>;
 // "n=1,16,128".
 Status ParseSampleSizes(const std::string& text, SampleSizes* sizes);
 
-// What dims have for which nothing is said: 1, 16 and 128; 64 and 224 from the second on of
-// parameters of rank 4 and more (images). The first dim of a parameter that has other open dims as
+// What dims have for which nothing is said: 1, 16 and 128; of parameters of rank 4 and more (images),
+// the first 1 and 8, the others 64 and 224. The first dim of a parameter that has other open dims as
 // well (a batch) is 1. `shapes`: those of the program's parameters.
 SampleSizes DefaultSampleSizes(const std::vector<std::vector<Dim>>& shapes);
 

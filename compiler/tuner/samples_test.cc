@@ -35,6 +35,7 @@ TEST_CASE("samples are as many as the longest list, and lists go along with each
 
   CHECK(DefaultSampleSizes({{n, 768}, {3, m * 2}}) == SampleSizes{{"n", any}});
   CHECK(DefaultSampleSizes({{n, m}, {m}}) == SampleSizes{{"n", {1}}, {"m", any}});
+  CHECK(DefaultSampleSizes({{n, 3, 8, 8}}) == SampleSizes{{"n", {1, 8}}});
   CHECK(DefaultSampleSizes({{n, 3, h, h}}) == SampleSizes{{"n", {1}}, {"h", {64, 224}}});
 }
 

@@ -214,6 +214,16 @@ TEST_CASE("kernels without alternatives, good ones and small parts of a program 
   CHECK(count({}) == 0);
   CHECK(count({Elementwise()}) == 0);
   CHECK(count({Wide(480, 512)}) == 0);
+  // 17 columns as 2 panels of 16; one of 24 is less.
+  const KernelSpec thin = Wide(480, 17);
+  CHECK(count({thin}) == 1);
+  CHECK(count({thin, thin, Elementwise()}) == 1);
+  CHECK(count({thin, Wide(480, 512)}) == 1);
+  CHECK(count({thin, Wide(4800, 512)}) == 0);
+  // What was measured is as good as it gets.
+  ScheduleBook known({}, options, nullptr);
+  known.Set(ScheduleKey(thin, options), {});
+  CHECK(CountPoorKernels({thin}, {}, options, known) == 0);
 }
 
 }  // namespace
