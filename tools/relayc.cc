@@ -204,8 +204,7 @@ int Main(int argc, char** argv) {
   app.add_option("--check", check,
                  "a parameter's value as vmrun's --input takes it, once for each: runs the program "
                  "on them and prints how far its results are from those with float32 weights, or "
-                 "from those of -O0 where --precision is fp32")
-      ->allow_extra_args(false);
+                 "from those of -O0 where --precision is fp32");
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;

@@ -509,6 +509,35 @@ TEST_CASE("versions") {
   }
 }
 
+TEST_CASE("an option takes one value, and the file may follow") {
+  Shell shell;
+  shell.Compile("add", kAdd);
+  for (const std::string tool : {"relayc", "vmrun", "relayrun", "vmdump", "vmasm"}) {
+    const std::string file = tool == "vmrun" || tool == "vmdump" ? "add.vmx" : "add.relay";
+    std::istringstream help(shell.Run(tool + " --help").out);
+    size_t options = 0;
+    for (std::string line; std::getline(help, line);) {
+      const size_t begin = line.find("--");
+      const size_t end = line.find(' ', begin);
+      // The name, then what it takes.
+      if (begin == std::string::npos || begin > 6 || end == std::string::npos ||
+          line[end + 1] == ' ')
+        continue;
+      const std::string option = line.substr(begin, end - begin);
+      CAPTURE(tool + " " + option);
+      ++options;
+      // Whatever the value is worth, the file is not taken for another one.
+      const Outcome o = shell.Run(tool + " " + option + " x " + file);
+      CHECK(o.err.find("is required") == std::string::npos);
+      CHECK(o.err.find(file + " not in") == std::string::npos);
+    }
+    CHECK(options > 0);
+  }
+  CHECK(shell.Run("relayc --target x86-64-v2 add.relay -o t.vmx").status == 0);
+  CHECK(shell.Run("relayc --shape x=1x2 --layout nn.conv2d=NHWC add.relay -o t.vmx").status == 0);
+  CHECK(shell.Run("vmrun --input 1x2xf32=1 --input 2xf32=1 add.vmx").status == 0);
+}
+
 TEST_CASE("what is disassembled assembles to the same file") {
   Shell shell;
   shell.Compile("add", kAdd);

@@ -17,6 +17,10 @@ std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args
       fmt::format("{} (relayvm) {}, .vmx format {}.{}, bytecode {}", app.get_name(),
                   RELAYVM_VERSION, kFormatMajor, kFormatMinor, kBytecodeVersion),
       "print the version, and those of the formats");
+  // An option that may come several times takes one value each time: the next word is not its own.
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) option->allow_extra_args(false);
+  }
   std::reverse(args.begin(), args.end());  // as CLI11 wants them
   try {
     app.parse(std::move(args));

@@ -41,16 +41,14 @@ void CompileFlags::AddTo(CLI::App& app) {
                "no faster way to compute that loses more precision than a sum in another order: "
                "3x3 convolutions do without Winograd's transforms");
   app.add_option(
-         "--schedule-for", schedules,
-         "KERNEL=tile=8x32,block=96: the register tile (rows by columns of sums), and the "
-         "rows that are packed at a time, of a product or convolution, by the name that vmdump "
-         "--kernels shows, without its number")
-      ->allow_extra_args(false);
+      "--schedule-for", schedules,
+      "KERNEL=tile=8x32,block=96: the register tile (rows by columns of sums), and the "
+      "rows that are packed at a time, of a product or convolution, by the name that vmdump "
+      "--kernels shows, without its number");
   app.add_option(
-         "--schedules", logs,
-         "a log that relayc --tune wrote: kernels that it knows are compiled as it says; of "
-         "several logs, the last one that knows a kernel counts")
-      ->allow_extra_args(false);
+      "--schedules", logs,
+      "a log that relayc --tune wrote: kernels that it knows are compiled as it says; of "
+      "several logs, the last one that knows a kernel counts");
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
                  "a pass's name, or all: print the program after it, on standard error");

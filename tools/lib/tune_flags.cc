@@ -57,11 +57,10 @@ void TuneFlags::AddTo(CLI::App& app) {
   app.add_option("--tune-log", log,
                  "with --tune: the file that what was measured is added to, for --schedules");
   app.add_option(
-         "--shape-samples", samples,
-         "with --tune: n=1,16,128: the sizes of an open dimension that is measured with "
-         "(default: 1,16,128; of images 64,224, of a batch of them 1,8; of a batch before other "
-         "open dimensions 1)")
-      ->allow_extra_args(false);
+      "--shape-samples", samples,
+      "with --tune: n=1,16,128: the sizes of an open dimension that is measured with "
+      "(default: 1,16,128; of images 64,224, of a batch of them 1,8; of a batch before other "
+      "open dimensions 1)");
 }
 
 Status TuneFlags::Finish(bool compiles, CompileFlags* flags) {

@@ -14,8 +14,7 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
   app.add_option("--input", inputs,
                  "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard "
                  "input), all.npz, "
-                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)")
-      ->allow_extra_args(false);
+                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)");
   app.add_option("--output", output,
                  "OUT.npy for a single tensor, or OUT.npz: write the result's tensors");
   app.add_option("--expect", expect,
