@@ -131,6 +131,8 @@ class Emitter {
   llvm::Value* LoadStrided(const Node* n, llvm::Value* first, unsigned stride, llvm::Value* mask);
   llvm::Value* ScalarSelect(const Node* n, bool vector_sides);
   llvm::Value* VectorSelect(const Node* n);
+  const Node* WithUniformFirst(const Node* n);
+  std::vector<const te::AxisNode*> AxesOfMasksFirst(const Node* n);
   void EmitShared(const Node* a, const Node* b, bool vector);
   llvm::Value* ReduceScalar(const Node* n);
   llvm::Value* ReduceVector(const Node* n);

@@ -93,12 +93,30 @@ std::vector<Value*> Emitter::ReduceLoops(
                    });
 }
 
+// The axes, those outermost that masks of lanes depend on: masks are then made once for all turns of
+// the others. In their own order where that is prescribed.
+std::vector<const te::AxisNode*> Emitter::AxesOfMasksFirst(const Node* n) {
+  std::vector<const te::AxisNode*> axes = n->axes;
+  if (Reducer::IsOrdered(n) || axes.size() < 2) return axes;
+  std::vector<const Node*> masks;
+  ForEachNode({n->operands[0]}, [&](const Node* x) {
+    if (x->kind == NodeKind::kSelect && Varies(x->operands[0]))
+      AppendConjuncts(x->operands[0], masks);
+  });
+  std::erase_if(masks, [&](const Node* mask) { return !Varies(mask); });
+  std::stable_partition(axes.begin(), axes.end(), [&](const te::AxisNode* axis) {
+    return std::ranges::any_of(masks, [&](const Node* mask) { return mask->DependsOn(axis); });
+  });
+  return axes;
+}
+
 Value* Emitter::ReduceVector(const Node* n) {
   Reducer reducer(n, *ops_, b_);
   const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
   Value* work = EmitWork(n->operands[0]);
+  const std::vector<const te::AxisNode*> axes = reducer.is_arg() ? n->axes : AxesOfMasksFirst(n);
   auto state = ReduceLoops(
-      n, n->axes, 0, reducer.Identity(vector_.lanes), work, [&](const std::vector<Value*>& s) {
+      n, axes, 0, reducer.Identity(vector_.lanes), work, [&](const std::vector<Value*>& s) {
         const Node* body = n->operands[0];
         bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
                     body->binary == BinaryOp::kMultiply &&

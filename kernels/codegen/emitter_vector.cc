@@ -106,7 +106,24 @@ Value* Emitter::LinearVector(const Node* n) {
   return IsConst(uniform, 0) ? sum : b_.CreateAdd(sum, Splat(uniform));
 }
 
+// What is the same in all lanes of a condition is decided by a branch, so that the masks of the rest
+// do not depend on it.
+const Node* Emitter::WithUniformFirst(const Node* n) {
+  std::vector<const Node*> conjuncts;
+  AppendConjuncts(n->operands[0], conjuncts);
+  const Node* uniform = nullptr;
+  const Node* varying = nullptr;
+  for (const Node* c : conjuncts) {
+    const Node*& all = Varies(c) ? varying : uniform;
+    all = all == nullptr ? c : graph_.Binary(te::BinaryOp::kAnd, all, c);
+  }
+  if (uniform == nullptr || varying == nullptr) return n;
+  const Node* inner = graph_.Select(varying, n->operands[1], n->operands[2]);
+  return graph_.Select(uniform, inner, n->operands[2]);
+}
+
 Value* Emitter::VectorSelect(const Node* n) {
+  if (const Node* parted = WithUniformFirst(n); parted != n) return Vector(parted);
   Value* condition = Vector(n->operands[0]);
   Value* outer = select_mask_;
   Value* values[2];

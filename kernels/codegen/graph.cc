@@ -289,6 +289,13 @@ const te::AxisNode* Graph::NewAxis(std::string name, Dim extent) {
 
 // --- Walking and rewriting ---
 
+void AppendConjuncts(const Node* condition, std::vector<const Node*>& result) {
+  const bool is_and =
+      condition->kind == NodeKind::kBinary && condition->binary == te::BinaryOp::kAnd;
+  if (!is_and || condition->dtype != DType::kBool) return result.push_back(condition);
+  for (const Node* operand : condition->operands) AppendConjuncts(operand, result);
+}
+
 void ForEachNode(const std::vector<const Node*>& roots,
                  const std::function<void(const Node*)>& fn) {
   std::unordered_set<const Node*> done;

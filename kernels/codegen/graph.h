@@ -144,6 +144,9 @@ class Graph {
 // Calls fn for each node reachable from the roots once, operands first.
 void ForEachNode(const std::vector<const Node*>& roots, const std::function<void(const Node*)>& fn);
 
+// Appends the conditions that `condition` is the conjunction of.
+void AppendConjuncts(const Node* condition, std::vector<const Node*>& result);
+
 // Turns te expressions into nodes.
 class Lowering {
  public:
