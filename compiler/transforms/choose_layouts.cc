@@ -168,8 +168,11 @@ class Planner {
   }
 
   uint32_t GroupOf(uint32_t leaf) {
-    while (tensors_.at(leaf).group != leaf) leaf = tensors_.at(leaf).group;
-    return leaf;
+    for (;;) {
+      uint32_t& group = tensors_.at(leaf).group;
+      if (group == leaf) return leaf;
+      leaf = group = tensors_.at(group).group;
+    }
   }
 
   // --- Operators ---
