@@ -132,7 +132,7 @@ std::string FormatRecord(const ScheduleRecord& record) {
   if (record.schedule.block > 0) schedule["block"] = record.schedule.block;
   nlohmann::ordered_json extents = nlohmann::ordered_json::object();
   for (const auto& [dim, values] : record.extents) extents[dim] = values;
-  const auto rounded = [](std::vector<double> ns) {
+  const auto rounded = [](const std::vector<double>& ns) {
     std::vector<int64_t> whole;
     whole.reserve(ns.size());
     for (const double n : ns) whole.push_back(std::llround(n));

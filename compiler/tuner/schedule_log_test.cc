@@ -60,7 +60,6 @@ TEST_CASE("a damaged line is named, with what was expected") {
     std::string line, expected;
   };
   const std::string schedule = "expected \"schedule\", an object with \"tile\"";
-  const std::string name = R"("tile":[8,32])";
   const std::vector<Case> cases = {
       {"x", "expected an object of JSON"},
       {"[]", "expected an object of JSON"},

@@ -200,7 +200,7 @@ TEST_CASE("names that no dim has, and machines that cannot measure") {
 // --- The line that says whether it would pay ---
 
 // (n, 64) by (64, columns).
-KernelSpec Wide(Dim rows, int64_t columns) {
+KernelSpec Wide(const Dim& rows, int64_t columns) {
   const std::vector<te::Tensor> in = {Input({rows, 64}, 0), Input({64, columns}, 1)};
   return Spec("wide", in, {Apply("nn.matmul", {}, in, {rows, columns}, DType::kFloat32)});
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 
 #include "kernels/codegen/contraction/estimate.h"
 #include "kernels/codegen/contraction/plan.h"
@@ -17,7 +16,6 @@
 namespace relayvm {
 namespace {
 
-using codegen::ContractionForm;
 using codegen::ContractionPlan;
 using codegen::ContractionTarget;
 
@@ -65,7 +63,7 @@ Result<std::string> ScheduleTarget(const KernelOptions& options) {
 
 std::string MachineName() {
   const auto kilobytes = [](int name) {
-    const long bytes = ::sysconf(name);
+    const int64_t bytes = ::sysconf(name);
     return bytes > 0 ? fmt::format("{}K", bytes >> 10) : std::string("?");
   };
   return fmt::format("{}, L1 {}, L2 {}", llvm::sys::getHostCPUName().str(),

@@ -235,7 +235,11 @@ class Planner {
     }
     // Accumulators leave registers for a row of b and a broadcast; SSE needs one more for the
     // product.
-    if (d.target.vector_registers == 32) {
+    if (d.target.vector_registers == 32 && d.panel_form == PanelForm::kInt4) {
+      // Measured: small tiles, whose sums stay beside what words of 4-bit numbers become.
+      d.vectors = 1;
+      d.tile_rows = 6;
+    } else if (d.target.vector_registers == 32) {
       d.tile_rows = 12;
     } else {
       d.tile_rows = (d.target.vector_bytes == 16 ? 10 : 12) / d.vectors;
