@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "bytecode/disassembler.h"
 #include "bytecode/verifier.h"
@@ -15,7 +17,7 @@
 namespace relayvm::lower {
 namespace {
 
-Program Lower(const std::string& text, int level) {
+ir::Module Ready(const std::string& text, int level) {
   auto parsed = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
   REQUIRE_MESSAGE(parsed.ok(), parsed.status().message());
   // One target, so that schedules are the same on every machine.
@@ -24,7 +26,12 @@ Program Lower(const std::string& text, int level) {
   options.cpu = "x86-64-v3";
   auto module = RunPipeline(*std::move(parsed), options);
   REQUIRE_MESSAGE(module.ok(), module.status().message());
-  auto lowered = LowerModule(*module, KernelOptions{.cpu = "x86-64-v3", .opt_level = 0});
+  return *std::move(module);
+}
+
+Program Lower(const std::string& text, int level) {
+  const KernelOptions options{.cpu = "x86-64-v3", .opt_level = 0};
+  auto lowered = LowerModule(Ready(text, level), options);
   REQUIRE_MESSAGE(lowered.ok(), lowered.status().message());
   return std::move(lowered->program);
 }
@@ -504,6 +511,31 @@ TEST_CASE("equal programs give equal bytes") {
     REQUIRE(twice.ok());
     CHECK(*once == *twice);
   }
+}
+
+TEST_CASE("KernelsOf: a spec for each call, that needs no module, but for what is named") {
+  const std::string program = R"(
+def @layer(%x: Tensor[(?, 8), float32], %w: Tensor[(8, 8), float32]) {
+  nn.relu(nn.dense(nn.relu(nn.dense(%x, %w)), %w))
+}
+def @main(%x: Tensor[(?, 8), float32], %w: Tensor[(8, 8), float32]) { sum(@layer(%x, %w)) }
+)";
+  KernelOptions options{.cpu = "x86-64-v3"};
+  const auto names = [&] {
+    auto kernels = KernelsOf(Ready(program, 2), options);
+    REQUIRE_MESSAGE(kernels.ok(), kernels.status().message());
+    std::vector<std::string> all;
+    for (const KernelSpec& k : *kernels) {
+      CHECK(!k.outputs.empty());
+      all.push_back(k.name);
+    }
+    std::ranges::sort(all);
+    return all;
+  };
+  const std::string dense = "fused_nn_dense_nn_relu";
+  CHECK(names() == std::vector<std::string>{dense, dense, "sum"});
+  options.schedules[dense] = {4, 8, 0};
+  CHECK(names() == std::vector<std::string>{"sum"});
 }
 
 }  // namespace
