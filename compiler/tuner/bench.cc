@@ -1,6 +1,7 @@
 #include "compiler/tuner/bench.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace {
 // Weights beyond it come from memory, with their copies.
 constexpr size_t kFarBytes = size_t{64} << 20;
 constexpr size_t kMostCopies = 31;
+// Of addresses, for a buffer.
+constexpr int64_t kMostRoom = int64_t{1} << 42;
 // Random numbers repeat after so many bytes.
 constexpr size_t kPeriod = size_t{1} << 18;
 
@@ -107,51 +110,72 @@ Result<std::vector<CompiledKernel>> CompileKernels(const KernelSpec& spec,
 
 // --- Bench ---
 
+void Room::Unmap::operator()(std::byte* memory) const { ::munmap(memory, size); }
+
+Result<Room> Room::Make(size_t bytes, size_t room) {
+  void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return {StatusCode::kResourceExhausted, fmt::format("no memory for {} bytes", room)};
+  return Room(static_cast<std::byte*>(memory), bytes, room);
+}
+
 Result<Bench> Bench::Make(const KernelSpec& spec, const Sample& sample, size_t most_bytes) {
   Bench bench;
   bench.sample_ = sample;
-  size_t total = 0;
-  auto make = [&](const te::TensorNode& t) -> Result<HostTensor> {
-    HostTensor made{t.dtype, {}, {}};
-    int64_t bytes = DTypeBytes(t.dtype);
+  int64_t largest = 1;
+  for (const auto& [id, size] : sample) largest = std::max(largest, size);
+  size_t left = most_bytes;
+  // Shape and bytes; the room where every symbol has the largest size.
+  struct Extent {
+    std::vector<int64_t> shape;
+    size_t bytes, room;
+  };
+  auto extent_of = [&](const te::TensorNode& t) -> Result<Extent> {
+    Extent extent;
+    int64_t bytes = DTypeBytes(t.dtype), room = bytes;
     for (const Dim& d : t.shape) {
-      const std::optional<int64_t> extent = d.Evaluate(ValuesOf(sample));
-      if (!extent || *extent < 1)
+      const std::optional<int64_t> size = d.Evaluate(ValuesOf(sample));
+      if (!size || *size < 1)
         return {StatusCode::kInvalidArgument, "the sizes are none that the kernel has"};
-      made.shape.push_back(*extent);
-      if (__builtin_mul_overflow(bytes, *extent, &bytes) ||
-          static_cast<size_t>(bytes) > most_bytes - total) {
+      extent.shape.push_back(*size);
+      const int64_t most = d.Evaluate([&](uint32_t) { return largest; }).value_or(*size);
+      if (__builtin_mul_overflow(bytes, *size, &bytes) || static_cast<size_t>(bytes) > left ||
+          __builtin_mul_overflow(room, std::max(most, *size), &room) || room > kMostRoom) {
         return {StatusCode::kResourceExhausted,
                 fmt::format("its data is more than {} MB", most_bytes >> 20)};
       }
     }
-    total += static_cast<size_t>(bytes);
-    made.data = SharedBytes::Zeros(static_cast<size_t>(bytes));
-    return made;
+    extent.bytes = static_cast<size_t>(bytes);
+    extent.room = static_cast<size_t>(room);
+    left -= extent.bytes;
+    return extent;
   };
   const int weight = WeightOf(spec);
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(HostTensor input, make(*spec.inputs[i]));
+    const te::TensorNode& t = *spec.inputs[i];
+    RELAYVM_ASSIGN_OR_RETURN(Extent extent, extent_of(t));
+    HostTensor input{t.dtype, std::move(extent.shape), SharedBytes::Zeros(extent.bytes)};
     FillRandom(input);
     if (i < spec.by_value.size() && spec.by_value[i]) {
       bench.scalars_.push_back(ScalarOf(input));
       continue;
     }
-    std::vector<HostTensor> copies = {input};
-    const size_t bytes = input.data.size();
-    if (static_cast<int>(i) == weight) {
-      // An odd number, so that two kernels in turns meet all of them.
-      const size_t count = std::min(kFarBytes / bytes, kMostCopies) | 1;
-      while (copies.size() < count) {
-        copies.push_back(input);
-        copies.back().data = SharedBytes::Copy({input.data.data(), bytes});
-      }
+    // An odd number, so that two kernels in turns meet all of them.
+    const size_t count =
+        static_cast<int>(i) == weight ? std::min(kFarBytes / extent.bytes, kMostCopies) | 1 : 1;
+    std::vector<Room> copies;
+    while (copies.size() < count) {
+      RELAYVM_ASSIGN_OR_RETURN(Room room, Room::Make(extent.bytes, extent.room));
+      std::memcpy(room.bytes().data(), input.data.data(), extent.bytes);
+      copies.push_back(std::move(room));
     }
     bench.inputs_.push_back(std::move(copies));
   }
   for (const te::Tensor& t : spec.outputs) {
-    RELAYVM_ASSIGN_OR_RETURN(HostTensor output, make(*t));
-    bench.outputs_.push_back(std::move(output));
+    RELAYVM_ASSIGN_OR_RETURN(Extent extent, extent_of(*t));
+    RELAYVM_ASSIGN_OR_RETURN(Room room, Room::Make(extent.bytes, extent.room));
+    bench.outputs_.push_back({t->dtype, std::move(extent.shape), std::move(room)});
   }
   return bench;
 }
@@ -188,11 +212,10 @@ int32_t Bench::Call(const Prepared& prepared) {
       (kAlignment - reinterpret_cast<uintptr_t>(scratch_.data()) % kAlignment) % kAlignment;
   std::vector<void*> buffers;
   const size_t turn = turn_++;
-  for (const std::vector<HostTensor>& copies : inputs_) {
-    // Kernels that overwrite an input do so only where it is the output, too.
-    buffers.push_back(const_cast<std::byte*>(copies[turn % copies.size()].data.data()));
+  for (const std::vector<Room>& copies : inputs_) {
+    buffers.push_back(copies[turn % copies.size()].bytes().data());
   }
-  for (HostTensor& output : outputs_) buffers.push_back(output.data.Mutable().data());
+  for (const Output& output : outputs_) buffers.push_back(output.room.bytes().data());
   RelayvmKernelEnv env{};
   env.struct_size = sizeof(env);
   env.num_threads = 1;
@@ -202,16 +225,15 @@ int32_t Bench::Call(const Prepared& prepared) {
 
 Result<std::vector<HostTensor>> Bench::Run(const CompiledKernel& kernel) {
   // What is not written shows: no result has these bits.
-  for (HostTensor& output : outputs_) {
-    const std::span<std::byte> bytes = output.data.Mutable();
-    std::memset(bytes.data(), 0xA5, bytes.size());
-  }
+  for (const Output& output : outputs_)
+    std::memset(output.room.bytes().data(), 0xA5, output.room.bytes().size());
   if (const int32_t code = Call(Prepare(kernel)); code != 0) {
     return {StatusCode::kInvalidArgument,
             fmt::format("the kernel refuses random data, code {}", code)};
   }
-  std::vector<HostTensor> results = outputs_;
-  for (HostTensor& t : results) t.data = SharedBytes::Copy({t.data.data(), t.data.size()});
+  std::vector<HostTensor> results;
+  for (const Output& output : outputs_)
+    results.push_back({output.dtype, output.shape, SharedBytes::Copy(output.room.bytes())});
   return results;
 }
 

@@ -28,7 +28,26 @@ Result<std::vector<CompiledKernel>> CompileKernels(const KernelSpec& spec,
                                                    const KernelOptions& options,
                                                    std::span<const TileSchedule> schedules);
 
-// The data of a kernel at one sample of sizes.
+// Bytes of zeros, with room behind them that takes memory only where it is used.
+class Room {
+ public:
+  // REQUIRES: 0 < bytes <= room. Fails with kResourceExhausted.
+  static Result<Room> Make(size_t bytes, size_t room);
+  std::span<std::byte> bytes() const { return {room_.get(), bytes_}; }
+
+ private:
+  struct Unmap {
+    size_t size;
+    void operator()(std::byte* memory) const;
+  };
+  Room(std::byte* memory, size_t bytes, size_t room) : room_(memory, Unmap{room}), bytes_(bytes) {}
+  std::unique_ptr<std::byte, Unmap> room_;
+  size_t bytes_;
+};
+
+// The data of a kernel at one sample of sizes. Kernels rely on what programs check before they call
+// them: that dims which have to be equal are. A sample knows nothing of that, so all buffers have room
+// for any symbol to have the largest size.
 class Bench {
  public:
   // kResourceExhausted where there is more data than `most_bytes`, kInvalidArgument where the sizes
@@ -50,9 +69,14 @@ class Bench {
   int32_t Call(const Prepared& prepared);
 
   Sample sample_;
-  std::vector<std::vector<HostTensor>> inputs_;  // that are buffers: copies of each
-  std::vector<int64_t> scalars_;                 // of those by value
-  std::vector<HostTensor> outputs_;
+  std::vector<std::vector<Room>> inputs_;  // that are buffers: copies of each
+  std::vector<int64_t> scalars_;           // of those by value
+  struct Output {
+    DType dtype;
+    std::vector<int64_t> shape;
+    Room room;
+  };
+  std::vector<Output> outputs_;
   std::vector<std::byte> scratch_;
   size_t turn_ = 0;
 };

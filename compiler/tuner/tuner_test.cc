@@ -158,6 +158,24 @@ TEST_CASE("kernels run on random data: results of all schedules agree, and a wro
   CHECK(Bench::Make(spec, {}, 1 << 20).status().code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("sizes that no program lets meet do no harm") {
+  // x and y are of one length in every program that comes to this kernel.
+  const Dim m = Dim::Symbol(2, "m");
+  const te::Tensor x = Input({kN, 64}, 0), w = Input({64, 48}, 1), y = Input({m, 48}, 2);
+  const te::Tensor product = Apply("nn.matmul", {}, {x, w}, {kN, 48}, DType::kFloat32);
+  const KernelSpec spec = Spec("product", {x, w, y}, {AddTensor(product, y)});
+  const TileSchedule other = ScheduleSpace(spec, kOptions).back();
+  auto kernels = CompileKernels(spec, kOptions, std::vector<TileSchedule>{{}, other});
+  REQUIRE_MESSAGE(kernels.ok(), kernels.status().message());
+  for (const auto& [n, length] : {std::pair(100'000, 1), {1, 100'000}, {7, 7}}) {
+    auto bench = Bench::Make(spec, {{1, n}, {2, length}}, 64 << 20);
+    REQUIRE_MESSAGE(bench.ok(), bench.status().message());
+    auto first = bench->Run((*kernels)[0]), second = bench->Run((*kernels)[1]);
+    REQUIRE(first.ok());
+    CHECK(CompareResults(*second, *first).ok());
+  }
+}
+
 TEST_CASE("random tensors of every dtype, repeated where they are long") {
   for (const DType dtype :
        {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt8,
