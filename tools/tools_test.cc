@@ -354,6 +354,7 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"vmrun guard.vmx --input - --input r.npy <value.txt", 0, ""},
           {"vmrun guard.vmx --input y=- --input x=r.npy <r.npy", 0, ""},
           {"vmrun pair.vmx --input '[1,2]' --expect pair.npz", 0, ""},
+          {"vmrun pair.vmx --input '[1,2]' --output out1=second.npy --output all.npz", 0, ""},
           {"vmrun add.vmx --input 1x2xf32=1 --input 2xf32=1 --threads 0 --timeout 100 "
            "--memory-limit 1GB",
            0, ""},
@@ -468,6 +469,8 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"vmrun open.vmx --input 1 --input 'Cons(2.5, Nil)'", 2, "2.5 is not an integer"},
           {"vmrun pair.vmx --input '[1]' --output no/r.npz", 2, "no/r.npz"},
           {"vmrun pair.vmx --input '[1]' --output r.npy", 2, "the result has 3 tensors"},
+          {"vmrun pair.vmx --input '[1]' --output z=r.npy", 2,
+           "write NAME=OUT.npy; the result has out0, out1, out2"},
           {"vmrun pair.vmx --input '[1]' --expect no.npz", 2, "no.npz"},
           {"vmrun pair.vmx --input '[1]' --expect cut.npz", 2, "cut.npz"},
           {"vmrun pair.vmx --input '[1]' --profile no/p.json", 2, "no/p.json: cannot be written"},

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -468,6 +469,31 @@ TEST_CASE("convolutions take the layout that pays") {
     CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
     CheckSame(text, dims, *chosen);
   }
+}
+
+TEST_CASE("what is not made of whole blocks stays as written") {
+  // 3 channels, then 16; then 8 by groups; an open number of them.
+  const std::string weights = "multiply(" + Table({16, 3, 3, 3}) + ", 1f)";
+  const std::string text = fmt::format(
+      "def @main(%x: Tensor[(1, 3, ?, ?), float32]) {{\n"
+      "  let %a = nn.relu(nn.conv2d(%x, {}, padding=[1, 1], channels=16, kernel_size=[3, 3]));\n"
+      "  let %b = nn.conv2d(%a, {}, channels=16, kernel_size=[1, 1]);\n"
+      "  nn.conv2d(%b, {}, channels=8, kernel_size=[1, 1])\n}}\n",
+      weights, Table({16, 16, 1, 1}), Table({8, 16, 1, 1}));
+  auto plain = CompileText(text, {}), blocked = CompileText(text, {"nn.conv2d=NCHW16c"});
+  REQUIRE_MESSAGE(blocked.ok(), blocked.status().ToString());
+  const std::vector<std::string> found = LayoutsOf(*blocked);
+  CHECK(std::count(found.begin(), found.end(), "NCHW16c") == 1);
+  CHECK(std::count(found.begin(), found.end(), "NCHW") == 1);  // the first one is Winograd's
+  CheckSame(text, {1, 3, 6, 7}, *blocked);
+
+  const char* const open =
+      "def @main(%x: Tensor[(1, ?, 4, 4), float32]) {\n"
+      "  nn.conv2d(%x, ones(shape=[16, 16, 1, 1], dtype=\"float32\"), channels=16, kernel_size=[1, "
+      "1])\n}\n";
+  auto unknown = CompileText(open, {"nn.conv2d=NCHW16c"});
+  REQUIRE_MESSAGE(unknown.ok(), unknown.status().ToString());
+  CheckSame(open, {1, 16, 4, 4}, *unknown);
 }
 
 TEST_CASE("a choice of layouts that cannot be is told") {

@@ -389,6 +389,23 @@ class Planner {
     return Whole(TransformCost(NominalBytes(*tensors_.at(leaf).type)) * weight);
   }
 
+  // Whether the extents of the member's tensors are known to be made of whole blocks.
+  bool HasBlocks(const Member& member, const std::string& blocked) const {
+    const auto layout = Layout::Parse(blocked);
+    if (!layout.ok()) return false;
+    for (const auto* leaves : {&member.data, &member.results}) {
+      for (const uint32_t leaf : *leaves) {
+        const Tensor& t = tensors_.at(leaf);
+        for (size_t i = 0; i < t.letters.size(); ++i) {
+          const int64_t factor = layout->Factor(t.letters[i]);
+          const Dim& d = t.type->shape[i];
+          if (factor != 1 && (!d.is_const() || d.value() % factor != 0)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
   // Whether the member can be in either order.
   bool CanMove(const Member& member, const Graph& graph) const {
     const std::string& letters = tensors_.at(member.data[0]).letters;
@@ -396,6 +413,7 @@ class Planner {
     if (member.turn)
       return !graph.is_blocked && graph.Side(tensors_.at(member.results[0]).letters).has_value();
     const auto named = named_.find(member.call->op->name);
+    if (graph.is_blocked && !HasBlocks(member, graph.second)) return false;
     if (named != named_.end()) return graph.Side(named->second.data).has_value();
     if (!graph.is_blocked) return true;
     // Of blocks, dims that are broadcast have no part.
@@ -423,8 +441,11 @@ class Planner {
         continue;
       }
       Exclude(*member);
+      // In an order of its own, if it can be.
       const std::string& letters = tensors_.at(member->data[0]).letters;
-      if (named != named_.end() && !member->turn && letters != named->second.data)
+      if (named == named_.end() || member->turn || letters == named->second.data) continue;
+      const bool is_blocked = named->second.data.size() != letters.size();
+      if (!is_blocked || HasBlocks(*member, named->second.data))
         plan_.calls[member->binding->var->id] = {letters, named->second.data};
     }
     for (const Member* member : group) AddMemberTo(graph, *member);

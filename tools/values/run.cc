@@ -1,6 +1,7 @@
 #include "tools/values/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -111,8 +112,21 @@ struct Measurements {
   }
 };
 
-Status Save(const std::string& path, const ExportInfo& function,
+// --output: FILE, or NAME=FILE.
+Status Save(const std::string& output, const ExportInfo& function,
             const std::vector<Value>& tensors) {
+  const std::vector<std::string> names = TensorNames(function, tensors.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!output.starts_with(names[i] + "=") || !output.ends_with(".npy")) continue;
+    return WriteNpyFile(output.substr(names[i].size() + 1), ToFileTensor(tensors[i]));
+  }
+  const std::string name = output.substr(0, output.find('='));
+  if (name.size() < output.size() && name.find('/') == std::string::npos) {
+    return {StatusCode::kInvalidInput,
+            fmt::format("--output {}: write NAME=OUT.npy; the result has {}", output,
+                        fmt::join(names, ", "))};
+  }
+  const std::string& path = output;
   if (path.ends_with(".npy")) {
     if (tensors.size() != 1) {
       return {StatusCode::kInvalidInput,
@@ -121,7 +135,6 @@ Status Save(const std::string& path, const ExportInfo& function,
     }
     return WriteNpyFile(path, ToFileTensor(tensors[0]));
   }
-  std::vector<std::string> names = TensorNames(function, tensors.size());
   NamedTensors named;
   for (size_t i = 0; i < tensors.size(); ++i)
     named.emplace_back(names[i], ToFileTensor(tensors[i]));
@@ -221,8 +234,8 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
   }
   Print(*result, executor, flags, m);
   std::vector<Value> tensors = TensorsOf(*result);
-  if (!flags.output.empty()) {
-    if (Status s = Save(flags.output, *function, tensors); !s.ok())
+  for (const std::string& output : flags.outputs) {
+    if (Status s = Save(output, *function, tensors); !s.ok())
       return Report(tool, s, Exit::kBadInput);
   }
   if (!flags.profile_file.empty() && executor.profiler() != nullptr) {

@@ -25,7 +25,8 @@ enum class Exit : int { kDone = 0, kUsage = 1, kBadInput = 2, kRunFailed = 3, kM
 struct RunFlags {
   std::string function = "main";
   std::vector<std::string> inputs;
-  std::string output, expect;
+  std::vector<std::string> outputs;
+  std::string expect;
   Tolerance tolerance;
   uint32_t threads = 1;
   uint32_t repeat = 1;

@@ -14,9 +14,12 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
   app.add_option("--input", inputs,
                  "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard "
                  "input), all.npz, "
-                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)");
-  app.add_option("--output", output,
-                 "OUT.npy for a single tensor, or OUT.npz: write the result's tensors");
+                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)")
+      ->allow_extra_args(false);
+  app.add_option("--output", outputs,
+                 "OUT.npz: write the result's tensors; OUT.npy: the only one; NAME=OUT.npy: the "
+                 "one of that name")
+      ->allow_extra_args(false);
   app.add_option("--expect", expect,
                  "a .npy or .npz file that the result must agree with (else exit status 4)");
   app.add_option("--rtol", tolerance.rtol, "relative tolerance of --expect (default: 1e-5)");
@@ -61,7 +64,8 @@ Status RunFlags::Finish() {
   if (!(tolerance.rtol >= 0) || !(tolerance.atol >= 0)) {
     return {StatusCode::kInvalidArgument, "--rtol and --atol must not be negative"};
   }
-  if (!output.empty() && !output.ends_with(".npy") && !output.ends_with(".npz")) {
+  for (const std::string& output : outputs) {
+    if (output.ends_with(".npy") || output.ends_with(".npz")) continue;
     return {StatusCode::kInvalidArgument,
             fmt::format("--output {}: the name must end in .npy or .npz", output)};
   }

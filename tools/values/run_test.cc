@@ -61,9 +61,9 @@ TEST_CASE("--profile takes a file only when it is one") {
 
 TEST_CASE("malformed options") {
   RunFlags flags;
-  flags.output = "x.txt";
+  flags.outputs = {"x.txt"};
   CHECK(flags.Finish().message() == "--output x.txt: the name must end in .npy or .npz");
-  flags.output = "";
+  flags.outputs = {};
   flags.memory_limit_text = "much";
   CHECK(flags.Finish().message() ==
         "--memory-limit much: expected a size such as 64MiB, 1GB or 4096");
