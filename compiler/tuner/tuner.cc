@@ -36,6 +36,7 @@ constexpr int kMostCalls = 1000;
 // What a kernel gains for which the model expects nothing, or that it does not know.
 constexpr double kHope = 0.02;
 constexpr double kNotable = 0.05;
+constexpr std::chrono::seconds kFirstResult{1};
 
 // A kernel of the program: its structure, once.
 struct Kernel {
@@ -345,11 +346,12 @@ Result<TuneReport> Tune(const std::vector<KernelSpec>& specs, const SampleSizes&
   for (size_t i = 0; i < all.size(); ++i) {
     const auto now = Clock::now();
     if (now >= end) break;
-    // Each gets time by its importance, and what others left over.
+    // Each gets time by its importance, what others left over, and what a first result takes.
     const double part = std::max(left > 0 ? all[i].importance / left : 0,
                                  1.0 / static_cast<double>(all.size() - i));
     left -= all[i].importance;
-    const auto span = std::chrono::duration_cast<Clock::duration>((end - now) * part);
+    const auto share = std::chrono::duration_cast<Clock::duration>((end - now) * part);
+    const auto span = std::max(share, std::min<Clock::duration>(end - now, kFirstResult));
     if (tune.on_progress) {
       const std::chrono::duration<double> seconds = end - now;
       tune.on_progress(fmt::format("kernel {}/{} {}, {:.0f} s left", i + 1, all.size(),
