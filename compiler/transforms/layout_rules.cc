@@ -73,7 +73,7 @@ std::optional<std::string> WrittenLayout(const OpCall& call, const TensorType& d
                                          const Type& result) {
   const char* attr = DataLayoutAttr(*call.op);
   if (attr == nullptr || result->As<TensorType>() == nullptr) return std::nullopt;
-  const std::string layout = call.attrs.String(attr);
+  std::string layout = call.attrs.String(attr);
   const std::string out = HasAttr(*call.op, "out_layout") ? call.attrs.String("out_layout") : "";
   if (layout.size() != data.shape.size() || (!out.empty() && out != layout)) return std::nullopt;
   return layout;
