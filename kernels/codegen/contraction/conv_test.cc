@@ -127,6 +127,11 @@ TEST_CASE("convolutions as products of matrices") {
   AddEverywhere(cases, {{7, 7}, 16, 33, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}});
   AddEverywhere(cases, {{8, 17}, 17, 9, 1, {1, 1}, {3, 3}, {0, 0}, {1, 1}});
   AddEverywhere(cases, {{40}, 6, 8, 1, {3}, {1}, {1}, {1}});
+  // Whole vectors of a line, of which neighbouring taps share what they load.
+  AddEverywhere(cases, {{9, 75}, 3, 13, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}});
+  AddEverywhere(cases, {{4, 80}, 2, 9, 1, {2, 4}, {1, 2}, {0, 1}, {1, 1}});
+  AddEverywhere(cases, {{5, 80}, 2, 9, 1, {3, 3}, {1, 2}, {1, 2}, {1, 2}});
+  AddEverywhere(cases, {{120}, 3, 9, 1, {7}, {2}, {3}, {1}});
   AddEverywhere(cases, {{5, 6, 7}, 3, 6, 1, {3, 2, 3}, {1, 2, 1}, {1, 0, 1}, {1, 1, 1}});
   cases.Check();
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "kernels/codegen/contraction/ir.h"
@@ -63,7 +64,7 @@ void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* count,
 void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,
                    llvm::Value* destination);
 
-// --- Convolutions (contraction/pixels.cc) ---
+// --- Convolutions (contraction/pixels.cc, pixel_loader.cc) ---
 
 // Loads vectors of a convolution's data, whose last index runs along the lanes.
 class PixelLoader {
@@ -73,6 +74,9 @@ class PixelLoader {
   // `indices` are those of lane 0. Lanes that the mask turns off are zero, and may be out of range.
   // A null mask: all are on.
   llvm::Value* Load(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
+  // Without a mask, of a plain buffer of the accumulator type and a lane_stride of 2: what Load gives,
+  // and each lane's next element.
+  std::pair<llvm::Value*, llvm::Value*> LoadNeighbours(const std::vector<llvm::Value*>& indices);
   // A plain buffer's line, by its indices but the last.
   llvm::Value* Line(const std::vector<llvm::Value*>& indices);
   // The data, where it is a plain buffer.

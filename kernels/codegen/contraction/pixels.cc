@@ -4,6 +4,7 @@
 // Channels first: the lanes of a vector are consecutive output pixels. They fall into runs, one for
 // each line of the output that they touch; along a run, the input elements of one tap and channel
 // are `stride` apart.
+#include <utility>
 #include <vector>
 
 #include "kernels/codegen/contraction/integer.h"
@@ -33,132 +34,8 @@ std::vector<Value*> EmitUnflatten(ContractionContext& c, Value* flat,
 
 namespace {
 
-Value* LoadStrided(ContractionContext& c, Value* pointer, int64_t stride, Value* mask);
-
-}  // namespace
-
-PixelLoader::PixelLoader(ContractionContext& c, int64_t lane_stride) : c_(c), stride_(lane_stride) {
-  const PixelOperand& p = c.d.pixels;
-  if (p.plain) {
-    base_ = c.emitter.ElementAddress(p.data.get(),
-                                     std::vector<Value*>(p.data->shape.size(), I64(c.b, 0)));
-    std::vector<Dim> extents = {1};
-    extents.insert(extents.end(), p.input.begin(), p.input.end());
-    extents.insert(p.channels_last ? extents.end() : extents.begin() + 1, p.channels);
-    for (const Dim& extent : extents) extents_.push_back(c.emitter.EmitDim(extent));
-    return;
-  }
-  std::vector<te::Expr> at;
-  for (const Dim& extent : p.data->shape) {
-    axes_.push_back(te::MakeAxis("i", extent));
-    at.push_back(te::AxisValue(axes_.back()));
-  }
-  if (stride_ != 1) {
-    first_ = te::MakeAxis("first", p.data->shape.back());
-    at.back() = at.back() * te::IntImm(stride_) + te::AxisValue(first_);
-  }
-  te::Expr element = te::Load(p.data, std::move(at));
-  for (DType dtype : p.casts) element = te::Cast(element, dtype);
-  element_ = c.Keep(te::Cast(element, c.d.dtype));
-}
-
-Value* PixelLoader::Load(const std::vector<Value*>& indices, Value* mask) {
-  Builder& b = c_.b;
-  if (c_.d.pixels.plain) {
-    Value* offset = indices[0];
-    Value* plane = I64(b, 1);
-    for (size_t i = 1; i < indices.size(); ++i) {
-      const bool is_word = c_.d.pixels.bytes && i == 1;  // channels first
-      offset =
-          Add(b, Mul(b, offset, extents_[i]), is_word ? Mul(b, indices[i], kQuad) : indices[i]);
-      if (i > 1) plane = Mul(b, plane, extents_[i]);
-    }
-    if (c_.d.pixels.bytes) {
-      return LoadPixelWords(c_, At(b, b.getInt8Ty(), base_, offset), plane, stride_, mask);
-    }
-    return LoadStrided(c_, b.CreateGEP(c_.element, base_, offset), stride_, mask);
-  }
-  if (!mask) return Compute(indices, nullptr);
-  // The emitter may load what is the same in all lanes: only where some lane is in range.
-  Value* zero = llvm::Constant::getNullValue(c_.vector);
-  llvm::BasicBlock* before = b.GetInsertBlock();
-  llvm::BasicBlock* computed = nullptr;
-  Value* values = nullptr;
-  If(b, b.CreateOrReduce(mask), [&] {
-    values = b.CreateSelect(mask, Compute(indices, mask), zero);
-    computed = b.GetInsertBlock();
-  });
-  llvm::PHINode* phi = b.CreatePHI(c_.vector, 2);
-  phi->addIncoming(zero, before);
-  phi->addIncoming(values, computed);
-  return phi;
-}
-
-Value* PixelLoader::Line(const std::vector<Value*>& indices) {
-  Value* offset = indices[0];
-  for (size_t i = 1; i < indices.size(); ++i) {
-    offset = Add(c_.b, Mul(c_.b, offset, extents_[i]), indices[i]);
-  }
-  return At(c_.b, c_.element, base_, Mul(c_.b, offset, extents_.back()));
-}
-
-Value* PixelLoader::Compute(const std::vector<Value*>& indices, Value* mask) {
-  Emitter& emitter = c_.emitter;
-  for (size_t i = 0; i + 1 < indices.size(); ++i) {
-    emitter.BindAxis(axes_[i].get(), indices[i]);
-  }
-  VectorAxis lane{axes_.back().get(), indices.back(), c_.d.lanes, mask};
-  if (first_) {
-    emitter.BindAxis(first_.get(), indices.back());
-    lane.base = I64(c_.b, 0);
-  }
-  return emitter.EmitVector(element_, lane);
-}
-
-namespace {
-
 // 0 <= x < extent.
 Value* InRange(Builder& b, Value* x, Value* extent) { return b.CreateICmpULT(x, extent); }
-
-// The elements at pointer + lane * stride, zero where mask is off.
-Value* LoadStrided(ContractionContext& c, Value* pointer, int64_t stride, Value* mask) {
-  Builder& b = c.b;
-  const llvm::Align align(c.element_bytes);
-  Value* zero = llvm::Constant::getNullValue(c.vector);
-  if (stride == 1 && !mask) return b.CreateAlignedLoad(c.vector, pointer, align);
-  if (stride == 1) return b.CreateMaskedLoad(c.vector, pointer, align, mask, zero);
-  const unsigned lanes = c.d.lanes;
-  if (stride == 2 && !mask) {
-    // The second load ends with the last even element, which is the last that may exist.
-    std::vector<int> even;
-    for (unsigned i = 0; i < lanes; ++i) {
-      even.push_back(static_cast<int>(2 * i < lanes ? 2 * i : 2 * i + 1));
-    }
-    Value* first = b.CreateAlignedLoad(c.vector, pointer, align);
-    Value* second =
-        b.CreateAlignedLoad(c.vector, b.CreateGEP(c.element, pointer, I64(b, lanes - 1)), align);
-    return b.CreateShuffleVector(first, second, even);
-  }
-  if (stride == 2) {
-    // Two contiguous loads of the even elements, then both halves together.
-    std::vector<int> low, high, even;
-    Value* off = llvm::Constant::getNullValue(mask->getType());
-    for (unsigned i = 0; i < lanes; ++i) {
-      low.push_back(i % 2 == 0 ? static_cast<int>(i / 2) : static_cast<int>(lanes));
-      high.push_back(i % 2 == 0 ? static_cast<int>((lanes + i) / 2) : static_cast<int>(lanes));
-      even.push_back(static_cast<int>(2 * i));
-    }
-    Value* first =
-        b.CreateMaskedLoad(c.vector, pointer, align, b.CreateShuffleVector(mask, off, low), zero);
-    Value* second = b.CreateMaskedLoad(c.vector, b.CreateGEP(c.element, pointer, I64(b, lanes)),
-                                       align, b.CreateShuffleVector(mask, off, high), zero);
-    return b.CreateShuffleVector(first, second, even);
-  }
-  Value* offsets = b.CreateMul(LaneIndices(b, lanes), b.CreateVectorSplat(lanes, I64(b, stride)));
-  Value* pointers = b.CreateGEP(c.element, pointer, offsets);
-  if (!mask) mask = llvm::ConstantInt::getTrue(VectorOf(b.getInt1Ty(), lanes));
-  return b.CreateMaskedGather(c.vector, pointers, align, mask, zero);
-}
 
 // Masked loads and stores cost what others do.
 bool HasMasks(const ContractionContext& c) { return c.d.target.vector_bytes == 64; }
@@ -399,26 +276,39 @@ class PanelPacker {
     auto pack = [&](bool masked) {
       For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
         Value* first_row = Mul(b_, Sub(b_, channel, channel_), p_.taps());
-        ForOuterTaps(c_, at, 0, {}, I64(b_, 0), b_.getTrue(),
-                     [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-                       Value* in_line = b_.CreateVectorSplat(d_.lanes, inside);
-                       auto pack_tap = [&](Value* k) {
-                         Value* mask = nullptr;
-                         if (masked) {
-                           mask =
-                               b_.CreateAnd(in_line, unrolls ? masks[*ConstantOf(k)] : mask_at(k));
-                         }
-                         std::vector<Value*> index = {image, Add(b_, first_channel_, channel)};
-                         index.insert(index.end(), positions.begin(), positions.end());
-                         index.push_back(x_at(k));
-                         Value* row = Add(b_, Add(b_, first_row, Mul(b_, tap, p_.kernel[w_])), k);
-                         Store(loader_.Load(index, mask), row, masked ? from_run : nullptr);
-                       };
-                       if (!unrolls) {
-                         return For(b_, I64(b_, 0), I64(b_, p_.kernel[w_]), 1, "tap", pack_tap);
-                       }
-                       for (int64_t k = 0; k < p_.kernel[w_]; ++k) pack_tap(I64(b_, k));
-                     });
+        ForOuterTaps(
+            c_, at, 0, {}, I64(b_, 0), b_.getTrue(),
+            [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
+              Value* in_line = b_.CreateVectorSplat(d_.lanes, inside);
+              auto index_of = [&](Value* k) {
+                std::vector<Value*> index = {image, Add(b_, first_channel_, channel)};
+                index.insert(index.end(), positions.begin(), positions.end());
+                index.push_back(x_at(k));
+                return index;
+              };
+              auto row_of = [&](Value* k) {
+                return Add(b_, Add(b_, first_row, Mul(b_, tap, p_.kernel[w_])), k);
+              };
+              auto pack_tap = [&](Value* k) {
+                Value* mask = nullptr;
+                if (masked) {
+                  mask = b_.CreateAnd(in_line, unrolls ? masks[*ConstantOf(k)] : mask_at(k));
+                }
+                Store(loader_.Load(index_of(k), mask), row_of(k), masked ? from_run : nullptr);
+              };
+              if (!unrolls) {
+                return For(b_, I64(b_, 0), I64(b_, p_.kernel[w_]), 1, "tap", pack_tap);
+              }
+              for (int64_t k = 0; k < p_.kernel[w_]; ++k) {
+                if (masked || !HasNeighbours(k)) {
+                  pack_tap(I64(b_, k));
+                  continue;
+                }
+                const auto [even, odd] = loader_.LoadNeighbours(index_of(I64(b_, k)));
+                Store(even, row_of(I64(b_, k)), nullptr);
+                Store(odd, row_of(I64(b_, ++k)), nullptr);
+              }
+            });
       });
     };
     if (!p_.plain) {
@@ -437,6 +327,12 @@ class PanelPacker {
     If(
         b_, is_whole, [&] { pack(false); }, [&] { pack(true); });
     return next;
+  }
+
+  // Whether tap k of the last axis and the next are the even and the odd elements of two vectors.
+  bool HasNeighbours(int64_t k) const {
+    return p_.plain && !p_.bytes && p_.stride[w_] == 2 && p_.dilation[w_] == 1 &&
+           k + 1 < p_.kernel[w_];
   }
 
   void Store(Value* values, Value* row, Value* mask) {
