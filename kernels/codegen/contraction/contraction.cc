@@ -27,6 +27,10 @@ namespace {
 
 using llvm::Value;
 
+// Pixels are read where they are for so many rows. More results than these, each in memory of its own, are
+// better written in longer runs.
+constexpr int64_t kMostRowsInPlace = 64;
+
 // --- Product ---
 
 class ProductEmitter {
@@ -213,57 +217,102 @@ class ProductEmitter {
     });
   }
 
-  // Groups of panels, one block of channels after the other.
+  // Groups of panels: where they are as far as that pays, the others packed.
   void EmitPixelPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
-    const int64_t channels = d_.pixels.group_channels, taps = d_.pixels.taps();
-    const bool keeps_sums = d_.channel_block < channels;
     For(b_, from, to, d_.panel_group, "group", [&](Value* first) {
       Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
-      auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
-      auto packed = [&](Value* q) {
-        return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
-      };
-      // At least one turn, so that an empty sum is stored.
-      For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
-          [&](Value* channel) {
-            Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
-            EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
-            Value* extent = Mul(b_, Sub(b_, end, channel), taps);
-            Value* a_at = At(b_, c_.element, a, Mul(b_, channel, taps * d_.a_k_stride));
-            For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-              Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
-              Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
-              For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
-                Value* column = column_of(q);
-                Value* sums = c_scratch_;
-                if (keeps_sums) {
-                  Value* index =
-                      Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
-                  sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
-                }
-                Value* rows_of_a = RowsOfA(a_at, tile);
-                auto in_memory = [&] {
-                  CallTile(
-                      rows,
-                      {rows_of_a, packed(q), sums, extent, b_.CreateICmpSGT(channel, I64(b_, 0))},
-                      Sub(b_, c_.columns, column));
-                  If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
-                     [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
-                };
-                Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
-                if (!fits) return in_memory();
-                If(
-                    b_, fits,
-                    [&] {
-                      epilogue_.EmitRegisters(
-                          batch, Add(b_, row, tile), column,
-                          EmitTileSums(b_, ConfigOf(false),
-                                       {rows_of_a, packed(q), nullptr, extent, nullptr}));
-                    },
-                    in_memory);
-              });
+      Value* column = Mul(b_, first, d_.panel);
+      Value* in_place = PanelsInPlace(column, group);
+      if (!in_place) return EmitPackedPixels(batch, row, count, a, first, group);
+      EmitPanelsInPlace(batch, row, count, a, column, in_place);
+      If(b_, b_.CreateICmpSLT(in_place, group), [&] {
+        EmitPackedPixels(batch, row, count, a, Add(b_, first, in_place), Sub(b_, group, in_place));
+      });
+    });
+  }
+
+  // `group` panels from `first` on, one block of channels after the other.
+  void EmitPackedPixels(Value* batch, Value* row, Value* count, Value* a, Value* first,
+                        Value* group) {
+    const int64_t channels = d_.pixels.group_channels, taps = d_.pixels.taps();
+    const bool keeps_sums = d_.channel_block < channels;
+    auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
+    auto packed = [&](Value* q) {
+      return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
+    };
+    // At least one turn, so that an empty sum is stored.
+    For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
+        [&](Value* channel) {
+          Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
+          EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
+          Value* extent = Mul(b_, Sub(b_, end, channel), taps);
+          Value* a_at = At(b_, c_.element, a, Mul(b_, channel, taps * d_.a_k_stride));
+          For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+            Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
+            Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
+            For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+              Value* column = column_of(q);
+              Value* sums = c_scratch_;
+              if (keeps_sums) {
+                Value* index =
+                    Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
+                sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
+              }
+              Value* rows_of_a = RowsOfA(a_at, tile);
+              auto in_memory = [&] {
+                CallTile(
+                    rows,
+                    {rows_of_a, packed(q), sums, extent, b_.CreateICmpSGT(channel, I64(b_, 0))},
+                    Sub(b_, c_.columns, column));
+                If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
+                   [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
+              };
+              Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
+              if (!fits) return in_memory();
+              If(
+                  b_, fits,
+                  [&] {
+                    epilogue_.EmitRegisters(
+                        batch, Add(b_, row, tile), column,
+                        EmitTileSums(b_, ConfigOf(false),
+                                     {rows_of_a, packed(q), nullptr, extent, nullptr}));
+                  },
+                  in_memory);
             });
           });
+        });
+  }
+
+  // How many of `count` panels from `column` on are read where they are: whole ones of one image, of
+  // pixels that windows do not overlap, by few rows. Null: never any.
+  Value* PanelsInPlace(Value* column, Value* count) {
+    if (!d_.pixels_in_place || d_.rows.value() > kMostRowsInPlace ||
+        d_.rows.value() % d_.tile_rows != 0 || d_.channel_block < d_.pixels.group_channels ||
+        !TakesRegisters(I64(b_, d_.tile_rows), column)) {
+      return nullptr;
+    }
+    Value* pixels = c_.emitter.EmitDim(d_.image_pixels);
+    Value* in_image = d_.images.is_const(1) ? column : Rem(b_, column, pixels);
+    return Min(b_, count, Div(b_, Sub(b_, pixels, in_image), I64(b_, d_.panel)));
+  }
+
+  void EmitPanelsInPlace(Value* batch, Value* row, Value* count, Value* a, Value* first,
+                         Value* panels) {
+    Value* pixels = c_.emitter.EmitDim(d_.image_pixels);
+    Value* image = d_.images.is_const(1) ? I64(b_, 0) : Div(b_, first, pixels);
+    Value* channel = Mul(b_, batch, d_.pixels.group_channels);
+    Value* in_image = Sub(b_, first, Mul(b_, image, pixels));
+    Value* data = At(b_, c_.element, PixelLoader(c_, 1).Line({image, channel}), in_image);
+    For(b_, I64(b_, 0), panels, 1, "panel", [&](Value* q) {
+      Poll([&] { return Work(count, 1); });
+      Value* offset = Mul(b_, q, d_.panel);
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        TileCall call{RowsOfA(a, tile), At(b_, c_.element, data, offset), nullptr, c_.depth,
+                      nullptr};
+        call.b_k_stride = pixels;
+        epilogue_.EmitRegisters(batch, Add(b_, row, tile), Add(b_, first, offset),
+                                EmitTileSums(b_, ConfigOf(true), call));
+      });
     });
   }
 

@@ -353,10 +353,12 @@ TEST_CASE("kernels in blocks of output channels") {
       c.groups = 3;
       c.in_channels = 6;
       AddTo(cases, c);
-      c.groups = 1;
       c.kernel = {1, 1};
       c.padding = {0, 0};
       AddTo(cases, c);
+      c.groups = 1;
+      // Images that begin where panels do and others, whole panels and none.
+      AddTo(cases, c, {{8, 12}, {1, 31}, {40, 30}, {1, 1}});
       c.symbolic = false;
       c.input = {7, 7};
       AddTo(cases, c);
