@@ -72,8 +72,9 @@ char* Heap::MemoryOf(Span* span) {
   return reinterpret_cast<char*>(chunk) + (span - chunk->spans) * kGranuleBytes;
 }
 
-// One bin for each length up to 16 granules, then four a doubling.
+// One bin for each length up to 16 granules, then four a doubling. REQUIRES: 1 granule or more.
 int Heap::RunBin(unsigned granules) {
+  if (granules == 0) __builtin_unreachable();
   if (granules <= 16) return static_cast<int>(granules) - 1;
   unsigned last = granules - 1;
   int log = 31 - std::countl_zero(last);

@@ -37,7 +37,7 @@ TEST_CASE("status: copies are independent, moves leave ok behind") {
   CHECK(b.message() == "a");
   Status c = std::move(b);
   CHECK(c.code() == StatusCode::kNotFound);
-  CHECK(b.ok());  // NOLINT(bugprone-use-after-move)
+  CHECK(b.ok());  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
   c = OkStatus();
   CHECK(c.ok());
 }
