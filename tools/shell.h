@@ -12,6 +12,11 @@
 
 #include "tools/values/testing.h"
 
+// The folder of the built tools, which the build states.
+#ifndef TOOLS_PATH
+#define TOOLS_PATH ""
+#endif
+
 namespace relayvm::tools {
 
 struct Outcome {

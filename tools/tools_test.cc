@@ -523,9 +523,7 @@ TEST_CASE("an option takes one value, and the file may follow") {
       const size_t begin = line.find("--");
       const size_t end = line.find(' ', begin);
       // The name, then what it takes.
-      if (begin == std::string::npos || begin > 6 || end == std::string::npos ||
-          line[end + 1] == ' ')
-        continue;
+      if (begin > 6 || end == std::string::npos || line[end + 1] == ' ') continue;
       const std::string option = line.substr(begin, end - begin);
       CAPTURE(tool + " " + option);
       ++options;

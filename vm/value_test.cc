@@ -119,7 +119,8 @@ TEST_CASE("value: what is missing is an error, not a crash") {
   // A field that was moved away.
   Value field = Value::Int64(1);
   Value moved = std::move(field);
-  Value tuple = Value::Tuple({moved, field});  // NOLINT(bugprone-use-after-move)
+  Value tuple = Value::Tuple(
+      {moved, field});  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
   CHECK(tuple.field(1).kind() == Value::Kind::kNone);
   CHECK(!Value::Tuple(std::vector<Value>(65'536, moved)));
   auto program = testing::LoadText(R"(
@@ -150,8 +151,8 @@ TEST_CASE("value: held by many threads") {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([copy = shared] {
       for (int i = 0; i < 10000; ++i) {
-        const Value again =
-            copy;  // NOLINT(performance-unnecessary-copy-initialization): what is tested
+        const Value again =  // NOLINT(performance-unnecessary-copy-initialization)
+            copy;            // NOLINT(performance-unnecessary-copy-initialization): what is tested
         const Value field = again.field(static_cast<size_t>(i % 2));
       }
     });

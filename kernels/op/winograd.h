@@ -24,11 +24,11 @@
 
 namespace relayvm {
 
-inline constexpr bool IsWinogradTile(int64_t tile) { return tile == 2 || tile == 4; }
+constexpr bool IsWinogradTile(int64_t tile) { return tile == 2 || tile == 4; }
 // The rows of a transformed kernel, of the window of data that a tile reads.
-inline constexpr int64_t WinogradWindow(int64_t tile) { return tile + 2; }
+constexpr int64_t WinogradWindow(int64_t tile) { return tile + 2; }
 // See above.
-inline constexpr double WinogradError(int64_t tile) { return tile == 2 ? 4 : 16; }
+constexpr double WinogradError(int64_t tile) { return tile == 2 ? 4 : 16; }
 
 // Elements (i, j) of the matrices. REQUIRES: IsWinogradTile(tile).
 double WinogradOfData(int64_t tile, int64_t i, int64_t j);    // B^T, window x window

@@ -8,10 +8,8 @@
 
 #include "kernels/op/testing.h"
 
-namespace relayvm {
+namespace relayvm::op_testing {
 namespace {
-
-using namespace op_testing;
 
 TEST_CASE("Winograd's transforms give the convolution of a tile") {
   for (int64_t tile : {2, 4}) {
@@ -86,4 +84,4 @@ TEST_CASE("nn.contrib_conv2d_winograd") {
 }
 
 }  // namespace
-}  // namespace relayvm
+}  // namespace relayvm::op_testing
