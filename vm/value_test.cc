@@ -151,8 +151,8 @@ TEST_CASE("value: held by many threads") {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([copy = shared] {
       for (int i = 0; i < 10000; ++i) {
-        const Value again =  // NOLINT(performance-unnecessary-copy-initialization)
-            copy;            // NOLINT(performance-unnecessary-copy-initialization): what is tested
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): what is tested
+        const Value again = copy;
         const Value field = again.field(static_cast<size_t>(i % 2));
       }
     });
