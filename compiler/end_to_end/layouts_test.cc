@@ -414,6 +414,14 @@ TEST_CASE("convolutions take the layout that pays") {
     REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
     CHECK(ir::CountLayoutTransforms(chosen->module).count == 0);
   }
+  SUBCASE("so do large ones, of many milliseconds each") {
+    const std::string text =
+        fmt::format(fmt::runtime(kMain), "8, 640, 640, 16", Chain('l', 2, "%x", "a"), "%a1");
+    auto chosen = CompileText(text, kOwn);
+    REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+    CHECK(CountCalls(*chosen, "nn.contrib_conv2d_winograd") == 2);
+    CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
+  }
   SUBCASE("one that nothing is gained by: as it is") {
     const std::string text = fmt::format(
         fmt::runtime(kMain), "1, 8, 8, 16",

@@ -11,8 +11,9 @@ namespace relayvm::ir {
 class MinCut {
  public:
   using Node = uint32_t;
-  static constexpr Node kFirst = 0, kSecond = 1;       // stand for the parts themselves
-  static constexpr int64_t kNever = int64_t{1} << 50;  // REQUIRES: all that may be cut is less
+  static constexpr Node kFirst = 0, kSecond = 1;  // stand for the parts themselves
+  // REQUIRES: all that may be cut is less, in sum.
+  static constexpr int64_t kNever = int64_t{1} << 60;
 
   Node Add() { return num_nodes_++; }
   // Paid where `from` is in the first part and `to` in the second; 0 or more.
