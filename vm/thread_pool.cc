@@ -1,5 +1,6 @@
 #include "vm/thread_pool.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace relayvm::vm {
@@ -44,19 +45,31 @@ ThreadPool::~ThreadPool() {
   for (std::thread& t : threads_) t.join();
 }
 
+bool ThreadPool::Job::HasTasks() const {
+  for (uint32_t i = 0; i < num_shares; ++i) {
+    if (shares[i].next.load(std::memory_order_relaxed) < shares[i].end) return true;
+  }
+  return false;
+}
+
 void ThreadPool::RunTasks(Job& job, uint32_t worker) {
-  for (;;) {
-    uint32_t index = job.next.fetch_add(1, std::memory_order_relaxed);
-    if (index >= job.num_tasks) return;
-    job.fn(job.context, index, worker);
-    job.finished.fetch_add(1, std::memory_order_release);
+  const uint32_t own = worker % job.num_shares;
+  for (uint32_t i = 0; i < job.num_shares; ++i) {
+    Share& share = job.shares[(own + i) % job.num_shares];
+    // Looked at before: a counter that many have passed is not written again.
+    while (share.next.load(std::memory_order_relaxed) < share.end) {
+      const uint32_t index = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (index >= share.end) break;
+      job.fn(job.context, index, worker);
+      job.finished.fetch_add(1, std::memory_order_release);
+    }
   }
 }
 
 // A job with tasks left, or null. REQUIRES: mutex_ is held.
 ThreadPool::Job* ThreadPool::OpenJob() {
   for (Job* job = jobs_; job != nullptr; job = job->following) {
-    if (job->next.load(std::memory_order_relaxed) < job->num_tasks) return job;
+    if (job->HasTasks()) return job;
   }
   return nullptr;
 }
@@ -66,7 +79,14 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
     for (uint32_t i = 0; i < num_tasks; ++i) fn(context, i, 0);
     return;
   }
-  Job job{fn, context, num_tasks};
+  Job job{fn, context, num_tasks, std::min({num_tasks, num_threads(), kMaxShares})};
+  for (uint32_t i = 0; i < job.num_shares; ++i) {
+    const auto first = [&](uint64_t share) {
+      return static_cast<uint32_t>(share * num_tasks / job.num_shares);
+    };
+    job.shares[i].next.store(first(i), std::memory_order_relaxed);
+    job.shares[i].end = first(i + 1);
+  }
   {
     std::lock_guard lock(mutex_);
     job.following = jobs_;

@@ -1,8 +1,10 @@
 // ThreadPool: threads that share the work of one kernel call. Owned by a Runtime, used by all its
 // invocations.
 //
-// A call is split into tasks; the calling thread takes part and returns when all are done. Calls
-// from several threads at once are served together. Who waits looks for a while before it sleeps:
+// A call is split into tasks; the calling thread takes part and returns when all are done. Each
+// worker begins with the same share of the tasks in every call, so that what it wrote in one kernel
+// is in its cache for the next; then it takes what others have left. Calls from several threads at
+// once are served together. Who waits looks for a while before it sleeps:
 // between the kernels of a program no thread does. Thread-safe. Tested by thread_pool_test.cc.
 #pragma once
 
@@ -31,14 +33,21 @@ class ThreadPool {
   void Run(uint32_t num_tasks, TaskFn fn, void* context);
 
  private:
+  static constexpr uint32_t kMaxShares = 16;
+  struct alignas(64) Share {
+    std::atomic<uint32_t> next{0};  // first task not taken; may run past the end
+    uint32_t end = 0;
+  };
   struct Job {
     TaskFn fn;
     void* context;
     uint32_t num_tasks;
-    std::atomic<uint32_t> next{0};      // first task not taken
+    uint32_t num_shares;
     std::atomic<uint32_t> finished{0};  // tasks done
     std::atomic<uint32_t> helpers{0};   // pool threads inside; they come under mutex_
     Job* following = nullptr;           // in the list of open jobs; under mutex_
+    Share shares[kMaxShares];
+    bool HasTasks() const;
   };
 
   void Work(uint32_t worker);
