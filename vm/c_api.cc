@@ -391,7 +391,7 @@ relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const c
 }
 int relayvm_invocation_poll(relayvm_invocation* invocation, int64_t slice_ns) {
   if (invocation == nullptr) return 1;
-  return invocation->invocation->Poll(std::chrono::nanoseconds(slice_ns)) ? 1 : 0;
+  return static_cast<int>(invocation->invocation->Poll(std::chrono::nanoseconds(slice_ns)));
 }
 relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation,
                                                relayvm_value** out) {

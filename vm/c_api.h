@@ -156,7 +156,8 @@ void relayvm_invocation_free(relayvm_invocation* invocation);
 relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const char* function,
                                        relayvm_value* const* inputs, size_t num_inputs,
                                        relayvm_value** out);
-/* In slices: start; poll until it gives 1; then the result. A slice of 0 runs to the end. */
+/* In slices: start; poll until it gives 1; then the result. A slice of 0 runs until it waits or has
+ * ended. A poll gives 0 when the run is to go on, 2 when it waits for a host function. */
 relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const char* function,
                                          relayvm_value* const* inputs, size_t num_inputs);
 int relayvm_invocation_poll(relayvm_invocation* invocation, int64_t slice_ns);

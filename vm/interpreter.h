@@ -10,7 +10,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "vm/stack.h"
 #include "vm/thread_pool.h"
 #include "vm/trace.h"
+#include "vm/wait_state.h"
 
 namespace relayvm::vm {
 
@@ -58,10 +61,19 @@ struct InterpreterContext {
   // Set from any thread to stop at the next call or backward jump.
   std::atomic<uint32_t>* stop = nullptr;
   int64_t deadline = INT64_MAX;  // steady clock, nanoseconds
-  // Called when the time slice is over (see YieldAt); returns when the invocation may go on.
+  // Called when the time slice is over (see yield_at), and by host calls that wait (see
+  // waiting_call); returns when the invocation may go on.
   void (*yield)(void* context) = nullptr;
   void* yield_context = nullptr;
   int64_t yield_at = INT64_MAX;  // steady clock, nanoseconds
+
+  // Of host functions.
+  std::shared_ptr<WaitState> wait;
+  uint64_t host_calls = 0;        // so far: the number of the latest
+  uint64_t waiting_call = 0;      // the one that yields in order to wait, until wait_time; 0: none
+  int64_t wait_time = INT64_MAX;  // steady clock, nanoseconds
+  uint64_t invocation_id = 0;
+  void* host_context = nullptr;
 };
 
 // Runs functions[function] with object arguments (each given a reference by the caller: they are
@@ -70,7 +82,14 @@ struct InterpreterContext {
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
                  std::span<Object* const> args, Object** result);
 
-// Nanoseconds of the steady clock.
+// Nanoseconds of the steady clock. INT64_MAX is time_point::max(): never.
 int64_t NowNanoseconds();
+inline int64_t ToNanoseconds(std::chrono::steady_clock::time_point time) {
+  return time.time_since_epoch().count();
+}
+inline std::chrono::steady_clock::time_point ToTimePoint(int64_t nanoseconds) {
+  static_assert(std::is_same_v<std::chrono::steady_clock::duration, std::chrono::nanoseconds>);
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
+}
 
 }  // namespace relayvm::vm

@@ -345,7 +345,7 @@ TEST_CASE("random programs: run, fail or are stopped, but never crash; the same 
     // In slices it does the same.
     (*invocation)->set_timeout(std::chrono::seconds(5));
     REQUIRE((*invocation)->Start("main", testing::Int64Values({3, 4})).ok());
-    while (!(*invocation)->Poll(std::chrono::microseconds(1))) {
+    while ((*invocation)->Poll(std::chrono::microseconds(1)) != RunState::kDone) {
     }
     Result<Value> again = (*invocation)->TakeResult();
     CHECK(again.status().code() == result.status().code());

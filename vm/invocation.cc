@@ -93,9 +93,11 @@ Invocation::Invocation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Invocation::~Invocation() {
   if (impl_->fiber.has_value() && !impl_->fiber->done()) {
     impl_->stop.store(1, std::memory_order_release);
-    while (!Poll()) {
+    impl_->context.wait->Close();
+    while (Poll() != RunState::kDone) {
     }
   }
+  impl_->context.wait->Close();
   impl_->fiber.reset();
   impl_->runtime->Release(std::move(impl_->workspace));
 }
@@ -128,6 +130,9 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   context.stop = &impl->stop;
   context.yield = [](void* self) { static_cast<Impl*>(self)->fiber->Suspend(); };
   context.yield_context = impl.get();
+  context.wait = std::make_shared<vm::WaitState>();
+  context.invocation_id = impl->runtime->NextInvocationId();
+  context.host_context = options.host_context;
   return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
 }
 
@@ -154,12 +159,20 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs) {
   return OkStatus();
 }
 
-bool Invocation::Poll(std::chrono::nanoseconds slice) {
+RunState Invocation::Poll(std::chrono::nanoseconds slice) {
   Impl& impl = *impl_;
-  if (!impl.fiber.has_value() || impl.fiber->done()) return true;
-  impl.context.yield_at = slice.count() <= 0 ? INT64_MAX : vm::NowNanoseconds() + slice.count();
-  impl.fiber->Resume();
-  return impl.fiber->done();
+  if (!impl.fiber.has_value() || impl.fiber->done()) return RunState::kDone;
+  vm::InterpreterContext& context = impl.context;
+  if (context.waiting_call != 0 && !context.wait->Leave(vm::NowNanoseconds()))
+    return RunState::kWaiting;
+  context.yield_at = slice.count() <= 0 ? INT64_MAX : vm::NowNanoseconds() + slice.count();
+  do {
+    impl.fiber->Resume();
+    if (impl.fiber->done()) return RunState::kDone;
+    if (context.waiting_call == 0) return RunState::kReady;
+    // Where this says true, another thread may run the invocation: it is out of bounds from here.
+  } while (!context.wait->Enter(context.waiting_call, context.wait_time, impl.stop));
+  return RunState::kWaiting;
 }
 
 Result<Value> Invocation::TakeResult() {
@@ -173,17 +186,39 @@ Result<Value> Invocation::TakeResult() {
 
 Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inputs) {
   RELAYVM_RETURN_IF_ERROR(Start(function, std::move(inputs)));
-  while (!Poll()) {
+  for (RunState state = Poll(); state != RunState::kDone; state = Poll()) {
+    if (state == RunState::kWaiting) Wait();
   }
   return TakeResult();
 }
 
-void Invocation::Cancel() { impl_->stop.store(1, std::memory_order_release); }
+void Invocation::set_on_ready(std::function<void()> on_ready) {
+  impl_->context.wait->SetOnReady(std::move(on_ready));
+}
+
+std::chrono::steady_clock::time_point Invocation::next_deadline() const {
+  return vm::ToTimePoint(impl_->context.wait->time());
+}
+
+bool Invocation::WakeIfDue() {
+  // What is woken may end the invocation.
+  const std::shared_ptr<vm::WaitState> wait = impl_->context.wait;
+  return wait->Expire(vm::NowNanoseconds());
+}
+
+void Invocation::Wait() { impl_->context.wait->Block(); }
+
+void Invocation::Cancel() {
+  const std::shared_ptr<vm::WaitState> wait = impl_->context.wait;
+  impl_->stop.store(1, std::memory_order_release);
+  wait->Stop();
+}
 void Invocation::ForgetCancel() { impl_->stop.store(0, std::memory_order_relaxed); }
 void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.timeout = timeout; }
 void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
 void Invocation::Trim() { impl_->workspace->heap->Trim(); }
 InvocationStats Invocation::stats() const { return impl_->stats; }
 const Executable& Invocation::executable() const { return *impl_->executable; }
+uint64_t Invocation::id() const { return impl_->context.invocation_id; }
 
 }  // namespace relayvm

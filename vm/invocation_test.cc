@@ -104,7 +104,7 @@ TEST_CASE("invocation: many run in turns on one thread") {
   for (size_t ended = 0; ended < invocations.size();) {
     ended = 0;
     for (auto& invocation : invocations) {
-      ended += invocation->Poll(std::chrono::microseconds(100));
+      ended += invocation->Poll(std::chrono::microseconds(100)) == RunState::kDone;
       ++polls;
     }
   }
@@ -116,7 +116,7 @@ TEST_CASE("invocation: many run in turns on one thread") {
 TEST_CASE("invocation: destroyed while suspended") {
   auto invocation = NewInvocation(CountDown());
   REQUIRE(invocation->Start("main", Int64Values({kForever})).ok());
-  CHECK(!invocation->Poll(std::chrono::microseconds(10)));
+  CHECK(invocation->Poll(std::chrono::microseconds(10)) == RunState::kReady);
   invocation.reset();
   invocation = NewInvocation(CountDown());
   REQUIRE(invocation->Start("main", Int64Values({5})).ok());  // never polled

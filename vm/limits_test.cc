@@ -132,7 +132,7 @@ TEST_CASE("limits: a slice ends inside a kernel, and the next one goes on there"
       auto invocation = NewInvocation(executable, {}, threads);
       REQUIRE(invocation->Start("main", Int64Values({argument})).ok());
       int slices = 1;
-      while (!invocation->Poll(std::chrono::microseconds(200))) ++slices;
+      while (invocation->Poll(std::chrono::microseconds(200)) != RunState::kDone) ++slices;
       CHECK(invocation->TakeResult().ok());
       CHECK(slices >= 2);
     }
@@ -164,7 +164,7 @@ TEST_CASE("limits: a cancellation before the run ends it; each ends one run") {
     // Between start and poll.
     REQUIRE(invocation->Start("main", Int64Values({2})).ok());
     invocation->Cancel();
-    CHECK(invocation->Poll());
+    CHECK(invocation->Poll() == RunState::kDone);
     CHECK(invocation->TakeResult().status().code() == StatusCode::kCancelled);
     // One that nobody waits for any more.
     invocation->Cancel();

@@ -15,12 +15,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "bytecode/base/status.h"
 #include "vm/executable.h"
+#include "vm/host_function.h"
 #include "vm/trace.h"
 #include "vm/value.h"
 
@@ -56,6 +58,7 @@ class Runtime {
   explicit Runtime(const RuntimeOptions& options);
   std::unique_ptr<vm::Workspace> Acquire();
   void Release(std::unique_ptr<vm::Workspace> workspace);
+  uint64_t NextInvocationId();
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -70,8 +73,10 @@ struct InvocationOptions {
   size_t stack_limit = size_t{1} << 30;
   // Of one run, its result included; zero: none. Acts inside kernels too.
   std::chrono::nanoseconds timeout{0};
-  // The native stack, which kernels run on.
+  // The native stack, which kernels and host functions run on.
   size_t native_stack_bytes = 256 << 10;
+  // Whatever host functions want to know of this invocation (HostCall::context).
+  void* host_context = nullptr;
 };
 
 struct InvocationStats {  // of the latest run
@@ -80,6 +85,12 @@ struct InvocationStats {  // of the latest run
   size_t resident_bytes = 0;  // pages that the invocation holds now
   uint64_t allocations = 0;
   int64_t run_ns = 0;  // from start to end
+};
+
+enum class RunState : uint8_t {
+  kReady = 0,  // to go on
+  kDone = 1,
+  kWaiting = 2,  // for somebody to wake it
 };
 
 class Invocation {
@@ -99,15 +110,31 @@ class Invocation {
   Result<Value> Run(std::string_view function, std::vector<Value> inputs);
 
   // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll
-  // until it says true, then TakeResult.
+  // until it says kDone, then TakeResult.
   Status Start(std::string_view function, std::vector<Value> inputs);
-  // Runs on for about `slice` (zero: to the end). True when the run has ended.
-  bool Poll(std::chrono::nanoseconds slice = std::chrono::nanoseconds(0));
-  // REQUIRES: Poll returned true, once a run.
+  // Runs on for about `slice` (zero: until it waits or has ended). A run that waits goes on only
+  // once it is ready or next_deadline() has passed. After kWaiting, the run may be ready at once: who
+  // has set on_ready leaves it to whom that calls.
+  RunState Poll(std::chrono::nanoseconds slice = std::chrono::nanoseconds(0));
+  // REQUIRES: Poll returned kDone, once a run.
   Result<Value> TakeResult();
 
+  // --- Runs that wait: a host function has suspended them (vm/host_function.h) ---
+
+  // Called once for each wait that ends by a waker, Cancel or WakeIfDue, on the thread that ends it,
+  // which may run the invocation there. REQUIRES: nothing is running; it does not throw. When this
+  // or the destructor returns, the callback before is in no other thread.
+  void set_on_ready(std::function<void()> on_ready);
+  // When to Poll a run that waits, or to call WakeIfDue(), though nobody has woken it: the earlier of
+  // its deadline and what HostCall::SuspendUntil asked for; else time_point::max(). From any thread.
+  std::chrono::steady_clock::time_point next_deadline() const;
+  // True when the run waits and next_deadline() has passed: it is made ready. From any thread.
+  bool WakeIfDue();
+  // Sleeps until a run that waits is ready or next_deadline() has passed. Run does so.
+  void Wait();
+
   // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a
-  // kernel. It ends one run: the next is a new one. From any thread.
+  // kernel or when it waits. It ends one run: the next is a new one. From any thread.
   void Cancel();
   // Takes back a cancellation that came after the end of the run it was meant for.
   void ForgetCancel();
@@ -120,6 +147,7 @@ class Invocation {
 
   InvocationStats stats() const;
   const Executable& executable() const;
+  uint64_t id() const;  // from 1, in its runtime
 
  private:
   struct Impl;

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -16,6 +17,7 @@ struct Runtime::Impl {
   vm::ThreadPool* pool = nullptr;
   std::mutex mutex;
   std::vector<std::unique_ptr<vm::Workspace>> idle;  // under mutex
+  std::atomic<uint64_t> last_id{0};
 };
 
 namespace vm {
@@ -61,6 +63,10 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
 }
 
 uint32_t Runtime::num_threads() const { return impl_->pool->num_threads(); }
+
+uint64_t Runtime::NextInvocationId() {
+  return impl_->last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 std::unique_ptr<vm::Workspace> Runtime::Acquire() {
   {
