@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -145,6 +146,7 @@ class RandomCode {
     CodeBuilder b;
     for (int i = 0; i < kInstructions; ++i) labels_.push_back(b.NewLabel());
     for (int i = 0; i < kInstructions - 1; ++i) {
+      left_ = kInstructions - 1 - i;
       b.Bind(labels_[static_cast<size_t>(i)]);
       Emit(&b);
     }
@@ -164,9 +166,23 @@ class RandomCode {
   void Emit(CodeBuilder* b) {
     auto opcode = static_cast<Opcode>(Below(kNumOpcodes));
     if (opcode == Opcode::kReturnI) opcode = Opcode::kReturnR;  // main returns an object
+    if (together_ > 0) {
+      --together_;
+      opcode = Below(2) == 0 ? Opcode::kKernel : Opcode::kKernel1;
+    } else {
+      taken_.assign(Main().num_object_registers, false);
+    }
+    if (opcode == Opcode::kKernels) {
+      together_ = std::min(2 + static_cast<int>(Below(kMaxKernelsTogether - 1)), left_ - 1);
+      if (together_ >= 2) {
+        b->Op(opcode).Imm16(static_cast<int16_t>(together_));
+        return;
+      }
+      together_ = 0;
+      opcode = Opcode::kMoveI;
+    }
     const OpcodeInfo& info = GetOpcodeInfo(opcode);
     CodeBuilder::Instruction instruction = b->Op(opcode);
-    std::vector<bool> taken(Main().num_object_registers);
     uint32_t function = FunctionFor(opcode), kernel = Below(program_.kernels.size());
     const FunctionInfo& callee = program_.functions[function];
     for (int i = 0; i < info.num_operands; ++i) {
@@ -179,7 +195,7 @@ class RandomCode {
           instruction.R(Below(Main().num_object_registers));
           break;
         case OperandKind::RIN: {
-          uint16_t unit = Object(&taken);
+          uint16_t unit = Object();
           instruction.R(unit & kRegisterMask, (unit & kTakeBit) != 0);
           break;
         }
@@ -253,7 +269,7 @@ class RandomCode {
           std::vector<uint16_t> list(!fits  ? Below(3)
                                      : call ? callee.num_object_args
                                             : callee.num_captured);
-          for (uint16_t& reg : list) reg = Object(&taken);
+          for (uint16_t& reg : list) reg = Object();
           instruction.RList(list);
           break;
         }
@@ -265,7 +281,7 @@ class RandomCode {
         }
         case OperandKind::BUFS: {
           std::vector<BufferOperand> list(program_.kernels[kernel].buffers.size());
-          for (BufferOperand& buffer : list) buffer = Buffer(&taken);
+          for (BufferOperand& buffer : list) buffer = Buffer();
           instruction.Bufs(list);
           break;
         }
@@ -287,21 +303,23 @@ class RandomCode {
     if (opcode == Opcode::kSlotItem && DTypeBytes(dtype) > 4) return DType::kInt8;
     return dtype;
   }
-  uint16_t Object(std::vector<bool>* taken) {
-    uint32_t reg = Below(taken->size());
-    while ((*taken)[reg]) reg = (reg + 1) % static_cast<uint32_t>(taken->size());
-    bool take = Below(3) == 0;
-    (*taken)[reg] = take;
+  // A register that is not taken yet; one is always left.
+  uint16_t Object() {
+    uint32_t reg = Below(taken_.size());
+    while (taken_[reg]) reg = (reg + 1) % static_cast<uint32_t>(taken_.size());
+    const bool last = std::count(taken_.begin(), taken_.end(), false) == 1;
+    const bool take = !last && Below(3) == 0;
+    taken_[reg] = take;
     return static_cast<uint16_t>(reg | (take ? kTakeBit : 0));
   }
-  BufferOperand Buffer(std::vector<bool>* taken) {
+  BufferOperand Buffer() {
     switch (Below(3)) {
       case 0:
         return {BufferKind::kConstant, static_cast<uint16_t>(Below(program_.constants.size()))};
       case 1:
         return {BufferKind::kSlot, static_cast<uint16_t>(Below(Main().slots.size()))};
       default: {
-        uint16_t unit = Object(taken);
+        uint16_t unit = Object();
         return {BufferKind::kRegister, static_cast<uint16_t>(unit & kRegisterMask),
                 (unit & kTakeBit) != 0};
       }
@@ -311,6 +329,9 @@ class RandomCode {
   const Program& program_;
   std::mt19937 random_;
   std::vector<CodeBuilder::Label> labels_;
+  std::vector<bool> taken_;  // by this instruction, or by those that run together
+  int together_ = 0;         // calls that are left of these
+  int left_ = 0;             // instructions
 };
 
 TEST_CASE("assembler: random code verifies and goes through text unchanged") {

@@ -22,7 +22,7 @@ inline constexpr int kNumOpcodes = 0
 
 // Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises
 // it; any other change of meaning raises kFormatMajor (file_format.h).
-inline constexpr uint32_t kBytecodeVersion = 3;
+inline constexpr uint32_t kBytecodeVersion = 4;
 
 enum class OperandKind : uint8_t {
   IOUT,
@@ -62,6 +62,9 @@ struct OpcodeInfo {
 const OpcodeInfo& GetOpcodeInfo(Opcode opcode);
 // As written in opcodes.def: "IOUT".
 std::string_view OperandKindName(OperandKind kind);
+
+// The largest immediate of kKernels.
+inline constexpr int kMaxKernelsTogether = 8;
 
 // The take bit of RIN operands, and of buffers of kind kRegister.
 inline constexpr uint16_t kTakeBit = 0x8000;

@@ -21,13 +21,16 @@ class CodeVerifier {
     function_ = &function;
     code_ = program_.code.subspan(function.code_offset, function.code_size);
     is_start_.assign(code_.size(), false);
+    together_ = 0;
     jumps_.clear();
     bool control_ended = false;
     for (at_ = 0; at_ < code_.size(); at_ += instruction_.size()) {
       Status status = DecodeInstruction(code_, at_, &instruction_);
       if (!status.ok()) return At(status.message(), at_);
       is_start_[at_] = true;
-      ++serial_;
+      // What one of several kernels together takes, the others do not use.
+      if (together_ == 0) ++serial_;
+      RELAYVM_RETURN_IF_ERROR(CheckTogether());
       RELAYVM_RETURN_IF_ERROR(CheckOperands());
       RELAYVM_RETURN_IF_ERROR(CheckMeaning());
       control_ended = EndsControl(instruction_.opcode);
@@ -233,6 +236,23 @@ class CodeVerifier {
     return {};
   }
 
+  // The calls after kKernels.
+  Status CheckTogether() {
+    if (together_ == 0) return {};
+    --together_;
+    if (instruction_.opcode == Opcode::kKernel || instruction_.opcode == Opcode::kKernel1)
+      return {};
+    return Bad("expected a call of a kernel, as the instruction 'kernels' before says");
+  }
+
+  Status CheckKernels() {
+    const int64_t count = instruction_.Immediate(0);
+    if (count < 2 || count > kMaxKernelsTogether)
+      return Bad(fmt::format("expected 2 to {} calls, found {}", kMaxKernelsTogether, count));
+    together_ = static_cast<int>(count);
+    return {};
+  }
+
   Status CheckFunctionArity(int fn_operand, bool binary) const {
     uint16_t fn = instruction_.Unit(fn_operand);
     if ((fn >= kFirstBinaryScalarFunction) == binary) return {};
@@ -256,7 +276,7 @@ class CodeVerifier {
     return {};
   }
 
-  Status CheckMeaning() const {
+  Status CheckMeaning() {
     switch (instruction_.opcode) {
       case Opcode::kCallI:
         return CheckCall(1, true);
@@ -275,6 +295,8 @@ class CodeVerifier {
         return CheckKernel(4);
       case Opcode::kKernel1:
         return CheckKernel(1);
+      case Opcode::kKernels:
+        return CheckKernels();
       case Opcode::kCallF32:
       case Opcode::kCallF64:
         return CheckFunctionArity(1, false);
@@ -316,6 +338,7 @@ class CodeVerifier {
   size_t at_ = 0;
   Instruction instruction_{};
   uint64_t serial_ = 0;             // of the instruction, over all functions
+  int together_ = 0;                // calls that are left of the last kKernels
   std::vector<uint64_t> taken_by_;  // by object register: the last instruction that took it
 };
 

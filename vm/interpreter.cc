@@ -561,6 +561,15 @@ dispatch:
     DISPATCH();
   }
 
+  CASE(kKernels) : {
+    // One by one as well where there is one thread, and for a profile.
+    if (kTraced || !parallel_) NEXT(2);
+    pc = RunTogether(frame, pc);
+    if (pc == nullptr) [[unlikely]]
+      return false;
+    DISPATCH();
+  }
+
   // --- Powers ---
   BINARY_INT(kPowI, IntegerPower(Signed(a), Signed(b), true))
   BINARY_INT(kPowU, IntegerPower(Signed(a), Signed(b), false))

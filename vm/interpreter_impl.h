@@ -1,6 +1,8 @@
 // The interpreter's state and its slow paths; for interpreter*.cc only.
 #pragma once
 
+#include <atomic>
+#include <span>
 #include <string>
 
 #include "bytecode/opcode.h"
@@ -14,12 +16,34 @@ namespace relayvm::vm {
 inline constexpr int64_t kKernelFuel = 32;
 
 struct CallArguments;  // interpreter_dispatch.h
+struct CallsTogether;  // interpreter_together.cc
+struct KernelEnv;
 
 struct KernelCall {
   uint32_t index;
   const KernelCode* kernel;
   RelayvmKernelArgs args;
   int64_t units, grain, scratch_bytes;
+};
+
+// Tasks that a call's units are worth on `threads` threads.
+uint32_t TasksOf(const KernelCall& call, uint32_t threads);
+
+// Calls whose tasks are run side by side, one after the other in their numbers.
+struct ParallelCalls {
+  struct Item {
+    const KernelCall* call;
+    uint32_t first_task, num_tasks;
+  };
+  std::span<const Item> items;
+  const KernelEnv *env, *worker_env;
+  const ScratchBuffers* scratch;
+  // The error of the task with the lowest number: that + 1 (high half) and code; 0 when all went
+  // well.
+  std::atomic<uint64_t> error{0};
+  std::atomic<bool> stopped{false};
+  // For ThreadPool::Run.
+  static void RunTask(void* calls, uint32_t index, uint32_t worker);
 };
 
 class Interpreter;
@@ -107,6 +131,11 @@ class Interpreter {
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);
+  // The calls after the instruction kernels at pc, side by side; the next instruction: pc's own
+  // where they are to run one by one. Null on failure. In interpreter_together.cc.
+  const uint16_t* RunTogether(Frame* frame, const uint16_t* pc);
+  // Adds the call at pc; the next instruction, or null where the calls are to run one by one.
+  const uint16_t* ReadCall(Frame* frame, const uint16_t* pc, CallsTogether* calls) const;
   bool ReserveScratch(size_t bytes, uint32_t workers);
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   void TraceInstruction(Frame* frame, const uint16_t* pc);
@@ -120,6 +149,7 @@ class Interpreter {
   int64_t fuel_ = 0;            // polls until the clock is read
   size_t charged_scratch_ = 0;
   const char* stack_end_ = nullptr;  // of what the VM stack is charged for
+  const bool parallel_;              // on several threads
   uint32_t depth_ = 0;               // of calls; kept when traced
   Object* result_ = nullptr;
   Status error_;

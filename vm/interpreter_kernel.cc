@@ -144,44 +144,40 @@ int32_t RunUnits(const KernelEnv& env, const KernelCall& call, const RelayvmKern
   }
 }
 
-struct ParallelRange {
-  const KernelCall* call;
-  const KernelEnv *env, *worker_env;
-  const ScratchBuffers* scratch;
-  uint64_t units;
-  uint32_t num_tasks;
-  // The error of the task with the lowest index: task index + 1 (high half) and code; 0 when all
-  // went well.
-  std::atomic<uint64_t> error{0};
-  std::atomic<bool> stopped{false};
-};
+}  // namespace
 
-void RunTask(void* context, uint32_t index, uint32_t worker) {
-  auto& range = *static_cast<ParallelRange*>(context);
-  if (range.stopped.load(std::memory_order_relaxed)) return;
-  RelayvmKernelArgs args = range.call->args;
-  args.scratch = range.scratch->of(worker);
-  auto begin = static_cast<uint32_t>(range.units * index / range.num_tasks);
-  auto end = static_cast<uint32_t>(range.units * (index + 1) / range.num_tasks);
-  const KernelEnv& env = worker == 0 ? *range.env : *range.worker_env;
-  int32_t code = RunUnits(env, *range.call, args, begin, end);
+uint32_t TasksOf(const KernelCall& call, uint32_t threads) {
+  const int64_t grain = std::max<int64_t>(call.grain, 1);
+  if (threads <= 1 || call.units <= grain) return 1;
+  return static_cast<uint32_t>(
+      std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads));
+}
+
+void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
+  auto& calls = *static_cast<ParallelCalls*>(context);
+  if (calls.stopped.load(std::memory_order_relaxed)) return;
+  const Item* item = calls.items.data();
+  while (index - item->first_task >= item->num_tasks) ++item;
+  const KernelCall& call = *item->call;
+  RelayvmKernelArgs args = call.args;
+  args.scratch = calls.scratch->of(worker);
+  const auto units = static_cast<uint64_t>(call.units);
+  const uint64_t task = index - item->first_task;
+  auto begin = static_cast<uint32_t>(units * task / item->num_tasks);
+  auto end = static_cast<uint32_t>(units * (task + 1) / item->num_tasks);
+  const KernelEnv& env = worker == 0 ? *calls.env : *calls.worker_env;
+  int32_t code = RunUnits(env, call, args, begin, end);
   if (code == RELAYVM_KERNEL_OK) return;
-  if (code == RELAYVM_KERNEL_STOPPED) range.stopped.store(true, std::memory_order_relaxed);
+  if (code == RELAYVM_KERNEL_STOPPED) calls.stopped.store(true, std::memory_order_relaxed);
   uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
-  uint64_t seen = range.error.load(std::memory_order_relaxed);
-  while ((seen == 0 || error < seen) && !range.error.compare_exchange_weak(seen, error)) {
+  uint64_t seen = calls.error.load(std::memory_order_relaxed);
+  while ((seen == 0 || error < seen) && !calls.error.compare_exchange_weak(seen, error)) {
   }
 }
 
-}  // namespace
-
 int32_t Interpreter::RunRange(const KernelCall& call) {
   // REQUIRES: 0 < units <= UINT32_MAX.
-  const uint32_t threads = context_.pool->num_threads();
-  const int64_t grain = std::max<int64_t>(call.grain, 1);
-  int64_t tasks = 1;
-  if (threads > 1 && call.units > grain)
-    tasks = std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads);
+  const uint32_t tasks = TasksOf(call, context_.pool->num_threads());
   RelayvmKernelArgs args = call.args;
   args.scratch = context_.scratch->of(0);
   if (tasks <= 1) {
@@ -200,14 +196,10 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
     return RunUnits(env_, call, args, 0, static_cast<uint32_t>(call.units));
 #endif
   }
-  ParallelRange range{&call,
-                      &env_,
-                      &worker_env_,
-                      context_.scratch,
-                      static_cast<uint64_t>(call.units),
-                      static_cast<uint32_t>(tasks)};
-  context_.pool->Run(range.num_tasks, RunTask, &range);
-  return static_cast<int32_t>(range.error.load(std::memory_order_relaxed));
+  const ParallelCalls::Item item{&call, 0, tasks};
+  ParallelCalls calls{{&item, 1}, &env_, &worker_env_, context_.scratch};
+  context_.pool->Run(tasks, ParallelCalls::RunTask, &calls);
+  return static_cast<int32_t>(calls.error.load(std::memory_order_relaxed));
 }
 
 // What a run has used of the scratch buffers stays charged to it.

@@ -96,6 +96,7 @@ class Generator {
       for (; next_label_ + 1 < kLabels && next_label_ * length / kLabels <= i; ++next_label_) {
         b.Bind(labels[static_cast<size_t>(next_label_)]);
       }
+      left_ = length - i;
       Instruction(b, f, labels);
     }
     for (; next_label_ < kLabels; ++next_label_) {
@@ -154,6 +155,7 @@ class Generator {
       case Opcode::kTensorAlloc:
       case Opcode::kKernel:
       case Opcode::kKernel1:
+      case Opcode::kKernels:
       case Opcode::kGuard:
       case Opcode::kDimFloorDiv:
       case Opcode::kDimFloorMod:
@@ -169,15 +171,24 @@ class Generator {
   }
 
   void Instruction(CodeBuilder& b, uint16_t f, const std::vector<CodeBuilder::Label>& labels) {
-    // Registers taken by this instruction: none is named again.
-    taken_ = 0;
+    // Registers taken by this instruction, or by those that run together: none is named again.
+    if (together_ == 0) taken_ = 0;
     Opcode opcode;
     do {
       opcode = static_cast<Opcode>(Below(kNumOpcodes));
-    } while (opcode == Opcode::kReturnI || opcode == Opcode::kReturnR ||
+      if (together_ > 0) opcode = Below(2) == 0 ? Opcode::kKernel : Opcode::kKernel1;
+    } while ((opcode == Opcode::kKernels && left_ <= kMaxKernelsTogether) ||
+             opcode == Opcode::kReturnI || opcode == Opcode::kReturnR ||
              (opcode == Opcode::kTailClosure && f == 3) ||
-             (opcode == Opcode::kSlotItem && f % 2 != 0) || (MayFail(opcode) && Below(24) != 0) ||
+             (opcode == Opcode::kSlotItem && f % 2 != 0) ||
+             (MayFail(opcode) && together_ == 0 && Below(24) != 0) ||
              (MayRecurse(opcode, f) && Below(24) != 0));
+    if (together_ > 0) --together_;
+    if (opcode == Opcode::kKernels) {
+      together_ = 2 + static_cast<int>(Below(kMaxKernelsTogether - 1));
+      b.Op(opcode).Imm16(static_cast<int16_t>(together_));
+      return;
+    }
     // A later function, if there is one that returns the same.
     auto callee = static_cast<uint16_t>(f < 2 && Below(24) != 0 ? f + 1 + Below(2u - f) : Below(3));
     if (opcode == Opcode::kCallI || (opcode == Opcode::kTailCall && f == 3)) callee = 3;
@@ -310,6 +321,8 @@ class Generator {
 
   std::mt19937 random_;
   uint32_t taken_ = 0;
+  int together_ = 0;    // calls that are left of those that run together
+  int left_ = 0;        // instructions
   int next_label_ = 0;  // the first that is not bound yet
 };
 

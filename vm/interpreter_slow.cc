@@ -526,7 +526,8 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
       context_(context),
       heap_(*context.heap),
       env_{},
-      worker_env_{} {
+      worker_env_{},
+      parallel_(context.pool->num_threads() > 1) {
   env_.struct_size = sizeof(RelayvmKernelEnv);
   env_.num_threads = context.pool->num_threads();
   env_.poll = PollKernel;

@@ -69,17 +69,6 @@ Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args,
   return static_cast<uint16_t>(count);
 }
 
-// The slot that each is a piece of, maybe by others between them, and where in it; itself for most.
-std::vector<MSlot::Part> RootsOf(const MFunction& f) {
-  std::vector<MSlot::Part> roots;
-  for (uint32_t s = 0; s < f.slots.size(); ++s) {
-    MSlot::Part at{s, 0};
-    while (const auto& part = f.slots[at.whole].part) at = {part->whole, at.offset + part->offset};
-    roots.push_back(at);
-  }
-  return roots;
-}
-
 }  // namespace
 
 Result<RegisterCounts> AllocateRegisters(MFunction& f) {
@@ -112,16 +101,24 @@ Result<RegisterCounts> AllocateRegisters(MFunction& f) {
 }
 
 ArenaPlan PlanArena(MFunction& f) {
-  std::vector<Interval> intervals(f.slots.size());
-  std::vector<bool> in_code(f.slots.size()), is_pieced(f.slots.size());
+  // `touched` by the very instructions; kernels side by side use what each of them uses at one time.
+  std::vector<Interval> touched(f.slots.size()), intervals(f.slots.size());
+  std::vector<bool> is_pieced(f.slots.size());
+  size_t together_begin = 0, together_end = 0;
   for (size_t i = 0; i < f.code.size(); ++i) {
+    if (!f.code[i].is_label && f.code[i].op == Opcode::kKernels) {
+      together_begin = i + 1;
+      together_end = i + static_cast<size_t>(f.code[i].operands[0].value);
+    }
+    const bool together = i <= together_end;
     ForEachSlot(f.code[i], [&](uint32_t& s) {
-      in_code[s] = true;
-      intervals[s].Touch(i);
+      touched[s].Touch(i);
+      intervals[s].Touch(together ? together_begin : i);
+      intervals[s].Touch(together ? together_end : i);
     });
   }
   // What is a piece of another slot lives and stands with it.
-  const std::vector<MSlot::Part> roots = RootsOf(f);
+  const std::vector<MSlot::Part> roots = SlotRoots(f);
   for (uint32_t s = 0; s < f.slots.size(); ++s) {
     const uint32_t whole = roots[s].whole;
     if (whole == s) continue;
@@ -138,9 +135,10 @@ ArenaPlan PlanArena(MFunction& f) {
     uint32_t first = place[read];
     // Other pieces of it are still read.
     if (is_pieced[read] || is_pieced[written]) continue;
-    if (!intervals[read].used() || intervals[first].last != intervals[written].first) continue;
+    if (!touched[read].used() || touched[first].last != touched[written].first) continue;
     place[written] = first;
-    intervals[first].last = intervals[written].last;
+    touched[first].last = touched[written].last;
+    intervals[first].Touch(intervals[written].last);
   }
   std::vector<uint32_t> order;
   for (uint32_t s = 0; s < intervals.size(); ++s) {
@@ -175,7 +173,7 @@ ArenaPlan PlanArena(MFunction& f) {
   }
   for (uint32_t s = 0; s < f.slots.size(); ++s) {
     const auto& [whole, offset] = roots[s];
-    if (whole == s || !in_code[s]) continue;
+    if (whole == s || !touched[s].used()) continue;
     position[s] = static_cast<uint32_t>(plan.slots.size());
     plan.slots.push_back({plan.slots[position[whole]].offset + offset, f.slots[s].bytes});
   }

@@ -13,6 +13,7 @@
 #include "compiler/lowering/liveness.h"
 #include "compiler/lowering/module_lowering.h"
 #include "compiler/lowering/peephole.h"
+#include "compiler/lowering/run_together.h"
 #include "compiler/lowering/share_memory.h"
 #include "compiler/lowering/value_type.h"
 
@@ -93,6 +94,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   RELAYVM_ASSIGN_OR_RETURN(MFunction f, lowering.Lower());
   FuseCompareAndBranch(f);
   FuseArithmeticAndWrap(f);
+  RunKernelsTogether(f, module.kernel_infos());
   MarkLastUses(f);
   ShareMemory(f);
   ArenaPlan arena = PlanArena(f);

@@ -463,13 +463,18 @@ Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Va
   }
   info->num_scalars = static_cast<uint16_t>(scalars.size());
   uint32_t kernel = module_.KernelIndex(added->id, *std::move(info));
+  std::optional<double> tasks;
+  if (interface.parallel_extent.is_const() && interface.grain.is_const()) {
+    tasks = static_cast<double>(interface.parallel_extent.value()) /
+            static_cast<double>(std::max<int64_t>(interface.grain.value(), 1));
+  }
   if (interface.parallel_extent.is_const(1) && interface.scratch_bytes.is_const(0)) {
-    Emit(Opcode::kKernel1, {kernel, scalars, buffers});
+    Emit(Opcode::kKernel1, {kernel, scalars, buffers}).tasks = tasks;
   } else {
     Reg extent = EmitDim(interface.parallel_extent);
     Reg grain = EmitDim(interface.grain);
     Reg scratch = EmitDim(interface.scratch_bytes);
-    Emit(Opcode::kKernel, {kernel, extent, grain, scratch, scalars, buffers});
+    Emit(Opcode::kKernel, {kernel, extent, grain, scratch, scalars, buffers}).tasks = tasks;
   }
   return OkStatus();
 }

@@ -411,7 +411,7 @@ L1:
   concatenate((stack((%x, %y), axis=0), stack((%y, %x), axis=0)), axis=0)
 })",
      R"(
-.function "main" scalars 0 objects 2 captured 0 registers 7 4 returns object arena 0
+.function "main" scalars 0 objects 2 captured 0 registers 8 4 returns object arena 0
   tensor.dim i0, r0, #0
   tensor.dim i1, r1, #0
   dim.check eq, i0, i1, m0, [i0, i1]
@@ -423,11 +423,12 @@ L1:
   dim.mul i3, i3, i2, m1
   const.i16 i5, 4
   const.i16 i6, 0
-  kernel k0, i3, i5, i6, [i0, i1], [r0, r1, r2]
   tensor.alloc r3, float32, [i2, i1]
-  dim.addimm i3, i1, 16383, m1
-  dim.floordiv i3, i3, i4, m1
-  dim.mul i2, i3, i2, m1
+  dim.addimm i7, i1, 16383, m1
+  dim.floordiv i4, i7, i4, m1
+  dim.mul i2, i4, i2, m1
+  kernels 2
+  kernel k0, i3, i5, i6, [i0, i1], [r0, r1, r2]
   kernel k0, i2, i5, i6, [i1, i0], [r1!, r0!, r3]
   tensor.alloc r0, float32, [i5, i0]
   dim.addimm i2, i0, 8191, m2

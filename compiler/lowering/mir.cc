@@ -13,6 +13,16 @@ void WithReg(MOperand& operand, const Fn& fn) {
 
 }  // namespace
 
+std::vector<MSlot::Part> SlotRoots(const MFunction& f) {
+  std::vector<MSlot::Part> roots;
+  for (uint32_t s = 0; s < f.slots.size(); ++s) {
+    MSlot::Part at{s, 0};
+    while (const auto& part = f.slots[at.whole].part) at = {part->whole, at.offset + part->offset};
+    roots.push_back(at);
+  }
+  return roots;
+}
+
 void ForEachUse(MInst& inst, const std::function<void(Bank, uint32_t&, bool*)>& fn) {
   if (inst.is_label) return;
   const OpcodeInfo& info = GetOpcodeInfo(inst.op);

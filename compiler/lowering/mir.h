@@ -50,6 +50,7 @@ struct MInst {
   std::vector<MOperand> operands;
   ir::Span span;
   Dim bytes;  // of kTensorAlloc and kTensorReuse: the size of the result; 0 when it is not known
+  std::optional<double> tasks;  // of kernels: what its work is worth, where that is known
 };
 
 // A virtual arena slot: memory for a tensor of static size that lives and dies in the frame.
@@ -73,6 +74,9 @@ struct MFunction {
   // Slots whose tensor a kernel may overwrite with its result: (read, written), of one size.
   std::vector<std::pair<uint32_t, uint32_t>> in_place;
 };
+
+// The slot that each is a piece of, maybe by others between them, and where in it; itself for most.
+std::vector<MSlot::Part> SlotRoots(const MFunction& function);
 
 // What an instruction touches, by the opcode table. `take` is null for scalars.
 void ForEachUse(MInst& inst, const std::function<void(Bank, uint32_t& reg, bool* take)>& fn);

@@ -64,6 +64,7 @@ class ModuleLowering {
   // The program's number of a kernel: of a compiled one, or of a builtin with these fixed scalars.
   uint32_t KernelIndex(uint32_t compiled_id, KernelInfo info);
   uint32_t BuiltinIndex(KernelInfo info);
+  const std::vector<KernelInfo>& kernel_infos() const { return program_.kernels; }
 
   // Moves tables into the program; `image` gives the entries of compiled kernels.
   void Finish(Program& program, KernelImage image);
