@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bytecode/base/status_detail.h"
 #include "vm/allocator.h"
 #include "vm/shared_object.h"
 
@@ -59,7 +60,8 @@ constexpr const char* kNoReferences = "references cannot be passed in from the h
 // its variables stand for.
 class TypeChecker {
  public:
-  explicit TypeChecker(const Program& program) : program_(program) {}
+  // Fills `detail` in when a tensor is not as expected.
+  TypeChecker(const Program& program, StatusDetail* detail) : program_(program), detail_(*detail) {}
 
   // Empty when `root` is of `type`, else what is wrong.
   std::string Check(const Object* root, const ValueType& type) {
@@ -116,6 +118,12 @@ class TypeChecker {
   }
 
   std::string Mismatch(const Item& item) const {
+    if (item.type.type->kind == ValueType::Kind::kTensor &&
+        item.object->kind == ObjectKind::kTensor) {
+      std::span<const int64_t> found = static_cast<const Tensor*>(item.object)->shape();
+      detail_.expected = item.type.type->dims;
+      detail_.found.assign(found.begin(), found.end());
+    }
     return fmt::format("expected {}, found {}", RelayTypeToString(program_, *item.type.type),
                        Describe(item.object));
   }
@@ -172,6 +180,8 @@ class TypeChecker {
           return Mismatch(item);
         const ConstructorInfo& constructor = info.constructors[adt->tag];
         if (adt->num_fields != constructor.fields.size()) {
+          detail_.expected = {static_cast<int64_t>(constructor.fields.size())};
+          detail_.found = {adt->num_fields};
           return fmt::format("{} takes {} fields, found {}", constructor.name,
                              constructor.fields.size(), adt->num_fields);
         }
@@ -192,6 +202,7 @@ class TypeChecker {
   }
 
   const Program& program_;
+  StatusDetail& detail_;
   std::vector<Item> work_;
   std::set<std::pair<const Object*, Bound>> seen_;
   std::map<std::vector<Bound>, const Environment*> environments_;
@@ -390,22 +401,28 @@ class Exporter {
 Status CheckInputs(const Program& program, const ExportInfo& function,
                    std::span<const Value> inputs) {
   if (inputs.size() != function.params.size()) {
+    StatusDetail detail{.expected = {static_cast<int64_t>(function.params.size())},
+                        .found = {static_cast<int64_t>(inputs.size())}};
     return {StatusCode::kInvalidArgument,
             fmt::format("{}: expected {} inputs, found {}", function.name, function.params.size(),
-                        inputs.size())};
+                        inputs.size()),
+            std::make_shared<StatusDetail>(std::move(detail))};
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Object* object = inputs[i].object() != nullptr ? inputs[i].object() : Empty();
     const ValueType& type = function.params[i];
     // The common case, without the machinery.
     if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) continue;
-    std::string problem = TypeChecker(program).Check(object, type);
+    StatusDetail detail;
+    std::string problem = TypeChecker(program, &detail).Check(object, type);
     if (problem.empty()) continue;
     std::string name = i < function.param_names.size() ? function.param_names[i] : "";
+    detail.subject = name.starts_with('%') ? name.substr(1) : name;
     if (!name.empty() && name.front() != '%') name.insert(0, 1, '%');
-    if (name.empty()) name = std::to_string(i);
+    if (name.empty()) detail.subject = name = std::to_string(i);
     return {StatusCode::kInvalidArgument,
-            fmt::format("{}: parameter {}: {}", function.name, name, problem)};
+            fmt::format("{}: parameter {}: {}", function.name, name, problem),
+            std::make_shared<StatusDetail>(std::move(detail))};
   }
   return OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "bytecode/base/status_detail.h"
 #include "bytecode/opcode.h"
 #include "vm/frame.h"
 #include "vm/interpreter.h"
@@ -74,7 +75,9 @@ class Interpreter {
   bool Loop(Frame* first);
 
   // --- Slow paths. The ones that return bool or a pointer set error_ on false or null. ---
-  bool Fail(Frame* frame, const uint16_t* pc, StatusCode code, std::string message);
+  // `detail` holds what is known besides the places, which Fail adds.
+  bool Fail(Frame* frame, const uint16_t* pc, StatusCode code, const std::string& message,
+            StatusDetail detail = {});
   bool FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected, const Object* found);
   bool FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b, uint16_t message);
   // A failed instruction on sizes a and b (dim.add ...); the message of a failed check, with the
@@ -139,7 +142,7 @@ class Interpreter {
   bool ReserveScratch(size_t bytes, uint32_t workers);
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   void TraceInstruction(Frame* frame, const uint16_t* pc);
-  std::string Where(const FunctionCode* function, const uint16_t* pc) const;
+  StatusPlace PlaceOf(const FunctionCode* function, const uint16_t* pc) const;
 
   const Executable& executable_;
   const LinkedProgram& linked_;

@@ -23,6 +23,12 @@ const char* InterruptMessage(StatusCode reason) {
   return reason == StatusCode::kCancelled ? "cancelled" : "the deadline has passed";
 }
 
+std::string PlaceText(const StatusPlace& place) {
+  if (place.file.empty()) return fmt::format("{}+{:#x}", place.function, place.instruction);
+  if (place.line == 0) return fmt::format("{} ({})", place.function, place.file);  // a model's node
+  return fmt::format("{} ({}:{}:{})", place.function, place.file, place.line, place.column);
+}
+
 std::string ShapeString(std::span<const int64_t> dims) {
   return fmt::format("({})", fmt::join(dims, ", "));
 }
@@ -37,36 +43,43 @@ int64_t NowNanoseconds() {
 
 // --- Errors ---
 
-std::string Interpreter::Where(const FunctionCode* function, const uint16_t* pc) const {
+StatusPlace Interpreter::PlaceOf(const FunctionCode* function, const uint16_t* pc) const {
   const Program& program = executable_.program();
   const FunctionInfo& info = program.functions[function->index];
-  auto at = static_cast<uint32_t>(pc - function->code);
-  auto after = std::upper_bound(info.locations.begin(), info.locations.end(), at,
+  StatusPlace place;
+  place.function = info.name;
+  place.instruction = static_cast<uint32_t>(pc - function->code);
+  auto after = std::upper_bound(info.locations.begin(), info.locations.end(), place.instruction,
                                 [](uint32_t unit, const SourceLocation& l) { return unit < l.pc; });
-  if (after == info.locations.begin()) return fmt::format("{}+{:#x}", info.name, at);
+  if (after == info.locations.begin()) return place;
   const SourceLocation& location = after[-1];
-  std::string_view file = "?";
-  if (location.file < program.source_files.size()) file = program.source_files[location.file];
-  if (location.line == 0) return fmt::format("{} ({})", info.name, file);  // a model's node
-  return fmt::format("{} ({}:{}:{})", info.name, file, location.line, location.column);
+  place.file =
+      location.file < program.source_files.size() ? program.source_files[location.file] : "?";
+  place.line = location.line;
+  place.column = location.column;
+  return place;
 }
 
 // A program that fails never gives kInvalidArgument, which is about what the host passed.
-bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code, std::string message) {
-  std::string text = fmt::format("{}: {}", Where(frame->function, pc), message);
-  int shown = 0;
+bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code,
+                       const std::string& message, StatusDetail detail) {
+  std::vector<StatusPlace>& places = detail.places;
+  places.push_back(PlaceOf(frame->function, pc));
   const uint16_t* return_pc = frame->return_pc;
   Frame* caller = frame->caller;
   // return_pc is after the call, so one unit before it is inside.
-  for (; caller != nullptr && shown < kMaxCallersShown; ++shown) {
-    text += fmt::format("\n  called from {}", Where(caller->function, return_pc - 1));
+  for (int shown = 0; caller != nullptr && shown < kMaxCallersShown; ++shown) {
+    places.push_back(PlaceOf(caller->function, return_pc - 1));
     return_pc = caller->return_pc;
     caller = caller->caller;
   }
   uint64_t more = 0;
   for (; caller != nullptr; caller = caller->caller) ++more;
+  std::string text = fmt::format("{}: {}", PlaceText(places[0]), message);
+  for (size_t i = 1; i < places.size(); ++i)
+    text += fmt::format("\n  called from {}", PlaceText(places[i]));
   if (more > 0) text += fmt::format("\n  and {} more calls", more);
-  error_ = Status(code, std::move(text));
+  error_ = Status(code, std::move(text), std::make_shared<StatusDetail>(std::move(detail)));
   return false;
 }
 
@@ -81,7 +94,8 @@ bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64
                             uint16_t message) {
   return Fail(frame, pc, StatusCode::kFailedPrecondition,
               fmt::format("{} ({} and {})", executable_.program().messages[message],
-                          static_cast<int64_t>(a), static_cast<int64_t>(b)));
+                          static_cast<int64_t>(a), static_cast<int64_t>(b)),
+              {.numbers = {static_cast<int64_t>(a), static_cast<int64_t>(b)}});
 }
 
 bool Interpreter::FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b) {
@@ -94,7 +108,8 @@ bool Interpreter::FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b
   const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
   return Fail(frame, pc, StatusCode::kFailedPrecondition,
               fmt::format("{}: {} {} {} {}", executable_.program().messages[pc[4]], a, sign, b,
-                          zero ? "divides by 0" : "is beyond the largest size"));
+                          zero ? "divides by 0" : "is beyond the largest size"),
+              {.numbers = {a, b}});
 }
 
 bool Interpreter::FailCheck(Frame* frame, const uint16_t* pc, uint16_t message,
@@ -103,8 +118,8 @@ bool Interpreter::FailCheck(Frame* frame, const uint16_t* pc, uint16_t message,
   std::vector<int64_t> values;
   for (uint32_t i = 0; i < list[0]; ++i)
     values.push_back(static_cast<int64_t>(scalars[list[1 + i]]));
-  return Fail(frame, pc, StatusCode::kFailedPrecondition,
-              FillMessage(executable_.program().messages[message], values));
+  std::string text = FillMessage(executable_.program().messages[message], values);
+  return Fail(frame, pc, StatusCode::kFailedPrecondition, text, {.numbers = std::move(values)});
 }
 
 bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
@@ -115,7 +130,9 @@ bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what)
   HeapStats stats = heap_.stats();
   return Fail(frame, pc, StatusCode::kResourceExhausted,
               fmt::format("no memory for {}: {} bytes are in use of {}; raise the memory limit",
-                          what, stats.live_bytes, heap_.limit()));
+                          what, stats.live_bytes, heap_.limit()),
+              {.numbers = {static_cast<int64_t>(stats.live_bytes),
+                           static_cast<int64_t>(std::min<size_t>(heap_.limit(), INT64_MAX))}});
 }
 
 bool Interpreter::GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
@@ -139,28 +156,32 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
               fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise "
                           "the stack limit, or make the recursion a tail call",
                           depth, executable_.program().functions[callee->index].name,
-                          context_.stack->reserved_bytes()));
+                          context_.stack->reserved_bytes()),
+              {.numbers = {static_cast<int64_t>(depth),
+                           static_cast<int64_t>(context_.stack->reserved_bytes())}});
 }
 
 bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code) {
   const std::string& name = executable_.program().kernels[kernel].name;
+  StatusDetail detail{.subject = name};
   switch (code) {
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
       return Fail(frame, pc, StatusCode::kOutOfRange,
-                  fmt::format("kernel {}: index out of range", name));
+                  fmt::format("kernel {}: index out of range", name), detail);
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
       return Fail(frame, pc, StatusCode::kFailedPrecondition,
-                  fmt::format("kernel {}: invalid argument", name));
+                  fmt::format("kernel {}: invalid argument", name), detail);
     case RELAYVM_KERNEL_STOPPED: {
       StatusCode reason = Interrupted(/*may_yield=*/false);
       if (reason == StatusCode::kOk) reason = StatusCode::kCancelled;  // its own decision
-      return Fail(frame, pc, reason, fmt::format("kernel {}: {}", name, InterruptMessage(reason)));
+      return Fail(frame, pc, reason, fmt::format("kernel {}: {}", name, InterruptMessage(reason)),
+                  detail);
     }
     case RELAYVM_KERNEL_OUT_OF_MEMORY:
       return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str());
     default:
       return Fail(frame, pc, StatusCode::kInternal,
-                  fmt::format("kernel {}: failed with code {}", name, code));
+                  fmt::format("kernel {}: failed with code {}", name, code), detail);
   }
 }
 
@@ -168,7 +189,8 @@ bool Interpreter::FailField(Frame* frame, const uint16_t* pc, uint64_t field, ui
                             const char* what) {
   return Fail(frame, pc, StatusCode::kInvalidInput,
               fmt::format("{}: {} {} of {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic, what,
-                          field, count));
+                          field, count),
+              {.numbers = {static_cast<int64_t>(field), static_cast<int64_t>(count)}});
 }
 
 bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype,
@@ -267,7 +289,8 @@ int64_t Interpreter::FailDims(Frame* frame, const uint16_t* pc, const uint16_t* 
   const bool negative = std::ranges::any_of(dims, [](int64_t d) { return d < 0; });
   Fail(frame, pc, negative ? StatusCode::kFailedPrecondition : StatusCode::kResourceExhausted,
        fmt::format("a tensor of shape {}: {}", ShapeString(dims),
-                   negative ? "a dimension is negative" : "its size overflows"));
+                   negative ? "a dimension is negative" : "its size overflows"),
+       {.found = dims});
   return -1;
 }
 
@@ -289,7 +312,8 @@ bool Interpreter::CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16
   for (uint32_t i = 0; i < rank; ++i) dims.push_back(static_cast<int64_t>(scalars[regs[i]]));
   return Fail(frame, pc, StatusCode::kFailedPrecondition,
               fmt::format("{}: no tensor has the shape {}", executable_.program().messages[message],
-                          ShapeString(dims)));
+                          ShapeString(dims)),
+              {.found = dims});
 }
 
 const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
@@ -364,7 +388,9 @@ Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool t
   if (static_cast<size_t>(bytes) > tensor->bytes()) {
     Fail(frame, pc, StatusCode::kFailedPrecondition,
          fmt::format("a view of shape {} on a tensor of shape {}", ShapeString({dims, rank}),
-                     ShapeString(tensor->shape())));
+                     ShapeString(tensor->shape())),
+         {.expected = {dims, dims + rank},
+          .found = {tensor->shape().begin(), tensor->shape().end()}});
     return nullptr;
   }
   Tensor* view = tensor;

@@ -42,7 +42,7 @@ std::string Status::ToString() const {
 
 Status Status::WithContext(std::string_view context) const {
   assert(!ok());
-  return {code(), std::string(context) + ": " + message()};
+  return {code(), std::string(context) + ": " + message(), rep_->detail};
 }
 
 }  // namespace relayvm

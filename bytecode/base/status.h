@@ -1,7 +1,8 @@
 // Status and Result<T>: how every fallible function of relayvm reports.
 //
 // Status is one pointer; OK is null. A failed Status holds a code and a message that names the
-// thing, the numbers and the remedy. Result<T> holds a value or a failed Status, never both, never
+// thing, the numbers and the remedy, and where they are known the place and the numbers as fields
+// (status_detail.h). Result<T> holds a value or a failed Status, never both, never
 // neither. No exception crosses a public interface. Thread-compatible. Tested by status_test.cc.
 #pragma once
 
@@ -13,6 +14,8 @@
 #include <utility>
 
 namespace relayvm {
+
+struct StatusDetail;
 
 enum class StatusCode : int {
   kOk = 0,
@@ -34,7 +37,8 @@ std::string_view StatusCodeName(StatusCode code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(StatusCode code, std::string message) : rep_(new Rep{code, std::move(message)}) {
+  Status(StatusCode code, std::string message, std::shared_ptr<const StatusDetail> detail = nullptr)
+      : rep_(new Rep{code, std::move(message), std::move(detail)}) {
     assert(code != StatusCode::kOk);
   }
   Status(const Status& other) : rep_(other.rep_ ? new Rep(*other.rep_) : nullptr) {}
@@ -50,15 +54,18 @@ class [[nodiscard]] Status {
   StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
   // Empty when ok().
   const std::string& message() const;
+  // Its place and numbers (status_detail.h); null where none are known.
+  const StatusDetail* detail() const { return rep_ ? rep_->detail.get() : nullptr; }
   // "invalid input: message", or "ok".
   std::string ToString() const;
-  // The same failure with `context` and ": " before its message. REQUIRES: !ok().
+  // The same failure with `context` and ": " before its message; keeps the detail. REQUIRES: !ok().
   Status WithContext(std::string_view context) const;
 
  private:
   struct Rep {
     StatusCode code;
     std::string message;
+    std::shared_ptr<const StatusDetail> detail;
   };
   std::unique_ptr<Rep> rep_;
 };

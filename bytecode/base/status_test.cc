@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "bytecode/base/status_detail.h"
+
 namespace relayvm {
 namespace {
 
@@ -28,6 +30,22 @@ TEST_CASE("status: a failure keeps its code and message, and gains context") {
   CHECK(wider.code() == StatusCode::kInvalidInput);
   CHECK(wider.message() == "model.vmx: no such thing");
   CHECK(status.message() == "no such thing");
+}
+
+TEST_CASE("status: a detail goes with copies, moves and context") {
+  CHECK(Status().detail() == nullptr);
+  CHECK(Status(StatusCode::kNotFound, "a").detail() == nullptr);
+  auto detail = std::make_shared<StatusDetail>();
+  detail->places.push_back({"main", "a.relay", 3, 7, 12});
+  detail->numbers = {2, -1};
+  Status status(StatusCode::kFailedPrecondition, "guard", detail);
+  Status copy = status;
+  Status wider = status.WithContext("m.vmx");
+  for (const Status* s : {&status, &copy, &wider}) {
+    REQUIRE(s->detail() != nullptr);
+    CHECK(s->detail()->places[0].line == 3);
+    CHECK(s->detail()->numbers == std::vector<int64_t>{2, -1});
+  }
 }
 
 TEST_CASE("status: copies are independent, moves leave ok behind") {
