@@ -233,6 +233,26 @@ TEST_CASE("depthwise convolutions of small planes") {
   }
 }
 
+// Vectors of several lines, of one, and of a part of one; borders that lie outside in one or in all
+// lanes; images of fewer elements than a vector.
+TEST_CASE("depthwise convolutions of images of every small width") {
+  for (const char* cpu : {"native", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (int64_t width = 1; width <= 34; ++width) {
+      const int64_t height = 1 + width * 7 % 17, stride = width > 17 ? 2 : 1 + width % 2;
+      const int64_t kernel = width % 3 == 0 ? 5 : 3;
+      Conv c{{height, width},          3,     3, 3, {kernel, kernel}, {stride, stride},
+             {kernel / 2, kernel / 2}, {1, 1}};
+      c.around = width % 4 == 0 ? Around::kBiasReluResidual : Around::kNothing;
+      c.batch = 2;
+      AddTo(cases, c);
+    }
+    cases.Check();
+  }
+}
+
 // One kernel for images of which some are a line of a few vectors and others are taken line by line.
 TEST_CASE("depthwise convolutions of planes of any size") {
   for (const char* cpu : {"native", "x86-64-v3"}) {

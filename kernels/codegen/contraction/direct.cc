@@ -7,6 +7,7 @@
 
 #include "kernels/codegen/contraction/direct_flat.h"
 #include "kernels/codegen/contraction/direct_planes.h"
+#include "kernels/codegen/contraction/direct_small.h"
 #include "kernels/codegen/contraction/direct_weights.h"
 #include "kernels/codegen/contraction/epilogue.h"
 #include "kernels/codegen/contraction/tile.h"
@@ -475,6 +476,7 @@ class DirectEmitter {
 }  // namespace
 
 void EmitDirectConvolution(ContractionContext& c, Value* begin, Value* end) {
+  if (c.d.is_small) return EmitSmall(c, begin, end);
   if (c.d.has_planes) return EmitPlanes(c, begin, end);
   auto lines = [&] { DirectEmitter(c).Emit(begin, end); };
   if (!c.d.may_be_flat) return lines();

@@ -59,6 +59,28 @@ bool MayBeFlat(const ContractionDetail& d) {
   return fits(p.output[1], kFlatWidth) && fits(d.image_pixels, kFlatPixels);
 }
 
+int64_t SmallLines(const ContractionDetail& d) { return d.lanes / d.pixels.output[1].value(); }
+
+bool IsSmall(const ContractionDetail& d) {
+  constexpr int64_t kMostProducts = 400;  // vectors by taps, which are unrolled
+  const PixelOperand& p = d.pixels;
+  if (p.channels_last || !p.plain || p.spatial() != 2 || p.group_channels != 1 || d.lanes < 8 ||
+      p.taps() < 2) {
+    return false;
+  }
+  for (size_t axis = 0; axis < 2; ++axis) {
+    if (!p.input[axis].is_const() || !p.output[axis].is_const()) return false;
+    if (p.input[axis].value() < 1 || p.output[axis].value() < 1) return false;
+  }
+  if (p.output[1].value() > d.lanes || p.output[0].value() > kDirectLines) return false;
+  if (d.image_pixels.is_const(d.lanes) && MayBeFlat(d)) return false;  // loads need no permutation
+  const int64_t lines = SmallLines(d);
+  // Most lanes are used, and of each line of the input few vectors are loaded.
+  return 8 * lines * p.output[1].value() >= 5 * d.lanes &&
+         p.input[1].value() <= 2 * int64_t{d.lanes} &&
+         (p.output[0].value() + lines - 1) / lines * p.taps() * d.rows.value() <= kMostProducts;
+}
+
 // Planes pay where lines are short against vectors; with more taps, longer ones.
 bool PlanesAreBetter(const ContractionDetail& d) {
   const PixelOperand& p = d.pixels;

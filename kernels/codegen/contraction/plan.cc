@@ -533,8 +533,9 @@ class Planner {
     d.a.view = std::move(weights);
     d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
     if (p.channels_last) d.rows = d.columns;
-    d.may_be_flat = MayBeFlat(d) && FlattenEpilogue(d.epilogue, 2, 4);
-    d.has_planes = !d.may_be_flat && PlanesAreBetter(d);
+    d.is_small = IsSmall(d) && FlattenEpilogue(d.epilogue, 2, 4);
+    d.may_be_flat = !d.is_small && MayBeFlat(d) && FlattenEpilogue(d.epilogue, 2, 4);
+    d.has_planes = !d.is_small && !d.may_be_flat && PlanesAreBetter(d);
     std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
     Dim unit_lines = 1;
     if (!p.channels_last && p.spatial() > 1) {

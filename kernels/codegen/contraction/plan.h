@@ -130,6 +130,8 @@ struct ContractionDetail {
 
   Dim a_offset, b_offset, c_offset, dot_offset;  // bytes into scratch
 
+  // kDirect: an image is a few vectors (direct_small.cc).
+  bool is_small = false;
   // kDirect: the output has the lines of its input, so that both may be one line (direct_flat.cc).
   bool may_be_flat = false;
   // kDirect: lines of the input are copied to planes with their padding, so that vectors run from
@@ -166,6 +168,9 @@ inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 int64_t FitPixelPanels(ContractionDetail& d);
 // The elements of the sums that a unit keeps.
 int64_t SumElements(const ContractionDetail& d);
+// kDirect: whether an image is a few vectors, and the lines of the output that one of them holds.
+bool IsSmall(const ContractionDetail& d);
+int64_t SmallLines(const ContractionDetail& d);
 // kDirect: whether the pixels of an image may be one line, and short lines then are.
 bool MayBeFlat(const ContractionDetail& d);
 // kDirect: whether planes pay, and what they are; returns the bytes of their scratch.
