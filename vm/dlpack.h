@@ -19,7 +19,12 @@ typedef struct {
   uint32_t minor;
 } DLPackVersion;
 
+/* In C++ of fixed size, so that values of later versions are values. */
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
 typedef enum {
+#endif
   kDLCPU = 1,
   kDLCUDA = 2,
   kDLCUDAHost = 3,

@@ -1,11 +1,16 @@
 #include "vm/dlpack_exchange.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include "vm/object.h"
+#include "vm/strided_copy.h"
 
 namespace relayvm {
 namespace {
@@ -68,6 +73,7 @@ DLDataType ToDLDataType(DType t) {
   return {kDLUInt, bits, 1};
 }
 
+// REQUIRES: the shape's size has been checked.
 bool IsCompact(const DLTensor& t) {
   if (t.strides == nullptr) return true;
   int64_t expected = 1;
@@ -79,39 +85,63 @@ bool IsCompact(const DLTensor& t) {
   return true;
 }
 
-// Copies elements by their strides, in row-major order.
-void CopyStrided(const DLTensor& t, const char* from, size_t element_bytes, char* to,
-                 int64_t count) {
-  std::vector<int64_t> index(static_cast<size_t>(t.ndim), 0);
-  for (int64_t n = 0; n < count; ++n) {
-    int64_t offset = 0;
-    for (int i = 0; i < t.ndim; ++i) offset += index[static_cast<size_t>(i)] * t.strides[i];
-    std::memcpy(to, from + offset * static_cast<int64_t>(element_bytes), element_bytes);
-    to += element_bytes;
-    for (int i = t.ndim; i-- > 0;) {
-      if (++index[static_cast<size_t>(i)] < t.shape[i]) break;
-      index[static_cast<size_t>(i)] = 0;
+// Where no address can be, counted in bytes from the tensor's own.
+constexpr int64_t kAddressSpace = int64_t{1} << 47;
+
+Status CheckStrides(const DLTensor& t, DType dtype) {
+  int64_t reach = 0;
+  for (int i = 0; i < t.ndim; ++i) {
+    int64_t bytes = 0;
+    if (__builtin_mul_overflow(t.strides[i], DTypeBytes(dtype), &bytes) ||
+        __builtin_mul_overflow(bytes, t.shape[i] - 1, &bytes) || bytes <= -kAddressSpace ||
+        bytes >= kAddressSpace || (reach += std::abs(bytes)) >= kAddressSpace) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("DLPack: strides ({}) of shape ({}) leave the address space",
+                          fmt::join(t.strides, t.strides + t.ndim, ", "),
+                          fmt::join(t.shape, t.shape + t.ndim, ", "))};
     }
   }
+  return OkStatus();
+}
+
+// What can be said of a tensor without reading its elements.
+Status Check(const DLTensor& t, std::optional<DType> dtype) {
+  if (t.device.device_type != kDLCPU && t.device.device_type != kDLCUDAHost) {
+    return {StatusCode::kUnsupported,
+            fmt::format("DLPack: memory of device type {}; copy it to the CPU first",
+                        static_cast<int>(t.device.device_type))};
+  }
+  if (!dtype.has_value()) {
+    return {StatusCode::kUnsupported, fmt::format("DLPack: type code {} of {} bits and {} lanes",
+                                                  t.dtype.code, t.dtype.bits, t.dtype.lanes)};
+  }
+  if (t.ndim < 0 || t.ndim > vm::kMaxRank) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("DLPack: rank {}, expected 0 to {}", t.ndim, vm::kMaxRank)};
+  }
+  if (t.ndim > 0 && t.shape == nullptr) {
+    return {StatusCode::kInvalidArgument, fmt::format("DLPack: rank {} without a shape", t.ndim)};
+  }
+  const std::span<const int64_t> dims(t.shape, static_cast<size_t>(t.ndim));
+  const int64_t bytes = vm::CheckedTensorBytes(*dtype, dims);
+  if (bytes < 0) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("DLPack: a tensor of shape ({}): negative or too large",
+                        fmt::join(dims, ", "))};
+  }
+  if (bytes == 0) return OkStatus();
+  if (t.data == nullptr) return {StatusCode::kInvalidArgument, "DLPack: the data is null"};
+  if (t.byte_offset >= static_cast<uint64_t>(kAddressSpace)) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("DLPack: byte offset {} leaves the address space", t.byte_offset)};
+  }
+  return t.strides == nullptr ? OkStatus() : CheckStrides(t, *dtype);
 }
 
 // `release(context)` gives the tensor back, whatever happens.
 Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
-  Status problem;
-  std::optional<DType> dtype = FromDLDataType(t.dtype);
-  if (t.device.device_type != kDLCPU && t.device.device_type != kDLCUDAHost) {
-    problem = Status(StatusCode::kUnsupported,
-                     fmt::format("DLPack: memory of device type {}; copy it to the CPU first",
-                                 int{t.device.device_type}));
-  } else if (!dtype.has_value()) {
-    problem =
-        Status(StatusCode::kUnsupported, fmt::format("DLPack: type code {} of {} bits and {} lanes",
-                                                     t.dtype.code, t.dtype.bits, t.dtype.lanes));
-  } else if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr)) {
-    problem =
-        Status(StatusCode::kInvalidArgument,
-               fmt::format("DLPack: rank {}{}", t.ndim, t.ndim > 0 ? " without a shape" : ""));
-  }
+  const std::optional<DType> dtype = FromDLDataType(t.dtype);
+  Status problem = Check(t, dtype);
   if (!problem.ok()) {
     release(context);
     return problem;
@@ -120,71 +150,87 @@ Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
   char* data = t.data == nullptr ? nullptr : static_cast<char*>(t.data) + t.byte_offset;
   if (IsCompact(t)) return Value::WrapTensor(*dtype, dims, data, release, context);
   Result<Value> copy = Value::NewTensor(*dtype, dims);
-  if (copy.ok() && copy->num_elements() > 0 && data == nullptr) {
-    copy = Status(StatusCode::kInvalidArgument, "DLPack: the data is null");
-  } else if (copy.ok()) {
-    CopyStrided(t, data, static_cast<size_t>(DTypeBytes(*dtype)),
-                static_cast<char*>(copy->mutable_data()), copy->num_elements());
+  if (copy.ok() && copy->bytes() > 0) {
+    vm::CopyStrided(data, dims, {t.strides, dims.size()}, static_cast<size_t>(DTypeBytes(*dtype)),
+                    static_cast<char*>(copy->mutable_data()));
   }
   release(context);
   return copy;
 }
 
+// Managed: DLManagedTensor or DLManagedTensorVersioned.
+template <typename Managed>
 struct Exported {
   Value value;
-  std::vector<int64_t> shape;
-  DLManagedTensorVersioned managed;
+  std::vector<int64_t> shape, strides;
+  Managed managed;
 };
+
+template <typename Managed>
+Result<Managed*> Export(const Value& value) {
+  if (!value.is_tensor())
+    return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
+  auto exported = std::make_unique<Exported<Managed>>();
+  exported->value = value;
+  exported->shape.assign(value.dims().begin(), value.dims().end());
+  // Some readers do without strides only where DLPack's version says that they may.
+  exported->strides.resize(exported->shape.size());
+  int64_t stride = 1;
+  for (size_t i = exported->shape.size(); i-- > 0;) {
+    exported->strides[i] = stride;
+    stride *= std::max<int64_t>(exported->shape[i], 1);
+  }
+  Managed& managed = exported->managed;
+  managed = {};
+  managed.deleter = [](Managed* self) {
+    delete static_cast<Exported<Managed>*>(self->manager_ctx);
+  };
+  managed.dl_tensor.data = const_cast<void*>(value.data());
+  managed.dl_tensor.device = {kDLCPU, 0};
+  managed.dl_tensor.ndim = static_cast<int32_t>(exported->shape.size());
+  managed.dl_tensor.dtype = ToDLDataType(value.dtype());
+  managed.dl_tensor.shape = exported->shape.data();
+  managed.dl_tensor.strides = exported->strides.data();
+  managed.manager_ctx = exported.get();
+  return &exported.release()->managed;
+}
+
+template <typename Managed>
+void GiveBack(void* tensor) {
+  auto* managed = static_cast<Managed*>(tensor);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
 
 }  // namespace
 
 Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
-  auto release = [](void* context) {
-    auto* managed = static_cast<DLManagedTensorVersioned*>(context);
-    if (managed->deleter != nullptr) managed->deleter(managed);
-  };
   if (tensor == nullptr) return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null");
   // Of another major version nothing but the deleter may be touched.
   if (tensor->version.major != DLPACK_MAJOR_VERSION) {
     Status problem(StatusCode::kUnsupported,
                    fmt::format("DLPack version {}.{}, expected {}", tensor->version.major,
                                tensor->version.minor, DLPACK_MAJOR_VERSION));
-    release(tensor);
+    GiveBack<DLManagedTensorVersioned>(tensor);
     return problem;
   }
-  return Import(tensor->dl_tensor, release, tensor);
+  return Import(tensor->dl_tensor, GiveBack<DLManagedTensorVersioned>, tensor);
 }
 
 Result<Value> FromDLPack(DLManagedTensor* tensor) {
-  auto release = [](void* context) {
-    auto* managed = static_cast<DLManagedTensor*>(context);
-    if (managed->deleter != nullptr) managed->deleter(managed);
-  };
   if (tensor == nullptr) return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null");
-  return Import(tensor->dl_tensor, release, tensor);
+  return Import(tensor->dl_tensor, GiveBack<DLManagedTensor>, tensor);
 }
 
 Result<DLManagedTensorVersioned*> ToDLPack(const Value& value) {
-  if (!value.is_tensor())
-    return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
-  auto exported = std::make_unique<Exported>();
-  exported->value = value;
-  exported->shape.assign(value.dims().begin(), value.dims().end());
-  DLManagedTensorVersioned& managed = exported->managed;
-  managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  managed.deleter = [](DLManagedTensorVersioned* self) {
-    delete static_cast<Exported*>(self->manager_ctx);
-  };
-  managed.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
-  managed.dl_tensor.data = const_cast<void*>(value.data());
-  managed.dl_tensor.device = {kDLCPU, 0};
-  managed.dl_tensor.ndim = static_cast<int32_t>(exported->shape.size());
-  managed.dl_tensor.dtype = ToDLDataType(value.dtype());
-  managed.dl_tensor.shape = exported->shape.data();
-  managed.dl_tensor.strides = nullptr;
-  managed.dl_tensor.byte_offset = 0;
-  managed.manager_ctx = exported.get();
-  return &exported.release()->managed;
+  RELAYVM_ASSIGN_OR_RETURN(DLManagedTensorVersioned * tensor,
+                           Export<DLManagedTensorVersioned>(value));
+  tensor->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  tensor->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+  return tensor;
+}
+
+Result<DLManagedTensor*> ToLegacyDLPack(const Value& value) {
+  return Export<DLManagedTensor>(value);
 }
 
 }  // namespace relayvm
