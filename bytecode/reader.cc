@@ -453,6 +453,11 @@ Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& t
   return ReadGuarded(copied, std::move(copy), target);
 }
 
+Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
+                                   std::shared_ptr<const void> owner, const std::string& target) {
+  return ReadGuarded(bytes, std::move(owner), target);
+}
+
 Status CheckSegments(std::span<const uint8_t> file) {
   FileHeader header{};
   RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));

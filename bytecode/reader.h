@@ -29,6 +29,12 @@ Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping,
 // From memory: copies the bytes, since their alignment is not known.
 Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& target = "");
 
+// From memory, which stays as it is for as long as `owner` lives: constants and images point into it,
+// the rest is copied. REQUIRES: `bytes` is 64-byte aligned.
+Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
+                                   std::shared_ptr<const void> owner,
+                                   const std::string& target = "");
+
 // Compares the checksums that reading leaves out: of constants, and of the programs and images for
 // other processors. kInvalidInput, naming the constant or the processor, where it is not what was written.
 // Constants of files that state no checksum pass. REQUIRES: ReadProgram took the file.

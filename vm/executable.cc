@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/shared_bytes.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
@@ -131,6 +132,17 @@ Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& pa
   Result<std::shared_ptr<const Executable>> linked = Link(std::move(program), file.get(), options);
   if (!linked.ok()) return linked.status().WithContext(path);
   return linked;
+}
+
+Result<std::shared_ptr<const Executable>> Executable::FromMemory(std::span<const uint8_t> bytes,
+                                                                 std::shared_ptr<const void> owner,
+                                                                 const LoadOptions& options) {
+  const bool in_place =
+      owner != nullptr && reinterpret_cast<uintptr_t>(bytes.data()) % vm::kDataAlignment == 0;
+  RELAYVM_ASSIGN_OR_RETURN(Program program,
+                           in_place ? ReadProgramInPlace(bytes, std::move(owner), options.target)
+                                    : ReadProgram(bytes, options.target));
+  return Link(std::move(program), nullptr, options);
 }
 
 Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program program,

@@ -14,13 +14,14 @@
 #include <string>
 #include <string_view>
 
-#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/status.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "kernels/runtime/builtin.h"
 
 namespace relayvm {
+
+class FileMapping;
 
 namespace vm {
 struct LinkedProgram;
@@ -43,7 +44,13 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // builtin is missing.
   static Result<std::shared_ptr<const Executable>> Load(const std::string& path,
                                                         const LoadOptions& options = {});
-  // The same for a program in memory; it is verified here.
+  // The same for the bytes of a .vmx file in memory. They stay there and must not change for as long
+  // as `owner` lives, which is kept while anything needs them: constants are used where they lie.
+  // Bytes that are not 64-byte aligned, or without an owner, are copied. So are kernel images.
+  static Result<std::shared_ptr<const Executable>> FromMemory(std::span<const uint8_t> bytes,
+                                                              std::shared_ptr<const void> owner,
+                                                              const LoadOptions& options = {});
+  // The same for a program of the compiler; it is verified here.
   static Result<std::shared_ptr<const Executable>> FromProgram(Program program,
                                                                const LoadOptions& options = {});
   ~Executable();

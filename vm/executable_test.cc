@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "bytecode/test_programs.h"
@@ -69,6 +71,81 @@ TEST_CASE("executable: a file that changes under a running program changes no ve
   write(std::vector<uint8_t>(bytes->size(), 0xFF));  // into the mapped file itself
   CHECK(!Executable::Load(path).ok());
   CHECK(testing::ToInt64(testing::RunOk(*loaded, testing::Int64Values({5}))) == 6);
+}
+
+// A .vmx file with a constant of 20,000 bytes, which main returns, at `offset` from a line's start.
+struct FileInMemory {
+  explicit FileInMemory(size_t offset) {
+    std::string hex;
+    for (int i = 0; i < 20'000; ++i) hex += fmt::format("{:02x}", i % 256);
+    Result<Program> program = Assemble(fmt::format(R"(
+.version 1
+.constant uint8[20000] "weights"
+  .hex {}
+.export "main" f0 () -> uint8[20000]
+.function "main" scalars 0 objects 0 captured 0 registers 0 1 returns object arena 0
+  const.r r0, c0
+  ret.r r0!
+.end
+)",
+                                                   hex));
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    Result<std::vector<uint8_t>> serialized = SerializeProgram(*program);
+    REQUIRE(serialized.ok());
+    memory.reset(
+        static_cast<uint8_t*>(std::aligned_alloc(64, (serialized->size() + 127) / 64 * 64)),
+        std::free);
+    std::copy(serialized->begin(), serialized->end(), memory.get() + offset);
+    bytes = {memory.get() + offset, serialized->size()};
+  }
+  bool Has(const void* data) const {
+    auto* p = static_cast<const uint8_t*>(data);
+    return p >= bytes.data() && p < bytes.data() + bytes.size();
+  }
+  std::shared_ptr<uint8_t> memory;
+  std::span<const uint8_t> bytes;
+};
+
+TEST_CASE("executable: from memory without a copy, which its owner keeps for results too") {
+  FileInMemory file(0);
+  std::weak_ptr<uint8_t> watched = file.memory;
+  auto executable = Executable::FromMemory(file.bytes, std::move(file.memory));
+  REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+  Value weights = testing::RunOk(*executable, {});
+  CHECK(file.Has(weights.data()));
+  *executable = nullptr;
+  CHECK(!watched.expired());
+  CHECK(weights.element(19'999) == 19'999 % 256);
+  weights = Value();
+  CHECK(watched.expired());
+}
+
+TEST_CASE("executable: memory that is not aligned, or nobody's, is copied") {
+  for (size_t offset : {0, 1, 8, 32}) {
+    FileInMemory file(offset);
+    std::weak_ptr<uint8_t> watched = file.memory;
+    auto executable =
+        Executable::FromMemory(file.bytes, offset == 0 ? nullptr : std::move(file.memory));
+    REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+    CHECK(watched.expired() == (offset != 0));
+    if (offset == 0) std::fill_n(file.memory.get(), file.bytes.size(), 0xFF);
+    Value weights = testing::RunOk(*executable, {});
+    CHECK(!file.Has(weights.data()));
+    CHECK(weights.element(300) == 300 % 256);
+  }
+}
+
+TEST_CASE("executable: bad bytes in memory are an error, and the owner is let go") {
+  FileInMemory file(0);
+  for (size_t size : {size_t{0}, size_t{3}, size_t{63}, size_t{64}, file.bytes.size() - 1}) {
+    auto executable = Executable::FromMemory(file.bytes.first(size), file.memory);
+    REQUIRE(!executable.ok());
+    CHECK(executable.status().code() == StatusCode::kInvalidInput);
+  }
+  file.memory.get()[80] ^= 1;
+  CHECK(!Executable::FromMemory(file.bytes, file.memory).ok());
+  CHECK(!Executable::FromMemory({}, file.memory).ok());
+  CHECK(file.memory.use_count() == 1);
 }
 
 TEST_CASE("executable: an image for another machine is refused, with what it lacks") {
