@@ -1,42 +1,22 @@
 #include "vm/allocator.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <new>
+#include <utility>
+
+#include "vm/system_pages.h"
 
 namespace relayvm::vm {
 namespace {
 
-constexpr size_t kPageBytes = 4096;
 constexpr int kPagesPerGranule = Heap::kGranuleBytes / kPageBytes;
 // Pages kept beyond the target, so that small programs never give pages back and forth.
 constexpr size_t kSlackPages = (1 << 20) / kPageBytes;
 
-constexpr size_t PagesOf(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
-
-void* MapPages(size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return p == MAP_FAILED ? nullptr : p;
-}
-
-void UnmapPages(void* p, size_t bytes) {
-  UnpoisonMemory(p, bytes);
-  munmap(p, bytes);
-}
-
-// A mapping of `bytes` at a multiple of `bytes`, a power of two.
-void* MapAligned(size_t bytes) {
-  void* mapped = MapPages(2 * bytes);
-  if (mapped == nullptr) return nullptr;
-  const size_t before = -reinterpret_cast<uintptr_t>(mapped) & (bytes - 1);
-  char* aligned = static_cast<char*>(mapped) + before;
-  if (before > 0) munmap(mapped, before);
-  munmap(aligned + bytes, bytes - before);
-  return aligned;
-}
+// Of an injected source: what is asked for at least, and kept between invocations at most.
+constexpr size_t kInjectedChunkBytes = 8 << 20;
 
 }  // namespace
 
@@ -53,16 +33,25 @@ Heap::Span* Heap::EmptySpan() {
   return &span;
 }
 
-Heap::Heap() { bins_.fill({EmptySpan(), nullptr}); }
+Heap::Heap(std::shared_ptr<MemorySource> source)
+    : injected_(std::move(source)),
+      source_(injected_ != nullptr ? injected_.get() : &SystemPages()) {
+  bins_.fill({EmptySpan(), nullptr});
+}
 
 Heap::~Heap() {
-  for (auto [block, bytes] : huge_) UnmapPages(block, bytes);
-  for (auto [block, bytes] : free_huge_) UnmapPages(block, bytes);
+  for (auto [block, bytes] : huge_) FreePages(block, bytes);
+  for (auto [block, bytes] : free_huge_) FreePages(block, bytes);
   while (chunks_ != nullptr) {
     Chunk* next = chunks_->next;
-    UnmapPages(chunks_, kChunkBytes);
+    FreePages(chunks_, chunks_->bytes);
     chunks_ = next;
   }
+}
+
+void Heap::FreePages(void* memory, size_t bytes) {
+  UnpoisonMemory(memory, bytes);
+  source_->Free(memory, bytes);
 }
 
 // --- Runs ---
@@ -128,7 +117,7 @@ void Heap::ReturnRun(Span* first) {
   unsigned granules = first->granules;
   size_t touched = TouchedPages(first, granules);
   Span* after = first + granules;
-  if (after < chunk->spans + kGranulesPerChunk && after->state == State::kFree) {
+  if (after < chunk->spans + chunk->num_granules && after->state == State::kFree) {
     RemoveFree(after);
     granules += after->granules;
     touched += after->used;
@@ -143,18 +132,24 @@ void Heap::ReturnRun(Span* first) {
   InsertFree(first, granules, touched);
 }
 
-bool Heap::AddChunk() {
-  void* memory = MapAligned(kChunkBytes);
+// A chunk with a run of at least `granules`.
+bool Heap::AddChunk(unsigned granules) {
+  size_t bytes = kChunkBytes;
+  if (injected_ != nullptr)
+    bytes = std::max(kInjectedChunkBytes, (size_t{granules} + 1) * kGranuleBytes);
+  void* memory = source_->Allocate(bytes, kChunkBytes);
   if (memory == nullptr) return false;
-  // Huge pages would make a chunk resident in steps of 2 MiB.
-  madvise(memory, kChunkBytes, MADV_NOHUGEPAGE);
-  static_assert(sizeof(Chunk) + sizeof(Span) * kGranulesPerChunk <= kGranuleBytes);
+  const size_t num_granules = bytes / kGranuleBytes;
+  static_assert(sizeof(Chunk) + sizeof(Span) * (kChunkBytes / kGranuleBytes) <= kGranuleBytes);
+  if (injected_ != nullptr) std::memset(memory, 0, sizeof(Chunk) + sizeof(Span) * num_granules);
   auto* chunk = static_cast<Chunk*>(memory);
+  chunk->bytes = bytes;
+  chunk->num_granules = static_cast<int>(num_granules);
   chunk->next = chunks_;
   if (chunks_ != nullptr) chunks_->previous = chunk;
   chunks_ = chunk;
   chunk->spans[0].state = State::kInside;
-  InsertFree(&chunk->spans[1], kGranulesPerChunk - 1, 0);
+  InsertFree(&chunk->spans[1], static_cast<unsigned>(num_granules) - 1, 0);
   return true;
 }
 
@@ -180,7 +175,7 @@ Heap::Span* Heap::FindRun(unsigned granules, bool top) {
 // the room in the middle stays whole.
 Heap::Span* Heap::TakeRun(unsigned granules, bool top) {
   Span* found = FindRun(granules, top);
-  if (found == nullptr && AddChunk()) found = FindRun(granules, top);
+  if (found == nullptr && AddChunk(granules)) found = FindRun(granules, top);
   if (found == nullptr) return nullptr;
   RemoveFree(found);
   const unsigned rest = found->granules - granules;
@@ -222,7 +217,7 @@ void Heap::Purge(Span* first, size_t pages) {
     dropped += first[from].touched;
     first[from].touched = 0;
   }
-  madvise(MemoryOf(first + from), (granules - from) * kGranuleBytes, MADV_DONTNEED);
+  source_->Discard(MemoryOf(first + from), (granules - from) * kGranuleBytes);
   InsertFree(first, granules, first->used - dropped);
 }
 
@@ -233,7 +228,7 @@ void Heap::KeepWithinTarget() {
     if (!free_huge_.empty()) {
       auto [block, bytes] = free_huge_.front();
       free_huge_.erase(free_huge_.begin());
-      UnmapPages(block, bytes);
+      FreePages(block, bytes);
       kept_pages_ -= PagesOf(bytes);
     } else if (oldest_ != nullptr) {
       Purge(oldest_, used_pages_ + kept_pages_ - target);
@@ -259,11 +254,31 @@ bool Heap::ReturnEmptySpans() {
 void Heap::Trim() {
   ReturnEmptySpans();
   for (auto [block, bytes] : free_huge_) {
-    UnmapPages(block, bytes);
+    FreePages(block, bytes);
     kept_pages_ -= PagesOf(bytes);
   }
   free_huge_.clear();
   while (oldest_ != nullptr) Purge(oldest_, SIZE_MAX);
+  FreeEmptyChunks(0);
+}
+
+// Gives chunks back to an injected source, which cannot take pages alone, but for `kept_bytes`.
+void Heap::FreeEmptyChunks(size_t kept_bytes) {
+  if (injected_ == nullptr) return;
+  Chunk* next = nullptr;
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = next) {
+    next = chunk->next;
+    Span* first = &chunk->spans[1];
+    if (first->state != State::kFree || first->granules != chunk->num_granules - 1) continue;
+    if (chunk->bytes <= kept_bytes) {
+      kept_bytes -= chunk->bytes;
+      continue;
+    }
+    RemoveFree(first);
+    (chunk->previous != nullptr ? chunk->previous->next : chunks_) = next;
+    if (next != nullptr) next->previous = chunk->previous;
+    FreePages(chunk, chunk->bytes);
+  }
 }
 
 // --- Small blocks ---
@@ -372,10 +387,12 @@ void Heap::GiveLarge(void* block, size_t bytes) {
 }
 
 void* Heap::AllocateHuge(size_t bytes) {
-  // The smallest kept mapping that fits; a tail of more than an eighth goes back.
+  // The smallest kept mapping that fits; a tail of more than an eighth goes back, where it can.
   auto best = free_huge_.end();
   for (auto it = free_huge_.begin(); it != free_huge_.end(); ++it) {
-    if (it->second >= bytes && (best == free_huge_.end() || it->second < best->second)) best = it;
+    const bool fits =
+        it->second >= bytes && (injected_ == nullptr || it->second - bytes <= bytes / 8);
+    if (fits && (best == free_huge_.end() || it->second < best->second)) best = it;
   }
   void* block;
   size_t mapped = bytes;
@@ -385,13 +402,12 @@ void* Heap::AllocateHuge(size_t bytes) {
     kept_pages_ -= PagesOf(mapped);
     free_huge_.erase(best);
     if (mapped - bytes > bytes / 8) {
-      UnmapPages(static_cast<char*>(block) + bytes, mapped - bytes);
+      FreePages(static_cast<char*>(block) + bytes, mapped - bytes);
       mapped = bytes;
     }
   } else {
-    block = MapPages(bytes);
+    block = source_->Allocate(bytes, kPageBytes);
     if (block == nullptr) return nullptr;
-    madvise(block, bytes, MADV_HUGEPAGE);
   }
   UnpoisonMemory(block, mapped);
   huge_.emplace(block, mapped);
@@ -428,13 +444,13 @@ void Heap::Export(void* block, size_t bytes) {
 
 void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
   if (heap->orphaned_.load(std::memory_order_acquire)) {
-    madvise(block, PagesOf(bytes) * kPageBytes, MADV_DONTNEED);
+    heap->source_->Discard(block, PagesOf(bytes) * kPageBytes);
   } else {
     // Nobody may run here for long. Of what goes back, the page with the link stays.
     size_t mapped = PagesOf(bytes) * kPageBytes;
     if (heap->room_.fetch_sub(static_cast<int64_t>(mapped), std::memory_order_relaxed) <
         static_cast<int64_t>(mapped)) {
-      madvise(static_cast<char*>(block) + kPageBytes, mapped - kPageBytes, MADV_DONTNEED);
+      heap->source_->Discard(static_cast<char*>(block) + kPageBytes, mapped - kPageBytes);
     }
     auto* remote = new (block) RemoteBlock{heap->remote_.load(std::memory_order_relaxed), bytes};
     while (!heap->remote_.compare_exchange_weak(remote->next, remote, std::memory_order_release,
@@ -479,11 +495,11 @@ void Heap::Reset() {
   bins_.fill({EmptySpan(), nullptr});
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
     int next = 0;
-    for (int i = 1; i < kGranulesPerChunk; i = next) {
+    for (int i = 1; i < chunk->num_granules; i = next) {
       Span* span = &chunk->spans[i];
       next = i + span->granules;
       // Returning this run makes one of it and a free run behind, whose own size is lost then.
-      if (next < kGranulesPerChunk && chunk->spans[next].state == State::kFree) {
+      if (next < chunk->num_granules && chunk->spans[next].state == State::kFree) {
         next += chunk->spans[next].granules;
       }
       bool small = span->state == State::kPartial || span->state == State::kFull;
@@ -508,7 +524,11 @@ void Heap::Reset() {
 void Heap::Park(size_t bytes) {
   room_.store(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   DrainRemote();
-  if (kept_pages_ * kPageBytes > bytes) Trim();
+  if (kept_pages_ * kPageBytes > bytes) {
+    Trim();
+  } else {
+    FreeEmptyChunks(kInjectedChunkBytes);
+  }
 }
 
 void Heap::Orphan() {

@@ -1,7 +1,8 @@
 // Heap: the memory of one invocation.
 //
 //   chunk  64 MiB of address space, aligned to its size; granule 0 holds a Span for each of its
-//          1,024 granules of 64 KiB
+//          1,024 granules of 64 KiB. From an injected source 8 MiB or what a block needs, aligned
+//          likewise
 //   span   one granule cut into blocks of one size class (up to 16 KiB): a free list, and a tail
 //          never used yet
 //   run    one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
@@ -28,10 +29,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "vm/memory_source.h"
 #include "vm/sanitizers.h"
 
 namespace relayvm::vm {
@@ -50,7 +53,8 @@ class Heap {
   static constexpr size_t kChunkBytes = 64 << 20;
   static constexpr size_t kMaxRunBytes = 32 << 20;
 
-  Heap();
+  // Takes its memory from `source`; null: from the system.
+  explicit Heap(std::shared_ptr<MemorySource> source = nullptr);
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
@@ -135,9 +139,10 @@ class Heap {
   };
   struct Chunk {
     Chunk *previous, *next;
+    size_t bytes;
+    int num_granules;  // with granule 0
     Span spans[];
   };
-  static constexpr int kGranulesPerChunk = kChunkBytes / kGranuleBytes;
   static constexpr int kNumClasses = 36;
   static constexpr int kNumRunBins = 40;
   struct Bin {
@@ -181,7 +186,9 @@ class Heap {
   bool ReturnEmptySpans();
   Span* FindRun(unsigned granules, bool top);
   Span* TakeRun(unsigned granules, bool top);
-  bool AddChunk();
+  bool AddChunk(unsigned granules);
+  void FreeEmptyChunks(size_t kept_bytes);
+  void FreePages(void* memory, size_t bytes);
   // `touched_pages` is the sum of `touched` over the granules.
   void InsertFree(Span* first, unsigned granules, size_t touched_pages);
   void RemoveFree(Span* first);
@@ -195,6 +202,8 @@ class Heap {
   void DrainRemote();
   static Span* EmptySpan();
 
+  std::shared_ptr<MemorySource> injected_;  // null: the system
+  MemorySource* source_;
   size_t live_ = 0, charged_ = 0, peak_ = 0, limit_ = SIZE_MAX;
   uint64_t allocations_ = 0;
   std::array<Bin, kNumClasses> bins_;

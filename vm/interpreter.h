@@ -21,7 +21,7 @@
 #include "vm/executable.h"
 #include "vm/object.h"
 #include "vm/stack.h"
-#include "vm/thread_pool.h"
+#include "vm/task_pool.h"
 #include "vm/trace.h"
 #include "vm/wait_state.h"
 
@@ -30,7 +30,9 @@ namespace relayvm::vm {
 // Scratch memory of kernels, one block a worker, that grows and stays.
 class ScratchBuffers {
  public:
-  explicit ScratchBuffers(uint32_t num_workers) : blocks_(num_workers) {}
+  // Takes its memory from `source` (borrowed); null: malloc's.
+  explicit ScratchBuffers(uint32_t num_workers, MemorySource* source = nullptr)
+      : blocks_(num_workers), source_(source) {}
   ~ScratchBuffers();
   ScratchBuffers(const ScratchBuffers&) = delete;
   ScratchBuffers& operator=(const ScratchBuffers&) = delete;
@@ -47,7 +49,11 @@ class ScratchBuffers {
     void* memory = nullptr;
     size_t bytes = 0;
   };
+  void* Allocate(size_t* bytes);
+  void Free(Block& block);
+
   std::vector<Block> blocks_;
+  MemorySource* source_;
 };
 
 // What the interpreter runs with. All pointers are borrowed.
@@ -56,7 +62,9 @@ struct InterpreterContext {
   VmStack* stack = nullptr;
   ArenaStack* arena = nullptr;
   ScratchBuffers* scratch = nullptr;
-  ThreadPool* pool = nullptr;
+  TaskPool* pool = nullptr;
+  // The pool is the host's: its worker 0 may be another thread than the invocation's.
+  bool injected_pool = false;
   TraceSink* trace = nullptr;  // null: none, and no cost
   // Set from any thread to stop at the next call or backward jump.
   std::atomic<uint32_t>* stop = nullptr;

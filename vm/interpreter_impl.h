@@ -43,7 +43,7 @@ struct ParallelCalls {
   // well.
   std::atomic<uint64_t> error{0};
   std::atomic<bool> stopped{false};
-  // For ThreadPool::Run.
+  // For TaskPool::Run.
   static void RunTask(void* calls, uint32_t index, uint32_t worker);
 };
 
@@ -139,6 +139,8 @@ class Interpreter {
   const uint16_t* RunTogether(Frame* frame, const uint16_t* pc);
   // Adds the call at pc; the next instruction, or null where the calls are to run one by one.
   const uint16_t* ReadCall(Frame* frame, const uint16_t* pc, CallsTogether* calls) const;
+  // Of worker 0 of the pool. A host's may be any thread, and nothing suspends this one in its code.
+  const KernelEnv& PoolEnv() const { return context_.injected_pool ? worker_env_ : env_; }
   bool ReserveScratch(size_t bytes, uint32_t workers);
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   void TraceInstruction(Frame* frame, const uint16_t* pc);

@@ -6,6 +6,7 @@
 
 #include "bytecode/kernel_call.h"
 #include "vm/interpreter_impl.h"
+#include "vm/system_pages.h"
 
 namespace relayvm::vm {
 
@@ -97,29 +98,43 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
 // --- Kernels over a range ---
 
 ScratchBuffers::~ScratchBuffers() {
-  for (Block& b : blocks_) std::free(b.memory);
+  for (Block& b : blocks_) Free(b);
+}
+
+// At least `bytes`, which it rounds up; null without memory.
+void* ScratchBuffers::Allocate(size_t* bytes) {
+  const size_t unit = source_ != nullptr ? kPageBytes : kDataAlignment;
+  if (*bytes > SIZE_MAX - unit) return nullptr;
+  *bytes = (*bytes + unit - 1) & ~(unit - 1);
+  return source_ != nullptr ? source_->Allocate(*bytes, unit) : std::aligned_alloc(unit, *bytes);
+}
+
+void ScratchBuffers::Free(Block& block) {
+  if (source_ == nullptr) {
+    std::free(block.memory);
+  } else if (block.memory != nullptr) {
+    source_->Free(block.memory, block.bytes);
+  }
+  block = {};
 }
 
 bool ScratchBuffers::Reserve(size_t bytes, uint32_t workers) {
   for (uint32_t i = 0; i < workers; ++i) {
     Block& b = blocks_[i];
     if (b.bytes >= bytes) continue;
-    std::free(b.memory);
-    size_t rounded = (std::max(bytes, 2 * b.bytes) + 63) & ~size_t{63};
-    b.memory = std::aligned_alloc(64, rounded);
-    if (b.memory == nullptr && rounded > bytes)
-      b.memory = std::aligned_alloc(64, rounded = (bytes + 63) & ~size_t{63});
-    b.bytes = b.memory == nullptr ? 0 : rounded;
+    size_t wanted = std::max(bytes, 2 * b.bytes);
+    Free(b);
+    b.memory = Allocate(&wanted);
+    if (b.memory == nullptr) b.memory = Allocate(&(wanted = bytes));
     if (b.memory == nullptr) return false;
+    b.bytes = wanted;
   }
   return true;
 }
 
 void ScratchBuffers::Trim(size_t bytes) {
   for (Block& b : blocks_) {
-    if (b.bytes <= bytes) continue;
-    std::free(b.memory);
-    b = {};
+    if (b.bytes > bytes) Free(b);
   }
 }
 
@@ -177,7 +192,7 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
 
 int32_t Interpreter::RunRange(const KernelCall& call) {
   // REQUIRES: 0 < units <= UINT32_MAX.
-  const uint32_t tasks = TasksOf(call, context_.pool->num_threads());
+  const uint32_t tasks = TasksOf(call, env_.num_threads);
   RelayvmKernelArgs args = call.args;
   args.scratch = context_.scratch->of(0);
   if (tasks <= 1) {
@@ -197,7 +212,7 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
 #endif
   }
   const ParallelCalls::Item item{&call, 0, tasks};
-  ParallelCalls calls{{&item, 1}, &env_, &worker_env_, context_.scratch};
+  ParallelCalls calls{{&item, 1}, &PoolEnv(), &worker_env_, context_.scratch};
   context_.pool->Run(tasks, ParallelCalls::RunTask, &calls);
   return static_cast<int32_t>(calls.error.load(std::memory_order_relaxed));
 }
@@ -221,7 +236,7 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
                             executable_.program().kernels[call.index].name, call.units));
   }
   if (call.scratch_bytes > 0) {
-    const uint32_t workers = call.units > 1 ? context_.pool->num_threads() : 1;
+    const uint32_t workers = call.units > 1 ? env_.num_threads : 1;
     if (!ReserveScratch(static_cast<size_t>(call.scratch_bytes), workers)) {
       return FailMemory(frame, pc,
                         fmt::format("{} bytes of a kernel's scratch, for each of {} threads",

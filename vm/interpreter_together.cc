@@ -137,7 +137,7 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
     next = ReadCall(frame, next, &calls);
     if (next == nullptr) return one_by_one;
   }
-  const uint32_t threads = context_.pool->num_threads();
+  const uint32_t threads = env_.num_threads;
   if (!Pays(calls, threads) || !AreApart({calls.uses.data(), calls.num_uses})) return one_by_one;
   size_t scratch_bytes = 0;
   uint32_t num_tasks = 0;
@@ -157,7 +157,8 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
   if (fuel_ < 0 || context_.stop->load(std::memory_order_relaxed) != 0) {
     if (!Poll(frame, pc)) return nullptr;
   }
-  ParallelCalls parallel{{items.data(), calls.num_calls}, &env_, &worker_env_, context_.scratch};
+  ParallelCalls parallel{
+      {items.data(), calls.num_calls}, &PoolEnv(), &worker_env_, context_.scratch};
   context_.pool->Run(num_tasks, ParallelCalls::RunTask, &parallel);
   if (const uint64_t error = parallel.error.load(std::memory_order_relaxed); error != 0) {
     const auto task = static_cast<uint32_t>((error >> 32) - 1);

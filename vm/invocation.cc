@@ -8,6 +8,7 @@
 #include <string>
 
 #include "vm/border.h"
+#include "vm/outputs.h"
 #include "vm/relayvm.h"
 #include "vm/workspace.h"
 
@@ -25,7 +26,8 @@ struct Invocation::Impl {
 
   std::atomic<uint32_t> stop{0};
   std::vector<Value> inputs;  // held for the whole run: the interpreter does not count them
-  uint32_t function = 0;
+  std::vector<OutputBuffer> outputs;
+  const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
   std::optional<vm::Fiber> fiber;
   std::optional<Result<Value>> result;
@@ -62,6 +64,7 @@ struct Invocation::Impl {
     stats.resident_bytes = heap.stats().resident_bytes;
     stats.run_ns = vm::NowNanoseconds() - started_at;
     inputs.clear();
+    outputs.clear();
     // The cancellation that ended this run is used up; one that comes later is for the next.
     if (!result->ok() && result->status().code() == StatusCode::kCancelled)
       stop.store(0, std::memory_order_relaxed);
@@ -73,10 +76,15 @@ struct Invocation::Impl {
     args.reserve(inputs.size());
     for (const Value& v : inputs) args.push_back(v.object());
     vm::Object* object = nullptr;
-    RELAYVM_RETURN_IF_ERROR(vm::Interpret(*executable, context, function, args, &object));
+    RELAYVM_RETURN_IF_ERROR(vm::Interpret(*executable, context, function->function, args, &object));
     // An empty register is no result; only bytecode that no compiler emits returns one.
     if (object->kind == vm::ObjectKind::kEmpty) {
       return Status(StatusCode::kInvalidInput, "the function returned an empty register");
+    }
+    if (!outputs.empty()) {
+      RELAYVM_ASSIGN_OR_RETURN(object,
+                               vm::TakeOutputs(*workspace->heap, *function, object, outputs));
+      if (object->kind == vm::ObjectKind::kEmpty) return Value();
     }
     size_t num_objects = 0;
     Result<Value> value = vm::ExportObject(*workspace->heap, executable, object, &num_objects);
@@ -126,6 +134,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   context.arena = &workspace.arena;
   context.scratch = &workspace.scratch;
   context.pool = workspace.pool;
+  context.injected_pool = workspace.injected_pool;
   context.trace = workspace.trace;
   context.stop = &impl->stop;
   context.yield = [](void* self) { static_cast<Impl*>(self)->fiber->Suspend(); };
@@ -136,7 +145,8 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
 }
 
-Status Invocation::Start(std::string_view function, std::vector<Value> inputs) {
+Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
+                         std::vector<OutputBuffer> outputs) {
   Impl& impl = *impl_;
   if (impl.fiber.has_value() && !impl.fiber->done()) {
     return {StatusCode::kFailedPrecondition, "the invocation is running; poll it to its end first"};
@@ -146,8 +156,11 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs) {
     return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", function)};
   }
   RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(impl.executable->program(), *info, inputs));
-  impl.function = info->function;
+  if (!outputs.empty())
+    RELAYVM_RETURN_IF_ERROR(vm::CheckOutputs(impl.executable->program(), *info, outputs));
+  impl.function = info;
   impl.inputs = std::move(inputs);
+  impl.outputs = std::move(outputs);
   impl.started_at = vm::NowNanoseconds();
   int64_t timeout = impl.options.timeout.count();
   impl.context.deadline =
@@ -184,8 +197,9 @@ Result<Value> Invocation::TakeResult() {
   return result;
 }
 
-Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inputs) {
-  RELAYVM_RETURN_IF_ERROR(Start(function, std::move(inputs)));
+Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inputs,
+                              std::vector<OutputBuffer> outputs) {
+  RELAYVM_RETURN_IF_ERROR(Start(function, std::move(inputs), std::move(outputs)));
   for (RunState state = Poll(); state != RunState::kDone; state = Poll()) {
     if (state == RunState::kWaiting) Wait();
   }

@@ -23,21 +23,25 @@
 #include "bytecode/base/status.h"
 #include "vm/executable.h"
 #include "vm/host_function.h"
+#include "vm/memory_source.h"
+#include "vm/task_pool.h"
 #include "vm/trace.h"
 #include "vm/value.h"
 
 namespace relayvm {
 
 namespace vm {
-class ThreadPool;
 struct Workspace;
 }  // namespace vm
 
 struct RuntimeOptions {
   // Threads that one kernel call may use, the calling one included; 0: as many as the machine has.
   uint32_t num_threads = 1;
-  // A pool to use instead of an own one (borrowed; num_threads is then ignored).
-  vm::ThreadPool* thread_pool = nullptr;
+  // A pool to use instead of an own one (borrowed; num_threads is then ignored). Kernels that run on
+  // it are not suspended when a slice of Invocation::Poll is over.
+  TaskPool* thread_pool = nullptr;
+  // Where large memory comes from; null: from the system. Lives as long as values that lie in it.
+  std::shared_ptr<MemorySource> memory;
   // Memory, stacks and threads' buffers of ended invocations that are kept for the next ones.
   uint32_t max_idle_workspaces = 8;
   // Sees what runs (borrowed). Null: nothing is recorded, at no cost.
@@ -107,11 +111,19 @@ class Invocation {
   // (inputs of other types), and as the program does: kFailedPrecondition (a guard), kOutOfRange,
   // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
   // running.
-  Result<Value> Run(std::string_view function, std::vector<Value> inputs);
+  //
+  // `outputs` receive tensors of the result, counted depth first through its tuples, as
+  // ExportInfo::output_names: output i is tensor i, and the result has none (Value()) in its place.
+  // The dtype and dims of a buffer must be those of its tensor, or the run fails with
+  // kInvalidArgument, buffers unwritten; after other failures their content is undefined. Elements
+  // are copied there when the run ends, so a buffer may be the memory of an input.
+  Result<Value> Run(std::string_view function, std::vector<Value> inputs,
+                    std::vector<OutputBuffer> outputs = {});
 
   // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll
   // until it says kDone, then TakeResult.
-  Status Start(std::string_view function, std::vector<Value> inputs);
+  Status Start(std::string_view function, std::vector<Value> inputs,
+               std::vector<OutputBuffer> outputs = {});
   // Runs on for about `slice` (zero: until it waits or has ended). A run that waits goes on only
   // once it is ready or next_deadline() has passed. After kWaiting, the run may be ready at once: who
   // has set on_ready leaves it to whom that calls.

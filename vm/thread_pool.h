@@ -1,4 +1,4 @@
-// ThreadPool: threads that share the work of one kernel call. Owned by a Runtime, used by all its
+// ThreadPool: the task pool of runtimes without an injected one. Owned by a Runtime, used by all its
 // invocations.
 //
 // A call is split into tasks; the calling thread takes part and returns when all are done. Each
@@ -15,22 +15,20 @@
 #include <thread>
 #include <vector>
 
+#include "vm/task_pool.h"
+
 namespace relayvm::vm {
 
-class ThreadPool {
+class ThreadPool final : public TaskPool {
  public:
-  // Runs task `index` on worker `worker`: 0 is a calling thread, 1 .. num_threads() - 1 are the
-  // pool's own.
-  using TaskFn = void (*)(void* context, uint32_t index, uint32_t worker);
-
-  // `num_threads` counts the caller: 1 starts no thread. REQUIRES: num_threads >= 1.
+  // Worker 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own. `num_threads` counts the caller: 1 starts no thread. REQUIRES: num_threads >= 1.
   explicit ThreadPool(uint32_t num_threads);
-  ~ThreadPool();
+  ~ThreadPool() override;
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  uint32_t num_threads() const { return static_cast<uint32_t>(threads_.size()) + 1; }
-  void Run(uint32_t num_tasks, TaskFn fn, void* context);
+  uint32_t num_threads() const override { return static_cast<uint32_t>(threads_.size()) + 1; }
+  void Run(uint32_t num_tasks, TaskFn fn, void* context) override;
 
  private:
   static constexpr uint32_t kMaxShares = 16;

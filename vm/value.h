@@ -98,4 +98,11 @@ class Value {
   vm::Object* object_ = nullptr;
 };
 
+// Memory of the caller for a tensor of a result: compact, row-major, of any alignment.
+struct OutputBuffer {
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;
+  void* data = nullptr;  // null: no buffer, the tensor stays in the result
+};
+
 }  // namespace relayvm

@@ -6,12 +6,12 @@
 #include "vm/fiber.h"
 #include "vm/interpreter.h"
 #include "vm/stack.h"
-#include "vm/thread_pool.h"
+#include "vm/task_pool.h"
 
 namespace relayvm::vm {
 
 struct Workspace {
-  Workspace(ThreadPool* pool, TraceSink* trace);
+  Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory);
   ~Workspace();
 
   Heap* heap;  // owned, until orphaned
@@ -19,9 +19,10 @@ struct Workspace {
   ArenaStack arena;
   ScratchBuffers scratch;
   FiberStack fiber_stack;
-  ThreadPool* pool;       // borrowed from the runtime
-  TraceSink* trace;       // borrowed, may be null
-  size_t machine_memory;  // bytes: no run can have more, whatever its limit
+  TaskPool* pool;              // borrowed from the runtime
+  bool injected_pool = false;  // it is the host's
+  TraceSink* trace;            // borrowed, may be null
+  size_t machine_memory;       // bytes: no run can have more, whatever its limit
 };
 
 }  // namespace relayvm::vm

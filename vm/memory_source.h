@@ -1,0 +1,32 @@
+// MemorySource: where a runtime takes large memory from: chunks that it cuts tensors and objects
+// from, tensors of more than 32 MiB, kernels' scratch. A host that injects one (RuntimeOptions)
+// decides where that memory lies, and how much there is.
+//
+// Not from it come: stacks (address space with guard pages), headers and tables of a few KiB, what
+// kernels allocate on a pool's threads, and values that the host itself makes (value.h).
+// Thread-safe: called from any thread, by several at once. Must not throw. Tested by
+// memory_source_test.cc.
+#pragma once
+
+#include <cstddef>
+
+namespace relayvm {
+
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+  // `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB.
+  // Whatever it holds. Null when there is none: the run that needs it ends with
+  // kResourceExhausted.
+  virtual void* Allocate(size_t bytes, size_t alignment) = 0;
+  // Gives back what Allocate gave, whole.
+  virtual void Free(void* memory, size_t bytes) = 0;
+  // The content of these pages, part of what Allocate gave, is not needed: their memory may go back
+  // to the system until they are written again.
+  virtual void Discard(void* memory, size_t bytes) {
+    (void)memory;
+    (void)bytes;
+  }
+};
+
+}  // namespace relayvm
