@@ -1,7 +1,8 @@
 #!/bin/sh
 # usage: check_find_package.sh BUILD_FOLDER SOURCE_FOLDER MODEL.vmx [options of cmake ...]
-# Installs the runtime to a folder of its own, builds SOURCE_FOLDER with find_package(relayvm), and runs what comes out.
-# No header may lead back to the sources.
+# Installs the runtime to a folder of its own, and builds the programs of SOURCE_FOLDER against it: by find_package(relayvm), and by
+# pkg-config. Runs what comes out. The headers are those that a host includes and what they include, and none leads back to the
+# sources.
 set -eu
 build=$1
 source=$2
@@ -10,11 +11,40 @@ shift 3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --component runtime --prefix "$scratch/prefix" >"$scratch/install.txt"
-if grep -rn '#include "' "$scratch/prefix/include"; then
+headers=$scratch/prefix/include
+if grep -rn '#include "' "$headers"; then
   echo "installed headers include what is not installed"
   exit 1
 fi
+needed="c_api.h dlpack_exchange.h relayvm.h"
+while :; do
+  more=$(for h in $needed; do echo "$h"; sed -n 's/^ *#include <relayvm\/\(.*\)>.*/\1/p' "$headers/relayvm/$h"; done | sort -u)
+  [ "$more" = "$needed" ] && break
+  needed=$more
+done
+(cd "$headers/relayvm" && ls) | sort >"$scratch/installed.txt"
+if ! echo "$needed" | diff - "$scratch/installed.txt"; then
+  echo "expected the headers before to be installed, found those behind"
+  exit 1
+fi
+
 cmake -S "$source" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/prefix" -DRELAYVM_INSTALLED="$scratch/prefix" "$@" >"$scratch/configure.txt"
 cmake --build "$scratch/build" >"$scratch/build.txt" || { cat "$scratch/build.txt"; exit 1; }
-"$scratch/build/c_host" "$model"
+"$scratch/build/embedding_c" "$model"
 "$scratch/build/embedding" "$model"
+
+compiler=cc
+flags=
+for option; do
+  case $option in
+    -DCMAKE_C_COMPILER=*) compiler=${option#*=} ;;
+    -DCMAKE_C_FLAGS=*) flags=${option#*=} ;;
+  esac
+done
+PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name relayvm.pc)")
+export PKG_CONFIG_PATH
+# Words of options, without quotes.
+# shellcheck disable=SC2046,SC2086
+"$compiler" -std=c11 $flags "$source/main.c" -o "$scratch/by_pkg_config" $(pkg-config --cflags --libs relayvm)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm) "$scratch/by_pkg_config" "$model"
+echo "relayvm $(pkg-config --modversion relayvm)"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The README says what is so: its C++ example is the program that the tests build, and its tour runs as written.
+"""The README says what is so: its C++ and C examples are the programs that the tests build, and its tour runs as written.
 
-usage: check_readme.py README.md MAIN.cc BIN_FOLDER EXAMPLES_FOLDER
+usage: check_readme.py README.md EMBEDDING_FOLDER BIN_FOLDER EXAMPLES_FOLDER
 """
 import os
 import re
@@ -14,9 +14,11 @@ import tempfile
 def main():
     if len(sys.argv) != 5:
         sys.exit(__doc__)
-    readme, example, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:]
-    if re.search(r"```cpp\n(.*?)```", readme, re.S).group(1) != open(example).read():
-        sys.exit(f"the README's example and {example} differ")
+    readme, embedding, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:]
+    for language, name in ("cpp", "main.cc"), ("c", "main.c"):
+        example = os.path.join(embedding, name)
+        if re.search(r"```" + language + r"\n(.*?)```", readme, re.S).group(1) != open(example).read():
+            sys.exit(f"the README's example and {example} differ")
     tour = re.search(r"## A tour\n.*?\n((?:    [^\n]*\n)+)", readme, re.S).group(1)
     commands = [line.strip() for line in tour.splitlines()]
     environment = dict(os.environ, PATH=os.path.abspath(binary) + os.pathsep + os.environ["PATH"])

@@ -1,5 +1,5 @@
 /* The C API: flat functions over opaque handles, for C and for other languages' bindings. The same
- * as relayvm.h.
+ * as relayvm.h, where what things mean is said in more detail.
  *
  * Conventions:
  *  (1) A function that can fail returns a relayvm_status*: NULL is success; any other is freed with
@@ -8,20 +8,26 @@
  *      takes NULL too. On failure it writes NULL.
  *  (3) Handles keep alive what they need: an executable may be freed while invocations of it run.
  *  (4) Executables, runtimes and values may be used by any number of threads at once; an invocation
- *      by one at a time, except relayvm_invocation_cancel.
- *  (5) Strings are UTF-8 and zero-terminated; those returned live as long as the handle that they
- *      came from.
- *  (6) Options structs begin with struct_size, which the caller sets to sizeof, so that they can
- *      grow; NULL means all defaults, and a zero field its default.
+ *      by one at a time, except where it says "from any thread".
+ *  (5) Strings are UTF-8 and zero-terminated; those returned, and other pointers without an owner,
+ *      live as long as the handle that they came from.
+ *  (6) Structs with a struct_size, which the caller sets to sizeof, can grow: fields are added at
+ *      the end. A zero field is its default, and NULL for options is all defaults. A struct that is
+ *      shorter than the first version's is an error; one that is longer than the library's is
+ *      accepted while the fields that the library does not know are zero. Structs without one
+ *      never change.
  *  (7) NULL for anything else is RELAYVM_INVALID_ARGUMENT; what returns no status gives 0 or NULL.
+ *  (8) Callbacks must not throw or jump. What has a `release` calls it once, when nothing needs
+ *      `user` any more, from any thread; after a failure it is not called, unless it says so.
  *
- * Tested by c_api_test.cc, which drives c_api_test_program.c (C11). */
+ * Tested by c_api_test.cc, which drives c_api_test_program.c (C11), and c_api_null_test.cc. */
 #ifndef RELAYVM_VM_C_API_H_
 #define RELAYVM_VM_C_API_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bytecode/kernel_abi.h"
 #include "vm/dlpack.h"
 
 #ifdef __cplusplus
@@ -34,6 +40,22 @@ typedef struct relayvm_runtime relayvm_runtime;
 typedef struct relayvm_executable relayvm_executable;
 typedef struct relayvm_invocation relayvm_invocation;
 typedef struct relayvm_value relayvm_value;
+typedef struct relayvm_type relayvm_type;
+
+/* --- Version --- */
+/* Of this header: goes up with each addition. A library serves programs that were compiled with
+ * headers of its own version and of older ones, down to an incompatible change. */
+#define RELAYVM_API_VERSION 1
+#define RELAYVM_VERSION_MAJOR 0
+#define RELAYVM_VERSION_MINOR 1
+#define RELAYVM_VERSION_PATCH 0
+/* Of the library: "0.1.0", its numbers (NULL: not wanted), and its RELAYVM_API_VERSION. */
+const char* relayvm_version(void);
+void relayvm_version_numbers(uint32_t* major, uint32_t* minor, uint32_t* patch);
+uint32_t relayvm_api_version(void);
+/* RELAYVM_UNSUPPORTED when the library does not serve programs compiled with RELAYVM_API_VERSION
+ * `header`. relayvm_runtime_create asks this. */
+relayvm_status* relayvm_check_api_version(uint32_t header);
 
 /* --- Status --- */
 enum {
@@ -51,36 +73,165 @@ enum {
 };
 int relayvm_status_code(const relayvm_status* status); /* RELAYVM_OK for NULL */
 const char* relayvm_status_message(const relayvm_status* status);
+const char* relayvm_status_code_name(int code); /* "invalid argument" */
+/* A failure of a callback of yours; NULL for RELAYVM_OK. A code that is none is RELAYVM_INTERNAL. */
+relayvm_status* relayvm_status_create(int code, const char* message);
 void relayvm_status_free(relayvm_status* status);
 
+/* What is known besides the text. */
+typedef struct relayvm_place {
+  const char* function;
+  const char* file;      /* of the source, or a model's node; "" when unknown */
+  uint32_t line, column; /* from 1; 0 when unknown */
+  uint32_t instruction;  /* 16-bit units from the function's first */
+} relayvm_place;
+/* Where the program failed, and the calls that led there, the innermost first. */
+size_t relayvm_status_num_places(const relayvm_status* status);
+int relayvm_status_place(const relayvm_status* status, size_t index, relayvm_place* place); /* 1 */
+/* A parameter, an output, a kernel; "" when there is none. */
+const char* relayvm_status_subject(const relayvm_status* status);
+/* What was expected and what was found: a number, or a shape's dims (-1: any); and the numbers of a
+ * failed guard, in the order of its message. NULL with 0 when there are none. */
+const int64_t* relayvm_status_expected(const relayvm_status* status, size_t* count);
+const int64_t* relayvm_status_found(const relayvm_status* status, size_t* count);
+const int64_t* relayvm_status_numbers(const relayvm_status* status, size_t* count);
+
 /* --- Runtime --- */
+/* Threads of the host that share the work of one kernel call; see vm/task_pool.h. */
+typedef void (*relayvm_task_fn)(void* context, uint32_t index, uint32_t worker);
+typedef struct relayvm_task_pool {
+  uint32_t struct_size;
+  uint32_t num_threads; /* workers that may be inside the tasks of one call at once: 1 to 1024 */
+  void* user;
+  /* Calls task(context, index, worker) once for each index below num_tasks, on any threads, and
+   * returns when all have returned. No two calls run at once with the same worker, a number below
+   * num_threads. */
+  void (*run)(void* user, uint32_t num_tasks, relayvm_task_fn task, void* context);
+  void (*release)(void* user); /* may be NULL */
+} relayvm_task_pool;
+
+/* Where large memory comes from; see vm/memory_source.h. From any thread. */
+typedef struct relayvm_memory_source {
+  uint32_t struct_size;
+  void* user;
+  /* `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB;
+   * NULL when there is none. */
+  void* (*allocate)(void* user, size_t bytes, size_t alignment);
+  void (*free)(void* user, void* memory, size_t bytes);
+  /* These pages of what allocate gave need not keep their content. May be NULL. */
+  void (*discard)(void* user, void* memory, size_t bytes);
+  void (*release)(void* user); /* may be NULL */
+} relayvm_memory_source;
+
+/* Events have a struct_size that the library sets. Their pointers live as long as the callback. */
+typedef struct relayvm_kernel_event {
+  uint32_t struct_size;
+  uint32_t kernel; /* its index in the program */
+  const char* name;
+  int64_t begin_ns, end_ns; /* steady clock */
+  uint64_t units;           /* of the parallel range */
+} relayvm_kernel_event;
+typedef struct relayvm_instruction_event {
+  uint32_t struct_size;
+  uint32_t function;    /* its index in the program */
+  uint32_t instruction; /* 16-bit units from the function's first */
+  uint32_t depth;       /* of calls: 0 in the function that the host called */
+} relayvm_instruction_event;
+/* Invocations on several threads call these at the same time. Each may be NULL. */
+typedef struct relayvm_trace {
+  uint32_t struct_size;
+  void* user;
+  void (*on_kernel)(void* user, const relayvm_kernel_event* event);           /* after each call */
+  void (*on_instruction)(void* user, const relayvm_instruction_event* event); /* before each one */
+  void (*release)(void* user);
+} relayvm_trace;
+
+#define RELAYVM_ALL_THREADS UINT32_MAX
+#define RELAYVM_NO_IDLE_WORKSPACES UINT32_MAX
 typedef struct relayvm_runtime_options {
   uint32_t struct_size;
   uint32_t num_threads; /* for one kernel call; 0: one */
+  /* Memory, stacks and threads' buffers of ended invocations kept for the next ones; 0: of 8. */
   uint32_t max_idle_workspaces;
+  const relayvm_task_pool* task_pool;  /* NULL: threads of the runtime's own */
+  const relayvm_memory_source* memory; /* NULL: the system */
+  const relayvm_trace* trace;          /* NULL: none, at no cost */
 } relayvm_runtime_options;
-relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options,
-                                       relayvm_runtime** out);
+/* The structs that `options` points to are copied. */
+relayvm_status* relayvm_runtime_create_for(uint32_t api_version,
+                                           const relayvm_runtime_options* options,
+                                           relayvm_runtime** out);
+/* Fails with RELAYVM_UNSUPPORTED when this header and the library do not fit. */
+static inline relayvm_status* relayvm_runtime_create(const relayvm_runtime_options* options,
+                                                     relayvm_runtime** out) {
+  return relayvm_runtime_create_for(RELAYVM_API_VERSION, options, out);
+}
 void relayvm_runtime_free(relayvm_runtime* runtime);
+uint32_t relayvm_runtime_num_threads(const relayvm_runtime* runtime);
 
 /* --- Executable: a compiled program --- */
-relayvm_status* relayvm_executable_load(const char* path, relayvm_executable** out);
+typedef struct relayvm_host_kernel { /* found by its name before those of the library */
+  const char* name;
+  RelayvmKernelFn fn;
+} relayvm_host_kernel;
+typedef struct relayvm_load_options {
+  uint32_t struct_size;
+  uint32_t perf_map; /* not 0: lists kernels in /tmp/perf-PID.map for `perf report` */
+  /* Of a file for several processors, the part to load: "x86-64-v3". NULL: the best that runs. */
+  const char* target;
+  const relayvm_host_kernel* kernels;
+  size_t num_kernels;
+} relayvm_load_options;
+relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
+                                        relayvm_executable** out);
 /* From the bytes of a .vmx file, which are copied. */
 relayvm_status* relayvm_executable_load_memory(const void* bytes, size_t size,
+                                               const relayvm_load_options* options,
+                                               relayvm_executable** out);
+/* The same without a copy of constants, when `bytes` is 64-byte aligned (else they are copied): they
+ * must not change until release(context), which may be NULL, is called; also on failure. */
+relayvm_status* relayvm_executable_wrap_memory(const void* bytes, size_t size,
+                                               void (*release)(void* context), void* context,
+                                               const relayvm_load_options* options,
                                                relayvm_executable** out);
 void relayvm_executable_free(relayvm_executable* executable);
-size_t relayvm_executable_num_functions(
-    const relayvm_executable* executable); /* that hosts may call */
-/* NULL when out of range. */
-const char* relayvm_executable_function_name(const relayvm_executable* executable, size_t index);
+
+/* The functions that hosts may call: by index, in the program's order. */
+size_t relayvm_executable_num_functions(const relayvm_executable* executable);
+const char* relayvm_executable_function_name(const relayvm_executable* executable, size_t function);
+relayvm_status* relayvm_executable_find_function(const relayvm_executable* executable,
+                                                 const char* name, size_t* function);
+size_t relayvm_executable_num_type_params(const relayvm_executable* executable, size_t function);
 size_t relayvm_executable_num_params(const relayvm_executable* executable, size_t function);
 const char* relayvm_executable_param_name(const relayvm_executable* executable, size_t function,
                                           size_t param);
-/* The tag of an ADT's constructor. */
+const relayvm_type* relayvm_executable_param_type(const relayvm_executable* executable,
+                                                  size_t function, size_t param);
+const relayvm_type* relayvm_executable_result_type(const relayvm_executable* executable,
+                                                   size_t function);
+/* Names of the result's tensors, counted depth first through its tuples; there may be none. */
+size_t relayvm_executable_num_outputs(const relayvm_executable* executable, size_t function);
+const char* relayvm_executable_output_name(const relayvm_executable* executable, size_t function,
+                                           size_t output);
+/* Algebraic data types, and their constructors by tag. */
+size_t relayvm_executable_num_adts(const relayvm_executable* executable);
+const char* relayvm_executable_adt_name(const relayvm_executable* executable, size_t adt);
+size_t relayvm_executable_adt_num_type_params(const relayvm_executable* executable, size_t adt);
+size_t relayvm_executable_num_constructors(const relayvm_executable* executable, size_t adt);
+const char* relayvm_executable_constructor_name(const relayvm_executable* executable, size_t adt,
+                                                uint32_t tag);
+size_t relayvm_executable_constructor_num_fields(const relayvm_executable* executable, size_t adt,
+                                                 uint32_t tag);
+const relayvm_type* relayvm_executable_constructor_field(const relayvm_executable* executable,
+                                                         size_t adt, uint32_t tag, size_t field);
+/* The tag of a constructor, searched in all ADTs. */
 relayvm_status* relayvm_executable_constructor_tag(const relayvm_executable* executable,
                                                    const char* name, uint32_t* tag);
+/* The processors that the file holds the program for ("x86-64-v3"); 0 when there is one part. */
+size_t relayvm_executable_num_targets(const relayvm_executable* executable);
+const char* relayvm_executable_target(const relayvm_executable* executable, size_t index);
 
-/* --- Values --- */
+/* --- Types --- */
 typedef int32_t relayvm_dtype;
 enum {
   RELAYVM_BOOL = 0,
@@ -97,6 +248,36 @@ enum {
   RELAYVM_FLOAT32 = 11,
   RELAYVM_FLOAT64 = 12,
 };
+#define RELAYVM_NO_DTYPE (-1)
+const char* relayvm_dtype_name(relayvm_dtype dtype); /* "float32"; NULL when there is none */
+size_t relayvm_dtype_bytes(relayvm_dtype dtype);
+
+typedef int32_t relayvm_type_kind;
+enum {
+  RELAYVM_TYPE_NONE = -1, /* of NULL */
+  RELAYVM_TYPE_TENSOR = 0,
+  RELAYVM_TYPE_TUPLE = 1,
+  RELAYVM_TYPE_ADT = 2,
+  RELAYVM_TYPE_FUNCTION = 3,
+  RELAYVM_TYPE_REF = 4,
+  RELAYVM_TYPE_VAR = 5, /* a type parameter: any tensor, tuple or constructor */
+};
+relayvm_type_kind relayvm_type_get_kind(const relayvm_type* type);
+const char* relayvm_type_text(const relayvm_type* type); /* "Tensor[(?, 300), float32]" */
+/* Of a tensor; RELAYVM_NO_DTYPE and 0 of others. */
+relayvm_dtype relayvm_type_dtype(const relayvm_type* type);
+size_t relayvm_type_rank(const relayvm_type* type);
+/* -1 when it is known only at run time (also when there is no such dim). */
+int64_t relayvm_type_dim(const relayvm_type* type, size_t dim);
+/* As the program or model names it ("n", "n*2 + 1"); "" when it has none. */
+const char* relayvm_type_dim_name(const relayvm_type* type, size_t dim);
+/* A tuple's fields, an ADT's type arguments, a reference's content. */
+size_t relayvm_type_num_args(const relayvm_type* type);
+const relayvm_type* relayvm_type_arg(const relayvm_type* type, size_t index);
+/* Of an ADT: which one; of a type parameter: its position. */
+size_t relayvm_type_index(const relayvm_type* type);
+
+/* --- Values --- */
 typedef int32_t relayvm_value_kind;
 enum {
   RELAYVM_VALUE_NONE = 0,
@@ -117,19 +298,25 @@ relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, siz
 /* The fields stay the caller's too. A tuple has tag 0. */
 relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields,
                                   relayvm_value** out);
-relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor,
-                                          relayvm_value** out); /* takes it over */
+/* DLPack: imports take the tensor over, also on failure, and copy it only when it is not compact or
+ * not 64-byte aligned; exports never copy, and are read-only, which the structure before DLPack 1.0
+ * cannot say. See vm/dlpack_exchange.h. */
+relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor, relayvm_value** out);
+relayvm_status* relayvm_value_from_legacy_dlpack(DLManagedTensor* tensor, relayvm_value** out);
 relayvm_status* relayvm_value_to_dlpack(const relayvm_value* value, DLManagedTensorVersioned** out);
-relayvm_value* relayvm_value_copy(
-    const relayvm_value* value); /* another handle on the same value */
+relayvm_status* relayvm_value_to_legacy_dlpack(const relayvm_value* value, DLManagedTensor** out);
+relayvm_value* relayvm_value_copy(const relayvm_value* value); /* a handle on the same value */
 void relayvm_value_free(relayvm_value* value);
 
 relayvm_value_kind relayvm_value_get_kind(const relayvm_value* value);
-/* Of a tensor; of other kinds they give 0 or NULL. */
+/* Of a tensor; of other kinds they give RELAYVM_NO_DTYPE, 0 or NULL. */
 relayvm_dtype relayvm_value_get_dtype(const relayvm_value* value);
 size_t relayvm_value_rank(const relayvm_value* value);
 const int64_t* relayvm_value_dims(const relayvm_value* value);
+int64_t relayvm_value_num_elements(const relayvm_value* value);
 const void* relayvm_value_data(const relayvm_value* value);
+/* NULL when another handle has the tensor too, or its memory is not its own. */
+void* relayvm_value_mutable_data(relayvm_value* value);
 size_t relayvm_value_bytes(const relayvm_value* value);
 /* Of an ADT value, and of a reference (one field). */
 uint32_t relayvm_value_tag(const relayvm_value* value);
@@ -139,35 +326,84 @@ relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, re
 /* --- Invocations --- */
 typedef struct relayvm_invocation_options {
   uint32_t struct_size;
-  uint64_t memory_limit; /* bytes */
-  uint64_t stack_limit;
-  int64_t timeout_ns; /* of one run */
+  uint64_t memory_limit;       /* bytes; 0: the machine's memory */
+  uint64_t stack_limit;        /* bytes of address space for calls; 0: 1 GiB */
+  int64_t timeout_ns;          /* of one run; 0: none */
+  uint64_t native_stack_bytes; /* which kernels and host functions run on; 0: 256 KiB */
+  void* host_context;
 } relayvm_invocation_options;
-typedef struct relayvm_invocation_stats {
-  uint32_t struct_size; /* set by the caller */
-  uint64_t peak_bytes, resident_bytes, allocations;
+typedef struct relayvm_invocation_stats { /* of the latest run */
+  uint32_t struct_size;                   /* set by the caller */
+  uint64_t peak_bytes;                    /* as memory_limit counts */
+  uint64_t resident_bytes;                /* that the invocation holds now */
+  uint64_t allocations;
   int64_t run_ns;
 } relayvm_invocation_stats;
+/* Memory of the caller for a tensor of a result: compact, row-major, of any alignment. */
+typedef struct relayvm_output {
+  void* data; /* NULL: no buffer, the tensor stays in the result */
+  const int64_t* dims;
+  size_t rank;
+  relayvm_dtype dtype;
+} relayvm_output;
 
 relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_executable* executable,
                                           const relayvm_invocation_options* options,
                                           relayvm_invocation** out);
-void relayvm_invocation_free(relayvm_invocation* invocation);
+void relayvm_invocation_free(relayvm_invocation* invocation); /* cancels what runs */
 relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const char* function,
                                        relayvm_value* const* inputs, size_t num_inputs,
                                        relayvm_value** out);
-/* In slices: start; poll until it gives 1; then the result. A slice of 0 runs until it waits or has
- * ended. A poll gives 0 when the run is to go on, 2 when it waits for a host function. */
+/* The same into buffers: output i receives tensor i of the result, counted as by
+ * relayvm_executable_output_name, and the result has a value of kind none in its place (`out` may be
+ * NULL when nothing else is wanted). The dtype and dims of a buffer must be its tensor's, or the run
+ * fails with RELAYVM_INVALID_ARGUMENT and no buffer was written; after another failure their content
+ * is undefined. Elements are copied when the run ends: a buffer may be the memory of an input. */
+relayvm_status* relayvm_invocation_run_into(relayvm_invocation* invocation, const char* function,
+                                            relayvm_value* const* inputs, size_t num_inputs,
+                                            const relayvm_output* outputs, size_t num_outputs,
+                                            relayvm_value** out);
+
+/* In slices: start (`outputs` may be NULL with 0); poll until it gives RELAYVM_DONE; then the
+ * result, once. */
 relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const char* function,
-                                         relayvm_value* const* inputs, size_t num_inputs);
+                                         relayvm_value* const* inputs, size_t num_inputs,
+                                         const relayvm_output* outputs, size_t num_outputs);
+enum {
+  RELAYVM_READY = 0,   /* to go on */
+  RELAYVM_DONE = 1,    /* also when nothing was started */
+  RELAYVM_WAITING = 2, /* for somebody to wake it */
+};
+/* A slice of 0 runs until the run waits or has ended. */
 int relayvm_invocation_poll(relayvm_invocation* invocation, int64_t slice_ns);
 relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation, relayvm_value** out);
+/* Runs that wait, since a host function suspended them; see relayvm.h. */
+/* Called for each wait that ends, on the thread that ends it. NULL: nobody is. */
+relayvm_status* relayvm_invocation_set_on_ready(relayvm_invocation* invocation,
+                                                void (*on_ready)(void* user), void* user);
+/* When to poll a run that waits though nobody has woken it: steady clock; INT64_MAX: never. From any
+ * thread. */
+int64_t relayvm_invocation_next_deadline_ns(const relayvm_invocation* invocation);
+/* 1 when the run waits and that time has passed: it is ready. From any thread. */
+int relayvm_invocation_wake_if_due(relayvm_invocation* invocation);
+/* Sleeps until a run that waits is ready, or that time has passed. */
+void relayvm_invocation_wait(relayvm_invocation* invocation);
 /* Ends the run in progress, or else the next one; from any thread. */
 void relayvm_invocation_cancel(relayvm_invocation* invocation);
 /* Takes back a cancellation that came after the end of the run it was meant for. */
 void relayvm_invocation_forget_cancel(relayvm_invocation* invocation);
-void relayvm_invocation_get_stats(const relayvm_invocation* invocation,
-                                  relayvm_invocation_stats* stats);
+
+/* Limits from the next run on, as the options count them (0: the default). The stacks' and trim, which
+ * gives back the memory that is kept for the next run, fail with RELAYVM_FAILED_PRECONDITION while a
+ * run is in progress. */
+relayvm_status* relayvm_invocation_set_memory_limit(relayvm_invocation* invocation, uint64_t bytes);
+relayvm_status* relayvm_invocation_set_stack_limit(relayvm_invocation* invocation, uint64_t bytes);
+relayvm_status* relayvm_invocation_set_timeout(relayvm_invocation* invocation, int64_t timeout_ns);
+relayvm_status* relayvm_invocation_set_native_stack(relayvm_invocation* invocation, uint64_t bytes);
+relayvm_status* relayvm_invocation_trim(relayvm_invocation* invocation);
+relayvm_status* relayvm_invocation_get_stats(const relayvm_invocation* invocation,
+                                             relayvm_invocation_stats* stats);
+uint64_t relayvm_invocation_id(const relayvm_invocation* invocation); /* from 1, in its runtime */
 /* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus

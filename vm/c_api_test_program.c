@@ -28,7 +28,7 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   runtime_options.struct_size = sizeof(runtime_options);
   runtime_options.num_threads = 2;
   EXPECT(relayvm_runtime_create(&runtime_options, &runtime) == NULL);
-  EXPECT(relayvm_executable_load_memory(bytes, size, &program) == NULL);
+  EXPECT(relayvm_executable_load_memory(bytes, size, NULL, &program) == NULL);
   EXPECT(relayvm_executable_num_functions(program) == 2);
   EXPECT(strcmp(relayvm_executable_function_name(program, 0), "main") == 0);
   EXPECT(relayvm_executable_function_name(program, 2) == NULL);
@@ -75,7 +75,7 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
 
   relayvm_invocation_stats stats = {0};
   stats.struct_size = sizeof(stats);
-  relayvm_invocation_get_stats(invocation, &stats);
+  EXPECT(relayvm_invocation_get_stats(invocation, &stats) == NULL);
   EXPECT(stats.allocations >= 1);
   EXPECT(stats.run_ns > 0);
 
@@ -98,10 +98,10 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
   EXPECT(strcmp(relayvm_status_message(status), "main: expected 1 inputs, found 2") == 0);
   relayvm_status_free(status);
-  status = relayvm_invocation_start(invocation, "other", fields, 2);
+  status = relayvm_invocation_start(invocation, "other", fields, 2, NULL, 0);
   EXPECT(relayvm_status_code(status) == RELAYVM_NOT_FOUND);
   relayvm_status_free(status);
-  EXPECT(relayvm_invocation_start(invocation, "main", &pair, 1) == NULL);
+  EXPECT(relayvm_invocation_start(invocation, "main", &pair, 1, NULL, 0) == NULL);
   while (!relayvm_invocation_poll(invocation, 1000)) {
   }
   relayvm_value* again = NULL;
@@ -132,83 +132,13 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   return NULL;
 }
 
-/* NULL where something is needed, and structs without their size. */
-static const char* RunNullArguments(void) {
-  relayvm_runtime* runtime = NULL;
-  relayvm_executable* executable = NULL;
-  relayvm_invocation* invocation = NULL;
-  relayvm_value* value = NULL;
-  DLManagedTensorVersioned* exchanged = NULL;
-  uint32_t tag = 0;
-  int64_t two = 2;
-  float number = 1;
-  relayvm_runtime_options runtime_options = {0};
-  relayvm_invocation_options options = {0};
-  const int releases_before = releases;
-  relayvm_status* statuses[] = {
-      relayvm_runtime_create(NULL, NULL),
-      relayvm_runtime_create(&runtime_options, &runtime),
-      relayvm_executable_load(NULL, &executable),
-      relayvm_executable_load("model.vmx", NULL),
-      relayvm_executable_load_memory(NULL, 100, &executable),
-      relayvm_executable_constructor_tag(NULL, "Cons", &tag),
-      relayvm_value_tensor(RELAYVM_FLOAT32, NULL, 1, &number, &value),
-      relayvm_value_tensor(RELAYVM_FLOAT32, NULL, 0, &number, NULL),
-      relayvm_value_wrap(RELAYVM_FLOAT32, &two, 1, NULL, CountRelease, NULL, &value),
-      relayvm_value_wrap(RELAYVM_FLOAT32, &two, 1, &number, CountRelease, NULL, NULL),
-      relayvm_value_adt(0, NULL, 2, &value),
-      relayvm_value_adt(0, &value, 1, &value),
-      relayvm_value_from_dlpack(NULL, &value),
-      relayvm_value_to_dlpack(NULL, &exchanged),
-      relayvm_value_field(NULL, 0, &value),
-      relayvm_invocation_create(NULL, NULL, NULL, &invocation),
-      relayvm_invocation_create(NULL, NULL, &options, NULL),
-      relayvm_invocation_run(NULL, "main", NULL, 0, &value),
-      relayvm_invocation_start(NULL, "main", NULL, 0),
-      relayvm_invocation_take_result(NULL, &value),
-  };
-  for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); ++i) {
-    EXPECT(relayvm_status_code(statuses[i]) == RELAYVM_INVALID_ARGUMENT);
-    relayvm_status_free(statuses[i]);
-  }
-  EXPECT(runtime == NULL && value == NULL && executable == NULL && invocation == NULL);
-  EXPECT(releases == releases_before + 2);
-  releases = releases_before;
-  EXPECT(relayvm_executable_num_functions(NULL) == 0);
-  EXPECT(relayvm_executable_function_name(NULL, 0) == NULL);
-  EXPECT(relayvm_executable_num_params(NULL, 0) == 0);
-  EXPECT(relayvm_executable_param_name(NULL, 0, 0) == NULL);
-  EXPECT(relayvm_value_copy(NULL) == NULL);
-  EXPECT(relayvm_value_get_kind(NULL) == RELAYVM_VALUE_NONE);
-  EXPECT(relayvm_value_dims(NULL) == NULL && relayvm_value_data(NULL) == NULL);
-  EXPECT(relayvm_invocation_poll(NULL, 0) == 1);
-  relayvm_invocation_cancel(NULL);
-  relayvm_invocation_forget_cancel(NULL);
-  relayvm_invocation_stats stats = {0};
-  relayvm_invocation_get_stats(NULL, &stats);
-  relayvm_invocation_get_stats(NULL, NULL);
-  relayvm_runtime_free(NULL);
-  relayvm_executable_free(NULL);
-  relayvm_invocation_free(NULL);
-  relayvm_value_free(NULL);
-  relayvm_status_free(NULL);
-
-  /* The size is part of the message. */
-  relayvm_status* status = relayvm_runtime_create(&runtime_options, &runtime);
-  EXPECT(strstr(relayvm_status_message(status), "found 0; set it to sizeof") != NULL);
-  relayvm_status_free(status);
-  return NULL;
-}
-
 const char* RunBadArguments(void) {
-  const char* failed = RunNullArguments();
-  if (failed != NULL) return failed;
   relayvm_executable* program = NULL;
-  relayvm_status* status = relayvm_executable_load("/nonexistent/model.vmx", &program);
+  relayvm_status* status = relayvm_executable_load("/nonexistent/model.vmx", NULL, &program);
   EXPECT(relayvm_status_code(status) == RELAYVM_NOT_FOUND);
   EXPECT(program == NULL);
   relayvm_status_free(status);
-  status = relayvm_executable_load_memory("RVMX", 4, &program);
+  status = relayvm_executable_load_memory("RVMX", 4, NULL, &program);
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_INPUT);
   relayvm_status_free(status);
 
@@ -230,12 +160,63 @@ const char* RunBadArguments(void) {
 
   EXPECT(relayvm_status_code(NULL) == RELAYVM_OK);
   EXPECT(strcmp(relayvm_status_message(NULL), "ok") == 0);
-  EXPECT(relayvm_value_get_kind(NULL) == RELAYVM_VALUE_NONE);
-  EXPECT(relayvm_value_data(NULL) == NULL);
-  relayvm_status_free(NULL);
-  relayvm_runtime_free(NULL);
-  relayvm_executable_free(NULL);
-  relayvm_invocation_free(NULL);
-  relayvm_value_free(NULL);
+  EXPECT(strcmp(relayvm_status_code_name(RELAYVM_NOT_FOUND), "not found") == 0);
+  EXPECT(relayvm_status_create(RELAYVM_OK, "fine") == NULL);
+  status = relayvm_status_create(RELAYVM_CANCELLED, "no more");
+  EXPECT(relayvm_status_code(status) == RELAYVM_CANCELLED);
+  EXPECT(strcmp(relayvm_status_message(status), "no more") == 0);
+  EXPECT(relayvm_status_num_places(status) == 0);
+  relayvm_status_free(status);
+  status = relayvm_status_create(1000, NULL);
+  EXPECT(relayvm_status_code(status) == RELAYVM_INTERNAL);
+  relayvm_status_free(status);
+  return NULL;
+}
+
+/* Structs of other versions of this header. */
+const char* RunOtherVersions(void) {
+  struct {
+    relayvm_runtime_options options;
+    uint64_t later[2];
+  } newer;
+  relayvm_runtime* runtime = NULL;
+  const uint32_t size = sizeof(relayvm_runtime_options);
+  const uint32_t bad_sizes[] = {0, 4, 8, size - 1, 4097, UINT32_MAX};
+  for (size_t i = 0; i < sizeof(bad_sizes) / sizeof(bad_sizes[0]); ++i) {
+    memset(&newer, 0, sizeof(newer));
+    newer.options.struct_size = bad_sizes[i];
+    relayvm_status* status = relayvm_runtime_create(&newer.options, &runtime);
+    EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT && runtime == NULL);
+    EXPECT(strstr(relayvm_status_message(status), "set it to sizeof(relayvm_runtime_options)") !=
+           NULL);
+    relayvm_status_free(status);
+  }
+  /* Longer, with nothing in it. */
+  newer.options.struct_size = sizeof(newer);
+  EXPECT(relayvm_runtime_create(&newer.options, &runtime) == NULL);
+  EXPECT(relayvm_runtime_num_threads(runtime) == 1);
+  relayvm_runtime_free(runtime);
+  newer.later[1] = 1;
+  relayvm_status* status = relayvm_runtime_create(&newer.options, &runtime);
+  EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT && runtime == NULL);
+  EXPECT(strstr(relayvm_status_message(status), "use a newer one") != NULL);
+  relayvm_status_free(status);
+
+  /* A header that the library is too old, or too new, for. */
+  const uint32_t versions[] = {0, RELAYVM_API_VERSION + 1, UINT32_MAX};
+  for (size_t i = 0; i < 3; ++i) {
+    status = relayvm_runtime_create_for(versions[i], NULL, &runtime);
+    EXPECT(relayvm_status_code(status) == RELAYVM_UNSUPPORTED && runtime == NULL);
+    relayvm_status_free(status);
+    status = relayvm_check_api_version(versions[i]);
+    EXPECT(strstr(relayvm_status_message(status), "compiled for version") != NULL);
+    relayvm_status_free(status);
+  }
+  EXPECT(relayvm_check_api_version(RELAYVM_API_VERSION) == NULL);
+  EXPECT(relayvm_api_version() == RELAYVM_API_VERSION);
+  uint32_t major = 99, minor = 99, patch = 99;
+  relayvm_version_numbers(&major, &minor, &patch);
+  EXPECT(major == RELAYVM_VERSION_MAJOR && minor == RELAYVM_VERSION_MINOR);
+  EXPECT(patch == RELAYVM_VERSION_PATCH && strlen(relayvm_version()) >= 5);
   return NULL;
 }

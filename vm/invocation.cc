@@ -16,6 +16,12 @@ namespace relayvm {
 namespace {
 // Of the VM stack that a run used, what stays resident.
 constexpr size_t kKeptStackBytes = 256 << 10;
+// Kernels and their libraries need some native stack whatever is asked for.
+constexpr size_t kMinNativeStack = 64 << 10;
+
+Status IsRunning() {
+  return {StatusCode::kFailedPrecondition, "the invocation is running; poll it to its end first"};
+}
 }  // namespace
 
 struct Invocation::Impl {
@@ -99,7 +105,7 @@ struct Invocation::Impl {
 Invocation::Invocation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Invocation::~Invocation() {
-  if (impl_->fiber.has_value() && !impl_->fiber->done()) {
+  if (running()) {
     impl_->stop.store(1, std::memory_order_release);
     impl_->context.wait->Close();
     while (Poll() != RunState::kDone) {
@@ -119,8 +125,6 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   impl->options = options;
   impl->workspace = impl->runtime->Acquire();
   vm::Workspace& workspace = *impl->workspace;
-  // Kernels and their libraries need some stack whatever is asked for.
-  constexpr size_t kMinNativeStack = 64 << 10;
   Status status = workspace.stack.Reserve(options.stack_limit);
   if (status.ok())
     status = workspace.fiber_stack.Reserve(std::max(options.native_stack_bytes, kMinNativeStack));
@@ -148,9 +152,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
 Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
                          std::vector<OutputBuffer> outputs) {
   Impl& impl = *impl_;
-  if (impl.fiber.has_value() && !impl.fiber->done()) {
-    return {StatusCode::kFailedPrecondition, "the invocation is running; poll it to its end first"};
-  }
+  if (running()) return IsRunning();
   const ExportInfo* info = impl.executable->FindExport(function);
   if (info == nullptr) {
     return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", function)};
@@ -230,8 +232,17 @@ void Invocation::Cancel() {
 void Invocation::ForgetCancel() { impl_->stop.store(0, std::memory_order_relaxed); }
 void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.timeout = timeout; }
 void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
+Status Invocation::set_stack_limit(size_t bytes) {
+  if (running()) return IsRunning();
+  return impl_->workspace->stack.Reserve(bytes);
+}
+Status Invocation::set_native_stack_bytes(size_t bytes) {
+  if (running()) return IsRunning();
+  return impl_->workspace->fiber_stack.Reserve(std::max(bytes, kMinNativeStack));
+}
 void Invocation::Trim() { impl_->workspace->heap->Trim(); }
 InvocationStats Invocation::stats() const { return impl_->stats; }
+bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }
 uint64_t Invocation::id() const { return impl_->context.invocation_id; }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/status_detail.h"
 #include "vm/executable.h"
 #include "vm/host_function.h"
 #include "vm/memory_source.h"
@@ -154,10 +155,14 @@ class Invocation {
   // From the next run on.
   void set_timeout(std::chrono::nanoseconds timeout);
   void set_memory_limit(size_t bytes);
+  // Fail with kFailedPrecondition while something is running, and as Create does.
+  Status set_stack_limit(size_t bytes);
+  Status set_native_stack_bytes(size_t bytes);
   // Gives back the memory that is kept for the next run. REQUIRES: nothing is running.
   void Trim();
 
   InvocationStats stats() const;
+  bool running() const;  // started, and not ended
   const Executable& executable() const;
   uint64_t id() const;  // from 1, in its runtime
 

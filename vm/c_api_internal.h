@@ -1,0 +1,109 @@
+// What the files of the C API share: the handles, and how errors and options cross the border.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vm/c_api.h"
+#include "vm/relayvm.h"
+
+struct relayvm_status {
+  relayvm::Status status;
+};
+struct relayvm_runtime {
+  std::shared_ptr<relayvm::Runtime> runtime;
+};
+struct relayvm_type {
+  const relayvm::ValueType* type;
+  std::string text;
+  std::vector<relayvm_type> args;
+};
+struct relayvm_executable {
+  // Of all that can be asked for, made when somebody does; under the mutex until then.
+  struct Types {
+    std::vector<std::vector<relayvm_type>> params;               // by function
+    std::vector<relayvm_type> results;                           // by function
+    std::vector<std::vector<std::vector<relayvm_type>>> fields;  // by ADT and tag
+  };
+  std::shared_ptr<const relayvm::Executable> executable;
+  mutable std::mutex mutex;
+  mutable std::unique_ptr<const Types> types;
+};
+struct relayvm_value {
+  relayvm::Value value;
+};
+struct relayvm_invocation {
+  std::unique_ptr<relayvm::Invocation> invocation;
+};
+
+namespace relayvm::c_api {
+
+inline relayvm_status* Fail(Status status) {
+  return status.ok() ? nullptr : new relayvm_status{std::move(status)};
+}
+inline relayvm_status* Fail(StatusCode code, std::string message) {
+  return Fail(Status(code, std::move(message)));
+}
+
+relayvm_status* NullArgument(const char* function, const char* argument);
+
+// In a function that returns a status: these arguments must not be NULL.
+#define RELAYVM_REQUIRE(argument)                                                        \
+  do {                                                                                   \
+    if ((argument) == nullptr) return relayvm::c_api::NullArgument(__func__, #argument); \
+  } while (false)
+
+// What is being handled by `catch (...)`, as a status.
+relayvm_status* CaughtException();
+
+// Runs `body`, which returns a relayvm_status*: no exception crosses to C.
+template <typename Body>
+relayvm_status* Guarded(const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    return CaughtException();
+  }
+}
+
+inline relayvm_status* GiveValue(Result<Value> result, relayvm_value** out) {
+  if (!result.ok()) return Fail(result.status());
+  *out = new relayvm_value{std::move(result).value()};
+  return nullptr;
+}
+
+// kInvalidArgument when a struct_size is below that of the struct's first version, or what none has.
+Status CheckStructSize(uint32_t found, size_t first_size, size_t size, const char* type);
+// Copies a struct of `size` bytes, whose first version had `first_size`, to one of this library's,
+// which begins as all zeros. kInvalidArgument when it is too short, or longer with what is unknown
+// here.
+Status ReadStruct(const void* from, size_t first_size, size_t size, void* to, const char* type);
+
+// The caller's options over the defaults.
+template <typename T>
+Result<T> ReadOptions(const T* options, size_t first_size, const char* type) {
+  T read{};
+  if (options == nullptr) return read;
+  RELAYVM_RETURN_IF_ERROR(ReadStruct(options, first_size, sizeof(T), &read, type));
+  return read;
+}
+// `size` is that of the struct's first version.
+#define RELAYVM_READ_OPTIONS(options, type, size) \
+  relayvm::c_api::ReadOptions<type>(options, size, #type)
+
+inline bool IsTensor(const relayvm_value* value) {
+  return value != nullptr && value->value.is_tensor();
+}
+
+Status CheckDType(relayvm_dtype dtype);
+
+Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count);
+
+}  // namespace relayvm::c_api

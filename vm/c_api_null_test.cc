@@ -1,0 +1,373 @@
+// Every function of the C API, with NULL for each of its pointers in turn: a status that says which,
+// or the answer that the header promises, and never a crash. The table is compared with the header.
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "bytecode/writer.h"
+#include "tests/temp_folder.h"
+#include "vm/c_api.h"
+#include "vm/testing.h"
+
+namespace relayvm {
+namespace {
+
+using testing::Contains;
+
+// What a call with NULL may give.
+enum class Null : uint8_t {
+  kRefused,  // kInvalidArgument, with the function's name, outputs NULL
+  kAllowed,  // whatever the function gives then
+};
+
+// What all calls share. Outputs are freed after each call.
+struct Fixture {
+  Fixture() {
+    Result<Program> program = Assemble(R"(
+.version 1
+.data "Box" 0
+  .constructor "Box" (int64[])
+.export "main" f0 ("x": float32[?"n"]) -> float32[?"n"] "y"
+.function "main" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)");
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    bytes = *SerializeProgram(*program);
+    REQUIRE(relayvm_runtime_create(nullptr, &runtime) == nullptr);
+    REQUIRE(relayvm_executable_load_memory(bytes.data(), bytes.size(), nullptr, &executable) ==
+            nullptr);
+    REQUIRE(relayvm_invocation_create(runtime, executable, nullptr, &invocation) == nullptr);
+    REQUIRE(relayvm_value_tensor(RELAYVM_FLOAT32, dims, 1, elements, &value) == nullptr);
+    REQUIRE(relayvm_value_adt(0, &value, 1, &tuple) == nullptr);
+    status = relayvm_status_create(RELAYVM_INTERNAL, "s");
+    stats.struct_size = sizeof(stats);
+  }
+  ~Fixture() {
+    FreeOutputs();
+    relayvm_status_free(status);
+    relayvm_value_free(tuple);
+    relayvm_value_free(value);
+    relayvm_invocation_free(invocation);
+    relayvm_executable_free(executable);
+    relayvm_runtime_free(runtime);
+  }
+  void FreeOutputs() {
+    relayvm_value_free(std::exchange(out_value, nullptr));
+    relayvm_runtime_free(std::exchange(out_runtime, nullptr));
+    relayvm_executable_free(std::exchange(out_executable, nullptr));
+    relayvm_invocation_free(std::exchange(out_invocation, nullptr));
+    if (out_tensor != nullptr) out_tensor->deleter(std::exchange(out_tensor, nullptr));
+    if (out_legacy != nullptr) out_legacy->deleter(std::exchange(out_legacy, nullptr));
+  }
+
+  std::vector<uint8_t> bytes;
+  int64_t dims[1] = {2};
+  float elements[2] = {1, 2};
+  relayvm_runtime* runtime = nullptr;
+  relayvm_executable* executable = nullptr;
+  relayvm_invocation* invocation = nullptr;
+  relayvm_value* value = nullptr;
+  relayvm_value* tuple = nullptr;
+  relayvm_status* status = nullptr;
+  relayvm_value* out_value = nullptr;
+  relayvm_runtime* out_runtime = nullptr;
+  relayvm_executable* out_executable = nullptr;
+  relayvm_invocation* out_invocation = nullptr;
+  DLManagedTensorVersioned* out_tensor = nullptr;
+  DLManagedTensor* out_legacy = nullptr;
+  relayvm_invocation_stats stats{};
+  relayvm_place place{};
+  uint32_t number = 0;
+  size_t count = 0;
+};
+
+class Walk {
+ public:
+  explicit Walk(Fixture& fixture) : fixture_(fixture) {}
+
+  // Calls with NULL in each pointer but callbacks, whose NULL is a choice, and contexts (void*
+  // behind a callback), which nobody reads. `make` gives the arguments of a good call; `allowed`
+  // are the positions where NULL is none of the caller's mistakes.
+  template <typename R, typename... Args, typename Make>
+  void Call(const char* name, R (*function)(Args...), const Make& make,
+            const std::set<size_t>& allowed = {}) {
+    CAPTURE(name);
+    CHECK(names_.insert(name).second);
+    std::tuple<Args...> good = make();
+    Check(name, Apply<R>(function, good), Null::kAllowed, /*good=*/true);
+    Each(std::index_sequence_for<Args...>(), [&](auto index) {
+      using Arg = std::tuple_element_t<index, std::tuple<Args...>>;
+      if constexpr (std::is_pointer_v<Arg> && !std::is_function_v<std::remove_pointer_t<Arg>>) {
+        CAPTURE(index.value);
+        std::tuple<Args...> args = make();
+        std::get<index>(args) = nullptr;
+        const bool may = allowed.contains(index.value);
+        Check(name, Apply<R>(function, args), may ? Null::kAllowed : Null::kRefused, false);
+      }
+    });
+  }
+
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
+  template <size_t... kIndex, typename Fn>
+  static void Each(std::index_sequence<kIndex...>, const Fn& fn) {
+    (fn(std::integral_constant<size_t, kIndex>()), ...);
+  }
+
+  // Of functions without a result, 0.
+  template <typename R, typename... Args>
+  static auto Apply(R (*function)(Args...), const std::tuple<Args...>& args) {
+    if constexpr (std::is_void_v<R>) {
+      std::apply(function, args);
+      return 0;
+    } else {
+      return std::apply(function, args);
+    }
+  }
+
+  template <typename R>
+  void Check(const char* name, R result, Null expected, bool good) {
+    if constexpr (std::is_same_v<R, relayvm_status*>) {
+      if (good) CHECK_MESSAGE(result == nullptr, relayvm_status_message(result));
+      if (expected == Null::kRefused) {
+        REQUIRE(result != nullptr);
+        CHECK(relayvm_status_code(result) == RELAYVM_INVALID_ARGUMENT);
+        CHECK_MESSAGE((Contains(relayvm_status_message(result), "NULL") ||
+                       Contains(relayvm_status_message(result), "null")),
+                      relayvm_status_message(result));
+        CHECK(fixture_.out_value == nullptr);
+        CHECK(fixture_.out_runtime == nullptr);
+        CHECK(fixture_.out_executable == nullptr);
+        CHECK(fixture_.out_invocation == nullptr);
+      }
+      if (std::string(name) != "relayvm_status_free") relayvm_status_free(result);
+    }
+    fixture_.FreeOutputs();
+  }
+
+  Fixture& fixture_;
+  std::set<std::string> names_;
+};
+
+#define WALK(function, ...) walk.Call(#function, function, __VA_ARGS__)
+
+void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
+  WALK(relayvm_version, [] { return std::tuple(); });
+  WALK(relayvm_version_numbers, [&] { return std::tuple(&f.number, &f.number, &f.number); });
+  WALK(relayvm_api_version, [] { return std::tuple(); });
+  WALK(relayvm_check_api_version, [] { return std::tuple(uint32_t{RELAYVM_API_VERSION}); });
+  WALK(relayvm_status_code, [&] { return std::tuple(f.status); });
+  WALK(relayvm_status_message, [&] { return std::tuple(f.status); });
+  WALK(relayvm_status_code_name, [] { return std::tuple(-5); });
+  WALK(relayvm_status_create, [] { return std::tuple(int{RELAYVM_OK}, "text"); }, {1});
+  WALK(relayvm_status_free,
+       [] { return std::tuple(relayvm_status_create(RELAYVM_INTERNAL, nullptr)); });
+  WALK(relayvm_status_num_places, [&] { return std::tuple(f.status); });
+  WALK(relayvm_status_place, [&] { return std::tuple(f.status, size_t{0}, &f.place); });
+  WALK(relayvm_status_subject, [&] { return std::tuple(f.status); });
+  WALK(relayvm_status_expected, [&] { return std::tuple(f.status, &f.count); });
+  WALK(relayvm_status_found, [&] { return std::tuple(f.status, &f.count); });
+  WALK(relayvm_status_numbers, [&] { return std::tuple(f.status, &f.count); });
+  static const relayvm_runtime_options options = {sizeof(options), 1};
+  WALK(relayvm_runtime_create, [&] { return std::tuple(&options, &f.out_runtime); }, {0});
+  WALK(relayvm_runtime_create_for,
+       [&] { return std::tuple(uint32_t{1}, &options, &f.out_runtime); }, {1});
+  WALK(relayvm_runtime_free, [] {
+    relayvm_runtime* runtime = nullptr;
+    REQUIRE(relayvm_runtime_create(nullptr, &runtime) == nullptr);
+    return std::tuple(runtime);
+  });
+  WALK(relayvm_runtime_num_threads, [&] { return std::tuple(f.runtime); });
+}
+
+void WalkExecutable(Walk& walk, Fixture& f) {
+  static const relayvm_load_options options = {sizeof(options)};
+  testing::TempFolder folder;
+  const std::string path = folder / "model.vmx";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(f.bytes.data()),
+             static_cast<std::streamsize>(f.bytes.size()));
+  WALK(relayvm_executable_load,
+       [&] { return std::tuple(path.c_str(), &options, &f.out_executable); }, {1});
+  WALK(relayvm_executable_load_memory,
+       [&] { return std::tuple(f.bytes.data(), f.bytes.size(), &options, &f.out_executable); },
+       {2});
+  static int released = 0;
+  WALK(relayvm_executable_wrap_memory,
+       [&] {
+         return std::tuple(
+             f.bytes.data(), f.bytes.size(), +[](void*) { ++released; }, &released, &options,
+             &f.out_executable);
+       },
+       {3, 4});
+  CHECK(released == 5);  // of each call, failed or not
+  WALK(relayvm_executable_free, [&] {
+    relayvm_executable* e = nullptr;
+    REQUIRE(relayvm_executable_load_memory(f.bytes.data(), f.bytes.size(), nullptr, &e) == nullptr);
+    return std::tuple(e);
+  });
+  const auto with = [&](auto... rest) { return std::tuple(f.executable, rest...); };
+  const size_t zero = 0, far = SIZE_MAX;
+  WALK(relayvm_executable_num_functions, [&] { return with(); });
+  WALK(relayvm_executable_function_name, [&] { return with(far); });
+  WALK(relayvm_executable_find_function, [&] { return with("main", &f.count); });
+  WALK(relayvm_executable_num_type_params, [&] { return with(far); });
+  WALK(relayvm_executable_num_params, [&] { return with(far); });
+  WALK(relayvm_executable_param_name, [&] { return with(zero, far); });
+  WALK(relayvm_executable_param_type, [&] { return with(zero, far); });
+  WALK(relayvm_executable_result_type, [&] { return with(far); });
+  WALK(relayvm_executable_num_outputs, [&] { return with(far); });
+  WALK(relayvm_executable_output_name, [&] { return with(zero, far); });
+  WALK(relayvm_executable_num_adts, [&] { return with(); });
+  WALK(relayvm_executable_adt_name, [&] { return with(far); });
+  WALK(relayvm_executable_adt_num_type_params, [&] { return with(far); });
+  WALK(relayvm_executable_num_constructors, [&] { return with(far); });
+  WALK(relayvm_executable_constructor_name, [&] { return with(zero, UINT32_MAX); });
+  WALK(relayvm_executable_constructor_num_fields, [&] { return with(zero, UINT32_MAX); });
+  WALK(relayvm_executable_constructor_field, [&] { return with(zero, 0U, far); });
+  WALK(relayvm_executable_constructor_tag, [&] { return with("Box", &f.number); });
+  WALK(relayvm_executable_num_targets, [&] { return with(); });
+  WALK(relayvm_executable_target, [&] { return with(far); });
+  const auto type = [&](auto... rest) {
+    return std::tuple(relayvm_executable_param_type(f.executable, 0, 0), rest...);
+  };
+  WALK(relayvm_dtype_name, [] { return std::tuple(relayvm_dtype{-1}); });
+  WALK(relayvm_dtype_bytes, [] { return std::tuple(relayvm_dtype{13}); });
+  WALK(relayvm_type_get_kind, [&] { return type(); });
+  WALK(relayvm_type_text, [&] { return type(); });
+  WALK(relayvm_type_dtype, [&] { return type(); });
+  WALK(relayvm_type_rank, [&] { return type(); });
+  WALK(relayvm_type_dim, [&] { return type(far); });
+  WALK(relayvm_type_dim_name, [&] { return type(far); });
+  WALK(relayvm_type_num_args, [&] { return type(); });
+  WALK(relayvm_type_arg, [&] { return type(far); });
+  WALK(relayvm_type_index, [&] { return type(); });
+}
+
+void WalkValue(Walk& walk, Fixture& f) {
+  const relayvm_dtype f32 = RELAYVM_FLOAT32;
+  WALK(relayvm_value_tensor,
+       [&] { return std::tuple(f32, f.dims, size_t{1}, f.elements, &f.out_value); }, {3});
+  static int released = 0;
+  const auto count = +[](void*) { ++released; };
+  WALK(relayvm_value_wrap,
+       [&] {
+         return std::tuple(f32, f.dims, size_t{1}, f.elements, count, &released, &f.out_value);
+       },
+       {5});
+  CHECK(released == 5);
+  WALK(relayvm_value_adt, [&] { return std::tuple(1U, &f.value, size_t{1}, &f.out_value); });
+  WALK(relayvm_value_to_dlpack, [&] { return std::tuple(f.value, &f.out_tensor); });
+  WALK(relayvm_value_to_legacy_dlpack, [&] { return std::tuple(f.value, &f.out_legacy); });
+  // Taken over, also where the value cannot be given.
+  static int deleted = 0;
+  static DLManagedTensorVersioned tensor{};
+  static DLManagedTensor legacy{};
+  tensor.version = {1, 0};
+  tensor.deleter = [](DLManagedTensorVersioned*) { ++deleted; };
+  legacy.deleter = [](DLManagedTensor*) { ++deleted; };
+  tensor.dl_tensor = {f.elements, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, f.dims, nullptr, 0};
+  legacy.dl_tensor = tensor.dl_tensor;
+  WALK(relayvm_value_from_dlpack, [&] { return std::tuple(&tensor, &f.out_value); });
+  WALK(relayvm_value_from_legacy_dlpack, [&] { return std::tuple(&legacy, &f.out_value); });
+  CHECK(deleted == 4);
+  WALK(relayvm_value_copy, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_free, [&] { return std::tuple(relayvm_value_copy(f.value)); });
+  WALK(relayvm_value_get_kind, [&] { return std::tuple(f.value); });
+  WALK(relayvm_value_get_dtype, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_rank, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_dims, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_num_elements, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_data, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_mutable_data, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_bytes, [&] { return std::tuple(f.tuple); });
+  WALK(relayvm_value_tag, [&] { return std::tuple(f.value); });
+  WALK(relayvm_value_num_fields, [&] { return std::tuple(f.value); });
+  WALK(relayvm_value_field, [&] { return std::tuple(f.tuple, size_t{0}, &f.out_value); });
+}
+
+void WalkInvocation(Walk& walk, Fixture& f) {
+  static const relayvm_invocation_options options = {sizeof(options)};
+  static float buffer[2];
+  static relayvm_output output;
+  output = {buffer, f.dims, 1, RELAYVM_FLOAT32};
+  const size_t one = 1;
+  WALK(relayvm_invocation_create,
+       [&] { return std::tuple(f.runtime, f.executable, &options, &f.out_invocation); }, {2});
+  WALK(relayvm_invocation_free, [&] {
+    relayvm_invocation* invocation = nullptr;
+    REQUIRE(relayvm_invocation_create(f.runtime, f.executable, nullptr, &invocation) == nullptr);
+    return std::tuple(invocation);
+  });
+  WALK(relayvm_invocation_run,
+       [&] { return std::tuple(f.invocation, "main", &f.value, one, &f.out_value); });
+  WALK(relayvm_invocation_run_into,
+       [&] { return std::tuple(f.invocation, "main", &f.value, one, &output, one, &f.out_value); },
+       {5 + 1});
+  const auto finish = [&] {
+    while (relayvm_invocation_poll(f.invocation, 0) != RELAYVM_DONE) {
+    }
+  };
+  WALK(relayvm_invocation_start, [&] {
+    finish();
+    return std::tuple(f.invocation, "main", &f.value, one, &output, one);
+  });
+  finish();
+  WALK(relayvm_invocation_poll, [&] { return std::tuple(f.invocation, int64_t{0}); });
+  WALK(relayvm_invocation_take_result, [&] {
+    relayvm_status_free(relayvm_invocation_start(f.invocation, "main", &f.value, 1, nullptr, 0));
+    finish();
+    return std::tuple(f.invocation, &f.out_value);
+  });
+  const auto with = [&](auto... rest) { return std::tuple(f.invocation, rest...); };
+  void (*on_ready)(void*) = nullptr;
+  void* user = nullptr;
+  WALK(relayvm_invocation_set_on_ready, [&] { return with(on_ready, user); }, {2});
+  WALK(relayvm_invocation_next_deadline_ns, [&] { return with(); });
+  WALK(relayvm_invocation_wake_if_due, [&] { return with(); });
+  WALK(relayvm_invocation_wait, [&] { return with(); });
+  WALK(relayvm_invocation_cancel, [&] { return with(); });
+  WALK(relayvm_invocation_forget_cancel, [&] { return with(); });
+  WALK(relayvm_invocation_set_memory_limit, [&] { return with(uint64_t{0}); });
+  WALK(relayvm_invocation_set_stack_limit, [&] { return with(uint64_t{0}); });
+  WALK(relayvm_invocation_set_timeout, [&] { return with(int64_t{0}); });
+  WALK(relayvm_invocation_set_native_stack, [&] { return with(uint64_t{0}); });
+  WALK(relayvm_invocation_trim, [&] { return with(); });
+  WALK(relayvm_invocation_get_stats, [&] { return with(&f.stats); });
+  WALK(relayvm_invocation_id, [&] { return with(); });
+}
+
+// The functions that a header declares: a name at a line's start or behind a type, with its "(".
+std::set<std::string> DeclaredFunctions(const char* path) {
+  std::ifstream file(path);
+  REQUIRE(file.good());
+  std::set<std::string> names;
+  const std::regex declaration("^[a-z_0-9 ]+[ *]+(relayvm_[a-z_0-9]+)\\(.*");
+  for (std::string line; std::getline(file, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, declaration) && line.find("return ") == std::string::npos)
+      names.insert(match[1]);
+  }
+  return names;
+}
+
+TEST_CASE("c api: each function with NULL in the place of each pointer") {
+  Fixture fixture;
+  Walk walk(fixture);
+  WalkStatusAndRuntime(walk, fixture);
+  WalkExecutable(walk, fixture);
+  WalkValue(walk, fixture);
+  WalkInvocation(walk, fixture);
+  CHECK(walk.names() == DeclaredFunctions(RELAYVM_C_API_HEADER));
+  CHECK(walk.names().size() > 80);
+}
+
+}  // namespace
+}  // namespace relayvm

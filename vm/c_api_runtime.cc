@@ -1,0 +1,178 @@
+// The C API: runtimes, and what a host injects into them as structs of functions.
+#include "vm/c_api_internal.h"
+
+using relayvm::Result;
+using relayvm::Status;
+using relayvm::StatusCode;
+using relayvm::c_api::Fail;
+using relayvm::c_api::Guarded;
+
+namespace {
+
+// The first versions of the structs.
+constexpr size_t kTaskPoolSize = 32, kMemorySourceSize = 48, kTraceSize = 40;
+constexpr size_t kRuntimeOptionsSize = 40;
+static_assert(sizeof(relayvm_task_pool) >= kTaskPoolSize);
+static_assert(sizeof(relayvm_memory_source) >= kMemorySourceSize);
+static_assert(sizeof(relayvm_trace) >= kTraceSize);
+static_assert(sizeof(relayvm_runtime_options) >= kRuntimeOptionsSize);
+
+// A struct of functions, whose release is called at its end unless that was never taken over.
+template <typename Functions>
+class Taken {
+ public:
+  explicit Taken(const Functions& functions) : functions_(functions) {}
+  ~Taken() {
+    if (taken_ && functions_.release != nullptr) functions_.release(functions_.user);
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+  void Take() { taken_ = true; }
+  const Functions& operator*() const { return functions_; }
+  const Functions* operator->() const { return &functions_; }
+
+ private:
+  Functions functions_;
+  bool taken_ = false;
+};
+
+class HostPool : public relayvm::TaskPool {
+ public:
+  explicit HostPool(const relayvm_task_pool& functions) : functions_(functions) {}
+  uint32_t num_threads() const override { return functions_->num_threads; }
+  void Run(uint32_t num_tasks, TaskFn task, void* context) override {
+    functions_->run(functions_->user, num_tasks, task, context);
+  }
+  void Take() { functions_.Take(); }
+
+ private:
+  Taken<relayvm_task_pool> functions_;
+};
+
+class HostMemory : public relayvm::MemorySource {
+ public:
+  explicit HostMemory(const relayvm_memory_source& functions) : functions_(functions) {}
+  void* Allocate(size_t bytes, size_t alignment) override {
+    return functions_->allocate(functions_->user, bytes, alignment);
+  }
+  void Free(void* memory, size_t bytes) override {
+    functions_->free(functions_->user, memory, bytes);
+  }
+  void Discard(void* memory, size_t bytes) override {
+    if (functions_->discard != nullptr) functions_->discard(functions_->user, memory, bytes);
+  }
+  void Take() { functions_.Take(); }
+
+ private:
+  Taken<relayvm_memory_source> functions_;
+};
+
+class HostTrace : public relayvm::TraceSink {
+ public:
+  explicit HostTrace(const relayvm_trace& functions) : functions_(functions) {}
+  void OnKernel(const relayvm::KernelEvent& event) override {
+    if (functions_->on_kernel == nullptr) return;
+    // The program's own string, which ends with a zero.
+    const relayvm_kernel_event e{sizeof(e),      event.kernel, event.name.data(),
+                                 event.begin_ns, event.end_ns, event.units};
+    functions_->on_kernel(functions_->user, &e);
+  }
+  void OnInstruction(const relayvm::InstructionEvent& event) override {
+    const relayvm_instruction_event e{sizeof(e), event.function, event.pc, event.depth};
+    functions_->on_instruction(functions_->user, &e);
+  }
+  bool wants_instructions() const override { return functions_->on_instruction != nullptr; }
+  void Take() { functions_.Take(); }
+
+ private:
+  Taken<relayvm_trace> functions_;
+};
+
+// A runtime with what it borrows; the last of the three to go is the runtime.
+struct Bundle {
+  std::unique_ptr<HostPool> pool;
+  std::unique_ptr<HostTrace> trace;
+  std::shared_ptr<HostMemory> memory;
+  std::shared_ptr<relayvm::Runtime> runtime;
+
+  void TakeAll() {
+    if (pool != nullptr) pool->Take();
+    if (trace != nullptr) trace->Take();
+    if (memory != nullptr) memory->Take();
+  }
+};
+
+Status Missing(const char* what) {
+  return {StatusCode::kInvalidArgument, std::string(what) + " is NULL"};
+}
+
+Status ReadInjected(const relayvm_runtime_options& options, Bundle* bundle) {
+  if (options.task_pool != nullptr) {
+    RELAYVM_ASSIGN_OR_RETURN(
+        relayvm_task_pool pool,
+        RELAYVM_READ_OPTIONS(options.task_pool, relayvm_task_pool, kTaskPoolSize));
+    if (pool.run == nullptr) return Missing("relayvm_task_pool: run");
+    bundle->pool = std::make_unique<HostPool>(pool);
+  }
+  if (options.trace != nullptr) {
+    RELAYVM_ASSIGN_OR_RETURN(relayvm_trace trace,
+                             RELAYVM_READ_OPTIONS(options.trace, relayvm_trace, kTraceSize));
+    bundle->trace = std::make_unique<HostTrace>(trace);
+  }
+  if (options.memory != nullptr) {
+    RELAYVM_ASSIGN_OR_RETURN(
+        relayvm_memory_source memory,
+        RELAYVM_READ_OPTIONS(options.memory, relayvm_memory_source, kMemorySourceSize));
+    if (memory.allocate == nullptr) return Missing("relayvm_memory_source: allocate");
+    if (memory.free == nullptr) return Missing("relayvm_memory_source: free");
+    bundle->memory = std::make_shared<HostMemory>(memory);
+  }
+  return relayvm::OkStatus();
+}
+
+Result<std::shared_ptr<relayvm::Runtime>> CreateRuntime(const relayvm_runtime_options& read) {
+  auto bundle = std::make_shared<Bundle>();
+  RELAYVM_RETURN_IF_ERROR(ReadInjected(read, bundle.get()));
+  relayvm::RuntimeOptions options;
+  if (read.num_threads != 0) options.num_threads = read.num_threads;
+  if (read.num_threads == RELAYVM_ALL_THREADS) options.num_threads = 0;
+  if (read.max_idle_workspaces != 0) options.max_idle_workspaces = read.max_idle_workspaces;
+  if (read.max_idle_workspaces == RELAYVM_NO_IDLE_WORKSPACES) options.max_idle_workspaces = 0;
+  options.thread_pool = bundle->pool.get();
+  options.trace = bundle->trace.get();
+  options.memory = bundle->memory;
+  RELAYVM_ASSIGN_OR_RETURN(bundle->runtime, relayvm::Runtime::Create(options));
+  bundle->TakeAll();
+  relayvm::Runtime* runtime = bundle->runtime.get();
+  return std::shared_ptr<relayvm::Runtime>(std::move(bundle), runtime);
+}
+
+}  // namespace
+
+extern "C" {
+
+relayvm_status* relayvm_runtime_create_for(uint32_t api_version,
+                                           const relayvm_runtime_options* options,
+                                           relayvm_runtime** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  if (relayvm_status* wrong = relayvm_check_api_version(api_version)) return wrong;
+  return Guarded([&]() -> relayvm_status* {
+    auto read = RELAYVM_READ_OPTIONS(options, relayvm_runtime_options, kRuntimeOptionsSize);
+    if (!read.ok()) return Fail(read.status());
+    auto handle = std::make_unique<relayvm_runtime>();
+    auto runtime = CreateRuntime(*read);
+    if (!runtime.ok()) return Fail(runtime.status());
+    handle->runtime = std::move(runtime).value();
+    *out = handle.release();
+    return nullptr;
+  });
+}
+void relayvm_runtime_free(relayvm_runtime* runtime) { delete runtime; }
+
+uint32_t relayvm_runtime_num_threads(const relayvm_runtime* runtime) {
+  return runtime == nullptr ? 0 : runtime->runtime->num_threads();
+}
+
+}  // extern "C"

@@ -1,0 +1,201 @@
+// The C API: values, and tensors of other libraries.
+#include "vm/c_api_internal.h"
+#include "vm/dlpack_exchange.h"
+
+using relayvm::DType;
+using relayvm::Result;
+using relayvm::Status;
+using relayvm::StatusCode;
+using relayvm::Value;
+using relayvm::c_api::Fail;
+using relayvm::c_api::GiveValue;
+using relayvm::c_api::Guarded;
+using relayvm::c_api::IsTensor;
+
+static_assert(RELAYVM_BOOL == static_cast<int>(DType::kBool));
+static_assert(RELAYVM_FLOAT16 == static_cast<int>(DType::kFloat16));
+static_assert(RELAYVM_FLOAT64 == static_cast<int>(DType::kFloat64));
+static_assert(RELAYVM_VALUE_ADT == static_cast<int>(Value::Kind::kAdt));
+static_assert(RELAYVM_VALUE_REF == static_cast<int>(Value::Kind::kRef));
+
+namespace relayvm::c_api {
+
+Status CheckDType(relayvm_dtype dtype) {
+  if (dtype >= 0 && dtype < kNumDTypes) return OkStatus();
+  return {StatusCode::kInvalidArgument, "dtype " + std::to_string(dtype) + " does not exist"};
+}
+
+Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count) {
+  std::vector<Value> values;
+  constexpr size_t kFew = 64;
+  values.reserve(std::min(count, kFew));
+  for (size_t i = 0; i < count; ++i) {
+    if (inputs == nullptr || inputs[i] == nullptr)
+      return Status(StatusCode::kInvalidArgument, "input " + std::to_string(i) + " is NULL");
+    values.push_back(inputs[i]->value);
+  }
+  return values;
+}
+
+}  // namespace relayvm::c_api
+
+namespace {
+
+Status CheckTensorArguments(relayvm_dtype dtype, const int64_t* dims, size_t rank) {
+  RELAYVM_RETURN_IF_ERROR(relayvm::c_api::CheckDType(dtype));
+  if (rank > 0 && dims == nullptr) return {StatusCode::kInvalidArgument, "dims is NULL"};
+  return relayvm::OkStatus();
+}
+
+// A DLPack tensor goes back at once when there is nobody to give the value to.
+template <typename Managed>
+relayvm_status* FromDLPack(Managed* tensor, relayvm_value** out) {
+  return Guarded([&] { return GiveValue(relayvm::FromDLPack(tensor), out); });
+}
+template <typename Managed>
+void GiveBack(Managed* tensor) {
+  if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
+template <typename Managed>
+relayvm_status* GiveTensor(Result<Managed*> tensor, Managed** out) {
+  if (!tensor.ok()) return Fail(tensor.status());
+  *out = *tensor;
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank,
+                                     const void* data, relayvm_value** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  return Guarded([&]() -> relayvm_status* {
+    if (Status bad = CheckTensorArguments(dtype, dims, rank); !bad.ok()) return Fail(bad);
+    if (data != nullptr)
+      return GiveValue(Value::CopyTensor(static_cast<DType>(dtype), {dims, rank}, data), out);
+    Result<Value> value = Value::NewTensor(static_cast<DType>(dtype), {dims, rank});
+    if (value.ok() && value->bytes() > 0) std::memset(value->mutable_data(), 0, value->bytes());
+    return GiveValue(std::move(value), out);
+  });
+}
+
+relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank,
+                                   void* data, void (*release)(void* context), void* context,
+                                   relayvm_value** out) {
+  if (out != nullptr) *out = nullptr;
+  const bool good = dtype >= 0 && dtype < relayvm::kNumDTypes && (rank == 0 || dims != nullptr);
+  if ((out == nullptr || !good) && release != nullptr) release(context);
+  RELAYVM_REQUIRE(out);
+  return Guarded([&] {
+    if (!good) return Fail(CheckTensorArguments(dtype, dims, rank));
+    return GiveValue(
+        Value::WrapTensor(static_cast<DType>(dtype), {dims, rank}, data, release, context), out);
+  });
+}
+
+relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields,
+                                  relayvm_value** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  return Guarded([&]() -> relayvm_status* {
+    if (num_fields > 0xFFFF) {
+      return Fail(StatusCode::kInvalidArgument,
+                  std::to_string(num_fields) + " fields, above 65535");
+    }
+    Result<std::vector<Value>> values = relayvm::c_api::Inputs(fields, num_fields);
+    if (!values.ok()) return Fail(values.status());
+    return GiveValue(Value::Adt(tag, std::move(values).value()), out);
+  });
+}
+
+relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor, relayvm_value** out) {
+  if (out == nullptr) GiveBack(tensor);
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  RELAYVM_REQUIRE(tensor);
+  return FromDLPack(tensor, out);
+}
+relayvm_status* relayvm_value_from_legacy_dlpack(DLManagedTensor* tensor, relayvm_value** out) {
+  if (out == nullptr) GiveBack(tensor);
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  RELAYVM_REQUIRE(tensor);
+  return FromDLPack(tensor, out);
+}
+
+relayvm_status* relayvm_value_to_dlpack(const relayvm_value* value,
+                                        DLManagedTensorVersioned** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  RELAYVM_REQUIRE(value);
+  return Guarded([&] { return GiveTensor(relayvm::ToDLPack(value->value), out); });
+}
+relayvm_status* relayvm_value_to_legacy_dlpack(const relayvm_value* value, DLManagedTensor** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  RELAYVM_REQUIRE(value);
+  return Guarded([&] { return GiveTensor(relayvm::ToLegacyDLPack(value->value), out); });
+}
+
+relayvm_value* relayvm_value_copy(const relayvm_value* value) {
+  return value == nullptr ? nullptr : new (std::nothrow) relayvm_value{value->value};
+}
+void relayvm_value_free(relayvm_value* value) { delete value; }
+
+relayvm_value_kind relayvm_value_get_kind(const relayvm_value* value) {
+  return value == nullptr ? RELAYVM_VALUE_NONE
+                          : static_cast<relayvm_value_kind>(value->value.kind());
+}
+relayvm_dtype relayvm_value_get_dtype(const relayvm_value* value) {
+  return IsTensor(value) ? static_cast<relayvm_dtype>(value->value.dtype()) : RELAYVM_NO_DTYPE;
+}
+size_t relayvm_value_rank(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.dims().size() : 0;
+}
+const int64_t* relayvm_value_dims(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.dims().data() : nullptr;
+}
+int64_t relayvm_value_num_elements(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.num_elements() : 0;
+}
+const void* relayvm_value_data(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.data() : nullptr;
+}
+void* relayvm_value_mutable_data(relayvm_value* value) {
+  return IsTensor(value) ? value->value.mutable_data() : nullptr;
+}
+size_t relayvm_value_bytes(const relayvm_value* value) {
+  return IsTensor(value) ? value->value.bytes() : 0;
+}
+
+uint32_t relayvm_value_tag(const relayvm_value* value) {
+  return relayvm_value_get_kind(value) == RELAYVM_VALUE_ADT ? value->value.tag() : 0;
+}
+size_t relayvm_value_num_fields(const relayvm_value* value) {
+  switch (relayvm_value_get_kind(value)) {
+    case RELAYVM_VALUE_ADT:
+      return value->value.num_fields();
+    case RELAYVM_VALUE_REF:
+      return 1;
+    default:
+      return 0;
+  }
+}
+relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, relayvm_value** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  RELAYVM_REQUIRE(value);
+  return Guarded([&]() -> relayvm_status* {
+    size_t count = relayvm_value_num_fields(value);
+    if (index >= count) {
+      return Fail(StatusCode::kOutOfRange,
+                  "field " + std::to_string(index) + " of " + std::to_string(count));
+    }
+    return GiveValue(value->value.field(index), out);
+  });
+}
+
+}  // extern "C"
