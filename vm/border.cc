@@ -233,17 +233,17 @@ class Exporter {
 
   Result<Value> Export(Object* root) {
     Object* result = Empty();
-    work_.push_back({root, &result});
     bool ok = true;
-    while (ok && !work_.empty()) {
-      Item item = work_.back();
-      work_.pop_back();
+    for (Item item{root, &result};;) {
       ++num_objects_;
       *item.slot = Convert(item.from);
       if (*item.slot == nullptr) {
         *item.slot = Empty();
         ok = false;
       }
+      if (!ok || work_.empty()) break;
+      item = work_.back();
+      work_.pop_back();
     }
     Value value = Value::Adopt(result);
     if (!ok) return Status(StatusCode::kResourceExhausted, "no memory for the result");

@@ -58,10 +58,14 @@ relayvm_status* Run(relayvm_invocation* invocation, const char* function,
   return Guarded([&]() -> relayvm_status* {
     Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
     if (!values.ok()) return Fail(values.status());
-    Result<std::vector<OutputBuffer>> buffers = Outputs(outputs, num_outputs);
-    if (!buffers.ok()) return Fail(buffers.status());
-    Result<Value> result = invocation->invocation->Run(function, std::move(values).value(),
-                                                       std::move(buffers).value());
+    std::vector<OutputBuffer> buffers;
+    if (num_outputs > 0) {
+      Result<std::vector<OutputBuffer>> read = Outputs(outputs, num_outputs);
+      if (!read.ok()) return Fail(read.status());
+      buffers = std::move(read).value();
+    }
+    Result<Value> result =
+        invocation->invocation->Run(function, std::move(values).value(), std::move(buffers));
     if (out == nullptr && result.ok()) return nullptr;
     return GiveValue(std::move(result), out);
   });

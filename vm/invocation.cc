@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <new>
@@ -78,9 +79,11 @@ struct Invocation::Impl {
 
   Result<Value> Execute() {
     if (stop.load(std::memory_order_acquire) != 0) return {StatusCode::kCancelled, "cancelled"};
-    std::vector<vm::Object*> args;
-    args.reserve(inputs.size());
-    for (const Value& v : inputs) args.push_back(v.object());
+    constexpr size_t kFewArgs = 16;
+    std::array<vm::Object*, kFewArgs> few;
+    std::vector<vm::Object*> many(inputs.size() > few.size() ? inputs.size() : 0);
+    const std::span<vm::Object*> args(many.empty() ? few.data() : many.data(), inputs.size());
+    std::ranges::transform(inputs, args.begin(), &Value::object);
     vm::Object* object = nullptr;
     RELAYVM_RETURN_IF_ERROR(vm::Interpret(*executable, context, function->function, args, &object));
     // An empty register is no result; only bytecode that no compiler emits returns one.
