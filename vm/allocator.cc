@@ -6,8 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "vm/system_pages.h"
-
 namespace relayvm::vm {
 namespace {
 
@@ -537,10 +535,6 @@ void Heap::Orphan() {
   Reset();
   Trim();
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-}
-
-HeapStats Heap::stats() const {
-  return {live_, peak_, (used_pages_ + kept_pages_) * kPageBytes, allocations_};
 }
 
 }  // namespace relayvm::vm

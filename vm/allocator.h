@@ -34,8 +34,8 @@
 #include <utility>
 #include <vector>
 
-#include "vm/memory_source.h"
 #include "vm/sanitizers.h"
+#include "vm/system_pages.h"
 
 namespace relayvm::vm {
 
@@ -71,7 +71,10 @@ class Heap {
   void Reset();
   // Gives back all pages that are free.
   void Trim();
-  HeapStats stats() const;
+  HeapStats stats() const { return {live_, peak_, resident_bytes(), allocations_}; }
+  size_t peak_bytes() const { return peak_; }
+  size_t resident_bytes() const { return (used_pages_ + kept_pages_) * kPageBytes; }
+  uint64_t allocations() const { return allocations_; }
   size_t limit() const { return limit_; }
 
   // Counts memory that is not the heap's toward the limit, until the run ends; false at the limit.

@@ -63,6 +63,7 @@ struct InterpreterContext {
   ArenaStack* arena = nullptr;
   ScratchBuffers* scratch = nullptr;
   TaskPool* pool = nullptr;
+  uint32_t num_threads = 1;  // the pool's
   // The pool is the host's: its worker 0 may be another thread than the invocation's.
   bool injected_pool = false;
   TraceSink* trace = nullptr;  // null: none, and no cost

@@ -553,12 +553,14 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
       heap_(*context.heap),
       env_{},
       worker_env_{},
-      parallel_(context.pool->num_threads() > 1) {
-  env_.struct_size = sizeof(RelayvmKernelEnv);
-  env_.num_threads = context.pool->num_threads();
-  env_.poll = PollKernel;
-  env_.interpreter = this;
-  worker_env_ = env_;
+      parallel_(context.num_threads > 1) {
+  // Field by field: what has just been written in parts is slow to copy.
+  for (KernelEnv* env : {&env_, &worker_env_}) {
+    env->struct_size = sizeof(RelayvmKernelEnv);
+    env->num_threads = context.num_threads;
+    env->poll = PollKernel;
+    env->interpreter = this;
+  }
   // The heap is this thread's; kernels on the pool's threads take malloc's memory.
   env_.allocate = AllocateForKernel;
   env_.release = ReleaseForKernel;

@@ -61,14 +61,13 @@ struct Invocation::Impl {
       result = Result<Value>(StatusCode::kInternal, std::string("exception: ") + e.what());
     }
     vm::Heap& heap = *workspace->heap;
-    vm::HeapStats heap_stats = heap.stats();
-    stats.peak_bytes = heap_stats.peak_bytes;
-    stats.allocations = heap_stats.allocations;
+    stats.peak_bytes = heap.peak_bytes();
+    stats.allocations = heap.allocations();
     // What a failure left, and cycles through references.
     workspace->arena.Clear();
     heap.Reset();
     workspace->stack.Clear(kKeptStackBytes);
-    stats.resident_bytes = heap.stats().resident_bytes;
+    stats.resident_bytes = heap.resident_bytes();
     stats.run_ns = vm::NowNanoseconds() - started_at;
     inputs.clear();
     outputs.clear();
@@ -141,6 +140,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   context.arena = &workspace.arena;
   context.scratch = &workspace.scratch;
   context.pool = workspace.pool;
+  context.num_threads = workspace.pool->num_threads();
   context.injected_pool = workspace.injected_pool;
   context.trace = workspace.trace;
   context.stop = &impl->stop;

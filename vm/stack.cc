@@ -10,7 +10,6 @@
 
 namespace relayvm::vm {
 namespace {
-constexpr size_t kPageBytes = 4096;
 size_t PagesUp(size_t bytes) { return (bytes + kPageBytes - 1) & ~(kPageBytes - 1); }
 }  // namespace
 
