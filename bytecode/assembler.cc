@@ -89,6 +89,13 @@ class Assembler {
       constant.name = in->String();
       bytes_ = &constants_.emplace_back(std::make_unique<Blob>())->bytes;
       constants_.back()->elided = in->EatWord("elided");
+    } else if (word == ".host") {
+      HostFunctionInfo& host = program_.host_functions.emplace_back();
+      host.name = in->String();
+      host.params = Types(in, 0);
+      in->Expect('-');
+      in->Expect('>');
+      host.result = Type(in, 0);
     } else if (word == ".export") {
       ParseExport(in);
     } else if (word == ".function") {
@@ -423,6 +430,9 @@ class Assembler {
         break;
       case OperandKind::MESSAGE:
         out->Unit(in->Index("m"));
+        break;
+      case OperandKind::HOST:
+        out->Unit(in->Index("h"));
         break;
       case OperandKind::SLOT:
         out->Unit(in->Index("s"));

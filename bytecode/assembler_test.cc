@@ -184,6 +184,7 @@ class RandomCode {
     const OpcodeInfo& info = GetOpcodeInfo(opcode);
     CodeBuilder::Instruction instruction = b->Op(opcode);
     uint32_t function = FunctionFor(opcode), kernel = Below(program_.kernels.size());
+    const uint32_t host = Below(program_.host_functions.size());
     const FunctionInfo& callee = program_.functions[function];
     for (int i = 0; i < info.num_operands; ++i) {
       switch (info.operands[static_cast<size_t>(i)]) {
@@ -226,6 +227,9 @@ class RandomCode {
         case OperandKind::MESSAGE:
           instruction.Unit(Below(program_.messages.size()));
           break;
+        case OperandKind::HOST:
+          instruction.Unit(host);
+          break;
         case OperandKind::SLOT:
           instruction.Unit(Below(Main().slots.size()));
           break;
@@ -266,9 +270,11 @@ class RandomCode {
           bool call =
               opcode == Opcode::kCallI || opcode == Opcode::kCallR || opcode == Opcode::kTailCall;
           bool fits = opcode == Opcode::kClosureNew || call;
-          std::vector<uint16_t> list(!fits  ? Below(3)
-                                     : call ? callee.num_object_args
-                                            : callee.num_captured);
+          std::vector<uint16_t> list(opcode == Opcode::kCallHost
+                                         ? program_.host_functions[host].params.size()
+                                     : !fits ? Below(3)
+                                     : call  ? callee.num_object_args
+                                             : callee.num_captured);
           for (uint16_t& reg : list) reg = Object();
           instruction.RList(list);
           break;

@@ -64,6 +64,12 @@ class Disassembler {
       Hex(image.elf);
     }
     for (size_t i = 0; i < program_.kernels.size(); ++i) Kernel(i);
+    for (size_t i = 0; i < program_.host_functions.size(); ++i) {
+      const HostFunctionInfo& host = program_.host_functions[i];
+      Entry("h", i,
+            Line().Add(".host {} {} -> {}", QuoteString(host.name), Types(host.params),
+                       Type(host.result)));
+    }
     for (size_t i = 0; i < program_.tensor_types.size(); ++i) {
       const TensorTypeInfo& type = program_.tensor_types[i];
       Entry("t", i, Line().Add(".type {}", StaticType(type.dtype, type.dims)));
@@ -309,6 +315,9 @@ class Disassembler {
       case OperandKind::MESSAGE:
         Explain(line, QuoteString(program_.messages[unit]));
         return fmt::format("m{}", unit);
+      case OperandKind::HOST:
+        Explain(line, program_.host_functions[unit].name);
+        return fmt::format("h{}", unit);
       case OperandKind::SLOT:
         return fmt::format("s{}", unit);
       case OperandKind::TAG:

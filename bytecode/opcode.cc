@@ -60,6 +60,8 @@ std::string_view OperandKindName(OperandKind kind) {
       return "TYPE";
     case MESSAGE:
       return "MESSAGE";
+    case HOST:
+      return "HOST";
     case SLOT:
       return "SLOT";
     case TAG:

@@ -22,7 +22,7 @@ inline constexpr int kNumOpcodes = 0
 
 // Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises
 // it; any other change of meaning raises kFormatMajor (file_format.h).
-inline constexpr uint32_t kBytecodeVersion = 4;
+inline constexpr uint32_t kBytecodeVersion = 5;
 
 enum class OperandKind : uint8_t {
   IOUT,
@@ -38,6 +38,7 @@ enum class OperandKind : uint8_t {
   KERNEL,
   TYPE,
   MESSAGE,
+  HOST,
   SLOT,
   TAG,
   FIELD,

@@ -80,6 +80,14 @@ struct ExportInfo {
   std::vector<std::string> output_names;  // of the result's tensors, depth first; may be empty
 };
 
+// A function that the program declares and the host provides (vm/host_function.h). It takes and gives
+// objects (scalars boxed) of types without variables, functions and references.
+struct HostFunctionInfo {
+  std::string name;
+  std::vector<ValueType> params;
+  ValueType result;
+};
+
 // What a kernel takes as one of its buffers: at least the elements of `shape` (kernel_call.h).
 struct KernelBuffer {
   DType dtype = DType::kFloat32;
@@ -130,6 +138,7 @@ struct Program {
   std::vector<ExportInfo> exports;
   std::vector<AdtInfo> adts;
   std::vector<KernelInfo> kernels;
+  std::vector<HostFunctionInfo> host_functions;
   std::vector<TensorTypeInfo> tensor_types;
   std::vector<ConstantInfo> constants;
   std::vector<std::string> messages;

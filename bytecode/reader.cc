@@ -129,6 +129,7 @@ class Converter {
     Each(from.exports(), &to->exports, &Converter::Export);
     Each(from.adts(), &to->adts, &Converter::Adt);
     Each(from.kernels(), &to->kernels, &Converter::Kernel);
+    Each(from.host_functions(), &to->host_functions, &Converter::HostFunction);
     Each(from.tensor_types(), &to->tensor_types, &Converter::TensorType);
     Each(from.constants(), &to->constants, &Converter::Constant);
     Each(from.messages(), &to->messages, &Converter::String);
@@ -249,6 +250,12 @@ class Converter {
     to->written = from->written();
     Raw(from->may_share(), &to->may_share);
     Raw(from->shape(), &to->shape);
+  }
+
+  void HostFunction(const fbs::HostFunction* from, HostFunctionInfo* to) {
+    String(from->name(), &to->name);
+    Each(from->params(), &to->params, &Converter::Type);
+    Type(from->result(), &to->result);
   }
 
   void TensorType(const fbs::TensorType* from, TensorTypeInfo* to) {

@@ -72,6 +72,8 @@ inline constexpr const char* kSampleTables = R"(
   .hex %IMAGE%
 .kernel "fused_add" scalars 1 buffers (float32[], float32[max(s0 - s0, 0)*2], out float32[] over 0) units floordiv(s0 + 3, 2) scratch (s0 + 1)*8 0x78
 .kernel "cumsum" scalars 0 buffers (float32[2], out float32[2]) builtin
+.host "fetch" (int64[], (bool[3], data 0(int8[?"n"]))) -> float32[?, 128]
+.host "tick" () -> ()
 .type float32[1, 300]
 .type int8[]
 .constant float32[2] "layers.0.weight"
@@ -134,6 +136,8 @@ L0:
   kernel.1 k1, [], [r1!, r2]
   slot.item i1, s1, float32
   tensor.item i1, r2, int64, 70000
+  call.host r4, h0, [r1, r2]
+  call.host r4, h1, []
   tensor.alloc r3, bfloat16, [i0, i1]
   tensor.reuse r3, r3!, float32, [i0]
   switch i1, [L0, L1, L2]

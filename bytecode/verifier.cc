@@ -332,6 +332,20 @@ Status CheckExport(const Program& program, const ExportInfo& e) {
   return {};
 }
 
+Status CheckHostFunctions(const Program& program) {
+  const TypeVerifier types(program, 0);
+  for (const HostFunctionInfo& h : program.host_functions) {
+    Status status = types.Check(h.result);
+    if (!status.ok()) status = status.WithContext("result");
+    for (size_t i = 0; i < h.params.size() && status.ok(); ++i) {
+      status = types.Check(h.params[i]);
+      if (!status.ok()) status = status.WithContext(fmt::format("parameter {}", i));
+    }
+    if (!status.ok()) return status.WithContext(fmt::format("host function '{}'", h.name));
+  }
+  return {};
+}
+
 Status CheckExports(const Program& program) {
   std::unordered_set<std::string_view> names;
   for (const ExportInfo& e : program.exports) {
@@ -371,6 +385,7 @@ Status VerifyProgram(const Program& program) {
   RELAYVM_RETURN_IF_ERROR(CheckAdts(program));
   RELAYVM_RETURN_IF_ERROR(CheckTensors(program));
   RELAYVM_RETURN_IF_ERROR(CheckKernels(program));
+  RELAYVM_RETURN_IF_ERROR(CheckHostFunctions(program));
   RELAYVM_RETURN_IF_ERROR(CheckFunctions(program));
   RELAYVM_RETURN_IF_ERROR(VerifyCode(program));
   RELAYVM_RETURN_IF_ERROR(CheckExports(program));

@@ -148,6 +148,8 @@ class CodeVerifier {
         return CheckIndex("tensor type", unit, program_.tensor_types.size());
       case OperandKind::MESSAGE:
         return CheckIndex("message", unit, program_.messages.size());
+      case OperandKind::HOST:
+        return CheckIndex("host function", unit, program_.host_functions.size());
       case OperandKind::SLOT:
         return CheckIndex("slot", unit, function_->slots.size());
       case OperandKind::TAG:
@@ -204,6 +206,13 @@ class CodeVerifier {
                              objects));
     }
     return {};
+  }
+
+  Status CheckHostCall() const {
+    const HostFunctionInfo& host = program_.host_functions[instruction_.Unit(1)];
+    if (instruction_.Count(2) == host.params.size()) return {};
+    return Bad(fmt::format("host function '{}' takes {} objects, {} are given", host.name,
+                           host.params.size(), instruction_.Count(2)));
   }
 
   Status CheckReturn(bool scalar) const {
@@ -284,6 +293,8 @@ class CodeVerifier {
         return CheckCall(1, false);
       case Opcode::kTailCall:
         return CheckCall(0, function_->returns_scalar);
+      case Opcode::kCallHost:
+        return CheckHostCall();
       case Opcode::kTailClosure:
       case Opcode::kReturnR:
         return CheckReturn(false);

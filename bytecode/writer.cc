@@ -68,6 +68,11 @@ class SizeBound {
         Vector(b.may_share.size(), sizeof(uint16_t));
       }
     }
+    for (const HostFunctionInfo& h : program.host_functions) {
+      Named(h.name);
+      for (const ValueType& param : h.params) Type(param);
+      Type(h.result);
+    }
     for (const TensorTypeInfo& t : program.tensor_types) {
       Table();
       Vector(t.dims.size(), sizeof(int64_t));
@@ -222,9 +227,11 @@ class ProgramBuilder {
       auto features = b_.CreateString(other.images[0].cpu_features);
       return fbs::CreateAlternative(b_, features, &p.segment, p.checksum);
     });
+    auto hosts =
+        Each(program.host_functions, [&](const HostFunctionInfo& h) { return HostFunction(h); });
     auto root =
         fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts, kernels,
-                           types, constants, messages, files, images, alternatives);
+                           types, constants, messages, files, images, alternatives, hosts);
     fbs::FinishProgramBuffer(b_, root);
   }
 
@@ -321,6 +328,12 @@ class ProgramBuilder {
     });
     return fbs::CreateExport(b_, name, e.function, params_vector, result, outputs,
                              e.num_type_params);
+  }
+
+  Offset<fbs::HostFunction> HostFunction(const HostFunctionInfo& h) {
+    auto name = b_.CreateString(h.name);
+    auto params = Each(h.params, [&](const ValueType& type) { return Type(type); });
+    return fbs::CreateHostFunction(b_, name, params, Type(h.result));
   }
 
   Offset<fbs::Adt> Adt(const AdtInfo& adt) {

@@ -226,17 +226,24 @@ struct OwnerMemory : ExternalMemory {
   Object* owner;
 };
 
+// What may become of the memory of an object's large tensors.
+enum class Ownership : uint8_t {
+  kAll,     // it leaves the heap, whoever else holds it: the run has ended
+  kUnique,  // it leaves the heap where nobody else holds it
+  kNone,    // it is copied
+};
+
 class Exporter {
  public:
   Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable)
       : heap_(heap), executable_(executable) {}
 
-  Result<Value> Export(Object* root) {
+  Result<Value> Export(Object* root, Ownership ownership) {
     Object* result = Empty();
     bool ok = true;
-    for (Item item{root, &result};;) {
+    for (Item item{root, &result, ownership};;) {
       ++num_objects_;
-      *item.slot = Convert(item.from);
+      *item.slot = Convert(item.from, item.ownership);
       if (*item.slot == nullptr) {
         *item.slot = Empty();
         ok = false;
@@ -263,11 +270,12 @@ class Exporter {
   struct Item {
     Object* from;
     Object** slot;
+    Ownership ownership;
   };
 
   // A shared object for `from`, with a reference for the caller; its fields are left as work. Null
   // without memory.
-  Object* Convert(Object* from) {
+  Object* Convert(Object* from, Ownership ownership) {
     if (from->home == Home::kShared) {
       RetainShared(from);
       return from;
@@ -281,12 +289,13 @@ class Exporter {
         return it->second;
       }
     }
+    if (ownership == Ownership::kUnique && !IsUnique(from)) ownership = Ownership::kNone;
     Object* to = nullptr;
     switch (from->kind) {
       case ObjectKind::kEmpty:
         return from;
       case ObjectKind::kTensor:
-        to = ConvertTensor(static_cast<Tensor*>(from));
+        to = ConvertTensor(static_cast<Tensor*>(from), ownership);
         break;
       case ObjectKind::kAdt:
         to = NewSharedAdt(static_cast<Adt*>(from)->tag, static_cast<Adt*>(from)->num_fields);
@@ -302,7 +311,9 @@ class Exporter {
     }
     if (to == nullptr) return nullptr;
     std::span<Object*> from_fields = FieldsOf(from), to_fields = FieldsOf(to);
-    for (size_t i = to_fields.size(); i-- > 0;) work_.push_back({from_fields[i], &to_fields[i]});
+    for (size_t i = to_fields.size(); i-- > 0;) {
+      work_.push_back({from_fields[i], &to_fields[i], ownership});
+    }
     if (remember) converted_.emplace(from, to);
     return to;
   }
@@ -311,9 +322,11 @@ class Exporter {
     return NewSharedTensor(from->dtype, from->shape(), from->data, from->bytes(), memory);
   }
 
-  Tensor* ConvertTensor(Tensor* from) {
+  Tensor* ConvertTensor(Tensor* from, Ownership ownership) {
     const size_t bytes = from->bytes();
-    if (bytes <= kCopyBytes) {
+    const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
+                       (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
+    if (bytes <= kCopyBytes || !moves) {
       Tensor* to = NewSharedTensor(from->dtype, from->shape(), bytes);
       if (to != nullptr && bytes > 0) std::memcpy(to->data, from->data, bytes);
       return to;
@@ -338,7 +351,7 @@ class Exporter {
     // A view; or what was just exported, of which only the object remembered is asked for again.
     Tensor* owner = from->owner;
     if (owner->home == Home::kImmortal) return WrapConstant(from);
-    Object* shared_owner = Convert(owner);
+    Object* shared_owner = Convert(owner, ownership);
     if (shared_owner == nullptr) return nullptr;
     // The owner may be remembered only by count; a view is one holder, so a lone owner is not asked
     // for twice.
@@ -427,12 +440,66 @@ Status CheckInputs(const Program& program, const ExportInfo& function,
   return OkStatus();
 }
 
+std::string CheckType(const Program& program, const Object* object, const ValueType& type,
+                      StatusDetail* detail) {
+  if (object == nullptr) object = Empty();
+  if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) return "";
+  return TypeChecker(program, detail).Check(object, type);
+}
+
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            Object* object, size_t* num_objects) {
   Exporter exporter(heap, executable);
-  Result<Value> value = exporter.Export(object);
+  Result<Value> value = exporter.Export(object, Ownership::kAll);
   if (num_objects != nullptr) *num_objects = exporter.num_objects();
   return value;
+}
+
+Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
+                             Object* object, bool last_use) {
+  return Exporter(heap, executable)
+      .Export(object, last_use ? Ownership::kUnique : Ownership::kNone);
+}
+
+Object* ImportValue(Heap& heap, const Value& value) {
+  struct Item {
+    const Object* from;
+    Object** slot;
+  };
+  Object* result = Empty();
+  std::vector<Item> work = {{value.object(), &result}};
+  std::unordered_map<const Object*, Object*> converted;  // of those that several hold
+  while (!work.empty()) {
+    const Item item = work.back();
+    work.pop_back();
+    const bool shared = item.from->count.load(std::memory_order_relaxed) > kUncounted + 1;
+    if (const auto known = shared ? converted.find(item.from) : converted.end();
+        known != converted.end()) {
+      Retain(known->second);
+      *item.slot = known->second;
+      continue;
+    }
+    Object* to = nullptr;
+    if (item.from->kind == ObjectKind::kTensor) {
+      const auto* from = static_cast<const Tensor*>(item.from);
+      const size_t bytes = from->bytes();
+      Tensor* tensor = NewTensor(heap, from->dtype, from->rank, bytes);
+      if (tensor == nullptr) return nullptr;
+      std::copy_n(from->dims, from->rank, tensor->dims);
+      if (bytes > 0) std::memcpy(tensor->data, from->data, bytes);
+      to = tensor;
+    } else {
+      const auto* from = static_cast<const Adt*>(item.from);
+      Adt* adt = NewAdt(heap, static_cast<uint32_t>(from->tag), from->num_fields);
+      if (adt == nullptr) return nullptr;
+      for (size_t i = from->num_fields; i-- > 0;)
+        work.push_back({from->fields[i], &adt->fields[i]});
+      to = adt;
+    }
+    if (shared) converted.emplace(item.from, to);
+    *item.slot = to;
+  }
+  return result;
 }
 
 }  // namespace relayvm::vm

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "bytecode/base/status.h"
 #include "vm/executable.h"
@@ -19,11 +20,24 @@ namespace relayvm::vm {
 Status CheckInputs(const Program& program, const ExportInfo& function,
                    std::span<const Value> inputs);
 
+// Empty when the object is of `type`, which has no variables; else "expected X, found Y", with the
+// tensors in `detail`.
+std::string CheckType(const Program& program, const Object* object, const ValueType& type,
+                      StatusDetail* detail);
+
 // The value of a result. Large tensors change hands without a copy: their memory leaves the heap.
 // What is shared inside the result stays shared; a closure becomes opaque. `num_objects`, if not
 // null, receives how many objects were walked. The object must not be used afterwards, except to
 // release it.
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            Object* object, size_t* num_objects);
+
+// The value of an object that the program may go on to use; with `last_use`, it is only released
+// afterwards. Large tensors that nobody else holds then change hands, others are copied.
+Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
+                             Object* object, bool last_use);
+// The object of a value that the host gave, copied into the heap. Null without memory: what was made
+// until then stays for Heap::Reset. REQUIRES: it holds no closures and references.
+Object* ImportValue(Heap& heap, const Value& value);
 
 }  // namespace relayvm::vm

@@ -17,6 +17,7 @@
 #include "bytecode/reader.h"
 #include "bytecode/verifier.h"
 #include "vm/frame.h"
+#include "vm/host_signature.h"
 #include "vm/linked_program.h"
 #include "vm/object.h"
 
@@ -157,6 +158,7 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program, cons
     std::shared_ptr<Executable> executable(new Executable());
     executable->program_ = std::move(program);
     RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(file, options));
+    RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
     RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
     RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
     return std::shared_ptr<const Executable>(std::move(executable));
@@ -200,6 +202,39 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
                       kernel.name)};
     }
     linked_->kernels.push_back({fn, polls});
+  }
+  return OkStatus();
+}
+
+Status Executable::LinkHostFunctions(std::span<const HostFunction> functions) {
+  for (const HostFunctionInfo& declared : program_.host_functions) {
+    const std::string type = vm::SignatureToString(program_, declared);
+    const auto of_name = [&](const HostFunction& f) { return f.name == declared.name; };
+    const auto found = std::find_if(functions.begin(), functions.end(), of_name);
+    if (found == functions.end()) {
+      return {StatusCode::kUnsupported,
+              fmt::format("the program needs host function '{}' of type {}, which the host has not "
+                          "registered",
+                          declared.name, type)};
+    }
+    std::string problem;
+    if (std::count_if(functions.begin(), functions.end(), of_name) > 1) {
+      problem = "it is registered twice";
+    } else if (found->call == nullptr) {
+      problem = "it is registered without a function to call";
+    } else if (!found->type.empty()) {
+      const Result<HostFunctionInfo> own = vm::ParseHostSignature(program_, found->type);
+      problem = own.ok() ? vm::CompareSignatures(program_, declared, *own) : own.status().message();
+      if (!problem.empty()) {
+        problem =
+            fmt::format("the program declares {}, the host {}: {}", type, found->type, problem);
+      }
+    }
+    if (!problem.empty()) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("host function '{}': {}", declared.name, problem)};
+    }
+    linked_->host_functions.push_back(*found);
   }
   return OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "kernels/runtime/builtin.h"
+#include "vm/host_function.h"
 
 namespace relayvm {
 
@@ -31,6 +32,8 @@ struct LoadOptions {
   // The host's own kernels, found by name before those of the runtime library. Parallel as the
   // program asks.
   std::span<const Builtin> kernels;
+  // What the program declares without a body, by name; copied. Others may be among them.
+  std::span<const HostFunction> host_functions;
   // Of a file that holds the program for several processors, the one to load: "x86-64-v3", as
   // Program::targets says. Empty: the best that this machine runs.
   std::string target;
@@ -41,7 +44,7 @@ struct LoadOptions {
 class Executable : public std::enable_shared_from_this<Executable> {
  public:
   // Opens, verifies and links. Fails with kUnsupported when no kernel image suits the machine, or a
-  // builtin is missing.
+  // builtin or a host function is missing; with kInvalidArgument, when one has another type.
   static Result<std::shared_ptr<const Executable>> Load(const std::string& path,
                                                         const LoadOptions& options = {});
   // The same for the bytes of a .vmx file in memory. They stay there and must not change for as long
@@ -74,6 +77,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   static Result<std::shared_ptr<const Executable>> Link(Program program, const FileMapping* file,
                                                         const LoadOptions& options);
   Status LinkKernels(const FileMapping* file, const LoadOptions& options);
+  Status LinkHostFunctions(std::span<const HostFunction> functions);
   Status MakeFunctions();
   Status MakeConstants();
 

@@ -610,6 +610,14 @@ dispatch:
       return false;
     DISPATCH();
   }
+
+  // --- Functions of the host ---
+  CASE(kCallHost) : {
+    POLL(kKernelFuel);
+    if (!CallHost(frame, pc)) [[unlikely]]
+      return false;
+    NEXT(4 + pc[3]);
+  }
 #if !RELAYVM_COMPUTED_GOTO
 }
 return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");

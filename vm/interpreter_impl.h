@@ -143,6 +143,9 @@ class Interpreter {
   const KernelEnv& PoolEnv() const { return context_.injected_pool ? worker_env_ : env_; }
   bool ReserveScratch(size_t bytes, uint32_t workers);
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
+  // Runs a call.host; in interpreter_host.cc.
+  bool CallHost(Frame* frame, const uint16_t* pc);
+  bool FailHost(Frame* frame, const uint16_t* pc, const Status& status);
   void TraceInstruction(Frame* frame, const uint16_t* pc);
   StatusPlace PlaceOf(const FunctionCode* function, const uint16_t* pc) const;
 

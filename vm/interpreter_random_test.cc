@@ -13,6 +13,14 @@ namespace {
 constexpr uint16_t kScalars = 8, kObjects = 8, kFunctions = 4;
 constexpr int kLabels = 7;
 
+ValueType Int64Pair() {
+  ValueType element, pair;
+  element.dtype = DType::kInt64;
+  pair.kind = ValueType::Kind::kTuple;
+  pair.args = {element, element};
+  return pair;
+}
+
 class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed) {}
@@ -37,6 +45,7 @@ class Generator {
                                 {Kind::kConst, 8},
                                 {Kind::kMin},
                                 {Kind::kDim}}}};
+    program.host_functions = {{"swap", {Int64Pair()}, Int64Pair()}};
     program.tensor_types = {{DType::kFloat32, {3, 4}}, {DType::kInt8, {}}};
     alignas(64) static const int64_t kData[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     program.constants = {
@@ -164,6 +173,7 @@ class Generator {
       case Opcode::kDimTensor:
       case Opcode::kDimShape:
       case Opcode::kTrap:
+      case Opcode::kCallHost:
         return true;
       default:
         return false;
@@ -229,6 +239,7 @@ class Generator {
           op.Unit(callee);
           break;
         case OperandKind::CONST:
+        case OperandKind::HOST:
         case OperandKind::KERNEL:
         case OperandKind::MESSAGE:
           op.Unit(0);
@@ -279,7 +290,7 @@ class Generator {
         case OperandKind::RLIST: {
           uint32_t n = Below(4);
           if (scalar_list_given) n = ObjectArgs(callee);
-          if (opcode == Opcode::kClosureNew) n = 1;
+          if (opcode == Opcode::kClosureNew || opcode == Opcode::kCallHost) n = 1;
           std::vector<uint16_t> list;
           for (; n > 0; --n) list.push_back(ObjectOperand());
           op.RList(list);
@@ -336,12 +347,18 @@ TEST_CASE("random programs: run, fail or are stopped, but never crash; the same 
                      for (int64_t i = 0; i < n; ++i) out[i] = in[i % 4];
                      return n == 7 && begin > 0 ? 1 : 0;
                    }};
+  const HostFunction swap = {"swap", "fn ((int64, int64)) -> (int64, int64)",
+                             [](HostCall& call) -> Result<Value> {
+                               const Value& pair = call.args()[0];
+                               return Value::Tuple({pair.field(1), pair.field(0)});
+                             }};
   auto runtime = testing::TestRuntime();
   int ok = 0, failed = 0, rejected = 0;
   for (uint32_t seed = 0; seed < 3000 / testing::kSlowdown; ++seed) {
     CAPTURE(seed);
     LoadOptions load;
     load.kernels = {&touch, 1};
+    load.host_functions = {&swap, 1};
     auto executable = Executable::FromProgram(Generator(seed).Make(), load);
     if (!executable.ok()) {
       ++rejected;  // a register named again after it was taken, or the like

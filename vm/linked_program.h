@@ -10,6 +10,7 @@
 #include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
+#include "vm/host_function.h"
 
 namespace relayvm::vm {
 
@@ -45,6 +46,7 @@ struct LinkedProgram {
   std::vector<uint16_t> code;
   std::vector<FunctionCode> functions;
   std::vector<KernelCode> kernels;
+  std::vector<HostFunction> host_functions;
   std::vector<Tensor*> constants;      // owned
   std::unique_ptr<MappedImage> image;  // null without compiled kernels
 };

@@ -1,0 +1,82 @@
+// Calls of host functions: objects become values and back, and what comes back is checked.
+#include <fmt/format.h>
+
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "vm/border.h"
+#include "vm/interpreter_dispatch.h"
+#include "vm/interpreter_impl.h"
+#include "vm/linked_program.h"
+
+namespace relayvm::vm {
+namespace {
+
+Result<Value> Call(const HostFunction& function, HostCall& call) {
+  try {
+    return function.call(call);
+  } catch (const std::exception& e) {
+    return Status(StatusCode::kInternal, fmt::format("exception: {}", e.what()));
+  } catch (...) {
+    return Status(StatusCode::kInternal, "exception of an unknown type");
+  }
+}
+
+std::shared_ptr<const StatusDetail> Shared(StatusDetail detail) {
+  return std::make_shared<StatusDetail>(std::move(detail));
+}
+
+}  // namespace
+
+bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
+  const Program& program = executable_.program();
+  const HostFunctionInfo& info = program.host_functions[pc[2]];
+  const std::shared_ptr<const Executable> executable = executable_.shared_from_this();
+  Object** objects = frame->objects();
+  StatusDetail detail;
+  std::vector<Value> args;
+  args.reserve(pc[3]);
+  for (const uint16_t* operand = pc + 4; operand != pc + 4 + pc[3]; ++operand) {
+    Object*& object = objects[*operand & kRegisterMask];
+    const bool last_use = (*operand & kTakeBit) != 0;
+    Result<Value> value = ExportArgument(heap_, executable, object, last_use);
+    if (!value.ok()) return FailHost(frame, pc, value.status());
+    // The host's value is what keeps it, for as long as the call waits.
+    if (last_use) Release(heap_, std::exchange(object, Empty()));
+    // Only bytecode that no compiler emits passes anything else.
+    const std::string problem =
+        CheckType(program, value->object(), info.params[args.size()], &detail);
+    if (!problem.empty()) {
+      const std::string text = fmt::format("parameter {}: {}", args.size(), problem);
+      return FailHost(frame, pc, {StatusCode::kInvalidInput, text, Shared(std::move(detail))});
+    }
+    args.push_back(*std::move(value));
+  }
+  HostCall call(context_, executable_, info.name, args);
+  const Result<Value> result = Call(linked_.host_functions[pc[2]], call);
+  fuel_ = 0;  // it may have taken long
+  if (!result.ok()) return FailHost(frame, pc, result.status());
+  const std::string problem = CheckType(program, result->object(), info.result, &detail);
+  if (!problem.empty()) {
+    return FailHost(
+        frame, pc,
+        {StatusCode::kFailedPrecondition, "result: " + problem, Shared(std::move(detail))});
+  }
+  Object* object = ImportValue(heap_, *result);
+  if (object == nullptr) {
+    return FailMemory(frame, pc, fmt::format("the result of host function {}", info.name).c_str());
+  }
+  Release(heap_, std::exchange(objects[pc[1]], object));
+  return true;
+}
+
+bool Interpreter::FailHost(Frame* frame, const uint16_t* pc, const Status& status) {
+  const std::string& name = executable_.program().host_functions[pc[2]].name;
+  StatusDetail detail = status.detail() == nullptr ? StatusDetail() : *status.detail();
+  detail.subject = name;
+  return Fail(frame, pc, status.code(), fmt::format("host function {}: {}", name, status.message()),
+              std::move(detail));
+}
+
+}  // namespace relayvm::vm
