@@ -7,7 +7,9 @@
 // vmrun's. Tested by tools_test.cc.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
+#include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
@@ -24,7 +26,13 @@ Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileF
     return MakeReferenceExecutor(std::move(typed), run);
   }
   RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileWithProgress("relayrun", compile));
-  RELAYVM_ASSIGN_OR_RETURN(auto executable, Executable::FromProgram(std::move(compiled.program)));
+  std::vector<Builtin> kernels;
+  for (const std::string& path : compile.plugins) {
+    RELAYVM_ASSIGN_OR_RETURN(const OperatorLibrary library, LoadOperatorLibrary(path));
+    std::ranges::move(library.kernels(), std::back_inserter(kernels));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(
+      auto executable, Executable::FromProgram(std::move(compiled.program), {.kernels = kernels}));
   return MakeVmExecutor(std::move(executable), run);
 }
 

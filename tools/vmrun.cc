@@ -3,16 +3,20 @@
 //   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
 //         [--repeat N] [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE]
 //         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--target LEVEL]
+//         [--plugin LIBRARY]
 //
 // MODEL and a value may be -, which is standard input.
 //
 // Results go to standard output, measurements and errors to standard error. Exit status: 0 done, 1
 // wrong usage, 2 bad input (program, file, tensor), 3 the program failed while running, 4 --expect
 // did not match. Tested by tools_test.cc.
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/reader.h"
+#include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
 #include "tools/values/run.h"
 
@@ -41,12 +45,23 @@ Exit Main(int argc, char** argv) {
       "--target", load.target,
       "of a file for several processors, the one to run as: x86-64-v3 (default: the best "
       "that this machine is)");
+  std::vector<std::string> plugins;
+  app.add_option("--plugin", plugins,
+                 "a shared library of operators that the program was compiled with");
   flags.AddTo(app, /*with_function=*/true);
   std::vector<std::string> args = NormalizeRunArguments({argv + 1, argv + argc});
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   if (Status s = flags.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
 
+  std::vector<Builtin> kernels;
+  for (const std::string& path : plugins) {
+    auto library = LoadOperatorLibrary(path);
+    if (!library.ok())
+      return Report("vmrun", library.status().WithContext("--plugin"), Exit::kBadInput);
+    std::ranges::move(library->kernels(), std::back_inserter(kernels));
+  }
+  load.kernels = kernels;
   auto start = std::chrono::steady_clock::now();
   auto executable =
       verify ? LoadVerified(InputPath(model), load) : Executable::Load(InputPath(model), load);

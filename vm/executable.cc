@@ -186,6 +186,8 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
       const auto of_name = [&](const Builtin& b) { return b.name == kernel.name; };
       const auto host = std::find_if(options.kernels.begin(), options.kernels.end(), of_name);
       if (host != options.kernels.end()) {
+        // What it says of itself (a library of operators does), the program must keep to.
+        if (host->num_tensors > 0) RELAYVM_RETURN_IF_ERROR(BuiltinCheck(kernel, *host).Run());
         fn = host->fn;
         polls = false;
       } else if (const Builtin* builtin = FindBuiltin(kernel.name)) {

@@ -42,8 +42,8 @@ OpTable OpTable::Make() {
 }
 
 const OpTable& OpTable::Get() {
-  static const OpTable kTable = Make();
-  return kTable;
+  static OpTable table = Make();  // custom_ops.cc adds to it
+  return table;
 }
 
 const OpDef* OpTable::Find(std::string_view name) const {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <iterator>
 
+#include "kernels/op/custom_ops.h"
+
 namespace relayvm::tools {
 
 void CompileFlags::AddTo(CLI::App& app) {
@@ -49,6 +51,8 @@ void CompileFlags::AddTo(CLI::App& app) {
       "--schedules", logs,
       "a log that relayc --tune wrote: kernels that it knows are compiled as it says; of "
       "several logs, the last one that knows a kernel counts");
+  app.add_option("--plugin", plugins,
+                 "a shared library of operators (kernels/runtime/operator_plugin.h)");
   app.add_option("--entry", options.entry, "the function to compile");
   app.add_option("--print-ir-after", options.pipeline.print_ir_after,
                  "a pass's name, or all: print the program after it, on standard error");
@@ -63,6 +67,9 @@ void CompileFlags::AddTo(CLI::App& app) {
 }
 
 Status CompileFlags::Finish() {
+  for (const std::string& path : plugins) {
+    if (Status s = AddCustomOperators(path); !s.ok()) return s.WithContext("--plugin");
+  }
   for (const std::string& s : shapes) {
     size_t equals = s.find('=');
     if (equals == std::string::npos || equals == 0) {

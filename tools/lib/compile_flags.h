@@ -18,6 +18,7 @@ struct CompileFlags {
   std::string precision = "fp32", weights;
   std::vector<std::string> schedules;  // NAME=...
   std::vector<std::string> logs;
+  std::vector<std::string> plugins;  // libraries of operators
   bool time_passes = false;
   std::vector<PassTiming> timings;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/import/control_flow.h"
+#include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
 
@@ -59,6 +60,10 @@ int GraphImporter::OpsetOf(std::string_view domain) const {
   return it == opsets_.end() ? 1 : it->second;
 }
 
+static const OpDef* CustomOf(const onnx::NodeProto& node) {
+  return FindCustomOperator(CanonicalDomain(node.domain()), node.op_type());
+}
+
 const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& node) const {
   for (const onnx::FunctionProto& f : file_.model().functions()) {
     if (f.name() == node.op_type() &&
@@ -76,7 +81,7 @@ Status GraphImporter::CheckOperators() const {
   const auto check = [&](const onnx::NodeProto& node) {
     const int opset = OpsetOf(node.domain());
     if (FindOperator(CanonicalDomain(node.domain()), node.op_type(), opset) != nullptr) return;
-    if (FindFunction(node) != nullptr) return;
+    if (CustomOf(node) != nullptr || FindFunction(node) != nullptr) return;
     const std::string_view domain = CanonicalDomain(node.domain());
     missing[fmt::format("{} ({}, opset {})", node.op_type(), domain.empty() ? "ai.onnx" : domain,
                         opset)]
@@ -264,11 +269,53 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
         origins_.try_emplace(outputs[0].node, Origin{&node, std::move(inputs), opset});
       }
     }
+  } else if (const OpDef* custom = CustomOf(node)) {
+    outputs = CallCustom(*custom, node, inputs);
   } else if (const onnx::FunctionProto* function = FindFunction(node)) {
     outputs = CallFunction(*function, node, inputs);
   }
   if (builder_.status().ok() && !fork_) Define(node, outputs);
   builder_.SetSpan(outer);
+}
+
+std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodeProto& node,
+                                             const std::vector<Value>& inputs) {
+  NodeContext context(*this, node, inputs, OpsetOf(node.domain()));
+  const auto wanted = static_cast<size_t>(op.num_args);
+  if (inputs.size() != wanted || !std::all_of(inputs.begin(), inputs.end(), [](const Value& v) {
+        return static_cast<bool>(v);
+      })) {
+    return context.Fail(fmt::format("operator {} takes {} inputs, all of them; found {}", op.name,
+                                    wanted, inputs.size()));
+  }
+  Attrs attrs;
+  for (const auto& given : node.attribute()) {
+    const auto field = std::find_if(op.attrs.begin(), op.attrs.end(),
+                                    [&](const AttrField& f) { return f.name == given.name(); });
+    if (field == op.attrs.end()) {
+      return context.Fail(fmt::format("operator {} has no attribute {}", op.name, given.name()));
+    }
+    switch (field->kind) {
+      case AttrKind::kFloat:
+        attrs.Set(given.name(), AttrValue(context.Float(given.name(), 0)));
+        break;
+      case AttrKind::kBool:
+        attrs.Set(given.name(), AttrValue(context.Int(given.name(), 0) != 0));
+        break;
+      case AttrKind::kInts: {
+        AttrList list;
+        for (const int64_t i : context.Ints(given.name())) list.emplace_back(i);
+        attrs.Set(given.name(), AttrValue(std::move(list)));
+        break;
+      }
+      default:
+        attrs.Set(given.name(), AttrValue(context.Int(given.name(), 0)));
+    }
+  }
+  if (!builder_.status().ok()) return {};
+  const Value result = builder_.Op(op.name, inputs, attrs);
+  if (!builder_.status().ok()) return {};
+  return result.is_tensor() ? std::vector<Value>{result} : builder_.Fields(result);
 }
 
 const GraphImporter::Origin* GraphImporter::OriginOf(const Value& v) const {

@@ -60,6 +60,9 @@ class GraphImporter {
   std::vector<Value> ImportForked(const Nodes& nodes, size_t first,
                                   const std::vector<std::string>& outputs);
   void ImportNode(const onnx::NodeProto& node);
+  // A node whose operator a library of the user has (kernels/op/custom_ops.h).
+  std::vector<Value> CallCustom(const OpDef& op, const onnx::NodeProto& node,
+                                const std::vector<Value>& inputs);
   std::vector<Value> CallFunction(const onnx::FunctionProto& function, const onnx::NodeProto& node,
                                   const std::vector<Value>& inputs);
   void Define(const onnx::NodeProto& node, const std::vector<Value>& outputs);
