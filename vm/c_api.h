@@ -174,6 +174,7 @@ typedef struct relayvm_host_kernel { /* found by its name before those of the li
   const char* name;
   RelayvmKernelFn fn;
 } relayvm_host_kernel;
+typedef struct relayvm_host_function relayvm_host_function; /* c_api_host.h */
 typedef struct relayvm_load_options {
   uint32_t struct_size;
   uint32_t perf_map; /* not 0: lists kernels in /tmp/perf-PID.map for `perf report` */
@@ -181,6 +182,8 @@ typedef struct relayvm_load_options {
   const char* target;
   const relayvm_host_kernel* kernels;
   size_t num_kernels;
+  const relayvm_host_function* host_functions;
+  size_t num_host_functions;
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);

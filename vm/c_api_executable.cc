@@ -22,15 +22,19 @@ namespace {
 constexpr size_t kLoadOptionsSize = 32;
 static_assert(sizeof(relayvm_load_options) >= kLoadOptionsSize);
 
-// LoadOptions, with the kernels that they refer to.
+// LoadOptions, with the kernels and functions that they refer to.
 struct Options {
   relayvm::LoadOptions options;
   std::vector<relayvm::Builtin> kernels;
+  std::vector<relayvm::HostFunction> host_functions;
 };
 
 Status Read(const relayvm_load_options* from, Options* to) {
   RELAYVM_ASSIGN_OR_RETURN(relayvm_load_options read,
                            RELAYVM_READ_OPTIONS(from, relayvm_load_options, kLoadOptionsSize));
+  RELAYVM_ASSIGN_OR_RETURN(to->host_functions, relayvm::c_api::ReadHostFunctions(
+                                                   read.host_functions, read.num_host_functions));
+  to->options.host_functions = to->host_functions;
   to->options.perf_map = read.perf_map != 0;
   if (read.target != nullptr) to->options.target = read.target;
   for (size_t i = 0; i < read.num_kernels; ++i) {

@@ -41,8 +41,10 @@ Status HostCall::Suspend() { return SuspendUntil(vm::ToTimePoint(INT64_MAX)); }
 Status HostCall::SuspendUntil(std::chrono::steady_clock::time_point time) {
   RELAYVM_RETURN_IF_ERROR(CheckInterrupt());
   if (context_.wait->TakeWake(call_)) return OkStatus();
+  const int64_t end = std::min(context_.deadline, vm::ToNanoseconds(time));
+  if (end != INT64_MAX && end <= vm::NowNanoseconds()) return CheckInterrupt();
   context_.waiting_call = call_;
-  context_.wait_time = std::min(context_.deadline, vm::ToNanoseconds(time));
+  context_.wait_time = end;
   context_.yield(context_.yield_context);
   context_.waiting_call = 0;
   return CheckInterrupt();

@@ -247,6 +247,7 @@ void Invocation::Trim() { impl_->workspace->heap->Trim(); }
 InvocationStats Invocation::stats() const { return impl_->stats; }
 bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }
+void Invocation::set_host_context(void* context) { impl_->context.host_context = context; }
 uint64_t Invocation::id() const { return impl_->context.invocation_id; }
 
 }  // namespace relayvm

@@ -165,6 +165,8 @@ class Invocation {
   bool running() const;  // started, and not ended
   const Executable& executable() const;
   uint64_t id() const;  // from 1, in its runtime
+  // InvocationOptions::host_context, from the next call of a host function on.
+  void set_host_context(void* context);
 
  private:
   struct Impl;

@@ -1,0 +1,134 @@
+#include "vm/c_api_host.h"
+
+#include <chrono>
+
+#include "vm/c_api_internal.h"
+
+using relayvm::HostCall;
+using relayvm::HostFunction;
+using relayvm::Result;
+using relayvm::Status;
+using relayvm::StatusCode;
+using relayvm::Value;
+using relayvm::c_api::Fail;
+using relayvm::c_api::Guarded;
+
+struct relayvm_host_call {
+  HostCall& call;
+  std::vector<relayvm_value> args;
+};
+struct relayvm_waker {
+  relayvm::Waker waker;
+};
+
+namespace {
+
+Result<Value> CallC(relayvm_host_fn function, void* context, HostCall& call) {
+  relayvm_host_call handle{call, {}};
+  for (const Value& v : call.args()) handle.args.push_back({v});
+  relayvm_value* out = nullptr;
+  const std::unique_ptr<relayvm_status> failed(function(&handle, context, &out));
+  const std::unique_ptr<relayvm_value> result(out);
+  if (failed != nullptr && !failed->status.ok()) return failed->status;
+  return result == nullptr ? Value::Tuple({}) : result->value;
+}
+
+}  // namespace
+
+namespace relayvm::c_api {
+
+Result<std::vector<HostFunction>> ReadHostFunctions(const relayvm_host_function* functions,
+                                                    size_t count) {
+  std::vector<HostFunction> made;
+  if (count > 0 && functions == nullptr) {
+    return Status(StatusCode::kInvalidArgument, "relayvm_load_options: host_functions is NULL");
+  }
+  Status wrong;
+  for (size_t i = 0; i < count; ++i) {
+    const relayvm_host_function& f = functions[i];
+    const std::string which = "host function " + std::to_string(i) + ": ";
+    if (f.struct_size != sizeof(relayvm_host_function)) {
+      // Of another layout, and those behind it too: nothing of them is known.
+      return Status(StatusCode::kInvalidArgument,
+                    which + "expected struct_size " +
+                        std::to_string(sizeof(relayvm_host_function)) + ", found " +
+                        std::to_string(f.struct_size) +
+                        "; set it to sizeof(relayvm_host_function)");
+    }
+    const std::shared_ptr<void> context(f.context, [release = f.release](void* c) {
+      if (release != nullptr) release(c);
+    });
+    if (wrong.ok() && (f.name == nullptr || f.call == nullptr)) {
+      wrong = Status(StatusCode::kInvalidArgument,
+                     which + (f.name == nullptr ? "name" : "call") + " is NULL");
+    }
+    if (!wrong.ok()) continue;
+    made.push_back(
+        {f.name, f.type == nullptr ? "" : f.type, [function = f.call, context](HostCall& call) {
+           return CallC(function, context.get(), call);
+         }});
+  }
+  if (!wrong.ok()) return wrong;
+  return made;
+}
+
+}  // namespace relayvm::c_api
+
+extern "C" {
+
+relayvm_status* relayvm_status_create(int code, const char* message) {
+  return Guarded([&] {
+    const bool known = code >= RELAYVM_INVALID_ARGUMENT && code <= RELAYVM_INTERNAL;
+    return Fail(known ? static_cast<StatusCode>(code) : StatusCode::kInternal,
+                message == nullptr ? "" : message);
+  });
+}
+
+// --- Inside a host function ---
+
+size_t relayvm_host_call_num_args(const relayvm_host_call* call) {
+  return call == nullptr ? 0 : call->args.size();
+}
+const relayvm_value* relayvm_host_call_arg(const relayvm_host_call* call, size_t index) {
+  return call == nullptr || index >= call->args.size() ? nullptr : &call->args[index];
+}
+uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call) {
+  return call == nullptr ? 0 : call->call.invocation_id();
+}
+void* relayvm_host_call_invocation_context(const relayvm_host_call* call) {
+  return call == nullptr ? nullptr : call->call.context();
+}
+int64_t relayvm_host_call_deadline(const relayvm_host_call* call) {
+  return call == nullptr ? INT64_MAX : call->call.deadline().time_since_epoch().count();
+}
+relayvm_status* relayvm_host_call_suspend(relayvm_host_call* call) {
+  return relayvm_host_call_suspend_until(call, INT64_MAX);
+}
+relayvm_status* relayvm_host_call_suspend_until(relayvm_host_call* call, int64_t time) {
+  RELAYVM_REQUIRE(call);
+  const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(time)};
+  // In no handler of exceptions: the thread may change meanwhile.
+  Status status = call->call.SuspendUntil(until);
+  return Guarded([&] { return Fail(std::move(status)); });
+}
+relayvm_status* relayvm_host_call_check(const relayvm_host_call* call) {
+  RELAYVM_REQUIRE(call);
+  return Guarded([&] { return Fail(call->call.CheckInterrupt()); });
+}
+
+relayvm_waker* relayvm_host_call_waker(const relayvm_host_call* call) {
+  return call == nullptr ? nullptr : new (std::nothrow) relayvm_waker{call->call.waker()};
+}
+relayvm_waker* relayvm_waker_copy(const relayvm_waker* waker) {
+  return waker == nullptr ? nullptr : new (std::nothrow) relayvm_waker{waker->waker};
+}
+void relayvm_waker_wake(const relayvm_waker* waker) {
+  if (waker != nullptr) waker->waker.Wake();
+}
+void relayvm_waker_free(relayvm_waker* waker) { delete waker; }
+
+void relayvm_invocation_set_host_context(relayvm_invocation* invocation, void* context) {
+  if (invocation != nullptr) invocation->invocation->set_host_context(context);
+}
+
+}  // extern "C"
