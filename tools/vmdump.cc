@@ -57,11 +57,20 @@ Json Overview(const Program& program) {
     types.push_back(
         {{"name", adt.name}, {"parameters", adt.num_type_params}, {"constructors", constructors}});
   }
+  Json hosts = Json::array();
+  for (const HostFunctionInfo& host : program.host_functions) {
+    Json params = Json::array();
+    for (const ValueType& param : host.params) params.push_back(TypeToString(program, param));
+    hosts.push_back({{"name", host.name},
+                     {"params", std::move(params)},
+                     {"result", TypeToString(program, host.result)}});
+  }
   uint64_t constant_bytes = 0, image_bytes = 0;
   for (const ConstantInfo& constant : program.constants) constant_bytes += constant.data.size();
   for (const ImageInfo& image : program.images) image_bytes += image.elf.size();
   return {{"exports", std::move(exports)},
           {"types", std::move(types)},
+          {"host_functions", std::move(hosts)},
           {"functions", program.functions.size()},
           {"code_bytes", program.code.size() * sizeof(uint16_t)},
           {"kernels", program.kernels.size()},
@@ -166,6 +175,11 @@ void PrintOverview(const Json& overview) {
       if (!fields.empty()) constructors += "(" + fields + ")";
     }
     fmt::print("type {} = {}\n", Generic(type), constructors);
+  }
+  for (const Json& host : overview["host_functions"]) {
+    std::string params;
+    for (const Json& param : host["params"]) params += (params.empty() ? "" : ", ") + Text(param);
+    fmt::print("host {}({}) -> {}\n", Text(host["name"]), params, Text(host["result"]));
   }
   for (const Json& e : overview["exports"]) {
     std::string params;

@@ -64,6 +64,9 @@ TEST_CASE("vmdump: text") {
                  "export main(x: Tensor[(n*2 + 1, 3), float32]) -> "
                  "List[(Tensor[(?), int32], ref(fn), Unit)]\n"));
   CHECK(Contains(run.output, "export choose[A](p: A, q: List[A], r: (A, int8)) -> List[A]\n"));
+  CHECK(Contains(run.output,
+                 "host fetch(int64, (Tensor[(3), bool], List[Tensor[(n), int8]])) -> "
+                 "Tensor[(?, 128), float32]\nhost tick() -> ()\n"));
   CHECK(Contains(run.output, "4 functions"));
 
   run = Vmdump(sample.path() + " --bytecode");
@@ -87,6 +90,7 @@ TEST_CASE("vmdump: JSON") {
   REQUIRE(!json.is_discarded());
   CHECK(json["format"] == "1.1");
   CHECK(json["program"]["exports"][1]["outputs"] == nlohmann::json::array({"p", "q"}));
+  CHECK(json["program"]["host_functions"][1]["name"] == "tick");
   CHECK(json["kernels"]["kernels"][0]["entries"][0] == testing::kTinyImageEntry);
   CHECK(json["constants"][1]["dtype"] == "int64");
   CHECK(json["constants"][2]["shape"] == nlohmann::json::array({0, 5}));

@@ -156,7 +156,9 @@ NodeId Parser::ParseFunction(std::string name, ir::Span span) {
   NodeId body = kNoNode;
   if (!ParseTypeParams(&function.type_params) || !ParseParams(&function)) return kNoNode;
   if (Accept("->") && !ParseType(&function.result_type)) return kNoNode;
-  if (!ParseBlock("of a function", &body)) return kNoNode;
+  const bool is_host = ir::IsHostFunction(function);
+  if (is_host ? !ParseHostBody(function, &body) : !ParseBlock("of a function", &body))
+    return kNoNode;
   locals_.Release(locals_mark);
   type_params_.Release(types_mark);
   // What an enclosing function bound is seen again; other graph variables stay, because TVM prints
@@ -167,6 +169,36 @@ NodeId Parser::ParseFunction(std::string name, ir::Span span) {
   }
   current_function_ = outer;
   return graph_.MakeFunction(std::move(function), body);
+}
+
+bool Parser::ParseHostBody(const ir::Function& function, NodeId* body) {
+  const std::string who = fmt::format("host function @{}", function.name);
+  const auto fail = [&](ir::Span span, const std::string& message) {
+    Fail(StatusCode::kInvalidInput, span, message);
+    return false;
+  };
+  if (function.name.empty())
+    return fail(function.span, "a function of the host has a name: def @name(...) -> ...;");
+  if (!function.type_params.empty())
+    return fail(function.span, who + " has type parameters: only functions with a body may");
+  ir::FunctionType type;
+  std::vector<NodeId> args;
+  for (const ir::Var* p : function.params) {
+    if (p->type == nullptr)
+      return fail(p->span, fmt::format("parameter %{} of {} needs a type", p->name, who));
+    type.params.push_back(p->type);
+    args.push_back(graph_.Use(p, p->span));
+  }
+  if (function.result_type == nullptr) return fail(function.span, who + " needs a result type");
+  type.result = function.result_type;
+  if (PeekIs("{")) {
+    return fail(SpanOf(Peek()), who + " has a body: expected ';', or no attribute host");
+  }
+  if (!Expect(";", fmt::format("after the type of {}", who))) return false;
+  const auto* name = std::get_if<std::string>(&function.attrs.at(ir::kHostAttr).value);
+  *body = graph_.HostCall(name == nullptr ? function.name : *name, ir::MakeType(std::move(type)),
+                          std::move(args), function.span);
+  return true;
 }
 
 bool Parser::ParseParams(ir::Function* function) {

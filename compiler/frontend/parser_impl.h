@@ -142,6 +142,8 @@ class Parser {
   NodeId ParseFunction(std::string name, ir::Span span);
   bool ParseBlock(std::string_view where, NodeId* body);
   bool ParseParams(ir::Function* function);
+  // The end of the declaration of a function that the host provides, and the body that calls it.
+  bool ParseHostBody(const ir::Function& function, NodeId* body);
   const ir::Var* TakeSharedVariable(std::string* name);
   bool ParsePattern(ir::Pattern* pattern);
   NodeId FinishOperator(NodeId node);

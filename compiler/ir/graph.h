@@ -26,6 +26,7 @@ enum class NodeKind : uint8_t {
   kFunction,  // functions[payload]; operands[0] is the body
   kIf,        // condition, then, else
   kMatch,     // matches[payload]; data, then the clauses' bodies
+  kHostCall,  // hosts[payload](operands)
   kRefCreate,
   kRefRead,
   kRefWrite,
@@ -49,6 +50,10 @@ struct OpPayload {
   const OpDef* op;
   Attrs attrs;
 };
+struct HostPayload {
+  std::string name;
+  Type type;
+};
 struct MatchPayload {
   std::vector<Pattern> patterns;
   bool complete;
@@ -60,6 +65,7 @@ struct Graph {
   std::vector<std::vector<const Var*>> lets;
   std::vector<Function> functions;  // without body
   std::vector<MatchPayload> matches;
+  std::vector<HostPayload> hosts;
 };
 
 }  // namespace relayvm::ir

@@ -52,6 +52,11 @@ NodeId GraphBuilder::Call(NodeId callee, std::vector<NodeId> args, Span span) {
   return Add(NodeKind::kCall, span, std::move(args));
 }
 
+NodeId GraphBuilder::HostCall(std::string name, Type type, std::vector<NodeId> args, Span span) {
+  graph_.hosts.push_back({std::move(name), std::move(type)});
+  return Add(NodeKind::kHostCall, span, std::move(args), graph_.hosts.size() - 1);
+}
+
 NodeId GraphBuilder::Tuple(std::vector<NodeId> fields, Span span) {
   return Add(NodeKind::kTuple, span, std::move(fields));
 }

@@ -40,6 +40,9 @@ class GraphBuilder {
   // REQUIRES: attributes are complete.
   NodeId OpCall(const OpDef& op, std::vector<NodeId> args, Attrs attrs, Span span);
   NodeId Call(NodeId callee, std::vector<NodeId> args, Span span);
+  // Calls what the host registers as `name`; `type` is a function type. For the body of a function
+  // with the attribute kHostAttr.
+  NodeId HostCall(std::string name, Type type, std::vector<NodeId> args, Span span);
   NodeId Tuple(std::vector<NodeId> fields, Span span);
   NodeId Field(NodeId tuple, uint32_t index, Span span);
   NodeId RefCreate(NodeId value, Span span);

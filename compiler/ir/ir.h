@@ -117,6 +117,14 @@ struct MatchExpr {
   bool complete = true;  // `match`: the clauses must be exhaustive; `match?`: a value that none
                          // matches is a run-time error
 };
+// What the host is called for: the body of a function that the program declares without one
+// (IsHostFunction). An effect: it may be neither dropped, doubled nor moved over another one. Its
+// variable's dims are whatever comes back.
+struct HostCall {
+  std::string name;  // that the host registers
+  Type type;         // as declared, a function type; the symbols of it are its own
+  std::vector<Atom> args;
+};
 struct RefCreate {
   Atom value;
 };
@@ -183,8 +191,8 @@ struct ElementOf {
 
 using ExprVariant =
     std::variant<AtomExpr, OpCall, CallExpr, PrimitiveCall, ShapeValue, MakeTuple, TupleGet,
-                 FunctionExpr, MakeClosure, IfExpr, MatchExpr, RefCreate, RefRead, RefWrite, Guard,
-                 DimOf, ElementOf, Stated, Trap, ShapeByRule>;
+                 FunctionExpr, MakeClosure, IfExpr, MatchExpr, HostCall, RefCreate, RefRead,
+                 RefWrite, Guard, DimOf, ElementOf, Stated, Trap, ShapeByRule>;
 struct Expr {
   ExprVariant node;
   Span span;
@@ -213,6 +221,10 @@ struct Function {
   std::map<std::string, AttrValue> attrs;  // Primitive, Inline, ...
   Span span;
 };
+// The attribute of functions that the host provides: 1, or the name that it registers if that is
+// another one. Their body is a HostCall (and what type inference adds); passes leave it as it is.
+inline constexpr const char* kHostAttr = "host";
+inline bool IsHostFunction(const Function& f) { return f.attrs.contains(kHostAttr); }
 
 // --- Symbols ---
 

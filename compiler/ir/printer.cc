@@ -294,6 +294,11 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
             PrintBody(*branch.else_block);
           },
           [&](const MatchExpr& match) { PrintMatch(match, is_value); },
+          [&](const HostCall& call) {
+            out_ += fmt::format("host({})(", Quote(call.name));
+            PrintAtoms(call.args);
+            out_ += ")";
+          },
           [&](const RefCreate& create) { out_ += fmt::format("ref({})", AtomText(create.value)); },
           [&](const RefRead& read) { out_ += fmt::format("ref_read({})", AtomText(read.ref)); },
           [&](const RefWrite& write) {
@@ -412,6 +417,10 @@ void Printer::PrintGlobal(const std::string& name, const Function& f) {
   }
   out_ += ") ";
   if (f.result_type != nullptr) out_ += fmt::format("-> {} ", TypeText(f.result_type));
+  if (IsHostFunction(f)) {
+    out_.back() = ';';
+    return;
+  }
   PrintBody(*f.body);
 }
 

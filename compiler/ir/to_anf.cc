@@ -272,6 +272,12 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
       value = RefRead{atoms[0]};
       break;
+    case NodeKind::kHostCall: {
+      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
+      const HostPayload& host = graph_.hosts[node.payload];
+      value = HostCall{host.name, host.type, std::move(atoms)};
+      break;
+    }
     case NodeKind::kRefWrite:
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
       value = RefWrite{atoms[0], atoms[1]};

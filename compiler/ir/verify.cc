@@ -234,6 +234,11 @@ class Verifier {
   }
   Status Check(const ShapeValue&, const Type&, Span) { return OkStatus(); }
   Status Check(const MakeTuple&, const Type&, Span) { return OkStatus(); }
+  Status Check(const HostCall& x, const Type&, Span span) {
+    const auto* type = x.type == nullptr ? nullptr : x.type->As<FunctionType>();
+    if (type == nullptr) return Fail(span, "a call of the host without a type");
+    return ExpectCount(x.args.size(), type->params.size(), span, "host function " + x.name);
+  }
   Status Check(const RefCreate&, const Type&, Span) { return OkStatus(); }
   Status Check(const RefRead&, const Type&, Span) { return OkStatus(); }
   Status Check(const RefWrite&, const Type&, Span) { return OkStatus(); }

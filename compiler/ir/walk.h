@@ -62,6 +62,8 @@ void VisitParts(Node& node, Fn&& fn) {
       fn(clause.pattern);
       fn(clause.body);
     }
+  } else if constexpr (std::is_same_v<T, HostCall>) {
+    each(node.args);
   } else if constexpr (std::is_same_v<T, RefCreate>) {
     fn(node.value);
   } else if constexpr (std::is_same_v<T, RefRead>) {

@@ -413,6 +413,12 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::MatchExpr& e) {
   return BindResult(var, v);
 }
 
+Status FunctionLowering::Lower(const ir::Var* var, const ir::HostCall& call) {
+  Reg reg = NewObject();
+  Emit(Opcode::kCallHost, {reg, module_.HostIndex(call), ObjectsOf(call.args)});
+  return BindResult(var, ObjectValue(var->type, reg));
+}
+
 Status FunctionLowering::Lower(const ir::Var* var, const ir::RefCreate& e) {
   Reg reg = NewObject();
   Emit(Opcode::kRefNew, {reg, ObjectOf(AtomValue(e.value))});

@@ -112,6 +112,7 @@ class FunctionLowering {
   Status Lower(const ir::Var* var, const ir::MakeClosure& e);
   Status Lower(const ir::Var* var, const ir::IfExpr& e);
   Status Lower(const ir::Var* var, const ir::MatchExpr& e);
+  Status Lower(const ir::Var* var, const ir::HostCall& call);
   Status Lower(const ir::Var* var, const ir::RefCreate& e);
   Status Lower(const ir::Var* var, const ir::RefRead& e);
   Status Lower(const ir::Var* var, const ir::RefWrite& e);

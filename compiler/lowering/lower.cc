@@ -198,8 +198,8 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   result.kernel_times = image.times;
   lowering.Finish(program, std::move(image));
   AddSources(*module.sources, program);
-  RELAYVM_RETURN_IF_ERROR(
-      AddExport(module, *module.functions.at(module.entry), entry_index, program));
+  RELAYVM_RETURN_IF_ERROR(AddExport(module, *module.functions.at(module.entry), entry_index,
+                                    lowering.hosts(), program));
 #ifndef NDEBUG
   // What the verifier leaves to the interpreter: no register is read before it is written or after
   // it was taken.

@@ -49,6 +49,15 @@ uint32_t ModuleLowering::ConstructorIndex(const ir::Constructor& constructor) {
                  "k:" + constructor.adt + "." + constructor.name);
 }
 
+uint32_t ModuleLowering::HostIndex(const ir::HostCall& call) {
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i]->name == call.name && ir::TypeEquals(hosts_[i]->type, call.type))
+      return static_cast<uint32_t>(i);
+  }
+  hosts_.push_back(&call);
+  return static_cast<uint32_t>(hosts_.size() - 1);
+}
+
 uint32_t ModuleLowering::ConstantIndex(const ir::Constant& constant) {
   auto [at, inserted] =
       constant_index_.emplace(&constant, static_cast<uint32_t>(constants_.size()));

@@ -56,6 +56,8 @@ class ModuleLowering {
   uint32_t ClosureCodeIndex(const std::string& global);
   uint32_t AdapterIndex(const std::string& global);
   uint32_t ConstructorIndex(const ir::Constructor& constructor);
+  uint32_t HostIndex(const ir::HostCall& call);
+  const std::vector<const ir::HostCall*>& hosts() const { return hosts_; }
   const std::deque<FunctionTask>& tasks() const { return tasks_; }
 
   uint32_t ConstantIndex(const ir::Constant& constant);
@@ -78,6 +80,7 @@ class ModuleLowering {
   KernelCompiler kernels_;
   std::deque<FunctionTask> tasks_;
   std::unordered_map<std::string, uint32_t> task_index_;
+  std::vector<const ir::HostCall*> hosts_;
   std::map<const ir::Constant*, uint32_t> constant_index_;
   std::unordered_map<std::string, uint32_t> small_constant_index_;
   std::vector<const ir::Constant*> constants_;

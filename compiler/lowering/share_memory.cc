@@ -63,6 +63,7 @@ class Sharing {
       case Opcode::kCallI:
       case Opcode::kCallR:
       case Opcode::kCallClosure:
+      case Opcode::kCallHost:
         for (Region& r : regions_) r.dead.clear();
         break;
       case Opcode::kKernel:

@@ -125,7 +125,7 @@ std::vector<std::string> OutputNames(const AttrValue& attr) {
 }  // namespace
 
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
-                 Program& program) {
+                 const std::vector<const ir::HostCall*>& hosts, Program& program) {
   ir::TypeMemo<uint64_t> counted;
   auto check = [&](const ir::Type& type, const std::string& what) -> Status {
     if (CountParts(type, counted) <= kMaxParts) return OkStatus();
@@ -157,6 +157,17 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
   info.result = converter.Convert(function.result_type, function.type_params);
   if (auto names = function.attrs.find(ir::kOutputNames); names != function.attrs.end()) {
     info.output_names = OutputNames(names->second);
+  }
+  for (const ir::HostCall* host : hosts) {
+    const auto& type = *host->type->As<ir::FunctionType>();
+    HostFunctionInfo& declared = program.host_functions.emplace_back();
+    declared.name = host->name;
+    for (const ir::Type& param : type.params) {
+      RELAYVM_RETURN_IF_ERROR(check(param, "a parameter of host function " + host->name));
+      declared.params.push_back(converter.Convert(param, {}));
+    }
+    RELAYVM_RETURN_IF_ERROR(check(type.result, "the result of host function " + host->name));
+    declared.result = converter.Convert(type.result, {});
   }
   converter.Finish();
   program.exports.push_back(std::move(info));

@@ -8,10 +8,10 @@
 
 namespace relayvm::lower {
 
-// Adds the export of `function`, whose code is program function `index`, and the ADTs that its
-// types mention: all of the module's where a type parameter leaves a type open, since a host may
+// Adds the export of `function`, whose code is program function `index`, the table of the host
+// functions that the program calls, and the ADTs that their types mention: all of the module's where a type parameter leaves a type open, since a host may
 // then pass a value of any. Sizes are open where the function never looks at a tensor.
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
-                 Program& program);
+                 const std::vector<const ir::HostCall*>& hosts, Program& program);
 
 }  // namespace relayvm::lower

@@ -23,7 +23,7 @@ ir::Module Parse(const std::string& text) {
 // The export of @main: "(%x: int32) -> int32; List", with the names of the ADTs.
 std::string ExportOf(const ir::Module& module) {
   Program program;
-  REQUIRE(AddExport(module, *module.functions.at("main"), 0, program).ok());
+  REQUIRE(AddExport(module, *module.functions.at("main"), 0, {}, program).ok());
   const ExportInfo& e = program.exports.at(0);
   std::string out = "(";
   for (size_t i = 0; i < e.params.size(); ++i) {
@@ -76,7 +76,7 @@ TEST_CASE("a chain of 20,000 ADTs takes no native stack") {
   }
   Program program;
   ir::Module module = Parse(text + "def @main(%x: T0) { %x }");
-  REQUIRE(AddExport(module, *module.functions.at("main"), 0, program).ok());
+  REQUIRE(AddExport(module, *module.functions.at("main"), 0, {}, program).ok());
   CHECK(program.adts.size() == kCount);
 }
 
@@ -90,9 +90,9 @@ TEST_CASE("a type of too many parts is refused") {
   };
   Program program;
   ir::Module small = tower(10);
-  CHECK(AddExport(small, *small.functions.at("main"), 0, program).ok());
+  CHECK(AddExport(small, *small.functions.at("main"), 0, {}, program).ok());
   ir::Module large = tower(60);
-  Status s = AddExport(large, *large.functions.at("main"), 0, program);
+  Status s = AddExport(large, *large.functions.at("main"), 0, {}, program);
   CHECK(s.message().find("the result of @main has more than 1048576 parts") != std::string::npos);
 }
 

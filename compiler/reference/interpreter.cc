@@ -308,6 +308,17 @@ class Interpreter {
     RELAYVM_ASSIGN_OR_RETURN(closure.first_args, ValuesOf(x.captured));
     return Make(std::move(closure));
   }
+  Result<Value> Simple(const ir::HostCall& x) {
+    if (!options_.host) {
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("the program calls host function {}, and there is no host", x.name));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> args, ValuesOf(x.args));
+    Result<Value> result = options_.host(x.name, std::move(args));
+    if (!result.ok()) return result.status().WithContext("host function " + x.name);
+    return result;
+  }
   Result<Value> Simple(const ir::RefCreate& x) {
     RELAYVM_ASSIGN_OR_RETURN(Value content, ValueOf(x.value));
     Value ref = Make(Reference{std::move(content)});

@@ -15,6 +15,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +31,8 @@ struct Options {
   size_t max_depth = 1'000'000;
   // Of the whole run; zero: none.
   std::chrono::nanoseconds timeout{0};
+  // Runs what the host registers as `name`; none: the program fails where it calls one.
+  std::function<Result<Value>(const std::string& name, std::vector<Value> args)> host;
 };
 
 // Fails as the program does: kFailedPrecondition (a guard, a match that nothing matches, an

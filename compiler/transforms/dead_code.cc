@@ -10,7 +10,7 @@
 namespace relayvm::ir {
 namespace {
 
-// Functions whose call may write a reference, call an unknown function, or fail on purpose.
+// Functions whose call may write a reference, call an unknown function or the host, or fail on purpose.
 class Effects {
  public:
   explicit Effects(const Module& m) {
@@ -41,8 +41,8 @@ class Effects {
  private:
   template <typename Fn>
   static void ScanExpr(const Expr& e, bool& effect, const Fn& on_call) {
-    if (e.As<RefWrite>() != nullptr || e.As<Guard>() != nullptr || e.As<Stated>() != nullptr ||
-        e.As<Trap>() != nullptr) {
+    if (e.As<RefWrite>() != nullptr || e.As<HostCall>() != nullptr || e.As<Guard>() != nullptr ||
+        e.As<Stated>() != nullptr || e.As<Trap>() != nullptr) {
       effect = true;
     }
     if (const auto* match = e.As<MatchExpr>(); match != nullptr && !match->complete) effect = true;

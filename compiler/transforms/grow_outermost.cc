@@ -166,8 +166,8 @@ class Planner {
       return call->op->fusion > FusionClass::kInjective && call->op->computes_arg == nullptr;
     }
     if (const auto* call = e.As<CallExpr>()) return flow_.Callee(call->callee) == nullptr;
-    return e.As<RefCreate>() != nullptr || e.As<RefRead>() != nullptr ||
-           e.As<RefWrite>() != nullptr;
+    return e.As<HostCall>() != nullptr || e.As<RefCreate>() != nullptr ||
+           e.As<RefRead>() != nullptr || e.As<RefWrite>() != nullptr;
   }
 
   const Module& m_;

@@ -105,7 +105,9 @@ class Inliner {
     const Block* body = Rewrite(*f->body);
     if (body != f->body) f = WithBody(m_, *f, body);
     bool once = usage_.calls[name] == 1 && !usage_.values.contains(name);
-    if (!recursive && name != m_.entry && (once || CountBindings(*f->body) <= most_bindings_)) {
+    // A function of the host stays as it is declared.
+    if (!recursive && name != m_.entry && !IsHostFunction(*f) &&
+        (once || CountBindings(*f->body) <= most_bindings_)) {
       candidates_[name] = f;
     }
   }

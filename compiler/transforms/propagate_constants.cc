@@ -57,6 +57,7 @@ class Propagator {
   void CollectCalls() {
     fixed_.insert(m_.entry);
     for (const auto& [name, f] : m_.functions) {
+      if (IsHostFunction(*f)) fixed_.insert(name);  // stays as it is declared
       for (size_t i = 0; i < f->params.size(); ++i) {
         param_of_[f->params[i]->id] = {name, i};
       }

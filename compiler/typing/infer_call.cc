@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "compiler/ir/host_type.h"
 #include "compiler/typing/inference.h"
 
 namespace relayvm::typing {
@@ -56,6 +57,36 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& ca
   }
   Callee callee{NameOf(call.callee), f->type_params, f->params, {}, f->result, item.place};
   return ApplyCallee(item, std::move(callee), call.args);
+}
+
+// What comes back is as declared, and of its dims only numbers: those are what the runtime checks. What
+// the result's type says beyond that is checked as a statement of the function's.
+Result<Inference::MaybeType> Inference::Infer(Item&, const ir::HostCall& call) {
+  const auto* type = call.type == nullptr ? nullptr : call.type->As<FunctionType>();
+  if (type == nullptr || type->params.size() != call.args.size() || type->result == nullptr)
+    return Invalid(fmt::format("host function {} has no type that fits its call", call.name));
+  const auto open = [](const Type& t) {
+    return ir::MapDims(t, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+  };
+  const auto check = [&](const Type& t, const std::string& what) -> Status {
+    const std::string part = ir::WhatCannotCross(module_, t);
+    if (part.empty()) return OkStatus();
+    return Invalid(fmt::format("{} of host function {} has type {}: {} cannot cross to the host",
+                               what, call.name, ir::TypeToString(t), part));
+  };
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const ir::Var* param = ir::AsVar(call.args[i]);
+    const std::string what = param == nullptr || param->name.empty()
+                                 ? fmt::format("parameter {}", i)
+                                 : "parameter %" + param->name;
+    if (Status s = check(type->params[i], what); !s.ok())
+      return param == nullptr ? s : ErrorAt(param->span, s);
+    RELAYVM_ASSIGN_OR_RETURN(Type actual, TypeOf(call.args[i]));
+    Status s = solver_.Flow(actual, open(type->params[i]));
+    if (!s.ok()) return s.WithContext(fmt::format("{} of host function {}", what, call.name));
+  }
+  RELAYVM_RETURN_IF_ERROR(check(type->result, "the result"));
+  return MaybeType(open(type->result));
 }
 
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::PrimitiveCall& call) {

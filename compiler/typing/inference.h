@@ -235,6 +235,7 @@ class Inference {
   Result<MaybeType> Infer(Item& item, const ir::MakeClosure& e);
   Result<MaybeType> Infer(Item& item, const ir::IfExpr& e);
   Result<MaybeType> Infer(Item& item, const ir::MatchExpr& e);
+  Result<MaybeType> Infer(Item& item, const ir::HostCall& call);
   Result<MaybeType> Infer(Item& item, const ir::RefCreate& e);
   Result<MaybeType> Infer(Item& item, const ir::RefRead& e);
   Result<MaybeType> Infer(Item& item, const ir::RefWrite& e);

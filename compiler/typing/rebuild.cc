@@ -293,6 +293,7 @@ class Rebuilder {
       c.body = RebuildBlock(*c.body, bound);
     }
   }
+  void Rebuild(ir::HostCall& n, const ir::Var*) { n.args = Map(n.args); }
   void Rebuild(ir::RefCreate& n, const ir::Var*) { n.value = Map(n.value); }
   void Rebuild(ir::RefRead& n, const ir::Var*) { n.ref = Map(n.ref); }
   void Rebuild(ir::RefWrite& n, const ir::Var*) {

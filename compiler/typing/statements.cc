@@ -34,7 +34,9 @@ class Stater {
   const ir::Function* State(const ir::Function& f, const std::string& name) {
     if (f.body == nullptr) return &f;
     const ir::Block* body = State(*f.body);
-    if (StatesDims(f.result_type)) {
+    if (ir::IsHostFunction(f)) {
+      body = StateHostResult(f, *body, "result of " + name);
+    } else if (StatesDims(f.result_type)) {
       body = StateResult(*body, f.result_type, "result of " + name, f.span);
     }
     if (body == f.body) return &f;
@@ -141,6 +143,39 @@ class Stater {
     }
     const ir::Var* result = ir::MakeVar(m_, "", type, span);
     out.bindings.push_back(Statement(result, block.result, what, span));
+    out.result = result;
+    return m_.arena->New<ir::Block>(std::move(out));
+  }
+
+  // What comes back from the host has the numbers that its type says: the runtime has checked them. A
+  // size that it shares with parameters is stated of all of them.
+  const ir::Block* StateHostResult(const ir::Function& f, const ir::Block& block,
+                                   const std::string& what) {
+    std::set<uint32_t> symbols;
+    bool shares = false;
+    ir::TupleType types;
+    ir::MakeTuple values;
+    for (const ir::Var* p : f.params) {
+      ir::ForEachDim(p->type, [&](const Dim& d) {
+        d.ForEachSymbol([&](const Dim& s) { symbols.insert(s.symbol_id()); });
+      });
+      types.fields.push_back(p->type);
+      values.fields.emplace_back(p);
+    }
+    ir::ForEachDim(f.result_type, [&](const Dim& d) {
+      d.ForEachSymbol([&](const Dim& s) { shares = shares || symbols.contains(s.symbol_id()); });
+    });
+    if (!shares) return &block;
+    types.fields.push_back(f.result_type);
+    values.fields.push_back(block.result);
+    ir::Block out = block;
+    const auto last = static_cast<uint32_t>(f.params.size());
+    const ir::Var* all = ir::MakeVar(m_, "", nullptr, f.span);
+    const ir::Var* stated = ir::MakeVar(m_, "", ir::MakeType(std::move(types)), f.span);
+    const ir::Var* result = ir::MakeVar(m_, "", nullptr, f.span);
+    out.bindings.push_back({all, ir::MakeExpr(m_, std::move(values), f.span)});
+    out.bindings.push_back(Statement(stated, all, what, f.span));
+    out.bindings.push_back({result, ir::MakeExpr(m_, ir::TupleGet{stated, last}, f.span)});
     out.result = result;
     return m_.arena->New<ir::Block>(std::move(out));
   }

@@ -117,7 +117,8 @@ Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const
             "interpreter"};
   }
   Program program;
-  RELAYVM_RETURN_IF_ERROR(lower::AddExport(module, *module.functions.at(module.entry), 0, program));
+  RELAYVM_RETURN_IF_ERROR(
+      lower::AddExport(module, *module.functions.at(module.entry), 0, {}, program));
   reference::Options options;
   options.timeout = flags.timeout();
   return std::unique_ptr<Executor>(
