@@ -233,6 +233,22 @@ enum class Ownership : uint8_t {
   kNone,    // it is copied
 };
 
+// Null without memory.
+Tensor* CopyShared(const Tensor* from) {
+  const size_t bytes = from->bytes();
+  Tensor* to = NewSharedTensor(from->dtype, from->shape(), bytes);
+  if (to != nullptr && bytes > 0) std::memcpy(to->data, from->data, bytes);
+  return to;
+}
+Tensor* CopyLocal(Heap& heap, const Tensor* from) {
+  const size_t bytes = from->bytes();
+  Tensor* to = NewTensor(heap, from->dtype, from->rank, bytes);
+  if (to == nullptr) return nullptr;
+  std::copy_n(from->dims, from->rank, to->dims);
+  if (bytes > 0) std::memcpy(to->data, from->data, bytes);
+  return to;
+}
+
 class Exporter {
  public:
   Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable)
@@ -326,11 +342,7 @@ class Exporter {
     const size_t bytes = from->bytes();
     const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
                        (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
-    if (bytes <= kCopyBytes || !moves) {
-      Tensor* to = NewSharedTensor(from->dtype, from->shape(), bytes);
-      if (to != nullptr && bytes > 0) std::memcpy(to->data, from->data, bytes);
-      return to;
-    }
+    if (bytes <= kCopyBytes || !moves) return CopyShared(from);
     if (from->home == Home::kImmortal) return WrapConstant(from);
     if (from->storage() == Storage::kOwned) {
       auto* memory = new (std::nothrow) HeapMemory;
@@ -457,11 +469,20 @@ Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& 
 
 Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
                              Object* object, bool last_use) {
+  // Small tensors, without the machinery.
+  if (object->kind == ObjectKind::kTensor && object->home == Home::kLocal) {
+    const auto* tensor = static_cast<const Tensor*>(object);
+    if (tensor->bytes() <= kCopyBytes) {
+      Tensor* copy = CopyShared(tensor);
+      if (copy != nullptr) return Value::Adopt(copy);
+    }
+  }
   return Exporter(heap, executable)
       .Export(object, last_use ? Ownership::kUnique : Ownership::kNone);
 }
 
 Object* ImportValue(Heap& heap, const Value& value) {
+  if (value.is_tensor()) return CopyLocal(heap, static_cast<const Tensor*>(value.object()));
   struct Item {
     const Object* from;
     Object** slot;
@@ -481,13 +502,7 @@ Object* ImportValue(Heap& heap, const Value& value) {
     }
     Object* to = nullptr;
     if (item.from->kind == ObjectKind::kTensor) {
-      const auto* from = static_cast<const Tensor*>(item.from);
-      const size_t bytes = from->bytes();
-      Tensor* tensor = NewTensor(heap, from->dtype, from->rank, bytes);
-      if (tensor == nullptr) return nullptr;
-      std::copy_n(from->dims, from->rank, tensor->dims);
-      if (bytes > 0) std::memcpy(tensor->data, from->data, bytes);
-      to = tensor;
+      to = CopyLocal(heap, static_cast<const Tensor*>(item.from));
     } else {
       const auto* from = static_cast<const Adt*>(item.from);
       Adt* adt = NewAdt(heap, static_cast<uint32_t>(from->tag), from->num_fields);
@@ -496,6 +511,7 @@ Object* ImportValue(Heap& heap, const Value& value) {
         work.push_back({from->fields[i], &adt->fields[i]});
       to = adt;
     }
+    if (to == nullptr) return nullptr;
     if (shared) converted.emplace(item.from, to);
     *item.slot = to;
   }

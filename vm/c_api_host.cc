@@ -27,7 +27,8 @@ Result<Value> CallC(relayvm_host_fn function, void* context, HostCall& call) {
   relayvm_host_call handle{call, {}};
   for (const Value& v : call.args()) handle.args.push_back({v});
   relayvm_value* out = nullptr;
-  const std::unique_ptr<relayvm_status> failed(function(&handle, context, &out));
+  const std::unique_ptr<relayvm_status, void (*)(relayvm_status*)> failed(
+      function(&handle, context, &out), relayvm_status_free);
   const std::unique_ptr<relayvm_value> result(out);
   if (failed != nullptr && !failed->status.ok()) return failed->status;
   return result == nullptr ? Value::Tuple({}) : result->value;
@@ -75,14 +76,6 @@ Result<std::vector<HostFunction>> ReadHostFunctions(const relayvm_host_function*
 }  // namespace relayvm::c_api
 
 extern "C" {
-
-relayvm_status* relayvm_status_create(int code, const char* message) {
-  return Guarded([&] {
-    const bool known = code >= RELAYVM_INVALID_ARGUMENT && code <= RELAYVM_INTERNAL;
-    return Fail(known ? static_cast<StatusCode>(code) : StatusCode::kInternal,
-                message == nullptr ? "" : message);
-  });
-}
 
 // --- Inside a host function ---
 

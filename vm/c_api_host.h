@@ -32,9 +32,6 @@ struct relayvm_host_function { /* of relayvm_load_options */
   void (*release)(void* context);
 };
 
-/* A failure of the host's own. `code` is one of RELAYVM_INVALID_ARGUMENT ... RELAYVM_INTERNAL. */
-relayvm_status* relayvm_status_create(int code, const char* message);
-
 /* --- Inside a host function --- */
 size_t relayvm_host_call_num_args(const relayvm_host_call* call);
 /* The call's own, alive until it ends (relayvm_value_copy keeps it). NULL when out of range. */
