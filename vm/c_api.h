@@ -114,8 +114,8 @@ typedef struct relayvm_task_pool {
 typedef struct relayvm_memory_source {
   uint32_t struct_size;
   void* user;
-  /* `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB;
-   * NULL when there is none. */
+  /* `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB that
+   * may be above `bytes` (posix_memalign takes that); NULL when there is none. */
   void* (*allocate)(void* user, size_t bytes, size_t alignment);
   void (*free)(void* user, void* memory, size_t bytes);
   /* These pages of what allocate gave need not keep their content. May be NULL. */

@@ -1,5 +1,6 @@
 /* The C API as a host uses it that knows nothing of its programs, and gives them its own memory and
  * threads. Each function returns NULL when all went well, else what did not. */
+#define _POSIX_C_SOURCE 200112L /* posix_memalign */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -93,9 +94,11 @@ typedef struct {
 static void* Allocate(void* user, size_t bytes, size_t alignment) {
   Host* host = user;
   if (host->live + (int64_t)bytes > host->limit) return NULL;
+  void* memory = NULL;
+  if (posix_memalign(&memory, alignment, bytes) != 0) return NULL;
   ++host->allocations;
   host->live += (int64_t)bytes;
-  return aligned_alloc(alignment, bytes);
+  return memory;
 }
 static void Free(void* user, void* memory, size_t bytes) {
   Host* host = user;

@@ -100,7 +100,7 @@ class Walk {
     CAPTURE(name);
     CHECK(names_.insert(name).second);
     std::tuple<Args...> good = make();
-    Check(name, Apply<R>(function, good), Null::kAllowed, /*good=*/true);
+    Check(Apply<R>(function, good), Null::kAllowed, /*good=*/true);
     Each(std::index_sequence_for<Args...>(), [&](auto index) {
       using Arg = std::tuple_element_t<index, std::tuple<Args...>>;
       if constexpr (std::is_pointer_v<Arg> && !std::is_function_v<std::remove_pointer_t<Arg>>) {
@@ -108,9 +108,17 @@ class Walk {
         std::tuple<Args...> args = make();
         std::get<index>(args) = nullptr;
         const bool may = allowed.contains(index.value);
-        Check(name, Apply<R>(function, args), may ? Null::kAllowed : Null::kRefused, false);
+        Check(Apply<R>(function, args), may ? Null::kAllowed : Null::kRefused, false);
       }
     });
+  }
+
+  // A function that frees what `make` gives.
+  template <typename T, typename Make>
+  void Free(const char* name, void (*function)(T*), const Make& make) {
+    CHECK(names_.insert(name).second);
+    function(make());
+    function(nullptr);
   }
 
   const std::set<std::string>& names() const { return names_; }
@@ -133,7 +141,7 @@ class Walk {
   }
 
   template <typename R>
-  void Check(const char* name, R result, Null expected, bool good) {
+  void Check(R result, Null expected, bool good) {
     if constexpr (std::is_same_v<R, relayvm_status*>) {
       if (good) CHECK_MESSAGE(result == nullptr, relayvm_status_message(result));
       if (expected == Null::kRefused) {
@@ -147,7 +155,7 @@ class Walk {
         CHECK(fixture_.out_executable == nullptr);
         CHECK(fixture_.out_invocation == nullptr);
       }
-      if (std::string(name) != "relayvm_status_free") relayvm_status_free(result);
+      relayvm_status_free(result);
     }
     fixture_.FreeOutputs();
   }
@@ -157,6 +165,7 @@ class Walk {
 };
 
 #define WALK(function, ...) walk.Call(#function, function, __VA_ARGS__)
+#define WALK_FREE(function, ...) walk.Free(#function, function, __VA_ARGS__)
 
 void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
   WALK(relayvm_version, [] { return std::tuple(); });
@@ -167,8 +176,7 @@ void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
   WALK(relayvm_status_message, [&] { return std::tuple(f.status); });
   WALK(relayvm_status_code_name, [] { return std::tuple(-5); });
   WALK(relayvm_status_create, [] { return std::tuple(int{RELAYVM_OK}, "text"); }, {1});
-  WALK(relayvm_status_free,
-       [] { return std::tuple(relayvm_status_create(RELAYVM_INTERNAL, nullptr)); });
+  WALK_FREE(relayvm_status_free, [] { return relayvm_status_create(RELAYVM_INTERNAL, nullptr); });
   WALK(relayvm_status_num_places, [&] { return std::tuple(f.status); });
   WALK(relayvm_status_place, [&] { return std::tuple(f.status, size_t{0}, &f.place); });
   WALK(relayvm_status_subject, [&] { return std::tuple(f.status); });
@@ -179,10 +187,10 @@ void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
   WALK(relayvm_runtime_create, [&] { return std::tuple(&options, &f.out_runtime); }, {0});
   WALK(relayvm_runtime_create_for,
        [&] { return std::tuple(uint32_t{1}, &options, &f.out_runtime); }, {1});
-  WALK(relayvm_runtime_free, [] {
+  WALK_FREE(relayvm_runtime_free, [] {
     relayvm_runtime* runtime = nullptr;
     REQUIRE(relayvm_runtime_create(nullptr, &runtime) == nullptr);
-    return std::tuple(runtime);
+    return runtime;
   });
   WALK(relayvm_runtime_num_threads, [&] { return std::tuple(f.runtime); });
 }
@@ -208,10 +216,10 @@ void WalkExecutable(Walk& walk, Fixture& f) {
        },
        {3, 4});
   CHECK(released == 5);  // of each call, failed or not
-  WALK(relayvm_executable_free, [&] {
+  WALK_FREE(relayvm_executable_free, [&] {
     relayvm_executable* e = nullptr;
     REQUIRE(relayvm_executable_load_memory(f.bytes.data(), f.bytes.size(), nullptr, &e) == nullptr);
-    return std::tuple(e);
+    return e;
   });
   const auto with = [&](auto... rest) { return std::tuple(f.executable, rest...); };
   const size_t zero = 0, far = SIZE_MAX;
@@ -278,8 +286,10 @@ void WalkValue(Walk& walk, Fixture& f) {
   WALK(relayvm_value_from_dlpack, [&] { return std::tuple(&tensor, &f.out_value); });
   WALK(relayvm_value_from_legacy_dlpack, [&] { return std::tuple(&legacy, &f.out_value); });
   CHECK(deleted == 4);
-  WALK(relayvm_value_copy, [&] { return std::tuple(f.tuple); });
-  WALK(relayvm_value_free, [&] { return std::tuple(relayvm_value_copy(f.value)); });
+  walk.Free(
+      "relayvm_value_copy", +[](relayvm_value* v) { relayvm_value_free(relayvm_value_copy(v)); },
+      [&] { return f.tuple; });
+  WALK_FREE(relayvm_value_free, [&] { return relayvm_value_copy(f.value); });
   WALK(relayvm_value_get_kind, [&] { return std::tuple(f.value); });
   WALK(relayvm_value_get_dtype, [&] { return std::tuple(f.tuple); });
   WALK(relayvm_value_rank, [&] { return std::tuple(f.tuple); });
@@ -301,10 +311,10 @@ void WalkInvocation(Walk& walk, Fixture& f) {
   const size_t one = 1;
   WALK(relayvm_invocation_create,
        [&] { return std::tuple(f.runtime, f.executable, &options, &f.out_invocation); }, {2});
-  WALK(relayvm_invocation_free, [&] {
+  WALK_FREE(relayvm_invocation_free, [&] {
     relayvm_invocation* invocation = nullptr;
     REQUIRE(relayvm_invocation_create(f.runtime, f.executable, nullptr, &invocation) == nullptr);
-    return std::tuple(invocation);
+    return invocation;
   });
   WALK(relayvm_invocation_run,
        [&] { return std::tuple(f.invocation, "main", &f.value, one, &f.out_value); });

@@ -15,8 +15,8 @@ namespace relayvm {
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  // `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB.
-  // Whatever it holds. Null when there is none: the run that needs it ends with
+  // `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB that
+  // may be above `bytes` (posix_memalign takes that, C's aligned_alloc need not). Whatever it holds. Null when there is none: the run that needs it ends with
   // kResourceExhausted.
   virtual void* Allocate(size_t bytes, size_t alignment) = 0;
   // Gives back what Allocate gave, whole.

@@ -29,8 +29,8 @@ class CountingSource : public MemorySource {
     CHECK(bytes > 0);
     CHECK(alignment % 4096 == 0);
     if (calls_left_-- <= 0) return nullptr;
-    void* memory = std::aligned_alloc(alignment, bytes);
-    REQUIRE(memory != nullptr);
+    void* memory = nullptr;
+    REQUIRE(posix_memalign(&memory, alignment, bytes) == 0);
     std::memset(memory, 0xAB, std::min<size_t>(bytes, 1 << 20));
     blocks_[static_cast<char*>(memory)] = bytes;
     live_ += bytes;
