@@ -184,6 +184,9 @@ typedef struct relayvm_load_options {
   size_t num_kernels;
   const relayvm_host_function* host_functions;
   size_t num_host_functions;
+  /* Paths of shared libraries of custom operators (operator_plugin.h), which are never unloaded. */
+  const char* const* operator_libraries;
+  size_t num_operator_libraries;
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);

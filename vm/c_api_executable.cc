@@ -1,4 +1,5 @@
 // The C API: executables, and what they say of themselves.
+#include "kernels/runtime/operator_library.h"
 #include "vm/c_api_internal.h"
 
 using relayvm::ConstructorInfo;
@@ -44,6 +45,16 @@ Status Read(const relayvm_load_options* from, Options* to) {
               "relayvm_load_options: kernel " + std::to_string(i) + " has no name or no function"};
     }
     to->kernels.push_back({read.kernels[i].name, read.kernels[i].fn});
+  }
+  for (size_t i = 0; i < read.num_operator_libraries; ++i) {
+    if (read.operator_libraries == nullptr || read.operator_libraries[i] == nullptr) {
+      return {StatusCode::kInvalidArgument,
+              "relayvm_load_options: operator library " + std::to_string(i) + " is NULL"};
+    }
+    RELAYVM_ASSIGN_OR_RETURN(relayvm::OperatorLibrary library,
+                             relayvm::LoadOperatorLibrary(read.operator_libraries[i]));
+    const std::vector<relayvm::Builtin> kernels = library.kernels();
+    to->kernels.insert(to->kernels.end(), kernels.begin(), kernels.end());
   }
   to->options.kernels = to->kernels;
   return relayvm::OkStatus();

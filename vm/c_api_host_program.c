@@ -177,6 +177,18 @@ const char* RunHostedProgram(const void* bytes, size_t size) {
   load.num_kernels = 1;
   EXPECT(relayvm_executable_load_memory(bytes, size, &load, &e) == NULL);
   load.target = "x86-64-v9";
+  load.num_operator_libraries = 1;
+  relayvm_executable* none = NULL;
+  status = relayvm_executable_load_memory(bytes, size, &load, &none);
+  EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT && none == NULL);
+  relayvm_status_free(status);
+  const char* libraries[] = {"/nonexistent/liboperators.so"};
+  load.operator_libraries = libraries;
+  status = relayvm_executable_load_memory(bytes, size, &load, &none);
+  EXPECT(strstr(relayvm_status_message(status), "/nonexistent/liboperators.so") != NULL);
+  EXPECT(none == NULL);
+  relayvm_status_free(status);
+  load.num_operator_libraries = 0;
   relayvm_executable* any = NULL; /* without an image there is no choice */
   EXPECT(relayvm_executable_load_memory(bytes, size, &load, &any) == NULL);
   relayvm_executable_free(any);

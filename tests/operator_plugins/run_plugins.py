@@ -81,6 +81,12 @@ for level in range(4):
 expect_windows("reference", run("relayrun", WINDOWS, "--plugin", EXAMPLE, "--executor", "reference", *INPUT), 3, 0.5)
 check("the program names what it needs", run("vmrun", "windows.vmx", *INPUT), 2,
       "the program needs kernel 'example.windows', which neither this runtime nor the host has")
+# A host in C, with the example's library and with one that is none.
+outcome = run("operator_host", "windows.vmx", EXAMPLE)
+check("C host", outcome, 0)
+wanted = [w for row in ROWS for w in windows(row, 3, 0.5)]
+check("C host's numbers", (outcome[1].split() != [f"{w:g}" for w in wanted], outcome[1], ""), 0)
+check("C host without a library", run("operator_host", "windows.vmx", WINDOWS), 2, "windows.relay")
 check("too short a row", run("vmrun", "windows.vmx", "--plugin", EXAMPLE, "--input", "2x2xf32=1"), 3, "the last axis")
 check("without the library", run("relayc", WINDOWS, "-o", os.devnull), 2, "example")
 check("twice", run("relayc", WINDOWS, "--plugin", EXAMPLE, "--plugin", EXAMPLE, "-o", os.devnull), 0)
