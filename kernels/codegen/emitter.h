@@ -123,6 +123,7 @@ class Emitter {
   llvm::Value* LoadVectorAt(const Node* n, const Node* index, llvm::Value* mask);
   llvm::Value* LoadChosen(const Node* n, const Node* index, llvm::Value* mask);
   llvm::Value* LoadRepeated(const Node* n, const Node* index, llvm::Value* mask);
+  llvm::Value* LoadNear(const Node* n, const Node* index, llvm::Value* mask);
   llvm::Value* LoadRun(const Node* n, llvm::Value* first, unsigned count, llvm::Value* mask);
   llvm::Value* Gather(const Node* n, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask);
   llvm::Value* Mark(const Node* n, llvm::Value* load);

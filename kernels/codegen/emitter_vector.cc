@@ -2,6 +2,7 @@
 // their addresses advance.
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <bit>
 #include <cassert>
@@ -201,6 +202,7 @@ Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
   if (!address.affine) {
     if (Value* chosen = LoadChosen(n, index, mask)) return chosen;
     if (Value* repeated = LoadRepeated(n, index, mask)) return repeated;
+    if (Value* near = LoadNear(n, index, mask)) return near;
     return Gather(n, Pointer(n->tensor, I64(b_, 0)), Vector(index), mask);
   }
   Value* stride = EmitDim(address.stride);
@@ -322,6 +324,46 @@ Value* Emitter::LoadRepeated(const Node* n, const Node* index, Value* mask) {
     }
     Value* at = Add(b_, Scalar(rest), b_.CreateLShr(first, std::countr_zero<uint64_t>(times)));
     return b_.CreateShuffleVector(LoadRun(n, at, count, some), spread);
+  });
+}
+
+// Elements that lie close together, as where an image is enlarged: where all lanes are on a vector's
+// length from the first one on, that is loaded, and permuted. Null: the target has no such permutation,
+// or the index comes from memory and may be anything.
+Value* Emitter::LoadNear(const Node* n, const Node* index, Value* mask) {
+  using llvm::Intrinsic::ID;
+  const unsigned lanes = vector_.lanes;
+  if (!ops_->traits().masks || DTypeBytes(n->dtype) != 4 || (lanes != 16 && lanes != 8)) {
+    return nullptr;
+  }
+  bool is_computed = true;
+  ForEachNode({index}, [&](const Node* node) {
+    if (node->kind == NodeKind::kLoad || node->kind == NodeKind::kLoadAt) is_computed = false;
+  });
+  if (!is_computed) return nullptr;
+  Value* at = Vector(index);
+  Value* first = b_.CreateExtractElement(at, uint64_t{0});
+  Value* distance = b_.CreateSub(at, b_.CreateVectorSplat(lanes, first));
+  Value* is_near = b_.CreateICmpULT(distance, llvm::ConstantInt::get(distance->getType(), lanes));
+  if (mask != nullptr) is_near = b_.CreateOr(is_near, b_.CreateNot(mask));
+  Value* all_near = b_.CreateAndReduce(is_near);
+  // What is off may have any index.
+  if (mask != nullptr)
+    all_near = b_.CreateAnd(all_near, b_.CreateExtractElement(mask, uint64_t{0}));
+  return Choose(all_near, [&](bool on) {
+    if (!on) return Gather(n, Pointer(n->tensor, I64(b_, 0)), at, mask);
+    Dim elements(1);
+    for (const Dim& extent : n->tensor->shape) elements = elements * extent;
+    Value* run = LoadRun(n, first, lanes, MaskBelow(b_, Sub(b_, EmitDim(elements), first), lanes));
+    llvm::Type* type = run->getType();
+    const bool wide = lanes == 16;
+    Value* picks = b_.CreateTrunc(distance, VectorOf(b_.getInt32Ty(), lanes));
+    const ID id =
+        wide ? ID{llvm::Intrinsic::x86_avx512_permvar_si_512} : ID{llvm::Intrinsic::x86_avx2_permd};
+    Value* picked = b_.CreateBitCast(
+        b_.CreateIntrinsic(id, {}, {b_.CreateBitCast(run, picks->getType()), picks}), type);
+    if (mask == nullptr) return picked;
+    return b_.CreateSelect(mask, picked, llvm::Constant::getNullValue(type));
   });
 }
 

@@ -461,6 +461,20 @@ Value* Ops::CastLimited(DType to, Value* x) {
   return b_.CreateTrunc(whole, Like(ValueType(to), x));
 }
 
+// With limits, and 0 for NaN. LLVM takes a vector of int64 apart, with branches for each lane.
+Value* Ops::FloatToInt64(Value* x) {
+  llvm::Type* type = Like(b_.getInt64Ty(), x);
+  if (!x->getType()->isVectorTy())
+    return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, x->getType()}, {x});
+  Value* above = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p63));
+  Value* below = b_.CreateFCmpOLT(x, llvm::ConstantFP::get(x->getType(), -0x1p63));
+  Value* fits = b_.CreateNot(b_.CreateOr(b_.CreateOr(above, below), b_.CreateFCmpUNO(x, x)));
+  Value* whole =
+      b_.CreateFPToSI(b_.CreateSelect(fits, x, llvm::Constant::getNullValue(x->getType())), type);
+  whole = b_.CreateSelect(above, llvm::ConstantInt::get(type, INT64_MAX), whole);
+  return b_.CreateSelect(below, llvm::ConstantInt::getSigned(type, INT64_MIN), whole);
+}
+
 Value* Ops::FloatToInt(DType to, Value* x) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), x);
   llvm::Type* i64 = Like(b_.getInt64Ty(), x);
@@ -471,14 +485,14 @@ Value* Ops::FloatToInt(DType to, Value* x) {
     case DType::kBool:
       return b_.CreateFCmpUNE(x, llvm::ConstantFP::get(x->getType(), 0));
     case DType::kInt64:
-      return saturating(i64);
+      return FloatToInt64(x);
     case DType::kUInt32:
-      return b_.CreateTrunc(saturating(i64), i32);
+      return b_.CreateTrunc(FloatToInt64(x), i32);
     case DType::kUInt64: {
       Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p63));
       Value* as_unsigned =
           b_.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {i64, x->getType()}, {x});
-      return b_.CreateSelect(large, as_unsigned, saturating(i64));
+      return b_.CreateSelect(large, as_unsigned, FloatToInt64(x));
     }
     default: {
       Value* whole = FloatsToInt32(x, /*rounds=*/false);

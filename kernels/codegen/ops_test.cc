@@ -22,9 +22,10 @@ std::vector<te::Scalar> ValuesOf(DType t) {
   std::vector<te::Scalar> values;
   if (IsFloat(t)) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    for (double v : {0.0,          -0.0, 1.0,   -1.0,  2.5,   -2.5,    3.0,       0.5,
-                     -0.5,         1.5,  100.0, -7.25, 1e-5,  60000.0, kInfinity, -kInfinity,
-                     std::nan(""), 1e-7, 2.0,   -3.0,  255.0, 256.5,   -129.0}) {
+    for (double v : {0.0,          -0.0,   1.0,    -1.0,    2.5,   -2.5,    3.0,       0.5,
+                     -0.5,         1.5,    100.0,  -7.25,   1e-5,  60000.0, kInfinity, -kInfinity,
+                     std::nan(""), 1e-7,   2.0,    -3.0,    255.0, 256.5,   -129.0,    3e9,
+                     -3e9,         0x1p62, 0x1p63, -0x1p63, 1e19,  -1e19}) {
       values.push_back(te::FloatScalar(te::RoundToDType(v, t)));
     }
     return values;

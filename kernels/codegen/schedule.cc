@@ -330,6 +330,15 @@ void Planner::ChooseUnitAxes() {
         }
       });
     }
+    // Where nothing is read in runs, what is written is.
+    if (along_shared == 0 && along_inner == 0) {
+      const bool is_last = std::ranges::any_of(stages_, [&](const Stage& s) {
+        const auto& members = shared_.back().axes;
+        return !s.outputs.empty() && !s.axes.empty() &&
+               std::ranges::count(members, s.axes.back()) > 0;
+      });
+      along_shared = is_last ? 1 : 0;
+    }
     if (along_shared > along_inner) shared_.pop_back();
   }
   for (const AxisClass& c : shared_) {

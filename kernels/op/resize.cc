@@ -35,6 +35,7 @@ class AxisSampler {
       : mode_(mode), in_(std::move(in)), out_(std::move(out)) {}
 
   void Place(const Expr& index, const RoiFn& roi, size_t axis, const ExprList& indices) {
+    index_ = index;
     Expr x = te::Cast(index, kCoordinate);
     Expr scale = Divide(F(in_), F(out_));
     Expr one_out = te::DimValue(out_) == Int(1);
@@ -66,6 +67,13 @@ class AxisSampler {
   Expr Nearest() const {
     std::string rounding = mode_.rounding;
     if (rounding.empty()) rounding = mode_.coordinates == "align_corners" ? "round" : "floor";
+    // Pixels that are repeated, as far as float32 holds all positions.
+    if (mode_.coordinates == "asymmetric" && rounding == "floor") {
+      constexpr int64_t kMostTimes = 8;
+      for (int64_t times = 2; times <= kMostTimes; ++times) {
+        if (out_ == in_ * Dim(times)) return te::Binary(BinaryOp::kFloorDivide, index_, Int(times));
+      }
+    }
     // TVM's epsilon keeps a position that is a whole number but for rounding on that number.
     constexpr double kEpsilon = 1e-5;
     if (rounding == "round") return Pixel(Unary(UnaryOp::kRound, position_), 0);
@@ -119,7 +127,7 @@ class AxisSampler {
 
   const ResizeMode& mode_;
   Dim in_, out_;
-  Expr position_;
+  Expr index_, position_;
   Expr floor_;
 };
 
@@ -148,6 +156,15 @@ te::Tensor ResizeTensor(const te::Tensor& data, const std::vector<int>& axes, co
                         const ResizeMode& mode, const RoiFn& roi,
                         const std::function<void(ExprList&)>& source) {
   DType dtype = data->dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const auto last = static_cast<size_t>(axes.back());
+  if (axes.size() > 1 && last + 1 == data->shape.size() && !source &&
+      mode.method != "nearest_neighbor" && mode.coordinates != "tf_crop_and_resize") {
+    // Along lines first, all at once: then lines are added, which no gathers take.
+    TensorType wide{data->shape, dtype};
+    wide.shape[last] = out.shape[last];
+    const te::Tensor lines = ResizeTensor(data, {axes.back()}, wide, mode);
+    return ResizeTensor(lines, {axes.begin(), axes.end() - 1}, out, mode);
+  }
   return te::Compute("resize", out.shape, [&](const ExprList& i) {
     std::vector<AxisSampler> samplers;
     for (size_t k = 0; k < axes.size(); ++k) {
