@@ -106,6 +106,9 @@ Status CheckDType(relayvm_dtype dtype);
 
 Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count);
 
+// In c_api_invocation.cc.
+Result<InvocationOptions> ReadInvocationOptions(const relayvm_invocation_options* options);
+
 // Takes over the functions' contexts, whatever comes of it; in c_api_host.cc.
 Result<std::vector<HostFunction>> ReadHostFunctions(const relayvm_host_function* functions,
                                                     size_t count);

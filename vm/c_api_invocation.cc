@@ -73,6 +73,21 @@ relayvm_status* Run(relayvm_invocation* invocation, const char* function,
 
 }  // namespace
 
+Result<InvocationOptions> relayvm::c_api::ReadInvocationOptions(
+    const relayvm_invocation_options* options) {
+  RELAYVM_ASSIGN_OR_RETURN(
+      const relayvm_invocation_options read,
+      RELAYVM_READ_OPTIONS(options, relayvm_invocation_options, kInvocationOptionsSize));
+  RELAYVM_RETURN_IF_ERROR(CheckTimeout(read.timeout_ns));
+  InvocationOptions to;
+  to.memory_limit = OrDefault(read.memory_limit, to.memory_limit);
+  to.stack_limit = OrDefault(read.stack_limit, to.stack_limit);
+  to.timeout = std::chrono::nanoseconds(read.timeout_ns);
+  to.native_stack_bytes = OrDefault(read.native_stack_bytes, to.native_stack_bytes);
+  to.host_context = read.host_context;
+  return to;
+}
+
 extern "C" {
 
 relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_executable* executable,
@@ -83,16 +98,9 @@ relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_exec
   RELAYVM_REQUIRE(runtime);
   RELAYVM_REQUIRE(executable);
   return Guarded([&]() -> relayvm_status* {
-    auto read = RELAYVM_READ_OPTIONS(options, relayvm_invocation_options, kInvocationOptionsSize);
+    Result<InvocationOptions> read = relayvm::c_api::ReadInvocationOptions(options);
     if (!read.ok()) return Fail(read.status());
-    if (Status bad = CheckTimeout(read->timeout_ns); !bad.ok()) return Fail(bad);
-    InvocationOptions to;
-    to.memory_limit = OrDefault(read->memory_limit, to.memory_limit);
-    to.stack_limit = OrDefault(read->stack_limit, to.stack_limit);
-    to.timeout = std::chrono::nanoseconds(read->timeout_ns);
-    to.native_stack_bytes = OrDefault(read->native_stack_bytes, to.native_stack_bytes);
-    to.host_context = read->host_context;
-    auto invocation = relayvm::Invocation::Create(runtime->runtime, executable->executable, to);
+    auto invocation = relayvm::Invocation::Create(runtime->runtime, executable->executable, *read);
     if (!invocation.ok()) return Fail(invocation.status());
     *out = new relayvm_invocation{std::move(invocation).value()};
     return nullptr;

@@ -12,6 +12,7 @@
 #include "bytecode/writer.h"
 #include "tests/temp_folder.h"
 #include "vm/c_api_host.h"
+#include "vm/c_api_scheduler.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -385,6 +386,29 @@ void WalkHostCall(Walk& walk, Fixture& f) {
   for (const char* name : {"copy", "wake", "free"}) walk.Add(std::string("relayvm_waker_") + name);
 }
 
+// A run that is accepted completes later: what it would take stays NULL here.
+void WalkScheduler(Walk& walk) {
+  const auto refused = [](relayvm_status* status) {
+    CHECK(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
+    relayvm_status_free(status);
+  };
+  relayvm_scheduler* scheduler = nullptr;
+  relayvm_scheduler_stats stats{sizeof(stats)};
+  refused(relayvm_scheduler_create(nullptr, nullptr, &scheduler));
+  refused(relayvm_scheduler_create(nullptr, nullptr, nullptr));
+  refused(relayvm_scheduler_run(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr,
+                                nullptr));
+  refused(relayvm_scheduler_get_stats(nullptr, &stats));
+  refused(relayvm_scheduler_get_stats(nullptr, nullptr));
+  relayvm_scheduler_free(nullptr);
+  relayvm_run_cancel(nullptr);
+  CHECK(relayvm_run_id(nullptr) == 0);
+  relayvm_run_free(nullptr);
+  for (const char* name : {"create", "run", "get_stats", "free"})
+    walk.Add(std::string("relayvm_scheduler_") + name);
+  for (const char* name : {"cancel", "id", "free"}) walk.Add(std::string("relayvm_run_") + name);
+}
+
 // The functions that a header declares: a name at a line's start or behind a type, with its "(".
 std::set<std::string> DeclaredFunctions(const std::string& path) {
   std::ifstream file(path);
@@ -407,8 +431,10 @@ TEST_CASE("c api: each function with NULL in the place of each pointer") {
   WalkValue(walk, fixture);
   WalkInvocation(walk, fixture);
   WalkHostCall(walk, fixture);
+  WalkScheduler(walk);
   std::set<std::string> declared = DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api.h");
   declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api_host.h"));
+  declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api_scheduler.h"));
   CHECK(walk.names() == declared);
   CHECK(walk.names().size() > 80);
 }
