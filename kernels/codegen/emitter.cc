@@ -363,14 +363,14 @@ void Emitter::EmitShared(const Node* a, const Node* b, bool vector) {
 }
 
 // The condition is a scalar; the sides are scalars or vectors.
-Value* Emitter::ScalarSelect(const Node* n, bool vector_sides) {
+Value* Emitter::ScalarSelect(const Node* n, bool vector_sides, bool may_compute_both) {
   constexpr uint32_t kCheap = 12;
   auto emit = [&](const Node* side) { return vector_sides ? Vector(side) : Scalar(side); };
   Value* condition = Scalar(n->operands[0]);
   const Node* if_true = n->operands[1];
   const Node* if_false = n->operands[2];
   bool cheap = if_true->cost + if_false->cost <= kCheap;
-  if (cheap && if_true->safe && if_false->safe) {
+  if (may_compute_both && cheap && if_true->safe && if_false->safe) {
     Value* x = emit(if_true);
     return b_.CreateSelect(condition, x, emit(if_false));
   }

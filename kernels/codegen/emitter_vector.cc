@@ -124,7 +124,9 @@ const Node* Emitter::WithUniformFirst(const Node* n) {
 }
 
 Value* Emitter::VectorSelect(const Node* n) {
-  if (const Node* parted = WithUniformFirst(n); parted != n) return Vector(parted);
+  // What is inside is guarded by both parts of the condition: alone, neither makes it safe.
+  if (const Node* parted = WithUniformFirst(n); parted != n)
+    return ScalarSelect(parted, /*vector_sides=*/true, /*may_compute_both=*/false);
   Value* condition = Vector(n->operands[0]);
   Value* outer = select_mask_;
   Value* values[2];
@@ -336,6 +338,8 @@ Value* Emitter::LoadNear(const Node* n, const Node* index, Value* mask) {
   if (!ops_->traits().masks || DTypeBytes(n->dtype) != 4 || (lanes != 16 && lanes != 8)) {
     return nullptr;
   }
+  // Of a staged tensor, scratch holds a part: its shape does not say where that ends.
+  if (!n->tensor->is_placeholder()) return nullptr;
   bool is_computed = true;
   ForEachNode({index}, [&](const Node* node) {
     if (node->kind == NodeKind::kLoad || node->kind == NodeKind::kLoadAt) is_computed = false;

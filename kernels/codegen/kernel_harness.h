@@ -4,13 +4,17 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bytecode/image_loader.h"
@@ -67,25 +71,43 @@ inline te::Scalar Element(const HostTensor& t, int64_t i) {
   return te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype));
 }
 
-// Memory with 64-byte alignment and a guard behind, which CheckGuard() finds overwritten.
+// Memory with 64-byte alignment: less than 64 bytes behind it, which GuardIsWhole() finds overwritten,
+// a page begins that nobody may touch.
 class GuardedBuffer {
  public:
-  explicit GuardedBuffer(size_t bytes) : bytes_(bytes), memory_(bytes + 256, std::byte{0xa5}) {
-    size_t address = reinterpret_cast<size_t>(memory_.data());
-    offset_ = (64 - address % 64) % 64;
+  explicit GuardedBuffer(size_t bytes) : bytes_(bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t rounded = (bytes + 63) / 64 * 64;
+    const size_t pages = (rounded + page - 1) / page * page;
+    mapped_ = pages + page;
+    void* memory =
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    memory_ = static_cast<std::byte*>(memory);
+    REQUIRE(mprotect(memory_ + pages, page, PROT_NONE) == 0);
+    data_ = memory_ + pages - rounded;
+    std::fill_n(data_, rounded, kFill);
   }
-  std::byte* data() { return memory_.data() + offset_; }
+  GuardedBuffer(GuardedBuffer&& other) noexcept
+      : bytes_(other.bytes_),
+        mapped_(std::exchange(other.mapped_, 0)),
+        memory_(std::exchange(other.memory_, nullptr)),
+        data_(other.data_) {}
+  GuardedBuffer& operator=(GuardedBuffer&&) = delete;
+  ~GuardedBuffer() {
+    if (memory_ != nullptr) munmap(memory_, mapped_);
+  }
+
+  std::byte* data() { return data_; }
   bool GuardIsWhole() const {
-    for (size_t i = offset_ + bytes_; i < memory_.size(); ++i) {
-      if (memory_[i] != std::byte{0xa5}) return false;
-    }
-    return true;
+    return std::all_of(data_ + bytes_, data_ + (bytes_ + 63) / 64 * 64,
+                       [](std::byte b) { return b == kFill; });
   }
 
  private:
-  size_t bytes_;
-  std::vector<std::byte> memory_;
-  size_t offset_;
+  static constexpr std::byte kFill{0xa5};
+  size_t bytes_, mapped_ = 0;
+  std::byte *memory_ = nullptr, *data_ = nullptr;
 };
 
 // Nothing may have no address.

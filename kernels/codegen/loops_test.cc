@@ -197,6 +197,12 @@ TEST_CASE("costly tensors are computed once: by row, by column, or whole") {
         te::Select(i[1] + te::IntImm(1) < te::DimValue(kM), i[1] + te::IntImm(1), te::IntImm(0));
     return Load(exp, i) + Load(exp, {i[0], next});
   });
+  // Runs that are loaded and permuted, of a row in scratch: not past its end.
+  Tensor clamped = Compute("clamped", {kN, kM}, [&](const Indices& i) {
+    const Expr last = te::DimValue(kM) - te::IntImm(1);
+    Expr next = te::Select(i[1] < last, i[1] + te::IntImm(1), last);
+    return Load(exp, i) + Load(exp, {i[0], next});
+  });
   Tensor product = Compute("product", {kN, kN}, [&](const Indices& i) {
     te::Axis k = te::MakeAxis("k", kM);
     return te::Reduce(ReduceKind::kSum,
@@ -206,8 +212,9 @@ TEST_CASE("costly tensors are computed once: by row, by column, or whole") {
   Tensor twice =
       Compute("twice", {kN}, [&](const Indices& i) { return Load(rows, i) * Load(rows, i); });
   CheckSpecs({Spec("centred", {x}, {centred}), Spec("shifted", {x}, {shifted}),
-              Spec("product", {x}, {product}), Spec("twice", {x}, {twice})},
-             {{1, 1}, {5, 33}, {18, 7}}, 1e-3);
+              Spec("clamped", {x}, {clamped}), Spec("product", {x}, {product}),
+              Spec("twice", {x}, {twice})},
+             {{1, 1}, {5, 33}, {18, 7}, {3, 16}, {70, 32}}, 1e-3);
 }
 
 TEST_CASE("several outputs: of one shape, of several, one read by another") {
