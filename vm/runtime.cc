@@ -80,22 +80,16 @@ Runtime::~Runtime() = default;
 Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
   std::shared_ptr<Runtime> runtime(new Runtime(options));
   Impl& impl = *runtime->impl_;
-  constexpr uint32_t kMaxThreads = 1024;
   if (options.thread_pool != nullptr) {
     const uint32_t threads = options.thread_pool->num_threads();
-    if (threads < 1 || threads > kMaxThreads) {
+    if (threads < 1 || threads > vm::kMaxThreads) {
       return Status(StatusCode::kInvalidArgument,
                     "the host's thread pool has " + std::to_string(threads) +
-                        " threads, expected 1 to " + std::to_string(kMaxThreads));
+                        " threads, expected 1 to " + std::to_string(vm::kMaxThreads));
     }
     impl.own_pool = std::make_unique<CheckedPool>(options.thread_pool, threads);
   } else {
-    uint32_t threads = options.num_threads;
-    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-    if (threads > kMaxThreads) {
-      return Status(StatusCode::kInvalidArgument, "num_threads is " + std::to_string(threads) +
-                                                      ", above " + std::to_string(kMaxThreads));
-    }
+    RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
     try {
       impl.own_pool = std::make_unique<vm::ThreadPool>(threads);
     } catch (const std::exception& e) {

@@ -6,10 +6,13 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <queue>
 #include <string>
 #include <thread>
 #include <unordered_map>
+
+#include "vm/thread_pool.h"
 
 namespace relayvm {
 namespace {
@@ -17,7 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 
-constexpr uint32_t kMaxThreads = 1024;
 // One turn in so many is that of the lowest priority that is ready.
 constexpr uint32_t kTurnsOfLowest = 16;
 
@@ -157,7 +159,12 @@ struct Scheduler::Impl {
 
   void RunSlice(const TaskPtr& task) {
     if (task->invocation == nullptr) {
-      Status status = Begin(task);
+      Status status;
+      try {
+        status = Begin(task);
+      } catch (const std::bad_alloc&) {
+        status = {StatusCode::kResourceExhausted, "no memory to begin the run"};
+      }
       if (!status.ok()) return End(task, std::move(status));
     }
     Invocation& invocation = *task->invocation;
@@ -227,10 +234,7 @@ struct Scheduler::Impl {
       ++totals.ended[static_cast<size_t>(result.status().code())];
       --num_active;
     }
-    try {
-      task->completion(std::move(result));
-    } catch (...) {  // there is nobody to tell: the run has ended
-    }
+    task->completion(std::move(result));
     task->completion = nullptr;
     std::lock_guard lock(mutex);
     tasks.erase(task->id);
@@ -250,12 +254,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Create(std::shared_ptr<Runtime> ru
   auto impl = std::make_unique<Impl>();
   impl->runtime = std::move(runtime);
   impl->options = options;
-  uint32_t threads = options.num_threads;
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  if (threads > kMaxThreads) {
-    return Status(StatusCode::kInvalidArgument, "num_threads is " + std::to_string(threads) +
-                                                    ", above " + std::to_string(kMaxThreads));
-  }
+  RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
   if (options.slice.count() <= 0 || options.max_active == 0) {
     return Status(StatusCode::kInvalidArgument,
                   "expected a slice and a max_active above 0, found " +
@@ -325,7 +324,9 @@ SchedulerStats Scheduler::stats() const {
   stats.queued = impl.num_queued;
   stats.ready = impl.num_ready;
   stats.running = impl.num_running;
-  stats.waiting = impl.num_active - impl.num_ready - std::min(impl.num_running, impl.num_active);
+  // A run that ends is for a moment one that runs and is not active.
+  const size_t busy = impl.num_ready + impl.num_running;
+  stats.waiting = impl.num_active > busy ? impl.num_active - busy : 0;
   return stats;
 }
 

@@ -10,7 +10,8 @@
 // first, but one turn in 16 is that of the lowest priority that is ready, so that all get on.
 //
 // Thread-safe. Completions are called once for each run that was accepted, on a thread of the
-// scheduler and without its locks: they may start runs, and should not take long. The runtime's
+// scheduler and without its locks: they may start runs, and should not take long nor throw
+// (that ends the process). The runtime's
 // threads of kernels are apart from these: with as many of these as the machine has cores, let
 // RuntimeOptions::num_threads be 1. Tested by scheduler_test.cc.
 #pragma once

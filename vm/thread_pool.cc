@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 
 namespace relayvm::vm {
 namespace {
@@ -31,6 +32,13 @@ bool SpinUntil(const Fn& fn) {
 }
 
 }  // namespace
+
+Result<uint32_t> CountThreads(uint32_t num_threads) {
+  if (num_threads == 0) return std::max(1u, std::thread::hardware_concurrency());
+  if (num_threads <= kMaxThreads) return num_threads;
+  return Status(StatusCode::kInvalidArgument, "num_threads is " + std::to_string(num_threads) +
+                                                  ", above " + std::to_string(kMaxThreads));
+}
 
 ThreadPool::ThreadPool(uint32_t num_threads) {
   for (uint32_t i = 1; i < num_threads; ++i) threads_.emplace_back([this, i] { Work(i); });

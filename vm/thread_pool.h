@@ -15,9 +15,14 @@
 #include <thread>
 #include <vector>
 
+#include "bytecode/base/status.h"
 #include "vm/task_pool.h"
 
 namespace relayvm::vm {
+
+inline constexpr uint32_t kMaxThreads = 1024;
+// What an option `num_threads` says: 0 is as many as the machine has. Fails above kMaxThreads.
+Result<uint32_t> CountThreads(uint32_t num_threads);
 
 class ThreadPool final : public TaskPool {
  public:

@@ -109,4 +109,29 @@ bool EndsBlock(const MInst& inst) {
   }
 }
 
+bool IsPure(const MInst& inst) {
+  switch (inst.op) {
+    case Opcode::kMoveI:
+    case Opcode::kMoveR:
+    case Opcode::kConstI16:
+    case Opcode::kConstI64:
+    case Opcode::kConstR:
+    case Opcode::kConvert:
+    case Opcode::kWrap:
+    case Opcode::kTensorDim:
+    case Opcode::kTensorItem:
+    case Opcode::kTensorBox:
+    case Opcode::kTensorView:
+    case Opcode::kAdtNew:
+    case Opcode::kAdtGet:
+    case Opcode::kAdtTag:
+    case Opcode::kClosureNew:
+    case Opcode::kRefGet:
+    case Opcode::kSlotItem:
+      return true;
+    default:
+      return inst.op >= Opcode::kAddI && inst.op <= Opcode::kConvert;
+  }
+}
+
 }  // namespace relayvm::lower

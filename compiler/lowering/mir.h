@@ -85,5 +85,7 @@ void ForEachSlot(MInst& inst, const std::function<void(uint32_t& slot)>& fn);
 void ForEachTarget(const MInst& inst, const std::function<void(Label)>& fn);
 // True when control never continues at the next instruction.
 bool EndsBlock(const MInst& inst);
+// True for an instruction that only computes its result: removable when the result is unused.
+bool IsPure(const MInst& inst);
 
 }  // namespace relayvm::lower

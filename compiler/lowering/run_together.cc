@@ -49,23 +49,9 @@ bool MayMove(const MInst& inst) {
   }
 }
 
-// True for what a call may pass that gives it nothing: it only reads, and not what the call writes.
+// True for what a call may pass that gives it nothing: it writes nothing.
 bool MayBePassed(const MInst& inst) {
-  if (MayMove(inst) || IsCall(inst)) return true;
-  if (inst.is_label) return false;
-  switch (inst.op) {
-    case Opcode::kMoveR:
-    case Opcode::kTensorView:
-    case Opcode::kTensorItem:
-    case Opcode::kTensorBox:
-    case Opcode::kSlotItem:
-    case Opcode::kAdtNew:
-    case Opcode::kAdtGet:
-    case Opcode::kClosureNew:
-      return true;
-    default:
-      return false;
-  }
+  return !inst.is_label && (MayMove(inst) || IsCall(inst) || IsPure(inst));
 }
 
 // Memory that a call uses.

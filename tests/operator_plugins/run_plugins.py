@@ -8,32 +8,19 @@ Closes with the line "N passed, N failed".
 import json
 import os
 import struct
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tool_checks import ToolChecks
 
 BIN, LIBRARIES, EXAMPLES = (os.path.abspath(a) for a in sys.argv[1:])
 EXAMPLE = os.path.join(LIBRARIES, "libexample_operators.so")
 BAD = os.path.join(LIBRARIES, "libbad_operators.so")
 WINDOWS = os.path.join(EXAMPLES, "operators", "windows.relay")
-passed = failed = 0
 folder = tempfile.TemporaryDirectory()
-
-
-def run(tool, *args):
-    done = subprocess.run([os.path.join(BIN, tool), *args], capture_output=True, text=True, cwd=folder.name)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(what, outcome, status, *texts):
-    global passed, failed
-    code, out, err = outcome
-    missing = [t for t in texts if t not in out + err]
-    if code == status and not missing:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAILED {what}: status {code} (expected {status}), without {missing}\n{out}{err}")
+checks = ToolChecks(BIN, folder.name)
+run, check = checks.run, checks.check
 
 
 def write(name, content):
@@ -56,7 +43,6 @@ def hardswish(x):
 
 
 def expect_windows(what, outcome, size, factor, ranges=1):
-    global passed, failed
     code, out, err = outcome
     try:
         sums, swished = (field["data"] for field in json.loads(out)["tuple"])
@@ -66,11 +52,7 @@ def expect_windows(what, outcome, size, factor, ranges=1):
         good &= len(sums[0]) == len(ROWS[0]) - size + 1
     except (ValueError, KeyError, IndexError, TypeError):
         good = False
-    if good and code == 0:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAILED {what}: status {code}\n{out}{err}")
+    checks.count(good and code == 0, f"{what}: status {code}\n{out}{err}")
 
 
 INPUT = ["--input", json.dumps(ROWS), "--json"]
@@ -200,5 +182,4 @@ for what, nodes, message in [
     wrong = write("wrong.onnx", model(nodes, outputs=("s",)))
     check(what, run("relayc", wrong, "--plugin", EXAMPLE, "-o", os.devnull), 2, message, "Windows_node")
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(checks.finish())

@@ -6,29 +6,16 @@ usage: run_passes.py BIN_FOLDER LIBRARY_FOLDER PROGRAM.relay
 Closes with the line "N passed, N failed".
 """
 import os
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tool_checks import ToolChecks
 
 BIN, LIBRARIES, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:])
 EXAMPLES = ["--load-pass", os.path.join(LIBRARIES, "libexample_passes.so")]
 BAD = ["--load-pass", os.path.join(LIBRARIES, "libbad_passes.so")]
-passed = failed = 0
-
-
-def run(tool, *args):
-    done = subprocess.run([os.path.join(BIN, tool), *args], capture_output=True, text=True, cwd=LIBRARIES)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(what, outcome, status, *texts):
-    global passed, failed
-    code, out, err = outcome
-    missing = [t for t in texts if t not in out + err]
-    if code == status and not missing:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAILED {what}: status {code} (expected {status}), without {missing}\n{out}{err}")
+checks = ToolChecks(BIN, LIBRARIES)
+run, check = checks.run, checks.check
 
 
 def compile(*args):
@@ -94,5 +81,4 @@ check("left out, unknown", compile("--disable-pass", "Resolve"), 1, "there is no
 check("printed, unknown", compile("--print-ir-after", "Resolve"), 1, "--print-ir-after: there is no pass Resolve")
 # A program of one's own.
 check("own program", run("own_program", PROGRAM), 0, "Before: @main has", "After: @main has")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(checks.finish())
