@@ -234,6 +234,17 @@ class Assembler {
     if (in->EatWord("units")) Size(in, &kernel.units, 0);
     if (in->EatWord("scratch")) Size(in, &kernel.scratch, 0);
     kernel.builtin = in->EatWord("builtin");
+    if (in->EatWord("batched")) {
+      BatchedKernelInfo& batched = kernel.batched.emplace();
+      batched.kernel = in->Index("k");
+      in->Expect('(');
+      while (in->ok() && !in->Eat(')')) {
+        if (!batched.scalars.empty()) in->Expect(',');
+        batched.scalars.push_back(in->EatWord("calls") ? BatchedKernelInfo::kBatchSize
+                                                       : static_cast<uint16_t>(in->Index("s")));
+      }
+      while (in->EatWord("sharing")) batched.shared.push_back(in->Number<uint16_t>());
+    }
     while (in->ok() && !in->AtEnd()) kernel.entries.push_back(in->Number<uint64_t>());
   }
 

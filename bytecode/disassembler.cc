@@ -173,6 +173,17 @@ class Disassembler {
     if (!kernel.units.empty()) line.Add(" units {}", SizeFormulaToString(kernel.units));
     if (!kernel.scratch.empty()) line.Add(" scratch {}", SizeFormulaToString(kernel.scratch));
     if (kernel.builtin) line.Add(" builtin");
+    if (kernel.batched) {
+      line.Add(" batched k{} (", kernel.batched->kernel);
+      const char* separator = "";
+      for (uint16_t scalar : kernel.batched->scalars) {
+        line.Add("{}{}", separator,
+                 scalar == BatchedKernelInfo::kBatchSize ? "calls" : fmt::format("s{}", scalar));
+        separator = ", ";
+      }
+      line.Add(")");
+      for (uint16_t buffer : kernel.batched->shared) line.Add(" sharing {}", buffer);
+    }
     for (uint64_t entry : kernel.entries) line.Add(" {:#x}", entry);
     Entry("k", index, std::move(line));
   }

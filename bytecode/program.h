@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -102,6 +103,18 @@ struct FixedScalar {
   int64_t value;
 };
 
+// The kernel that runs `b` calls of another one at once, where all scalars and shared buffers of these
+// are the same. Its buffers are those of the other one: a shared one as it is, any other as the calls'
+// own, one after the other. It gives each call the very bits that the other kernel gives it.
+struct BatchedKernelInfo {
+  static constexpr uint16_t kBatchSize = UINT16_MAX;
+
+  uint32_t kernel = 0;           // index into Program::kernels
+  std::vector<uint16_t> shared;  // buffers, ordered; none is written
+  // Of each of its scalars, which one of the other kernel's it is; kBatchSize: b.
+  std::vector<uint16_t> scalars;
+};
+
 // What is read and written follows from the kernel and the scalars of a call.
 struct KernelInfo {
   std::string name;
@@ -112,6 +125,7 @@ struct KernelInfo {
   std::vector<FixedScalar> fixed;  // ordered by index
   SizeFormula units;               // at most; none: any number (a host's kernels only)
   SizeFormula scratch;             // bytes, at least; none: 0
+  std::optional<BatchedKernelInfo> batched;
 };
 
 struct TensorTypeInfo {  // operand TYPE

@@ -240,10 +240,20 @@ class Converter {
     Raw(from->fixed(), &to->fixed);
     Raw(from->units(), &to->units);
     Raw(from->scratch(), &to->scratch);
+    std::vector<BatchedKernelInfo> batched;
+    Each(from->batched(), &batched, &Converter::BatchedKernel);
+    if (batched.size() > 1)
+      Fail(fmt::format(".vmx kernel '{}' has {} batched forms", to->name, batched.size()));
+    if (!batched.empty()) to->batched = std::move(batched[0]);
     if (to->buffers.size() != from->num_buffers()) {
       Fail(fmt::format(".vmx kernel '{}' describes {} of its {} buffers", to->name,
                        to->buffers.size(), from->num_buffers()));
     }
+  }
+  void BatchedKernel(const fbs::BatchedKernel* from, BatchedKernelInfo* to) {
+    to->kernel = from->kernel();
+    Raw(from->shared(), &to->shared);
+    Raw(from->scalars(), &to->scalars);
   }
   void Buffer(const fbs::KernelBuffer* from, KernelBuffer* to) {
     to->dtype = static_cast<DType>(from->dtype());

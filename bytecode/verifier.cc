@@ -189,6 +189,43 @@ Status CheckKernelInterface(const KernelInfo& kernel) {
   return Bad("no buffer is written");
 }
 
+// That another kernel can run many calls of this one: it takes the same buffers and known scalars.
+Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
+  const BatchedKernelInfo& batched = *kernel.batched;
+  if (batched.kernel >= program.kernels.size())
+    return Bad(fmt::format("batched kernel k{} is out of range {}", batched.kernel,
+                           program.kernels.size()));
+  const KernelInfo& other = program.kernels[batched.kernel];
+  if (other.builtin != kernel.builtin || other.batched || !other.fixed.empty())
+    return Bad(fmt::format("kernel '{}' is no batched form of it", other.name));
+  if (other.buffers.size() != kernel.buffers.size() ||
+      other.num_scalars != batched.scalars.size()) {
+    return Bad(fmt::format("its batched form has {} buffers and {} scalars, expected {} and {}",
+                           other.buffers.size(), other.num_scalars, kernel.buffers.size(),
+                           batched.scalars.size()));
+  }
+  for (uint16_t scalar : batched.scalars) {
+    if (scalar != BatchedKernelInfo::kBatchSize && scalar >= kernel.num_scalars)
+      return Bad(fmt::format("its batched form takes scalar {}, out of range {}", scalar,
+                             kernel.num_scalars));
+  }
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    if (other.buffers[i].dtype != kernel.buffers[i].dtype ||
+        other.buffers[i].written != kernel.buffers[i].written)
+      return Bad(fmt::format("buffer {} of its batched form is another", i));
+  }
+  for (size_t i = 0; i < batched.shared.size(); ++i) {
+    const uint16_t buffer = batched.shared[i];
+    if (buffer >= kernel.buffers.size() || kernel.buffers[buffer].written ||
+        (i > 0 && buffer <= batched.shared[i - 1]))
+      return Bad(
+          fmt::format("calls share buffer {}, which is written, out of range {} or out of "
+                      "order",
+                      buffer, kernel.buffers.size()));
+  }
+  return {};
+}
+
 Status CheckKernels(const Program& program) {
   std::vector<ImageLayout> layouts;
   for (size_t i = 0; i < program.images.size(); ++i) {
@@ -197,8 +234,9 @@ Status CheckKernels(const Program& program) {
     layouts.push_back(*std::move(layout));
   }
   for (const KernelInfo& kernel : program.kernels) {
-    if (Status status = CheckKernelInterface(kernel); !status.ok())
-      return status.WithContext(fmt::format("kernel '{}'", kernel.name));
+    Status status = CheckKernelInterface(kernel);
+    if (status.ok() && kernel.batched) status = CheckBatchedKernel(program, kernel);
+    if (!status.ok()) return status.WithContext(fmt::format("kernel '{}'", kernel.name));
     size_t expected = kernel.builtin ? 0 : layouts.size();
     if (kernel.entries.size() != expected) {
       return Bad(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,

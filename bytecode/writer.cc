@@ -67,6 +67,12 @@ class SizeBound {
         Vector(b.shape.size(), sizeof(SizeStep));
         Vector(b.may_share.size(), sizeof(uint16_t));
       }
+      if (k.batched) {
+        Vector(1, sizeof(uint32_t));
+        Table();
+        Vector(k.batched->shared.size(), sizeof(uint16_t));
+        Vector(k.batched->scalars.size(), sizeof(uint16_t));
+      }
     }
     for (const HostFunctionInfo& h : program.host_functions) {
       Named(h.name);
@@ -281,8 +287,14 @@ class ProgramBuilder {
         k.fixed, [](const FixedScalar& f) { return fbs::FixedScalar(f.index, f.value); });
     auto units = Size(k.units);
     auto scratch = Size(k.scratch);
+    std::vector<BatchedKernelInfo> forms;
+    if (k.batched) forms.push_back(*k.batched);
+    auto batched = Each(forms, [&](const BatchedKernelInfo& form) {
+      auto shared = Scalars<uint16_t>(form.shared);
+      return fbs::CreateBatchedKernel(b_, form.kernel, shared, Scalars<uint16_t>(form.scalars));
+    });
     return fbs::CreateKernel(b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()),
-                             k.num_scalars, buffers, fixed, units, scratch);
+                             k.num_scalars, buffers, fixed, units, scratch, batched);
   }
 
   // Depth is limited by the verifier.

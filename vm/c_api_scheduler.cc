@@ -71,6 +71,9 @@ relayvm_status* relayvm_scheduler_create(relayvm_runtime* runtime,
     if (read->slice_ns != 0) to.slice = std::chrono::nanoseconds(read->slice_ns);
     if (read->max_active != 0) to.max_active = read->max_active;
     if (read->max_queued != 0) to.max_queued = read->max_queued;
+    to.batching.max_batch = read->max_batch;
+    if (read->max_batch_wait_ns != 0)
+      to.batching.max_wait = std::chrono::nanoseconds(read->max_batch_wait_ns);
     auto scheduler = Scheduler::Create(runtime->runtime, to);
     if (!scheduler.ok()) return Fail(scheduler.status());
     *out = new relayvm_scheduler{std::move(scheduler).value()};
@@ -132,6 +135,11 @@ relayvm_status* relayvm_scheduler_get_stats(const relayvm_scheduler* scheduler,
     stats->ready = from.ready;
     stats->running = from.running;
     stats->waiting = from.waiting;
+    if (stats->struct_size < offsetof(relayvm_scheduler_stats, lone_calls) + sizeof(uint64_t))
+      return nullptr;
+    stats->batches = from.batches;
+    stats->batched_calls = from.batched_calls;
+    stats->lone_calls = from.lone_calls;
     return nullptr;
   });
 }

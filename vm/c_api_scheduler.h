@@ -22,6 +22,10 @@ typedef struct relayvm_scheduler_options {
   int64_t slice_ns;     /* 0: a millisecond */
   uint64_t max_active;  /* runs that have begun; 0: 100,000 */
   uint64_t max_queued;  /* runs that have not; above that, new ones are refused; 0: 1,000,000 */
+  /* Batching across runs (BatchingOptions of scheduler.h): calls that run together at most, 0 or 1:
+   * no batching; how long a call waits for others, 0: a millisecond. */
+  uint64_t max_batch;
+  int64_t max_batch_wait_ns;
 } relayvm_scheduler_options;
 
 typedef int32_t relayvm_priority;
@@ -42,6 +46,8 @@ typedef struct relayvm_scheduler_stats {
   uint64_t accepted, refused, slices;
   uint64_t ended[11]; /* by the status' code */
   uint64_t queued, ready, running, waiting;
+  /* Of batching: kernels that ran for several calls, those calls, and calls that ran alone after all. */
+  uint64_t batches, batched_calls, lone_calls;
 } relayvm_scheduler_stats;
 
 /* Called once for each run that was accepted, on a thread of the scheduler. One of the two is NULL;

@@ -102,6 +102,11 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   EXPECT(relayvm_scheduler_get_stats(scheduler, &stats) == NULL);
   EXPECT(stats.accepted == kRuns + 3 && stats.ended[RELAYVM_OK] == kRuns);
   EXPECT(stats.ended[RELAYVM_CANCELLED] == 1 && stats.ended[RELAYVM_NOT_FOUND] == 1);
+  EXPECT(stats.batches == 0 && stats.batched_calls == 0 && stats.lone_calls == 0);
+  /* A caller of the first version has room for less. */
+  stats.struct_size = offsetof(relayvm_scheduler_stats, batches);
+  stats.batches = 123;
+  EXPECT(relayvm_scheduler_get_stats(scheduler, &stats) == NULL && stats.batches == 123);
   stats.struct_size = 0;
   EXPECT(CodeOf(relayvm_scheduler_get_stats(scheduler, &stats)) == RELAYVM_INVALID_ARGUMENT);
 

@@ -203,9 +203,14 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
           fmt::format("the program needs kernel '{}', which neither this runtime nor the host has",
                       kernel.name)};
     }
-    linked_->kernels.push_back({fn, polls});
+    linked_->kernels.push_back({fn, polls, kernel.batched.has_value()});
   }
   return OkStatus();
+}
+
+size_t Executable::num_batched_kernels() const {
+  return static_cast<size_t>(std::ranges::count_if(
+      program_.kernels, [](const KernelInfo& kernel) { return kernel.batched.has_value(); }));
 }
 
 Status Executable::LinkHostFunctions(std::span<const HostFunction> functions) {

@@ -68,6 +68,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Result<uint32_t> FindConstructor(std::string_view name) const;
   // Which of Program::images runs here; -1 without kernels of an image.
   int image_index() const { return image_index_; }
+  // The kernels that schedulers can batch (BatchingOptions): none unless it was compiled with
+  // --batching.
+  size_t num_batched_kernels() const;
 
   // For the runtime.
   const vm::LinkedProgram& linked() const { return *linked_; }

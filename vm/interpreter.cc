@@ -562,8 +562,9 @@ dispatch:
   }
 
   CASE(kKernels) : {
-    // One by one as well where there is one thread, and for a profile.
-    if (kTraced || !parallel_) NEXT(2);
+    // One by one as well where there is one thread, for a profile, and where they may run with those of
+    // other invocations.
+    if (kTraced || !parallel_ || context_.batches) NEXT(2);
     pc = RunTogether(frame, pc);
     if (pc == nullptr) [[unlikely]]
       return false;

@@ -56,6 +56,8 @@ class ScratchBuffers {
   MemorySource* source_;
 };
 
+struct BatchedCall;  // batch.h
+
 // What the interpreter runs with. All pointers are borrowed.
 struct InterpreterContext {
   Heap* heap = nullptr;
@@ -83,6 +85,11 @@ struct InterpreterContext {
   int64_t wait_time = INT64_MAX;  // steady clock, nanoseconds
   uint64_t invocation_id = 0;
   void* host_context = nullptr;
+
+  // Whether calls of kernels that have a batched form yield in order to run with others; the one that
+  // does so.
+  bool batches = false;
+  BatchedCall* batched_call = nullptr;
 };
 
 // Runs functions[function] with object arguments (each given a reference by the caller: they are

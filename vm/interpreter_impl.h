@@ -141,7 +141,10 @@ class Interpreter {
   const uint16_t* ReadCall(Frame* frame, const uint16_t* pc, CallsTogether* calls) const;
   // Of worker 0 of the pool. A host's may be any thread, and nothing suspends this one in its code.
   const KernelEnv& PoolEnv() const { return context_.injected_pool ? worker_env_ : env_; }
+  bool ChargeScratch(size_t bytes, uint32_t workers);
   bool ReserveScratch(size_t bytes, uint32_t workers);
+  // Waits for others to run this call with. False when it is to run by itself.
+  bool RunWithOthers(const KernelCall& call);
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   // Runs a call.host; in interpreter_host.cc.
   bool CallHost(Frame* frame, const uint16_t* pc);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "bytecode/kernel_call.h"
+#include "vm/batch.h"
 #include "vm/interpreter_impl.h"
 #include "vm/system_pages.h"
 
@@ -218,14 +219,29 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
 }
 
 // What a run has used of the scratch buffers stays charged to it.
-bool Interpreter::ReserveScratch(size_t bytes, uint32_t workers) {
+bool Interpreter::ChargeScratch(size_t bytes, uint32_t workers) {
   if (bytes > SIZE_MAX / workers) return false;
   const size_t total = bytes * workers;
   if (total > charged_scratch_) {
     if (!heap_.Charge(total - charged_scratch_)) return false;
     charged_scratch_ = total;
   }
-  return context_.scratch->Reserve(bytes, workers);
+  return true;
+}
+
+bool Interpreter::ReserveScratch(size_t bytes, uint32_t workers) {
+  return ChargeScratch(bytes, workers) && context_.scratch->Reserve(bytes, workers);
+}
+
+bool Interpreter::RunWithOthers(const KernelCall& call) {
+  BatchedCall batched{&executable_, call.index, call.args.buffers, call.args.scalars};
+  batched.key = KeyOf(batched);
+  context_.batched_call = &batched;
+  context_.yield(context_.yield_context);
+  context_.batched_call = nullptr;
+  // It took a while: the next poll is to look at the clock.
+  if (context_.deadline != INT64_MAX) fuel_ = 0;
+  return batched.done;
 }
 
 bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
@@ -235,9 +251,14 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
                 fmt::format("kernel {}: {} units of work",
                             executable_.program().kernels[call.index].name, call.units));
   }
-  if (call.scratch_bytes > 0) {
-    const uint32_t workers = call.units > 1 ? env_.num_threads : 1;
-    if (!ReserveScratch(static_cast<size_t>(call.scratch_bytes), workers)) {
+  const uint32_t workers = call.units > 1 ? env_.num_threads : 1;
+  const auto scratch_bytes = static_cast<size_t>(std::max<int64_t>(call.scratch_bytes, 0));
+  // What counts toward the limit is the same, whether it runs with others or not.
+  if (context_.batches && call.kernel->is_batched && ChargeScratch(scratch_bytes, workers) &&
+      RunWithOthers(call))
+    return true;
+  if (scratch_bytes > 0) {
+    if (!ReserveScratch(scratch_bytes, workers)) {
       return FailMemory(frame, pc,
                         fmt::format("{} bytes of a kernel's scratch, for each of {} threads",
                                     call.scratch_bytes, workers)

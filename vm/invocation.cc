@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "vm/batch.h"
 #include "vm/border.h"
 #include "vm/outputs.h"
 #include "vm/relayvm.h"
@@ -178,6 +179,11 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
 }
 
 RunState Invocation::Poll(std::chrono::nanoseconds slice) {
+  vm::BatchedCall* call = nullptr;
+  return Poll(slice, &call);
+}
+
+RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call) {
   Impl& impl = *impl_;
   if (!impl.fiber.has_value() || impl.fiber->done()) return RunState::kDone;
   vm::InterpreterContext& context = impl.context;
@@ -187,6 +193,10 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice) {
   do {
     impl.fiber->Resume();
     if (impl.fiber->done()) return RunState::kDone;
+    if (context.batched_call != nullptr) {
+      *call = context.batched_call;
+      return RunState::kWaiting;
+    }
     if (context.waiting_call == 0) return RunState::kReady;
     // Where this says true, another thread may run the invocation: it is out of bounds from here.
   } while (!context.wait->Enter(context.waiting_call, context.wait_time, impl.stop));
@@ -248,6 +258,9 @@ InvocationStats Invocation::stats() const { return impl_->stats; }
 bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }
 void Invocation::set_host_context(void* context) { impl_->context.host_context = context; }
+void Invocation::set_batching(bool batching) {
+  impl_->context.batches = batching && impl_->context.trace == nullptr;
+}
 uint64_t Invocation::id() const { return impl_->context.invocation_id; }
 
 }  // namespace relayvm

@@ -34,6 +34,7 @@ struct KernelCode {
   RelayvmKernelFn fn;
   // It asks by itself whether to go on: compiled kernels and builtins do, a host's kernels may not.
   bool polls;
+  bool is_batched = false;  // calls may run together (KernelInfo::batched)
 };
 
 struct LinkedProgram {

@@ -32,6 +32,7 @@
 namespace relayvm {
 
 namespace vm {
+struct BatchedCall;
 struct Workspace;
 }  // namespace vm
 
@@ -169,6 +170,13 @@ class Invocation {
   void set_host_context(void* context);
 
  private:
+  friend class Scheduler;
+  // From the next run on, calls of kernels that have a batched form wait to run with those of other
+  // invocations: it is suspended then, and `call` set, which is run until it is polled again or else
+  // runs by itself. Not where there is a trace.
+  void set_batching(bool batching);
+  RunState Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call);
+
   struct Impl;
   explicit Invocation(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -12,6 +12,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "vm/batch.h"
+#include "vm/interpreter.h"
 #include "vm/thread_pool.h"
 
 namespace relayvm {
@@ -22,6 +24,9 @@ using TimePoint = Clock::time_point;
 
 // One turn in so many is that of the lowest priority that is ready.
 constexpr uint32_t kTurnsOfLowest = 16;
+// A call waits until each run that was ready when it came has had so many turns: those that would join
+// it soon have done so.
+constexpr uint64_t kTurnsOfBatch = 4;
 
 }  // namespace
 
@@ -58,8 +63,9 @@ struct Scheduler::Impl {
   ByPriority<TaskPtr> queued, ready;
   std::priority_queue<Timer> timers;
   std::unordered_map<uint64_t, TaskPtr> tasks;  // that have not ended, by id
+  vm::BatchQueue batches{SIZE_MAX};
   size_t num_queued = 0, num_ready = 0, num_active = 0, num_running = 0;
-  uint32_t turn = 0;
+  uint64_t turn = 0;
   bool stopping = false;
   SchedulerStats totals;  // only what counts since the beginning
   uint64_t last_id = 0;
@@ -110,9 +116,14 @@ struct Scheduler::Impl {
   // --- Threads ---
 
   void Work() {
+    vm::BatchRunner runner;
     std::unique_lock lock(mutex);
     for (;;) {
       WakeDue(lock);
+      if (vm::BatchQueue::GroupPtr group = NextBatch()) {
+        RunBatch(std::move(group), runner, lock);
+        continue;
+      }
       if (TaskPtr task = Next()) {
         ++num_running;
         ++totals.slices;
@@ -128,6 +139,67 @@ struct Scheduler::Impl {
       } else {
         work.wait_until(lock, TimePoint(timers.top().at));
       }
+    }
+  }
+
+  // --- Batches ---
+
+  bool has_batching() const { return options.batching.max_batch > 1; }
+
+  // The priority of the first run that is ready or may begin; kNumPriorities: there is none.
+  size_t HighestReady() const {
+    const bool may_begin = num_queued > 0 && num_active < options.max_active;
+    for (size_t i = 0; i < kNumPriorities; ++i) {
+      if (!ready[i].empty() || (may_begin && !queued[i].empty())) return i;
+    }
+    return kNumPriorities;
+  }
+
+  // With `mutex`: calls that are to run now, before any run goes on.
+  vm::BatchQueue::GroupPtr NextBatch() {
+    if (batches.empty()) return nullptr;
+    if (auto group = batches.TakeFull()) return group;
+    const size_t highest = HighestReady();
+    if (highest == kNumPriorities) return batches.TakeLargest();
+    if (auto group = batches.TakeDue(turn)) return group;
+    if (auto group = batches.TakeLate(vm::NowNanoseconds())) return group;
+    return batches.TakeMoreUrgentThan(highest);
+  }
+
+  // With `mutex`, which others may have while the kernel runs.
+  void RunBatch(vm::BatchQueue::GroupPtr group, vm::BatchRunner& runner,
+                std::unique_lock<std::mutex>& lock) {
+    const size_t size = group->members.size();
+    bool done = false;
+    if (size > 1) {
+      lock.unlock();
+      done = runner.Run(*group);
+      lock.lock();
+    }
+    if (done) {
+      ++totals.batches;
+      totals.batched_calls += size;
+    } else {
+      totals.lone_calls += size;
+    }
+    for (auto& member : group->members) {
+      member.call->done = done;
+      PushReady(std::static_pointer_cast<Task>(std::move(member.run)));
+    }
+    batches.Recycle(std::move(group));
+    if (size > 1 && threads.size() > 1) work.notify_all();
+  }
+
+  // A run whose call waits for others.
+  void Park(const TaskPtr& task, vm::BatchedCall* call) {
+    const int64_t wait = options.batching.max_wait.count(), now = vm::NowNanoseconds();
+    std::lock_guard lock(mutex);
+    try {
+      batches.Add({call, task}, static_cast<size_t>(task->priority),
+                  turn + kTurnsOfBatch * (num_ready + 1),
+                  wait < INT64_MAX - now ? now + wait : INT64_MAX);
+    } catch (const std::bad_alloc&) {
+      PushReady(task);  // to run it alone
     }
   }
 
@@ -168,7 +240,8 @@ struct Scheduler::Impl {
       if (!status.ok()) return End(task, std::move(status));
     }
     Invocation& invocation = *task->invocation;
-    switch (invocation.Poll(options.slice)) {
+    vm::BatchedCall* call = nullptr;
+    switch (invocation.Poll(options.slice, &call)) {
       case RunState::kDone:
         return End(task, invocation.TakeResult());
       case RunState::kReady: {
@@ -177,6 +250,7 @@ struct Scheduler::Impl {
         return;
       }
       case RunState::kWaiting: {
+        if (call != nullptr) return Park(task, call);
         // Whoever makes it ready has the run; its time may be asked for all the same.
         TimePoint at = TimePoint::max();
         {
@@ -204,6 +278,7 @@ struct Scheduler::Impl {
     }
     auto made = Invocation::Create(runtime, request.executable, request.options);
     if (!made.ok()) return made.status();
+    (*made)->set_batching(has_batching());
     (*made)->set_on_ready([this, id = task->id] { OnReady(id); });
     {
       std::lock_guard lock(task->mutex);
@@ -255,6 +330,12 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Create(std::shared_ptr<Runtime> ru
   impl->runtime = std::move(runtime);
   impl->options = options;
   RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
+  if (options.batching.max_wait.count() < 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  "expected a max_wait of 0 or above, found " +
+                      std::to_string(options.batching.max_wait.count()) + " ns");
+  }
+  impl->batches = vm::BatchQueue(std::max<size_t>(options.batching.max_batch, 1));
   if (options.slice.count() <= 0 || options.max_active == 0) {
     return Status(StatusCode::kInvalidArgument,
                   "expected a slice and a max_active above 0, found " +

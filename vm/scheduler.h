@@ -37,6 +37,20 @@ enum class Priority : uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
 inline constexpr size_t kNumPriorities = 3;
 inline constexpr size_t kNumStatusCodes = static_cast<size_t>(StatusCode::kInternal) + 1;
 
+// Batching: runs that reach the same kernel of the same executable, with the same shapes and weights,
+// have it run once for all of them. Results are those that runs have alone, bit for bit. Only the
+// products that `relayc --batching` made a batched form of.
+//
+// A call waits until max_batch calls are together, nothing of its priority or above is ready, the runs
+// that were ready when it came have had a few turns each, or it has waited for max_wait (and the slices
+// that then run). What a run may use and how long it may take is
+// looked at for each run: one that is cancelled, or late, ends when its batch has run. Runs of a runtime
+// with a trace are left alone.
+struct BatchingOptions {
+  size_t max_batch = 0;  // below 2: no batching
+  std::chrono::nanoseconds max_wait = std::chrono::milliseconds(1);
+};
+
 struct SchedulerOptions {
   // Threads that run invocations; 0: as many as the machine has.
   uint32_t num_threads = 1;
@@ -46,6 +60,7 @@ struct SchedulerOptions {
   size_t max_active = 100'000;
   // Runs that have not begun: above that, new ones are refused.
   size_t max_queued = 1'000'000;
+  BatchingOptions batching;
 };
 
 struct RunRequest {
@@ -64,6 +79,8 @@ struct SchedulerStats {
   uint64_t accepted = 0, refused = 0;
   std::array<uint64_t, kNumStatusCodes> ended{};
   uint64_t slices = 0;
+  // Kernels that ran for several calls, and those calls; calls that waited and then ran alone.
+  uint64_t batches = 0, batched_calls = 0, lone_calls = 0;
   // Now.
   size_t queued = 0, ready = 0, running = 0, waiting = 0;
 };

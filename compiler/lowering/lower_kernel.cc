@@ -9,6 +9,7 @@
 #include "bytecode/base/arithmetic.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/operands.h"
+#include "kernels/codegen/batching.h"
 #include "kernels/op/op_helpers.h"
 
 namespace relayvm::lower {
@@ -423,6 +424,38 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   return OkStatus();
 }
 
+// The kernel that runs many calls of that one, where there is one that pays.
+Status FunctionLowering::AddBatched(const KernelSpec& spec, const KernelInterface& interface,
+                                    uint32_t kernel) {
+  if (module_.kernel_infos()[kernel].batched || !interface.immediates.empty()) return OkStatus();
+  const Dim b = Dim::Symbol(module_.module().ids->Next(), "calls");
+  const std::unique_ptr<codegen::BatchedKernel> batched = module_.kernels().Batched(spec, b);
+  if (batched == nullptr) return OkStatus();
+  RELAYVM_ASSIGN_OR_RETURN(const KernelCompiler::Added added, module_.kernels().Add(batched->spec));
+  if (!added.interface.immediates.empty()) return OkStatus();
+  auto info = DescribeKernel(batched->spec, added.interface);
+  if (!info.ok()) return OkStatus();  // its sizes are beyond what files describe
+  BatchedKernelInfo form;
+  for (const Dim& symbol : added.interface.symbols) {
+    const auto at = std::find(interface.symbols.begin(), interface.symbols.end(), symbol);
+    form.scalars.push_back(symbol == b ? BatchedKernelInfo::kBatchSize
+                                       : static_cast<uint16_t>(at - interface.symbols.begin()));
+  }
+  uint16_t by_value = static_cast<uint16_t>(interface.symbols.size()), buffer = 0;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.by_value[i]) {
+      form.scalars.push_back(by_value++);
+    } else {
+      if (batched->shared[i]) form.shared.push_back(buffer);
+      ++buffer;
+    }
+  }
+  info->num_scalars = static_cast<uint16_t>(form.scalars.size());
+  form.kernel = module_.KernelIndex(added.id, *std::move(info));
+  module_.SetBatched(kernel, std::move(form));
+  return OkStatus();
+}
+
 Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Value>& inputs,
                                     const std::vector<TensorType>& types, bool escapes,
                                     bool may_reuse, std::vector<Value>& results) {
@@ -463,6 +496,7 @@ Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Va
   }
   info->num_scalars = static_cast<uint16_t>(scalars.size());
   uint32_t kernel = module_.KernelIndex(added->id, *std::move(info));
+  if (module_.batching()) RELAYVM_RETURN_IF_ERROR(AddBatched(spec, interface, kernel));
   std::optional<double> tasks;
   if (interface.parallel_extent.is_const() && interface.grain.is_const()) {
     tasks = static_cast<double>(interface.parallel_extent.value()) /

@@ -8,7 +8,10 @@
 namespace relayvm::lower {
 
 ModuleLowering::ModuleLowering(const ir::Module& module, KernelOptions options, SymbolBounds bounds)
-    : module_(module), bounds_(std::move(bounds)), kernels_(std::move(options)) {}
+    : module_(module),
+      bounds_(std::move(bounds)),
+      batching_(options.batching),
+      kernels_(std::move(options)) {}
 
 Convention ModuleLowering::ConventionOf(const ir::Function& f) const {
   Convention c;
@@ -101,6 +104,10 @@ uint32_t ModuleLowering::AddKernel(const std::string& key, uint32_t compiled_id,
 
 uint32_t ModuleLowering::KernelIndex(uint32_t compiled_id, KernelInfo info) {
   return AddKernel("#" + std::to_string(compiled_id), compiled_id, std::move(info));
+}
+
+void ModuleLowering::SetBatched(uint32_t kernel, BatchedKernelInfo batched) {
+  program_.kernels[kernel].batched = std::move(batched);
 }
 
 uint32_t ModuleLowering::BuiltinIndex(KernelInfo info) {

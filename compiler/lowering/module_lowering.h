@@ -65,6 +65,9 @@ class ModuleLowering {
   uint32_t TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims);
   // The program's number of a kernel: of a compiled one, or of a builtin with these fixed scalars.
   uint32_t KernelIndex(uint32_t compiled_id, KernelInfo info);
+  // Says which kernel runs many calls of that one.
+  void SetBatched(uint32_t kernel, BatchedKernelInfo batched);
+  bool batching() const { return batching_; }
   uint32_t BuiltinIndex(KernelInfo info);
   const std::vector<KernelInfo>& kernel_infos() const { return program_.kernels; }
 
@@ -77,6 +80,7 @@ class ModuleLowering {
 
   const ir::Module& module_;
   SymbolBounds bounds_;
+  const bool batching_;
   KernelCompiler kernels_;
   std::deque<FunctionTask> tasks_;
   std::unordered_map<std::string, uint32_t> task_index_;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "kernels/codegen/batching.h"
 #include "kernels/codegen/immediates.h"
 #include "kernels/codegen/kernel_function.h"
 #include "kernels/codegen/link.h"
@@ -174,7 +175,7 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   if (!impl.target.ok()) return impl.target.status();
   codegen::SpecKey key = codegen::KeyOf(spec);
   codegen::ContractionTarget target = impl.contraction_target;
-  target.schedule = impl.ScheduleFor(spec);
+  if (spec.order.form == SumOrder::Form::kAny) target.schedule = impl.ScheduleFor(spec);
   Impl::Structure& structure = impl.structures[key.text + ToString(target.schedule)];
   std::vector<bool> scalars = structure.ScalarsFor(key.immediates);
   std::vector<te::Expr> taken;
@@ -211,6 +212,14 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   interface.grain = rename(interface.grain);
   interface.scratch_bytes = rename(interface.scratch_bytes);
   return Added{entry.id, std::move(interface)};
+}
+
+std::unique_ptr<codegen::BatchedKernel> KernelCompiler::Batched(const KernelSpec& spec,
+                                                                const Dim& b) const {
+  if (!impl_->target.ok()) return nullptr;
+  codegen::ContractionTarget target = impl_->contraction_target;
+  target.schedule = impl_->ScheduleFor(spec);
+  return codegen::BatchKernel(spec, b, target);
 }
 
 Result<KernelImage> KernelCompiler::Finish() {

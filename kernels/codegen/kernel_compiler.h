@@ -24,11 +24,17 @@
 namespace relayvm {
 
 struct KernelSpec;
+namespace codegen {
+struct BatchedKernel;
+}
 
 struct KernelOptions {
   std::string cpu = "native";  // "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"
   int opt_level = 3;
-  bool exact = true;          // sums of products as they are: see PassContext::exact
+  bool exact = true;  // sums of products as they are: see PassContext::exact
+  // With kernels that run many calls of another one at once (codegen/batching.h). Whoever adds specs
+  // asks for them.
+  bool batching = false;
   bool keep_llvm_ir = false;  // KernelImage::llvm_ir
   bool keep_assembly = false;
   // An error where a kernel that is named cannot be tiled so.
@@ -44,6 +50,13 @@ struct KernelOptions {
 // has.
 Result<std::string> ProcessorLevel(const std::string& cpu);
 
+// The order in which a contraction sums products: how a kernel gives the bits of another one.
+struct SumOrder {
+  enum class Form : uint8_t { kAny, kTiles, kDots };
+  Form form = Form::kAny;  // as is best for the number of rows
+  unsigned sets = 1;       // of accumulators (codegen/contraction/tile.h)
+};
+
 // A fused group: outputs computed from placeholders. Every placeholder's input_index is its
 // position in `inputs`. An input of rank 0 whose `by_value` is set is passed as a scalar, not as a
 // buffer.
@@ -52,6 +65,7 @@ struct KernelSpec {
   std::vector<te::Tensor> inputs;
   std::vector<bool> by_value;  // one an input
   std::vector<te::Tensor> outputs;
+  SumOrder order;  // others than kAny: of contractions that BatchKernel (codegen/batching.h) makes
 };
 
 // How to call the compiled kernel: see bytecode/kernel_abi.h. buffers = inputs not by value, in
@@ -98,6 +112,9 @@ class KernelCompiler {
     KernelInterface interface;
   };
   Result<Added> Add(const KernelSpec& spec);
+  // The kernel of many calls of this one: see codegen/batching.h. Null where there is none, or where
+  // it pays too little.
+  std::unique_ptr<codegen::BatchedKernel> Batched(const KernelSpec& spec, const Dim& b) const;
   // REQUIRES: called once.
   Result<KernelImage> Finish();
 

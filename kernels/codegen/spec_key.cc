@@ -27,6 +27,8 @@ class KeyWriter {
       if (!t->is_placeholder()) WriteTensor(*t);
     }
     for (const te::Tensor& t : spec.outputs) Append("out{}", tensors_.at(t.get()));
+    if (spec.order.form != SumOrder::Form::kAny)
+      Append("order{}.{}", static_cast<int>(spec.order.form), spec.order.sets);
     return std::move(key_);
   }
 

@@ -42,6 +42,9 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_flag("--exact", options.pipeline.exact,
                "no faster way to compute that loses more precision than a sum in another order: "
                "3x3 convolutions do without Winograd's transforms");
+  app.add_flag("--batching", options.kernels.batching,
+               "with kernels that run the products of many requests at once, for schedulers that "
+               "batch");
   app.add_option(
       "--schedule-for", schedules,
       "KERNEL=tile=8x32,block=96: the register tile (rows by columns of sums), and the "

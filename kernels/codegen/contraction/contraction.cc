@@ -78,9 +78,9 @@ class ProductEmitter {
 
   // Panels from..to-1 of one block of rows.
   void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
-    const bool has_dot = d_.form == ContractionForm::kMatrix && d_.packed_width == 0 &&
-                         d_.b.buffer && d_.b.k_contiguous && d_.a.k_contiguous;
-    if (!has_dot) return EmitTiledBlock(batch, row_block, from, to);
+    if (d_.order.form == SumOrder::Form::kDots) return EmitDotRows(batch, row_block, from, to);
+    if (!HasDots(d_) || d_.order.form == SumOrder::Form::kTiles)
+      return EmitTiledBlock(batch, row_block, from, to);
     If(
         b_, b_.CreateICmpSLE(c_.rows, I64(b_, kMaxDotRows)), [&] { EmitDotBlock(batch, from, to); },
         [&] { EmitTiledBlock(batch, row_block, from, to); });
@@ -97,7 +97,7 @@ class ProductEmitter {
     } else {
       a = c_.Scratch(d_.dot_offset);
       a_stride = Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
-      EmitCopyRows(c_, batch, c_.rows, a, a_stride);
+      EmitCopyRows(c_, batch, I64(b_, 0), c_.rows, a, a_stride);
     }
     For(b_, from, to, 1, "panel", [&](Value* panel) {
       Poll([&] { return Work(c_.rows, 1); });
@@ -106,21 +106,47 @@ class ProductEmitter {
       for (int64_t rows = 1; rows <= kMaxDotRows; ++rows) {
         if (d_.rows.is_const() && d_.rows.value() != rows) continue;
         If(b_, b_.CreateICmpEQ(c_.rows, I64(b_, rows)),
-           [&] { EmitDots(static_cast<unsigned>(rows), batch, column, count, a, a_stride); });
+           [&] { EmitDots(static_cast<unsigned>(rows), 0, batch, column, count, a, a_stride); });
       }
       epilogue_.EmitTile(batch, I64(b_, 0), c_.rows, column, c_scratch_);
     });
   }
 
-  void EmitDots(unsigned rows, Value* batch, Value* column, Value* count, Value* a,
+  // The same for any number of rows, in the order of a product of few.
+  void EmitDotRows(Value* batch, Value* row_block, Value* from, Value* to) {
+    Value* first_row = Mul(b_, row_block, d_.row_block);
+    Value* last_row = Min(b_, c_.rows, Add(b_, first_row, d_.row_block));
+    Value* a_stride = d_.a.buffer ? c_.emitter.EmitDim(d_.a.stride)
+                                  : Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
+    For(b_, from, to, 1, "panel", [&](Value* panel) {
+      Value* column = Mul(b_, panel, d_.panel);
+      Value* count = Min(b_, Sub(b_, c_.columns, column), I64(b_, d_.panel));
+      For(b_, first_row, last_row, kMaxDotRows, "row", [&](Value* row) {
+        Poll([&] { return Work(I64(b_, kMaxDotRows), 1); });
+        Value* num_rows = Min(b_, Sub(b_, last_row, row), I64(b_, kMaxDotRows));
+        Value* a = d_.a.buffer ? c_.PlainRow(d_.a, batch, row) : c_.Scratch(d_.dot_offset);
+        if (!d_.a.buffer) EmitCopyRows(c_, batch, row, num_rows, a, a_stride);
+        for (unsigned rows = 1; rows <= kMaxDotRows; ++rows) {
+          If(b_, b_.CreateICmpEQ(num_rows, I64(b_, rows)),
+             [&] { EmitDots(rows, d_.order.sets, batch, column, count, a, a_stride); });
+        }
+        epilogue_.EmitTile(batch, row, num_rows, column, c_scratch_);
+      });
+    });
+  }
+
+  // sets: of accumulators; 0: as many as are best for so many rows.
+  void EmitDots(unsigned rows, unsigned sets, Value* batch, Value* column, Value* count, Value* a,
                 Value* a_stride) {
     Value* weights = c_.PlainRow(d_.b, batch, column);
     Value* stride = c_.emitter.EmitDim(d_.b.stride);
     // As many groups of `units` columns as there are; returns the first column that is left.
-    auto dots = [&](Value* first, unsigned units, unsigned sets) {
+    auto dots = [&](Value* first, unsigned units, unsigned best_sets) {
       Value* last = Add(b_, first, b_.CreateAnd(Sub(b_, count, first), I64(b_, -int64_t{units})));
       For(b_, first, last, units, "unit", [&](Value* unit) {
-        EmitDotCall(b_, {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes, sets},
+        EmitDotCall(b_,
+                    {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes,
+                     sets > 0 ? sets : best_sets},
                     {a, At(b_, c_.element, weights, Mul(b_, unit, stride)),
                      At(b_, c_.element, c_scratch_, unit), c_.depth, a_stride, stride, d_.panel});
       });
@@ -467,6 +493,10 @@ class ProductEmitter {
   // `columns`: of the panel from here on; null when it is whole.
   void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
     TileConfig config = ConfigOf(call.b_k_stride != nullptr);
+    if (d_.order.form == SumOrder::Form::kTiles) {
+      config.sets = d_.order.sets;
+      return EmitTileDispatchOfSets(b_, config, call, rows);
+    }
     if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
     config.sets = TileSets(config, d_.rows.value());
     if (!columns || !HasNarrowTiles()) return CallTileOfRows(rows, config, call);

@@ -101,6 +101,10 @@ struct ContractionPlan {
 std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
                                                const ContractionTarget& target);
 
+// The order of the sums of a matrix product with a constant number of rows, where products of any
+// number of rows can have it too.
+std::optional<SumOrder> OrderOf(const ContractionPlan& plan);
+
 // Emits the code of units begin..end-1 (i64) at the builder's insertion point, and leaves it after
 // that code in the same function. REQUIRES: the emitter uses `builder`, and has the spec's symbols
 // bound (BindSymbol), its inputs by buffer or by value (BindBuffer, BindValue) and its outputs by

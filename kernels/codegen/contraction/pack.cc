@@ -159,13 +159,14 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
   });
 }
 
-void EmitCopyRows(ContractionContext& c, Value* batch, Value* count, Value* destination,
-                  Value* stride) {
+void EmitCopyRows(ContractionContext& c, Value* batch, Value* first, Value* count,
+                  Value* destination, Value* stride) {
   Builder& b = c.b;
   For(b, I64(b, 0), count, 1, "copy.row", [&](Value* row) {
     Value* pointer = At(b, c.element, destination, Mul(b, row, stride));
     ForVectors(c, I64(b, 0), c.depth, "copy.k", [&](Value* k, Value* mask) {
-      c.StoreLanes(c.LoadView(c.d.a.view, batch, row, k, 2, mask), At(b, c.element, pointer, k));
+      c.StoreLanes(c.LoadView(c.d.a.view, batch, Add(b, first, row), k, 2, mask),
+                   At(b, c.element, pointer, k));
     });
   });
 }

@@ -58,7 +58,7 @@ struct ContractionContext {
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
 // A few rows of a for dot kernels: row r at destination + r * stride.
-void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* count,
+void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);
 // The panel of b that starts at `column`.
 void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,

@@ -35,6 +35,7 @@ class Planner {
   Planner(const KernelSpec& spec, const ContractionTarget& target)
       : spec_(spec), detail_(std::make_shared<ContractionDetail>()) {
     detail_->target = target;
+    detail_->order = spec.order;
   }
 
   std::optional<ContractionPlan> Plan() {
@@ -245,8 +246,18 @@ class Planner {
       d.tile_rows = (d.target.vector_bytes == 16 ? 10 : 12) / d.vectors;
     }
     plan_.refused = TakeSchedule(d);
+    FitSets();
     d.panel = int64_t{d.lanes} * d.vectors;
     d.panels = Dim::CeilDiv(d.columns, d.panel);
+  }
+
+  // Smaller tiles where each has several sets of accumulators.
+  void FitSets() {
+    ContractionDetail& d = *detail_;
+    if (d.order.form != SumOrder::Form::kTiles || d.order.sets == 1) return;
+    const unsigned accumulators = d.target.vector_registers == 32 ? 24 : 12;
+    if (d.target.vector_registers != 32) d.vectors = 1;
+    d.tile_rows = std::max(1U, accumulators / d.order.sets / d.vectors);
   }
 
   // Rows of a that are packed at a time: what leaves room in L2 for b, in blocks of equal size
@@ -568,7 +579,7 @@ class Planner {
     const bool packs_b =
         d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
     d.b_offset = reserve(packs_b ? b_elements : Dim(0));
-    d.dot_offset = reserve(UsesDot(d) ? RoundUp(d.depth, d.lanes) * kMaxDotRows : Dim(0));
+    d.dot_offset = reserve(HasDots(d) ? RoundUp(d.depth, d.lanes) * kMaxDotRows : Dim(0));
     plan_.scratch_bytes = offset;
     plan_.parallel_extent = d.batch * d.row_blocks * d.panels;
     // Work of a unit in multiply-adds, with what reading a column of b costs.
@@ -584,11 +595,6 @@ class Planner {
            !d.b.k_contiguous && !(d.rows.is_const() && d.rows.value() > d.tile_rows);
   }
 
-  static bool UsesDot(const ContractionDetail& d) {
-    return d.form == ContractionForm::kMatrix && d.packed_width == 0 && d.b.buffer &&
-           d.b.k_contiguous && d.a.k_contiguous;
-  }
-
   const KernelSpec& spec_;
   std::shared_ptr<ContractionDetail> detail_;
   ContractionPlan plan_;
@@ -599,6 +605,29 @@ class Planner {
 
 bool TakesWeightBlock(int64_t block) {
   return block > 0 && block % 8 == 0 && kDepthOfTile % block == 0;
+}
+
+std::optional<SumOrder> OrderOf(const ContractionPlan& plan) {
+  if (!plan.detail) return std::nullopt;
+  const ContractionDetail& d = *plan.detail;
+  if (d.form != ContractionForm::kMatrix || !d.rows.is_const() || !d.columns.is_const())
+    return std::nullopt;
+  const auto rows = static_cast<unsigned>(std::clamp<int64_t>(d.rows.value(), 1, d.tile_rows));
+  if (HasDots(d) && d.rows.value() <= kMaxDotRows) {
+    const bool few = d.columns.value() < kFewDotColumns;
+    const unsigned units = few ? 1
+                               : static_cast<unsigned>(std::min<int64_t>(
+                                     DotUnits(rows, d.target.vector_registers), d.panel));
+    return SumOrder{SumOrder::Form::kDots, DotSets(rows, units)};
+  }
+  TileConfig config{};
+  config.rounds = d.rounds;
+  config.rows = d.tile_rows;
+  config.vectors = d.vectors;
+  const SumOrder order{SumOrder::Form::kTiles, TileSets(config, d.rows.value())};
+  // A stream is summed in pieces of k.
+  if (order.sets > 1 && d.streamed_panels > 0) return std::nullopt;
+  return order;
 }
 
 std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,

@@ -122,6 +122,7 @@ struct ContractionDetail {
   bool epilogue_in_registers = false;
   // kPixelColumns: panels of b that are packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
+  SumOrder order;  // KernelSpec::order
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
   // that memory is read in runs of many columns); 0: b cannot be read in place.
   int64_t streamed_panels = 0;
@@ -158,6 +159,12 @@ inline constexpr int64_t kTaskWork = 1 << 19, kDirectTaskWork = 1 << 17;
 
 // The rows of b that are read before the next panel's: as many streams as hardware prefetches.
 inline constexpr int64_t kStreamedRows = 16;
+
+// Whether dot kernels serve the product when its rows are few.
+inline bool HasDots(const ContractionDetail& d) {
+  return d.form == ContractionForm::kMatrix && d.packed_width == 0 && d.b.buffer &&
+         d.b.k_contiguous && d.a.k_contiguous;
+}
 
 // --- Sizes (contraction/fit.cc) ---
 

@@ -422,17 +422,16 @@ std::vector<Value*> EmitTileSums(Builder& builder, const TileConfig& config, con
   return SumsOfTile(builder, config, call);
 }
 
-void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows,
-                      Value* all_rows) {
-  // Products of at most `few` rows have more sets than others.
-  const unsigned full_sets = TileSets(config, config.rows);
-  unsigned few = 0;
-  while (all_rows && few + 1 < config.rows && TileSets(config, few + 1) != full_sets) ++few;
+namespace {
+
+// Calls the tile of `rows` rows, or of `rows` - config.rows with the sets that `few` rows have.
+void DispatchRows(Builder& builder, const std::string& name, const TileConfig& config,
+                  const TileCall& call, Value* rows, unsigned sets, unsigned few) {
   std::vector<llvm::Type*> params = TileParams(builder, config);
   params.push_back(builder.getInt64Ty());
   llvm::Function* dispatch = GetOrDefineHelper(
-      builder.GetInsertBlock()->getParent(), (all_rows ? "any_" : "some_") + TileName(config),
-      params, [&](Builder& b, llvm::Function* function) {
+      builder.GetInsertBlock()->getParent(), name, params,
+      [&](Builder& b, llvm::Function* function) {
         auto arg = [&](unsigned i) { return function->getArg(i); };
         TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
         if (IsInBlocks(config.form)) {
@@ -443,27 +442,44 @@ void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall
         auto* done = llvm::BasicBlock::Create(context, "done", function);
         llvm::SwitchInst* cases =
             b.CreateSwitch(arg(static_cast<unsigned>(params.size()) - 1), done, config.rows);
-        auto add_case = [&](unsigned key, unsigned n, unsigned sets) {
+        auto add_case = [&](unsigned key, unsigned n, unsigned sets_of_case) {
           auto* block = llvm::BasicBlock::Create(context, "rows", function, done);
           cases->addCase(I64(b, key), block);
           b.SetInsertPoint(block);
           TileConfig one = config;
           one.rows = n;
-          one.sets = sets;
+          one.sets = sets_of_case;
           EmitTileCall(b, one, inner);
           b.CreateBr(done);
         };
-        for (unsigned n = config.rows; n > 0; --n) add_case(n, n, full_sets);
+        for (unsigned n = config.rows; n > 0; --n) add_case(n, n, sets);
         for (unsigned n = few; n > 0; --n) add_case(config.rows + n, n, TileSets(config, n));
         b.SetInsertPoint(done);
       });
   std::vector<Value*> args = TileArgs(builder, config, call);
+  args.push_back(rows);
+  builder.CreateCall(dispatch, args);
+}
+
+}  // namespace
+
+void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call, Value* rows,
+                      Value* all_rows) {
+  // Products of at most `few` rows have more sets than others.
+  const unsigned full_sets = TileSets(config, config.rows);
+  unsigned few = 0;
+  while (all_rows && few + 1 < config.rows && TileSets(config, few + 1) != full_sets) ++few;
   if (all_rows) {
     Value* is_few = builder.CreateICmpSLE(all_rows, I64(builder, few));
     rows = builder.CreateSelect(is_few, Add(builder, rows, config.rows), rows);
   }
-  args.push_back(rows);
-  builder.CreateCall(dispatch, args);
+  DispatchRows(builder, (all_rows ? "any_" : "some_") + TileName(config), config, call, rows,
+               full_sets, few);
+}
+
+void EmitTileDispatchOfSets(Builder& builder, const TileConfig& config, const TileCall& call,
+                            Value* rows) {
+  DispatchRows(builder, "same_" + TileName(config), config, call, rows, config.sets, 0);
 }
 
 }  // namespace relayvm::codegen

@@ -93,6 +93,9 @@ std::vector<llvm::Value*> EmitTileSums(Builder& builder, const TileConfig& confi
 // as many as for config.rows.
 void EmitTileDispatch(Builder& builder, const TileConfig& config, const TileCall& call,
                       llvm::Value* rows, llvm::Value* all_rows);
+// The same with config.sets sets for any number of rows.
+void EmitTileDispatchOfSets(Builder& builder, const TileConfig& config, const TileCall& call,
+                            llvm::Value* rows);
 // The sets of accumulators of every tile in a product of that many rows.
 unsigned TileSets(const TileConfig& config, int64_t all_rows);
 

@@ -1,0 +1,121 @@
+#include "kernels/te/batch.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace relayvm::te {
+namespace {
+
+void CollectLoads(const Expr& root, std::vector<Tensor>& loads) {
+  std::unordered_set<const ExprNode*> seen;
+  std::vector<const ExprNode*> stack = {root.get()};
+  while (!stack.empty()) {
+    const ExprNode* e = stack.back();
+    stack.pop_back();
+    if (!seen.insert(e).second) continue;
+    if (e->tensor != nullptr) loads.push_back(e->tensor);
+    for (const Expr& operand : e->operands) stack.push_back(operand.get());
+  }
+}
+
+class Batcher {
+ public:
+  explicit Batcher(const Dim& b) : b_(b) {}
+
+  void Put(const Tensor& from, Tensor to) { done_[from.get()] = std::move(to); }
+
+  Tensor Of(const Tensor& root) {
+    std::vector<std::pair<Tensor, bool>> stack = {{root, false}};
+    while (!stack.empty()) {
+      auto [tensor, expanded] = std::move(stack.back());
+      stack.pop_back();
+      if (done_.contains(tensor.get())) continue;
+      if (tensor->is_placeholder()) {
+        done_[tensor.get()] = tensor;
+      } else if (expanded) {
+        done_[tensor.get()] = Computed(tensor);
+      } else {
+        std::vector<Tensor> loads(tensor->hint_inputs);
+        CollectLoads(tensor->body, loads);
+        stack.push_back({tensor, true});
+        for (Tensor& load : loads) stack.push_back({std::move(load), false});
+      }
+    }
+    return done_.at(root.get());
+  }
+
+ private:
+  bool IsBatched(const Tensor& t) const { return done_.at(t.get()) != t; }
+
+  Tensor Computed(const Tensor& tensor) {
+    std::vector<Tensor> loads(tensor->hint_inputs);
+    CollectLoads(tensor->body, loads);
+    bool is_batched = false;
+    for (const Tensor& load : loads) is_batched = is_batched || IsBatched(load);
+    if (!is_batched) return tensor;
+    auto node = std::make_shared<TensorNode>(*tensor);
+    const Axis axis = MakeAxis("b", b_);
+    node->shape.insert(node->shape.begin(), b_);
+    node->axes.insert(node->axes.begin(), axis);
+    std::unordered_map<const ExprNode*, Expr> rewritten;
+    node->body = Rewrite(tensor->body, AxisValue(axis), rewritten);
+    for (Tensor& input : node->hint_inputs) input = done_.at(input.get());
+    return node;
+  }
+
+  Expr Rewrite(const Expr& root, const Expr& index,
+               std::unordered_map<const ExprNode*, Expr>& rewritten) {
+    std::vector<std::pair<Expr, bool>> stack = {{root, false}};
+    while (!stack.empty()) {
+      auto [e, expanded] = std::move(stack.back());
+      stack.pop_back();
+      if (rewritten.contains(e.get())) continue;
+      if (!expanded && !e->operands.empty()) {
+        stack.push_back({e, true});
+        for (const Expr& operand : e->operands) stack.push_back({operand, false});
+        continue;
+      }
+      const bool is_batched = e->kind == ExprKind::kLoad && IsBatched(e->tensor);
+      bool same = !is_batched;
+      for (const Expr& operand : e->operands)
+        same = same && rewritten.at(operand.get()).get() == operand.get();
+      if (same) {
+        rewritten[e.get()] = e;
+        continue;
+      }
+      auto node = std::make_shared<ExprNode>(*e);
+      for (Expr& operand : node->operands) operand = rewritten.at(operand.get());
+      if (is_batched) {
+        node->tensor = done_.at(e->tensor.get());
+        node->operands.insert(node->operands.begin(), index);
+      }
+      rewritten[e.get()] = std::move(node);
+    }
+    return rewritten.at(root.get());
+  }
+
+  Dim b_;
+  std::unordered_map<const TensorNode*, Tensor> done_;
+};
+
+}  // namespace
+
+Batch AddLeadingAxis(const std::vector<Tensor>& inputs, const std::vector<bool>& shared,
+                     const std::vector<Tensor>& outputs, const Dim& b) {
+  Batch batch;
+  Batcher batcher(b);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor input = inputs[i];
+    if (!shared[i]) {
+      std::vector<Dim> shape = input->shape;
+      shape.insert(shape.begin(), b);
+      input = Placeholder(input->name, std::move(shape), input->dtype, static_cast<int>(i));
+    }
+    batcher.Put(inputs[i], input);
+    batch.inputs.push_back(std::move(input));
+  }
+  for (const Tensor& output : outputs) batch.outputs.push_back(batcher.Of(output));
+  return batch;
+}
+
+}  // namespace relayvm::te
