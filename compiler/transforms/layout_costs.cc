@@ -17,7 +17,8 @@ constexpr double kNanosecondsPerByte =
 constexpr double kFlopsPerNanosecond = 110;
 constexpr double kLanes = 16;
 // A depthwise window's tap, in nanoseconds.
-constexpr double kTapFirst = 0.028, kTapFirstStrided = 0.043, kTapLast = 0.041;
+constexpr double kTapFirst = 0.028, kTapFirstStrided = 0.043;
+constexpr double kTapLast = 0.019, kTapLastStrided = 0.03;
 
 double Nominal(const std::vector<Dim>& shape) {
   double size = 1;
@@ -83,12 +84,12 @@ double ConvCost(const OpCall& conv, const TensorType& weight, const TensorType& 
   if (IsDepthwise(conv, weight, kernel)) {
     bool strided = false;
     for (const int64_t s : conv.attrs.Ints("strides")) strided = strided || s > 1;
-    const double tap = !is_first ? kTapLast : strided ? kTapFirstStrided : kTapFirst;
-    return outputs * taps * tap;
+    if (is_first) return outputs * taps * (strided ? kTapFirstStrided : kTapFirst);
+    return outputs * taps * (strided ? kTapLastStrided : kTapLast);
   }
   const Dim& in = weight.shape[kernel.find('I')];
   const bool few = in.is_const() && in.value() <= 4;
-  double share = few ? 0.65 : 0.88;
+  double share = few ? 0.75 : 0.88;
   if (is_first) {
     // Vectors run along the pixels.
     double pixels = 1;

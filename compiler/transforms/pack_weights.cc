@@ -344,6 +344,52 @@ bool IsChannelsFirst(const OpCall& call, size_t rank) {
          (out_layout.empty() || out_layout == layout);
 }
 
+// Windows of one pixel at every pixel, channels last: a product of each pixel's channels.
+bool IsPointwise(const OpCall& call, const HostTensor& kernel) {
+  const std::string& name = call.op->name;
+  const size_t rank = kernel.shape.size();
+  if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return false;
+  const std::string letters = std::string("DHW").substr(5 - rank);
+  const std::string layout = "N" + letters + "C";
+  const std::string& out_layout = call.attrs.String("out_layout");
+  const auto all = [&](const char* attribute, int64_t value) {
+    return std::ranges::count(call.attrs.Ints(attribute), value) ==
+           std::ssize(call.attrs.Ints(attribute));
+  };
+  return call.attrs.String("data_layout") == layout &&
+         call.attrs.String("kernel_layout") == letters + "IO" &&
+         (out_layout.empty() || out_layout == layout) && call.attrs.Int("groups") == 1 &&
+         all("strides", 1) && all("padding", 0) &&
+         std::all_of(kernel.shape.begin(), kernel.shape.end() - 2,
+                     [](int64_t d) { return d == 1; });
+}
+
+// A product with a constant weight of float32, and what it becomes when that is packed.
+struct PackedProduct {
+  PackedCall call;
+  const Constant* weight;
+  HostTensor matrix;  // the weight's
+  WeightFormat format;
+};
+std::optional<PackedProduct> PackedProductOf(const OpCall& call, const TensorType& result,
+                                             WeightFormat format) {
+  if (auto packed = call.op->pack ? call.op->pack(call.attrs) : std::nullopt) {
+    const Constant* weight = Float32Weight(call, packed->weight, result);
+    if (weight == nullptr || weight->value.shape.size() != 2) return std::nullopt;
+    return PackedProduct{*std::move(packed), weight, weight->value, format};
+  }
+  if (call.op->layout != LayoutRule::kChooses || call.args.size() != 2) return std::nullopt;
+  const Constant* kernel = Float32Weight(call, 1, result);
+  if (kernel == nullptr || !IsPointwise(call, kernel->value)) return std::nullopt;
+  PackedProduct product{{.op = "nn.contrib_dense_pack"}, kernel, kernel->value, format};
+  if (call.attrs.Has("out_dtype"))
+    product.call.attrs.Set("out_dtype", *call.attrs.Find("out_dtype"));
+  product.matrix.shape.erase(product.matrix.shape.begin(), product.matrix.shape.end() - 2);
+  // Blocks of integers are for what reads its weights once for few rows.
+  if (IsInBlocks(format)) product.format = WeightFormat::kAsGiven;
+  return product;
+}
+
 // Of a product of uint8 data and int8 weights in int32.
 const Constant* ByteWeight(const Module& m, const OpCall& call, size_t at,
                            const TensorType& result) {
@@ -470,39 +516,34 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
     }
     std::vector<Atom> args = call->args;
     BindingBuilder builder(m, b.value->span, out);
-    if (auto wanted = call->op->pack ? call->op->pack(call->attrs) : std::nullopt) {
-      const Constant* weight = Float32Weight(*call, wanted->weight, *type);
-      if (weight != nullptr && weight->value.shape.size() == 2) {
-        const auto [n, k] = Extents(weight->value, wanted->is_transposed);
-        if (IsInBlocks(format)) {
-          const bool transposed = wanted->is_transposed;
-          args[wanted->weight] = once(weight, transposed, [&] {
-            return PackIntegersLater(weight->value, transposed, width, format);
-          });
-          const Constant*& scale = scales[{weight, transposed}];
-          if (scale == nullptr) {
-            scale = MakeConstant(m, PackScalesLater(weight->value, transposed, width, format),
-                                 weight->name.empty() ? "" : weight->name + ".scales");
-          }
-          args.push_back(scale);
-          Attrs attrs;
-          attrs.Set("units", n);
-          attrs.Set("in_units", k);
-          builder.BindCall(b.var, "nn.contrib_dense_blocks", std::move(args), attrs);
-          return;
+    if (auto product = PackedProductOf(*call, *type, format)) {
+      const auto& [wanted, weight, matrix, form] = *product;
+      const bool transposed = wanted.is_transposed;
+      const auto [n, k] = Extents(matrix, transposed);
+      if (IsInBlocks(form)) {
+        args[wanted.weight] = once(
+            weight, transposed, [&] { return PackIntegersLater(matrix, transposed, width, form); });
+        const Constant*& scale = scales[{weight, transposed}];
+        if (scale == nullptr) {
+          scale = MakeConstant(m, PackScalesLater(matrix, transposed, width, form),
+                               weight->name.empty() ? "" : weight->name + ".scales");
         }
-        args[wanted->weight] = once(weight, wanted->is_transposed, [&, n = n, k = k] {
-          if (format == WeightFormat::kBFloat16) {
-            return PackPairsLater(weight->value, wanted->is_transposed, width);
-          }
-          return PackLater(weight->value, wanted->is_transposed, width,
-                           {(n + width - 1) / width, k, width});
-        });
-        wanted->attrs.Set("units", n);
-        if (format == WeightFormat::kBFloat16) wanted->attrs.Set("in_units", k);
-        builder.BindCall(b.var, wanted->op, std::move(args), wanted->attrs);
+        args.push_back(scale);
+        Attrs attrs;
+        attrs.Set("units", n);
+        attrs.Set("in_units", k);
+        builder.BindCall(b.var, "nn.contrib_dense_blocks", std::move(args), attrs);
         return;
       }
+      args[wanted.weight] = once(weight, transposed, [&, n = n, k = k] {
+        if (form == WeightFormat::kBFloat16) return PackPairsLater(matrix, transposed, width);
+        return PackLater(matrix, transposed, width, {(n + width - 1) / width, k, width});
+      });
+      Attrs attrs = wanted.attrs;
+      attrs.Set("units", n);
+      if (form == WeightFormat::kBFloat16) attrs.Set("in_units", k);
+      builder.BindCall(b.var, wanted.op, std::move(args), attrs);
+      return;
     }
     if (auto wanted = call->op->pack ? call->op->pack(call->attrs) : std::nullopt) {
       const Constant* weight = ByteWeight(m, *call, wanted->weight, *type);

@@ -362,6 +362,42 @@ TEST_CASE("kernels of convolutions get blocks of output channels where tiles rea
             {3, 3, 3, 8}) == "HWIO");
 }
 
+TEST_CASE("windows of one pixel, channels last, are products of matrices") {
+  const std::string last = ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"";
+  const auto packed = [&](WeightFormat format, const std::string& x, std::vector<int64_t> w,
+                          const std::string& attrs) {
+    const Module m =
+        WithConstantKernel(ConvText(x, fmt::format("[{}]", fmt::join(w, ", ")), last + attrs), w);
+    Module result = PackWeights(m, "x86-64-v4", format);
+    CheckSameType(result, m);
+    return result;
+  };
+  const WeightFormat plain = WeightFormat::kAsGiven;
+  for (const WeightFormat format : {plain, WeightFormat::kInt8Blocks, WeightFormat::kInt4Blocks}) {
+    const Module m = packed(format, "(?, ?, 9, 3)", {1, 1, 3, 40}, "");
+    const OpCall& call = OnlyCall(m);
+    REQUIRE(call.op->name == "nn.contrib_dense_pack");
+    const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
+    const auto* got = reinterpret_cast<const float*>(p.data.data());
+    const int64_t width = p.shape[2];
+    REQUIRE(p.shape == std::vector<int64_t>{(40 + width - 1) / width, 3, width});
+    for (int64_t k = 0; k < 3; ++k) {
+      for (int64_t n = 0; n < p.shape[0] * width; ++n) {
+        const auto expected = static_cast<float>(n < 40 ? k * 40 + n + 1 : 0);
+        CHECK(got[(n / width * 3 + k) * width + n % width] == expected);
+      }
+    }
+  }
+  const Module pairs = packed(WeightFormat::kBFloat16, "(1, 9, 9, 3)", {1, 1, 3, 8}, "");
+  CHECK(OnlyCall(pairs).op->name == "nn.contrib_dense_pack");
+  CHECK(std::get<const Constant*>(OnlyCall(pairs).args[1])->value.dtype == DType::kBFloat16);
+  // A stride; a border; groups; a larger window.
+  CHECK(Outline(packed(plain, "(1, 9, 9, 3)", {1, 1, 3, 8}, ", strides=[1, 2]")) == "nn.conv2d");
+  CHECK(Outline(packed(plain, "(1, 9, 9, 3)", {1, 1, 3, 8}, ", padding=[0, 1]")) == "nn.conv2d");
+  CHECK(Outline(packed(plain, "(1, 9, 9, 4)", {1, 1, 2, 8}, ", groups=2")) == "nn.conv2d");
+  CHECK(Outline(packed(plain, "(1, 9, 9, 3)", {1, 2, 3, 8}, "")) == "nn.conv2d");
+}
+
 TEST_CASE("3 x 3 kernels are transformed where that is faster") {
   struct Row {
     std::string data, kernel, attrs;

@@ -237,6 +237,16 @@ class ProductEmitter {
     if (d_.form == ContractionForm::kPixelColumns) {
       return EmitPixelPanels(batch, row, count, a, from, to);
     }
+    if (d_.panels_inside) {
+      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+        For(b_, from, to, 1, "panel", [&](Value* panel) {
+          Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
+          Value* column = Mul(b_, panel, d_.panel);
+          EmitTileAndEpilogue(batch, row, tile, count, a, column, PanelOfB(batch, column));
+        });
+      });
+      return;
+    }
     For(b_, from, to, 1, "panel", [&](Value* panel) {
       Value* column = Mul(b_, panel, d_.panel);
       EmitPanel(batch, row, count, a, column, PanelOfB(batch, column));
@@ -345,8 +355,9 @@ class ProductEmitter {
   // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
   // computed of them written once for each register.
   Value* TakesRegisters(Value* rows, Value* column) {
+    const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
     if (!d_.epilogue_in_registers || d_.panel_form != PanelForm::kElements ||
-        d_.rows.value() < d_.tile_rows || TileSets(ConfigOf(false), d_.rows.value()) != 1) {
+        all_rows < d_.tile_rows || TileSets(ConfigOf(false), all_rows) != 1) {
       return nullptr;
     }
     Value* fits = epilogue_.TakesRegisters(column);
@@ -442,9 +453,22 @@ class ProductEmitter {
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
                            Value* column, const Panel& panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
-    CallTile(rows, CallOf(RowsOfA(a, tile), panel, c_scratch_, TileDepth(c_.depth), b_.getFalse()),
-             Sub(b_, c_.columns, column));
-    epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
+    Value* rows_of_a = RowsOfA(a, tile);
+    auto in_memory = [&] {
+      CallTile(rows, CallOf(rows_of_a, panel, c_scratch_, TileDepth(c_.depth), b_.getFalse()),
+               Sub(b_, c_.columns, column));
+      epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
+    };
+    Value* fits = TakesRegisters(rows, column);
+    if (!fits) return in_memory();
+    If(
+        b_, fits,
+        [&] {
+          epilogue_.EmitRegisters(
+              batch, Add(b_, row, tile), column,
+              EmitTileSums(b_, ConfigOf(false), {rows_of_a, panel.b, nullptr, c_.depth, nullptr}));
+        },
+        in_memory);
   }
 
   static TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {

@@ -233,6 +233,36 @@ TEST_CASE("depthwise convolutions of small planes") {
   }
 }
 
+// Blocks of pixels at every border, of odd sizes, with channels that fill vectors or do not.
+TEST_CASE("depthwise convolutions, channels last") {
+  for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
+    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    auto add = [&](Conv c) {
+      c.channels_last = true;
+      for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kPrologue}) {
+        c.around = around;
+        c.batch = around == Around::kNothing ? 1 : 3;
+        c.symbolic = !c.symbolic;
+        AddTo(cases, c);
+      }
+    };
+    for (int64_t channels : {3, 16, 37}) {
+      add({{7, 7}, channels, channels, channels, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+      add({{9, 14}, channels, channels, channels, {3, 3}, {2, 2}, {1, 1}, {1, 1}});
+      add({{1, 1}, channels, channels, channels, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
+      add({{8, 13}, channels, channels, channels, {5, 5}, {2, 1}, {2, 2}, {1, 1}});
+    }
+    add({{12, 11}, 20, 20, 20, {3, 2}, {1, 3}, {2, 0}, {2, 3}});  // strides and dilations
+    add({{2, 3}, 20, 20, 20, {5, 4}, {2, 2}, {4, 5}, {1, 1}});
+    add({{10, 9}, 20, 20, 20, {8, 7}, {1, 1}, {3, 3}, {1, 1}});  // too many taps for a block
+    add({{23}, 20, 20, 20, {3}, {1}, {1}, {1}});
+    add({{3, 4, 5}, 20, 20, 20, {2, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}});
+    cases.Check();
+  }
+}
+
 // Vectors of several lines, of one, and of a part of one; borders that lie outside in one or in all
 // lanes; images of fewer elements than a vector.
 TEST_CASE("depthwise convolutions of images of every small width") {

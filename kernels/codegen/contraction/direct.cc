@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "kernels/codegen/contraction/direct_channels.h"
 #include "kernels/codegen/contraction/direct_flat.h"
 #include "kernels/codegen/contraction/direct_planes.h"
 #include "kernels/codegen/contraction/direct_small.h"
@@ -476,6 +477,7 @@ class DirectEmitter {
 }  // namespace
 
 void EmitDirectConvolution(ContractionContext& c, Value* begin, Value* end) {
+  if (c.d.block_pixels > 0) return EmitChannelBlocks(c, begin, end);
   if (c.d.is_small) return EmitSmall(c, begin, end);
   if (c.d.has_planes) return EmitPlanes(c, begin, end);
   auto lines = [&] { DirectEmitter(c).Emit(begin, end); };

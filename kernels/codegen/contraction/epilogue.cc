@@ -64,17 +64,19 @@ void EpilogueEmitter::EmitTileOfLine(Value* batch, Value* row, Value* count, Val
 
 Value* EpilogueEmitter::TakesRegisters(Value* column) {
   const ContractionDetail& d = c_.d;
+  if (d.form != ContractionForm::kPixelColumns) {
+    return b_.CreateICmpSLE(Add(b_, column, d.panel), line_);
+  }
   if (epilogue_.axes.size() != 3) return nullptr;
   if (d.images.is_const(1)) return b_.CreateICmpSLE(Add(b_, column, d.panel), line_);
   return b_.CreateICmpSLE(Add(b_, Rem(b_, column, line_), d.panel), line_);
 }
 
-void EpilogueEmitter::EmitRegisters(Value* group, Value* row, Value* column,
+void EpilogueEmitter::EmitRegisters(Value* batch, Value* row, Value* column,
                                     const std::vector<Value*>& sums) {
   const ContractionDetail& d = c_.d;
-  Value* batch = group;
-  if (!d.images.is_const(1)) {
-    batch = BatchOf(Div(b_, column, line_), group);
+  if (d.form == ContractionForm::kPixelColumns && !d.images.is_const(1)) {
+    batch = BatchOf(Div(b_, column, line_), batch);
     column = Rem(b_, column, line_);
   }
   for (unsigned i = 0; i < sums.size() / d.vectors; ++i) {
@@ -83,7 +85,8 @@ void EpilogueEmitter::EmitRegisters(Value* group, Value* row, Value* column,
     Value* offset = Offset(batch, at_row, column);
     for (unsigned v = 0; v < d.vectors; ++v) {
       const int64_t j = v * d.lanes;
-      StoreLanes(Add(b_, column, j), Add(b_, offset, j), sums[i * d.vectors + v], nullptr);
+      StoreLanes(Add(b_, column_base_, Add(b_, column, j)), Add(b_, offset, j),
+                 sums[i * d.vectors + v], nullptr);
     }
   }
 }

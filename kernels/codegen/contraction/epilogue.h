@@ -15,10 +15,10 @@ class EpilogueEmitter {
   // Rows row..row+count-1 of the panel at `column`, whose sums are at `tile`, panel elements a row.
   void EmitTile(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column,
                 llvm::Value* tile);
-  // kPixelColumns: whether EmitRegisters serves the panel at `column`, an i1; null: it never does.
+  // Whether EmitRegisters serves the panel at `column`, an i1; null: it never does.
   llvm::Value* TakesRegisters(llvm::Value* column);
   // Rows from `row` on of such a panel, whose sums are in registers, of each row the vectors.
-  void EmitRegisters(llvm::Value* group, llvm::Value* row, llvm::Value* column,
+  void EmitRegisters(llvm::Value* batch, llvm::Value* row, llvm::Value* column,
                      const std::vector<llvm::Value*>& sums);
   // A vector of sums along the last axis of the outputs, from `position`; the other axes are at
   // `outer`.

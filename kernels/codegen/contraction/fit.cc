@@ -46,6 +46,15 @@ int64_t SumElements(const ContractionDetail& d) {
   return std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0});
 }
 
+void FitChannelBlocks(ContractionDetail& d) {
+  constexpr int64_t kMostTaps = 49;  // which are unrolled
+  const PixelOperand& p = d.pixels;
+  if (!p.channels_last || !p.plain || p.spatial() > 2 || p.taps() > kMostTaps) return;
+  // Sums of a block, and the pixels of a line that they are made of, stay in registers.
+  d.block_pixels = 4;
+  d.block_lines = p.spatial() == 2 && d.target.vector_registers == 32 ? 2 : 1;
+}
+
 bool MayBeFlat(const ContractionDetail& d) {
   const PixelOperand& p = d.pixels;
   if (p.channels_last || !p.plain || p.spatial() != 2 || p.group_channels != 1 || d.lanes != 16 ||

@@ -403,6 +403,22 @@ void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Val
   If(b, b.CreateOr(is_last, ends), copy, each);
 }
 
+// Copies so many elements; what is written past them is arbitrary.
+static void CopyRun(ContractionContext& c, Value* from, Value* to, int64_t count) {
+  Builder& b = c.b;
+  const int64_t lanes = c.d.lanes, whole = count / lanes * lanes;
+  const llvm::Align align(c.element_bytes);
+  For(b, I64(b, 0), I64(b, whole), lanes, "pack.run", [&](Value* i) {
+    c.StoreLanes(b.CreateAlignedLoad(c.vector, At(b, c.element, from, i), align),
+                 At(b, c.element, to, i));
+  });
+  if (whole == count) return;
+  Value* rest = b.CreateMaskedLoad(c.vector, At(b, c.element, from, whole), align,
+                                   MaskBelow(b, I64(b, count - whole), c.d.lanes),
+                                   llvm::Constant::getNullValue(c.vector));
+  c.StoreLanes(rest, At(b, c.element, to, whole));
+}
+
 void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* count,
                        Value* destination) {
   Builder& b = c.b;
@@ -418,43 +434,59 @@ void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* c
   For(b, I64(b, 0), count, 1, "pack.row", [&](Value* i) {
     std::vector<Value*> at = EmitUnflatten(c, Add(b, row, i), p.output);
     Value* packed = At(b, c.element, destination, Mul(b, i, d.a_row_stride));
-    ForOuterTaps(
-        c, at, 0, {}, I64(b, 0), b.getTrue(),
-        [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
-          For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", [&](Value* k) {
-            Value* x =
-                Add(b, Mul(b, at[w], p.stride[w]), Add(b, Mul(b, k, p.dilation[w]), -p.padding[w]));
-            Value* valid = b.CreateAnd(inside, InRange(b, x, c.emitter.EmitDim(p.input[w])));
-            Value* to =
-                At(b, c.element, packed, Mul(b, Add(b, Mul(b, tap, p.kernel[w]), k), channels));
-            // A vector that reaches past the channels writes into what the next tap or row fills
-            // later.
-            auto store = [&](Value* channel, Value* values) {
-              c.StoreLanes(values, At(b, c.element, to, channel));
-            };
-            auto load = [&](Value* channel, Value* mask) {
-              std::vector<Value*> index = {image};
-              index.insert(index.end(), positions.begin(), positions.end());
-              index.push_back(x);
-              index.push_back(Add(b, first_channel, channel));
-              store(channel, loader.Load(index, mask));
-            };
-            Value* zero = llvm::Constant::getNullValue(c.vector);
-            If(
-                b, valid,
-                [&] {
-                  For(b, I64(b, 0), I64(b, whole), d.lanes, "pack.channel",
-                      [&](Value* channel) { load(channel, nullptr); });
-                  if (whole < channels) {
-                    load(I64(b, whole), MaskBelow(b, I64(b, channels - whole), d.lanes));
-                  }
-                },
-                [&] {
-                  For(b, I64(b, 0), I64(b, channels), d.lanes, "pack.zero",
-                      [&](Value* channel) { store(channel, zero); });
-                });
-          });
-        });
+    ForOuterTaps(c, at, 0, {}, I64(b, 0), b.getTrue(),
+                 [&](const std::vector<Value*>& positions, Value* outer_tap, Value* inside) {
+                   Value* first = Add(b, Mul(b, at[w], p.stride[w]), -p.padding[w]);
+                   Value* width = c.emitter.EmitDim(p.input[w]);
+                   Value* run = At(b, c.element, packed, Mul(b, outer_tap, p.kernel[w] * channels));
+                   auto tap = [&](Value* k) {
+                     Value* x = Add(b, first, Mul(b, k, p.dilation[w]));
+                     Value* valid = b.CreateAnd(inside, InRange(b, x, width));
+                     Value* to = At(b, c.element, run, Mul(b, k, channels));
+                     // A vector that reaches past the channels writes into what the next tap or row fills
+                     // later.
+                     auto store = [&](Value* channel, Value* values) {
+                       c.StoreLanes(values, At(b, c.element, to, channel));
+                     };
+                     auto load = [&](Value* channel, Value* mask) {
+                       std::vector<Value*> index = {image};
+                       index.insert(index.end(), positions.begin(), positions.end());
+                       index.push_back(x);
+                       index.push_back(Add(b, first_channel, channel));
+                       store(channel, loader.Load(index, mask));
+                     };
+                     Value* zero = llvm::Constant::getNullValue(c.vector);
+                     If(
+                         b, valid,
+                         [&] {
+                           For(b, I64(b, 0), I64(b, whole), d.lanes, "pack.channel",
+                               [&](Value* channel) { load(channel, nullptr); });
+                           if (whole < channels) {
+                             load(I64(b, whole), MaskBelow(b, I64(b, channels - whole), d.lanes));
+                           }
+                         },
+                         [&] {
+                           For(b, I64(b, 0), I64(b, channels), d.lanes, "pack.zero",
+                               [&](Value* channel) { store(channel, zero); });
+                         });
+                   };
+                   auto taps = [&] { For(b, I64(b, 0), I64(b, p.kernel[w]), 1, "tap", tap); };
+                   // The taps of a line that are inside follow each other in memory.
+                   if (!p.plain || p.groups != 1 || p.dilation[w] != 1 || p.kernel[w] == 1)
+                     return taps();
+                   Value* end = Add(b, first, p.kernel[w]);
+                   Value* all =
+                       b.CreateAnd(b.CreateICmpSGE(first, I64(b, 0)), b.CreateICmpSLE(end, width));
+                   If(
+                       b, b.CreateAnd(inside, all),
+                       [&] {
+                         std::vector<Value*> index = {image};
+                         index.insert(index.end(), positions.begin(), positions.end());
+                         index.push_back(first);
+                         CopyRun(c, loader.Line(index), run, p.kernel[w] * channels);
+                       },
+                       taps);
+                 });
   });
 }
 

@@ -29,6 +29,10 @@ constexpr int64_t kDepthOfTile = 512;
 
 // The most operations that are written for each of a tile's registers.
 constexpr int64_t kMostRegisterCost = 40;
+// The longest sums that matrices and convolutions, channels last, keep in registers.
+constexpr int64_t kRegisterDepth = 256;
+// The largest packed weight that is read again for each tile of rows.
+constexpr int64_t kInsideBytes = 128 << 10;
 
 class Planner {
  public:
@@ -451,7 +455,7 @@ class Planner {
     Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
     if (!p.channels_last) {
       b_elements = FitPixelPanels(d);
-      d.epilogue_in_registers = EpilogueCost(spec_, d.contraction) <= kMostRegisterCost;
+      d.epilogue_in_registers = TakesRegisters();
     }
     Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
@@ -544,14 +548,16 @@ class Planner {
     d.a.view = std::move(weights);
     d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
     if (p.channels_last) d.rows = d.columns;
+    FitChannelBlocks(d);
     d.is_small = IsSmall(d) && FlattenEpilogue(d.epilogue, 2, 4);
     d.may_be_flat = !d.is_small && MayBeFlat(d) && FlattenEpilogue(d.epilogue, 2, 4);
     d.has_planes = !d.is_small && !d.may_be_flat && PlanesAreBetter(d);
     std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
     Dim unit_lines = 1;
-    if (!p.channels_last && p.spatial() > 1) {
-      unit_lines = Dim::Min(lines.back(), kDirectLines);
-      lines.back() = Dim::CeilDiv(lines.back(), kDirectLines);
+    if (const int64_t most = p.channels_last ? d.block_lines : kDirectLines;
+        most > 0 && p.spatial() > 1) {
+      unit_lines = Dim::Min(lines.back(), most);
+      lines.back() = Dim::CeilDiv(lines.back(), most);
     }
     plan_.parallel_extent =
         d.contraction->shape[0] * ProductOf(lines) * (p.channels_last ? 1 : p.groups);
@@ -576,6 +582,14 @@ class Planner {
     if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
     d.c_offset = reserve(SumElements(d));
     d.a_offset = reserve(a_elements);
+    if (d.form != ContractionForm::kPixelColumns) {
+      // A long sum leaves little to gain.
+      d.epilogue_in_registers = d.k_block == 0 && d.depth.is_const() &&
+                                d.depth.value() <= kRegisterDepth && TakesRegisters();
+    }
+    d.panels_inside = d.form == ContractionForm::kMatrix && d.packed_width > 0 && d.b.buffer &&
+                      d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
+                      d.depth.value() * d.columns.value() * bytes <= kInsideBytes;
     const bool packs_b =
         d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
     d.b_offset = reserve(packs_b ? b_elements : Dim(0));
@@ -586,6 +600,10 @@ class Planner {
     const Dim rows = d.row_block ? Dim::Min(d.rows, d.row_block) : d.rows;
     const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel);
     plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
+  }
+
+  bool TakesRegisters() const {
+    return EpilogueCost(spec_, detail_->contraction) <= kMostRegisterCost;
   }
 
   // One tile of rows uses each element of b once: packing it would cost more than reading it where

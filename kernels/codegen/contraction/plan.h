@@ -118,8 +118,10 @@ struct ContractionDetail {
   // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their k.
   int64_t a_row_stride = 0, a_k_stride = 1;
   bool pixels_in_place = false;  // kPixelColumns: an image's pixels are those of its channels
-  // kPixelColumns: what is computed of a sum is little, so that it may be written for each register.
+  // What is computed of a sum is little, so that it may be written for each register.
   bool epilogue_in_registers = false;
+  // kMatrix: all panels of b take a tile's rows before the next tile: outputs are written in order.
+  bool panels_inside = false;
   // kPixelColumns: panels of b that are packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
   SumOrder order;  // KernelSpec::order
@@ -131,6 +133,9 @@ struct ContractionDetail {
 
   Dim a_offset, b_offset, c_offset, dot_offset;  // bytes into scratch
 
+  // kDirect, channels last: the lines and the pixels of a line that share what they load
+  // (direct_channels.cc); 0: one pixel is summed after the other.
+  int64_t block_lines = 0, block_pixels = 0;
   // kDirect: an image is a few vectors (direct_small.cc).
   bool is_small = false;
   // kDirect: the output has the lines of its input, so that both may be one line (direct_flat.cc).
@@ -175,6 +180,8 @@ inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 int64_t FitPixelPanels(ContractionDetail& d);
 // The elements of the sums that a unit keeps.
 int64_t SumElements(const ContractionDetail& d);
+// kDirect: sets block_lines and block_pixels.
+void FitChannelBlocks(ContractionDetail& d);
 // kDirect: whether an image is a few vectors, and the lines of the output that one of them holds.
 bool IsSmall(const ContractionDetail& d);
 int64_t SmallLines(const ContractionDetail& d);
