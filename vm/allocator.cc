@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "vm/address_space.h"
+
 namespace relayvm::vm {
 namespace {
 
@@ -15,6 +17,9 @@ constexpr size_t kSlackPages = (1 << 20) / kPageBytes;
 
 // Of an injected source: what is asked for at least, and kept between invocations at most.
 constexpr size_t kInjectedChunkBytes = 8 << 20;
+
+// Of a heap's first chunk, what is used: 1 MiB.
+constexpr size_t kFirstGranules = 16;
 
 }  // namespace
 
@@ -42,7 +47,7 @@ Heap::~Heap() {
   for (auto [block, bytes] : free_huge_) FreePages(block, bytes);
   while (chunks_ != nullptr) {
     Chunk* next = chunks_->next;
-    FreePages(chunks_, chunks_->bytes);
+    FreeChunk(chunks_);
     chunks_ = next;
   }
 }
@@ -50,6 +55,12 @@ Heap::~Heap() {
 void Heap::FreePages(void* memory, size_t bytes) {
   UnpoisonMemory(memory, bytes);
   source_->Free(memory, bytes);
+}
+
+void Heap::FreeChunk(Chunk* chunk) {
+  if (injected_ != nullptr) return FreePages(chunk, chunk->bytes);
+  UnpoisonMemory(chunk, chunk->bytes);
+  GiveAddresses(reinterpret_cast<char*>(chunk), kChunkBytes, kChunkBytes, /*guarded=*/false);
 }
 
 // --- Runs ---
@@ -130,14 +141,17 @@ void Heap::ReturnRun(Span* first) {
   InsertFree(first, granules, touched);
 }
 
-// A chunk with a run of at least `granules`.
+// A chunk with a run of at least `granules`. Of the first one a small part is used: its table and the
+// first small blocks then share a page.
 bool Heap::AddChunk(unsigned granules) {
   size_t bytes = kChunkBytes;
   if (injected_ != nullptr)
     bytes = std::max(kInjectedChunkBytes, (size_t{granules} + 1) * kGranuleBytes);
-  void* memory = source_->Allocate(bytes, kChunkBytes);
+  void* memory = injected_ != nullptr ? source_->Allocate(bytes, kChunkBytes)
+                                      : TakeAddresses(kChunkBytes, kChunkBytes, /*guarded=*/false);
   if (memory == nullptr) return false;
-  const size_t num_granules = bytes / kGranuleBytes;
+  const bool is_small = injected_ == nullptr && chunks_ == nullptr && granules < kFirstGranules;
+  const size_t num_granules = is_small ? kFirstGranules : bytes / kGranuleBytes;
   static_assert(sizeof(Chunk) + sizeof(Span) * (kChunkBytes / kGranuleBytes) <= kGranuleBytes);
   if (injected_ != nullptr) std::memset(memory, 0, sizeof(Chunk) + sizeof(Span) * num_granules);
   auto* chunk = static_cast<Chunk*>(memory);
@@ -267,7 +281,10 @@ void Heap::FreeEmptyChunks(size_t kept_bytes) {
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = next) {
     next = chunk->next;
     Span* first = &chunk->spans[1];
-    if (first->state != State::kFree || first->granules != chunk->num_granules - 1) continue;
+    if (first->state != State::kFree || first->granules != chunk->num_granules - 1 ||
+        chunk->spans[0].state != State::kInside) {
+      continue;
+    }
     if (chunk->bytes <= kept_bytes) {
       kept_bytes -= chunk->bytes;
       continue;
@@ -275,11 +292,27 @@ void Heap::FreeEmptyChunks(size_t kept_bytes) {
     RemoveFree(first);
     (chunk->previous != nullptr ? chunk->previous->next : chunks_) = next;
     if (next != nullptr) next->previous = chunk->previous;
-    FreePages(chunk, chunk->bytes);
+    FreeChunk(chunk);
   }
 }
 
 // --- Small blocks ---
+
+size_t Heap::TableBytes(const Chunk* chunk) {
+  return sizeof(Chunk) + sizeof(Span) * static_cast<size_t>(chunk->num_granules);
+}
+
+// A span for blocks of so many bytes: what a chunk's table leaves of granule 0, or a run of one.
+Heap::Span* Heap::TakeSpan(size_t bytes) {
+  if (chunks_ == nullptr && !AddChunk(1)) return nullptr;
+  Span* first = chunks_->spans;
+  const size_t table = TableBytes(chunks_);
+  const bool has_room = table + 2 * bytes <= kGranuleBytes;
+  if (first->state != State::kInside || !has_room) return TakeRun(1, /*top=*/true);
+  first->granules = 1;
+  UnpoisonMemory(reinterpret_cast<char*>(chunks_) + table, kGranuleBytes - table);
+  return first;
+}
 
 void* Heap::AllocateSmallSlow(unsigned size_class) {
   size_t bytes = ClassBytes(size_class);
@@ -293,7 +326,7 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       bin.partial = span->next;
       if (bin.partial != nullptr) bin.partial->previous = nullptr;
     } else {
-      span = TakeRun(1, /*top=*/true);
+      span = TakeSpan(bytes);
       if (span == nullptr) {
         bin.current = EmptySpan();
         return nullptr;
@@ -301,6 +334,10 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       span->size_class = static_cast<uint8_t>(size_class);
       span->free = nullptr;
       span->used = span->fresh = 0;
+      if (span == ChunkOf(span)->spans) {
+        // Blocks that the chunk's table has the place of are never handed out.
+        span->fresh = static_cast<uint32_t>((TableBytes(ChunkOf(span)) + bytes - 1) / bytes);
+      }
       span->state = State::kPartial;
       used_pages_ += span->touched;
       peak_pages_ = std::max(peak_pages_, used_pages_);
@@ -348,7 +385,16 @@ void Heap::TouchSpan(Span* span, size_t pages) {
 
 void Heap::ReturnSpan(Span* span) {
   used_pages_ -= span->touched;
-  ReturnRun(span);
+  Chunk* chunk = ChunkOf(span);
+  if (span != chunk->spans) return ReturnRun(span);
+  // Granule 0: its pages go back, but for those of the table.
+  const size_t kept = PagesOf(TableBytes(chunk));
+  if (span->touched > kept) {
+    source_->Discard(reinterpret_cast<char*>(chunk) + kept * kPageBytes,
+                     (span->touched - kept) * kPageBytes);
+  }
+  span->touched = 0;
+  span->state = State::kInside;
 }
 
 // --- Large blocks ---
@@ -493,7 +539,8 @@ void Heap::Reset() {
   bins_.fill({EmptySpan(), nullptr});
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
     int next = 0;
-    for (int i = 1; i < chunk->num_granules; i = next) {
+    for (int i = chunk->spans[0].state == State::kInside ? 1 : 0; i < chunk->num_granules;
+         i = next) {
       Span* span = &chunk->spans[i];
       next = i + span->granules;
       // Returning this run makes one of it and a free run behind, whose own size is lost then.

@@ -189,9 +189,12 @@ class Heap {
   bool ReturnEmptySpans();
   Span* FindRun(unsigned granules, bool top);
   Span* TakeRun(unsigned granules, bool top);
+  Span* TakeSpan(size_t bytes);
+  static size_t TableBytes(const Chunk* chunk);
   bool AddChunk(unsigned granules);
   void FreeEmptyChunks(size_t kept_bytes);
   void FreePages(void* memory, size_t bytes);
+  void FreeChunk(Chunk* chunk);
   // `touched_pages` is the sum of `touched` over the granules.
   void InsertFree(Span* first, unsigned granules, size_t touched_pages);
   void RemoveFree(Span* first);

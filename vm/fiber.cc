@@ -1,11 +1,7 @@
 #include "vm/fiber.h"
 
-#include <sys/mman.h>
-
 #include <boost/context/detail/fcontext.hpp>
 #include <cassert>
-#include <cstdint>
-#include <string>
 
 #include "vm/sanitizers.h"
 
@@ -21,8 +17,6 @@ namespace relayvm::vm {
 namespace context = boost::context::detail;
 
 namespace {
-
-constexpr size_t kPageBytes = 4096;
 
 // Before leaving a stack for [bottom, bottom + bytes): `fake` keeps the fake stack of the one left,
 // or is null when it will not be used again.
@@ -49,26 +43,6 @@ inline void FinishSwitch([[maybe_unused]] void* fake, [[maybe_unused]] const voi
 
 }  // namespace
 
-FiberStack::~FiberStack() {
-  if (bottom_ != nullptr) munmap(bottom_ - kPageBytes, bytes_ + kPageBytes);
-}
-
-Status FiberStack::Reserve(size_t bytes) {
-  bytes = (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
-  if (bytes <= bytes_) return OkStatus();
-  void* memory = mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED || mprotect(memory, kPageBytes, PROT_NONE) != 0) {
-    if (memory != MAP_FAILED) munmap(memory, bytes + kPageBytes);
-    return {StatusCode::kResourceExhausted,
-            "cannot map a native stack of " + std::to_string(bytes) + " bytes"};
-  }
-  if (bottom_ != nullptr) munmap(bottom_ - kPageBytes, bytes_ + kPageBytes);
-  bottom_ = static_cast<char*>(memory) + kPageBytes;
-  bytes_ = bytes;
-  return OkStatus();
-}
-
 struct Fiber::Entry {
   // The first thing on the new stack. Never returns: the last switch leaves it, so it must leave no
   // traces with sanitizers.
@@ -85,11 +59,11 @@ struct Fiber::Entry {
   }
 };
 
-Fiber::Fiber(const FiberStack& stack, void (*fn)(void*), void* argument)
+Fiber::Fiber(const StackRegion& stack, void (*fn)(void*), void* argument)
     : stack_(stack),
       fn_(fn),
       argument_(argument),
-      self_(context::make_fcontext(stack.top(), stack.bytes(), Entry::Run)) {
+      self_(context::make_fcontext(stack.split(), stack.native_bytes(), Entry::Run)) {
 #if RELAYVM_TSAN
   tsan_self_ = __tsan_create_fiber(0);
 #endif
@@ -101,7 +75,7 @@ Fiber::~Fiber() {
   __tsan_destroy_fiber(tsan_self_);
 #endif
   // Frames that were left without returning; the next user of these pages must not see them.
-  UnpoisonMemory(stack_.bottom(), stack_.bytes());
+  UnpoisonMemory(stack_.native_bottom(), stack_.native_bytes());
 }
 
 void Fiber::Resume() {
@@ -111,7 +85,7 @@ void Fiber::Resume() {
 #if RELAYVM_TSAN
   tsan_resumer_ = __tsan_get_current_fiber();
 #endif
-  StartSwitch(&fake, stack_.bottom(), stack_.bytes());
+  StartSwitch(&fake, stack_.native_bottom(), stack_.native_bytes());
   RELAYVM_SWITCH_THREAD_STATE(tsan_self_);
   context::transfer_t back = context::jump_fcontext(static_cast<context::fcontext_t>(self_), this);
   self_ = back.fctx;

@@ -8,33 +8,14 @@
 
 #include <cstddef>
 
-#include "bytecode/base/status.h"
+#include "vm/stack.h"
 
 namespace relayvm::vm {
 
-// Pages for a native stack, with an inaccessible one below.
-class FiberStack {
- public:
-  FiberStack() = default;
-  ~FiberStack();
-  FiberStack(const FiberStack&) = delete;
-  FiberStack& operator=(const FiberStack&) = delete;
-
-  // Keeps the present stack when it is large enough.
-  Status Reserve(size_t bytes);
-  char* bottom() const { return bottom_; }
-  char* top() const { return bottom_ + bytes_; }
-  size_t bytes() const { return bytes_; }
-
- private:
-  char* bottom_ = nullptr;  // above the guard page
-  size_t bytes_ = 0;
-};
-
 class Fiber {
  public:
-  // Runs fn(context) on `stack`, which is borrowed, from the first Resume() on.
-  Fiber(const FiberStack& stack, void (*fn)(void*), void* context);
+  // Runs fn(context) on the native stack of the region, which is borrowed, from the first Resume() on.
+  Fiber(const StackRegion& stack, void (*fn)(void*), void* context);
   // REQUIRES: done(), or never resumed.
   ~Fiber();
   Fiber(const Fiber&) = delete;
@@ -49,7 +30,7 @@ class Fiber {
  private:
   struct Entry;
 
-  const FiberStack& stack_;
+  const StackRegion& stack_;
   void (*fn_)(void*);
   void* argument_;
   void* self_;               // the suspended fiber's context

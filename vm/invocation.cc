@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "vm/batch.h"
 #include "vm/border.h"
@@ -41,6 +42,14 @@ struct Invocation::Impl {
   std::optional<Result<Value>> result;
   InvocationStats stats;
   int64_t started_at = 0;
+
+  // The stacks of the next run.
+  Status ReserveStacks() {
+    RELAYVM_RETURN_IF_ERROR(workspace->stacks.Reserve(
+        std::max(options.native_stack_bytes, kMinNativeStack), options.stack_limit));
+    workspace->stack.Use(workspace->stacks);
+    return OkStatus();
+  }
 
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
 
@@ -128,10 +137,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   impl->options = options;
   impl->workspace = impl->runtime->Acquire();
   vm::Workspace& workspace = *impl->workspace;
-  Status status = workspace.stack.Reserve(options.stack_limit);
-  if (status.ok())
-    status = workspace.fiber_stack.Reserve(std::max(options.native_stack_bytes, kMinNativeStack));
-  if (!status.ok()) {
+  if (Status status = impl->ReserveStacks(); !status.ok()) {
     impl->runtime->Release(std::move(impl->workspace));
     return status;
   }
@@ -174,7 +180,7 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
   impl.result.reset();
   impl.workspace->heap->BeginRun(
       std::min(impl.options.memory_limit, impl.workspace->machine_memory));
-  impl.fiber.emplace(impl.workspace->fiber_stack, Impl::Main, &impl);
+  impl.fiber.emplace(impl.workspace->stacks, Impl::Main, &impl);
   return OkStatus();
 }
 
@@ -247,11 +253,17 @@ void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.
 void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
 Status Invocation::set_stack_limit(size_t bytes) {
   if (running()) return IsRunning();
-  return impl_->workspace->stack.Reserve(bytes);
+  const size_t before = std::exchange(impl_->options.stack_limit, bytes);
+  Status status = impl_->ReserveStacks();
+  if (!status.ok()) impl_->options.stack_limit = before;
+  return status;
 }
 Status Invocation::set_native_stack_bytes(size_t bytes) {
   if (running()) return IsRunning();
-  return impl_->workspace->fiber_stack.Reserve(std::max(bytes, kMinNativeStack));
+  const size_t before = std::exchange(impl_->options.native_stack_bytes, bytes);
+  Status status = impl_->ReserveStacks();
+  if (!status.ok()) impl_->options.native_stack_bytes = before;
+  return status;
 }
 void Invocation::Trim() { impl_->workspace->heap->Trim(); }
 InvocationStats Invocation::stats() const { return impl_->stats; }

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "vm/address_space.h"
 #include "vm/allocator.h"
 
 namespace relayvm::vm {
@@ -13,25 +15,41 @@ namespace {
 size_t PagesUp(size_t bytes) { return (bytes + kPageBytes - 1) & ~(kPageBytes - 1); }
 }  // namespace
 
-VmStack::~VmStack() {
-  if (begin_ != nullptr) munmap(begin_, bytes_);
+StackRegion::~StackRegion() {
+  if (memory_ != nullptr) GiveAddresses(memory_, total_bytes(), kPageBytes, /*guarded=*/true);
 }
 
-Status VmStack::Reserve(size_t bytes) {
-  if (bytes > SIZE_MAX - kPageBytes) bytes = SIZE_MAX - kPageBytes;
-  bytes = PagesUp(std::max(bytes, kPageBytes));
-  if (bytes == bytes_) return OkStatus();
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    return {StatusCode::kResourceExhausted,
-            "cannot reserve " + std::to_string(bytes) +
-                " bytes of address space for the stack; lower stack_limit"};
+// The guard, the native stack, the page of both, the VM's stack.
+size_t StackRegion::total_bytes() const {
+  return static_cast<size_t>(split_ - kNativePart - memory_) + kPageBytes + vm_bytes_;
+}
+
+Status StackRegion::Reserve(size_t native_bytes, size_t vm_bytes) {
+  constexpr size_t kMost = SIZE_MAX / 4;
+  native_bytes = PagesUp(std::clamp(native_bytes, kPageBytes, kMost));
+  vm_bytes = PagesUp(std::clamp(vm_bytes, kPageBytes, kMost));
+  if (memory_ != nullptr && native_bytes + kNativePart == this->native_bytes() &&
+      vm_bytes == vm_bytes_) {
+    return OkStatus();
   }
-  if (begin_ != nullptr) munmap(begin_, bytes_);
-  begin_ = end_ = static_cast<char*>(memory);
-  bytes_ = bytes;
+  char* memory =
+      TakeAddresses(2 * kPageBytes + native_bytes + vm_bytes, kPageBytes, /*guarded=*/true);
+  if (memory == nullptr) {
+    return {StatusCode::kResourceExhausted,
+            "cannot reserve address space for stacks of " + std::to_string(native_bytes) + " and " +
+                std::to_string(vm_bytes) +
+                " bytes; lower stack_limit or native_stack_bytes, or raise vm.max_map_count"};
+  }
+  if (memory_ != nullptr) GiveAddresses(memory_, total_bytes(), kPageBytes, /*guarded=*/true);
+  memory_ = memory;
+  split_ = memory + kPageBytes + native_bytes + kNativePart;
+  vm_bytes_ = vm_bytes;
   return OkStatus();
+}
+
+void VmStack::Use(const StackRegion& region) {
+  begin_ = end_ = region.split();
+  bytes_ = region.vm_bytes();
 }
 
 VmStack::Growth VmStack::Grow(Heap& heap, const char* end) {
@@ -52,7 +70,11 @@ VmStack::Growth VmStack::Grow(Heap& heap, const char* end) {
 
 void VmStack::Clear(size_t kept) {
   auto used = static_cast<size_t>(end_ - begin_);
-  if (used > kept) madvise(begin_ + PagesUp(kept), used - PagesUp(kept), MADV_DONTNEED);
+  if (used > kept) {
+    char* from = begin_ + kept;
+    from += -reinterpret_cast<uintptr_t>(from) & (kPageBytes - 1);
+    if (from < end_) madvise(from, static_cast<size_t>(end_ - from), MADV_DONTNEED);
+  }
   end_ = begin_;
 }
 

@@ -1,9 +1,11 @@
-// The two stacks of an invocation, both outside the native stack.
+// The stacks of an invocation.
 //
-// VmStack: frames, in one range of reserved address space, so that it grows without moving and
-// costs only what is touched. ArenaStack: the arenas of active frames, in chunks taken from the
-// heap; last in, first out. Both charge the heap for the pages that they use, a few at a time, and
-// keep them until the run ends. Not thread-safe. Tested by stack_test.cc.
+// StackRegion: address space of the native stack and, above it, of the VM's: one grows down and the
+// other up from one address, so that a run which needs little of both touches one page.
+// VmStack: frames, in a range of such a region, so that it grows without moving and costs only what
+// is touched. ArenaStack: the arenas of active frames, in chunks taken from the heap; last in, first
+// out. The latter two charge the heap for the pages that they use, a few at a time, and keep them
+// until the run ends. Not thread-safe. Tested by stack_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +17,38 @@ namespace relayvm::vm {
 
 class Heap;
 
+class StackRegion {
+ public:
+  StackRegion() = default;
+  ~StackRegion();
+  StackRegion(const StackRegion&) = delete;
+  StackRegion& operator=(const StackRegion&) = delete;
+
+  // Of so many bytes each, rounded up to pages; keeps the present region when it has those sizes.
+  // REQUIRES: nothing is in use.
+  Status Reserve(size_t native_bytes, size_t vm_bytes);
+  // The native stack is from native_bottom() to split(), an inaccessible page below it; the VM's is
+  // vm_bytes() from split() on.
+  char* native_bottom() const { return memory_ + kPageBytes; }
+  char* split() const { return split_; }
+  size_t native_bytes() const { return static_cast<size_t>(split_ - native_bottom()); }
+  size_t vm_bytes() const { return vm_bytes_; }
+
+ private:
+  // Of the page that both stacks begin in, the native one's.
+  static constexpr size_t kNativePart = 3 << 10;
+  static constexpr size_t kPageBytes = 4096;
+
+  size_t total_bytes() const;
+
+  char *memory_ = nullptr, *split_ = nullptr;
+  size_t vm_bytes_ = 0;
+};
+
 class VmStack {
  public:
-  VmStack() = default;
-  ~VmStack();
-  VmStack(const VmStack&) = delete;
-  VmStack& operator=(const VmStack&) = delete;
-
-  // Reserves `bytes`, rounded up to pages; keeps the present range when it has that size.
-  Status Reserve(size_t bytes);
+  // Of a region, which is borrowed; nothing is in use.
+  void Use(const StackRegion& region);
   char* begin() const { return begin_; }
   // Past what may be written: the charged part, and all that was reserved.
   char* end() const { return end_; }

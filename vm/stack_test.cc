@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -11,25 +12,40 @@
 namespace relayvm::vm {
 namespace {
 
-TEST_CASE("vm stack: reserved address space, kept when the size is the same") {
-  VmStack stack;
-  REQUIRE(stack.Reserve(size_t{1} << 30).ok());
-  char* begin = stack.begin();
-  CHECK(stack.reserved_bytes() == (1 << 30));
-  REQUIRE(stack.Reserve(size_t{1} << 30).ok());
-  CHECK(stack.begin() == begin);
-  REQUIRE(stack.Reserve(1).ok());
-  CHECK(stack.reserved_bytes() == 4096);
-  CHECK(!stack.Reserve(size_t{1} << 60).ok());
-  CHECK(!stack.Reserve(SIZE_MAX).ok());
-  CHECK(stack.reserved_bytes() == 4096);
+TEST_CASE("stack region: reserved address space, kept when the sizes are the same") {
+  StackRegion region;
+  REQUIRE(region.Reserve(100'000, size_t{1} << 30).ok());
+  char* split = region.split();
+  CHECK(region.vm_bytes() == (1 << 30));
+  CHECK(region.native_bytes() >= 100'000);
+  CHECK(region.native_bottom() + region.native_bytes() == split);
+  // Both begin in one page, and all of both is there.
+  CHECK(reinterpret_cast<uintptr_t>(split) % 64 == 0);
+  CHECK((reinterpret_cast<uintptr_t>(split - 1) ^ reinterpret_cast<uintptr_t>(split)) < 4096);
+  for (char* p : {region.native_bottom(), split - 1, split, split + region.vm_bytes() - 1}) {
+    CHECK(*p == 0);
+    *p = 1;
+  }
+  REQUIRE(region.Reserve(100'000, size_t{1} << 30).ok());
+  CHECK(region.split() == split);
+  CHECK(*split == 1);
+  REQUIRE(region.Reserve(1, 1).ok());
+  CHECK(region.vm_bytes() == 4096);
+  for (const size_t bytes : {size_t{1} << 60, SIZE_MAX}) {
+    CHECK(!region.Reserve(1, bytes).ok());
+    CHECK(!region.Reserve(bytes, 1).ok());
+  }
+  CHECK(region.vm_bytes() == 4096);
+  *region.split() = 1;
 }
 
 TEST_CASE("vm stack: grows by pages that the heap is charged for") {
   auto* heap = new Heap;
   heap->BeginRun(100'000);
+  StackRegion region;
+  REQUIRE(region.Reserve(1, 200'000).ok());
   VmStack stack;
-  REQUIRE(stack.Reserve(200'000).ok());
+  stack.Use(region);
   CHECK(stack.end() == stack.begin());
   CHECK(stack.Grow(*heap, stack.begin() + 10) == VmStack::Growth::kDone);
   CHECK(stack.end() - stack.begin() == 4096);

@@ -15,10 +15,10 @@ struct Workspace {
   ~Workspace();
 
   Heap* heap;  // owned, until orphaned
+  StackRegion stacks;
   VmStack stack;
   ArenaStack arena;
   ScratchBuffers scratch;
-  FiberStack fiber_stack;
   TaskPool* pool;              // borrowed from the runtime
   bool injected_pool = false;  // it is the host's
   TraceSink* trace;            // borrowed, may be null

@@ -1,0 +1,19 @@
+// Address space that many owners take pieces of: whole slabs are mapped at once, so that 100,000 stacks
+// need a few thousand mappings, far below what Linux allows a process (vm.max_map_count).
+//
+// Pieces are zero when they are taken, and cost only what of them is touched. Huge pages are off: of
+// most pieces a page or two is ever used. Thread-safe. Tested by address_space_test.cc.
+#pragma once
+
+#include <cstddef>
+
+namespace relayvm::vm {
+
+// `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 on. With
+// `guarded`, the first page is inaccessible. Null when there is no address space, or there are too many
+// mappings.
+char* TakeAddresses(size_t bytes, size_t alignment, bool guarded);
+// Gives back what TakeAddresses gave, by the same numbers. Its memory goes back to the system.
+void GiveAddresses(char* memory, size_t bytes, size_t alignment, bool guarded);
+
+}  // namespace relayvm::vm

@@ -1,0 +1,97 @@
+#include "vm/address_space.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace relayvm::vm {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+bool DiesWhenWriting(char* p) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int fatal : {SIGSEGV, SIGBUS}) std::signal(fatal, SIG_DFL);
+    *static_cast<volatile char*>(p) = 1;
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+TEST_CASE("address space: pieces are apart, aligned, and zero when they are taken again") {
+  struct Kind {
+    size_t bytes, alignment;
+  };
+  for (const Kind kind : {Kind{kPage, kPage}, Kind{3 * kPage, kPage},
+                          Kind{size_t{64} << 20, size_t{64} << 20}, Kind{size_t{3} << 30, kPage}}) {
+    for (int round = 0; round < 3; ++round) {
+      std::set<char*> pieces;
+      for (int i = 0; i < 200; ++i) {
+        char* piece = TakeAddresses(kind.bytes, kind.alignment, false);
+        REQUIRE(piece != nullptr);
+        CHECK(reinterpret_cast<uintptr_t>(piece) % kind.alignment == 0);
+        CHECK(piece[0] == 0);
+        CHECK(piece[kind.bytes - 1] == 0);
+        piece[0] = piece[kind.bytes - 1] = 1;
+        pieces.insert(piece);
+      }
+      REQUIRE(pieces.size() == 200);
+      const char* end = nullptr;
+      for (char* piece : pieces) {
+        CHECK(piece >= end);
+        end = piece + kind.bytes;
+      }
+      for (char* piece : pieces) GiveAddresses(piece, kind.bytes, kind.alignment, false);
+    }
+  }
+}
+
+TEST_CASE("address space: guards stay where pieces are taken again") {
+  for (int round = 0; round < 2; ++round) {
+    char* piece = TakeAddresses(4 * kPage, kPage, true);
+    REQUIRE(piece != nullptr);
+    piece[kPage] = 1;
+    CHECK(DiesWhenWriting(piece + kPage - 1));
+    CHECK(!DiesWhenWriting(piece + kPage));
+    GiveAddresses(piece, 4 * kPage, kPage, true);
+  }
+}
+
+TEST_CASE("address space: what cannot be had is null") {
+  CHECK(TakeAddresses(size_t{1} << 60, kPage, true) == nullptr);
+  CHECK(TakeAddresses(SIZE_MAX - kPage + 1, kPage, false) == nullptr);
+}
+
+TEST_CASE("address space: from several threads") {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      std::vector<char*> mine;
+      for (int i = 0; i < 2000; ++i) {
+        if (i % 3 != 2) {
+          char* piece = TakeAddresses(2 * kPage, kPage, true);
+          std::memset(piece + kPage, i, kPage);
+          mine.push_back(piece);
+        } else {
+          GiveAddresses(mine.back(), 2 * kPage, kPage, true);
+          mine.pop_back();
+        }
+      }
+      for (char* piece : mine) GiveAddresses(piece, 2 * kPage, kPage, true);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace relayvm::vm
