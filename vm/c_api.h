@@ -88,6 +88,10 @@ typedef struct relayvm_place {
 /* Where the program failed, and the calls that led there, the innermost first. */
 size_t relayvm_status_num_places(const relayvm_status* status);
 int relayvm_status_place(const relayvm_status* status, size_t index, relayvm_place* place); /* 1 */
+/* Of a program that was compiled: the text of the place's line, and the bytes from its column on that
+ * the failure is about (NULL: not wanted; 0 when unknown). "" when there is none. */
+const char* relayvm_status_source_line(const relayvm_status* status, size_t index,
+                                       uint32_t* length);
 /* A parameter, an output, a kernel; "" when there is none. */
 const char* relayvm_status_subject(const relayvm_status* status);
 /* What was expected and what was found: a number, or a shape's dims (-1: any); and the numbers of a
@@ -95,6 +99,9 @@ const char* relayvm_status_subject(const relayvm_status* status);
 const int64_t* relayvm_status_expected(const relayvm_status* status, size_t* count);
 const int64_t* relayvm_status_found(const relayvm_status* status, size_t* count);
 const int64_t* relayvm_status_numbers(const relayvm_status* status, size_t* count);
+/* What was expected and found, in words: types, tokens. "" when unknown. */
+const char* relayvm_status_expected_text(const relayvm_status* status);
+const char* relayvm_status_found_text(const relayvm_status* status);
 
 /* --- Runtime --- */
 /* Threads of the host that share the work of one kernel call; see vm/task_pool.h. */

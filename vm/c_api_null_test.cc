@@ -70,6 +70,7 @@ struct Fixture {
   std::vector<uint8_t> bytes;
   int64_t dims[1] = {2};
   float elements[2] = {1, 2};
+  uint32_t length = 0;
   relayvm_runtime* runtime = nullptr;
   relayvm_executable* executable = nullptr;
   relayvm_invocation* invocation = nullptr;
@@ -183,6 +184,9 @@ void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
   WALK_FREE(relayvm_status_free, [] { return relayvm_status_create(RELAYVM_INTERNAL, nullptr); });
   WALK(relayvm_status_num_places, [&] { return std::tuple(f.status); });
   WALK(relayvm_status_place, [&] { return std::tuple(f.status, size_t{0}, &f.place); });
+  WALK(relayvm_status_source_line, [&] { return std::tuple(f.status, size_t{0}, &f.length); });
+  WALK(relayvm_status_expected_text, [&] { return std::tuple(f.status); });
+  WALK(relayvm_status_found_text, [&] { return std::tuple(f.status); });
   WALK(relayvm_status_subject, [&] { return std::tuple(f.status); });
   WALK(relayvm_status_expected, [&] { return std::tuple(f.status, &f.count); });
   WALK(relayvm_status_found, [&] { return std::tuple(f.status, &f.count); });

@@ -147,6 +147,22 @@ int relayvm_status_place(const relayvm_status* status, size_t index, relayvm_pla
   *place = {from.function.c_str(), from.file.c_str(), from.line, from.column, from.instruction};
   return 1;
 }
+const char* relayvm_status_source_line(const relayvm_status* status, size_t index,
+                                       uint32_t* length) {
+  if (length != nullptr) *length = 0;
+  if (index >= relayvm_status_num_places(status)) return "";
+  const relayvm::StatusPlace& from = DetailOf(status)->places[index];
+  if (length != nullptr) *length = from.length;
+  return from.source_line.c_str();
+}
+const char* relayvm_status_expected_text(const relayvm_status* status) {
+  const StatusDetail* detail = DetailOf(status);
+  return detail == nullptr ? "" : detail->expected_text.c_str();
+}
+const char* relayvm_status_found_text(const relayvm_status* status) {
+  const StatusDetail* detail = DetailOf(status);
+  return detail == nullptr ? "" : detail->found_text.c_str();
+}
 const char* relayvm_status_subject(const relayvm_status* status) {
   const StatusDetail* detail = DetailOf(status);
   return detail == nullptr ? "" : detail->subject.c_str();

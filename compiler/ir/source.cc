@@ -3,9 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+
+#include "bytecode/base/status_detail.h"
 
 namespace relayvm::ir {
 namespace {
+
+// Messages say "expected X, found Y", after what it is about.
+void ReadExpected(std::string_view message, StatusDetail* detail) {
+  constexpr std::string_view kExpected = "expected ", kFound = ", found ";
+  const size_t expected = message.find(kExpected);
+  if (expected == std::string_view::npos) return;
+  const size_t begin = expected + kExpected.size();
+  const size_t found = message.rfind(kFound);
+  if (found == std::string_view::npos || found < begin) return;
+  detail->expected_text = message.substr(begin, found - begin);
+  detail->found_text = message.substr(found + kFound.size());
+}
 // Generated programs have lines of many kilobytes: an error shows this many bytes around the place.
 constexpr size_t kShownBytes = 160;
 }  // namespace
@@ -59,8 +74,19 @@ std::string_view SourceMap::Line(uint32_t file, uint32_t line) const {
 }
 
 Status SourceMap::Error(StatusCode code, Span span, std::string_view message) const {
-  if (!IsKnown(span)) return Status(code, std::string(message));
-  if (IsModel(span.file)) return Status(code, fmt::format("{}: {}", Place(span), message));
+  auto detail = std::make_shared<StatusDetail>();
+  ReadExpected(message, detail.get());
+  if (!IsKnown(span)) return Status(code, std::string(message), std::move(detail));
+  StatusPlace& at = detail->places.emplace_back();
+  if (IsModel(span.file)) {
+    at.file = Place(span);
+    return Status(code, fmt::format("{}: {}", at.file, message), std::move(detail));
+  }
+  at.file = files_[span.file].name;
+  at.line = span.line;
+  at.column = span.column;
+  at.length = span.length;
+  at.source_line = Line(span.file, span.line);
   std::string_view line = Line(span.file, span.line);
   size_t place = std::min<size_t>(span.column == 0 ? 0 : span.column - 1, line.size());
   size_t first = 0;
@@ -80,7 +106,8 @@ Status SourceMap::Error(StatusCode code, Span span, std::string_view message) co
   size_t underlined =
       std::min<size_t>(span.length, first + shown.size() - std::min(place, first + shown.size()));
   if (underlined > 1) caret.append(underlined - 1, '~');
-  return Status(code, fmt::format("{}: {}\n{}\n{}", Place(span), message, shown, caret));
+  return Status(code, fmt::format("{}: {}\n{}\n{}", Place(span), message, shown, caret),
+                std::move(detail));
 }
 
 }  // namespace relayvm::ir

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "bytecode/base/status_detail.h"
+
 namespace relayvm::ir {
 namespace {
 
@@ -21,6 +23,32 @@ TEST_CASE("places in a model are nodes") {
         "model.onnx: node 'Conv_3' (Conv): bad");
   CHECK(sources.IsModel(model));
   CHECK_FALSE(sources.IsModel(text));
+}
+
+TEST_CASE("an error has its place, and what its message says, as fields") {
+  SourceMap sources;
+  const uint32_t file = sources.AddFile("a.relay", "first\n\tlet %x = y;\r\nlast");
+  Status error = sources.Error(StatusCode::kInvalidInput, sources.SpanAt(file, 11, 2),
+                               "argument 1: expected (int64, bool), found Tensor[(2), int64]");
+  REQUIRE(error.detail() != nullptr);
+  REQUIRE(error.detail()->places.size() == 1);
+  const StatusPlace& place = error.detail()->places[0];
+  CHECK(place.file == "a.relay");
+  CHECK(place.line == 2);
+  CHECK(place.column == 6);
+  CHECK(place.length == 2);
+  CHECK(place.source_line == "\tlet %x = y;");
+  CHECK(error.detail()->expected_text == "(int64, bool)");
+  CHECK(error.detail()->found_text == "Tensor[(2), int64]");
+
+  const uint32_t model = sources.AddModel("model.onnx");
+  error = sources.Error(StatusCode::kInvalidInput, sources.NodeSpan(model, "Conv_3", "Conv"),
+                        "it is bad, as expected");
+  REQUIRE(error.detail() != nullptr);
+  CHECK(error.detail()->places.at(0).file == "model.onnx: node 'Conv_3' (Conv)");
+  CHECK(error.detail()->places[0].line == 0);
+  CHECK(error.detail()->expected_text.empty());
+  CHECK(sources.Error(StatusCode::kInvalidInput, Span{}, "bad").detail()->places.empty());
 }
 
 TEST_CASE("an error shows its place, the line and a caret") {
