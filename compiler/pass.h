@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -71,6 +72,8 @@ struct PassContext {
   ir::LayoutChoices layouts;                         // that the user asks for
   WeightFormat weights = WeightFormat::kAsGiven;
   bool exact = false;  // no faster way to compute that loses more than summing in another order
+  // The compilation is cancelled: a pass that takes long fails with kCancelled.
+  std::stop_token stop;
 };
 
 struct Pass {

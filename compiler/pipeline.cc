@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 
+#include "bytecode/base/check_stop.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verify.h"
@@ -104,7 +105,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "tensors that grow in a loop have the axis first that grows"},
       {.name = "FoldConstants",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(m, context.cpu);
+         return ir::FoldConstants(m, context.cpu, context.stop);
        },
        .refuses = {kFused},
        .drops = {},
@@ -115,7 +116,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "quantised products become products of bytes and corrections"},
       {.name = "FoldCorrections",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(m, context.cpu);
+         return ir::FoldConstants(m, context.cpu, context.stop);
        },
        .refuses = {kFused},
        .drops = {},
@@ -357,8 +358,10 @@ class Printer {
  public:
   explicit Printer(const PipelineOptions& options) : options_(options) {}
   void Print(const std::string& name, const ir::Module& module) {
+    passes_ += (passes_.empty() ? "" : ", ") + name;
     bool wanted = options_.print_ir_after == "all" || options_.print_ir_after == name;
     if (!wanted || !options_.print) return;
+    has_printed_ = true;
     std::string text = ir::PrintModule(module);
     if (text == last_text_) {
       options_.print(fmt::format("// After {}: unchanged\n", name));
@@ -367,10 +370,17 @@ class Printer {
     options_.print(fmt::format("// After {}:\n{}\n", name, text));
     last_text_ = std::move(text);
   }
+  // kInvalidArgument when the pass to print after did not run.
+  Status Finish() const {
+    if (has_printed_ || options_.print_ir_after.empty() || !options_.print) return OkStatus();
+    return Usage(fmt::format("--print-ir-after {}: no such pass ran; these did: {}",
+                             options_.print_ir_after, passes_));
+  }
 
  private:
   const PipelineOptions& options_;
-  std::string last_text_;
+  std::string last_text_, passes_;
+  bool has_printed_ = false;
 };
 
 }  // namespace
@@ -391,7 +401,8 @@ std::string Facts::ToString() const {
 }
 
 static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
-  return {options.opt_level, cpu, options.print, options.layouts, options.weights, options.exact};
+  return {options.opt_level, cpu,           options.print, options.layouts,
+          options.weights,   options.exact, options.stop};
 }
 
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
@@ -435,6 +446,7 @@ Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOption
     const std::string& name = step.pass.name;
     // What dropped them changed nothing.
     if (name == kRetypePass && has_types) continue;
+    RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
     if (options.on_pass) options.on_pass(name);
     auto start = std::chrono::steady_clock::now();
     auto result = RunOne(step.pass, module, context, step.inserted());
@@ -447,6 +459,7 @@ Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOption
     has_types =
         step.pass.gives.Has(kTyped) || (has_types && (is_same || !step.pass.drops.Has(kTyped)));
     module = *std::move(result);
+    RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
     printer.Print(name, module);
     if (!options.verify && !step.inserted()) continue;
     Status sound = ir::VerifyModule(
@@ -473,6 +486,7 @@ Result<std::vector<ir::Module>> RunPasses(ir::Module module, const PipelineOptio
     RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunSteps(module, rest, options, cpu, printer));
     modules.push_back(std::move(ready));
   }
+  RELAYVM_RETURN_IF_ERROR(printer.Finish());
   return modules;
 }
 

@@ -40,15 +40,17 @@ double KernelWork(const std::vector<te::Tensor>& outputs) {
   return WorkOf(outputs) / (is_product ? kProductSpeed : 1);
 }
 
-KernelOptions OptionsFor(const std::string& cpu) {
+KernelOptions OptionsFor(const std::string& cpu, const std::stop_token& stop) {
   KernelOptions options;
   options.cpu = cpu;
+  options.stop = stop;
   return options;
 }
 
 class Folder final : public Substitution {
  public:
-  Folder(const Module& m, const std::string& cpu) : Substitution(m), kernels_(OptionsFor(cpu)) {}
+  Folder(const Module& m, const std::string& cpu, const std::stop_token& stop)
+      : Substitution(m), stop_(stop), kernels_(OptionsFor(cpu, stop)) {}
 
  private:
   bool Consume(const Var* var, const Expr& value, Block& out) override {
@@ -86,6 +88,7 @@ class Folder final : public Substitution {
   }
 
   bool FoldCall(const Var* var, const OpCall& call) {
+    if (stop_.stop_requested()) return false;
     std::vector<const HostTensor*> inputs;
     for (const Atom& a : call.args) {
       const auto* c = std::get_if<const Constant*>(&a);
@@ -209,6 +212,7 @@ class Folder final : public Substitution {
   }
 
   std::unordered_map<uint32_t, std::vector<const Constant*>> tuples_;
+  const std::stop_token stop_;
   CompiledEvaluator kernels_;
   double work_ = 0;    // beyond what is in proportion to the data
   double growth_ = 0;  // of results that are far larger than their operands
@@ -216,6 +220,8 @@ class Folder final : public Substitution {
 
 }  // namespace
 
-Module FoldConstants(const Module& m, const std::string& cpu) { return Folder(m, cpu).Run(); }
+Module FoldConstants(const Module& m, const std::string& cpu, const std::stop_token& stop) {
+  return Folder(m, cpu, stop).Run();
+}
 
 }  // namespace relayvm::ir

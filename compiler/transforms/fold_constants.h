@@ -7,13 +7,16 @@
 // Tested by fold_constants_test.cc.
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
 
-// `cpu`: as KernelOptions::cpu; what this machine cannot run is not folded by kernels.
-Module FoldConstants(const Module& m, const std::string& cpu = "native");
+// `cpu`: as KernelOptions::cpu; what this machine cannot run is not folded by kernels. Once a stop is
+// asked for, nothing more is folded.
+Module FoldConstants(const Module& m, const std::string& cpu = "native",
+                     const std::stop_token& stop = {});
 
 }  // namespace relayvm::ir

@@ -98,9 +98,16 @@ Result<std::vector<HostTensor>> CompiledEvaluator::Run(const KernelSpec& spec,
     buffers.push_back(out.data.Mutable().data());
   }
   SharedBytes scratch = SharedBytes::Zeros(static_cast<size_t>(kernel->scratch_bytes));
-  RelayvmKernelEnv env{};
-  env.struct_size = sizeof(env);
+  struct Env : RelayvmKernelEnv {
+    const std::stop_token* stop;
+  };
+  Env env{};
+  env.struct_size = sizeof(RelayvmKernelEnv);
   env.num_threads = 1;
+  env.stop = &impl_->options.stop;
+  env.poll = [](const RelayvmKernelEnv* e) -> int32_t {
+    return static_cast<const Env*>(e)->stop->stop_requested() ? RELAYVM_KERNEL_STOPPED : 0;
+  };
   RelayvmKernelArgs args{buffers.data(), no_scalars.data(), scratch.Mutable().data()};
   if (int32_t code = kernel->function(&env, &args, 0, kernel->extent); code != 0) {
     return Status(StatusCode::kInvalidArgument,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -10,13 +11,16 @@
 #include <chrono>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 
+#include "bytecode/base/check_stop.h"
 #include "kernels/codegen/batching.h"
 #include "kernels/codegen/immediates.h"
 #include "kernels/codegen/kernel_function.h"
 #include "kernels/codegen/link.h"
+#include "kernels/codegen/llvm_guard.h"
 #include "kernels/codegen/spec_key.h"
 #include "kernels/codegen/target.h"
 
@@ -53,12 +57,43 @@ class Timer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// Once a stop is asked for, LLVM leaves out what it can.
+struct StopGate final : llvm::OptPassGate {
+  explicit StopGate(std::stop_token s) : stop(std::move(s)) {}
+  bool shouldRunPass(llvm::StringRef /*pass*/, llvm::StringRef /*what*/) override { return false; }
+  bool isEnabled() const override { return stop.stop_requested(); }
+  const std::stop_token stop;
+};
+
+// What LLVM works on.
+struct LlvmWork {
+  LlvmWork(const codegen::Target& target, const std::stop_token& stop)
+      : gate(stop), machine(codegen::MakeTargetMachine(target)), module("kernels", context) {
+    context.setOptPassGate(gate);
+    codegen::GuardDiagnoses(context);
+  }
+  StopGate gate;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::LLVMContext context;
+  llvm::Module module;
+};
+
 // Letters, digits and underscores.
 std::string SymbolName(const std::string& name, size_t id) {
   std::string out;
   for (char c : name) out += isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (out.empty()) out = "kernel";
   return fmt::format("{}_{}", out.substr(0, 120), id);
+}
+
+// On this thread and up to `count` - 1 more: as many as the system has.
+void RunOnThreads(size_t count, const std::function<void()>& work) {
+  std::vector<std::jthread> threads;
+  try {
+    for (size_t t = 1; t < count; ++t) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // those that there are do the work
+  }
+  if (count > 0) work();
 }
 
 }  // namespace
@@ -132,37 +167,36 @@ struct KernelCompiler::Impl {
 
   ModuleOutput CompileModule(size_t first, size_t last) {
     ModuleOutput out;
-    auto machine = codegen::MakeTargetMachine(*target);
-    llvm::LLVMContext context;
-    llvm::Module module("kernels", context);
-    codegen::PrepareModule(module, *machine);
+    Status status = codegen::GuardLlvm(options.stop, [&] { return Compile(first, last, &out); });
+    if (status.ok()) status = CheckStop(options.stop);
+    out.status = std::move(status);
+    return out;
+  }
+
+  Status Compile(size_t first, size_t last, ModuleOutput* out) {
+    const codegen::Leakable<LlvmWork> work(*target, options.stop);
+    llvm::TargetMachine& machine = *work->machine;
+    llvm::Module& module = work->module;
+    codegen::PrepareModule(module, machine);
     for (size_t i = first; i < last; ++i) {
-      Timer timer(&out.times.emission);
-      out.status = codegen::EmitKernel(plans[i], *target, module);
-      if (!out.status.ok()) return out;
+      RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
+      Timer timer(&out->times.emission);
+      RELAYVM_RETURN_IF_ERROR(codegen::EmitKernel(plans[i], *target, module));
     }
     {
-      Timer timer(&out.times.optimisation);
-      out.status = codegen::Optimise(module, *machine, options.opt_level);
+      Timer timer(&out->times.optimisation);
+      RELAYVM_RETURN_IF_ERROR(codegen::Optimise(module, machine, options.opt_level, options.stop));
     }
-    if (!out.status.ok()) return out;
     if (options.keep_llvm_ir) {
-      llvm::raw_string_ostream stream(out.llvm_ir);
+      llvm::raw_string_ostream stream(out->llvm_ir);
       module.print(stream, nullptr);
     }
     if (options.keep_assembly) {
-      auto assembly = codegen::EmitAssembly(module, *machine);
-      out.status = assembly.status();
-      if (!out.status.ok()) return out;
-      out.assembly = std::move(*assembly);
+      RELAYVM_ASSIGN_OR_RETURN(out->assembly, codegen::EmitAssembly(module, machine));
     }
-    auto object = [&] {
-      Timer timer(&out.times.code_generation);
-      return codegen::EmitObject(module, *machine);
-    }();
-    out.status = object.status();
-    if (object.ok()) out.object = std::move(*object);
-    return out;
+    Timer timer(&out->times.code_generation);
+    RELAYVM_ASSIGN_OR_RETURN(out->object, codegen::EmitObject(module, machine, options.stop));
+    return OkStatus();
   }
 };
 
@@ -173,6 +207,7 @@ KernelCompiler::~KernelCompiler() = default;
 Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   Impl& impl = *impl_;
   if (!impl.target.ok()) return impl.target.status();
+  RELAYVM_RETURN_IF_ERROR(CheckStop(impl.options.stop));
   codegen::SpecKey key = codegen::KeyOf(spec);
   codegen::ContractionTarget target = impl.contraction_target;
   if (spec.order.form == SumOrder::Form::kAny) target.schedule = impl.ScheduleFor(spec);
@@ -233,16 +268,14 @@ Result<KernelImage> KernelCompiler::Finish() {
       size_t first = m * kKernelsInModule;
       size_t last = std::min(first + kKernelsInModule, impl.plans.size());
       outputs[m] = impl.CompileModule(first, last);
+      if (!outputs[m].status.ok()) next = num_modules;
       size_t all = done += last - first;
       if (impl.options.on_kernels) impl.options.on_kernels(all, impl.plans.size());
     }
   };
-  size_t num_threads =
-      std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), num_modules);
-  std::vector<std::thread> threads;
-  for (size_t t = 1; t < num_threads; ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  const size_t wanted =
+      impl.options.num_threads > 0 ? impl.options.num_threads : std::thread::hardware_concurrency();
+  RunOnThreads(std::min(std::max<size_t>(wanted, 1), num_modules), work);
 
   KernelImage image;
   image.cpu_features = impl.target->level;
@@ -266,7 +299,7 @@ Result<KernelImage> KernelCompiler::Finish() {
   if (objects.empty()) return image;
   {
     Timer timer(&image.times.linking);
-    RELAYVM_ASSIGN_OR_RETURN(image.elf, codegen::LinkImage(objects));
+    RELAYVM_ASSIGN_OR_RETURN(image.elf, codegen::LinkImage(objects, impl.options.stop));
   }
   RELAYVM_ASSIGN_OR_RETURN(image.entry_offsets, codegen::FindFunctions(image.elf, image.names));
   return image;

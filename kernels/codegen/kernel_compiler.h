@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct KernelOptions {
   std::function<TileSchedule(const KernelSpec& spec)> schedule_for;
   // Called in Finish(), from any of its threads: how many kernels are compiled, of how many.
   std::function<void(size_t done, size_t total)> on_kernels;
+  // Threads of Finish(), the calling one included; 0: as many as the machine has.
+  uint32_t num_threads = 0;
+  // Asked to: Add() and Finish() fail with kCancelled, soon.
+  std::stop_token stop;
 };
 
 // What KernelOptions::cpu asks of a machine: "x86-64-v3". "native" is the highest level that this one

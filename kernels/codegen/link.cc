@@ -1,6 +1,7 @@
 #include "kernels/codegen/link.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
@@ -10,13 +11,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <unordered_map>
+
+#include "kernels/codegen/llvm_guard.h"
 
 LLD_HAS_DRIVER(elf)
 
 namespace relayvm::codegen {
 namespace {
+
+// What an image has besides its objects' content: headers, tables, padding between segments.
+constexpr size_t kMostLinkerBytes = size_t{1} << 20;
 
 // A directory that only this process uses, removed with all that is in it.
 class PrivateDirectory {
@@ -50,6 +55,18 @@ Status WriteFile(const std::string& path, const std::vector<char>& data) {
   file.close();
   if (!file) return Status(StatusCode::kResourceExhausted, fmt::format("cannot write {}", path));
   return OkStatus();
+}
+
+// Whether the file system has room for a file of so many bytes; leaves none.
+Status CheckRoom(const std::string& path, size_t bytes) {
+  const int fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  const int error = fd < 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  if (fd >= 0) ::close(fd);
+  ::unlink(path.c_str());
+  if (error == 0) return OkStatus();
+  return {StatusCode::kResourceExhausted,
+          fmt::format("no room for {} bytes in {}: {}; TMPDIR names another folder", bytes, path,
+                      std::strerror(error))};
 }
 
 Result<std::vector<uint8_t>> ReadFile(const std::string& path) {
@@ -105,7 +122,8 @@ class Elf {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects) {
+Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects,
+                                       const std::stop_token& stop) {
   RELAYVM_ASSIGN_OR_RETURN(auto directory, PrivateDirectory::Make());
   std::vector<std::string> args = {"ld.lld",
                                    "-shared",
@@ -133,17 +151,17 @@ Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& obj
   argv.reserve(args.size());
   for (const std::string& arg : args) argv.push_back(arg.c_str());
 
-  static std::mutex lld_mutex;  // LLD's state is global
-  std::string messages;
-  llvm::raw_string_ostream stream(messages);
-  lld::Result result;
-  {
-    std::lock_guard lock(lld_mutex);
-    result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
-  }
-  if (result.retCode != 0) {
+  // LLD ends the process where it cannot write.
+  size_t bytes = kMostLinkerBytes;
+  for (const std::vector<char>& object : objects) bytes += object.size();
+  RELAYVM_RETURN_IF_ERROR(CheckRoom(directory->File("room"), bytes));
+  RELAYVM_RETURN_IF_ERROR(GuardLld(stop, [&]() -> Status {
+    std::string messages;
+    llvm::raw_string_ostream stream(messages);
+    const lld::Result result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    if (result.retCode == 0) return OkStatus();
     return {StatusCode::kInternal, fmt::format("linking the kernels failed: {}", messages)};
-  }
+  }));
   RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> elf, ReadFile(output));
   RELAYVM_RETURN_IF_ERROR(CheckImage(elf));
   return elf;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@
 
 namespace relayvm::codegen {
 
-Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects);
+Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects,
+                                       const std::stop_token& stop = {});
 
 // Checks the promises above, naming what breaks them.
 Status CheckImage(const std::vector<uint8_t>& elf);

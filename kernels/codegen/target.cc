@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/BasicBlock.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Pass.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -30,6 +33,9 @@
 #include <mutex>
 #include <span>
 #include <string_view>
+
+#include "bytecode/base/check_stop.h"
+#include "kernels/codegen/llvm_guard.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -131,7 +137,8 @@ void PrepareFunction(llvm::Function& function, const Target& target) {
 // Loops are vectorised and unrolled by the time they get here: what is left is to clean up, hoist,
 // and unroll short constant loops. Of LLVM's standard pipelines most passes would find nothing to
 // do.
-Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
+                const std::stop_token& stop) {
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (llvm::verifyModule(module, &stream)) {
@@ -139,11 +146,18 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
                   fmt::format("generated LLVM IR is malformed: {}", message));
   }
   if (opt_level <= 0) return OkStatus();
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  struct Managers {
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager sccs;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PassInstrumentationCallbacks callbacks;
+  };
+  const Leakable<Managers> managers;
+  auto& [loops, functions, sccs, modules, callbacks] = *managers;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [&](llvm::StringRef, const llvm::Any&) { return !stop.stop_requested(); });
+  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);
@@ -175,34 +189,74 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
   m.addPass(llvm::AlwaysInlinerPass());
   m.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));
   m.run(module, modules);
-  return OkStatus();
+  return CheckStop(stop);
 }
 
 namespace {
 
+// Empties the functions that nobody waits for any more: each is translated whole before the next, which
+// then takes no time.
+class DropBodies final : public llvm::FunctionPass {
+ public:
+  explicit DropBodies(std::stop_token stop) : llvm::FunctionPass(id), stop_(std::move(stop)) {}
+  llvm::StringRef getPassName() const override { return "DropBodies"; }
+  bool runOnFunction(llvm::Function& function) override {
+    if (!stop_.stop_requested()) return false;
+    function.dropAllReferences();
+    auto* block = llvm::BasicBlock::Create(function.getContext(), "", &function);
+    new llvm::UnreachableInst(function.getContext(), block);
+    return true;
+  }
+
+ private:
+  static char id;  // LLVM's name of the pass is its address
+  const std::stop_token stop_;
+};
+char DropBodies::id = 0;
+
+// Adds DropBodies wherever passes over functions begin.
+class StoppablePasses final : public llvm::legacy::PassManager {
+ public:
+  explicit StoppablePasses(std::stop_token stop) : stop_(std::move(stop)) {}
+  void add(llvm::Pass* pass) override {
+    const bool is_function = pass->getPassKind() == llvm::PT_Function;
+    if (is_function && !in_functions_ && stop_.stop_possible())
+      llvm::legacy::PassManager::add(new DropBodies(stop_));
+    // Immutable passes, analyses of the target, are modules' too and begin nothing.
+    in_functions_ = is_function || (in_functions_ && pass->getAsImmutablePass() != nullptr);
+    llvm::legacy::PassManager::add(pass);
+  }
+
+ private:
+  const std::stop_token stop_;
+  bool in_functions_ = false;
+};
+
 Status EmitFile(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
-                llvm::SmallVectorImpl<char>& out) {
+                const std::stop_token& stop, llvm::SmallVectorImpl<char>& out) {
   llvm::raw_svector_ostream stream(out);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true)) {
+  const Leakable<StoppablePasses> passes(stop);
+  if (machine.addPassesToEmitFile(*passes, stream, nullptr, type, /*DisableVerify=*/true)) {
     return Status(StatusCode::kInternal, "LLVM's x86-64 target cannot write this kind of file");
   }
-  passes.run(module);
+  passes->run(module);
   return OkStatus();
 }
 
 }  // namespace
 
-Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine) {
+Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine,
+                                     const std::stop_token& stop) {
   llvm::SmallVector<char, 0> out;
-  RELAYVM_RETURN_IF_ERROR(EmitFile(module, machine, llvm::CodeGenFileType::ObjectFile, out));
+  RELAYVM_RETURN_IF_ERROR(EmitFile(module, machine, llvm::CodeGenFileType::ObjectFile, stop, out));
+  RELAYVM_RETURN_IF_ERROR(CheckStop(stop));
   return std::vector<char>(out.begin(), out.end());
 }
 
 Result<std::string> EmitAssembly(const llvm::Module& module, llvm::TargetMachine& machine) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);  // emission changes what it emits
   llvm::SmallVector<char, 0> out;
-  RELAYVM_RETURN_IF_ERROR(EmitFile(*copy, machine, llvm::CodeGenFileType::AssemblyFile, out));
+  RELAYVM_RETURN_IF_ERROR(EmitFile(*copy, machine, llvm::CodeGenFileType::AssemblyFile, {}, out));
   return std::string(out.begin(), out.end());
 }
 
