@@ -1,6 +1,7 @@
 #include "bytecode/writer.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -457,6 +458,59 @@ std::vector<const Program*> AllOf(const Program& program, std::span<const Progra
 }
 
 }  // namespace
+
+namespace {
+
+// Pages that grow by moving their mappings: large weights are not copied again.
+class GrowingPages {
+ public:
+  GrowingPages() = default;
+  ~GrowingPages() {
+    if (data_ != nullptr) ::munmap(data_, capacity_);
+  }
+  GrowingPages(const GrowingPages&) = delete;
+  GrowingPages& operator=(const GrowingPages&) = delete;
+
+  Status Write(uint64_t offset, const void* data, size_t size) {
+    const size_t end = offset + size;
+    if (end > capacity_) RELAYVM_RETURN_IF_ERROR(Grow(end));
+    if (size > 0) std::memcpy(static_cast<std::byte*>(data_) + offset, data, size);
+    size_ = std::max(size_, end);
+    return OkStatus();
+  }
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
+
+ private:
+  Status Grow(size_t least) {
+    constexpr size_t kUnit = size_t{1} << 16;
+    const size_t capacity =
+        (std::max(least, capacity_ + capacity_ / 2) + kUnit - 1) / kUnit * kUnit;
+    void* grown = data_ == nullptr ? ::mmap(nullptr, capacity, PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                   : ::mremap(data_, capacity_, capacity, MREMAP_MAYMOVE);
+    if (grown == MAP_FAILED) {
+      return {StatusCode::kResourceExhausted,
+              fmt::format("no memory for an executable of {} bytes", least)};
+    }
+    data_ = grown;
+    capacity_ = capacity;
+    return OkStatus();
+  }
+
+  void* data_ = nullptr;
+  size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace
+
+Result<SharedBytes> SerializeToShared(const Program& program, std::span<const Program> others) {
+  auto pages = std::make_shared<GrowingPages>();
+  RELAYVM_RETURN_IF_ERROR(
+      WriteParts(AllOf(program, others), [&](uint64_t offset, const void* data, size_t size) {
+        return pages->Write(offset, data, size);
+      }));
+  return SharedBytes(pages->bytes(), pages);
+}
 
 Result<std::vector<uint8_t>> SerializeProgram(const Program& program,
                                               std::span<const Program> others) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/base/shared_bytes.h"
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 
@@ -20,6 +21,9 @@ namespace relayvm {
 // The whole file in memory: for small programs and tests.
 Result<std::vector<uint8_t>> SerializeProgram(const Program& program,
                                               std::span<const Program> others = {});
+
+// The same, page-aligned, for programs of any size.
+Result<SharedBytes> SerializeToShared(const Program& program, std::span<const Program> others = {});
 
 // Streams the file, constants straight from where they are. A regular file appears whole or not at
 // all: it is written under a temporary name beside `path` and renamed, so that processes that have

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "bytecode/base/check_stop.h"
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
 #include "compiler/frontend/params.h"
@@ -25,14 +26,21 @@ bool IsOnnx(const std::string& path, std::string_view start) {
   return path.ends_with(".onnx") || IsOnnxModel(start);
 }
 
-// Relay text or an ONNX model, told by name and by how the file starts.
-Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& options) {
+Result<SharedBytes> ReadContent(const std::string& input, const CompileOptions& options) {
+  if (options.content) return *options.content;
   RELAYVM_ASSIGN_OR_RETURN(auto file,
                            FileMapping::Open(input == kStandardInput ? "/dev/stdin" : input));
-  const std::string_view start(reinterpret_cast<const char*>(file->bytes().data()),
-                               file->bytes().size());
-  if (IsOnnx(input, start))
-    return import::ImportOnnx(input, std::move(file), {options.dims, options.shapes});
+  return SharedBytes::OfFile(std::move(file));
+}
+
+// Relay text or an ONNX model, told by name and by how the file starts.
+Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options));
+  const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
+  if (IsOnnx(input, start)) {
+    return import::ImportOnnx(input, std::move(content),
+                              {options.dims, options.shapes, options.operators});
+  }
   if (!options.dims.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("--dim {}: Relay text has no dimensions with names",
@@ -44,7 +52,8 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
     return Status(StatusCode::kInvalidInput,
                   fmt::format("{}: expected Relay text or an ONNX model, found {}", input, found));
   }
-  return frontend::ParseRelay(input == kStandardInput ? "<stdin>" : input, std::string(start));
+  return frontend::ParseRelay(input == kStandardInput ? "<stdin>" : input, std::string(start),
+                              options.operators);
 }
 
 // The N of "?<=N".
@@ -155,17 +164,25 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 }  // namespace
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, options.text.empty()
-                                                  ? ReadModule(input, options)
-                                                  : frontend::ParseRelay(input, options.text));
+  RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, ReadModule(input, options));
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,
                   fmt::format("{}: there is no function @{}; name the one to compile with --entry",
                               input, module.entry));
   }
+  frontend::Params params = options.params;
   if (!options.params_file.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(auto params, frontend::ReadParams(options.params_file));
+    RELAYVM_ASSIGN_OR_RETURN(frontend::Params more, frontend::ReadParams(options.params_file));
+    params.merge(more);
+    if (!more.empty()) {
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format("{}: parameter {} is given twice", options.params_file, more.begin()->first));
+    }
+  }
+  if (!params.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(module, frontend::BindParams(module, params));
   }
   return BindShapes(std::move(module), options.shapes);
@@ -207,13 +224,16 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::string> cpus, Processors(options));
+  PipelineOptions pipeline = options.pipeline;
+  pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
-                           RunPipelines(std::move(module), options.pipeline, cpus));
+                           RunPipelines(std::move(module), pipeline, cpus));
   Compiled compiled;
   for (size_t i = 0; i < ready.size(); ++i) {
     auto start = std::chrono::steady_clock::now();
     KernelOptions kernels = options.kernels;
     kernels.cpu = cpus[i];
+    kernels.stop = options.stop;
     kernels.exact = options.pipeline.exact || options.pipeline.opt_level == 0;
     tuner::ScheduleBook book(options.schedules, kernels, options.warn);
     const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(ready[i]));

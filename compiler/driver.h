@@ -1,23 +1,30 @@
-// The compiler as a library: a program's text or file in, a Program or its other forms out.
-// Tested by driver_test.cc.
+// The whole way: a program's text or file in, a Program or its other forms out. Users of the compiler
+// as a library have api/compiler.h. Tested by driver_test.cc.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "bytecode/base/shared_bytes.h"
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
+#include "compiler/frontend/params.h"
 #include "compiler/pipeline.h"
 #include "compiler/tuner/tuner.h"
 #include "kernels/codegen/kernel_compiler.h"
+#include "kernels/op/custom_ops.h"
 
 namespace relayvm {
 
 struct CompileOptions {
-  std::string text;                           // Relay text in place of a file; empty: a file
+  std::optional<SharedBytes> content;         // in place of the file's
   std::string params_file;                    // TVM parameter file or .npz; empty: none
+  frontend::Params params;                    // besides those of the file
+  CustomOperators operators;                  // besides the compiler's own
   std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300"; "?<=512": bounded
   std::map<std::string, int64_t> dims;        // of an ONNX model, by the names it gives to dims
   std::string entry = "main";
@@ -31,6 +38,7 @@ struct CompileOptions {
   // Measures schedules before it compiles, where it has a budget. For one processor.
   tuner::TuneOptions tune;
   bool count_poor_kernels = false;  // Compiled::poor_kernels
+  std::stop_token stop;             // asked to: fails with kCancelled, soon. For all stages
 };
 
 struct Compiled {
@@ -44,7 +52,7 @@ struct Compiled {
   size_t poor_kernels = 0;        // that tuning would pay for (tuner::CountPoorKernels)
 };
 
-// Reads INPUT (Relay text or an ONNX model; "-": standard input), binds parameters and shapes. Not yet typed.
+// Reads INPUT (Relay text or an ONNX model; "-": standard input) or what options.content has, binds parameters and shapes. Not yet typed.
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);
 Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options);

@@ -1,13 +1,14 @@
 #!/bin/sh
-# usage: check_find_package.sh BUILD_FOLDER SOURCE_FOLDER MODEL.vmx [options of cmake ...]
+# usage: check_find_package.sh BUILD_FOLDER SOURCE_FOLDER MODEL.vmx MODEL.relay [options of cmake ...]
 # Installs the runtime to a folder of its own, and builds the programs of SOURCE_FOLDER against it: by find_package(relayvm), and by
 # pkg-config. Runs what comes out. The headers are those that a host includes and what they include, and none leads back to the
-# sources.
+# sources. Then the same for the compiler, installed on top, and the programs of SOURCE_FOLDER/compiling.
 set -eu
 build=$1
 source=$2
 model=$3
-shift 3
+text=$4
+shift 4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --component runtime --prefix "$scratch/prefix" >"$scratch/install.txt"
@@ -48,3 +49,24 @@ export PKG_CONFIG_PATH
 "$compiler" -std=c11 $flags "$source/main.c" -o "$scratch/by_pkg_config" $(pkg-config --cflags --libs relayvm)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm) "$scratch/by_pkg_config" "$model"
 echo "relayvm $(pkg-config --modversion relayvm)"
+
+# Without the compiler, nobody finds it.
+if cmake -S "$source/compiling" -B "$scratch/none" -DCMAKE_PREFIX_PATH="$scratch/prefix" "$@" >"$scratch/none.txt" 2>&1; then
+  echo "component compiler is found where it is not installed"
+  exit 1
+fi
+grep -q "component compiler is not installed" "$scratch/none.txt"
+
+cmake --install "$build" --component compiler --prefix "$scratch/prefix" >"$scratch/install.txt"
+if grep -rn '#include "' "$headers"; then
+  echo "installed headers include what is not installed"
+  exit 1
+fi
+cmake -S "$source/compiling" -B "$scratch/compiling" -DCMAKE_PREFIX_PATH="$scratch/prefix" "$@" >"$scratch/configure.txt"
+cmake --build "$scratch/compiling" >"$scratch/build.txt" || { cat "$scratch/build.txt"; exit 1; }
+"$scratch/compiling/compiling_c" "$text"
+"$scratch/compiling/compiling" "$text"
+# shellcheck disable=SC2046,SC2086
+"$compiler" -std=c11 $flags "$source/compiling/main.c" -o "$scratch/compiling_by_pkg_config" $(pkg-config --cflags --libs relayvm-compiler)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-compiler) "$scratch/compiling_by_pkg_config" "$text"
+echo "relayvm-compiler $(pkg-config --modversion relayvm-compiler)"

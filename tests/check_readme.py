@@ -15,9 +15,13 @@ def main():
     if len(sys.argv) != 5:
         sys.exit(__doc__)
     readme, embedding, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:]
-    for language, name in ("cpp", "main.cc"), ("c", "main.c"):
+    blocks = re.findall(r"```(?:cpp|c)\n(.*?)```", readme, re.S)
+    names = "main.cc", "main.c", "compiling/main.cc", "compiling/main.c"
+    if len(blocks) != len(names):
+        sys.exit(f"expected {len(names)} examples in the README, found {len(blocks)}")
+    for block, name in zip(blocks, names):
         example = os.path.join(embedding, name)
-        if re.search(r"```" + language + r"\n(.*?)```", readme, re.S).group(1) != open(example).read():
+        if block != open(example).read():
             sys.exit(f"the README's example and {example} differ")
     tour = re.search(r"## A tour\n.*?\n((?:    [^\n]*\n)+)", readme, re.S).group(1)
     commands = [line.strip() for line in tour.splitlines()]

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "bytecode/base/file_replacement.h"
@@ -122,7 +123,8 @@ struct KernelFlags {
     if (!flags->input.empty()) return wrong("--kernel: there is an INPUT as well");
     RELAYVM_ASSIGN_OR_RETURN(source, ParseKernelSource(text));
     if (!schedule.empty()) {
-      RELAYVM_ASSIGN_OR_RETURN(flags->options.kernels.schedules[""], ParseTileSchedule(schedule));
+      RELAYVM_RETURN_IF_ERROR(ParseTileSchedule(schedule).status());
+      flags->compiler.schedule_for[""] = schedule;
     }
     flags->input = source.op;
     return OkStatus();
@@ -138,7 +140,8 @@ struct KernelFlags {
                 fmt::format("--dim {}={}: --kernel has no dimension of that name", name, value)};
       }
     }
-    flags->options.text = RelayText(source, emit == "time" ? DimValues() : dims);
+    const std::string relay = RelayText(source, emit == "time" ? DimValues() : dims);
+    flags->options.content = SharedBytes::Copy(std::as_bytes(std::span(relay)));
     return NameSamples(emit, &flags->options.tune);
   }
 
@@ -225,7 +228,7 @@ int Main(int argc, char** argv) {
     return written.ok() ? 0 : Fail("relayc", written);
   }
   if (flags.passes.list) {
-    auto list = flags.passes.List(flags.options.pipeline);
+    auto list = ListPasses(flags.options.pipeline, flags.compiler.pass_libraries);
     if (!list.ok()) return Fail("relayc", list.status());
     Status written = WriteText(output, *list);
     return written.ok() ? 0 : Fail("relayc", written);
@@ -270,7 +273,7 @@ int Main(int argc, char** argv) {
     written = WriteProgram(output, *compiled);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (written.ok() && !quiet) {
-      PrintSummary(*compiled, output, took.count(), !flags.layouts.empty());
+      PrintSummary(*compiled, output, took.count(), !flags.compiler.layouts.empty());
     }
   } else if (emit == "bytecode") {
     written = WriteText(output, DisassembleProgram(compiled->program, {.data = data}));

@@ -5,11 +5,8 @@
 //
 // `reference` runs the typed program with plain loops, slow and obviously right. Exit status: as
 // vmrun's. Tested by tools_test.cc.
-#include <algorithm>
 #include <chrono>
-#include <iterator>
 
-#include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
@@ -25,14 +22,9 @@ Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileF
     RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(std::move(module)));
     return MakeReferenceExecutor(std::move(typed), run);
   }
-  RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileWithProgress("relayrun", compile));
-  std::vector<Builtin> kernels;
-  for (const std::string& path : compile.plugins) {
-    RELAYVM_ASSIGN_OR_RETURN(const OperatorLibrary library, LoadOperatorLibrary(path));
-    std::ranges::move(library.kernels(), std::back_inserter(kernels));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(
-      auto executable, Executable::FromProgram(std::move(compiled.program), {.kernels = kernels}));
+  RELAYVM_ASSIGN_OR_RETURN(const CompiledModel compiled,
+                           CompileModelWithProgress("relayrun", &compile));
+  RELAYVM_ASSIGN_OR_RETURN(auto executable, compiled.Load());
   return MakeVmExecutor(std::move(executable), run);
 }
 
@@ -51,13 +43,13 @@ Exit Main(int argc, char** argv) {
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   Status flags = compile.Finish();
-  if (flags.ok() && !compile.options.more_cpus.empty()) {
+  if (flags.ok() && compile.compiler.targets.size() > 1) {
     flags = {StatusCode::kInvalidArgument,
              "--target: expected one processor, which runs the program here"};
   }
   if (flags.ok()) flags = run.Finish();
   if (!flags.ok()) return Report("relayrun", flags, ExitForStatus(flags));
-  run.function = compile.options.entry;
+  run.function = compile.compiler.entry;
 
   auto start = std::chrono::steady_clock::now();
   auto made = MakeExecutor(executor, compile, run);

@@ -42,7 +42,11 @@ Result<Zip> Create(const std::string& path) {
 
 Result<NamedTensors> ReadNpz(const std::string& path) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  auto archive = ZipReader::Open(SharedBytes::OfFile(std::move(file)));
+  return ParseNpz(path, SharedBytes::OfFile(std::move(file)));
+}
+
+Result<NamedTensors> ParseNpz(const std::string& path, SharedBytes bytes_of_archive) {
+  auto archive = ZipReader::Open(std::move(bytes_of_archive));
   if (!archive.ok()) return archive.status().WithContext(path);
   NamedTensors tensors;
   std::set<std::string> names;

@@ -18,6 +18,8 @@ using NamedTensors = std::vector<std::pair<std::string, HostTensor>>;
 // In the archive's order. Tensors that are stored uncompressed are parts of the mapped file, which
 // must not change while they live. Errors name the file and the entry.
 Result<NamedTensors> ReadNpz(const std::string& path);
+// The same for an archive in memory, which errors call `name`.
+Result<NamedTensors> ParseNpz(const std::string& name, SharedBytes archive);
 // Replaces the file. REQUIRES: names differ.
 Status WriteNpz(const std::string& path, const NamedTensors& tensors);
 

@@ -12,6 +12,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/frontend/params.h"
+#include "compiler/frontend/parser.h"
 #include "vm/scheduler.h"
 
 namespace relayvm {
@@ -162,14 +163,13 @@ TEST_CASE("batching: programs give the bits that they give alone") {
       CAPTURE(c.name);
       CAPTURE(form);
       CompileOptions options;
-      options.text = c.text;
       options.kernels.batching = true;
       const bool are_arguments = std::string_view(form) == "arguments";
       if (std::string_view(form) == "bf16") options.pipeline.weights = WeightFormat::kBFloat16;
       if (std::string_view(form) == "q8") options.pipeline.weights = WeightFormat::kInt8Blocks;
       std::vector<HostTensor> weights;
       for (const auto& shape : c.weights) weights.push_back(RandomTensor(shape, 0.2F));
-      auto module = LoadModule("", options);
+      auto module = frontend::ParseRelay("test.relay", c.text);
       REQUIRE_MESSAGE(module.ok(), module.status().message());
       if (!are_arguments) {
         const auto& params = module->functions.at("main")->params;

@@ -133,15 +133,19 @@ Result<Params> ParseTvmParams(const SharedBytes& bytes) {
 
 Result<Params> ReadParams(const std::string& path) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  SharedBytes bytes = SharedBytes::OfFile(file);
+  return ReadParams(path, SharedBytes::OfFile(std::move(file)));
+}
+
+Result<Params> ReadParams(const std::string& path, const SharedBytes& bytes) {
   if (ZipReader::IsZip(bytes)) {
-    RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ReadNpz(path));
+    RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ParseNpz(path, bytes));
     return Params(std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
   }
   if (Reader(bytes).U64() != kMagic) {
-    return Status(StatusCode::kInvalidInput,
-                  fmt::format("{}: expected a TVM parameter file or an .npz archive, found {}",
-                              path, DescribeFile(file->bytes())));
+    return Status(
+        StatusCode::kInvalidInput,
+        fmt::format("{}: expected a TVM parameter file or an .npz archive, found {}", path,
+                    DescribeFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()})));
   }
   auto params = ParseTvmParams(bytes);
   if (!params.ok()) return params.status().WithContext(path);

@@ -22,6 +22,8 @@ using Params = std::map<std::string, HostTensor>;
 // A TVM parameter file or a .npz, told by its content. The tensors are parts of the mapped file,
 // which must not change while they live. Safe on any bytes.
 Result<Params> ReadParams(const std::string& path);
+// The same for bytes in memory, which errors call `name`.
+Result<Params> ReadParams(const std::string& name, const SharedBytes& bytes);
 Result<Params> ParseTvmParams(const SharedBytes& bytes);
 
 // The module with each named parameter of its entry function gone and its uses replaced by a

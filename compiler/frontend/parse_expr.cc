@@ -397,6 +397,7 @@ NodeId Parser::ParseSymbol() {
   Token whole = t;
   whole.end = end;
   const OpDef* op = OpTable::Get().Find(name);
+  if (op == nullptr) op = operators_.Find(name);
   if (op == nullptr) {
     FailUnknownName(whole, name);
     return kNoNode;
@@ -426,6 +427,7 @@ void Parser::FailUnknownName(const Token& t, const std::string& name) {
   Suggestion suggestion(name);
   for (const auto& [known, constructor] : constructors_) suggestion.Consider(known);
   for (std::string_view known : OpTable::Get().Names()) suggestion.Consider(known);
+  for (std::string_view known : operators_.Names()) suggestion.Consider(known);
   Fail(StatusCode::kUnsupported, SpanOf(t),
        fmt::format("unsupported operator \"{}\"{}", name, suggestion.Text("")));
 }

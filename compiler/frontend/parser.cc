@@ -10,11 +10,14 @@ namespace {
 constexpr std::string_view kVersion = "0.0.5";
 }  // namespace
 
-Result<ir::Module> ParseRelay(std::string name, std::string text) {
-  return ir::WithLargeStack([&] { return Parser(std::move(name), std::move(text)).Run(); });
+Result<ir::Module> ParseRelay(std::string name, std::string text,
+                              const CustomOperators& operators) {
+  return ir::WithLargeStack(
+      [&] { return Parser(std::move(name), std::move(text), operators).Run(); });
 }
 
-Parser::Parser(std::string name, std::string text) : text_(std::move(text)), lexer_(text_) {
+Parser::Parser(std::string name, std::string text, const CustomOperators& operators)
+    : text_(std::move(text)), operators_(operators), lexer_(text_) {
   file_ = module_.sources->AddFile(std::move(name), text_);
 }
 

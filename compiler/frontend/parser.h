@@ -10,6 +10,7 @@
 
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
+#include "kernels/op/custom_ops.h"
 
 namespace relayvm::frontend {
 
@@ -20,7 +21,8 @@ inline constexpr int kMaxNesting = 31'000;
 inline constexpr int kMaxTypeNesting = 1'000;
 
 // `name` is the file's, for messages. A text without definitions is an expression and becomes
-// @main.
-Result<ir::Module> ParseRelay(std::string name, std::string text);
+// @main. `operators` are those that the text may use besides the compiler's own.
+Result<ir::Module> ParseRelay(std::string name, std::string text,
+                              const CustomOperators& operators = {});
 
 }  // namespace relayvm::frontend

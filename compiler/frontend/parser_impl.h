@@ -41,7 +41,8 @@ inline bool IsTemporaryName(std::string_view name) {
 
 class Parser {
  public:
-  Parser(std::string name, std::string text);
+  // Borrows `operators`.
+  Parser(std::string name, std::string text, const CustomOperators& operators);
   Result<ir::Module> Run();
 
  private:
@@ -160,6 +161,7 @@ class Parser {
                        ir::Span span, Attrs* attrs);
 
   std::string text_;
+  const CustomOperators& operators_;
   ir::Module module_ = ir::MakeModule();
   uint32_t file_ = 0;
   Lexer lexer_;

@@ -191,6 +191,12 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, co
     Fail(StatusCode::kInternal, fmt::format("there is no operator {}", name));
     return {0, nullptr, nullptr};
   }
+  return Op(*op, args, attrs);
+}
+
+Value TypedBuilder::Op(const OpDef& definition, const std::vector<Value>& args,
+                       const Attrs& attrs) {
+  const OpDef* op = &definition;
   if (!status().ok()) return {0, nullptr, nullptr};
   auto complete = CompleteAttrs(*op, attrs);
   if (!complete.ok()) {

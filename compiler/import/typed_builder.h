@@ -69,6 +69,8 @@ class TypedBuilder final {
   // A call with one result.
   Value Op(std::string_view name, const std::vector<Value>& args, AttrInit attrs = {});
   Value Op(std::string_view name, const std::vector<Value>& args, const Attrs& attrs);
+  // An operator that may be a user's own. It lives as long as the process.
+  Value Op(const OpDef& op, const std::vector<Value>& args, const Attrs& attrs);
   // A call whose result is a tuple: its fields.
   std::vector<Value> Ops(std::string_view name, const std::vector<Value>& args,
                          AttrInit attrs = {});

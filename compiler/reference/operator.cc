@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/op/custom_ops.h"
 #include "kernels/runtime/builtin.h"
 #include "kernels/te/scalar.h"
 
@@ -152,7 +151,7 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
                                            std::span<const HostTensor* const> inputs) {
   BuiltinCall call = op.builtin(context);
   const Builtin* kernel = FindBuiltin(call.name);
-  if (kernel == nullptr) kernel = FindCustomKernel(call.name);
+  if (kernel == nullptr) kernel = op.custom_kernel;
   if (kernel == nullptr) {
     return {StatusCode::kUnsupported, fmt::format("there is no kernel {}", call.name)};
   }

@@ -6,6 +6,8 @@
 #include <bit>
 #include <deque>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "kernels/op/op_helpers.h"
@@ -14,17 +16,6 @@ namespace relayvm {
 namespace {
 
 constexpr size_t kMostRank = 255;  // of a tensor, as the runtime has it
-
-// What a library adds. Static, as the table that it adds to.
-struct Custom {
-  std::vector<const RelayvmOperator*> operators;
-  std::map<std::pair<std::string, std::string>, const OpDef*> onnx;
-  std::map<std::string, Builtin, std::less<>> kernels;
-};
-Custom& All() {
-  static Custom custom;
-  return custom;
-}
 
 // --- One call of a type function ---
 
@@ -263,58 +254,84 @@ std::vector<Dim> Params(const RelayvmOperator& op, const Attrs& attrs) {
   return params;
 }
 
-OpDef Definition(const RelayvmOperator& op) {
-  OpDef def;
-  def.name = op.name;
-  def.num_args = static_cast<int>(op.num_inputs);
-  for (uint32_t i = 0; i < op.num_attributes; ++i) def.attrs.push_back(Field(op.attributes[i]));
-  def.infer = [&op](TypeContext& tc) { return Infer(tc, op); };
-  def.builtin = [&op](const ComputeContext& c) -> BuiltinCall {
-    return {op.name, Params(op, c.attrs)};
-  };
-  return def;
+// What a library defines. Never freed: modules refer to it, and the library stays loaded.
+struct Library {
+  std::vector<std::unique_ptr<const OpDef>> defs;
+  std::vector<Builtin> kernels;
+  std::map<std::pair<std::string, std::string>, const OpDef*> onnx;
+};
+
+std::unique_ptr<const Library> Define(const OperatorLibrary& operators) {
+  auto library = std::make_unique<Library>();
+  library->kernels = operators.kernels();
+  for (const RelayvmOperator& op : operators.operators()) {
+    auto def = std::make_unique<OpDef>();
+    def->name = op.name;
+    def->num_args = static_cast<int>(op.num_inputs);
+    for (uint32_t i = 0; i < op.num_attributes; ++i) def->attrs.push_back(Field(op.attributes[i]));
+    def->infer = [&op](TypeContext& tc) { return Infer(tc, op); };
+    def->builtin = [&op](const ComputeContext& c) -> BuiltinCall {
+      return {op.name, Params(op, c.attrs)};
+    };
+    const auto kernel = std::ranges::find(library->kernels, def->name, &Builtin::name);
+    if (kernel != library->kernels.end()) def->custom_kernel = &*kernel;
+    if (op.onnx_name != nullptr)
+      library->onnx.emplace(std::pair(op.onnx_domain, op.onnx_name), def.get());
+    library->defs.push_back(std::move(def));
+  }
+  return library;
+}
+
+// One for each library, whoever loads it. From any thread.
+const Library& DefinitionsOf(const OperatorLibrary& operators) {
+  static std::mutex mutex;
+  static std::map<const RelayvmOperator*, std::unique_ptr<const Library>> libraries;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const Library>& library = libraries[operators.operators().data()];
+  if (library == nullptr) library = Define(operators);
+  return *library;
 }
 
 }  // namespace
 
-Status AddCustomOperators(const std::string& path) {
-  RELAYVM_ASSIGN_OR_RETURN(const OperatorLibrary library, LoadOperatorLibrary(path));
-  Custom& all = All();
-  // It is Get()'s own, and not const there.
-  auto& table = const_cast<OpTable&>(OpTable::Get());
-  const RelayvmOperator* first = library.operators().data();
-  if (std::find(all.operators.begin(), all.operators.end(), first) != all.operators.end())
-    return OkStatus();
-  for (const RelayvmOperator& op : library.operators()) {
-    if (table.Find(op.name) != nullptr) {
+Status CustomOperators::Add(const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(const OperatorLibrary operators, LoadOperatorLibrary(path));
+  const Library& library = DefinitionsOf(operators);
+  const auto is_known = [&](const auto& def) { return Find(def->name) == def.get(); };
+  if (!library.defs.empty() && std::ranges::all_of(library.defs, is_known)) return OkStatus();
+  for (const auto& def : library.defs) {
+    if (Find(def->name) != nullptr || OpTable::Get().Find(def->name) != nullptr) {
       return {StatusCode::kInvalidInput,
-              fmt::format("{}: there is an operator {} already", path, op.name)};
+              fmt::format("{}: there is an operator {} already", path, def->name)};
     }
-    if (op.onnx_name != nullptr && all.onnx.contains({op.onnx_domain, op.onnx_name})) {
+  }
+  for (const auto& [name, def] : library.onnx) {
+    if (onnx_.contains(name)) {
       return {StatusCode::kInvalidInput,
               fmt::format("{}: there is an operator for {} of ONNX domain '{}' already", path,
-                          op.onnx_name, op.onnx_domain)};
+                          name.second, name.first)};
     }
   }
-  for (const Builtin& kernel : library.kernels())
-    all.kernels.emplace(std::string(kernel.name), kernel);
-  for (const RelayvmOperator& op : library.operators()) {
-    all.operators.push_back(&op);
-    table.Add(Definition(op));
-    if (op.onnx_name != nullptr)
-      all.onnx.emplace(std::pair(op.onnx_domain, op.onnx_name), table.Find(op.name));
-  }
+  for (const auto& def : library.defs) defs_.emplace(def->name, def.get());
+  onnx_.insert(library.onnx.begin(), library.onnx.end());
+  kernels_.insert(kernels_.end(), library.kernels.begin(), library.kernels.end());
   return OkStatus();
 }
 
-const OpDef* FindCustomOperator(std::string_view onnx_domain, std::string_view onnx_name) {
-  const auto found = All().onnx.find({std::string(onnx_domain), std::string(onnx_name)});
-  return found == All().onnx.end() ? nullptr : found->second;
+const OpDef* CustomOperators::Find(std::string_view name) const {
+  const auto found = defs_.find(name);
+  return found == defs_.end() ? nullptr : found->second;
 }
 
-const Builtin* FindCustomKernel(std::string_view name) {
-  const auto found = All().kernels.find(name);
-  return found == All().kernels.end() ? nullptr : &found->second;
+const OpDef* CustomOperators::FindOnnx(std::string_view domain, std::string_view name) const {
+  const auto found = onnx_.find({std::string(domain), std::string(name)});
+  return found == onnx_.end() ? nullptr : found->second;
+}
+
+std::vector<std::string_view> CustomOperators::Names() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, def] : defs_) names.push_back(name);
+  return names;
 }
 
 }  // namespace relayvm

@@ -3,6 +3,8 @@
 // evaluation, fusion and code generation all read it. Adding an operator touches its definition and
 // its test.
 //
+// Operators of users' libraries are OpDefs of their own, beside the table (custom_ops.h).
+//
 // Definitions live in kernels/op/*.cc, grouped by class; each file has a function void
 // Define...(OpTable&) that is called by OpTable::Make() in op_table.cc (no registration before
 // main). Tested by *_test.cc beside each file.
@@ -21,6 +23,8 @@
 #include "kernels/te/te.h"
 
 namespace relayvm {
+
+struct Builtin;
 
 // The call that a definition is asked to compute. `inputs` are the argument tensors, tuples
 // flattened, in order; placeholders or computations. `outputs` are the result types that the
@@ -100,6 +104,9 @@ struct OpDef {
   // The meaning, as a builtin (sort, top-k, cumsum ...). Arguments of the builtin:
   // inputs, then outputs, then `num_counts` int64 scalars that it fills.
   std::function<BuiltinCall(const ComputeContext&)> builtin;
+  // Its kernel, where the runtime library has none of its name: for who computes without a runtime.
+  // It lives as long as the process.
+  const Builtin* custom_kernel = nullptr;
   // For operators whose result size only running tells: the relation makes `num_counts` fresh
   // symbols, in order; `upper_bound` gives result shapes that are large enough; the kernel reports
   // the true values.
@@ -134,7 +141,7 @@ struct OpDef {
 
 class OpTable {
  public:
-  // All operators.
+  // All operators but users' own.
   static const OpTable& Get();
 
   const OpDef* Find(std::string_view name) const;

@@ -42,7 +42,7 @@ OpTable OpTable::Make() {
 }
 
 const OpTable& OpTable::Get() {
-  static OpTable table = Make();  // custom_ops.cc adds to it
+  static const OpTable table = Make();
   return table;
 }
 

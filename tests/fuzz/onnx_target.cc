@@ -156,7 +156,8 @@ Status ImportModel(const std::string& bytes) {
   auto file = FileMapping::Open(path);
   std::filesystem::remove(path);
   if (!file.ok()) return file.status();
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, import::ImportOnnx("fuzz.onnx", *file, {}));
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module,
+                           import::ImportOnnx("fuzz.onnx", SharedBytes::OfFile(*file), {}));
   return RunFrontendPipeline(module).status();
 }
 

@@ -211,7 +211,7 @@ Outcome RunTest(const std::shared_ptr<Runtime>& runtime, const fs::path& folder)
   const std::string path = (folder / "model.onnx").string();
   auto mapping = FileMapping::Open(path);
   if (!mapping.ok()) return Failed(std::string(mapping.status().message()));
-  auto file = import::ModelFile::Read(path, *mapping);
+  auto file = import::ModelFile::Read(path, SharedBytes::OfFile(*mapping));
   if (!file.ok()) return Failed(std::string(file.status().message()));
   if (std::string why = WhySkipped((*file)->model(), folder.filename().string()); !why.empty())
     return Skipped(why);

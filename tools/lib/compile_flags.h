@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/compiler.h"
 #include "compiler/driver.h"
 #include "tools/lib/pass_flags.h"
 
@@ -12,18 +13,15 @@ namespace relayvm::tools {
 
 struct CompileFlags {
   std::string input;
-  CompileOptions options;
-  std::vector<std::string> shapes, dims, targets, layouts;
+  CompilerOptions compiler;  // what the command line says
+  CompileOptions options;    // the same as the driver takes it, after Finish
+  std::vector<std::string> shapes, dims, schedules;  // NAME=...
   PassFlags passes;
-  std::string precision = "fp32", weights;
-  std::vector<std::string> schedules;  // NAME=...
-  std::vector<std::string> logs;
-  std::vector<std::string> plugins;  // libraries of operators
   bool time_passes = false;
   std::vector<PassTiming> timings;
 
   void AddTo(CLI::App& app);
-  // After parsing: fills in what the options derive. A Status for a malformed one.
+  // After parsing: fills in what `compiler` and `options` derive. A Status for a malformed one.
   Status Finish();
   void PrintTimings() const;
 };

@@ -53,7 +53,8 @@ TEST_CASE("a kernel is timed on sizes that are given") {
   auto source = ParseKernelSource("nn.dense[(n, 32), (16, 32)]");
   REQUIRE(source.ok());
   CompileOptions options;
-  options.text = RelayText(*source);
+  const std::string relay = RelayText(*source);
+  options.content = SharedBytes::Copy(std::as_bytes(std::span(relay)));
   auto compiled = CompileFile("nn.dense", options);
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
   auto line = TimeKernel(*source, compiled->program, {{"n", 4}}, 1);

@@ -12,24 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/compiler.h"
 #include "compiler/pipeline.h"
 
 namespace relayvm::tools {
 
 struct PassFlags {
   bool list = false;
-  std::vector<std::string> libraries;
-  std::vector<std::string> passes;
 
   // `input` need not be given with --list-passes.
-  void AddTo(CLI::App& app, CLI::Option* input, PipelineOptions* pipeline);
-  // After parsing: loads libraries, and puts passes into the options.
-  Status Finish(PipelineOptions* pipeline);
-  // The text of --list-passes.
-  Result<std::string> List(const PipelineOptions& pipeline) const;
-
- private:
-  std::vector<Pass> loaded_;
+  void AddTo(CLI::App& app, CLI::Option* input, CompilerOptions* options);
 };
+
+// The text of --list-passes: the plan of `pipeline`, and passes of `libraries` that it leaves out.
+Result<std::string> ListPasses(const PipelineOptions& pipeline,
+                               const std::vector<std::string>& libraries);
 
 }  // namespace relayvm::tools

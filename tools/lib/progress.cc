@@ -47,26 +47,46 @@ void ProgressLine::Draw() {
   }
 }
 
+namespace {
+
+// A line, where there is a terminal and nothing else is printed there.
+void StartLine(const std::string& tool, const CompileFlags& flags,
+               std::optional<ProgressLine>* line) {
+  if (::isatty(STDERR_FILENO) == 1 && flags.compiler.print_ir_after.empty())
+    line->emplace(tool, ProgressLine::Options{});
+}
+
+}  // namespace
+
 Result<Compiled> CompileWithProgress(const std::string& tool, const CompileFlags& flags) {
   CompileOptions options = flags.options;
   std::optional<ProgressLine> line;
-  if (::isatty(STDERR_FILENO) == 1 && options.pipeline.print_ir_after.empty()) {
-    line.emplace(tool, ProgressLine::Options{});
+  StartLine(tool, flags, &line);
+  if (line) {
     options.tune.on_progress = [&](const std::string& what) { line->SetPass("tuning " + what); };
     options.kernels.on_kernels = [&](size_t done, size_t total) { line->SetKernels(done, total); };
+    options.pipeline.on_pass = [&](std::string_view pass) { line->SetPass(pass); };
   }
-  const std::string& print_after = options.pipeline.print_ir_after;
-  bool known = print_after.empty() || print_after == "all";
-  std::string passes;
-  options.pipeline.on_pass = [&](std::string_view pass) {
-    if (line) line->SetPass(pass);
-    known |= pass == print_after;
-    passes += (passes.empty() ? "" : ", ") + std::string(pass);
-  };
-  Result<Compiled> compiled = CompileFile(flags.input, options);
-  if (!compiled.ok() || known) return compiled;
-  return {StatusCode::kInvalidArgument,
-          fmt::format("--print-ir-after {}: no such pass ran; these did: {}", print_after, passes)};
+  return CompileFile(flags.input, options);
+}
+
+Result<CompiledModel> CompileModelWithProgress(const std::string& tool, CompileFlags* flags) {
+  CompilerOptions options = flags->compiler;
+  std::optional<ProgressLine> line;
+  StartLine(tool, *flags, &line);
+  if (line) {
+    options.on_progress = [&](std::string_view what, size_t done, size_t total) {
+      total > 0 ? line->SetKernels(done, total) : line->SetPass(what);
+    };
+  }
+  auto compiled = CompileModel({flags->input, std::nullopt}, options);
+  line.reset();
+  if (!compiled.ok()) return compiled;
+  for (const Status& warning : compiled->warnings())
+    fmt::print(stderr, "warning: {}\n", warning.message());
+  for (const PassTime& t : compiled->times())
+    flags->timings.push_back({t.pass, t.milliseconds, t.is_part});
+  return compiled;
 }
 
 }  // namespace relayvm::tools

@@ -50,7 +50,9 @@ class ProgressLine {
 };
 
 // CompileFile with progress on standard error, if that is a terminal and nothing else is printed
-// there meanwhile. Fails with kInvalidArgument when --print-ir-after names no pass.
+// there meanwhile.
 Result<Compiled> CompileWithProgress(const std::string& tool, const CompileFlags& flags);
+// The same through the library's API. Prints warnings; fills flags->timings.
+Result<CompiledModel> CompileModelWithProgress(const std::string& tool, CompileFlags* flags);
 
 }  // namespace relayvm::tools

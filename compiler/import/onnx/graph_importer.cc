@@ -42,8 +42,9 @@ void ForEachNode(const Nodes& nodes, const Fn& fn, size_t depth = 0) {
 
 }  // namespace
 
-GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index)
-    : file_(file), builder_(module), file_index_(file_index) {
+GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index,
+                             const CustomOperators& operators)
+    : file_(file), operators_(operators), builder_(module), file_index_(file_index) {
   for (const auto& opset : file.model().opset_import()) {
     opsets_[std::string(CanonicalDomain(opset.domain()))] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
@@ -60,8 +61,8 @@ int GraphImporter::OpsetOf(std::string_view domain) const {
   return it == opsets_.end() ? 1 : it->second;
 }
 
-static const OpDef* CustomOf(const onnx::NodeProto& node) {
-  return FindCustomOperator(CanonicalDomain(node.domain()), node.op_type());
+const OpDef* GraphImporter::CustomOf(const onnx::NodeProto& node) const {
+  return operators_.FindOnnx(CanonicalDomain(node.domain()), node.op_type());
 }
 
 const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& node) const {
@@ -313,7 +314,7 @@ std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodePr
     }
   }
   if (!builder_.status().ok()) return {};
-  const Value result = builder_.Op(op.name, inputs, attrs);
+  const Value result = builder_.Op(op, inputs, attrs);
   if (!builder_.status().ok()) return {};
   return result.is_tensor() ? std::vector<Value>{result} : builder_.Fields(result);
 }

@@ -14,13 +14,15 @@
 
 #include "compiler/import/onnx/model_file.h"
 #include "compiler/import/onnx/operator.h"
+#include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
 
 class GraphImporter {
  public:
   // `file_index` is the model's in the module's source map.
-  GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index);
+  GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index,
+                const CustomOperators& operators);
 
   TypedBuilder& b() { return builder_; }
   ModelFile& file() { return file_; }
@@ -51,6 +53,8 @@ class GraphImporter {
   };
 
   int OpsetOf(std::string_view domain) const;
+  // Null when it is none of users' operators.
+  const OpDef* CustomOf(const onnx::NodeProto& node) const;
   const onnx::FunctionProto* FindFunction(const onnx::NodeProto& node) const;
   Value Lookup(const std::string& name);
   using Nodes = std::vector<const onnx::NodeProto*>;
@@ -68,6 +72,7 @@ class GraphImporter {
   void Define(const onnx::NodeProto& node, const std::vector<Value>& outputs);
 
   ModelFile& file_;
+  const CustomOperators& operators_;
   TypedBuilder builder_;
   uint32_t file_index_;
   std::map<std::string, int, std::less<>> opsets_;  // by domain

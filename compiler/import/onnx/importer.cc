@@ -20,7 +20,7 @@ class ModelImporter {
       : file_(file),
         options_(options),
         module_(PreludeModule()),
-        importer_(file, module_, module_.sources->AddModel(file.path())) {}
+        importer_(file, module_, module_.sources->AddModel(file.path()), options.operators) {}
 
   Result<ir::Module> Run() {
     RELAYVM_RETURN_IF_ERROR(CheckDims());
@@ -249,7 +249,7 @@ class ModelImporter {
 
 }  // namespace
 
-Result<ir::Module> ImportOnnx(const std::string& path, std::shared_ptr<const FileMapping> file,
+Result<ir::Module> ImportOnnx(const std::string& path, SharedBytes file,
                               const ImportOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(auto model, ModelFile::Read(path, std::move(file)));
   return ModelImporter(*model, options).Run();

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 
-#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/shared_bytes.h"
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
+#include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
 
@@ -15,13 +15,14 @@ struct ImportOptions {
   std::map<std::string, int64_t> dims;  // by the names that the model gives to dims ("batch")
   // Of inputs whose rank the model leaves open: "1x?x300".
   std::map<std::string, std::string> shapes;
+  CustomOperators operators;  // besides the compiler's own
 };
 
-// `path` names the file, and external data lies in its folder. The module has a function main: its parameters are the graph's inputs that have
+// `path` names the model, and external data lies in its folder; `file` is its content. The module has a function main: its parameters are the graph's inputs that have
 // no initializer, by name; its result is the output, or a tuple of the outputs (see
 // Module::output_names). Errors name the node; operators that are not supported are named all at
 // once.
-Result<ir::Module> ImportOnnx(const std::string& path, std::shared_ptr<const FileMapping> file,
+Result<ir::Module> ImportOnnx(const std::string& path, SharedBytes file,
                               const ImportOptions& options);
 
 // The operators that are supported, as a table in Markdown: each with its domain and the opsets from

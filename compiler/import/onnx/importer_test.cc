@@ -255,7 +255,7 @@ TEST_CASE(
     testing::ModelFolder folder;
     auto mapping = FileMapping::Open(folder.Write("model.onnx", m.SerializeAsString()));
     REQUIRE(mapping.ok());
-    auto module = ImportOnnx("model.onnx", *mapping, {});
+    auto module = ImportOnnx("model.onnx", SharedBytes::OfFile(*mapping), {});
     REQUIRE_MESSAGE(module.ok(), module.status().ToString());
     return ir::PrintModule(*module);
   };

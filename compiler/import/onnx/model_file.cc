@@ -262,9 +262,9 @@ int32_t OnnxTypeOf(DType dtype) {
   return 0;
 }
 
-Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path,
-                                                   std::shared_ptr<const FileMapping> mapping) {
-  const std::span<const uint8_t> bytes = mapping->bytes();
+Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, SharedBytes shared) {
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(shared.data()),
+                                       shared.size());
   const auto fail = [&](std::string_view why) {
     return Status(StatusCode::kInvalidInput, fmt::format("{}: {}", path, why));
   };
@@ -275,7 +275,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path,
   }
   auto file = std::unique_ptr<ModelFile>(new ModelFile);
   file->path_ = path;
-  file->bytes_ = SharedBytes::OfFile(std::move(mapping));
+  file->bytes_ = std::move(shared);
   std::string rest;
   if (Status s = Cut(Message::kModel, bytes, 0, bytes.size(), 0, rest); !s.ok()) {
     return fail(fmt::format("expected an ONNX model: {}", s.message()));

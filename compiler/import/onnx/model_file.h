@@ -44,8 +44,7 @@ Result<HostTensor> ReadTensorFile(const std::string& path);
 class ModelFile {
  public:
   // Errors: not an ONNX model, damaged, nested too deep.
-  static Result<std::unique_ptr<ModelFile>> Read(const std::string& path,
-                                                 std::shared_ptr<const FileMapping> file);
+  static Result<std::unique_ptr<ModelFile>> Read(const std::string& path, SharedBytes bytes);
 
   const onnx::ModelProto& model() const { return model_; }
   const std::string& path() const { return path_; }

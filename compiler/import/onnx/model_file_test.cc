@@ -15,7 +15,7 @@ Result<std::unique_ptr<ModelFile>> Read(const ModelFolder& folder, const std::st
   const std::string path = folder.Write("model.onnx", bytes);
   auto mapping = FileMapping::Open(path);
   if (!mapping.ok()) return mapping.status();
-  return ModelFile::Read(path, *mapping);
+  return ModelFile::Read(path, SharedBytes::OfFile(*mapping));
 }
 
 std::vector<float> Floats(const HostTensor& t) {

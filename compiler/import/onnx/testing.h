@@ -121,7 +121,7 @@ inline Result<ir::Module> ImportText(const std::string& text, const ImportOption
   const std::string path = folder.Write("model.onnx", ModelOf(text).SerializeAsString());
   auto mapping = FileMapping::Open(path);
   REQUIRE(mapping.ok());
-  return ImportOnnx("model.onnx", *mapping, options);
+  return ImportOnnx("model.onnx", SharedBytes::OfFile(*mapping), options);
 }
 
 }  // namespace relayvm::import::testing

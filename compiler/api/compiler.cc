@@ -1,0 +1,107 @@
+#include "compiler/api/compiler.h"
+
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "bytecode/disassembler.h"
+#include "bytecode/writer.h"
+#include "compiler/api/options.h"
+
+namespace relayvm {
+namespace {
+
+// No exception crosses the API.
+template <typename F>
+auto Guarded(const F& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kResourceExhausted, "the compiler: out of memory");
+  } catch (const std::exception& e) {
+    return Status(StatusCode::kInternal, std::string("the compiler: ") + e.what());
+  }
+}
+
+void ReportProgress(const CompilerOptions& options, CompileOptions* compile) {
+  if (!options.on_progress) return;
+  compile->pipeline.on_pass = [&](std::string_view pass) { options.on_progress(pass, 0, 0); };
+  auto mutex = std::make_shared<std::mutex>();
+  compile->kernels.on_kernels = [&options, mutex](size_t done, size_t total) {
+    const std::lock_guard lock(*mutex);
+    options.on_progress("kernels", done, total);
+  };
+}
+
+}  // namespace
+
+struct CompiledModel::Impl {
+  Program program;
+  std::vector<Program> others;
+  CustomOperators operators;
+  std::vector<Status> warnings;
+  std::vector<PassTime> times;
+  mutable std::mutex mutex;
+  mutable SharedBytes bytes;  // once they are made
+};
+
+const Program& CompiledModel::program() const { return impl_->program; }
+const std::vector<Status>& CompiledModel::warnings() const { return impl_->warnings; }
+const std::vector<PassTime>& CompiledModel::times() const { return impl_->times; }
+std::string CompiledModel::Bytecode() const { return DisassembleProgram(impl_->program, {}); }
+
+Result<SharedBytes> CompiledModel::Bytes() const {
+  return Guarded([&]() -> Result<SharedBytes> {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->bytes.empty()) {
+      RELAYVM_ASSIGN_OR_RETURN(impl_->bytes, SerializeToShared(impl_->program, impl_->others));
+    }
+    return impl_->bytes;
+  });
+}
+
+Status CompiledModel::Save(const std::string& path) const {
+  return Guarded([&] { return WriteProgramFile(impl_->program, path, impl_->others); });
+}
+
+Result<std::shared_ptr<const Executable>> CompiledModel::Load(const LoadOptions& options) const {
+  return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
+    LoadOptions load = options;
+    std::vector<Builtin> kernels(options.kernels.begin(), options.kernels.end());
+    const std::span<const Builtin> own = impl_->operators.kernels();
+    kernels.insert(kernels.end(), own.begin(), own.end());
+    load.kernels = kernels;
+    if (impl_->others.empty()) return Executable::FromProgram(impl_->program, load);
+    // The loader chooses among the parts of a file.
+    RELAYVM_ASSIGN_OR_RETURN(const SharedBytes bytes, Bytes());
+    return Executable::FromMemory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                                  std::make_shared<const SharedBytes>(bytes), load);
+  });
+}
+
+Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOptions& options,
+                                   std::stop_token stop) {
+  return Guarded([&]() -> Result<CompiledModel> {
+    RELAYVM_ASSIGN_OR_RETURN(CompileOptions compile, ReadCompilerOptions(options));
+    auto impl = std::make_shared<CompiledModel::Impl>();
+    compile.content = source.content;
+    compile.stop = std::move(stop);
+    compile.warn = [&](const std::string& what) {
+      impl->warnings.emplace_back(StatusCode::kUnsupported, what);
+    };
+    std::vector<PassTiming> timings;
+    compile.pipeline.timings = &timings;
+    ReportProgress(options, &compile);
+    RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileFile(source.name, compile));
+    impl->program = std::move(compiled.program);
+    impl->others = std::move(compiled.others);
+    impl->operators = std::move(compile.operators);
+    for (PassTiming& t : timings)
+      impl->times.push_back({std::move(t.pass), t.milliseconds, t.is_part});
+    return CompiledModel(std::move(impl));
+  });
+}
+
+}  // namespace relayvm

@@ -1,0 +1,144 @@
+// Compiling inside a program: librelayvm_compiler, on top of the runtime (relayvm.h). This is all
+// that its user includes.
+//
+//   CompilerOptions options;
+//   options.targets = {"x86-64-v3", "x86-64-v4"};
+//   auto compiled = CompileModel({.name = "model.onnx"}, options);
+//   if (!compiled.ok()) ... compiled.status().detail()->places ...
+//   auto executable = compiled->Load();        // runs here, weights are not copied
+//   compiled->Save("model.vmx");
+//
+// relayc's options have the same names and meanings, and messages name them so ("--shape x=2x3:
+// ..."). Callbacks do not throw. Failures are Statuses; StatusDetail has the place in the program: file, line, column, the
+// line's text, what was expected and found. No exception leaves these functions. Nothing is printed,
+// and no state of one compilation reaches another: any number of threads may compile at once, and
+// the same model and options give the same bytes. A failed or cancelled compilation leaves nothing
+// behind.
+//
+// What LLVM gives up on is a Status too (kInternal). For that LLVM's fatal error handler, which the
+// process has one of, is the compiler's for as long as code is generated.
+//
+// The C API: c_api_compiler.h. Tested by compiler_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/shared_bytes.h"
+#include "vm/relayvm.h"
+
+namespace relayvm {
+
+// Relay text or an ONNX model, told by its content and then by its name.
+struct ModelSource {
+  // The file, "-" for standard input. With `content`: what messages call it, and whose folder holds an
+  // ONNX model's external data.
+  std::string name;
+  // In place of the file's. Weights stay where they are: the bytes must not change while what came of
+  // them lives, which holds their owner.
+  std::optional<SharedBytes> content;
+
+  static ModelSource Text(std::string_view text, std::string name = "<text>") {
+    return {std::move(name), SharedBytes::Copy(std::as_bytes(std::span(text)))};
+  }
+};
+
+struct CompilerOptions {
+  // What the kernels run on: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4". Several make an
+  // executable of which each machine runs the best part. None: native.
+  std::vector<std::string> targets;
+  int opt_level = 3;  // 0 to 3
+  std::string entry = "main";
+  // Of parameters, by name: "1x?x300"; "?" keeps what is declared, "?<=512" plans memory for at most
+  // so many.
+  std::map<std::string, std::string> shapes;
+  std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
+  // Weights to bind to parameters of the entry function by name: tensors, whose memory is kept and
+  // must not change; and a file or its bytes (TVM's parameter file or an .npz). One name may be given
+  // once.
+  std::map<std::string, Value> params;
+  std::string params_file;
+  std::optional<SharedBytes> params_content;
+  std::string precision;             // "fp32" (the default) or "bf16": of weights of products
+  std::string weights;               // "q8" or "q4": those as integers with a scale for each 32
+  bool batching = false;             // with kernels for schedulers that batch (vm/scheduler.h)
+  bool exact = false;                // nothing that loses more precision than sums in another order
+  std::vector<std::string> layouts;  // "nn.conv2d=NHWC:default"
+  std::map<std::string, std::string> schedule_for;  // by kernel: "tile=8x32,block=96"
+  std::vector<std::string> schedules;               // files that relayc --tune-log wrote
+  std::vector<std::string> plugins;                 // libraries of operators (operator_plugin.h)
+  std::vector<std::string> disabled_passes;
+  // Passes of shared libraries (compiler/pass_plugin.h), and where each runs: "NAME@after:FuseOps".
+  // Only in relayvm's tools and in programs that export the compiler to such libraries.
+  std::vector<std::string> pass_libraries, passes;
+  bool verify_ir = false;      // checks the program after each pass
+  std::string print_ir_after;  // a pass's name, or "all": goes to `on_text`
+  std::function<void(std::string_view text)> on_text;
+  // Threads that generate code, the calling one included; 0: as many as the machine has. The bytes do
+  // not depend on it.
+  uint32_t num_threads = 0;
+  // What the compilation is at: a pass, or kernels with their number (total > 0). From any thread,
+  // not at once.
+  std::function<void(std::string_view what, size_t done, size_t total)> on_progress;
+
+  // One of relayc's options by its name without dashes, as text: ("target", "native,x86-64-v3"),
+  // ("O", "2"), ("shape", "x=1x?"), ("exact", "true"). Those that relayc takes several times add up.
+  // kInvalidArgument for names and values that there are not.
+  Status Set(std::string_view name, std::string_view value);
+  // The names that Set takes.
+  static std::vector<std::string_view> Names();
+};
+
+struct PassTime {
+  std::string pass;
+  double milliseconds;
+  bool is_part;  // of the one before: a share of its work, summed over threads
+};
+
+// What came of a compilation. Copies share it; immutable, thread-safe.
+class CompiledModel {
+ public:
+  // Functions with their parameters and results, constants, kernels. Of several targets, the least.
+  const Program& program() const;
+  // What was done otherwise than asked, or for nothing: schedules of a log that are for other
+  // machines. With places where there are.
+  const std::vector<Status>& warnings() const;
+  const std::vector<PassTime>& times() const;
+  // The executable's bytecode as text, as relayc --emit bytecode prints it.
+  std::string Bytecode() const;
+
+  // The bytes of the .vmx file, 64-byte aligned, made once: for Executable::FromMemory(bytes, owner)
+  // without a copy of them, where owner is a copy of the SharedBytes, or for another machine. Fails
+  // without memory.
+  Result<SharedBytes> Bytes() const;
+  // Writes the same to a file, which appears whole or not at all; weights come straight from where they
+  // are.
+  Status Save(const std::string& path) const;
+  // Ready to run in this process, without Bytes(). Kernels of the model's plugins are found. Of
+  // several targets, the best that runs here, unless options.target says.
+  Result<std::shared_ptr<const Executable>> Load(const LoadOptions& options = {}) const;
+
+ private:
+  friend Result<CompiledModel> CompileModel(const ModelSource& source,
+                                            const CompilerOptions& options, std::stop_token stop);
+  struct Impl;
+  explicit CompiledModel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+// Fails with kInvalidArgument (options), kNotFound (a file, a function), kInvalidInput (the model is
+// malformed or its types are wrong), kUnsupported (an operator), kResourceExhausted (memory, room for
+// temporary files), kInternal; and with kCancelled soon after `stop` was asked for, from any thread.
+Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOptions& options = {},
+                                   std::stop_token stop = {});
+
+}  // namespace relayvm

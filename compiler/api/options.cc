@@ -1,0 +1,281 @@
+#include "compiler/api/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+
+#include "compiler/frontend/params.h"
+#include "compiler/pass_plugin.h"
+
+namespace relayvm {
+namespace {
+
+Status Wrong(std::string why) { return {StatusCode::kInvalidArgument, std::move(why)}; }
+
+// --- CompilerOptions::Set ---
+
+struct Pair {
+  std::string name, value;
+};
+
+// NAME=VALUE; `example` is one.
+Result<Pair> ReadPair(std::string_view option, std::string_view text, std::string_view example) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return Wrong(fmt::format("--{} {}: write {}", option, text, example));
+  return Pair{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+Status ReadFlag(std::string_view option, std::string_view text, bool* flag) {
+  if (text != "true" && text != "false" && !text.empty())
+    return Wrong(fmt::format("--{} {}: expected true or false", option, text));
+  *flag = text != "false";
+  return OkStatus();
+}
+
+template <typename T>
+bool ReadNumber(std::string_view text, T least, T most, T* number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return error == std::errc() && end == text.data() + text.size() && *number >= least &&
+         *number <= most;
+}
+
+constexpr std::array<std::string_view, 4> kTargets = {"native", "x86-64-v2", "x86-64-v3",
+                                                      "x86-64-v4"};
+
+struct Setter {
+  std::string_view name;
+  Status (*set)(std::string_view option, std::string_view value, CompilerOptions* options);
+};
+
+template <std::string CompilerOptions::*kField>
+Status SetText(std::string_view /*option*/, std::string_view value, CompilerOptions* o) {
+  o->*kField = value;
+  return OkStatus();
+}
+template <std::vector<std::string> CompilerOptions::*kField>
+Status AddText(std::string_view /*option*/, std::string_view value, CompilerOptions* o) {
+  (o->*kField).emplace_back(value);
+  return OkStatus();
+}
+template <bool CompilerOptions::*kField>
+Status SetFlag(std::string_view option, std::string_view value, CompilerOptions* o) {
+  return ReadFlag(option, value, &(o->*kField));
+}
+
+Status AddTargets(std::string_view /*option*/, std::string_view value, CompilerOptions* o) {
+  while (true) {
+    const size_t comma = value.find(',');
+    o->targets.emplace_back(value.substr(0, comma));
+    if (comma == std::string_view::npos) return OkStatus();
+    value.remove_prefix(comma + 1);
+  }
+}
+Status SetLevel(std::string_view option, std::string_view value, CompilerOptions* o) {
+  if (ReadNumber(value, 0, 3, &o->opt_level)) return OkStatus();
+  return Wrong(fmt::format("-{} {}: expected 0 to 3", option, value));
+}
+Status SetThreads(std::string_view option, std::string_view value, CompilerOptions* o) {
+  if (ReadNumber<uint32_t>(value, 0, 1024, &o->num_threads)) return OkStatus();
+  return Wrong(fmt::format("{} {}: expected 0 to 1024", option, value));
+}
+Status AddShape(std::string_view option, std::string_view value, CompilerOptions* o) {
+  RELAYVM_ASSIGN_OR_RETURN(const Pair pair, ReadPair(option, value, "NAME=1x?x300"));
+  o->shapes[pair.name] = pair.value;
+  return OkStatus();
+}
+Status AddDim(std::string_view option, std::string_view value, CompilerOptions* o) {
+  auto pair = ReadPair(option, value, "NAME=8");
+  int64_t number = 0;
+  if (!pair.ok() || !ReadNumber<int64_t>(pair->value, 0, INT64_MAX, &number))
+    return Wrong(fmt::format("--{} {}: write NAME=8", option, value));
+  o->dims[pair->name] = number;
+  return OkStatus();
+}
+Status AddScheduleFor(std::string_view option, std::string_view value, CompilerOptions* o) {
+  RELAYVM_ASSIGN_OR_RETURN(const Pair pair, ReadPair(option, value, "KERNEL=tile=8x32"));
+  o->schedule_for[pair.name] = pair.value;
+  return OkStatus();
+}
+
+using O = CompilerOptions;
+constexpr Setter kSetters[] = {
+    {"O", SetLevel},
+    {"batching", SetFlag<&O::batching>},
+    {"dim", AddDim},
+    {"disable-pass", AddText<&O::disabled_passes>},
+    {"entry", SetText<&O::entry>},
+    {"exact", SetFlag<&O::exact>},
+    {"layout", AddText<&O::layouts>},
+    {"load-pass", AddText<&O::pass_libraries>},
+    {"params", SetText<&O::params_file>},
+    {"pass", AddText<&O::passes>},
+    {"plugin", AddText<&O::plugins>},
+    {"precision", SetText<&O::precision>},
+    {"print-ir-after", SetText<&O::print_ir_after>},
+    {"schedule-for", AddScheduleFor},
+    {"schedules", AddText<&O::schedules>},
+    {"shape", AddShape},
+    {"target", AddTargets},
+    {"threads", SetThreads},
+    {"verify-ir", SetFlag<&O::verify_ir>},
+    {"weights", SetText<&O::weights>},
+};
+static_assert(std::ranges::is_sorted(kSetters, {}, &Setter::name));
+
+// --- ReadCompilerOptions ---
+
+Status ReadTargets(const CompilerOptions& o, CompileOptions* options) {
+  for (const std::string& target : o.targets) {
+    if (std::ranges::find(kTargets, target) != kTargets.end()) continue;
+    return Wrong(fmt::format("--target {}: expected one of {}", target, fmt::join(kTargets, ", ")));
+  }
+  if (!o.targets.empty()) {
+    options->kernels.cpu = o.targets[0];
+    options->more_cpus.assign(o.targets.begin() + 1, o.targets.end());
+  }
+  options->pipeline.cpu = options->kernels.cpu;
+  return OkStatus();
+}
+
+Status ReadWeights(const CompilerOptions& o, PipelineOptions* pipeline) {
+  const bool is_bf16 = o.precision == "bf16";
+  if (!o.precision.empty() && !is_bf16 && o.precision != "fp32")
+    return Wrong(fmt::format("--precision {}: expected fp32 or bf16", o.precision));
+  if (!o.weights.empty() && o.weights != "q8" && o.weights != "q4")
+    return Wrong(fmt::format("--weights {}: expected q8 or q4", o.weights));
+  if (is_bf16) pipeline->weights = WeightFormat::kBFloat16;
+  if (!o.weights.empty()) {
+    if (is_bf16) {
+      return Wrong(
+          fmt::format("--weights {} with --precision {}: weights have one form; give one of them",
+                      o.weights, o.precision));
+    }
+    pipeline->weights = o.weights == "q8" ? WeightFormat::kInt8Blocks : WeightFormat::kInt4Blocks;
+  }
+  if (pipeline->weights != WeightFormat::kAsGiven && pipeline->opt_level < 1) {
+    return Wrong(fmt::format("{} packs weights: it needs -O1 or more",
+                             o.weights.empty() ? "--precision bf16" : "--weights " + o.weights));
+  }
+  return OkStatus();
+}
+
+Status ReadPasses(const CompilerOptions& o, PipelineOptions* pipeline) {
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<Pass> loaded, LoadPasses(o.pass_libraries));
+  for (const std::string& text : o.passes) {
+    const size_t at = text.find('@');
+    const std::string name = text.substr(0, at);
+    if (at == std::string::npos || at == 0) {
+      return Wrong(fmt::format("--pass {}: expected NAME@PLACE, such as {}@after:FoldConstants",
+                               text, name.empty() ? "MyPass" : name));
+    }
+    const auto pass = std::ranges::find(loaded, name, &Pass::name);
+    if (pass == loaded.end()) {
+      std::vector<std::string_view> names;
+      for (const Pass& p : loaded) names.push_back(p.name);
+      return Wrong(fmt::format("--pass {}: no loaded library has a pass {}; {}", text, name,
+                               names.empty()
+                                   ? "load one with --load-pass"
+                                   : fmt::format("there are {}", fmt::join(names, ", "))));
+    }
+    pipeline->passes.push_back({*pass, text.substr(at + 1)});
+  }
+  return OkStatus();
+}
+
+// The tensor's memory, which the copy of the value keeps.
+Result<HostTensor> TensorOf(const std::string& name, const Value& value) {
+  if (!value.is_tensor()) return Wrong(fmt::format("parameter {}: expected a tensor", name));
+  HostTensor tensor;
+  tensor.dtype = value.dtype();
+  tensor.shape.assign(value.dims().begin(), value.dims().end());
+  const auto bytes = static_cast<size_t>(tensor.size()) * DTypeBytes(tensor.dtype);
+  tensor.data = SharedBytes({static_cast<const std::byte*>(value.data()), bytes},
+                            std::make_shared<const Value>(value));
+  return tensor;
+}
+
+Status ReadTensors(const CompilerOptions& o, CompileOptions* options) {
+  options->params_file = o.params_file;
+  if (o.params_content) {
+    if (!o.params_file.empty()) return Wrong("--params: there are a file and bytes in memory");
+    RELAYVM_ASSIGN_OR_RETURN(options->params,
+                             frontend::ReadParams("<parameters>", *o.params_content));
+  }
+  for (const auto& [name, value] : o.params) {
+    RELAYVM_ASSIGN_OR_RETURN(HostTensor tensor, TensorOf(name, value));
+    if (!options->params.emplace(name, std::move(tensor)).second)
+      return Wrong(fmt::format("parameter {} is given twice", name));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CompilerOptions::Set(std::string_view name, std::string_view value) {
+  const auto* setter = std::ranges::find(kSetters, name, &Setter::name);
+  if (setter != std::end(kSetters)) return setter->set(name, value, this);
+  return Wrong(fmt::format("there is no option {}; there are {}", name, fmt::join(Names(), ", ")));
+}
+
+std::vector<std::string_view> CompilerOptions::Names() {
+  std::vector<std::string_view> names;
+  for (const Setter& s : kSetters) names.push_back(s.name);
+  return names;
+}
+
+Result<std::vector<Pass>> LoadPasses(const std::vector<std::string>& libraries) {
+  std::vector<Pass> loaded;
+  for (const std::string& library : libraries) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Pass> found, LoadPassPlugin(library));
+    for (Pass& pass : found) {
+      if (std::ranges::find(loaded, pass.name, &Pass::name) != loaded.end())
+        return Wrong(fmt::format("--load-pass {}: there is a pass {} already", library, pass.name));
+      loaded.push_back(std::move(pass));
+    }
+  }
+  return loaded;
+}
+
+Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
+  CompileOptions options;
+  if (o.opt_level < 0 || o.opt_level > 3)
+    return Wrong(fmt::format("opt_level {}: expected 0 to 3", o.opt_level));
+  PipelineOptions& pipeline = options.pipeline;
+  pipeline.opt_level = o.opt_level;
+  pipeline.exact = o.exact;
+  options.kernels.batching = o.batching;
+  pipeline.disabled = o.disabled_passes;
+  pipeline.verify = pipeline.verify || o.verify_ir;
+  pipeline.print_ir_after = o.print_ir_after;
+  pipeline.print = o.on_text;
+  options.kernels.num_threads = o.num_threads;
+  options.entry = o.entry;
+  options.shapes = o.shapes;
+  for (const auto& [name, value] : o.dims) {
+    if (value < 0) return Wrong(fmt::format("--dim {}={}: expected 0 or more", name, value));
+  }
+  options.dims = o.dims;
+  for (const std::string& path : o.plugins) {
+    if (Status s = options.operators.Add(path); !s.ok()) return s.WithContext("--plugin");
+  }
+  for (const std::string& layout : o.layouts)
+    RELAYVM_RETURN_IF_ERROR(ir::ParseLayoutChoice(layout, &pipeline.layouts));
+  for (const auto& [kernel, schedule] : o.schedule_for) {
+    RELAYVM_ASSIGN_OR_RETURN(options.kernels.schedules[kernel], ParseTileSchedule(schedule));
+  }
+  for (const std::string& path : o.schedules) {
+    RELAYVM_ASSIGN_OR_RETURN(auto records, tuner::ReadScheduleLog(path));
+    std::ranges::move(records, std::back_inserter(options.schedules));
+  }
+  RELAYVM_RETURN_IF_ERROR(ReadTargets(o, &options));
+  RELAYVM_RETURN_IF_ERROR(ReadWeights(o, &pipeline));
+  RELAYVM_RETURN_IF_ERROR(ReadPasses(o, &pipeline));
+  RELAYVM_RETURN_IF_ERROR(ReadTensors(o, &options));
+  return options;
+}
+
+}  // namespace relayvm
