@@ -1,10 +1,9 @@
 // Feeds damaged input to everything that reads input: never a crash, a hang, or memory without
 // bound; a Status each time.
 //
-//   fuzz TARGET [--seed N] [--count N] FOLDER...
+//   fuzz TARGET [--seed N] [--count N] [--replay FOLDER] FOLDER...
 //
-// TARGET is text, metadata, vmx, assembly, npy, npz or params; seeds are made of the .relay
-// programs of the folders. Deterministic: each input depends on its number only, so that one that
+// README.md lists the targets; seeds are made of the .relay programs of the folders. Deterministic: each input depends on its number only, so that one that
 // failed is made again by `--seed NUMBER --count 1 --print`.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -13,6 +12,9 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
@@ -47,11 +49,13 @@ int Main(int argc, char** argv) {
   uint64_t seed = 1, count = 1000;
   bool print = false;
   std::vector<std::string> folders;
+  std::string replay;
   CLI::App app("Feeds damaged input to the readers of relayvm.", "fuzz");
   app.add_option("target", name)->required();
   app.add_option("folders", folders)->required();
   app.add_option("--seed", seed, "number of the first input");
   app.add_option("--count", count, "how many inputs");
+  app.add_option("--replay", replay, "a folder whose files are the inputs, first");
   app.add_flag("--print", print, "write the inputs to standard output");
   CLI11_PARSE(app, argc, argv);
 
@@ -74,6 +78,22 @@ int Main(int argc, char** argv) {
     std::signal(signal, OnSignal);
   }
   uint64_t accepted = 0, internal = 0;
+  const auto run = [&](const std::string& input, const std::string& what) {
+    alarm(kLongestSeconds);
+    const Status status = target->run(input);
+    alarm(0);
+    if (status.ok()) ++accepted;
+    if (status.code() != StatusCode::kInternal) return;
+    ++internal;
+    fmt::print(stderr, "fuzz: {}: {}\n", what, status.ToString());
+  };
+  if (!replay.empty() && std::filesystem::exists(replay)) {
+    for (const auto& entry : std::filesystem::directory_iterator(replay)) {
+      std::ostringstream bytes;
+      bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+      run(bytes.str(), entry.path().string());
+    }
+  }
   for (uint64_t i = seed; i < seed + count; ++i) {
     current = i;
     Mutator mutator(i);
@@ -82,14 +102,7 @@ int Main(int argc, char** argv) {
     bool tokens = target->is_text && mutator.Below(4) != 0;
     std::string input = tokens ? mutator.Tokens(base, other) : mutator.Bytes(base, other);
     if (print) fmt::print("{}", input);
-    alarm(kLongestSeconds);
-    Status status = target->run(input);
-    alarm(0);
-    if (status.ok()) ++accepted;
-    if (status.code() == StatusCode::kInternal) {
-      ++internal;
-      fmt::print(stderr, "fuzz: input {}: {}\n", i, status.ToString());
-    }
+    run(input, fmt::format("input {}", i));
   }
   fmt::print(stderr, "{}: {} inputs, {} accepted, {} internal errors\n", name, count, accepted,
              internal);

@@ -23,7 +23,9 @@
 #include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/printer.h"
 #include "compiler/lowering/lower.h"
+#include "tests/fuzz/input_target.h"
 #include "tests/fuzz/onnx_target.h"
+#include "tests/fuzz/types_target.h"
 #include "vm/relayvm.h"
 
 namespace relayvm::fuzz {
@@ -269,8 +271,7 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     npy.seeds.push_back(Text(bytes));
   }
   Target npz{"npz", false, {}, [](const std::string& bytes) {
-               return ThroughFile(bytes,
-                                  [](const std::string& path) { return ReadNpz(path).status(); });
+               return ParseNpz("fuzz.npz", SharedBytes::Copy(AsBytes(bytes))).status();
              }};
   RELAYVM_RETURN_IF_ERROR(ThroughFile("", [&](const std::string& path) {
     RELAYVM_RETURN_IF_ERROR(WriteNpz(path, tensors));
@@ -287,7 +288,15 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
   Target onnx_graph{"onnx_graph", false, models, [models](const std::string& input) {
                       return ImportModel(DamageGraph(models, std::hash<std::string>()(input)));
                     }};
-  return std::vector<Target>{text, metadata, vmx, assembly, npy, npz, params, onnx, onnx_graph};
+  Target types{"types", false, GeneratedSeeds(), CheckGenerated};
+  std::vector<Target> targets = {text, metadata, vmx,  assembly,   npy,
+                                 npz,  params,   onnx, onnx_graph, types};
+  if (only == "inputs") {
+    RELAYVM_ASSIGN_OR_RETURN(const auto inputs, InputTarget::Make(programs));
+    targets.push_back({"inputs", false, inputs->Seeds(),
+                       [inputs](const std::string& input) { return inputs->Run(input); }});
+  }
+  return targets;
 }
 
 }  // namespace relayvm::fuzz

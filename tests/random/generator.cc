@@ -84,7 +84,7 @@ std::string Ints(const std::vector<int64_t>& values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
-RandomProgram Generate(uint64_t seed) { return Generator(seed).Run(); }
+RandomProgram Generate(const Random& random) { return Generator(random).Run(); }
 
 // --- Scopes ---
 

@@ -19,11 +19,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/random/random.h"
 #include "tests/random/types.h"
 
 namespace relayvm::random_programs {
@@ -37,7 +37,7 @@ struct RandomProgram {
 // What a program can use, other than operators: a test counts how many do.
 extern const std::vector<std::string> kFeatures;
 
-RandomProgram Generate(uint64_t seed);
+RandomProgram Generate(const Random& random);
 
 struct Value {
   std::string text;  // a variable, or a pure expression without one
@@ -67,7 +67,7 @@ struct Scope {
 
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  explicit Generator(const Random& random) : random_(random) {}
   RandomProgram Run();
 
  private:
@@ -205,7 +205,7 @@ class Generator {
   std::vector<Value> SomeOperands(Scope& scope, int count);
   const std::string& Library(const std::string& name);
 
-  std::mt19937_64 random_;
+  Random random_;
   int next_name_ = 0, next_graph_ = 0, next_unknown_ = 1;
   int budget_ = 0;  // steps left
   std::set<std::string> features_;

@@ -42,7 +42,7 @@ int Main(int argc, char** argv) {
   std::map<std::string, uint64_t> used;
   for (uint64_t s = seed; s < seed + count; ++s) {
     if (verbose) fmt::print(stderr, "seed {}\n", s);
-    RandomProgram program = Generate(s);
+    RandomProgram program = Generate(Random(s));
     for (const std::string& f : program.features) ++used[f];
     if (print) {
       fmt::print("// seed {}\n{}", s, program.text);

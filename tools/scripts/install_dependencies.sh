@@ -8,6 +8,7 @@ PACKAGES="
   libboost-dev libboost-context-dev libfmt-dev
   libcli11-dev libzip-dev nlohmann-json3-dev
   libonnx-dev libonnx-testdata libprotobuf-dev
+  clang-19 libclang-rt-19-dev
   doctest-dev python3 python3-numpy binutils pkg-config
 "
 missing=""
