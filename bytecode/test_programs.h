@@ -70,8 +70,9 @@ inline constexpr const char* kSampleTables = R"(
 .data "Unit" 0
 .image "x86-64-v3"
   .hex %IMAGE%
-.kernel "fused_add" scalars 1 buffers (float32[], float32[max(s0 - s0, 0)*2], out float32[] over 0) units floordiv(s0 + 3, 2) scratch (s0 + 1)*8 0x78
+.kernel "fused_add" scalars 1 buffers (float32[], float32[max(s0 - s0, 0)*2], out float32[] over 0) units floordiv(s0 + 3, 2) scratch (s0 + 1)*8 batched k2 (calls, s0) sharing 1 0x78
 .kernel "cumsum" scalars 0 buffers (float32[2], out float32[2]) builtin
+.kernel "fused_add_batched" scalars 2 buffers (float32[s0], float32[max(s1 - s1, 0)*2], out float32[s0]) units s0 0x78
 .host "fetch" (int64[], (bool[3], data 0(int8[?"n"]))) -> float32[?, 128]
 .host "tick" () -> ()
 .type float32[1, 300]

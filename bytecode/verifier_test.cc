@@ -53,7 +53,7 @@ TEST_CASE("verifier: code that is refused") {
       {"tensor.static r0, t2", "tensor.static: tensor type 2 out of range 2 (main+0x0)"},
       {"trap m2", "trap: message 2 out of range 2 (main+0x0)"},
       {"slot.item i0, s2, int8", "slot.item: slot 2 out of range 2 (main+0x0)"},
-      {"kernel.1 k2, [], []", "kernel.1: kernel 2 out of range 2 (main+0x0)"},
+      {"kernel.1 k3, [], []", "kernel.1: kernel 3 out of range 3 (main+0x0)"},
       {"kernel.1 k1, [], [c3, s0]", "kernel.1: constant 3 out of range 3 (main+0x0)"},
       {"kernel.1 k1, [], [c0, s2]", "kernel.1: slot 2 out of range 2 (main+0x0)"},
       {"call.r r0, f4, [], []", "call.r: function 4 out of range 4 (main+0x0)"},
