@@ -260,6 +260,36 @@ TEST_CASE("verifier: tables that are refused") {
          p->kernels[0].entries.clear();
        },
        "kernel 'fused_add' is compiled, and the program has no image"},
+      // Batched forms: the kernel itself, what it takes, what calls share.
+      {[](Program* p) { p->kernels[0].batched->kernel = 3; },
+       "kernel 'fused_add': batched kernel k3 is out of range 3"},
+      {[](Program* p) { p->kernels[0].batched->kernel = 0; },
+       "kernel 'fused_add': kernel 'fused_add' is no batched form of it"},
+      {[](Program* p) { p->kernels[0].batched->kernel = 1; },
+       "kernel 'fused_add': kernel 'cumsum' is no batched form of it"},
+      {[](Program* p) { p->kernels[2].fixed.push_back({.index = 0, .value = 1}); },
+       "kernel 'fused_add': kernel 'fused_add_batched' is no batched form of it"},
+      {[](Program* p) { p->kernels[2].buffers.pop_back(); },
+       "kernel 'fused_add': its batched form has 2 buffers and 2 scalars, expected 3 and 2"},
+      {[](Program* p) { p->kernels[0].batched->scalars.push_back(0); },
+       "kernel 'fused_add': its batched form has 3 buffers and 2 scalars, expected 3 and 3"},
+      {[](Program* p) { p->kernels[0].batched->scalars[1] = 1; },
+       "kernel 'fused_add': its batched form takes scalar 1, out of range 1"},
+      {[](Program* p) { p->kernels[2].buffers[0].dtype = DType::kInt8; },
+       "kernel 'fused_add': buffer 0 of its batched form is another"},
+      {[](Program* p) { p->kernels[2].buffers[1].written = true; },
+       "kernel 'fused_add': buffer 1 of its batched form is another"},
+      {[](Program* p) { p->kernels[0].batched->shared = {2}; },
+       "kernel 'fused_add': calls share buffer 2, which is written, out of range 3 or out of "
+       "order"},
+      {[](Program* p) { p->kernels[0].batched->shared = {3}; },
+       "kernel 'fused_add': calls share buffer 3, which is written, out of range 3 or out of "
+       "order"},
+      {[](Program* p) {
+         p->kernels[0].batched->shared = {1, 1};
+       },
+       "kernel 'fused_add': calls share buffer 1, which is written, out of range 3 or out of "
+       "order"},
       {[&](Program* p) { p->images[0].elf = kBadElf; },
        "image 0: kernel image: 3 bytes are too few for an ELF file"},
       // Types.

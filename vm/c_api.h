@@ -243,6 +243,8 @@ relayvm_status* relayvm_executable_constructor_tag(const relayvm_executable* exe
 /* The processors that the file holds the program for ("x86-64-v3"); 0 when there is one part. */
 size_t relayvm_executable_num_targets(const relayvm_executable* executable);
 const char* relayvm_executable_target(const relayvm_executable* executable, size_t index);
+/* The kernels that schedulers can batch: none unless it was compiled with --batching. */
+size_t relayvm_executable_num_batched_kernels(const relayvm_executable* executable);
 
 /* --- Types --- */
 typedef int32_t relayvm_dtype;

@@ -299,6 +299,9 @@ size_t relayvm_executable_num_targets(const relayvm_executable* executable) {
   const Program* program = ProgramOf(executable);
   return program == nullptr ? 0 : program->targets.size();
 }
+size_t relayvm_executable_num_batched_kernels(const relayvm_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->num_batched_kernels();
+}
 const char* relayvm_executable_target(const relayvm_executable* executable, size_t index) {
   const Program* program = ProgramOf(executable);
   return program == nullptr ? nullptr : NameAt(program->targets, index);

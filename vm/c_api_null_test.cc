@@ -250,6 +250,7 @@ void WalkExecutable(Walk& walk, Fixture& f) {
   WALK(relayvm_executable_constructor_field, [&] { return with(zero, 0U, far); });
   WALK(relayvm_executable_constructor_tag, [&] { return with("Box", &f.number); });
   WALK(relayvm_executable_num_targets, [&] { return with(); });
+  WALK(relayvm_executable_num_batched_kernels, [&] { return with(); });
   WALK(relayvm_executable_target, [&] { return with(far); });
   const auto type = [&](auto... rest) {
     return std::tuple(relayvm_executable_param_type(f.executable, 0, 0), rest...);

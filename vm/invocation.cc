@@ -51,6 +51,13 @@ struct Invocation::Impl {
     return OkStatus();
   }
 
+  Status ResizeStacks(size_t InvocationOptions::*size, size_t bytes) {
+    const size_t before = std::exchange(options.*size, bytes);
+    Status status = ReserveStacks();
+    if (!status.ok()) options.*size = before;
+    return status;
+  }
+
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
 
   // The whole run; on the fiber.
@@ -253,17 +260,11 @@ void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.
 void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
 Status Invocation::set_stack_limit(size_t bytes) {
   if (running()) return IsRunning();
-  const size_t before = std::exchange(impl_->options.stack_limit, bytes);
-  Status status = impl_->ReserveStacks();
-  if (!status.ok()) impl_->options.stack_limit = before;
-  return status;
+  return impl_->ResizeStacks(&InvocationOptions::stack_limit, bytes);
 }
 Status Invocation::set_native_stack_bytes(size_t bytes) {
   if (running()) return IsRunning();
-  const size_t before = std::exchange(impl_->options.native_stack_bytes, bytes);
-  Status status = impl_->ReserveStacks();
-  if (!status.ok()) impl_->options.native_stack_bytes = before;
-  return status;
+  return impl_->ResizeStacks(&InvocationOptions::native_stack_bytes, bytes);
 }
 void Invocation::Trim() { impl_->workspace->heap->Trim(); }
 InvocationStats Invocation::stats() const { return impl_->stats; }

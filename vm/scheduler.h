@@ -10,10 +10,9 @@
 // first, but one turn in 16 is that of the lowest priority that is ready, so that all get on.
 //
 // Thread-safe. Completions are called once for each run that was accepted, on a thread of the
-// scheduler and without its locks: they may start runs, and should not take long nor throw
-// (that ends the process). The runtime's
-// threads of kernels are apart from these: with as many of these as the machine has cores, let
-// RuntimeOptions::num_threads be 1. Tested by scheduler_test.cc.
+// scheduler and without its locks: they may start runs, should not take long, and must not throw,
+// which ends the process. The runtime's threads of kernels are apart from these: with as many of these
+// as the machine has cores, let RuntimeOptions::num_threads be 1. Tested by scheduler_test.cc.
 #pragma once
 
 #include <array>
@@ -43,9 +42,8 @@ inline constexpr size_t kNumStatusCodes = static_cast<size_t>(StatusCode::kInter
 //
 // A call waits until max_batch calls are together, nothing of its priority or above is ready, the runs
 // that were ready when it came have had a few turns each, or it has waited for max_wait (and the slices
-// that then run). What a run may use and how long it may take is
-// looked at for each run: one that is cancelled, or late, ends when its batch has run. Runs of a runtime
-// with a trace are left alone.
+// that then run). What a run may use and how long it may take is looked at for each run: one that is
+// cancelled, or late, ends when its batch has run. Runs of a runtime with a trace are left alone.
 struct BatchingOptions {
   size_t max_batch = 0;  // below 2: no batching
   std::chrono::nanoseconds max_wait = std::chrono::milliseconds(1);

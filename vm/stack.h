@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "bytecode/base/status.h"
+#include "vm/system_pages.h"
 
 namespace relayvm::vm {
 
@@ -37,7 +38,6 @@ class StackRegion {
  private:
   // Of the page that both stacks begin in, the native one's.
   static constexpr size_t kNativePart = 3 << 10;
-  static constexpr size_t kPageBytes = 4096;
 
   size_t total_bytes() const;
 

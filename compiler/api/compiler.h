@@ -9,11 +9,11 @@
 //   compiled->Save("model.vmx");
 //
 // relayc's options have the same names and meanings, and messages name them so ("--shape x=2x3:
-// ..."). Callbacks do not throw. Failures are Statuses; StatusDetail has the place in the program: file, line, column, the
-// line's text, what was expected and found. No exception leaves these functions. Nothing is printed,
-// and no state of one compilation reaches another: any number of threads may compile at once, and
-// the same model and options give the same bytes. A failed or cancelled compilation leaves nothing
-// behind.
+// ..."). Callbacks do not throw. Failures are Statuses; StatusDetail has the place in the program:
+// file, line, column, the line's text, what was expected and found. No exception leaves these
+// functions. Nothing is printed, and no state of one compilation reaches another: any number of
+// threads may compile at once, and the same model and options give the same bytes. A failed or
+// cancelled compilation leaves nothing behind.
 //
 // What LLVM gives up on is a Status too (kInternal). For that LLVM's fatal error handler, which the
 // process has one of, is the compiler's for as long as code is generated.

@@ -8,9 +8,11 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
+#include "kernels/runtime/builtin.h"
 #include "tests/fuzz/mutate.h"
 #include "vm/relayvm.h"
 
@@ -64,6 +66,29 @@ constexpr const char* kCalls[] = {
     "%x: Tensor[(?, ?), bool] | argwhere(%x)",
     "%x: Tensor[(?, ?), int32] | cumsum(%x, axis=1, exclusive=1)",
     "%x: Tensor[(?, ?), float32] | cumprod(%x, axis=0)",
+    "%x: Tensor[(?, ?), float32] | topk(%x, k=2, axis=0, ret_type=\"values\")",
+    "%x: Tensor[(?, ?), int8] | topk(%x, k=2, axis=1, ret_type=\"indices\", dtype=\"int32\")",
+    "%x: Tensor[(?, ?), float32], %k: int64 | dyn.topk(%x, %k, axis=0, ret_type=\"values\")",
+    "%x: Tensor[(?, ?), int32], %k: int64 | dyn.topk(%x, %k, axis=1, ret_type=\"indices\", "
+    "dtype=\"int64\")",
+    // Sparse matrices and random numbers.
+    "%i: Tensor[(?, 2), int64], %v: Tensor[(?), int32] | sparse_to_dense(%i, %v, output_shape=[4, "
+    "5])",
+    "%x: Tensor[(?, ?), float32], %d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: "
+    "Tensor[(?), int32] | nn.sparse_add(%x, %d, %i, %p)",
+    "%d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: Tensor[(?), int32] | "
+    "nn.sparse_transpose(%d, %i, %p)",
+    "%x: Tensor[(?, ?, ?, 8), float32], %d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: "
+    "Tensor[(?), int32] | nn.sparse_conv2d(%x, %d, %i, %p)",
+    "%k: Tensor[(10), uint64] | random.threefry_generate(%k, out_shape=[3, 5])",
+    "%k: Tensor[(10), uint64] | random.threefry_split(%k)",
+    "%k: Tensor[(10), uint64], %a: float32, %b: float32 | random.uniform(%k, %a, %b, "
+    "out_shape=[7], "
+    "out_dtype=\"float32\")",
+    "%k: Tensor[(10), uint64], %a: float64, %b: float64 | random.normal(%k, %a, %b, out_shape=[3, "
+    "3], out_dtype=\"float64\")",
+    "%k: Tensor[(10), uint64], %x: Tensor[(?, ?), float32] | random.multinomial(%k, %x, "
+    "num_samples=3)",
     // Shapes from data.
     "%x: Tensor[(?, ?), float32], %s: Tensor[(3), int64] | dyn.reshape(%x, %s)",
     "%x: Tensor[(?, ?), int8], %s: Tensor[(2), int64] | dyn.broadcast_to(%x, %s)",
@@ -98,6 +123,12 @@ constexpr const char* kCalls[] = {
     "%b: Tensor[(?, ?, 4), float32], %s: Tensor[(?, ?, ?), float32], %m: int64, %t: float32, %c: "
     "float32 | "
     "vision.all_class_non_max_suppression(%b, %s, %m, %t, %c)",
+    "%b: Tensor[(?, ?, 4), float32], %s: Tensor[(?, ?, ?), float32], %m: int64, %t: float32, %c: "
+    "float32 | "
+    "vision.all_class_non_max_suppression(%b, %s, %m, %t, %c, output_format=\"tensorflow\")",
+    "%b: Tensor[(?, ?, 4), float32], %s: Tensor[(?, ?, ?), float32] | "
+    "vision.regular_non_max_suppression(%b, %s, max_detections_per_class=7, max_detections=5, "
+    "num_classes=2, iou_threshold=0.5f, score_threshold=0.25f)",
     "%x: Tensor[(?, ?, ?, ?), float32], %r: Tensor[(?, 5), float32] | "
     "vision.roi_align(%x, %r, pooled_size=[2, 2], spatial_scale=1f)",
     "%x: Tensor[(?, ?, ?, ?), float32], %r: Tensor[(?, 5), float32] | "
@@ -269,12 +300,30 @@ struct InputTarget::Impl {
     programs.push_back(std::move(executable));
     return OkStatus();
   }
+
+  // That each builtin is called by some program.
+  Status CheckBuiltins() const {
+    std::set<std::string_view> called;
+    for (const auto& program : programs) {
+      for (const KernelInfo& kernel : program->program().kernels) {
+        if (kernel.builtin) called.insert(kernel.name);
+      }
+    }
+    std::vector<std::string_view> missing;
+    for (const Builtin& builtin : Builtins()) {
+      if (!called.contains(builtin.name)) missing.push_back(builtin.name);
+    }
+    if (missing.empty()) return OkStatus();
+    return {StatusCode::kInternal,
+            fmt::format("no program calls the builtins {}", fmt::join(missing, ", "))};
+  }
 };
 
 Result<std::shared_ptr<InputTarget>> InputTarget::Make(const std::vector<std::string>& programs) {
   auto impl = std::make_unique<Impl>();
   RELAYVM_ASSIGN_OR_RETURN(impl->runtime, Runtime::Create());
   for (const char* call : kCalls) RELAYVM_RETURN_IF_ERROR(impl->Add(ProgramOf(call), 3));
+  RELAYVM_RETURN_IF_ERROR(impl->CheckBuiltins());
   for (const std::string& text : programs) (void)impl->Add(text, 2);
   return std::shared_ptr<InputTarget>(new InputTarget(std::move(impl)));
 }

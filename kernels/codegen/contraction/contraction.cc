@@ -304,16 +304,8 @@ class ProductEmitter {
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
               Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
-              if (!fits) return in_memory();
-              If(
-                  b_, fits,
-                  [&] {
-                    epilogue_.EmitRegisters(
-                        batch, Add(b_, row, tile), column,
-                        EmitTileSums(b_, ConfigOf(false),
-                                     {rows_of_a, packed(q), nullptr, extent, nullptr}));
-                  },
-                  in_memory);
+              InRegisters(fits, batch, Add(b_, row, tile), column,
+                          {rows_of_a, packed(q), nullptr, extent, nullptr}, in_memory);
             });
           });
         });
@@ -362,6 +354,18 @@ class ProductEmitter {
     }
     Value* fits = epilogue_.TakesRegisters(column);
     return fits ? b_.CreateAnd(fits, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows))) : nullptr;
+  }
+
+  // Stores a tile's sums from registers where `fits` (null: never), else by `in_memory`.
+  void InRegisters(Value* fits, Value* batch, Value* row, Value* column, const TileCall& call,
+                   const std::function<void()>& in_memory) {
+    if (!fits) return in_memory();
+    If(
+        b_, fits,
+        [&] {
+          epilogue_.EmitRegisters(batch, row, column, EmitTileSums(b_, ConfigOf(false), call));
+        },
+        in_memory);
   }
 
   // A panel that tiles can read, and the scales and zero points of its columns.
@@ -459,16 +463,8 @@ class ProductEmitter {
                Sub(b_, c_.columns, column));
       epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
     };
-    Value* fits = TakesRegisters(rows, column);
-    if (!fits) return in_memory();
-    If(
-        b_, fits,
-        [&] {
-          epilogue_.EmitRegisters(
-              batch, Add(b_, row, tile), column,
-              EmitTileSums(b_, ConfigOf(false), {rows_of_a, panel.b, nullptr, c_.depth, nullptr}));
-        },
-        in_memory);
+    InRegisters(TakesRegisters(rows, column), batch, Add(b_, row, tile), column,
+                {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
   }
 
   static TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {

@@ -258,6 +258,11 @@ TEST_CASE("depthwise convolutions, channels last") {
     add({{2, 3}, 20, 20, 20, {5, 4}, {2, 2}, {4, 5}, {1, 1}});
     add({{10, 9}, 20, 20, 20, {8, 7}, {1, 1}, {3, 3}, {1, 1}});  // too many taps for a block
     add({{23}, 20, 20, 20, {3}, {1}, {1}, {1}});
+    for (const DType dtype : {DType::kFloat64, DType::kInt32, DType::kFloat16}) {
+      Conv other{{7, 6}, 20, 20, 20, {3, 3}, {2, 1}, {1, 1}, {1, 1}, true};
+      other.in = other.out = dtype;
+      AddTo(cases, other);
+    }
     add({{3, 4, 5}, 20, 20, 20, {2, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}});
     cases.Check();
   }
