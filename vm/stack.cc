@@ -115,15 +115,18 @@ char* ArenaStack::PushSlow(size_t bytes) {
   if (chunk != nullptr && chunk->bytes - kHeaderBytes < bytes) Free(std::exchange(chunk, nullptr));
   if (chunk == nullptr) {
     // An arena as large as a chunk gets a chunk of its own.
-    size_t needed = std::max(kMinChunkBytes, bytes + kHeaderBytes);
-    if (needed < bytes || !heap_->Charge(kPageBytes)) return nullptr;
+    if (bytes > SIZE_MAX - kHeaderBytes - kPageBytes) return nullptr;
+    const size_t needed = std::max(kMinChunkBytes, bytes + kHeaderBytes);
+    // Before there is memory of that size.
+    const size_t charged = std::min(PagesUp(bytes + kHeaderBytes), needed);
+    if (!heap_->Charge(charged)) return nullptr;
     chunk = static_cast<Chunk*>(heap_->TakeLarge(needed));
     if (chunk == nullptr) {
-      heap_->Refund(kPageBytes);
+      heap_->Refund(charged);
       return nullptr;
     }
     chunk->bytes = needed;
-    chunk->charged = kPageBytes;
+    chunk->charged = charged;
   }
   char* first = reinterpret_cast<char*>(chunk) + kHeaderBytes;
   if (!Extend(chunk, first + bytes)) {

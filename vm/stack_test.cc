@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -115,6 +118,34 @@ TEST_CASE("arenas: aligned, apart, last in first out, and given back") {
   arenas.Pop(small);
   CHECK(arenas.Push(SIZE_MAX & ~size_t{63}) == nullptr);
   arenas.Clear();
+  heap->Orphan();
+}
+
+// Remembers the largest piece that was asked for.
+struct LargestAsked : MemorySource {
+  void* Allocate(size_t bytes, size_t alignment) override {
+    largest = std::max(largest, bytes);
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+  void Free(void* memory, size_t /*bytes*/) override { std::free(memory); }
+  size_t largest = 0;
+};
+
+TEST_CASE("arena stack: what passes the limit is never asked for") {
+  auto source = std::make_shared<LargestAsked>();
+  auto* heap = new Heap(source);
+  heap->BeginRun(10 << 20);
+  ArenaStack arenas(heap);
+  for (const size_t bytes : {size_t{11} << 20, size_t{1} << 40, SIZE_MAX - 63}) {
+    CHECK(arenas.Push(bytes) == nullptr);
+    CHECK(source->largest == 0);
+    CHECK(heap->stats().live_bytes == 0);
+  }
+  char* arena = arenas.Push(64);
+  REQUIRE(arena != nullptr);
+  arenas.Pop(arena);
+  arenas.Clear();
+  CHECK(heap->stats().live_bytes == 0);
   heap->Orphan();
 }
 
