@@ -19,10 +19,10 @@ namespace relayvm {
 namespace {
 
 constexpr const char* kLstm = R"(#[version = "0.0.5"]
-def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 60), float32], %h: Tensor[(1, 96), float32], %c: Tensor[(1, 96), float32], %wi: Tensor[(384, 60), float32], %wh: Tensor[(384, 96), float32], %b: Tensor[(384), float32]) -> (Tensor[(1, 96), float32], Tensor[(1, 96), float32]) {
+def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 60), float32], %h: Tensor[(1, 136), float32], %c: Tensor[(1, 136), float32], %wi: Tensor[(544, 60), float32], %wh: Tensor[(544, 136), float32], %b: Tensor[(544), float32]) -> (Tensor[(1, 136), float32], Tensor[(1, 136), float32]) {
   if (less(%i, %n)) {
     let %x = take(%xs, reshape(%i, newshape=[1]), axis=0, mode="clip");
-    let %g = nn.bias_add(add(nn.dense(%x, %wi, units=384), nn.dense(%h, %wh, units=384)), %b, axis=1);
+    let %g = nn.bias_add(add(nn.dense(%x, %wi, units=544), nn.dense(%h, %wh, units=544)), %b, axis=1);
     let %s = split(%g, indices_or_sections=4, axis=1);
     let %c2 = add(multiply(sigmoid(%s.1), %c), multiply(sigmoid(%s.0), tanh(%s.2)));
     @loop(add(%i, 1), %n, %xs, multiply(sigmoid(%s.3), tanh(%c2)), %c2, %wi, %wh, %b)
@@ -30,24 +30,24 @@ def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 60), float32], %h: Tensor[(1, 96
     (%h, %c)
   }
 }
-def @main(%xs: Tensor[(?, 60), float32], %wi: Tensor[(384, 60), float32], %wh: Tensor[(384, 96), float32], %b: Tensor[(384), float32]) -> (Tensor[(1, 96), float32], Tensor[(1, 96), float32]) {
+def @main(%xs: Tensor[(?, 60), float32], %wi: Tensor[(544, 60), float32], %wh: Tensor[(544, 136), float32], %b: Tensor[(544), float32]) -> (Tensor[(1, 136), float32], Tensor[(1, 136), float32]) {
   let %n = take(shape_of(%xs, dtype="int32"), 0, axis=0, mode="clip");
-  @loop(0, %n, %xs, zeros(shape=[1, 96], dtype="float32"), zeros(shape=[1, 96], dtype="float32"), %wi, %wh, %b)
+  @loop(0, %n, %xs, zeros(shape=[1, 136], dtype="float32"), zeros(shape=[1, 136], dtype="float32"), %wi, %wh, %b)
 }
 )";
 
 // The shape of a tree is that of its parameter's bits.
 constexpr const char* kTree = R"(#[version = "0.0.5"]
-type Tree { Leaf(Tensor[(1, 128), float32]), Node(Tree, Tree), }
-def @node(%t: Tree, %w: Tensor[(128, 256), float32], %b: Tensor[(128), float32]) -> Tensor[(1, 128), float32] {
+type Tree { Leaf(Tensor[(1, 192), float32]), Node(Tree, Tree), }
+def @node(%t: Tree, %w: Tensor[(192, 384), float32], %b: Tensor[(192), float32]) -> Tensor[(1, 192), float32] {
   match (%t) {
     Leaf(%x) => { tanh(%x) },
     Node(%l, %r) => {
-      tanh(nn.bias_add(nn.dense(concatenate((@node(%l, %w, %b), @node(%r, %w, %b)), axis=1), %w, units=128), %b, axis=1))
+      tanh(nn.bias_add(nn.dense(concatenate((@node(%l, %w, %b), @node(%r, %w, %b)), axis=1), %w, units=192), %b, axis=1))
     },
   }
 }
-def @main(%t: Tree, %w: Tensor[(128, 256), float32], %b: Tensor[(128), float32]) -> Tensor[(1, 128), float32] {
+def @main(%t: Tree, %w: Tensor[(192, 384), float32], %b: Tensor[(192), float32]) -> Tensor[(1, 192), float32] {
   @node(%t, %w, %b)
 }
 )";
@@ -55,9 +55,9 @@ def @main(%t: Tree, %w: Tensor[(128, 256), float32], %b: Tensor[(128), float32])
 // Tokens until the most probable one is 0 or there are 12; two layers, a residual and a loop that
 // ends differently for each.
 constexpr const char* kDecoder = R"(#[version = "0.0.5"]
-def @step(%n: int32, %x: Tensor[(1, 200), float32], %out: Tensor[(?), int32], %w1: Tensor[(200, 200), float32], %w2: Tensor[(170, 200), float32], %e: Tensor[(170, 200), float32]) -> Tensor[(?), int32] {
-  let %h = add(%x, nn.relu(nn.dense(%x, %w1, units=200)));
-  let %token = cast(argmax(nn.dense(nn.relu(%h), %w2, units=170), axis=[1]), dtype="int32");
+def @step(%n: int32, %x: Tensor[(1, 260), float32], %out: Tensor[(?), int32], %w1: Tensor[(260, 260), float32], %w2: Tensor[(270, 260), float32], %e: Tensor[(270, 260), float32]) -> Tensor[(?), int32] {
+  let %h = add(%x, nn.relu(nn.dense(%x, %w1, units=260)));
+  let %token = cast(argmax(nn.dense(nn.relu(%h), %w2, units=270), axis=[1]), dtype="int32");
   let %all = concatenate((%out, %token), axis=0);
   let %last = take(%token, 0, axis=0, mode="clip");
   if (logical_and(less(%n, 12), greater(%last, 20))) {
@@ -66,7 +66,7 @@ def @step(%n: int32, %x: Tensor[(1, 200), float32], %out: Tensor[(?), int32], %w
     %all
   }
 }
-def @main(%x: Tensor[(1, 200), float32], %w1: Tensor[(200, 200), float32], %w2: Tensor[(170, 200), float32], %e: Tensor[(170, 200), float32]) -> Tensor[(?), int32] {
+def @main(%x: Tensor[(1, 260), float32], %w1: Tensor[(260, 260), float32], %w2: Tensor[(270, 260), float32], %e: Tensor[(270, 260), float32]) -> Tensor[(?), int32] {
   @step(0, %x, zeros(shape=[0], dtype="int32"), %w1, %w2, %e)
 }
 )";
@@ -86,7 +86,7 @@ HostTensor RandomTensor(const std::vector<int64_t>& shape, float scale) {
 Value ValueOf(const HostTensor& t) { return *Value::CopyTensor(t.dtype, t.shape, t.data.data()); }
 
 Value Tree(int depth) {
-  if (depth == 0 || g_random() % 4 == 0) return Value::Adt(0, {ValueOf(RandomTensor({1, 128}, 1))});
+  if (depth == 0 || g_random() % 4 == 0) return Value::Adt(0, {ValueOf(RandomTensor({1, 192}, 1))});
   return Value::Adt(1, {Tree(depth - 1), Tree(depth - 1)});
 }
 
@@ -146,16 +146,16 @@ TEST_CASE("batching: programs give the bits that they give alone") {
   const Case cases[] = {
       {"lstm",
        kLstm,
-       {{384, 60}, {384, 96}, {384}},
+       {{544, 60}, {544, 136}, {544}},
        [](int i) {
          return ValueOf(RandomTensor({1 + i * 5 % 19, 60}, 1));
        }},
-      {"tree", kTree, {{128, 256}, {128}}, [](int i) { return Tree(i % 5); }},
+      {"tree", kTree, {{192, 384}, {192}}, [](int i) { return Tree(i % 5); }},
       {"decoder",
        kDecoder,
-       {{200, 200}, {170, 200}, {170, 200}},
+       {{260, 260}, {270, 260}, {270, 260}},
        [](int) {
-         return ValueOf(RandomTensor({1, 200}, 1));
+         return ValueOf(RandomTensor({1, 260}, 1));
        }},
   };
   for (const Case& c : cases) {

@@ -13,9 +13,9 @@ using te::Tensor;
 
 // Products of more rows are bounded by arithmetic.
 constexpr int64_t kMostRows = 8;
-// Products with fewer weights take less time than what a call costs that waits for others: a few tenths
-// of a microsecond, and the reading of 128 KiB from the second cache takes one.
-constexpr int64_t kLeastWeights = 32 << 10;
+// Products with fewer weights take less time than a call loses that waits for others, with its stacks and
+// tensors out of the first cache: some 1.5 us, in which the second cache gives the weights below.
+constexpr int64_t kLeastWeights = 64 << 10;
 
 // The product, where it has the size that pays; null otherwise.
 Tensor FindProduct(const KernelSpec& spec) {

@@ -1,7 +1,7 @@
 // What batching across requests gains: many requests at once through a scheduler, on one thread, with
 // batching and without, in turn. All results are compared bit for bit.
 //
-//   bench_batching KIND MODEL.vmx FUNCTION SIZES [REQUESTS [ROUNDS [MAX_BATCH]]]
+//   bench_batching KIND MODEL.vmx FUNCTION SIZES [REQUESTS [ROUNDS [MAX_BATCH [MAX_WAIT_US]]]]
 //   bench_batching latency SECONDS KIND MODEL.vmx FUNCTION SIZES [KIND MODEL.vmx FUNCTION SIZES ...]
 //
 //   tree     a tree of leaves (1, ?) first, then weights; SIZES: a file of trees, "((. .) .)" a line
@@ -90,8 +90,8 @@ Workload Make(const char* kind, const char* path, const char* function, const ch
       dims[0] = std::atoll(lines[r * 7 % lines.size()].c_str());
       inputs.push_back(RandomTensor(dims));
     } else {
-      const int32_t tokens[] = {1, static_cast<int32_t>(300 + r)};
-      const int64_t dims[] = {2};
+      const int32_t tokens[] = {static_cast<int32_t>(300 + r), 1};
+      const int64_t dims[] = {info->params[0].dims[0] == 1 ? 1 : 2};
       inputs.push_back(*Value::CopyTensor(DType::kInt32, dims, tokens));
       inputs.push_back(Value::Int32(std::atoi(sizes)));
     }
@@ -256,6 +256,7 @@ int main(int argc, char** argv) {
   relayvm::SchedulerOptions options;
   auto plain = relayvm::Scheduler::Create(*runtime, options);
   options.batching.max_batch = max_batch;
+  options.batching.max_wait = std::chrono::microseconds(number(8, 1000));
   auto batching = relayvm::Scheduler::Create(*runtime, options);
   if (!plain.ok() || !batching.ok()) return 2;
   std::vector<double> without, with;
