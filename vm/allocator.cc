@@ -212,7 +212,7 @@ void Heap::Use(Span* first, size_t bytes) {
     first[i].touched = std::max(first[i].touched, static_cast<uint8_t>(here));
     used_pages_ += first[i].touched;
   }
-  peak_pages_ = std::max(peak_pages_, used_pages_);
+  peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
   KeepWithinTarget();
 }
 
@@ -340,7 +340,7 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       }
       span->state = State::kPartial;
       used_pages_ += span->touched;
-      peak_pages_ = std::max(peak_pages_, used_pages_);
+      peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
     }
     bin.current = span;
   }
@@ -379,7 +379,7 @@ void Heap::TouchSpan(Span* span, size_t pages) {
   if (pages <= span->touched) return;
   used_pages_ += pages - span->touched;
   span->touched = static_cast<uint8_t>(pages);
-  peak_pages_ = std::max(peak_pages_, used_pages_);
+  peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
   KeepWithinTarget();
 }
 
@@ -456,7 +456,7 @@ void* Heap::AllocateHuge(size_t bytes) {
   UnpoisonMemory(block, mapped);
   huge_.emplace(block, mapped);
   used_pages_ += PagesOf(mapped);
-  peak_pages_ = std::max(peak_pages_, used_pages_);
+  peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
   KeepWithinTarget();
   return block;
 }
@@ -524,7 +524,7 @@ void Heap::DrainRemote() {
 
 void Heap::BeginRun(size_t limit) {
   limit_ = limit;
-  allocations_ = 0;
+  allocations_before_ = allocations_;
   room_.store(INT64_MAX, std::memory_order_relaxed);
   DrainRemote();
   peak_ = live_;

@@ -18,7 +18,7 @@
 //
 // Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here.
 //
-// One thread at a time, except FreeExported. No locks and no atomics on its paths.
+// One thread at a time, except FreeExported and totals(). No locks and no atomics on its paths.
 // Tested by allocator_test.cc.
 #pragma once
 
@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "vm/sanitizers.h"
+#include "vm/single_writer.h"
 #include "vm/system_pages.h"
 
 namespace relayvm::vm {
@@ -44,6 +45,11 @@ struct HeapStats {
   size_t peak_bytes = 0;      // highest live_bytes since BeginRun()
   size_t resident_bytes = 0;  // pages in use or kept
   uint64_t allocations = 0;   // since BeginRun()
+};
+// Over all runs.
+struct HeapTotals {
+  uint64_t allocations = 0, allocated_bytes = 0;
+  size_t live_bytes = 0, peak_bytes = 0, resident_bytes = 0;  // as HeapStats
 };
 
 class Heap {
@@ -71,10 +77,14 @@ class Heap {
   void Reset();
   // Gives back all pages that are free.
   void Trim();
-  HeapStats stats() const { return {live_, peak_, resident_bytes(), allocations_}; }
+  HeapStats stats() const { return {live_, peak_, resident_bytes(), allocations()}; }
+  // From any thread.
+  HeapTotals totals() const {
+    return {allocations_, allocated_bytes_, live_, peak_, resident_bytes()};
+  }
   size_t peak_bytes() const { return peak_; }
   size_t resident_bytes() const { return (used_pages_ + kept_pages_) * kPageBytes; }
-  uint64_t allocations() const { return allocations_; }
+  uint64_t allocations() const { return allocations_ - allocations_before_; }
   size_t limit() const { return limit_; }
 
   // Counts memory that is not the heap's toward the limit, until the run ends; false at the limit.
@@ -82,7 +92,7 @@ class Heap {
     if (live_ > limit_ || bytes > limit_ - live_) return false;
     charged_ += bytes;
     live_ += bytes;
-    peak_ = std::max(peak_, live_);
+    peak_ = std::max<size_t>(peak_, live_);
     return true;
   }
   void Refund(size_t bytes) {
@@ -180,6 +190,7 @@ class Heap {
     live_ += bytes;
     if (live_ > peak_) peak_ = live_;
     ++allocations_;
+    allocated_bytes_ += bytes;
   }
   ~Heap();
   void* AllocateSmallSlow(unsigned size_class);
@@ -210,8 +221,10 @@ class Heap {
 
   std::shared_ptr<MemorySource> injected_;  // null: the system
   MemorySource* source_;
-  size_t live_ = 0, charged_ = 0, peak_ = 0, limit_ = SIZE_MAX;
-  uint64_t allocations_ = 0;
+  SingleWriter<size_t> live_, peak_;
+  size_t charged_ = 0, limit_ = SIZE_MAX;
+  SingleWriter<uint64_t> allocations_, allocated_bytes_;  // of all runs
+  uint64_t allocations_before_ = 0;                       // this one
   std::array<Bin, kNumClasses> bins_;
   std::array<Span*, kNumRunBins> runs_{};
   uint64_t nonempty_runs_ = 0;  // bit by bin
@@ -221,7 +234,8 @@ class Heap {
   std::set<void*> exported_huge_;
   std::vector<std::pair<void*, size_t>> free_huge_;  // resident, oldest first
   // Pages of 4 KiB: in use, and free but resident; the highest use in this run and the one before.
-  size_t used_pages_ = 0, kept_pages_ = 0, peak_pages_ = 0, previous_peak_pages_ = 0;
+  SingleWriter<size_t> used_pages_, kept_pages_;
+  size_t peak_pages_ = 0, previous_peak_pages_ = 0;
 
   std::atomic<size_t> references_{1};  // the owner and exported blocks
   std::atomic<bool> orphaned_{false};

@@ -86,8 +86,8 @@ class Runs {
  public:
   explicit Runs(const BatchingOptions& batching, uint32_t threads = 1) {
     g_single = g_together = g_largest = g_microseconds = 0;
-    auto made = Scheduler::Create(testing::TestRuntime(),
-                                  {.num_threads = threads, .slice = 200us, .batching = batching});
+    auto made =
+        Scheduler::Create(runtime_, {.num_threads = threads, .slice = 200us, .batching = batching});
     REQUIRE_MESSAGE(made.ok(), made.status().message());
     scheduler_ = *std::move(made);
   }
@@ -119,6 +119,7 @@ class Runs {
   const Result<Value>& result(size_t number) { return *results_[number]; }
   std::chrono::steady_clock::time_point end(size_t number) { return ends_[number]; }
   Scheduler& scheduler() { return *scheduler_; }
+  const Runtime& runtime() const { return *runtime_; }
   const Scheduler::Handle& handle(size_t number) { return handles_[number]; }
 
   // Until all have been added, nothing of it runs: on one thread.
@@ -141,6 +142,7 @@ class Runs {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool go_ = false;
+  std::shared_ptr<Runtime> runtime_ = testing::TestRuntime();
   size_t ended_ = 0;
   std::deque<std::optional<Result<Value>>> results_;
   std::deque<std::chrono::steady_clock::time_point> ends_;
@@ -178,7 +180,17 @@ TEST_CASE("batching: runs of different lengths share their kernels") {
     const SchedulerStats stats = runs.scheduler().stats();
     CHECK(stats.batches == static_cast<uint64_t>(g_together));
     CHECK(stats.lone_calls == static_cast<uint64_t>(g_single));
+    const RuntimeStats counted = runs.runtime().stats();
+    CHECK(counted.batches == stats.batches);
+    CHECK(counted.batched_calls == stats.batched_calls);
+    CHECK(counted.lone_calls == stats.lone_calls);
+    CHECK(counted.batch_waits == counted.batched_calls + counted.lone_calls);
+    CHECK(counted.kernel_calls == counted.batch_waits);
+    CHECK(counted.batch_wait_ns > 0);
+    CHECK(counted.batch_sizes[0] + counted.batch_sizes[4] == 0);
+    CHECK(counted.waits == 0);
     if (threads == 1) {
+      CHECK(counted.batch_sizes[3] > counted.batch_sizes[1]);
       CHECK(g_largest == 8);
       CHECK(stats.batched_calls > 4 * stats.batches);
     }

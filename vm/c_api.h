@@ -176,6 +176,26 @@ static inline relayvm_status* relayvm_runtime_create(const relayvm_runtime_optio
 void relayvm_runtime_free(relayvm_runtime* runtime);
 uint32_t relayvm_runtime_num_threads(const relayvm_runtime* runtime);
 
+/* What a runtime has done, and holds; vm/runtime_stats.h says what the numbers mean. */
+typedef struct relayvm_runtime_stats {
+  uint32_t struct_size; /* set by the caller */
+  /* Since the runtime was made. Runs, `ended` by the status' code: */
+  uint64_t started, refused, ended[11], slices;
+  int64_t run_ns;
+  uint64_t kernel_calls, host_calls;
+  /* Waits that are over, of host functions and for others to run a kernel with: */
+  uint64_t waits, batch_waits;
+  int64_t wait_ns, batch_wait_ns;
+  /* batch_sizes[i]: batches of 2^i to 2^(i+1)-1 calls, the last one larger ones too. */
+  uint64_t batches, batched_calls, lone_calls, batch_sizes[16];
+  uint64_t allocations, allocated_bytes, peak_bytes;
+  /* Now. */
+  uint64_t running, waiting, live_bytes, resident_bytes, workspaces, idle_workspaces;
+} relayvm_runtime_stats;
+/* At any time, from any thread. */
+relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,
+                                          relayvm_runtime_stats* stats);
+
 /* --- Executable: a compiled program --- */
 typedef struct relayvm_host_kernel { /* found by its name before those of the library */
   const char* name;

@@ -48,6 +48,7 @@ struct Fixture {
     REQUIRE(relayvm_value_adt(0, &value, 1, &tuple) == nullptr);
     status = relayvm_status_create(RELAYVM_INTERNAL, "s");
     stats.struct_size = sizeof(stats);
+    runtime_stats.struct_size = sizeof(runtime_stats);
   }
   ~Fixture() {
     FreeOutputs();
@@ -84,6 +85,7 @@ struct Fixture {
   DLManagedTensorVersioned* out_tensor = nullptr;
   DLManagedTensor* out_legacy = nullptr;
   relayvm_invocation_stats stats{};
+  relayvm_runtime_stats runtime_stats{};
   relayvm_place place{};
   uint32_t number = 0;
   size_t count = 0;
@@ -201,6 +203,7 @@ void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
     return runtime;
   });
   WALK(relayvm_runtime_num_threads, [&] { return std::tuple(f.runtime); });
+  WALK(relayvm_runtime_get_stats, [&] { return std::tuple(f.runtime, &f.runtime_stats); });
 }
 
 void WalkExecutable(Walk& walk, Fixture& f) {

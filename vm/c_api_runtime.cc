@@ -11,11 +11,14 @@ namespace {
 
 // The first versions of the structs.
 constexpr size_t kTaskPoolSize = 32, kMemorySourceSize = 48, kTraceSize = 40;
-constexpr size_t kRuntimeOptionsSize = 40;
+constexpr size_t kRuntimeOptionsSize = 40, kRuntimeStatsSize = 400;
 static_assert(sizeof(relayvm_task_pool) >= kTaskPoolSize);
 static_assert(sizeof(relayvm_memory_source) >= kMemorySourceSize);
 static_assert(sizeof(relayvm_trace) >= kTraceSize);
 static_assert(sizeof(relayvm_runtime_options) >= kRuntimeOptionsSize);
+static_assert(sizeof(relayvm_runtime_stats) >= kRuntimeStatsSize);
+static_assert(std::size(relayvm_runtime_stats{}.ended) == relayvm::kNumStatusCodes);
+static_assert(std::size(relayvm_runtime_stats{}.batch_sizes) == relayvm::kNumBatchSizes);
 
 // A struct of functions, whose release is called at its end unless that was never taken over.
 template <typename Functions>
@@ -173,6 +176,47 @@ void relayvm_runtime_free(relayvm_runtime* runtime) { delete runtime; }
 
 uint32_t relayvm_runtime_num_threads(const relayvm_runtime* runtime) {
   return runtime == nullptr ? 0 : runtime->runtime->num_threads();
+}
+
+relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,
+                                          relayvm_runtime_stats* stats) {
+  RELAYVM_REQUIRE(stats);
+  RELAYVM_REQUIRE(runtime);
+  return Guarded([&]() -> relayvm_status* {
+    const uint32_t size = stats->struct_size;
+    Status bad = relayvm::c_api::CheckStructSize(size, kRuntimeStatsSize, sizeof(*stats),
+                                                 "relayvm_runtime_stats");
+    if (!bad.ok()) return Fail(std::move(bad));
+    const relayvm::RuntimeStats from = runtime->runtime->stats();
+    relayvm_runtime_stats all{};
+    all.struct_size = size;
+    all.started = from.started;
+    all.refused = from.refused;
+    std::ranges::copy(from.ended, all.ended);
+    all.slices = from.slices;
+    all.run_ns = from.run_ns;
+    all.kernel_calls = from.kernel_calls;
+    all.host_calls = from.host_calls;
+    all.waits = from.waits;
+    all.batch_waits = from.batch_waits;
+    all.wait_ns = from.wait_ns;
+    all.batch_wait_ns = from.batch_wait_ns;
+    all.batches = from.batches;
+    all.batched_calls = from.batched_calls;
+    all.lone_calls = from.lone_calls;
+    std::ranges::copy(from.batch_sizes, all.batch_sizes);
+    all.allocations = from.allocations;
+    all.allocated_bytes = from.allocated_bytes;
+    all.peak_bytes = from.peak_bytes;
+    all.running = from.running;
+    all.waiting = from.waiting;
+    all.live_bytes = from.live_bytes;
+    all.resident_bytes = from.resident_bytes;
+    all.workspaces = from.workspaces;
+    all.idle_workspaces = from.idle_workspaces;
+    std::memcpy(stats, &all, std::min<size_t>(size, sizeof(all)));
+    return nullptr;
+  });
 }
 
 }  // extern "C"

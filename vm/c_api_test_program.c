@@ -39,7 +39,6 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   EXPECT(tag == 1);
   EXPECT(relayvm_invocation_create(runtime, program, NULL, &invocation) == NULL);
   relayvm_executable_free(program); /* the invocation keeps it */
-  relayvm_runtime_free(runtime);
 
   int64_t number = 42;
   float* elements = aligned_alloc(64, 64);
@@ -78,6 +77,16 @@ const char* RunSwapProgram(const void* bytes, size_t size) {
   EXPECT(relayvm_invocation_get_stats(invocation, &stats) == NULL);
   EXPECT(stats.allocations >= 1);
   EXPECT(stats.run_ns > 0);
+  relayvm_runtime_stats totals = {0};
+  status = relayvm_runtime_get_stats(runtime, &totals);
+  EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
+  relayvm_status_free(status);
+  totals.struct_size = sizeof(totals);
+  EXPECT(relayvm_runtime_get_stats(runtime, &totals) == NULL);
+  EXPECT(totals.started == 1 && totals.ended[RELAYVM_OK] == 1 && totals.refused == 0);
+  EXPECT(totals.run_ns == stats.run_ns && totals.allocations == stats.allocations);
+  EXPECT(totals.peak_bytes == stats.peak_bytes && totals.workspaces == 1);
+  relayvm_runtime_free(runtime);
 
   /* A type parameter stands for any value: a list of one pair. */
   relayvm_value* nil = NULL;

@@ -509,6 +509,7 @@ dispatch:
     const uint16_t* buffer_args = scalar_args + num_scalars + 1;
     const uint32_t num_buffers = buffer_args[-1];
     POLL(kKernelFuel);
+    ++counters_.kernel_calls;
     // The argument block stands above the frame, in space that the call of this function has
     // checked.
     auto* scalar_block =

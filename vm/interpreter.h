@@ -57,6 +57,7 @@ class ScratchBuffers {
 };
 
 struct BatchedCall;  // batch.h
+struct RunCounters;  // run_counters.h
 
 // What the interpreter runs with. All pointers are borrowed.
 struct InterpreterContext {
@@ -69,6 +70,7 @@ struct InterpreterContext {
   // The pool is the host's: its worker 0 may be another thread than the invocation's.
   bool injected_pool = false;
   TraceSink* trace = nullptr;  // null: none, and no cost
+  RunCounters* counters = nullptr;
   // Set from any thread to stop at the next call or backward jump.
   std::atomic<uint32_t>* stop = nullptr;
   int64_t deadline = INT64_MAX;  // steady clock, nanoseconds

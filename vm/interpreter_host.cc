@@ -53,6 +53,7 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
     }
     args.push_back(*std::move(value));
   }
+  ++counters_.host_calls;
   HostCall call(context_, executable_, info.name, args);
   const Result<Value> result = Call(linked_.host_functions[pc[2]], call);
   fuel_ = 0;  // it may have taken long

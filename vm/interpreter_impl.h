@@ -9,6 +9,7 @@
 #include "bytecode/opcode.h"
 #include "vm/frame.h"
 #include "vm/interpreter.h"
+#include "vm/run_counters.h"
 
 namespace relayvm::vm {
 
@@ -156,6 +157,7 @@ class Interpreter {
   const LinkedProgram& linked_;
   InterpreterContext& context_;
   Heap& heap_;
+  RunCounters& counters_;
   KernelEnv env_, worker_env_;  // of this thread, and of the pool's
   int64_t fuel_ = 0;            // polls until the clock is read
   size_t charged_scratch_ = 0;

@@ -551,6 +551,7 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
       linked_(executable.linked()),
       context_(context),
       heap_(*context.heap),
+      counters_(*context.counters),
       env_{},
       worker_env_{},
       parallel_(context.num_threads > 1) {

@@ -157,6 +157,7 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
   if (fuel_ < 0 || context_.stop->load(std::memory_order_relaxed) != 0) {
     if (!Poll(frame, pc)) return nullptr;
   }
+  counters_.kernel_calls += calls.num_calls;
   ParallelCalls parallel{
       {items.data(), calls.num_calls}, &PoolEnv(), &worker_env_, context_.scratch};
   context_.pool->Run(num_tasks, ParallelCalls::RunTask, &parallel);

@@ -42,6 +42,18 @@ struct Invocation::Impl {
   std::optional<Result<Value>> result;
   InvocationStats stats;
   int64_t started_at = 0;
+  int64_t wait_began = 0;  // while it waits
+
+  // What a run is asked for; `info` is null when there is no such function.
+  Status Check(const ExportInfo* info, std::string_view name, std::span<const Value> values,
+               std::span<const OutputBuffer> buffers) const {
+    if (info == nullptr) {
+      return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", name),
+              std::make_shared<StatusDetail>(StatusDetail{.subject = std::string(name)})};
+    }
+    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(executable->program(), *info, values));
+    return buffers.empty() ? OkStatus() : vm::CheckOutputs(executable->program(), *info, buffers);
+  }
 
   // The stacks of the next run.
   Status ReserveStacks() {
@@ -56,6 +68,19 @@ struct Invocation::Impl {
     Status status = ReserveStacks();
     if (!status.ok()) options.*size = before;
     return status;
+  }
+
+  // The run waits: for a host function's waker, or for others to run a kernel with.
+  void BeginWait() {
+    wait_began = vm::NowNanoseconds();
+    workspace->counters.waiting = 1;
+  }
+  void EndWait(int64_t now) {
+    vm::RunCounters& counters = workspace->counters;
+    const bool in_batch = context.batched_call != nullptr;
+    ++(in_batch ? counters.batch_waits : counters.waits);
+    (in_batch ? counters.batch_wait_ns : counters.wait_ns) += now - wait_began;
+    counters.waiting = 0;
   }
 
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
@@ -86,6 +111,10 @@ struct Invocation::Impl {
     workspace->stack.Clear(kKeptStackBytes);
     stats.resident_bytes = heap.resident_bytes();
     stats.run_ns = vm::NowNanoseconds() - started_at;
+    vm::RunCounters& counters = workspace->counters;
+    counters.peak_bytes = std::max<uint64_t>(counters.peak_bytes, stats.peak_bytes);
+    counters.run_ns += stats.run_ns;
+    ++counters.ended[static_cast<size_t>(result->status().code())];
     inputs.clear();
     outputs.clear();
     // The cancellation that ended this run is used up; one that comes later is for the next.
@@ -157,6 +186,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   context.num_threads = workspace.pool->num_threads();
   context.injected_pool = workspace.injected_pool;
   context.trace = workspace.trace;
+  context.counters = &workspace.counters;
   context.stop = &impl->stop;
   context.yield = [](void* self) { static_cast<Impl*>(self)->fiber->Suspend(); };
   context.yield_context = impl.get();
@@ -171,12 +201,10 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
   Impl& impl = *impl_;
   if (running()) return IsRunning();
   const ExportInfo* info = impl.executable->FindExport(function);
-  if (info == nullptr) {
-    return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", function)};
+  if (Status wrong = impl.Check(info, function, inputs, outputs); !wrong.ok()) {
+    ++impl.workspace->counters.refused;
+    return wrong;
   }
-  RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(impl.executable->program(), *info, inputs));
-  if (!outputs.empty())
-    RELAYVM_RETURN_IF_ERROR(vm::CheckOutputs(impl.executable->program(), *info, outputs));
   impl.function = info;
   impl.inputs = std::move(inputs);
   impl.outputs = std::move(outputs);
@@ -188,6 +216,7 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
   impl.workspace->heap->BeginRun(
       std::min(impl.options.memory_limit, impl.workspace->machine_memory));
   impl.fiber.emplace(impl.workspace->stacks, Impl::Main, &impl);
+  ++impl.workspace->counters.started;
   return OkStatus();
 }
 
@@ -200,20 +229,27 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call
   Impl& impl = *impl_;
   if (!impl.fiber.has_value() || impl.fiber->done()) return RunState::kDone;
   vm::InterpreterContext& context = impl.context;
-  if (context.waiting_call != 0 && !context.wait->Leave(vm::NowNanoseconds()))
-    return RunState::kWaiting;
-  context.yield_at = slice.count() <= 0 ? INT64_MAX : vm::NowNanoseconds() + slice.count();
-  do {
+  const bool waits = context.waiting_call != 0 || context.batched_call != nullptr;
+  const int64_t now = waits || slice.count() > 0 ? vm::NowNanoseconds() : 0;
+  if (context.waiting_call != 0 && !context.wait->Leave(now)) return RunState::kWaiting;
+  if (waits) impl.EndWait(now);
+  context.yield_at = slice.count() <= 0 ? INT64_MAX : now + slice.count();
+  ++impl.workspace->counters.slices;
+  for (;;) {
     impl.fiber->Resume();
     if (impl.fiber->done()) return RunState::kDone;
     if (context.batched_call != nullptr) {
+      impl.BeginWait();
       *call = context.batched_call;
       return RunState::kWaiting;
     }
     if (context.waiting_call == 0) return RunState::kReady;
+    impl.BeginWait();
     // Where this says true, another thread may run the invocation: it is out of bounds from here.
-  } while (!context.wait->Enter(context.waiting_call, context.wait_time, impl.stop));
-  return RunState::kWaiting;
+    if (context.wait->Enter(context.waiting_call, context.wait_time, impl.stop))
+      return RunState::kWaiting;
+    impl.workspace->counters.waiting = 0;
+  }
 }
 
 Result<Value> Invocation::TakeResult() {

@@ -25,6 +25,7 @@
 #include "vm/executable.h"
 #include "vm/host_function.h"
 #include "vm/memory_source.h"
+#include "vm/runtime_stats.h"
 #include "vm/task_pool.h"
 #include "vm/trace.h"
 #include "vm/value.h"
@@ -58,13 +59,19 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   uint32_t num_threads() const;
+  // At any time, from any thread; runs in progress count as they go. Reads each workspace, one by one:
+  // the numbers are not of one moment, and many invocations take a while.
+  RuntimeStats stats() const;
 
  private:
   friend class Invocation;
+  friend class Scheduler;
   explicit Runtime(const RuntimeOptions& options);
   std::unique_ptr<vm::Workspace> Acquire();
   void Release(std::unique_ptr<vm::Workspace> workspace);
   uint64_t NextInvocationId();
+  // Calls of a kernel that waited for each other: run as one, or one by one after all.
+  void CountBatch(size_t num_calls, bool batched);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

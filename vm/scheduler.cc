@@ -176,6 +176,7 @@ struct Scheduler::Impl {
       done = runner.Run(*group);
       lock.lock();
     }
+    runtime->CountBatch(size, done);
     if (done) {
       ++totals.batches;
       totals.batched_calls += size;

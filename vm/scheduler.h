@@ -34,7 +34,6 @@ namespace relayvm {
 
 enum class Priority : uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
 inline constexpr size_t kNumPriorities = 3;
-inline constexpr size_t kNumStatusCodes = static_cast<size_t>(StatusCode::kInternal) + 1;
 
 // Batching: runs that reach the same kernel of the same executable, with the same shapes and weights,
 // have it run once for all of them. Results are those that runs have alone, bit for bit. Only the

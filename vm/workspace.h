@@ -5,6 +5,7 @@
 #include "vm/allocator.h"
 #include "vm/fiber.h"
 #include "vm/interpreter.h"
+#include "vm/run_counters.h"
 #include "vm/stack.h"
 #include "vm/task_pool.h"
 
@@ -23,6 +24,8 @@ struct Workspace {
   bool injected_pool = false;  // it is the host's
   TraceSink* trace;            // borrowed, may be null
   size_t machine_memory;       // bytes: no run can have more, whatever its limit
+  RunCounters counters;
+  size_t index = 0;  // of the runtime's workspaces; under its mutex
 };
 
 }  // namespace relayvm::vm

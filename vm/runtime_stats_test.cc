@@ -1,0 +1,177 @@
+// What a runtime counts: by whom, when, and that it can be read while it changes.
+#include "vm/runtime_stats.h"
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "vm/host_testing.h"
+#include "vm/scheduler.h"
+
+namespace relayvm {
+namespace {
+
+using testing::Int64Values;
+using testing::LoadText;
+using testing::RunOk;
+using testing::ScalarProgram;
+using testing::ToInt64;
+using namespace std::chrono_literals;
+
+uint64_t Ended(const RuntimeStats& stats, StatusCode code) {
+  return stats.ended[static_cast<size_t>(code)];
+}
+
+std::unique_ptr<Invocation> In(const std::shared_ptr<Runtime>& runtime,
+                               std::shared_ptr<const Executable> executable) {
+  auto invocation = Invocation::Create(runtime, std::move(executable));
+  REQUIRE(invocation.ok());
+  return *std::move(invocation);
+}
+
+int32_t Nothing(const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t, uint32_t) {
+  return RELAYVM_KERNEL_OK;
+}
+constexpr Builtin kKernels[] = {{"host.nothing", Nothing}};
+constexpr const char* kTables = ".kernel \"host.nothing\" scalars 0 buffers () builtin\n";
+
+// main(n): n turns of two kernel calls and an object each.
+std::shared_ptr<const Executable> Turns() {
+  return LoadText(ScalarProgram(1, R"(
+L0:
+  kernel.1 k0, [], []
+  const.i16 i1, 1
+  kernel k0, i1, i1, i2, [], []
+  tensor.box r1, i0, int64
+  addimm.i i0, i0, -1
+  br.if i0, L0)",
+                                "", kTables),
+                  kKernels);
+}
+
+TEST_CASE("runtime stats: runs by status, calls, memory") {
+  auto runtime = testing::TestRuntime();
+  CHECK(runtime->stats().workspaces == 0);
+  auto turns = In(runtime, Turns());
+  RunOk(*turns, Int64Values({10}));
+  RuntimeStats stats = runtime->stats();
+  CHECK(stats.started == 1);
+  CHECK(Ended(stats, StatusCode::kOk) == 1);
+  CHECK(stats.kernel_calls == 20);
+  CHECK(stats.host_calls == 0);
+  CHECK(stats.slices == 1);
+  CHECK(stats.run_ns == turns->stats().run_ns);
+  CHECK(stats.allocations == turns->stats().allocations);
+  CHECK(stats.allocated_bytes >= 11 * sizeof(int64_t));
+  CHECK(stats.peak_bytes == turns->stats().peak_bytes);
+  CHECK(stats.running == 0);
+  CHECK(stats.workspaces == 1);
+  CHECK(stats.idle_workspaces == 0);
+
+  CHECK(turns->Run("other", {}).status().code() == StatusCode::kNotFound);
+  CHECK(turns->Run("main", {}).status().code() == StatusCode::kInvalidArgument);
+  turns->Cancel();
+  CHECK(!turns->Run("main", Int64Values({1})).ok());
+  auto trap = In(runtime, LoadText(ScalarProgram(0, "  trap m0\n", "", ".message \"no\"\n")));
+  CHECK(!trap->Run("main", {}).ok());
+  const RuntimeStats then = runtime->stats();
+  CHECK(then.refused == 2);
+  CHECK(then.started == 3);
+  CHECK(Ended(then, StatusCode::kCancelled) == 1);
+  CHECK(Ended(then, StatusCode::kFailedPrecondition) == 1);
+  CHECK(then.kernel_calls == 20);
+  CHECK(then.workspaces == 2);
+
+  // What has gone stays counted.
+  turns.reset();
+  trap.reset();
+  CHECK(runtime->stats().idle_workspaces == 2);
+  CHECK(runtime->stats().started == 3);
+  auto small = Runtime::Create({.max_idle_workspaces = 0});
+  REQUIRE(small.ok());
+  RunOk(*In(*small, Turns()), Int64Values({3}));
+  RunOk(*In(*small, Turns()), Int64Values({4}));
+  CHECK((*small)->stats().workspaces == 0);
+  CHECK((*small)->stats().kernel_calls == 14);
+  CHECK((*small)->stats().allocations >= 7);
+}
+
+TEST_CASE("runtime stats: a run in progress counts, from any thread; numbers never go down") {
+  auto runtime = testing::TestRuntime();
+  auto invocation = In(runtime, Turns());
+  std::thread runner([&] { CHECK(!invocation->Run("main", Int64Values({-1})).ok()); });
+  RuntimeStats last;
+  while (last.kernel_calls < 100'000) {
+    const RuntimeStats stats = runtime->stats();
+    CHECK(stats.kernel_calls >= last.kernel_calls);
+    CHECK(stats.allocations >= last.allocations);
+    CHECK(stats.allocated_bytes >= last.allocated_bytes);
+    last = stats;
+  }
+  CHECK(last.running == 1);
+  CHECK(last.live_bytes > 0);
+  CHECK(last.resident_bytes > 0);
+  CHECK(Ended(last, StatusCode::kOk) == 0);
+  invocation->Cancel();
+  runner.join();
+  last = runtime->stats();
+  CHECK(last.running == 0);
+  CHECK(last.live_bytes == 0);
+  CHECK(Ended(last, StatusCode::kCancelled) == 1);
+}
+
+TEST_CASE("runtime stats: calls of host functions, and their waits") {
+  auto runtime = testing::TestRuntime();
+  Waker waker;
+  auto invocation = In(runtime, testing::Loop([&](HostCall& call) -> Result<Value> {
+                         waker = call.waker();
+                         if (ToInt64(call.args()[0]) % 2 == 0) waker.Wake();  // nothing to wait for
+                         RELAYVM_RETURN_IF_ERROR(call.Suspend());
+                         return call.args()[0];
+                       }));
+  REQUIRE(invocation->Start("main", Int64Values({4})).ok());
+  for (uint64_t wait = 0; wait < 2; ++wait) {
+    REQUIRE(invocation->Poll() == RunState::kWaiting);
+    CHECK(runtime->stats().waiting == 1);
+    CHECK(runtime->stats().running == 1);
+    CHECK(runtime->stats().waits == wait);
+    std::this_thread::sleep_for(1ms);
+    waker.Wake();
+  }
+  CHECK(invocation->Poll() == RunState::kDone);
+  const RuntimeStats stats = runtime->stats();
+  CHECK(stats.host_calls == 4);
+  CHECK(stats.waits == 2);
+  CHECK(stats.wait_ns >= 2'000'000);
+  CHECK(stats.wait_ns <= stats.run_ns);
+  CHECK(stats.waiting == 0);
+  CHECK(stats.slices == 3);
+  CHECK(stats.batch_waits == 0);
+}
+
+TEST_CASE("runtime stats: of schedulers' runs on several threads") {
+  auto runtime = testing::TestRuntime();
+  constexpr uint64_t kRuns = 200;
+  std::atomic<uint64_t> ended{0};
+  {
+    auto scheduler = Scheduler::Create(runtime, {.num_threads = 4, .slice = 50us});
+    REQUIRE(scheduler.ok());
+    auto program = Turns();
+    for (uint64_t i = 0; i < kRuns; ++i) {
+      REQUIRE((*scheduler)
+                  ->RunAsync({.executable = program, .inputs = Int64Values({100})},
+                             [&](const Result<Value>&) { ++ended; })
+                  .ok());
+    }
+    while (ended < kRuns) std::this_thread::yield();
+  }
+  const RuntimeStats stats = runtime->stats();
+  CHECK(stats.started == kRuns);
+  CHECK(Ended(stats, StatusCode::kOk) == kRuns);
+  CHECK(stats.kernel_calls == kRuns * 200);
+  CHECK(stats.live_bytes == 0);
+  CHECK(stats.slices >= kRuns);
+}
+
+}  // namespace
+}  // namespace relayvm
