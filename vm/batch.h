@@ -23,6 +23,9 @@ struct BatchedCall {
   const int64_t* scalars = nullptr;
   uint64_t key = 0;   // of what must be the same, see KeyOf
   bool done = false;  // it ran with others; else the invocation runs it by itself
+  // For a trace, once it is done: the calls that ran together, and when.
+  uint64_t calls = 1;
+  int64_t begin_ns = 0, end_ns = 0;
 };
 
 // A hash of what calls that run together have in common.

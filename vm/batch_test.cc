@@ -84,7 +84,9 @@ std::vector<int64_t> Expected(std::vector<int64_t> x, int64_t w, int64_t turns) 
 
 class Runs {
  public:
-  explicit Runs(const BatchingOptions& batching, uint32_t threads = 1) {
+  explicit Runs(const BatchingOptions& batching, uint32_t threads = 1,
+                std::shared_ptr<Runtime> runtime = testing::TestRuntime())
+      : runtime_(std::move(runtime)) {
     g_single = g_together = g_largest = g_microseconds = 0;
     auto made =
         Scheduler::Create(runtime_, {.num_threads = threads, .slice = 200us, .batching = batching});
@@ -142,7 +144,7 @@ class Runs {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool go_ = false;
-  std::shared_ptr<Runtime> runtime_ = testing::TestRuntime();
+  std::shared_ptr<Runtime> runtime_;
   size_t ended_ = 0;
   std::deque<std::optional<Result<Value>>> results_;
   std::deque<std::chrono::steady_clock::time_point> ends_;
@@ -413,6 +415,52 @@ TEST_CASE("batching: a kernel that takes more than its calls have runs alone") {
     CHECK(testing::ElementsOf<int64_t>(*runs.result(static_cast<size_t>(i))) ==
           std::vector<int64_t>{i * 7 + 1});
   CHECK(g_together == 0);
+}
+
+TEST_CASE("batching: a trace sees batches, and in them the calls of each run") {
+  struct Sink : TraceSink {
+    std::mutex mutex;
+    uint64_t batches = 0, batched = 0, in_batches = 0, alone = 0, waits = 0;
+    void OnBatch(const BatchEvent& e) override {
+      std::lock_guard lock(mutex);
+      CHECK(e.name == "scale");
+      CHECK(e.end_ns >= e.begin_ns);
+      ++batches;
+      batched += e.calls;
+    }
+    void OnKernel(const KernelEvent& e) override {
+      std::lock_guard lock(mutex);
+      CHECK(e.end_ns >= e.begin_ns);
+      ++(e.batch > 1 ? in_batches : alone);
+    }
+    void OnWait(const WaitEvent& e) override {
+      std::lock_guard lock(mutex);
+      CHECK(e.in_batch);
+      ++waits;
+    }
+  } sink;
+  auto runtime = Runtime::Create({.trace = &sink});
+  REQUIRE(runtime.ok());
+  auto program = Program();
+  const Value w = Int64s({7});
+  Runs runs({.max_batch = 8, .max_wait = 100ms}, 1, *runtime);
+  runs.Hold(program);
+  for (int64_t i = 0; i < 20; ++i)
+    runs.Add({.executable = program, .inputs = {Int64s({i}), w, Value::Int64(1 + i % 5)}});
+  runs.Go();
+  runs.Wait(20);
+  for (size_t i = 0; i < 20; ++i) {
+    const auto n = static_cast<int64_t>(i);
+    REQUIRE(runs.result(i).ok());
+    CHECK(testing::ElementsOf<int64_t>(*runs.result(i)) == Expected({n}, 7, 1 + n % 5));
+  }
+  const SchedulerStats stats = runs.scheduler().stats();
+  CHECK(stats.batches > 0);
+  CHECK(sink.batches == stats.batches);
+  CHECK(sink.batched == stats.batched_calls);
+  CHECK(sink.in_batches == stats.batched_calls);
+  CHECK(sink.alone == stats.lone_calls);
+  CHECK(sink.waits == stats.batched_calls + stats.lone_calls);
 }
 
 }  // namespace

@@ -130,20 +130,60 @@ typedef struct relayvm_memory_source {
   void (*release)(void* user); /* may be NULL */
 } relayvm_memory_source;
 
-/* Events have a struct_size that the library sets. Their pointers live as long as the callback. */
+/* Traces; vm/trace.h says when what is called. Events have a struct_size that the library sets. Their
+ * pointers live as long as the callback; times are nanoseconds of the steady clock; `invocation` is
+ * relayvm_invocation_id. */
 typedef struct relayvm_kernel_event {
   uint32_t struct_size;
   uint32_t kernel; /* its index in the program */
   const char* name;
-  int64_t begin_ns, end_ns; /* steady clock */
-  uint64_t units;           /* of the parallel range */
+  int64_t begin_ns, end_ns;
+  uint64_t units; /* of the parallel range */
+  uint64_t invocation;
+  uint64_t batch;  /* calls of several runs that ran as one: the times are those of all together */
+  uint64_t weight; /* calls that this one stands for: kernel_interval */
+  relayvm_place place;
 } relayvm_kernel_event;
 typedef struct relayvm_instruction_event {
   uint32_t struct_size;
   uint32_t function;    /* its index in the program */
   uint32_t instruction; /* 16-bit units from the function's first */
   uint32_t depth;       /* of calls: 0 in the function that the host called */
+  uint64_t invocation;
 } relayvm_instruction_event;
+typedef struct relayvm_run_event {
+  uint32_t struct_size;
+  int status; /* its code; RELAYVM_OK when the run begins */
+  const char* function;
+  int64_t begin_ns, end_ns; /* the same when it begins */
+  uint64_t invocation;
+} relayvm_run_event;
+typedef struct relayvm_slice_event { /* a thread has run it for a while */
+  uint32_t struct_size;
+  int64_t begin_ns, end_ns;
+  uint64_t invocation;
+} relayvm_slice_event;
+typedef struct relayvm_wait_event {
+  uint32_t struct_size;
+  uint32_t in_batch; /* not 0: for others to run a kernel with; 0: in a host function */
+  int64_t begin_ns, end_ns;
+  uint64_t invocation;
+} relayvm_wait_event;
+typedef struct relayvm_host_call_event {
+  uint32_t struct_size;
+  uint32_t host_function; /* its index in the program */
+  const char* name;
+  int64_t begin_ns, end_ns; /* its waits included */
+  uint64_t invocation;
+  relayvm_place place;
+} relayvm_host_call_event;
+typedef struct relayvm_batch_event { /* a kernel has run for calls of several runs */
+  uint32_t struct_size;
+  uint32_t kernel; /* its index in the program: the one that the runs called */
+  const char* name;
+  int64_t begin_ns, end_ns;
+  uint64_t calls;
+} relayvm_batch_event;
 /* Invocations on several threads call these at the same time. Each may be NULL. */
 typedef struct relayvm_trace {
   uint32_t struct_size;
@@ -151,6 +191,14 @@ typedef struct relayvm_trace {
   void (*on_kernel)(void* user, const relayvm_kernel_event* event);           /* after each call */
   void (*on_instruction)(void* user, const relayvm_instruction_event* event); /* before each one */
   void (*release)(void* user);
+  void (*on_run_begin)(void* user, const relayvm_run_event* event);
+  void (*on_run_end)(void* user, const relayvm_run_event* event);
+  void (*on_slice)(void* user, const relayvm_slice_event* event);
+  void (*on_wait)(void* user, const relayvm_wait_event* event);
+  void (*on_host_call)(void* user, const relayvm_host_call_event* event);
+  void (*on_batch)(void* user, const relayvm_batch_event* event);
+  /* Which calls of kernels on_kernel is told: 0 or 1: each; N: on average one in N, at random. */
+  uint32_t kernel_interval;
 } relayvm_trace;
 
 #define RELAYVM_ALL_THREADS UINT32_MAX

@@ -87,7 +87,8 @@ const char* RunIntrospection(const void* bytes, size_t size) {
 
 typedef struct {
   int64_t allocations, frees, live, released, limit;
-  int64_t runs, tasks, kernels, instructions;
+  int64_t runs, tasks, kernels, instructions, begins, ends, slices;
+  int last_status;
   char kernel[32];
 } Host;
 
@@ -119,6 +120,20 @@ static void OnKernel(void* user, const relayvm_kernel_event* event) {
   ++host->kernels;
   strncpy(host->kernel, event->name, sizeof(host->kernel) - 1);
   if (event->struct_size < sizeof(*event) || event->end_ns < event->begin_ns) host->kernels = -99;
+  if (event->invocation != 1 || event->batch != 1 || event->weight != 1) host->kernels = -99;
+  if (strcmp(event->place.function, "main") != 0) host->kernels = -99;
+}
+static void OnRunBegin(void* user, const relayvm_run_event* event) {
+  if (event->invocation == 1 && event->begin_ns == event->end_ns) ++((Host*)user)->begins;
+}
+static void OnRunEnd(void* user, const relayvm_run_event* event) {
+  Host* host = user;
+  if (event->invocation != 1 || strcmp(event->function, "main") != 0) return;
+  ++host->ends;
+  host->last_status = event->status;
+}
+static void OnSlice(void* user, const relayvm_slice_event* event) {
+  if (event->invocation == 1 && event->begin_ns <= event->end_ns) ++((Host*)user)->slices;
 }
 static void OnInstruction(void* user, const relayvm_instruction_event* event) {
   if (event->struct_size >= sizeof(*event)) ++((Host*)user)->instructions;
@@ -140,7 +155,14 @@ const char* RunHostedProgram(const void* bytes, size_t size) {
   host.limit = INT64_MAX;
   relayvm_task_pool pool = {sizeof(pool), 2, &host, RunTasks, Release};
   relayvm_memory_source memory = {sizeof(memory), &host, Allocate, Free, NULL, Release};
-  relayvm_trace trace = {sizeof(trace), &host, OnKernel, OnInstruction, Release};
+  relayvm_trace trace = {.struct_size = sizeof(trace),
+                         .user = &host,
+                         .on_kernel = OnKernel,
+                         .on_instruction = OnInstruction,
+                         .release = Release,
+                         .on_run_begin = OnRunBegin,
+                         .on_run_end = OnRunEnd,
+                         .on_slice = OnSlice};
   relayvm_runtime_options options = {0};
   options.struct_size = sizeof(options);
   options.task_pool = &pool;
@@ -208,6 +230,7 @@ const char* RunHostedProgram(const void* bytes, size_t size) {
   EXPECT(((const float*)relayvm_value_data(result))[kCount - 1] == 2 * (kCount - 1));
   EXPECT(host.runs == 1 && host.tasks >= 2 && host.kernels == 1 && host.instructions >= 3);
   EXPECT(strcmp(host.kernel, "double") == 0);
+  EXPECT(host.begins == 1 && host.ends == 1 && host.last_status == RELAYVM_OK && host.slices == 1);
   EXPECT(host.allocations >= 1);
 
   /* Into the caller's buffer; then one of another shape. */

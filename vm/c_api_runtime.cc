@@ -71,24 +71,84 @@ class HostMemory : public relayvm::MemorySource {
   Taken<relayvm_memory_source> functions_;
 };
 
+// A place for as long as it is passed on.
+class HostPlace {
+ public:
+  HostPlace(const relayvm::Executable& executable, uint32_t function, uint32_t pc)
+      : place_(executable.PlaceOf(function, pc)) {}
+  relayvm_place get() const {
+    return {place_.function.c_str(), place_.file.c_str(), place_.line, place_.column,
+            place_.instruction};
+  }
+
+ private:
+  relayvm::StatusPlace place_;
+};
+
+// Names are the program's own strings, which end with a zero.
 class HostTrace : public relayvm::TraceSink {
  public:
   explicit HostTrace(const relayvm_trace& functions) : functions_(functions) {}
   void OnKernel(const relayvm::KernelEvent& event) override {
-    if (functions_->on_kernel == nullptr) return;
-    // The program's own string, which ends with a zero.
-    const relayvm_kernel_event e{sizeof(e),      event.kernel, event.name.data(),
-                                 event.begin_ns, event.end_ns, event.units};
-    functions_->on_kernel(functions_->user, &e);
+    const HostPlace place(*event.run.executable, event.function, event.pc);
+    Call(functions_->on_kernel,
+         relayvm_kernel_event{sizeof(relayvm_kernel_event), event.kernel, event.name.data(),
+                              event.begin_ns, event.end_ns, event.units, event.run.invocation,
+                              event.batch, event.weight, place.get()});
   }
   void OnInstruction(const relayvm::InstructionEvent& event) override {
-    const relayvm_instruction_event e{sizeof(e), event.function, event.pc, event.depth};
-    functions_->on_instruction(functions_->user, &e);
+    Call(functions_->on_instruction,
+         relayvm_instruction_event{sizeof(relayvm_instruction_event), event.function, event.pc,
+                                   event.depth, event.run.invocation});
+  }
+  void OnRunBegin(const relayvm::RunEvent& event) override {
+    Call(functions_->on_run_begin, Run(event));
+  }
+  void OnRunEnd(const relayvm::RunEvent& event) override {
+    Call(functions_->on_run_end, Run(event));
+  }
+  void OnSlice(const relayvm::SliceEvent& event) override {
+    Call(functions_->on_slice, relayvm_slice_event{sizeof(relayvm_slice_event), event.begin_ns,
+                                                   event.end_ns, event.run.invocation});
+  }
+  void OnWait(const relayvm::WaitEvent& event) override {
+    Call(functions_->on_wait,
+         relayvm_wait_event{sizeof(relayvm_wait_event), static_cast<uint32_t>(event.in_batch),
+                            event.begin_ns, event.end_ns, event.run.invocation});
+  }
+  void OnHostCall(const relayvm::HostCallEvent& event) override {
+    const HostPlace place(*event.run.executable, event.function, event.pc);
+    Call(functions_->on_host_call,
+         relayvm_host_call_event{sizeof(relayvm_host_call_event), event.host_function,
+                                 event.name.data(), event.begin_ns, event.end_ns,
+                                 event.run.invocation, place.get()});
+  }
+  void OnBatch(const relayvm::BatchEvent& event) override {
+    Call(functions_->on_batch,
+         relayvm_batch_event{sizeof(relayvm_batch_event), event.kernel, event.name.data(),
+                             event.begin_ns, event.end_ns, event.calls});
   }
   bool wants_instructions() const override { return functions_->on_instruction != nullptr; }
+  uint32_t kernel_interval() const override {
+    if (functions_->on_kernel == nullptr) return 0;
+    return std::max(functions_->kernel_interval, 1U);
+  }
   void Take() { functions_.Take(); }
 
  private:
+  template <typename Event>
+  void Call(void (*function)(void*, const Event*), const Event& event) const {
+    if (function != nullptr) function(functions_->user, &event);
+  }
+  static relayvm_run_event Run(const relayvm::RunEvent& event) {
+    return {sizeof(relayvm_run_event),
+            static_cast<int>(event.status),
+            event.function.data(),
+            event.begin_ns,
+            event.end_ns,
+            event.run.invocation};
+  }
+
   Taken<relayvm_trace> functions_;
 };
 

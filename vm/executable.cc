@@ -208,6 +208,23 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
   return OkStatus();
 }
 
+StatusPlace Executable::PlaceOf(uint32_t function, uint32_t pc) const {
+  StatusPlace place;
+  if (function >= program_.functions.size()) return place;
+  const FunctionInfo& info = program_.functions[function];
+  place.function = info.name;
+  place.instruction = pc;
+  auto after = std::upper_bound(info.locations.begin(), info.locations.end(), pc,
+                                [](uint32_t unit, const SourceLocation& l) { return unit < l.pc; });
+  if (after == info.locations.begin()) return place;
+  const SourceLocation& location = after[-1];
+  place.file =
+      location.file < program_.source_files.size() ? program_.source_files[location.file] : "?";
+  place.line = location.line;
+  place.column = location.column;
+  return place;
+}
+
 size_t Executable::num_batched_kernels() const {
   return static_cast<size_t>(std::ranges::count_if(
       program_.kernels, [](const KernelInfo& kernel) { return kernel.batched.has_value(); }));

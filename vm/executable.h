@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/status_detail.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "kernels/runtime/builtin.h"
@@ -66,6 +67,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // The tag of a constructor, searched in all ADTs. kNotFound; kInvalidArgument when two ADTs have
   // one of that name.
   Result<uint32_t> FindConstructor(std::string_view name) const;
+  // Where an instruction comes from: the function, and the source line or the model's node where they
+  // are known. `function` is an index into Program::functions, `pc` units from its first.
+  StatusPlace PlaceOf(uint32_t function, uint32_t pc) const;
   // Which of Program::images runs here; -1 without kernels of an image.
   int image_index() const { return image_index_; }
   // The kernels that schedulers can batch (BatchingOptions): none unless it was compiled with

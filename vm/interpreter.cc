@@ -72,7 +72,7 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const Fu
   return true;
 }
 
-template <bool kTraced>
+template <Hooks kHooks>
 // NOLINTNEXTLINE(google-readability-function-size): all instructions
 bool Interpreter::Loop(Frame* frame) {
 #if RELAYVM_COMPUTED_GOTO
@@ -94,7 +94,7 @@ bool Interpreter::Loop(Frame* frame) {
   DISPATCH();
 #else
 dispatch:
-  if constexpr (kTraced) TraceInstruction(frame, pc);
+  if constexpr (kHooks == Hooks::kAll) TraceInstruction(frame, pc);
   switch (static_cast<Opcode>(*pc)) {
 #endif
 
@@ -298,7 +298,7 @@ dispatch:
     if (frame->function->arena_bytes != 0) context_.arena->Pop(frame->arena);
     pc = frame->return_pc;
     uint64_t destination = frame->return_register;
-    if constexpr (kTraced) --depth_;
+    if constexpr (kHooks == Hooks::kAll) --depth_;
     frame = frame->caller;
     ENTER_FRAME();
     scalars[destination] = value;
@@ -315,7 +315,7 @@ dispatch:
     }
     pc = frame->return_pc;
     uint64_t destination = frame->return_register;
-    if constexpr (kTraced) --depth_;
+    if constexpr (kHooks == Hooks::kAll) --depth_;
     frame = frame->caller;
     ENTER_FRAME();
     Object* old = objects[destination];
@@ -532,7 +532,9 @@ dispatch:
     }
     const uint32_t unproved = bits & (kCheckBuffer | kCheckCall);
     const KernelCode* kernel = &linked_.kernels[pc[1]];
-    if (kTraced || (static_cast<uint32_t>(ranged) | unproved) != 0) {
+    bool traced = false;
+    if constexpr (kHooks != Hooks::kNone) traced = --until_sample_ == 0;
+    if (traced || (static_cast<uint32_t>(ranged) | unproved) != 0) {
       if (unproved != 0 && !CheckKernelCall(frame, pc, buffer_args, scalar_block)) [[unlikely]]
         return false;
       KernelCall call{pc[1], kernel, {buffer_block, scalar_block, nullptr}, 1, 1, 0};
@@ -541,7 +543,7 @@ dispatch:
         call.grain = Signed(I(3));
         call.scratch_bytes = Signed(I(4));
       }
-      if (kTraced ? !TraceKernel(frame, pc, call) : !RunKernel(frame, pc, call)) [[unlikely]]
+      if (traced ? !TraceKernel(frame, pc, call) : !RunKernel(frame, pc, call)) [[unlikely]]
         return false;
     } else {
       RelayvmKernelArgs args{buffer_block, scalar_block, nullptr};
@@ -565,10 +567,14 @@ dispatch:
   CASE(kKernels) : {
     // One by one as well where there is one thread, for a profile, and where they may run with those of
     // other invocations.
-    if (kTraced || !parallel_ || context_.batches) NEXT(2);
+    if (kHooks == Hooks::kAll || !parallel_ || context_.batches) NEXT(2);
+    const uint16_t* const one_by_one = pc + 2;
+    const uint64_t num_calls = pc[1];
+    if (kHooks == Hooks::kSampled && until_sample_ <= num_calls) NEXT(2);
     pc = RunTogether(frame, pc);
     if (pc == nullptr) [[unlikely]]
       return false;
+    if (kHooks == Hooks::kSampled && pc != one_by_one) until_sample_ -= num_calls;
     DISPATCH();
   }
 
@@ -626,7 +632,8 @@ return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");
 #endif
 }
 
-template bool Interpreter::Loop<false>(Frame* frame);
-template bool Interpreter::Loop<true>(Frame* frame);
+template bool Interpreter::Loop<Hooks::kNone>(Frame* frame);
+template bool Interpreter::Loop<Hooks::kSampled>(Frame* frame);
+template bool Interpreter::Loop<Hooks::kAll>(Frame* frame);
 
 }  // namespace relayvm::vm

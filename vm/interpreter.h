@@ -86,12 +86,15 @@ struct InterpreterContext {
   uint64_t waiting_call = 0;      // the one that yields in order to wait, until wait_time; 0: none
   int64_t wait_time = INT64_MAX;  // steady clock, nanoseconds
   uint64_t invocation_id = 0;
+  uint64_t sampling = 0;  // a state of random numbers
   void* host_context = nullptr;
 
   // Whether calls of kernels that have a batched form yield in order to run with others; the one that
   // does so.
   bool batches = false;
   BatchedCall* batched_call = nullptr;
+
+  TracedRun traced_run(const Executable& executable) const { return {invocation_id, &executable}; }
 };
 
 // Runs functions[function] with object arguments (each given a reference by the caller: they are

@@ -155,7 +155,7 @@ inline void ClearRegisters(Frame* frame, uint32_t num_scalars, uint32_t num_obje
     call_args.Gather(scalars, objects, (next)->scalars(), (next)->objects());                      \
     ClearRegisters(next, call_args.num_scalars, call_args.num_captured() + call_args.num_objects); \
     if (call_args.closure != nullptr) RELEASE_IF_TAKEN(2);                                         \
-    if constexpr (kTraced) ++depth_;                                                               \
+    if constexpr (kHooks == Hooks::kAll) ++depth_;                                                 \
     frame = next;                                                                                  \
     ENTER_FRAME();                                                                                 \
     pc = frame->function->code;                                                                    \
@@ -186,10 +186,10 @@ inline void ClearRegisters(Frame* frame, uint32_t num_scalars, uint32_t num_obje
 
 #if RELAYVM_COMPUTED_GOTO
 #define CASE(name) L_##name
-#define DISPATCH()                                      \
-  do {                                                  \
-    if constexpr (kTraced) TraceInstruction(frame, pc); \
-    goto* kLabels[*pc];                                 \
+#define DISPATCH()                                                    \
+  do {                                                                \
+    if constexpr (kHooks == Hooks::kAll) TraceInstruction(frame, pc); \
+    goto* kLabels[*pc];                                               \
   } while (false)
 #else
 #define CASE(name) case Opcode::name

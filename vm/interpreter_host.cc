@@ -55,7 +55,13 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
   }
   ++counters_.host_calls;
   HostCall call(context_, executable_, info.name, args);
+  const int64_t begin = context_.trace == nullptr ? 0 : NowNanoseconds();
   const Result<Value> result = Call(linked_.host_functions[pc[2]], call);
+  if (context_.trace != nullptr) {
+    context_.trace->OnHostCall({context_.traced_run(executable_), pc[2], info.name, begin,
+                                NowNanoseconds(), frame->function->index,
+                                static_cast<uint32_t>(pc - frame->function->code)});
+  }
   fuel_ = 0;  // it may have taken long
   if (!result.ok()) return FailHost(frame, pc, result.status());
   const std::string problem = CheckType(program, result->object(), info.result, &detail);

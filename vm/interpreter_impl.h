@@ -48,6 +48,10 @@ struct ParallelCalls {
   static void RunTask(void* calls, uint32_t index, uint32_t worker);
 };
 
+// What the dispatch loop calls of a TraceSink: nothing; OnKernel of some calls; of each call, and
+// OnInstruction. A loop for each, so that one without costs nothing.
+enum class Hooks : uint8_t { kNone, kSampled, kAll };
+
 class Interpreter;
 
 // What kernels are called with: the ABI's functions find their interpreter behind it.
@@ -72,7 +76,7 @@ class Interpreter {
 
   // True when the first frame returned, with result_; false with error_. Has no locals with
   // destructors, as computed jumps need. Instantiated in interpreter.cc.
-  template <bool kTraced>
+  template <Hooks kHooks>
   bool Loop(Frame* first);
 
   // --- Slow paths. The ones that return bool or a pointer set error_ on false or null. ---
@@ -146,6 +150,8 @@ class Interpreter {
   bool ReserveScratch(size_t bytes, uint32_t workers);
   // Waits for others to run this call with. False when it is to run by itself.
   bool RunWithOthers(const KernelCall& call);
+  // Calls of kernels until the next one that OnKernel is told; 0: none will be.
+  uint64_t DistanceToSample();
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   // Runs a call.host; in interpreter_host.cc.
   bool CallHost(Frame* frame, const uint16_t* pc);
@@ -164,6 +170,11 @@ class Interpreter {
   const char* stack_end_ = nullptr;  // of what the VM stack is charged for
   const bool parallel_;              // on several threads
   uint32_t depth_ = 0;               // of calls; kept when traced
+  // Of the sink; calls until the next one that is traced; that one, while it runs.
+  bool wants_instructions_ = false;
+  uint32_t kernel_interval_ = 0;
+  uint64_t until_sample_ = 0;
+  KernelEvent* traced_kernel_ = nullptr;
   Object* result_ = nullptr;
   Status error_;
 };

@@ -239,6 +239,12 @@ bool Interpreter::RunWithOthers(const KernelCall& call) {
   context_.batched_call = &batched;
   context_.yield(context_.yield_context);
   context_.batched_call = nullptr;
+  if (traced_kernel_ != nullptr) {
+    // The waiting is an event of its own.
+    traced_kernel_->begin_ns = batched.done ? batched.begin_ns : NowNanoseconds();
+    if (batched.done) traced_kernel_->end_ns = batched.end_ns;
+    if (batched.done) traced_kernel_->batch = batched.calls;
+  }
   // It took a while: the next poll is to look at the clock.
   if (context_.deadline != INT64_MAX) fuel_ = 0;
   return batched.done;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <vector>
 
@@ -44,20 +45,7 @@ int64_t NowNanoseconds() {
 // --- Errors ---
 
 StatusPlace Interpreter::PlaceOf(const FunctionCode* function, const uint16_t* pc) const {
-  const Program& program = executable_.program();
-  const FunctionInfo& info = program.functions[function->index];
-  StatusPlace place;
-  place.function = info.name;
-  place.instruction = static_cast<uint32_t>(pc - function->code);
-  auto after = std::upper_bound(info.locations.begin(), info.locations.end(), place.instruction,
-                                [](uint32_t unit, const SourceLocation& l) { return unit < l.pc; });
-  if (after == info.locations.begin()) return place;
-  const SourceLocation& location = after[-1];
-  place.file =
-      location.file < program.source_files.size() ? program.source_files[location.file] : "?";
-  place.line = location.line;
-  place.column = location.column;
-  return place;
+  return executable_.PlaceOf(function->index, static_cast<uint32_t>(pc - function->code));
 }
 
 // A program that fails never gives kInvalidArgument, which is about what the host passed.
@@ -499,19 +487,44 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
 
 // --- Traces ---
 
+// Each call is as likely to be next as any other, whatever a program repeats and wherever runs begin: the
+// distance to the next is geometric.
+uint64_t Interpreter::DistanceToSample() {
+  if (kernel_interval_ <= 1) return kernel_interval_;
+  uint64_t& state = context_.sampling;  // SplitMix64, Steele et al. 2014
+  uint64_t bits = state += 0x9E3779B97F4A7C15;
+  bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
+  bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
+  bits ^= bits >> 31;
+  const double uniform = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;  // in (0, 1)
+  return 1 + static_cast<uint64_t>(std::log(uniform) / std::log1p(-1.0 / kernel_interval_));
+}
+
 bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
-  int64_t begin = NowNanoseconds();
-  bool ok = RunKernel(frame, pc, call);
-  context_.trace->OnKernel({call.index, executable_.program().kernels[call.index].name, begin,
-                            NowNanoseconds(),
-                            static_cast<uint64_t>(std::max<int64_t>(call.units, 0))});
+  until_sample_ = DistanceToSample();
+  KernelEvent event{call.index,
+                    executable_.program().kernels[call.index].name,
+                    NowNanoseconds(),
+                    0,
+                    static_cast<uint64_t>(std::max<int64_t>(call.units, 0)),
+                    context_.traced_run(executable_),
+                    frame->function->index,
+                    static_cast<uint32_t>(pc - frame->function->code),
+                    1,
+                    kernel_interval_};
+  traced_kernel_ = &event;
+  const bool ok = RunKernel(frame, pc, call);
+  traced_kernel_ = nullptr;
+  if (event.end_ns == 0) event.end_ns = NowNanoseconds();
+  context_.trace->OnKernel(event);
   return ok;
 }
 
 void Interpreter::TraceInstruction(Frame* frame, const uint16_t* pc) {
-  if (!context_.trace->wants_instructions()) return;
-  context_.trace->OnInstruction(
-      {frame->function->index, static_cast<uint32_t>(pc - frame->function->code), depth_});
+  if (!wants_instructions_) return;
+  context_.trace->OnInstruction({frame->function->index,
+                                 static_cast<uint32_t>(pc - frame->function->code), depth_,
+                                 context_.traced_run(executable_)});
 }
 
 // --- The way in ---
@@ -540,7 +553,17 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   std::fill_n(frame->scalars(), code->num_scalar_registers, 0);
   std::fill_n(frame->objects(), code->num_object_registers, Empty());
   std::copy(args.begin(), args.end(), frame->objects());
-  bool ok = context_.trace != nullptr ? Loop<true>(frame) : Loop<false>(frame);
+  bool ok;
+  if (context_.trace == nullptr) {
+    ok = Loop<Hooks::kNone>(frame);
+  } else {
+    wants_instructions_ = context_.trace->wants_instructions();
+    kernel_interval_ = context_.trace->kernel_interval();
+    until_sample_ = DistanceToSample();
+    ok = wants_instructions_ || kernel_interval_ == 1 ? Loop<Hooks::kAll>(frame)
+         : kernel_interval_ != 0                      ? Loop<Hooks::kSampled>(frame)
+                                                      : Loop<Hooks::kNone>(frame);
+  }
   if (!ok) return std::move(error_);
   *result = result_;
   return OkStatus();

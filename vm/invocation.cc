@@ -81,6 +81,8 @@ struct Invocation::Impl {
     ++(in_batch ? counters.batch_waits : counters.waits);
     (in_batch ? counters.batch_wait_ns : counters.wait_ns) += now - wait_began;
     counters.waiting = 0;
+    if (context.trace != nullptr)
+      context.trace->OnWait({context.traced_run(*executable), wait_began, now, in_batch});
   }
 
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
@@ -115,6 +117,10 @@ struct Invocation::Impl {
     counters.peak_bytes = std::max<uint64_t>(counters.peak_bytes, stats.peak_bytes);
     counters.run_ns += stats.run_ns;
     ++counters.ended[static_cast<size_t>(result->status().code())];
+    if (context.trace != nullptr) {
+      context.trace->OnRunEnd({context.traced_run(*executable), function->name, started_at,
+                               started_at + stats.run_ns, result->status().code()});
+    }
     inputs.clear();
     outputs.clear();
     // The cancellation that ended this run is used up; one that comes later is for the next.
@@ -191,7 +197,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
   context.yield = [](void* self) { static_cast<Impl*>(self)->fiber->Suspend(); };
   context.yield_context = impl.get();
   context.wait = std::make_shared<vm::WaitState>();
-  context.invocation_id = impl->runtime->NextInvocationId();
+  context.sampling = context.invocation_id = impl->runtime->NextInvocationId();
   context.host_context = options.host_context;
   return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
 }
@@ -217,6 +223,10 @@ Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
       std::min(impl.options.memory_limit, impl.workspace->machine_memory));
   impl.fiber.emplace(impl.workspace->stacks, Impl::Main, &impl);
   ++impl.workspace->counters.started;
+  if (impl.context.trace != nullptr) {
+    impl.context.trace->OnRunBegin({impl.context.traced_run(*impl.executable), info->name,
+                                    impl.started_at, impl.started_at, StatusCode::kOk});
+  }
   return OkStatus();
 }
 
@@ -236,7 +246,11 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call
   context.yield_at = slice.count() <= 0 ? INT64_MAX : now + slice.count();
   ++impl.workspace->counters.slices;
   for (;;) {
+    const int64_t begin = context.trace == nullptr ? 0 : vm::NowNanoseconds();
     impl.fiber->Resume();
+    if (context.trace != nullptr) {
+      context.trace->OnSlice({context.traced_run(*impl.executable), begin, vm::NowNanoseconds()});
+    }
     if (impl.fiber->done()) return RunState::kDone;
     if (context.batched_call != nullptr) {
       impl.BeginWait();
@@ -307,9 +321,7 @@ InvocationStats Invocation::stats() const { return impl_->stats; }
 bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }
 void Invocation::set_host_context(void* context) { impl_->context.host_context = context; }
-void Invocation::set_batching(bool batching) {
-  impl_->context.batches = batching && impl_->context.trace == nullptr;
-}
+void Invocation::set_batching(bool batching) { impl_->context.batches = batching; }
 uint64_t Invocation::id() const { return impl_->context.invocation_id; }
 
 }  // namespace relayvm

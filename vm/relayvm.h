@@ -47,7 +47,8 @@ struct RuntimeOptions {
   std::shared_ptr<MemorySource> memory;
   // Memory, stacks and threads' buffers of ended invocations that are kept for the next ones.
   uint32_t max_idle_workspaces = 8;
-  // Sees what runs (borrowed). Null: nothing is recorded, at no cost.
+  // Sees what runs (borrowed): vm/profile.h, vm/chrome_trace.h, or the host's own. Null: nothing is
+  // recorded, at no cost.
   TraceSink* trace = nullptr;
 };
 
@@ -72,6 +73,7 @@ class Runtime {
   uint64_t NextInvocationId();
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);
+  TraceSink* trace() const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -180,7 +182,7 @@ class Invocation {
   friend class Scheduler;
   // From the next run on, calls of kernels that have a batched form wait to run with those of other
   // invocations: it is suspended then, and `call` set, which is run until it is polled again or else
-  // runs by itself. Not where there is a trace.
+  // runs by itself.
   void set_batching(bool batching);
   RunState Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call);
 

@@ -170,6 +170,8 @@ void Runtime::CountBatch(size_t num_calls, bool batched) {
   impl.batch_sizes[std::min(power, kNumBatchSizes - 1)].fetch_add(1, std::memory_order_relaxed);
 }
 
+TraceSink* Runtime::trace() const { return impl_->options.trace; }
+
 uint64_t Runtime::NextInvocationId() {
   return impl_->last_id.fetch_add(1, std::memory_order_relaxed) + 1;
 }

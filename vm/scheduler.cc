@@ -166,6 +166,24 @@ struct Scheduler::Impl {
     return batches.TakeMoreUrgentThan(highest);
   }
 
+  bool RunTraced(const vm::BatchQueue::Group& group, vm::BatchRunner& runner) {
+    TraceSink* const trace = runtime->trace();
+    if (trace == nullptr) return runner.Run(group);
+    const int64_t begin = vm::NowNanoseconds();
+    const bool done = runner.Run(group);
+    const int64_t end = vm::NowNanoseconds();
+    const uint64_t size = group.members.size();
+    for (const auto& member : group.members) {
+      member.call->calls = size;
+      member.call->begin_ns = begin;
+      member.call->end_ns = end;
+    }
+    const vm::BatchedCall& call = *group.members[0].call;
+    const std::string& name = call.executable->program().kernels[call.kernel].name;
+    if (done) trace->OnBatch({call.executable, call.kernel, name, begin, end, size});
+    return done;
+  }
+
   // With `mutex`, which others may have while the kernel runs.
   void RunBatch(vm::BatchQueue::GroupPtr group, vm::BatchRunner& runner,
                 std::unique_lock<std::mutex>& lock) {
@@ -173,7 +191,7 @@ struct Scheduler::Impl {
     bool done = false;
     if (size > 1) {
       lock.unlock();
-      done = runner.Run(*group);
+      done = RunTraced(*group, runner);
       lock.lock();
     }
     runtime->CountBatch(size, done);

@@ -42,7 +42,7 @@ inline constexpr size_t kNumPriorities = 3;
 // A call waits until max_batch calls are together, nothing of its priority or above is ready, the runs
 // that were ready when it came have had a few turns each, or it has waited for max_wait (and the slices
 // that then run). What a run may use and how long it may take is looked at for each run: one that is
-// cancelled, or late, ends when its batch has run. Runs of a runtime with a trace are left alone.
+// cancelled, or late, ends when its batch has run.
 struct BatchingOptions {
   size_t max_batch = 0;  // below 2: no batching
   std::chrono::nanoseconds max_wait = std::chrono::milliseconds(1);
