@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "bytecode/base/dim.h"
+#include "bytecode/base/status_detail.h"
 #include "bytecode/instruction.h"
 
 namespace relayvm {
@@ -111,10 +113,14 @@ class Checker {
   }
 
   Status Bad(const std::string& message) const {
-    return {StatusCode::kInvalidInput,
-            fmt::format("function '{}', offset {:#x}: {} k{} ({}): {}", function_->name, at_,
-                        instruction_.info->mnemonic, instruction_.Unit(0),
-                        program_.kernels[instruction_.Unit(0)].name, message)};
+    return {
+        StatusCode::kInvalidInput,
+        fmt::format("function '{}', offset {:#x}: {} k{} ({}): {}", function_->name, at_,
+                    instruction_.info->mnemonic, instruction_.Unit(0),
+                    program_.kernels[instruction_.Unit(0)].name, message),
+        std::make_shared<StatusDetail>(StatusDetail{
+            .places = {{.function = function_->name, .instruction = static_cast<uint32_t>(at_)}},
+            .subject = program_.kernels[instruction_.Unit(0)].name})};
   }
 
   // --- Registers ---

@@ -1,11 +1,13 @@
 // The verifier's pass over the code of one function; tables are in verifier.cc.
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bytecode/base/shape_rule.h"
+#include "bytecode/base/status_detail.h"
 #include "bytecode/instruction.h"
 #include "bytecode/verifier.h"
 
@@ -52,8 +54,10 @@ class CodeVerifier {
   };
 
   Status At(const std::string& message, size_t at) const {
-    return Status(StatusCode::kInvalidInput,
-                  fmt::format("{} ({}+{:#x})", message, function_->name, at));
+    return Status(
+        StatusCode::kInvalidInput, fmt::format("{} ({}+{:#x})", message, function_->name, at),
+        std::make_shared<StatusDetail>(StatusDetail{
+            .places = {{.function = function_->name, .instruction = static_cast<uint32_t>(at)}}}));
   }
   // About the current instruction.
   Status Bad(const std::string& message) const {

@@ -1,7 +1,8 @@
 // vmrun: runs a function of a compiled program. The command line is the user's contract:
 //
 //   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
-//         [--repeat N] [--json] [--profile [FILE.json]] [--trace] [--memory-limit SIZE]
+//         [--repeat N] [--json] [--profile [FILE.json]] [--profile-interval N]
+//         [--trace [FILE.json]] [--memory-limit SIZE]
 //         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--target LEVEL]
 //         [--plugin LIBRARY]
 //

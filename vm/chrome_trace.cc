@@ -7,7 +7,7 @@
 #include <fstream>
 #include <mutex>
 #include <set>
-#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "vm/executable.h"
@@ -182,9 +182,9 @@ std::string ChromeTrace::Json() const {
         break;
     }
   }
-  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {
-    return a.time != b.time ? a.time < b.time : a.order < b.order;
-  });
+  std::vector<std::tuple<int64_t, int64_t, size_t>> order;  // small to move
+  for (const Line& line : lines) order.emplace_back(line.time, line.order, order.size());
+  std::sort(order.begin(), order.end());
   std::string out = R"({"displayTimeUnit": "ns", "traceEvents": [)";
   out +=
       "\n"
@@ -195,7 +195,7 @@ std::string ChromeTrace::Json() const {
         R"({{"ph": "M", "name": "thread_name", "pid": 1, "tid": {0}, "args": {{"name": "thread {0}"}}}})",
         thread);
   }
-  for (const Line& line : lines) out += ",\n" + line.text;
+  for (const auto& [time, rank, number] : order) out += ",\n" + lines[number].text;
   return out + fmt::format("\n], \"otherData\": {{\"dropped\": {}}}}}\n", dropped);
 }
 

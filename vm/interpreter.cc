@@ -24,7 +24,7 @@ inline bool Interpreter::PushArena(Frame* frame, const uint16_t* pc, const Funct
   *arena = nullptr;
   if (callee->arena_bytes == 0) return true;
   *arena = context_.arena->Push(callee->arena_bytes);
-  return *arena != nullptr || FailMemory(frame, pc, "the arena of a function");
+  return *arena != nullptr || FailMemory(frame, pc, "the arena of a function", callee->arena_bytes);
 }
 
 // A frame of `callee` above `frame`, all but its registers and where it returns to; null when there

@@ -72,7 +72,8 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
   }
   Object* object = ImportValue(heap_, *result);
   if (object == nullptr) {
-    return FailMemory(frame, pc, fmt::format("the result of host function {}", info.name).c_str());
+    return FailMemory(frame, pc, fmt::format("the result of host function {}", info.name).c_str(),
+                      0, info.name);
   }
   Release(heap_, std::exchange(objects[pc[1]], object));
   return true;

@@ -90,7 +90,9 @@ class Interpreter {
   bool FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b);
   bool FailCheck(Frame* frame, const uint16_t* pc, uint16_t message, const uint16_t* list);
   bool FailTrap(Frame* frame, const uint16_t* pc, uint16_t message);
-  bool FailMemory(Frame* frame, const uint16_t* pc, const char* what);
+  // `bytes` were asked for, 0: unknown; `subject` as StatusDetail's.
+  bool FailMemory(Frame* frame, const uint16_t* pc, const char* what, size_t bytes = 0,
+                  const std::string& subject = "");
   bool FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
   // Makes room on the stack up to `end`.
   bool GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee, const char* end);
@@ -135,7 +137,8 @@ class Interpreter {
   // What the verifier could not prove of this call (bytecode/kernel_call.h).
   bool CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16_t* buffers,
                        const int64_t* scalars);
-  bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message);
+  bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message,
+                      StatusDetail detail = {});
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   int32_t RunRange(const KernelCall& call);

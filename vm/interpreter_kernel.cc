@@ -13,10 +13,13 @@ namespace relayvm::vm {
 
 // --- Calls of kernels that are checked when they run ---
 
-bool Interpreter::FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message) {
+bool Interpreter::FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message,
+                                 StatusDetail detail) {
+  detail.subject = executable_.program().kernels[pc[1]].name;
   return Fail(frame, pc, StatusCode::kInvalidInput,
               fmt::format("{} k{} ({}): {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic,
-                          pc[1], executable_.program().kernels[pc[1]].name, message));
+                          pc[1], detail.subject, message),
+              detail);
 }
 
 namespace {
@@ -43,7 +46,8 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
   if ((buffers[0] & kCheckCall) != 0) {
     for (const FixedScalar& fixed : kernel.fixed) {
       if (scalars[fixed.index] != fixed.value)
-        return FailKernelCall(frame, pc, ScalarMismatch(fixed, scalars[fixed.index]));
+        return FailKernelCall(frame, pc, ScalarMismatch(fixed, scalars[fixed.index]),
+                              {.expected = {fixed.value}, .found = {scalars[fixed.index]}});
     }
     const bool ranged = *pc == static_cast<uint16_t>(Opcode::kKernel);
     const uint64_t* registers = frame->scalars();
@@ -54,13 +58,15 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     if (!most || units > *most)
       return FailKernelCall(
           frame, pc,
-          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units));
+          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units),
+          {.expected = {most.value_or(0)}, .found = {units}});
     const std::optional<int64_t> least =
         kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars);
     if (!least || scratch < *least)
-      return FailKernelCall(frame, pc,
-                            fmt::format("expected {} bytes of scratch, found {}",
-                                        least.value_or(INT64_MAX), scratch));
+      return FailKernelCall(
+          frame, pc,
+          fmt::format("expected {} bytes of scratch, found {}", least.value_or(INT64_MAX), scratch),
+          {.expected = {least.value_or(INT64_MAX)}, .found = {scratch}});
   }
   Object* const* objects = frame->objects();
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
@@ -72,14 +78,17 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
                            : kind == BufferKind::kRegister ? static_cast<Tensor*>(objects[index])
                                                            : linked_.constants[index];
     if (tensor != nullptr && tensor->dtype != expected.dtype)
-      return FailKernelCall(frame, pc, DTypeMismatch(i, expected.dtype, tensor->dtype));
+      return FailKernelCall(frame, pc, DTypeMismatch(i, expected.dtype, tensor->dtype),
+                            {.expected_text = std::string(DTypeName(expected.dtype)),
+                             .found_text = std::string(DTypeName(tensor->dtype))});
     const int64_t bytes = tensor != nullptr
                               ? static_cast<int64_t>(tensor->capacity)
                               : static_cast<int64_t>(frame->function->slots[index].bytes);
     const int64_t room = bytes / DTypeBytes(expected.dtype);
     const std::optional<int64_t> elements = EvaluateSize(expected.shape, scalars);
     if (!elements || *elements > room)
-      return FailKernelCall(frame, pc, SizeMismatch(i, elements.value_or(INT64_MAX), room));
+      return FailKernelCall(frame, pc, SizeMismatch(i, elements.value_or(INT64_MAX), room),
+                            {.expected = {elements.value_or(INT64_MAX)}, .found = {room}});
     if (!expected.written || tensor == nullptr) continue;
     auto may_write = [&](uint16_t other) {
       return static_cast<BufferKind>(buffers[2 * other] & 0xFF) == BufferKind::kRegister &&
@@ -255,7 +264,10 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
   if (call.units < 0 || call.units > UINT32_MAX) {
     return Fail(frame, pc, StatusCode::kOutOfRange,
                 fmt::format("kernel {}: {} units of work",
-                            executable_.program().kernels[call.index].name, call.units));
+                            executable_.program().kernels[call.index].name, call.units),
+                {.subject = executable_.program().kernels[call.index].name,
+                 .expected = {UINT32_MAX},
+                 .found = {call.units}});
   }
   const uint32_t workers = call.units > 1 ? env_.num_threads : 1;
   const auto scratch_bytes = static_cast<size_t>(std::max<int64_t>(call.scratch_bytes, 0));
@@ -268,7 +280,9 @@ bool Interpreter::RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& 
       return FailMemory(frame, pc,
                         fmt::format("{} bytes of a kernel's scratch, for each of {} threads",
                                     call.scratch_bytes, workers)
-                            .c_str());
+                            .c_str(),
+                        scratch_bytes > SIZE_MAX / workers ? SIZE_MAX : scratch_bytes * workers,
+                        executable_.program().kernels[call.index].name);
     }
   }
   int32_t code = RunRange(call);

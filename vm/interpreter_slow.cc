@@ -75,7 +75,9 @@ bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected
                            const Object* found) {
   return Fail(frame, pc, StatusCode::kInvalidInput,
               fmt::format("{} needs {}, found {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic,
-                          ObjectKindName(expected), ObjectKindName(found->kind)));
+                          ObjectKindName(expected), ObjectKindName(found->kind)),
+              {.expected_text = std::string(ObjectKindName(expected)),
+               .found_text = std::string(ObjectKindName(found->kind))});
 }
 
 bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b,
@@ -114,13 +116,20 @@ bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
   return Fail(frame, pc, StatusCode::kFailedPrecondition, executable_.program().messages[message]);
 }
 
-bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what) {
-  HeapStats stats = heap_.stats();
+bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what, size_t bytes,
+                             const std::string& subject) {
+  const HeapStats stats = heap_.stats();
+  auto number = [](size_t n) { return static_cast<int64_t>(std::min<size_t>(n, INT64_MAX)); };
+  StatusDetail detail{.subject = subject,
+                      .numbers = {number(stats.live_bytes), number(heap_.limit())}};
+  if (bytes != 0) {
+    detail.expected = {number(heap_.limit() - std::min(stats.live_bytes, heap_.limit()))};
+    detail.found = {number(bytes)};
+  }
   return Fail(frame, pc, StatusCode::kResourceExhausted,
               fmt::format("no memory for {}: {} bytes are in use of {}; raise the memory limit",
                           what, stats.live_bytes, heap_.limit()),
-              {.numbers = {static_cast<int64_t>(stats.live_bytes),
-                           static_cast<int64_t>(std::min<size_t>(heap_.limit(), INT64_MAX))}});
+              std::move(detail));
 }
 
 bool Interpreter::GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
@@ -145,7 +154,8 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
                           "the stack limit, or make the recursion a tail call",
                           depth, executable_.program().functions[callee->index].name,
                           context_.stack->reserved_bytes()),
-              {.numbers = {static_cast<int64_t>(depth),
+              {.subject = executable_.program().functions[callee->index].name,
+               .numbers = {static_cast<int64_t>(depth),
                            static_cast<int64_t>(context_.stack->reserved_bytes())}});
 }
 
@@ -166,7 +176,7 @@ bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, 
                   detail);
     }
     case RELAYVM_KERNEL_OUT_OF_MEMORY:
-      return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str());
+      return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str(), 0, name);
     default:
       return Fail(frame, pc, StatusCode::kInternal,
                   fmt::format("kernel {}: failed with code {}", name, code), detail);
@@ -186,7 +196,11 @@ bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tenso
   return Fail(frame, pc, StatusCode::kInvalidInput,
               fmt::format("tensor.item: element {} of {}, tensor is {} of shape {}", position,
                           DTypeName(static_cast<DType>(dtype)), DTypeName(tensor->dtype),
-                          ShapeString(tensor->shape())));
+                          ShapeString(tensor->shape())),
+              {.found = {tensor->shape().begin(), tensor->shape().end()},
+               .expected_text = std::string(DTypeName(static_cast<DType>(dtype))),
+               .found_text = std::string(DTypeName(tensor->dtype)),
+               .numbers = {position, tensor->num_elements()}});
 }
 
 // --- Polls ---
@@ -245,7 +259,10 @@ const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* p
   Fail(frame, pc, StatusCode::kInvalidInput,
        fmt::format("closure of {} is called with {} arguments and {} captured values, takes {}",
                    executable_.program().functions[closure->function].name, num_args,
-                   closure->num_captured, function->num_object_args));
+                   closure->num_captured, function->num_object_args),
+       {.subject = executable_.program().functions[closure->function].name,
+        .expected = {function->num_object_args},
+        .found = {int64_t{num_args} + closure->num_captured}});
   return nullptr;
 }
 
@@ -269,7 +286,8 @@ int64_t Interpreter::FailDims(Frame* frame, const uint16_t* pc, const uint16_t* 
                               uint32_t rank) {
   if (rank > kMaxRank) {
     Fail(frame, pc, StatusCode::kUnsupported,
-         fmt::format("a tensor of rank {}, above {}", rank, kMaxRank));
+         fmt::format("a tensor of rank {}, above {}", rank, kMaxRank),
+         {.expected = {kMaxRank}, .found = {rank}});
     return -1;
   }
   std::vector<int64_t> dims(rank);
@@ -325,7 +343,9 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
                                        zeros, {shape, results[0]});
   if (!status.ok()) {
     Fail(frame, pc, status.code(),
-         fmt::format("{}: {}", executable_.program().messages[*at], status.message()));
+         fmt::format("{}: {}", executable_.program().messages[*at], status.message()),
+         {.expected = {numbers[1], numbers[1] + counts[1]},
+          .found = {numbers[0], numbers[0] + counts[0]}});
     return nullptr;
   }
   for (uint16_t i = 0; i < results[0]; ++i) {
@@ -343,7 +363,8 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
       NewTensor(heap_, dtype, static_cast<int>(dims.size()), static_cast<size_t>(bytes));
   if (tensor == nullptr) {
     FailMemory(frame, pc,
-               fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(dims)).c_str());
+               fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(dims)).c_str(),
+               static_cast<size_t>(bytes));
     return nullptr;
   }
   std::copy(dims.begin(), dims.end(), tensor->dims);
@@ -361,7 +382,8 @@ Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t 
   const TensorTypeInfo& info = executable_.program().tensor_types[type];
   int64_t bytes = CheckedTensorBytes(info.dtype, info.dims);
   if (info.dims.size() > kMaxRank || bytes < 0) {
-    Fail(frame, pc, StatusCode::kUnsupported, "a tensor of rank above 255, or too large");
+    Fail(frame, pc, StatusCode::kUnsupported, "a tensor of rank above 255, or too large",
+         {.found = info.dims});
     return nullptr;
   }
   return NewTensorOf(frame, pc, info.dtype, info.dims, bytes);
@@ -454,11 +476,15 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
   const auto bytes = static_cast<size_t>(gathered);
   const size_t head_bytes = head->bytes(), tail_bytes = tail->bytes();
   if (head->dtype != dtype || tail->dtype != dtype || head_bytes + tail_bytes != bytes) {
-    Fail(frame, pc, StatusCode::kFailedPrecondition,
-         fmt::format("a tensor of {}, shape {}, from one of {}, shape {}, and one of {}, shape {}",
-                     DTypeName(dtype), ShapeString({dims, rank}), DTypeName(head->dtype),
-                     ShapeString(head->shape()), DTypeName(tail->dtype),
-                     ShapeString(tail->shape())));
+    Fail(
+        frame, pc, StatusCode::kFailedPrecondition,
+        fmt::format("a tensor of {}, shape {}, from one of {}, shape {}, and one of {}, shape {}",
+                    DTypeName(dtype), ShapeString({dims, rank}), DTypeName(head->dtype),
+                    ShapeString(head->shape()), DTypeName(tail->dtype), ShapeString(tail->shape())),
+        {.expected = {dims, dims + rank},
+         .found = {head->shape().begin(), head->shape().end()},
+         .expected_text = std::string(DTypeName(dtype)),
+         .found_text = std::string(DTypeName(head->dtype))});
     return nullptr;
   }
   // A view's own memory ends with it. What is appended to itself has two holders, or is one.
@@ -474,7 +500,8 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
     if (tensor == nullptr) {
       FailMemory(
           frame, pc,
-          fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str());
+          fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str(),
+          bytes);
       return nullptr;
     }
     std::copy_n(head->data, head_bytes, tensor->data);
@@ -534,19 +561,25 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
   const char* end = context_.stack->begin() + code->frame_bytes + code->scratch_bytes;
   if (VmStack::Growth growth = context_.stack->Grow(heap_, end); growth != VmStack::Growth::kDone) {
-    return {StatusCode::kResourceExhausted,
-            fmt::format("{}: its frame is larger than the {}",
-                        executable_.program().functions[function].name,
-                        growth == VmStack::Growth::kAtReserve
-                            ? "stack; raise the stack limit"
-                            : "memory limit; raise the memory limit")};
+    const size_t limit =
+        growth == VmStack::Growth::kAtReserve ? context_.stack->reserved_bytes() : heap_.limit();
+    StatusDetail detail{.places = {PlaceOf(code, code->code)},
+                        .expected = {static_cast<int64_t>(std::min<size_t>(limit, INT64_MAX))},
+                        .found = {static_cast<int64_t>(end - context_.stack->begin())}};
+    return {
+        StatusCode::kResourceExhausted,
+        fmt::format("{}: its frame is larger than the {}",
+                    executable_.program().functions[function].name,
+                    growth == VmStack::Growth::kAtReserve ? "stack; raise the stack limit"
+                                                          : "memory limit; raise the memory limit"),
+        std::make_shared<StatusDetail>(std::move(detail))};
   }
   stack_end_ = context_.stack->end();
   *frame = {code, nullptr, nullptr, nullptr, 0};
   if (code->arena_bytes != 0) {
     frame->arena = context_.arena->Push(code->arena_bytes);
     if (frame->arena == nullptr) {
-      FailMemory(frame, code->code, "the arena of a function");
+      FailMemory(frame, code->code, "the arena of a function", code->arena_bytes);
       return std::move(error_);
     }
   }

@@ -77,7 +77,12 @@ class Taker {
     if (object->kind != ObjectKind::kAdt || fields.size() != type.args.size()) {
       return {StatusCode::kInvalidInput,
               fmt::format("{}: expected a tuple of {} fields as result, found {}", function_.name,
-                          type.args.size(), ObjectKindName(object->kind))};
+                          type.args.size(), ObjectKindName(object->kind)),
+              std::make_shared<StatusDetail>(
+                  StatusDetail{.expected = {static_cast<int64_t>(type.args.size())},
+                               .found = {static_cast<int64_t>(fields.size())},
+                               .expected_text = "tuple",
+                               .found_text = std::string(ObjectKindName(object->kind))})};
     }
     for (size_t i = 0; i < fields.size(); ++i)
       RELAYVM_RETURN_IF_ERROR(Find(type.args[i], fields[i]));
@@ -136,7 +141,11 @@ class Taker {
     if (object->kind != ObjectKind::kTensor) {
       return {StatusCode::kInvalidInput,
               fmt::format("{}: output {}: expected a tensor, found {}", function_.name, leaf,
-                          ObjectKindName(object->kind))};
+                          ObjectKindName(object->kind)),
+              std::make_shared<StatusDetail>(
+                  StatusDetail{.subject = std::to_string(leaf),
+                               .expected_text = "tensor",
+                               .found_text = std::string(ObjectKindName(object->kind))})};
     }
     const std::span<const int64_t> shape = tensor->shape();
     if (tensor->dtype != buffer.dtype ||

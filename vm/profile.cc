@@ -38,11 +38,15 @@ void Add(const Sum& sum, Profile::Row* row) {
   row->longest_ns = std::max(row->longest_ns, sum.longest_ns);
 }
 
+// The longest time first, else in the order of the keys.
 template <typename Rows>
 std::vector<Profile::Row> Sorted(Rows rows) {
+  std::vector<std::tuple<int64_t, size_t, Profile::Row*>> order;  // small to move
+  for (auto& [key, row] : rows) order.emplace_back(-row.total_ns, order.size(), &row);
+  std::sort(order.begin(), order.end());
   std::vector<Profile::Row> sorted;
-  for (auto& [key, row] : rows) sorted.push_back(std::move(row));
-  std::ranges::stable_sort(sorted, std::greater(), &Profile::Row::total_ns);
+  sorted.reserve(order.size());
+  for (const auto& [time, number, row] : order) sorted.push_back(std::move(*row));
   return sorted;
 }
 

@@ -124,5 +124,110 @@ TEST_CASE("status detail: memory in use and the limit") {
   CHECK(DetailOf(status).numbers[1] == 1 << 20);
 }
 
+TEST_CASE("status detail: bytes asked for and bytes left") {
+  Status status = RunFails(LoadText(ScalarProgram(1, "  tensor.alloc r1, float32, [i0]\n")),
+                           Int64Values({1 << 20}), {.memory_limit = 1 << 20});
+  REQUIRE(DetailOf(status).expected.size() == 1);
+  CHECK(DetailOf(status).expected[0] == (1 << 20) - DetailOf(status).numbers[0]);
+  CHECK(DetailOf(status).found == Numbers{4 << 20});
+}
+
+// Every way in which an instruction of well-formed bytecode fails: each says where, and what it found.
+TEST_CASE("status detail: each failure of an instruction") {
+  const Builtin kernels[] = {{"host.gather", OutOfRange}};
+  const std::string tables = R"(.source "model.relay"
+.message "no"
+.kernel "host.gather" scalars 1 buffers (float32[s0]) builtin
+)";
+  const std::string callee = R"(
+.function "closed" scalars 0 objects 1 captured 1 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)";
+  struct Case {
+    const char* body;
+    const char* subject;
+    Numbers expected, found, numbers;
+    const char *expected_text, *found_text;
+  };
+  const Case kCases[] = {
+      {"  guard i5, i1, i1, m0\n", "", {}, {}, {3, 3}, "", ""},
+      {"  dim.floordiv i2, i1, i5, m0\n", "", {}, {}, {3, 0}, "", ""},
+      {"  tensor.alloc r1, float32, [i2]\n", "", {}, {-1}, {}, "", ""},
+      {"  tensor.box r1, i1, int64\n  tensor.item i2, r1, float32, 0\n",
+       "",
+       {},
+       {},
+       {0, 1},
+       "float32",
+       "int64"},
+      {"  tensor.box r1, i1, int64\n  tensor.dim i2, r1, #3\n", "", {}, {}, {3, 0}, "", ""},
+      {"  tensor.dim i2, r1, #0\n", "", {}, {}, {}, "a tensor", "an empty register"},
+      {"  closure.new r1, f1, [r2]\n  call.closure r3, r1, [r2]\n", "closed", {1}, {2}, {}, "", ""},
+      {"  tensor.alloc r1, float32, [i1]\n  kernel k0, i2, i1, i5, [i1], [r1]\n",
+       "host.gather",
+       {UINT32_MAX},
+       {-1},
+       {},
+       "",
+       ""},
+      {"  tensor.alloc r1, float32, [i1]\n  kernel k0, i1, i1, i5, [i1], [r1]\n",
+       "host.gather",
+       {},
+       {},
+       {},
+       "",
+       ""},
+      {"  tensor.alloc r1, float32, [i1]\n  kernel k0, i1, i1, i5, [i0], [r1]\n",
+       "host.gather",
+       {1000},
+       {16},  // with padding
+       {},
+       "",
+       ""},
+  };
+  for (const Case& c : kCases) {
+    CAPTURE(c.body);
+    const std::string body =
+        "  .at 0 4 9\n  const.i16 i5, 0\n  const.i16 i1, 3\n  const.i16 i2, -1\n";
+    Status status = RunFails(LoadText(ScalarProgram(1, body + c.body, callee, tables), kernels),
+                             Int64Values({1000}));
+    CAPTURE(status.message());
+    const StatusDetail& detail = DetailOf(status);
+    REQUIRE(!detail.places.empty());
+    CHECK(detail.places[0].function == "main");
+    CHECK(detail.places[0].file == "model.relay");
+    CHECK(detail.places[0].line == 4);
+    CHECK(detail.places[0].column == 9);
+    CHECK(detail.subject == c.subject);
+    CHECK(detail.expected == c.expected);
+    CHECK(detail.found == c.found);
+    CHECK(detail.numbers == c.numbers);
+    CHECK(detail.expected_text == c.expected_text);
+    CHECK(detail.found_text == c.found_text);
+  }
+}
+
+TEST_CASE("status detail: what is refused before a run, and bytecode that is malformed") {
+  auto executable = LoadText(ScalarProgram(0, "  const.i16 i15, 1\n"));
+  Status status = testing::NewInvocation(executable)->Run("other", {}).status();
+  CHECK(status.code() == StatusCode::kNotFound);
+  CHECK(DetailOf(status).subject == "other");
+  const std::string kernel = ".kernel \"host.gather\" scalars 1 buffers (float32[s0]) builtin\n";
+  for (const char* body :
+       {"  mov.i i99, i0\n",
+        "  const.i16 i1, 3\n  const.i16 i2, 4\n"
+        "  tensor.alloc r1, float32, [i1]\n  kernel k0, i1, i1, i0, [i2], [r1]\n"}) {
+    CAPTURE(body);
+    Result<Program> program = Assemble(ScalarProgram(0, body, "", kernel));
+    REQUIRE(program.ok());
+    status = Executable::FromProgram(*std::move(program)).status();
+    CHECK(status.code() == StatusCode::kInvalidInput);
+    REQUIRE(DetailOf(status).places.size() == 1);
+    CHECK(DetailOf(status).places[0].function == "main");
+  }
+  CHECK(DetailOf(status).subject == "host.gather");
+}
+
 }  // namespace
 }  // namespace relayvm

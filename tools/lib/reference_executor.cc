@@ -111,7 +111,7 @@ class ReferenceExecutor : public Executor {
 
 Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const RunFlags& flags) {
   if (flags.memory_limit != SIZE_MAX || !flags.stack_limit_text.empty() || flags.profile ||
-      flags.trace) {
+      flags.trace || !flags.trace_file.empty()) {
     return {StatusCode::kInvalidArgument,
             "--memory-limit, --stack-limit, --profile and --trace are not for the reference "
             "interpreter"};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
 #include "bytecode/disassembler.h"
@@ -13,18 +12,56 @@
 
 namespace relayvm::tools {
 
+namespace {
+
+std::string PlaceText(const StatusPlace& place) {
+  return place.line == 0 ? place.file : fmt::format("{}:{}", place.file, place.line);
+}
+
+// A table of rows, in their order, without its heading.
+std::string Rows(const std::vector<Profile::Row>& rows, int64_t total_ns, bool with_places) {
+  std::string out;
+  for (const Profile::Row& row : rows) {
+    const auto ns = static_cast<double>(row.total_ns);
+    const double share = total_ns > 0 ? 100.0 * ns / static_cast<double>(total_ns) : 0;
+    const std::string name =
+        with_places ? fmt::format("{}  {}", PlaceText(row.place), row.name) : row.name;
+    out += fmt::format("{:>10} {:>12.3f} {:>12.3f} {:>7.1f}%  {}\n", row.calls, ns / 1e6,
+                       ns / 1e3 / static_cast<double>(row.calls), share, name);
+  }
+  return out;
+}
+
+std::string RowsJson(const std::vector<Profile::Row>& rows, bool with_places) {
+  std::string out = "[";
+  for (const Profile::Row& row : rows) {
+    const std::string place =
+        with_places ? fmt::format(R"("place": {}, )", JsonString(PlaceText(row.place))) : "";
+    out += fmt::format(R"({}{{{}"kernel": {}, "calls": {}, "total_ms": {}, "longest_ms": {}}})",
+                       out.size() > 1 ? ", " : "", place, JsonString(row.name), row.calls,
+                       static_cast<double>(row.total_ns) / 1e6,
+                       static_cast<double>(row.longest_ns) / 1e6);
+  }
+  return out + "]";
+}
+
+}  // namespace
+
 void Profiler::OnKernel(const KernelEvent& event) {
-  if (options_.kernels) {
-    auto at = totals_.find(event.name);
-    if (at == totals_.end()) at = totals_.emplace(std::string(event.name), Total{}).first;
-    int64_t ns = event.end_ns - event.begin_ns;
-    ++at->second.calls;
-    at->second.ns += ns;
-    at->second.longest_ns = std::max(at->second.longest_ns, ns);
-  }
-  if (options_.events) {
-    events_.push_back({std::string(event.name), event.begin_ns, event.end_ns, event.units});
-  }
+  if (options_.kernels) profile_.OnKernel(event);
+  if (options_.events) trace_.OnKernel(event);
+}
+void Profiler::OnRunEnd(const RunEvent& event) {
+  if (options_.events) trace_.OnRunEnd(event);
+}
+void Profiler::OnSlice(const SliceEvent& event) {
+  if (options_.events) trace_.OnSlice(event);
+}
+void Profiler::OnWait(const WaitEvent& event) {
+  if (options_.events) trace_.OnWait(event);
+}
+void Profiler::OnHostCall(const HostCallEvent& event) {
+  if (options_.events) trace_.OnHostCall(event);
 }
 
 const std::vector<std::string>& Profiler::Listing(uint32_t function) {
@@ -58,60 +95,23 @@ void Profiler::OnInstruction(const InstructionEvent& event) {
              program_->functions[event.function].name, event.pc, lines[event.pc]);
 }
 
-std::vector<Profiler::Line> Profiler::Lines() const {
-  std::vector<Line> lines;
-  for (const auto& [name, total] : totals_) lines.push_back({name, total});
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const Line& a, const Line& b) { return a.total.ns > b.total.ns; });
-  return lines;
-}
-
 std::string Profiler::Table(int64_t total_ns) const {
+  const std::vector<Profile::Row> kernels = profile_.ByKernel(), places = profile_.ByPlace();
   std::string out = fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us",
                                 "share", "kernel");
-  auto share = [&](int64_t ns) {
-    return total_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(total_ns) : 0;
-  };
-  int64_t in_kernels = 0;
-  for (const Line& line : Lines()) {
-    in_kernels += line.total.ns;
-    auto ns = static_cast<double>(line.total.ns);
-    out += fmt::format("{:>10} {:>12.3f} {:>12.3f} {:>7.1f}%  {}\n", line.total.calls, ns / 1e6,
-                       ns / 1e3 / static_cast<double>(line.total.calls), share(line.total.ns),
-                       line.name);
-  }
-  int64_t other = std::max<int64_t>(0, total_ns - in_kernels);
+  out += Rows(kernels, total_ns, /*with_places=*/false);
+  const int64_t other = std::max<int64_t>(0, total_ns - profile_.totals().kernel_ns);
+  const double share =
+      total_ns > 0 ? 100.0 * static_cast<double>(other) / static_cast<double>(total_ns) : 0;
   out += fmt::format("{:>10} {:>12.3f} {:>12} {:>7.1f}%  {}\n", "",
-                     static_cast<double>(other) / 1e6, "", share(other), "outside kernels");
-  return out;
+                     static_cast<double>(other) / 1e6, "", share, "outside kernels");
+  if (places.empty()) return out;
+  out += fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share",
+                     "line or node, and its kernels");
+  return out + Rows(places, total_ns, /*with_places=*/true);
 }
 
-std::string Profiler::Json() const {
-  std::string out = "[";
-  for (const Line& line : Lines()) {
-    out += fmt::format(R"({}{{"kernel": {}, "calls": {}, "total_ms": {}, "longest_ms": {}}})",
-                       out.size() > 1 ? ", " : "", JsonString(line.name), line.total.calls,
-                       static_cast<double>(line.total.ns) / 1e6,
-                       static_cast<double>(line.total.longest_ns) / 1e6);
-  }
-  return out + "]";
-}
-
-Status Profiler::WriteChromeTrace(const std::string& path) const {
-  std::ofstream out(path, std::ios::binary);
-  int64_t start = events_.empty() ? 0 : events_.front().begin_ns;
-  out << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
-  for (size_t i = 0; i < events_.size(); ++i) {
-    const Event& e = events_[i];
-    out << fmt::format(
-        R"({}{{"name": {}, "cat": "kernel", "ph": "X", "pid": 1, "tid": 1, "ts": {:.3f}, "dur": {:.3f}, "args": {{"units": {}}}}})",
-        i == 0 ? "\n" : ",\n", JsonString(e.name), static_cast<double>(e.begin_ns - start) / 1e3,
-        static_cast<double>(e.end_ns - e.begin_ns) / 1e3, e.units);
-  }
-  out << "\n]}\n";
-  out.close();
-  if (!out) return {StatusCode::kInvalidInput, fmt::format("{}: cannot be written", path)};
-  return OkStatus();
-}
+std::string Profiler::Json() const { return RowsJson(profile_.ByKernel(), false); }
+std::string Profiler::PlacesJson() const { return RowsJson(profile_.ByPlace(), true); }
 
 }  // namespace relayvm::tools

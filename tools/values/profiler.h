@@ -1,5 +1,4 @@
-// What --profile and --trace record.
-// Profiler is thread-compatible: one invocation at a time. Tested by profiler_test.cc.
+// What --profile and --trace record and print. Tested by profiler_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,8 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
+#include "vm/chrome_trace.h"
+#include "vm/profile.h"
 #include "vm/trace.h"
 
 namespace relayvm::tools {
@@ -17,47 +18,43 @@ class Profiler : public TraceSink {
  public:
   struct Options {
     bool kernels = false;       // add up kernels' times
-    bool events = false;        // keep each kernel call, for WriteChromeTrace
-    bool instructions = false;  // print each instruction, on standard error
+    bool events = false;        // keep what happens, for WriteChromeTrace
+    bool instructions = false;  // print each instruction, on standard error: of one run at a time
+    uint32_t kernel_interval = 1;
   };
   // `program` is borrowed, and must be set before instructions run when they are to be printed.
-  explicit Profiler(const Options& options) : options_(options) {}
+  explicit Profiler(const Options& options)
+      : options_(options), profile_({.kernel_interval = options.kernel_interval}) {}
   void set_program(const Program* program) { program_ = program; }
 
   void OnKernel(const KernelEvent& event) override;
   void OnInstruction(const InstructionEvent& event) override;
+  void OnRunEnd(const RunEvent& event) override;
+  void OnSlice(const SliceEvent& event) override;
+  void OnWait(const WaitEvent& event) override;
+  void OnHostCall(const HostCallEvent& event) override;
   bool wants_instructions() const override { return options_.instructions; }
+  uint32_t kernel_interval() const override {
+    return options_.kernels || options_.events ? options_.kernel_interval : 0;
+  }
 
-  // Kernels by total time: calls, total, mean, share. `total_ns`: the time of all runs.
+  // Kernels by total time: calls, total, mean, share; then source lines, or nodes of a model, where they
+  // are known. `total_ns`: the time of all runs.
   std::string Table(int64_t total_ns) const;
-  // The same as a JSON array.
+  // The same as two JSON arrays.
   std::string Json() const;
+  std::string PlacesJson() const;
   // A file for chrome://tracing and Perfetto.
-  Status WriteChromeTrace(const std::string& path) const;
+  Status WriteChromeTrace(const std::string& path) const { return trace_.Write(path); }
 
  private:
-  struct Total {
-    uint64_t calls = 0;
-    int64_t ns = 0;
-    int64_t longest_ns = 0;
-  };
-  struct Event {
-    std::string name;
-    int64_t begin_ns, end_ns;
-    uint64_t units;
-  };
-  struct Line {
-    std::string name;
-    Total total;
-  };
-  std::vector<Line> Lines() const;
   // The instructions of a function as text, by pc.
   const std::vector<std::string>& Listing(uint32_t function);
 
   Options options_;
   const Program* program_ = nullptr;
-  std::map<std::string, Total, std::less<>> totals_;
-  std::vector<Event> events_;
+  Profile profile_;
+  ChromeTrace trace_;
   std::map<uint32_t, std::vector<std::string>> listings_;
 };
 

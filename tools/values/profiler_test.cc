@@ -24,14 +24,16 @@ TEST_CASE("kernels' times are added up, longest first") {
         "         1        0.001        1.000    12.5%  add\n"
         "                  0.004                 50.0%  outside kernels\n");
 
+  CHECK(profiler.PlacesJson() == "[]");
+
   testing::TempFolder folder;
   REQUIRE(profiler.WriteChromeTrace(folder / "p.json").ok());
   std::ifstream in(folder / "p.json");
   nlohmann::json trace = nlohmann::json::parse(in);
-  REQUIRE(trace["traceEvents"].size() == 3);
-  CHECK(trace["traceEvents"][2]["name"] == "dense");
-  CHECK(trace["traceEvents"][2]["ts"] == 4.0);
-  CHECK(trace["traceEvents"][2]["dur"] == 1.0);
+  REQUIRE(trace["traceEvents"].size() == 5);  // after the names of the process and its thread
+  CHECK(trace["traceEvents"][4]["name"] == "dense");
+  CHECK(trace["traceEvents"][4]["ts"] == 4.0);
+  CHECK(trace["traceEvents"][4]["dur"] == 1.0);
   CHECK(!profiler.WriteChromeTrace(folder / "no/p.json").ok());
 }
 

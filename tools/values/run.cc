@@ -151,7 +151,9 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
     out = "{\"result\": " + out;
     if (flags.repeat > 1) out += ", \"times\": " + m.TimesJson();
     if (flags.stats) out += ", \"stats\": " + m.StatsJson();
-    if (profiler != nullptr) out += ", \"profile\": " + profiler->Json();
+    if (profiler != nullptr) {
+      out += ", \"profile\": " + profiler->Json() + ", \"places\": " + profiler->PlacesJson();
+    }
     out += "}";
   }
   out += "\n";
@@ -173,10 +175,13 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
 Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,
                                                  const RunFlags& flags) {
   std::unique_ptr<Profiler> profiler;
-  if (flags.profile || flags.trace) {
-    profiler = std::make_unique<Profiler>(Profiler::Options{.kernels = flags.profile,
-                                                            .events = !flags.profile_file.empty(),
-                                                            .instructions = flags.trace});
+  const bool events = !flags.profile_file.empty() || !flags.trace_file.empty();
+  if (flags.profile || flags.trace || events) {
+    profiler =
+        std::make_unique<Profiler>(Profiler::Options{.kernels = flags.profile,
+                                                     .events = events,
+                                                     .instructions = flags.trace,
+                                                     .kernel_interval = flags.profile_interval});
     profiler->set_program(&executable->program());
   }
   RELAYVM_ASSIGN_OR_RETURN(
@@ -238,10 +243,10 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
     if (Status s = Save(output, *function, tensors); !s.ok())
       return Report(tool, s, Exit::kBadInput);
   }
-  if (!flags.profile_file.empty() && executor.profiler() != nullptr) {
-    if (Status s = executor.profiler()->WriteChromeTrace(flags.profile_file); !s.ok()) {
+  for (const std::string& file : {flags.profile_file, flags.trace_file}) {
+    if (file.empty() || executor.profiler() == nullptr) continue;
+    if (Status s = executor.profiler()->WriteChromeTrace(file); !s.ok())
       return Report(tool, s, Exit::kBadInput);
-    }
   }
   if (flags.expect.empty()) return Exit::kDone;
   Result<std::string> difference = CompareWithFile(

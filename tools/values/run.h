@@ -31,7 +31,8 @@ struct RunFlags {
   uint32_t threads = 1;
   uint32_t repeat = 1;
   bool json = false, profile = false, trace = false, stats = false;
-  std::string profile_file;
+  std::string profile_file, trace_file;  // Chrome traces
+  uint32_t profile_interval = 1;
   std::string memory_limit_text, stack_limit_text;
   size_t memory_limit = SIZE_MAX;
   size_t stack_limit = InvocationOptions().stack_limit;
@@ -51,8 +52,8 @@ std::string HintInput(const std::string& argument);
 // of 1024.
 Result<size_t> ParseSize(const std::string& text);
 
-// Gives --profile its optional file: "--profile x.json" and "--profile=x.json" become "--profile
-// --profile-file=x.json". `args` are in order, without argv[0].
+// Gives --profile and --trace their optional files: "--profile x.json" and "--profile=x.json" become
+// "--profile --profile-file=x.json", and "--trace x.json" "--trace-file=x.json". `args` are in order, without argv[0].
 std::vector<std::string> NormalizeRunArguments(std::vector<std::string> args);
 
 struct RunCounts {

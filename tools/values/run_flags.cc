@@ -33,9 +33,17 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
                "with the result as \"result\"");
   app.add_flag(
       "--profile", profile,
-      "print the time spent in each kernel; --profile FILE.json also writes a Chrome trace");
+      "print the time spent in each kernel, and at each source line or node of a model; --profile "
+      "FILE.json also writes a Chrome trace");
+  app.add_option("--profile-interval", profile_interval,
+                 "of --profile: time one kernel call in so many, at random, which costs next to "
+                 "nothing from 100 on (default: 1, each)")
+      ->check(CLI::Range(1u, 1000000000u));
   app.add_option("--profile-file", profile_file)->group("");
-  app.add_flag("--trace", trace, "print each instruction as it runs, on standard error");
+  app.add_flag("--trace", trace,
+               "print each instruction as it runs, on standard error; --trace FILE.json instead "
+               "writes a Chrome trace, for ui.perfetto.dev");
+  app.add_option("--trace-file", trace_file)->group("");
   app.add_option("--memory-limit", memory_limit_text,
                  "fail when a run needs more memory: 64MiB, 1GB, ...");
   app.add_option("--stack-limit", stack_limit_text,
@@ -128,6 +136,10 @@ std::vector<std::string> NormalizeRunArguments(std::vector<std::string> args) {
     if (arg.starts_with("--profile=")) {
       out.push_back(std::string(kProfile));
       out.push_back("--profile-file=" + arg.substr(kProfile.size() + 1));
+    } else if (arg == "--trace" && i + 1 < args.size() && args[i + 1].ends_with(".json")) {
+      out.push_back("--trace-file=" + args[++i]);
+    } else if (arg.starts_with("--trace=")) {
+      out.push_back("--trace-file=" + arg.substr(std::string_view("--trace=").size()));
     } else if (arg == kProfile && i + 1 < args.size() && args[i + 1].ends_with(".json")) {
       out.push_back(arg);
       out.push_back("--profile-file=" + args[++i]);
