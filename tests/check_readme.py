@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The README says what is so: its C++ and C examples are the programs that the tests build, and its tour runs as written.
+"""The README says what is so: its C++ and C examples are the programs that the tests build, and its tour and its Python run as written.
 
-usage: check_readme.py README.md EMBEDDING_FOLDER BIN_FOLDER EXAMPLES_FOLDER
+usage: check_readme.py README.md EMBEDDING_FOLDER BIN_FOLDER EXAMPLES_FOLDER [PYTHON_FOLDER]
 """
 import os
 import re
@@ -12,9 +12,9 @@ import tempfile
 
 
 def main():
-    if len(sys.argv) != 5:
+    if len(sys.argv) not in (5, 6):
         sys.exit(__doc__)
-    readme, embedding, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:]
+    readme, embedding, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:5]
     blocks = re.findall(r"```(?:cpp|c)\n(.*?)```", readme, re.S)
     names = "main.cc", "main.c", "compiling/main.cc", "compiling/main.c"
     if len(blocks) != len(names):
@@ -33,6 +33,16 @@ def main():
             if p.returncode != 0 or not p.stdout + p.stderr and not command.startswith("relayc"):
                 sys.exit(f"{command}\nexit {p.returncode}: {p.stdout}{p.stderr}")
     print(f"{len(commands)} commands of the tour ran")
+    if len(sys.argv) == 6:
+        programs = re.findall(r"```python\n(.*?)```", readme, re.S)
+        environment["PYTHONPATH"] = os.path.abspath(sys.argv[5])
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copytree(examples, os.path.join(folder, "examples"))
+            for program in programs:
+                p = subprocess.run(["/usr/bin/python3", "-c", program], cwd=copy, env=environment, capture_output=True, text=True, timeout=300)
+                if p.returncode != 0:
+                    sys.exit(f"{program}\nexit {p.returncode}: {p.stdout}{p.stderr}")
+        print(f"{len(programs)} Python programs ran")
 
 
 if __name__ == "__main__":

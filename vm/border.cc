@@ -355,6 +355,7 @@ class Exporter {
       memory->heap = &heap_;
       memory->block = from->data;
       memory->bytes = from->capacity;
+      memory->is_writable = true;
       heap_.Export(from->data, from->capacity);
       // From here on the local header owns nothing.
       from->storage_code = static_cast<uint8_t>(Storage::kExternal);

@@ -1,6 +1,8 @@
 // Inputs against declared types, and results as values.
 #include "vm/border.h"
 
+#include <cstring>
+
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -159,6 +161,34 @@ TEST_CASE("results: sharing inside is kept") {
   CHECK(v.field(0).object() == v.field(1).object());
   CHECK(v.field(0).field(0).object() == v.field(0).field(1).object());
   CHECK(testing::ToInt64(v.field(0).field(0)) == 7);
+}
+
+TEST_CASE("results: who alone holds what a program made may write it") {
+  for (const int size : {100, 20'000}) {
+    CAPTURE(size);
+    auto executable = Anything(fmt::format(R"(
+  const.i16 i0, {}
+  tensor.alloc r0, uint8, [i0]
+  tensor.alloc r1, uint8, [i0]
+  tensor.view r2, r1, [i0]
+  adt.new r0, #0, [r0!, r1!, r2!]
+  ret.r r0!)",
+                                           size));
+    Value result = RunOk(executable, {});
+    Value own = result.field(0), viewed = result.field(1), view = result.field(2);
+    CHECK(own.mutable_data() == nullptr);  // the result has it too
+    result = Value();
+    CHECK(own.mutable_data() == own.data());
+    Value copy = own;
+    CHECK(own.mutable_data() == nullptr);
+    copy = Value();
+    std::memset(own.mutable_data(), 1, own.bytes());
+    // Where a view shares the memory, neither may be written through.
+    if (view.data() == viewed.data()) {
+      CHECK(view.mutable_data() == nullptr);
+      CHECK(viewed.mutable_data() == nullptr);
+    }
+  }
 }
 
 TEST_CASE("results: constants, small and large, outlive the program") {

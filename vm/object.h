@@ -55,6 +55,7 @@ enum class Storage : uint8_t {
 // Memory that came from outside, or that left its heap.
 struct ExternalMemory {
   void (*release)(ExternalMemory* self);  // frees *self too; may be called from any thread
+  bool is_writable = false;               // by who alone holds the tensor
 };
 
 struct Tensor : Object {

@@ -150,7 +150,9 @@ size_t Value::bytes() const { return AsTensor(object_)->bytes(); }
 
 void* Value::mutable_data() {
   const vm::Tensor* tensor = AsTensor(object_);
-  bool own = tensor->storage() <= vm::Storage::kScalar && vm::IsUniqueShared(tensor);
+  const bool own = vm::IsUniqueShared(tensor) &&
+                   (tensor->storage() <= vm::Storage::kScalar ||
+                    (tensor->storage() == vm::Storage::kExternal && tensor->external->is_writable));
   return own ? tensor->data : nullptr;
 }
 

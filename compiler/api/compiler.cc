@@ -8,6 +8,7 @@
 
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
+#include "compiler/api/module.h"
 #include "compiler/api/options.h"
 
 namespace relayvm {
@@ -81,12 +82,15 @@ Result<std::shared_ptr<const Executable>> CompiledModel::Load(const LoadOptions&
   });
 }
 
-Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOptions& options,
-                                   std::stop_token stop) {
-  return Guarded([&]() -> Result<CompiledModel> {
+// What CompileModel and CompileModule share.
+class ModelCompiler {
+ public:
+  // `load` gives the module, and may take over operators.
+  static Result<CompiledModel> Compile(
+      const CompilerOptions& options, std::stop_token stop,
+      const std::function<Result<ir::Module>(CompileOptions*)>& load) {
     RELAYVM_ASSIGN_OR_RETURN(CompileOptions compile, ReadCompilerOptions(options));
     auto impl = std::make_shared<CompiledModel::Impl>();
-    compile.content = source.content;
     compile.stop = std::move(stop);
     compile.warn = [&](const std::string& what) {
       impl->warnings.emplace_back(StatusCode::kUnsupported, what);
@@ -94,13 +98,45 @@ Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOpti
     std::vector<PassTiming> timings;
     compile.pipeline.timings = &timings;
     ReportProgress(options, &compile);
-    RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileFile(source.name, compile));
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module module, load(&compile));
+    RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), compile));
     impl->program = std::move(compiled.program);
     impl->others = std::move(compiled.others);
     impl->operators = std::move(compile.operators);
     for (PassTiming& t : timings)
       impl->times.push_back({std::move(t.pass), t.milliseconds, t.is_part});
     return CompiledModel(std::move(impl));
+  }
+};
+
+Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOptions& options,
+                                   std::stop_token stop) {
+  return Guarded([&] {
+    return ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
+      compile->content = source.content;
+      return LoadModule(source.name, *compile);
+    });
+  });
+}
+
+Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& options,
+                              std::stop_token stop) {
+  return Guarded([&]() -> Result<LoadedModel> {
+    RELAYVM_ASSIGN_OR_RETURN(CompileOptions compile, ReadCompilerOptions(options));
+    compile.content = source.content;
+    compile.stop = std::move(stop);
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(source.name, compile));
+    return LoadedModel{std::move(module), std::move(compile.operators)};
+  });
+}
+
+Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOptions& options,
+                                    std::stop_token stop) {
+  return Guarded([&] {
+    return ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
+      compile->operators = model.operators;
+      return Result<ir::Module>(model.module);
+    });
   });
 }
 

@@ -128,8 +128,7 @@ class CompiledModel {
   Result<std::shared_ptr<const Executable>> Load(const LoadOptions& options = {}) const;
 
  private:
-  friend Result<CompiledModel> CompileModel(const ModelSource& source,
-                                            const CompilerOptions& options, std::stop_token stop);
+  friend class ModelCompiler;
   struct Impl;
   explicit CompiledModel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;

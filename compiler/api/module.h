@@ -1,0 +1,26 @@
+// The two halves of CompileModel, for who looks at the program or changes it in between: not part of the
+// library's interface. Tested by compiler_test.cc and tools/python.
+#pragma once
+
+#include <stop_token>
+
+#include "compiler/api/compiler.h"
+#include "compiler/ir/ir.h"
+#include "kernels/op/custom_ops.h"
+
+namespace relayvm {
+
+struct LoadedModel {
+  ir::Module module;
+  CustomOperators operators;  // of plugins, that the module may call
+};
+
+// What CompileModel compiles: parameters and shapes bound, types not yet inferred.
+Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& options = {},
+                              std::stop_token stop = {});
+
+// Takes no notice of the options that ReadModel has used: shapes (but for bounds), dims, params, plugins.
+Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOptions& options = {},
+                                    std::stop_token stop = {});
+
+}  // namespace relayvm

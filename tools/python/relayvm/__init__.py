@@ -1,0 +1,50 @@
+"""relayvm: compiles and runs Relay programs and ONNX models.
+
+    import relayvm as rvm
+
+    model = rvm.compile_model("model.onnx")          # needs the package relayvm-compiler
+    y = model(x)                                     # numpy in, numpy out
+
+    exe = rvm.compile(rvm.parse(text), params=weights)
+    exe.save("model.vmx")
+    model = rvm.load("model.vmx")                    # needs no compiler
+"""
+import atexit as _atexit
+import os as _os
+from importlib import import_module as _import_module
+
+from .adt import Adt
+from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, InternalError, InvalidArgument,
+                     InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)
+from .host import HostFunction, host_function
+from .model import Argument, Function, Model, Runtime, _close_default, _forked, default_runtime, load, tensor
+from ._native import Value
+
+_atexit.register(_close_default)
+_os.register_at_fork(after_in_child=_forked)
+
+# Of the package relayvm-compiler.
+_COMPILER = ("Executable", "Module", "PassContext", "bind_params_by_name", "compile", "compile_model", "from_onnx", "parse")
+
+__all__ = ["Adt", "Argument", "Cancelled", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
+           "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place",
+           "ResourceExhausted", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "tensor"]
+
+
+def __getattr__(name):
+    if name not in _COMPILER:
+        raise AttributeError(f"module 'relayvm' has no attribute {name!r}")
+    try:
+        compiler = _import_module("relayvm.compiler")
+    except ModuleNotFoundError as error:
+        if error.name not in ("relayvm.compiler", "relayvm.compiler._native"):
+            raise
+        raise ImportError(f"rvm.{name} needs the package relayvm-compiler, which is not installed: only programs that "
+                          "are compiled already can run here (rvm.load)") from None
+    value = getattr(compiler, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_COMPILER))

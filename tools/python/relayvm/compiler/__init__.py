@@ -1,0 +1,248 @@
+"""The compiler: Relay text and ONNX models to programs that run. Everything here is in `relayvm` too."""
+import os
+
+from .. import _native as _runtime
+from ..host import _by_name
+from ..model import Model
+from . import _native
+
+_TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
+
+
+class PassContext:
+    """Options for compilations inside of a `with`, as TVM's users write them.
+
+        with rvm.PassContext(opt_level=2, disabled_pass=["FuseOps"]):
+            exe = rvm.compile(mod)
+
+    What `compile` is given itself goes first.
+    """
+
+    _stack = []
+
+    def __init__(self, opt_level=3, required_pass=None, disabled_pass=None, config=None, **options):
+        if config:
+            raise ValueError(f"PassContext: there are no settings {', '.join(config)}; options of compile are keywords")
+        self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), options
+
+    def __enter__(self):
+        PassContext._stack.append(self)
+        return self
+
+    def __exit__(self, *_):
+        PassContext._stack.pop()
+
+    @classmethod
+    def current(cls):
+        """The innermost, or one with the defaults."""
+        return cls._stack[-1] if cls._stack else cls()
+
+
+class Module:
+    """A program in the compiler's representation: `parse`, `from_onnx`. Immutable.
+
+    str(mod) is Relay text that `parse` reads back. mod["main"] is a `RelayFunction`.
+    """
+
+    def __init__(self, native, params=None):
+        self._native = native
+
+    @property
+    def functions(self):
+        """Names of its functions."""
+        return self._native.functions()
+
+    def __getitem__(self, name):
+        if name not in self.functions:
+            raise KeyError(f"there is no function {name}; there are {', '.join(self.functions)}")
+        return RelayFunction(self, name)
+
+    def __contains__(self, name):
+        return name in self.functions
+
+    def astext(self, show_meta_data=True):
+        """Relay text; without meta data: for people, which `parse` does not read back."""
+        return self._native.text(not show_meta_data)
+
+    def infer_types(self):
+        """The module with the types of all variables. Raises InvalidInput, with the place, when they are wrong."""
+        return Module(self._native.infer_types())
+
+    def __str__(self):
+        return self.astext()
+
+    def __repr__(self):
+        return f"<relayvm.Module: {', '.join('@' + name for name in self.functions)}>"
+
+    def _repr_html_(self):
+        import html
+        return f"<pre>{html.escape(self.astext(show_meta_data=False))}</pre>"
+
+
+class RelayFunction:
+    """A function of a `Module`."""
+
+    def __init__(self, module, name):
+        self.module, self.name = module, name
+
+    @property
+    def params(self):
+        """Pairs of name and Relay type."""
+        return self.module._native.params(self.name)
+
+    def __str__(self):
+        return self.module._native.function_text(self.name)
+
+
+class Executable:
+    """A compiled program: `compile`. Call it, save it, look at it."""
+
+    def __init__(self, native):
+        self._native = native
+        self._model = None
+
+    def save(self, path):
+        """Writes the .vmx file, which `load` reads; it appears whole or not at all."""
+        self._native.save(os.fspath(path))
+
+    def to_bytes(self):
+        """What `save` writes."""
+        return self._native.bytes()
+
+    def load(self, *, runtime=None, host_functions=()):
+        """The program as a `Model`, on a runtime of its own choice."""
+        named = _by_name(host_functions)
+        return Model(self._native.load(named), runtime, named.values())
+
+    @property
+    def model(self):
+        """The program on the runtime of all."""
+        if self._model is None:
+            self._model = self.load()
+        return self._model
+
+    def __call__(self, *args, **kwargs):
+        return self.model(*args, **kwargs)
+
+    def bytecode(self):
+        """The instructions, as text."""
+        return self._native.bytecode()
+
+    @property
+    def warnings(self):
+        """What was done otherwise than asked."""
+        return self._native.warnings()
+
+    @property
+    def pass_times(self):
+        """(pass, milliseconds, whether it is a part of the one before), in order."""
+        return self._native.times()
+
+
+def _shape_text(shape):
+    """(1, None, 300) or "1x?x300"."""
+    if isinstance(shape, str):
+        return shape
+    parts = []
+    for dim in shape:
+        parts.append("?" if dim is None or dim == -1 or isinstance(dim, str) and not dim.startswith("?") else str(dim))
+    return "x".join(parts)
+
+
+def _options(shape=None, dims=None, **options):
+    """Pairs of relayc's option and its value."""
+    pairs = [("shape", f"{name}={_shape_text(s)}") for name, s in (shape or {}).items()]
+    pairs += [("dim", f"{name}={n}") for name, n in (dims or {}).items()]
+    names = _native.option_names()
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        option = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "layouts": "layout",
+                  "num_threads": "threads"}.get(name, name.replace("_", "-"))
+        if option not in names:
+            raise TypeError(f"there is no option {name}; options: {', '.join(sorted(n.replace('-', '_') for n in names))}")
+        if option == "schedule-for":
+            value = [f"{kernel}={schedule}" for kernel, schedule in value.items()]
+        if option == "target" and not isinstance(value, str):
+            value = ",".join(value)
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            one = "true" if one is True else os.fspath(one) if isinstance(one, os.PathLike) else str(one)
+            pairs.append((option, _TARGETS.get(one, one) if option == "target" else one))
+    return pairs
+
+
+def parse(text, *, name="<text>", plugins=None):
+    """A `Module` of Relay text. Raises InvalidInput with file, line, column and source line."""
+    module = _native.read(name, text.encode(), _options(plugins=plugins), {})
+    module.infer_types()  # what is wrong is said here, as in TVM
+    return Module(module)
+
+
+def from_onnx(model, shape=None, *, dims=None, plugins=None):
+    """(Module, params) of an ONNX model: a path, its bytes, or an onnx.ModelProto.
+
+    shape: dims of inputs by name, (1, None, 300) or "1x?x300"; None and names of dims stay open. dims:
+    sizes by the model's names of dims. Weights are constants of the module; params is empty, as with
+    TVM's freeze_params.
+    """
+    content, name = None, "<model>.onnx"
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        content = bytes(model)
+    elif hasattr(model, "SerializeToString"):
+        content = model.SerializeToString()
+    else:
+        name = os.fspath(model)
+    return Module(_native.read(name, content, _options(shape, dims, plugins=plugins), {})), {}
+
+
+def bind_params_by_name(mod, params, function="main"):
+    """The module with constants for the parameters of a function that `params` names.
+
+    Takes a `RelayFunction` too, mod["main"].
+    """
+    if isinstance(mod, RelayFunction):
+        mod, function = mod.module, mod.name
+    return Module(mod._native.bind(dict(params), function))
+
+
+def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
+    """Compiles a `Module`, Relay text, or the path of a .relay or .onnx file to an `Executable`.
+
+    target: "native" (the default), "x86-64-v2", "-v3", "-v4", or several. params: weights by the names of
+    main's parameters. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
+    called with (what, done, total). options: relayc's, with _ for -: precision="bf16", weights="q8",
+    batching=True, exact=True, disabled_passes=[...], num_threads=2, ...
+
+    Other Python threads go on meanwhile, and KeyboardInterrupt ends it.
+    """
+    context = PassContext.current()
+    options = {**context.options, **options}
+    options.setdefault("opt_level", context.opt_level if opt_level is None else opt_level)
+    if opt_level is not None:
+        options["opt_level"] = opt_level
+    if context.disabled_pass:
+        options.setdefault("disabled_passes", context.disabled_pass)
+    plugins = options.pop("plugins", None)
+    if not isinstance(mod, Module):
+        dims = options.pop("dims", None)
+        if isinstance(mod, str) and "\n" in mod:
+            mod = Module(_native.read("<text>", mod.encode(), _options(shape, dims, plugins=plugins), {}))
+        else:
+            mod = Module(_native.read(os.fspath(mod), None, _options(shape, dims, plugins=plugins), {}))
+        shape = None
+    elif shape is not None and not any("<=" in _shape_text(s) for s in shape.values()):
+        raise TypeError("shape: of a Module that is read already; give it to from_onnx, or the text to compile")
+    if params:
+        mod = bind_params_by_name(mod, params, options.get("entry", "main"))
+    return Executable(mod._native.compile(_options(shape, target=target, **options), progress))
+
+
+def compile_model(model, *, runtime=None, host_functions=(), **options):
+    """A `Model` of an ONNX file (or its bytes) or a .relay file, in one go. Options as of `compile` and `from_onnx`."""
+    read = {key: options.pop(key) for key in ("shape", "dims", "plugins") if key in options}
+    if isinstance(model, (bytes, bytearray, memoryview)) or hasattr(model, "SerializeToString"):
+        mod, _ = from_onnx(model, read.get("shape"), dims=read.get("dims"), plugins=read.get("plugins"))
+    else:
+        mod = Module(_native.read(os.fspath(model), None, _options(read.get("shape"), read.get("dims"),
+                                                                   plugins=read.get("plugins")), {}))
+    return compile(mod, **options).load(runtime=runtime, host_functions=host_functions)

@@ -1,0 +1,272 @@
+"""Loading and running programs."""
+import os
+
+from . import _native
+from .host import _by_name, _call_async
+
+# As ONNX Runtime names them.
+_ORT_TYPES = {"float32": "float", "float64": "double", "float16": "float16", "bfloat16": "bfloat16"}
+
+
+class Argument:
+    """An input or output of a function.
+
+    name: as the program says. dtype: "float32", "int64", "bool", ...; None when it is no tensor. shape:
+    its dims, where a string is the name of a dim that may have any size, and None has no name; None when
+    it is no tensor. relay_type: as Relay writes it. type: as ONNX Runtime writes it.
+    """
+
+    __slots__ = ("name", "relay_type", "dtype", "shape")
+
+    def __init__(self, name, relay_type, dtype, shape):
+        self.name, self.relay_type, self.dtype = name, relay_type, dtype
+        self.shape = list(shape) if shape is not None else None
+
+    @property
+    def type(self):
+        return f"tensor({_ORT_TYPES.get(self.dtype, self.dtype)})" if self.dtype else self.relay_type
+
+    def __repr__(self):
+        return f"Argument({self.name}: {self.relay_type})"
+
+
+class Runtime:
+    """What programs run on: threads for kernels, and a scheduler for `run_async`.
+
+    num_threads: that one run's kernels may use, the calling thread included; 0: as many as the machine
+    has. scheduler_threads: that runs of `run_async` share. max_batch: products of so many runs are put
+    together, for programs compiled with batching=True; 0: never. max_wait: seconds that a run waits for
+    others at most.
+
+    Thread-safe. A process that was forked cannot use its parent's runtime where that has threads.
+    """
+
+    def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001):
+        self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait)
+
+    @property
+    def num_threads(self):
+        return self._native.num_threads
+
+    def close(self):
+        """Cancels the runs of `run_async` and waits for them. Nothing can be started afterwards."""
+        self._native.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+_default = None
+
+
+def default_runtime():
+    """The runtime of models that are loaded without one: one thread."""
+    global _default
+    if _default is None:
+        _default = Runtime()
+    return _default
+
+
+def _close_default():
+    if _default is not None:
+        _default.close()
+
+
+def _forked():
+    global _default
+    _default = None
+
+
+class Function:
+    """A function of a model: `model.main`. Call it with inputs by position or name.
+
+    Inputs are numpy arrays, tensors with DLPack (PyTorch's), objects with the buffer protocol, numbers
+    and nested lists; tuples for tuples; for algebraic data types see `Adt`. Compact, 64-byte aligned
+    memory is used where it is and must not change during the call. Results are arrays whose memory is
+    the runtime's, without a copy; tuples; `Adt`; tensors of bfloat16 are `Value`, which has DLPack.
+
+    Besides inputs (unless an input has that name):
+      out: a writable C-contiguous array for the result, or a list of them (None: no buffer) or dict by
+        name, one for each tensor of the result; results are then these.
+      timeout: seconds; DeadlineExceeded when it takes longer.
+      memory_limit: bytes that the run may hold; ResourceExhausted above.
+
+    Raises subclasses of `Error`. Thread-safe; other Python threads go on during a run.
+    """
+
+    def __init__(self, native, session, host_functions):
+        self._call, self._session, self._host_functions = native, session, host_functions
+        self.__name__ = ""
+
+    def __call__(self, *args, **kwargs):
+        return self._call(*args, **kwargs)
+
+    async def run_async(self, *args, **kwargs):
+        """The same on the runtime's scheduler, for `await`: thousands of runs share its threads.
+
+        Cancelling the task cancels the run. Takes no `out`.
+        """
+        import asyncio  # slow to import, and few need it
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        raised = []
+
+        def finish(result, error):
+            if not future.done():
+                if error is None:
+                    future.set_result(result)
+                else:
+                    future.set_exception(raised[0] if raised else error)
+
+        def done(result, error):
+            try:
+                loop.call_soon_threadsafe(finish, result, error)
+            except RuntimeError:
+                pass  # the loop is closed: nobody waits
+
+        def host_call(pending):
+            function = self._host_functions[pending.name]
+            asyncio.run_coroutine_threadsafe(_call_async(function, pending, raised.append), loop)
+
+        handle = self._call.start(done, host_call, *args, **kwargs)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            handle.cancel()
+            raise
+
+    @property
+    def inputs(self):
+        """Its parameters, as `Argument`."""
+        return [Argument(*a) for a in self._call.inputs()]
+
+    @property
+    def outputs(self):
+        """The parts of its result, depth first through tuples, as `Argument`."""
+        return [Argument(*a) for a in self._call.outputs()]
+
+    def __repr__(self):
+        inputs = ", ".join(f"{a.name}: {a.relay_type}" for a in self.inputs)
+        return f"<relayvm function ({inputs}) -> {', '.join(a.relay_type for a in self.outputs)}>"
+
+
+class Model:
+    """A program that is ready to run: `load`, `compile_model`.
+
+        model = rvm.load("model.vmx")
+        y = model(x)                                # its function main
+        y = model.main(x)
+        [y] = model.run(["y"], {"x": x})            # as with ONNX Runtime
+
+    Functions are attributes by their names; see `Function` for what they take and give.
+    """
+
+    def __init__(self, program, runtime=None, host_functions=()):
+        self._program = program
+        self._runtime = runtime or default_runtime()
+        self._host_functions = _by_name(host_functions)
+        self._session = _native.Session(program, self._runtime._native, self._host_functions)
+        self.functions = program.functions()
+        main = "main" if "main" in self.functions else self.functions[0] if self.functions else None
+        self._main = self._function(main) if main is not None else None
+
+    def _function(self, name):
+        return Function(self._session.function(name), self._session, self._host_functions)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.functions:
+            raise AttributeError(f"the program has no function {name}; it has {', '.join(self.functions)}"
+                                 if not name.startswith("_") else name)
+        function = self._function(name)
+        setattr(self, name, function)
+        return function
+
+    def __call__(self, *args, **kwargs):
+        return self._main._call(*args, **kwargs)
+
+    def run(self, output_names, inputs, *, out=None, timeout=None, memory_limit=None):
+        """A list of the named outputs (None: all) for a dict of inputs by name. See `Function`."""
+        options = {key: value for key, value in
+                   (("out", out), ("timeout", timeout), ("memory_limit", memory_limit)) if value is not None}
+        result = self._main._call(**inputs, **options)
+        flat = []
+        _flatten(result, flat)
+        if output_names is None:
+            return flat
+        names = [o.name for o in self.outputs]
+        try:
+            return [flat[names.index(name)] for name in output_names]
+        except ValueError:
+            missing = [name for name in output_names if name not in names]
+            raise ValueError(f"there is no output {', '.join(missing)}; outputs: {', '.join(names)}") from None
+
+    async def run_async(self, *args, **kwargs):
+        """`await` the result of main; see `Function.run_async`."""
+        return await self._main.run_async(*args, **kwargs)
+
+    @property
+    def inputs(self):
+        return self._main.inputs
+
+    @property
+    def outputs(self):
+        return self._main.outputs
+
+    def get_inputs(self):
+        """The parameters of main, as `Argument`: name, shape, dtype (type: ONNX Runtime's name for it)."""
+        return self.inputs
+
+    def get_outputs(self):
+        """The parts of main's result."""
+        return self.outputs
+
+    @property
+    def types(self):
+        """Algebraic data types: by name, a dict of constructors with the types of their fields."""
+        return self._program.adts()
+
+    @property
+    def num_batched_kernels(self):
+        """Kernels that a runtime with max_batch can run for several calls at once."""
+        return self._program.num_batched_kernels()
+
+    def trim(self):
+        """Gives back memory that is kept for the next call."""
+        self._session.trim()
+
+    def __repr__(self):
+        return "\n".join(f"{name}{repr(self._function(name))[len('<relayvm function '):-1]}" for name in self.functions)
+
+
+def _flatten(value, flat):
+    if isinstance(value, tuple):
+        for field in value:
+            _flatten(field, flat)
+    else:
+        flat.append(value)
+
+
+def load(source, *, runtime=None, host_functions=(), target="", perf_map=False):
+    """Loads a .vmx file, or its bytes.
+
+    runtime: a `Runtime`, else the one of all. host_functions: what the program declares without a body,
+    see `host_function`. target: of a file for several processors, the part to use ("x86-64-v3"); else the
+    best that runs here. perf_map: kernels have names in `perf report`.
+    """
+    named = _by_name(host_functions)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        program = _native.load_bytes(bytes(source), named, target, perf_map)
+    else:
+        program = _native.load(os.fspath(source), named, target, perf_map)
+    return Model(program, runtime, named.values())
+
+
+def tensor(data, dtype="float32"):
+    """A tensor of the runtime: takes DLPack, buffers and nested lists, and has DLPack.
+
+    For what numpy has no array of: tensor(bits, "bfloat16") of an array of uint16.
+    """
+    return _native.tensor(data, dtype)

@@ -1,0 +1,29 @@
+"""Makes the two distributions' wheels of a build's package, without a network and without a compiler.
+
+usage: python3 setup.py PART VERSION bdist_wheel ...     PART: relayvm or relayvm-compiler; in the folder of the package
+CMake's target `wheels` calls it.
+"""
+import sys
+
+from setuptools import setup
+from setuptools.dist import Distribution
+
+part, version = sys.argv[1:3]
+del sys.argv[1:3]
+
+
+class Native(Distribution):
+    def has_ext_modules(self):
+        return True
+
+
+common = dict(version=version, license="Apache-2.0", python_requires=">=3.11", distclass=Native, zip_safe=False,
+              include_package_data=False)
+if part == "relayvm":
+    setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
+          package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
+elif part == "relayvm-compiler":
+    setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=["relayvm.compiler"],
+          package_data={"relayvm.compiler": ["*.so*", "*.pyi"]}, install_requires=[f"relayvm=={version}"], **common)
+else:
+    sys.exit(__doc__)

@@ -1,0 +1,245 @@
+// relayvm.compiler._native: the compiler. The classes that users see are in relayvm/compiler.
+#include <fmt/format.h>
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "compiler/api/module.h"
+#include "compiler/frontend/params.h"
+#include "compiler/ir/printer.h"
+#include "compiler/pipeline.h"
+#include "tools/python/src/errors.h"
+#include "tools/python/src/program.h"
+#include "tools/python/src/values.h"
+
+namespace py = pybind11;
+
+namespace relayvm::python {
+namespace {
+
+constexpr std::chrono::milliseconds kSignalSlice(20);
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// A module of the compiler's IR, with the operators of plugins that it calls. Immutable.
+struct PyModule {
+  LoadedModel model;
+};
+
+struct PyCompiled {
+  CompiledModel model;
+};
+
+// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops it.
+template <typename T>
+T Interruptible(const std::function<Result<T>(std::stop_token)>& work) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  Result<T> result = Status(StatusCode::kInternal, "not run");
+  std::jthread worker([&](const std::stop_token& stop) {
+    Result<T> value = work(stop);
+    const std::lock_guard lock(mutex);
+    result = std::move(value);
+    done = true;
+    changed.notify_one();
+  });
+  py::object raised;
+  while (true) {
+    bool ended = false;
+    {
+      const py::gil_scoped_release no_gil;
+      std::unique_lock lock(mutex);
+      ended = changed.wait_for(lock, kSignalSlice, [&] { return done; });
+    }
+    if (ended) break;
+    if (!raised && PyErr_CheckSignals() != 0) {
+      const py::error_already_set e;
+      raised = e.value();
+      worker.request_stop();
+    }
+  }
+  {
+    const py::gil_scoped_release no_gil;
+    worker.join();
+  }
+  if (raised) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+    throw py::error_already_set();
+  }
+  return ValueOrThrow(std::move(result));
+}
+
+CompilerOptions OptionsOf(const Options& options) {
+  CompilerOptions result;
+  for (const auto& [name, value] : options) ThrowIfError(result.Set(name, value));
+  return result;
+}
+
+Value Weight(const std::string& name, const py::object& object) {
+  ValueType type;
+  if (py::isinstance<Opaque>(object)) return object.cast<const Opaque&>().value;
+  return ToValue(object, type, Program(), name);
+}
+
+std::map<std::string, Value> Weights(const py::dict& params) {
+  std::map<std::string, Value> weights;
+  for (const auto& [key, value] : params) {
+    const auto name = key.cast<std::string>();
+    weights.emplace(name, Weight(name, py::reinterpret_borrow<py::object>(value)));
+  }
+  return weights;
+}
+
+PyModule Read(const std::string& name, const py::object& content, const Options& options,
+              const py::dict& params) {
+  ModelSource source{name, {}};
+  if (!content.is_none()) {
+    const py::bytes bytes = content;
+    const auto text = static_cast<std::string_view>(bytes);
+    source.content = SharedBytes::Copy(std::as_bytes(std::span(text)));
+  }
+  CompilerOptions read = OptionsOf(options);
+  read.params = Weights(params);
+  return {Interruptible<LoadedModel>(
+      [&](const std::stop_token& stop) { return ReadModel(source, read, stop); })};
+}
+
+// Types, and what is wrong with them.
+PyModule InferTypes(const PyModule& module) {
+  return {Interruptible<LoadedModel>([&](const std::stop_token&) -> Result<LoadedModel> {
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(module.model.module));
+    return LoadedModel{std::move(typed), module.model.operators};
+  })};
+}
+
+PyModule Bind(const PyModule& module, const py::dict& params, const std::string& function) {
+  frontend::Params bound;
+  for (const auto& [name, value] : Weights(params)) {
+    HostTensor tensor;
+    tensor.dtype = value.dtype();
+    tensor.shape.assign(value.dims().begin(), value.dims().end());
+    auto owner = std::make_shared<Value>(value);
+    tensor.data = SharedBytes(std::span(static_cast<const std::byte*>(value.data()), value.bytes()),
+                              std::shared_ptr<const void>(owner));
+    bound.emplace(name, std::move(tensor));
+  }
+  ir::Module m = module.model.module;
+  const std::string entry = m.entry;
+  if (!m.functions.contains(function))
+    Throw({StatusCode::kNotFound, fmt::format("there is no function @{}", function)});
+  m.entry = function;
+  m = ValueOrThrow(frontend::BindParams(m, bound));
+  m.entry = entry;
+  return {{std::move(m), module.model.operators}};
+}
+
+PyCompiled Compile(const PyModule& module, const Options& options, const py::object& progress) {
+  CompilerOptions compile = OptionsOf(options);
+  if (!progress.is_none()) {
+    compile.on_progress = [&](std::string_view what, size_t done, size_t total) {
+      const py::gil_scoped_acquire gil;
+      try {
+        progress(std::string(what), done, total);
+      } catch (py::error_already_set& e) {
+        e.discard_as_unraisable("progress of a compilation");
+      }
+    };
+  }
+  return {Interruptible<CompiledModel>(
+      [&](const std::stop_token& stop) { return CompileLoaded(module.model, compile, stop); })};
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_native, m) {
+  m.doc() = "The native part of relayvm's compiler.";
+  py::module_::import("relayvm._native");
+
+  py::class_<PyModule>(m, "Module")
+      .def("text",
+           [](const PyModule& p, bool for_people) {
+             return ir::PrintModule(p.model.module, {.for_people = for_people});
+           })
+      .def("functions",
+           [](const PyModule& p) {
+             std::vector<std::string> names;
+             for (const auto& [name, function] : p.model.module.functions) names.push_back(name);
+             return names;
+           })
+      .def("function_text",
+           [](const PyModule& p, const std::string& name) {
+             const auto found = p.model.module.functions.find(name);
+             if (found == p.model.module.functions.end()) throw py::key_error(name);
+             return ir::PrintFunction(p.model.module, *found->second);
+           })
+      .def("params",
+           [](const PyModule& p, const std::string& name) {
+             const auto found = p.model.module.functions.find(name);
+             if (found == p.model.module.functions.end()) throw py::key_error(name);
+             py::list params;
+             for (const ir::Var* v : found->second->params)
+               params.append(py::make_tuple(
+                   v->name, v->type == nullptr ? std::string("?") : ir::TypeToString(v->type)));
+             return params;
+           })
+      .def("infer_types", InferTypes)
+      .def("bind", Bind)
+      .def("compile", Compile);
+  m.def("read", Read);
+  m.def("option_names", [] {
+    std::vector<std::string> names;
+    for (std::string_view name : CompilerOptions::Names()) names.emplace_back(name);
+    return names;
+  });
+
+  py::class_<PyCompiled>(m, "Compiled")
+      .def("save",
+           [](const PyCompiled& p, const std::string& path) {
+             Status saved;
+             {
+               const py::gil_scoped_release no_gil;
+               saved = p.model.Save(path);
+             }
+             ThrowIfError(saved);
+           })
+      .def("bytes",
+           [](const PyCompiled& p) {
+             const SharedBytes bytes = ValueOrThrow(p.model.Bytes());
+             return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+           })
+      .def("bytecode", [](const PyCompiled& p) { return p.model.Bytecode(); })
+      .def("warnings",
+           [](const PyCompiled& p) {
+             std::vector<std::string> warnings;
+             for (const Status& s : p.model.warnings()) warnings.push_back(s.message());
+             return warnings;
+           })
+      .def("times",
+           [](const PyCompiled& p) {
+             py::list times;
+             for (const PassTime& t : p.model.times())
+               times.append(py::make_tuple(t.pass, t.milliseconds, t.is_part));
+             return times;
+           })
+      .def("load", [](const PyCompiled& p, const py::dict& host_functions) {
+        std::vector<HostFunction> functions;
+        for (const auto& [name, function] : host_functions)
+          functions.push_back(
+              {name.cast<std::string>(), function.attr("type").cast<std::string>(), CallPython});
+        LoadOptions options;
+        options.host_functions = functions;
+        return PyProgram{ValueOrThrow(p.model.Load(options))};
+      });
+}
+
+}  // namespace relayvm::python

@@ -1,0 +1,247 @@
+// relayvm._native: the runtime. The classes that users see are in relayvm/*.py.
+#include <fmt/format.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "tools/python/src/errors.h"
+#include "tools/python/src/program.h"
+#include "tools/python/src/session.h"
+#include "tools/python/src/values.h"
+
+namespace py = pybind11;
+
+namespace relayvm::python {
+namespace {
+
+py::tuple ShapeOf(const ValueType& type) {
+  py::tuple shape(type.dims.size());
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    if (type.dims[i] >= 0) {
+      shape[i] = type.dims[i];
+    } else if (i < type.dim_names.size() && !type.dim_names[i].empty()) {
+      shape[i] = type.dim_names[i];
+    } else {
+      shape[i] = py::none();
+    }
+  }
+  return shape;
+}
+
+// (name, Relay type, dtype or None, shape or None)
+py::tuple Describe(const Program& program, const std::string& name, const ValueType& type) {
+  const bool tensor = type.kind == ValueType::Kind::kTensor;
+  return py::make_tuple(
+      name, RelayTypeToString(program, type),
+      tensor ? py::object(py::str(std::string(DTypeName(type.dtype)))) : py::object(py::none()),
+      tensor ? py::object(ShapeOf(type)) : py::object(py::none()));
+}
+
+void CollectTensors(const ValueType& type, std::vector<const ValueType*>* tensors) {
+  if (type.kind == ValueType::Kind::kTuple) {
+    for (const ValueType& field : type.args) CollectTensors(field, tensors);
+  } else {
+    tensors->push_back(&type);
+  }
+}
+
+py::list Outputs(const Program& program, const ExportInfo& info) {
+  std::vector<const ValueType*> parts;
+  CollectTensors(info.result, &parts);
+  py::list outputs;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool named = parts.size() == info.output_names.size();
+    outputs.append(
+        Describe(program, named ? info.output_names[i] : fmt::format("output_{}", i), *parts[i]));
+  }
+  return outputs;
+}
+
+LoadOptions OptionsOf(const py::dict& host_functions, const std::string& target, bool perf_map,
+                      std::vector<HostFunction>* functions) {
+  for (const auto& [name, function] : host_functions) {
+    const std::string type =
+        py::hasattr(function, "type") ? function.attr("type").cast<std::string>() : std::string();
+    functions->push_back({name.cast<std::string>(), type, CallPython});
+  }
+  LoadOptions options;
+  options.host_functions = *functions;
+  options.target = target;
+  options.perf_map = perf_map;
+  return options;
+}
+
+PyProgram Load(const std::string& path, const py::dict& host_functions, const std::string& target,
+               bool perf_map) {
+  std::vector<HostFunction> functions;
+  const LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
+  Result<std::shared_ptr<const Executable>> executable = Status(StatusCode::kInternal, "");
+  {
+    const py::gil_scoped_release no_gil;
+    executable = Executable::Load(path, options);
+  }
+  return {ValueOrThrow(std::move(executable))};
+}
+
+PyProgram LoadBytes(const py::bytes& bytes, const py::dict& host_functions,
+                    const std::string& target, bool perf_map) {
+  std::vector<HostFunction> functions;
+  const LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
+  const auto text = static_cast<std::string_view>(bytes);
+  // bytes of Python are not aligned: a copy.
+  return {ValueOrThrow(Executable::FromMemory(
+      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, nullptr, options))};
+}
+
+// A tensor from whatever has DLPack or the buffer protocol.
+Opaque TensorOf(const py::object& object, const std::string& dtype) {
+  ValueType type;
+  const std::optional<DType> parsed = ParseDType(dtype);
+  if (!parsed) throw py::value_error("there is no dtype " + dtype);
+  type.dtype = *parsed;
+  return {ToValue(object, type, Program(), "tensor"), nullptr};
+}
+
+const Value& Tensor(const Opaque& opaque) {
+  if (!opaque.value.is_tensor()) throw py::type_error("this value is no tensor");
+  return opaque.value;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_native, m) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main())
+    throw py::import_error("relayvm: only the main interpreter of a process can import it");
+  m.doc() = "The native part of relayvm's runtime.";
+
+  py::class_<PyProgram>(m, "Program")
+      .def("functions",
+           [](const PyProgram& p) {
+             std::vector<std::string> names;
+             for (const ExportInfo& e : p.executable->program().exports) names.push_back(e.name);
+             return names;
+           })
+      .def("adts",
+           [](const PyProgram& p) {
+             py::dict adts;
+             for (const AdtInfo& adt : p.executable->program().adts) {
+               py::dict constructors;
+               for (const ConstructorInfo& c : adt.constructors) {
+                 py::list fields;
+                 for (const ValueType& f : c.fields)
+                   fields.append(RelayTypeToString(p.executable->program(), f));
+                 constructors[c.name.c_str()] = py::tuple(fields);
+               }
+               adts[adt.name.c_str()] = constructors;
+             }
+             return adts;
+           })
+      .def("num_batched_kernels",
+           [](const PyProgram& p) { return p.executable->num_batched_kernels(); });
+  m.def("load", Load);
+  m.def("load_bytes", LoadBytes);
+
+  py::class_<PyRuntime, std::shared_ptr<PyRuntime>>(m, "Runtime")
+      .def(py::init(&PyRuntime::Create))
+      .def_property_readonly("num_threads", &PyRuntime::num_threads)
+      .def("close", &PyRuntime::Close);
+
+  py::class_<Scheduler::Handle>(m, "Handle")
+      .def("cancel", &Scheduler::Handle::Cancel)
+      .def_property_readonly("id", &Scheduler::Handle::id);
+
+  py::class_<Session, std::shared_ptr<Session>>(m, "Session")
+      .def(py::init([](const PyProgram& program, std::shared_ptr<PyRuntime> runtime,
+                       py::dict host_functions) {
+        return std::make_shared<Session>(program.executable, std::move(runtime),
+                                         std::move(host_functions));
+      }))
+      .def("function",
+           [](const std::shared_ptr<Session>& session, const std::string& name) {
+             return BoundFunction{session, &session->Export(name)};
+           })
+      .def("trim", &Session::Trim);
+
+  py::class_<BoundFunction>(m, "Function")
+      .def("__call__",
+           [](const BoundFunction& f, const py::args& args, const py::kwargs& kwargs) {
+             return f.session->Run(*f.info, args, kwargs);
+           })
+      .def("start",
+           [](const BoundFunction& f, const py::object& done, const py::object& host_call,
+              const py::args& args, const py::kwargs& kwargs) {
+             return f.session->Start(*f.info, args, kwargs, done, host_call);
+           })
+      .def("inputs",
+           [](const BoundFunction& f) {
+             py::list inputs;
+             for (size_t i = 0; i < f.info->params.size(); ++i)
+               inputs.append(Describe(f.program(), f.info->param_names[i], f.info->params[i]));
+             return inputs;
+           })
+      .def("outputs", [](const BoundFunction& f) { return Outputs(f.program(), *f.info); })
+      .def("result_is_tuple",
+           [](const BoundFunction& f) { return f.info->result.kind == ValueType::Kind::kTuple; });
+
+  py::class_<PendingCall, std::shared_ptr<PendingCall>>(m, "PendingCall")
+      .def_property_readonly("name",
+                             [](const PendingCall& c) {
+                               return c.executable->program().host_functions[c.function].name;
+                             })
+      .def("args",
+           [](PendingCall& c) {
+             const HostFunctionInfo& info = c.executable->program().host_functions[c.function];
+             py::tuple args(c.args.size());
+             for (size_t i = 0; i < c.args.size(); ++i)
+               args[i] = FromValue(std::move(c.args[i]), info.params[i], c.executable);
+             return args;
+           })
+      .def("finish",
+           [](PendingCall& c, const py::object& result) {
+             const HostFunctionInfo& info = c.executable->program().host_functions[c.function];
+             c.Finish(
+                 ToValue(result, info.result, c.executable->program(), "result of " + info.name));
+           })
+      .def("fail", [](PendingCall& c, const std::string& why) {
+        c.Finish(Status(StatusCode::kInternal, why));
+      });
+
+  py::class_<Opaque>(m, "Value", "A value that is no array: a tensor of bfloat16, a closure.")
+      .def_property_readonly(
+          "dtype", [](const Opaque& o) { return std::string(DTypeName(Tensor(o).dtype())); })
+      .def_property_readonly("shape",
+                             [](const Opaque& o) {
+                               const auto dims = Tensor(o).dims();
+                               py::tuple shape(dims.size());
+                               for (size_t i = 0; i < dims.size(); ++i) shape[i] = dims[i];
+                               return shape;
+                             })
+      .def(
+          "numpy", [](const Opaque& o) { return ArrayOf(Tensor(o)); },
+          "The tensor as an array, without a copy. Of bfloat16: its bits, as uint16.")
+      .def(
+          "__dlpack__",
+          [](const Opaque& o, const py::object& stream, const py::object& max_version,
+             const py::object& /*dl_device*/, const py::object& copy) {
+            if (!stream.is_none()) throw py::value_error("a tensor of the CPU has no streams");
+            if (copy.ptr() == Py_True) throw py::buffer_error("only without a copy");
+            const bool versioned =
+                !max_version.is_none() && max_version.cast<py::tuple>()[0].cast<int>() >= 1;
+            return ToCapsule(Tensor(o), versioned);
+          },
+          py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
+          py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
+      .def("__dlpack_device__", [](const Opaque&) { return py::make_tuple(1, 0); })
+      .def("__repr__", [](const Opaque& o) {
+        if (o.value.is_tensor())
+          return fmt::format("<relayvm.Value: {} tensor>", DTypeName(o.value.dtype()));
+        return std::string(o.value.kind() == Value::Kind::kClosure ? "<relayvm.Value: function>"
+                                                                   : "<relayvm.Value: reference>");
+      });
+  m.def("tensor", TensorOf);
+}
+
+}  // namespace relayvm::python

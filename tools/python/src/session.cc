@@ -1,0 +1,479 @@
+#include "tools/python/src/session.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <utility>
+
+#include "tools/python/src/errors.h"
+#include "tools/python/src/values.h"
+
+namespace relayvm::python {
+
+namespace py = pybind11;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// How long a signal waits at most.
+constexpr std::chrono::milliseconds kSignalSlice(20);
+constexpr size_t kMostIdle = 64;
+
+std::atomic<uint64_t> g_forks{0};
+
+uint64_t Forks() {
+  static const bool installed = [] {
+    pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1); });
+    return true;
+  }();
+  return installed ? g_forks.load(std::memory_order_relaxed) : 0;
+}
+
+bool IsMainThread() {
+  // The thread that Python runs handlers of signals on.
+  static const unsigned long main = [] {  // NOLINT(google-runtime-int)
+    return py::module_::import("threading")
+        .attr("main_thread")()
+        .attr("ident")
+        .cast<unsigned long>();
+  }();
+  return PyThread_get_thread_ident() == main;
+}
+
+// Names of arguments that are no inputs.
+struct Arguments {
+  py::object out = py::none();
+  CallOptions options;
+};
+
+std::optional<std::chrono::nanoseconds> Seconds(py::handle value, const char* name) {
+  if (value.is_none()) return std::nullopt;
+  const double seconds = value.cast<double>();
+  if (!(seconds >= 0) || seconds > 1e9)
+    throw py::value_error(
+        fmt::format("{}: expected seconds from 0 to 1e9, found {}", name, seconds));
+  // A timeout of nothing has passed at once; 0 would be none.
+  return std::chrono::nanoseconds(std::max<int64_t>(1, std::llround(seconds * 1e9)));
+}
+
+Arguments ReadOptions(const ExportInfo& function, const py::dict& kwargs) {
+  Arguments a;
+  if (kwargs.empty()) return a;
+  auto take = [&](const char* name) -> py::object {
+    if (!kwargs.contains(name) ||
+        std::ranges::find(function.param_names, name) != function.param_names.end())
+      return py::none();
+    py::object value = kwargs[name];
+    PyDict_DelItemString(kwargs.ptr(), name);
+    return value;
+  };
+  a.out = take("out");
+  a.options.timeout = Seconds(take("timeout"), "timeout");
+  if (const py::object limit = take("memory_limit"); !limit.is_none())
+    a.options.memory_limit = limit.cast<size_t>();
+  return a;
+}
+
+// Buffers of `out`, which keeps them: for a result that is a tensor one buffer will do; by name or in
+// order.
+struct Outputs {
+  std::vector<OutputBuffer> buffers;
+  std::vector<py::object> objects;
+  std::vector<Py_buffer> views;
+
+  Outputs() = default;
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+  ~Outputs() {
+    for (Py_buffer& view : views) PyBuffer_Release(&view);
+  }
+
+  void Add(const py::object& object, size_t index) {
+    objects.push_back(object);
+    OutputBuffer& buffer = buffers.emplace_back();
+    if (object.is_none()) return;
+    Py_buffer view;
+    if (PyObject_GetBuffer(object.ptr(), &view,
+                           PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0)
+      throw py::error_already_set();
+    views.push_back(view);
+    if (!DTypeOfFormat(view.format, view.itemsize, &buffer.dtype))
+      throw py::type_error(fmt::format("out: buffer {} has elements that Relay has not", index));
+    buffer.dims.assign(view.shape, view.shape + view.ndim);
+    buffer.data = view.buf;
+  }
+
+  void Read(const ExportInfo& function, const py::object& out) {
+    if (out.is_none()) return;
+    if (PyDict_Check(out.ptr())) {
+      const auto dict = out.cast<py::dict>();
+      std::vector<py::object> all(function.output_names.size(), py::none());
+      for (const auto& [name, buffer] : dict) {
+        const auto found = std::ranges::find(function.output_names, name.cast<std::string>());
+        if (found == function.output_names.end())
+          throw py::value_error(fmt::format("out: there is no output {}; outputs: {}",
+                                            name.cast<std::string>(),
+                                            fmt::join(function.output_names, ", ")));
+        all[static_cast<size_t>(found - function.output_names.begin())] =
+            py::reinterpret_borrow<py::object>(buffer);
+      }
+      for (size_t i = 0; i < all.size(); ++i) Add(all[i], i);
+    } else if (PyTuple_Check(out.ptr()) || PyList_Check(out.ptr())) {
+      size_t i = 0;
+      for (const py::handle one : out) Add(py::reinterpret_borrow<py::object>(one), i++);
+    } else {
+      Add(out, 0);
+    }
+  }
+};
+
+// Runs on the calling thread: calls of host functions queue up for it.
+class LocalContext final : public HostContext {
+ public:
+  void Call(std::shared_ptr<PendingCall> call) override {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
+  }
+  std::shared_ptr<PendingCall> Next() {
+    const std::lock_guard lock(mutex_);
+    if (calls_.empty()) return nullptr;
+    auto call = std::move(calls_.front());
+    calls_.pop_front();
+    return call;
+  }
+  void Notify() {
+    const std::lock_guard lock(mutex_);
+    ready_ = true;
+    changed_.notify_one();
+  }
+  // Until the run may go on, or the time has come.
+  void Wait(Clock::time_point until) {
+    std::unique_lock lock(mutex_);
+    if (until == Clock::time_point::max()) until = Clock::now() + std::chrono::hours(1);
+    changed_.wait_until(lock, until, [&] { return ready_; });
+    ready_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<PendingCall>> calls_;
+  bool ready_ = false;
+};
+
+// A run of the scheduler: Python is told of each call.
+class RemoteContext final : public HostContext {
+ public:
+  RemoteContext(py::object done, py::object host_call)
+      : done_(std::move(done)), host_call_(std::move(host_call)) {}
+  void Call(std::shared_ptr<PendingCall> call) override {
+    const py::gil_scoped_acquire gil;
+    try {
+      host_call_(py::cast(call));
+    } catch (py::error_already_set& e) {
+      call->Finish(Status(StatusCode::kInternal, e.what()));
+    }
+  }
+  // With the GIL; once.
+  void Done(const py::object& result, const py::object& error) {
+    py::object done = std::move(done_);
+    host_call_ = py::object();
+    try {
+      done(result, error);
+    } catch (py::error_already_set& e) {
+      e.discard_as_unraisable("completion of a run");
+    }
+  }
+
+ private:
+  py::object done_, host_call_;
+};
+
+// The object that a host function gives, or what it raises (kept in `raised`).
+void RunHere(const Session& session, const std::shared_ptr<PendingCall>& call, py::object* raised) {
+  try {
+    const py::object helper = py::module_::import("relayvm.host").attr("_call");
+    helper(session.HostFunctionOf(*call), py::cast(call));
+  } catch (py::error_already_set& e) {
+    *raised = e.value();
+    if (e.trace()) PyException_SetTraceback(raised->ptr(), e.trace().ptr());
+    call->Finish(Status(StatusCode::kInternal, e.what()));
+  }
+}
+
+}  // namespace
+
+// --- PyRuntime ---
+
+std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t scheduler_threads,
+                                             size_t max_batch, double max_wait) {
+  std::shared_ptr<PyRuntime> runtime(new PyRuntime);
+  RuntimeOptions options;
+  options.num_threads = num_threads;
+  runtime->runtime_ = ValueOrThrow(Runtime::Create(options));
+  runtime->options_.num_threads = scheduler_threads;
+  runtime->options_.batching.max_batch = max_batch;
+  if (const auto wait = Seconds(py::float_(max_wait), "max_wait"))
+    runtime->options_.batching.max_wait = *wait;
+  runtime->generation_ = Forks();
+  return runtime;
+}
+
+PyRuntime::~PyRuntime() {
+  if (generation_ == Forks()) return;
+  // Threads of another process: not to be waited for.
+  if (runtime_->num_threads() > 1) new std::shared_ptr<Runtime>(runtime_);
+  (void)scheduler_.release();
+}
+
+Scheduler& PyRuntime::scheduler() {
+  CheckFork();
+  const std::lock_guard lock(mutex_);
+  if (closed_) ThrowIfError({StatusCode::kFailedPrecondition, "the runtime is closed"});
+  if (scheduler_ == nullptr) scheduler_ = ValueOrThrow(Scheduler::Create(runtime_, options_));
+  return *scheduler_;
+}
+
+void PyRuntime::CheckFork() const {
+  if (generation_ == Forks() || (runtime_->num_threads() == 1 && scheduler_ == nullptr)) return;
+  ThrowIfError({StatusCode::kFailedPrecondition,
+                "this process was forked after the runtime started threads, which are not here: "
+                "make a Runtime and load the model after os.fork(), or use the 'spawn' method of "
+                "multiprocessing"});
+}
+
+void PyRuntime::Close() {
+  std::unique_ptr<Scheduler> scheduler;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    scheduler = std::move(scheduler_);
+  }
+  if (generation_ != Forks()) {
+    (void)scheduler.release();
+    return;
+  }
+  const py::gil_scoped_release no_gil;  // completions take it
+  scheduler.reset();
+}
+
+// --- Host functions ---
+
+void PendingCall::Finish(Result<Value> value) {
+  {
+    const std::lock_guard lock(mutex);
+    if (done) return;
+    done = true;
+    if (value.ok()) {
+      result = *std::move(value);
+    } else {
+      status = value.status();
+    }
+  }
+  waker.Wake();
+}
+
+Result<Value> CallPython(HostCall& call) {
+  auto* context = static_cast<HostContext*>(call.context());
+  if (context == nullptr)
+    return Status(StatusCode::kInternal, "a host function of Python outside of Python");
+  auto pending = std::make_shared<PendingCall>();
+  const auto& functions = call.executable().program().host_functions;
+  pending->executable = call.executable().shared_from_this();
+  pending->function = static_cast<size_t>(
+      std::ranges::find(functions, call.function(), &HostFunctionInfo::name) - functions.begin());
+  pending->args.assign(call.args().begin(), call.args().end());
+  pending->waker = call.waker();
+  context->Call(pending);
+  while (true) {
+    {
+      const std::lock_guard lock(pending->mutex);
+      if (pending->done) {
+        if (!pending->status.ok()) return pending->status;
+        return pending->result;
+      }
+    }
+    RELAYVM_RETURN_IF_ERROR(call.Suspend());
+  }
+}
+
+py::object Session::HostFunctionOf(const PendingCall& call) const {
+  const std::string& name = executable_->program().host_functions[call.function].name;
+  return host_functions_[name.c_str()];
+}
+
+// --- Session ---
+
+const ExportInfo& Session::Export(const std::string& name) const {
+  if (const ExportInfo* info = executable_->FindExport(name)) return *info;
+  std::vector<std::string_view> names;
+  for (const ExportInfo& e : executable_->program().exports) names.push_back(e.name);
+  Throw({StatusCode::kNotFound,
+         fmt::format("the program has no function {}; it has {}", name, fmt::join(names, ", "))});
+}
+
+std::vector<Value> Session::Inputs(const ExportInfo& function, const py::args& args,
+                                   const py::dict& kwargs) const {
+  const Program& program = executable_->program();
+  const size_t count = function.params.size();
+  if (args.size() > count)
+    throw py::type_error(
+        fmt::format("{} takes {} inputs, found {}", function.name, count, args.size()));
+  std::vector<Value> inputs(count);
+  for (size_t i = 0; i < args.size(); ++i)
+    inputs[i] = ToValue(args[i], function.params[i], program, function.param_names[i]);
+  for (const auto& [key, value] : kwargs) {
+    const auto name = key.cast<std::string>();
+    const auto found = std::ranges::find(function.param_names, name);
+    if (found == function.param_names.end())
+      throw py::type_error(fmt::format("{} has no input {}; inputs: {}", function.name, name,
+                                       fmt::join(function.param_names, ", ")));
+    const auto i = static_cast<size_t>(found - function.param_names.begin());
+    if (inputs[i]) throw py::type_error(fmt::format("input {} is given twice", name));
+    inputs[i] = ToValue(value, function.params[i], program, name);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!inputs[i])
+      throw py::type_error(fmt::format("{}: input {} ({}) is missing", function.name,
+                                       function.param_names[i],
+                                       RelayTypeToString(program, function.params[i])));
+  }
+  return inputs;
+}
+
+std::unique_ptr<Invocation> Session::Acquire() {
+  runtime_->CheckFork();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto invocation = std::move(idle_.back());
+      idle_.pop_back();
+      return invocation;
+    }
+  }
+  return ValueOrThrow(Invocation::Create(runtime_->runtime(), executable_));
+}
+
+void Session::Release(std::unique_ptr<Invocation> invocation) {
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(invocation));
+}
+
+void Session::Trim() {
+  const std::lock_guard lock(mutex_);
+  idle_.clear();
+}
+
+py::object Session::Run(const ExportInfo& function, const py::args& args, const py::dict& kwargs) {
+  const Arguments arguments = ReadOptions(function, kwargs);
+  std::vector<Value> inputs = Inputs(function, args, kwargs);
+  Outputs outputs;
+  outputs.Read(function, arguments.out);
+
+  std::unique_ptr<Invocation> invocation = Acquire();
+  invocation->set_timeout(arguments.options.timeout.value_or(std::chrono::nanoseconds(0)));
+  invocation->set_memory_limit(arguments.options.memory_limit.value_or(SIZE_MAX));
+  const bool waits = !executable_->program().host_functions.empty();
+  LocalContext context;
+  if (waits) {
+    invocation->set_host_context(&context);
+    invocation->set_on_ready([&context] { context.Notify(); });
+  }
+  const bool is_main = IsMainThread();
+  py::object raised;  // by a host function or the handler of a signal
+  Result<Value> result = Value();
+  {
+    std::optional<py::gil_scoped_release> no_gil(std::in_place);
+    auto with_gil = [&](auto&& f) {
+      no_gil.reset();
+      f();
+      no_gil.emplace();
+    };
+    const Status started =
+        invocation->Start(function.name, std::move(inputs), std::move(outputs.buffers));
+    if (!started.ok()) {
+      result = started;
+    } else {
+      while (true) {
+        const RunState state =
+            invocation->Poll(is_main ? kSignalSlice : std::chrono::nanoseconds(0));
+        if (state == RunState::kDone) break;
+        if (state == RunState::kWaiting) {
+          if (auto call = context.Next()) {
+            with_gil([&] { RunHere(*this, call, &raised); });
+          } else {
+            Clock::time_point until = invocation->next_deadline();
+            if (is_main) until = std::min(until, Clock::now() + kSignalSlice);
+            context.Wait(until);
+          }
+        }
+        if (!is_main) continue;
+        with_gil([&] {
+          if (PyErr_CheckSignals() == 0) return;
+          const py::error_already_set e;
+          raised = e.value();
+          invocation->Cancel();
+        });
+      }
+      result = invocation->TakeResult();
+    }
+    if (waits) {
+      invocation->set_on_ready({});
+      invocation->set_host_context(nullptr);
+    }
+    if (!result.ok()) invocation->ForgetCancel();
+  }
+  Release(std::move(invocation));
+  if (raised) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+    throw py::error_already_set();
+  }
+  ThrowIfError(result.status());
+  return FromValue(*std::move(result), function.result, executable_, outputs.objects);
+}
+
+Scheduler::Handle Session::Start(const ExportInfo& function, const py::args& args,
+                                 const py::dict& kwargs, const py::object& done,
+                                 const py::object& host_call) {
+  const Arguments arguments = ReadOptions(function, kwargs);
+  if (!arguments.out.is_none()) throw py::type_error("run_async takes no out");
+  RunRequest request;
+  request.executable = executable_;
+  request.function = function.name;
+  request.inputs = Inputs(function, args, kwargs);
+  if (arguments.options.memory_limit)
+    request.options.memory_limit = *arguments.options.memory_limit;
+  if (arguments.options.timeout) request.deadline = Clock::now() + *arguments.options.timeout;
+  auto context = std::make_shared<RemoteContext>(done, host_call);
+  request.options.host_context = context.get();
+  const ExportInfo* info = &function;
+  auto completion = [context, info, executable = executable_](Result<Value> result) mutable {
+    const py::gil_scoped_acquire gil;
+    py::object value = py::none(), error = py::none();
+    try {
+      if (result.ok()) {
+        value = FromValue(*std::move(result), info->result, executable);
+      } else {
+        error = ErrorOf(result.status());
+      }
+    } catch (py::error_already_set& e) {
+      error = e.value();
+    }
+    context->Done(value, error);
+    context.reset();  // with the GIL
+  };
+  Scheduler& scheduler = runtime_->scheduler();
+  Result<Scheduler::Handle> handle = Status(StatusCode::kInternal, "not started");
+  {
+    const py::gil_scoped_release no_gil;
+    handle = scheduler.RunAsync(std::move(request), completion);
+  }
+  return ValueOrThrow(std::move(handle));
+}
+
+}  // namespace relayvm::python

@@ -1,0 +1,118 @@
+// A program on a runtime, as Python calls it: invocations that are kept for the next call, runs on the
+// calling thread and on the runtime's scheduler, host functions in Python.
+//
+// Python code never runs on an invocation's fiber, whose stack is small: a host function in Python
+// suspends its run, and whoever drives that calls it: the calling thread, or the event loop.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vm/relayvm.h"
+#include "vm/scheduler.h"
+
+namespace relayvm::python {
+
+// rvm.Runtime. Thread-safe.
+class PyRuntime {
+ public:
+  static std::shared_ptr<PyRuntime> Create(uint32_t num_threads, uint32_t scheduler_threads,
+                                           size_t max_batch, double max_wait);
+  ~PyRuntime();
+
+  const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
+  uint32_t num_threads() const { return runtime_->num_threads(); }
+  // Made when it is first asked for. REQUIRES: the GIL is held.
+  Scheduler& scheduler();
+  // Fails in a process that was forked after threads were started: they are not there.
+  void CheckFork() const;
+  // Cancels what the scheduler runs, and waits for it. REQUIRES: the GIL is held.
+  void Close();
+
+ private:
+  PyRuntime() = default;
+  std::shared_ptr<Runtime> runtime_;
+  SchedulerOptions options_;
+  std::mutex mutex_;
+  std::unique_ptr<Scheduler> scheduler_;
+  bool closed_ = false;
+  uint64_t generation_ = 0;  // of forks
+};
+
+// A call of a host function that waits for Python.
+struct PendingCall {
+  std::shared_ptr<const Executable> executable;
+  size_t function = 0;  // index into Program::host_functions
+  std::vector<Value> args;
+  Waker waker;
+  std::mutex mutex;
+  bool done = false;  // under mutex, as the result
+  Status status;
+  Value result;
+
+  void Finish(Result<Value> value);
+};
+
+// What a run's host functions go through (InvocationOptions::host_context).
+class HostContext {
+ public:
+  virtual ~HostContext() = default;
+  // From a thread that runs the program, without the GIL.
+  virtual void Call(std::shared_ptr<PendingCall> call) = 0;
+};
+
+struct CallOptions {
+  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<size_t> memory_limit;
+};
+
+// rvm.Model's native part. Thread-safe.
+class Session {
+ public:
+  Session(std::shared_ptr<const Executable> executable, std::shared_ptr<PyRuntime> runtime,
+          pybind11::dict host_functions)
+      : executable_(std::move(executable)),
+        runtime_(std::move(runtime)),
+        host_functions_(std::move(host_functions)) {}
+
+  const std::shared_ptr<const Executable>& executable() const { return executable_; }
+  const std::shared_ptr<PyRuntime>& runtime() const { return runtime_; }
+  const ExportInfo& Export(const std::string& name) const;
+
+  // A run to its end on this thread. The GIL is given away meanwhile; on the main thread a signal's
+  // handler runs within 50 ms, and its exception cancels the run. `out`: None or a buffer an output.
+  pybind11::object Run(const ExportInfo& function, const pybind11::args& args,
+                       const pybind11::dict& kwargs);
+  // Inputs by position and name; `options` and buffers are taken out of kwargs.
+  std::vector<Value> Inputs(const ExportInfo& function, const pybind11::args& args,
+                            const pybind11::dict& kwargs) const;
+  // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any thread;
+  // `host_call(pending)` for each call of a host function.
+  Scheduler::Handle Start(const ExportInfo& function, const pybind11::args& args,
+                          const pybind11::dict& kwargs, const pybind11::object& done,
+                          const pybind11::object& host_call);
+
+  pybind11::object HostFunctionOf(const PendingCall& call) const;
+  void Trim();
+
+ private:
+  std::unique_ptr<Invocation> Acquire();
+  void Release(std::unique_ptr<Invocation> invocation);
+
+  std::shared_ptr<const Executable> executable_;
+  std::shared_ptr<PyRuntime> runtime_;
+  pybind11::dict host_functions_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Invocation>> idle_;
+};
+
+// The body of a host function that Python has.
+Result<Value> CallPython(HostCall& call);
+
+}  // namespace relayvm::python

@@ -1,0 +1,48 @@
+// Python objects to Values and back. A tensor comes from whatever has the buffer protocol, from
+// __dlpack__, __array__, and numbers in nested lists; it leaves as a numpy array that is a view of the
+// value's memory. Trees of any depth, of lists too, take no native stack. REQUIRES: the GIL is held.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "bytecode/program.h"
+#include "vm/executable.h"
+#include "vm/value.h"
+
+namespace relayvm::python {
+
+// A tensor that is no numpy array: bfloat16, which numpy does not have. Closures and references are
+// handed through programs as they are.
+struct Opaque {
+  Value value;
+  // What has names and types for it; may be null for a tensor.
+  std::shared_ptr<const Executable> executable;
+};
+
+// `type` of `program` says what numbers and tuples become. `what` names the argument in errors
+// (TypeError, ValueError and those of errors.h). Memory is shared where it is compact and 64-byte
+// aligned, and then kept until the value is dropped, from any thread.
+Value ToValue(pybind11::handle object, const ValueType& type, const Program& program,
+              const std::string& what);
+
+// The object for a value of `type`. Arrays may be written when nobody else has the memory. Where the
+// value has none, tensors went to the caller's buffers: those of `given` that are not None, in order.
+pybind11::object FromValue(Value value, const ValueType& type,
+                           const std::shared_ptr<const Executable>& executable,
+                           std::span<const pybind11::object> given = {});
+
+// A tensor as an array; of bfloat16, its bits as uint16.
+pybind11::object ArrayOf(Value value);
+
+// A Relay dtype of a format of the buffer protocol ("<f", "?", "l"): false where there is none.
+bool DTypeOfFormat(const char* format, pybind11::ssize_t item_bytes, DType* dtype);
+
+// "dltensor" capsules; versioned ones ("dltensor_versioned") where the consumer takes them.
+pybind11::object ToCapsule(const Value& value, bool versioned);
+Value FromCapsule(pybind11::handle capsule);
+
+}  // namespace relayvm::python

@@ -1,0 +1,23 @@
+#!/bin/sh
+# usage: check_wheels.sh PYTHON BUILD_FOLDER VERSION
+# The wheels in a fresh virtual environment: the runtime alone, then all tests with the compiler. Numpy, pytest and what else tests use
+# when it is there are the system's.
+set -eu
+python=$1 build=$2 version=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh "$here/../make_wheels.sh" "$python" "$build" "$version" "$work/wheels"
+"$python" -m venv --system-site-packages "$work/venv"
+install() {
+  "$work/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$1"
+}
+cd "$work"
+install "$work"/wheels/relayvm-"$version"-*.whl
+kib=$(du -sk --apparent-size "$work"/venv/lib/python3*/site-packages/relayvm | cut -f1)
+echo "the runtime's package takes $kib KiB"
+[ "$kib" -le 3072 ] || { echo "expected at most 3072 KiB"; exit 1; }
+"$build/bin/relayc" -q "$here/../../examples/while_loop.relay" -o loop.vmx
+venv/bin/python "$here/without_compiler.py" loop.vmx
+install "$work"/wheels/relayvm_compiler-"$version"-*.whl
+venv/bin/python -m pytest -q -p no:cacheprovider "$here"

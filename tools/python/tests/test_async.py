@@ -1,0 +1,174 @@
+"""run_async, host functions."""
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+import relayvm as rvm
+
+HEADER = '#[version = "0.0.5"]\n'
+
+
+def host_program(body="add(@lookup(%n), 1f)"):
+    return HEADER + f"""
+def @lookup(%n: int64, host=1) -> Tensor[(?), float32];
+def @main(%n: int64) -> Tensor[(?), float32] {{ {body} }}
+"""
+
+
+def load(function, text=None):
+    return rvm.compile(text or host_program()).load(host_functions=[function])
+
+
+def test_host_functions():
+    calls = []
+
+    @rvm.host_function
+    def lookup(n):
+        calls.append(int(n))
+        return np.full(int(n), 5, "f4")
+
+    m = load(lookup)
+    np.testing.assert_array_equal(m(3), [6, 6, 6])
+    assert calls == [3]
+    with pytest.raises(rvm.Unsupported, match="lookup"):
+        rvm.compile(host_program()).load()
+    with pytest.raises(rvm.InvalidArgument):
+        load(rvm.host_function(lambda n: n, name="lookup", type="fn (int32) -> int32"))
+
+
+def test_exceptions_of_host_functions_reach_the_caller():
+    @rvm.host_function
+    def lookup(n):
+        raise KeyError("gone")
+
+    m = load(lookup)
+    with pytest.raises(KeyError, match="gone"):
+        m(3)
+
+    async def run():
+        with pytest.raises(KeyError, match="gone"):
+            await m.run_async(3)
+    asyncio.run(run())
+
+    m = load(rvm.host_function(lambda n: "no tensor", name="lookup"))
+    with pytest.raises((TypeError, ValueError, rvm.Error)):
+        m(3)
+    m = load(rvm.host_function(lambda n: np.zeros((2, 2), "f4"), name="lookup"))
+    with pytest.raises(rvm.Error, match="lookup"):
+        m(3)
+
+
+def test_host_functions_may_be_asynchronous():
+    async def lookup(n):
+        await asyncio.sleep(0.05)
+        return np.full(2, float(n), "f4")
+
+    m = load(rvm.host_function(lookup))
+    np.testing.assert_array_equal(m(3), [4, 4])
+
+    async def many():
+        start = time.perf_counter()
+        results = await asyncio.gather(*[m.run_async(i) for i in range(200)])
+        assert time.perf_counter() - start < 5  # 200 times 0.05 s, one after the other, take 10
+        for i, r in enumerate(results):
+            np.testing.assert_array_equal(r, [i + 1, i + 1])
+    asyncio.run(many())
+
+    async def inside():
+        with pytest.raises(RuntimeError, match="use run_async"):
+            m(3)
+    asyncio.run(inside())
+
+
+def test_host_functions_that_block_run_beside_the_loop():
+    def lookup(n):
+        time.sleep(0.05)
+        return np.full(1, float(n), "f4")
+
+    m = load(rvm.host_function(lookup))
+
+    async def run():
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0.005)
+        ticker = asyncio.create_task(tick())
+        await asyncio.gather(*[m.run_async(i) for i in range(3)])
+        ticker.cancel()
+        assert ticks > 3
+    asyncio.run(run())
+
+
+def test_run_async():
+    m = rvm.compile(HEADER + "def @main(%x: Tensor[(?), float32]) -> Tensor[(?), float32] { add(%x, 1f) }").load()
+
+    async def run():
+        results = await asyncio.gather(*[m.run_async(np.full(i, i, "f4")) for i in range(50)])
+        for i, r in enumerate(results):
+            np.testing.assert_array_equal(r, np.full(i, i + 1))
+        with pytest.raises(rvm.InvalidArgument):
+            await m.run_async(np.zeros(3))
+        with pytest.raises(TypeError):
+            await m.run_async()
+        with pytest.raises(rvm.ResourceExhausted):
+            await m.run_async(np.zeros(1 << 20, "f4"), memory_limit=1000)
+    asyncio.run(run())
+
+
+def test_cancelled_and_late_tasks_stop_their_runs():
+    m = rvm.compile(HEADER + """
+def @loop(%i: int64) -> int64 { if (less(%i, 0i64)) { %i } else { @loop(bitwise_and(add(%i, 1i64), 1023i64)) } }
+def @main(%i: int64) -> int64 { @loop(%i) }
+""").load()
+
+    async def run():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(m.run_async(0), 0.1)
+        with pytest.raises(rvm.DeadlineExceeded):
+            await m.run_async(0, timeout=0.05)
+        # The scheduler's thread is free again.
+        task = asyncio.create_task(m.run_async(0))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    asyncio.run(run())
+
+
+def test_batching():
+    rng = np.random.default_rng(0)
+    w = rng.random((300, 300), "f4") - 0.5
+    text = HEADER + """
+def @loop(%n: int64, %x: Tensor[(1, 300), float32], %w: Tensor[(300, 300), float32]) -> Tensor[(1, 300), float32] {
+  if (less(0i64, %n)) { @loop(subtract(%n, 1i64), tanh(nn.dense(%x, %w, units=300)), %w) } else { %x }
+}
+def @main(%n: int64, %x: Tensor[(1, 300), float32], %w: Tensor[(300, 300), float32]) -> Tensor[(1, 300), float32] {
+  @loop(%n, %x, %w)
+}
+"""
+    exe = rvm.compile(text, params={"w": w}, batching=True)
+    m = exe.load(runtime=rvm.Runtime(max_batch=16, max_wait=0.01))
+    assert m.num_batched_kernels > 0
+    inputs = [rng.random((1, 300), "f4") for _ in range(16)]
+
+    async def run():
+        return await asyncio.gather(*[m.run_async(1 + i % 5, x) for i, x in enumerate(inputs)])
+    for i, result in enumerate(asyncio.run(run())):
+        np.testing.assert_array_equal(result, m(1 + i % 5, inputs[i]))  # bit for bit
+
+
+def test_a_runtime_that_is_closed():
+    runtime = rvm.Runtime()
+    m = rvm.compile(HEADER + "def @main(%x: int64) -> int64 { %x }").load(runtime=runtime)
+
+    async def run():
+        assert int(await m.run_async(4)) == 4
+    asyncio.run(run())
+    runtime.close()
+    with pytest.raises(rvm.FailedPrecondition, match="closed"):
+        asyncio.run(run())
