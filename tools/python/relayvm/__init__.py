@@ -24,7 +24,7 @@ _atexit.register(_close_default)
 _os.register_at_fork(after_in_child=_forked)
 
 # Of the package relayvm-compiler.
-_COMPILER = ("Executable", "Module", "PassContext", "bind_params_by_name", "compile", "compile_model", "from_onnx", "parse")
+_COMPILER = ("Executable", "Module", "PassContext", "bind_params_by_name", "compile", "compile_model", "from_onnx", "load_params", "parse")
 
 __all__ = ["Adt", "Argument", "Cancelled", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place",

@@ -85,7 +85,8 @@ class Function:
 
     Inputs are numpy arrays, tensors with DLPack (PyTorch's), objects with the buffer protocol, numbers
     and nested lists; tuples for tuples; for algebraic data types see `Adt`. Compact, 64-byte aligned
-    memory is used where it is and must not change during the call. Results are arrays whose memory is
+    memory is used where it is and must not change during the call. An array of another dtype is converted
+    where that loses nothing but digits of floats. Results are arrays whose memory is
     the runtime's, without a copy; tuples; `Adt`; tensors of bfloat16 are `Value`, which has DLPack.
 
     Besides inputs (unless an input has that name):

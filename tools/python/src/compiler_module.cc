@@ -85,10 +85,12 @@ CompilerOptions OptionsOf(const Options& options) {
   return result;
 }
 
+// Of the dtype that the array has.
 Value Weight(const std::string& name, const py::object& object) {
-  ValueType type;
   if (py::isinstance<Opaque>(object)) return object.cast<const Opaque&>().value;
-  return ToValue(object, type, Program(), name);
+  ValueType open;
+  open.kind = ValueType::Kind::kTypeVar;
+  return ToValue(object, open, Program(), name);
 }
 
 std::map<std::string, Value> Weights(const py::dict& params) {
@@ -196,6 +198,17 @@ PYBIND11_MODULE(_native, m) {
       .def("bind", Bind)
       .def("compile", Compile);
   m.def("read", Read);
+  m.def("read_params", [](const std::string& path) {
+    const frontend::Params params = ValueOrThrow(frontend::ReadParams(path));
+    py::dict result;
+    for (const auto& [name, tensor] : params) {
+      const SharedBytes bytes = tensor.data.Loaded();
+      Value value = ValueOrThrow(Value::CopyTensor(tensor.dtype, tensor.shape, bytes.data()));
+      result[name.c_str()] = tensor.dtype == DType::kBFloat16 ? py::cast(Opaque{value, nullptr})
+                                                              : ArrayOf(std::move(value));
+    }
+    return result;
+  });
   m.def("option_names", [] {
     std::vector<std::string> names;
     for (std::string_view name : CompilerOptions::Names()) names.emplace_back(name);

@@ -159,13 +159,37 @@ std::optional<Value> FromNumber(py::handle object, const ValueType& type, const 
 
 py::object Numpy() { return py::module_::import("numpy"); }
 
+// An array of another dtype than the program's, where that loses nothing but digits of floats.
+Value Converted(py::handle object, const ValueType& type, DType found, const std::string& what) {
+  const py::object wanted = Numpy().attr("dtype")(py::str(std::string(DTypeName(type.dtype))));
+  const py::object array = Numpy().attr("asarray")(object);
+  const bool fits = IsFloat(type.dtype) || !IsFloat(found) ||
+                    Numpy().attr("isfinite")(array).attr("all")().cast<bool>();
+  const py::object converted = fits ? array.attr("astype")(wanted) : py::none();
+  if (!fits ||
+      (!IsFloat(type.dtype) && !Numpy().attr("array_equal")(converted, array).cast<bool>()))
+    ThrowDType(what, type.dtype,
+               fmt::format("{} with values that it does not have", DTypeName(found)));
+  return FromBuffer(converted, type, what);
+}
+
+Value FromBufferOf(py::handle object, const ValueType& type, const std::string& what) {
+  Value value = FromBuffer(object, type, what);
+  if (value.dtype() == type.dtype || type.dtype == DType::kBFloat16) return value;
+  return Converted(object, type, value.dtype(), what);
+}
+
 Value TensorFrom(py::handle object, const ValueType& type, const std::string& what) {
   if (auto number = FromNumber(object, type, what)) return *std::move(number);
   if (PyObject_CheckBuffer(object.ptr()) != 0 && PyBytes_Check(object.ptr()) == 0)
-    return FromBuffer(object, type, what);
+    return FromBufferOf(object, type, what);
   if (py::hasattr(object, "__dlpack__")) {
     const py::object capsule = object.attr("__dlpack__")();
-    return FromCapsule(capsule);
+    Value value = FromCapsule(capsule);
+    if (value.dtype() == type.dtype || value.dtype() == DType::kBFloat16 ||
+        type.dtype == DType::kBFloat16)
+      return value;
+    return Converted(ArrayOf(value), type, value.dtype(), what);
   }
   if (type.dtype == DType::kBFloat16)
     ThrowDType(what, type.dtype,
@@ -182,7 +206,7 @@ Value TensorFrom(py::handle object, const ValueType& type, const std::string& wh
                                      DTypeName(type.dtype), Py_TYPE(object.ptr())->tp_name,
                                      std::string(py::str(e.value()))));
   }
-  return FromBuffer(array, type, what);
+  return FromBufferOf(array, type, what);
 }
 
 // --- Trees in ---
@@ -234,6 +258,8 @@ class Builder {
         return BeginTuple(object, type);
       case ValueType::Kind::kAdt:
         return BeginAdt(object, type);
+      case ValueType::Kind::kTypeVar:
+        return BeginOpen(object);
       default:
         throw py::type_error(
             fmt::format("{}: expected a {} that a program has given, found {}", what_,
@@ -251,6 +277,47 @@ class Builder {
       throw py::value_error(fmt::format("{}: expected a tuple of {}, found one of {}", what_,
                                         type.args.size(), fields.size()));
     return Push(0, std::move(fields), type.args);
+  }
+
+  // What a type parameter of the function leaves open: by the value itself.
+  std::optional<Value> BeginOpen(py::handle object) {
+    if (py::isinstance(object, adt_class_)) {
+      const auto name = object.attr("constructor").cast<std::string>();
+      for (size_t i = 0; i < program_.adts.size(); ++i) {
+        if (std::ranges::find(program_.adts[i].constructors, name, &ConstructorInfo::name) ==
+            program_.adts[i].constructors.end())
+          continue;
+        ValueType adt;
+        adt.kind = ValueType::Kind::kAdt;
+        adt.index = static_cast<uint32_t>(i);
+        return BeginAdt(object, adt);
+      }
+      throw py::value_error(fmt::format("{}: the program has no constructor {}", what_, name));
+    }
+    if (PyTuple_Check(object.ptr())) {
+      ValueType tuple;
+      tuple.kind = ValueType::Kind::kTuple;
+      ValueType open;
+      open.kind = ValueType::Kind::kTypeVar;
+      open.index = UINT32_MAX;
+      tuple.args.assign(py::len(object), open);
+      return BeginTuple(object, tuple);
+    }
+    return TensorFrom(object, GuessType(object), what_);
+  }
+
+  // As Relay's own literals are: float32, int32, bool; an array's is its own.
+  static ValueType GuessType(py::handle object) {
+    ValueType type;
+    if (PyBool_Check(object.ptr())) {
+      type.dtype = DType::kBool;
+    } else if (PyLong_Check(object.ptr())) {
+      type.dtype = DType::kInt32;
+    } else if (py::hasattr(object, "dtype")) {
+      const auto dtype = ParseDType(py::str(object.attr("dtype")).cast<std::string>());
+      if (dtype) type.dtype = *dtype;
+    }
+    return type;
   }
 
   std::optional<Value> BeginAdt(py::handle object, const ValueType& type) {

@@ -112,7 +112,7 @@ def test_run_async():
         for i, r in enumerate(results):
             np.testing.assert_array_equal(r, np.full(i, i + 1))
         with pytest.raises(rvm.InvalidArgument):
-            await m.run_async(np.zeros(3))
+            await m.run_async(np.zeros((2, 2)))
         with pytest.raises(TypeError):
             await m.run_async()
         with pytest.raises(rvm.ResourceExhausted):

@@ -195,6 +195,11 @@ def from_onnx(model, shape=None, *, dims=None, plugins=None):
     return Module(_native.read(name, content, _options(shape, dims, plugins=plugins), {})), {}
 
 
+def load_params(path):
+    """Weights by name, as arrays: of an .npz or of TVM's parameter file (relay.save_param_dict)."""
+    return _native.read_params(os.fspath(path))
+
+
 def bind_params_by_name(mod, params, function="main"):
     """The module with constants for the parameters of a function that `params` names.
 
@@ -209,7 +214,7 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
     """Compiles a `Module`, Relay text, or the path of a .relay or .onnx file to an `Executable`.
 
     target: "native" (the default), "x86-64-v2", "-v3", "-v4", or several. params: weights by the names of
-    main's parameters. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
+    main's parameters, or a file for `load_params`. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
     called with (what, done, total). options: relayc's, with _ for -: precision="bf16", weights="q8",
     batching=True, exact=True, disabled_passes=[...], num_threads=2, ...
 
@@ -232,6 +237,8 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         shape = None
     elif shape is not None and not any("<=" in _shape_text(s) for s in shape.values()):
         raise TypeError("shape: of a Module that is read already; give it to from_onnx, or the text to compile")
+    if isinstance(params, (str, os.PathLike)):
+        params = load_params(params)
     if params:
         mod = bind_params_by_name(mod, params, options.get("entry", "main"))
     return Executable(mod._native.compile(_options(shape, target=target, **options), progress))
