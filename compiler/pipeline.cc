@@ -280,6 +280,8 @@ Status CheckName(const Plan& plan, std::string_view option, std::string_view nam
 // Follows what holds through the list, and puts type inference where it is needed.
 class Checker {
  public:
+  explicit Checker(Facts holds = {}) : facts_(holds) {}
+
   Status Add(PlannedPass step) {
     // A pass before it may have needed types already.
     if (step.pass.name == kCheckPass && facts_.Has(kChecked)) return OkStatus();
@@ -300,7 +302,6 @@ class Checker {
     return std::move(plan_);
   }
 
- private:
   Status Reach(Facts needed, const std::string& who) {
     Facts missing = needed - facts_;
     if (missing.Has(kTyped)) {
@@ -318,6 +319,10 @@ class Checker {
     return Usage(fmt::format("{} needs a program that is {}, and no pass before it gives that", who,
                              missing.ToString()));
   }
+  const Plan& plan() const { return plan_; }
+  Facts facts() const { return facts_; }
+
+ private:
   std::string Giver(Facts facts) const {
     for (const PlannedPass& p : plan_) {
       if (!(p.pass.gives & facts).empty()) return p.pass.name;
@@ -472,8 +477,8 @@ Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOption
   return module;
 }
 
-Result<std::vector<ir::Module>> RunPasses(ir::Module module, const PipelineOptions& options,
-                                          const std::vector<std::string>& cpus) {
+Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions& options,
+                                       const std::vector<std::string>& cpus) {
   RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
   Printer printer(options);
   // For all, then for each.
@@ -494,13 +499,34 @@ Result<std::vector<ir::Module>> RunPasses(ir::Module module, const PipelineOptio
 
 Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
                                              const std::vector<std::string>& cpus) {
-  return ir::WithLargeStack([&] { return RunPasses(std::move(module), options, cpus); });
+  return ir::WithLargeStack([&] { return RunAll(std::move(module), options, cpus); });
 }
 
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> modules,
                            RunPipelines(std::move(module), options, {options.cpu}));
   return std::move(modules[0]);
+}
+
+const std::vector<Pass>& CompilerPasses() { return AllPasses(); }
+
+Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::string>& names,
+                               const PipelineOptions& options) {
+  Checker checker(from.holds);
+  for (const std::string& name : names) {
+    const auto pass = std::ranges::find(AllPasses(), name, &Pass::name);
+    if (pass == AllPasses().end())
+      return Usage(fmt::format("there is no pass {}; there are {}", name, PassNames()));
+    RELAYVM_RETURN_IF_ERROR(checker.Add({*pass}));
+  }
+  if (!checker.facts().Has(kFinalTypes))
+    RELAYVM_RETURN_IF_ERROR(checker.Reach({kTyped}, "the program"));
+  Printer printer(options);
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, ir::WithLargeStack([&] {
+                             return RunSteps(from.module, checker.plan(), options, options.cpu,
+                                             printer);
+                           }));
+  return PassedModule{std::move(module), checker.facts()};
 }
 
 Result<ir::Module> RunFrontendPipeline(ir::Module module) {

@@ -24,7 +24,7 @@ _atexit.register(_close_default)
 _os.register_at_fork(after_in_child=_forked)
 
 # Of the package relayvm-compiler.
-_COMPILER = ("Executable", "Module", "PassContext", "bind_params_by_name", "compile", "compile_model", "from_onnx", "load_params", "parse")
+_COMPILER = ("Executable", "Module", "PassContext", "bind_params_by_name", "compile", "compile_model", "from_onnx", "load_params", "parse", "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place",
@@ -41,7 +41,7 @@ def __getattr__(name):
             raise
         raise ImportError(f"rvm.{name} needs the package relayvm-compiler, which is not installed: only programs that "
                           "are compiled already can run here (rvm.load)") from None
-    value = getattr(compiler, name)
+    value = _import_module("relayvm.compiler.transform") if name == "transform" else getattr(compiler, name)
     globals()[name] = value
     return value
 

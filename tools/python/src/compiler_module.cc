@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compiler/api/module.h"
+#include "compiler/api/options.h"
 #include "compiler/frontend/params.h"
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
@@ -33,6 +34,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 // A module of the compiler's IR, with the operators of plugins that it calls. Immutable.
 struct PyModule {
   LoadedModel model;
+  Facts holds = {};  // what passes have made of it
 };
 
 struct PyCompiled {
@@ -119,9 +121,22 @@ PyModule Read(const std::string& name, const py::object& content, const Options&
 // Types, and what is wrong with them.
 PyModule InferTypes(const PyModule& module) {
   return {Interruptible<LoadedModel>([&](const std::stop_token&) -> Result<LoadedModel> {
-    RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(module.model.module));
-    return LoadedModel{std::move(typed), module.model.operators};
-  })};
+            RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(module.model.module));
+            return LoadedModel{std::move(typed), module.model.operators};
+          }),
+          {Fact::kChecked, Fact::kTyped}};
+}
+
+PyModule Transform(const PyModule& module, const std::vector<std::string>& passes,
+                   const Options& options, bool verify) {
+  const CompileOptions compile = ValueOrThrow(ReadCompilerOptions(OptionsOf(options)));
+  PassedModule passed = Interruptible<PassedModule>([&](const std::stop_token& stop) {
+    PipelineOptions pipeline = compile.pipeline;
+    pipeline.verify = verify;
+    pipeline.stop = stop;
+    return RunPasses({module.model.module, module.holds}, passes, pipeline);
+  });
+  return {{std::move(passed.module), module.model.operators}, passed.holds};
 }
 
 PyModule Bind(const PyModule& module, const py::dict& params, const std::string& function) {
@@ -142,10 +157,15 @@ PyModule Bind(const PyModule& module, const py::dict& params, const std::string&
   m.entry = function;
   m = ValueOrThrow(frontend::BindParams(m, bound));
   m.entry = entry;
-  return {{std::move(m), module.model.operators}};
+  return {{std::move(m), module.model.operators}, {}};
 }
 
 PyCompiled Compile(const PyModule& module, const Options& options, const py::object& progress) {
+  if (module.holds.Has(Fact::kFinalTypes) || module.holds.Has(Fact::kLifted))
+    Throw({StatusCode::kInvalidArgument,
+           "this module has gone through passes that only lowering comes after (it is " +
+               module.holds.ToString() +
+               "): compile the one that it was made of, or run fewer passes"});
   CompilerOptions compile = OptionsOf(options);
   if (!progress.is_none()) {
     compile.on_progress = [&](std::string_view what, size_t done, size_t total) {
@@ -196,8 +216,15 @@ PYBIND11_MODULE(_native, m) {
            })
       .def("infer_types", InferTypes)
       .def("bind", Bind)
+      .def("transform", Transform)
+      .def("facts", [](const PyModule& p) { return p.holds.ToString(); })
       .def("compile", Compile);
   m.def("read", Read);
+  m.def("passes", [] {
+    py::dict passes;
+    for (const Pass& p : CompilerPasses()) passes[p.name.c_str()] = p.description;
+    return passes;
+  });
   m.def("read_params", [](const std::string& path) {
     const frontend::Params params = ValueOrThrow(frontend::ReadParams(path));
     py::dict result;
