@@ -18,6 +18,7 @@ from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, Int
                      InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)
 from .host import HostFunction, host_function
 from .model import Argument, Function, Model, Runtime, _close_default, _forked, default_runtime, load, tensor
+from .trace import ChromeTrace, Profile
 from ._native import Value
 
 _atexit.register(_close_default)
@@ -26,8 +27,8 @@ _os.register_at_fork(after_in_child=_forked)
 # Of the package relayvm-compiler.
 _COMPILER = ("Executable", "Module", "PassContext", "bind_params_by_name", "compile", "compile_model", "from_onnx", "load_params", "parse", "transform")
 
-__all__ = ["Adt", "Argument", "Cancelled", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
-           "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place",
+__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
+           "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place", "Profile",
            "ResourceExhausted", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "tensor"]
 
 

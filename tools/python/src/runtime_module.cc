@@ -11,6 +11,8 @@
 #include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
 #include "tools/python/src/values.h"
+#include "vm/chrome_trace.h"
+#include "vm/profile.h"
 
 namespace py = pybind11;
 
@@ -110,6 +112,46 @@ const Value& Tensor(const Opaque& opaque) {
   return opaque.value;
 }
 
+// (name, file, line, calls, total ns, longest ns)
+py::list RowsOf(const std::vector<Profile::Row>& rows) {
+  py::list list;
+  for (const Profile::Row& row : rows)
+    list.append(py::make_tuple(row.name, row.place.file, row.place.line, row.calls, row.total_ns,
+                               row.longest_ns));
+  return list;
+}
+
+py::dict StatsOf(const RuntimeStats& stats) {
+  py::dict d, ended;
+  for (size_t i = 0; i < stats.ended.size(); ++i)
+    ended[std::string(StatusCodeName(static_cast<StatusCode>(i))).c_str()] = stats.ended[i];
+  d["started"] = stats.started;
+  d["refused"] = stats.refused;
+  d["ended"] = ended;
+  d["run_ns"] = stats.run_ns;
+  d["slices"] = stats.slices;
+  d["kernel_calls"] = stats.kernel_calls;
+  d["host_calls"] = stats.host_calls;
+  d["waits"] = stats.waits;
+  d["wait_ns"] = stats.wait_ns;
+  d["batch_waits"] = stats.batch_waits;
+  d["batch_wait_ns"] = stats.batch_wait_ns;
+  d["batches"] = stats.batches;
+  d["batched_calls"] = stats.batched_calls;
+  d["lone_calls"] = stats.lone_calls;
+  d["batch_sizes"] = std::vector<uint64_t>(stats.batch_sizes.begin(), stats.batch_sizes.end());
+  d["allocations"] = stats.allocations;
+  d["allocated_bytes"] = stats.allocated_bytes;
+  d["peak_bytes"] = stats.peak_bytes;
+  d["running"] = stats.running;
+  d["waiting"] = stats.waiting;
+  d["live_bytes"] = stats.live_bytes;
+  d["resident_bytes"] = stats.resident_bytes;
+  d["workspaces"] = stats.workspaces;
+  d["idle_workspaces"] = stats.idle_workspaces;
+  return d;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -144,8 +186,32 @@ PYBIND11_MODULE(_native, m) {
   m.def("load", Load);
   m.def("load_bytes", LoadBytes);
 
+  py::class_<TraceSink, std::shared_ptr<TraceSink>>(m, "TraceSink");
+  py::class_<Profile, TraceSink, std::shared_ptr<Profile>>(m, "Profile")
+      .def(py::init([](uint32_t interval) {
+        return std::make_shared<Profile>(Profile::Options{.kernel_interval = interval});
+      }))
+      .def("by_kernel", [](const Profile& p) { return RowsOf(p.ByKernel()); })
+      .def("by_place", [](const Profile& p) { return RowsOf(p.ByPlace()); })
+      .def("totals",
+           [](const Profile& p) {
+             const Profile::Totals t = p.totals();
+             return py::make_tuple(t.runs, t.run_ns, t.wait_ns, t.kernel_ns);
+           })
+      .def("clear", &Profile::Clear);
+  py::class_<ChromeTrace, TraceSink, std::shared_ptr<ChromeTrace>>(m, "ChromeTrace")
+      .def(py::init([](size_t max_events, uint32_t interval) {
+        return std::make_shared<ChromeTrace>(
+            ChromeTrace::Options{.max_events = max_events, .kernel_interval = interval});
+      }))
+      .def("json", &ChromeTrace::Json)
+      .def("num_events", &ChromeTrace::num_events)
+      .def("dropped", &ChromeTrace::dropped)
+      .def("clear", &ChromeTrace::Clear);
+
   py::class_<PyRuntime, std::shared_ptr<PyRuntime>>(m, "Runtime")
       .def(py::init(&PyRuntime::Create))
+      .def("stats", [](const PyRuntime& r) { return StatsOf(r.runtime()->stats()); })
       .def_property_readonly("num_threads", &PyRuntime::num_threads)
       .def("close", &PyRuntime::Close);
 

@@ -23,7 +23,8 @@ namespace relayvm::python {
 class PyRuntime {
  public:
   static std::shared_ptr<PyRuntime> Create(uint32_t num_threads, uint32_t scheduler_threads,
-                                           size_t max_batch, double max_wait);
+                                           size_t max_batch, double max_wait,
+                                           std::shared_ptr<TraceSink> trace);
   ~PyRuntime();
 
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
@@ -37,6 +38,7 @@ class PyRuntime {
 
  private:
   PyRuntime() = default;
+  std::shared_ptr<TraceSink> trace_;  // outlives the runtime
   std::shared_ptr<Runtime> runtime_;
   SchedulerOptions options_;
   std::mutex mutex_;
