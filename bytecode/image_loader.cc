@@ -96,6 +96,7 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
 Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf,
                                                       const FileMapping* file) {
   RELAYVM_ASSIGN_OR_RETURN(ImageLayout layout, ParseImage(elf));
+  std::unique_ptr<MappedImage> image(new MappedImage());
   void* reserved = mmap(nullptr, layout.memory_bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) {
@@ -103,8 +104,8 @@ Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> e
         StatusCode::kResourceExhausted,
         fmt::format("kernel image: cannot reserve {} bytes of address space", layout.memory_bytes));
   }
-  std::unique_ptr<MappedImage> image(
-      new MappedImage(static_cast<char*>(reserved), layout.memory_bytes));
+  image->base_ = static_cast<char*>(reserved);
+  image->bytes_ = layout.memory_bytes;
   if (file != nullptr) {
     const uint8_t* begin = file->bytes().data();
     if (elf.data() < begin || elf.data() + elf.size() > begin + file->bytes().size())
@@ -116,7 +117,9 @@ Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> e
   return image;
 }
 
-MappedImage::~MappedImage() { munmap(base_, bytes_); }
+MappedImage::~MappedImage() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
 
 RelayvmKernelFn MappedImage::Entry(uint64_t address) const {
   assert(address < bytes_);
@@ -134,7 +137,8 @@ void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
   struct stat info;
   const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
                     info.st_nlink == 1;
-  std::FILE* out = ours ? fdopen(fd, "a") : nullptr;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(ours ? fdopen(fd, "a") : nullptr,
+                                                            std::fclose);
   if (out == nullptr) {
     close(fd);
     return;
@@ -153,11 +157,10 @@ void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
       char c;
       for (uint64_t p = names.sh_offset + symbol.st_name; ReadAt(elf, p, &c) && c != '\0'; ++p)
         name += c;
-      fmt::print(out, "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(image.base() + symbol.st_value),
+      fmt::print(out.get(), "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(image.base() + symbol.st_value),
                  symbol.st_size, name);
     }
   }
-  std::fclose(out);
 }
 
 }  // namespace relayvm

@@ -57,9 +57,9 @@ class MappedImage {
   const char* base() const { return base_; }
 
  private:
-  MappedImage(char* base, size_t bytes) : base_(base), bytes_(bytes) {}
-  char* base_;
-  size_t bytes_;
+  MappedImage() = default;
+  char* base_ = nullptr;
+  size_t bytes_ = 0;
 };
 
 // Appends the kernels to /tmp/perf-PID.map, where `perf report` looks for code that is in no file.

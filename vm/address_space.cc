@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <new>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "vm/system_pages.h"
 
@@ -46,7 +48,7 @@ class Pool {
       return nullptr;
     }
     slab.free &= slab.free - 1;
-    if (slab.free == 0) open_.erase(open_.begin());
+    if (slab.free == 0) slab.open = open_.extract(open_.begin());
     return piece;
   }
 
@@ -56,7 +58,7 @@ class Pool {
     slab.free |= uint64_t{1} << i;
     if (slab.free == slab.all) return Unmap(begin);
     madvise(piece, bytes_, MADV_DONTNEED);
-    open_.insert(begin);
+    if (!slab.open.empty()) open_.insert(std::move(slab.open));
   }
   bool is_empty() const { return slabs_.empty(); }
 
@@ -65,6 +67,8 @@ class Pool {
     char* first;  // piece
     size_t bytes;
     uint64_t all, free;  // pieces, by bit
+    // Its place in open_, while it is not there: giving a piece back takes no memory.
+    std::set<char*>::node_type open;
   };
 
   bool Map() {
@@ -84,7 +88,7 @@ class Pool {
     char* first = begin + (-reinterpret_cast<uintptr_t>(begin) & (alignment_ - 1));
     const uint64_t all = ~uint64_t{0} >> (kMostPieces - pieces);
     try {
-      slabs_.emplace(begin, Slab{first, total, all, all});
+      slabs_.emplace(begin, Slab{first, total, all, all, {}});
       open_.insert(begin);
     } catch (const std::bad_alloc&) {
       Unmap(begin, total);
@@ -95,7 +99,8 @@ class Pool {
 
   void Unmap(char* begin) { Unmap(begin, slabs_.at(begin).bytes); }
   void Unmap(char* begin, size_t bytes) {
-    munmap(begin, bytes);
+    // Where it would cut a mapping and there may be no more of them, the memory at least goes back.
+    if (munmap(begin, bytes) != 0) madvise(begin, bytes, MADV_DONTNEED);
     slabs_.erase(begin);
     open_.erase(begin);
   }
@@ -113,8 +118,9 @@ struct Pools {
 
 // Never destroyed: heaps may outlive the end of main.
 Pools& AllPools() {
-  static Pools* pools = new Pools;
-  return *pools;
+  alignas(Pools) static std::byte memory[sizeof(Pools)];
+  static Pools& pools = *new (memory) Pools;
+  return pools;
 }
 
 }  // namespace

@@ -43,8 +43,7 @@ Heap::Heap(std::shared_ptr<MemorySource> source)
 }
 
 Heap::~Heap() {
-  for (auto [block, bytes] : huge_) FreePages(block, bytes);
-  for (auto [block, bytes] : free_huge_) FreePages(block, bytes);
+  for (const auto& [block, huge] : huge_) FreePages(block, huge.bytes);
   while (chunks_ != nullptr) {
     Chunk* next = chunks_->next;
     FreeChunk(chunks_);
@@ -237,11 +236,8 @@ void Heap::KeepWithinTarget() {
   size_t peak = std::max(peak_pages_, previous_peak_pages_);
   size_t target = peak + peak / 8 + kSlackPages;
   while (used_pages_ + kept_pages_ > target) {
-    if (!free_huge_.empty()) {
-      auto [block, bytes] = free_huge_.front();
-      free_huge_.erase(free_huge_.begin());
-      FreePages(block, bytes);
-      kept_pages_ -= PagesOf(bytes);
+    if (num_free_huge_ > 0) {
+      UnmapHuge(OldestFreeHuge());
     } else if (oldest_ != nullptr) {
       Purge(oldest_, used_pages_ + kept_pages_ - target);
     } else if (!ReturnEmptySpans()) {
@@ -265,11 +261,7 @@ bool Heap::ReturnEmptySpans() {
 
 void Heap::Trim() {
   ReturnEmptySpans();
-  for (auto [block, bytes] : free_huge_) {
-    FreePages(block, bytes);
-    kept_pages_ -= PagesOf(bytes);
-  }
-  free_huge_.clear();
+  while (num_free_huge_ > 0) UnmapHuge(OldestFreeHuge());
   while (oldest_ != nullptr) Purge(oldest_, SIZE_MAX);
   FreeEmptyChunks(0);
 }
@@ -423,7 +415,7 @@ void* Heap::TakeLarge(size_t bytes) {
 }
 
 void Heap::GiveLarge(void* block, size_t bytes) {
-  if (bytes > kMaxRunBytes) return FreeHuge(block);
+  if (bytes > kMaxRunBytes) return FreeHuge(huge_.find(block));
   Span* run = SpanOf(block);
   used_pages_ -= TouchedPages(run, run->granules);
   PoisonMemory(block, bytes);
@@ -432,43 +424,66 @@ void Heap::GiveLarge(void* block, size_t bytes) {
 
 void* Heap::AllocateHuge(size_t bytes) {
   // The smallest kept mapping that fits; a tail of more than an eighth goes back, where it can.
-  auto best = free_huge_.end();
-  for (auto it = free_huge_.begin(); it != free_huge_.end(); ++it) {
-    const bool fits =
-        it->second >= bytes && (injected_ == nullptr || it->second - bytes <= bytes / 8);
-    if (fits && (best == free_huge_.end() || it->second < best->second)) best = it;
+  HugeBlock best = huge_.end();
+  for (HugeBlock it = huge_.begin(); num_free_huge_ > 0 && it != huge_.end(); ++it) {
+    const size_t mapped = it->second.bytes;
+    const bool fits = it->second.state == Huge::State::kFree && mapped >= bytes &&
+                      (injected_ == nullptr || mapped - bytes <= bytes / 8);
+    if (fits && (best == huge_.end() || mapped < best->second.bytes)) best = it;
   }
-  void* block;
-  size_t mapped = bytes;
-  if (best != free_huge_.end()) {
-    block = best->first;
-    mapped = best->second;
+  if (best != huge_.end()) {
+    size_t& mapped = best->second.bytes;
+    --num_free_huge_;
     kept_pages_ -= PagesOf(mapped);
-    free_huge_.erase(best);
     if (mapped - bytes > bytes / 8) {
-      FreePages(static_cast<char*>(block) + bytes, mapped - bytes);
+      FreePages(static_cast<char*>(best->first) + bytes, mapped - bytes);
       mapped = bytes;
     }
   } else {
-    block = source_->Allocate(bytes, kPageBytes);
+    void* block = source_->Allocate(bytes, kPageBytes);
     if (block == nullptr) return nullptr;
+    try {
+      best = huge_.emplace(block, Huge{bytes}).first;
+    } catch (const std::bad_alloc&) {
+      FreePages(block, bytes);
+      return nullptr;
+    }
   }
-  UnpoisonMemory(block, mapped);
-  huge_.emplace(block, mapped);
-  used_pages_ += PagesOf(mapped);
+  Huge& huge = best->second;
+  huge.state = Huge::State::kLive;
+  UnpoisonMemory(best->first, huge.bytes);
+  used_pages_ += PagesOf(huge.bytes);
   peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
   KeepWithinTarget();
-  return block;
+  return best->first;
 }
 
-void Heap::FreeHuge(void* block) {
-  auto it = huge_.find(block);
-  assert(it != huge_.end());
-  free_huge_.push_back(*it);
-  PoisonMemory(block, it->second);
-  used_pages_ -= PagesOf(it->second);
-  kept_pages_ += PagesOf(it->second);
-  huge_.erase(it);
+void Heap::FreeHuge(HugeBlock block) {
+  assert(block != huge_.end());
+  Huge& huge = block->second;
+  huge.state = Huge::State::kFree;
+  huge.freed = num_freed_huge_++;
+  ++num_free_huge_;
+  PoisonMemory(block->first, huge.bytes);
+  used_pages_ -= PagesOf(huge.bytes);
+  kept_pages_ += PagesOf(huge.bytes);
+}
+
+Heap::HugeBlock Heap::OldestFreeHuge() {
+  HugeBlock oldest = huge_.end();
+  for (HugeBlock it = huge_.begin(); it != huge_.end(); ++it) {
+    const bool is_free = it->second.state == Huge::State::kFree;
+    if (is_free && (oldest == huge_.end() || it->second.freed < oldest->second.freed)) oldest = it;
+  }
+  return oldest;
+}
+
+void Heap::UnmapHuge(HugeBlock block) {
+  const size_t bytes = block->second.bytes;
+  FreePages(block->first, bytes);
+  kept_pages_ -= PagesOf(bytes);
+  --num_free_huge_;
+  huge_.erase(block);
 }
 
 // --- Exported blocks ---
@@ -477,8 +492,9 @@ void Heap::Export(void* block, size_t bytes) {
   references_.fetch_add(1, std::memory_order_relaxed);
   live_ -= PagesOf(bytes) * kPageBytes;
   if (bytes > kMaxRunBytes) {
-    used_pages_ -= PagesOf(huge_.at(block));
-    exported_huge_.insert(block);
+    Huge& huge = huge_.find(block)->second;
+    huge.state = Huge::State::kExported;
+    used_pages_ -= PagesOf(huge.bytes);
     return;
   }
   Span* run = SpanOf(block);
@@ -510,9 +526,9 @@ void Heap::DrainRemote() {
     RemoteBlock* next = remote->next;
     size_t bytes = remote->bytes;
     if (bytes > kMaxRunBytes) {
-      used_pages_ += PagesOf(huge_.at(remote));
-      exported_huge_.erase(remote);
-      FreeHuge(remote);
+      const HugeBlock block = huge_.find(remote);
+      used_pages_ += PagesOf(block->second.bytes);
+      FreeHuge(block);
     } else {
       ReturnRun(SpanOf(remote));
     }
@@ -557,11 +573,9 @@ void Heap::Reset() {
       }
     }
   }
-  std::vector<void*> garbage;
-  for (auto& [block, bytes] : huge_) {
-    if (!exported_huge_.contains(block)) garbage.push_back(block);
+  for (HugeBlock it = huge_.begin(); it != huge_.end(); ++it) {
+    if (it->second.state == Huge::State::kLive) FreeHuge(it);
   }
-  for (void* block : garbage) FreeHuge(block);
   live_ = 0;
   KeepWithinTarget();
 }

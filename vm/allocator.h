@@ -18,7 +18,9 @@
 //
 // Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here.
 //
-// One thread at a time, except FreeExported and totals(). No locks and no atomics on its paths.
+// One thread at a time, except FreeExported and totals(). No locks and no atomics on its paths. Nothing
+// throws: where there is no memory for a block, or for what is known of it, it is null; giving back takes
+// no memory.
 // Tested by allocator_test.cc.
 #pragma once
 
@@ -30,9 +32,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include "vm/sanitizers.h"
 #include "vm/single_writer.h"
@@ -166,6 +165,14 @@ class Heap {
     RemoteBlock* next;
     size_t bytes;
   };
+  // A mapping for one block of more than kMaxRunBytes, from when it is taken to when it goes back.
+  struct Huge {
+    enum class State : uint8_t { kLive, kExported, kFree };
+    size_t bytes;  // mapped
+    State state;
+    uint64_t freed;  // when, in numbers of huge blocks freed so far
+  };
+  using HugeBlock = std::map<void*, Huge>::iterator;
 
   // 16-byte steps up to 128, then four classes a doubling.
   static unsigned SizeClass(size_t bytes) {
@@ -215,7 +222,9 @@ class Heap {
   void Purge(Span* first, size_t pages);
   void KeepWithinTarget();
   void* AllocateHuge(size_t bytes);
-  void FreeHuge(void* block);
+  void FreeHuge(HugeBlock block);
+  HugeBlock OldestFreeHuge();
+  void UnmapHuge(HugeBlock block);  // a free one
   void DrainRemote();
   static Span* EmptySpan();
 
@@ -230,9 +239,9 @@ class Heap {
   uint64_t nonempty_runs_ = 0;  // bit by bin
   Span *oldest_ = nullptr, *newest_ = nullptr;
   Chunk* chunks_ = nullptr;
-  std::map<void*, size_t> huge_;  // live and exported: mapped bytes
-  std::set<void*> exported_huge_;
-  std::vector<std::pair<void*, size_t>> free_huge_;  // resident, oldest first
+  std::map<void*, Huge> huge_;  // by their first bytes; free ones are resident
+  size_t num_free_huge_ = 0;
+  uint64_t num_freed_huge_ = 0;  // so far
   // Pages of 4 KiB: in use, and free but resident; the highest use in this run and the one before.
   SingleWriter<size_t> used_pages_, kept_pages_;
   size_t peak_pages_ = 0, previous_peak_pages_ = 0;

@@ -256,24 +256,15 @@ class Exporter {
 
   Result<Value> Export(Object* root, Ownership ownership) {
     Object* result = Empty();
-    bool ok = true;
-    for (Item item{root, &result, ownership};;) {
-      ++num_objects_;
-      *item.slot = Convert(item.from, item.ownership);
-      if (*item.slot == nullptr) {
-        *item.slot = Empty();
-        ok = false;
-      }
-      if (!ok || work_.empty()) break;
-      item = work_.back();
-      work_.pop_back();
-    }
+    const bool ok = Walk(root, &result, ownership);
     Value value = Value::Adopt(result);
-    if (!ok) return Status(StatusCode::kResourceExhausted, "no memory for the result");
+    if (!ok) {
+      // What was made so far may be a cycle.
+      BreakRefs();
+      return Status(StatusCode::kResourceExhausted, "no memory for the result");
+    }
     if (!refs_.empty() && HasCycle(result)) {
-      for (Ref* ref : refs_) RetainShared(ref);
-      for (Ref* ref : refs_) ReleaseShared(std::exchange(ref->content, Empty()));
-      for (Ref* ref : refs_) ReleaseShared(ref);
+      BreakRefs();
       return Status(
           StatusCode::kUnsupported,
           "the result holds references that form a cycle; these cannot leave the program");
@@ -289,8 +280,32 @@ class Exporter {
     Ownership ownership;
   };
 
-  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null
-  // without memory.
+  // False without memory; *result is what was made so far.
+  bool Walk(Object* root, Object** result, Ownership ownership) {
+    try {
+      for (Item item{root, result, ownership};;) {
+        ++num_objects_;
+        Object* made = Convert(item.from, item.ownership);
+        if (made == nullptr) return false;
+        *item.slot = made;
+        if (work_.empty()) return true;
+        item = work_.back();
+        work_.pop_back();
+      }
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  // Empties the references that were made, so that nothing holds itself.
+  void BreakRefs() {
+    for (Ref* ref : refs_) RetainShared(ref);
+    for (Ref* ref : refs_) ReleaseShared(std::exchange(ref->content, Empty()));
+    for (Ref* ref : refs_) ReleaseShared(ref);
+  }
+
+  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null, or
+  // bad_alloc, without memory: then nothing was made.
   Object* Convert(Object* from, Ownership ownership) {
     if (from->home == Home::kShared) {
       RetainShared(from);
@@ -319,18 +334,20 @@ class Exporter {
       case ObjectKind::kClosure:
         to = NewSharedClosure(static_cast<Closure*>(from)->function);
         break;
-      case ObjectKind::kRef: {
+      case ObjectKind::kRef:
         to = NewSharedRef();
-        if (to != nullptr) refs_.push_back(static_cast<Ref*>(to));
         break;
-      }
     }
     if (to == nullptr) return nullptr;
     std::span<Object*> from_fields = FieldsOf(from), to_fields = FieldsOf(to);
+    if (to_fields.empty() && !remember) return to;
+    Value made = Value::Adopt(to);  // until nothing can fail
     for (size_t i = to_fields.size(); i-- > 0;) {
       work_.push_back({from_fields[i], &to_fields[i], ownership});
     }
     if (remember) converted_.emplace(from, to);
+    if (from->kind == ObjectKind::kRef) refs_.push_back(static_cast<Ref*>(to));
+    RetainShared(to);
     return to;
   }
 

@@ -80,6 +80,15 @@ std::span<const uint8_t> Bytes(const void* bytes, size_t size) {
   return {static_cast<const uint8_t*>(bytes), size};
 }
 
+// Memory that is released unless somebody has taken it over.
+struct HandedOver {
+  void (*release)(void* context);
+  void* context;
+  ~HandedOver() {
+    if (release != nullptr) release(context);
+  }
+};
+
 // --- Introspection: null for what is out of range ---
 
 template <typename T>
@@ -172,18 +181,15 @@ relayvm_status* relayvm_executable_wrap_memory(const void* bytes, size_t size,
                                                const relayvm_load_options* options,
                                                relayvm_executable** out) {
   if (out != nullptr) *out = nullptr;
-  std::shared_ptr<const void> owner;
-  relayvm_status* failed = Guarded([&]() -> relayvm_status* {
-    // The deleter is called even when this throws.
-    owner = std::shared_ptr<const void>(bytes != nullptr ? bytes : "", [=](const void*) {
-      if (release != nullptr) release(context);
-    });
-    return nullptr;
-  });
-  if (failed != nullptr) return failed;
+  HandedOver handed{release, context};
   RELAYVM_REQUIRE(out);
   RELAYVM_REQUIRE(bytes);
   return LoadInto(options, out, [&](const relayvm::LoadOptions& o) {
+    // Where this throws, it has called the deleter.
+    handed.release = nullptr;
+    std::shared_ptr<const void> owner(bytes, [=](const void*) {
+      if (release != nullptr) release(context);
+    });
     return Executable::FromMemory(Bytes(bytes, size), std::move(owner), o);
   });
 }

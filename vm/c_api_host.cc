@@ -1,6 +1,7 @@
 #include "vm/c_api_host.h"
 
 #include <chrono>
+#include <span>
 
 #include "vm/c_api_internal.h"
 
@@ -34,6 +35,17 @@ Result<Value> CallC(relayvm_host_fn function, void* context, HostCall& call) {
   return result == nullptr ? Value::Tuple({}) : result->value;
 }
 
+// Releases the contexts of functions that nobody has taken over, where memory runs out.
+struct ReleaseRest {
+  std::span<const relayvm_host_function> functions;
+  ~ReleaseRest() {
+    for (const relayvm_host_function& f : functions) {
+      if (f.struct_size != sizeof(f)) return;
+      if (f.release != nullptr) f.release(f.context);
+    }
+  }
+};
+
 }  // namespace
 
 namespace relayvm::c_api {
@@ -44,18 +56,21 @@ Result<std::vector<HostFunction>> ReadHostFunctions(const relayvm_host_function*
   if (count > 0 && functions == nullptr) {
     return Status(StatusCode::kInvalidArgument, "relayvm_load_options: host_functions is NULL");
   }
+  ReleaseRest rest{{functions, count}};
   Status wrong;
   for (size_t i = 0; i < count; ++i) {
     const relayvm_host_function& f = functions[i];
     const std::string which = "host function " + std::to_string(i) + ": ";
     if (f.struct_size != sizeof(relayvm_host_function)) {
       // Of another layout, and those behind it too: nothing of them is known.
+      rest.functions = {};
       return Status(StatusCode::kInvalidArgument,
                     which + "expected struct_size " +
                         std::to_string(sizeof(relayvm_host_function)) + ", found " +
                         std::to_string(f.struct_size) +
                         "; set it to sizeof(relayvm_host_function)");
     }
+    rest.functions = rest.functions.subspan(1);
     const std::shared_ptr<void> context(f.context, [release = f.release](void* c) {
       if (release != nullptr) release(c);
     });
@@ -100,13 +115,11 @@ relayvm_status* relayvm_host_call_suspend(relayvm_host_call* call) {
 relayvm_status* relayvm_host_call_suspend_until(relayvm_host_call* call, int64_t time) {
   RELAYVM_REQUIRE(call);
   const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(time)};
-  // In no handler of exceptions: the thread may change meanwhile.
-  Status status = call->call.SuspendUntil(until);
-  return Guarded([&] { return Fail(std::move(status)); });
+  return Fail(call->call.SuspendUntil(until));
 }
 relayvm_status* relayvm_host_call_check(const relayvm_host_call* call) {
   RELAYVM_REQUIRE(call);
-  return Guarded([&] { return Fail(call->call.CheckInterrupt()); });
+  return Fail(call->call.CheckInterrupt());
 }
 
 relayvm_waker* relayvm_host_call_waker(const relayvm_host_call* call) {

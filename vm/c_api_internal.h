@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "vm/c_api.h"
 #include "vm/relayvm.h"
 
@@ -45,9 +46,10 @@ struct relayvm_invocation {
 
 namespace relayvm::c_api {
 
-inline relayvm_status* Fail(Status status) {
-  return status.ok() ? nullptr : new relayvm_status{std::move(status)};
-}
+// Null when it is ok; NoMemory() without memory.
+relayvm_status* Fail(Status status) noexcept;
+// A status that takes none, for which relayvm_status_free does nothing.
+relayvm_status* NoMemory() noexcept;
 inline relayvm_status* Fail(StatusCode code, std::string message) {
   return Fail(Status(code, std::move(message)));
 }
@@ -60,16 +62,13 @@ relayvm_status* NullArgument(const char* function, const char* argument);
     if ((argument) == nullptr) return relayvm::c_api::NullArgument(__func__, #argument); \
   } while (false)
 
-// What is being handled by `catch (...)`, as a status.
-relayvm_status* CaughtException();
-
 // Runs `body`, which returns a relayvm_status*: no exception crosses to C.
 template <typename Body>
-relayvm_status* Guarded(const Body& body) {
+relayvm_status* Guarded(const Body& body) noexcept {
   try {
     return body();
   } catch (...) {
-    return CaughtException();
+    return Fail(CaughtException());
   }
 }
 

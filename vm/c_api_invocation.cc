@@ -163,8 +163,7 @@ relayvm_status* relayvm_invocation_set_on_ready(relayvm_invocation* invocation,
     }
     std::function<void()> callback;
     if (on_ready != nullptr) callback = [=] { on_ready(user); };
-    invocation->invocation->set_on_ready(std::move(callback));
-    return nullptr;
+    return Fail(invocation->invocation->set_on_ready(std::move(callback)));
   });
 }
 int64_t relayvm_invocation_next_deadline_ns(const relayvm_invocation* invocation) {

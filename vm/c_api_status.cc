@@ -1,5 +1,7 @@
 // The C API: version, statuses, and what the other files share.
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string_view>
 
 #include "bytecode/base/status_detail.h"
@@ -29,24 +31,17 @@ relayvm_status* NullArgument(const char* function, const char* argument) {
   });
 }
 
-// Without memory there is none for a status either, and NULL would say that all went well: the address
-// of this one says it.
-constinit relayvm_status no_memory{};
+relayvm_status* Fail(Status status) noexcept {
+  if (status.ok()) return nullptr;
+  auto* failed = new (std::nothrow) relayvm_status{std::move(status)};
+  return failed != nullptr ? failed : NoMemory();
+}
 
-relayvm_status* CaughtException() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return &no_memory;
-  } catch (const std::exception& e) {
-    try {
-      return Fail(StatusCode::kInternal, e.what());
-    } catch (...) {
-      return &no_memory;
-    }
-  } catch (...) {
-    return Guarded([] { return Fail(StatusCode::kInternal, "an exception that is none of std"); });
-  }
+// Without memory there is none for a status either, and NULL would say that all went well.
+relayvm_status* NoMemory() noexcept {
+  alignas(relayvm_status) static std::byte memory[sizeof(relayvm_status)];
+  static relayvm_status* const status = new (memory) relayvm_status{Status::OutOfMemory()};
+  return status;
 }
 
 Status CheckStructSize(uint32_t found, size_t first_size, size_t size, const char* type) {
@@ -117,11 +112,9 @@ relayvm_status* relayvm_check_api_version(uint32_t header) {
 }
 
 int relayvm_status_code(const relayvm_status* status) {
-  if (status == &relayvm::c_api::no_memory) return RELAYVM_RESOURCE_EXHAUSTED;
   return status == nullptr ? RELAYVM_OK : static_cast<int>(status->status.code());
 }
 const char* relayvm_status_message(const relayvm_status* status) {
-  if (status == &relayvm::c_api::no_memory) return "out of memory";
   return status == nullptr ? "ok" : status->status.message().c_str();
 }
 const char* relayvm_status_code_name(int code) {
@@ -134,7 +127,7 @@ relayvm_status* relayvm_status_create(int code, const char* message) {
       [&] { return Fail(static_cast<StatusCode>(code), message == nullptr ? "" : message); });
 }
 void relayvm_status_free(relayvm_status* status) {
-  if (status != &relayvm::c_api::no_memory) delete status;
+  if (status != relayvm::c_api::NoMemory()) delete status;
 }
 
 size_t relayvm_status_num_places(const relayvm_status* status) {

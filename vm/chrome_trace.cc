@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -72,11 +73,15 @@ void ChromeTrace::Add(Event event) {
     return;
   }
   const Executable* executable = event.run.executable;
-  if (executable != nullptr && executable != impl_->latest) {
-    impl_->executables.insert(executable->shared_from_this());
-    impl_->latest = executable;
+  try {
+    if (executable != nullptr && executable != impl_->latest) {
+      impl_->executables.insert(executable->shared_from_this());
+      impl_->latest = executable;
+    }
+    impl_->events.push_back(event);
+  } catch (const std::bad_alloc&) {
+    ++impl_->dropped;
   }
-  impl_->events.push_back(event);
 }
 
 void ChromeTrace::OnKernel(const KernelEvent& e) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "vm/object.h"
 #include "vm/strided_copy.h"
 
@@ -141,7 +142,7 @@ Status Check(const DLTensor& t, std::optional<DType> dtype) {
 // `release(context)` gives the tensor back, whatever happens.
 Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
   const std::optional<DType> dtype = FromDLDataType(t.dtype);
-  Status problem = Check(t, dtype);
+  Status problem = Guarded([&] { return Check(t, dtype); });
   if (!problem.ok()) {
     release(context);
     return problem;
@@ -151,8 +152,12 @@ Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
   if (IsCompact(t)) return Value::WrapTensor(*dtype, dims, data, release, context);
   Result<Value> copy = Value::NewTensor(*dtype, dims);
   if (copy.ok() && copy->bytes() > 0) {
-    vm::CopyStrided(data, dims, {t.strides, dims.size()}, static_cast<size_t>(DTypeBytes(*dtype)),
-                    static_cast<char*>(copy->mutable_data()));
+    Status copied = Guarded([&] {
+      vm::CopyStrided(data, dims, {t.strides, dims.size()}, static_cast<size_t>(DTypeBytes(*dtype)),
+                      static_cast<char*>(copy->mutable_data()));
+      return OkStatus();
+    });
+    if (!copied.ok()) copy = std::move(copied);
   }
   release(context);
   return copy;
@@ -167,7 +172,7 @@ struct Exported {
 };
 
 template <typename Managed>
-Result<Managed*> Export(const Value& value) {
+Result<Managed*> MakeExported(const Value& value) {
   if (!value.is_tensor())
     return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
   auto exported = std::make_unique<Exported<Managed>>();
@@ -196,6 +201,15 @@ Result<Managed*> Export(const Value& value) {
 }
 
 template <typename Managed>
+Result<Managed*> Export(const Value& value) {
+  return Guarded([&] { return MakeExported<Managed>(value); });
+}
+
+Status IsNull() {
+  return Guarded([] { return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null"); });
+}
+
+template <typename Managed>
 void GiveBack(void* tensor) {
   auto* managed = static_cast<Managed*>(tensor);
   if (managed->deleter != nullptr) managed->deleter(managed);
@@ -204,12 +218,14 @@ void GiveBack(void* tensor) {
 }  // namespace
 
 Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
-  if (tensor == nullptr) return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null");
+  if (tensor == nullptr) return IsNull();
   // Of another major version nothing but the deleter may be touched.
   if (tensor->version.major != DLPACK_MAJOR_VERSION) {
-    Status problem(StatusCode::kUnsupported,
-                   fmt::format("DLPack version {}.{}, expected {}", tensor->version.major,
-                               tensor->version.minor, DLPACK_MAJOR_VERSION));
+    Status problem = Guarded([&] {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("DLPack version {}.{}, expected {}", tensor->version.major,
+                                tensor->version.minor, DLPACK_MAJOR_VERSION));
+    });
     GiveBack<DLManagedTensorVersioned>(tensor);
     return problem;
   }
@@ -217,7 +233,7 @@ Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
 }
 
 Result<Value> FromDLPack(DLManagedTensor* tensor) {
-  if (tensor == nullptr) return Status(StatusCode::kInvalidArgument, "DLPack: the tensor is null");
+  if (tensor == nullptr) return IsNull();
   return Import(tensor->dl_tensor, GiveBack<DLManagedTensor>, tensor);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/shared_bytes.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
@@ -128,43 +129,45 @@ Executable::~Executable() = default;
 
 Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
                                                            const LoadOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));  // errors name it
-  Result<std::shared_ptr<const Executable>> linked = Link(std::move(program), file.get(), options);
-  if (!linked.ok()) return linked.status().WithContext(path);
-  return linked;
+  return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
+    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+    RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));  // errors name it
+    auto linked = Link(std::move(program), file.get(), options);
+    if (!linked.ok()) return linked.status().WithContext(path);
+    return linked;
+  });
 }
 
 Result<std::shared_ptr<const Executable>> Executable::FromMemory(std::span<const uint8_t> bytes,
                                                                  std::shared_ptr<const void> owner,
                                                                  const LoadOptions& options) {
-  const bool in_place =
-      owner != nullptr && reinterpret_cast<uintptr_t>(bytes.data()) % vm::kDataAlignment == 0;
-  RELAYVM_ASSIGN_OR_RETURN(Program program,
-                           in_place ? ReadProgramInPlace(bytes, std::move(owner), options.target)
-                                    : ReadProgram(bytes, options.target));
-  return Link(std::move(program), nullptr, options);
+  return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
+    const bool in_place =
+        owner != nullptr && reinterpret_cast<uintptr_t>(bytes.data()) % vm::kDataAlignment == 0;
+    RELAYVM_ASSIGN_OR_RETURN(Program program,
+                             in_place ? ReadProgramInPlace(bytes, std::move(owner), options.target)
+                                      : ReadProgram(bytes, options.target));
+    return Link(std::move(program), nullptr, options);
+  });
 }
 
 Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program program,
                                                                   const LoadOptions& options) {
-  RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
-  return Link(std::move(program), nullptr, options);
+  return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
+    RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
+    return Link(std::move(program), nullptr, options);
+  });
 }
 
 Result<std::shared_ptr<const Executable>> Executable::Link(Program program, const FileMapping* file,
                                                            const LoadOptions& options) {
-  try {
-    std::shared_ptr<Executable> executable(new Executable());
-    executable->program_ = std::move(program);
-    RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(file, options));
-    RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
-    RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
-    RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
-    return std::shared_ptr<const Executable>(std::move(executable));
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kResourceExhausted, "no memory to link the program");
-  }
+  std::shared_ptr<Executable> executable(new Executable());
+  executable->program_ = std::move(program);
+  RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(file, options));
+  RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
+  RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
+  RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
+  return std::shared_ptr<const Executable>(std::move(executable));
 }
 
 Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& options) {
@@ -297,6 +300,7 @@ Status Executable::MakeFunctions() {
 static_assert(vm::kMaxRank == kMaxTensorRank);  // so that the verifier has checked constants
 
 Status Executable::MakeConstants() {
+  linked_->constants.reserve(program_.constants.size());
   for (ConstantInfo& constant : program_.constants) {
     if (reinterpret_cast<uintptr_t>(constant.data.data()) % vm::kDataAlignment != 0) {
       // A program in memory may share its constants with a parameter file, which aligns nothing.
@@ -330,6 +334,10 @@ const ExportInfo* Executable::FindExport(std::string_view name) const {
 }
 
 Result<uint32_t> Executable::FindConstructor(std::string_view name) const {
+  return Guarded([&] { return SearchConstructor(name); });
+}
+
+Result<uint32_t> Executable::SearchConstructor(std::string_view name) const {
   const AdtInfo* owner = nullptr;
   uint32_t tag = 0;
   for (const AdtInfo& adt : program_.adts) {

@@ -45,7 +45,8 @@ struct LoadOptions {
 class Executable : public std::enable_shared_from_this<Executable> {
  public:
   // Opens, verifies and links. Fails with kUnsupported when no kernel image suits the machine, or a
-  // builtin or a host function is missing; with kInvalidArgument, when one has another type.
+  // builtin or a host function is missing; with kInvalidArgument, when one has another type; with
+  // kResourceExhausted without memory.
   static Result<std::shared_ptr<const Executable>> Load(const std::string& path,
                                                         const LoadOptions& options = {});
   // The same for the bytes of a .vmx file in memory. They stay there and must not change for as long
@@ -87,6 +88,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Status LinkHostFunctions(std::span<const HostFunction> functions);
   Status MakeFunctions();
   Status MakeConstants();
+  Result<uint32_t> SearchConstructor(std::string_view name) const;
 
   Program program_;
   std::unique_ptr<vm::LinkedProgram> linked_;

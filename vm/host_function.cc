@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bytecode/base/guarded.h"
 #include "vm/interpreter.h"
 
 namespace relayvm {
@@ -30,9 +31,10 @@ Waker HostCall::waker() const { return {context_.wait, call_}; }
 
 Status HostCall::CheckInterrupt() const {
   if (context_.stop->load(std::memory_order_acquire) != 0)
-    return {StatusCode::kCancelled, "cancelled"};
-  if (context_.deadline != INT64_MAX && vm::NowNanoseconds() >= context_.deadline)
-    return {StatusCode::kDeadlineExceeded, "the deadline has passed"};
+    return Guarded([] { return Status(StatusCode::kCancelled, "cancelled"); });
+  if (context_.deadline != INT64_MAX && vm::NowNanoseconds() >= context_.deadline) {
+    return Guarded([] { return Status(StatusCode::kDeadlineExceeded, "the deadline has passed"); });
+  }
   return OkStatus();
 }
 

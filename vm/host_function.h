@@ -12,7 +12,7 @@
 // InvocationOptions::native_stack_bytes, less a few KiB. Several threads may call one at once, for
 // different invocations. Over a Suspend() the thread may change: hold no mutex and no address of a
 // thread-local variable across it, and be in no catch block. An exception that leaves a function
-// ends the run with kInternal. Tested by host_function_test.cc and host_wait_test.cc.
+// ends the run with kInternal, std::bad_alloc with kResourceExhausted. Tested by host_function_test.cc and host_wait_test.cc.
 #pragma once
 
 #include <chrono>

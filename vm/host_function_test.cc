@@ -226,8 +226,8 @@ TEST_CASE("host functions: failures and exceptions are statuses with the place")
        "exception: lost"},
       {[](HostCall&) -> Result<Value> { throw 3; }, StatusCode::kInternal,
        "exception of an unknown type"},
-      {[](HostCall&) -> Result<Value> { throw std::bad_alloc(); }, StatusCode::kInternal,
-       "exception: std::bad_alloc"},
+      {[](HostCall&) -> Result<Value> { throw std::bad_alloc(); }, StatusCode::kResourceExhausted,
+       "out of memory"},
   };
   for (const Case& c : kCases) {
     auto invocation = NewInvocation(OnInt64(c.body));

@@ -47,7 +47,7 @@ TEST_CASE("host functions: suspended by one, an invocation is not in the way of 
   std::vector<int> ready(kMany);
   for (int64_t i = 0; i < kMany; ++i) {
     invocations.push_back(*Invocation::Create(runtime, executable));
-    invocations.back()->set_on_ready([&ready, i] { ++ready[static_cast<size_t>(i)]; });
+    CHECK(invocations.back()->set_on_ready([&ready, i] { ++ready[static_cast<size_t>(i)]; }).ok());
     REQUIRE(invocations.back()->Start("main", Int64Values({i})).ok());
     CHECK(invocations.back()->Poll() == RunState::kWaiting);
     CHECK(invocations.back()->Poll() == RunState::kWaiting);
@@ -114,7 +114,7 @@ TEST_CASE("host functions: what is suspended for ever is cancelled, or runs out 
 
   // In slices, who polls looks at the clock.
   int ready = 0;
-  invocation->set_on_ready([&] { ++ready; });
+  CHECK(invocation->set_on_ready([&] { ++ready; }).ok());
   REQUIRE(invocation->Start("main", Int64Values({1})).ok());
   CHECK(invocation->Poll() == RunState::kWaiting);
   const auto deadline = invocation->next_deadline();
@@ -180,7 +180,7 @@ TEST_CASE("host functions: an invocation is destroyed while it waits") {
     return SuspendForever(call);
   });
   auto invocation = NewInvocation(executable);
-  invocation->set_on_ready([&] { ++ready; });
+  CHECK(invocation->set_on_ready([&] { ++ready; }).ok());
   REQUIRE(invocation->Start("main", Int64Values({1})).ok());
   CHECK(invocation->Poll() == RunState::kWaiting);
   invocation.reset();
@@ -281,7 +281,8 @@ TEST_CASE("host functions: invocations of one program go from thread to thread")
   for (int i = 0; i < kInvocations; ++i) {
     Invocation* invocation =
         invocations.emplace_back(*Invocation::Create(runtime, executable)).get();
-    invocation->set_on_ready([&scheduler, invocation] { scheduler.Enqueue(invocation); });
+    CHECK(
+        invocation->set_on_ready([&scheduler, invocation] { scheduler.Enqueue(invocation); }).ok());
     REQUIRE(invocation->Start("main", Int64Values({turns + i})).ok());
     scheduler.Enqueue(invocation);
   }

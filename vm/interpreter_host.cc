@@ -1,10 +1,10 @@
 // Calls of host functions: objects become values and back, and what comes back is checked.
 #include <fmt/format.h>
 
-#include <exception>
 #include <optional>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "vm/border.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
@@ -14,13 +14,7 @@ namespace relayvm::vm {
 namespace {
 
 Result<Value> Call(const HostFunction& function, HostCall& call) {
-  try {
-    return function.call(call);
-  } catch (const std::exception& e) {
-    return Status(StatusCode::kInternal, fmt::format("exception: {}", e.what()));
-  } catch (...) {
-    return Status(StatusCode::kInternal, "exception of an unknown type");
-  }
+  return Guarded([&] { return function.call(call); });
 }
 
 std::shared_ptr<const StatusDetail> Shared(StatusDetail detail) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 #include "bytecode/kernel_call.h"
 #include "vm/batch.h"
@@ -191,7 +192,12 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
   auto begin = static_cast<uint32_t>(units * task / item->num_tasks);
   auto end = static_cast<uint32_t>(units * (task + 1) / item->num_tasks);
   const KernelEnv& env = worker == 0 ? *calls.env : *calls.worker_env;
-  int32_t code = RunUnits(env, call, args, begin, end);
+  int32_t code = RELAYVM_KERNEL_OK;
+  try {
+    code = RunUnits(env, call, args, begin, end);
+  } catch (const std::bad_alloc&) {  // of a host's kernel; the pool's threads know no exceptions
+    code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+  }
   if (code == RELAYVM_KERNEL_OK) return;
   if (code == RELAYVM_KERNEL_STOPPED) calls.stopped.store(true, std::memory_order_relaxed);
   uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);

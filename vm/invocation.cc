@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "vm/batch.h"
 #include "vm/border.h"
 #include "vm/outputs.h"
@@ -44,6 +45,14 @@ struct Invocation::Impl {
   int64_t started_at = 0;
   int64_t wait_began = 0;  // while it waits
 
+  Impl() = default;
+  ~Impl() {
+    fiber.reset();
+    if (workspace != nullptr) runtime->Release(std::move(workspace));
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   // What a run is asked for; `info` is null when there is no such function.
   Status Check(const ExportInfo* info, std::string_view name, std::span<const Value> values,
                std::span<const OutputBuffer> buffers) const {
@@ -65,7 +74,7 @@ struct Invocation::Impl {
 
   Status ResizeStacks(size_t InvocationOptions::*size, size_t bytes) {
     const size_t before = std::exchange(options.*size, bytes);
-    Status status = ReserveStacks();
+    Status status = Guarded([&] { return ReserveStacks(); });
     if (!status.ok()) options.*size = before;
     return status;
   }
@@ -85,25 +94,29 @@ struct Invocation::Impl {
       context.trace->OnWait({context.traced_run(*executable), wait_began, now, in_batch});
   }
 
+  static Result<std::unique_ptr<Invocation>> Create(std::shared_ptr<Runtime> runtime,
+                                                    std::shared_ptr<const Executable> executable,
+                                                    const InvocationOptions& options);
+
+  Status Start(std::string_view name, std::vector<Value> run_inputs,
+               std::vector<OutputBuffer> run_outputs);
+
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
 
   // The whole run; on the fiber.
   void RunOnFiber() {
     // A host's kernels may throw; of our own code only what runs out of memory.
-    try {
-      result = Execute();
+    result = Guarded([&]() -> Result<Value> {
+      Result<Value> value = Execute();
       // A run that does not end in time, or was cancelled, gives no result, wherever it was.
-      if (result->ok() && stop.load(std::memory_order_acquire) != 0) {
-        result = Result<Value>(StatusCode::kCancelled, "cancelled");
-      } else if (result->ok() && context.deadline != INT64_MAX &&
-                 vm::NowNanoseconds() >= context.deadline) {
-        result = Result<Value>(StatusCode::kDeadlineExceeded, "the deadline has passed");
+      if (value.ok() && stop.load(std::memory_order_acquire) != 0)
+        return {StatusCode::kCancelled, "cancelled"};
+      if (value.ok() && context.deadline != INT64_MAX &&
+          vm::NowNanoseconds() >= context.deadline) {
+        return {StatusCode::kDeadlineExceeded, "the deadline has passed"};
       }
-    } catch (const std::bad_alloc&) {
-      result = Result<Value>(StatusCode::kResourceExhausted, "out of memory");
-    } catch (const std::exception& e) {
-      result = Result<Value>(StatusCode::kInternal, std::string("exception: ") + e.what());
-    }
+      return value;
+    });
     vm::Heap& heap = *workspace->heap;
     stats.peak_bytes = heap.peak_bytes();
     stats.allocations = heap.allocations();
@@ -166,25 +179,26 @@ Invocation::~Invocation() {
     }
   }
   impl_->context.wait->Close();
-  impl_->fiber.reset();
-  impl_->runtime->Release(std::move(impl_->workspace));
 }
 
 Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> runtime,
                                                        std::shared_ptr<const Executable> executable,
                                                        const InvocationOptions& options) {
+  return Guarded([&] { return Impl::Create(std::move(runtime), std::move(executable), options); });
+}
+
+Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
+    std::shared_ptr<Runtime> runtime, std::shared_ptr<const Executable> executable,
+    const InvocationOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->runtime = std::move(runtime);
   impl->executable = std::move(executable);
   impl->options = options;
   impl->workspace = impl->runtime->Acquire();
   vm::Workspace& workspace = *impl->workspace;
-  if (Status status = impl->ReserveStacks(); !status.ok()) {
-    impl->runtime->Release(std::move(impl->workspace));
-    return status;
-  }
+  RELAYVM_RETURN_IF_ERROR(impl->ReserveStacks());
   vm::InterpreterContext& context = impl->context;
-  context.heap = workspace.heap;
+  context.heap = workspace.heap.get();
   context.stack = &workspace.stack;
   context.arena = &workspace.arena;
   context.scratch = &workspace.scratch;
@@ -204,28 +218,34 @@ Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> 
 
 Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
                          std::vector<OutputBuffer> outputs) {
-  Impl& impl = *impl_;
-  if (running()) return IsRunning();
-  const ExportInfo* info = impl.executable->FindExport(function);
-  if (Status wrong = impl.Check(info, function, inputs, outputs); !wrong.ok()) {
-    ++impl.workspace->counters.refused;
+  return Guarded([&] {
+    return running() ? IsRunning()
+                     : impl_->Start(function, std::move(inputs), std::move(outputs));
+  });
+}
+
+Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inputs,
+                               std::vector<OutputBuffer> run_outputs) {
+  const ExportInfo* info = executable->FindExport(name);
+  Status wrong = Guarded([&] { return Check(info, name, run_inputs, run_outputs); });
+  if (!wrong.ok()) {
+    ++workspace->counters.refused;
     return wrong;
   }
-  impl.function = info;
-  impl.inputs = std::move(inputs);
-  impl.outputs = std::move(outputs);
-  impl.started_at = vm::NowNanoseconds();
-  int64_t timeout = impl.options.timeout.count();
-  impl.context.deadline =
-      timeout <= 0 || timeout > INT64_MAX - impl.started_at ? INT64_MAX : impl.started_at + timeout;
-  impl.result.reset();
-  impl.workspace->heap->BeginRun(
-      std::min(impl.options.memory_limit, impl.workspace->machine_memory));
-  impl.fiber.emplace(impl.workspace->stacks, Impl::Main, &impl);
-  ++impl.workspace->counters.started;
-  if (impl.context.trace != nullptr) {
-    impl.context.trace->OnRunBegin({impl.context.traced_run(*impl.executable), info->name,
-                                    impl.started_at, impl.started_at, StatusCode::kOk});
+  function = info;
+  inputs = std::move(run_inputs);
+  outputs = std::move(run_outputs);
+  started_at = vm::NowNanoseconds();
+  int64_t timeout = options.timeout.count();
+  context.deadline =
+      timeout <= 0 || timeout > INT64_MAX - started_at ? INT64_MAX : started_at + timeout;
+  result.reset();
+  workspace->heap->BeginRun(std::min(options.memory_limit, workspace->machine_memory));
+  fiber.emplace(workspace->stacks, Main, this);
+  ++workspace->counters.started;
+  if (context.trace != nullptr) {
+    context.trace->OnRunBegin(
+        {context.traced_run(*executable), info->name, started_at, started_at, StatusCode::kOk});
   }
   return OkStatus();
 }
@@ -268,7 +288,9 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call
 
 Result<Value> Invocation::TakeResult() {
   if (!impl_->result.has_value()) {
-    return Status(StatusCode::kFailedPrecondition, "no run of this invocation has ended");
+    return Guarded([]() -> Result<Value> {
+      return {StatusCode::kFailedPrecondition, "no run of this invocation has ended"};
+    });
   }
   Result<Value> result = *std::move(impl_->result);
   impl_->result.reset();
@@ -284,8 +306,11 @@ Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inpu
   return TakeResult();
 }
 
-void Invocation::set_on_ready(std::function<void()> on_ready) {
-  impl_->context.wait->SetOnReady(std::move(on_ready));
+Status Invocation::set_on_ready(std::function<void()> on_ready) {
+  return Guarded([&] {
+    impl_->context.wait->SetOnReady(std::move(on_ready));
+    return OkStatus();
+  });
 }
 
 std::chrono::steady_clock::time_point Invocation::next_deadline() const {
@@ -309,12 +334,15 @@ void Invocation::ForgetCancel() { impl_->stop.store(0, std::memory_order_relaxed
 void Invocation::set_timeout(std::chrono::nanoseconds timeout) { impl_->options.timeout = timeout; }
 void Invocation::set_memory_limit(size_t bytes) { impl_->options.memory_limit = bytes; }
 Status Invocation::set_stack_limit(size_t bytes) {
-  if (running()) return IsRunning();
-  return impl_->ResizeStacks(&InvocationOptions::stack_limit, bytes);
+  return Guarded([&] {
+    return running() ? IsRunning() : impl_->ResizeStacks(&InvocationOptions::stack_limit, bytes);
+  });
 }
 Status Invocation::set_native_stack_bytes(size_t bytes) {
-  if (running()) return IsRunning();
-  return impl_->ResizeStacks(&InvocationOptions::native_stack_bytes, bytes);
+  return Guarded([&] {
+    return running() ? IsRunning()
+                     : impl_->ResizeStacks(&InvocationOptions::native_stack_bytes, bytes);
+  });
 }
 void Invocation::Trim() { impl_->workspace->heap->Trim(); }
 InvocationStats Invocation::stats() const { return impl_->stats; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <new>
 #include <tuple>
 #include <unordered_map>
 
@@ -73,15 +74,20 @@ void Profile::OnKernel(const KernelEvent& event) {
   Shard& shard = ShardOf(event.run.invocation);
   const int64_t took = (event.end_ns - event.begin_ns) / static_cast<int64_t>(event.batch);
   std::lock_guard lock(shard.mutex);
-  Sum& sum = shard.sums[{event.run.executable, event.kernel, event.function, event.pc}];
-  if (sum.samples == 0) {
-    sum.name = event.name;
-    if (event.run.executable != nullptr) sum.executable = event.run.executable->shared_from_this();
+  try {
+    Sum& sum = shard.sums[{event.run.executable, event.kernel, event.function, event.pc}];
+    if (sum.samples == 0) {
+      sum.name = event.name;
+      if (event.run.executable != nullptr)
+        sum.executable = event.run.executable->shared_from_this();
+    }
+    ++sum.samples;
+    sum.calls += event.weight;
+    sum.total_ns += took * static_cast<int64_t>(event.weight);
+    sum.longest_ns = std::max(sum.longest_ns, took);
+  } catch (const std::bad_alloc&) {
+    // A call that there is no memory for is not counted.
   }
-  ++sum.samples;
-  sum.calls += event.weight;
-  sum.total_ns += took * static_cast<int64_t>(event.weight);
-  sum.longest_ns = std::max(sum.longest_ns, took);
 }
 
 void Profile::OnRunEnd(const RunEvent& event) {

@@ -8,9 +8,13 @@
 //
 // Executable (immutable) and Runtime are shared by any number of threads and invocations. An
 // Invocation runs one function at a time, on a fiber of its own, and is used by one thread at a
-// time (Cancel by any). Values may go anywhere. Failures are Statuses; no exception leaves these
-// functions, short of running out of memory for objects of a few bytes. Tested by
-// invocation_test.cc.
+// time (Cancel by any). Values may go anywhere.
+//
+// Failures are Statuses, and running out of memory is kResourceExhausted, wherever it happens: what was
+// being made is given back, runtime, executable and invocation can be used on, and waking, cancelling
+// and giving back take no memory. Functions that give neither a Status nor a Result throw nothing, but
+// for those that make a Value of numbers or fields (value.h), which throw std::bad_alloc as a container
+// does. Tested by invocation_test.cc and tests/faults.
 #pragma once
 
 #include <chrono>
@@ -146,8 +150,9 @@ class Invocation {
 
   // Called once for each wait that ends by a waker, Cancel or WakeIfDue, on the thread that ends it,
   // which may run the invocation there. REQUIRES: nothing is running; it does not throw. When this
-  // or the destructor returns, the callback before is in no other thread.
-  void set_on_ready(std::function<void()> on_ready);
+  // or the destructor returns, the callback before is in no other thread. Fails with
+  // kResourceExhausted, and changes nothing then.
+  Status set_on_ready(std::function<void()> on_ready);
   // When to Poll a run that waits, or to call WakeIfDue(), though nobody has woken it: the earlier of
   // its deadline and what HostCall::SuspendUntil asked for; else time_point::max(). From any thread.
   std::chrono::steady_clock::time_point next_deadline() const;

@@ -6,8 +6,10 @@
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
+#include "bytecode/base/guarded.h"
 #include "vm/relayvm.h"
 #include "vm/thread_pool.h"
 #include "vm/workspace.h"
@@ -96,14 +98,12 @@ struct Runtime::Impl {
 namespace vm {
 Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory)
     : heap(new Heap(memory)),
-      arena(heap),
+      arena(heap.get()),
       scratch(pool->num_threads(), memory.get()),
       pool(pool),
       trace(trace),
       machine_memory(static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
                      static_cast<size_t>(sysconf(_SC_PAGESIZE))) {}
-
-Workspace::~Workspace() { heap->Orphan(); }
 }  // namespace vm
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>()) {
@@ -113,27 +113,28 @@ Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>()
 Runtime::~Runtime() = default;
 
 Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
-  std::shared_ptr<Runtime> runtime(new Runtime(options));
-  Impl& impl = *runtime->impl_;
-  if (options.thread_pool != nullptr) {
-    const uint32_t threads = options.thread_pool->num_threads();
-    if (threads < 1 || threads > vm::kMaxThreads) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the host's thread pool has " + std::to_string(threads) +
-                        " threads, expected 1 to " + std::to_string(vm::kMaxThreads));
+  return Guarded([&]() -> Result<std::shared_ptr<Runtime>> {
+    std::shared_ptr<Runtime> runtime(new Runtime(options));
+    Impl& impl = *runtime->impl_;
+    if (options.thread_pool != nullptr) {
+      const uint32_t threads = options.thread_pool->num_threads();
+      if (threads < 1 || threads > vm::kMaxThreads) {
+        return Status(StatusCode::kInvalidArgument,
+                      "the host's thread pool has " + std::to_string(threads) +
+                          " threads, expected 1 to " + std::to_string(vm::kMaxThreads));
+      }
+      impl.own_pool = std::make_unique<CheckedPool>(options.thread_pool, threads);
+    } else {
+      RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
+      try {
+        impl.own_pool = std::make_unique<vm::ThreadPool>(threads);
+      } catch (const std::system_error& e) {
+        return vm::NoThreads(threads, e);
+      }
     }
-    impl.own_pool = std::make_unique<CheckedPool>(options.thread_pool, threads);
-  } else {
-    RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
-    try {
-      impl.own_pool = std::make_unique<vm::ThreadPool>(threads);
-    } catch (const std::exception& e) {
-      return Status(StatusCode::kResourceExhausted,
-                    "cannot start " + std::to_string(threads) + " threads: " + e.what());
-    }
-  }
-  impl.pool = impl.own_pool.get();
-  return runtime;
+    impl.pool = impl.own_pool.get();
+    return runtime;
+  });
 }
 
 uint32_t Runtime::num_threads() const { return impl_->pool->num_threads(); }
@@ -202,10 +203,13 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
   workspace->scratch.Trim(kIdleBytes);
   std::lock_guard lock(impl_->mutex);
   if (impl_->idle.size() < impl_->options.max_idle_workspaces) {
-    impl_->idle.push_back(std::move(workspace));
-  } else {
-    impl_->Forget(*workspace);
+    try {
+      return impl_->idle.push_back(std::move(workspace));
+    } catch (const std::bad_alloc&) {
+      // Then it is not kept.
+    }
   }
+  impl_->Forget(*workspace);
 }
 
 }  // namespace relayvm

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
-#include <exception>
+#include <map>
 #include <mutex>
 #include <new>
-#include <queue>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "vm/batch.h"
 #include "vm/interpreter.h"
 #include "vm/thread_pool.h"
@@ -31,12 +32,18 @@ constexpr uint64_t kTurnsOfBatch = 4;
 }  // namespace
 
 struct Scheduler::Handle::Task {
+  using Timers = std::multimap<TimePoint, Task*>;
+
   uint64_t id = 0;
   Priority priority = Priority::kNormal;
   TimePoint deadline;
   RunRequest request;  // until it begins
   Completion completion;
-  TimePoint timer = TimePoint::max();  // the earliest that is set for it; under Impl::mutex
+  // Under Impl::mutex: its place in a queue, in the list of those that the end cancels, and among the
+  // timers. They are made with the run, so that nothing that happens to it later takes memory.
+  std::shared_ptr<Task> next_in_queue, next_to_cancel;
+  Timers::node_type timer;       // while it is not set
+  Timers::iterator timer_place;  // while it is
   // Comes before Impl::mutex where both are held. While it is held the invocation stays; the thread
   // that runs it needs no lock.
   std::mutex mutex;
@@ -47,21 +54,34 @@ struct Scheduler::Handle::Task {
 struct Scheduler::Impl {
   using Task = Handle::Task;
   using TaskPtr = std::shared_ptr<Task>;
-  struct Timer {
-    TimePoint at;
-    std::weak_ptr<Task> task;
-    bool operator<(const Timer& other) const { return at > other.at; }  // the earliest on top
+  // First in, first out.
+  class Queue {
+   public:
+    bool empty() const { return first_ == nullptr; }
+    void Push(TaskPtr task) {
+      Task* pushed = task.get();
+      (empty() ? first_ : last_->next_in_queue) = std::move(task);
+      last_ = pushed;
+    }
+    TaskPtr Pop() {
+      TaskPtr task = std::move(first_);
+      first_ = std::move(task->next_in_queue);
+      return task;
+    }
+
+   private:
+    TaskPtr first_;
+    Task* last_ = nullptr;
   };
-  template <typename T>
-  using ByPriority = std::array<std::deque<T>, kNumPriorities>;
+  using ByPriority = std::array<Queue, kNumPriorities>;
 
   std::shared_ptr<Runtime> runtime;
   SchedulerOptions options;
 
   mutable std::mutex mutex;
   std::condition_variable work;
-  ByPriority<TaskPtr> queued, ready;
-  std::priority_queue<Timer> timers;
+  ByPriority queued, ready;
+  Task::Timers timers;
   std::unordered_map<uint64_t, TaskPtr> tasks;  // that have not ended, by id
   vm::BatchQueue batches{SIZE_MAX};
   size_t num_queued = 0, num_ready = 0, num_active = 0, num_running = 0;
@@ -72,21 +92,22 @@ struct Scheduler::Impl {
 
   std::vector<std::thread> threads;
 
+  static Result<std::unique_ptr<Scheduler>> Create(std::shared_ptr<Runtime> runtime,
+                                                   const SchedulerOptions& options);
+  Result<Handle> RunAsync(RunRequest request, Completion completion);
+
   // --- Queues; all with `mutex` ---
 
-  static TaskPtr Pop(ByPriority<TaskPtr>& queues, bool lowest) {
+  static TaskPtr Pop(ByPriority& queues, bool lowest) {
     for (size_t i = 0; i < kNumPriorities; ++i) {
-      auto& queue = queues[lowest ? kNumPriorities - 1 - i : i];
-      if (queue.empty()) continue;
-      TaskPtr task = std::move(queue.front());
-      queue.pop_front();
-      return task;
+      Queue& queue = queues[lowest ? kNumPriorities - 1 - i : i];
+      if (!queue.empty()) return queue.Pop();
     }
     return nullptr;
   }
 
   void PushReady(TaskPtr task) {
-    ready[static_cast<size_t>(task->priority)].push_back(std::move(task));
+    ready[static_cast<size_t>(task->priority)].Push(std::move(task));
     ++num_ready;
   }
 
@@ -95,7 +116,7 @@ struct Scheduler::Impl {
     const bool lowest = ++turn % kTurnsOfLowest == 0;
     const bool may_begin = num_queued > 0 && num_active < options.max_active;
     if (num_ready == 0 && !may_begin) return nullptr;
-    const auto first = [&](const ByPriority<TaskPtr>& queues) {
+    const auto first = [&](const ByPriority& queues) {
       for (size_t i = 0; i < kNumPriorities; ++i) {
         const size_t at = lowest ? kNumPriorities - 1 - i : i;
         if (!queues[at].empty()) return static_cast<int>(i);
@@ -137,7 +158,7 @@ struct Scheduler::Impl {
       if (timers.empty()) {
         work.wait(lock);
       } else {
-        work.wait_until(lock, TimePoint(timers.top().at));
+        work.wait_until(lock, TimePoint(timers.begin()->first));
       }
     }
   }
@@ -224,11 +245,9 @@ struct Scheduler::Impl {
 
   // Runs that wait and whose time has come.
   void WakeDue(std::unique_lock<std::mutex>& lock) {
-    while (!timers.empty() && timers.top().at <= Clock::now()) {
-      TaskPtr task = timers.top().task.lock();
-      timers.pop();
-      if (task == nullptr) continue;
-      task->timer = TimePoint::max();
+    while (!timers.empty() && timers.begin()->first <= Clock::now()) {
+      const TaskPtr task = tasks.at(timers.begin()->second->id);
+      StopTimer(*task);
       lock.unlock();
       TimePoint next = TimePoint::max();
       {
@@ -238,24 +257,26 @@ struct Scheduler::Impl {
           next = task->invocation->next_deadline();
       }
       lock.lock();
-      SetTimer(task, next);
+      SetTimer(*task, next);
     }
   }
 
-  void SetTimer(const TaskPtr& task, TimePoint at) {
-    if (at >= task->timer) return;
-    task->timer = at;
-    timers.push({at, task});
+  // With `mutex`. To the earlier of that and what it is set to; not of a run that has ended.
+  void SetTimer(Task& task, TimePoint at) {
+    const bool is_set = task.timer.empty();
+    if (at == TimePoint::max() || (is_set && task.timer_place->first <= at)) return;
+    if (!tasks.contains(task.id)) return;
+    StopTimer(task);
+    task.timer.key() = at;
+    task.timer_place = timers.insert(std::move(task.timer));
+  }
+  void StopTimer(Task& task) {
+    if (task.timer.empty()) task.timer = timers.extract(task.timer_place);
   }
 
   void RunSlice(const TaskPtr& task) {
     if (task->invocation == nullptr) {
-      Status status;
-      try {
-        status = Begin(task);
-      } catch (const std::bad_alloc&) {
-        status = {StatusCode::kResourceExhausted, "no memory to begin the run"};
-      }
+      Status status = Guarded([&] { return Begin(task); });
       if (!status.ok()) return End(task, std::move(status));
     }
     Invocation& invocation = *task->invocation;
@@ -278,7 +299,7 @@ struct Scheduler::Impl {
         }
         {
           std::lock_guard lock(mutex);
-          SetTimer(task, at);
+          SetTimer(*task, at);
         }
         work.notify_one();
         return;
@@ -298,7 +319,7 @@ struct Scheduler::Impl {
     auto made = Invocation::Create(runtime, request.executable, request.options);
     if (!made.ok()) return made.status();
     (*made)->set_batching(has_batching());
-    (*made)->set_on_ready([this, id = task->id] { OnReady(id); });
+    RELAYVM_RETURN_IF_ERROR((*made)->set_on_ready([this, id = task->id] { OnReady(id); }));
     {
       std::lock_guard lock(task->mutex);
       if (task->cancelled) return {StatusCode::kCancelled, "cancelled before the run began"};
@@ -331,6 +352,7 @@ struct Scheduler::Impl {
     task->completion(std::move(result));
     task->completion = nullptr;
     std::lock_guard lock(mutex);
+    StopTimer(*task);
     tasks.erase(task->id);
     if (tasks.empty()) {
       work.notify_all();
@@ -344,6 +366,11 @@ Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<Scheduler>> Scheduler::Create(std::shared_ptr<Runtime> runtime,
                                                      const SchedulerOptions& options) {
+  return Guarded([&] { return Impl::Create(std::move(runtime), options); });
+}
+
+Result<std::unique_ptr<Scheduler>> Scheduler::Impl::Create(std::shared_ptr<Runtime> runtime,
+                                                           const SchedulerOptions& options) {
   if (runtime == nullptr) return Status(StatusCode::kInvalidArgument, "the runtime is null");
   auto impl = std::make_unique<Impl>();
   impl->runtime = std::move(runtime);
@@ -365,55 +392,62 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Create(std::shared_ptr<Runtime> ru
   Impl* self = scheduler->impl_.get();
   try {
     for (uint32_t i = 0; i < threads; ++i) self->threads.emplace_back([self] { self->Work(); });
-  } catch (const std::exception& e) {
-    return Status(StatusCode::kResourceExhausted,
-                  "cannot start " + std::to_string(threads) + " threads: " + e.what());
+  } catch (const std::system_error& e) {
+    return vm::NoThreads(threads, e);
   }
   return scheduler;
 }
 
 Scheduler::~Scheduler() {
   Impl& impl = *impl_;
-  std::vector<Handle> handles;
+  std::shared_ptr<Handle::Task> first;
   {
     std::lock_guard lock(impl.mutex);
     impl.stopping = true;
-    for (const auto& [id, task] : impl.tasks) handles.push_back(Handle(task));
+    for (const auto& [id, task] : impl.tasks) task->next_to_cancel = std::exchange(first, task);
   }
-  for (const Handle& handle : handles) handle.Cancel();
-  handles.clear();
+  while (first != nullptr) {
+    Handle(first).Cancel();
+    first = std::exchange(first->next_to_cancel, nullptr);
+  }
   impl.work.notify_all();
   for (std::thread& thread : impl.threads) thread.join();
 }
 
 Result<Scheduler::Handle> Scheduler::RunAsync(RunRequest request, Completion completion) {
+  return Guarded([&] { return impl_->RunAsync(std::move(request), std::move(completion)); });
+}
+
+Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completion completion) {
   if (request.executable == nullptr)
     return Status(StatusCode::kInvalidArgument, "the run has no executable");
   if (completion == nullptr)
     return Status(StatusCode::kInvalidArgument, "the run has no completion");
   if (static_cast<size_t>(request.priority) >= kNumPriorities)
     return Status(StatusCode::kInvalidArgument, "the run's priority is none");
-  Impl& impl = *impl_;
-  auto task = std::make_shared<Handle::Task>();
+  auto task = std::make_shared<Task>();
   task->priority = request.priority;
   task->deadline = request.deadline;
   task->request = std::move(request);
   task->completion = std::move(completion);
+  Task::Timers timer;
+  task->timer = timer.extract(timer.emplace(TimePoint::max(), task.get()));
   {
-    std::lock_guard lock(impl.mutex);
-    if (impl.stopping || impl.num_queued >= impl.options.max_queued) {
-      ++impl.totals.refused;
+    std::lock_guard lock(mutex);
+    if (stopping || num_queued >= options.max_queued) {
+      ++totals.refused;
       return Status(StatusCode::kResourceExhausted,
-                    impl.stopping ? "the scheduler is being destroyed"
-                                  : std::to_string(impl.num_queued) + " runs are queued already");
+                    stopping ? "the scheduler is being destroyed"
+                             : std::to_string(num_queued) + " runs are queued already");
     }
-    task->id = ++impl.last_id;
-    impl.tasks.emplace(task->id, task);
-    impl.queued[static_cast<size_t>(task->priority)].push_back(task);
-    ++impl.num_queued;
-    ++impl.totals.accepted;
+    // The last that takes memory.
+    tasks.emplace(last_id + 1, task);
+    task->id = ++last_id;
+    queued[static_cast<size_t>(task->priority)].Push(task);
+    ++num_queued;
+    ++totals.accepted;
   }
-  impl.work.notify_one();
+  work.notify_one();
   return Handle(std::move(task));
 }
 

@@ -108,7 +108,7 @@ class Scheduler {
     std::shared_ptr<Task> task_;
   };
 
-  // Fails with kResourceExhausted when too many are queued, and kInvalidArgument without an
+  // Fails with kResourceExhausted when too many are queued or there is no memory, and kInvalidArgument without an
   // executable or a completion; the completion is then not called. What Invocation::Start refuses
   // (no such function, other inputs) goes to the completion.
   Result<Handle> RunAsync(RunRequest request, Completion completion);

@@ -18,7 +18,10 @@ class Pages : public MemorySource {
     madvise(mapped, bytes, MADV_HUGEPAGE);
     return mapped;
   }
-  void Free(void* memory, size_t bytes) override { munmap(memory, bytes); }
+  void Free(void* memory, size_t bytes) override {
+    // Where it would cut a mapping and there may be no more of them, the memory at least goes back.
+    if (munmap(memory, bytes) != 0) Discard(memory, bytes);
+  }
   void Discard(void* memory, size_t bytes) override { madvise(memory, bytes, MADV_DONTNEED); }
 };
 

@@ -40,11 +40,25 @@ Result<uint32_t> CountThreads(uint32_t num_threads) {
                                                   ", above " + std::to_string(kMaxThreads));
 }
 
-ThreadPool::ThreadPool(uint32_t num_threads) {
-  for (uint32_t i = 1; i < num_threads; ++i) threads_.emplace_back([this, i] { Work(i); });
+Status NoThreads(uint32_t num_threads, const std::system_error& error) {
+  return {StatusCode::kResourceExhausted,
+          "cannot start " + std::to_string(num_threads) + " threads: " + error.what()};
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::ThreadPool(uint32_t num_threads) {
+  try {
+    // Before one is started: the workers look at their number.
+    threads_.reserve(num_threads - 1);
+    for (uint32_t i = 1; i < num_threads; ++i) threads_.emplace_back([this, i] { Work(i); });
+  } catch (...) {
+    Stop();
+    throw;
+  }
+}
+
+ThreadPool::~ThreadPool() { Stop(); }
+
+void ThreadPool::Stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -23,10 +24,13 @@ namespace relayvm::vm {
 inline constexpr uint32_t kMaxThreads = 1024;
 // What an option `num_threads` says: 0 is as many as the machine has. Fails above kMaxThreads.
 Result<uint32_t> CountThreads(uint32_t num_threads);
+// Of `num_threads`, one could not be started.
+Status NoThreads(uint32_t num_threads, const std::system_error& error);
 
 class ThreadPool final : public TaskPool {
  public:
-  // Worker 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own. `num_threads` counts the caller: 1 starts no thread. REQUIRES: num_threads >= 1.
+  // Worker 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own. `num_threads` counts the caller: 1 starts no thread.
+  // Throws std::bad_alloc or std::system_error where there are no more threads. REQUIRES: num_threads >= 1.
   explicit ThreadPool(uint32_t num_threads);
   ~ThreadPool() override;
   ThreadPool(const ThreadPool&) = delete;
@@ -53,6 +57,7 @@ class ThreadPool final : public TaskPool {
     bool HasTasks() const;
   };
 
+  void Stop();
   void Work(uint32_t worker);
   void Leave(Job& job);
   static void RunTasks(Job& job, uint32_t worker);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "bytecode/base/guarded.h"
 #include "vm/scalar_ops.h"
 #include "vm/shared_object.h"
 
@@ -66,16 +67,19 @@ Value::~Value() {
 }
 
 Result<Value> Value::NewTensor(DType dtype, std::span<const int64_t> dims) {
-  RELAYVM_ASSIGN_OR_RETURN(int64_t bytes, CheckedBytes(dtype, dims));
-  vm::Tensor* tensor = vm::NewSharedTensor(dtype, dims, static_cast<size_t>(bytes));
-  if (tensor == nullptr) return NoMemory(bytes);
-  return Adopt(tensor);
+  return Guarded([&]() -> Result<Value> {
+    RELAYVM_ASSIGN_OR_RETURN(int64_t bytes, CheckedBytes(dtype, dims));
+    vm::Tensor* tensor = vm::NewSharedTensor(dtype, dims, static_cast<size_t>(bytes));
+    if (tensor == nullptr) return NoMemory(bytes);
+    return Adopt(tensor);
+  });
 }
 
 Result<Value> Value::CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data) {
   RELAYVM_ASSIGN_OR_RETURN(Value value, NewTensor(dtype, dims));
   size_t bytes = value.bytes();
-  if (bytes > 0 && data == nullptr) return NoData(bytes);
+  if (bytes > 0 && data == nullptr)
+    return Guarded([&]() -> Result<Value> { return NoData(bytes); });
   if (bytes > 0) std::memcpy(value.mutable_data(), data, bytes);
   return value;
 }
@@ -86,12 +90,15 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
     ReleaseAtEnd at_end{release, context};
     return CopyTensor(dtype, dims, data);
   }
-  Result<int64_t> bytes = CheckedBytes(dtype, dims);
-  if (bytes.ok() && *bytes > 0 && data == nullptr) bytes = NoData(static_cast<size_t>(*bytes));
+  const Result<int64_t> bytes = Guarded([&]() -> Result<int64_t> {
+    RELAYVM_ASSIGN_OR_RETURN(const int64_t needed, CheckedBytes(dtype, dims));
+    if (needed > 0 && data == nullptr) return NoData(static_cast<size_t>(needed));
+    return needed;
+  });
   auto* memory = bytes.ok() ? new (std::nothrow) CallerMemory : nullptr;
   if (memory == nullptr) {
     ReleaseAtEnd at_end{release, context};
-    return bytes.ok() ? NoMemory(*bytes) : bytes.status();
+    return bytes.ok() ? Status::OutOfMemory() : bytes.status();
   }
   memory->release = [](vm::ExternalMemory* self) {
     std::unique_ptr<CallerMemory> caller(static_cast<CallerMemory*>(self));
@@ -101,13 +108,13 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
   memory->context = context;
   vm::Tensor* tensor = vm::NewSharedTensor(dtype, dims, static_cast<char*>(data),
                                            static_cast<size_t>(*bytes), memory);
-  if (tensor == nullptr) return NoMemory(*bytes);
+  if (tensor == nullptr) return Status::OutOfMemory();
   return Adopt(tensor);
 }
 
 Value Value::Scalar(DType dtype, uint64_t canonical) {
   vm::Tensor* tensor = vm::NewSharedTensor(dtype, {}, static_cast<size_t>(DTypeBytes(dtype)));
-  if (tensor == nullptr) throw std::bad_alloc();  // 48 bytes: the process is beyond help
+  if (tensor == nullptr) throw std::bad_alloc();
   vm::StoreScalar(dtype, canonical, tensor->data);
   return Adopt(tensor);
 }

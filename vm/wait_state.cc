@@ -40,10 +40,12 @@ void WaitState::Close() {
 }
 
 void WaitState::SetOnReady(std::function<void()> on_ready) {
+  std::shared_ptr<const std::function<void()>> shared;
+  if (on_ready) shared = std::make_shared<const std::function<void()>>(std::move(on_ready));
   std::unique_lock lock(mutex_);
   on_ready_.reset();
   AwaitNotifiers(lock);
-  if (on_ready) on_ready_ = std::make_shared<const std::function<void()>>(std::move(on_ready));
+  on_ready_ = std::move(shared);
 }
 
 void WaitState::Wake(uint64_t call) {
@@ -92,20 +94,24 @@ void WaitState::MakeReady(std::unique_lock<std::mutex>& lock) {
   if (on_ready_ == nullptr) return;
   // Called without the lock: it may run the invocation, and even end it.
   const std::shared_ptr<const std::function<void()>> on_ready = on_ready_;
-  const std::thread::id self = std::this_thread::get_id();
-  notifiers_.push_back(self);
+  Notifier self{std::this_thread::get_id(), notifiers_};
+  notifiers_ = &self;
   lock.unlock();
   (*on_ready)();
   lock.lock();
-  notifiers_.erase(std::find(notifiers_.begin(), notifiers_.end(), self));
+  Notifier** link = &notifiers_;
+  while (*link != &self) link = &(*link)->next;
+  *link = self.next;
   changed_.notify_all();
 }
 
 void WaitState::AwaitNotifiers(std::unique_lock<std::mutex>& lock) {
   const std::thread::id self = std::this_thread::get_id();
   changed_.wait(lock, [&] {
-    return std::all_of(notifiers_.begin(), notifiers_.end(),
-                       [&](std::thread::id id) { return id == self; });
+    for (const Notifier* n = notifiers_; n != nullptr; n = n->next) {
+      if (n->thread != self) return false;
+    }
+    return true;
   });
 }
 

@@ -10,9 +10,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace relayvm::vm {
 
@@ -29,7 +29,8 @@ class WaitState {
   bool Leave(int64_t now);
   // Ends the waiting without a word to on_ready, which is not called any more after this.
   void Close();
-  // REQUIRES: it does not wait. After this the former callback does not run on another thread.
+  // REQUIRES: it does not wait. After this the former callback does not run on another thread. Throws
+  // bad_alloc, and changes nothing then.
   void SetOnReady(std::function<void()> on_ready);
 
   // --- From any thread ---
@@ -45,6 +46,12 @@ class WaitState {
   bool waiting() const;
 
  private:
+  // A thread that is in on_ready_, on whose stack this lies: waking takes no memory.
+  struct Notifier {
+    std::thread::id thread;
+    Notifier* next;
+  };
+
   void MakeReady(std::unique_lock<std::mutex>& lock);
   // Until nobody but this thread is in on_ready_.
   void AwaitNotifiers(std::unique_lock<std::mutex>& lock);
@@ -55,7 +62,7 @@ class WaitState {
   uint64_t waiting_ = 0, woken_ = 0;
   int64_t time_ = INT64_MAX;
   std::shared_ptr<const std::function<void()>> on_ready_;
-  std::vector<std::thread::id> notifiers_;  // threads that are in on_ready_
+  Notifier* notifiers_ = nullptr;
 };
 
 }  // namespace relayvm::vm

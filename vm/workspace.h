@@ -2,6 +2,8 @@
 // for the next ones. One thread at a time. Tested by invocation_test.cc.
 #pragma once
 
+#include <memory>
+
 #include "vm/allocator.h"
 #include "vm/fiber.h"
 #include "vm/interpreter.h"
@@ -13,9 +15,11 @@ namespace relayvm::vm {
 
 struct Workspace {
   Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory);
-  ~Workspace();
 
-  Heap* heap;  // owned, until orphaned
+  struct OrphanHeap {
+    void operator()(Heap* heap) const { heap->Orphan(); }
+  };
+  std::unique_ptr<Heap, OrphanHeap> heap;
   StackRegion stacks;
   VmStack stack;
   ArenaStack arena;

@@ -39,8 +39,10 @@ int CopyToMemory(int fd) {
 }  // namespace
 
 Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& path) {
+  const std::shared_ptr<FileMapping> mapping(new FileMapping(path));
+  int& fd = mapping->fd_;
   // O_NONBLOCK: opening a FIFO that nobody writes to must not wait; it is empty.
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     StatusCode code =
         errno == ENOENT || errno == ENOTDIR ? StatusCode::kNotFound : StatusCode::kInvalidInput;
@@ -58,29 +60,27 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& 
     }
   }
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
     return Status(StatusCode::kInvalidInput,
                   fmt::format("cannot map '{}': not a regular file", path));
   }
   auto size = static_cast<size_t>(info.st_size);
-  void* data = nullptr;
   if (size > 0) {
-    data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) {
       int error = errno;
-      ::close(fd);
       return Status(
           error == ENOMEM ? StatusCode::kResourceExhausted : StatusCode::kInvalidInput,
           fmt::format("cannot map '{}' ({} bytes): {}", path, size, std::strerror(error)));
     }
+    mapping->data_ = static_cast<const uint8_t*>(data);
+    mapping->size_ = size;
   }
-  return std::shared_ptr<const FileMapping>(
-      new FileMapping(path, fd, static_cast<const uint8_t*>(data), size));
+  return std::shared_ptr<const FileMapping>(mapping);
 }
 
 FileMapping::~FileMapping() {
   if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
-  ::close(fd_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 }  // namespace relayvm

@@ -30,13 +30,12 @@ class FileMapping {
   int fd() const { return fd_; }
 
  private:
-  FileMapping(std::string path, int fd, const uint8_t* data, size_t size)
-      : path_(std::move(path)), fd_(fd), data_(data), size_(size) {}
+  explicit FileMapping(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  int fd_;
-  const uint8_t* data_;
-  size_t size_;
+  int fd_ = -1;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
 };
 
 }  // namespace relayvm

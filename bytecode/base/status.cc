@@ -1,5 +1,8 @@
 #include "bytecode/base/status.h"
 
+#include <cstddef>
+#include <new>
+
 namespace relayvm {
 
 std::string_view StatusCodeName(StatusCode code) {
@@ -28,6 +31,32 @@ std::string_view StatusCodeName(StatusCode code) {
       return "internal error";
   }
   return "unknown";
+}
+
+// The last holder is this function, which stays.
+Status::Rep* Status::NoMemory() noexcept {
+  alignas(Rep) static std::byte memory[sizeof(Rep)];
+  static Rep* const rep =
+      new (memory) Rep{1, StatusCode::kResourceExhausted, "out of memory", nullptr};
+  return rep;
+}
+
+Status::Status(StatusCode code, std::string message,
+               std::shared_ptr<const StatusDetail> detail) noexcept
+    : rep_(new (std::nothrow) Rep{1, code, std::move(message), std::move(detail)}) {
+  assert(code != StatusCode::kOk);
+  if (rep_ == nullptr) *this = OutOfMemory();
+}
+
+Status Status::OutOfMemory() noexcept {
+  Status status;
+  status.rep_ = NoMemory();
+  status.rep_->holders.fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
+void Status::Drop(Rep* rep) noexcept {
+  if (rep->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep;
 }
 
 const std::string& Status::message() const {

@@ -3,10 +3,14 @@
 // Status is one pointer; OK is null. A failed Status holds a code and a message that names the
 // thing, the numbers and the remedy, and where they are known the place and the numbers as fields
 // (status_detail.h). Result<T> holds a value or a failed Status, never both, never
-// neither. No exception crosses a public interface. Thread-compatible. Tested by status_test.cc.
+// neither. No exception crosses a public interface (guarded.h). Where there is no memory for a failed
+// Status, it is Status::OutOfMemory(), which needs none. Thread-compatible; copies share what they hold.
+// Tested by status_test.cc.
 #pragma once
 
+#include <atomic>
 #include <cassert>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,18 +41,22 @@ std::string_view StatusCodeName(StatusCode code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(StatusCode code, std::string message, std::shared_ptr<const StatusDetail> detail = nullptr)
-      : rep_(new Rep{code, std::move(message), std::move(detail)}) {
-    assert(code != StatusCode::kOk);
+  // REQUIRES: not kOk.
+  Status(StatusCode code, std::string message,
+         std::shared_ptr<const StatusDetail> detail = nullptr) noexcept;
+  // kResourceExhausted, "out of memory".
+  static Status OutOfMemory() noexcept;
+  Status(const Status& other) noexcept : rep_(other.rep_) {
+    if (rep_ != nullptr) rep_->holders.fetch_add(1, std::memory_order_relaxed);
   }
-  Status(const Status& other) : rep_(other.rep_ ? new Rep(*other.rep_) : nullptr) {}
-  Status(Status&&) noexcept = default;
-  Status& operator=(const Status& other) {
-    rep_.reset(other.rep_ ? new Rep(*other.rep_) : nullptr);
+  Status(Status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  Status& operator=(Status other) noexcept {
+    std::swap(rep_, other.rep_);
     return *this;
   }
-  Status& operator=(Status&&) noexcept = default;
-  ~Status() = default;
+  ~Status() {
+    if (rep_ != nullptr) Drop(rep_);
+  }
 
   bool ok() const { return rep_ == nullptr; }
   StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
@@ -63,11 +71,15 @@ class [[nodiscard]] Status {
 
  private:
   struct Rep {
+    std::atomic<uint32_t> holders;
     StatusCode code;
     std::string message;
     std::shared_ptr<const StatusDetail> detail;
   };
-  std::unique_ptr<Rep> rep_;
+  static Rep* NoMemory() noexcept;
+  static void Drop(Rep* rep) noexcept;
+
+  Rep* rep_ = nullptr;
 };
 
 inline Status OkStatus() { return {}; }

@@ -48,6 +48,16 @@ TEST_CASE("status: a detail goes with copies, moves and context") {
   }
 }
 
+TEST_CASE("status: out of memory takes no memory, and can be had at any time") {
+  const Status a = Status::OutOfMemory();
+  Status b = a, c = Status::OutOfMemory();
+  b = Status(StatusCode::kNotFound, "b");
+  CHECK(a.ToString() == "resource exhausted: out of memory");
+  CHECK(&a.message() == &c.message());  // one, which is shared
+  static_assert(std::is_nothrow_copy_constructible_v<Status>);
+  static_assert(std::is_nothrow_copy_assignable_v<Status>);
+}
+
 TEST_CASE("status: copies are independent, moves leave ok behind") {
   Status a(StatusCode::kNotFound, "a");
   Status b = a;

@@ -1,11 +1,10 @@
 #include "compiler/api/compiler.h"
 
-#include <exception>
 #include <iterator>
 #include <mutex>
-#include <new>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
 #include "compiler/api/module.h"
@@ -13,18 +12,6 @@
 
 namespace relayvm {
 namespace {
-
-// No exception crosses the API.
-template <typename F>
-auto Guarded(const F& f) -> decltype(f()) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kResourceExhausted, "the compiler: out of memory");
-  } catch (const std::exception& e) {
-    return Status(StatusCode::kInternal, std::string("the compiler: ") + e.what());
-  }
-}
 
 void ReportProgress(const CompilerOptions& options, CompileOptions* compile) {
   if (!options.on_progress) return;

@@ -13,6 +13,7 @@
 #include "compiler/driver.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
+#include "tests/same_value.h"
 #include "vm/scheduler.h"
 
 namespace relayvm {
@@ -88,17 +89,6 @@ Value ValueOf(const HostTensor& t) { return *Value::CopyTensor(t.dtype, t.shape,
 Value Tree(int depth) {
   if (depth == 0 || g_random() % 4 == 0) return Value::Adt(0, {ValueOf(RandomTensor({1, 192}, 1))});
   return Value::Adt(1, {Tree(depth - 1), Tree(depth - 1)});
-}
-
-bool SameBits(const Value& a, const Value& b) {
-  if (a.kind() != b.kind()) return false;
-  if (a.is_tensor())
-    return a.bytes() == b.bytes() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-  if (a.num_fields() != b.num_fields()) return false;
-  for (size_t i = 0; i < a.num_fields(); ++i) {
-    if (!SameBits(a.field(i), b.field(i))) return false;
-  }
-  return true;
 }
 
 // All at once; each must succeed.
@@ -201,7 +191,8 @@ TEST_CASE("batching: programs give the bits that they give alone") {
         CHECK(stats.batched_calls + stats.lone_calls > 0);
         if (threads == 1) CHECK(stats.batched_calls > 2 * stats.batches);
         int differ = 0;
-        for (size_t i = 0; i < alone.size(); ++i) differ += SameBits(alone[i], together[i]) ? 0 : 1;
+        for (size_t i = 0; i < alone.size(); ++i)
+          differ += testing::SameBits(alone[i], together[i]) ? 0 : 1;
         CHECK(differ == 0);
       }
     }

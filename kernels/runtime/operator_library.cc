@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "bytecode/base/guarded.h"
+
 namespace relayvm {
 namespace {
 
@@ -64,6 +66,10 @@ std::vector<Builtin> OperatorLibrary::kernels() const {
 }
 
 Result<OperatorLibrary> LoadOperatorLibrary(const std::string& path) {
+  return Guarded([&] { return OperatorLibrary::Load(path); });
+}
+
+Result<OperatorLibrary> OperatorLibrary::Load(const std::string& path) {
   const auto bad = [&](const std::string& what) {
     return Status(StatusCode::kInvalidInput, fmt::format("{}: {}", path, what));
   };

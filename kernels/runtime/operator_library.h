@@ -22,6 +22,7 @@ class OperatorLibrary {
 
  private:
   friend Result<OperatorLibrary> LoadOperatorLibrary(const std::string& path);
+  static Result<OperatorLibrary> Load(const std::string& path);
   explicit OperatorLibrary(std::span<const RelayvmOperator> operators) : operators_(operators) {}
   std::span<const RelayvmOperator> operators_;
 };

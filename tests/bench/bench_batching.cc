@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/same_value.h"
 #include "vm/scheduler.h"
 
 namespace {
@@ -129,17 +130,6 @@ double Round(relayvm::Scheduler& scheduler, const Workload& work, std::vector<Va
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return left == 0; });
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-bool Same(const Value& a, const Value& b) {
-  if (a.kind() != b.kind()) return false;
-  if (a.is_tensor())
-    return a.bytes() == b.bytes() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-  if (a.num_fields() != b.num_fields()) return false;
-  for (size_t i = 0; i < a.num_fields(); ++i) {
-    if (!Same(a.field(i), b.field(i))) return false;
-  }
-  return true;
 }
 
 double Median(std::vector<double> values) {
@@ -264,7 +254,8 @@ int main(int argc, char** argv) {
   for (size_t r = 0; r <= rounds; ++r) {
     std::vector<Value> expected, found;
     const double a = Round(**plain, work, &expected), b = Round(**batching, work, &found);
-    for (size_t i = 0; i < expected.size(); ++i) differ += Same(expected[i], found[i]) ? 0 : 1;
+    for (size_t i = 0; i < expected.size(); ++i)
+      differ += relayvm::testing::SameBits(expected[i], found[i]) ? 0 : 1;
     if (r == 0) continue;  // pages and caches
     without.push_back(a);
     with.push_back(b);
