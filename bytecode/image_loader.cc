@@ -22,35 +22,15 @@ std::string Join(const std::vector<std::string>& names) {
   return out;
 }
 
-// The file offset of a segment that can be mapped as it lies: page-aligned, and without zeros to
-// add.
-bool CanMapFromFile(const ImageSegment& segment, std::span<const uint8_t> elf,
-                    const FileMapping* file) {
-  if (file == nullptr || segment.writable || segment.memory_bytes != segment.file_bytes)
-    return false;
-  uint64_t elf_offset = static_cast<uint64_t>(elf.data() - file->bytes().data());
-  return elf_offset % kImagePageBytes == 0 &&
-         segment.file_offset % kImagePageBytes == segment.address % kImagePageBytes;
-}
-
 int Protection(const ImageSegment& segment) {
   return PROT_READ | (segment.writable ? PROT_WRITE : 0) | (segment.executable ? PROT_EXEC : 0);
 }
 
-Status MapSegment(const ImageSegment& segment, std::span<const uint8_t> elf,
-                  const FileMapping* file, char* base) {
+Status MapSegment(const ImageSegment& segment, std::span<const uint8_t> elf, char* base) {
   uint64_t in_page = segment.address % kImagePageBytes;
   char* begin = base + (segment.address - in_page);
   size_t bytes =
       (in_page + segment.memory_bytes + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
-  if (CanMapFromFile(segment, elf, file)) {
-    uint64_t offset =
-        static_cast<uint64_t>(elf.data() - file->bytes().data()) + segment.file_offset - in_page;
-    void* mapped = mmap(begin, in_page + segment.memory_bytes, Protection(segment),
-                        MAP_PRIVATE | MAP_FIXED, file->fd(), static_cast<off_t>(offset));
-    if (mapped != MAP_FAILED) return OkStatus();
-    // A file system mounted noexec refuses; a copy in memory may still run.
-  }
   void* memory =
       mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
@@ -93,8 +73,7 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
   return Status(StatusCode::kUnsupported, message + "; compile with a lower --target");
 }
 
-Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf,
-                                                      const FileMapping* file) {
+Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf) {
   RELAYVM_ASSIGN_OR_RETURN(ImageLayout layout, ParseImage(elf));
   std::unique_ptr<MappedImage> image(new MappedImage());
   void* reserved = mmap(nullptr, layout.memory_bytes, PROT_NONE,
@@ -106,13 +85,8 @@ Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> e
   }
   image->base_ = static_cast<char*>(reserved);
   image->bytes_ = layout.memory_bytes;
-  if (file != nullptr) {
-    const uint8_t* begin = file->bytes().data();
-    if (elf.data() < begin || elf.data() + elf.size() > begin + file->bytes().size())
-      file = nullptr;
-  }
   for (const ImageSegment& segment : layout.segments) {
-    RELAYVM_RETURN_IF_ERROR(MapSegment(segment, elf, file, image->base_));
+    RELAYVM_RETURN_IF_ERROR(MapSegment(segment, elf, image->base_));
   }
   return image;
 }
@@ -157,8 +131,8 @@ void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf) {
       char c;
       for (uint64_t p = names.sh_offset + symbol.st_name; ReadAt(elf, p, &c) && c != '\0'; ++p)
         name += c;
-      fmt::print(out.get(), "{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(image.base() + symbol.st_value),
-                 symbol.st_size, name);
+      fmt::print(out.get(), "{:x} {:x} {}\n",
+                 reinterpret_cast<uintptr_t>(image.base() + symbol.st_value), symbol.st_size, name);
     }
   }
 }

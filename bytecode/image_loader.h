@@ -1,8 +1,7 @@
 // Kernel images in memory: choosing the best one that the machine runs, and mapping it.
 //
-// Mapping needs no dynamic linker: segments of a file are mapped read-only, or read and execute,
-// straight from it (shared between processes); an image that is in memory only is copied and then
-// protected. Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
+// Mapping needs no dynamic linker: segments are copied and then protected, so that code is no one's to
+// change, whatever becomes of the file it comes from. Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/status.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
@@ -45,9 +43,7 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
 
 class MappedImage {
  public:
-  // `file` is where `elf` lies, when it does lie in a mapped file; else null.
-  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf,
-                                                  const FileMapping* file);
+  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf);
   ~MappedImage();
   MappedImage(const MappedImage&) = delete;
   MappedImage& operator=(const MappedImage&) = delete;

@@ -86,45 +86,18 @@ constexpr uint64_t kTwoSegmentEntry = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr
 
 TEST_CASE("images: mapped from memory, code and data") {
   std::vector<uint8_t> elf = TwoSegmentImage();
-  auto image = MappedImage::Map(elf, nullptr);
+  auto image = MappedImage::Map(elf);
   REQUIRE_MESSAGE(image.ok(), image.status().message());
   RelayvmKernelFn fn = (*image)->Entry(kTwoSegmentEntry);
   CHECK(fn(nullptr, nullptr, 0, 1) == 42);
   CHECK(fn(nullptr, nullptr, 0, 1) == 43);
-  auto second = MappedImage::Map(elf, nullptr);  // has data of its own
+  auto second = MappedImage::Map(elf);  // has data of its own
   CHECK((*second)->Entry(kTwoSegmentEntry)(nullptr, nullptr, 0, 1) == 42);
-}
-
-TEST_CASE("images: mapped from a file, also one that is not page-aligned in it") {
-  std::vector<uint8_t> elf = TwoSegmentImage();
-  std::string path =
-      std::string(P_tmpdir) + "/relayvm_image_loader_test." + std::to_string(getpid());
-  for (size_t offset : {size_t{4096}, size_t{100}}) {
-    {
-      std::ofstream file(path, std::ios::binary);
-      file << std::string(offset, 'x');
-      file.write(reinterpret_cast<const char*>(elf.data()),
-                 static_cast<std::streamsize>(elf.size()));
-    }
-    auto file = FileMapping::Open(path);
-    REQUIRE(file.ok());
-    auto image = MappedImage::Map((*file)->bytes().subspan(offset), file->get());
-    REQUIRE_MESSAGE(image.ok(), image.status().message());
-    CHECK((*image)->Entry(kTwoSegmentEntry)(nullptr, nullptr, 0, 1) == 42);
-    bool from_file = false;
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-      if (line.find(path) != std::string::npos && line.find("r-xp") != std::string::npos)
-        from_file = true;
-    }
-    CHECK(from_file == (offset == 4096));
-  }
-  std::remove(path.c_str());
 }
 
 TEST_CASE("images: what is no image is an error") {
   std::vector<uint8_t> bytes(100, 1);
-  auto image = MappedImage::Map(bytes, nullptr);
+  auto image = MappedImage::Map(bytes);
   REQUIRE(!image.ok());
   CHECK(image.status().code() == StatusCode::kInvalidInput);
 }

@@ -262,6 +262,10 @@ typedef struct relayvm_load_options {
   /* Paths of shared libraries of custom operators (operator_plugin.h), which are never unloaded. */
   const char* const* operator_libraries;
   size_t num_operator_libraries;
+  /* not 0: relayvm_executable_load reads the file into memory, instead of mapping it. A file that is
+   * mapped must be replaced by renaming, not written to; where it is, runs fail with
+   * RELAYVM_FAILED_PRECONDITION (vm/executable.h says all). */
+  uint32_t copy_file;
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);

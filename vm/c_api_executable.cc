@@ -37,6 +37,7 @@ Status Read(const relayvm_load_options* from, Options* to) {
                                                    read.host_functions, read.num_host_functions));
   to->options.host_functions = to->host_functions;
   to->options.perf_map = read.perf_map != 0;
+  to->options.copy_file = read.copy_file != 0;
   if (read.target != nullptr) to->options.target = read.target;
   for (size_t i = 0; i < read.num_kernels; ++i) {
     if (read.kernels == nullptr || read.kernels[i].name == nullptr ||

@@ -130,9 +130,12 @@ Executable::~Executable() = default;
 Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
                                                            const LoadOptions& options) {
   return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
-    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
+    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file,
+                             FileMapping::Open(path, options.copy_file ? FileMapping::Kind::kRead
+                                                                       : FileMapping::Kind::kMap));
     RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));  // errors name it
-    auto linked = Link(std::move(program), file.get(), options);
+    if (options.copy_file) file = nullptr;  // the program holds its memory, and nobody changes it
+    auto linked = Link(std::move(program), std::move(file), options);
     if (!linked.ok()) return linked.status().WithContext(path);
     return linked;
   });
@@ -159,18 +162,27 @@ Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program progra
   });
 }
 
-Result<std::shared_ptr<const Executable>> Executable::Link(Program program, const FileMapping* file,
+Status Executable::LookAtFile(int64_t now) const {
+  constexpr int64_t kInterval = 10'000'000;
+  RELAYVM_RETURN_IF_ERROR(file_->CheckUnchanged());
+  next_check_.store(now + kInterval, std::memory_order_relaxed);
+  return OkStatus();
+}
+
+Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
+                                                           std::shared_ptr<const FileMapping> file,
                                                            const LoadOptions& options) {
   std::shared_ptr<Executable> executable(new Executable());
   executable->program_ = std::move(program);
-  RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(file, options));
+  executable->file_ = std::move(file);
+  RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(options));
   RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
   RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
   RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
-Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& options) {
+Status Executable::LinkKernels(const LoadOptions& options) {
   bool compiled = std::any_of(program_.kernels.begin(), program_.kernels.end(),
                               [](const KernelInfo& k) { return !k.builtin; });
   if (compiled) {
@@ -178,7 +190,7 @@ Status Executable::LinkKernels(const FileMapping* file, const LoadOptions& optio
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
                              ChooseImage(program_.images, CpuFeatures::OfThisMachine()));
-    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf, file));
+    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf));
     image_index_ = static_cast<int>(index);
     if (options.perf_map) WritePerfMap(*linked_->image, program_.images[index].elf);
   }

@@ -1,13 +1,17 @@
 // Executable: a program ready to run. Its kernels are linked, its constants are objects.
 //
-// What was verified (code and tables) is a copy, which no change of the file reaches. Kernel images
-// and constants stay in the mapped file, shared by all processes: replace a file by renaming a new
-// one over it, never by writing into it.
+// Code, tables and kernels are copies, which no change of the file reaches. Constants stay in the mapped
+// file, shared by all processes: replace a file by renaming a new one over it (mv, install, relayc), never
+// by writing into it (cp). Where that happens all the same, runs fail with kFailedPrecondition from then
+// on, 10 ms later at the latest, and the file has to be loaded again; until then they may see both the old
+// constants and the new, and one that reads constants while the file is shorter than it was ends the
+// process (SIGBUS). LoadOptions::copy_file is for hosts whose files others may write to.
 //
 // Immutable; any number of threads and invocations share one. Values and invocations that need it
 // keep it alive. Tested by executable_test.cc.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,6 +42,9 @@ struct LoadOptions {
   // Of a file that holds the program for several processors, the one to load: "x86-64-v3", as
   // Program::targets says. Empty: the best that this machine runs.
   std::string target;
+  // Reads the file into memory of this process's own, instead of mapping it. What becomes of the file is
+  // nothing to the executable then.
+  bool copy_file = false;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
 };
@@ -79,20 +86,30 @@ class Executable : public std::enable_shared_from_this<Executable> {
 
   // For the runtime.
   const vm::LinkedProgram& linked() const { return *linked_; }
+  // Whether the mapped file is what it was, looked at once in 10 ms: `now` is of the steady clock, in
+  // nanoseconds.
+  Status CheckFile(int64_t now) const {
+    if (file_ == nullptr || now < next_check_.load(std::memory_order_relaxed)) return OkStatus();
+    return LookAtFile(now);
+  }
 
  private:
   Executable();
-  static Result<std::shared_ptr<const Executable>> Link(Program program, const FileMapping* file,
+  static Result<std::shared_ptr<const Executable>> Link(Program program,
+                                                        std::shared_ptr<const FileMapping> file,
                                                         const LoadOptions& options);
-  Status LinkKernels(const FileMapping* file, const LoadOptions& options);
+  Status LinkKernels(const LoadOptions& options);
   Status LinkHostFunctions(std::span<const HostFunction> functions);
   Status MakeFunctions();
   Status MakeConstants();
   Result<uint32_t> SearchConstructor(std::string_view name) const;
+  Status LookAtFile(int64_t now) const;
 
   Program program_;
   std::unique_ptr<vm::LinkedProgram> linked_;
   int image_index_ = -1;
+  std::shared_ptr<const FileMapping> file_;     // null: none is mapped
+  mutable std::atomic<int64_t> next_check_{0};  // of the file
 };
 
 // "Tensor[(?, 300), float32]", "(int64, List[Tensor[(3), bool]])": as Relay writes types; type

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "bytecode/test_programs.h"
 #include "bytecode/writer.h"
 #include "tests/temp_folder.h"
-#include "vm/testing.h"
+#include "vm/host_testing.h"
 
 namespace relayvm {
 namespace {
@@ -51,28 +52,6 @@ TEST_CASE("executable: from memory and from a file, with a kernel image") {
   CHECK(Executable::Load(path).status().code() == StatusCode::kNotFound);
 }
 
-TEST_CASE("executable: a file that changes under a running program changes no verified code") {
-  Result<Program> program = Assemble(testing::ScalarProgram(1, "  addimm.i i15, i0, 1\n"));
-  REQUIRE(program.ok());
-  Result<std::vector<uint8_t>> bytes = SerializeProgram(*program);
-  REQUIRE(bytes.ok());
-  testing::TempFolder folder;
-  const std::string path = folder / "model.vmx";
-  auto write = [&](const std::vector<uint8_t>& content) {
-    std::ofstream file(path, std::ios::binary | std::ios::in | std::ios::out | std::ios::ate);
-    if (!file) file.open(path, std::ios::binary);
-    file.seekp(0);
-    file.write(reinterpret_cast<const char*>(content.data()),
-               static_cast<std::streamsize>(content.size()));
-  };
-  write(*bytes);
-  auto loaded = Executable::Load(path);
-  REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
-  write(std::vector<uint8_t>(bytes->size(), 0xFF));  // into the mapped file itself
-  CHECK(!Executable::Load(path).ok());
-  CHECK(testing::ToInt64(testing::RunOk(*loaded, testing::Int64Values({5}))) == 6);
-}
-
 // A .vmx file with a constant of 20,000 bytes, which main returns, at `offset` from a line's start.
 struct FileInMemory {
   explicit FileInMemory(size_t offset) {
@@ -105,6 +84,101 @@ struct FileInMemory {
   std::shared_ptr<uint8_t> memory;
   std::span<const uint8_t> bytes;
 };
+
+// A file that executables are loaded from, and what a host may do to it.
+class ModelFile {
+ public:
+  ModelFile() : file_(0) { Write(); }
+  void Write() {  // in place, as cp does
+    std::ofstream file(path(), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(file_.bytes.data()),
+               static_cast<std::streamsize>(file_.bytes.size()));
+  }
+  void Truncate() { std::filesystem::resize_file(path(), 0); }
+  void Replace() {
+    const std::string other = folder_ / "new.vmx";
+    std::filesystem::copy_file(path(), other);
+    std::filesystem::rename(other, path());
+  }
+  std::string path() const { return folder_ / "model.vmx"; }
+  // Longer than a tick of the file system's clock, and than a file is not looked at.
+  static void Wait() { usleep(30'000); }
+
+ private:
+  FileInMemory file_;
+  testing::TempFolder folder_;
+};
+
+TEST_CASE("executable: runs are refused once the mapped file was written to in place") {
+  ModelFile file;
+  for (const bool truncated : {false, true}) {
+    auto loaded = Executable::Load(file.path());
+    REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
+    auto copied = Executable::Load(file.path(), {.copy_file = true});
+    REQUIRE_MESSAGE(copied.ok(), copied.status().message());
+    auto invocation = testing::NewInvocation(*loaded);
+    testing::RunOk(*invocation, {});
+    ModelFile::Wait();
+    testing::RunOk(*invocation, {});
+    if (truncated) {
+      file.Truncate();
+    } else {
+      file.Write();
+    }
+    ModelFile::Wait();
+    for (int turn = 0; turn < 2; ++turn) {
+      const Status status = invocation->Run("main", {}).status();
+      CHECK(status.code() == StatusCode::kFailedPrecondition);
+      CHECK_MESSAGE(status.message().starts_with("'" + file.path() +
+                                                 "' has been written to while it is in use ("),
+                    status.message());
+    }
+    // What was copied is not the file's any more.
+    CHECK(testing::RunOk(*copied, {}).bytes() == 20'000);
+    file.Write();
+    REQUIRE(Executable::Load(file.path()).ok());
+  }
+}
+
+TEST_CASE("executable: a mapped file may be replaced by renaming, or removed") {
+  ModelFile file;
+  auto loaded = Executable::Load(file.path());
+  REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
+  auto invocation = testing::NewInvocation(*loaded);
+  const Value before = testing::RunOk(*invocation, {});
+  file.Replace();
+  ModelFile::Wait();
+  CHECK(testing::ElementsOf<uint8_t>(testing::RunOk(*invocation, {})) ==
+        testing::ElementsOf<uint8_t>(before));
+  std::filesystem::remove(file.path());
+  ModelFile::Wait();
+  CHECK(testing::RunOk(*invocation, {}).bytes() == 20'000);
+}
+
+// A host function writes over the file that the program which calls it is of.
+TEST_CASE("executable: a run that was going on while the file was written to fails too") {
+  Result<Program> program = Assemble(testing::Forward("int64[]", "int64[]"));
+  REQUIRE(program.ok());
+  Result<std::vector<uint8_t>> bytes = SerializeProgram(*program);
+  REQUIRE(bytes.ok());
+  testing::TempFolder folder;
+  const std::string path = folder / "model.vmx";
+  const auto write = [&] {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes->data()),
+               static_cast<std::streamsize>(bytes->size()));
+  };
+  write();
+  const HostFunction function{"f", "", [&](HostCall& call) -> Result<Value> {
+                                ModelFile::Wait();
+                                write();
+                                return call.args()[0];
+                              }};
+  auto loaded = Executable::Load(path, {.host_functions = {&function, 1}});
+  REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
+  const Status status = testing::RunFails(*loaded, testing::Int64Values({5}));
+  CHECK(status.code() == StatusCode::kFailedPrecondition);
+}
 
 TEST_CASE("executable: from memory without a copy, which its owner keeps for results too") {
   FileInMemory file(0);

@@ -111,8 +111,7 @@ struct Invocation::Impl {
       // A run that does not end in time, or was cancelled, gives no result, wherever it was.
       if (value.ok() && stop.load(std::memory_order_acquire) != 0)
         return {StatusCode::kCancelled, "cancelled"};
-      if (value.ok() && context.deadline != INT64_MAX &&
-          vm::NowNanoseconds() >= context.deadline) {
+      if (value.ok() && context.deadline != INT64_MAX && vm::NowNanoseconds() >= context.deadline) {
         return {StatusCode::kDeadlineExceeded, "the deadline has passed"};
       }
       return value;
@@ -125,7 +124,12 @@ struct Invocation::Impl {
     heap.Reset();
     workspace->stack.Clear(kKeptStackBytes);
     stats.resident_bytes = heap.resident_bytes();
-    stats.run_ns = vm::NowNanoseconds() - started_at;
+    const int64_t ended_at = vm::NowNanoseconds();
+    stats.run_ns = ended_at - started_at;
+    if (result->ok()) {
+      Status unchanged = Guarded([&] { return executable->CheckFile(ended_at); });
+      if (!unchanged.ok()) result = std::move(unchanged);
+    }
     vm::RunCounters& counters = workspace->counters;
     counters.peak_bytes = std::max<uint64_t>(counters.peak_bytes, stats.peak_bytes);
     counters.run_ns += stats.run_ns;
@@ -219,15 +223,18 @@ Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
 Status Invocation::Start(std::string_view function, std::vector<Value> inputs,
                          std::vector<OutputBuffer> outputs) {
   return Guarded([&] {
-    return running() ? IsRunning()
-                     : impl_->Start(function, std::move(inputs), std::move(outputs));
+    return running() ? IsRunning() : impl_->Start(function, std::move(inputs), std::move(outputs));
   });
 }
 
 Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inputs,
                                std::vector<OutputBuffer> run_outputs) {
   const ExportInfo* info = executable->FindExport(name);
-  Status wrong = Guarded([&] { return Check(info, name, run_inputs, run_outputs); });
+  started_at = vm::NowNanoseconds();
+  Status wrong = Guarded([&] {
+    RELAYVM_RETURN_IF_ERROR(executable->CheckFile(started_at));
+    return Check(info, name, run_inputs, run_outputs);
+  });
   if (!wrong.ok()) {
     ++workspace->counters.refused;
     return wrong;
@@ -235,7 +242,6 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   function = info;
   inputs = std::move(run_inputs);
   outputs = std::move(run_outputs);
-  started_at = vm::NowNanoseconds();
   int64_t timeout = options.timeout.count();
   context.deadline =
       timeout <= 0 || timeout > INT64_MAX - started_at ? INT64_MAX : started_at + timeout;

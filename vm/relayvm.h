@@ -123,7 +123,8 @@ class Invocation {
   Invocation& operator=(const Invocation&) = delete;
 
   // Runs an exported function to its end. Fails with kNotFound (no such function), kInvalidArgument
-  // (inputs of other types), and as the program does: kFailedPrecondition (a guard), kOutOfRange,
+  // (inputs of other types), kFailedPrecondition (its file was written to, see Executable), and as the
+  // program does: kFailedPrecondition (a guard), kOutOfRange,
   // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
   // running.
   //
@@ -151,7 +152,7 @@ class Invocation {
   // Called once for each wait that ends by a waker, Cancel or WakeIfDue, on the thread that ends it,
   // which may run the invocation there. REQUIRES: nothing is running; it does not throw. When this
   // or the destructor returns, the callback before is in no other thread. Fails with
-  // kResourceExhausted, and changes nothing then.
+  // kResourceExhausted, and changes nothing then; with an empty function it does not fail.
   Status set_on_ready(std::function<void()> on_ready);
   // When to Poll a run that waits, or to call WakeIfDue(), though nobody has woken it: the earlier of
   // its deadline and what HostCall::SuspendUntil asked for; else time_point::max(). From any thread.

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace relayvm {
 
@@ -38,7 +39,7 @@ int CopyToMemory(int fd) {
 
 }  // namespace
 
-Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& path) {
+Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& path, Kind kind) {
   const std::shared_ptr<FileMapping> mapping(new FileMapping(path));
   int& fd = mapping->fd_;
   // O_NONBLOCK: opening a FIFO that nobody writes to must not wait; it is empty.
@@ -48,16 +49,18 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& 
         errno == ENOENT || errno == ENOTDIR ? StatusCode::kNotFound : StatusCode::kInvalidInput;
     return Status(code, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
   }
-  struct stat info;
-  if (::fstat(fd, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
-    int copy = CopyToMemory(fd);
-    int error = errno;
-    ::close(fd);
-    fd = copy;
+  struct stat& info = mapping->opened_;
+  if (::fstat(fd, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) ||
+                                  (kind == Kind::kRead && S_ISREG(info.st_mode)))) {
+    const int copy = CopyToMemory(fd);
+    const int error = errno;
+    Status changed = S_ISREG(info.st_mode) ? mapping->CheckUnchanged() : OkStatus();
+    ::close(std::exchange(fd, copy));
     if (fd < 0) {
       return Status(StatusCode::kInvalidInput,
                     fmt::format("cannot read '{}': {}", path, std::strerror(error)));
     }
+    RELAYVM_RETURN_IF_ERROR(changed);
   }
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     return Status(StatusCode::kInvalidInput,
@@ -76,6 +79,22 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& 
     mapping->size_ = size;
   }
   return std::shared_ptr<const FileMapping>(mapping);
+}
+
+Status FileMapping::CheckUnchanged() const {
+  const auto same_time = [](const timespec& a, const timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+  };
+  struct stat now;
+  if (::fstat(fd_, &now) == 0 && now.st_size == opened_.st_size &&
+      same_time(now.st_mtim, opened_.st_mtim)) {
+    return OkStatus();
+  }
+  return {
+      StatusCode::kFailedPrecondition,
+      fmt::format("'{}' has been written to while it is in use ({} bytes when it was opened, {} "
+                  "now); load it again, and replace such files by renaming (mv), not in place",
+                  path_, opened_.st_size, now.st_size)};
 }
 
 FileMapping::~FileMapping() {

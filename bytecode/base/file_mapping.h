@@ -1,8 +1,12 @@
 // FileMapping: a file mapped read-only into memory and shared with all processes that map it; a pipe
-// (standard input) is read to its end into memory.
-// The file must not be truncated while it is mapped (a read past the new end is a SIGBUS); replace
-// files by renaming. Immutable; thread-safe. Tested by file_mapping_test.cc.
+// (standard input), or a file that is to be read whole, is read to its end into memory.
+//
+// Who writes into a mapped file changes these bytes, and who truncates it ends whoever reads past its new
+// end (SIGBUS); CheckUnchanged() tells of both. Replace files by renaming. Immutable but for that;
+// thread-safe. Tested by file_mapping_test.cc.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <memory>
@@ -15,9 +19,11 @@ namespace relayvm {
 
 class FileMapping {
  public:
+  enum class Kind : uint8_t { kMap, kRead };
   // Fails with kNotFound when there is no such file, kInvalidInput when it is neither a regular
-  // file nor a pipe or can't be read.
-  static Result<std::shared_ptr<const FileMapping>> Open(const std::string& path);
+  // file nor a pipe or can't be read; kRead with kFailedPrecondition when it changes meanwhile.
+  static Result<std::shared_ptr<const FileMapping>> Open(const std::string& path,
+                                                         Kind kind = Kind::kMap);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;
   FileMapping& operator=(const FileMapping&) = delete;
@@ -25,15 +31,16 @@ class FileMapping {
   // Page-aligned; empty for an empty file.
   std::span<const uint8_t> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
-  // Open for reading for as long as this object lives: for mapping parts of the file again, with
-  // other protection.
-  int fd() const { return fd_; }
+  // kFailedPrecondition when the file has been written to or truncated since it was opened. Always ok
+  // when it was read, and when another file has taken its name.
+  Status CheckUnchanged() const;
 
  private:
   explicit FileMapping(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  int fd_ = -1;
+  int fd_ = -1;  // open as long as this object lives
+  struct stat opened_ {};
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
 };

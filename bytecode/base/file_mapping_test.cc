@@ -34,7 +34,39 @@ TEST_CASE("file mapping: the file's bytes, for as long as the mapping lives") {
   CHECK(std::string((*mapping)->bytes().begin(), (*mapping)->bytes().end()) == "hello");
   CHECK(reinterpret_cast<uintptr_t>((*mapping)->bytes().data()) % 4096 == 0);
   CHECK((*mapping)->path() == path);
-  CHECK((*mapping)->fd() >= 0);
+}
+
+TEST_CASE("file mapping: tells when the file was written to, not when it was replaced") {
+  TempDir dir;
+  const std::string path = dir.File("data"), other = dir.File("other");
+  const auto wait = [] { ::usleep(20'000); };  // longer than a tick of the file system's clock
+  for (const FileMapping::Kind kind : {FileMapping::Kind::kMap, FileMapping::Kind::kRead}) {
+    std::ofstream(path) << "hello";
+    auto mapping = FileMapping::Open(path, kind);
+    REQUIRE(mapping.ok());
+    wait();
+    CHECK((*mapping)->CheckUnchanged().ok());
+    std::ofstream(other) << "world";
+    fs::rename(other, path);
+    CHECK((*mapping)->CheckUnchanged().ok());
+    CHECK(std::string((*mapping)->bytes().begin(), (*mapping)->bytes().end()) == "hello");
+
+    mapping = FileMapping::Open(path, kind);
+    wait();
+    std::ofstream(path) << "there";  // of the same size
+    const Status status = (*mapping)->CheckUnchanged();
+    if (kind == FileMapping::Kind::kRead) {
+      CHECK(status.ok());
+      CHECK(std::string((*mapping)->bytes().begin(), (*mapping)->bytes().end()) == "world");
+      continue;
+    }
+    CHECK(status.code() == StatusCode::kFailedPrecondition);
+    CHECK(
+        status.message() ==
+        "'" + path +
+            "' has been written to while it is in use (5 bytes when it was opened, 5 now); load it "
+            "again, and replace such files by renaming (mv), not in place");
+  }
 }
 
 TEST_CASE("file mapping: an empty file has no bytes") {
@@ -56,7 +88,7 @@ TEST_CASE("file mapping: a pipe is read to its end") {
   REQUIRE_MESSAGE(mapping.ok(), mapping.status().message());
   CHECK(std::string((*mapping)->bytes().begin(), (*mapping)->bytes().end()) == text);
   CHECK(reinterpret_cast<uintptr_t>((*mapping)->bytes().data()) % 4096 == 0);
-  CHECK((*mapping)->fd() >= 0);
+  CHECK((*mapping)->CheckUnchanged().ok());
 }
 
 TEST_CASE("file mapping: what can't be mapped") {

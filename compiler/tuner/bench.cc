@@ -100,8 +100,7 @@ Result<std::vector<CompiledKernel>> CompileKernels(const KernelSpec& spec,
     added.push_back(std::move(one));
   }
   RELAYVM_ASSIGN_OR_RETURN(const KernelImage image, compiler.Finish());
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const MappedImage> mapped,
-                           MappedImage::Map(image.elf, nullptr));
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const MappedImage> mapped, MappedImage::Map(image.elf));
   std::vector<CompiledKernel> kernels;
   for (KernelCompiler::Added& a : added)
     kernels.push_back({mapped, mapped->Entry(image.entry_offsets[a.id]), std::move(a.interface)});

@@ -50,7 +50,7 @@ Result<CompiledEvaluator::Kernel> Compile(const KernelSpec& spec, const KernelOp
   if (!CpuFeatures::OfThisMachine().Missing(image.cpu_features).empty()) {
     return Unsupported(fmt::format("this machine is no {}", image.cpu_features));
   }
-  RELAYVM_ASSIGN_OR_RETURN(kernel.image, MappedImage::Map(image.elf, nullptr));
+  RELAYVM_ASSIGN_OR_RETURN(kernel.image, MappedImage::Map(image.elf));
   kernel.function = kernel.image->Entry(image.entry_offsets[added.id]);
   kernel.extent = static_cast<uint32_t>(interface.parallel_extent.value());
   kernel.scratch_bytes = interface.scratch_bytes.value();

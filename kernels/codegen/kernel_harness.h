@@ -135,7 +135,7 @@ class KernelHarness {
     auto image = compiler_.Finish();
     REQUIRE_MESSAGE(image.ok(), image.status().ToString());
     image_ = std::move(*image);
-    auto mapped = MappedImage::Map(image_.elf, nullptr);
+    auto mapped = MappedImage::Map(image_.elf);
     REQUIRE_MESSAGE(mapped.ok(), mapped.status().ToString());
     mapped_ = std::move(*mapped);
   }

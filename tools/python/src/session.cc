@@ -385,7 +385,7 @@ py::object Session::Run(const ExportInfo& function, const py::args& args, const 
   LocalContext context;
   if (waits) {
     invocation->set_host_context(&context);
-    invocation->set_on_ready([&context] { context.Notify(); });
+    ThrowIfError(invocation->set_on_ready([&context] { context.Notify(); }));
   }
   const bool is_main = IsMainThread();
   py::object raised;  // by a host function or the handler of a signal
@@ -426,7 +426,7 @@ py::object Session::Run(const ExportInfo& function, const py::args& args, const 
       result = invocation->TakeResult();
     }
     if (waits) {
-      invocation->set_on_ready({});
+      static_cast<void>(invocation->set_on_ready({}));  // of nothing, which cannot fail
       invocation->set_host_context(nullptr);
     }
     if (!result.ok()) invocation->ForgetCancel();
