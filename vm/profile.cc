@@ -85,7 +85,7 @@ void Profile::OnKernel(const KernelEvent& event) {
     sum.calls += event.weight;
     sum.total_ns += took * static_cast<int64_t>(event.weight);
     sum.longest_ns = std::max(sum.longest_ns, took);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
     // A call that there is no memory for is not counted.
   }
 }

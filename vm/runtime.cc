@@ -205,7 +205,7 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
   if (impl_->idle.size() < impl_->options.max_idle_workspaces) {
     try {
       return impl_->idle.push_back(std::move(workspace));
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
       // Then it is not kept.
     }
   }

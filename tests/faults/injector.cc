@@ -49,6 +49,7 @@ Live LiveNow() { return {g_blocks, g_mapped}; }
 
 // --- The C library's, through --wrap ---
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker's names.
 using relayvm::faults::Counted;
 using relayvm::faults::Fails;
 
@@ -141,3 +142,4 @@ void operator delete(void* block, size_t, std::align_val_t) noexcept { __wrap_fr
 void operator delete[](void* block, size_t, std::align_val_t) noexcept { __wrap_free(block); }
 void operator delete(void* block, const std::nothrow_t&) noexcept { __wrap_free(block); }
 void operator delete[](void* block, const std::nothrow_t&) noexcept { __wrap_free(block); }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -132,7 +132,7 @@ TEST_CASE("faults: runtime and invocation are made, or are not") {
           RELAYVM_ASSIGN_OR_RETURN(auto first, Invocation::Create(runtime, executable));
           RELAYVM_ASSIGN_OR_RETURN(auto second, Invocation::Create(runtime, executable));
           RELAYVM_RETURN_IF_ERROR(first->set_stack_limit(1 << 22));
-          RELAYVM_RETURN_IF_ERROR(first->set_on_ready([runtime, &c, executable] {}));
+          RELAYVM_RETURN_IF_ERROR(first->set_on_ready([runtime, executable] {}));
           Value result;
           return RunOnce(*first, c.inputs, &result);
         };

@@ -175,8 +175,9 @@ void Alarm::WakeSoon(Waker waker) {
 std::vector<Case> MakeCases(const std::string& folder, size_t per_program, Alarm* alarm,
                             Random& random) {
   std::vector<Case> cases;
-  const auto add = [&](const std::string& program, std::shared_ptr<const Executable> executable,
-                       bool calls_host, const Inputs& inputs) {
+  const auto add = [&](const std::string& program,
+                       const std::shared_ptr<const Executable>& executable, bool calls_host,
+                       const Inputs& inputs) {
     auto runtime = Checked(Runtime::Create());
     auto invocation = Checked(Invocation::Create(runtime, executable));
     for (size_t i = 0; i < per_program; ++i) {

@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
+#include <cinttypes>
 #include <condition_variable>
 #include <cstdio>
 #include <map>
@@ -51,9 +52,9 @@ class CountingSource : public MemorySource {
 };
 
 double ResidentMiB() {
-  long pages = 0, resident = 0;
+  int64_t pages = 0, resident = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    if (std::fscanf(file, "%" SCNd64 " %" SCNd64, &pages, &resident) != 2) resident = 0;
     std::fclose(file);
   }
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);

@@ -34,7 +34,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 // A module of the compiler's IR, with the operators of plugins that it calls. Immutable.
 struct PyModule {
   LoadedModel model;
-  Facts holds = {};  // what passes have made of it
+  Facts holds;  // what passes have made of it
 };
 
 struct PyCompiled {

@@ -186,7 +186,7 @@ PYBIND11_MODULE(_native, m) {
   m.def("load", Load);
   m.def("load_bytes", LoadBytes);
 
-  py::class_<TraceSink, std::shared_ptr<TraceSink>>(m, "TraceSink");
+  const py::class_<TraceSink, std::shared_ptr<TraceSink>> trace_sink(m, "TraceSink");
   py::class_<Profile, TraceSink, std::shared_ptr<Profile>>(m, "Profile")
       .def(py::init([](uint32_t interval) {
         return std::make_shared<Profile>(Profile::Options{.kernel_interval = interval});

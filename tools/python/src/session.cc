@@ -8,6 +8,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <deque>
+#include <new>
 #include <utility>
 
 #include "tools/python/src/errors.h"
@@ -36,12 +37,8 @@ uint64_t Forks() {
 
 bool IsMainThread() {
   // The thread that Python runs handlers of signals on.
-  static const unsigned long main = [] {  // NOLINT(google-runtime-int)
-    return py::module_::import("threading")
-        .attr("main_thread")()
-        .attr("ident")
-        .cast<unsigned long>();
-  }();
+  static const auto main =
+      py::module_::import("threading").attr("main_thread")().attr("ident").cast<uint64_t>();
   return PyThread_get_thread_ident() == main;
 }
 
@@ -230,8 +227,9 @@ std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t sche
 PyRuntime::~PyRuntime() {
   if (generation_ == Forks()) return;
   // Threads of another process: not to be waited for.
-  if (runtime_->num_threads() > 1) new std::shared_ptr<Runtime>(runtime_);
-  (void)scheduler_.release();
+  if (runtime_->num_threads() > 1) [[maybe_unused]]
+    auto* left = new (std::nothrow) std::shared_ptr<Runtime>(runtime_);
+  [[maybe_unused]] const Scheduler* left = scheduler_.release();
 }
 
 Scheduler& PyRuntime::scheduler() {
@@ -258,7 +256,7 @@ void PyRuntime::Close() {
     scheduler = std::move(scheduler_);
   }
   if (generation_ != Forks()) {
-    (void)scheduler.release();
+    [[maybe_unused]] const Scheduler* left = scheduler.release();
     return;
   }
   const py::gil_scoped_release no_gil;  // completions take it
