@@ -376,11 +376,11 @@ py::object Session::Run(const ExportInfo& function, const py::args& args, const 
   Outputs outputs;
   outputs.Read(function, arguments.out);
 
+  LocalContext context;  // outlives the run
   std::unique_ptr<Invocation> invocation = Acquire();
   invocation->set_timeout(arguments.options.timeout.value_or(std::chrono::nanoseconds(0)));
   invocation->set_memory_limit(arguments.options.memory_limit.value_or(SIZE_MAX));
   const bool waits = !executable_->program().host_functions.empty();
-  LocalContext context;
   if (waits) {
     invocation->set_host_context(&context);
     ThrowIfError(invocation->set_on_ready([&context] { context.Notify(); }));
