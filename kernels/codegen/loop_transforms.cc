@@ -153,7 +153,7 @@ const Node* MergeReduceAxes(Graph& graph, MergedAxes& merged, const Node* root) 
 // --- Splitting ---
 
 // An axis that is divided by d, where d divides its extent, becomes two: a = outer * d + inner.
-bool SplitOne(Graph& graph, LoopNest& nest) {
+bool SplitOne(Graph& graph, LoopNest& nest, int64_t least) {
   const te::AxisNode* axis = nullptr;
   Dim divisor;
   ForEachNode(RootsOf(nest), [&](const Node* n) {
@@ -166,8 +166,7 @@ bool SplitOne(Graph& graph, LoopNest& nest) {
     auto low = d->dim.LowerBound();
     if (!low || *low < 0 || d->dim.is_const(0)) return;
     if (!Dim::FloorMod(x->axis->extent, d->dim).is_const(0)) return;
-    // Short inner loops are worse than dividing by a small constant.
-    if (d->dim.is_const() && d->dim.value() < 8 && !(x->axis->extent == d->dim)) return;
+    if (d->dim.is_const() && d->dim.value() < least && !(x->axis->extent == d->dim)) return;
     axis = x->axis;
     divisor = d->dim;
   });
@@ -252,6 +251,46 @@ void ChooseVectorAxis(LoopNest& nest) {
   nest.axes.push_back(best);
 }
 
+// Whether the nest runs as vectors along the axis before the last, which the stores take in turn
+// with the few elements of the last: every load is contiguous along it, or the same all along.
+bool IsInterleaved(const LoopNest& nest) {
+  if (nest.axes.size() < 2) return false;
+  const te::AxisNode* last = nest.axes.back();
+  const te::AxisNode* along = nest.axes[nest.axes.size() - 2];
+  if (!last->extent.is_const() || last->extent.value() < 2 || last->extent.value() > 4)
+    return false;
+  if (along->extent.is_const() && along->extent.value() < 8) return false;
+  for (const LoopStore& store : nest.stores) {
+    if (StrideOf(store.index, last) != Stride::kOne) return false;
+    if (!(CoefficientOf(store.index, along) == last->extent)) return false;
+  }
+  bool suits = true;
+  bool contiguous = false;
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (n->kind == NodeKind::kReduce) suits = false;
+    if (!n->DependsOn(along)) return;
+    if (n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 &&
+        n->binary >= BinaryOp::kDivide && n->binary <= BinaryOp::kFloorMod) {
+      suits = false;
+    }
+    if (n->kind != NodeKind::kLoad || n->operands.empty()) return;
+    contiguous = contiguous || StrideOf(n->operands[0], along) == Stride::kOne;
+    suits = suits && StrideOf(n->operands[0], along) == Stride::kOne;
+  });
+  return suits && contiguous;
+}
+
+bool FindInterleaved(Graph& graph, LoopNest& nest) {
+  LoopNest split = nest;
+  while (SplitOne(graph, split, 2)) {
+  }
+  MergeAxes(graph, split);
+  if (!IsInterleaved(split)) return false;
+  nest = std::move(split);
+  nest.interleaved = true;
+  return true;
+}
+
 // Square tiles for loads that run across the vectors. All must run along the same other axis.
 void FindTransposed(LoopNest& nest) {
   if (!nest.vectorise || nest.axes.size() < 2) return;
@@ -286,7 +325,10 @@ void TransformNest(Graph& graph, LoopNest& nest) {
   MergedAxes merged(graph);
   for (LoopStore& store : nest.stores) store.value = MergeReduceAxes(graph, merged, store.value);
   MergeAxes(graph, nest);
-  while (SplitOne(graph, nest)) {
+  if (FindInterleaved(graph, nest)) return;
+  // Short inner loops are worse than dividing by a small constant.
+  constexpr int64_t kLeastInner = 8;
+  while (SplitOne(graph, nest, kLeastInner)) {
   }
   MergeAxes(graph, nest);
   ChooseVectorAxis(nest);

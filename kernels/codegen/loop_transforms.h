@@ -17,7 +17,7 @@ inline bool IsContiguous(const Node* index, const te::AxisNode* axis) {
 }
 
 // Merges reduce axes too. Afterwards the last axis of `nest` is the one to vectorise, if
-// nest.vectorise.
+// nest.vectorise; the one before it, if nest.interleaved.
 void TransformNest(Graph& graph, LoopNest& nest);
 
 // The nest for one range of its last axis, over an axis of its own that begins at 0.

@@ -1,6 +1,7 @@
 #include "kernels/codegen/loops.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/loop_transforms.h"
@@ -119,6 +120,8 @@ class LoopEmitter {
       }
       return;
     }
+    if (nest.interleaved && level + 2 == nest.axes.size())
+      first = EmitInterleaved(nest, first, end);
     if (!nest.transposed.empty() && level + 2 == nest.axes.size())
       first = EmitTiles(nest, first, end);
     ForPolled(b_, first, end, 1, TurnWork(nest, level + 1), axis->name, [&](Value* i) {
@@ -180,6 +183,70 @@ class LoopEmitter {
       emitter_.CloseScope();
     }
     emitter_.CloseScope();
+  }
+
+  // Whole vectors along the axis before the last from `first` on; gives where the rest begins.
+  Value* EmitInterleaved(const LoopNest& nest, Value* first, Value* end) {
+    const te::AxisNode* along = nest.axes[nest.axes.size() - 2];
+    unsigned widest = 16;
+    for (const LoopStore& store : nest.stores)
+      widest = std::min(widest, emitter_.LanesFor(store.value));
+    for (unsigned lanes : {widest, 4u}) {
+      if (lanes > widest) break;
+      Value* limit =
+          Add(b_, first, b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~uint64_t{lanes - 1})));
+      Value* work = WorkOf(b_, TurnWork(nest, nest.axes.size() - 1), I64(b_, lanes));
+      ForPolled(b_, first, limit, lanes, work, along->name, [&](Value* i) {
+        EmitInTurn(nest, {along, i, lanes, nullptr});
+      });
+      first = limit;
+      if (lanes == 4) break;
+    }
+    return first;
+  }
+
+  // A vector along `along` for each element of the last axis, and their elements in turn.
+  void EmitInTurn(const LoopNest& nest, const VectorAxis& along) {
+    const te::AxisNode* last = nest.axes.back();
+    auto ways = static_cast<unsigned>(last->extent.value());
+    std::vector<std::vector<Value*>> parts(nest.stores.size());
+    for (unsigned i = 0; i < ways; ++i) {
+      emitter_.OpenScope();
+      emitter_.BindAxis(last, I64(b_, i));
+      for (size_t s = 0; s < parts.size(); ++s)
+        parts[s].push_back(emitter_.EmitNodeVector(nest.stores[s].value, along));
+      emitter_.CloseScope();
+    }
+    emitter_.OpenScope();
+    emitter_.BindAxis(along.axis, along.base);
+    emitter_.BindAxis(last, I64(b_, 0));
+    for (size_t s = 0; s < parts.size(); ++s) {
+      emitter_.StoreAt(nest.stores[s].target, nest.stores[s].index, InTurn(parts[s], along.lanes),
+                       nullptr);
+    }
+    emitter_.CloseScope();
+  }
+
+  // The elements of two to four vectors in turn: the first of each, the second of each, and so on.
+  Value* InTurn(std::vector<Value*> parts, unsigned lanes) {
+    auto ways = static_cast<unsigned>(parts.size());
+    // Joined as a tree: shuffles take two vectors of one length.
+    unsigned joined = 1;
+    while (joined < ways) joined *= 2;
+    parts.resize(joined, llvm::PoisonValue::get(parts[0]->getType()));
+    for (unsigned size = lanes; parts.size() > 1; size *= 2) {
+      std::vector<int> all(size_t{2} * size);
+      std::iota(all.begin(), all.end(), 0);
+      for (size_t i = 0; 2 * i < parts.size(); ++i)
+        parts[i] = b_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], all);
+      parts.resize(parts.size() / 2);
+    }
+    std::vector<int> order;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      for (unsigned part = 0; part < ways; ++part)
+        order.push_back(static_cast<int>(part * lanes + lane));
+    }
+    return b_.CreateShuffleVector(parts[0], order);
   }
 
   // All values come before all stores, so that an output may have an input's memory.

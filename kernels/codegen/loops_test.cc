@@ -256,6 +256,45 @@ TEST_CASE("transposes run as tiles, with what surrounds them") {
              {{1, 1}, {16, 16}, {35, 50}, {100, 9}, {8, 64}});
 }
 
+// Channels become the last axis, blocks of depth become space, rows are repeated: what is contiguous
+// in memory on one side comes from few places of the other.
+TEST_CASE("a short last axis: its elements are taken in turn, and apart") {
+  std::vector<KernelSpec> specs;
+  for (DType t : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kInt8, DType::kBool}) {
+    for (int64_t ways : {2, 3, 4, 5}) {
+      Dim count(ways);
+      Expr w = te::IntImm(ways);
+      auto quotient = [&](const Expr& i) { return te::Binary(BinaryOp::kFloorDivide, i, w); };
+      auto rest = [&](const Expr& i) { return te::Binary(BinaryOp::kFloorMod, i, w); };
+      Tensor first = Input({count, kN, kM}, 0, t);
+      Tensor last = Input({kN, kM, count}, 0, t);
+      Tensor blocks = Input({count * count, kN, kM}, 0, t);
+      Tensor scales = Input({count}, 1, t);
+      Tensor to_last = Compute("to_last", {kN, kM, count}, [&](const Indices& i) {
+        return Load(first, {i[2], i[0], i[1]});
+      });
+      Tensor scaled = Compute("scaled", {kN, kM, count}, [&](const Indices& i) {
+        return Load(first, {i[2], i[0], i[1]}) * Load(scales, {i[2]});
+      });
+      Tensor to_first = Compute("to_first", {count, kN, kM}, [&](const Indices& i) {
+        return Load(last, {i[1], i[2], i[0]});
+      });
+      Tensor to_space = Compute("to_space", {kN * count, kM * count}, [&](const Indices& i) {
+        return Load(blocks, {rest(i[0]) * w + rest(i[1]), quotient(i[0]), quotient(i[1])});
+      });
+      Tensor repeated = Compute("repeated", {kN, kM * count}, [&](const Indices& i) {
+        return Load(blocks, {te::IntImm(1), i[0], quotient(i[1])});
+      });
+      specs.push_back(Spec("last", {first}, {to_last}));
+      specs.push_back(Spec("scaled", {first, scales}, {scaled, to_last}));
+      specs.push_back(Spec("first", {last}, {to_first}));
+      specs.push_back(Spec("space", {blocks}, {to_space}));
+      specs.push_back(Spec("repeated", {blocks}, {repeated}));
+    }
+  }
+  CheckSpecs(specs, {{1, 1}, {3, 4}, {2, 37}, {5, 64}});
+}
+
 TEST_CASE("windows: strides, padding, dilation") {
   Tensor x = Input({2, kN, kM}, 0);
   std::vector<KernelSpec> specs;

@@ -485,7 +485,7 @@ void Planner::ChooseUnits() {
   };
   if (plan.nests.size() == 1) {
     LoopNest& nest = plan.nests[0];
-    size_t inner = nest.transposed.empty() ? (nest.vectorise ? 1 : 0) : 2;
+    size_t inner = nest.InnerAxes();
     Dim outer_extent(1);
     while (nest.axes.size() > inner) {
       plan.unit_axes.push_back(nest.axes.front());
@@ -494,11 +494,12 @@ void Planner::ChooseUnits() {
     }
     bool few_units = outer_extent.is_const() && outer_extent.value() < 16;
     plan.parallel_extent = outer_extent;
-    if (inner != 0 && (few_units || inner == 2)) {
+    bool tiled = !nest.transposed.empty();
+    if (inner != 0 && (few_units || tiled)) {
       const Dim& extent = nest.axes[0]->extent;
       int64_t block = std::max<int64_t>(kTaskWork / 4 / work_of(nest), 256);
       block = int64_t{1} << (63 - __builtin_clzll(static_cast<uint64_t>(block)));
-      if (inner == 2) block = 32;
+      if (tiled) block = 32;
       if (!extent.is_const() || extent.value() > block) {
         plan.block = block;
         plan.parallel_extent = outer_extent * Dim::CeilDiv(extent, Dim(block));

@@ -37,7 +37,13 @@ struct LoopNest {
   // Loads that are contiguous along the axis before the last, and not along the last: read as
   // square tiles and transposed.
   std::vector<const Node*> transposed;
+  // The last axis is a constant 2 to 4, and vectors run along the axis before it: one for each
+  // element of the last, stored together, element by element in turn.
+  bool interleaved = false;
   std::vector<LoopStore> stores;
+
+  // How many of the last axes are run together, as vectors or tiles of them.
+  size_t InnerAxes() const { return !transposed.empty() || interleaved ? 2 : vectorise ? 1 : 0; }
 };
 
 struct LoopPlan {

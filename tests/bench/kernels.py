@@ -1,48 +1,168 @@
 """Convolutions and dense products with constant weights: share of the measured peak, and oneDNN's time over ours.
 
-oneDNN is Debian's libdnnl-dev, in its best case (c/onednn.cc). Results are compared before anything is timed.
+oneDNN is Debian's libdnnl-dev, in its best case (c/onednn.cc), whatever layout ours has. Results are compared before anything is timed.
 """
+import math
 import os
 import statistics
 import subprocess
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 SECTION = "kernels"
 
 
-def dense(m, k, n):
-    return (f"dense {m}x{k}x{n}", (m, k, 1, 1), (n, 1, 1), 1, 0, 1)
+@dataclass(frozen=True)
+class Product:
+    """A dense product of batch x c by o x c (size 1), or a convolution of o square windows over batch x c x size x size."""
+
+    kind: str
+    c: int
+    size: int
+    o: int
+    kernel: int
+    stride: int = 1
+    groups: int = 1
+    batch: int = 1
+    layout: str = "NCHW"
+    is_transposed: bool = False
+
+    @property
+    def group(self):
+        """What rows are averaged together."""
+        return "dense" if self.kind == "dense" else f"{self.kind} {self.layout}, N = {self.batch}"
+
+    @property
+    def name(self):
+        if self.kind == "dense":
+            return f"dense {self.batch}x{self.c}x{self.o}"
+        stride = f", stride {self.stride}" if self.stride > 1 else ""
+        return f"{self.group}: {self.c}x{self.size}x{self.size}, {self.o} of {self.kernel}x{self.kernel}{stride}"
+
+    @property
+    def pad(self):
+        return (self.kernel - self.stride) // 2 if self.is_transposed else self.kernel // 2
+
+    @property
+    def x_shape(self):
+        """In the order of NCHW."""
+        return (self.batch, self.c) if self.kind == "dense" else (self.batch, self.c, self.size, self.size)
+
+    @property
+    def w_shape(self):
+        """In the order of OIHW; of IOHW for a transposed one."""
+        if self.kind == "dense":
+            return (self.o, self.c)
+        channels = (self.c, self.o) if self.is_transposed else (self.o, self.c // self.groups)
+        return (*channels, self.kernel, self.kernel)
+
+    @property
+    def flops(self):
+        positions = self.batch * (self.size if self.is_transposed else -(-self.size // self.stride)) ** 2
+        return 2 * positions * math.prod(self.w_shape)
+
+    @property
+    def to_program(self):
+        """Axes of NCHW in the program's order."""
+        return (0, 2, 3, 1) if self.layout == "NHWC" and self.kind != "dense" else tuple(range(len(self.x_shape)))
+
+    def weights(self, w):
+        """`w` of OIHW as the program takes it."""
+        if self.layout == "NCHW" or self.kind == "dense":
+            return w
+        return np.ascontiguousarray(w.transpose((2, 3, 0, 1) if self.groups > 1 else (2, 3, 1, 0)))
+
+    def program(self):
+        x = tuple(self.x_shape[i] for i in self.to_program)
+        w = self.weights(np.empty(self.w_shape, np.int8)).shape
+        params = f"%x: Tensor[{x}, float32], %w: Tensor[{w}, float32]"
+        if self.kind == "dense":
+            return f"def @main({params}) {{ nn.dense(%x, %w, units={self.o}) }}\n"
+        operator = "nn.conv2d_transpose" if self.is_transposed else "nn.conv2d"
+        layouts = f', data_layout="NHWC", kernel_layout="{"HWOI" if self.groups > 1 else "HWIO"}"' if self.layout == "NHWC" else ""
+        return (f"def @main({params}) {{ {operator}(%x, %w, strides=[{self.stride}, {self.stride}], padding=[{', '.join([str(self.pad)] * 4)}], "
+                f"groups={self.groups}, channels={self.o}, kernel_size=[{self.kernel}, {self.kernel}]{layouts}) }}\n")
 
 
-def conv(c, size, o, kernel, stride=1, groups=1, batch=1):
-    kind = "depthwise" if groups == c > 1 else "conv"
-    name = f"{kind} {batch}x{c}x{size}x{size}, {o} of {kernel}x{kernel}" + (f", stride {stride}" if stride > 1 else "")
-    return (name, (batch, c, size, size), (o, kernel, kernel), stride, kernel // 2, groups)
-
-
-CASES = (
-    [dense(*s) for s in ((512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048), (128, 768, 768), (128, 768, 3072), (128, 3072, 768))]
-    + [dense(m, k, n) for m in (1, 2, 4, 8) for k, n in ((768, 3072), (512, 2048))]
-    # resnet50's distinct ones
-    + [conv(3, 224, 64, 7, 2)]
-    + [conv(*s) for s in ((64, 56, 64, 1), (64, 56, 64, 3), (64, 56, 256, 1), (256, 56, 64, 1), (256, 56, 128, 1), (128, 56, 128, 3, 2),
-                          (128, 28, 512, 1), (256, 56, 512, 1, 2), (512, 28, 128, 1), (128, 28, 128, 3), (512, 28, 256, 1), (256, 28, 256, 3, 2),
-                          (256, 14, 1024, 1), (512, 28, 1024, 1, 2), (1024, 14, 256, 1), (256, 14, 256, 3), (1024, 14, 512, 1),
-                          (512, 14, 512, 3, 2), (512, 7, 2048, 1), (1024, 14, 2048, 1, 2), (2048, 7, 512, 1), (512, 7, 512, 3))]
-    # mobilenet_v2's and efficientnet's depthwise ones
-    + [conv(c, size, c, 3, stride, c) for c, size, stride in ((32, 112, 1), (96, 112, 2), (144, 56, 1), (144, 56, 2), (192, 28, 1), (384, 14, 1),
-                                                              (576, 14, 2), (960, 7, 1))]
-    + [conv(c, size, c, 5, stride, c) for c, size, stride in ((144, 56, 2), (240, 28, 1), (480, 14, 1), (672, 14, 2), (1152, 7, 1))]
-    + [conv(c, size, o, 3, 1, 1, 8) for c, size, o in ((64, 56, 64), (128, 28, 128), (256, 14, 256), (512, 7, 512))]
+DENSE = ([Product("dense", k, 1, n, 1, batch=m) for m, k, n in ((512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048), (128, 768, 768),
+                                                                (128, 768, 3072), (128, 3072, 768))]
+         + [Product("dense", k, 1, n, 1, batch=m) for m in (1, 2, 4, 8) for k, n in ((768, 3072), (512, 2048))])
+# The distinct ones of resnet50; the depthwise ones of mobilenet_v2 and efficientnet.
+CONVOLUTIONS = (
+    [Product("conv", *s) for s in ((3, 224, 64, 7, 2), (64, 56, 64, 1), (64, 56, 64, 3), (64, 56, 256, 1), (256, 56, 64, 1), (256, 56, 128, 1),
+                                   (128, 56, 128, 3, 2), (128, 28, 512, 1), (256, 56, 512, 1, 2), (512, 28, 128, 1), (128, 28, 128, 3),
+                                   (512, 28, 256, 1), (256, 28, 256, 3, 2), (256, 14, 1024, 1), (512, 28, 1024, 1, 2), (1024, 14, 256, 1),
+                                   (256, 14, 256, 3), (1024, 14, 512, 1), (512, 14, 512, 3, 2), (512, 7, 2048, 1), (1024, 14, 2048, 1, 2),
+                                   (2048, 7, 512, 1), (512, 7, 512, 3))]
+    + [Product("depthwise 3x3", c, size, c, 3, stride, c) for c, size, stride in ((32, 112, 1), (96, 112, 2), (144, 56, 1), (144, 56, 2),
+                                                                                  (192, 28, 1), (384, 14, 1), (576, 14, 2), (960, 7, 1))]
+    + [Product("depthwise 5x5", c, size, c, 5, stride, c) for c, size, stride in ((144, 56, 2), (240, 28, 1), (480, 14, 1), (672, 14, 2),
+                                                                                  (1152, 7, 1))]
 )
+# Transposed convolutions of decoders, and plain ones of as many multiply-adds, which they are held to.
+TRANSPOSED = [(Product("transposed", c, size, o, k, stride, is_transposed=True), Product("plain", c, size, o, 3))
+              for c, size, o, k, stride in ((256, 14, 128, 4, 2), (128, 28, 64, 4, 2), (64, 56, 32, 4, 2), (64, 56, 64, 2, 2), (128, 28, 128, 3, 1))]
+CASES = DENSE + [replace(c, layout=layout, batch=batch) for layout in ("NCHW", "NHWC") for batch in (1, 8) for c in CONVOLUTIONS]
 
 
-def program(x, w, stride, pad, groups):
-    if x[2:] == (1, 1):
-        return f"def @main(%x: Tensor[{x[:2]}, float32], %w: Tensor[({w[0]}, {x[1]}), float32]) {{ nn.dense(%x, %w, units={w[0]}) }}\n"
-    return (f"def @main(%x: Tensor[{x}, float32], %w: Tensor[{(w[0], x[1] // groups, w[1], w[2])}, float32]) {{ nn.conv2d(%x, %w, "
-            f"strides=[{stride}, {stride}], padding=[{pad}, {pad}, {pad}, {pad}], groups={groups}, channels={w[0]}, kernel_size=[{w[1]}, {w[2]}]) }}\n")
+class Kernels:
+    def __init__(self, b, peak, version):
+        self.b, self.peak, self.version = b, peak, version
+        self.rng = np.random.default_rng(0)
+        self.peer = build_peer(b)
+
+    def file(self, name):
+        return os.path.join(self.b.folder, name)
+
+    def build(self, case):
+        """Compiles it and runs it once; its weights in OIHW, its input, and its result in NCHW."""
+        x = self.rng.uniform(-1, 1, case.x_shape).astype(np.float32)
+        w = self.rng.uniform(-1, 1, case.w_shape).astype(np.float32)
+        np.save(self.file("x.npy"), np.ascontiguousarray(x.transpose(case.to_program)))
+        vmx = self.b.compile(self.version + case.program(), {"w": case.weights(w)})
+        self.b.run(os.path.join(self.b.args.bin, "vmrun"), vmx, "--input", self.file("x.npy"), "--output", self.file("y.npy"))
+        return vmx, x, w, np.load(self.file("y.npy")).transpose(np.argsort(case.to_program))
+
+    def ours(self, vmx, runs):
+        return self.b.time(vmx, [self.file("x.npy")], runs)[0]
+
+    def measure(self, case):
+        """The row's figures, or nothing when it is wrong."""
+        vmx, x, w, y = self.build(case)
+        runs = int(min(2000, max(10, 3e9 // case.flops)))
+        command = None
+        if self.peer and not case.is_transposed:
+            x.tofile(self.file("x.raw"))
+            w.tofile(self.file("w.raw"))
+            numbers = (case.batch, case.c, case.size, case.size, case.o, case.kernel, case.kernel, case.stride, case.stride, case.pad, case.pad,
+                       1, 1, case.groups, runs)
+            command = [self.peer, *map(str, numbers), self.file("x.raw"), self.file("w.raw"), self.file("y.raw")]
+            self.b.run(*command, env={"OMP_NUM_THREADS": "1"})
+            other = np.fromfile(self.file("y.raw"), np.float32).reshape(y.shape)
+            scale, worst = float(np.abs(other).max()), float(np.abs(y - other).max())
+            if worst > 1e-5 * scale * max(1, math.prod(case.w_shape[1:]) ** 0.5 / 8):
+                self.b.report.row(SECTION, case.name, f"WRONG: off by {worst:g} of {scale:g}")
+                return None
+        ours, theirs = [], []
+        for _ in range(self.b.args.rounds):
+            ours.append(self.ours(vmx, runs))
+            if command:
+                theirs.append(float(self.b.run(*command, env={"OMP_NUM_THREADS": "1"}).split()[0]))
+        us = statistics.median(ours)
+        figures = {"us": us, "share": case.flops / us / 1e3 / self.peak, "flops": case.flops,
+                   "ratio": statistics.median(t / o for t, o in zip(theirs, ours)) if command else None}
+        value = f"{us:9.1f} us, {case.flops / us / 1e3:6.1f} GFLOP/s = {figures['share']:4.0%}"
+        self.b.report.row(SECTION, case.name, value + (f", {figures['ratio']:.2f}" if command else ""), **figures)
+        return figures
+
+    def summary(self, group, rows):
+        """Share of the peak, averaged by FLOP, and the geometric mean of ratios."""
+        share = sum(r["flops"] for r in rows) / sum(r["us"] for r in rows) / 1e3 / self.peak
+        ratios = [r["ratio"] for r in rows if r["ratio"]]
+        mean = math.exp(statistics.fmean(map(math.log, ratios))) if ratios else None
+        self.b.report.row(SECTION, f"{group}: all", f"{share:4.0%} of peak by FLOP" + (f", {mean:.2f}" if mean else ""), "85 %, 1.0",
+                          share=share, mean_ratio=mean)
 
 
 def build_peer(b):
@@ -54,47 +174,19 @@ def build_peer(b):
 
 def run(b, peak, version):
     b.report.section("Kernels, one thread: oneDNN's time over ours")
-    peer = build_peer(b)
-    if peer is None:
+    k = Kernels(b, peak, version)
+    if k.peer is None:
         b.report.row(SECTION, "oneDNN", "not here: apt-get install libdnnl-dev")
-    rng = np.random.default_rng(0)
-    for name, x_shape, w_shape, stride, pad, groups in CASES:
-        if b.wants(name):
-            measure(b, peak, version, peer, rng, name, x_shape, w_shape, stride, pad, groups)
-
-
-def measure(b, peak, version, peer, rng, name, x_shape, w_shape, stride, pad, groups):
-    file = lambda n: os.path.join(b.folder, n)
-    is_dense = x_shape[2:] == (1, 1)
-    full_w = (w_shape[0], x_shape[1] // groups) + (() if is_dense else w_shape[1:])
-    x = rng.uniform(-1, 1, x_shape[:2] if is_dense else x_shape).astype(np.float32)
-    w = rng.uniform(-1, 1, full_w).astype(np.float32)
-    np.save(file("x.npy"), x)
-    x.tofile(file("x.raw"))
-    w.tofile(file("w.raw"))
-    vmx = b.compile(version + program(x_shape, w_shape, stride, pad, groups), {"w": w})
-    b.run(os.path.join(b.args.bin, "vmrun"), vmx, "--input", file("x.npy"), "--output", file("y.npy"))
-    y = np.load(file("y.npy"))
-    flops = 2 * y.size * int(np.prod(full_w[1:]))
-    runs = int(min(2000, max(10, 3e9 // flops)))
-    size = x_shape[2] if not is_dense else 1
-    theirs_command = [peer] + [str(v) for v in (x_shape[0], x_shape[1], size, size, w_shape[0], w_shape[1], w_shape[2], stride, stride, pad, pad, 1,
-                                                1, groups, runs)] + [file("x.raw"), file("w.raw"), file("y.raw")]
-    if peer:
-        b.run(*theirs_command, env={"OMP_NUM_THREADS": "1"})
-        other = np.fromfile(file("y.raw"), np.float32).reshape(y.shape)
-        scale = float(np.abs(other).max())
-        worst = float(np.abs(y - other).max())
-        if worst > 1e-5 * scale * max(1, np.prod(full_w[1:]) ** 0.5 / 8):
-            b.report.row(SECTION, name, f"WRONG: off by {worst:g} of {scale:g}")
-            return
-    ours, theirs = [], []
-    for _ in range(b.args.rounds):
-        ours.append(b.time(vmx, [file("x.npy")], runs)[0])
-        if peer:
-            theirs.append(float(b.run(*theirs_command, env={"OMP_NUM_THREADS": "1"}).split()[0]))
-    us = statistics.median(ours)
-    rate = flops / us / 1e3
-    ratio = statistics.median(t / o for t, o in zip(theirs, ours)) if peer else None
-    value = f"{us:9.1f} us, {rate:6.1f} GFLOP/s = {rate / peak:4.0%}" + (f", {ratio:.2f}" if ratio else "")
-    b.report.row(SECTION, name, value, us=us, share=rate / peak, ratio=ratio)
+    groups = {}
+    for case in CASES:
+        if b.wants(case.name):
+            groups.setdefault(case.group, []).append(k.measure(case))
+    for group, rows in groups.items():
+        rows = [r for r in rows if r]
+        if len(rows) > 1:
+            k.summary(group, rows)
+    for transposed, plain in TRANSPOSED:
+        if not b.wants(transposed.name):
+            continue
+        first, second = k.measure(transposed), k.measure(plain)
+        b.report.row(SECTION, f"{transposed.name}: speed against the plain one's", f"{first['share'] / second['share']:.2f}", "0.8")

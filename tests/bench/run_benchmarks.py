@@ -6,8 +6,8 @@ usage: run_benchmarks.py BIN_FOLDER [--models FOLDER] [--onnx MODEL.onnx[:DIM=N,
 
 Needs gcc and NumPy. Each figure is the median of many runs after a warm-up; figures per GFLOP/s are set against the FMA peak
 measured here, and the two language models against plain C programs (c/*.c, -O3 -march=native) run beside them. MODELS holds
-g2p/ and stories260K/ (see tools/examples/*.py). Peers run in turn with ours: oneDNN (libdnnl-dev) on each kernel, ONNX Runtime
-(ORT_LIBRARY names its shared library) on each model; results are compared before they are timed. What is not there its row
+g2p/ and stories260K/ (see tools/examples/*.py). Peers run in turn with ours: oneDNN (libdnnl-dev) on each product, PyTorch
+(python3-torch) on norms, resizes and pools, ONNX Runtime (ORT_LIBRARY names its shared library) on each model; results are compared before they are timed. What is not there its row
 says. A shared machine is noisy: repeat, compare ratios.
 """
 import argparse
@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 
 import kernels
+import memory_bound
 import models
 import numpy as np
 from report import Report
@@ -176,7 +177,7 @@ def main():
     ap.add_argument("--onnx", action="append", default=[])
     ap.add_argument("--threads", default="1", type=lambda text: [int(n) for n in text.split(",")])
     ap.add_argument("--rounds", default=5, type=int)
-    ap.add_argument("--only", default="")
+    ap.add_argument("--only", default="", help="only rows whose name holds this text")
     ap.add_argument("--json")
     ap.add_argument("--svg")
     args = ap.parse_args()
@@ -225,6 +226,7 @@ def main():
         if b.wants("models"):
             language_models(b)
         kernels.run(b, peak, VERSION)
+        memory_bound.run(b, VERSION)
         models.run(b, args.onnx, args.threads)
         if args.json:
             b.report.write_json(args.json)

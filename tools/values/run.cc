@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
+#include <string>
 
 #include "bytecode/io/npy.h"
 #include "tools/values/input.h"
@@ -58,10 +60,14 @@ Times Summarise(std::vector<double> ms) {
           std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size())};
 }
 
+// Of this program's own memory: getrusage's ru_maxrss counts what started it, too.
 size_t PeakResidentBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<size_t>(usage.ru_maxrss) * 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:"))
+      return std::strtoull(line.c_str() + sizeof("VmHWM:") - 1, nullptr, 10) * 1024;
+  }
+  return 0;
 }
 
 std::string HumanBytes(size_t bytes) {
