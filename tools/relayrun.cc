@@ -1,9 +1,11 @@
 // relayrun: compiles a Relay program and runs it, in one process. The command line is the user's
 // contract:
 //
-//   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|reference]
+//   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|debug]
+//            [--trace-values[=N]]
 //
-// `reference` runs the typed program with plain loops, slow and obviously right. Exit status: as
+// `debug` (also: `reference`) runs the typed program with plain loops, slow and obviously right, and shows
+// each value on its way with --trace-values. Exit status: as
 // vmrun's. Tested by tools_test.cc.
 #include <chrono>
 
@@ -16,11 +18,11 @@ namespace relayvm::tools {
 namespace {
 
 Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileFlags& compile,
-                                               const RunFlags& run) {
-  if (kind == "reference") {
+                                               const RunFlags& run, size_t trace_values) {
+  if (kind == "debug" || kind == "reference") {
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(compile.input, compile.options));
     RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(std::move(module)));
-    return MakeReferenceExecutor(std::move(typed), run);
+    return MakeReferenceExecutor(std::move(typed), run, trace_values);
   }
   RELAYVM_ASSIGN_OR_RETURN(const CompiledModel compiled,
                            CompileModelWithProgress("relayrun", &compile));
@@ -35,9 +37,17 @@ Exit Main(int argc, char** argv) {
   std::string executor = "vm";
   compile.AddTo(app);
   run.AddTo(app, /*with_function=*/false);
-  app.add_option("--executor", executor,
-                 "what runs the program: vm, or reference (slow and obviously right)")
-      ->check(CLI::IsMember({"vm", "reference"}));
+  size_t trace_values = 0;
+  app.add_option(
+         "--executor", executor,
+         "what runs the program: vm, or debug (also: reference), which is slow and obviously "
+         "right")
+      ->check(CLI::IsMember({"vm", "debug", "reference"}));
+  app.add_flag(
+      "--trace-values{1000}", trace_values,
+      "with --executor debug: print each value on its way, on standard error: name, "
+      "operator, type, least, greatest, mean, how many NaN and Inf, place; the first 1000, "
+      "or --trace-values=N");
   std::vector<std::string> args =
       NormalizeRunArguments(NormalizeArguments({argv + 1, argv + argc}));
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
@@ -47,12 +57,16 @@ Exit Main(int argc, char** argv) {
     flags = {StatusCode::kInvalidArgument,
              "--target: expected one processor, which runs the program here"};
   }
+  if (flags.ok() && trace_values > 0 && executor == "vm") {
+    flags = {StatusCode::kInvalidArgument,
+             "--trace-values: the VM's values have no names any more; add --executor debug"};
+  }
   if (flags.ok()) flags = run.Finish();
   if (!flags.ok()) return Report("relayrun", flags, ExitForStatus(flags));
   run.function = compile.compiler.entry;
 
   auto start = std::chrono::steady_clock::now();
-  auto made = MakeExecutor(executor, compile, run);
+  auto made = MakeExecutor(executor, compile, run, trace_values);
   compile.PrintTimings();
   if (!made.ok()) return Report("relayrun", made.status(), ExitForStatus(made.status()));
   std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;

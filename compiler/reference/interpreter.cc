@@ -46,6 +46,13 @@ std::string VarText(const ir::Var& v) {
   return v.name.empty() ? fmt::format("%{}", v.id) : "%" + v.name;
 }
 
+// What type inference has put there, and no program says.
+bool IsOfTypes(const ir::Expr& e) {
+  return e.As<ir::Guard>() != nullptr || e.As<ir::DimOf>() != nullptr ||
+         e.As<ir::ElementOf>() != nullptr || e.As<ir::Stated>() != nullptr ||
+         e.As<ir::ShapeByRule>() != nullptr;
+}
+
 class Interpreter {
  public:
   Interpreter(const ir::Module& module, const Options& options)
@@ -59,7 +66,9 @@ class Interpreter {
                                                         entry.params.size(), inputs.size())};
     }
     if (Status s = Enter(closure, std::move(inputs), nullptr); !s.ok()) {
-      return {StatusCode::kInvalidArgument, s.message()};
+      // A type that disagrees is the host's doing here.
+      return s.code() == StatusCode::kInternal ? Status(StatusCode::kInvalidArgument, s.message())
+                                               : s;
     }
     while (!calls_.empty()) RELAYVM_RETURN_IF_ERROR(Step());
     return std::move(result_);
@@ -168,8 +177,18 @@ class Interpreter {
 
   Status Bind(const ir::Var& var, Value value) {
     if (var.type != nullptr) RELAYVM_RETURN_IF_ERROR(Learn(var, *var.type, value));
-    call().vars[var.id] = std::move(value);
-    return OkStatus();
+    Value& bound = call().vars[var.id];
+    bound = std::move(value);
+    return options_.observe ? Observe(var, bound) : OkStatus();
+  }
+
+  Status Observe(const ir::Var& var, const Value& value) {
+    const Cursor& cursor = call().blocks.back();
+    const ir::Expr* expr = nullptr;
+    if (cursor.next > 0 && cursor.block->bindings[cursor.next - 1].var == &var)
+      expr = cursor.block->bindings[cursor.next - 1].value;
+    if (expr != nullptr && IsOfTypes(*expr)) return OkStatus();
+    return options_.observe({*call().function, var, expr, value});
   }
 
   // Gives the symbols of a variable's type their values, and checks what is known of it.
@@ -540,6 +559,7 @@ class Interpreter {
 
   Status CheckTime() {
     constexpr uint32_t kEvery = 64;
+    if (options_.stop.stop_requested()) return {StatusCode::kCancelled, "the run was cancelled"};
     if (options_.timeout.count() <= 0 || ++ticks_ % kEvery != 0) return OkStatus();
     if (std::chrono::steady_clock::now() - started_ < options_.timeout) return OkStatus();
     return {StatusCode::kDeadlineExceeded, "the run took longer than its timeout"};
@@ -556,6 +576,38 @@ class Interpreter {
 };
 
 }  // namespace
+
+std::string ValueEvent::Name() const { return var.name.empty() ? "" : "%" + var.name; }
+
+ir::Span ValueEvent::span() const { return expr != nullptr ? expr->span : var.span; }
+
+std::string ValueEvent::Operation() const {
+  if (expr == nullptr)
+    return std::ranges::find(function.params, &var) != function.params.end() ? "parameter"
+                                                                             : "pattern";
+  return std::visit(
+      ir::Overloaded{
+          [](const ir::OpCall& x) -> std::string { return x.op->name; },
+          [](const ir::CallExpr& x) -> std::string {
+            if (const auto* g = std::get_if<const ir::GlobalVar*>(&x.callee))
+              return "@" + (*g)->name;
+            if (const auto* c = std::get_if<const ir::Constructor*>(&x.callee)) return (*c)->name;
+            return "call";
+          },
+          [](const ir::HostCall& x) -> std::string { return "@" + x.name; },
+          [](const ir::PrimitiveCall&) -> std::string { return "fused"; },
+          [](const ir::IfExpr&) -> std::string { return "if"; },
+          [](const ir::MatchExpr&) -> std::string { return "match"; },
+          [](const ir::MakeTuple&) -> std::string { return "tuple"; },
+          [](const ir::TupleGet& x) -> std::string { return fmt::format(".{}", x.index); },
+          [](const ir::FunctionExpr&) -> std::string { return "fn"; },
+          [](const ir::RefCreate&) -> std::string { return "ref"; },
+          [](const ir::RefRead&) -> std::string { return "ref_read"; },
+          [](const ir::RefWrite&) -> std::string { return "ref_write"; },
+          [](const auto&) -> std::string { return "let"; },
+      },
+      expr->node);
+}
 
 Result<Value> Run(const ir::Module& module, std::string_view entry, std::vector<Value> inputs,
                   const Options& options) {

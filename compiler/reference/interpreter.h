@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,19 @@
 
 namespace relayvm::reference {
 
+// A variable that got its value. Valid for the time of the call.
+struct ValueEvent {
+  const ir::Function& function;  // whose body holds the variable
+  const ir::Var& var;
+  const ir::Expr* expr;  // what computed it; null: a parameter, or a variable of a pattern
+  const Value& value;
+
+  std::string Name() const;  // "%conv1"; empty of a variable without a name
+  std::string Operation()
+      const;  // "nn.conv2d", "@layer", "if" ...; "parameter" and "pattern" without `expr`
+  ir::Span span() const;
+};
+
 struct Options {
   // Calls that may be active at once.
   size_t max_depth = 1'000'000;
@@ -33,6 +47,11 @@ struct Options {
   std::chrono::nanoseconds timeout{0};
   // Runs what the host registers as `name`; none: the program fails where it calls one.
   std::function<Result<Value>(const std::string& name, std::vector<Value> args)> host;
+  // Sees the value of each variable when it is known, in the order of the run; what it fails with ends
+  // the run. Not told of what only type inference needs (guards, dims), nor of the value of a call in
+  // tail position, which is the one that its callee returned.
+  std::function<Status(const ValueEvent&)> observe;
+  std::stop_token stop;  // asked to: the run fails with kCancelled, between two operators
 };
 
 // Fails as the program does: kFailedPrecondition (a guard, a match that nothing matches, an

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
+#include <optional>
 
 #include "compiler/lowering/value_type.h"
 #include "compiler/reference/interpreter.h"
+#include "tools/lib/value_trace.h"
 #include "tools/values/tensor_file.h"
 
 namespace relayvm::tools {
@@ -13,8 +16,12 @@ namespace {
 
 class ReferenceExecutor : public Executor {
  public:
-  ReferenceExecutor(ir::Module module, Program program, const reference::Options& options)
-      : module_(std::move(module)), program_(std::move(program)), options_(options) {}
+  ReferenceExecutor(ir::Module module, Program program, const reference::Options& options,
+                    size_t trace_values)
+      : module_(std::move(module)),
+        program_(std::move(program)),
+        options_(options),
+        trace_values_(trace_values) {}
 
   const Program& program() const override { return program_; }
   RunCounts counts() const override { return {run_ns_, std::nullopt}; }
@@ -25,9 +32,17 @@ class ReferenceExecutor : public Executor {
     for (size_t i = 0; i < inputs.size(); ++i) {
       args.push_back(FromValue(inputs[i], types, types.InternOf(function, function.params[i])));
     }
+    std::optional<ValueTrace> trace;
+    reference::Options options = options_;
+    if (trace_values_ > 0) {
+      trace.emplace(*module_.sources, trace_values_,
+                    [](std::string_view line) { fmt::print(stderr, "{}\n", line); });
+      options.observe = [&](const reference::ValueEvent& event) { return (*trace)(event); };
+      trace_values_ = 0;
+    }
     auto start = std::chrono::steady_clock::now();
     RELAYVM_ASSIGN_OR_RETURN(reference::Value result,
-                             reference::Run(module_, function.name, std::move(args), options_));
+                             reference::Run(module_, function.name, std::move(args), options));
     run_ns_ = (std::chrono::steady_clock::now() - start).count();
     return ToFlat(result);
   }
@@ -104,12 +119,14 @@ class ReferenceExecutor : public Executor {
   ir::Module module_;
   Program program_;  // the signature only
   reference::Options options_;
+  size_t trace_values_;  // of the next run
   int64_t run_ns_ = 0;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const RunFlags& flags) {
+Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const RunFlags& flags,
+                                                        size_t trace_values) {
   if (flags.memory_limit != SIZE_MAX || !flags.stack_limit_text.empty() || flags.profile ||
       flags.trace || !flags.trace_file.empty()) {
     return {StatusCode::kInvalidArgument,
@@ -122,7 +139,7 @@ Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const
   reference::Options options;
   options.timeout = flags.timeout();
   return std::unique_ptr<Executor>(
-      new ReferenceExecutor(std::move(module), std::move(program), options));
+      new ReferenceExecutor(std::move(module), std::move(program), options, trace_values));
 }
 
 }  // namespace relayvm::tools

@@ -163,3 +163,15 @@ def compile(mod: Module | _Path, target: str | Sequence[str] | None = None, *, p
             opt_level: int | None = None, shape: Mapping[str, _Shape] | None = None,
             progress: Callable[[str, int, int], Any] | None = None, **options: Any) -> Executable: ...
 def compile_model(model: Any, *, runtime: Runtime | None = None, host_functions: Iterable[Any] = (), **options: Any) -> Model: ...
+
+class TracedValue:
+    name: str
+    operator: str
+    function: str
+    relay_type: str
+    place: Place
+    value: Any
+    summary: str
+
+def create_executor(kind: str = "vm", mod: Module | _Path | None = None, params: Mapping[str, Any] | _Path | None = None,
+                    target: str | None = None, **options: Any) -> Any: ...

@@ -4,13 +4,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,7 +15,10 @@
 #include "compiler/frontend/params.h"
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
+#include "tools/python/src/debug_executor.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/interruptible.h"
+#include "tools/python/src/module.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/values.h"
 
@@ -28,58 +27,11 @@ namespace py = pybind11;
 namespace relayvm::python {
 namespace {
 
-constexpr std::chrono::milliseconds kSignalSlice(20);
 using Options = std::vector<std::pair<std::string, std::string>>;
-
-// A module of the compiler's IR, with the operators of plugins that it calls. Immutable.
-struct PyModule {
-  LoadedModel model;
-  Facts holds;  // what passes have made of it
-};
 
 struct PyCompiled {
   CompiledModel model;
 };
-
-// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops it.
-template <typename T>
-T Interruptible(const std::function<Result<T>(std::stop_token)>& work) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool done = false;
-  Result<T> result = Status(StatusCode::kInternal, "not run");
-  std::jthread worker([&](const std::stop_token& stop) {
-    Result<T> value = work(stop);
-    const std::lock_guard lock(mutex);
-    result = std::move(value);
-    done = true;
-    changed.notify_one();
-  });
-  py::object raised;
-  while (true) {
-    bool ended = false;
-    {
-      const py::gil_scoped_release no_gil;
-      std::unique_lock lock(mutex);
-      ended = changed.wait_for(lock, kSignalSlice, [&] { return done; });
-    }
-    if (ended) break;
-    if (!raised && PyErr_CheckSignals() != 0) {
-      const py::error_already_set e;
-      raised = e.value();
-      worker.request_stop();
-    }
-  }
-  {
-    const py::gil_scoped_release no_gil;
-    worker.join();
-  }
-  if (raised) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-    throw py::error_already_set();
-  }
-  return ValueOrThrow(std::move(result));
-}
 
 CompilerOptions OptionsOf(const Options& options) {
   CompilerOptions result;
@@ -167,6 +119,10 @@ PyCompiled Compile(const PyModule& module, const Options& options, const py::obj
                module.holds.ToString() +
                "): compile the one that it was made of, or run fewer passes"});
   CompilerOptions compile = OptionsOf(options);
+  LoadedModel model = module.model;
+  model.module.entry = compile.entry;
+  if (!model.module.functions.contains(compile.entry))
+    Throw({StatusCode::kNotFound, fmt::format("there is no function @{}", compile.entry)});
   if (!progress.is_none()) {
     compile.on_progress = [&](std::string_view what, size_t done, size_t total) {
       const py::gil_scoped_acquire gil;
@@ -178,7 +134,7 @@ PyCompiled Compile(const PyModule& module, const Options& options, const py::obj
     };
   }
   return {Interruptible<CompiledModel>(
-      [&](const std::stop_token& stop) { return CompileLoaded(module.model, compile, stop); })};
+      [&](const std::stop_token& stop) { return CompileLoaded(model, compile, stop); })};
 }
 
 }  // namespace
@@ -219,6 +175,7 @@ PYBIND11_MODULE(_native, m) {
       .def("transform", Transform)
       .def("facts", [](const PyModule& p) { return p.holds.ToString(); })
       .def("compile", Compile);
+  AddDebugExecutor(m);
   m.def("read", Read);
   m.def("passes", [] {
     py::dict passes;

@@ -8,18 +8,6 @@ namespace py = pybind11;
 
 namespace {
 
-py::dict PlaceOf(const StatusPlace& place) {
-  py::dict d;
-  d["function"] = place.function;
-  d["file"] = place.file;
-  d["line"] = place.line;
-  d["column"] = place.column;
-  d["length"] = place.length;
-  d["source_line"] = place.source_line;
-  d["instruction"] = place.instruction;
-  return d;
-}
-
 py::tuple TupleOf(const std::vector<int64_t>& numbers) {
   py::tuple t(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) t[i] = numbers[i];
@@ -42,6 +30,18 @@ std::string ClassName(StatusCode code) {
 }
 
 }  // namespace
+
+py::dict PlaceOf(const StatusPlace& place) {
+  py::dict d;
+  d["function"] = place.function;
+  d["file"] = place.file;
+  d["line"] = place.line;
+  d["column"] = place.column;
+  d["length"] = place.length;
+  d["source_line"] = place.source_line;
+  d["instruction"] = place.instruction;
+  return d;
+}
 
 py::object ErrorOf(const Status& status) {
   const py::object type =

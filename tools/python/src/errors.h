@@ -11,6 +11,8 @@
 
 namespace relayvm::python {
 
+// The arguments of relayvm.errors.Place.
+pybind11::dict PlaceOf(const StatusPlace& place);
 // The exception object, not raised.
 pybind11::object ErrorOf(const Status& status);
 // Raises it. REQUIRES: !status.ok().

@@ -20,4 +20,9 @@ struct BoundFunction {
   const Program& program() const { return session->executable()->program(); }
 };
 
+// A function's parameters, and the parts of its result depth first through tuples: for each, what
+// relayvm.model.Argument takes.
+pybind11::list DescribeInputs(const Program& program, const ExportInfo& info);
+pybind11::list DescribeOutputs(const Program& program, const ExportInfo& info);
+
 }  // namespace relayvm::python

@@ -318,9 +318,8 @@ const ExportInfo& Session::Export(const std::string& name) const {
          fmt::format("the program has no function {}; it has {}", name, fmt::join(names, ", "))});
 }
 
-std::vector<Value> Session::Inputs(const ExportInfo& function, const py::args& args,
-                                   const py::dict& kwargs) const {
-  const Program& program = executable_->program();
+std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
+                            const py::args& args, const py::dict& kwargs) {
   const size_t count = function.params.size();
   if (args.size() > count)
     throw py::type_error(
@@ -372,7 +371,7 @@ void Session::Trim() {
 
 py::object Session::Run(const ExportInfo& function, const py::args& args, const py::dict& kwargs) {
   const Arguments arguments = ReadOptions(function, kwargs);
-  std::vector<Value> inputs = Inputs(function, args, kwargs);
+  std::vector<Value> inputs = InputsOf(executable_->program(), function, args, kwargs);
   Outputs outputs;
   outputs.Read(function, arguments.out);
 
@@ -446,7 +445,7 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::args& arg
   RunRequest request;
   request.executable = executable_;
   request.function = function.name;
-  request.inputs = Inputs(function, args, kwargs);
+  request.inputs = InputsOf(executable_->program(), function, args, kwargs);
   if (arguments.options.memory_limit)
     request.options.memory_limit = *arguments.options.memory_limit;
   if (arguments.options.timeout) request.deadline = Clock::now() + *arguments.options.timeout;

@@ -74,6 +74,10 @@ struct CallOptions {
   std::optional<size_t> memory_limit;
 };
 
+// A function's inputs by position and name.
+std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
+                            const pybind11::args& args, const pybind11::dict& kwargs);
+
 // rvm.Model's native part. Thread-safe.
 class Session {
  public:
@@ -91,9 +95,6 @@ class Session {
   // handler runs within 50 ms, and its exception cancels the run. `out`: None or a buffer an output.
   pybind11::object Run(const ExportInfo& function, const pybind11::args& args,
                        const pybind11::dict& kwargs);
-  // Inputs by position and name; `options` and buffers are taken out of kwargs.
-  std::vector<Value> Inputs(const ExportInfo& function, const pybind11::args& args,
-                            const pybind11::dict& kwargs) const;
   // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any thread;
   // `host_call(pending)` for each call of a host function.
   Scheduler::Handle Start(const ExportInfo& function, const pybind11::args& args,

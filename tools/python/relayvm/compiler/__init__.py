@@ -210,6 +210,14 @@ def bind_params_by_name(mod, params, function="main"):
     return Module(mod._native.bind(dict(params), function))
 
 
+def _as_module(mod, **read):
+    """A Module of what `compile` takes for one: it, Relay text, or the path of a file."""
+    if isinstance(mod, Module):
+        return mod
+    is_text = isinstance(mod, str) and "\n" in mod
+    return Module(_native.read("<text>" if is_text else os.fspath(mod), mod.encode() if is_text else None, _options(**read), {}))
+
+
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
     """Compiles a `Module`, Relay text, or the path of a .relay or .onnx file to an `Executable`.
 
@@ -229,11 +237,7 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         options.setdefault("disabled_passes", context.disabled_pass)
     plugins = options.pop("plugins", None)
     if not isinstance(mod, Module):
-        dims = options.pop("dims", None)
-        if isinstance(mod, str) and "\n" in mod:
-            mod = Module(_native.read("<text>", mod.encode(), _options(shape, dims, plugins=plugins), {}))
-        else:
-            mod = Module(_native.read(os.fspath(mod), None, _options(shape, dims, plugins=plugins), {}))
+        mod = _as_module(mod, shape=shape, dims=options.pop("dims", None), plugins=plugins)
         shape = None
     elif shape is not None and not any("<=" in _shape_text(s) for s in shape.values()):
         raise TypeError("shape: of a Module that is read already; give it to from_onnx, or the text to compile")
@@ -250,6 +254,8 @@ def compile_model(model, *, runtime=None, host_functions=(), **options):
     if isinstance(model, (bytes, bytearray, memoryview)) or hasattr(model, "SerializeToString"):
         mod, _ = from_onnx(model, read.get("shape"), dims=read.get("dims"), plugins=read.get("plugins"))
     else:
-        mod = Module(_native.read(os.fspath(model), None, _options(read.get("shape"), read.get("dims"),
-                                                                   plugins=read.get("plugins")), {}))
+        mod = _as_module(model, **read)
     return compile(mod, **options).load(runtime=runtime, host_functions=host_functions)
+
+
+from .executor import TracedValue, create_executor  # noqa: E402 (it needs what is above)

@@ -1,0 +1,109 @@
+"""Ways to run a program: `rvm.create_executor`."""
+import os
+
+from ..errors import Place
+from ..model import Argument
+from . import Module, RelayFunction, _as_module, _native, bind_params_by_name, compile, load_params
+
+
+class TracedValue:
+    """A value inside a run of the executor "debug".
+
+    name: the variable's, "%conv1"; empty where it has none. operator: what computed it, "nn.conv2d",
+    "@layer", "if" ...; "parameter". function: whose body it stands in. relay_type: as Relay writes it,
+    where dims that are known only now have names. place: in the source (`Place`). value: an array, a
+    tuple, an `Adt`; None for functions and references. summary: type, least, greatest, mean, how many NaN
+    and Inf.
+    """
+
+    __slots__ = ("name", "operator", "function", "relay_type", "place", "value", "summary")
+
+    def __init__(self, name, operator, function, relay_type, place, value, summary):
+        self.name, self.operator, self.function, self.relay_type = name, operator, function, relay_type
+        self.place, self.value, self.summary = Place(**place), value, summary
+
+    def __repr__(self):
+        return f"<TracedValue {self.name + ' = ' if self.name else ''}{self.operator}  {self.summary}>"
+
+
+class _Executor:
+    """What all kinds share. A subclass makes a callable of a module in `_function(mod, entry)`."""
+
+    def __init__(self, mod, params, target, **options):
+        self._mod = _as_module(mod)
+        self._params = load_params(params) if isinstance(params, (str, os.PathLike)) else dict(params or {})
+        self._target, self._options = target, options
+
+    def evaluate(self, expr=None):
+        """A callable for a function of the module: main, one by its name, or a `RelayFunction` (mod["f"]).
+
+        It takes inputs by position and name, and gives what a `Model` gives: arrays, tuples, `Adt`.
+        """
+        mod, name = self._mod, "main" if expr is None else expr
+        if isinstance(name, RelayFunction):
+            mod, name = name.module, name.name
+        if not isinstance(name, str):
+            raise TypeError(f"evaluate: expected a function's name or a RelayFunction, found {type(expr).__name__}")
+        name = name.removeprefix("@")
+        mod[name]  # KeyError, which names what there is
+        if self._params:
+            mod = bind_params_by_name(mod, self._params, name)
+        return self._function(mod, name)
+
+
+class _VmExecutor(_Executor):
+    def _function(self, mod, entry):
+        model = compile(mod, self._target, entry=entry, **self._options).load()
+        return model._function(entry)
+
+
+class _DebugExecutor(_Executor):
+    def __init__(self, mod, params, target, *, on_value=None):
+        super().__init__(mod, params, target)
+        self._on_value = on_value
+
+    def _function(self, mod, entry):
+        return _DebugFunction(_native.DebugProgram(mod._native, entry), self._on_value)
+
+
+class _DebugFunction:
+    """A function that the reference interpreter runs. `on_value` may be set anew for each call."""
+
+    def __init__(self, native, on_value):
+        self._native, self.on_value = native, on_value
+
+    def __call__(self, *args, **kwargs):
+        on_value = self.on_value
+        see = None if on_value is None else lambda fields: on_value(TracedValue(**fields))
+        return self._native.run(args, kwargs, see)
+
+    @property
+    def inputs(self):
+        """Its parameters, as `Argument`."""
+        return [Argument(*a) for a in self._native.inputs()]
+
+    @property
+    def outputs(self):
+        """The parts of its result, depth first through tuples, as `Argument`."""
+        return [Argument(*a) for a in self._native.outputs()]
+
+
+_EXECUTORS = {
+    "debug": _DebugExecutor,
+    "vm": _VmExecutor,
+}
+
+
+def create_executor(kind="vm", mod=None, params=None, target=None, **options):
+    """An executor of a `Module` (or of Relay text, or a file): `create_executor(kind, mod).evaluate()(x)`.
+
+    kind: "vm": compiled to bytecode and kernels, runs everything; options are those of `compile`. "debug":
+    the reference interpreter, slow and obviously right, runs everything; on_value=f calls f with each value
+    inside (`TracedValue`), in the order of the run. params: weights by name, or a file for `load_params`.
+    target: as of `compile`.
+    """
+    if kind not in _EXECUTORS:
+        raise ValueError(f"there is no executor {kind!r}; executors: {', '.join(sorted(_EXECUTORS))}")
+    if mod is None:
+        raise TypeError("create_executor: which module? give mod=")
+    return _EXECUTORS[kind](mod, params, target, **options)

@@ -1,0 +1,61 @@
+// Long work of the compiler, on a thread of its own, so that Ctrl-C ends it. REQUIRES: the GIL is held.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "tools/python/src/errors.h"
+
+namespace relayvm::python {
+
+// How long a signal waits at most.
+inline constexpr std::chrono::milliseconds kCompilerSignalSlice(20);
+
+// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops it.
+template <typename T>
+T Interruptible(const std::function<Result<T>(std::stop_token)>& work) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  Result<T> result = Status(StatusCode::kInternal, "not run");
+  std::jthread worker([&](const std::stop_token& stop) {
+    Result<T> value = work(stop);
+    const std::lock_guard lock(mutex);
+    result = std::move(value);
+    done = true;
+    changed.notify_one();
+  });
+  pybind11::object raised;
+  while (true) {
+    bool ended = false;
+    {
+      const pybind11::gil_scoped_release no_gil;
+      std::unique_lock lock(mutex);
+      ended = changed.wait_for(lock, kCompilerSignalSlice, [&] { return done; });
+    }
+    if (ended) break;
+    if (!raised && PyErr_CheckSignals() != 0) {
+      const pybind11::error_already_set e;
+      raised = e.value();
+      worker.request_stop();
+    }
+  }
+  {
+    const pybind11::gil_scoped_release no_gil;
+    worker.join();
+  }
+  if (raised) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+    throw pybind11::error_already_set();
+  }
+  return ValueOrThrow(std::move(result));
+}
+
+}  // namespace relayvm::python
