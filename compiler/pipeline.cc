@@ -27,6 +27,7 @@
 #include "compiler/transforms/resolve_shapes.h"
 #include "compiler/transforms/simplify_inference.h"
 #include "compiler/transforms/specialise_ranks.h"
+#include "compiler/transforms/transposed_convolutions.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm {
@@ -99,6 +100,10 @@ const std::vector<Pass>& AllPasses() {
        },
        .refuses = {kFused, kFinalTypes},
        .description = "operators compute in the layouts that the user asks for, or that pay"},
+      {.name = "TransposedConvolutions",
+       .run = Pure(ir::TransposedConvolutions),
+       .refuses = {kFused, kFinalTypes},
+       .description = "transposed convolutions become plain ones, a phase of the stride each"},
       {.name = "GrowOutermost",
        .run = Pure(ir::GrowOutermost),
        .refuses = {kFused, kFinalTypes, kLifted},
@@ -197,6 +202,7 @@ constexpr Step kSteps[] = {
     {"EliminateDeadCode", 0},
     {"SimplifyInference", 1},
     {"ConvertLayout", 0},
+    {"TransposedConvolutions", 1},
     {"GrowOutermost", 2},
     {"FoldConstants", 1},
     {"IntegerProducts", 1},

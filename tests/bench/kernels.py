@@ -42,7 +42,7 @@ class Product:
 
     @property
     def pad(self):
-        return (self.kernel - self.stride) // 2 if self.is_transposed else self.kernel // 2
+        return self.kernel // 2 if self.kernel % 2 else (self.kernel - self.stride) // 2
 
     @property
     def x_shape(self):
@@ -100,9 +100,9 @@ CONVOLUTIONS = (
     + [Product("depthwise 5x5", c, size, c, 5, stride, c) for c, size, stride in ((144, 56, 2), (240, 28, 1), (480, 14, 1), (672, 14, 2),
                                                                                   (1152, 7, 1))]
 )
-# Transposed convolutions of decoders, and plain ones of as many multiply-adds, which they are held to.
-TRANSPOSED = [(Product("transposed", c, size, o, k, stride, is_transposed=True), Product("plain", c, size, o, 3))
-              for c, size, o, k, stride in ((256, 14, 128, 4, 2), (128, 28, 64, 4, 2), (64, 56, 32, 4, 2), (64, 56, 64, 2, 2), (128, 28, 128, 3, 1))]
+# Transposed convolutions of decoders, and the plain ones whose gradients they are, of as many multiply-adds.
+TRANSPOSED = [(Product("transposed", c, size, o, k, stride, is_transposed=True), Product("plain", o, size * stride, c, k, stride))
+              for c, size, o, k, stride in ((256, 14, 128, 4, 2), (128, 28, 64, 4, 2), (64, 56, 32, 4, 2), (64, 56, 64, 2, 2), (128, 28, 64, 3, 2), (128, 28, 128, 3, 1))]
 CASES = DENSE + [replace(c, layout=layout, batch=batch) for layout in ("NCHW", "NHWC") for batch in (1, 8) for c in CONVOLUTIONS]
 
 

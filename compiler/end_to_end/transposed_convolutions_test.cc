@@ -1,0 +1,244 @@
+// Transposed convolutions as plain ones, a phase of the stride each, against their definition by a
+// plain scatter: kernels that are and are not multiples of the stride, all paddings, dilations,
+// groups, both orders of dims, one to three spatial axes, at open extents.
+#include "compiler/transforms/transposed_convolutions.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/driver.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/transforms/testing.h"
+#include "vm/relayvm.h"
+
+namespace relayvm {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+struct Case {
+  int64_t batch, groups, inputs, outputs;  // channels of a group
+  Sizes extent, kernel, stride, dilation, before, after, output_padding;
+  bool channels_last = false;
+  bool constant = true;  // the weights are
+
+  size_t spatial() const { return extent.size(); }
+  int64_t Out(size_t s) const {
+    return (extent[s] - 1) * stride[s] + (kernel[s] - 1) * dilation[s] + 1 - before[s] - after[s] +
+           output_padding[s];
+  }
+};
+
+int64_t Product(const Sizes& sizes) {
+  int64_t product = 1;
+  for (int64_t n : sizes) product *= n;
+  return product;
+}
+
+// The position of a row-major index.
+Sizes PositionOf(int64_t index, const Sizes& dims) {
+  Sizes at(dims.size());
+  for (size_t i = dims.size(); i-- > 0; index /= dims[i]) at[i] = index % dims[i];
+  return at;
+}
+
+// In the order that the case's data has, from (batch, channels, extent...).
+Sizes Ordered(const Case& c, Sizes dims) {
+  if (!c.channels_last) return dims;
+  const int64_t channels = dims[1];
+  dims.erase(dims.begin() + 1);
+  dims.push_back(channels);
+  return dims;
+}
+
+size_t Offset(const Sizes& at, const Sizes& dims) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < dims.size(); ++i) offset = offset * dims[i] + at[i];
+  return static_cast<size_t>(offset);
+}
+
+std::vector<float> Scattered(const Case& c, const std::vector<float>& x,
+                             const std::vector<float>& w, const Sizes& out_dims) {
+  Sizes in = {c.batch, c.groups * c.inputs}, out = {c.batch, c.groups * c.outputs};
+  Sizes weight = {c.groups * c.inputs, c.outputs};
+  for (size_t s = 0; s < c.spatial(); ++s) {
+    in.push_back(c.extent[s]);
+    out.push_back(c.Out(s));
+    weight.push_back(c.kernel[s]);
+  }
+  std::vector<double> sums(static_cast<size_t>(Product(out_dims)));
+  for (int64_t i = 0; i < Product(in); ++i) {
+    const Sizes from = PositionOf(i, in);
+    for (int64_t o = 0; o < c.outputs; ++o) {
+      for (int64_t k = 0; k < Product(c.kernel); ++k) {
+        const Sizes tap = PositionOf(k, c.kernel);
+        Sizes to = {from[0], from[1] / c.inputs * c.outputs + o}, w_at = {from[1], o};
+        bool inside = true;
+        for (size_t s = 0; s < c.spatial(); ++s) {
+          to.push_back(from[s + 2] * c.stride[s] + tap[s] * c.dilation[s] - c.before[s]);
+          w_at.push_back(tap[s]);
+          inside = inside && to.back() >= 0 && to.back() < out[s + 2];
+        }
+        if (!inside) continue;
+        sums[Offset(Ordered(c, to), out_dims)] +=
+            double{x[Offset(Ordered(c, from), Ordered(c, in))]} * w[Offset(w_at, weight)];
+      }
+    }
+  }
+  return {sums.begin(), sums.end()};
+}
+
+std::string Text(const Case& c, const std::vector<float>& w) {
+  const std::string letters = std::string("DHW").substr(3 - c.spatial());
+  Sizes weight = {c.groups * c.inputs, c.outputs}, padding = c.before;
+  weight.insert(weight.end(), c.kernel.begin(), c.kernel.end());
+  padding.insert(padding.end(), c.after.begin(), c.after.end());
+  std::string dims = c.channels_last ? "?" : fmt::format("?, {}", c.groups * c.inputs);
+  for (size_t s = 0; s < c.spatial(); ++s) dims += ", ?";
+  if (c.channels_last) dims += fmt::format(", {}", c.groups * c.inputs);
+  const std::string layout = c.channels_last ? "N" + letters + "C" : "NC" + letters;
+  std::string kernel = "%w";
+  if (c.constant) {
+    std::string values;
+    for (float v : w) values += fmt::format("{}{}f", values.empty() ? "" : ", ", v);
+    kernel =
+        fmt::format("reshape(stack(({}), axis=0), newshape=[{}])", values, fmt::join(weight, ", "));
+  }
+  return fmt::format(
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[({}), float32]{}) {{ nn.conv{}d_transpose(%x, "
+      "{}, strides=[{}], "
+      "padding=[{}], dilation=[{}], output_padding=[{}], groups={}, channels={}, kernel_size=[{}], "
+      "data_layout=\"{}\", kernel_layout=\"IO{}\") }}\n",
+      dims, c.constant ? "" : fmt::format(", %w: Tensor[({}), float32]", fmt::join(weight, ", ")),
+      c.spatial(), kernel, fmt::join(c.stride, ", "), fmt::join(padding, ", "),
+      fmt::join(c.dilation, ", "), fmt::join(c.output_padding, ", "), c.groups,
+      c.groups * c.outputs, fmt::join(c.kernel, ", "), layout, letters);
+}
+
+void Check(const Case& c, std::mt19937& random) {
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const int64_t taps = c.groups * c.inputs * c.outputs * Product(c.kernel);
+  std::vector<float> w(static_cast<size_t>(taps));
+  for (float& v : w) v = std::round(uniform(random) * 64) / 64;
+  const std::string text = Text(c, w);
+  INFO(text);
+  auto module = frontend::ParseRelay("test.relay", text);
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  CompileOptions options;
+  options.pipeline.verify = true;
+  auto compiled = CompileModule(*std::move(module), options);
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
+  auto executable = Executable::FromProgram(compiled->program);
+  REQUIRE_MESSAGE(executable.ok(), executable.status().ToString());
+  auto runtime = Runtime::Create();
+  auto invocation = Invocation::Create(*runtime, *executable);
+  REQUIRE(invocation.ok());
+  Sizes in = {c.batch, c.groups * c.inputs}, out = {c.batch, c.groups * c.outputs};
+  in.insert(in.end(), c.extent.begin(), c.extent.end());
+  for (size_t s = 0; s < c.spatial(); ++s) out.push_back(c.Out(s));
+  in = Ordered(c, in);
+  out = Ordered(c, out);
+  std::vector<float> x(static_cast<size_t>(Product(in)));
+  for (float& v : x) v = uniform(random);
+  std::vector<Value> inputs = {*Value::CopyTensor(DType::kFloat32, in, x.data())};
+  if (!c.constant) {
+    Sizes weight = {c.groups * c.inputs, c.outputs};
+    weight.insert(weight.end(), c.kernel.begin(), c.kernel.end());
+    inputs.push_back(*Value::CopyTensor(DType::kFloat32, weight, w.data()));
+  }
+  auto y = (*invocation)->Run("main", inputs);
+  REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+  REQUIRE(Sizes(y->dims().begin(), y->dims().end()) == out);
+  const auto* data = static_cast<const float*>(y->data());
+  const std::vector<float> expected = Scattered(c, x, w, out);
+  double worst = 0;
+  for (size_t i = 0; i < expected.size(); ++i)
+    worst = std::max(worst, std::abs(double{data[i]} - expected[i]));
+  CHECK(worst < 1e-4);
+}
+
+TEST_CASE("transposed convolutions: strides 1 to 4, kernels 1 to 6, every padding") {
+  std::mt19937 random(7);
+  for (int64_t stride = 1; stride <= 4; ++stride) {
+    for (int64_t kernel = 1; kernel <= 6; ++kernel) {
+      const auto pick = [&](int64_t low, int64_t high) {
+        return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+      };
+      const int64_t before = pick(0, kernel - 1), after = pick(0, kernel - 1);
+      const int64_t extra = pick(0, stride - 1);
+      Check({pick(1, 2),
+             1,
+             pick(1, 5),
+             pick(1, 5),
+             {pick(kernel, 9)},
+             {kernel},
+             {stride},
+             {1},
+             {before},
+             {after},
+             {extra},
+             kernel % 2 == 0,
+             stride != 3},
+            random);
+    }
+  }
+}
+
+TEST_CASE("transposed convolutions: axes of their own, groups, dilation, layouts") {
+  std::mt19937 random(11);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  for (int i = 0; i < 16; ++i) {
+    const size_t spatial = i % 8 == 7 ? 3 : 2;
+    Case c{pick(1, 2), i % 3 == 0 ? pick(2, 4) : 1, pick(1, 4), pick(1, 4)};
+    for (size_t s = 0; s < spatial; ++s) {
+      c.kernel.push_back(pick(1, spatial == 3 ? 3 : 4));
+      c.stride.push_back(pick(1, 3));
+      c.dilation.push_back(i % 4 == 1 ? pick(1, 3) : 1);
+      const int64_t reach = (c.kernel[s] - 1) * c.dilation[s];
+      c.before.push_back(pick(0, reach));
+      c.after.push_back(pick(0, reach));
+      c.output_padding.push_back(pick(0, c.stride[s] - 1));
+      c.extent.push_back(pick(reach + 1, reach + 5));
+    }
+    c.channels_last = i % 2 == 1;
+    c.constant = i % 5 != 4;
+    Check(c, random);
+  }
+}
+
+TEST_CASE("transposed convolutions: one product for all phases, and what stays as it is") {
+  const auto outline = [](const std::string& dims, const std::string& kernel,
+                          const std::string& attributes) {
+    return ir::Outline(ir::Retyped(ir::TransposedConvolutions(
+        ir::Typed(fmt::format("def @main(%x: Tensor[({}), float32], %w: Tensor[({}), float32]) {{ "
+                              "nn.conv2d_transpose(%x, %w, channels=4, {}) }}",
+                              dims, kernel, attributes)))));
+  };
+  const auto convolutions = [](const std::string& text) {
+    int count = 0;
+    for (size_t at = 0; (at = text.find("nn.conv2d", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  const std::string even = outline("1, 2, ?, ?", "2, 4, 4, 4",
+                                   "kernel_size=[4, 4], strides=[2, 2], padding=[1, 1, 1, 1]");
+  CHECK(convolutions(even) == 1);
+  CHECK(even.find("nn.conv2d_transpose") == std::string::npos);
+  const std::string odd = outline("1, 2, 8, 8", "2, 4, 3, 3", "kernel_size=[3, 3], strides=[2, 2]");
+  CHECK(convolutions(odd) == 4);
+  CHECK(odd.find("nn.conv2d_transpose") == std::string::npos);
+  const std::string stays[] = {
+      outline("1, 2, 8, 8", "2, 4, ?, 3", "strides=[2, 2]"),
+      outline("1, 2, 8, 8", "2, 4, 3, 3", "kernel_size=[3, 3], out_layout=\"NHWC\"")};
+  for (const std::string& text : stays) CHECK(text == "nn.conv2d_transpose");
+}
+
+}  // namespace
+}  // namespace relayvm
