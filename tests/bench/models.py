@@ -145,7 +145,9 @@ def measure(b, path, dims, threads, with_peer):
     name = (folder if stem == "model" else stem) + "".join(f" {k}={v}" for k, v in dims.items())
     vmx = file("model.vmx")
     start = time.perf_counter()
-    b.run(os.path.join(b.args.bin, "relayc"), path, "-o", vmx)
+    options = b.args.relayc_args.split()
+    b.run(os.path.join(b.args.bin, "relayc"), path, "-o", vmx, *options)
+    name = " ".join([name] + options)
     compile_s = time.perf_counter() - start
     inputs = random_inputs(b, vmx, dims)
     arguments = []
@@ -166,7 +168,7 @@ def measure(b, path, dims, threads, with_peer):
         if with_peer:
             b.run(*peer)
             expected = np.load(file("peer.npy"))
-            if result.dtype == np.float32 and not np.allclose(result.ravel(), expected, rtol=1e-3, atol=1e-4 * max(1.0, float(np.abs(expected).max()))):
+            if result.dtype == np.float32 and not np.allclose(result.ravel(), expected, rtol=b.args.tolerance, atol=b.args.tolerance * max(0.1, float(np.abs(expected).max()) / 10)):
                 wrong = f" WRONG: off by {np.abs(result.ravel() - expected).max():g}"
         ours, theirs, resident = [], [], 0
         for _ in range(b.args.rounds):

@@ -2,7 +2,7 @@
 """Measures what this project promises, its kernels against oneDNN and ONNX models against ONNX Runtime; prints tables.
 
 usage: run_benchmarks.py BIN_FOLDER [--models FOLDER] [--onnx MODEL.onnx[:DIM=N,...]]... [--threads 1,2] [--only TEXT]
-                         [--json FILE] [--svg FILE]
+                         [--relayc-args=ARGS] [--tolerance X] [--json FILE] [--svg FILE]
 
 Needs gcc and NumPy. Each figure is the median of many runs after a warm-up; figures per GFLOP/s are set against the FMA peak
 measured here, and the two language models against plain C programs (c/*.c, -O3 -march=native) run beside them. MODELS holds
@@ -175,6 +175,8 @@ def main():
     ap.add_argument("bin")
     ap.add_argument("--models", default="")
     ap.add_argument("--onnx", action="append", default=[])
+    ap.add_argument("--relayc-args", default="", help="for the models: --precision bf16, --weights q8")
+    ap.add_argument("--tolerance", default=1e-3, type=float, help="of the models' results; fewer bits need more")
     ap.add_argument("--threads", default="1", type=lambda text: [int(n) for n in text.split(",")])
     ap.add_argument("--rounds", default=5, type=int)
     ap.add_argument("--only", default="", help="only rows whose name holds this text")
