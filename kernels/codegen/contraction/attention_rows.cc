@@ -5,6 +5,12 @@
 #include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
+namespace {
+
+// Of keys, while values are fetched that their weights are for.
+constexpr int64_t kKeysAhead = 32;
+
+}  // namespace
 
 // Rows of scores, of weights and of the result are row_keys and value_size apart.
 void AttentionRows::EmitRows() {
@@ -85,6 +91,24 @@ void AttentionRows::ForResult(Value* row, const std::function<void(Value* at, Va
   });
 }
 
+// Rows that are apart in memory, as those of a cache that grows along its first axis are: hardware
+// does not see them coming.
+void AttentionRows::FetchRows(const HeadTensor& t, Value* head, const Dim& size, Value* first,
+                              unsigned rows) {
+  if (!size.is_const() || t.strides[2] == size) return;
+  constexpr int64_t kLine = 64;
+  const auto bytes = size.value() * static_cast<int64_t>(sizeof(float));
+  for (unsigned row = 0; row < rows; ++row) {
+    Value* at = At(b_, element_, head, Mul(b_, Add(b_, first, int64_t{row}), Stride(t, 2)));
+    for (int64_t line = 0; line < bytes; line += kLine) {
+      const int reads = 0, second_cache = 2, data = 1;
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                         {b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<uint64_t>(line)),
+                          b_.getInt32(reads), b_.getInt32(second_cache), b_.getInt32(data)});
+    }
+  }
+}
+
 void AttentionRows::EmitRowProducts(unsigned rows, Value* key, Value* count) {
   Value* stride = Stride(d_.keys, 2);
   const unsigned most = DotUnits(rows, d_.target.vector_registers);
@@ -92,6 +116,9 @@ void AttentionRows::EmitRowProducts(unsigned rows, Value* key, Value* count) {
   for (unsigned units = most; units > 0; units /= 2) {
     Value* last = Add(b_, next, b_.CreateAnd(Sub(b_, count, next), I64(b_, -int64_t{units})));
     For(b_, next, last, units, "unit", [&](Value* unit) {
+      Value* first = Add(b_, key, unit);
+      FetchRows(d_.keys, k_, d_.key_size, Add(b_, first, kKeysAhead), units);
+      FetchRows(d_.values, v_, d_.value_size, first, units);
       EmitDotCall(b_, {DType::kFloat32, rows, units, d_.lanes, DotSets(rows, most)},
                   {q_, At(b_, element_, k_, Mul(b_, Add(b_, key, unit), stride)),
                    ScoreAt(I64(b_, 0), unit), key_size_, q_stride_, stride, d_.row_keys});

@@ -132,6 +132,7 @@ class AttentionRows : protected AttentionUnit {
   Value* ScoreAt(Value* row, Value* key);
   Value* ResultAt(Value* row, Value* at);
   void ForResult(Value* row, const std::function<void(Value* at, Value* sums)>& fn);
+  void FetchRows(const HeadTensor& t, Value* head, const Dim& size, Value* first, unsigned rows);
   void EmitRowProducts(unsigned rows, Value* key, Value* count);
   void EmitRow(Value* row, Value* query, Value* key, Value* count);
   void EmitRowValues(unsigned rows, Value* key, Value* count);
