@@ -41,6 +41,8 @@ typedef struct relayvm_executable relayvm_executable;
 typedef struct relayvm_invocation relayvm_invocation;
 typedef struct relayvm_value relayvm_value;
 typedef struct relayvm_type relayvm_type;
+typedef struct relayvm_profile relayvm_profile;           /* c_api_trace.h */
+typedef struct relayvm_chrome_trace relayvm_chrome_trace; /* c_api_trace.h */
 
 /* --- Version --- */
 /* Of this header: goes up with each addition. A library serves programs that were compiled with
@@ -210,9 +212,12 @@ typedef struct relayvm_runtime_options {
   uint32_t max_idle_workspaces;
   const relayvm_task_pool* task_pool;  /* NULL: threads of the runtime's own */
   const relayvm_memory_source* memory; /* NULL: the system */
-  const relayvm_trace* trace;          /* NULL: none, at no cost */
+  /* What sees programs run; one of these at most. All NULL: none, at no cost. */
+  const relayvm_trace* trace;
+  const relayvm_profile* profile;
+  const relayvm_chrome_trace* chrome_trace;
 } relayvm_runtime_options;
-/* The structs that `options` points to are copied. */
+/* The structs that `options` points to are copied; handles are kept alive. */
 relayvm_status* relayvm_runtime_create_for(uint32_t api_version,
                                            const relayvm_runtime_options* options,
                                            relayvm_runtime** out);

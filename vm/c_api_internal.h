@@ -13,6 +13,8 @@
 
 #include "bytecode/base/guarded.h"
 #include "vm/c_api.h"
+#include "vm/chrome_trace.h"
+#include "vm/profile.h"
 #include "vm/relayvm.h"
 
 struct relayvm_status {
@@ -39,6 +41,12 @@ struct relayvm_executable {
 };
 struct relayvm_value {
   relayvm::Value value;
+};
+struct relayvm_profile {
+  std::shared_ptr<relayvm::Profile> profile;
+};
+struct relayvm_chrome_trace {
+  std::shared_ptr<relayvm::ChromeTrace> trace;
 };
 struct relayvm_invocation {
   std::unique_ptr<relayvm::Invocation> invocation;

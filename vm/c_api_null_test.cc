@@ -13,6 +13,7 @@
 #include "tests/temp_folder.h"
 #include "vm/c_api_host.h"
 #include "vm/c_api_scheduler.h"
+#include "vm/c_api_trace.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -417,6 +418,59 @@ void WalkScheduler(Walk& walk) {
   for (const char* name : {"cancel", "id", "free"}) walk.Add(std::string("relayvm_run_") + name);
 }
 
+void WalkTrace(Walk& walk) {
+  static const relayvm_profile_options options = {sizeof(options), 1};
+  static relayvm_profile* profile = nullptr;
+  static relayvm_profile_report* report = nullptr;
+  static relayvm_chrome_trace* trace = nullptr;
+  static relayvm_profile_row row{sizeof(row)};
+  static relayvm_profile_totals totals{sizeof(totals)};
+  static const relayvm_chrome_trace_options trace_options = {sizeof(trace_options)};
+  const auto make_profile = [] {
+    relayvm_profile* made = nullptr;
+    REQUIRE(relayvm_profile_create(&options, &made) == nullptr);
+    return made;
+  };
+  const auto make_trace = [] {
+    relayvm_chrome_trace* made = nullptr;
+    REQUIRE(relayvm_chrome_trace_create(&trace_options, &made) == nullptr);
+    return made;
+  };
+  profile = make_profile();
+  trace = make_trace();
+  const auto make_report = [] {
+    relayvm_profile_report* made = nullptr;
+    REQUIRE(relayvm_profile_read(profile, &made) == nullptr);
+    return made;
+  };
+  report = make_report();
+  const auto refused = [](relayvm_status* status) {
+    CHECK(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
+    relayvm_status_free(status);
+  };
+  refused(relayvm_profile_create(&options, nullptr));
+  refused(relayvm_profile_read(profile, nullptr));
+  relayvm_profile_report* none = report;
+  refused(relayvm_profile_read(nullptr, &none));
+  CHECK(none == nullptr);
+  refused(relayvm_chrome_trace_create(&trace_options, nullptr));
+  for (const char* name : {"profile_create", "profile_read", "chrome_trace_create"})
+    walk.Add(std::string("relayvm_") + name);
+  WALK(relayvm_profile_clear, [&] { return std::tuple(profile); });
+  WALK(relayvm_profile_report_row, [&] { return std::tuple(report, 0, size_t{0}, &row); });
+  WALK(relayvm_profile_report_totals, [&] { return std::tuple(report, &totals); });
+  WALK(relayvm_chrome_trace_clear, [&] { return std::tuple(trace); });
+  WALK(relayvm_chrome_trace_write, [&] { return std::tuple(trace, "/dev/null"); });
+  WALK(relayvm_chrome_trace_num_events, [&] { return std::tuple(trace); });
+  WALK(relayvm_chrome_trace_dropped, [&] { return std::tuple(trace); });
+  WALK_FREE(relayvm_profile_report_free, make_report);
+  WALK_FREE(relayvm_profile_free, make_profile);
+  WALK_FREE(relayvm_chrome_trace_free, make_trace);
+  relayvm_profile_report_free(report);
+  relayvm_chrome_trace_free(trace);
+  relayvm_profile_free(profile);
+}
+
 // The functions that a header declares: a name at a line's start or behind a type, with its "(".
 std::set<std::string> DeclaredFunctions(const std::string& path) {
   std::ifstream file(path);
@@ -440,9 +494,11 @@ TEST_CASE("c api: each function with NULL in the place of each pointer") {
   WalkInvocation(walk, fixture);
   WalkHostCall(walk, fixture);
   WalkScheduler(walk);
+  WalkTrace(walk);
   std::set<std::string> declared = DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api.h");
   declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api_host.h"));
   declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api_scheduler.h"));
+  declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/c_api_trace.h"));
   CHECK(walk.names() == declared);
   CHECK(walk.names().size() > 80);
 }

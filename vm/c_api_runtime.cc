@@ -152,10 +152,11 @@ class HostTrace : public relayvm::TraceSink {
   Taken<relayvm_trace> functions_;
 };
 
-// A runtime with what it borrows; the last of the three to go is the runtime.
+// A runtime with what it borrows, and which goes first.
 struct Bundle {
   std::unique_ptr<HostPool> pool;
   std::unique_ptr<HostTrace> trace;
+  std::shared_ptr<relayvm::TraceSink> sink;  // one of the library's own
   std::shared_ptr<HostMemory> memory;
   std::shared_ptr<relayvm::Runtime> runtime;
 
@@ -183,6 +184,14 @@ Status ReadInjected(const relayvm_runtime_options& options, Bundle* bundle) {
                              RELAYVM_READ_OPTIONS(options.trace, relayvm_trace, kTraceSize));
     bundle->trace = std::make_unique<HostTrace>(trace);
   }
+  if (options.profile != nullptr) bundle->sink = options.profile->profile;
+  if (options.chrome_trace != nullptr) bundle->sink = options.chrome_trace->trace;
+  const bool given[] = {options.trace != nullptr, options.profile != nullptr,
+                        options.chrome_trace != nullptr};
+  if (std::ranges::count(given, true) > 1) {
+    return {StatusCode::kInvalidArgument,
+            "relayvm_runtime_options: give one of trace, profile and chrome_trace"};
+  }
   if (options.memory != nullptr) {
     RELAYVM_ASSIGN_OR_RETURN(
         relayvm_memory_source memory,
@@ -203,7 +212,7 @@ Result<std::shared_ptr<relayvm::Runtime>> CreateRuntime(const relayvm_runtime_op
   if (read.max_idle_workspaces != 0) options.max_idle_workspaces = read.max_idle_workspaces;
   if (read.max_idle_workspaces == RELAYVM_NO_IDLE_WORKSPACES) options.max_idle_workspaces = 0;
   options.thread_pool = bundle->pool.get();
-  options.trace = bundle->trace.get();
+  options.trace = bundle->sink != nullptr ? bundle->sink.get() : bundle->trace.get();
   options.memory = bundle->memory;
   RELAYVM_ASSIGN_OR_RETURN(bundle->runtime, relayvm::Runtime::Create(options));
   bundle->TakeAll();

@@ -189,8 +189,8 @@ const char* RunOtherVersions(void) {
     uint64_t later[2];
   } newer;
   relayvm_runtime* runtime = NULL;
-  const uint32_t size = sizeof(relayvm_runtime_options);
-  const uint32_t bad_sizes[] = {0, 4, 8, size - 1, 4097, UINT32_MAX};
+  const uint32_t first_size = offsetof(relayvm_runtime_options, profile);
+  const uint32_t bad_sizes[] = {0, 4, 8, first_size - 1, 4097, UINT32_MAX};
   for (size_t i = 0; i < sizeof(bad_sizes) / sizeof(bad_sizes[0]); ++i) {
     memset(&newer, 0, sizeof(newer));
     newer.options.struct_size = bad_sizes[i];
@@ -200,7 +200,13 @@ const char* RunOtherVersions(void) {
            NULL);
     relayvm_status_free(status);
   }
-  /* Longer, with nothing in it. */
+  /* The first version's, whatever comes behind it; and longer, with nothing in it. */
+  memset(&newer, 1, sizeof(newer));
+  memset(&newer, 0, first_size);
+  newer.options.struct_size = first_size;
+  EXPECT(relayvm_runtime_create(&newer.options, &runtime) == NULL);
+  relayvm_runtime_free(runtime);
+  memset(&newer, 0, sizeof(newer));
   newer.options.struct_size = sizeof(newer);
   EXPECT(relayvm_runtime_create(&newer.options, &runtime) == NULL);
   EXPECT(relayvm_runtime_num_threads(runtime) == 1);
