@@ -33,6 +33,8 @@ cmake -S "$source" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/prefix" -DR
 cmake --build "$scratch/build" >"$scratch/build.txt" || { cat "$scratch/build.txt"; exit 1; }
 "$scratch/build/embedding_c" "$model"
 "$scratch/build/embedding" "$model"
+"$scratch/build/observing" "$model"
+(cd "$scratch" && build/observing_c "$model")
 
 compiler=cc
 flags=
