@@ -14,6 +14,7 @@
 #include "bytecode/base/file_mapping.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/graph/check_static.h"
 #include "compiler/import/onnx/importer.h"
 #include "compiler/lowering/lower.h"
 
@@ -224,10 +225,13 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<std::string> cpus, Processors(options));
+  if (options.for_graph && cpus.size() > 1)
+    return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
                            RunPipelines(std::move(module), pipeline, cpus));
+  if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready[0]));
   Compiled compiled;
   for (size_t i = 0; i < ready.size(); ++i) {
     auto start = std::chrono::steady_clock::now();
@@ -249,9 +253,10 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
       if (options.count_poor_kernels) specs.push_back(spec);
       return book.ScheduleFor(spec);
     };
-    RELAYVM_ASSIGN_OR_RETURN(
-        lower::LoweredProgram lowered,
-        lower::LowerModule(ready[i], kernels, DimBounds(ready[i], options.shapes)));
+    RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
+                             lower::LowerModule(ready[i], kernels,
+                                                {.bounds = DimBounds(ready[i], options.shapes),
+                                                 .scalars_in_memory = options.for_graph}));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
     if (i > 0) {

@@ -11,9 +11,11 @@
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
+#include "compiler/graph/build_graph.h"
 #include "compiler/import/onnx/importer.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
+#include "graph/format/graph_files.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/check.h"
 #include "tools/lib/kernel_source.h"
@@ -35,6 +37,11 @@ Status WriteProgram(const std::string& path, const Compiled& compiled) {
                            SerializeProgram(compiled.program, compiled.others));
   std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   return OkStatus();
+}
+
+Status WriteGraph(const std::string& folder, const Compiled& compiled) {
+  RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph, graph::BuildGraph(compiled.program));
+  return graph::SaveGraph(graph, folder);
 }
 
 size_t CountOperators(const ir::Block& block) {
@@ -79,12 +86,12 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
   for (const auto& [name, f] : compiled.module.functions) operators += CountOperators(*f->body);
   for (const ConstantInfo& c : program.constants) weights += c.data.size();
   std::error_code error;
-  const auto written = output == "-" ? 0 : std::filesystem::file_size(output, error);
-  fmt::print(
-      stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n", operators,
-      program.kernels.size(), Size(weights), program.constants.size(),
-      output == "-" || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
-      seconds);
+  const bool is_file = output != "-" && std::filesystem::is_regular_file(output, error);
+  const auto written = is_file ? std::filesystem::file_size(output, error) : 0;
+  fmt::print(stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n", operators,
+             program.kernels.size(), Size(weights), program.constants.size(),
+             !is_file || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
+             seconds);
   const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
   if (!with_layouts && left.count == 0) return;
   fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
@@ -191,6 +198,11 @@ int Main(int argc, char** argv) {
   kernel.AddTo(app);
   TuneFlags tune;
   tune.AddTo(app);
+  app.add_option(
+         "--executor", flags.compiler.executor,
+         "what will run the program: vm, or graph, for static programs without control flow: "
+         "--output is a folder then, with the graph in TVM's schema (default: INPUT's name)")
+      ->check(CLI::IsMember({"vm", "graph"}));
   bool data = false;
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
@@ -264,13 +276,15 @@ int Main(int argc, char** argv) {
     auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
     written = line.ok() ? WriteText(output, *line) : line.status();
   } else if (emit == "vmx") {
+    const bool is_graph = flags.options.for_graph;
     if (output.empty()) {
       size_t dot = kernel.text.empty() ? flags.input.rfind('.') : std::string::npos;
       size_t slash = flags.input.rfind('/');
       bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-      output = flags.input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";
+      output = flags.input.substr(0, has_extension ? dot : std::string::npos) +
+               (is_graph ? "_graph" : ".vmx");
     }
-    written = WriteProgram(output, *compiled);
+    written = is_graph ? WriteGraph(output, *compiled) : WriteProgram(output, *compiled);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (written.ok() && !quiet) {
       PrintSummary(*compiled, output, took.count(), !flags.compiler.layouts.empty());

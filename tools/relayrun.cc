@@ -1,17 +1,19 @@
 // relayrun: compiles a Relay program and runs it, in one process. The command line is the user's
 // contract:
 //
-//   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|debug]
+//   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|graph|debug]
 //            [--trace-values[=N]]
 //
-// `debug` (also: `reference`) runs the typed program with plain loops, slow and obviously right, and shows
+// `graph` runs static programs without control flow, all memory planned before. `debug` (also: `reference`) runs the typed program with plain loops, slow and obviously right, and shows
 // each value on its way with --trace-values. Exit status: as
 // vmrun's. Tested by tools_test.cc.
 #include <chrono>
 
+#include "compiler/graph/build_graph.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
+#include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
@@ -26,6 +28,12 @@ Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileF
   }
   RELAYVM_ASSIGN_OR_RETURN(const CompiledModel compiled,
                            CompileModelWithProgress("relayrun", &compile));
+  if (kind == "graph") {
+    RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph,
+                             graph::BuildGraph(compiled.program()));
+    RELAYVM_ASSIGN_OR_RETURN(graph::LoadedGraph linked, graph::LinkGraph(graph));
+    return MakeGraphExecutor(std::move(linked), run);
+  }
   RELAYVM_ASSIGN_OR_RETURN(auto executable, compiled.Load());
   return MakeVmExecutor(std::move(executable), run);
 }
@@ -38,11 +46,10 @@ Exit Main(int argc, char** argv) {
   compile.AddTo(app);
   run.AddTo(app, /*with_function=*/false);
   size_t trace_values = 0;
-  app.add_option(
-         "--executor", executor,
-         "what runs the program: vm, or debug (also: reference), which is slow and obviously "
-         "right")
-      ->check(CLI::IsMember({"vm", "debug", "reference"}));
+  app.add_option("--executor", executor,
+                 "what runs the program: vm; graph, for static programs without control flow; or "
+                 "debug (also: reference), which is slow and obviously right")
+      ->check(CLI::IsMember({"vm", "graph", "debug", "reference"}));
   app.add_flag(
       "--trace-values{1000}", trace_values,
       "with --executor debug: print each value on its way, on standard error: name, "
@@ -52,14 +59,15 @@ Exit Main(int argc, char** argv) {
       NormalizeRunArguments(NormalizeArguments({argv + 1, argv + argc}));
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
+  if (executor == "graph") compile.compiler.executor = executor;
   Status flags = compile.Finish();
   if (flags.ok() && compile.compiler.targets.size() > 1) {
     flags = {StatusCode::kInvalidArgument,
              "--target: expected one processor, which runs the program here"};
   }
-  if (flags.ok() && trace_values > 0 && executor == "vm") {
+  if (flags.ok() && trace_values > 0 && (executor == "vm" || executor == "graph")) {
     flags = {StatusCode::kInvalidArgument,
-             "--trace-values: the VM's values have no names any more; add --executor debug"};
+             "--trace-values: compiled values have no names any more; use --executor debug"};
   }
   if (flags.ok()) flags = run.Finish();
   if (!flags.ok()) return Report("relayrun", flags, ExitForStatus(flags));

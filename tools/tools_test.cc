@@ -416,7 +416,7 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"relayrun add.relay --function main", 1, "--function"},
           {"relayrun loop.relay --input 1 --executor reference --trace", 1,
            "not for the reference"},
-          {"relayrun loop.relay --input 1 --trace-values", 1, "add --executor debug"},
+          {"relayrun loop.relay --input 1 --trace-values", 1, "use --executor debug"},
           {"relayrun add.relay --shape x", 1, "write NAME"},
           {"vmdump", 1, "MODEL"},
           {"vmdump add.vmx --nonsense", 1, "nonsense"},

@@ -6,19 +6,22 @@
 //         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--target LEVEL]
 //         [--plugin LIBRARY]
 //
-// MODEL and a value may be -, which is standard input.
+// MODEL and a value may be -, which is standard input. MODEL may be a folder with a graph (relayc
+// --executor graph), which takes the options that make sense for one.
 //
 // Results go to standard output, measurements and errors to standard error. Exit status: 0 done, 1
 // wrong usage, 2 bad input (program, file, tensor), 3 the program failed while running, 4 --expect
 // did not match. Tested by tools_test.cc.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iterator>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/reader.h"
 #include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
+#include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
@@ -38,7 +41,9 @@ Exit Main(int argc, char** argv) {
   std::string model;
   RunFlags flags;
   bool verify = false;
-  app.add_option("MODEL", model, "the compiled program: a .vmx file; - for standard input")
+  app.add_option("MODEL", model,
+                 "the compiled program: a .vmx file, or a folder with a graph; - for standard "
+                 "input")
       ->required();
   app.add_flag("--verify", verify, "compare the checksums of the weights too: reads all of them");
   LoadOptions load;
@@ -64,6 +69,15 @@ Exit Main(int argc, char** argv) {
   }
   load.kernels = kernels;
   auto start = std::chrono::steady_clock::now();
+  std::error_code error;
+  if (std::filesystem::is_directory(model, error)) {
+    auto graph = graph::LoadGraph(model, load);
+    if (!graph.ok()) return Report("vmrun", graph.status(), Exit::kBadInput);
+    auto executor = MakeGraphExecutor(*std::move(graph), flags);
+    if (!executor.ok()) return Report("vmrun", executor.status(), ExitForStatus(executor.status()));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    return RunFunction("vmrun", **executor, flags, took.count());
+  }
   auto executable =
       verify ? LoadVerified(InputPath(model), load) : Executable::Load(InputPath(model), load);
   if (!executable.ok()) return Report("vmrun", executable.status(), Exit::kBadInput);

@@ -68,8 +68,10 @@ struct CompilerOptions {
   std::map<std::string, Value> params;
   std::string params_file;
   std::optional<SharedBytes> params_content;
-  std::string precision;             // "fp32" (the default) or "bf16": of weights of products
-  std::string weights;               // "q8" or "q4": those as integers with a scale for each 32
+  std::string precision;  // "fp32" (the default) or "bf16": of weights of products
+  std::string weights;    // "q8" or "q4": those as integers with a scale for each 32
+  // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without control flow.
+  std::string executor = "vm";
   bool batching = false;             // with kernels for schedulers that batch (vm/scheduler.h)
   bool exact = false;                // nothing that loses more precision than sums in another order
   std::vector<std::string> layouts;  // "nn.conv2d=NHWC:default"

@@ -109,6 +109,7 @@ constexpr Setter kSetters[] = {
     {"disable-pass", AddText<&O::disabled_passes>},
     {"entry", SetText<&O::entry>},
     {"exact", SetFlag<&O::exact>},
+    {"executor", SetText<&O::executor>},
     {"layout", AddText<&O::layouts>},
     {"load-pass", AddText<&O::pass_libraries>},
     {"params", SetText<&O::params_file>},
@@ -248,6 +249,9 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   pipeline.opt_level = o.opt_level;
   pipeline.exact = o.exact;
   options.kernels.batching = o.batching;
+  if (o.executor != "vm" && o.executor != "graph")
+    return Wrong(fmt::format("--executor {}: expected vm or graph", o.executor));
+  options.for_graph = o.executor == "graph";
   pipeline.disabled = o.disabled_passes;
   pipeline.verify = pipeline.verify || o.verify_ir;
   pipeline.print_ir_after = o.print_ir_after;

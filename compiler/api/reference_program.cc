@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "bytecode/code_builder.h"
 #include "compiler/lowering/value_type.h"
 #include "compiler/pipeline.h"
 
@@ -17,19 +16,8 @@ namespace {
 Result<Program> SignatureOf(const ir::Module& module) {
   const ir::Function& entry = *module.functions.at(module.entry);
   Program program;
-  program.bytecode_version = kBytecodeVersion;
-  FunctionInfo& function = program.functions.emplace_back();
-  function.name = entry.name;
-  function.num_object_args = static_cast<uint16_t>(entry.params.size());
-  function.num_object_registers = function.num_object_args;
-  program.messages.emplace_back("the reference interpreter runs this program");
-  CodeBuilder builder;
-  builder.Op(Opcode::kTrap).Unit(0);
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint16_t> units, builder.Finish());
-  auto code = std::make_shared<std::vector<uint16_t>>(std::move(units));
-  function.code_size = static_cast<uint32_t>(code->size());
-  program.code = *code;
-  program.owners.push_back(std::move(code));
+  RELAYVM_RETURN_IF_ERROR(lower::AddStub(entry.name, entry.params.size(),
+                                         "the reference interpreter runs this program", program));
   RELAYVM_RETURN_IF_ERROR(lower::AddExport(module, entry, 0, {}, program));
   return program;
 }

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "compiler/ir/ndarray_blob.h"
+#include "bytecode/io/ndarray_blob.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -81,7 +81,7 @@ Result<Metadata> Metadata::Parse(std::string_view text, size_t* error_offset) {
         node.repr = value;
       } else if (key == "repr_b64" && value.is_string()) {
         // u64 length, then the bytes.
-        auto bytes = ir::Base64Decode(value.get_ref<const std::string&>());
+        auto bytes = Base64Decode(value.get_ref<const std::string&>());
         legal = bytes.ok() && bytes->size() >= 8;
         if (legal)
           node.repr.assign(reinterpret_cast<const char*>(bytes->data()) + 8, bytes->size() - 8);
@@ -157,9 +157,9 @@ Result<HostTensor> Metadata::ConstantValue(uint32_t n) const {
   if (!index || *index < 0 || static_cast<uint64_t>(*index) >= arrays_.size()) {
     return Bad("relay.Constant: \"data\" is not the index of an array");
   }
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, ir::Base64Decode(arrays_[*index]));
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, Base64Decode(arrays_[*index]));
   size_t size = 0;
-  auto tensor = ir::ReadNdarrayBlob(bytes, &size);
+  auto tensor = ReadNdarrayBlob(bytes, &size);
   if (tensor.ok() && size < bytes.size())
     return Bad(
         fmt::format("b64ndarrays[{}]: {} bytes after the tensor", *index, bytes.size() - size));

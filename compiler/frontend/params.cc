@@ -3,60 +3,20 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cstring>
 #include <optional>
 
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/io/npz.h"
+#include "bytecode/io/tvm_params.h"
 #include "bytecode/io/zip_reader.h"
 #include "compiler/frontend/names.h"
 #include "compiler/ir/large_stack.h"
-#include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/substitute.h"
 #include "compiler/ir/walk.h"
 
 namespace relayvm::frontend {
 namespace {
-
-constexpr uint64_t kMagic = 0xF7E58D4F05049CB7;
-
-Status Bad(const std::string& what) {
-  return Status(StatusCode::kInvalidInput, "parameter file: " + what);
-}
-
-// Takes fields from the front of a buffer.
-class Reader {
- public:
-  explicit Reader(SharedBytes bytes) : bytes_(std::move(bytes)) {}
-
-  std::optional<uint64_t> U64() {
-    if (bytes_.size() < 8) return std::nullopt;
-    uint64_t value;
-    std::memcpy(&value, bytes_.data(), 8);
-    Skip(8);
-    return value;
-  }
-  std::optional<std::string> String() {
-    auto length = U64();
-    if (!length || *length > bytes_.size()) return std::nullopt;
-    std::string s(reinterpret_cast<const char*>(bytes_.data()), *length);
-    Skip(*length);
-    return s;
-  }
-  Result<HostTensor> Blob() {
-    size_t size = 0;
-    auto tensor = ir::ReadNdarrayBlob(bytes_, &size);
-    if (tensor.ok()) Skip(size);
-    return tensor;
-  }
-  size_t left() const { return bytes_.size(); }
-
- private:
-  void Skip(size_t size) { bytes_ = bytes_.Slice(size, bytes_.size() - size); }
-
-  SharedBytes bytes_;
-};
 
 bool IsNumberedVariant(std::string_view name, std::string_view base) {
   return name.size() > base.size() && name.substr(0, base.size()) == base &&
@@ -105,32 +65,6 @@ const ir::Var* FindParam(const ir::Function& f, const std::string& name, const P
 
 }  // namespace
 
-Result<Params> ParseTvmParams(const SharedBytes& bytes) {
-  Reader reader(bytes);
-  if (reader.U64() != kMagic) return Bad("wrong magic number");
-  reader.U64();
-  auto count = reader.U64();
-  if (!count || *count > reader.left() / 8) return Bad("truncated, or a wrong number of names");
-  std::vector<std::string> names;
-  for (uint64_t i = 0; i < *count; ++i) {
-    auto name = reader.String();
-    if (!name) return Bad(fmt::format("truncated at name {} of {}", i + 1, *count));
-    names.push_back(*std::move(name));
-  }
-  auto tensors = reader.U64();
-  if (tensors != count)
-    return Bad(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
-  Params params;
-  for (std::string& name : names) {
-    auto tensor = reader.Blob();
-    if (!tensor.ok()) return Bad(fmt::format("\"{}\": {}", name, tensor.status().message()));
-    if (!params.emplace(name, *std::move(tensor)).second)
-      return Bad(fmt::format("\"{}\" occurs twice", name));
-  }
-  if (reader.left() > 0) return Bad(fmt::format("{} bytes after the last tensor", reader.left()));
-  return params;
-}
-
 Result<Params> ReadParams(const std::string& path) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
   return ReadParams(path, SharedBytes::OfFile(std::move(file)));
@@ -141,7 +75,7 @@ Result<Params> ReadParams(const std::string& path, const SharedBytes& bytes) {
     RELAYVM_ASSIGN_OR_RETURN(NamedTensors tensors, ParseNpz(path, bytes));
     return Params(std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
   }
-  if (Reader(bytes).U64() != kMagic) {
+  if (!IsTvmParams(bytes)) {
     return Status(
         StatusCode::kInvalidInput,
         fmt::format("{}: expected a TVM parameter file or an .npz archive, found {}", path,

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "bytecode/base/dim.h"
-#include "compiler/ir/ndarray_blob.h"
+#include "bytecode/io/ndarray_blob.h"
 
 namespace relayvm::ir {
 namespace {

@@ -22,7 +22,7 @@ Program Lower(const char* text, const SymbolBounds& bounds_by_axis) {
   const auto& type = *module->functions.at("main")->params[0]->type->As<TensorType>();
   SymbolBounds bounds;
   for (const auto& [axis, bound] : bounds_by_axis) bounds[type.shape[axis].symbol_id()] = bound;
-  auto lowered = LowerModule(*module, KernelOptions{}, bounds);
+  auto lowered = LowerModule(*module, KernelOptions{}, {.bounds = bounds});
   REQUIRE(lowered.ok());
   return std::move(lowered->program);
 }

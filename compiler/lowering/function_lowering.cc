@@ -447,7 +447,7 @@ void FunctionLowering::Return(const Value& value) {
 // --- Control ---
 
 Value FunctionLowering::MergeTarget(const Type& type) {
-  return ir::IsScalarType(type) ? ScalarValue(type, NewScalar()) : ObjectValue(type, NewObject());
+  return module_.IsScalar(type) ? ScalarValue(type, NewScalar()) : ObjectValue(type, NewObject());
 }
 
 void FunctionLowering::MoveTo(const Value& target, const Value& value) {

@@ -184,10 +184,10 @@ static Result<uint32_t> LowerFunctions(ModuleLowering& lowering, Program& progra
 }
 
 static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOptions& options,
-                                    const SymbolBounds& bounds) {
+                                    const LowerOptions& lower) {
   LoweredProgram result;
   Program& program = result.program;
-  ModuleLowering lowering(module, options, bounds);
+  ModuleLowering lowering(module, options, lower);
   auto code = std::make_shared<std::vector<uint16_t>>();
   RELAYVM_ASSIGN_OR_RETURN(const uint32_t entry_index, LowerFunctions(lowering, program, *code));
   program.code = *code;
@@ -199,7 +199,7 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   lowering.Finish(program, std::move(image));
   AddSources(*module.sources, program);
   RELAYVM_RETURN_IF_ERROR(AddExport(module, *module.functions.at(module.entry), entry_index,
-                                    lowering.hosts(), program));
+                                    lowering.hosts(), program, lower.scalars_in_memory));
 #ifndef NDEBUG
   // What the verifier leaves to the interpreter: no register is read before it is written or after
   // it was taken.
@@ -209,8 +209,8 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
 }
 
 Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
-                                   const SymbolBounds& bounds) {
-  return ir::WithLargeStack([&] { return Lower(module, options, bounds); });
+                                   const LowerOptions& lower) {
+  return ir::WithLargeStack([&] { return Lower(module, options, lower); });
 }
 
 Result<std::vector<KernelSpec>> KernelsOf(const ir::Module& module, const KernelOptions& options) {

@@ -21,10 +21,10 @@ struct LoweredProgram {
   KernelTimes kernel_times;
 };
 
-// The module's entry function becomes the program's export; it checks `bounds` when it is called.
+// The module's entry function becomes the program's export; it checks the bounds when it is called.
 // The program keeps the module's arena alive.
 Result<LoweredProgram> LowerModule(const ir::Module& module, const KernelOptions& options,
-                                   const SymbolBounds& bounds = {});
+                                   const LowerOptions& lower = {});
 
 // The kernels of such a program, without compiling them: one for each call, but for those that
 // options.schedules names. They do not need the module.

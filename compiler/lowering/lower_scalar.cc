@@ -268,7 +268,7 @@ class FunctionLowering::ScalarCompiler {
 std::optional<Reg> FunctionLowering::LowerScalarOp(const ir::OpCall& call,
                                                    const std::vector<Value>& inputs,
                                                    const ir::Type& type) {
-  if (!ir::IsScalarType(type) || !call.op->compute || call.op->builtin) return std::nullopt;
+  if (!module_.IsScalar(type) || !call.op->compute || call.op->builtin) return std::nullopt;
   std::vector<te::Tensor> tensors;
   for (const Value& v : inputs) {
     const auto& t = *v.type->As<TensorType>();

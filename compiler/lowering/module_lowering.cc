@@ -7,18 +7,19 @@
 
 namespace relayvm::lower {
 
-ModuleLowering::ModuleLowering(const ir::Module& module, KernelOptions options, SymbolBounds bounds)
+ModuleLowering::ModuleLowering(const ir::Module& module, KernelOptions kernels,
+                               LowerOptions options)
     : module_(module),
-      bounds_(std::move(bounds)),
-      batching_(options.batching),
-      kernels_(std::move(options)) {}
+      options_(std::move(options)),
+      batching_(kernels.batching),
+      kernels_(std::move(kernels)) {}
 
 Convention ModuleLowering::ConventionOf(const ir::Function& f) const {
   Convention c;
   for (const ir::Var* p : f.params) {
-    c.params.push_back(ir::IsScalarType(p->type) ? Bank::kScalar : Bank::kObject);
+    c.params.push_back(IsScalar(p->type) ? Bank::kScalar : Bank::kObject);
   }
-  c.result = ir::IsScalarType(f.result_type) ? Bank::kScalar : Bank::kObject;
+  c.result = IsScalar(f.result_type) ? Bank::kScalar : Bank::kObject;
   return c;
 }
 

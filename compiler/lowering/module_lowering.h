@@ -42,12 +42,23 @@ struct FunctionTask {
 // place in memory when the program is compiled.
 using SymbolBounds = std::map<uint32_t, int64_t>;
 
+struct LowerOptions {
+  SymbolBounds bounds;
+  // Rank-0 values that depend on data live in memory and are computed by kernels, never in registers, and
+  // the export has all sizes that are known: for graphs (compiler/graph).
+  bool scalars_in_memory = false;
+};
+
 class ModuleLowering {
  public:
-  ModuleLowering(const ir::Module& module, KernelOptions options, SymbolBounds bounds = {});
+  ModuleLowering(const ir::Module& module, KernelOptions kernels, LowerOptions options = {});
 
   const ir::Module& module() const { return module_; }
-  const SymbolBounds& bounds() const { return bounds_; }
+  const SymbolBounds& bounds() const { return options_.bounds; }
+  // Whether a value of the type is a scalar register's.
+  bool IsScalar(const ir::Type& type) const {
+    return !options_.scalars_in_memory && ir::IsScalarType(type);
+  }
   KernelCompiler& kernels() { return kernels_; }
 
   Convention ConventionOf(const ir::Function& f) const;
@@ -79,7 +90,7 @@ class ModuleLowering {
   uint32_t AddKernel(const std::string& key, uint32_t compiled_id, KernelInfo info);
 
   const ir::Module& module_;
-  SymbolBounds bounds_;
+  LowerOptions options_;
   const bool batching_;
   KernelCompiler kernels_;
   std::deque<FunctionTask> tasks_;

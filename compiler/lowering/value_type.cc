@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <set>
 
+#include "bytecode/code_builder.h"
+#include "bytecode/opcode.h"
 #include "compiler/ir/output_names.h"
 #include "compiler/lowering/unread_arguments.h"
 
@@ -124,8 +128,26 @@ std::vector<std::string> OutputNames(const AttrValue& attr) {
 
 }  // namespace
 
+Status AddStub(const std::string& name, size_t num_params, const std::string& message,
+               Program& program) {
+  program.bytecode_version = kBytecodeVersion;
+  FunctionInfo& function = program.functions.emplace_back();
+  function.name = name;
+  function.num_object_args = static_cast<uint16_t>(num_params);
+  function.num_object_registers = function.num_object_args;
+  CodeBuilder builder;
+  builder.Op(Opcode::kTrap).Unit(static_cast<uint32_t>(program.messages.size()));
+  program.messages.push_back(message);
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint16_t> units, builder.Finish());
+  auto code = std::make_shared<std::vector<uint16_t>>(std::move(units));
+  function.code_size = static_cast<uint32_t>(code->size());
+  program.code = *code;
+  program.owners.push_back(std::move(code));
+  return OkStatus();
+}
+
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
-                 const std::vector<const ir::HostCall*>& hosts, Program& program) {
+                 const std::vector<const ir::HostCall*>& hosts, Program& program, bool all_sizes) {
   ir::TypeMemo<uint64_t> counted;
   auto check = [&](const ir::Type& type, const std::string& what) -> Status {
     if (CountParts(type, counted) <= kMaxParts) return OkStatus();
@@ -149,7 +171,9 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     info.param_names.push_back(p->name);
     info.params.push_back(converter.Convert(p->type, function.type_params));
   }
-  for (const ArgumentPath& path : UnreadArguments(function)) {
+  std::set<ArgumentPath> unread;
+  if (!all_sizes) unread = UnreadArguments(function);
+  for (const ArgumentPath& path : unread) {
     ValueType* part = &info.params[path[0]];
     for (size_t i = 1; i < path.size(); ++i) part = &part->args[path[i]];
     std::fill(part->dims.begin(), part->dims.end(), -1);

@@ -12,6 +12,7 @@
 #include "bytecode/checksum.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/file_format.h"
+#include "bytecode/io/ndarray_blob.h"
 #include "bytecode/io/npy.h"
 #include "bytecode/io/npz.h"
 #include "bytecode/reader.h"
@@ -20,7 +21,6 @@
 #include "compiler/driver.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
-#include "compiler/ir/ndarray_blob.h"
 #include "compiler/ir/printer.h"
 #include "compiler/lowering/lower.h"
 #include "tests/fuzz/input_target.h"
@@ -204,7 +204,7 @@ std::string TvmParams(const std::vector<std::pair<std::string, HostTensor>>& ten
     out += name;
   }
   number(tensors.size());
-  for (const auto& [name, tensor] : tensors) out += Text(ir::WriteNdarrayBlob(tensor));
+  for (const auto& [name, tensor] : tensors) out += Text(WriteNdarrayBlob(tensor));
   return out;
 }
 
@@ -281,7 +281,7 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     return OkStatus();
   }));
   Target params{"params", false, {TvmParams(tensors)}, [](const std::string& b) {
-                  return frontend::ParseTvmParams(SharedBytes::Copy(AsBytes(b))).status();
+                  return ParseTvmParams(SharedBytes::Copy(AsBytes(b))).status();
                 }};
   models.push_back(SampleModel());
   Target onnx{"onnx", false, models, ImportModel};

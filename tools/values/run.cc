@@ -150,16 +150,13 @@ Status Save(const std::string& output, const ExportInfo& function,
 // The result on standard output; measurements with it as JSON, or on standard error.
 void Print(const FlatValue& result, const Executor& executor, const RunFlags& flags,
            const Measurements& m) {
-  const Profiler* profiler = flags.profile ? executor.profiler() : nullptr;
-  bool measured = flags.repeat > 1 || flags.stats || profiler != nullptr;
+  bool measured = flags.repeat > 1 || flags.stats || flags.profile;
   std::string out = flags.json ? PrintJson(result) : PrintRelay(result);
   if (flags.json && measured) {
     out = "{\"result\": " + out;
     if (flags.repeat > 1) out += ", \"times\": " + m.TimesJson();
     if (flags.stats) out += ", \"stats\": " + m.StatsJson();
-    if (profiler != nullptr) {
-      out += ", \"profile\": " + profiler->Json() + ", \"places\": " + profiler->PlacesJson();
-    }
+    if (flags.profile) out += ", " + executor.ProfileJson();
     out += "}";
   }
   out += "\n";
@@ -169,14 +166,22 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
   std::string text;
   if (flags.repeat > 1) text += m.TimesText();
   if (flags.stats) text += m.StatsText();
-  if (profiler != nullptr) {
+  if (flags.profile) {
     double total_ms = std::accumulate(m.run_ms.begin(), m.run_ms.end(), 0.0);
-    text += profiler->Table(static_cast<int64_t>(total_ms * 1e6));
+    text += executor.ProfileTable(static_cast<int64_t>(total_ms * 1e6));
   }
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace
+
+std::string Executor::ProfileTable(int64_t total_ns) const {
+  return profiler() == nullptr ? "" : profiler()->Table(total_ns);
+}
+std::string Executor::ProfileJson() const {
+  if (profiler() == nullptr) return "";
+  return "\"profile\": " + profiler()->Json() + ", \"places\": " + profiler()->PlacesJson();
+}
 
 Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,
                                                  const RunFlags& flags) {

@@ -70,6 +70,9 @@ class Executor {
                                 TypeTable& types) = 0;
   virtual RunCounts counts() const = 0;
   virtual const Profiler* profiler() const { return nullptr; }
+  // Of --profile: what was measured, for people and as members of a JSON object; empty without it.
+  virtual std::string ProfileTable(int64_t total_ns) const;
+  virtual std::string ProfileJson() const;
 };
 
 Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,

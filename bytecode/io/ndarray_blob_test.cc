@@ -1,10 +1,10 @@
-#include "compiler/ir/ndarray_blob.h"
+#include "bytecode/io/ndarray_blob.h"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 
-namespace relayvm::ir {
+namespace relayvm {
 namespace {
 
 // Written by TVM 0.14.
@@ -107,4 +107,4 @@ TEST_CASE("base64") {
 }
 
 }  // namespace
-}  // namespace relayvm::ir
+}  // namespace relayvm

@@ -1,4 +1,4 @@
-#include "compiler/ir/ndarray_blob.h"
+#include "bytecode/io/ndarray_blob.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-namespace relayvm::ir {
+namespace relayvm {
 namespace {
 
 constexpr uint64_t kMagic = 0xDD5E40F096B4A13F;
@@ -155,4 +155,4 @@ Result<std::vector<std::byte>> Base64Decode(std::string_view text) {
   return out;
 }
 
-}  // namespace relayvm::ir
+}  // namespace relayvm

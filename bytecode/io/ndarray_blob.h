@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
-#include "kernels/te/evaluate.h"
 
-namespace relayvm::ir {
+namespace relayvm {
 
 // Reads one blob from the front of `bytes`, which the tensor shares, and sets `*size` to its length
 // in bytes.
@@ -30,4 +30,4 @@ std::string Base64Encode(std::span<const std::byte> bytes);
 // Standard alphabet with padding; white space may follow.
 Result<std::vector<std::byte>> Base64Decode(std::string_view text);
 
-}  // namespace relayvm::ir
+}  // namespace relayvm

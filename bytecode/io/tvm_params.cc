@@ -1,0 +1,102 @@
+#include "bytecode/io/tvm_params.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "bytecode/base/file_replacement.h"
+#include "bytecode/io/ndarray_blob.h"
+
+namespace relayvm {
+namespace {
+
+constexpr uint64_t kMagic = 0xF7E58D4F05049CB7;
+
+Status Bad(const std::string& what) {
+  return Status(StatusCode::kInvalidInput, "parameter file: " + what);
+}
+
+// Takes fields from the front of a buffer.
+class Reader {
+ public:
+  explicit Reader(SharedBytes bytes) : bytes_(std::move(bytes)) {}
+
+  std::optional<uint64_t> U64() {
+    if (bytes_.size() < 8) return std::nullopt;
+    uint64_t value;
+    std::memcpy(&value, bytes_.data(), 8);
+    Skip(8);
+    return value;
+  }
+  std::optional<std::string> String() {
+    auto length = U64();
+    if (!length || *length > bytes_.size()) return std::nullopt;
+    std::string s(reinterpret_cast<const char*>(bytes_.data()), *length);
+    Skip(*length);
+    return s;
+  }
+  Result<HostTensor> Blob() {
+    size_t size = 0;
+    auto tensor = ReadNdarrayBlob(bytes_, &size);
+    if (tensor.ok()) Skip(size);
+    return tensor;
+  }
+  size_t left() const { return bytes_.size(); }
+
+ private:
+  void Skip(size_t size) { bytes_ = bytes_.Slice(size, bytes_.size() - size); }
+
+  SharedBytes bytes_;
+};
+
+}  // namespace
+
+bool IsTvmParams(const SharedBytes& bytes) { return Reader(bytes).U64() == kMagic; }
+
+Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes) {
+  Reader reader(bytes);
+  if (reader.U64() != kMagic) return Bad("wrong magic number");
+  reader.U64();
+  auto count = reader.U64();
+  if (!count || *count > reader.left() / 8) return Bad("truncated, or a wrong number of names");
+  std::vector<std::string> names;
+  for (uint64_t i = 0; i < *count; ++i) {
+    auto name = reader.String();
+    if (!name) return Bad(fmt::format("truncated at name {} of {}", i + 1, *count));
+    names.push_back(*std::move(name));
+  }
+  auto tensors = reader.U64();
+  if (tensors != count)
+    return Bad(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
+  TensorsByName params;
+  for (std::string& name : names) {
+    auto tensor = reader.Blob();
+    if (!tensor.ok()) return Bad(fmt::format("\"{}\": {}", name, tensor.status().message()));
+    if (!params.emplace(name, *std::move(tensor)).second)
+      return Bad(fmt::format("\"{}\" occurs twice", name));
+  }
+  if (reader.left() > 0) return Bad(fmt::format("{} bytes after the last tensor", reader.left()));
+  return params;
+}
+
+Status WriteTvmParams(const std::string& path, const TensorsByName& tensors) {
+  RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
+  auto number = [&](uint64_t n) { return file.Write(&n, sizeof(n)); };
+  RELAYVM_RETURN_IF_ERROR(number(kMagic));
+  RELAYVM_RETURN_IF_ERROR(number(0));
+  RELAYVM_RETURN_IF_ERROR(number(tensors.size()));
+  for (const auto& [name, tensor] : tensors) {
+    RELAYVM_RETURN_IF_ERROR(number(name.size()));
+    RELAYVM_RETURN_IF_ERROR(file.Write(name.data(), name.size()));
+  }
+  RELAYVM_RETURN_IF_ERROR(number(tensors.size()));
+  for (const auto& [name, tensor] : tensors) {
+    const std::vector<std::byte> blob = WriteNdarrayBlob(tensor);
+    RELAYVM_RETURN_IF_ERROR(file.Write(blob.data(), blob.size()));
+  }
+  return file.Commit();
+}
+
+}  // namespace relayvm

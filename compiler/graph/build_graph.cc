@@ -1,0 +1,811 @@
+#include "compiler/graph/build_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytecode/base/arithmetic.h"
+#include "bytecode/base/message.h"
+#include "bytecode/base/shape_rule.h"
+#include "bytecode/instruction.h"
+#include "bytecode/opcode.h"
+#include "bytecode/verifier.h"
+#include "compiler/graph/plan_storage.h"
+#include "compiler/lowering/value_type.h"
+#include "graph/format/verify.h"
+
+namespace relayvm::graph {
+namespace {
+
+// A loop that constants decide is unrolled; one that never ends is found out here.
+constexpr size_t kMostNodes = 1 << 20;
+constexpr size_t kMostInstructions = size_t{1} << 26;
+constexpr size_t kMostCalls = 10'000;
+
+// What a scalar register holds, where constants decide it.
+using Scalar = std::optional<int64_t>;
+
+// Memory that tensors lie in: of a constant or an input, of an object, or a call's arena.
+struct Region {
+  uint32_t space = 0;
+  uint64_t offset = 0;
+};
+
+struct Object;
+using ObjectRef = std::shared_ptr<const Object>;  // null: nothing
+struct Object {
+  enum class Kind : uint8_t { kTensor, kData, kClosure };
+  Kind kind = Kind::kTensor;
+  // kTensor
+  Region region;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;
+  // kData: tag and fields; kClosure: function and what it captured
+  uint32_t index = 0;
+  std::vector<ObjectRef> fields;
+};
+
+struct Frame {
+  const FunctionInfo* function = nullptr;
+  size_t pc = 0;
+  uint32_t arena = 0;  // its space
+  std::vector<Scalar> scalars;
+  std::vector<ObjectRef> objects;
+  uint16_t result = 0;  // the register of the caller, of the bank that `function` returns
+};
+
+struct Space {
+  // What was written last, by its first byte: disjoint.
+  std::map<uint64_t, EntryRef> written;
+  int64_t constant = -1;  // index into the program's constants
+};
+
+uint64_t TensorBytes(DType dtype, const std::vector<int64_t>& dims) {
+  return BytesOf({dtype, dims, 0, 0});
+}
+
+class Tracer {
+ public:
+  explicit Tracer(const Program& program) : program_(program) {}
+
+  Result<GraphProgram> Run() {
+    const ExportInfo& entry = program_.exports.at(0);
+    RELAYVM_RETURN_IF_ERROR(Start(entry));
+    size_t steps = 0;
+    while (!result_) {
+      if (++steps > kMostInstructions || nodes().size() > kMostNodes)
+        return Unsupported("the program does too much for a graph: a loop that does not end?");
+      RELAYVM_RETURN_IF_ERROR(Step());
+    }
+    RELAYVM_RETURN_IF_ERROR(AddHeads(*result_, entry.result));
+    JoinStorages();
+    RELAYVM_RETURN_IF_ERROR(TakeKernels(entry));
+    PlanStorage(made_.graph, made_.kernels);
+    return std::move(made_);
+  }
+
+ private:
+  std::vector<Node>& nodes() { return made_.graph.nodes; }
+  Frame& frame() { return frames_.back(); }
+  const Entry& At(EntryRef ref) { return nodes()[ref.node].outputs[ref.output]; }
+
+  // Where the instruction that runs comes from.
+  std::string Place() {
+    if (frames_.empty()) return "";
+    const std::vector<SourceLocation>& locations = frame().function->locations;
+    auto after = std::upper_bound(locations.begin(), locations.end(), at_,
+                                  [](size_t pc, const SourceLocation& l) { return pc < l.pc; });
+    if (after == locations.begin()) return "";
+    const SourceLocation& l = after[-1];
+    if (l.file >= program_.source_files.size()) return "";
+    if (l.line == 0) return program_.source_files[l.file];
+    return fmt::format("{}:{}:{}", program_.source_files[l.file], l.line, l.column);
+  }
+  Status Unsupported(const std::string& what) {
+    const std::string place = Place();
+    return {StatusCode::kUnsupported,
+            fmt::format("{}{}the graph executor runs static programs without control flow; {}",
+                        place, place.empty() ? "" : ": ", what)};
+  }
+  Status DependsOnData(std::string_view what) {
+    return Unsupported(fmt::format("{} depends on data", what));
+  }
+
+  // --- The border ---
+
+  Status Start(const ExportInfo& entry) {
+    frames_.push_back(NewFrame(entry.function));
+    for (size_t i = 0; i < entry.params.size(); ++i) {
+      const ValueType& type = entry.params[i];
+      const bool is_static = std::ranges::none_of(type.dims, [](int64_t d) { return d < 0; });
+      if (type.kind != ValueType::Kind::kTensor || !is_static)
+        return Unsupported(
+            fmt::format("parameter {} is no tensor of a static shape", entry.param_names[i]));
+      const uint32_t space = NewSpace();
+      AddInput(entry.param_names[i], type.dtype, type.dims, space);
+      frame().objects[i] = TensorObject({space, 0}, type.dtype, type.dims);
+    }
+    return OkStatus();
+  }
+
+  void AddInput(const std::string& name, DType dtype, const std::vector<int64_t>& dims,
+                uint32_t space) {
+    const auto n = static_cast<uint32_t>(nodes().size());
+    Node& node = nodes().emplace_back();
+    node.name = name;
+    node.outputs.push_back({dtype, dims, NewStorage(), 0});
+    made_.graph.inputs.push_back(n);
+    spaces_[space].written.emplace(0, EntryRef{n, 0});
+    names_.insert(name);
+  }
+
+  void AddWeight(std::string name, const HostTensor& tensor, uint32_t space) {
+    if (name.empty() || names_.contains(name)) {
+      const std::string base = name.empty() ? "p" : name + ".";
+      size_t number = made_.params.size();
+      do {
+        name = base + std::to_string(number++);
+      } while (names_.contains(name));
+    }
+    AddInput(name, tensor.dtype, tensor.shape, space);
+    made_.params.emplace(name, tensor);
+  }
+
+  // The results of a value of `type`, depth first.
+  Status AddHeads(const ObjectRef& value, const ValueType& type) {
+    if (type.kind == ValueType::Kind::kTuple && value != nullptr &&
+        value->kind == Object::Kind::kData && value->fields.size() == type.args.size()) {
+      for (size_t i = 0; i < type.args.size(); ++i)
+        RELAYVM_RETURN_IF_ERROR(AddHeads(value->fields[i], type.args[i]));
+      return OkStatus();
+    }
+    if (type.kind != ValueType::Kind::kTensor || value == nullptr ||
+        value->kind != Object::Kind::kTensor)
+      return Unsupported("the result is made of more than tensors and tuples");
+    RELAYVM_ASSIGN_OR_RETURN(EntryRef head, Read(value->region, value->dtype, value->dims));
+    made_.graph.heads.push_back(head);
+    return OkStatus();
+  }
+
+  // The kernels that are used, and the signature.
+  Status TakeKernels(const ExportInfo& entry) {
+    Program& kernels = made_.kernels;
+    RELAYVM_RETURN_IF_ERROR(lower::AddStub(entry.name, entry.params.size(),
+                                           "the graph executor runs this program (vmrun FOLDER)",
+                                           kernels));
+    kernels.exports.push_back(entry);
+    kernels.exports[0].function = 0;
+    // Shapes are known better than the program says.
+    size_t head = 0;
+    SetResultShapes(kernels.exports[0].result, head);
+    std::map<uint32_t, uint32_t> number;
+    for (Node& node : nodes()) {
+      if (node.kind != Node::Kind::kKernel) continue;
+      const auto [at, fresh] =
+          number.emplace(node.kernel, static_cast<uint32_t>(kernels.kernels.size()));
+      if (fresh) kernels.kernels.push_back(program_.kernels[node.kernel]);
+      node.kernel = at->second;
+    }
+    bool is_compiled = false;
+    for (KernelInfo& kernel : kernels.kernels) {
+      kernel.batched.reset();
+      is_compiled |= !kernel.builtin;
+    }
+    if (is_compiled) {
+      kernels.images = program_.images;
+    } else {
+      for (KernelInfo& kernel : kernels.kernels) kernel.entries.clear();
+    }
+    kernels.owners.insert(kernels.owners.end(), program_.owners.begin(), program_.owners.end());
+    return OkStatus();
+  }
+
+  void SetResultShapes(ValueType& type, size_t& head) {
+    if (type.kind == ValueType::Kind::kTensor) {
+      type.dims = At(made_.graph.heads[head++]).dims;
+      type.dim_names.clear();
+    }
+    for (ValueType& field : type.args) SetResultShapes(field, head);
+  }
+
+  // --- Memory ---
+
+  uint32_t NewSpace() {
+    spaces_.emplace_back();
+    return static_cast<uint32_t>(spaces_.size() - 1);
+  }
+  uint32_t NewStorage() {
+    storages_.push_back(static_cast<uint32_t>(storages_.size()));
+    return storages_.back();
+  }
+  uint32_t StorageRoot(uint32_t s) {
+    while (storages_[s] != s) s = storages_[s] = storages_[storages_[s]];
+    return s;
+  }
+  void JoinStorages() {
+    for (Node& node : nodes()) {
+      for (Entry& entry : node.outputs) entry.storage = StorageRoot(entry.storage);
+    }
+  }
+
+  static ObjectRef TensorObject(Region region, DType dtype, std::vector<int64_t> dims) {
+    auto object = std::make_shared<Object>();
+    object->region = region;
+    object->dtype = dtype;
+    object->dims = std::move(dims);
+    return object;
+  }
+  static ObjectRef DataObject(Object::Kind kind, uint32_t index, std::vector<ObjectRef> fields) {
+    auto object = std::make_shared<Object>();
+    object->kind = kind;
+    object->index = index;
+    object->fields = std::move(fields);
+    return object;
+  }
+
+  ObjectRef ConstantObject(uint32_t k) {
+    const ConstantInfo& constant = program_.constants[k];
+    const auto [at, fresh] = constant_space_.emplace(k, 0);
+    if (fresh) {
+      at->second = NewSpace();
+      spaces_[at->second].constant = k;
+    }
+    return TensorObject({at->second, 0}, constant.dtype, constant.dims);
+  }
+
+  // A number as a weight of its own.
+  ObjectRef NumberObject(DType dtype, int64_t value) {
+    const auto [at, fresh] = number_space_.emplace(std::pair(dtype, value), 0);
+    if (fresh) {
+      at->second = NewSpace();
+      const auto bytes = std::as_bytes(std::span(&value, 1));  // little endian
+      AddWeight("",
+                {dtype, {}, SharedBytes::Copy(bytes.first(static_cast<size_t>(DTypeBytes(dtype))))},
+                at->second);
+    }
+    return TensorObject({at->second, 0}, dtype, {});
+  }
+
+  // The tensor of this type that lies there: what a node wrote, or a view of that.
+  Result<EntryRef> Read(Region region, DType dtype, const std::vector<int64_t>& dims) {
+    Space& space = spaces_[region.space];
+    if (space.constant >= 0 && space.written.empty()) {
+      const ConstantInfo& constant = program_.constants[static_cast<size_t>(space.constant)];
+      AddWeight(constant.name, {constant.dtype, constant.dims, constant.data}, region.space);
+    }
+    const uint64_t begin = region.offset, end = begin + TensorBytes(dtype, dims);
+    std::vector<EntryRef> parts;
+    auto at = spaces_[region.space].written.upper_bound(begin);
+    if (at != spaces_[region.space].written.begin()) --at;
+    for (; at != spaces_[region.space].written.end(); ++at) {
+      const Entry& entry = At(at->second);
+      const uint64_t entry_end = at->first + BytesOf(entry);
+      if (at->first == begin && entry.dtype == dtype && entry.dims == dims) return at->second;
+      if (at->first >= end && !(begin == end && at->first == begin)) break;
+      if (entry_end > begin || (begin == end && at->first <= begin && begin <= entry_end))
+        parts.push_back(at->second);
+      if (begin == end && !parts.empty()) break;
+    }
+    return View(region, dtype, dims, parts);
+  }
+
+  Result<EntryRef> View(Region region, DType dtype, const std::vector<int64_t>& dims,
+                        const std::vector<EntryRef>& parts) {
+    if (parts.empty())
+      return Status(StatusCode::kInternal, "a graph's kernel reads what nobody has written");
+    const auto key = std::tuple(region.offset, dtype, dims, parts);
+    if (const auto known = views_.find(key); known != views_.end()) return known->second;
+    const auto n = static_cast<uint32_t>(nodes().size());
+    Node node;
+    node.kind = Node::Kind::kView;
+    node.name = parts.size() == 1 ? "view" : "join";
+    node.source = Place();
+    node.inputs = parts;
+    const uint32_t storage = StorageRoot(At(parts[0]).storage);
+    for (const EntryRef& part : parts) storages_[StorageRoot(At(part).storage)] = storage;
+    node.outputs.push_back({dtype, dims, storage, region.offset});
+    nodes().push_back(std::move(node));
+    views_.emplace(key, EntryRef{n, 0});
+    return EntryRef{n, 0};
+  }
+
+  void Write(Region region, EntryRef ref) {
+    std::map<uint64_t, EntryRef>& written = spaces_[region.space].written;
+    const uint64_t begin = region.offset, end = begin + BytesOf(At(ref));
+    auto at = written.lower_bound(begin);
+    if (at != written.begin()) {
+      const auto before = std::prev(at);
+      if (before->first + BytesOf(At(before->second)) > begin) at = before;
+    }
+    while (at != written.end() && (at->first < end || at->first == begin)) at = written.erase(at);
+    written.emplace(begin, ref);
+  }
+
+  // --- Instructions ---
+
+  Frame NewFrame(uint32_t function) {
+    Frame f;
+    f.function = &program_.functions[function];
+    f.pc = f.function->code_offset;
+    f.arena = NewSpace();
+    f.scalars.resize(f.function->num_scalar_registers);
+    f.objects.resize(f.function->num_object_registers);
+    return f;
+  }
+
+  Scalar& I(uint16_t unit) { return frame().scalars[unit]; }
+  ObjectRef& R(uint16_t unit) { return frame().objects[unit & kRegisterMask]; }
+
+  // The numbers of a list, or none where one depends on data.
+  std::optional<std::vector<int64_t>> Numbers(std::span<const uint16_t> list) {
+    std::vector<int64_t> numbers;
+    for (const uint16_t unit : list) {
+      if (!I(unit)) return std::nullopt;
+      numbers.push_back(*I(unit));
+    }
+    return numbers;
+  }
+
+  Result<ObjectRef> Expect(uint16_t unit, Object::Kind kind) {
+    ObjectRef object = R(unit);
+    if (object != nullptr && object->kind == kind) return object;
+    return Status(StatusCode::kInternal, "a graph's instruction finds another kind of value");
+  }
+
+  Status Step() {
+    Instruction inst{};
+    at_ = frame().pc - frame().function->code_offset;
+    RELAYVM_RETURN_IF_ERROR(DecodeInstruction(program_.code, frame().pc, &inst));
+    const size_t here = frame().pc;
+    frame().pc += inst.size();
+    switch (inst.opcode) {
+      case Opcode::kMoveR:
+        R(inst.Unit(0)) = R(inst.Unit(1));
+        return OkStatus();
+      case Opcode::kConstR:
+        R(inst.Unit(0)) = ConstantObject(inst.Unit(1));
+        return OkStatus();
+      case Opcode::kDrop:
+        R(inst.Unit(0)) = nullptr;
+        return OkStatus();
+      case Opcode::kJump:
+      case Opcode::kBranchIf:
+      case Opcode::kBranchIfNot:
+      case Opcode::kBranchCmpI:
+      case Opcode::kSwitch:
+      case Opcode::kSwitchTag:
+        return Jump(inst, here);
+      case Opcode::kCallI:
+      case Opcode::kCallR:
+        return Call(inst.Unit(1), nullptr, inst.List(2), inst.List(3), inst.Unit(0), false);
+      case Opcode::kTailCall:
+        return Call(inst.Unit(0), nullptr, inst.List(1), inst.List(2), 0, true);
+      case Opcode::kCallClosure: {
+        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef closure,
+                                 Expect(inst.Unit(1), Object::Kind::kClosure));
+        return Call(closure->index, closure.get(), {}, inst.List(2), inst.Unit(0), false);
+      }
+      case Opcode::kTailClosure: {
+        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef closure,
+                                 Expect(inst.Unit(0), Object::Kind::kClosure));
+        return Call(closure->index, closure.get(), {}, inst.List(1), 0, true);
+      }
+      case Opcode::kReturnI:
+        return Return(I(inst.Unit(0)), nullptr);
+      case Opcode::kReturnR:
+        return Return(std::nullopt, R(inst.Unit(0)));
+      case Opcode::kGuard:
+        return Guard(I(inst.Unit(0)), inst.Unit(3), {I(inst.Unit(1)), I(inst.Unit(2))});
+      case Opcode::kDimCheck: {
+        const Scalar a = I(inst.Unit(1)), b = I(inst.Unit(2));
+        Scalar holds;
+        if (a && b) holds = Compare(static_cast<Comparison>(inst.Unit(0)), *a, *b);
+        return Guard(holds, inst.Unit(3), ScalarsOf(inst.List(4)));
+      }
+      case Opcode::kDimBroadcast: {
+        const Scalar a = I(inst.Unit(0)), b = I(inst.Unit(1));
+        Scalar holds;
+        if (a && b) holds = *a == *b || *a == 1 || *b == 1;
+        return Guard(holds, inst.Unit(2), ScalarsOf(inst.List(3)));
+      }
+      case Opcode::kDimTensor:
+        return Numbers(inst.List(0)) ? OkStatus() : DependsOnData("a size");
+      case Opcode::kTrap:
+        return Unsupported("this fails in every run: " + program_.messages[inst.Unit(0)]);
+      case Opcode::kAdtNew:
+      case Opcode::kClosureNew: {
+        std::vector<ObjectRef> fields;
+        for (const uint16_t unit : inst.List(2)) fields.push_back(R(unit));
+        const bool data = inst.opcode == Opcode::kAdtNew;
+        R(inst.Unit(0)) = DataObject(data ? Object::Kind::kData : Object::Kind::kClosure,
+                                     inst.Unit(1), std::move(fields));
+        return OkStatus();
+      }
+      case Opcode::kAdtGet: {
+        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(inst.Unit(1), Object::Kind::kData));
+        if (inst.Unit(2) >= data->fields.size())
+          return {StatusCode::kInternal,
+                  "a graph's instruction asks for a field that is not there"};
+        R(inst.Unit(0)) = data->fields[inst.Unit(2)];
+        return OkStatus();
+      }
+      case Opcode::kAdtTag: {
+        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(inst.Unit(1), Object::Kind::kData));
+        I(inst.Unit(0)) = data->index;
+        return OkStatus();
+      }
+      case Opcode::kTensorAlloc:
+        return Allocate(inst.Unit(0), static_cast<DType>(inst.Unit(1)), Numbers(inst.List(2)));
+      case Opcode::kTensorReuse:
+        return Allocate(inst.Unit(0), static_cast<DType>(inst.Unit(2)), Numbers(inst.List(3)));
+      case Opcode::kTensorStatic: {
+        const TensorTypeInfo& type = program_.tensor_types[inst.Unit(1)];
+        return Allocate(inst.Unit(0), type.dtype, type.dims);
+      }
+      case Opcode::kTensorView: {
+        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef from, Expect(inst.Unit(1), Object::Kind::kTensor));
+        auto dims = Numbers(inst.List(2));
+        if (!dims) return DependsOnData("the size of a view");
+        R(inst.Unit(0)) = TensorObject(from->region, from->dtype, *std::move(dims));
+        return OkStatus();
+      }
+      case Opcode::kTensorDim: {
+        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(inst.Unit(1), Object::Kind::kTensor));
+        if (inst.Unit(2) >= t->dims.size())
+          return {StatusCode::kInternal, "a graph's instruction asks for a dim that is not there"};
+        I(inst.Unit(0)) = t->dims[inst.Unit(2)];
+        return OkStatus();
+      }
+      case Opcode::kTensorItem:
+        return Item(inst);
+      case Opcode::kTensorBox: {
+        const Scalar value = I(inst.Unit(1));
+        if (!value) return DependsOnData("a number in a register");
+        R(inst.Unit(0)) = NumberObject(static_cast<DType>(inst.Unit(2)), *value);
+        return OkStatus();
+      }
+      case Opcode::kKernel:
+      case Opcode::kKernel1:
+        return Kernel(inst);
+      case Opcode::kKernels:  // the next ones may run side by side
+        return OkStatus();
+      case Opcode::kDimShape:
+        return ShapeByRule(inst);
+      case Opcode::kTensorAppend:
+        return Unsupported("this tensor grows");
+      case Opcode::kRefNew:
+      case Opcode::kRefGet:
+      case Opcode::kRefSet:
+        return Unsupported("this uses a reference");
+      case Opcode::kCallHost:
+        return Unsupported("this calls a function of the host");
+      default:
+        return Compute(inst);
+    }
+  }
+
+  static bool Compare(Comparison cmp, int64_t a, int64_t b) {
+    switch (cmp) {
+      case Comparison::kEq:
+        return a == b;
+      case Comparison::kNe:
+        return a != b;
+      case Comparison::kLt:
+        return a < b;
+      case Comparison::kLe:
+        return a <= b;
+      case Comparison::kGt:
+        return a > b;
+      case Comparison::kGe:
+        return a >= b;
+    }
+    return false;
+  }
+
+  std::vector<Scalar> ScalarsOf(std::span<const uint16_t> list) {
+    std::vector<Scalar> scalars;
+    for (const uint16_t unit : list) scalars.push_back(I(unit));
+    return scalars;
+  }
+
+  Status Guard(const Scalar& holds, uint16_t message, const std::vector<Scalar>& shown) {
+    if (!holds) return DependsOnData("a check");
+    if (*holds != 0) return OkStatus();
+    std::vector<int64_t> numbers;
+    for (const Scalar& s : shown) numbers.push_back(s.value_or(0));
+    return Unsupported("this fails in every run: " +
+                       FillMessage(program_.messages[message], numbers));
+  }
+
+  Status Jump(const Instruction& inst, size_t here) {
+    auto go = [&](int64_t distance) {
+      frame().pc = static_cast<size_t>(static_cast<int64_t>(here) + distance);
+      return OkStatus();
+    };
+    switch (inst.opcode) {
+      case Opcode::kJump:
+        return go(inst.Immediate(0));
+      case Opcode::kBranchIf:
+      case Opcode::kBranchIfNot: {
+        const Scalar condition = I(inst.Unit(0));
+        if (!condition) return DependsOnData("an if");
+        const bool taken = (*condition != 0) == (inst.opcode == Opcode::kBranchIf);
+        return taken ? go(inst.Immediate(1)) : OkStatus();
+      }
+      case Opcode::kBranchCmpI: {
+        const Scalar a = I(inst.Unit(1)), b = I(inst.Unit(2));
+        if (!a || !b) return DependsOnData("an if");
+        const bool taken = Compare(static_cast<Comparison>(inst.Unit(0)), *a, *b);
+        return taken ? go(inst.Immediate(3)) : OkStatus();
+      }
+      default:
+        break;
+    }
+    Scalar which;
+    if (inst.opcode == Opcode::kSwitch) {
+      which = I(inst.Unit(0));
+    } else {
+      RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(inst.Unit(0), Object::Kind::kData));
+      which = data->index;
+    }
+    if (!which) return DependsOnData("a match");
+    if (*which < 0 || *which >= inst.Count(1)) return OkStatus();
+    return go(inst.TargetAt(1, static_cast<int>(*which)));
+  }
+
+  Status Call(uint32_t function, const Object* closure, std::span<const uint16_t> scalars,
+              std::span<const uint16_t> objects, uint16_t result, bool tail) {
+    if (frames_.size() >= kMostCalls) return Unsupported("calls nest too deeply");
+    Frame callee = NewFrame(function);
+    size_t i = 0;
+    for (const uint16_t unit : scalars) callee.scalars[i++] = I(unit);
+    i = 0;
+    if (closure != nullptr) {
+      if (closure->fields.size() + objects.size() != callee.function->num_object_args)
+        return {StatusCode::kInternal, "a graph's closure is called with a wrong number of values"};
+      for (const ObjectRef& captured : closure->fields) callee.objects[i++] = captured;
+    }
+    for (const uint16_t unit : objects) callee.objects[i++] = R(unit);
+    callee.result = tail ? frame().result : result;
+    if (tail) frames_.pop_back();
+    frames_.push_back(std::move(callee));
+    return OkStatus();
+  }
+
+  Status Return(const Scalar& scalar, ObjectRef object) {
+    const Frame done = std::move(frames_.back());
+    if (frames_.size() == 1) {
+      result_ = std::move(object);
+      return OkStatus();
+    }
+    frames_.pop_back();
+    if (done.function->returns_scalar) {
+      I(done.result) = scalar;
+    } else {
+      R(done.result) = std::move(object);
+    }
+    return OkStatus();
+  }
+
+  Status Allocate(uint16_t reg, DType dtype, std::optional<std::vector<int64_t>> dims) {
+    if (!dims) return DependsOnData("the size of a tensor");
+    const auto bytes = StaticTensorBytes(dtype, *dims);
+    if (!bytes.ok()) return Unsupported("this fails in every run: " + bytes.status().message());
+    R(reg) = TensorObject({NewSpace(), 0}, dtype, *std::move(dims));
+    return OkStatus();
+  }
+
+  // An element of a constant is known.
+  Status Item(const Instruction& inst) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(inst.Unit(1), Object::Kind::kTensor));
+    Scalar& to = I(inst.Unit(0));
+    to = std::nullopt;
+    const int64_t constant = spaces_[t->region.space].constant;
+    if (constant < 0 || IsFloat(t->dtype)) return OkStatus();
+    const SharedBytes data = program_.constants[static_cast<size_t>(constant)].data.Loaded();
+    const auto width = static_cast<size_t>(DTypeBytes(t->dtype));
+    const auto at = static_cast<size_t>(inst.Immediate(3)) * width;
+    if (inst.Immediate(3) < 0 || at + width > data.size()) return OkStatus();
+    int64_t value = 0;
+    std::memcpy(&value, data.data() + at, width);
+    to = WrapInteger(value, t->dtype);
+    return OkStatus();
+  }
+
+  Status ShapeByRule(const Instruction& inst) {
+    const auto data = Numbers(inst.List(3)), numbers = Numbers(inst.List(4));
+    if (!data || !numbers) return DependsOnData("a shape");
+    std::vector<int64_t> shape(inst.Count(0));
+    const Status s = ApplyShapeRule(static_cast<ShapeRule>(inst.Unit(1)), *data, *numbers,
+                                    static_cast<uint64_t>(inst.Immediate(2)), shape);
+    if (!s.ok())
+      return Unsupported(fmt::format("this fails in every run: {}: {}",
+                                     program_.messages[inst.Unit(5)], s.message()));
+    for (size_t i = 0; i < shape.size(); ++i) I(inst.List(0)[i]) = shape[i];
+    return OkStatus();
+  }
+
+  // Arithmetic: of numbers that are known, where it is one that sizes are made by.
+  Status Compute(const Instruction& inst) {
+    Scalar result;
+    bool overflow = false;
+    auto with = [&](auto f) {
+      const Scalar a = I(inst.Unit(1)), b = I(inst.Unit(2));
+      if (a && b) result = f(*a, *b);
+    };
+    auto wrapping = [&](auto f) {
+      with([&](int64_t a, int64_t b) {
+        return static_cast<int64_t>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+      });
+    };
+    switch (inst.opcode) {
+      case Opcode::kMoveI:
+        result = I(inst.Unit(1));
+        break;
+      case Opcode::kConstI16:
+      case Opcode::kConstI64:
+        result = inst.Immediate(1);
+        break;
+      case Opcode::kAddI:
+        wrapping(std::plus<>());
+        break;
+      case Opcode::kSubI:
+        wrapping(std::minus<>());
+        break;
+      case Opcode::kMulI:
+        wrapping(std::multiplies<>());
+        break;
+      case Opcode::kMinI:
+        with([](int64_t a, int64_t b) { return std::min(a, b); });
+        break;
+      case Opcode::kMaxI:
+        with([](int64_t a, int64_t b) { return std::max(a, b); });
+        break;
+      case Opcode::kWrap:
+        if (const Scalar a = I(inst.Unit(1)))
+          result = WrapInteger(*a, static_cast<DType>(inst.Unit(2)));
+        break;
+      case Opcode::kDimAdd:
+        with([&](int64_t a, int64_t b) {
+          int64_t sum = 0;
+          overflow = __builtin_add_overflow(a, b, &sum);
+          return sum;
+        });
+        break;
+      case Opcode::kDimAddImm:
+        if (const Scalar a = I(inst.Unit(1))) {
+          int64_t sum = 0;
+          overflow = __builtin_add_overflow(*a, inst.Immediate(2), &sum);
+          result = sum;
+        }
+        break;
+      case Opcode::kDimSub:
+        with([&](int64_t a, int64_t b) {
+          int64_t difference = 0;
+          overflow = __builtin_sub_overflow(a, b, &difference);
+          return difference;
+        });
+        break;
+      case Opcode::kDimMul:
+        with([&](int64_t a, int64_t b) {
+          int64_t product = 0;
+          overflow = __builtin_mul_overflow(a, b, &product);
+          return product;
+        });
+        break;
+      case Opcode::kDimFloorDiv:
+      case Opcode::kDimFloorMod:
+        with([&](int64_t a, int64_t b) -> int64_t {
+          overflow = b == 0 || (b == -1 && a == INT64_MIN);
+          if (overflow) return 0;
+          int64_t quotient = a / b;
+          if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
+          return inst.opcode == Opcode::kDimFloorDiv ? quotient : a - quotient * b;
+        });
+        break;
+      case Opcode::kCompareI: {
+        const Scalar a = I(inst.Unit(2)), b = I(inst.Unit(3));
+        if (a && b) result = Compare(static_cast<Comparison>(inst.Unit(1)), *a, *b);
+        break;
+      }
+      case Opcode::kSelectI:
+        if (const Scalar c = I(inst.Unit(1))) result = I(inst.Unit(*c != 0 ? 2 : 3));
+        break;
+      default:  // of data, or what no size is made by
+        break;
+    }
+    if (overflow) return Unsupported("this fails in every run: a size is out of range");
+    for (int k = 0; k < inst.info->num_operands; ++k) {
+      if (inst.info->operands[static_cast<size_t>(k)] == OperandKind::IOUT)
+        I(inst.Unit(k)) = result;
+    }
+    return OkStatus();
+  }
+
+  Status Kernel(const Instruction& inst) {
+    const bool ranged = inst.opcode == Opcode::kKernel;
+    const KernelInfo& kernel = program_.kernels[inst.Unit(0)];
+    Node node;
+    node.kind = Node::Kind::kKernel;
+    node.name = kernel.name;
+    node.source = Place();
+    node.kernel = inst.Unit(0);
+    if (ranged) {
+      const Scalar units = I(inst.Unit(1)), grain = I(inst.Unit(2)), scratch = I(inst.Unit(3));
+      if (!units || !grain || !scratch) return DependsOnData("the work of a kernel");
+      node.units = *units;
+      node.grain = *grain;
+      node.scratch_bytes = *scratch;
+    }
+    const auto scalars = Numbers(inst.List(ranged ? 4 : 1));
+    if (!scalars) return DependsOnData(fmt::format("a number that kernel {} takes", kernel.name));
+    node.scalars = *scalars;
+    const std::vector<Dim> dims_of_scalars(scalars->begin(), scalars->end());
+    const std::span<const uint16_t> buffers = inst.List(ranged ? 5 : 2);
+    std::vector<Region> written;
+    for (size_t b = 0; b < kernel.buffers.size(); ++b) {
+      const KernelBuffer& buffer = kernel.buffers[b];
+      const auto shape = EvaluateDims(buffer.shape, dims_of_scalars);
+      std::vector<int64_t> dims;
+      for (const Dim& d : shape.value_or(std::vector<Dim>())) {
+        if (!d.is_const()) return DependsOnData("the size of a kernel's tensor");
+        dims.push_back(d.value());
+      }
+      if (!shape || !StaticTensorBytes(buffer.dtype, dims).ok())
+        return Unsupported(
+            fmt::format("this fails in every run: a size of kernel {}", kernel.name));
+      RELAYVM_ASSIGN_OR_RETURN(const Region region, RegionOf(buffers[2 * b], buffers[2 * b + 1]));
+      if (buffer.written) {
+        written.push_back(region);
+        node.outputs.push_back({buffer.dtype, std::move(dims), NewStorage(), region.offset});
+      } else {
+        RELAYVM_ASSIGN_OR_RETURN(node.inputs.emplace_back(), Read(region, buffer.dtype, dims));
+      }
+    }
+    const auto n = static_cast<uint32_t>(nodes().size());
+    nodes().push_back(std::move(node));
+    for (uint32_t o = 0; o < written.size(); ++o) Write(written[o], {n, o});
+    return OkStatus();
+  }
+
+  Result<Region> RegionOf(uint16_t kind, uint16_t index) {
+    switch (static_cast<BufferKind>(kind & 0xFF)) {
+      case BufferKind::kSlot:
+        return Region{frame().arena, frame().function->slots[index].offset};
+      case BufferKind::kConstant:
+        return ConstantObject(index)->region;
+      default:
+        break;
+    }
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef tensor, Expect(index, Object::Kind::kTensor));
+    return tensor->region;
+  }
+
+  const Program& program_;
+  GraphProgram made_;
+  std::vector<Frame> frames_;
+  std::optional<ObjectRef> result_;
+  size_t at_ = 0;  // of the instruction that runs: units from its function's first
+  std::vector<Space> spaces_;
+  std::vector<uint32_t> storages_;  // of each, one that it is a part of
+  std::map<uint32_t, uint32_t> constant_space_;
+  std::map<std::pair<DType, int64_t>, uint32_t> number_space_;
+  std::map<std::tuple<uint64_t, DType, std::vector<int64_t>, std::vector<EntryRef>>, EntryRef>
+      views_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+Result<GraphProgram> BuildGraph(const Program& program) { return Tracer(program).Run(); }
+
+}  // namespace relayvm::graph

@@ -1,0 +1,24 @@
+// Reading graphs (graph/format/graph_files.h), ready to run. Thread-safe. Tested by graph_module_test.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bytecode/base/status.h"
+#include "graph/format/graph.h"
+#include "vm/executable.h"
+
+namespace relayvm::graph {
+
+struct LoadedGraph {
+  Graph graph;
+  std::shared_ptr<const Executable> kernels;
+  TensorsByName params;
+};
+// Reads, verifies and links: what comes back can run, or it is an error that names the file, whatever the
+// bytes. Weights are parts of the mapped file, which must not change while they live.
+Result<LoadedGraph> LoadGraph(const std::string& folder, const LoadOptions& options = {});
+// The same for what the compiler has made.
+Result<LoadedGraph> LinkGraph(const GraphProgram& program, const LoadOptions& options = {});
+
+}  // namespace relayvm::graph

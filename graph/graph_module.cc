@@ -1,0 +1,632 @@
+#include "graph/graph_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "bytecode/base/guarded.h"
+#include "bytecode/io/tvm_params.h"
+#include "graph/format/verify.h"
+#include "graph/graph_folder.h"
+#include "vm/linked_program.h"
+#include "vm/system_pages.h"
+#include "vm/thread_pool.h"
+
+namespace relayvm {
+namespace {
+
+using graph::Entry;
+using graph::Node;
+
+constexpr size_t kAlignment = 64;
+// Tasks a thread, so that uneven ones even out.
+constexpr int64_t kTasksPerThread = 4;
+
+// Memory of its own, of whole pages, huge ones where it is large. Zero when it is made, since nobody says
+// that kernels write all of it.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Memory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Memory& operator=(Memory other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Memory() {
+    if (data_ != nullptr) vm::SystemPages().Free(data_, bytes_);
+  }
+  static Result<Memory> Zeros(size_t bytes) {
+    Memory m;
+    if (bytes > SIZE_MAX - vm::kPageBytes) return Status::OutOfMemory();
+    m.bytes_ = std::max<size_t>(vm::PagesOf(bytes), 1) * vm::kPageBytes;
+    m.data_ = static_cast<char*>(vm::SystemPages().Allocate(m.bytes_, vm::kPageBytes));
+    if (m.data_ != nullptr) return m;
+    return Status(StatusCode::kResourceExhausted,
+                  fmt::format("no memory: {} bytes for the graph's tensors", bytes));
+  }
+  char* data() const { return data_; }
+  size_t size() const { return bytes_; }
+
+ private:
+  char* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// Room for one input. Who shares it (ShareParams) holds the same piece.
+struct Piece {
+  std::shared_ptr<Memory> memory;
+  char* data = nullptr;
+};
+
+// Where an input is.
+struct Slot {
+  uint32_t node = 0;
+  std::shared_ptr<Piece> own;  // null: it is `value`
+  Value value;
+  bool is_set = false;
+};
+
+// A kernel's call, ready to run.
+struct Step {
+  RelayvmKernelFn fn;
+  uint32_t first_buffer, first_scalar;  // in Impl::buffers, Impl::scalars
+  uint32_t units;
+  uint32_t tasks;
+  uint32_t node;
+};
+
+std::string TypeText(DType dtype, std::span<const int64_t> dims) {
+  if (dims.empty()) return std::string(DTypeName(dtype));
+  return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
+}
+
+// What builtins take memory from: blocks that stay for the next call. Of the calling thread alone.
+struct Buffers : RelayvmKernelEnv {
+  struct Block {
+    Memory memory;
+    bool used = false;
+  };
+  mutable std::vector<Block> blocks;
+
+  static void* Allocate(const RelayvmKernelEnv* env, uint64_t bytes) noexcept {
+    auto& blocks = static_cast<const Buffers*>(env)->blocks;
+    for (Block& b : blocks) {
+      if (b.used || b.memory.size() < bytes) continue;
+      b.used = true;
+      return b.memory.data();
+    }
+    try {
+      auto memory = Memory::Zeros(bytes);
+      if (!memory.ok()) return nullptr;
+      blocks.push_back({*std::move(memory), true});
+      return blocks.back().memory.data();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+  static void Release(const RelayvmKernelEnv* env, void* memory, uint64_t /*bytes*/) noexcept {
+    for (Block& b : static_cast<const Buffers*>(env)->blocks) {
+      if (b.memory.data() == memory) b.used = false;
+    }
+  }
+};
+
+}  // namespace
+
+struct GraphModule::Impl {
+  graph::Graph graph;
+  std::shared_ptr<const Executable> kernels;
+  std::vector<graph::StorageInfo> storages;
+  std::vector<uint64_t> place;  // of each storage that is no input's: its byte in the arena
+  Memory arena;
+  size_t arena_bytes = 0;
+  std::vector<Slot> inputs;      // by position
+  std::vector<size_t> input_of;  // of each node: its position in `inputs`
+  size_t num_parameters = 0;
+  std::vector<std::string> output_names;
+
+  std::vector<Step> steps;
+  std::vector<void*> buffers;
+  std::vector<int64_t> scalars;
+  // Of each input: the buffers that are (in) it, and at which byte.
+  struct Use {
+    uint32_t buffer;
+    uint64_t offset;
+  };
+  std::vector<std::vector<Use>> uses;
+
+  std::unique_ptr<vm::ThreadPool> own_pool;
+  TaskPool* pool = nullptr;
+  uint32_t num_threads = 1;
+  std::vector<Memory> scratch;  // of each thread
+  Buffers env;
+  RelayvmKernelEnv worker_env{};
+
+  bool has_run = false;
+  bool timing = false;
+  std::vector<NodeTime> times;  // parallel to `steps`
+
+  const Entry& EntryOf(graph::EntryRef ref) const {
+    return graph.nodes[ref.node].outputs[ref.output];
+  }
+  char* AddressOf(const Entry& entry) const {
+    const graph::StorageInfo& storage = storages[entry.storage];
+    if (storage.input < 0) return arena.data() + place[entry.storage] + entry.offset;
+    const Slot& slot = inputs[input_of[static_cast<size_t>(storage.input)]];
+    char* base = slot.own != nullptr ? slot.own->data
+                                     : static_cast<char*>(const_cast<void*>(slot.value.data()));
+    return base + entry.offset;
+  }
+
+  Status OrderInputs(const ExportInfo& signature);
+  Status PlaceStorages();
+  Status SetWeights(const TensorsByName& params);
+  Status MakeSteps();
+  Status StartThreads(const GraphOptions& options);
+
+  Result<size_t> Position(size_t index) const {
+    if (index < inputs.size()) return index;
+    return Status(StatusCode::kOutOfRange,
+                  fmt::format("there is no input {}; the graph has {}", index, inputs.size()));
+  }
+  Status CheckType(size_t index, DType dtype, std::span<const int64_t> dims) const {
+    const Node& node = graph.nodes[inputs[index].node];
+    const Entry& entry = node.outputs[0];
+    if (entry.dtype == dtype && std::ranges::equal(entry.dims, dims)) return OkStatus();
+    return {StatusCode::kInvalidArgument,
+            fmt::format("input {}: expected {}, found {}", node.name,
+                        TypeText(entry.dtype, entry.dims), TypeText(dtype, dims))};
+  }
+  // The input is somewhere else now.
+  void Patch(size_t index) {
+    char* base = AddressOf(graph.nodes[inputs[index].node].outputs[0]);
+    for (const Use& use : uses[index]) buffers[use.buffer] = base + use.offset;
+  }
+  // Room of its own, unless it has that already and nobody shares it.
+  Status MakeOwn(size_t index) {
+    Slot& slot = inputs[index];
+    if (slot.own != nullptr && slot.own.use_count() == 1) return OkStatus();
+    const Entry& entry = graph.nodes[slot.node].outputs[0];
+    RELAYVM_ASSIGN_OR_RETURN(Memory memory, Memory::Zeros(graph::BytesOf(entry)));
+    auto owner = std::make_shared<Memory>(std::move(memory));
+    char* data = owner->data();
+    slot.own = std::make_shared<Piece>(Piece{std::move(owner), data});
+    slot.value = Value();
+    Patch(index);
+    return OkStatus();
+  }
+  Status Copy(size_t index, const void* data) {
+    RELAYVM_RETURN_IF_ERROR(MakeOwn(index));
+    const size_t bytes = graph::BytesOf(graph.nodes[inputs[index].node].outputs[0]);
+    if (bytes > 0) std::memcpy(inputs[index].own->data, data, bytes);
+    inputs[index].is_set = true;
+    return OkStatus();
+  }
+
+  Status Fail(const Step& step, int32_t code) const;
+  int32_t RunStep(const Step& step);
+};
+
+// --- Loading ---
+
+// Parameters in the order of the signature, then weights in that of the graph.
+Status GraphModule::Impl::OrderInputs(const ExportInfo& signature) {
+  std::vector<uint32_t> nodes;
+  auto is_parameter = [&](uint32_t n) {
+    return std::ranges::find(signature.param_names, graph.nodes[n].name) !=
+           signature.param_names.end();
+  };
+  for (const std::string& name : signature.param_names) {
+    for (const uint32_t n : graph.inputs) {
+      if (graph.nodes[n].name == name) nodes.push_back(n);
+    }
+  }
+  num_parameters = nodes.size();
+  for (const uint32_t n : graph.inputs) {
+    if (!is_parameter(n)) nodes.push_back(n);
+  }
+  input_of.assign(graph.nodes.size(), SIZE_MAX);
+  for (const uint32_t n : nodes) {
+    input_of[n] = inputs.size();
+    inputs.emplace_back().node = n;
+  }
+  uses.resize(inputs.size());
+  if (signature.output_names.size() == graph.heads.size()) {
+    output_names = signature.output_names;
+  } else {
+    for (size_t i = 0; i < graph.heads.size(); ++i)
+      output_names.push_back(fmt::format("output_{}", i));
+  }
+  return OkStatus();
+}
+
+Status GraphModule::Impl::PlaceStorages() {
+  storages = graph::StoragesOf(graph);
+  place.resize(storages.size());
+  for (size_t i = 0; i < storages.size(); ++i) {
+    if (storages[i].input >= 0) continue;
+    place[i] = arena_bytes;
+    // The verifier has bounded their sum.
+    arena_bytes += (storages[i].bytes + kAlignment - 1) & ~(kAlignment - 1);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(arena, Memory::Zeros(arena_bytes));
+  // Inputs and weights side by side, in the order in which they are used.
+  size_t bytes = 0;
+  std::vector<size_t> at;
+  for (const Slot& slot : inputs) {
+    at.push_back(bytes);
+    bytes +=
+        (graph::BytesOf(graph.nodes[slot.node].outputs[0]) + kAlignment - 1) & ~(kAlignment - 1);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Memory memory, Memory::Zeros(bytes));
+  const auto owner = std::make_shared<Memory>(std::move(memory));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    inputs[i].own = std::make_shared<Piece>(Piece{owner, owner->data() + at[i]});
+  return OkStatus();
+}
+
+Status GraphModule::Impl::SetWeights(const TensorsByName& params) {
+  for (size_t i = num_parameters; i < inputs.size(); ++i) {
+    const auto found = params.find(graph.nodes[inputs[i].node].name);
+    if (found == params.end()) continue;
+    const SharedBytes bytes = found->second.data.Loaded();
+    RELAYVM_RETURN_IF_ERROR(Copy(i, bytes.data()));
+    found->second.data.DropPages();
+  }
+  return OkStatus();
+}
+
+Status GraphModule::Impl::MakeSteps() {
+  int64_t scratch_bytes = 0;
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    if (node.kind != Node::Kind::kKernel) continue;
+    const KernelInfo& kernel = kernels->program().kernels[node.kernel];
+    Step step{kernels->linked().kernels[node.kernel].fn,
+              static_cast<uint32_t>(buffers.size()),
+              static_cast<uint32_t>(scalars.size()),
+              static_cast<uint32_t>(node.units),
+              1,
+              n};
+    size_t in = 0, out = 0;
+    for (const KernelBuffer& b : kernel.buffers) {
+      const Entry& entry = b.written ? node.outputs[out++] : EntryOf(node.inputs[in++]);
+      if (const int64_t input = storages[entry.storage].input; input >= 0) {
+        uses[input_of[static_cast<size_t>(input)]].push_back(
+            {static_cast<uint32_t>(buffers.size()), entry.offset});
+      }
+      buffers.push_back(AddressOf(entry));
+    }
+    scalars.insert(scalars.end(), node.scalars.begin(), node.scalars.end());
+    scratch_bytes = std::max(scratch_bytes, node.scratch_bytes);
+    const int64_t grain = std::max<int64_t>(node.grain, 1);
+    if (num_threads > 1 && node.units > grain)
+      step.tasks = static_cast<uint32_t>(
+          std::min((node.units + grain - 1) / grain, kTasksPerThread * num_threads));
+    if (step.units > 0) steps.push_back(step);
+  }
+  for (uint32_t i = 0; i < num_threads; ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(scratch.emplace_back(),
+                             Memory::Zeros(static_cast<size_t>(scratch_bytes)));
+  }
+  for (const Step& step : steps)
+    times.push_back({graph.nodes[step.node].name, graph.nodes[step.node].source});
+  return OkStatus();
+}
+
+Status GraphModule::Impl::StartThreads(const GraphOptions& options) {
+  if (options.thread_pool != nullptr) {
+    pool = options.thread_pool;
+    num_threads = pool->num_threads();
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(num_threads, vm::CountThreads(options.num_threads));
+    try {
+      if (num_threads > 1) own_pool = std::make_unique<vm::ThreadPool>(num_threads);
+    } catch (const std::system_error& error) {
+      return vm::NoThreads(num_threads, error);
+    }
+    pool = own_pool.get();
+  }
+  worker_env.struct_size = sizeof(RelayvmKernelEnv);
+  worker_env.num_threads = num_threads;
+  static_cast<RelayvmKernelEnv&>(env) = worker_env;
+  env.allocate = Buffers::Allocate;
+  env.release = Buffers::Release;
+  return OkStatus();
+}
+
+GraphModule::GraphModule(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+GraphModule::~GraphModule() = default;
+
+Result<std::unique_ptr<GraphModule>> GraphModule::Load(const std::string& folder,
+                                                       const GraphOptions& options) {
+  return Guarded([&]() -> Result<std::unique_ptr<GraphModule>> {
+    RELAYVM_ASSIGN_OR_RETURN(graph::LoadedGraph graph, graph::LoadGraph(folder, options.load));
+    return Create(std::move(graph), options);
+  });
+}
+
+Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph graph,
+                                                         const GraphOptions& options) {
+  return Guarded([&]() -> Result<std::unique_ptr<GraphModule>> {
+    auto impl = std::make_unique<Impl>();
+    impl->graph = std::move(graph.graph);
+    impl->kernels = std::move(graph.kernels);
+    RELAYVM_RETURN_IF_ERROR(impl->StartThreads(options));
+    RELAYVM_RETURN_IF_ERROR(impl->OrderInputs(impl->kernels->program().exports.at(0)));
+    RELAYVM_RETURN_IF_ERROR(impl->PlaceStorages());
+    RELAYVM_RETURN_IF_ERROR(impl->SetWeights(graph.params));
+    RELAYVM_RETURN_IF_ERROR(impl->MakeSteps());
+    return std::unique_ptr<GraphModule>(new GraphModule(std::move(impl)));
+  });
+}
+
+// --- Inputs ---
+
+size_t GraphModule::num_inputs() const { return impl_->inputs.size(); }
+size_t GraphModule::num_outputs() const { return impl_->graph.heads.size(); }
+size_t GraphModule::num_parameters() const { return impl_->num_parameters; }
+const Program& GraphModule::signature() const { return impl_->kernels->program(); }
+
+GraphTensor GraphModule::input(size_t index) const {
+  const Node& node = impl_->graph.nodes[impl_->inputs[index].node];
+  return {node.name, node.outputs[0].dtype, node.outputs[0].dims};
+}
+
+GraphTensor GraphModule::output(size_t index) const {
+  const Entry& entry = impl_->EntryOf(impl_->graph.heads[index]);
+  return {impl_->output_names[index], entry.dtype, entry.dims};
+}
+
+Result<size_t> GraphModule::FindInput(std::string_view name) const {
+  return Guarded([&]() -> Result<size_t> {
+    std::string names;
+    for (size_t i = 0; i < num_inputs(); ++i) {
+      if (input(i).name == name) return i;
+      if (i < num_parameters()) names += fmt::format("{}{}", i > 0 ? ", " : "", input(i).name);
+    }
+    return Status(StatusCode::kNotFound,
+                  fmt::format("there is no input {}; inputs: {}; weights: {}", name, names,
+                              num_inputs() - num_parameters()));
+  });
+}
+
+Status GraphModule::SetInput(size_t index, const Value& value) {
+  return Guarded([&]() -> Status {
+    RELAYVM_RETURN_IF_ERROR(impl_->Position(index).status());
+    if (!value.is_tensor())
+      return {StatusCode::kInvalidArgument,
+              fmt::format("input {}: expected a tensor", input(index).name)};
+    RELAYVM_RETURN_IF_ERROR(impl_->CheckType(index, value.dtype(), value.dims()));
+    return impl_->Copy(index, value.data());
+  });
+}
+
+Status GraphModule::SetInput(std::string_view name, const Value& value) {
+  RELAYVM_ASSIGN_OR_RETURN(const size_t index, FindInput(name));
+  return SetInput(index, value);
+}
+
+Status GraphModule::SetInputZeroCopy(size_t index, Value value) {
+  return Guarded([&]() -> Status {
+    RELAYVM_RETURN_IF_ERROR(impl_->Position(index).status());
+    if (!value.is_tensor())
+      return {StatusCode::kInvalidArgument,
+              fmt::format("input {}: expected a tensor", input(index).name)};
+    RELAYVM_RETURN_IF_ERROR(impl_->CheckType(index, value.dtype(), value.dims()));
+    // A scalar's memory is less aligned than views of it may ask for: it is copied.
+    if (reinterpret_cast<uintptr_t>(value.data()) % kAlignment != 0 && value.num_elements() > 0)
+      return impl_->Copy(index, value.data());
+    Slot& slot = impl_->inputs[index];
+    slot.own = nullptr;
+    slot.value = std::move(value);
+    slot.is_set = true;
+    impl_->Patch(index);
+    return OkStatus();
+  });
+}
+
+Status GraphModule::SetInputZeroCopy(std::string_view name, Value value) {
+  RELAYVM_ASSIGN_OR_RETURN(const size_t index, FindInput(name));
+  return SetInputZeroCopy(index, std::move(value));
+}
+
+Result<Value> GraphModule::GetInput(size_t index) const {
+  return Guarded([&]() -> Result<Value> {
+    RELAYVM_RETURN_IF_ERROR(impl_->Position(index).status());
+    const Entry& entry = impl_->graph.nodes[impl_->inputs[index].node].outputs[0];
+    return Value::CopyTensor(entry.dtype, entry.dims, impl_->AddressOf(entry));
+  });
+}
+
+Status GraphModule::LoadParams(std::span<const std::byte> bytes) {
+  return Guarded([&]() -> Status {
+    // The bytes stay the caller's, who is here until the end.
+    const SharedBytes shared(bytes, nullptr);
+    RELAYVM_ASSIGN_OR_RETURN(const TensorsByName params, ParseTvmParams(shared));
+    std::vector<std::pair<size_t, const HostTensor*>> found;
+    for (const auto& [name, tensor] : params) {
+      RELAYVM_ASSIGN_OR_RETURN(const size_t index, FindInput(name));
+      RELAYVM_RETURN_IF_ERROR(impl_->CheckType(index, tensor.dtype, tensor.shape));
+      found.emplace_back(index, &tensor);
+    }
+    for (const auto& [index, tensor] : found)
+      RELAYVM_RETURN_IF_ERROR(impl_->MakeOwn(index));  // without memory, nothing is set
+    for (const auto& [index, tensor] : found)
+      RELAYVM_RETURN_IF_ERROR(impl_->Copy(index, tensor->data.data()));
+    return OkStatus();
+  });
+}
+
+Result<size_t> GraphModule::ShareParams(const GraphModule& other) {
+  return Guarded([&]() -> Result<size_t> {
+    size_t count = 0;
+    if (&other == this) return count;
+    const Impl& from = *other.impl_;
+    for (size_t i = num_parameters(); i < num_inputs(); ++i) {
+      for (size_t j = other.num_parameters(); j < other.num_inputs(); ++j) {
+        const GraphTensor theirs = other.input(j);
+        if (theirs.name != input(i).name) continue;
+        if (!impl_->CheckType(i, theirs.dtype, theirs.dims).ok()) break;
+        Slot& slot = impl_->inputs[i];
+        const uint32_t node = slot.node;
+        slot = from.inputs[j];
+        slot.node = node;
+        impl_->Patch(i);
+        ++count;
+        break;
+      }
+    }
+    return count;
+  });
+}
+
+// --- Running ---
+
+Status GraphModule::Impl::Fail(const Step& step, int32_t code) const {
+  const Node& node = graph.nodes[step.node];
+  const std::string what =
+      fmt::format("node {} ({}){}", step.node, node.name,
+                  node.source.empty() ? std::string() : fmt::format(", {}", node.source));
+  switch (code) {
+    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
+      return {StatusCode::kOutOfRange, what + ": index out of range"};
+    case RELAYVM_KERNEL_INVALID_ARGUMENT:
+      return {StatusCode::kFailedPrecondition, what + ": invalid argument"};
+    case RELAYVM_KERNEL_STOPPED:
+      return {StatusCode::kCancelled, what + ": stopped by itself"};
+    case RELAYVM_KERNEL_OUT_OF_MEMORY:
+      return {StatusCode::kResourceExhausted, what + ": no memory for its buffers"};
+    default:
+      return {StatusCode::kInternal, fmt::format("{}: failed with code {}", what, code)};
+  }
+}
+
+namespace {
+
+// A step's units on several threads.
+struct Parallel {
+  const Step& step;
+  RelayvmKernelArgs args;
+  const std::vector<Memory>& scratch;
+  const RelayvmKernelEnv* env;
+  std::atomic<uint64_t> error{0};  // of the first task that failed: its number from 1, and the code
+
+  static void RunTask(void* context, uint32_t index, uint32_t worker) {
+    auto& p = *static_cast<Parallel*>(context);
+    RelayvmKernelArgs args = p.args;
+    args.scratch = p.scratch[worker].data();
+    const uint64_t units = p.step.units;
+    const auto begin = static_cast<uint32_t>(units * index / p.step.tasks);
+    const auto end = static_cast<uint32_t>(units * (index + 1) / p.step.tasks);
+    int32_t code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+    try {
+      code = p.step.fn(p.env, &args, begin, end);
+    } catch (const std::bad_alloc&) {  // of a host's kernel; the pool's threads know no exceptions
+    }
+    if (code == RELAYVM_KERNEL_OK) return;
+    const uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
+    uint64_t seen = p.error.load(std::memory_order_relaxed);
+    while ((seen == 0 || error < seen) && !p.error.compare_exchange_weak(seen, error)) {
+    }
+  }
+};
+
+}  // namespace
+
+int32_t GraphModule::Impl::RunStep(const Step& step) {
+  RelayvmKernelArgs args{buffers.data() + step.first_buffer, scalars.data() + step.first_scalar,
+                         scratch[0].data()};
+  if (step.tasks <= 1) return step.fn(&env, &args, 0, step.units);
+  Parallel parallel{step, args, scratch, &worker_env};
+  pool->Run(step.tasks, Parallel::RunTask, &parallel);
+  return static_cast<int32_t>(parallel.error.load(std::memory_order_relaxed));
+}
+
+Status GraphModule::Run() {
+  return Guarded([&]() -> Status {
+    Impl& m = *impl_;
+    for (const Slot& slot : m.inputs) {
+      if (!slot.is_set)
+        return {StatusCode::kFailedPrecondition,
+                fmt::format("input {} is not set", m.graph.nodes[slot.node].name)};
+    }
+    using Clock = std::chrono::steady_clock;
+    for (size_t i = 0; i < m.steps.size(); ++i) {
+      const Clock::time_point begin = m.timing ? Clock::now() : Clock::time_point();
+      const int32_t code = m.RunStep(m.steps[i]);
+      if (code != RELAYVM_KERNEL_OK) {
+        // What a kernel that gave up has left in use.
+        for (Buffers::Block& b : m.env.blocks) b.used = false;
+        return m.Fail(m.steps[i], code);
+      }
+      if (m.timing) {
+        m.times[i].total_ns += (Clock::now() - begin).count();
+        ++m.times[i].calls;
+      }
+    }
+    m.has_run = true;
+    return OkStatus();
+  });
+}
+
+// --- Outputs ---
+
+const void* GraphModule::output_data(size_t index) const {
+  return impl_->AddressOf(impl_->EntryOf(impl_->graph.heads[index]));
+}
+
+Result<Value> GraphModule::GetOutput(size_t index) const {
+  return Guarded([&]() -> Result<Value> {
+    if (index >= num_outputs())
+      return Status(StatusCode::kOutOfRange,
+                    fmt::format("there is no output {}; the graph has {}", index, num_outputs()));
+    if (!impl_->has_run)
+      return Status(StatusCode::kFailedPrecondition, "the graph has not run yet");
+    const GraphTensor t = output(index);
+    return Value::CopyTensor(t.dtype, t.dims, output_data(index));
+  });
+}
+
+Status GraphModule::CopyOutput(size_t index, const OutputBuffer& to) const {
+  return Guarded([&]() -> Status {
+    if (index >= num_outputs())
+      return {StatusCode::kOutOfRange,
+              fmt::format("there is no output {}; the graph has {}", index, num_outputs())};
+    if (!impl_->has_run) return {StatusCode::kFailedPrecondition, "the graph has not run yet"};
+    const GraphTensor t = output(index);
+    if (to.dtype != t.dtype || !std::ranges::equal(to.dims, t.dims))
+      return {StatusCode::kInvalidArgument,
+              fmt::format("output {}: expected a buffer of {}, found {}", t.name,
+                          TypeText(t.dtype, t.dims), TypeText(to.dtype, to.dims))};
+    const size_t bytes = graph::BytesOf(impl_->EntryOf(impl_->graph.heads[index]));
+    if (bytes > 0 && to.data != nullptr) std::memcpy(to.data, output_data(index), bytes);
+    return OkStatus();
+  });
+}
+
+void GraphModule::set_timing(bool timing) {
+  impl_->timing = timing;
+  for (NodeTime& t : impl_->times) t.calls = 0, t.total_ns = 0;
+}
+
+std::vector<NodeTime> GraphModule::node_times() const { return impl_->times; }
+
+GraphMemory GraphModule::memory() const {
+  GraphMemory memory;
+  memory.planned_bytes = impl_->arena_bytes;
+  for (const Memory& m : impl_->scratch) memory.scratch_bytes += m.size();
+  for (size_t i = num_parameters(); i < num_inputs(); ++i)
+    memory.weight_bytes += graph::BytesOf(impl_->graph.nodes[impl_->inputs[i].node].outputs[0]);
+  return memory;
+}
+
+}  // namespace relayvm

@@ -1,0 +1,130 @@
+// GraphModule: runs a graph, a program of static shapes without control flow, as TVM's GraphModule does.
+//
+//   auto module = GraphModule::Load("resnet50");            // what relayc --executor graph -o resnet50 wrote
+//   (*module)->SetInput("x", value);
+//   (*module)->Run();
+//   Result<Value> y = (*module)->GetOutput(0);
+//
+// All memory is planned and taken when it is loaded: a run allocates nothing, but for builtins that need
+// buffers (sorting, NMS ...), which take theirs in their first run and keep it. Inputs stay set from run to
+// run. What a stranger wrote is verified before it is used; kernels are native code, trusted as a shared
+// library is.
+//
+// Failures are Statuses; no exception leaves these functions. One thread at a time; several modules of one
+// folder may share their weights (ShareParams). Tested by graph_module_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "vm/executable.h"
+#include "vm/task_pool.h"
+#include "vm/value.h"
+
+namespace relayvm {
+
+namespace graph {
+struct LoadedGraph;
+}
+
+struct GraphOptions {
+  // Threads that one kernel may use, the calling one included; 0: as many as the machine has.
+  uint32_t num_threads = 1;
+  // A pool to use instead of an own one (borrowed; num_threads is then ignored).
+  TaskPool* thread_pool = nullptr;
+  LoadOptions load;  // of the kernels
+};
+
+// An input or an output.
+struct GraphTensor {
+  std::string_view name;  // of an output as the program says, else output_0, output_1 ...
+  DType dtype;
+  std::span<const int64_t> dims;
+};
+
+// What one node has done since timing was switched on.
+struct NodeTime {
+  std::string name;    // of the node
+  std::string source;  // its place in the program; empty: unknown
+  uint64_t calls = 0;
+  int64_t total_ns = 0;
+};
+
+struct GraphMemory {
+  size_t planned_bytes = 0;  // tensors between inputs and results, results included
+  size_t weight_bytes = 0;
+  size_t scratch_bytes = 0;  // of kernels, of all threads
+};
+
+class GraphModule {
+ public:
+  // Fails with kInvalidInput (a file that is not right), kUnsupported (no kernels for this machine),
+  // kResourceExhausted (memory, threads).
+  static Result<std::unique_ptr<GraphModule>> Load(const std::string& folder,
+                                                   const GraphOptions& options = {});
+  // For the compiler. REQUIRES: verified, as LoadGraph and LinkGraph do.
+  static Result<std::unique_ptr<GraphModule>> Create(graph::LoadedGraph graph,
+                                                     const GraphOptions& options = {});
+  ~GraphModule();
+  GraphModule(const GraphModule&) = delete;
+  GraphModule& operator=(const GraphModule&) = delete;
+
+  // Inputs are the program's parameters, and then its weights, as in TVM's graphs.
+  size_t num_inputs() const;
+  size_t num_outputs() const;
+  // How many of the inputs are no weights: the first ones.
+  size_t num_parameters() const;
+  // REQUIRES: below num_inputs(), num_outputs().
+  GraphTensor input(size_t index) const;
+  GraphTensor output(size_t index) const;
+  // kNotFound, which names what there is.
+  Result<size_t> FindInput(std::string_view name) const;
+  // Types of parameters and the result, of the one export.
+  const Program& signature() const;
+
+  // Copies the elements. kInvalidArgument for another type.
+  Status SetInput(size_t index, const Value& value);
+  Status SetInput(std::string_view name, const Value& value);
+  // Runs read `value` where it is, until the input is set anew; what its owner writes there meanwhile
+  // counts. Memory of the host: Value::WrapTensor, 64-byte aligned.
+  Status SetInputZeroCopy(size_t index, Value value);
+  Status SetInputZeroCopy(std::string_view name, Value value);
+  // A copy of what is set. kOutOfRange without such an input.
+  Result<Value> GetInput(size_t index) const;
+
+  // Sets weights (or any inputs) by name: of TVM's parameter format, the bytes of a file. All or none are
+  // set. kInvalidInput for other bytes, kNotFound, kInvalidArgument.
+  Status LoadParams(std::span<const std::byte> bytes);
+  // From here on, weights of the same name and type are those of `other`, in one memory. Gives their number.
+  Result<size_t> ShareParams(const GraphModule& other);
+
+  // Fails with kFailedPrecondition (an input is not set), and as kernels do, naming the node: kOutOfRange
+  // (an index), kFailedPrecondition, kResourceExhausted.
+  Status Run();
+
+  // A copy. kOutOfRange without such an output; kFailedPrecondition before the first run.
+  Result<Value> GetOutput(size_t index) const;
+  // Into memory of the host; kInvalidArgument for another dtype or dims.
+  Status CopyOutput(size_t index, const OutputBuffer& to) const;
+  // Where the output is: compact, 64-byte aligned, until the next Run(). REQUIRES: index < num_outputs().
+  const void* output_data(size_t index) const;
+
+  // Times each node from here on, which costs some 50 ns a node; starts anew.
+  void set_timing(bool timing);
+  // Of nodes that run something, in their order.
+  std::vector<NodeTime> node_times() const;
+  GraphMemory memory() const;
+
+ private:
+  struct Impl;
+  explicit GraphModule(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace relayvm

@@ -1,0 +1,17 @@
+// The graph executor behind the interface of the tools: vmrun FOLDER, relayrun --executor graph.
+// Tested by tools_test.cc.
+#pragma once
+
+#include <memory>
+
+#include "bytecode/base/status.h"
+#include "graph/graph_folder.h"
+#include "tools/values/run.h"
+
+namespace relayvm::tools {
+
+// kInvalidArgument for options that are not for graphs.
+Result<std::unique_ptr<Executor>> MakeGraphExecutor(graph::LoadedGraph graph,
+                                                    const RunFlags& flags);
+
+}  // namespace relayvm::tools
