@@ -437,6 +437,24 @@ bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& resu
                       [](const Dim& d) { return d.is_const(1); });
 }
 
+// The same where channels are last, in panels of `width` outputs: (o / width, taps..., i, width).
+bool TakesPanels(const OpCall& call, const HostTensor& w, const TensorType& result, int64_t width) {
+  const std::string& name = call.op->name;
+  if (width == 0 || (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d"))
+    return false;
+  const std::string letters = std::string("DHW").substr(5 - w.shape.size());
+  const std::string layout = "N" + letters + "C";
+  const std::string& out_layout = call.attrs.String("out_layout");
+  if (call.attrs.String("data_layout") != layout ||
+      call.attrs.String("kernel_layout") != letters + "IO" || call.attrs.Int("groups") != 1 ||
+      (!out_layout.empty() && out_layout != layout)) {
+    return false;
+  }
+  if (w.size() == 0 || w.shape.back() % width != 0) return false;
+  return !std::all_of(result.shape.begin() + 1, result.shape.end() - 1,
+                      [](const Dim& d) { return d.is_const(1); });
+}
+
 // --- Winograd ---
 
 // The form of the convolution that takes the place of `call`, whose kernel is w (OIHW).
@@ -501,7 +519,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
   const int64_t rows = codegen::PreferredKernelRows(cpu);
   std::map<std::pair<const Constant*, bool>, const Constant*> packed, scales;
   std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed;  // by tile
-  std::map<std::pair<const Constant*, std::string>, const Constant*> byte_kernels;
+  std::map<std::pair<const Constant*, std::string>, const Constant*> kernels;
   auto once = [&](const Constant* weight, bool transposed, const auto& make) {
     const Constant*& pack = packed[{weight, transposed}];
     if (pack == nullptr) pack = MakeConstant(m, make(), weight->name);
@@ -603,12 +621,35 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
       }
     }
     if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
+      const Constant* kernel = Float32Weight(*call, 1, *type);
+      const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
+      if (rank >= 3 && rank <= 5 && TakesPanels(*call, kernel->value, *type, width)) {
+        const std::string layout =
+            fmt::format("O{}I{}o", std::string("DHW").substr(5 - rank), width);
+        const Constant*& pack = kernels[{kernel, layout}];
+        if (pack == nullptr) {
+          HostTensor matrix = kernel->value;
+          std::vector<int64_t> shape = matrix.shape;
+          const int64_t outputs = shape.back();
+          shape.back() = width;
+          shape.insert(shape.begin(), outputs / width);
+          matrix.shape = {matrix.size() / outputs, outputs};
+          pack = MakeConstant(m, PackLater(matrix, false, width, std::move(shape)), kernel->name);
+        }
+        args[1] = pack;
+        Attrs attrs = call->attrs;
+        attrs.Set("kernel_layout", layout);
+        builder.BindCall(b.var, call->op->name, std::move(args), attrs);
+        return;
+      }
+    }
+    if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
       const Constant* kernel = ByteWeight(m, *call, 1, *type);
       const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
       const std::string layout =
           rank >= 3 && rank <= 5 ? ByteKernelLayout(*call, kernel->value, rows) : "";
       if (!layout.empty()) {
-        const Constant*& pack = byte_kernels[{kernel, layout}];
+        const Constant*& pack = kernels[{kernel, layout}];
         if (pack == nullptr) {
           const int64_t in_block = layout.ends_with("o4i") ? rows : 1;
           pack = MakeConstant(

@@ -362,6 +362,36 @@ TEST_CASE("kernels of convolutions get blocks of output channels where tiles rea
             {3, 3, 3, 8}) == "HWIO");
 }
 
+TEST_CASE("kernels of convolutions, channels last, get panels of output channels") {
+  const std::string last = ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"";
+  const auto packed = [&](const std::string& x, const std::vector<int64_t>& w,
+                          const std::string& attrs) {
+    const Module m =
+        WithConstantKernel(ConvText(x, fmt::format("[{}]", fmt::join(w, ", ")), last + attrs), w);
+    Module result = PackWeights(m, "x86-64-v4", WeightFormat::kAsGiven);
+    CheckSameType(result, m);
+    return result;
+  };
+  const Module m = packed("(?, ?, 9, 5)", {3, 2, 5, 64}, ", strides=[2, 1]");
+  const OpCall& call = OnlyCall(m);
+  CHECK(call.attrs.String("kernel_layout") == "OHWI32o");
+  const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
+  REQUIRE(p.shape == std::vector<int64_t>{2, 3, 2, 5, 32});
+  const auto* got = reinterpret_cast<const float*>(p.data.data());
+  for (int64_t k = 0; k < 30; ++k) {
+    for (int64_t n = 0; n < 64; ++n)
+      CHECK(got[(n / 32 * 30 + k) * 32 + n % 32] == static_cast<float>(k * 64 + n + 1));
+  }
+  // Not a multiple; groups; one window for an image.
+  const auto layout = [](const Module& module) {
+    return OnlyCall(module).attrs.String("kernel_layout");
+  };
+  CHECK(layout(packed("(1, 9, 9, 5)", {3, 3, 5, 40}, "")) == "HWIO");
+  CHECK(layout(packed("(1, 9, 9, 64)", {3, 3, 1, 64}, ", groups=64")) == "HWIO");
+  CHECK(layout(packed("(1, 9, 9, 64)", {3, 3, 32, 64}, ", groups=2")) == "HWIO");
+  CHECK(layout(packed("(4, 3, 3, 5)", {3, 3, 5, 32}, "")) == "HWIO");
+}
+
 TEST_CASE("windows of one pixel, channels last, are products of matrices") {
   const std::string last = ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"";
   const auto packed = [&](WeightFormat format, const std::string& x, std::vector<int64_t> w,

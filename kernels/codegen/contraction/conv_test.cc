@@ -56,9 +56,10 @@ void AddTo(ContractionCases& cases, const Conv& c,
   };
   std::vector<Dim> kernel_shape;
   // OI...8o
-  const int64_t packed = kernel_layout.back() == 'o' ? 8 : 1;
+  const size_t digits = kernel_layout.find_first_of("0123456789");
+  const int64_t packed = digits == std::string::npos ? 1 : std::stoll(kernel_layout.substr(digits));
   for (char letter : kernel_layout) {
-    if (letter == '8') continue;
+    if (letter >= '0' && letter <= '9') continue;
     if (letter == 'o') {
       kernel_shape.push_back(packed);
     } else if (letter == 'O') {
@@ -426,6 +427,41 @@ TEST_CASE("kernels in blocks of output channels") {
       AddTo(cases, c);
       c.in = c.out = DType::kFloat16;
       AddTo(cases, c);
+    }
+    cases.Check();
+  }
+}
+
+TEST_CASE("kernels in panels of output channels, channels last") {
+  for (const char* cpu : {"native", "x86-64-v2"}) {
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (const char* layout : {"OHWI8o", "OHWI32o"}) {
+      for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kPrologue}) {
+        Conv c{{9, 11}, 5, 64, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, true, layout};
+        c.around = around;
+        c.batch = 2;
+        AddTo(cases, c);
+        c.symbolic = true;
+        AddTo(cases, c, {{8, 12}, {1, 31}, {40, 30}, {1, 1}});
+        c.kernel = {1, 1};
+        c.padding = {0, 0};
+        AddTo(cases, c);
+        c.symbolic = false;
+        c.kernel = {2, 3};
+        c.dilation = {2, 1};
+        c.padding = {2, 0};
+        AddTo(cases, c);
+        // One window for an image; more channels than a panel in the cache has room for.
+        AddTo(cases, {{3, 3}, 12, 32, 1, {3, 3}, {1, 1}, {0, 0}, {1, 1}, true, layout});
+      }
+      AddTo(cases, {{6, 6}, 700, 32, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, true, layout});
+    }
+    AddTo(cases, {{30}, 3, 8, 1, {5}, {2}, {2}, {1}, true, "OWI8o"});
+    AddTo(cases, {{9, 9}, 16, 16, 2, {3, 3}, {1, 1}, {1, 1}, {1, 1}, true, "OHWI8o"});
+    for (const auto& [in, out] :
+         {std::pair(DType::kInt8, DType::kInt32), std::pair(DType::kFloat16, DType::kFloat16)}) {
+      AddTo(cases, {{9, 11}, 5, 16, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, true, "OHWI8o", in, out});
     }
     cases.Check();
   }

@@ -322,6 +322,11 @@ class Planner {
       kernel_layout = usual_layout;
       kernel_shape.pop_back();
     }
+    const int64_t packed_columns = PackedColumns(letters, kernel_layout, kernel_shape);
+    if (packed_columns > 0) {
+      kernel_layout = "O" + letters + "I";
+      kernel_shape.pop_back();
+    }
     if (data->rank() != t.rank() || kernel_layout.size() != kernel_shape.size()) return false;
 
     p.data = data;
@@ -418,6 +423,18 @@ class Planner {
       return true;
     }
     d.row_axes = p.channels_last ? spatial + 1 : 2;
+    if (packed_columns > 0 && load && channel && p.groups == 1) {
+      // The view's coordinates are (panel, k, column in panel).
+      d.packed_width = packed_columns;
+      w.buffer = load->tensor;
+      w.base = te::IntImm(0);
+      w.stride = packed_columns;
+      w.view =
+          te::Compute("weights", {Dim::CeilDiv(channels, packed_columns), d.depth, packed_columns},
+                      [&](const std::vector<Expr>& i) {
+                        return weights(te::IntImm(0), Times(i[0], packed_columns) + i[2], i[1]);
+                      });
+    }
     ChooseTile();
     if (DirectIsBetter(group_outputs) && !p.bytes) {
       PlanDirect(
@@ -467,6 +484,15 @@ class Planner {
     if (detail_->pixels.channels_last || shape.empty() || !shape.back().is_const()) return 0;
     const int64_t rows = shape.back().value();
     return layout == usual + std::to_string(rows) + "o" ? rows : 0;
+  }
+
+  // P, where the layout is that of panels of so many outputs, channels last: (O / P, taps..., I, P);
+  // else 0.
+  int64_t PackedColumns(const std::string& letters, const std::string& layout,
+                        const std::vector<Dim>& shape) const {
+    if (!detail_->pixels.channels_last || shape.empty() || !shape.back().is_const()) return 0;
+    const int64_t columns = shape.back().value();
+    return layout == "O" + letters + "I" + std::to_string(columns) + "o" ? columns : 0;
   }
 
   // Windows of one pixel at every pixel: an image is one line.
