@@ -11,6 +11,7 @@
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
+#include "compiler/aot/aot.h"
 #include "compiler/graph/build_graph.h"
 #include "compiler/import/onnx/importer.h"
 #include "compiler/ir/printer.h"
@@ -61,6 +62,18 @@ std::string Size(uint64_t bytes) {
   const double kilobytes = static_cast<double>(bytes) / kKilo;
   return kilobytes < kKilo ? fmt::format("{:.1f} kB", kilobytes)
                            : fmt::format("{:.1f} MB", kilobytes / kKilo);
+}
+
+// --executor aot: OUTPUT.o and OUTPUT.h.
+Status WriteAhead(const std::string& output, const CompileFlags& flags, const Compiled& compiled,
+                  bool quiet) {
+  const std::string name = std::filesystem::path(output).filename().string();
+  RELAYVM_ASSIGN_OR_RETURN(const aot::AotObject object,
+                           aot::CompileAhead(compiled.program, {name, flags.options.kernels}));
+  RELAYVM_RETURN_IF_ERROR(WriteFile(output + ".o", {object.object.data(), object.object.size()}));
+  RELAYVM_RETURN_IF_ERROR(WriteFile(output + ".h", object.header));
+  if (!quiet) fmt::print(stderr, "  {0}.o: {1}; {0}.h\n", output, Size(object.object.size()));
+  return OkStatus();
 }
 
 // What came of the program, on standard error.
@@ -201,8 +214,12 @@ int Main(int argc, char** argv) {
   app.add_option(
          "--executor", flags.compiler.executor,
          "what will run the program: vm, or graph, for static programs without control flow: "
-         "--output is a folder then, with the graph in TVM's schema (default: INPUT's name)")
-      ->check(CLI::IsMember({"vm", "graph"}));
+         "--output is a folder then, with the graph in TVM's schema (default: INPUT's name); or "
+         "aot, "
+         "native code, control flow too: OUTPUT.o, and OUTPUT.h for the C program that it is "
+         "linked "
+         "into (default: INPUT's name)")
+      ->check(CLI::IsMember({"vm", "graph", "aot"}));
   bool data = false;
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
@@ -223,6 +240,9 @@ int Main(int argc, char** argv) {
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
+  // Native code is made of what the VM would run.
+  const bool ahead = flags.compiler.executor == "aot";
+  if (ahead) flags.compiler.executor = "vm";
   if (Status s = kernel.Finish(emit, &flags); !s.ok()) return Fail("relayc", s);
   if (flags.input == "-" && output.empty() && !list_operators && emit == "vmx") {
     return Fail("relayc",
@@ -275,6 +295,9 @@ int Main(int argc, char** argv) {
   if (emit == "time") {
     auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
     written = line.ok() ? WriteText(output, *line) : line.status();
+  } else if (ahead) {
+    if (output.empty()) output = std::filesystem::path(flags.input).replace_extension();
+    written = WriteAhead(output, flags, *compiled, quiet);
   } else if (emit == "vmx") {
     const bool is_graph = flags.options.for_graph;
     if (output.empty()) {

@@ -1,0 +1,307 @@
+#include "compiler/aot/aot.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "bytecode/image.h"
+#include "bytecode/kernel_abi.h"
+#include "compiler/aot/function_emitter.h"
+#include "compiler/aot/header.h"
+#include "compiler/aot/static_emitter.h"
+#include "compiler/aot/static_plan.h"
+#include "kernels/codegen/llvm_guard.h"
+#include "kernels/codegen/target.h"
+
+namespace relayvm::aot {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+struct LlvmWork {
+  explicit LlvmWork(const codegen::Target& target)
+      : machine(codegen::MakeTargetMachine(target)), module("aot", context) {
+    codegen::GuardDiagnoses(context);
+  }
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::LLVMContext context;
+  llvm::Module module;
+};
+
+// The kernels as the loader would place them: code that runs where it lies, whatever the address.
+Status AddKernels(const Program& program, const std::string& name, ObjectModule* object) {
+  const bool compiled =
+      std::ranges::any_of(program.kernels, [](const KernelInfo& k) { return !k.builtin; });
+  if (!compiled) return OkStatus();
+  if (program.images.size() != 1) {
+    return {StatusCode::kUnsupported,
+            fmt::format("--executor aot: expected kernels for one processor, found {}",
+                        program.images.size())};
+  }
+  const std::span<const uint8_t> elf = program.images[0].elf;
+  RELAYVM_ASSIGN_OR_RETURN(const ImageLayout layout, ParseImage(elf));
+  std::vector<uint8_t> memory(layout.memory_bytes);
+  for (const ImageSegment& s : layout.segments)
+    std::memcpy(memory.data() + s.address, elf.data() + s.file_offset, s.file_bytes);
+  while (!memory.empty() && memory.back() == 0) memory.pop_back();
+  // A section of its own, since LLVM makes no variable executable.
+  const std::string symbol = name + "_relayvm_kernels";
+  std::string text = fmt::format(
+      ".section .text.{0},\"ax\",@progbits\n.p2align 12\n.type {0},@object\n.size {0},{1}\n{0}:\n",
+      symbol, memory.size());
+  constexpr size_t kBytesALine = 64;
+  constexpr const char* kHex = "0123456789abcdef";
+  text.reserve(text.size() + memory.size() * 5);
+  for (size_t i = 0; i < memory.size(); ++i) {
+    text += i % kBytesALine == 0 ? ".byte 0x" : ",0x";
+    text += kHex[memory[i] >> 4];
+    text += kHex[memory[i] & 15];
+    if (i % kBytesALine == kBytesALine - 1 || i + 1 == memory.size()) text += '\n';
+  }
+  object->module.appendModuleInlineAsm(text);
+  object->kernels =
+      new llvm::GlobalVariable(object->module, llvm::Type::getInt8Ty(object->context()), true,
+                               llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
+  object->kernels->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return OkStatus();
+}
+
+llvm::GlobalVariable* AddData(ObjectModule* object, llvm::StringRef bytes,
+                              const llvm::Twine& name) {
+  auto* data = llvm::ConstantDataArray::getRaw(bytes, bytes.size(),
+                                               llvm::Type::getInt8Ty(object->context()));
+  auto* variable = new llvm::GlobalVariable(object->module, data->getType(), true,
+                                            llvm::GlobalValue::PrivateLinkage, data, name);
+  variable->setAlignment(llvm::Align(kAlignment));
+  return variable;
+}
+
+Status AddConstants(const Program& program, ObjectModule* object) {
+  constexpr uint64_t kMost = uint64_t{3} << 29;  // code reaches what is within 2 GiB
+  uint64_t total = 0;
+  for (const ConstantInfo& c : program.constants) total += RoundUp(c.data.size());
+  if (total > kMost) {
+    return {StatusCode::kUnsupported,
+            fmt::format(
+                "--executor aot: an object holds at most {} bytes of constants, the program has {}",
+                kMost, total)};
+  }
+  for (const ConstantInfo& c : program.constants) {
+    object->constants.push_back(AddData(
+        object, llvm::StringRef(reinterpret_cast<const char*>(c.data.data()), c.data.size()),
+        "constant"));
+  }
+  return OkStatus();
+}
+
+// `const char* NAME_message(int32_t)`.
+void AddMessages(const std::string& name, ObjectModule* object) {
+  llvm::LLVMContext& context = object->context();
+  llvm::IRBuilder<> b(context);
+  std::vector<std::string> texts = {"success"};
+  texts.insert(texts.end(), object->errors.begin(), object->errors.end());
+  texts.emplace_back("an argument is not what the function takes");
+  std::vector<llvm::Constant*> pointers;
+  for (const std::string& text : texts) {
+    auto* data = llvm::ConstantDataArray::getString(context, text);
+    pointers.push_back(new llvm::GlobalVariable(
+        object->module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "message"));
+  }
+  auto* type = llvm::ArrayType::get(b.getPtrTy(), pointers.size());
+  auto* table =
+      new llvm::GlobalVariable(object->module, type, true, llvm::GlobalValue::PrivateLinkage,
+                               llvm::ConstantArray::get(type, pointers), "messages");
+  auto* function =
+      llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), {b.getInt32Ty()}, false),
+                             llvm::GlobalValue::ExternalLinkage, name + "_message", object->module);
+  codegen::PrepareFunction(*function, object->target);
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+  llvm::Value* error = b.CreateZExt(function->getArg(0), b.getInt64Ty());
+  llvm::Value* last = b.getInt64(pointers.size() - 1);
+  error = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, error, last);
+  b.CreateRet(b.CreateLoad(b.getPtrTy(), b.CreateInBoundsGEP(type, table, {b.getInt64(0), error})));
+}
+
+// The C function of an export: plain pointers, a workspace. Its bytes:
+//   rounding up to 64 | frame | copies of inputs that are not aligned | tuples of inputs
+class StaticEntry {
+ public:
+  StaticEntry(const ObjectModule& object, const ExportInfo& e, const StaticFrame& frame)
+      : object_(object), e_(e), b_(object.context()), bytes_(frame.bytes) {}
+
+  uint64_t Emit(const std::string& name) {
+    std::vector<llvm::Type*> params(InputLeaves(e_).size() + OutputLeaves(e_).size() + 1,
+                                    b_.getPtrTy());
+    function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), params, false),
+                                       llvm::GlobalValue::ExternalLinkage, name, object_.module);
+    codegen::PrepareFunction(*function_, object_.target);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(object_.context(), "", function_));
+    RefuseNulls();
+    llvm::Value* address =
+        b_.CreatePtrToInt(function_->getArg(function_->arg_size() - 1), b_.getInt64Ty());
+    workspace_ = b_.CreateIntToPtr(b_.CreateAnd(b_.CreateAdd(address, b_.getInt64(kAlignment - 1)),
+                                                b_.getInt64(~(kAlignment - 1))),
+                                   b_.getPtrTy());
+    std::vector<llvm::Value*> args = {workspace_};
+    for (const ValueType& type : e_.params) args.push_back(Input(type));
+    llvm::CallInst* call = b_.CreateCall(object_.functions[e_.function], args);
+    call->setCallingConv(llvm::CallingConv::Tail);
+    llvm::Value* error = b_.CreateExtractValue(call, 1);
+    auto* failed = llvm::BasicBlock::Create(object_.context(), "failed", function_);
+    auto* done = llvm::BasicBlock::Create(object_.context(), "done", function_);
+    b_.CreateCondBr(b_.CreateIsNull(error), done, failed);
+    b_.SetInsertPoint(failed);
+    b_.CreateRet(error);
+    b_.SetInsertPoint(done);
+    Output(e_.result, b_.CreateExtractValue(call, 0));
+    b_.CreateRet(b_.getInt32(0));
+    return bytes_ + kAlignment;
+  }
+
+ private:
+  void RefuseNulls() {
+    llvm::Value* any = b_.getFalse();
+    for (llvm::Argument& arg : function_->args()) any = b_.CreateOr(any, b_.CreateIsNull(&arg));
+    auto* bad = llvm::BasicBlock::Create(object_.context(), "bad", function_);
+    auto* good = llvm::BasicBlock::Create(object_.context(), "good", function_);
+    b_.CreateCondBr(any, bad, good);
+    b_.SetInsertPoint(bad);
+    b_.CreateRet(b_.getInt32(static_cast<uint32_t>(-1)));  // RELAYVM_AOT_BAD_ARGUMENT
+    b_.SetInsertPoint(good);
+  }
+
+  llvm::Value* Reserve(uint64_t bytes) {
+    llvm::Value* place = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), workspace_, bytes_);
+    bytes_ += RoundUp(std::max<uint64_t>(bytes, 1));
+    return place;
+  }
+
+  llvm::Value* Input(const ValueType& type) {
+    if (type.kind == ValueType::Kind::kTuple) {
+      std::vector<llvm::Value*> fields;
+      for (const ValueType& field : type.args) fields.push_back(Input(field));
+      llvm::Value* tuple = Reserve(sizeof(void*) * fields.size());
+      for (size_t i = 0; i < fields.size(); ++i)
+        b_.CreateStore(fields[i], b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), tuple, i));
+      return tuple;
+    }
+    llvm::Value* data = function_->getArg(next_++);
+    llvm::Value* copy = Reserve(BytesOf(type));
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* move = llvm::BasicBlock::Create(object_.context(), "copy", function_);
+    auto* done = llvm::BasicBlock::Create(object_.context(), "aligned", function_);
+    llvm::Value* low =
+        b_.CreateAnd(b_.CreatePtrToInt(data, b_.getInt64Ty()), b_.getInt64(kAlignment - 1));
+    b_.CreateCondBr(b_.CreateIsNull(low), done, move);
+    b_.SetInsertPoint(move);
+    b_.CreateMemCpy(copy, llvm::Align(kAlignment), data, llvm::Align(1), BytesOf(type));
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+    llvm::PHINode* chosen = b_.CreatePHI(b_.getPtrTy(), 2);
+    chosen->addIncoming(data, before);
+    chosen->addIncoming(copy, move);
+    return chosen;
+  }
+
+  void Output(const ValueType& type, llvm::Value* value) {
+    if (type.kind == ValueType::Kind::kTuple) {
+      for (size_t i = 0; i < type.args.size(); ++i) {
+        Output(type.args[i], b_.CreateLoad(b_.getPtrTy(),
+                                           b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), value, i)));
+      }
+      return;
+    }
+    b_.CreateMemCpy(function_->getArg(next_++), llvm::Align(1), value, llvm::Align(1),
+                    BytesOf(type));
+  }
+
+  const ObjectModule& object_;
+  const ExportInfo& e_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* workspace_ = nullptr;
+  uint64_t bytes_;
+  unsigned next_ = 0;
+};
+
+// One thread, no polls; kernels ask for no memory of their own.
+void AddKernelEnv(ObjectModule* object) {
+  llvm::LLVMContext& context = object->context();
+  llvm::IRBuilder<> b(context);
+  auto* null = llvm::ConstantPointerNull::get(b.getPtrTy());
+  auto* env = llvm::ConstantStruct::getAnon(
+      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null});
+  object->kernel_env = new llvm::GlobalVariable(
+      object->module, env->getType(), true, llvm::GlobalValue::PrivateLinkage, env, "kernel_env");
+}
+
+Status EmitStatic(const StaticPlan& plan, const std::string& name, ObjectModule* object,
+                  std::string* header) {
+  const Program& program = object->program;
+  AddKernelEnv(object);
+  std::vector<uint32_t> functions;
+  for (uint32_t i = 0; i < program.functions.size(); ++i) {
+    if (!plan.reached(i)) continue;
+    object->Declare(i);
+    functions.push_back(i);
+  }
+  for (uint32_t i : functions)
+    RELAYVM_RETURN_IF_ERROR(StaticEmitter(*object, i, plan.frames[i]).Emit());
+  std::vector<uint64_t> workspaces;
+  for (const ExportInfo& e : program.exports) {
+    workspaces.push_back(StaticEntry(*object, e, plan.frames[e.function])
+                             .Emit(fmt::format("{}_{}", name, ToIdentifier(e.name))));
+  }
+  AddMessages(name, object);
+  *header = StaticHeader(program, name, workspaces);
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<AotObject> CompileAhead(const Program& program, const AotOptions& options) {
+  if (!program.host_functions.empty()) {
+    return {StatusCode::kUnsupported,
+            fmt::format("--executor aot: @{} is a function of the host; run the program in the VM",
+                        program.host_functions[0].name)};
+  }
+  for (const ExportInfo& e : program.exports) {
+    if (e.name == "message") {
+      return {
+          StatusCode::kUnsupported,
+          "--executor aot: a function of the object is called message already; rename @message"};
+    }
+  }
+  RELAYVM_ASSIGN_OR_RETURN(const StaticPlan plan, PlanStatically(program));
+  RELAYVM_ASSIGN_OR_RETURN(const codegen::Target target, codegen::ResolveTarget(options.kernels));
+  const std::string name = ToIdentifier(options.name);
+  AotObject result;
+  RELAYVM_RETURN_IF_ERROR(codegen::GuardLlvm(options.kernels.stop, [&]() -> Status {
+    const codegen::Leakable<LlvmWork> work(target);
+    codegen::PrepareModule(work->module, *work->machine);
+    ObjectModule object{program, target, work->module, name + ".", {}};
+    object.functions.resize(program.functions.size());
+    RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
+    RELAYVM_RETURN_IF_ERROR(AddConstants(program, &object));
+    if (!plan.possible()) {
+      result.needs_runtime = plan.obstacle;
+      return {StatusCode::kUnsupported,
+              fmt::format("--executor aot: a heap is needed: {}", plan.obstacle)};
+    }
+    RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, name, &object, &result.header));
+    RELAYVM_RETURN_IF_ERROR(
+        codegen::Optimise(work->module, *work->machine, target.opt_level, options.kernels.stop));
+    RELAYVM_ASSIGN_OR_RETURN(
+        result.object, codegen::EmitObject(work->module, *work->machine, options.kernels.stop));
+    return OkStatus();
+  }));
+  return result;
+}
+
+}  // namespace relayvm::aot

@@ -1,0 +1,37 @@
+// Programs as native code, control flow and all: an object file and the C header to call it by.
+//
+// A program that needs no heap (static_plan.h) becomes functions that want C's library alone: plain
+// pointers in and out, a workspace of a stated size. Any other is linked with the runtime of vm/aot and
+// passes values (vm/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out.
+// Thread-safe. Tested by aot_test.cc and tests/aot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "bytecode/program.h"
+#include "kernels/codegen/kernel_compiler.h"
+
+namespace relayvm::aot {
+
+struct AotOptions {
+  std::string name = "model";  // what the object's functions begin with
+  KernelOptions kernels;       // as the program's were compiled
+};
+
+struct AotObject {
+  std::vector<char> object;  // relocatable ELF
+  std::string header;
+  // Empty, or why the object needs the runtime: "main: tensor.alloc makes a tensor of open size".
+  std::string needs_runtime;
+};
+
+// kUnsupported, naming what is in the way, where the program cannot be native code: functions of the
+// host, operators of shared libraries.
+Result<AotObject> CompileAhead(const Program& program, const AotOptions& options);
+
+// Letters, digits and underscores, no digit first: what C takes as a name.
+std::string ToIdentifier(const std::string& name);
+
+}  // namespace relayvm::aot

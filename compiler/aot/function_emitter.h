@@ -1,0 +1,174 @@
+// FunctionEmitter: a function's bytecode as LLVM IR. Registers become SSA values, branches branches,
+// kernel calls direct calls; what objects are, StaticEmitter and HeapEmitter decide.
+//
+// A native function takes a context (static: its frame in the workspace; with a heap: the runtime's
+// AotContext), its scalars, its objects, and gives {result, int32 error}. An error that is not 0 leaves
+// at once. The calling convention is LLVM's tailcc, so that tail calls are jumps whatever they pass.
+// In GuardLlvm (kernels/codegen/llvm_guard.h). Tested by aot_test.cc.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "bytecode/program.h"
+#include "compiler/aot/static_plan.h"
+#include "kernels/codegen/target.h"
+
+namespace relayvm::aot {
+
+// What the functions of an object share.
+struct ObjectModule {
+  const Program& program;
+  const codegen::Target& target;
+  llvm::Module& module;
+  const std::string prefix;                 // of the names of native functions: "model."
+  std::vector<llvm::Function*> functions;   // by index; null: nothing calls it
+  llvm::GlobalVariable* kernels = nullptr;  // the image of kernels, as it lies in memory
+  std::vector<llvm::GlobalVariable*> constants;
+  llvm::GlobalVariable* kernel_env = nullptr;  // static: one for all
+  std::vector<std::string> errors;             // static: texts of the codes 1, 2 ...
+
+  llvm::LLVMContext& context() const { return module.getContext(); }
+  // Declares the function; its body comes later.
+  void Declare(uint32_t function);
+  llvm::StructType* ResultType(const FunctionInfo& f) const;
+  // A function of the runtime, or of C's library.
+  llvm::FunctionCallee Runtime(const char* name, llvm::Type* result,
+                               std::initializer_list<llvm::Type*> params) const;
+  int32_t AddError(std::string text);
+};
+
+class FunctionEmitter {
+ public:
+  FunctionEmitter(ObjectModule& object, uint32_t function);
+  virtual ~FunctionEmitter() = default;
+  FunctionEmitter(const FunctionEmitter&) = delete;
+  FunctionEmitter& operator=(const FunctionEmitter&) = delete;
+
+  Status Emit();
+
+ protected:
+  using Value = llvm::Value;
+  struct At {
+    uint32_t pc;
+    const Instruction& i;
+  };
+
+  // At the start of the function, before its code.
+  virtual void Begin() = 0;
+  // An instruction on objects. kUnsupported where there is no native code for it.
+  virtual Status EmitObject(const At& at) = 0;
+  // Calls a kernel with these blocks; `ranged` is kKernel.
+  virtual void EmitKernel(const At& at, bool ranged) = 0;
+  // The context that a call passes on.
+  virtual Value* CalleeContext(const At& at) = 0;
+  // Of an object operand of a call or a return: its value, owned by the callee.
+  virtual Value* Pass(uint16_t operand) = 0;
+  // Puts a value that the register is to own into it.
+  virtual void SetObject(uint16_t reg, Value* value) = 0;
+  // Before control leaves the function for good; `Pass`ed operands are gone.
+  virtual void End() = 0;
+  // After a call that failed, in its block: what to return.
+  virtual Value* PassOnError(const At& at, Value* error) = 0;
+  // Fails with the message of `operand`, or a text of its own; ends the block.
+  struct Failure {
+    int message = -1;           // index into Program::messages, or
+    std::string text;           // what is wrong
+    std::vector<Value*> shown;  // numbers
+    enum class Kind : uint8_t { kTrap, kGuard, kCheck, kDim } kind = Kind::kTrap;
+  };
+  virtual Value* Fail(const At& at, const Failure& failure) = 0;
+  // What kUnsupported calls of scalar functions become.
+  virtual Status EmitSlowScalar(const At& at) = 0;
+
+  // --- For all ---
+  Value* I(uint16_t reg) { return b_.CreateLoad(b_.getInt64Ty(), scalars_[reg]); }
+  void SetI(uint16_t reg, Value* v) { b_.CreateStore(v, scalars_[reg]); }
+  Value* R(uint16_t operand) {
+    return b_.CreateLoad(b_.getPtrTy(), objects_[operand & kRegisterMask]);
+  }
+  void SetR(uint16_t reg, Value* v) { b_.CreateStore(v, objects_[reg & kRegisterMask]); }
+  Value* Int(int64_t v) { return b_.getInt64(static_cast<uint64_t>(v)); }
+  Value* Null() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
+  Value* Bytes(Value* base, uint64_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset);
+  }
+  // An element as a canonical scalar, and back (bytecode/kernel_abi.h).
+  Value* LoadElement(DType dtype, Value* address);
+  void StoreElement(DType dtype, Value* value, Value* address);
+  Value* Compare(uint16_t comparison, Value* a, Value* b, bool is_signed);
+  Value* CompareFloats(uint16_t comparison, Value* a, Value* b);
+  // Goes on where `ok`; else into a new block, where `fail` gives what to return.
+  template <typename Fn>
+  void Require(Value* ok, Fn fail) {
+    auto* bad = llvm::BasicBlock::Create(context(), "fail", function_);
+    auto* good = llvm::BasicBlock::Create(context(), "", function_);
+    b_.CreateCondBr(ok, good, bad, likely_);
+    b_.SetInsertPoint(bad);
+    b_.CreateRet(fail());
+    b_.SetInsertPoint(good);
+  }
+  // {result, error}.
+  Value* Return(Value* result, Value* error);
+  Value* ErrorResult(Value* error);
+  // An array in the frame of this call, of which all instructions of this kind share one.
+  llvm::AllocaInst* Block(const char* name, llvm::Type* element, size_t count);
+  llvm::Function* function() const { return function_; }
+  llvm::LLVMContext& context() const { return object_.context(); }
+  const Program& program() const { return object_.program; }
+  const FunctionInfo& info() const { return info_; }
+  // "main (file:3:1)".
+  std::string PlaceText(uint32_t pc) const;
+  // The kernel's address, the blocks of its arguments.
+  Value* KernelAddress(uint32_t kernel);
+  struct KernelBlocks {
+    Value *buffers, *scalars;
+  };
+  virtual Value* BufferOfRegister(uint16_t reg) = 0;
+  KernelBlocks FillBlocks(const Instruction& i, int first_list);
+  // The arguments of a call from its two lists, the context left out; the call: {result, error}.
+  std::vector<Value*> GatherArguments(const Instruction& i, int first_list);
+  llvm::CallInst* CallFunction(const At& at, uint32_t callee, std::vector<Value*> args);
+
+  ObjectModule& object_;
+  const uint32_t index_;
+  const FunctionInfo& info_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  Value* context_value_ = nullptr;
+  std::vector<llvm::AllocaInst*> scalars_, objects_;
+  llvm::BasicBlock* entry_ = nullptr;
+  llvm::BasicBlock* body_ = nullptr;  // of the first instruction
+  Value* arena_ = nullptr;
+
+ private:
+  Status EmitInstruction(const At& at);
+  bool EmitScalar(const Instruction& i);
+  Status EmitControl(const At& at);
+  bool EmitDim(const At& at);
+  Value* Binary(Opcode opcode, Value* a, Value* b);
+  Value* Wrap(Value* v, DType dtype);
+  Value* Extend32(Value* v) {
+    return b_.CreateSExt(b_.CreateTrunc(v, b_.getInt32Ty()), b_.getInt64Ty());
+  }
+  Value* Float(Value* bits, bool wide);
+  Value* Bits(Value* number);
+  Value* CallScalarFunction(ScalarFunction fn, bool wide, Value* x);
+  llvm::BasicBlock* Target(uint32_t pc);
+  llvm::BasicBlock* BlockAfter(const At& at) {
+    return Target(at.pc + static_cast<uint32_t>(at.i.size()));
+  }
+  void Branch(Value* condition, const At& at, uint32_t target);
+
+  std::map<uint32_t, llvm::BasicBlock*> blocks_;  // by pc
+  std::map<std::pair<std::string, llvm::Type*>, llvm::AllocaInst*> arrays_;
+  llvm::MDNode* likely_;
+};
+
+}  // namespace relayvm::aot

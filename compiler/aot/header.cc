@@ -1,0 +1,198 @@
+#include "compiler/aot/header.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "bytecode/disassembler.h"
+#include "compiler/aot/aot.h"
+#include "compiler/aot/static_plan.h"
+
+namespace relayvm::aot {
+namespace {
+
+const char* CType(DType t) {
+  switch (t) {
+    case DType::kInt8:
+      return "int8_t";
+    case DType::kInt16:
+      return "int16_t";
+    case DType::kInt32:
+      return "int32_t";
+    case DType::kInt64:
+      return "int64_t";
+    case DType::kBool:
+    case DType::kUInt8:
+      return "uint8_t";
+    case DType::kUInt16:
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return "uint16_t";
+    case DType::kUInt32:
+      return "uint32_t";
+    case DType::kUInt64:
+      return "uint64_t";
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat64:
+      return "double";
+  }
+  return "void";
+}
+
+std::string Upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+std::string Start(const std::string& name, const std::string& what) {
+  const std::string guard = Upper(name) + "_H_";
+  return fmt::format(
+      "/* Made by relayc --executor aot. {1} */\n"
+      "#ifndef {0}\n#define {0}\n\n",
+      guard, what);
+}
+
+// Names of C parameters: each once, and none that the header uses itself.
+void MakeUnique(std::vector<Leaf>* leaves, std::vector<std::string> taken) {
+  for (Leaf& leaf : *leaves) {
+    while (std::ranges::find(taken, leaf.name) != taken.end()) leaf.name += "_";
+    taken.push_back(leaf.name);
+  }
+}
+
+// The checks of a NAME_checked, in C: it costs nothing where it is not called.
+std::string CheckedFunction(const Program& program, const std::string& function,
+                            const std::string& macro, const std::vector<Leaf>& inputs,
+                            const std::vector<Leaf>& outputs) {
+  (void)program;
+  std::string out = fmt::format(
+      "/* The same for tensors that say what they are: RELAYVM_AOT_BAD_ARGUMENT where their "
+      "number, dtypes\n"
+      " * or shapes are others than {0} has, or the workspace is too small. */\n"
+      "static inline int32_t {0}_checked(const relayvm_aot_tensor* inputs, size_t num_inputs,\n"
+      "                                  const relayvm_aot_tensor* outputs, size_t num_outputs,\n"
+      "                                  void* workspace, size_t workspace_bytes) {{\n",
+      function);
+  out += fmt::format(
+      "  if (num_inputs != {} || num_outputs != {} || workspace_bytes < {}_WORKSPACE_BYTES)\n"
+      "    return RELAYVM_AOT_BAD_ARGUMENT;\n",
+      inputs.size(), outputs.size(), macro);
+  std::string args;
+  const auto check = [&](const std::vector<Leaf>& leaves, const char* array, bool is_const) {
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const ValueType& t = *leaves[i].type;
+      std::string dims = fmt::format("{}", fmt::join(t.dims, ", "));
+      if (dims.empty()) dims = "0";
+      out += fmt::format(
+          "  {{\n    static const int64_t dims[] = {{{}}};\n"
+          "    if (!relayvm_aot_is(&{}[{}], {}, {}, dims)) return RELAYVM_AOT_BAD_ARGUMENT;\n  "
+          "}}\n",
+          dims, array, i, static_cast<int>(t.dtype), t.dims.size());
+      args +=
+          fmt::format("({}{}*){}[{}].data, ", is_const ? "const " : "", CType(t.dtype), array, i);
+    }
+  };
+  check(inputs, "inputs", true);
+  check(outputs, "outputs", false);
+  return out + fmt::format("  return {}({}workspace);\n}}\n\n", function, args);
+}
+
+// What headers of several objects share.
+constexpr const char* kTensorText = R"(#ifndef RELAYVM_AOT_TENSOR
+#define RELAYVM_AOT_TENSOR
+/* Error codes: 0 is success, those of programs are above it (see the message functions). */
+enum { RELAYVM_AOT_BAD_ARGUMENT = -1 };
+/* Compact, row-major. dtype: bool 0, int8 1, int16 2, int32 3, int64 4, uint8 5, uint16 6, uint32 7,
+ * uint64 8, float16 9, bfloat16 10, float32 11, float64 12. */
+typedef struct relayvm_aot_tensor {
+  void* data;
+  const int64_t* dims;
+  int32_t rank;
+  int32_t dtype;
+} relayvm_aot_tensor;
+static inline int relayvm_aot_is(const relayvm_aot_tensor* t, int32_t dtype, int32_t rank,
+                                 const int64_t* dims) {
+  int32_t i;
+  if (t->data == NULL || t->dtype != dtype || t->rank != rank) return 0;
+  for (i = 0; i < rank; ++i)
+    if (t->dims[i] != dims[i]) return 0;
+  return 1;
+}
+#endif
+
+)";
+
+}  // namespace
+
+std::string ToIdentifier(const std::string& name) {
+  std::string out;
+  for (unsigned char c : name) out += std::isalnum(c) != 0 ? static_cast<char>(c) : '_';
+  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) != 0) out.insert(0, "_");
+  return out;
+}
+
+void AppendLeaves(const std::string& name, const ValueType& type, std::vector<Leaf>* leaves) {
+  if (type.kind == ValueType::Kind::kTensor) {
+    leaves->push_back({ToIdentifier(name), &type});
+    return;
+  }
+  for (size_t i = 0; i < type.args.size(); ++i)
+    AppendLeaves(fmt::format("{}_{}", name, i), type.args[i], leaves);
+}
+
+std::vector<Leaf> InputLeaves(const ExportInfo& e) {
+  std::vector<Leaf> leaves;
+  for (size_t i = 0; i < e.params.size(); ++i) AppendLeaves(e.param_names[i], e.params[i], &leaves);
+  MakeUnique(&leaves, {"workspace", "result"});
+  return leaves;
+}
+
+std::vector<Leaf> OutputLeaves(const ExportInfo& e) {
+  std::vector<Leaf> leaves, inputs = InputLeaves(e);
+  AppendLeaves("result", e.result, &leaves);
+  std::vector<std::string> taken = {"workspace"};
+  for (const Leaf& leaf : inputs) taken.push_back(leaf.name);
+  MakeUnique(&leaves, taken);
+  return leaves;
+}
+
+std::string StaticHeader(const Program& program, const std::string& name,
+                         const std::vector<uint64_t>& workspace_bytes) {
+  std::string out =
+      Start(name, "Links with C's library alone; thread-safe: a workspace is one call's.");
+  out +=
+      "#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  out += kTensorText;
+  out += fmt::format(
+      "/* What an error code of this program says; a text of its own for 0 and for unknown ones. "
+      "*/\n"
+      "const char* {}_message(int32_t error);\n\n",
+      name);
+  for (size_t i = 0; i < program.exports.size(); ++i) {
+    const ExportInfo& e = program.exports[i];
+    const std::string function = fmt::format("{}_{}", name, ToIdentifier(e.name));
+    const std::vector<Leaf> inputs = InputLeaves(e), outputs = OutputLeaves(e);
+    out += fmt::format("/* @{}. 0, or an error. `workspace` has {}_WORKSPACE_BYTES bytes.\n",
+                       e.name, Upper(function));
+    std::string params;
+    for (const auto* leaves : {&inputs, &outputs}) {
+      for (const Leaf& leaf : *leaves) {
+        const bool is_input = leaves == &inputs;
+        out += fmt::format(" *   {} {}: {}\n", is_input ? "in " : "out", leaf.name,
+                           TypeToString(program, *leaf.type));
+        params +=
+            fmt::format("{}{}* {}, ", is_input ? "const " : "", CType(leaf.type->dtype), leaf.name);
+      }
+    }
+    out += " */\n";
+    out += fmt::format("#define {}_WORKSPACE_BYTES {}\n", Upper(function), workspace_bytes[i]);
+    out += fmt::format("int32_t {}({}void* workspace);\n\n", function, params);
+    out += CheckedFunction(program, function, Upper(function), inputs, outputs);
+  }
+  return out + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
+}
+
+}  // namespace relayvm::aot
