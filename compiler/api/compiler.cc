@@ -31,6 +31,7 @@ struct CompiledModel::Impl {
   CustomOperators operators;
   std::vector<Status> warnings;
   std::vector<PassTime> times;
+  KernelTexts texts;  // where they were asked for
   mutable std::mutex mutex;
   mutable SharedBytes bytes;  // once they are made
 };
@@ -90,10 +91,12 @@ class ModelCompiler {
     impl->program = std::move(compiled.program);
     impl->others = std::move(compiled.others);
     impl->operators = std::move(compile.operators);
+    impl->texts = {std::move(compiled.llvm_ir), std::move(compiled.assembly)};
     for (PassTiming& t : timings)
       impl->times.push_back({std::move(t.pass), t.milliseconds, t.is_part});
     return CompiledModel(std::move(impl));
   }
+  static KernelTexts Texts(const CompiledModel& compiled) { return compiled.impl_->texts; }
 };
 
 Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOptions& options,
@@ -124,6 +127,19 @@ Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOpti
       compile->operators = model.operators;
       return Result<ir::Module>(model.module);
     });
+  });
+}
+
+Result<KernelTexts> KernelTextsOf(const LoadedModel& model, const CompilerOptions& options,
+                                  std::stop_token stop) {
+  return Guarded([&]() -> Result<KernelTexts> {
+    auto compiled = ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
+      compile->operators = model.operators;
+      compile->kernels.keep_llvm_ir = compile->kernels.keep_assembly = true;
+      return Result<ir::Module>(model.module);
+    });
+    if (!compiled.ok()) return compiled.status();
+    return ModelCompiler::Texts(*compiled);
   });
 }
 

@@ -1,8 +1,10 @@
-// The two halves of CompileModel, for who looks at the program or changes it in between: not part of the
+// The two halves of CompileModel, for who looks at the program or changes it in between, or at what
+// comes out: not part of the
 // library's interface. Tested by compiler_test.cc and tools/python.
 #pragma once
 
 #include <stop_token>
+#include <string>
 
 #include "compiler/api/compiler.h"
 #include "compiler/ir/ir.h"
@@ -22,5 +24,13 @@ Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& 
 // Takes no notice of the options that ReadModel has used: shapes (but for bounds), dims, params, plugins.
 Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOptions& options = {},
                                     std::stop_token stop = {});
+
+// What LLVM makes of the kernels, as text: its representation before it is optimised, and the machine's
+// instructions. For one processor: of several targets, kInvalidArgument.
+struct KernelTexts {
+  std::string llvm_ir, assembly;
+};
+Result<KernelTexts> KernelTextsOf(const LoadedModel& model, const CompilerOptions& options = {},
+                                  std::stop_token stop = {});
 
 }  // namespace relayvm

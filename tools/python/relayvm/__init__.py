@@ -25,8 +25,8 @@ _atexit.register(_close_default)
 _os.register_at_fork(after_in_child=_forked)
 
 # Of the package relayvm-compiler.
-_COMPILER = ("Executable", "Module", "PassContext", "RelayFunction", "TracedValue", "bind_params_by_name", "compile", "compile_model",
-             "create_executor", "from_onnx", "load_params", "parse", "transform")
+_COMPILER = ("Drawing", "Executable", "Module", "PassContext", "RelayFunction", "TracedValue", "bind_params_by_name", "compile", "compile_model",
+             "create_executor", "draw", "from_onnx", "load_params", "parse", "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place", "Profile",

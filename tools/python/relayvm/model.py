@@ -240,6 +240,13 @@ class Model:
         """Kernels that a runtime with max_batch can run for several calls at once."""
         return self._program.num_batched_kernels()
 
+    def memory_formula(self, function=None):
+        """What a function (main) holds at most, as a formula over the dims of its arguments: "n*1024 + 512" bytes."""
+        name = function or ("main" if "main" in self.functions else self.functions[0])
+        if name not in self.functions:
+            raise KeyError(f"the program has no function {name}; it has {', '.join(self.functions)}")
+        return self._program.memory_formula(name)
+
     def trim(self):
         """Gives back memory that is kept for the next call."""
         self._session.trim()

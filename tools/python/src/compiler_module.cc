@@ -13,6 +13,7 @@
 #include "compiler/api/module.h"
 #include "compiler/api/options.h"
 #include "compiler/frontend/params.h"
+#include "compiler/ir/dot.h"
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
 #include "tools/python/src/debug_executor.h"
@@ -112,17 +113,23 @@ PyModule Bind(const PyModule& module, const py::dict& params, const std::string&
   return {{std::move(m), module.model.operators}, {}};
 }
 
-PyCompiled Compile(const PyModule& module, const Options& options, const py::object& progress) {
+// The module with @entry as its entry.
+LoadedModel ForCompiling(const PyModule& module, const std::string& entry) {
   if (module.holds.Has(Fact::kFinalTypes) || module.holds.Has(Fact::kLifted))
     Throw({StatusCode::kInvalidArgument,
            "this module has gone through passes that only lowering comes after (it is " +
                module.holds.ToString() +
                "): compile the one that it was made of, or run fewer passes"});
-  CompilerOptions compile = OptionsOf(options);
   LoadedModel model = module.model;
-  model.module.entry = compile.entry;
-  if (!model.module.functions.contains(compile.entry))
-    Throw({StatusCode::kNotFound, fmt::format("there is no function @{}", compile.entry)});
+  model.module.entry = entry;
+  if (!model.module.functions.contains(entry))
+    Throw({StatusCode::kNotFound, fmt::format("there is no function @{}", entry)});
+  return model;
+}
+
+PyCompiled Compile(const PyModule& module, const Options& options, const py::object& progress) {
+  CompilerOptions compile = OptionsOf(options);
+  const LoadedModel model = ForCompiling(module, compile.entry);
   if (!progress.is_none()) {
     compile.on_progress = [&](std::string_view what, size_t done, size_t total) {
       const py::gil_scoped_acquire gil;
@@ -135,6 +142,15 @@ PyCompiled Compile(const PyModule& module, const Options& options, const py::obj
   }
   return {Interruptible<CompiledModel>(
       [&](const std::stop_token& stop) { return CompileLoaded(model, compile, stop); })};
+}
+
+// (LLVM's representation, assembly) of all kernels.
+py::tuple TextsOfKernels(const PyModule& module, const Options& options) {
+  const CompilerOptions compile = OptionsOf(options);
+  const LoadedModel model = ForCompiling(module, compile.entry);
+  const KernelTexts texts = Interruptible<KernelTexts>(
+      [&](const std::stop_token& stop) { return KernelTextsOf(model, compile, stop); });
+  return py::make_tuple(texts.llvm_ir, texts.assembly);
 }
 
 }  // namespace
@@ -160,6 +176,12 @@ PYBIND11_MODULE(_native, m) {
              if (found == p.model.module.functions.end()) throw py::key_error(name);
              return ir::PrintFunction(p.model.module, *found->second);
            })
+      .def("dot",
+           [](const PyModule& p, const std::string& name) {
+             const auto found = p.model.module.functions.find(name);
+             if (found == p.model.module.functions.end()) throw py::key_error(name);
+             return ir::FunctionDot(p.model.module, *found->second);
+           })
       .def("params",
            [](const PyModule& p, const std::string& name) {
              const auto found = p.model.module.functions.find(name);
@@ -174,7 +196,8 @@ PYBIND11_MODULE(_native, m) {
       .def("bind", Bind)
       .def("transform", Transform)
       .def("facts", [](const PyModule& p) { return p.holds.ToString(); })
-      .def("compile", Compile);
+      .def("compile", Compile)
+      .def("kernel_texts", TextsOfKernels);
   AddDebugExecutor(m);
   m.def("read", Read);
   m.def("passes", [] {
@@ -215,6 +238,12 @@ PYBIND11_MODULE(_native, m) {
              return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
            })
       .def("bytecode", [](const PyCompiled& p) { return p.model.Bytecode(); })
+      .def("kernels",
+           [](const PyCompiled& p) {
+             std::vector<std::string> names;
+             for (const KernelInfo& k : p.model.program().kernels) names.push_back(k.name);
+             return names;
+           })
       .def("warnings",
            [](const PyCompiled& p) {
              std::vector<std::string> warnings;

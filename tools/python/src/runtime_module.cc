@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "bytecode/memory_report.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
@@ -109,6 +110,16 @@ py::dict StatsOf(const RuntimeStats& stats) {
   return d;
 }
 
+// Of an exported function: what it holds at most, with what it calls, as a formula over the dims of its
+// arguments.
+std::string MemoryFormula(const PyProgram& p, const std::string& function) {
+  const Program& program = p.executable->program();
+  for (const ExportInfo& e : program.exports) {
+    if (e.name == function) return ReportMemory(program, e.function).total_bytes;
+  }
+  throw py::key_error(function);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -138,6 +149,7 @@ PYBIND11_MODULE(_native, m) {
              }
              return adts;
            })
+      .def("memory_formula", MemoryFormula)
       .def("num_batched_kernels",
            [](const PyProgram& p) { return p.executable->num_batched_kernels(); });
   m.def("load", Load);

@@ -4,7 +4,7 @@ import os
 from .. import _native as _runtime
 from ..host import _by_name
 from ..model import Model
-from . import _native
+from . import _native, inspection
 
 _TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
 
@@ -97,9 +97,10 @@ class RelayFunction:
 class Executable:
     """A compiled program: `compile`. Call it, save it, look at it."""
 
-    def __init__(self, native):
+    def __init__(self, native, source=None):
         self._native = native
-        self._model = None
+        self._source = source  # the native module, and the options that it was compiled with
+        self._texts = self._model = None
 
     def save(self, path):
         """Writes the .vmx file, which `load` reads; it appears whole or not at all."""
@@ -124,9 +125,36 @@ class Executable:
     def __call__(self, *args, **kwargs):
         return self.model(*args, **kwargs)
 
-    def bytecode(self):
-        """The instructions, as text."""
-        return self._native.bytecode()
+    @property
+    def kernels(self):
+        """Names of its kernels, in the order of the bytecode's k0, k1, ..."""
+        return self._native.kernels()
+
+    def bytecode(self, function=None):
+        """The instructions, as text: of all, or of one function."""
+        text = self._native.bytecode()
+        return text if function is None else inspection.function_of_bytecode(text, function)
+
+    def _kernel_texts(self):
+        if self._texts is None:
+            module, options = self._source
+            self._texts = module.kernel_texts(options)
+        return self._texts
+
+    def kernel_ir(self, kernel):
+        """LLVM's representation of a kernel (`kernels`) before LLVM optimises it, with the functions that it calls.
+
+        Compiles the program once more, the first time.
+        """
+        return inspection.function_of_llvm(self._kernel_texts()[0], kernel, self.kernels)
+
+    def assembly(self, kernel):
+        """The machine's instructions of a kernel, with the functions that it calls. As `kernel_ir`."""
+        return inspection.function_of_assembly(self._kernel_texts()[1], kernel, self.kernels)
+
+    def memory_formula(self, function=None):
+        """What a function (main) holds at most, as a formula over the dims of its arguments."""
+        return self.model.memory_formula(function)
 
     @property
     def warnings(self):
@@ -245,7 +273,8 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         params = load_params(params)
     if params:
         mod = bind_params_by_name(mod, params, options.get("entry", "main"))
-    return Executable(mod._native.compile(_options(shape, target=target, **options), progress))
+    given = _options(shape, target=target, **options)
+    return Executable(mod._native.compile(given, progress), (mod._native, given))
 
 
 def compile_model(model, *, runtime=None, host_functions=(), **options):
@@ -259,3 +288,4 @@ def compile_model(model, *, runtime=None, host_functions=(), **options):
 
 
 from .executor import TracedValue, create_executor  # noqa: E402 (it needs what is above)
+from .inspection import Drawing, draw  # noqa: E402

@@ -1,0 +1,79 @@
+"""Parts of a program's text, by name: of its bytecode, of LLVM's representation, of assembly."""
+import re
+import subprocess
+
+
+def _missing(kind, name, names):
+    return KeyError(f"there is no {kind} {name}; there are {', '.join(names)}")
+
+
+def function_of_bytecode(text, name):
+    """From .function to .end."""
+    functions = {m.group(1): m.group(0) for m in re.finditer(r'^\.function "((?:[^"\\]|\\.)*)".*?^\.end\n', text, re.M | re.S)}
+    if name not in functions:
+        raise _missing("function", name, functions)
+    return functions[name]
+
+
+def _with_callees(functions, name, calls):
+    """The text of a function and of those that it reaches, each once, in the order of the calls."""
+    order, work = [], [name]
+    while work:
+        current = work.pop(0)
+        if current in order or current not in functions:
+            continue
+        order.append(current)
+        work += calls(functions[current])
+    return "\n".join(functions[n] for n in order)
+
+
+def function_of_llvm(text, kernel, kernels):
+    functions = {m.group(1).strip('"'): m.group(0) for m in
+                 re.finditer(r'^define [^@]*@("[^"]+"|[^(\s]+)\(.*?^}\n', text, re.M | re.S)}
+    if kernel not in functions:
+        raise _missing("kernel", kernel, kernels)
+    called = re.compile(r'\bcall [^@\n]*@("[^"]+"|[\w.$]+)\(')
+    return _with_callees(functions, kernel, lambda body: [n.strip('"') for n in called.findall(body)])
+
+
+def function_of_assembly(text, kernel, kernels):
+    functions = {m.group(1): m.group(0) for m in
+                 re.finditer(r"^\t\.type\t(\S+),@function\n.*?^\t\.size\t\1,[^\n]*\n", text, re.M | re.S)}
+    if kernel not in functions:
+        raise _missing("kernel", kernel, kernels)
+    called = re.compile(r"\b(?:call|jmp)q?\t(\S+)")
+    return _with_callees(functions, kernel, called.findall)
+
+
+class Drawing:
+    """A picture of a function: an SVG in a notebook, `save`d to a file, or its text by str()."""
+
+    def __init__(self, svg):
+        self.svg = svg
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def __str__(self):
+        return self.svg
+
+    def save(self, path):
+        """Writes the SVG."""
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self.svg)
+
+
+def draw(mod, function="main"):
+    """The graph of a function as a `Drawing`, with the types of values where they are known (mod.infer_types()).
+
+    Graphviz's program `dot` makes it: apt-get install graphviz.
+    """
+    if function not in mod.functions:
+        raise _missing("function", function, mod.functions)
+    try:
+        made = subprocess.run(["dot", "-Tsvg"], input=mod._native.dot(function), capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise RuntimeError("draw: Graphviz's program dot is not there: apt-get install graphviz") from None
+    except subprocess.CalledProcessError as e:
+        raise RuntimeError(f"draw: dot failed: {e.stderr.strip()}") from None
+    return Drawing(made.stdout)
