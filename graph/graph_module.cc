@@ -374,7 +374,7 @@ Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph grap
 size_t GraphModule::num_inputs() const { return impl_->inputs.size(); }
 size_t GraphModule::num_outputs() const { return impl_->graph.heads.size(); }
 size_t GraphModule::num_parameters() const { return impl_->num_parameters; }
-const Program& GraphModule::signature() const { return impl_->kernels->program(); }
+const std::shared_ptr<const Executable>& GraphModule::kernels() const { return impl_->kernels; }
 
 GraphTensor GraphModule::input(size_t index) const {
   const Node& node = impl_->graph.nodes[impl_->inputs[index].node];

@@ -85,8 +85,8 @@ class GraphModule {
   GraphTensor output(size_t index) const;
   // kNotFound, which names what there is.
   Result<size_t> FindInput(std::string_view name) const;
-  // Types of parameters and the result, of the one export.
-  const Program& signature() const;
+  // The kernels, and one export: types of the parameters and of the result.
+  const std::shared_ptr<const Executable>& kernels() const;
 
   // Copies the elements. kInvalidArgument for another type.
   Status SetInput(size_t index, const Value& value);

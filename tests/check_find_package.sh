@@ -72,3 +72,19 @@ cmake --build "$scratch/compiling" >"$scratch/build.txt" || { cat "$scratch/buil
 "$compiler" -std=c11 $flags "$source/compiling/main.c" -o "$scratch/compiling_by_pkg_config" $(pkg-config --cflags --libs relayvm-compiler)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-compiler) "$scratch/compiling_by_pkg_config" "$text"
 echo "relayvm-compiler $(pkg-config --modversion relayvm-compiler)"
+
+# The graph executor, on top of the runtime.
+cmake --install "$build" --component graph --prefix "$scratch/prefix" >"$scratch/install.txt"
+if grep -rn '#include "' "$headers"; then
+  echo "installed headers include what is not installed"
+  exit 1
+fi
+printf '#[version = "0.0.5"]\ndef @main(%%x: Tensor[(3), float32]) { multiply(%%x, 7f) }\n' >"$scratch/sevens.relay"
+"$build/bin/relayc" -q "$scratch/sevens.relay" --executor graph -o "$scratch/sevens"
+cmake -S "$source/graph" -B "$scratch/graph" -DCMAKE_PREFIX_PATH="$scratch/prefix" "$@" >"$scratch/configure.txt"
+cmake --build "$scratch/graph" >"$scratch/build.txt" || { cat "$scratch/build.txt"; exit 1; }
+[ "$("$scratch/graph/graph" "$scratch/sevens" | tr '\n' ' ')" = "7 7 7 " ] || { echo "expected 7 7 7"; exit 1; }
+# shellcheck disable=SC2046,SC2086
+${CXX:-c++} -std=c++20 $flags "$source/graph/main.cc" -o "$scratch/graph_by_pkg_config" $(pkg-config --cflags --libs relayvm-graph)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-graph) "$scratch/graph_by_pkg_config" "$scratch/sevens" >/dev/null
+echo "relayvm-graph $(pkg-config --modversion relayvm-graph)"

@@ -52,6 +52,54 @@ TEST_CASE("a tensor program: inputs, printing, files") {
         0);
 }
 
+TEST_CASE("a graph: compiled to a folder, run from it, refused where it is none or damaged") {
+  Shell shell;
+  shell.Write("net.relay",
+              "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32], %n: int64) {\n"
+              "  (nn.softmax(%x), (add(%n, 1i64), reshape(%x, newshape=[6])))\n}\n");
+  Outcome o = shell.Run("relayc net.relay --executor graph");
+  CHECK(o.status == 0);
+  CHECK(o.err.find("kernels") != std::string::npos);
+  const std::string run = "--input '[[1,1,1],[2,2,2]]' --input n=4";
+  const char* expected =
+      "(Tensor[(2, 3), float32] [[0.33333334, 0.33333334, 0.33333334], [0.33333334, 0.33333334, "
+      "0.33333334]], (5i64, Tensor[(6), float32] [1., 1., 1., 2., 2., 2.]))\n";
+  for (const std::string command :
+       {"vmrun net_graph ", "relayrun net.relay --executor graph ", "relayrun net.relay "}) {
+    o = shell.Run(command + run);
+    CHECK(o.err == "");
+    CHECK(o.out == expected);
+  }
+  o = shell.Run("vmrun net_graph " + run + " --repeat 3 --profile --stats --threads 2");
+  CHECK(o.status == 0);
+  CHECK(o.err.find("mean us") != std::string::npos);
+  CHECK(o.err.find("softmax") != std::string::npos);
+  CHECK(o.err.find("[net.relay:3:") != std::string::npos);
+  CHECK(o.err.find("allocations       0") != std::string::npos);
+  o = shell.Run("vmrun net_graph " + run + " --json --profile --output r.npz");
+  CHECK(Json::parse(o.out)["profile"][0]["calls"] == 1);
+  CHECK(shell.Run("vmrun net_graph " + run + " --expect r.npz").status == 0);
+  o = shell.Run("vmrun net_graph " + run + " --timeout 1");
+  CHECK(o.status == 1);
+  CHECK(o.err.find("not for graphs") != std::string::npos);
+  o = shell.Run("vmrun net_graph --input '[[1,2]]' --input 1");
+  CHECK(o.status == 2);
+  CHECK(shell.Run("vmrun net_graph --function f " + run).status == 1);
+
+  shell.Write("open.relay", "#[version = \"0.0.5\"]\n" + std::string(kAdd));
+  o = shell.Run("relayc open.relay --executor graph");
+  CHECK(o.status == 2);
+  CHECK(
+      o.err.find("dimension 0 of parameter %x: Tensor[(?, 2), float32] is open; give its size, as "
+                 "--shape x=Nx2") != std::string::npos);
+  CHECK(shell.Run("relayc open.relay --executor graph --shape x=3x2 -q").status == 0);
+  CHECK(shell.Run("relayc open.relay --executor other").status == 1);
+  shell.Write("net_graph/graph.json", "{}");
+  o = shell.Run("vmrun net_graph " + run);
+  CHECK(o.status == 2);
+  CHECK(o.err == "vmrun: net_graph/graph.json: graph: \"nodes\" is missing\n");
+}
+
 TEST_CASE("values with structure") {
   Shell shell;
   shell.Compile("reverse", kReverse);

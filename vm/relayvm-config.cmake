@@ -1,10 +1,13 @@
-# find_package(relayvm): relayvm::relayvm, the runtime; with COMPONENTS compiler also relayvm::compiler, which is installed apart.
+# find_package(relayvm): relayvm::relayvm, the runtime; with COMPONENTS compiler also relayvm::compiler, with graph relayvm::graph, which
+# are installed apart.
 include(${CMAKE_CURRENT_LIST_DIR}/relayvm-targets.cmake)
-set(relayvm_compiler_FOUND FALSE)
-if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/relayvm-compiler-targets.cmake)
-  include(${CMAKE_CURRENT_LIST_DIR}/relayvm-compiler-targets.cmake)
-  set(relayvm_compiler_FOUND TRUE)
-endif()
+foreach(relayvm_component compiler graph)
+  set(relayvm_${relayvm_component}_FOUND FALSE)
+  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/relayvm-${relayvm_component}-targets.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/relayvm-${relayvm_component}-targets.cmake)
+    set(relayvm_${relayvm_component}_FOUND TRUE)
+  endif()
+endforeach()
 foreach(relayvm_component ${relayvm_FIND_COMPONENTS})
   if(NOT relayvm_component STREQUAL "runtime" AND NOT relayvm_${relayvm_component}_FOUND AND relayvm_FIND_REQUIRED_${relayvm_component})
     set(relayvm_FOUND FALSE)

@@ -1,6 +1,6 @@
 // Which tensors of a graph share memory: each in the storage that fits, largest first ("greedy by size" of
 // Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020), and what a kernel may
-// compute in place in its operand's. Tested by plan_storage_test.cc.
+// compute in place in its operand's. Tested by build_graph_test.cc.
 #pragma once
 
 #include "graph/format/graph.h"

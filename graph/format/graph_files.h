@@ -4,7 +4,7 @@
 //   graph.params    weights, in TVM's format (bytecode/io/tvm_params.h)
 //   kernels.vmx     kernels and the graph's signature, in the format of executables
 //
-// graph/graph_folder.h reads it. Tested by graph_files_test.cc and tools/tools_test.cc.
+// graph/graph_folder.h reads it. Tested by graph/graph_module_test.cc and tools/tools_test.cc.
 #pragma once
 
 #include <string>

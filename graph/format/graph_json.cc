@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "graph/format/json_tree.h"
 
 namespace relayvm::graph {
 namespace {
 
-using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kView = "__nop";
@@ -23,46 +22,56 @@ Status Bad(const std::string& where, std::string_view what) {
 }
 
 // What stands there, shortened.
-std::string Text(const Json& json) {
+std::string Text(const JsonTree& json) {
   constexpr size_t kMost = 40;
-  if (json.is_structured()) return json.is_array() ? "an array" : "an object";
-  std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
-  return text;
+  if (json.array() != nullptr) return "an array";
+  if (json.object() != nullptr) return "an object";
+  if (const std::string* text = json.string()) {
+    std::string shown;
+    for (const char c : text->substr(0, kMost)) {
+      const bool is_plain = static_cast<unsigned char>(c) >= ' ' && c != '"' && c != '\\';
+      shown += is_plain ? c : '?';
+    }
+    return fmt::format("\"{}{}\"", shown, text->size() > kMost ? "..." : "");
+  }
+  if (const auto* i = std::get_if<int64_t>(&json.value)) return fmt::format("{}", *i);
+  if (const auto* u = std::get_if<uint64_t>(&json.value)) return fmt::format("{}", *u);
+  if (const auto* f = std::get_if<double>(&json.value)) return fmt::format("{}", *f);
+  if (const auto* b = std::get_if<bool>(&json.value)) return *b ? "true" : "false";
+  return "null";
 }
 
 // A value and where it stands. Members and elements are asked for by what they must be.
 class Cursor {
  public:
-  Cursor(const Json& json, std::string where) : json_(&json), where_(std::move(where)) {}
+  Cursor(const JsonTree& json, std::string where) : json_(&json), where_(std::move(where)) {}
 
   Status Expected(std::string_view what) const {
     return Bad(where_, fmt::format("expected {}, found {}", what, Text(*json_)));
   }
-  bool Has(const char* key) const { return json_->is_object() && json_->contains(key); }
+  bool Has(const char* key) const { return json_->Find(key) != nullptr; }
   Result<Cursor> Member(const char* key) const {
-    if (!json_->is_object()) return Expected("an object");
-    const auto found = json_->find(key);
-    if (found == json_->end()) return Bad(where_, fmt::format("\"{}\" is missing", key));
+    if (json_->object() == nullptr) return Expected("an object");
+    const JsonTree* found = json_->Find(key);
+    if (found == nullptr) return Bad(where_, fmt::format("\"{}\" is missing", key));
     return Cursor(*found, where_ == "graph" ? key : fmt::format("{}.{}", where_, key));
   }
   Result<size_t> Size() const {
-    if (!json_->is_array()) return Expected("an array");
-    return json_->size();
+    if (json_->array() == nullptr) return Expected("an array");
+    return json_->array()->size();
   }
   // REQUIRES: below Size().
-  Cursor At(size_t i) const { return {(*json_)[i], fmt::format("{}[{}]", where_, i)}; }
+  Cursor At(size_t i) const { return {(*json_->array())[i], fmt::format("{}[{}]", where_, i)}; }
 
   Result<std::string> String() const {
-    if (!json_->is_string()) return Expected("a string");
-    return json_->get<std::string>();
+    if (json_->string() == nullptr) return Expected("a string");
+    return *json_->string();
   }
   Result<int64_t> Integer(int64_t least, int64_t most) const {
-    const bool fits =
-        json_->is_number_unsigned()
-            ? json_->get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
-            : json_->is_number_integer();
-    const int64_t value = fits ? json_->get<int64_t>() : 0;
+    const auto* i = std::get_if<int64_t>(&json_->value);
+    const auto* u = std::get_if<uint64_t>(&json_->value);
+    const bool fits = i != nullptr || (u != nullptr && *u <= uint64_t{INT64_MAX});
+    const int64_t value = !fits ? 0 : i != nullptr ? *i : static_cast<int64_t>(*u);
     if (fits && value >= least && value <= most) return value;
     return Expected(fmt::format("a whole number from {} to {}", least, most));
   }
@@ -110,7 +119,7 @@ class Cursor {
   }
 
  private:
-  const Json* json_;
+  const JsonTree* json_;
   std::string where_;
 };
 
@@ -202,7 +211,7 @@ Status ReadEntries(const Cursor& attrs, Graph& graph, size_t count) {
   return OkStatus();
 }
 
-Result<Graph> ReadGraph(const Json& text) {
+Result<Graph> ReadGraph(const JsonTree& text) {
   const Cursor json(text, "graph");
   Graph graph;
   RELAYVM_ASSIGN_OR_RETURN(const Cursor nodes, json.Member("nodes"));
@@ -310,12 +319,7 @@ Result<std::string> GraphToJson(const Graph& graph, const Program& kernels) {
 
 Result<Graph> ParseGraphJson(std::string_view text) {
   return Guarded([&]() -> Result<Graph> {
-    Json json;
-    try {
-      json = Json::parse(text);
-    } catch (const Json::exception& e) {
-      return Status(StatusCode::kInvalidInput, fmt::format("no JSON: {}", e.what()));
-    }
+    RELAYVM_ASSIGN_OR_RETURN(const JsonTree json, ParseJson(text));
     return ReadGraph(json);
   });
 }

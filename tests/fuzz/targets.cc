@@ -23,6 +23,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
 #include "compiler/lowering/lower.h"
+#include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/input_target.h"
 #include "tests/fuzz/onnx_target.h"
 #include "tests/fuzz/types_target.h"
@@ -295,6 +296,11 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     RELAYVM_ASSIGN_OR_RETURN(const auto inputs, InputTarget::Make(programs));
     targets.push_back({"inputs", false, inputs->Seeds(),
                        [inputs](const std::string& input) { return inputs->Run(input); }});
+  }
+  if (only == "graph") {
+    RELAYVM_ASSIGN_OR_RETURN(const auto graph, GraphTarget::Make());
+    targets.push_back({"graph", true, graph->Seeds(),
+                       [graph](const std::string& input) { return graph->Run(input); }});
   }
   return targets;
 }

@@ -15,7 +15,7 @@ class GraphExecutor : public Executor {
  public:
   explicit GraphExecutor(std::unique_ptr<GraphModule> module) : module_(std::move(module)) {}
 
-  const Program& program() const override { return module_->signature(); }
+  const Program& program() const override { return module_->kernels()->program(); }
   RunCounts counts() const override {
     const GraphMemory memory = module_->memory();
     InvocationStats stats;

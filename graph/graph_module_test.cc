@@ -1,0 +1,331 @@
+#include "graph/graph_module.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "bytecode/code_builder.h"
+#include "bytecode/opcode.h"
+#include "graph/format/graph_files.h"
+#include "graph/format/graph_json.h"
+#include "graph/format/testing.h"
+#include "graph/graph_folder.h"
+#include "tests/temp_folder.h"
+
+namespace relayvm::graph {
+namespace {
+
+std::atomic<int> g_calls{0};
+std::atomic<int> g_fails{0};  // the kernel's code from the first call on, once
+
+// test.add of testing.h.
+int32_t AddFloats(const RelayvmKernelEnv* /*env*/, const RelayvmKernelArgs* args, uint32_t begin,
+                  uint32_t end) {
+  ++g_calls;
+  if (const int code = g_fails.exchange(0); code != 0) return code;
+  const auto* a = static_cast<const float*>(args->buffers[0]);
+  const auto* b = static_cast<const float*>(args->buffers[1]);
+  auto* c = static_cast<float*>(args->buffers[2]);
+  for (uint32_t i = begin; i < end; ++i) c[i] = a[i] + b[i];
+  return RELAYVM_KERNEL_OK;
+}
+const Builtin kAdd[] = {{"test.add", AddFloats}};
+
+HostTensor Floats(std::vector<float> values) {
+  return {DType::kFloat32,
+          {static_cast<int64_t>(values.size())},
+          SharedBytes::Copy(std::as_bytes(std::span(values)))};
+}
+Value Tensor(const std::vector<float>& values) {
+  return *Value::CopyTensor(DType::kFloat32, {{static_cast<int64_t>(values.size())}},
+                            values.data());
+}
+
+// (x + w) + x, and that + (x + w): 3 x + 2 w.
+GraphProgram Small() {
+  GraphProgram p;
+  p.graph = testing::SmallGraph();
+  p.kernels = testing::AddKernel();
+  p.kernels.bytecode_version = kBytecodeVersion;
+  CodeBuilder builder;
+  builder.Op(Opcode::kTrap).Unit(0);
+  auto code = std::make_shared<std::vector<uint16_t>>(*builder.Finish());
+  FunctionInfo main;
+  main.name = "main";
+  main.num_object_args = main.num_object_registers = 1;
+  main.code_size = static_cast<uint32_t>(code->size());
+  p.kernels.functions = {main};
+  p.kernels.messages = {"a graph"};
+  p.kernels.code = *code;
+  p.kernels.owners.push_back(code);
+  ExportInfo signature;
+  signature.name = "main";
+  signature.param_names = {"x"};
+  signature.params.resize(1);
+  signature.params[0].dims = {4};
+  signature.result.dims = {2, 2};
+  p.kernels.exports = {signature};
+  p.params["w"] = Floats({10, 20, 30, 40});
+  return p;
+}
+
+std::unique_ptr<GraphModule> Make(uint32_t threads = 1) {
+  GraphOptions options;
+  options.num_threads = threads;
+  options.load.kernels = kAdd;
+  auto linked = LinkGraph(Small(), options.load);
+  REQUIRE_MESSAGE(linked.ok(), linked.status().message());
+  auto module = GraphModule::Create(*std::move(linked), options);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  return *std::move(module);
+}
+
+std::vector<float> Output(const GraphModule& module) {
+  const auto value = module.GetOutput(0);
+  REQUIRE_MESSAGE(value.ok(), value.status().message());
+  CHECK(std::ranges::equal(value->dims(), std::vector<int64_t>{2, 2}));
+  const auto* f = static_cast<const float*>(value->data());
+  return {f, f + value->num_elements()};
+}
+
+using Numbers = std::vector<float>;
+
+TEST_CASE("inputs are set, the graph runs, outputs are copies") {
+  const auto module = Make();
+  CHECK(module->num_inputs() == 2);
+  CHECK(module->num_parameters() == 1);
+  CHECK(module->num_outputs() == 1);
+  CHECK(module->input(0).name == "x");
+  CHECK(module->input(1).name == "w");
+  CHECK(module->output(0).name == "output_0");
+  CHECK(*module->FindInput("w") == 1);
+  CHECK(module->GetOutput(0).status().code() == StatusCode::kFailedPrecondition);
+  CHECK(module->Run().message() == "input x is not set");
+  REQUIRE(module->SetInput("x", Tensor({1, 2, 3, 4})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{23, 46, 69, 92});
+  const auto first = module->GetOutput(0);
+  REQUIRE(module->SetInput(0, Tensor({0, 0, 0, 1})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{20, 40, 60, 83});
+  CHECK(static_cast<const float*>(first->data())[0] == 23);
+  CHECK(static_cast<const float*>(module->output_data(0))[3] == 83);
+  float out[4] = {};
+  REQUIRE(module->CopyOutput(0, {DType::kFloat32, {2, 2}, out}).ok());
+  CHECK(out[3] == 83);
+  const auto x = module->GetInput(0);
+  CHECK(static_cast<const float*>(x->data())[3] == 1);
+}
+
+TEST_CASE("an input without a copy: what its owner writes counts, until it is set anew") {
+  const auto module = Make();
+  alignas(64) float x[4] = {1, 1, 1, 1};
+  auto wrapped = Value::WrapTensor(DType::kFloat32, {{4}}, x, nullptr, nullptr);
+  REQUIRE(module->SetInputZeroCopy("x", *wrapped).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{23, 43, 63, 83});
+  x[0] = 2;
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{26, 43, 63, 83});
+  REQUIRE(module->SetInput("x", Tensor({0, 0, 0, 0})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{20, 40, 60, 80});
+  CHECK(x[0] == 2);
+}
+
+TEST_CASE("wrong inputs and outputs are named, and change nothing") {
+  const auto module = Make();
+  REQUIRE(module->SetInput(0, Tensor({1, 1, 1, 1})).ok());
+  CHECK(module->SetInput(0, Tensor({1, 2})).message() ==
+        "input x: expected Tensor[(4), float32], found Tensor[(2), float32]");
+  CHECK(module->SetInputZeroCopy(0, Value::Int64(1)).message() ==
+        "input x: expected Tensor[(4), float32], found int64");
+  CHECK(module->SetInput(0, Value::Tuple({})).message() == "input x: expected a tensor");
+  CHECK(module->SetInput(7, Tensor({1})).code() == StatusCode::kOutOfRange);
+  CHECK(module->SetInput("y", Tensor({1})).message() ==
+        "there is no input y; inputs: x; weights: 1");
+  CHECK(module->GetInput(2).status().code() == StatusCode::kOutOfRange);
+  REQUIRE(module->Run().ok());
+  CHECK(module->GetOutput(1).status().message() == "there is no output 1; the graph has 1");
+  CHECK(
+      module->CopyOutput(0, {DType::kFloat32, {4}, nullptr}).message() ==
+      "output output_0: expected a buffer of Tensor[(2, 2), float32], found Tensor[(4), float32]");
+  CHECK(Output(*module) == Numbers{23, 43, 63, 83});
+}
+
+TEST_CASE("weights: loaded by name, shared between modules") {
+  const relayvm::testing::TempFolder folder;
+  auto bytes = [&](const TensorsByName& tensors) {
+    REQUIRE(WriteTvmParams(folder / "p", tensors).ok());
+    std::ostringstream text;
+    text << std::ifstream(folder / "p", std::ios::binary).rdbuf();
+    return std::move(text).str();
+  };
+  auto load = [&](GraphModule& m, const std::string& text) {
+    return m.LoadParams(std::as_bytes(std::span(text)));
+  };
+  const auto module = Make(), other = Make();
+  REQUIRE(module->SetInput(0, Tensor({0, 0, 0, 0})).ok());
+  REQUIRE(load(*module, bytes({{"w", Floats({1, 2, 3, 4})}})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{2, 4, 6, 8});
+  CHECK(load(*module, "nonsense").code() == StatusCode::kInvalidInput);
+  CHECK(load(*module, bytes({{"v", Floats({1})}})).code() == StatusCode::kNotFound);
+  CHECK(load(*module, bytes({{"w", Floats({1})}, {"x", Floats({5, 5, 5, 5})}})).code() ==
+        StatusCode::kInvalidArgument);
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{2, 4, 6, 8});
+
+  REQUIRE(other->SetInput(0, Tensor({1, 1, 1, 1})).ok());
+  CHECK(*other->ShareParams(*module) == 1);
+  REQUIRE(other->Run().ok());
+  CHECK(Output(*other) == Numbers{5, 7, 9, 11});
+  // Who sets a shared weight has one of its own from there on.
+  REQUIRE(other->SetInput("w", Tensor({0, 0, 0, 0})).ok());
+  REQUIRE(other->Run().ok());
+  CHECK(Output(*other) == Numbers{3, 3, 3, 3});
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{2, 4, 6, 8});
+  CHECK(*module->ShareParams(*module) == 0);
+}
+
+TEST_CASE("a kernel that fails is named, and the next run is a new one") {
+  const auto module = Make();
+  REQUIRE(module->SetInput(0, Tensor({1, 1, 1, 1})).ok());
+  g_fails = RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  const Status failed = module->Run();
+  CHECK(failed.code() == StatusCode::kOutOfRange);
+  CHECK(failed.message() == "node 2 (add): index out of range");
+  g_fails = 77;
+  CHECK(module->Run().message() == "node 2 (add): failed with code 77");
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{23, 43, 63, 83});
+}
+
+TEST_CASE("threads share a kernel's units") {
+  const auto module = Make(2);
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  g_calls = 0;
+  REQUIRE(module->Run().ok());
+  CHECK(g_calls == 3 * 4);  // units of a grain of 1
+  CHECK(Output(*module) == Numbers{23, 46, 69, 92});
+  g_fails = RELAYVM_KERNEL_INVALID_ARGUMENT;
+  CHECK(module->Run().code() == StatusCode::kFailedPrecondition);
+  CHECK(GraphModule::Create(*LinkGraph(Small(), {.kernels = kAdd}), {.num_threads = 100'000})
+            .status()
+            .code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("times of nodes") {
+  const auto module = Make();
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  REQUIRE(module->Run().ok());
+  module->set_timing(true);
+  for (int i = 0; i < 3; ++i) REQUIRE(module->Run().ok());
+  const std::vector<NodeTime> times = module->node_times();
+  REQUIRE(times.size() == 3);
+  for (const NodeTime& t : times) {
+    CHECK(t.name == "add");
+    CHECK(t.calls == 3);
+    CHECK(t.total_ns > 0);
+  }
+  CHECK(module->memory().planned_bytes == 2 * 64);
+  CHECK(module->memory().weight_bytes == 16);
+}
+
+// --- Folders ---
+
+void Write(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+std::string ReadAll(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
+
+TEST_CASE("a folder loads and runs; what is wrong with it is named") {
+  const relayvm::testing::TempFolder temp;
+  const std::string folder = temp / "deep/graph";
+  REQUIRE(SaveGraph(Small(), folder).ok());
+  const GraphOptions options{.load = {.kernels = kAdd}};
+  {
+    const auto module = GraphModule::Load(folder, options);
+    REQUIRE_MESSAGE(module.ok(), module.status().message());
+    REQUIRE((*module)->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+    REQUIRE((*module)->Run().ok());
+    CHECK(Output(**module) == Numbers{23, 46, 69, 92});
+  }
+  CHECK(GraphModule::Load(folder).status().message().find("test.add") != std::string::npos);
+  CHECK(GraphModule::Load(temp / "none").status().message().find("none/kernels.vmx") !=
+        std::string::npos);
+  struct Case {
+    std::function<void(GraphProgram&)> damage;
+    const char* message;
+  };
+  const Case cases[] = {
+      {[](GraphProgram& p) { p.params["v"] = Floats({1}); }, "expected 1 parameters and 2 weights"},
+      {[](GraphProgram& p) { p.params.clear(); }, "expected 1 parameters and 0 weights"},
+      {[](GraphProgram& p) { p.params["w"] = Floats({1}); },
+       "weight w: expected Tensor[(4), float32], found Tensor[(1), float32]"},
+      {[](GraphProgram& p) {
+         p.params = {{"v", Floats({1})}};
+       },
+       "weight v: the graph has no input"},
+      {[](GraphProgram& p) {
+         p.params = {{"x", Floats({1, 2, 3, 4})}};
+       },
+       "weight x: the graph has no input"},
+      {[](GraphProgram& p) { p.kernels.exports[0].param_names = {"y"}; },
+       "the graph has no input for parameter 0 (y)"},
+      {[](GraphProgram& p) { p.kernels.exports[0].params[0].dims = {-1}; },
+       "input x: the graph's type, Tensor[(4), float32], is not its parameter's"},
+      {[](GraphProgram& p) { p.kernels.exports[0].result.dims = {4}; },
+       "result 0: the graph's type, Tensor[(2, 2), float32], is not its function's"},
+      {[](GraphProgram& p) {
+         p.kernels.exports[0].result.kind = ValueType::Kind::kTuple;
+         p.kernels.exports[0].result.dims.clear();
+       },
+       "the graph has 1 results, expected 0"},
+      {[](GraphProgram& p) { p.graph.nodes[2].units = 9; }, "units of work"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.message);
+    GraphProgram p = Small();
+    c.damage(p);
+    const Status saved = SaveGraph(p, temp / "bad");
+    CHECK_MESSAGE(saved.message().find(c.message) != std::string::npos, saved.message());
+    const auto linked = LinkGraph(p, options.load);
+    CHECK(linked.status().message().find(c.message) != std::string::npos);
+  }
+  Write(temp / "file", "");
+  CHECK(SaveGraph(Small(), temp / "file").message().find("expected a folder") != std::string::npos);
+
+  // Each byte of the graph and the weights' headers changed, each file cut short: a Status, or a graph.
+  for (const char* file : {"/graph.json", "/graph.params"}) {
+    const std::string good = ReadAll(folder + file);
+    for (size_t i = 0; i < good.size(); ++i) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ (i % 7 == 0 ? 0x80 : 0x11));
+      Write(folder + file, bad);
+      const auto module = GraphModule::Load(folder, options);
+      if (!module.ok()) continue;
+      REQUIRE((*module)->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+      static_cast<void>((*module)->Run());
+    }
+    for (size_t size = 0; size < good.size(); size += 1 + size / 16) {
+      Write(folder + file, good.substr(0, size));
+      CHECK_FALSE(GraphModule::Load(folder, options).ok());
+    }
+    Write(folder + file, good);
+  }
+  CHECK(GraphModule::Load(folder, options).ok());
+}
+
+}  // namespace
+}  // namespace relayvm::graph
