@@ -23,14 +23,22 @@ def main():
         example = os.path.join(embedding, name)
         if block != open(example).read():
             sys.exit(f"the README's example and {example} differ")
-    tour = re.search(r"## A tour\n.*?\n((?:    [^\n]*\n)+)", readme, re.S).group(1)
-    commands = [line.strip() for line in tour.splitlines()]
+    commands = []
+    for section in ("A tour", "Native code"):
+        block = re.search(rf"## {section}\n.*?\n((?:    [^\n]*\n)+)", readme, re.S).group(1)
+        commands += [line.strip() for line in block.splitlines()]
     environment = dict(os.environ, PATH=os.path.abspath(binary) + os.pathsep + os.environ["PATH"])
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(examples, os.path.join(folder, "examples"))
+        # What an installation has, of the build.
+        prefix = environment["PREFIX"] = os.path.join(folder, "prefix")
+        os.mkdir(prefix)
+        build = os.path.dirname(os.path.abspath(binary))
+        os.symlink(os.path.join(build, "include", "runtime"), os.path.join(prefix, "include"))
+        os.symlink(os.path.join(build, "lib"), os.path.join(prefix, "lib"))
         for command in commands:
             p = subprocess.run(command, shell=True, cwd=copy, env=environment, capture_output=True, text=True, timeout=300)
-            if p.returncode != 0 or not p.stdout + p.stderr and not command.startswith("relayc"):
+            if p.returncode != 0 or not p.stdout + p.stderr and not command.startswith(("relayc", "cc")):
                 sys.exit(f"{command}\nexit {p.returncode}: {p.stdout}{p.stderr}")
     print(f"{len(commands)} commands of the tour ran")
     if len(sys.argv) == 6:

@@ -11,8 +11,10 @@
 
 #include "bytecode/image.h"
 #include "bytecode/kernel_abi.h"
+#include "bytecode/writer.h"
 #include "compiler/aot/function_emitter.h"
 #include "compiler/aot/header.h"
+#include "compiler/aot/heap_emitter.h"
 #include "compiler/aot/static_emitter.h"
 #include "compiler/aot/static_plan.h"
 #include "kernels/codegen/llvm_guard.h"
@@ -263,6 +265,82 @@ Status EmitStatic(const StaticPlan& plan, const std::string& name, ObjectModule*
   return OkStatus();
 }
 
+// `int32_t (context, args, result)`, vm/aot's AotFunction.
+llvm::Function* MakeHeapEntry(const ObjectModule& object, const ExportInfo& e) {
+  llvm::IRBuilder<> b(object.context());
+  auto* entry = llvm::Function::Create(
+      llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false),
+      llvm::GlobalValue::InternalLinkage, object.prefix + e.name + ".entry", object.module);
+  codegen::PrepareFunction(*entry, object.target);
+  b.SetInsertPoint(llvm::BasicBlock::Create(object.context(), "", entry));
+  std::vector<llvm::Value*> args = {entry->getArg(0)};
+  for (size_t i = 0; i < e.params.size(); ++i) {
+    args.push_back(b.CreateLoad(b.getPtrTy(),
+                                b.CreateConstInBoundsGEP1_64(b.getPtrTy(), entry->getArg(1), i)));
+  }
+  llvm::CallInst* call = b.CreateCall(object.functions[e.function], args);
+  call->setCallingConv(llvm::CallingConv::Tail);
+  b.CreateStore(b.CreateExtractValue(call, 0), entry->getArg(2));
+  b.CreateRet(b.CreateExtractValue(call, 1));
+  return entry;
+}
+
+// Native functions, the program's tables and constants as a file in memory, and for each export
+// `relayvm_status* NAME_f(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** result)`.
+Status EmitWithHeap(const std::string& name, ObjectModule* object, std::string* header) {
+  const Program& program = object->program;
+  llvm::LLVMContext& context = object->context();
+  llvm::IRBuilder<> b(context);
+  const auto count = static_cast<uint32_t>(program.functions.size());
+  for (uint32_t i = 0; i < count; ++i) object->Declare(i);
+  auto* table_type = llvm::ArrayType::get(b.getPtrTy(), count);
+  std::vector<llvm::Constant*> closures(count, llvm::ConstantPointerNull::get(b.getPtrTy()));
+  for (uint32_t i = 0; i < count; ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(const std::vector<PlacedInstruction> code, DecodeFunction(program, i));
+    for (const PlacedInstruction& placed : code) {
+      if (placed.instruction.opcode != Opcode::kClosureNew) continue;
+      const uint16_t callee = placed.instruction.Unit(1);
+      if (closures[callee]->isNullValue())
+        closures[callee] = HeapEmitter::MakeClosureEntry(*object, callee);
+    }
+  }
+  object->closures =
+      new llvm::GlobalVariable(object->module, table_type, true, llvm::GlobalValue::PrivateLinkage,
+                               llvm::ConstantArray::get(table_type, closures), "closures");
+  for (uint32_t i = 0; i < count; ++i) RELAYVM_RETURN_IF_ERROR(HeapEmitter(*object, i).Emit());
+
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, SerializeProgram(program));
+  llvm::GlobalVariable* bytes = AddData(
+      object, llvm::StringRef(reinterpret_cast<const char*>(file.data()), file.size()), "tables");
+  bytes->setAlignment(llvm::Align(kImagePageBytes));
+  std::vector<llvm::Constant*> entries;
+  for (const ExportInfo& e : program.exports) entries.push_back(MakeHeapEntry(*object, e));
+  auto* entries_type = llvm::ArrayType::get(b.getPtrTy(), entries.size());
+  auto* functions = new llvm::GlobalVariable(
+      object->module, entries_type, true, llvm::GlobalValue::PrivateLinkage,
+      llvm::ConstantArray::get(entries_type, entries), "functions");
+  auto* descriptor_value = llvm::ConstantStruct::getAnon(
+      {bytes, b.getInt64(file.size()), functions, llvm::ConstantPointerNull::get(b.getPtrTy())});
+  auto* descriptor =
+      new llvm::GlobalVariable(object->module, descriptor_value->getType(), false,
+                               llvm::GlobalValue::PrivateLinkage, descriptor_value, "program");
+  const llvm::FunctionCallee run =
+      object->Runtime("relayvm_aot_run", b.getPtrTy(),
+                      {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
+  for (uint32_t i = 0; i < program.exports.size(); ++i) {
+    auto* function = llvm::Function::Create(
+        llvm::FunctionType::get(b.getPtrTy(), {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()}, false),
+        llvm::GlobalValue::ExternalLinkage,
+        fmt::format("{}_{}", name, ToIdentifier(program.exports[i].name)), object->module);
+    codegen::PrepareFunction(*function, object->target);
+    b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+    b.CreateRet(b.CreateCall(run, {descriptor, b.getInt32(i), function->getArg(0),
+                                   function->getArg(1), function->getArg(2)}));
+  }
+  *header = RuntimeHeader(program, name);
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<AotObject> CompileAhead(const Program& program, const AotOptions& options) {
@@ -287,14 +365,14 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
     codegen::PrepareModule(work->module, *work->machine);
     ObjectModule object{program, target, work->module, name + ".", {}};
     object.functions.resize(program.functions.size());
-    RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
-    RELAYVM_RETURN_IF_ERROR(AddConstants(program, &object));
-    if (!plan.possible()) {
+    if (plan.possible()) {
+      RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
+      RELAYVM_RETURN_IF_ERROR(AddConstants(program, &object));
+      RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, name, &object, &result.header));
+    } else {
       result.needs_runtime = plan.obstacle;
-      return {StatusCode::kUnsupported,
-              fmt::format("--executor aot: a heap is needed: {}", plan.obstacle)};
+      RELAYVM_RETURN_IF_ERROR(EmitWithHeap(name, &object, &result.header));
     }
-    RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, name, &object, &result.header));
     RELAYVM_RETURN_IF_ERROR(
         codegen::Optimise(work->module, *work->machine, target.opt_level, options.kernels.stop));
     RELAYVM_ASSIGN_OR_RETURN(

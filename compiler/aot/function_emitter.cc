@@ -498,6 +498,14 @@ void FunctionEmitter::Branch(Value* condition, const At& at, uint32_t target) {
   b_.CreateCondBr(condition, Target(target), next);
 }
 
+void FunctionEmitter::EmitSwitch(const At& at, Value* index) {
+  auto* jumps = b_.CreateSwitch(index, BlockAfter(at), at.i.Count(1));
+  for (int k = 0; k < at.i.Count(1); ++k) {
+    jumps->addCase(b_.getInt64(static_cast<uint64_t>(k)),
+                   Target(static_cast<uint32_t>(int64_t{at.pc} + at.i.TargetAt(1, k))));
+  }
+}
+
 Status FunctionEmitter::EmitControl(const At& at) {
   const Instruction& i = at.i;
   const auto target = [&](int64_t distance) { return static_cast<uint32_t>(at.pc + distance); };
@@ -514,12 +522,9 @@ Status FunctionEmitter::EmitControl(const At& at) {
     case Opcode::kBranchCmpI:
       Branch(Compare(i.Unit(0), I(i.Unit(1)), I(i.Unit(2)), true), at, target(i.Immediate(3)));
       break;
-    case Opcode::kSwitch: {
-      auto* jumps = b_.CreateSwitch(I(i.Unit(0)), BlockAfter(at), i.Count(1));
-      for (int k = 0; k < i.Count(1); ++k)
-        jumps->addCase(b_.getInt64(static_cast<uint64_t>(k)), Target(target(i.TargetAt(1, k))));
+    case Opcode::kSwitch:
+      EmitSwitch(at, I(i.Unit(0)));
       break;
-    }
     case Opcode::kCallI:
     case Opcode::kCallR: {
       llvm::CallInst* call = CallFunction(at, i.Unit(1), GatherArguments(i, 2));
@@ -537,7 +542,7 @@ Status FunctionEmitter::EmitControl(const At& at) {
         std::vector<Value*> scalars, objects;
         for (uint16_t reg : i.List(1)) scalars.push_back(I(reg));
         for (uint16_t operand : i.List(2)) objects.push_back(Pass(operand));
-        End();
+        ReleaseRegisters();
         for (llvm::AllocaInst* reg : scalars_) b_.CreateStore(Int(0), reg);
         for (llvm::AllocaInst* reg : objects_) b_.CreateStore(Null(), reg);
         for (size_t k = 0; k < scalars.size(); ++k) b_.CreateStore(scalars[k], scalars_[k]);
@@ -616,7 +621,7 @@ FunctionEmitter::KernelBlocks FunctionEmitter::FillBlocks(const Instruction& i, 
         buffer = BufferOfRegister(index);
         break;
       case BufferKind::kConstant:
-        buffer = object_.constants[index];
+        buffer = BufferOfConstant(index);
         break;
       case BufferKind::kSlot:
         buffer = Bytes(arena_, info_.slots[index].offset);

@@ -31,6 +31,7 @@ struct ObjectModule {
   std::vector<llvm::Function*> functions;   // by index; null: nothing calls it
   llvm::GlobalVariable* kernels = nullptr;  // the image of kernels, as it lies in memory
   std::vector<llvm::GlobalVariable*> constants;
+  llvm::GlobalVariable* closures = nullptr;    // with a heap: entries by function
   llvm::GlobalVariable* kernel_env = nullptr;  // static: one for all
   std::vector<std::string> errors;             // static: texts of the codes 1, 2 ...
 
@@ -72,6 +73,8 @@ class FunctionEmitter {
   virtual Value* Pass(uint16_t operand) = 0;
   // Puts a value that the register is to own into it.
   virtual void SetObject(uint16_t reg, Value* value) = 0;
+  // Empties all object registers; what was `Pass`ed is gone from them.
+  virtual void ReleaseRegisters() = 0;
   // Before control leaves the function for good; `Pass`ed operands are gone.
   virtual void End() = 0;
   // After a call that failed, in its block: what to return.
@@ -131,6 +134,8 @@ class FunctionEmitter {
     Value *buffers, *scalars;
   };
   virtual Value* BufferOfRegister(uint16_t reg) = 0;
+  virtual Value* BufferOfConstant(uint16_t constant) = 0;
+  void EmitSwitch(const At& at, Value* index);  // TARGETS is operand 1
   KernelBlocks FillBlocks(const Instruction& i, int first_list);
   // The arguments of a call from its two lists, the context left out; the call: {result, error}.
   std::vector<Value*> GatherArguments(const Instruction& i, int first_list);

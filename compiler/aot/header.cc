@@ -195,4 +195,34 @@ std::string StaticHeader(const Program& program, const std::string& name,
   return out + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
+std::string RuntimeHeader(const Program& program, const std::string& name) {
+  std::string out =
+      Start(name,
+            "Links with librelayvm_aot.a (and -lboost_context -lfmt -lstdc++ -lm);\n"
+            " * thread-safe. Values are made and read by the functions of relayvm/c_api.h.");
+  out +=
+      "#include <relayvm/c_api.h>\n#include <stddef.h>\n\n#ifdef __cplusplus\nextern \"C\" "
+      "{\n#endif\n\n";
+  for (const AdtInfo& adt : program.adts) {
+    for (size_t tag = 0; tag < adt.constructors.size(); ++tag) {
+      out += fmt::format("#define {}_{}_TAG {}\n", Upper(name),
+                         Upper(ToIdentifier(adt.name + "_" + adt.constructors[tag].name)), tag);
+    }
+  }
+  for (const ExportInfo& e : program.exports) {
+    const std::string function = fmt::format("{}_{}", name, ToIdentifier(e.name));
+    out +=
+        fmt::format("/* @{}: NULL and a *result that is the caller's, or what failed.\n", e.name);
+    for (size_t i = 0; i < e.params.size(); ++i)
+      out += fmt::format(" *   in  {}: {}\n", e.param_names[i], TypeToString(program, e.params[i]));
+    out += fmt::format(" *   out {} */\n", TypeToString(program, e.result));
+    out += fmt::format("enum {{ {}_INPUTS = {} }};\n", Upper(function), e.params.size());
+    out += fmt::format(
+        "relayvm_status* {}(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** "
+        "result);\n\n",
+        function);
+  }
+  return out + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
+}
+
 }  // namespace relayvm::aot

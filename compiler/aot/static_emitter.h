@@ -18,11 +18,13 @@ class StaticEmitter final : public FunctionEmitter {
   Value* CalleeContext(const At& at) override { return Place(at); }
   Value* Pass(uint16_t operand) override { return R(operand); }
   void SetObject(uint16_t reg, Value* value) override { SetR(reg, value); }
+  void ReleaseRegisters() override {}
   void End() override {}
   Value* PassOnError(const At&, Value* error) override { return ErrorResult(error); }
   Value* Fail(const At& at, const Failure& failure) override;
   Status EmitSlowScalar(const At& at) override;
   Value* BufferOfRegister(uint16_t reg) override { return R(reg); }
+  Value* BufferOfConstant(uint16_t constant) override { return object_.constants[constant]; }
 
   Value* Place(const At& at) { return Bytes(context_value_, frame_.offsets.at(at.pc)); }
 

@@ -1,12 +1,15 @@
 """Programs as native code (relayc --executor aot), linked into C programs and run.
 
-Usage: run_aot.py BIN EXAMPLES CC"""
+Usage: run_aot.py BIN EXAMPLES CC [OPTION OF CC]..."""
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
-BIN, EXAMPLES, CC = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+BIN, EXAMPLES, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
+BUILD = BIN.parent
+RUNTIME = [BUILD / "lib" / "librelayvm_aot.a", "-lboost_context", "-lfmt", "-lstdc++", "-lm"]
 VERSION = '#[version = "0.0.5"]\n'
 
 
@@ -28,7 +31,7 @@ class Work:
         return self.folder / name
 
     def link(self, sources, name, options=()):
-        run([CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I.", *sources, "-o", name, *options], self.folder)
+        run([*CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I.", f"-I{BUILD}/include/runtime", *sources, "-o", name, *options], self.folder)
         return self.folder / name
 
 
@@ -105,7 +108,122 @@ int main(void) {
     run([w.link([main, "pick.o"], "pick")], w.folder)
 
 
+def numbers(text):
+    return [float(n) for n in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", text)]
+
+
+def vm(w, source, inputs, options=()):
+    """The numbers that the VM gives."""
+    run([BIN / "relayc", source, "-q", "-o", "program.vmx", *options], w.folder)
+    args = [part for i in inputs for part in ("--input", i)]
+    return numbers(run([BIN / "vmrun", "program.vmx", "--json", *args], w.folder))
+
+
+def near(found, expected):
+    assert len(found) == len(expected) > 0, (found, expected)
+    assert all(abs(a - b) < 2e-5 for a, b in zip(found, expected)), (found, expected)
+
+
+def lstm(w):
+    """The example: a loop over words, as many as there are, with the small runtime."""
+    params = ["--params", EXAMPLES / "lstm.npz"]
+    w.compile(EXAMPLES / "lstm.relay", "lstm", params)
+    program = w.link([EXAMPLES / "aot" / "lstm.c", "lstm.o"], "lstm_program", RUNTIME)
+    for words in (["7"], ["3", "1", "4", "1", "5"], ["2"] * 40):
+        near(numbers(run([program, *words], w.folder)),
+             vm(w, EXAMPLES / "lstm.relay", [f"[{', '.join(words)}]"], params))
+    symbols = run(["nm", "-C", program], w.folder)
+    assert "relayvm::vm::Interpreter" not in symbols
+
+
+def trees(w):
+    """The example: a program on trees; a leaf of the wrong shape is refused."""
+    params = ["--params", EXAMPLES / "tree_lstm.npz"]
+    w.compile(EXAMPLES / "tree_lstm.relay", "tree_lstm", params)
+    program = w.link([EXAMPLES / "aot" / "tree_lstm.c", "tree_lstm.o"], "tree_program", RUNTIME)
+    leaves = [EXAMPLES / f"tree_lstm_leaf{i}.npy" for i in range(3)]
+    text = "Node(Node(Leaf(@{}), Leaf(@{})), Leaf(@{}))".format(*leaves)
+    near(numbers(run([program, "16", *leaves], w.folder)), vm(w, EXAMPLES / "tree_lstm.relay", [text], params))
+    error = run([program, "15", *leaves], w.folder, expected=3)
+    assert "main: parameter %tree" in error and "(1, 15)" in error, error
+
+
+HEAP_MAIN = """
+#include "NAME.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  relayvm_value *input = NULL, *result = NULL;
+  const int32_t n = atoi(argv[argc - 1]);
+  relayvm_status* status = relayvm_value_tensor(RELAYVM_INT32, NULL, 0, &n, &input);
+  if (status == NULL) status = NAME_main(&input, 1, &result);
+  if (status != NULL) {
+    puts(relayvm_status_message(status));
+    relayvm_status_free(status);
+    status = NULL;
+  } else {
+    printf("%d\\n", *(const int32_t*)relayvm_value_data(result));
+  }
+  relayvm_value_free(result);
+  relayvm_value_free(input);
+  return 0;
+}
+"""
+
+
+def heap_program(w, name, text):
+    w.compile(w.write(f"{name}.relay", VERSION + text), name)
+    main = w.write(f"{name}_main.c", HEAP_MAIN.replace("NAME", name))
+    return w.link([main, f"{name}.o"], name, RUNTIME)
+
+
+def recursion(w):
+    """Calls use a native stack of their own; where it ends, the run fails and says where."""
+    program = heap_program(w, "deep", """
+def @deep(%n: int32) -> int32 {
+  if (less(0, %n)) { add(@deep(subtract(%n, 1)), 1) } else { 0 }
+}
+def @main(%n: int32) -> int32 { @deep(%n) }
+""")
+    assert run([program, "100000"], w.folder) == "100000\n"
+    error = run([program, "2000000000"], w.folder)
+    assert "stack overflow" in error and "called from deep (deep.relay:4:" in error.replace(str(w.folder) + "/", ""), error
+    assert "more calls" in error, error
+
+
+def closures(w):
+    """Closures over values, lists, a match; what lives is counted as in the VM."""
+    program = heap_program(w, "fold", """
+type List[A] { Cons(A, List[A]), Nil }
+def @upto(%n: int32) -> List[int32] {
+  if (less(0, %n)) { Cons(%n, @upto(subtract(%n, 1))) } else { Nil }
+}
+def @map(%f: fn(int32) -> int32, %xs: List[int32]) -> List[int32] {
+  match (%xs) { Cons(%x, %rest) => { Cons(%f(%x), @map(%f, %rest)) }, Nil => { Nil } }
+}
+def @sum(%xs: List[int32], %acc: int32) -> int32 {
+  match (%xs) { Cons(%x, %rest) => { @sum(%rest, add(%acc, %x)) }, Nil => { %acc } }
+}
+def @main(%n: int32) -> int32 {
+  let %scale = fn (%x: int32) -> int32 { multiply(%x, %n) };
+  @sum(@map(%scale, @upto(%n)), 0)
+}
+""")
+    assert run([program, "1000"], w.folder) == "500500000\n"
+    assert run([program, "0"], w.folder) == "0\n"
+
+
+def refused(w):
+    """What cannot be native code is an error that names it."""
+    source = w.write("host.relay", VERSION + """
+def @fetch(%key: int64, host=1) -> int64;
+def @main(%x: int64) -> int64 { @fetch(%x) }
+""")
+    error = run([BIN / "relayc", source, "--executor", "aot", "-o", "host"], w.folder, expected=2)
+    assert "@fetch is a function of the host" in error, error
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in (counter, cnn, tuples):
+    for test in (counter, cnn, tuples, lstm, trees, recursion, closures, refused):
         test(Work(folder))
         print(f"{test.__name__}: ok")
