@@ -24,16 +24,21 @@ from ._native import Value
 _atexit.register(_close_default)
 _os.register_at_fork(after_in_child=_forked)
 
+# Imported when it is first needed.
+_GRAPH = ("GraphModule", "NodeTime", "load_graph")
 # Of the package relayvm-compiler.
 _COMPILER = ("Drawing", "Executable", "Module", "PassContext", "RelayFunction", "TracedValue", "bind_params_by_name", "compile", "compile_model",
              "create_executor", "draw", "from_onnx", "load_params", "parse", "transform")
 
-__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "HostFunction",
-           "InternalError", "InvalidArgument", "InvalidInput", "Model", "NotFound", "OutOfRange", "Place", "Profile",
-           "ResourceExhausted", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "tensor"]
+__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "GraphModule", "HostFunction",
+           "InternalError", "InvalidArgument", "InvalidInput", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
+           "ResourceExhausted", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
 
 
 def __getattr__(name):
+    if name in _GRAPH:
+        globals()[name] = getattr(_import_module("relayvm.graph"), name)
+        return globals()[name]
     if name not in _COMPILER:
         raise AttributeError(f"module 'relayvm' has no attribute {name!r}")
     try:
@@ -49,4 +54,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_COMPILER))
+    return sorted(set(globals()) | set(_GRAPH) | set(_COMPILER))

@@ -18,6 +18,7 @@
 #include "compiler/pipeline.h"
 #include "tools/python/src/debug_executor.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/graph_compiler.h"
 #include "tools/python/src/interruptible.h"
 #include "tools/python/src/module.h"
 #include "tools/python/src/program.h"
@@ -199,6 +200,7 @@ PYBIND11_MODULE(_native, m) {
       .def("compile", Compile)
       .def("kernel_texts", TextsOfKernels);
   AddDebugExecutor(m);
+  AddGraphCompiler(m);
   m.def("read", Read);
   m.def("passes", [] {
     py::dict passes;
@@ -237,6 +239,7 @@ PYBIND11_MODULE(_native, m) {
              const SharedBytes bytes = ValueOrThrow(p.model.Bytes());
              return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
            })
+      .def("graph", [](const PyCompiled& p) { return MakeGraph(p.model); })
       .def("bytecode", [](const PyCompiled& p) { return p.model.Bytecode(); })
       .def("kernels",
            [](const PyCompiled& p) {

@@ -9,6 +9,7 @@
 
 #include "bytecode/memory_report.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/graph.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
 #include "tools/python/src/values.h"
@@ -271,6 +272,7 @@ PYBIND11_MODULE(_native, m) {
                                                                    : "<relayvm.Value: reference>");
       });
   m.def("tensor", TensorOf);
+  AddGraph(m);
 }
 
 }  // namespace relayvm::python

@@ -56,7 +56,7 @@ def test_evaluate_takes_a_function_or_its_name(kind):
 
 
 def test_an_unknown_kind_names_the_known_ones():
-    with pytest.raises(ValueError, match="no executor 'interp'; executors: .*debug, .*vm"):
+    with pytest.raises(ValueError, match="no executor 'interp'; executors: .*debug, .*graph, .*vm"):
         rvm.create_executor("interp", rvm.parse(DENSE))
     with pytest.raises(TypeError, match="mod="):
         rvm.create_executor("vm")
@@ -134,3 +134,119 @@ def @main(%n: int64) -> int64 { @loop(%n) }""").evaluate()
     with pytest.raises(KeyboardInterrupt):
         run(1)
     assert time.monotonic() - begin < 5
+
+
+CONV = HEADER + """
+def @main(%x: Tensor[(1, 3, 16, 16), float32], %s: float32, %w: Tensor[(8, 3, 3, 3), float32]) {
+  let %c = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3]);
+  let %p = nn.max_pool2d(nn.relu(%c), pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]);
+  (nn.softmax(nn.batch_flatten(%p)), (multiply(%s, 2f), %x))
+}
+"""
+RANDOM = np.random.default_rng(7)
+CONV_W = RANDOM.standard_normal((8, 3, 3, 3), "f4")
+CONV_X = RANDOM.standard_normal((1, 3, 16, 16), "f4")
+
+
+def convolve(x, w):
+    """What CONV computes of a picture, in numpy."""
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    c = np.maximum(np.einsum("nchwij,ocij->nohw", windows, w), 0)
+    p = c.reshape(1, 8, 8, 2, 8, 2).max(axis=(3, 5)).reshape(1, -1)
+    e = np.exp(p - p.max())
+    return e / e.sum()
+
+
+def test_graph_gives_what_a_model_gives():
+    graph = rvm.create_executor("graph", rvm.parse(CONV), {"w": CONV_W}).evaluate()
+    for y, (double, x) in (graph(CONV_X, 1.5), graph(s=1.5, x=CONV_X)):
+        np.testing.assert_allclose(y, convolve(CONV_X, CONV_W), rtol=1e-4, atol=1e-6)
+        assert double == 3 and double.dtype == np.float32
+        np.testing.assert_array_equal(x, CONV_X)
+    assert [a.name for a in graph.inputs] == ["x", "s"] and len(graph.outputs) == 3
+    with pytest.raises(TypeError, match="input s .* is missing"):
+        graph(CONV_X)
+
+
+def test_graph_module_as_tvm_has_it(tmp_path):
+    rvm.create_executor("graph", rvm.parse(CONV), {"w": CONV_W}).evaluate().save(tmp_path / "net")
+    assert sorted(os.listdir(tmp_path / "net")) == ["graph.json", "graph.params", "kernels.vmx"]
+    module = rvm.load_graph(tmp_path / "net")
+    assert module.get_num_outputs() == 3 and module.get_num_inputs() == 2 + len(rvm.load_params(tmp_path / "net/graph.params"))
+    with pytest.raises(rvm.FailedPrecondition, match="input x is not set"):
+        module.run()
+    module.set_input("x", CONV_X)
+    module.set_input(1, 2.0)
+    module.run()
+    y = module.get_output(0)
+    np.testing.assert_allclose(y, convolve(CONV_X, CONV_W), rtol=1e-4, atol=1e-6)
+    module.run(x=np.zeros_like(CONV_X), s=5)
+    assert module.get_output(1) == 10 and module.get_input("s") == 5
+    out = np.empty_like(y)
+    assert module.get_output(0, out=out) is out and np.allclose(out, 1 / 512)
+    np.testing.assert_allclose(y, convolve(CONV_X, CONV_W), rtol=1e-4, atol=1e-6)  # a copy
+    with pytest.raises(rvm.NotFound, match="no input y; inputs: x, s"):
+        module.set_input("y", 1)
+    with pytest.raises(rvm.Error):
+        module.set_input("x", np.zeros((2, 2), "f4"))
+    with pytest.raises(rvm.OutOfRange):
+        module.get_output(3)
+    with pytest.raises(rvm.InvalidArgument, match="expected a buffer"):
+        module.get_output(0, out=np.empty(3, "f4"))
+
+
+def test_graph_input_without_a_copy():
+    module = rvm.create_executor("graph", HEADER + "def @main(%x: Tensor[(1024), float32]) { add(%x, 1f) }").evaluate()
+    memory = np.zeros(1024 + 16, "f4")
+    x = memory[(-memory.ctypes.data % 64) // 4:][:1024]
+    module.set_input_zero_copy("x", x)
+    module.run()
+    assert module.get_output(0)[5] == 1
+    x[5] = 6
+    module.run()
+    assert module.get_output(0)[5] == 7
+
+
+def test_graph_weights_are_loaded_and_shared(tmp_path):
+    text = HEADER + "def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) { multiply(%x, %w) }"
+    one, two = np.ones(4, "f4"), np.full(4, 2, "f4")
+    a, b = [rvm.create_executor("graph", text, {"w": one}).evaluate() for _ in range(2)]
+    a.load_params({"w": two})
+    a.save(tmp_path / "g")
+    np.testing.assert_array_equal(a(one), two)
+    assert b.share_params(a) == 1
+    np.testing.assert_array_equal(b(one), two)
+    b.load_params((tmp_path / "g/graph.params").read_bytes())  # as it was compiled
+    np.testing.assert_array_equal(b(two), two)
+    np.testing.assert_array_equal(a(two), two * 2)
+
+
+def test_graph_times_and_memory():
+    module = rvm.create_executor("graph", rvm.parse(CONV), {"w": CONV_W}).evaluate()
+    times = module.time_nodes(repeat=3, x=CONV_X, s=1)
+    assert all(t.calls == 3 and t.total_ns > 0 for t in times) and any("conv2d" in t.name for t in times)
+    assert module.memory["planned_bytes"] > 0 and module.memory["weight_bytes"] >= CONV_W.nbytes
+
+
+@pytest.mark.parametrize("text, message", [
+    ("def @main(%x: Tensor[(?, 3), float32]) { nn.relu(%x) }", r"dimension 0 of parameter %x: .* is open"),
+    ("def @main(%x: float32) { if (less(%x, 0f)) { %x } else { exp(%x) } }", "this if depends on data"),
+    ("def @main(%x: Tensor[(4), float32]) { argwhere(%x) }", "depends on data"),
+])
+def test_graph_says_what_is_in_the_way(text, message):
+    with pytest.raises(rvm.Unsupported, match=message) as raised:
+        rvm.create_executor("graph", rvm.parse(HEADER + text, name="g.relay")).evaluate()
+    assert raised.value.line == 2 and raised.value.file == "g.relay"
+
+
+def test_a_damaged_graph_is_refused(tmp_path):
+    rvm.create_executor("graph", rvm.parse(CONV), {"w": CONV_W}).evaluate().save(tmp_path / "g")
+    path = tmp_path / "g/graph.json"
+    text = path.read_text()
+    path.write_text(text.replace('"kernel":"0"', '"kernel":"99"'))
+    with pytest.raises(rvm.InvalidInput, match="there is no kernel 99"):
+        rvm.load_graph(tmp_path / "g")
+    path.write_text(text[:100])
+    with pytest.raises(rvm.InvalidInput, match="graph.json: no JSON"):
+        rvm.load_graph(tmp_path / "g")

@@ -88,8 +88,20 @@ class _DebugFunction:
         return [Argument(*a) for a in self._native.outputs()]
 
 
+class _GraphExecutor(_Executor):
+    def __init__(self, mod, params, target, *, num_threads=1, **options):
+        super().__init__(mod, params, target, **options)
+        self._num_threads = num_threads
+
+    def _function(self, mod, entry):
+        from .graph import CompiledGraphModule  # which loads the executor
+        exe = compile(mod, self._target, entry=entry, executor="graph", **self._options)
+        return CompiledGraphModule(exe._native.graph(), self._num_threads)
+
+
 _EXECUTORS = {
     "debug": _DebugExecutor,
+    "graph": _GraphExecutor,
     "vm": _VmExecutor,
 }
 
@@ -99,7 +111,9 @@ def create_executor(kind="vm", mod=None, params=None, target=None, **options):
 
     kind: "vm": compiled to bytecode and kernels, runs everything; options are those of `compile`. "debug":
     the reference interpreter, slow and obviously right, runs everything; on_value=f calls f with each value
-    inside (`TracedValue`), in the order of the run. params: weights by name, or a file for `load_params`.
+    inside (`TracedValue`), in the order of the run. "graph": for static programs without control flow, else Unsupported
+    says what is in the way; all memory planned before; evaluate() gives a `GraphModule`, which has save(folder) too;
+    options: num_threads, and those of `compile`. params: weights by name, or a file for `load_params`.
     target: as of `compile`.
     """
     if kind not in _EXECUTORS:

@@ -1,0 +1,49 @@
+#include "tools/python/src/graph_compiler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "compiler/graph/build_graph.h"
+#include "graph/format/graph_files.h"
+#include "graph/graph_folder.h"
+#include "tools/python/src/errors.h"
+#include "tools/python/src/graph.h"
+
+namespace relayvm::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct CompiledGraph {
+  std::shared_ptr<const graph::GraphProgram> program;
+};
+
+void Save(const CompiledGraph& g, const std::string& folder) {
+  Status saved;
+  {
+    const py::gil_scoped_release no_gil;
+    saved = graph::SaveGraph(*g.program, folder);
+  }
+  ThrowIfError(saved);
+}
+
+PyGraph Load(const CompiledGraph& g, uint32_t num_threads) {
+  GraphOptions options;
+  options.num_threads = num_threads;
+  return {ValueOrThrow(GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program)), options))};
+}
+
+}  // namespace
+
+py::object MakeGraph(const CompiledModel& model) {
+  return py::cast(CompiledGraph{
+      std::make_shared<graph::GraphProgram>(ValueOrThrow(graph::BuildGraph(model.program())))});
+}
+
+void AddGraphCompiler(py::module_& m) {
+  py::class_<CompiledGraph>(m, "CompiledGraph").def("save", Save).def("load", Load);
+}
+
+}  // namespace relayvm::python

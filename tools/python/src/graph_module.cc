@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/python/src/errors.h"
+#include "tools/python/src/graph.h"
+#include "tools/python/src/program.h"
+#include "tools/python/src/values.h"
+
+namespace py = pybind11;
+
+namespace relayvm::python {
+namespace {
+
+PyGraph Load(const std::string& folder, uint32_t num_threads) {
+  GraphOptions options;
+  options.num_threads = num_threads;
+  Result<std::unique_ptr<GraphModule>> module = Status(StatusCode::kInternal, "not loaded");
+  {
+    const py::gil_scoped_release no_gil;
+    module = GraphModule::Load(folder, options);
+  }
+  return {ValueOrThrow(std::move(module))};
+}
+
+// An input by its number or name.
+size_t IndexOf(const GraphModule& module, const py::object& key) {
+  if (py::isinstance<py::str>(key)) return ValueOrThrow(module.FindInput(key.cast<std::string>()));
+  const auto index = key.cast<int64_t>();
+  if (index < 0 || static_cast<size_t>(index) >= module.num_inputs())
+    Throw({StatusCode::kOutOfRange,
+           fmt::format("there is no input {}; the graph has {}", index, module.num_inputs())});
+  return static_cast<size_t>(index);
+}
+
+Value InputValue(const GraphModule& module, size_t index, const py::object& object) {
+  const GraphTensor input = module.input(index);
+  ValueType type;
+  type.dtype = input.dtype;
+  type.dims.assign(input.dims.begin(), input.dims.end());
+  return ToValue(object, type, module.kernels()->program(), std::string(input.name));
+}
+
+void Run(const PyGraph& g) {
+  Status ran;
+  {
+    const py::gil_scoped_release no_gil;
+    ran = g.module->Run();
+  }
+  ThrowIfError(ran);
+}
+
+// A value of `type`, of the outputs from `output` on.
+Value ResultOf(const GraphModule& module, const ValueType& type, size_t& output) {
+  if (type.kind != ValueType::Kind::kTuple) return ValueOrThrow(module.GetOutput(output++));
+  std::vector<Value> fields;
+  for (const ValueType& field : type.args) fields.push_back(ResultOf(module, field, output));
+  return Value::Tuple(std::move(fields));
+}
+
+const ExportInfo& MainOf(const PyGraph& g) { return g.module->kernels()->program().exports.at(0); }
+
+// As a function of a model: inputs by position and name, the result as the program gives it. Arrays go in
+// without a copy, for the time of the call.
+py::object Call(const PyGraph& g, const py::args& args, const py::kwargs& kwargs) {
+  const Program& program = g.module->kernels()->program();
+  const std::vector<Value> inputs = InputsOf(program, MainOf(g), args, kwargs);
+  for (size_t i = 0; i < inputs.size(); ++i) ThrowIfError(g.module->SetInputZeroCopy(i, inputs[i]));
+  Run(g);
+  size_t output = 0;
+  return FromValue(ResultOf(*g.module, MainOf(g).result, output), MainOf(g).result,
+                   g.module->kernels());
+}
+
+py::object GetOutput(const PyGraph& g, size_t index) {
+  Value value = ValueOrThrow(g.module->GetOutput(index));
+  ValueType type;
+  type.dtype = value.dtype();
+  return FromValue(std::move(value), type, g.module->kernels());
+}
+
+py::object GetInput(const PyGraph& g, const py::object& key) {
+  Value value = ValueOrThrow(g.module->GetInput(IndexOf(*g.module, key)));
+  ValueType type;
+  type.dtype = value.dtype();
+  return FromValue(std::move(value), type, g.module->kernels());
+}
+
+// Into a writable C-contiguous buffer.
+void CopyOutput(const PyGraph& g, size_t index, const py::object& out) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(out.ptr(), &view, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0)
+    throw py::error_already_set();
+  OutputBuffer buffer;
+  const bool is_known = DTypeOfFormat(view.format, view.itemsize, &buffer.dtype);
+  buffer.dims.assign(view.shape, view.shape + view.ndim);
+  buffer.data = view.buf;
+  const Status copied = is_known ? g.module->CopyOutput(index, buffer) : OkStatus();
+  PyBuffer_Release(&view);
+  if (!is_known) throw py::type_error("out: a buffer with elements that Relay has not");
+  ThrowIfError(copied);
+}
+
+void LoadParams(const PyGraph& g, const py::bytes& bytes) {
+  const auto text = static_cast<std::string_view>(bytes);
+  ThrowIfError(g.module->LoadParams(std::as_bytes(std::span(text))));
+}
+
+py::list NodeTimes(const PyGraph& g) {
+  py::list times;
+  for (const NodeTime& t : g.module->node_times())
+    times.append(py::make_tuple(t.name, t.source, t.calls, t.total_ns));
+  return times;
+}
+
+}  // namespace
+
+void AddGraph(py::module_& m) {
+  py::class_<PyGraph>(m, "Graph")
+      .def("__call__", Call)
+      .def("set_input",
+           [](const PyGraph& g, const py::object& key, const py::object& value) {
+             const size_t index = IndexOf(*g.module, key);
+             ThrowIfError(g.module->SetInput(index, InputValue(*g.module, index, value)));
+           })
+      .def("set_input_zero_copy",
+           [](const PyGraph& g, const py::object& key, const py::object& value) {
+             const size_t index = IndexOf(*g.module, key);
+             ThrowIfError(g.module->SetInputZeroCopy(index, InputValue(*g.module, index, value)));
+           })
+      .def("run", Run)
+      .def("get_output", GetOutput)
+      .def("copy_output", CopyOutput)
+      .def("get_input", GetInput)
+      .def("num_inputs", [](const PyGraph& g) { return g.module->num_inputs(); })
+      .def("num_outputs", [](const PyGraph& g) { return g.module->num_outputs(); })
+      .def("input_names",
+           [](const PyGraph& g) {
+             py::list names;
+             for (size_t i = 0; i < g.module->num_inputs(); ++i)
+               names.append(std::string(g.module->input(i).name));
+             return names;
+           })
+      .def("load_params", LoadParams)
+      .def("share_params",
+           [](const PyGraph& g, const PyGraph& other) {
+             return ValueOrThrow(g.module->ShareParams(*other.module));
+           })
+      .def("set_timing", [](const PyGraph& g, bool timing) { g.module->set_timing(timing); })
+      .def("node_times", NodeTimes)
+      .def("memory",
+           [](const PyGraph& g) {
+             const GraphMemory memory = g.module->memory();
+             py::dict d;
+             d["planned_bytes"] = memory.planned_bytes;
+             d["weight_bytes"] = memory.weight_bytes;
+             d["scratch_bytes"] = memory.scratch_bytes;
+             return d;
+           })
+      .def("inputs",
+           [](const PyGraph& g) {
+             return DescribeInputs(g.module->kernels()->program(), MainOf(g));
+           })
+      .def("outputs", [](const PyGraph& g) {
+        return DescribeOutputs(g.module->kernels()->program(), MainOf(g));
+      });
+  m.def("load_graph", Load);
+}
+
+}  // namespace relayvm::python
