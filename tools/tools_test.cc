@@ -258,6 +258,12 @@ TEST_CASE("exit statuses of relayc") {
           {"relayc pair.relay --entry other -o other.vmx", 0, ""},
           {"relayc add.relay --shape x=7x? --target x86-64-v2 --precision fp32", 0, ""},
           {"relayc add.relay --print-ir-after FuseOps", 0, "// After FuseOps"},
+          {"echo 'rule @r(%x, %y) { add(%x, %y) => add(%y, %x) }' > swap.rules; "
+           "relayc add.relay --rules swap.rules",
+           1, "rules go on for ever"},
+          {"echo 'rule @r(%x, %y) { add(%x, exp(%y)) => %x }' > miss.rules; "
+           "relayc add.relay --rules miss.rules --explain-rules",
+           0, "is not applied: %y: expected exp, found a parameter or a constant"},
           {"relayc add.relay --time-passes", 0, " ms  total"},
           {"relayc", 1, "INPUT"},
           {"relayc add.relay --nonsense", 1, "nonsense"},

@@ -9,6 +9,7 @@
 
 #include "compiler/frontend/params.h"
 #include "compiler/pass_plugin.h"
+#include "compiler/rules/rule_pass.h"
 
 namespace relayvm {
 namespace {
@@ -110,6 +111,7 @@ constexpr Setter kSetters[] = {
     {"entry", SetText<&O::entry>},
     {"exact", SetFlag<&O::exact>},
     {"executor", SetText<&O::executor>},
+    {"explain-rules", SetFlag<&O::explain_rules>},
     {"layout", AddText<&O::layouts>},
     {"load-pass", AddText<&O::pass_libraries>},
     {"params", SetText<&O::params_file>},
@@ -117,6 +119,7 @@ constexpr Setter kSetters[] = {
     {"plugin", AddText<&O::plugins>},
     {"precision", SetText<&O::precision>},
     {"print-ir-after", SetText<&O::print_ir_after>},
+    {"rules", AddText<&O::rules>},
     {"schedule-for", AddScheduleFor},
     {"schedules", AddText<&O::schedules>},
     {"shape", AddShape},
@@ -184,6 +187,20 @@ Status ReadPasses(const CompilerOptions& o, PipelineOptions* pipeline) {
     }
     pipeline->passes.push_back({*pass, text.substr(at + 1)});
   }
+  return OkStatus();
+}
+
+Status ReadRuleFiles(const CompilerOptions& o, CompileOptions* options) {
+  if (o.rules.empty()) return OkStatus();
+  std::vector<std::shared_ptr<const rules::RuleSet>> sets;
+  for (const std::string& path : o.rules) {
+    auto set = rules::ReadRuleFile(path, options->operators);
+    if (!set.ok()) return set.status().WithContext("--rules");
+    sets.push_back(*std::move(set));
+  }
+  // The program as it was written: constants are bound, functions inlined.
+  options->pipeline.passes.push_back(
+      {rules::RewritePass(rules::Join(sets), o.explain_rules), "before:SimplifyInference"});
   return OkStatus();
 }
 
@@ -278,6 +295,7 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   RELAYVM_RETURN_IF_ERROR(ReadTargets(o, &options));
   RELAYVM_RETURN_IF_ERROR(ReadWeights(o, &pipeline));
   RELAYVM_RETURN_IF_ERROR(ReadPasses(o, &pipeline));
+  RELAYVM_RETURN_IF_ERROR(ReadRuleFiles(o, &options));
   RELAYVM_RETURN_IF_ERROR(ReadTensors(o, &options));
   return options;
 }

@@ -97,7 +97,7 @@ bool Parser::StartsAttr() {
     if (ahead.Next().kind != TokenKind::kIdentifier) return false;
     next = ahead.Next();
   }
-  return next.Is("=");
+  return next.Is("=") || (in_rules_ && IsComparison(next));
 }
 
 // Reads attributes as long as there are some, with or without commas between them.
@@ -118,7 +118,12 @@ bool Parser::ParseAttrList(std::vector<ParsedAttr>* attrs) {
            fmt::format("attribute {} is given twice", attr.name));
       return false;
     }
-    if (!Expect("=", "after an attribute's name") || !ParseAttrValue(&attr)) return false;
+    if (in_rules_ && IsComparison(Peek())) {
+      attr.comparison = Take().text;
+    } else if (!Expect("=", "after an attribute's name")) {
+      return false;
+    }
+    if (!ParseAttrValue(&attr)) return false;
     attrs->push_back(std::move(attr));
     if (PeekIs(",")) {  // between attributes, or before a parameter
       const Token comma = Take();
@@ -256,7 +261,13 @@ bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& wri
            fmt::format("{}: attribute {} needs a value, not an expression", op.name, a.name));
       return false;
     }
-    given.Set(a.name, a.value);
+    if (!a.comparison.empty() &&
+        std::ranges::find(op.attrs, a.name, &AttrField::name) == op.attrs.end()) {
+      Fail(StatusCode::kInvalidInput, a.span,
+           fmt::format("{}: there is no attribute {}", op.name, a.name));
+      return false;
+    }
+    if (a.comparison.empty() || a.comparison == "==") given.Set(a.name, a.value);
   }
   auto complete = CompleteAttrs(op, given);
   if (!complete.ok()) {
@@ -265,6 +276,7 @@ bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& wri
     return false;
   }
   *attrs = *std::move(complete);
+  if (in_rules_) NoteWritten(written, attrs);
   return true;
 }
 

@@ -215,6 +215,7 @@ bool Parser::ParseParams(ir::Function* function) {
       std::string name;
       ir::Span span;
       ir::Type type;
+      const bool is_constant = in_rules_ && AcceptWord("const");
       const bool quoted = Peek().quoted;
       if (!ParseNewLocal(&name, &span)) return false;
       const ir::Var* shared = quoted ? nullptr : TakeSharedVariable(&name);
@@ -234,6 +235,7 @@ bool Parser::ParseParams(ir::Function* function) {
       locals_.Bind(name, shared);
       params_by_name_[name] = shared;
       function->params.push_back(shared);
+      if (is_constant) constant_holes_->insert(shared);
     }
     if (!Accept(",") && !PeekIs(")")) {
       FailExpected("',' or ')' after a parameter");

@@ -140,7 +140,8 @@ bool Parser::ReadVersion() {
 // or expression.
 bool Parser::FindDefinitions() {
   const size_t start = Peek().begin;
-  const bool expression = !PeekIsWord("def") && !PeekIsWord("type") && !PeekIsWord("extern");
+  const bool expression =
+      !in_rules_ && !PeekIsWord("def") && !PeekIsWord("type") && !PeekIsWord("extern");
   while (!failed() && Peek().kind != TokenKind::kEnd) {
     const Token t = Take();
     if (t.kind == TokenKind::kError) {
@@ -154,20 +155,21 @@ bool Parser::FindDefinitions() {
       break;
     } else if (expression) {
       continue;
-    } else if (t.IsWord("def")) {
+    } else if (t.IsWord(in_rules_ ? "rule" : "def")) {
       const Token name = Peek();
       if (name.kind != TokenKind::kGlobal) {
-        FailExpected("a function's name such as @main");
+        FailExpected(in_rules_ ? "a rule's name such as @fold" : "a function's name such as @main");
         break;
       }
       auto* global = module_.arena->New(ir::GlobalVar{name.text});
       if (!globals_.emplace(name.text, global).second) {
-        Fail(name, fmt::format("function @{} is defined twice", name.text));
+        Fail(name,
+             fmt::format("{} @{} is defined twice", in_rules_ ? "rule" : "function", name.text));
       }
       max_global_length_ = std::max(max_global_length_, name.text.size());
       definitions_.push_back({t.begin, true});
       SkipDefinition(true);
-    } else if (t.IsWord("type") || t.IsWord("extern")) {
+    } else if (!in_rules_ && (t.IsWord("type") || t.IsWord("extern"))) {
       if (t.IsWord("extern") && !AcceptWord("type")) {
         FailExpected("'type' after extern");
         break;
@@ -176,7 +178,8 @@ bool Parser::FindDefinitions() {
       SkipDefinition(false);
     } else {
       MoveTo(t.begin);
-      FailExpected("a definition (def, type, extern type)");
+      FailExpected(in_rules_ ? "a rule: rule @name(%x) { pattern => replacement }"
+                             : "a definition (def, type, extern type)");
     }
   }
   MoveTo(start);

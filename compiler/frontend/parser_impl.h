@@ -1,5 +1,5 @@
 // The parser's state and its parts, private to the frontend: parser.cc (the file: definitions, in
-// which order), parse_types.cc, parse_expr.cc, parse_control.cc, parse_attrs.cc.
+// which order), parse_types.cc, parse_expr.cc, parse_control.cc, parse_attrs.cc, parse_rules.cc.
 //
 // A recursive-descent parser that stops at the first error: functions give kNoNode or false when
 // `status_` is set. It recurses with the nesting of the text only, and that is limited
@@ -16,6 +16,7 @@
 #include "compiler/frontend/metadata.h"
 #include "compiler/frontend/names.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/frontend/rules.h"
 #include "compiler/ir/graph_builder.h"
 #include "compiler/ir/scalar.h"
 
@@ -39,11 +40,15 @@ inline bool IsTemporaryName(std::string_view name) {
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
+// Of a condition on an attribute: == != < <= > >=
+bool IsComparison(const Token& t);
+
 class Parser {
  public:
   // Borrows `operators`.
   Parser(std::string name, std::string text, const CustomOperators& operators);
   Result<ir::Module> Run();
+  Result<ParsedRules> RunRules();
 
  private:
   struct Definition {
@@ -60,6 +65,7 @@ class Parser {
     std::string name;
     AttrValue value;
     bool is_expression = false;
+    std::string comparison;  // of a condition in a rule; empty: `=`
     const ir::Constant* constant = nullptr;
     ir::Span span;
   };
@@ -160,6 +166,10 @@ class Parser {
   bool CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& written, const Token* meta,
                        ir::Span span, Attrs* attrs);
 
+  // --- parse_rules.cc
+  bool ParseRule(const Definition& definition, ParsedRules* rules);
+  void NoteWritten(const std::vector<ParsedAttr>& written, Attrs* attrs);
+
   std::string text_;
   const CustomOperators& operators_;
   ir::Module module_ = ir::MakeModule();
@@ -167,8 +177,10 @@ class Parser {
   Lexer lexer_;
   std::optional<Token> peeked_;
   Status status_;
-  int depth_ = 0;       // of expressions
-  int type_depth_ = 0;  // of types, patterns and attributes
+  bool in_rules_ = false;                               // a rule file is read
+  std::set<const ir::Var*>* constant_holes_ = nullptr;  // of the rule that is read
+  int depth_ = 0;                                       // of expressions
+  int type_depth_ = 0;                                  // of types, patterns and attributes
 
   std::vector<Definition> definitions_;
   std::optional<size_t> metadata_at_;

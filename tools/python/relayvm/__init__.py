@@ -28,7 +28,7 @@ _os.register_at_fork(after_in_child=_forked)
 _GRAPH = ("GraphModule", "NodeTime", "load_graph")
 # Of the package relayvm-compiler.
 _COMPILER = ("Drawing", "Executable", "Module", "PassContext", "RelayFunction", "TracedValue", "bind_params_by_name", "compile", "compile_model",
-             "create_executor", "draw", "from_onnx", "load_params", "parse", "transform")
+             "create_executor", "draw", "from_onnx", "load_params", "parse", "rewrite", "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",

@@ -16,6 +16,7 @@
 #include "compiler/ir/dot.h"
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
+#include "compiler/rules/rule_pass.h"
 #include "tools/python/src/debug_executor.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph_compiler.h"
@@ -91,6 +92,33 @@ PyModule Transform(const PyModule& module, const std::vector<std::string>& passe
     return RunPasses({module.model.module, module.holds}, passes, pipeline);
   });
   return {{std::move(passed.module), module.model.operators}, passed.holds};
+}
+
+// The module after the rules of a text, or of a file where `text` is None, and what explains them.
+py::tuple Rewrite(const PyModule& module, const std::string& name, const py::object& text,
+                  bool explain) {
+  const std::string content = text.is_none() ? "" : text.cast<std::string>();
+  const bool is_file = text.is_none();
+  rules::Report report;
+  PassedModule passed =
+      Interruptible<PassedModule>([&](const std::stop_token& stop) -> Result<PassedModule> {
+        PipelineOptions pipeline;
+        pipeline.stop = stop;
+        auto set = is_file ? rules::ReadRuleFile(name, module.model.operators)
+                           : rules::ReadRules(name, content, module.model.operators);
+        RELAYVM_RETURN_IF_ERROR(set.status());
+        if (module.holds.Has(Fact::kFinalTypes) || module.holds.Has(Fact::kFused))
+          return Status(StatusCode::kInvalidArgument,
+                        "rules are applied before FuseOps and DropShapeOperands: this module is " +
+                            module.holds.ToString());
+        RELAYVM_ASSIGN_OR_RETURN(PassedModule typed, RunPasses({module.model.module, module.holds},
+                                                               {"EliminateDeadCode"}, pipeline));
+        RELAYVM_ASSIGN_OR_RETURN(typed.module,
+                                 rules::ApplyRules(typed.module, **set, {explain, stop}, &report));
+        return RunPasses(typed, {"ResolveAliases", "EliminateDeadCode"}, pipeline);
+      });
+  return py::make_tuple(PyModule{{std::move(passed.module), module.model.operators}, passed.holds},
+                        rules::ReportText(report));
 }
 
 PyModule Bind(const PyModule& module, const py::dict& params, const std::string& function) {
@@ -196,6 +224,7 @@ PYBIND11_MODULE(_native, m) {
       .def("infer_types", InferTypes)
       .def("bind", Bind)
       .def("transform", Transform)
+      .def("rewrite", Rewrite)
       .def("facts", [](const PyModule& p) { return p.holds.ToString(); })
       .def("compile", Compile)
       .def("kernel_texts", TextsOfKernels);

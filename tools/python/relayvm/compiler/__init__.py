@@ -246,6 +246,23 @@ def _as_module(mod, **read):
     return Module(_native.read("<text>" if is_text else os.fspath(mod), mod.encode() if is_text else None, _options(**read), {}))
 
 
+def rewrite(mod, rules, *, explain=None):
+    """The `Module` after rewrite rules, applied until none matches.
+
+        mod = rvm.rewrite(mod, "rule @relu_twice(%x) { nn.relu(nn.relu(%x)) => nn.relu(%x) }")
+
+    rules: text, or the path of a file (relayc --rules); compiler/rules/README.md has the syntax. explain: called with a
+    text that says how often each rule was applied, and where one nearly matched and what was missing. Raises
+    InvalidInput, with the place, for rules that are wrong, and InvalidArgument for rules that go on for ever.
+    """
+    is_text = isinstance(rules, str) and ("{" in rules or not rules.strip())
+    native, report = mod._native.rewrite("<rules>" if is_text else os.fspath(rules), rules if is_text else None,
+                                         explain is not None)
+    if explain is not None:
+        explain(report)
+    return Module(native)
+
+
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
     """Compiles a `Module`, Relay text, or the path of a .relay or .onnx file to an `Executable`.
 

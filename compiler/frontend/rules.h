@@ -1,0 +1,45 @@
+// The text of a rule file, parsed: patterns and replacements of rewrites, in Relay's syntax.
+//
+//   rule @relu_twice(%x) { nn.relu(nn.relu(%x)) => nn.relu(%x) }
+//   rule @scale(%x, const %w: Tensor[(?, ?), float32], benefit=2) {
+//     nn.dense(%x, %w, units=None) or nn.dense(%x, %w, units > 0) => ...
+//   }
+//
+// What the rules mean is compiler/rules/rules.h's to say. Any bytes are safe. Tested by
+// compiler/rules/rules_test.cc.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "compiler/ir/ir.h"
+#include "kernels/op/custom_ops.h"
+
+namespace relayvm::frontend {
+
+// Attributes that calls in rules have besides their operator's: the names of those that were
+// written, and conditions as lists of name, comparison and value.
+inline constexpr const char* kWrittenAttr = "rule.written";
+inline constexpr const char* kConditionsAttr = "rule.conditions";
+
+struct ParsedRule {
+  std::string name;
+  ir::Span span;
+  // Its parameters are the holes; its result is a tuple of the patterns, which are alternatives, and
+  // the replacement.
+  const ir::Function* function = nullptr;
+  std::set<const ir::Var*> constants;  // holes that only match constants
+  std::vector<ir::Span> sides;         // of the fields of the result
+};
+
+struct ParsedRules {
+  ir::Module module;  // arena and sources; no functions
+  std::vector<ParsedRule> rules;
+};
+
+Result<ParsedRules> ParseRules(std::string name, std::string text,
+                               const CustomOperators& operators = {});
+
+}  // namespace relayvm::frontend

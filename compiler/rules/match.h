@@ -1,0 +1,49 @@
+// One pattern against one place of a program. Private to compiler/rules. Not thread-safe.
+// Tested by rules_test.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/rules/rules.h"
+
+namespace relayvm::rules {
+
+// What is known of the program around the place.
+struct Definition {
+  const ir::Var* var;
+  const ir::Expr* value;
+  uint32_t function;  // the function literal that it stands in, by a number
+};
+struct Surroundings {
+  std::unordered_map<uint32_t, Definition> definitions;  // by Var::id
+  std::unordered_map<uint32_t, int64_t> uses;            // by Var::id
+};
+
+struct Match {
+  // What pattern variables (holes too) stand for, by Var::id.
+  std::map<uint32_t, ir::Atom> images;
+  std::vector<const ir::Expr*> values;  // that were matched, the root first
+  std::vector<const ir::Var*> inside;   // what the root is made of and the pattern computes
+};
+
+// Why a pattern does not match: the deepest node that was reached.
+struct Miss {
+  size_t reached = 0;  // nodes that matched before
+  std::string reason;
+};
+
+// `miss` may be null.
+std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
+                               const Surroundings& around, Miss* miss);
+
+// What a part of a rule is, where it is a variable bound to another one.
+ir::Atom Resolve(const Rule& rule, ir::Atom a);
+// What an operator call of a rule has without what is said of patterns.
+Attrs OperatorAttrs(const Attrs& attrs);
+// Follows `%x = %y` (and statements of types).
+ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements);
+
+}  // namespace relayvm::rules

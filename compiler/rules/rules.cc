@@ -1,0 +1,324 @@
+#include "compiler/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/ir/large_stack.h"
+#include "compiler/ir/walk.h"
+#include "compiler/rules/match.h"
+#include "compiler/typing/infer.h"
+
+namespace relayvm::rules {
+namespace {
+
+using ir::Atom;
+
+Status Wrong(const ir::Module& m, ir::Span span, const std::string& message) {
+  return m.sources->Error(StatusCode::kInvalidInput, span, message);
+}
+
+// Ids of what `a` is made of, itself included.
+std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
+  std::set<uint32_t> found;
+  std::vector<Atom> open = {a};
+  while (!open.empty()) {
+    const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
+    open.pop_back();
+    if (v == nullptr || !found.insert(v->id).second) continue;
+    const auto at = rule.nodes.find(v->id);
+    if (at == rule.nodes.end()) continue;
+    ir::ForEachAtom(*at->second, [&](const Atom& part) { open.push_back(part); });
+  }
+  return found;
+}
+
+const AttrList& ListOf(const Attrs& attrs, const char* name) {
+  return std::get<AttrList>(attrs.Find(name)->value);
+}
+
+// --- Types of both sides ---
+
+// Whether both may be the same type: dims that are open may turn out to be equal.
+bool MayBeSame(const ir::Type& a, const ir::Type& b) {
+  const auto* tuple = a->As<ir::TupleType>();
+  const auto* other = b->As<ir::TupleType>();
+  if (tuple != nullptr && other != nullptr) {
+    return std::ranges::equal(tuple->fields, other->fields, MayBeSame);
+  }
+  const auto* s = a->As<TensorType>();
+  const auto* t = b->As<TensorType>();
+  if (s == nullptr || t == nullptr) return ir::TypeEquals(a, b);
+  return s->dtype == t->dtype &&
+         std::ranges::equal(s->shape, t->shape, [](const Dim& x, const Dim& y) {
+           return !Dim::ProvablyDifferent(x, y);
+         });
+}
+
+class Checker {
+ public:
+  Checker(const ir::Module& m, const frontend::ParsedRule& parsed) : m_(m), parsed_(parsed) {
+    for (const ir::Var* p : parsed.function->params) has_open_ = has_open_ || p->type == nullptr;
+    for (const ir::Binding& b : parsed.function->body->bindings) {
+      ir::ForEachAtom(*b.value, [&](const Atom& a) {
+        const auto* c = std::get_if<const ir::Constant*>(&a);
+        if (c != nullptr && !has_number_) {
+          dtype_ = (*c)->value.dtype;
+          has_number_ = true;
+        }
+      });
+    }
+  }
+
+  // Of one pattern, by its position, and the replacement.
+  Status Check(const Atom& pattern, const Atom& replacement, size_t position) const {
+    constexpr int kMaxRank = 5;
+    Status last;
+    bool is_typed = false;
+    for (int rank = 0; rank <= (has_open_ ? kMaxRank : 0); ++rank) {
+      const auto sides = TypesOf({pattern}, rank);
+      if (!sides.ok()) {
+        last = sides.status();
+        continue;
+      }
+      is_typed = true;
+      const auto both = TypesOf({pattern, replacement}, rank);
+      if (!both.ok()) {
+        return both.status().WithContext(fmt::format(
+            "rule @{}: the replacement has no type where the pattern has one", parsed_.name));
+      }
+      if (MayBeSame((*both)[0], (*both)[1])) continue;
+      return Wrong(m_, parsed_.sides.back(),
+                   fmt::format("rule @{}: both sides must have the same type: expected {}, as the "
+                               "pattern of line {} has, found {}",
+                               parsed_.name, ir::TypeToString((*both)[0]),
+                               parsed_.sides[position].line, ir::TypeToString((*both)[1])));
+    }
+    // Holes of different ranks: each place where the rule matches tells.
+    if (is_typed || (has_open_ && parsed_.function->params.size() > 1)) return OkStatus();
+    return last.WithContext(fmt::format("rule @{}: the pattern has no type", parsed_.name));
+  }
+
+ private:
+  Result<std::vector<ir::Type>> TypesOf(const std::vector<Atom>& sides, int rank) const {
+    ir::Function f = *parsed_.function;
+    f.attrs.clear();
+    ir::Block body;
+    for (const ir::Var*& p : f.params) {
+      const ir::Type open =
+          ir::MakeTensorType(std::vector<Dim>(static_cast<size_t>(rank), Dim::Any()), dtype_);
+      const ir::Var* param = ir::MakeVar(m_, p->name, p->type == nullptr ? open : p->type, p->span);
+      body.bindings.push_back({p, ir::MakeExpr(m_, ir::AtomExpr{param}, p->span)});
+      p = param;
+    }
+    // Only what the sides are made of.
+    std::set<uint32_t> needed;
+    Rule rule;
+    for (const ir::Binding& b : parsed_.function->body->bindings) rule.nodes[b.var->id] = b.value;
+    std::vector<Atom> open = sides;
+    while (!open.empty()) {
+      const ir::Var* v = ir::AsVar(open.back());
+      open.pop_back();
+      if (v == nullptr || !needed.insert(v->id).second) continue;
+      const auto at = rule.nodes.find(v->id);
+      if (at == rule.nodes.end()) continue;
+      ir::ForEachAtom(*at->second, [&](const Atom& part) { open.push_back(part); });
+    }
+    for (const ir::Binding& b : parsed_.function->body->bindings) {
+      if (!needed.contains(b.var->id)) continue;
+      const auto* call = b.value->As<ir::OpCall>();
+      body.bindings.push_back(
+          call == nullptr
+              ? b
+              : ir::Binding{
+                    b.var,
+                    ir::MakeExpr(m_, ir::OpCall{call->op, call->args, OperatorAttrs(call->attrs)},
+                                 b.value->span)});
+    }
+    const ir::Var* result = ir::MakeVar(m_, "", nullptr, parsed_.span);
+    body.bindings.push_back({result, ir::MakeExpr(m_, ir::MakeTuple{sides}, parsed_.span)});
+    body.result = result;
+    f.body = m_.arena->New<ir::Block>(std::move(body));
+    ir::Module m = m_;
+    m.functions = {{"main", m.arena->New<ir::Function>(std::move(f))}};
+    RELAYVM_ASSIGN_OR_RETURN(const ir::Module typed, InferTypes(m));
+    // The types of the variables, whose dims have identity; those of the result have none.
+    const ir::Block& block = *typed.functions.at("main")->body;
+    std::vector<ir::Type> types;
+    for (const ir::Binding& b : block.bindings) {
+      const auto* tuple = b.value->As<ir::MakeTuple>();
+      if (tuple == nullptr || !(Atom(b.var) == block.result)) continue;
+      for (const Atom& a : tuple->fields) types.push_back(ir::AtomType(typed, a));
+    }
+    if (types.size() != sides.size())
+      return Status(StatusCode::kInternal, fmt::format("rule @{}: no types", parsed_.name));
+    return types;
+  }
+
+  const ir::Module& m_;
+  const frontend::ParsedRule& parsed_;
+  bool has_open_ = false, has_number_ = false;
+  DType dtype_ = DType::kFloat32;
+};
+
+// --- Rules from functions ---
+
+Status CheckNodes(const ir::Module& m, const frontend::ParsedRule& parsed) {
+  const ir::Function& f = *parsed.function;
+  if (f.body->bindings.size() > kMaxNodes) {
+    return Wrong(m, parsed.span,
+                 fmt::format("rule @{} has {} nodes: at most {} are taken", parsed.name,
+                             f.body->bindings.size(), kMaxNodes));
+  }
+  for (const ir::Binding& b : f.body->bindings) {
+    const ir::Expr& e = *b.value;
+    const bool is_plain = e.As<ir::OpCall>() != nullptr || e.As<ir::MakeTuple>() != nullptr ||
+                          e.As<ir::TupleGet>() != nullptr || e.As<ir::AtomExpr>() != nullptr;
+    bool is_value = true;
+    ir::ForEachAtom(e, [&](const Atom& a) {
+      is_value =
+          is_value && (ir::AsVar(a) != nullptr || std::holds_alternative<const ir::Constant*>(a));
+    });
+    if (!is_plain || !is_value)
+      return Wrong(m, e.span.line == 0 ? parsed.span : e.span,
+                   fmt::format("rule @{}: expected operator calls, tuples, their fields, numbers "
+                               "and holes, found another expression",
+                               parsed.name));
+  }
+  return OkStatus();
+}
+
+Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<uint32_t>& pattern) {
+  for (const uint32_t id : Parts(rule, rule.replacement)) {
+    const auto hole = rule.holes.find(id);
+    if (hole != rule.holes.end() && !pattern.contains(id)) {
+      return Wrong(m, hole->second->span,
+                   fmt::format("rule @{}: hole %{} is in the replacement and not in each pattern: "
+                               "nothing would say what it is",
+                               rule.name, hole->second->name));
+    }
+    const auto node = rule.nodes.find(id);
+    const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+    if (call == nullptr || pattern.contains(id)) continue;
+    for (const AttrValue& c : ListOf(call->attrs, frontend::kConditionsAttr)) {
+      const AttrList& parts = std::get<AttrList>(c.value);
+      return Wrong(m, node->second->span,
+                   fmt::format("rule @{}: a replacement states its attributes: expected {} = ..., "
+                               "found a condition ({})",
+                               rule.name, std::get<std::string>(parts[0].value),
+                               std::get<std::string>(parts[1].value)));
+    }
+  }
+  return OkStatus();
+}
+
+Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed) {
+  RELAYVM_RETURN_IF_ERROR(CheckNodes(m, parsed));
+  Rule rule;
+  rule.name = parsed.name;
+  rule.place = m.sources->Place(parsed.span);
+  rule.constants = parsed.constants;
+  for (const auto& [name, value] : parsed.function->attrs) {
+    const Dim* number = std::get_if<Dim>(&value.value);
+    if (name != "benefit" || number == nullptr || !number->is_const()) {
+      return Wrong(m, parsed.span,
+                   fmt::format("rule @{}: expected benefit=N, an integer, found attribute {}",
+                               parsed.name, name));
+    }
+    rule.benefit = number->value();
+  }
+  for (const ir::Var* p : parsed.function->params) rule.holes[p->id] = p;
+  const ir::MakeTuple* sides = nullptr;
+  for (const ir::Binding& b : parsed.function->body->bindings) {
+    rule.nodes[b.var->id] = b.value;
+    rule.order.push_back(b.var);
+    if (Atom(b.var) == parsed.function->body->result) sides = b.value->As<ir::MakeTuple>();
+  }
+  if (sides == nullptr) return Status(StatusCode::kInternal, "a rule without sides");
+  rule.replacement = Resolve(rule, sides->fields.back());
+  const Checker types(m, parsed);
+  std::vector<Rule> rules;
+  for (size_t i = 0; i + 1 < sides->fields.size(); ++i) {
+    Rule& one = rules.emplace_back(rule);
+    one.pattern = Resolve(rule, sides->fields[i]);
+    const ir::Var* root = ir::AsVar(one.pattern);
+    const auto node = root == nullptr ? rule.nodes.end() : rule.nodes.find(root->id);
+    if (node == rule.nodes.end() || node->second->As<ir::OpCall>() == nullptr) {
+      return Wrong(m, parsed.sides[i],
+                   fmt::format("rule @{}: expected a pattern that is an operator call", rule.name));
+    }
+    const std::set<uint32_t> parts = Parts(one, one.pattern);
+    RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, parts));
+    // What the pattern computes already is not computed again.
+    std::set<uint32_t> seen;
+    std::vector<Atom> open = {one.replacement};
+    while (!open.empty()) {
+      const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
+      open.pop_back();
+      if (v == nullptr || !rule.nodes.contains(v->id) || !seen.insert(v->id).second) continue;
+      if (parts.contains(v->id)) {
+        one.kept.insert(v->id);
+        continue;
+      }
+      ir::ForEachAtom(*rule.nodes.at(v->id), [&](const Atom& a) { open.push_back(a); });
+    }
+    for (const ir::Var* v : rule.order) {
+      if (seen.contains(v->id) && !parts.contains(v->id)) one.new_nodes.push_back(v);
+    }
+    RELAYVM_RETURN_IF_ERROR(types.Check(one.pattern, one.replacement, i));
+  }
+  return rules;
+}
+
+std::shared_ptr<const RuleSet> Indexed(RuleSet set) {
+  for (size_t i = 0; i < set.rules.size(); ++i) {
+    const Rule& rule = set.rules[i];
+    const ir::Var* root = ir::AsVar(rule.pattern);
+    set.by_root[rule.nodes.at(root->id)->As<ir::OpCall>()->op].push_back(i);
+  }
+  for (auto& [op, order] : set.by_root) {
+    std::ranges::stable_sort(
+        order, [&](size_t a, size_t b) { return set.rules[a].benefit > set.rules[b].benefit; });
+  }
+  return std::make_shared<const RuleSet>(std::move(set));
+}
+
+}  // namespace
+
+Atom Resolve(const Rule& rule, Atom a) {
+  while (const ir::Var* v = ir::AsVar(a)) {
+    const auto at = rule.nodes.find(v->id);
+    if (at == rule.nodes.end()) break;
+    const auto* alias = at->second->As<ir::AtomExpr>();
+    if (alias == nullptr) break;
+    a = alias->atom;
+  }
+  return a;
+}
+
+Result<std::shared_ptr<const RuleSet>> ReadRules(const std::string& name, std::string text,
+                                                 const CustomOperators& operators) {
+  RELAYVM_ASSIGN_OR_RETURN(frontend::ParsedRules parsed,
+                           frontend::ParseRules(name, std::move(text), operators));
+  return ir::WithLargeStack([&]() -> Result<std::shared_ptr<const RuleSet>> {
+    RuleSet set;
+    for (const frontend::ParsedRule& p : parsed.rules) {
+      RELAYVM_ASSIGN_OR_RETURN(std::vector<Rule> rules, MakeRules(parsed.module, p));
+      std::ranges::move(rules, std::back_inserter(set.rules));
+    }
+    set.owners.push_back(std::move(parsed.module));
+    return Indexed(std::move(set));
+  });
+}
+
+std::shared_ptr<const RuleSet> Join(const std::vector<std::shared_ptr<const RuleSet>>& sets) {
+  RuleSet all;
+  for (const auto& set : sets) {
+    all.rules.insert(all.rules.end(), set->rules.begin(), set->rules.end());
+    all.owners.insert(all.owners.end(), set->owners.begin(), set->owners.end());
+  }
+  return Indexed(std::move(all));
+}
+
+}  // namespace relayvm::rules

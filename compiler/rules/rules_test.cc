@@ -1,0 +1,192 @@
+#include "compiler/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "compiler/ir/verify.h"
+#include "compiler/transforms/dead_code.h"
+#include "compiler/transforms/propagate_constants.h"
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::rules {
+namespace {
+
+#define CHECK_CONTAINS(text, part)                                         \
+  do {                                                                     \
+    const std::string found_text = (text);                                 \
+    CHECK_MESSAGE(found_text.find(part) != std::string::npos, found_text); \
+  } while (false)
+
+std::shared_ptr<const RuleSet> Read(const std::string& text) {
+  auto rules = ReadRules("test.rules", text);
+  REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+  return *rules;
+}
+std::string ErrorOf(const std::string& text) {
+  auto rules = ReadRules("test.rules", text);
+  REQUIRE(!rules.ok());
+  return rules.status().message();
+}
+
+const std::string kX = "def @main(%x: Tensor[(?, 4), float32]) { ";
+
+// The program after the rules, as an outline.
+std::string Rewritten(const std::string& rules, const std::string& program,
+                      std::vector<std::string>* misses = nullptr) {
+  Report report;
+  auto m = ApplyRules(ir::EliminateDeadCode(ir::Typed(program)), *Read(rules), {.explain = true},
+                      &report);
+  REQUIRE_MESSAGE(m.ok(), m.status().message());
+  const Status sound = ir::VerifyModule(*m, {.typed = true});
+  REQUIRE_MESSAGE(sound.ok(), sound.message());
+  if (misses != nullptr) *misses = report.misses;
+  return ir::Outline(ir::EliminateDeadCode(ir::ResolveAliases(*m)));
+}
+
+const std::string kReluTwice = "rule @relu_twice(%x) { nn.relu(nn.relu(%x)) => nn.relu(%x) }";
+const std::string kNegatives = "rule @negatives(%x) { negative(negative(%x)) => %x }";
+
+TEST_CASE("a pattern is replaced, through lets, until there is none") {
+  CHECK(Rewritten(kReluTwice, kX + "nn.relu(nn.relu(nn.relu(nn.relu(%x)))) }") == "nn.relu");
+  CHECK(Rewritten(kReluTwice, kX + "let %a = nn.relu(%x); let %b = %a; tanh(nn.relu(%b)) }") ==
+        "nn.relu tanh");
+  CHECK(Rewritten(kNegatives, kX + "negative(negative(negative(%x))) }") == "negative");
+  CHECK(Rewritten(kNegatives + kReluTwice, kX + "nn.relu(negative(negative(nn.relu(%x)))) }") ==
+        "nn.relu");
+  // In branches, and across their borders.
+  CHECK(Rewritten(kReluTwice,
+                  kX + "let %a = nn.relu(%x); if (True) { nn.relu(%a) } else { tanh(%x) } }") ==
+        "if{nn.relu}{tanh}");
+}
+
+TEST_CASE("numbers, alternatives, the same hole twice, parts of the pattern in the replacement") {
+  const std::string zero = "rule @zero(%x) { add(%x, 0f) or add(0f, %x) => %x }";
+  CHECK(Rewritten(zero, kX + "tanh(add(0f, add(%x, 0f))) }") == "tanh");
+  CHECK(Rewritten(zero, kX + "add(%x, 1f) }") == "add");
+  const std::string twice = "rule @twice(%x) { add(%x, %x) => multiply(%x, 2f) }";
+  CHECK(Rewritten(twice, kX + "add(tanh(%x), exp(%x)) }") == "tanh exp add");
+  CHECK(Rewritten(twice, kX + "let %t = tanh(%x); add(%t, %t) }") == "tanh multiply");
+  // Sharing: %0 is computed once on both sides.
+  const std::string shared =
+      "rule @shared(%x) { %0 = tanh(%x); add(%0, exp(%0)) => multiply(%0, 2f) }";
+  CHECK(Rewritten(shared, kX + "let %t = tanh(%x); (add(%t, exp(%t)), %t) }") ==
+        "tanh multiply tuple");
+  CHECK(Rewritten("rule @first(%x, %y) { add((%x, %y).0, %y) => %x }", kX + "add((%x, %x).0, %x) }")
+            .empty());
+}
+
+TEST_CASE("a value of the inside that others use is not computed twice") {
+  std::vector<std::string> misses;
+  const std::string program = kX + "let %a = nn.relu(%x); (nn.relu(%a), %a) }";
+  CHECK(Rewritten(kReluTwice, program, &misses) == "nn.relu nn.relu tuple");
+  REQUIRE(misses.size() == 2);  // and that of the inner call
+  CHECK(misses[1] ==
+        "test.relay:2:65: rule @relu_twice (test.rules:1:6) is not applied: %a (nn.relu) has 1 "
+        "other use");
+  // What computes nothing may.
+  CHECK(Rewritten(kNegatives, kX + "let %a = negative(%x); (negative(%a), %a) }") ==
+        "negative tuple");
+}
+
+TEST_CASE("near misses name the deepest node and what failed") {
+  const auto miss = [](const std::string& rules, const std::string& program) {
+    std::vector<std::string> misses;
+    Rewritten(rules, program, &misses);
+    return misses.empty() ? "" : misses.back();
+  };
+  CHECK_CONTAINS(miss(kReluTwice, kX + "let %t = tanh(%x); nn.relu(%t) }"),
+                 "expected nn.relu, found tanh");
+  CHECK_CONTAINS(miss("rule @c(%x, const %w) { add(%x, %w) => %x }", kX + "add(%x, %x) }"),
+                 "%w is not a constant");
+  CHECK_CONTAINS(
+      miss("rule @s(%x) { nn.softmax(%x, axis < 0) => tanh(%x) }", kX + "nn.softmax(%x, axis=1) }"),
+      "nn.softmax: attribute axis: expected < 0, found 1");
+  CHECK_CONTAINS(
+      miss("rule @s(%x: Tensor[(?, 3), float32]) { tanh(%x) => exp(%x) }", kX + "tanh(%x) }"),
+      "%x: expected Tensor[(?, 3), float32], found Tensor[(");
+  CHECK_CONTAINS(
+      miss("rule @b(%x, %y) { add(%x, %y) => %x }",
+           "def @main(%x: Tensor[(4), float32], %y: Tensor[(2, 4), float32]) { add(%x, %y) }"),
+      "the replacement's type: expected Tensor[(2, 4), float32], found Tensor[(4), float32]");
+}
+
+TEST_CASE("attributes: equal where written, free elsewhere, conditions hold") {
+  const std::string rule = "rule @s(%x) { nn.softmax(%x, axis >= 0) => nn.softmax(%x, axis=-1) }";
+  CHECK(Rewritten(rule, kX + "nn.softmax(%x, axis=1) }") == "nn.softmax");
+  CHECK(Rewritten("rule @s(%x) { nn.softmax(%x) => tanh(%x) }", kX + "nn.softmax(%x, axis=0) }") ==
+        "tanh");
+  CHECK(Rewritten("rule @s(%x) { nn.softmax(%x, axis=1) => tanh(%x) }",
+                  kX + "nn.softmax(%x, axis=0) }") == "nn.softmax");
+}
+
+TEST_CASE("the rule of the highest benefit goes first") {
+  const std::string rules =
+      "rule @a(%x) { tanh(%x) => exp(%x) } rule @b(%x, benefit=2) { tanh(%x) => sigmoid(%x) }";
+  CHECK(Rewritten(rules, kX + "tanh(%x) }") == "sigmoid");
+}
+
+TEST_CASE("a file that is wrong says where, what was expected and found") {
+  CHECK_CONTAINS(
+      ErrorOf("rule @t(%x: Tensor[(2, 3), float32]) {\n  tanh(%x) => transpose(%x)\n}"),
+      "test.rules:2:15: rule @t: both sides must have the same type: expected Tensor[(2, 3), "
+      "float32], as the pattern of line 2 has, found Tensor[(3, 2), float32]");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { tanh(%x) => cast(%x, dtype=\"int32\") }"),
+                 "expected float32, as the pattern of line 1 has, found int32");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x, %y) { tanh(%x) => %y }"), "hole %y is in the replacement");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { %x => tanh(%x) }"), "a pattern that is an operator call");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { tanh(%x) }"), "expected '=>' and the replacement");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { tahn(%x) => %x }"), "tahn");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { nn.softmax(%x, axle > 1) => %x }"),
+                 "there is no attribute axle");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { tanh(%x) => nn.softmax(%x, axis > 1) }"),
+                 "a replacement states");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x, cost=2) { tanh(%x) => %x }"), "expected benefit=N");
+  CHECK_CONTAINS(ErrorOf("rule @t(%x) { if (True) { %x } else { %x } => %x }"),
+                 "rule @t: expected");
+  CHECK_CONTAINS(ErrorOf("def @main() { 1 }"), "expected a rule");
+  CHECK_CONTAINS(ErrorOf(kReluTwice + kReluTwice), "rule @relu_twice is defined twice");
+  const std::string text =
+      "rule @t(const %x, %y: Tensor[(?), int8], benefit=2) { add(%x, 1f) or %0 = exp(%x); %0 => %x "
+      "}";
+  for (size_t n = 0; n < text.size(); ++n) static_cast<void>(ReadRules("cut", text.substr(0, n)));
+  CHECK(Read("")->rules.empty());
+}
+
+TEST_CASE("rules that go on for ever are an error that names them") {
+  const auto error = [](const std::string& rules) {
+    auto m = ApplyRules(ir::Typed(kX + "tanh(add(%x, exp(%x))) }"), *Read(rules));
+    REQUIRE(!m.ok());
+    CHECK(m.status().code() == StatusCode::kInvalidArgument);
+    return m.status().message();
+  };
+  CHECK_CONTAINS(error("rule @swap(%x, %y) { add(%x, %y) => add(%y, %x) }"),
+                 "@swap (test.rules:1:6)");
+  const std::string cycle = error(
+      "rule @a(%x) { tanh(%x) => sigmoid(%x) } rule @b(%x) { sigmoid(%x) => tanh(%x) } rule @c(%x) "
+      "{ sin(%x) => cos(%x) }");
+  CHECK_CONTAINS(cycle, "@a (");
+  CHECK_CONTAINS(cycle, "@b (");
+  CHECK(cycle.find("@c") == std::string::npos);
+  CHECK_CONTAINS(error("rule @grow(%x) { tanh(%x) => tanh(add(tanh(%x), tanh(exp(%x)))) }"),
+                 "@grow");
+}
+
+TEST_CASE("many rules, a large graph") {
+  std::string rules;
+  for (int i = 0; i < 200; ++i)
+    rules += fmt::format(
+        "rule @r{}(%x) {{ add(multiply(%x, {}f), tanh(%x)) => multiply(%x, 3f) }}\n", i, i);
+  std::string program = kX;
+  for (int i = 0; i < 10000; ++i)
+    program += fmt::format("let %v{} = {}({}); ", i + 1, i % 2 == 0 ? "tanh" : "negative",
+                           i == 0 ? "%x" : fmt::format("%v{}", i));
+  const ir::Module m = ir::Typed(program + "add(%v10000, multiply(%v9999, 5f)) }");
+  const auto set = Read(rules);
+  CHECK(set->rules.size() == 200);
+  const auto result = ApplyRules(m, *set);
+  CHECK(result.ok());
+}
+
+}  // namespace
+}  // namespace relayvm::rules
