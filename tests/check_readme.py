@@ -37,6 +37,8 @@ def main():
         os.symlink(os.path.join(build, "include", "runtime"), os.path.join(prefix, "include"))
         os.symlink(os.path.join(build, "lib"), os.path.join(prefix, "lib"))
         for command in commands:
+            if command.startswith("cc "):
+                command = "cc " + environment.get("SANITIZE", "") + command[2:]
             p = subprocess.run(command, shell=True, cwd=copy, env=environment, capture_output=True, text=True, timeout=300)
             if p.returncode != 0 or not p.stdout + p.stderr and not command.startswith(("relayc", "cc")):
                 sys.exit(f"{command}\nexit {p.returncode}: {p.stdout}{p.stderr}")
