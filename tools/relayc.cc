@@ -16,12 +16,12 @@
 #include "compiler/import/onnx/importer.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
-#include "graph/format/graph_files.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/check.h"
 #include "tools/lib/kernel_source.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/tune_flags.h"
+#include "vm/graph/format/graph_files.h"
 
 namespace relayvm::tools {
 namespace {

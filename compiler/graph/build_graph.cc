@@ -21,7 +21,7 @@
 #include "bytecode/verifier.h"
 #include "compiler/graph/plan_storage.h"
 #include "compiler/lowering/value_type.h"
-#include "graph/format/verify.h"
+#include "vm/graph/format/verify.h"
 
 namespace relayvm::graph {
 namespace {

@@ -1,4 +1,4 @@
-// A graph (graph/format/graph.h) of a compiled program, by running its bytecode on values that are not there yet:
+// A graph (vm/graph/format/graph.h) of a compiled program, by running its bytecode on values that are not there yet:
 // sizes and whatever else constants decide are numbers, a tensor is the node that gives it, and each call of
 // a kernel becomes a node. Functions that are called become parts of the graph.
 //
@@ -7,7 +7,7 @@
 #pragma once
 
 #include "bytecode/base/status.h"
-#include "graph/format/graph.h"
+#include "vm/graph/format/graph.h"
 
 namespace relayvm::graph {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "compiler/graph/testing.h"
-#include "graph/format/graph_files.h"
-#include "graph/format/graph_json.h"
-#include "graph/format/verify.h"
-#include "graph/graph_folder.h"
-#include "graph/graph_module.h"
 #include "tests/temp_folder.h"
+#include "vm/graph/format/graph_files.h"
+#include "vm/graph/format/graph_json.h"
+#include "vm/graph/format/verify.h"
+#include "vm/graph/graph_folder.h"
+#include "vm/graph/graph_module.h"
 #include "vm/relayvm.h"
 
 namespace relayvm::graph {

@@ -1,4 +1,4 @@
-// What keeps a program from being a graph (graph/format/graph.h): control flow, and sizes that depend on data.
+// What keeps a program from being a graph (vm/graph/format/graph.h): control flow, and sizes that depend on data.
 // Tested by check_static_test.cc.
 #pragma once
 

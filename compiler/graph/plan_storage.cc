@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/format/verify.h"
+#include "vm/graph/format/verify.h"
 
 namespace relayvm::graph {
 namespace {

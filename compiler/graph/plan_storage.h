@@ -3,7 +3,7 @@
 // compute in place in its operand's. Tested by build_graph_test.cc.
 #pragma once
 
-#include "graph/format/graph.h"
+#include "vm/graph/format/graph.h"
 
 namespace relayvm::graph {
 

@@ -1,10 +1,10 @@
 // Graphs: a run allocates nothing; loading, with each allocation failing.
 #include "compiler/api/module.h"
 #include "compiler/graph/build_graph.h"
-#include "graph/format/graph_files.h"
-#include "graph/graph_module.h"
 #include "tests/faults/fail_each.h"
 #include "tests/temp_folder.h"
+#include "vm/graph/format/graph_files.h"
+#include "vm/graph/graph_module.h"
 
 namespace relayvm::faults {
 namespace {

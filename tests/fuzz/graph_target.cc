@@ -4,11 +4,11 @@
 
 #include "compiler/driver.h"
 #include "compiler/graph/build_graph.h"
-#include "graph/format/graph_files.h"
-#include "graph/format/graph_json.h"
-#include "graph/format/verify.h"
-#include "graph/graph_folder.h"
-#include "graph/graph_module.h"
+#include "vm/graph/format/graph_files.h"
+#include "vm/graph/format/graph_json.h"
+#include "vm/graph/format/verify.h"
+#include "vm/graph/graph_folder.h"
+#include "vm/graph/graph_module.h"
 
 namespace relayvm::fuzz {
 namespace {

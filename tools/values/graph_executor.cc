@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "graph/graph_module.h"
+#include "vm/graph/graph_module.h"
 
 namespace relayvm::tools {
 namespace {

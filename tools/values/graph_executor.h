@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "bytecode/base/status.h"
-#include "graph/graph_folder.h"
 #include "tools/values/run.h"
+#include "vm/graph/graph_folder.h"
 
 namespace relayvm::tools {
 

@@ -1,4 +1,4 @@
-// A graph that runs (graph/graph_module.h), as Python holds it: what the modules of the runtime and of the
+// A graph that runs (vm/graph/graph_module.h), as Python holds it: what the modules of the runtime and of the
 // compiler share. The class that users see is in relayvm/graph.py.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "graph/graph_module.h"
+#include "vm/graph/graph_module.h"
 
 namespace relayvm::python {
 

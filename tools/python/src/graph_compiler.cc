@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "compiler/graph/build_graph.h"
-#include "graph/format/graph_files.h"
-#include "graph/graph_folder.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
+#include "vm/graph/format/graph_files.h"
+#include "vm/graph/graph_folder.h"
 
 namespace relayvm::python {
 

@@ -1,4 +1,4 @@
-#include "graph/graph_module.h"
+#include "vm/graph/graph_module.h"
 
 #include <doctest/doctest.h>
 
@@ -11,11 +11,11 @@
 
 #include "bytecode/code_builder.h"
 #include "bytecode/opcode.h"
-#include "graph/format/graph_files.h"
-#include "graph/format/graph_json.h"
-#include "graph/format/testing.h"
-#include "graph/graph_folder.h"
 #include "tests/temp_folder.h"
+#include "vm/graph/format/graph_files.h"
+#include "vm/graph/format/graph_json.h"
+#include "vm/graph/format/testing.h"
+#include "vm/graph/graph_folder.h"
 
 namespace relayvm::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/graph_module.h"
+#include "vm/graph/graph_module.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/io/tvm_params.h"
-#include "graph/format/verify.h"
-#include "graph/graph_folder.h"
+#include "vm/graph/format/verify.h"
+#include "vm/graph/graph_folder.h"
 #include "vm/linked_program.h"
 #include "vm/system_pages.h"
 #include "vm/thread_pool.h"

@@ -1,4 +1,4 @@
-#include "graph/format/json_tree.h"
+#include "vm/graph/format/json_tree.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "graph/format/graph_json.h"
+#include "vm/graph/format/graph_json.h"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "graph/format/testing.h"
+#include "vm/graph/format/testing.h"
 
 namespace relayvm::graph {
 namespace {

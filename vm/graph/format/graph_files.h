@@ -10,7 +10,7 @@
 #include <string>
 
 #include "bytecode/base/status.h"
-#include "graph/format/graph.h"
+#include "vm/graph/format/graph.h"
 
 namespace relayvm::graph {
 

@@ -1,4 +1,4 @@
-#include "graph/format/graph_files.h"
+#include "vm/graph/format/graph_files.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/verifier.h"
 #include "bytecode/writer.h"
-#include "graph/format/graph_json.h"
-#include "graph/format/verify.h"
+#include "vm/graph/format/graph_json.h"
+#include "vm/graph/format/verify.h"
 
 namespace relayvm::graph {
 namespace {

@@ -1,7 +1,7 @@
 // A small graph for tests: x + w, then that twice, then the sum in place.
 #pragma once
 
-#include "graph/format/graph.h"
+#include "vm/graph/format/graph.h"
 
 namespace relayvm::graph::testing {
 

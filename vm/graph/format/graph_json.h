@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "bytecode/base/status.h"
-#include "graph/format/graph.h"
+#include "vm/graph/format/graph.h"
 
 namespace relayvm::graph {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "graph/format/graph.h"
+#include "vm/graph/format/graph.h"
 
 namespace relayvm::graph {
 

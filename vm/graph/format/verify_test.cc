@@ -1,10 +1,10 @@
-#include "graph/format/verify.h"
+#include "vm/graph/format/verify.h"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 
-#include "graph/format/testing.h"
+#include "vm/graph/format/testing.h"
 
 namespace relayvm::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/format/verify.h"
+#include "vm/graph/format/verify.h"
 
 #include <fmt/format.h>
 

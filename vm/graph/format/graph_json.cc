@@ -1,4 +1,4 @@
-#include "graph/format/graph_json.h"
+#include "vm/graph/format/graph_json.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
-#include "graph/format/json_tree.h"
+#include "vm/graph/format/json_tree.h"
 
 namespace relayvm::graph {
 namespace {

@@ -1,11 +1,11 @@
-#include "graph/graph_folder.h"
+#include "vm/graph/graph_folder.h"
 
 #include <utility>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/guarded.h"
-#include "graph/format/graph_files.h"
-#include "graph/format/graph_json.h"
+#include "vm/graph/format/graph_files.h"
+#include "vm/graph/format/graph_json.h"
 
 namespace relayvm::graph {
 
