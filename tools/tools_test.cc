@@ -499,7 +499,7 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           {"vmrun damaged.vmx --verify --input 1x2xf32=1", 2, "is damaged: expected checksum 0x"},
           {"vmdump damaged.vmx --check", 2,
            "vmdump: damaged.vmx: .vmx constant 0 \"y\" is damaged"},
-          {"vmrun .", 2, "not a regular file"},
+          {"vmrun .", 2, ".: expected a folder that 'relayc --executor graph -o' has written: "},
           {"vmrun add.relay", 2,
            "vmrun: add.relay: expected a compiled program (.vmx), found Relay text: compile it "
            "with relayc"},

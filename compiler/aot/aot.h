@@ -3,7 +3,7 @@
 // A program that needs no heap (static_plan.h) becomes functions that want C's library alone: plain
 // pointers in and out, a workspace of a stated size. Any other is linked with the runtime of vm/aot and
 // passes values (vm/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out.
-// Thread-safe. Tested by aot_test.cc and tests/aot.
+// Thread-safe. Tested by tests/aot.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 // A native function takes a context (static: its frame in the workspace; with a heap: the runtime's
 // AotContext), its scalars, its objects, and gives {result, int32 error}. An error that is not 0 leaves
 // at once. The calling convention is LLVM's tailcc, so that tail calls are jumps whatever they pass.
-// In GuardLlvm (kernels/codegen/llvm_guard.h). Tested by aot_test.cc.
+// In GuardLlvm (kernels/codegen/llvm_guard.h). Tested by tests/aot.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

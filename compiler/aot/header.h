@@ -1,4 +1,4 @@
-// The C header of an object that CompileAhead makes. Tested by aot_test.cc.
+// The C header of an object that CompileAhead makes. Tested by tests/aot.
 #pragma once
 
 #include <string>

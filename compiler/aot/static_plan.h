@@ -7,7 +7,7 @@
 //   arena | tensors and tuples, one place an instruction | kernels' scratch | frames of calls
 //
 // Frames of calls that give a scalar share their place; those whose result may lie in the callee's frame
-// have one each. Offsets are multiples of 64. Tested by aot_test.cc.
+// have one each. Offsets are multiples of 64. Tested by tests/aot.
 #pragma once
 
 #include <cstdint>

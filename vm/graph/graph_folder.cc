@@ -12,10 +12,13 @@ namespace relayvm::graph {
 Result<LoadedGraph> LoadGraph(const std::string& folder, const LoadOptions& options) {
   return Guarded([&]() -> Result<LoadedGraph> {
     LoadedGraph loaded;
+    auto json = FileMapping::Open(folder + kGraphFile, FileMapping::Kind::kRead);
+    if (!json.ok()) {
+      return json.status().WithContext(
+          folder + ": expected a folder that 'relayc --executor graph -o' has written");
+    }
     RELAYVM_ASSIGN_OR_RETURN(loaded.kernels, Executable::Load(folder + kKernelsFile, options));
-    RELAYVM_ASSIGN_OR_RETURN(const auto json,
-                             FileMapping::Open(folder + kGraphFile, FileMapping::Kind::kRead));
-    const auto bytes = json->bytes();
+    const auto bytes = (*json)->bytes();
     auto graph = ParseGraphJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     if (!graph.ok()) return graph.status().WithContext(folder + kGraphFile);
     loaded.graph = *std::move(graph);

@@ -262,7 +262,7 @@ TEST_CASE("a folder loads and runs; what is wrong with it is named") {
     CHECK(Output(**module) == Numbers{23, 46, 69, 92});
   }
   CHECK(GraphModule::Load(folder).status().message().find("test.add") != std::string::npos);
-  CHECK(GraphModule::Load(temp / "none").status().message().find("none/kernels.vmx") !=
+  CHECK(GraphModule::Load(temp / "none").status().message().find("none/graph.json") !=
         std::string::npos);
   struct Case {
     std::function<void(GraphProgram&)> damage;
