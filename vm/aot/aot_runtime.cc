@@ -497,12 +497,10 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
                                 relayvm_value** result) {
   RELAYVM_REQUIRE(result);
   if (num_inputs > 0) RELAYVM_REQUIRE(inputs);
+  for (size_t i = 0; i < num_inputs; ++i) RELAYVM_REQUIRE(inputs[i]);
   return relayvm::c_api::Guarded([&]() -> relayvm_status* {
     std::vector<relayvm::Value> values;
-    for (size_t i = 0; i < num_inputs; ++i) {
-      RELAYVM_REQUIRE(inputs[i]);
-      values.push_back(inputs[i]->value);
-    }
+    for (size_t i = 0; i < num_inputs; ++i) values.push_back(inputs[i]->value);
     return relayvm::c_api::GiveValue(relayvm::vm::Run(program, function, values), result);
   });
 }

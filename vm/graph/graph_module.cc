@@ -527,10 +527,11 @@ struct Parallel {
     const uint64_t units = p.step.units;
     const auto begin = static_cast<uint32_t>(units * index / p.step.tasks);
     const auto end = static_cast<uint32_t>(units * (index + 1) / p.step.tasks);
-    int32_t code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+    int32_t code = RELAYVM_KERNEL_OK;
     try {
       code = p.step.fn(p.env, &args, begin, end);
     } catch (const std::bad_alloc&) {  // of a host's kernel; the pool's threads know no exceptions
+      code = RELAYVM_KERNEL_OUT_OF_MEMORY;
     }
     if (code == RELAYVM_KERNEL_OK) return;
     const uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);

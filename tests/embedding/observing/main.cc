@@ -19,9 +19,10 @@ int main(int argc, char** argv) {
   auto input = relayvm::Value::CopyTensor(relayvm::DType::kFloat32, dims, numbers);
   std::latch done(kRequests);
   for (int i = 0; i < kRequests; ++i) {
-    auto accepted = (*scheduler)
-                        ->RunAsync({.executable = *program, .function = "main", .inputs = {*input}},
-                                   [&](relayvm::Result<relayvm::Value>) { done.count_down(); });
+    auto accepted =
+        (*scheduler)
+            ->RunAsync({.executable = *program, .function = "main", .inputs = {*input}},
+                       [&](const relayvm::Result<relayvm::Value>&) { done.count_down(); });
     if (!accepted.ok()) return 3;
   }
   done.wait();
