@@ -19,6 +19,7 @@
 #include "bytecode/program.h"
 #include "compiler/aot/static_plan.h"
 #include "kernels/codegen/target.h"
+#include "vm/aot/aot_runtime.h"
 
 namespace relayvm::aot {
 
@@ -84,7 +85,8 @@ class FunctionEmitter {
     int message = -1;           // index into Program::messages, or
     std::string text;           // what is wrong
     std::vector<Value*> shown;  // numbers
-    enum class Kind : uint8_t { kTrap, kGuard, kCheck, kDim } kind = Kind::kTrap;
+    using Kind = vm::AotFailure;
+    Kind kind = Kind::kTrap;
   };
   virtual Value* Fail(const At& at, const Failure& failure) = 0;
   // What kUnsupported calls of scalar functions become.

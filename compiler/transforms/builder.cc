@@ -19,6 +19,14 @@ const Expr* MakeCall(const Module& m, std::string_view name, std::vector<Atom> a
 
 }  // namespace
 
+AttrList Ints(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
+
+Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values) {
+  Attrs attrs;
+  for (const auto& [name, value] : values) attrs.Set(name, value);
+  return attrs;
+}
+
 Atom BindingBuilder::Call(std::string_view op, std::vector<Atom> args, const Attrs& given) {
   const Var* v = MakeVar(m_, "", nullptr, span_);
   BindCall(v, op, std::move(args), given);

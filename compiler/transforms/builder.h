@@ -2,12 +2,18 @@
 // Tested through the passes that use it.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
+
+// Attributes, and the values of those that are lists.
+AttrList Ints(const std::vector<int64_t>& values);
+Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values);
 
 class BindingBuilder {
  public:

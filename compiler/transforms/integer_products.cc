@@ -41,14 +41,6 @@ struct Side {
   Zero zero;
 };
 
-AttrList Ints(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
-
-Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values) {
-  Attrs attrs;
-  for (const auto& [name, value] : values) attrs.Set(name, value);
-  return attrs;
-}
-
 class CallLowering {
  public:
   CallLowering(const Module& m, const Binding& binding, const OpCall& call,

@@ -19,14 +19,6 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-AttrList Ints(const Sizes& values) { return AttrList(values.begin(), values.end()); }
-
-Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values) {
-  Attrs attrs;
-  for (const auto& [name, value] : values) attrs.Set(name, value);
-  return attrs;
-}
-
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Phases `first` to `first + count` of one axis, which have so many taps each.

@@ -183,6 +183,12 @@ bool SplitOne(Graph& graph, LoopNest& nest, int64_t least) {
 
 // --- Vectors ---
 
+// Whether n divides sizes or indices: slow where its operands vary.
+bool DividesIndex(const Node* n) {
+  return n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 &&
+         n->binary >= BinaryOp::kDivide && n->binary <= BinaryOp::kFloorMod;
+}
+
 struct VectorScore {
   int gathers = 0;  // loads that are not contiguous, and divisions of what varies
   int contiguous = 0;
@@ -196,10 +202,7 @@ VectorScore ScoreOf(const LoopNest& nest, const te::AxisNode* axis) {
   }
   ForEachNode(RootsOf(nest), [&](const Node* n) {
     if (!n->DependsOn(axis)) return;
-    if (n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 &&
-        n->binary >= BinaryOp::kDivide && n->binary <= BinaryOp::kFloorMod) {
-      score.gathers += 2;
-    }
+    if (DividesIndex(n)) score.gathers += 2;
     if (n->kind != NodeKind::kLoad || n->operands.empty()) return;
     if (StrideOf(n->operands[0], axis) == Stride::kOne) {
       ++score.contiguous;
@@ -269,10 +272,7 @@ bool IsInterleaved(const LoopNest& nest) {
   ForEachNode(RootsOf(nest), [&](const Node* n) {
     if (n->kind == NodeKind::kReduce) suits = false;
     if (!n->DependsOn(along)) return;
-    if (n->kind == NodeKind::kBinary && n->dtype == DType::kInt64 &&
-        n->binary >= BinaryOp::kDivide && n->binary <= BinaryOp::kFloorMod) {
-      suits = false;
-    }
+    if (DividesIndex(n)) suits = false;
     if (n->kind != NodeKind::kLoad || n->operands.empty()) return;
     contiguous = contiguous || StrideOf(n->operands[0], along) == Stride::kOne;
     suits = suits && StrideOf(n->operands[0], along) == Stride::kOne;

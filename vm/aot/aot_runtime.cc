@@ -239,7 +239,7 @@ void relayvm_aot_called_from(AotContext* context, uint64_t site) {
   run.text += fmt::format("\n  called from {}", PlaceText(run.detail.places.back()));
 }
 
-// `kind`: compiler/aot's Failure::Kind: a trap, a guard, a check, a size.
+// `kind`: an AotFailure.
 void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_t opcode,
                       uint32_t message, const int64_t* numbers, uint32_t num_numbers) {
   AotRun& run = RunOf(context);
@@ -247,9 +247,11 @@ void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_
   const std::vector<int64_t> shown(numbers, numbers + num_numbers);
   run.detail.numbers = shown;
   std::string filled = text;
-  if (kind == 1) filled = fmt::format("{} ({} and {})", text, shown[0], shown[1]);
-  if (kind == 2) filled = FillMessage(text, shown);
-  if (kind == 3) {
+  const auto failure = static_cast<AotFailure>(kind);
+  if (failure == AotFailure::kGuard)
+    filled = fmt::format("{} ({} and {})", text, shown[0], shown[1]);
+  if (failure == AotFailure::kCheck) filled = FillMessage(text, shown);
+  if (failure == AotFailure::kDim) {
     const auto op = static_cast<Opcode>(opcode);
     const bool divides = op == Opcode::kDimFloorDiv || op == Opcode::kDimFloorMod;
     const char* sign = op == Opcode::kDimMul        ? "x"
@@ -398,11 +400,14 @@ Tensor* relayvm_aot_tensor_append(AotContext* context, uint64_t site, Tensor* he
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
   if (bytes < 0) return nullptr;
   const size_t head_bytes = head->bytes(), tail_bytes = tail->bytes();
-  if (head_bytes + tail_bytes != static_cast<size_t>(bytes)) {
+  if (head->dtype != type || tail->dtype != type ||
+      head_bytes + tail_bytes != static_cast<size_t>(bytes)) {
     Fail(run, site, StatusCode::kFailedPrecondition,
-         fmt::format("a tensor of shape ({}) from one of shape ({}) and one of shape ({})",
-                     fmt::join(std::span(dims, rank), ", "), fmt::join(head->shape(), ", "),
-                     fmt::join(tail->shape(), ", ")));
+         fmt::format(
+             "a tensor of {}, shape ({}), from one of {}, shape ({}), and one of {}, shape ({})",
+             DTypeName(type), fmt::join(std::span(dims, rank), ", "), DTypeName(head->dtype),
+             fmt::join(head->shape(), ", "), DTypeName(tail->dtype),
+             fmt::join(tail->shape(), ", ")));
     return nullptr;
   }
   const bool alone =

@@ -26,6 +26,9 @@ struct AotContext {
   const KernelCode* kernels;
 };
 
+// What a function fails for without the runtime's help: a trap, a guard, a check, a size.
+enum class AotFailure : uint32_t { kTrap, kGuard, kCheck, kDim };
+
 // 0, with a result that the caller owns; else the run has a failure. Arguments are moved in.
 using AotFunction = int32_t (*)(AotContext* context, Object* const* args, Object** result);
 

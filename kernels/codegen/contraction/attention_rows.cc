@@ -96,15 +96,14 @@ void AttentionRows::ForResult(Value* row, const std::function<void(Value* at, Va
 void AttentionRows::FetchRows(const HeadTensor& t, Value* head, const Dim& size, Value* first,
                               unsigned rows) {
   if (!size.is_const() || t.strides[2] == size) return;
-  constexpr int64_t kLine = 64;
+  constexpr int64_t kLine = 64, kMostBytes = 1024;  // hardware follows longer rows
   const auto bytes = size.value() * static_cast<int64_t>(sizeof(float));
+  if (bytes > kMostBytes) return;
   for (unsigned row = 0; row < rows; ++row) {
-    Value* at = At(b_, element_, head, Mul(b_, Add(b_, first, int64_t{row}), Stride(t, 2)));
+    // May lie past the tensor's end.
+    Value* at = b_.CreateGEP(element_, head, Mul(b_, Add(b_, first, int64_t{row}), Stride(t, 2)));
     for (int64_t line = 0; line < bytes; line += kLine) {
-      const int reads = 0, second_cache = 2, data = 1;
-      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                         {b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<uint64_t>(line)),
-                          b_.getInt32(reads), b_.getInt32(second_cache), b_.getInt32(data)});
+      FetchLine(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<uint64_t>(line)));
     }
   }
 }

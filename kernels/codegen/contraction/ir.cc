@@ -370,6 +370,12 @@ void Transpose(Builder& b, std::vector<Value*>& vectors) {
   }
 }
 
+void FetchLine(Builder& b, Value* pointer) {
+  const int reads = 0, second_cache = 2, data = 1;
+  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                    {pointer, b.getInt32(reads), b.getInt32(second_cache), b.getInt32(data)});
+}
+
 Value* At(Builder& b, llvm::Type* element, Value* base, Value* index) {
   if (IsConst(index, 0)) return base;
   return b.CreateInBoundsGEP(element, base, index);

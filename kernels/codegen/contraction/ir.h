@@ -87,6 +87,8 @@ llvm::Value* MaskInside(Builder& b, llvm::Value* x, int64_t step, llvm::Value* e
 // Swaps rows and columns of a square: lane i of the j-th result is lane j of the i-th vector. Their
 // number is a power of two.
 void Transpose(Builder& b, std::vector<llvm::Value*>& vectors);
+// Fetches the cache line at `pointer`, which need not be memory, into the second cache.
+void FetchLine(Builder& b, llvm::Value* pointer);
 // Address of base[index] for elements of type `element`.
 llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* index);
 llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, int64_t index);

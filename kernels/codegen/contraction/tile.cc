@@ -77,9 +77,7 @@ void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kLineBytes) {
     Value* ahead =
         b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(kBytesAhead + at));
-    const int reads = 0, second_cache = 2, data = 1;
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                      {ahead, b.getInt32(reads), b.getInt32(second_cache), b.getInt32(data)});
+    FetchLine(b, ahead);
   }
 }
 
