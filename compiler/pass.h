@@ -74,6 +74,7 @@ struct PassContext {
   bool exact = false;  // no faster way to compute that loses more than summing in another order
   // The compilation is cancelled: a pass that takes long fails with kCancelled.
   std::stop_token stop;
+  Facts holds;  // of the module
 };
 
 struct Pass {

@@ -175,9 +175,8 @@ const std::vector<Pass>& AllPasses() {
   return passes;
 }
 
-// Types are there for whoever needs them: these give them.
+// Types are there for whoever needs them: this gives them, or kRetypePass.
 constexpr std::string_view kCheckPass = "CheckTypes";
-constexpr std::string_view kRetypePass = "Retype";
 // Of every pipeline, for lower::LowerModule.
 constexpr Facts kAtTheEnd = {kTyped, kShapesResolved, kFinalTypes, kLifted};
 
@@ -413,7 +412,7 @@ std::string Facts::ToString() const {
 
 static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
   return {options.opt_level, cpu,           options.print, options.layouts,
-          options.weights,   options.exact, options.stop};
+          options.weights,   options.exact, options.stop,  {}};
 }
 
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
@@ -451,7 +450,7 @@ using Steps = std::span<const PlannedPass>;
 
 Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOptions& options,
                             const std::string& cpu, Printer& printer) {
-  const PassContext context = ContextOf(options, cpu);
+  PassContext context = ContextOf(options, cpu);
   bool has_types = false;
   for (const PlannedPass& step : steps) {
     const std::string& name = step.pass.name;
@@ -460,6 +459,7 @@ Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOption
     RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
     if (options.on_pass) options.on_pass(name);
     auto start = std::chrono::steady_clock::now();
+    context.holds = step.before;
     auto result = RunOne(step.pass, module, context, step.inserted());
     if (options.timings != nullptr) {
       std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;

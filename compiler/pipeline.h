@@ -55,6 +55,8 @@ struct PlannedPass {
   bool inserted() const { return !place.empty(); }
 };
 
+// The pass that gives types again: it runs wherever they are needed, and is no place.
+inline constexpr std::string_view kRetypePass = "Retype";
 // What will run, in order: the list for the level with the user's passes, and type inference where
 // it is needed. An error names the pass whose needs are not met, or the place that does not exist.
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options);

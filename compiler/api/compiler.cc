@@ -23,6 +23,11 @@ void ReportProgress(const CompilerOptions& options, CompileOptions* compile) {
   };
 }
 
+void Insert(const std::vector<InsertedPass>& passes, CompileOptions* compile) {
+  std::vector<InsertedPass>& all = compile->pipeline.passes;
+  all.insert(all.end(), passes.begin(), passes.end());
+}
+
 }  // namespace
 
 struct CompiledModel::Impl {
@@ -121,20 +126,22 @@ Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& 
 }
 
 Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOptions& options,
-                                    std::stop_token stop) {
+                                    std::stop_token stop, const std::vector<InsertedPass>& passes) {
   return Guarded([&] {
     return ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
       compile->operators = model.operators;
+      Insert(passes, compile);
       return Result<ir::Module>(model.module);
     });
   });
 }
 
 Result<KernelTexts> KernelTextsOf(const LoadedModel& model, const CompilerOptions& options,
-                                  std::stop_token stop) {
+                                  std::stop_token stop, const std::vector<InsertedPass>& passes) {
   return Guarded([&]() -> Result<KernelTexts> {
     auto compiled = ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
       compile->operators = model.operators;
+      Insert(passes, compile);
       compile->kernels.keep_llvm_ir = compile->kernels.keep_assembly = true;
       return Result<ir::Module>(model.module);
     });

@@ -5,9 +5,11 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "compiler/api/compiler.h"
 #include "compiler/ir/ir.h"
+#include "compiler/pipeline.h"
 #include "kernels/op/custom_ops.h"
 
 namespace relayvm {
@@ -22,8 +24,10 @@ Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& 
                               std::stop_token stop = {});
 
 // Takes no notice of the options that ReadModel has used: shapes (but for bounds), dims, params, plugins.
+// `passes` are inserted besides those of the options.
 Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOptions& options = {},
-                                    std::stop_token stop = {});
+                                    std::stop_token stop = {},
+                                    const std::vector<InsertedPass>& passes = {});
 
 // What LLVM makes of the kernels, as text: its representation before it is optimised, and the machine's
 // instructions. For one processor: of several targets, kInvalidArgument.
@@ -31,6 +35,7 @@ struct KernelTexts {
   std::string llvm_ir, assembly;
 };
 Result<KernelTexts> KernelTextsOf(const LoadedModel& model, const CompilerOptions& options = {},
-                                  std::stop_token stop = {});
+                                  std::stop_token stop = {},
+                                  const std::vector<InsertedPass>& passes = {});
 
 }  // namespace relayvm

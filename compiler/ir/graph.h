@@ -1,4 +1,5 @@
-// The surface form: what graph_builder.h makes and to_anf.h turns into A-normal form.
+// The surface form: what graph_builder.h makes and to_anf.h turns into A-normal form, and what from_anf.h
+// makes of that again.
 //
 // Expressions are nodes of a DAG in one vector, named by position; operands come before their
 // users. A shared expression (%0 = ...) is a node that several others mention. Variables are the
@@ -30,6 +31,7 @@ enum class NodeKind : uint8_t {
   kRefCreate,
   kRefRead,
   kRefWrite,
+  kExpr,  // exprs[payload] with the operands in place of its own; no nested blocks
 };
 
 struct Node {
@@ -38,6 +40,8 @@ struct Node {
   std::vector<NodeId> operands;
   uint32_t payload = 0;
   Atom atom = static_cast<const Var*>(nullptr);
+  // That the value is bound to, where no let says another one; null: a new one. Not of atoms and lets.
+  const Var* bind = nullptr;
 
   // True if operand `i` is evaluated in a block of its own (a branch, a clause, a function's body).
   bool OpensBlock(size_t i) const {
@@ -66,6 +70,7 @@ struct Graph {
   std::vector<Function> functions;  // without body
   std::vector<MatchPayload> matches;
   std::vector<HostPayload> hosts;
+  std::vector<const Expr*> exprs;
 };
 
 }  // namespace relayvm::ir

@@ -75,6 +75,11 @@ NodeId GraphBuilder::RefWrite(NodeId ref, NodeId value, Span span) {
   return Add(NodeKind::kRefWrite, span, {ref, value});
 }
 
+NodeId GraphBuilder::OfExpr(const Expr& expr, std::vector<NodeId> operands, Span span) {
+  graph_.exprs.push_back(&expr);
+  return Add(NodeKind::kExpr, span, std::move(operands), graph_.exprs.size() - 1);
+}
+
 NodeId GraphBuilder::Let(std::vector<const Var*> vars, std::vector<NodeId> values, NodeId result,
                          Span span) {
   graph_.lets.push_back(std::move(vars));

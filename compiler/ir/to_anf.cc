@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
+
+#include "compiler/ir/walk.h"
 
 namespace relayvm::ir {
 
@@ -282,8 +285,20 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
       RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
       value = RefWrite{atoms[0], atoms[1]};
       break;
+    case NodeKind::kExpr: {
+      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
+      value = graph_.exprs[node.payload]->node;
+      size_t next = 0;
+      auto replace = [&](auto& part) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, Atom>)
+          part = atoms[next++];
+      };
+      std::visit([&](auto& n) { VisitParts(n, replace); }, value);
+      break;
+    }
   }
-  const Var* var = work.bind != nullptr ? work.bind : MakeVar(module_, "", nullptr, node.span);
+  const Var* var = work.bind != nullptr ? work.bind : node.bind;
+  if (var == nullptr) var = MakeVar(module_, "", nullptr, node.span);
   state.atom = Bind(state.block, var, MakeExpr(module_, std::move(value), node.span));
   state.done = true;
   return OkStatus();

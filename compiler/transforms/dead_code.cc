@@ -2,67 +2,13 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/effects.h"
 #include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {
-
-// Functions whose call may write a reference, call an unknown function or the host, or fail on purpose.
-class Effects {
- public:
-  explicit Effects(const Module& m) {
-    // Direct effects, then their callers until nothing changes.
-    std::unordered_map<std::string, std::vector<std::string>> callers;
-    std::vector<std::string> work;
-    for (const auto& [name, f] : m.functions) {
-      bool direct = false;
-      Scan(*f->body, direct, [&](const std::string& callee) { callers[callee].push_back(name); });
-      if (direct && effectful_.insert(name).second) work.push_back(name);
-    }
-    while (!work.empty()) {
-      std::string name = std::move(work.back());
-      work.pop_back();
-      for (const std::string& caller : callers[name]) {
-        if (effectful_.insert(caller).second) work.push_back(caller);
-      }
-    }
-  }
-
-  bool HasEffect(const Expr& e) const {
-    bool effect = false;
-    ScanExpr(e, effect,
-             [&](const std::string& callee) { effect = effect || effectful_.contains(callee); });
-    return effect;
-  }
-
- private:
-  template <typename Fn>
-  static void ScanExpr(const Expr& e, bool& effect, const Fn& on_call) {
-    if (e.As<RefWrite>() != nullptr || e.As<HostCall>() != nullptr || e.As<Guard>() != nullptr ||
-        e.As<Stated>() != nullptr || e.As<Trap>() != nullptr) {
-      effect = true;
-    }
-    if (const auto* match = e.As<MatchExpr>(); match != nullptr && !match->complete) effect = true;
-    if (const auto* call = e.As<CallExpr>()) {
-      if (const auto* g = std::get_if<const GlobalVar*>(&call->callee)) {
-        on_call((*g)->name);
-      } else if (std::holds_alternative<const Var*>(call->callee)) {
-        effect = true;
-      }
-    }
-    if (e.As<FunctionExpr>() != nullptr) return;  // making a closure runs nothing
-    ForEachBlock(e, [&](const Block& b) { Scan(b, effect, on_call); });
-  }
-  template <typename Fn>
-  static void Scan(const Block& block, bool& effect, const Fn& on_call) {
-    for (const Binding& b : block.bindings) ScanExpr(*b.value, effect, on_call);
-  }
-
-  std::unordered_set<std::string> effectful_;
-};
 
 class Eliminator {
  public:

@@ -27,8 +27,9 @@ _os.register_at_fork(after_in_child=_forked)
 # Imported when it is first needed.
 _GRAPH = ("GraphModule", "NodeTime", "load_graph")
 # Of the package relayvm-compiler.
-_COMPILER = ("Drawing", "Executable", "Module", "PassContext", "RelayFunction", "TracedValue", "bind_params_by_name", "compile", "compile_model",
-             "create_executor", "draw", "from_onnx", "load_params", "parse", "rewrite", "transform")
+_COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor", "IRModule", "Module", "PassContext", "RelayFunction",
+             "TracedValue", "bind_params_by_name", "compile", "compile_model", "create_executor", "draw", "from_onnx", "load_params", "parse",
+             "post_order_visit", "relay", "rewrite", "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",

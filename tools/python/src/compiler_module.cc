@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,9 @@
 #include "tools/python/src/graph_compiler.h"
 #include "tools/python/src/interruptible.h"
 #include "tools/python/src/module.h"
+#include "tools/python/src/nodes.h"
 #include "tools/python/src/program.h"
+#include "tools/python/src/python_pass.h"
 #include "tools/python/src/values.h"
 
 namespace py = pybind11;
@@ -156,9 +159,11 @@ LoadedModel ForCompiling(const PyModule& module, const std::string& entry) {
   return model;
 }
 
-PyCompiled Compile(const PyModule& module, const Options& options, const py::object& progress) {
+PyCompiled Compile(const PyModule& module, const Options& options, const py::object& progress,
+                   const py::list& inserted) {
   CompilerOptions compile = OptionsOf(options);
   const LoadedModel model = ForCompiling(module, compile.entry);
+  const PythonPasses passes = ReadPythonPasses(inserted, model.operators);
   if (!progress.is_none()) {
     compile.on_progress = [&](std::string_view what, size_t done, size_t total) {
       const py::gil_scoped_acquire gil;
@@ -169,16 +174,26 @@ PyCompiled Compile(const PyModule& module, const Options& options, const py::obj
       }
     };
   }
-  return {Interruptible<CompiledModel>(
-      [&](const std::stop_token& stop) { return CompileLoaded(model, compile, stop); })};
+  std::optional<CompiledModel> compiled;
+  WithExceptionsOf(passes, [&] {
+    compiled = Interruptible<CompiledModel>([&](const std::stop_token& stop) {
+      return CompileLoaded(model, compile, stop, passes.passes);
+    });
+  });
+  return {*std::move(compiled)};
 }
 
 // (LLVM's representation, assembly) of all kernels.
-py::tuple TextsOfKernels(const PyModule& module, const Options& options) {
+py::tuple TextsOfKernels(const PyModule& module, const Options& options, const py::list& inserted) {
   const CompilerOptions compile = OptionsOf(options);
   const LoadedModel model = ForCompiling(module, compile.entry);
-  const KernelTexts texts = Interruptible<KernelTexts>(
-      [&](const std::stop_token& stop) { return KernelTextsOf(model, compile, stop); });
+  const PythonPasses passes = ReadPythonPasses(inserted, model.operators);
+  KernelTexts texts;
+  WithExceptionsOf(passes, [&] {
+    texts = Interruptible<KernelTexts>([&](const std::stop_token& stop) {
+      return KernelTextsOf(model, compile, stop, passes.passes);
+    });
+  });
   return py::make_tuple(texts.llvm_ir, texts.assembly);
 }
 
@@ -188,7 +203,12 @@ PYBIND11_MODULE(_native, m) {
   m.doc() = "The native part of relayvm's compiler.";
   py::module_::import("relayvm._native");
 
-  py::class_<PyModule>(m, "Module")
+  AddNodes(m);
+  py::class_<PyModule> module(m, "Module");
+  AddNodeBuilder(module);
+  module.def(py::init([] {
+          return PyModule{{ir::MakeModule(), {}}, {}};
+        }))
       .def("text",
            [](const PyModule& p, bool for_people) {
              return ir::PrintModule(p.model.module, {.for_people = for_people});
@@ -230,6 +250,14 @@ PYBIND11_MODULE(_native, m) {
       .def("kernel_texts", TextsOfKernels);
   AddDebugExecutor(m);
   AddGraphCompiler(m);
+  m.def("places", [] {  // "before:NAME" and what holds there
+    std::vector<std::pair<std::string, std::string>> places;
+    const std::vector<PlannedPass> plan = ValueOrThrow(PlanPasses({}));
+    for (const PlannedPass& p : plan) {
+      if (p.pass.name != kRetypePass) places.emplace_back(p.pass.name, p.after.ToString());
+    }
+    return places;
+  });
   m.def("read", Read);
   m.def("passes", [] {
     py::dict passes;

@@ -18,9 +18,10 @@ namespace relayvm::python {
 // How long a signal waits at most.
 inline constexpr std::chrono::milliseconds kCompilerSignalSlice(20);
 
-// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops it.
+// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops it, and is
+// raised.
 template <typename T>
-T Interruptible(const std::function<Result<T>(std::stop_token)>& work) {
+Result<T> InterruptibleResult(const std::function<Result<T>(std::stop_token)>& work) {
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;
@@ -55,7 +56,13 @@ T Interruptible(const std::function<Result<T>(std::stop_token)>& work) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
     throw pybind11::error_already_set();
   }
-  return ValueOrThrow(std::move(result));
+  return result;
+}
+
+// The same; failures are exceptions.
+template <typename T>
+T Interruptible(const std::function<Result<T>(std::stop_token)>& work) {
+  return ValueOrThrow(InterruptibleResult(work));
 }
 
 }  // namespace relayvm::python

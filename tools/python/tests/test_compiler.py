@@ -23,7 +23,7 @@ def test_modules_print_and_parse_back():
     mod = rvm.parse(PROGRAM)
     again = rvm.parse(str(mod))
     assert str(again) == str(mod) and "nn.dense" in str(mod)
-    assert mod.functions == ["main"] and "main" in mod and [n for n, _ in mod["main"].params] == ["x", "w"]
+    assert mod.functions == ["main"] and "main" in mod and [p.name_hint for p in mod["main"].params] == ["x", "w"]
     assert "nn.dense" in str(mod["main"]) and "<pre>" in mod._repr_html_()
     with pytest.raises(KeyError, match="no function other"):
         mod["other"]

@@ -4,8 +4,10 @@ import os
 from .. import _native as _runtime
 from ..host import _by_name
 from ..model import Model
-from . import _native, inspection
+from . import _native, inspection, relay
+from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 
+RelayFunction = relay.Function  # a function of a module
 _TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
 
 
@@ -39,13 +41,59 @@ class PassContext:
 
 
 class Module:
-    """A program in the compiler's representation: `parse`, `from_onnx`. Immutable.
+    """A program in the compiler's representation: `parse`, `from_onnx`, or of functions. Immutable. IRModule is another name for it.
 
-    str(mod) is Relay text that `parse` reads back. mod["main"] is a `RelayFunction`.
+        mod = rvm.IRModule({"main": relay.Function([x], y)})
+
+    functions: by name or `relay.GlobalVar`. type_definitions: a `Module` that has those which the functions use.
+
+    str(mod) is Relay text that `parse` reads back. mod["main"] is a `relay.Function`, with the types that the compiler infers.
     """
 
-    def __init__(self, native, params=None):
-        self._native = native
+    def __init__(self, functions=None, type_definitions=None):
+        self._nodes, self._with_types, self._defined = {}, None, None
+        if isinstance(functions, _native.Module):
+            self._native = functions
+            return
+        empty = type_definitions._native.empty() if type_definitions is not None else _native.Module()
+        self._native = Module(empty)._made_with(functions or {})
+
+    @classmethod
+    def from_expr(cls, expr):
+        """A module whose main is a `relay.Function`; another expression is its body, without parameters."""
+        return cls({"main": expr if isinstance(expr, relay.Function) else relay.Function([], expr)})
+
+    def _made_with(self, functions, who=""):
+        """The native module with further functions, None for those that go."""
+        native = self._typed if self.functions else self._native
+        all_of = {name: self[name] for name in self.functions}
+        for name, function in functions.items():
+            name = _name_of(name)
+            if function is None:
+                all_of.pop(name, None)
+            else:
+                all_of[name] = function
+        taken = {}
+        for name, function in all_of.items():
+            handle = getattr(function, "_handle", None)
+            is_same = handle is not None and native.own_function(name, handle)
+            old = self[name].span if name in self.functions else None
+            taken[name] = handle if is_same else relay._function_records(function, old)
+        if taken.keys() == set(self.functions) and all(isinstance(f, _native.Function) for f in taken.values()):
+            return native
+        return native.with_functions(taken, who)
+
+    def with_functions(self, functions):
+        """The module with other functions: {name: relay.Function}, None for one that goes. Types are inferred."""
+        made = self._made_with(functions)
+        return self if made is self._with_types else Module(made)
+
+    @property
+    def _typed(self):
+        """The native module with types."""
+        if self._with_types is None:
+            self._with_types = self._native if self._native.is_typed() else self._native.infer_types()
+        return self._with_types
 
     @property
     def functions(self):
@@ -53,12 +101,59 @@ class Module:
         return self._native.functions()
 
     def __getitem__(self, name):
-        if name not in self.functions:
-            raise KeyError(f"there is no function {name}; there are {', '.join(self.functions)}")
-        return RelayFunction(self, name)
+        name = _name_of(name)
+        if name not in self._nodes:
+            if name not in self.functions:
+                raise KeyError(f"there is no function {name}; there are {', '.join(self.functions)}")
+            self._nodes[name] = relay._function_node(self, name)
+        return self._nodes[name]
 
     def __contains__(self, name):
-        return name in self.functions
+        return _name_of(name) in self.functions
+
+    def items(self):
+        """Pairs of `relay.GlobalVar` and `relay.Function`."""
+        return [(self.get_global_var(name), self[name]) for name in self.functions]
+
+    @property
+    def _definitions(self):
+        if self._defined is None:
+            globals_of, types, constructors = {}, {}, {}
+            for name, type_vars, made in _native.type_definitions(self._typed):
+                for constructor, _, kind in made:
+                    node = relay.Constructor(constructor, name)
+                    object.__setattr__(node, "_type", kind)
+                    constructors[name, constructor] = node
+                types[name] = relay.TypeData(name, relay._types(type_vars), tuple(constructors[name, c] for c, _, _ in made),
+                                             {c: relay._types(fields) for c, fields, _ in made})
+            self._defined = globals_of, types, constructors
+        return self._defined
+
+    def get_global_var(self, name):
+        """The `relay.GlobalVar` of a function: the same object each time."""
+        known = self._definitions[0]
+        if name not in known:
+            if name not in self.functions:
+                raise KeyError(f"there is no function {name}; there are {', '.join(self.functions)}")
+            known[name] = relay.GlobalVar(name)
+            object.__setattr__(known[name], "_type", self._typed.function_type(name))
+        return known[name]
+
+    def get_global_vars(self):
+        """Those of all functions."""
+        return [self.get_global_var(name) for name in self.functions]
+
+    @property
+    def type_definitions(self):
+        """Its ADTs: `relay.TypeData` by name."""
+        return dict(self._definitions[1])
+
+    def get_constructor(self, adt, name):
+        """A `relay.Constructor`: the same object each time."""
+        known = self._definitions[2]
+        if (adt, name) not in known:
+            raise KeyError(f"there is no constructor {name} of a type {adt}; there are {', '.join('.'.join(k) for k in known)}")
+        return known[adt, name]
 
     def astext(self, show_meta_data=True):
         """Relay text; without meta data: for people, which `parse` does not read back."""
@@ -79,19 +174,11 @@ class Module:
         return f"<pre>{html.escape(self.astext(show_meta_data=False))}</pre>"
 
 
-class RelayFunction:
-    """A function of a `Module`."""
+IRModule = Module
 
-    def __init__(self, module, name):
-        self.module, self.name = module, name
 
-    @property
-    def params(self):
-        """Pairs of name and Relay type."""
-        return self.module._native.params(self.name)
-
-    def __str__(self):
-        return self.module._native.function_text(self.name)
+def _name_of(name):
+    return name.name_hint if isinstance(name, relay.GlobalVar) else name
 
 
 class Executable:
@@ -137,8 +224,8 @@ class Executable:
 
     def _kernel_texts(self):
         if self._texts is None:
-            module, options = self._source
-            self._texts = module.kernel_texts(options)
+            module, options, passes = self._source
+            self._texts = module.kernel_texts(options, passes)
         return self._texts
 
     def kernel_ir(self, kernel):
@@ -234,6 +321,8 @@ def bind_params_by_name(mod, params, function="main"):
     Takes a `RelayFunction` too, mod["main"].
     """
     if isinstance(mod, RelayFunction):
+        if mod.module is None:
+            raise ValueError("bind_params_by_name: a function of a module, mod[name]; make a module of this one first, IRModule.from_expr")
         mod, function = mod.module, mod.name
     return Module(mod._native.bind(dict(params), function))
 
@@ -268,13 +357,14 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
 
     target: "native" (the default), "x86-64-v2", "-v3", "-v4", or several. params: weights by the names of
     main's parameters, or a file for `load_params`. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
-    called with (what, done, total). options: relayc's, with _ for -: precision="bf16", weights="q8",
+    called with (what, done, total). passes: passes of Python and where they run, `transform.insert`. options: relayc's, with _ for -: precision="bf16", weights="q8",
     batching=True, exact=True, disabled_passes=[...], num_threads=2, ...
 
     Other Python threads go on meanwhile, and KeyboardInterrupt ends it.
     """
     context = PassContext.current()
     options = {**context.options, **options}
+    passes = [inserted._native() for inserted in options.pop("passes", None) or ()]
     options.setdefault("opt_level", context.opt_level if opt_level is None else opt_level)
     if opt_level is not None:
         options["opt_level"] = opt_level
@@ -291,7 +381,7 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
     if params:
         mod = bind_params_by_name(mod, params, options.get("entry", "main"))
     given = _options(shape, target=target, **options)
-    return Executable(mod._native.compile(given, progress), (mod._native, given))
+    return Executable(mod._native.compile(given, progress, passes), (mod._native, given, passes))
 
 
 def compile_model(model, *, runtime=None, host_functions=(), **options):

@@ -1,16 +1,32 @@
-"""The compiler's passes, one by one: `rvm.transform`.
+"""Passes, the compiler's and your own: `rvm.transform`.
 
     mod = rvm.transform.FoldConstants()(mod)
     mod = rvm.transform.Sequential([rvm.transform.SimplifyInference(), rvm.transform.FuseAttention()])(mod)
     print(rvm.transform.passes())               # names and what they do
 
-Passes check what they need of a module and infer types where they need them. TVM's names for the same passes do too.
+    @rvm.transform.function_pass(opt_level=1)
+    def relu_to_clip(fn, mod, ctx):
+        return Clip().visit(fn)                  # an ExprMutator
+
+    mod = relu_to_clip(mod)
+    exe = rvm.compile(mod, passes=[rvm.transform.insert(relu_to_clip, after="SimplifyInference")])
+
+The compiler's passes check what they need of a module and infer types where they need them. TVM's names for the same passes do too.
+After a pass of Python types are inferred and the program is verified; errors name the pass. It sees a program as `relay` shows it,
+with types. Where it may run: `places()`.
 """
-from . import Module, PassContext, _native, _options
+import functools
+
+from . import Module, PassContext, _native, _options, relay
 
 # TVM's names of passes that go by another one here.
 _TVM = {"InferType": "CheckTypes", "FoldConstant": "FoldConstants", "EliminateCommonSubexpr": "EliminateCommonSubexpressions",
         "DeadCodeElimination": "EliminateDeadCode", "LambdaLifting": "LambdaLift"}
+
+
+def _check_module(who, mod):
+    if not isinstance(mod, Module):
+        raise TypeError(f"{who!r} takes a Module, found {type(mod).__name__}")
 
 
 class Pass:
@@ -19,36 +35,203 @@ class Pass:
     verify: checks the result's form. options: of `compile`, that passes read: target, exact, weights, layouts.
     """
 
+    opt_level = 0
+
     def __init__(self, name, *, verify=False, **options):
         self.name, self.verify, self.options = name, verify, options
 
-    def _names(self):
-        return [self.name]
-
     def __call__(self, mod):
-        if not isinstance(mod, Module):
-            raise TypeError(f"{self!r} takes a Module, found {type(mod).__name__}")
-        options = {"opt_level": PassContext.current().opt_level, **self.options}
-        disabled = PassContext.current().disabled_pass
-        names = [name for name in self._names() if name not in disabled]
+        _check_module(self, mod)
+        return self._run_all([self], mod)
+
+    def _run_all(self, passes, mod):
+        """Passes of the compiler, in one go."""
+        context = PassContext.current()
+        names = [p.name for p in passes if p.name not in context.disabled_pass]
+        options = {"opt_level": context.opt_level, **self.options}
         return Module(mod._native.transform(names, _options(**options), self.verify))
 
     def __repr__(self):
         return f"transform.{self.name}()"
 
 
+class PythonPass(Pass):
+    """A pass of yours: `module_pass` and `function_pass` make them. Call it with a `Module` for a new one, or `insert` it.
+
+    run: called with (mod, context), gives a Module. A subclass may override `transform_module` instead.
+    """
+
+    def __init__(self, name, run=None, *, opt_level=0, required=()):
+        super().__init__(name)
+        self._run, self.opt_level, self.required = run, opt_level, list(required)
+
+    def transform_module(self, mod, context):
+        """What the pass makes of a `Module`."""
+        return self._run(mod, context)
+
+    def __call__(self, mod):
+        _check_module(self, mod)
+        for required in self.required:
+            mod = (required if isinstance(required, Pass) else __getattr__(required)())(mod)
+        mod = Module(mod._typed) if not mod._native.is_typed() else mod
+        result = self.transform_module(mod, PassContext.current())
+        if not isinstance(result, Module):
+            raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")
+        return result
+
+    def __repr__(self):
+        return f"<pass {self.name}>"
+
+
+def _made_pass(thing, method, wrap, opt_level, name, required):
+    """A pass of a function; of a class, a class whose objects are passes."""
+    if not isinstance(thing, type):
+        name = name or thing.__name__
+        made = PythonPass(name, wrap(name, thing), opt_level=opt_level, required=required)
+        functools.update_wrapper(made, thing, updated=())
+        return made
+    name = name or thing.__name__
+
+    class Made(PythonPass):
+        def __init__(self, *args, **kwargs):
+            self._object = thing(*args, **kwargs)
+            super().__init__(name, wrap(name, getattr(self._object, method)), opt_level=opt_level, required=required)
+
+        def __getattr__(self, attribute):
+            if attribute == "_object":
+                raise AttributeError(attribute)
+            return getattr(self._object, attribute)
+
+    functools.update_wrapper(Made, thing, updated=())
+    return Made
+
+
+def module_pass(function=None, opt_level=0, name=None, required=()):
+    """A pass of a function (mod, context) that gives a `Module`, or of a class with a method transform_module(mod, context).
+
+    opt_level: of a compilation, from which on it runs where it is inserted or in a `Sequential`. required: passes that run first where
+    it is called.
+    """
+    def wrap(name, run):
+        return run
+
+    def decorate(thing):
+        return _made_pass(thing, "transform_module", wrap, opt_level, name, required)
+    return decorate if function is None else decorate(function)
+
+
+def function_pass(function=None, opt_level=0, name=None, required=()):
+    """A pass of a function (fn, mod, context) that gives a `relay.Function` for each function of the module, or of a class with a method
+    transform_function(fn, mod, context). Kernels and functions of the host stay. The rest as of `module_pass`.
+    """
+    def wrap(name, run):
+        def run_on_all(mod, context):
+            made = {}
+            for of in mod.functions:
+                fn = mod[of]
+                if "host" in fn.attrs or "Primitive" in fn.attrs:
+                    continue
+                result = run(fn, mod, context)
+                if not isinstance(result, relay.Function):
+                    raise TypeError(f"pass {name}: expected it to give a relay.Function for @{of}, found {type(result).__name__}")
+                if result is not fn:
+                    made[of] = result
+            return Module(mod._made_with(made, f"pass {name}")) if made else mod
+        return run_on_all
+
+    def decorate(thing):
+        return _made_pass(thing, "transform_function", wrap, opt_level, name, required)
+    return decorate if function is None else decorate(function)
+
+
 class Sequential(Pass):
-    """Passes one after the other."""
+    """Passes one after the other: the compiler's and yours. Those above the opt_level of the `PassContext` are left out."""
 
     def __init__(self, passes, opt_level=3, name="Sequential", *, verify=False, **options):
         super().__init__(name, verify=verify, **{"opt_level": opt_level, **options})
+        self.opt_level = 0
         self.passes = list(passes)
 
-    def _names(self):
-        return [name for p in self.passes for name in p._names()]
+    def __call__(self, mod):
+        _check_module(self, mod)
+        context = PassContext.current()
+        waiting = []  # passes of the compiler, which run in one go
+
+        def run_waiting():
+            nonlocal mod
+            if waiting:
+                mod = self._run_all(waiting, mod)
+                waiting.clear()
+
+        for p in self._flat():
+            if isinstance(p, PythonPass):
+                if p.opt_level <= context.opt_level and p.name not in context.disabled_pass:
+                    run_waiting()
+                    mod = p(mod)
+            else:
+                waiting.append(p)
+        run_waiting()
+        return mod
+
+    def _flat(self):
+        for p in self.passes:
+            if isinstance(p, Sequential):
+                yield from p._flat()
+            else:
+                yield p
 
     def __repr__(self):
         return f"transform.Sequential({self.passes})"
+
+
+class InsertedPass:
+    """A pass of yours and its place in the pipeline: `insert`."""
+
+    def __init__(self, run, place):
+        self.run, self.place = run, place
+
+    def _native(self):
+        def call(native):
+            return self.run(Module(native))._native
+        return self.run.name, self.run.opt_level, self.place, call
+
+    def __repr__(self):
+        return f"<{self.run!r} {self.place}>"
+
+
+def insert(run, *, after=None, before=None, at=None):
+    """A pass of yours for compile(passes=[...]) or PassContext(passes=[...]), and where it runs.
+
+    after, before: a pass of the compiler, or one of yours that stands before this one in the list; "EliminateDeadCode#2" for the second
+    time that it runs. at: "start" or "end". Passes see types wherever they run; they may change functions up to DropShapeOperands, and
+    only look at them from there on (`places`). Several at one place run in their order. After each the program is verified.
+    """
+    if isinstance(run, (list, tuple)):
+        run = Sequential(run)
+    if isinstance(run, type) or not isinstance(run, (PythonPass, Sequential)):
+        raise TypeError(f"insert: expected a pass of Python (module_pass, function_pass), found {run!r}; the compiler's own passes are there")
+    if sum(x is not None for x in (after, before, at)) != 1:
+        raise TypeError("insert: one of after, before and at says where")
+    if at not in (None, "start", "end"):
+        raise ValueError(f'insert: at is "start" or "end", found {at!r}')
+    return InsertedPass(run, at or (f"after:{after}" if after is not None else f"before:{before}"))
+
+
+def places():
+    """The compiler's passes in the order of a compilation, and what holds of the program after each.
+
+    checked, typed: as the program was written. resolved: no kernel computes a shape, and dims may be `relay.Internal`. final: types do not
+    change any more, so that functions do not; fused: kernels are functions with the attribute Primitive. lifted: closures are `Internal`.
+    """
+    return _native.places()
+
+
+def PrintIR(header="", show_meta_data=False):  # noqa: N802 (TVM's name)
+    """A pass that prints the program, for a `Sequential` or to `insert`."""
+    def run(mod, _):
+        print(header, mod.astext(show_meta_data), sep="\n" if header else "")
+        return mod
+    return PythonPass("PrintIR", run)
 
 
 def passes():
@@ -69,4 +252,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*passes(), *_TVM, "Pass", "Sequential", "passes"])
+    return sorted([*passes(), *_TVM, "Pass", "PrintIR", "PythonPass", "Sequential", "function_pass", "insert", "module_pass", "passes", "places"])

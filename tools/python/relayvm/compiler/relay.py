@@ -1,0 +1,1124 @@
+"""The nodes of programs, as TVM's users know them: `rvm.relay`.
+
+    from relayvm import relay
+
+    x = relay.var("x", shape=("n", 4))
+    y = relay.nn.relu(relay.nn.dense(x, relay.const(w), units=3))
+    mod = rvm.IRModule.from_expr(relay.Function([x], y))
+
+    def count(node):
+        if isinstance(node, relay.Call) and node.op == relay.op.get("nn.dense"):
+            print(node.checked_type, node.span)
+    rvm.post_order_visit(mod["main"], count)
+
+A function's body is a DAG: what several nodes use is one object, and nodes are equal when they are the same object. Nodes do not
+change; `ExprMutator` makes others of them. Those of a `Module` know their type (checked_type) and their place in the source (span);
+new ones get them when a module is made of them: IRModule, mod.with_functions, a pass (`transform.function_pass`).
+"""
+import functools
+import gc
+import sys
+from collections.abc import Mapping
+
+from . import _native
+
+# --- Types ---
+
+
+class Type:
+    """A type. str() gives it as Relay writes it; types are equal by structure."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    def __str__(self):
+        return str(self._handle)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self})"
+
+    def __eq__(self, other):
+        return self._handle == other._handle if isinstance(other, Type) else NotImplemented
+
+    def __hash__(self):
+        return hash(self._handle)
+
+
+class TensorType(Type):
+    """shape: of ints, and of dims that are known when the program runs (`Dim`). dtype: "float32" ..."""
+
+    __slots__ = ()
+    __match_args__ = ("shape", "dtype")
+
+    def __init__(self, shape, dtype="float32"):
+        super().__init__(_native.tensor_type(shape, dtype))
+
+    @property
+    def shape(self):
+        """The dims: ints and `Dim`s."""
+        return self._handle.parts()[1]
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return self._handle.parts()[2]
+
+
+class TupleType(Type):
+    """The type of tuples of `fields`."""
+
+    __slots__ = ()
+    __match_args__ = ("fields",)
+
+    def __init__(self, fields):
+        super().__init__(_native.tuple_type(_handles(fields)))
+
+    @property
+    def fields(self):
+        """Types of the fields."""
+        return _types(self._handle.parts()[1])
+
+
+class FuncType(Type):
+    """The type of functions."""
+
+    __slots__ = ()
+    __match_args__ = ("arg_types", "ret_type")
+
+    def __init__(self, arg_types, ret_type, type_params=()):
+        super().__init__(_native.function_type(_handles(type_params), _handles(arg_types), ret_type._handle))
+
+    @property
+    def type_params(self):
+        """The `TypeVar`s of a generic function."""
+        return _types(self._handle.parts()[1])
+
+    @property
+    def arg_types(self):
+        """Types of the parameters."""
+        return _types(self._handle.parts()[2])
+
+    @property
+    def ret_type(self):
+        """Type of the result."""
+        return _type(self._handle.parts()[3])
+
+
+class RefType(Type):
+    """The type of references to a `value`."""
+
+    __slots__ = ()
+    __match_args__ = ("value",)
+
+    def __init__(self, value):
+        super().__init__(_native.ref_type(value._handle))
+
+    @property
+    def value(self):
+        """What is referred to."""
+        return _type(self._handle.parts()[1])
+
+
+class TypeCall(Type):
+    """The type of an ADT's values: List[int32] is TypeCall("List", [int32])."""
+
+    __slots__ = ()
+    __match_args__ = ("func", "args")
+
+    def __init__(self, func, args=()):
+        super().__init__(_native.adt_type(str(func), _handles(args)))
+
+    @property
+    def func(self):
+        """Name of the type definition."""
+        return self._handle.parts()[1]
+
+    @property
+    def args(self):
+        """Its arguments."""
+        return _types(self._handle.parts()[2])
+
+
+class TypeVar(Type):
+    """A type parameter of a function or of a type definition."""
+
+    __slots__ = ()
+    __match_args__ = ("name_hint",)
+
+    def __init__(self, name_hint):
+        super().__init__(_native.type_var(name_hint))
+
+    @property
+    def name_hint(self):
+        """Its name."""
+        return self._handle.parts()[1]
+
+
+Dim = _native.Dim  # a dim that is known when the program runs: an expression over symbols
+Span = _native.Span
+
+_TYPES = {"tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar}
+
+
+def _type(handle):
+    made = object.__new__(_TYPES.get(handle.parts()[0], Type))
+    made._handle = handle
+    return made
+
+
+def _types(handles):
+    return tuple(_type(handle) for handle in handles)
+
+
+def _handles(types):
+    return [t._handle for t in types]
+
+
+def scalar_type(dtype):
+    """The type of tensors of rank 0."""
+    return TensorType((), dtype)
+
+
+# --- Expressions ---
+
+_set = object.__setattr__
+
+
+class Expr:
+    """What gives a value. Nodes are equal when they are the same object."""
+
+    __slots__ = ("_type", "_span", "_bound", "__weakref__")
+    _fields = ()  # what can be set of a new one, in the order of the constructor
+
+    def _init(self, span=None, **fields):
+        _set(self, "_type", None)
+        _set(self, "_span", span)
+        _set(self, "_bound", None)
+        for name, value in fields.items():
+            _set(self, name, value)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"nodes do not change: make a new {type(self).__name__}")
+
+    @property
+    def checked_type(self):
+        """The type. Raises ValueError for a node that no module was made of."""
+        node = self
+        while type(node) is Let and node._type is None:
+            node = node.body
+        if node._type is None:
+            raise ValueError(f"{node!r} has no type yet: types are those of the nodes of a Module (mod[name])")
+        if not isinstance(node._type, Type):
+            _set(node, "_type", _type(node._type))
+        return node._type
+
+    @property
+    def span(self):
+        """Where it stands in the source, None where that is not known: file, line, column, length."""
+        return self._span
+
+    def _children(self):
+        return ()
+
+    def __repr__(self):
+        return _text(self)
+
+
+def _check(what, values, kind):
+    values = tuple(values)
+    for value in values:
+        if not isinstance(value, kind):
+            raise TypeError(f"{what}: expected {kind.__name__}, found {type(value).__name__}")
+    return values
+
+
+class Var(Expr):
+    """A variable: a parameter, or what a let or a pattern binds. Two of one name are two variables."""
+
+    __slots__ = ("name_hint", "type_annotation", "_handle")
+    __match_args__ = ("name_hint",)
+
+    def __init__(self, name_hint, type_annotation=None, span=None):
+        self._init(span, name_hint=str(name_hint), type_annotation=type_annotation, _handle=None)
+        _set(self, "_type", type_annotation)
+
+    def __call__(self, *args):
+        return Call(self, args)
+
+
+class Constant(Expr):
+    """A tensor of the program."""
+
+    __slots__ = ("_handle",)
+    __match_args__ = ("data",)
+
+    def __init__(self, data, span=None, *, name=""):
+        self._init(span, _handle=data if isinstance(data, _native.Constant) else _native.constant(data, name))
+        _set(self, "_type", self._handle.type)
+
+    @property
+    def data(self):
+        """The tensor as an array, not to be written: a view of its memory. Of bfloat16, the bits as uint16."""
+        import numpy
+        return numpy.asarray(self._handle)
+
+    @property
+    def name(self):
+        """Of the parameter that it was bound to (`bind_params_by_name`), or of the model; may be empty."""
+        return self._handle.name
+
+
+class GlobalVar(Expr):
+    """A function of the module, by its name."""
+
+    __slots__ = ("name_hint",)
+    __match_args__ = ("name_hint",)
+
+    def __init__(self, name_hint, type_annotation=None):
+        self._init(None, name_hint=name_hint.removeprefix("@"))
+        _set(self, "_type", type_annotation)
+
+    def __call__(self, *args):
+        return Call(self, args)
+
+
+class Constructor(Expr):
+    """A constructor of a type definition: mod.get_constructor("List", "Cons")."""
+
+    __slots__ = ("name_hint", "belong_to")
+    __match_args__ = ("name_hint", "belong_to")
+
+    def __init__(self, name_hint, belong_to):
+        self._init(None, name_hint=name_hint, belong_to=belong_to)
+
+    def __call__(self, *args):
+        return Call(self, args)
+
+
+class Op(Expr):
+    """An operator: `op.get`. There is one object for each."""
+
+    __slots__ = ("name", "num_inputs", "_key")
+    __match_args__ = ("name",)
+    _all = {}
+
+    def __init__(self, name):
+        raise TypeError("operators are there already: relay.op.get(name)")
+
+    @classmethod
+    def _make(cls, name, num_inputs, key):
+        op = object.__new__(cls)
+        op._init(None, name=name, num_inputs=num_inputs, _key=key)
+        return cls._all.setdefault(name, op)
+
+    def __call__(self, *args, **attrs):
+        return Call(self, args, attrs)
+
+
+class Attrs(Mapping):
+    """Attributes of a call, complete: attrs["units"] or attrs.units."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values):
+        self._values = dict(values)
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+    def __getattr__(self, name):
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"there is no attribute {name}; there are {', '.join(self._values)}") from None
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __repr__(self):
+        return f"Attrs({self._values})"
+
+
+class Call(Expr):
+    """A call: of an operator (`Op`, or its name) with attributes, or of a function."""
+
+    __slots__ = ("op", "args", "_attrs")
+    __match_args__ = ("op", "args", "attrs")
+
+    def __init__(self, op, args, attrs=None, type_args=None, span=None):
+        if isinstance(op, str):
+            op = _get_op(op)
+        args = _check("arguments of a call", args, Expr)
+        made = None
+        if isinstance(op, Op):
+            made = _native.Call(op._key, dict(attrs or {}), len(args))
+        elif not isinstance(op, Expr):
+            raise TypeError(f"a call is of an operator or an expression, found {type(op).__name__}")
+        elif attrs:
+            raise TypeError("a call of a function has no attributes")
+        self._init(span, op=op, args=args, _attrs=made)
+
+    @property
+    def attrs(self):
+        """The operator's attributes, also those that have their defaults; None for calls of functions."""
+        if isinstance(self._attrs, _native.Call):
+            return Attrs(self._attrs.attrs)
+        return None
+
+    def _children(self):
+        return (self.op, *self.args)
+
+
+class Tuple(Expr):
+    """A tuple."""
+
+    __slots__ = ("fields",)
+    __match_args__ = ("fields",)
+
+    def __init__(self, fields, span=None):
+        self._init(span, fields=_check("fields of a tuple", fields, Expr))
+
+    def __getitem__(self, index):
+        return self.fields[index]
+
+    def __len__(self):
+        return len(self.fields)
+
+    def _children(self):
+        return self.fields
+
+
+class TupleGetItem(Expr):
+    """A field of a tuple."""
+
+    __slots__ = ("tuple_value", "index")
+    __match_args__ = ("tuple_value", "index")
+
+    def __init__(self, tuple_value, index, span=None):
+        _check("a tuple", [tuple_value], Expr)
+        self._init(span, tuple_value=tuple_value, index=int(index))
+
+    def _children(self):
+        return (self.tuple_value,)
+
+
+class Let(Expr):
+    """let var = value; body"""
+
+    __slots__ = ("var", "value", "body")
+    __match_args__ = ("var", "value", "body")
+
+    def __init__(self, variable, value, body, span=None):
+        _check("the variable of a let", [variable], Var)
+        _check("a let", [value, body], Expr)
+        self._init(span, var=variable, value=value, body=body)
+
+    def _children(self):
+        return (self.var, self.value, self.body)
+
+
+class If(Expr):
+    """if (cond) {true_branch} else {false_branch}"""
+
+    __slots__ = ("cond", "true_branch", "false_branch")
+    __match_args__ = ("cond", "true_branch", "false_branch")
+
+    def __init__(self, cond, true_branch, false_branch, span=None):
+        _check("an if", [cond, true_branch, false_branch], Expr)
+        self._init(span, cond=cond, true_branch=true_branch, false_branch=false_branch)
+
+    def _children(self):
+        return (self.cond, self.true_branch, self.false_branch)
+
+
+class Function(Expr):
+    """A function: one of a module, mod["main"], or a literal.
+
+    ret_type: as written or inferred, None where it is to be inferred. attrs: such as Primitive, of kernels. name: of a function of a
+    module, or of what a literal was bound to. module: that it was taken from.
+    """
+
+    __slots__ = ("params", "body", "type_params", "_ret_type", "_attrs", "name", "module", "_handle")
+    __match_args__ = ("params", "body")
+
+    def __init__(self, params, body, ret_type=None, type_params=None, attrs=None, span=None, *, name=""):
+        _check("the body of a function", [body], Expr)
+        self._init(span, params=_check("parameters", params, Var), body=body, _ret_type=ret_type, type_params=tuple(type_params or ()),
+                   _attrs=dict(attrs or {}), name=name, module=None, _handle=None)
+
+    @property
+    def ret_type(self):
+        if self._ret_type is None and self._handle is not None:
+            handle = self._handle.result_type
+            _set(self, "_ret_type", None if handle is None else _type(handle))
+        return self._ret_type
+
+    @property
+    def attrs(self):
+        """Its attributes."""
+        if self._attrs is None:
+            _set(self, "_attrs", self._handle.attrs)
+        return Attrs(self._attrs)
+
+    def with_attr(self, key, value=None):
+        """The function with further attributes: a name and a value, or a dict."""
+        more = key if isinstance(key, Mapping) else {key: value}
+        return Function(self.params, self.body, self.ret_type, self.type_params, {**self.attrs, **more}, self.span, name=self.name)
+
+    def __call__(self, *args):
+        return Call(self, args)
+
+    def __str__(self):
+        if self.module is not None:
+            return self.module._typed.function_text(self.name)
+        return repr(self)
+
+    def _children(self):
+        return (*self.params, self.body)
+
+
+class Pattern:
+    """What a clause of a match takes."""
+
+    __slots__ = ("span",)
+
+    def _patterns(self):
+        return ()
+
+    def __repr__(self):
+        return _pattern_text(self)
+
+
+class PatternWildcard(Pattern):
+    """Anything: _"""
+
+    __slots__ = ()
+
+    def __init__(self, span=None):
+        self.span = span
+
+
+class PatternVar(Pattern):
+    """Anything, which gets a name."""
+
+    __slots__ = ("var",)
+    __match_args__ = ("var",)
+
+    def __init__(self, variable, span=None):
+        self.var, self.span = _check("a pattern", [variable], Var)[0], span
+
+
+class PatternConstructor(Pattern):
+    """A value that a constructor made."""
+
+    __slots__ = ("constructor", "patterns")
+    __match_args__ = ("constructor", "patterns")
+
+    def __init__(self, constructor, patterns=(), span=None):
+        self.constructor, self.patterns, self.span = constructor, _check("a pattern", patterns, Pattern), span
+
+    def _patterns(self):
+        return self.patterns
+
+
+class PatternTuple(Pattern):
+    """A tuple."""
+
+    __slots__ = ("patterns",)
+    __match_args__ = ("patterns",)
+
+    def __init__(self, patterns=(), span=None):
+        self.patterns, self.span = _check("a pattern", patterns, Pattern), span
+
+    def _patterns(self):
+        return self.patterns
+
+
+class Clause:
+    """A clause of a match: pattern (lhs) and what it gives (rhs)."""
+
+    __slots__ = ("lhs", "rhs")
+    __match_args__ = ("lhs", "rhs")
+
+    def __init__(self, lhs, rhs):
+        _check("the pattern of a clause", [lhs], Pattern)
+        _check("what a clause gives", [rhs], Expr)
+        self.lhs, self.rhs = lhs, rhs
+
+    def __repr__(self):
+        return f"{self.lhs!r} => {self.rhs!r}"
+
+
+class Match(Expr):
+    """match (data) {clauses}; complete: one of them must take every value."""
+
+    __slots__ = ("data", "clauses", "complete")
+    __match_args__ = ("data", "clauses")
+
+    def __init__(self, data, clauses, complete=True, span=None):
+        _check("a match", [data], Expr)
+        self._init(span, data=data, clauses=_check("clauses", clauses, Clause), complete=bool(complete))
+
+    def _children(self):
+        return (self.data, *(clause.rhs for clause in self.clauses))
+
+
+class RefCreate(Expr):
+    """ref(value)"""
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+
+    def __init__(self, value, span=None):
+        _check("a reference", [value], Expr)
+        self._init(span, value=value)
+
+    def _children(self):
+        return (self.value,)
+
+
+class RefRead(Expr):
+    """ref_read(ref)"""
+
+    __slots__ = ("ref",)
+    __match_args__ = ("ref",)
+
+    def __init__(self, ref, span=None):
+        _check("ref_read", [ref], Expr)
+        self._init(span, ref=ref)
+
+    def _children(self):
+        return (self.ref,)
+
+
+class RefWrite(Expr):
+    """ref_write(ref, value)"""
+
+    __slots__ = ("ref", "value")
+    __match_args__ = ("ref", "value")
+
+    def __init__(self, ref, value, span=None):
+        _check("ref_write", [ref, value], Expr)
+        self._init(span, ref=ref, value=value)
+
+    def _children(self):
+        return (self.ref, self.value)
+
+
+class Internal(Expr):
+    """What only the compiler makes, in modules that have gone through passes. Passes keep it; args may be replaced.
+
+    kind: "stated" (a type that the program states of a value), "dim" and "element" (sizes that expressions read), "shape_value" and
+    "shape_by_rule" (shapes), "host_call" (the body of a host function), "trap" (a failure), "closure" (after LambdaLift).
+    """
+
+    __slots__ = ("args", "_handle")
+    __match_args__ = ("kind", "args")
+
+    def __init__(self, like, args, span=None):
+        self._init(span, args=_check("arguments", args, Expr), _handle=like._handle if isinstance(like, Internal) else like)
+
+    @property
+    def kind(self):
+        """What it is."""
+        return self._handle.kind
+
+    def _children(self):
+        return self.args
+
+
+class TypeData:
+    """A type definition: header (its name), type_vars, constructors; fields: their types, by the constructors' names."""
+
+    __slots__ = ("header", "type_vars", "constructors", "fields")
+    __match_args__ = ("header", "type_vars", "constructors")
+
+    def __init__(self, header, type_vars, constructors, fields):
+        self.header, self.type_vars, self.constructors, self.fields = header, type_vars, constructors, fields
+
+    def __repr__(self):
+        return f"TypeData({self.header}: {', '.join(c.name_hint for c in self.constructors)})"
+
+
+# --- Making nodes ---
+
+
+def var(name_hint, type_annotation=None, shape=None, dtype="float32", span=None):
+    """A new variable. With `shape`, a tensor: its dims are ints, names ("n"; the same name is the same size), None for any."""
+    if shape is not None:
+        if type_annotation is not None:
+            raise ValueError("var: a type or a shape, not both")
+        type_annotation = TensorType(shape, dtype)
+    elif isinstance(type_annotation, str):
+        type_annotation = scalar_type(type_annotation)
+    return Var(name_hint, type_annotation, span)
+
+
+def const(value, dtype=None, span=None, *, name=""):
+    """A constant: of an array, whose memory is shared where it is 64-byte aligned and compact and must not change; of a number or
+    lists of numbers. Floats are float32 and ints int32 where no dtype is given, as in TVM."""
+    if not hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
+        import numpy
+        array = numpy.asarray(value)
+        if dtype is None and not isinstance(value, numpy.generic):
+            dtype = {"f": "float32", "i": "int32", "u": "int32"}.get(array.dtype.kind)
+        value = array
+    if dtype is not None:
+        value = value.astype(dtype, copy=False)
+    return Constant(value, span, name=name)
+
+
+def _get_op(name):
+    op = Op._all.get(name)
+    if op is None:
+        found = _native.operator_arguments(name)
+        if found is None:
+            raise AttributeError(f"there is no operator {name}")
+        op = Op._make(name, found[0] if isinstance(found, tuple) else found, name)
+    return op
+
+
+class _Operators:
+    """Operators by name: relay.op.nn.dense, relay.op.get("nn.dense")."""
+
+    def __init__(self, prefix=""):
+        self._prefix = prefix
+
+    def get(self, name):
+        """The operator of that name."""
+        return _get_op(self._prefix + name)
+
+    def __call__(self, name):
+        return self.get(name)
+
+    def __getattr__(self, name):
+        full = self._prefix + name
+        if not name.startswith("__"):
+            if _native.operator_arguments(full) is not None:
+                return _get_op(full)
+            if any(n.startswith(full + ".") for n in _native.operator_names()):
+                return _Operators(full + ".")
+        raise AttributeError(f"there is no operator {full}")
+
+    def __dir__(self):
+        return sorted({n[len(self._prefix):].split(".")[0] for n in _native.operator_names() if n.startswith(self._prefix)} | {"get"})
+
+
+op = _Operators()
+
+
+def __getattr__(name):  # relay.add, relay.nn.dense
+    return getattr(op, name)
+
+
+# --- Text ---
+
+_DEPTH = 4  # of the text of a node
+
+
+def _pattern_text(p):
+    if isinstance(p, PatternVar):
+        return "%" + p.var.name_hint
+    fields = ", ".join(map(_pattern_text, p._patterns()))
+    if isinstance(p, PatternConstructor):
+        return p.constructor.name_hint + (f"({fields})" if fields else "")
+    return f"({fields})" if isinstance(p, PatternTuple) else "_"
+
+
+def _attr_text(value):
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_attr_text, value))}]"
+    return str(value)
+
+
+def _constant_text(c):
+    kind = c.checked_type
+    if kind.shape:
+        return f"const {kind}"
+    return f"{c.data} /* {kind.dtype} */"
+
+
+def _text(e, depth=_DEPTH):
+    """Relay text on one line; ... for what is deep inside."""
+    def inner(*nodes):
+        return ", ".join(_text(n, depth - 1) for n in nodes)
+
+    match e:
+        case Var():
+            return f"%{e.name_hint or '_'}"
+        case GlobalVar():
+            return f"@{e.name_hint}"
+        case Constructor():
+            return e.name_hint
+        case Op():
+            return e.name
+        case Constant():
+            return _constant_text(e)
+    if depth == 0:
+        return "..."
+    match e:
+        case Call():
+            attrs = "".join(f", {k}={_attr_text(v)}" for k, v in (e.attrs or {}).items() if v is not None)
+            return f"{inner(e.op)}({inner(*e.args)}{attrs})"
+        case Tuple():
+            return f"({inner(*e.fields)}{',' if len(e) == 1 else ''})"
+        case TupleGetItem():
+            return f"{inner(e.tuple_value)}.{e.index}"
+        case Let():
+            return f"let {inner(e.var)} = {inner(e.value)}; {inner(e.body)}"
+        case If():
+            return f"if ({inner(e.cond)}) {{ {inner(e.true_branch)} }} else {{ {inner(e.false_branch)} }}"
+        case Function():
+            params = ", ".join(f"{inner(p)}: {p.checked_type}" if p._type is not None else inner(p) for p in e.params)
+            return f"fn ({params}) {{ {inner(e.body)} }}"
+        case Match():
+            clauses = ", ".join(f"{c.lhs!r} => {{ {inner(c.rhs)} }}" for c in e.clauses)
+            return f"match{'' if e.complete else '?'} ({inner(e.data)}) {{ {clauses} }}"
+        case RefCreate():
+            return f"ref({inner(e.value)})"
+        case RefRead():
+            return f"ref_read({inner(e.ref)})"
+        case RefWrite():
+            return f"ref_write({inner(e.ref, e.value)})"
+        case Internal():
+            return f"{e.kind}({inner(*e.args)})"
+    return object.__repr__(e)
+
+
+# --- From and to the compiler ---
+
+
+def _all_stays(function):
+    """Of a function that makes many objects and drops few: garbage is not looked for meanwhile."""
+    @functools.wraps(function)
+    def run(*args):
+        if not gc.isenabled():
+            return function(*args)
+        gc.disable()
+        try:
+            return function(*args)
+        finally:
+            gc.enable()
+    return run
+
+
+def _of_record(cls, record, **fields):
+    node = object.__new__(cls)
+    for name, value in fields.items():
+        _set(node, name, value)
+    _set(node, "_type", record[3])
+    _set(node, "_span", record[4])
+    _set(node, "_bound", record[5])
+    return node
+
+
+def _op_of(call):
+    return Op._all.get(call.op) or Op._make(call.op, call.num_args, call.op if _native.operator_arguments(call.op) is not None else call)
+
+
+# Of a record and its operands (and the module): the node.
+_MAKERS = {
+    "constant": lambda r, o, m: _of_record(Constant, r, _handle=r[2]),
+    "global": lambda r, o, m: m.get_global_var(r[2]),
+    "constructor": lambda r, o, m: m.get_constructor(*r[2]),
+    "op_call": lambda r, o, m: _of_record(Call, r, op=_op_of(r[2]), args=tuple(o), _attrs=r[2]),
+    "call": lambda r, o, m: _of_record(Call, r, op=o[0], args=tuple(o[1:]), _attrs=None),
+    "tuple": lambda r, o, m: _of_record(Tuple, r, fields=tuple(o)),
+    "get": lambda r, o, m: _of_record(TupleGetItem, r, tuple_value=o[0], index=r[2]),
+    "let": lambda r, o, m: _of_record(Let, r, var=o[0], value=o[1], body=o[2]),
+    "function": lambda r, o, m: _of_record(Function, r, params=tuple(o[:-1]), body=o[-1], _ret_type=None, type_params=_types(r[2].type_params),
+                                           _attrs=None, name=r[2].name, module=None, _handle=r[2]),
+    "if": lambda r, o, m: _of_record(If, r, cond=o[0], true_branch=o[1], false_branch=o[2]),
+    "match": lambda r, o, m: _of_record(Match, r, data=o[0], clauses=tuple(o[1:]), complete=r[2]),
+    "clause": lambda r, o, m: Clause(*o),
+    "pattern_any": lambda r, o, m: PatternWildcard(r[4]),
+    "pattern_var": lambda r, o, m: PatternVar(o[0], r[4]),
+    "pattern_constructor": lambda r, o, m: PatternConstructor(m.get_constructor(*r[2]), o, r[4]),
+    "pattern_tuple": lambda r, o, m: PatternTuple(o, r[4]),
+    "ref_create": lambda r, o, m: _of_record(RefCreate, r, value=o[0]),
+    "ref_read": lambda r, o, m: _of_record(RefRead, r, ref=o[0]),
+    "ref_write": lambda r, o, m: _of_record(RefWrite, r, ref=o[0], value=o[1]),
+    "internal": lambda r, o, m: _of_record(Internal, r, args=tuple(o), _handle=r[2]),
+}
+
+
+def _make_var(record, operands, module):
+    node = _of_record(Var, record, name_hint=record[2].name, type_annotation=None, _handle=record[2])
+    if record[3] is not None:
+        _set(node, "type_annotation", node.checked_type)
+    return node
+
+
+_MAKERS["var"] = _make_var
+
+
+@_all_stays
+def _function_node(module, name):
+    """The nodes of a function of a `Module`."""
+    nodes = []
+    for record in module._typed.records(name):
+        nodes.append(_MAKERS[record[0]](record, [nodes[i] for i in record[1]], module))
+    _set(nodes[-1], "module", module)
+    _set(nodes[-1], "name", name)
+    return nodes[-1]
+
+
+def _parts(node):
+    """What a record has as operands."""
+    if type(node) is Call:
+        return node.args if isinstance(node.op, Op) else (node.op, *node.args)
+    if type(node) is Match:
+        return (node.data, *node.clauses)
+    if type(node) is Clause:
+        return (node.lhs, node.rhs)
+    if type(node) is PatternVar:
+        return (node.var,)
+    return node._patterns() if isinstance(node, Pattern) else node._children()
+
+
+def _optional(kind):
+    return None if kind is None else kind._handle
+
+
+def _payload(node):
+    match node:
+        case Var():
+            return node._handle or (node.name_hint, _optional(node.type_annotation))
+        case Constant():
+            return node._handle
+        case GlobalVar():
+            return node.name_hint
+        case Constructor():
+            return (node.belong_to, node.name_hint)
+        case Call():
+            return node._attrs
+        case TupleGetItem():
+            return node.index
+        case Function():
+            return node._handle or (_handles(node.type_params), _optional(node.ret_type), dict(node.attrs))
+        case Match():
+            return node.complete
+        case PatternConstructor():
+            return (node.constructor.belong_to, node.constructor.name_hint)
+        case Internal():
+            return node._handle
+
+
+_KINDS = {Var: "var", Constant: "constant", GlobalVar: "global", Constructor: "constructor", Call: "call", Tuple: "tuple",
+          TupleGetItem: "get", Let: "let", Function: "function", If: "if", Match: "match", Clause: "clause",
+          PatternWildcard: "pattern_any", PatternVar: "pattern_var", PatternConstructor: "pattern_constructor",
+          PatternTuple: "pattern_tuple", RefCreate: "ref_create", RefRead: "ref_read", RefWrite: "ref_write", Internal: "internal"}
+
+
+@_all_stays
+def _post_order(root, parts):
+    """Distinct nodes, each after what it is made of."""
+    order, seen, stack = [], {id(root)}, [(root, iter(parts(root)))]
+    while stack:
+        node, rest = stack[-1]
+        for part in rest:
+            if id(part) not in seen:
+                seen.add(id(part))
+                stack.append((part, iter(parts(part))))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+@_all_stays
+def _function_records(function, span=None):
+    """What the compiler makes a function of. span: where it stands, if it does not know."""
+    if not isinstance(function, Function):
+        raise TypeError(f"expected a relay.Function, found {type(function).__name__}")
+    order = _post_order(function, _parts)
+    positions = {id(node): i for i, node in enumerate(order)}
+    # New nodes stand where their users stand.
+    spans = {id(function): span}
+    for node in reversed(order):
+        span = getattr(node, "_span", None) or spans.get(id(node))
+        spans[id(node)] = span
+        for part in _parts(node):
+            if spans.get(id(part)) is None:
+                spans[id(part)] = span
+    records = []
+    for node in order:
+        kind = _KINDS.get(type(node))
+        if kind is None:
+            raise TypeError(f"a {type(node).__name__} stands for no value: {node!r}")
+        if kind == "call" and isinstance(node.op, Op):
+            kind = "op_call"
+        span = node.span if isinstance(node, Pattern) else spans[id(node)]
+        records.append((kind, tuple(positions[id(p)] for p in _parts(node)), _payload(node), None, span,
+                        getattr(node, "_bound", None)))
+    return records
+
+
+# --- Walks ---
+
+
+def post_order_visit(expr, callback):
+    """Calls callback(node) for each distinct node of an expression or of all functions of a module: operands first."""
+    roots = [expr] if isinstance(expr, Expr) else [expr[name] for name in expr.functions]
+    for root in roots:
+        for node in _post_order(root, lambda e: e._children()):
+            callback(node)
+
+
+_METHODS = {Var: "visit_var", Constant: "visit_constant", GlobalVar: "visit_global_var", Constructor: "visit_constructor", Op: "visit_op",
+            Call: "visit_call", Tuple: "visit_tuple", TupleGetItem: "visit_tuple_getitem", Let: "visit_let", Function: "visit_function",
+            If: "visit_if", Match: "visit_match", RefCreate: "visit_ref_create", RefRead: "visit_ref_read", RefWrite: "visit_ref_write",
+            Internal: "visit_internal"}
+
+
+class ExprFunctor:
+    """A walk with a method for each kind of node, visit_call(call) ..., once for each node: visit(expr) remembers results in memo_map.
+
+    A chain of any length may be walked: Python's limit of recursion is lifted meanwhile, which Python functions alone need.
+    """
+
+    def __init__(self):
+        self.memo_map = {}
+        self._depth = 0
+
+    def visit(self, expr):
+        """What the method for the kind of `expr` gives."""
+        known = self.memo_map.get(expr)
+        if known is not None or expr in self.memo_map:
+            return known
+        method = _METHODS.get(type(expr))
+        if method is None:
+            raise TypeError(f"visit: expected an expression, found {type(expr).__name__}")
+        if self._depth == 0:
+            return self._visit_first(expr, method)
+        result = getattr(self, method)(expr)
+        self.memo_map[expr] = result
+        return result
+
+    def _visit_first(self, expr, method):
+        limit = sys.getrecursionlimit()
+        # Several functions call each other for a node.
+        needed = 1000 + limit + 12 * len(_post_order(expr, lambda e: e._children()))
+        sys.setrecursionlimit(max(limit, needed))
+        self._depth = 1
+        try:
+            result = getattr(self, method)(expr)
+        finally:
+            self._depth = 0
+            sys.setrecursionlimit(limit)
+        self.memo_map[expr] = result
+        return result
+
+
+class ExprVisitor(ExprFunctor):
+    """Visits what each node is made of. Override the methods for the kinds that are of interest, and call super()'s to go on."""
+
+    def _visit_parts(self, expr):
+        for part in expr._children():
+            self.visit(part)
+
+    visit_var = visit_constant = visit_global_var = visit_constructor = visit_op = visit_call = visit_tuple = visit_tuple_getitem = \
+        visit_let = visit_function = visit_if = visit_match = visit_ref_create = visit_ref_read = visit_ref_write = visit_internal = \
+        _visit_parts
+
+
+class ExprMutator(ExprFunctor):
+    """Makes a new expression: override the methods for what is to be replaced.
+
+    What is shared stays shared, and what does not change stays the same object. New nodes get the span of those that they replace.
+    """
+
+    def visit(self, expr):
+        result = super().visit(expr)
+        if result is not expr and isinstance(result, Expr) and result._span is None:
+            _set(result, "_span", expr._span)
+        return result
+
+    def _visit_all(self, exprs):
+        changed, results = False, []
+        for e in exprs:
+            result = self.visit(e)
+            changed = changed or result is not e
+            results.append(result)
+        return changed, results
+
+    def visit_var(self, expr):
+        return expr
+
+    visit_constant = visit_global_var = visit_constructor = visit_op = visit_var
+
+    def visit_call(self, call):
+        changed, (op, *args) = self._visit_all(call._children())
+        if not changed:
+            return call
+        if op is call.op and len(args) == len(call.args):  # the attributes are complete
+            new = object.__new__(Call)
+            new._init(call._span, op=op, args=_check("arguments of a call", args, Expr), _attrs=call._attrs)
+            return new
+        return Call(op, args, call.attrs if isinstance(op, Op) else None, span=call.span)
+
+    def visit_tuple(self, expr):
+        changed, fields = self._visit_all(expr.fields)
+        return Tuple(fields, expr.span) if changed else expr
+
+    def visit_tuple_getitem(self, expr):
+        changed, (value,) = self._visit_all([expr.tuple_value])
+        return TupleGetItem(value, expr.index, expr.span) if changed else expr
+
+    def visit_let(self, let):
+        changed, (variable, value, body) = self._visit_all([let.var, let.value, let.body])
+        return Let(variable, value, body, let.span) if changed else let
+
+    def visit_function(self, fn):
+        changed, (*params, body) = self._visit_all([*fn.params, fn.body])
+        return Function(params, body, fn.ret_type, fn.type_params, fn.attrs, fn.span, name=fn.name) if changed else fn
+
+    def visit_if(self, expr):
+        changed, (cond, yes, no) = self._visit_all([expr.cond, expr.true_branch, expr.false_branch])
+        return If(cond, yes, no, expr.span) if changed else expr
+
+    def visit_match(self, expr):
+        data = self.visit(expr.data)
+        changed, clauses = data is not expr.data, []
+        for clause in expr.clauses:
+            lhs, rhs = self.visit_pattern(clause.lhs), self.visit(clause.rhs)
+            same = lhs is clause.lhs and rhs is clause.rhs
+            clauses.append(clause if same else Clause(lhs, rhs))
+            changed = changed or not same
+        return Match(data, clauses, expr.complete, expr.span) if changed else expr
+
+    def visit_pattern(self, pattern):
+        """Patterns with the variables that visit_var gives."""
+        if isinstance(pattern, PatternVar):
+            variable = self.visit(pattern.var)
+            return pattern if variable is pattern.var else PatternVar(variable, pattern.span)
+        parts = [self.visit_pattern(p) for p in pattern._patterns()]
+        if all(new is old for new, old in zip(parts, pattern._patterns())):
+            return pattern
+        if isinstance(pattern, PatternConstructor):
+            return PatternConstructor(pattern.constructor, parts, pattern.span)
+        return PatternTuple(parts, pattern.span)
+
+    def visit_ref_create(self, expr):
+        changed, (value,) = self._visit_all([expr.value])
+        return RefCreate(value, expr.span) if changed else expr
+
+    def visit_ref_read(self, expr):
+        changed, (ref,) = self._visit_all([expr.ref])
+        return RefRead(ref, expr.span) if changed else expr
+
+    def visit_ref_write(self, expr):
+        changed, (ref, value) = self._visit_all([expr.ref, expr.value])
+        return RefWrite(ref, value, expr.span) if changed else expr
+
+    def visit_internal(self, expr):
+        changed, args = self._visit_all(expr.args)
+        return Internal(expr, args, expr.span) if changed else expr
