@@ -1,5 +1,7 @@
 // Which instruction set extensions the machine has, by LLVM's names.
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -118,6 +120,14 @@ bool StateEnabled(State state, uint64_t enabled) {
   return (enabled & kMasks[state]) == kMasks[state];
 }
 
+// Linux, Documentation/arch/x86/xstate.rst: for all threads of the process.
+bool PermitsAmx() {
+  constexpr int64_t kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int64_t kTileData = 18;               // XFEATURE_XTILEDATA
+  static const bool permitted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return permitted;
+}
+
 void Expand(std::string_view list, std::vector<std::string>* out) {
   while (!list.empty()) {
     size_t comma = list.find(',');
@@ -148,11 +158,20 @@ CpuFeatures CpuFeatures::OfThisMachine() {
     if ((regs[f.reg] >> f.bit & 1) != 0 && StateEnabled(f.state, enabled))
       names.emplace_back(f.name);
   }
-  return CpuFeatures(std::move(names));
+  return CpuFeatures(std::move(names), PermitsAmx);
+}
+
+bool CpuFeatures::IsNamed(std::string_view feature) const {
+  return std::find(names_.begin(), names_.end(), feature) != names_.end();
+}
+
+bool CpuFeatures::IsRefused(std::string_view feature) const {
+  return permits_amx_ != nullptr && feature.starts_with("amx-") && IsNamed(feature) &&
+         !permits_amx_();
 }
 
 bool CpuFeatures::Has(std::string_view feature) const {
-  return std::find(names_.begin(), names_.end(), feature) != names_.end();
+  return IsNamed(feature) && !IsRefused(feature);
 }
 
 std::vector<std::string> CpuFeatures::Missing(std::string_view required) const {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <cstring>
@@ -67,8 +68,11 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
   if (best < images.size()) return best;
   std::string message = "no kernel image runs on this machine:";
   for (const ImageInfo& image : images) {
+    const std::vector<std::string> missing = cpu.Missing(image.cpu_features);
     message += fmt::format("{} the one for {} needs {}", &image == images.data() ? "" : ";",
-                           image.cpu_features, Join(cpu.Missing(image.cpu_features)));
+                           image.cpu_features, Join(missing));
+    if (std::ranges::any_of(missing, [&](const std::string& f) { return cpu.IsRefused(f); }))
+      message += ", where the system refuses this process AMX (arch_prctl ARCH_REQ_XCOMP_PERM)";
   }
   return Status(StatusCode::kUnsupported, message + "; compile with a lower --target");
 }

@@ -19,19 +19,28 @@
 namespace relayvm {
 
 // What the CPU and the operating system offer, by LLVM's names ("avx2", "sse4.2").
+//
+// Linux lets a process use AMX ("amx-...") when it has asked. That is done once, when something needs it
+// first: what is granted is not given back, and makes the signal frames of all threads larger.
 class CpuFeatures {
  public:
   static CpuFeatures OfThisMachine();
-  // For tests: a machine with just these.
-  explicit CpuFeatures(std::vector<std::string> names) : names_(std::move(names)) {}
+  // For tests: a machine with just these, whose system permits AMX or not.
+  explicit CpuFeatures(std::vector<std::string> names, bool (*permits_amx)() = nullptr)
+      : names_(std::move(names)), permits_amx_(permits_amx) {}
 
   bool Has(std::string_view feature) const;
+  // Whether the processor has what the system keeps from the process.
+  bool IsRefused(std::string_view feature) const;
   // What is missing of `required`: a comma-separated list of features and levels ("x86-64-v3"), "+"
   // before a name ignored.
   std::vector<std::string> Missing(std::string_view required) const;
 
  private:
+  bool IsNamed(std::string_view feature) const;
+
   std::vector<std::string> names_;
+  bool (*permits_amx_)();  // null: it does
 };
 
 // The features in a list, its levels replaced by what they stand for; sorted, each once.

@@ -49,6 +49,36 @@ TEST_CASE("images: the one that asks for most of those that run") {
         "amx-tile; compile with a lower --target");
 }
 
+TEST_CASE(
+    "images: AMX counts where the system permits it, and is asked for where an image needs it") {
+  static int asked = 0;
+  bool (*const permit)() = [] { return ++asked > 0; };
+  bool (*const refuse)() = [] { return ++asked < 0; };
+  auto machine = [](bool (*permits)()) {
+    return CpuFeatures(ExpandFeatures("x86-64-v4,amx-tile,amx-bf16"), permits);
+  };
+  const std::vector<ImageInfo> plain = {{"x86-64-v3", {}}, {"x86-64-v4", {}}};
+  CHECK(*ChooseImage(plain, machine(refuse)) == 1);
+  CHECK(asked == 0);
+  std::vector<ImageInfo> images = plain;
+  images.push_back({"x86-64-v4,amx-bf16,amx-tile", {}});
+  CHECK(*ChooseImage(images, machine(permit)) == 2);
+  CHECK(*ChooseImage(images, machine(refuse)) == 1);
+  CHECK(asked > 1);
+  CHECK(machine(refuse).IsRefused("amx-tile"));
+  CHECK_FALSE(machine(refuse).IsRefused("amx-int8"));  // there is none
+  CHECK_FALSE(machine(permit).IsRefused("amx-tile"));
+  const Result<size_t> none = ChooseImage(std::span(images).last(1), machine(refuse));
+  REQUIRE(!none.ok());
+  CHECK(none.status().code() == StatusCode::kUnsupported);
+  CHECK(none.status().message() ==
+        "no kernel image runs on this machine: the one for x86-64-v4,amx-bf16,amx-tile needs "
+        "amx-bf16, "
+        "amx-tile, where the system refuses this process AMX (arch_prctl ARCH_REQ_XCOMP_PERM); "
+        "compile "
+        "with a lower --target");
+}
+
 // Code that returns the word at the start of its second, writable segment, plus one.
 std::vector<uint8_t> TwoSegmentImage() {
   relayvm::testing::TinyImage image = relayvm::testing::MakeTinyImage();

@@ -196,10 +196,14 @@ Result<std::vector<std::string>> Processors(const CompileOptions& options) {
   if (options.more_cpus.empty()) return std::vector<std::string>{options.kernels.cpu};
   std::vector<std::string> cpus = options.more_cpus;
   cpus.push_back(options.kernels.cpu);
-  for (std::string& cpu : cpus) {
-    RELAYVM_ASSIGN_OR_RETURN(cpu, ProcessorLevel(cpu));
+  std::vector<std::pair<std::string, std::string>> levels;  // and what is more than a level, or ""
+  for (const std::string& cpu : cpus) {
+    RELAYVM_ASSIGN_OR_RETURN(std::string level, ProcessorLevel(cpu));
+    levels.emplace_back(std::move(level), cpu == kSapphireRapids ? cpu : "");
   }
-  std::ranges::sort(cpus);  // x86-64-v2 is before x86-64-v3
+  std::ranges::sort(levels);  // x86-64-v2 is before x86-64-v3
+  cpus.clear();
+  for (const auto& [level, more] : levels) cpus.push_back(more.empty() ? level : more);
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
 }
@@ -260,6 +264,12 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
     if (i > 0) {
+      // Where kernels use nothing of what a processor has more than its level, that is there already.
+      const auto needs = [](const Program& p) {
+        return p.images.empty() ? std::string() : p.images[0].cpu_features;
+      };
+      const auto is_same = [&](const Program& p) { return needs(p) == needs(lowered.program); };
+      if (is_same(compiled.program) || std::ranges::any_of(compiled.others, is_same)) continue;
       compiled.others.push_back(std::move(lowered.program));
       continue;
     }

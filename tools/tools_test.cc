@@ -183,12 +183,20 @@ TEST_CASE("a file for several processors, and an operator alone") {
   const Shell shell;
   shell.Write("add.relay", std::string("#[version = \"0.0.5\"]\n") + kAdd);
   REQUIRE(shell.Run("relayc -q add.relay --target x86-64-v3,x86-64-v2 -o both.vmx").status == 0);
+  // Without products there is nothing in which the first two differ.
+  REQUIRE(shell.Run("relayc -q add.relay --target sapphirerapids,x86-64-v4,x86-64-v2 -o three.vmx")
+              .status == 0);
   const std::pair<const char*, const char*> commands[] = {
       {"vmdump both.vmx", "for x86-64-v2, x86-64-v3"},
+      {"vmdump three.vmx", "for x86-64-v2, x86-64-v4\n"},
       {"vmdump both.vmx --target x86-64-v3 --kernels", "image x86-64-v3"},
       {"vmrun both.vmx --target x86-64-v2 --input [[1,2]] --input [3,4]", "[[4., 6.]]"},
       {"relayc --kernel 'add[(n), (n)]' --emit relay --dim n=5 -o -", "Tensor[(5), float32]"},
       {"relayc --kernel 'add[(n), (n)]' --emit time --dim n=5", "add n=5: "},
+      {"relayc --kernel 'nn.contrib_dense_pack[(n, 64), (2, 32, 32, 2) bfloat16; units=64, "
+       "in_units=64]' "
+       "--target sapphirerapids --emit asm -o -",
+       "tdpbf16ps"},
   };
   for (const auto& [command, text] : commands) {
     CAPTURE(command);

@@ -44,8 +44,8 @@ bool ReadNumber(std::string_view text, T least, T most, T* number) {
          *number <= most;
 }
 
-constexpr std::array<std::string_view, 4> kTargets = {"native", "x86-64-v2", "x86-64-v3",
-                                                      "x86-64-v4"};
+constexpr std::array<std::string_view, 5> kTargets = {"native", "x86-64-v2", "x86-64-v3",
+                                                      "x86-64-v4", kSapphireRapids};
 
 struct Setter {
   std::string_view name;

@@ -310,11 +310,11 @@ Status CheckNames(const std::vector<Kernel>& kernels, const SampleSizes& default
 }  // namespace
 
 Status CheckMachine(const KernelOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(const std::string level, ProcessorLevel(options.cpu));
-  const std::vector<std::string> missing = CpuFeatures::OfThisMachine().Missing(level);
+  RELAYVM_ASSIGN_OR_RETURN(const std::string features, ProcessorFeatures(options.cpu));
+  const std::vector<std::string> missing = CpuFeatures::OfThisMachine().Missing(features);
   if (missing.empty()) return OkStatus();
   return {StatusCode::kInvalidArgument,
-          fmt::format("kernels for {} cannot be measured here: this machine has no {}", level,
+          fmt::format("kernels for {} cannot be measured here: this machine has no {}", options.cpu,
                       fmt::join(missing, ", "))};
 }
 

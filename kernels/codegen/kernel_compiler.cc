@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "bytecode/base/check_stop.h"
+#include "bytecode/image_loader.h"
 #include "kernels/codegen/batching.h"
 #include "kernels/codegen/immediates.h"
 #include "kernels/codegen/kernel_function.h"
@@ -289,11 +290,11 @@ Result<KernelImage> KernelCompiler::Finish() {
     image.times.optimisation += out.times.optimisation;
     image.times.code_generation += out.times.code_generation;
   }
-  std::set<std::string_view> features;
+  std::set<std::string> features;
   for (const KernelPlan& plan : impl.plans) {
     image.names.push_back(plan.name);
-    if (!plan.features().empty() && features.insert(plan.features()).second) {
-      image.cpu_features += fmt::format(",{}", plan.features());
+    for (const std::string& feature : ExpandFeatures(plan.features())) {
+      if (features.insert(feature).second) image.cpu_features += fmt::format(",{}", feature);
     }
   }
   if (objects.empty()) return image;
@@ -308,6 +309,17 @@ Result<KernelImage> KernelCompiler::Finish() {
 Result<std::string> ProcessorLevel(const std::string& cpu) {
   RELAYVM_ASSIGN_OR_RETURN(codegen::Target target, codegen::ResolveTarget({.cpu = cpu}));
   return target.level;
+}
+
+Result<std::string> ProcessorFeatures(const std::string& cpu) {
+  RELAYVM_ASSIGN_OR_RETURN(std::string features, ProcessorLevel(cpu));
+  const codegen::ContractionTarget target = codegen::ContractionTargetFor(cpu);
+  if (target.bfloat16_dots) features += ",avx512bf16";
+  if (target.byte_dots) features += target.vector_bytes == 64 ? ",avx512vnni" : ",avxvnni";
+  if (target.bfloat16_tiles || target.byte_tiles) features += ",amx-tile";
+  if (target.bfloat16_tiles) features += ",amx-bf16";
+  if (target.byte_tiles) features += ",amx-int8";
+  return features;
 }
 
 }  // namespace relayvm

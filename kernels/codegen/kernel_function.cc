@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "bytecode/image_loader.h"
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/loops.h"
@@ -123,7 +124,8 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
 Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module) {
   const KernelSpec& spec = plan.spec;
   Target machine = target;
-  if (!plan.features().empty()) machine.features += fmt::format(",+{}", plan.features());
+  for (const std::string& feature : ExpandFeatures(plan.features()))
+    machine.features += fmt::format(",+{}", feature);
   llvm::Function* function = DeclareKernel(module, plan.name, machine);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", function));
   Emitter emitter(b, plan.loops ? &plan.loops->graph : nullptr);

@@ -55,10 +55,9 @@ std::string ScheduleKey(const KernelSpec& spec, const KernelOptions& options) {
 }
 
 Result<std::string> ScheduleTarget(const KernelOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(const codegen::Target target, codegen::ResolveTarget(options));
-  const ContractionTarget vectors = codegen::ContractionTargetFor(options.cpu);
-  return target.level + (vectors.bfloat16_dots ? "+avx512bf16" : "") +
-         (vectors.byte_dots ? (vectors.vector_bytes == 64 ? "+avx512vnni" : "+avxvnni") : "");
+  RELAYVM_ASSIGN_OR_RETURN(std::string features, ProcessorFeatures(options.cpu));
+  std::ranges::replace(features, ',', '+');
+  return features;
 }
 
 std::string MachineName() {
@@ -89,8 +88,8 @@ std::vector<TileSchedule> ScheduleSpace(const KernelSpec& spec, const KernelOpti
   const int64_t lanes = detail != nullptr ? detail->lanes : target.vector_bytes / 4;
   for (int64_t vectors = 1; vectors <= kMostVectors; ++vectors) {
     for (const int64_t rows : RowsOfTiles(vectors, target.vector_registers)) {
-      const bool is_own =
-          detail != nullptr && rows == detail->tile_rows && vectors == detail->vectors;
+      const bool is_own = detail != nullptr && own->amx == nullptr && rows == detail->tile_rows &&
+                          vectors == detail->vectors;
       if (!is_own) add({rows, vectors * lanes, 0});
     }
   }

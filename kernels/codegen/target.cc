@@ -86,15 +86,19 @@ Result<Target> ResolveTarget(const KernelOptions& options) {
     if (HostHas(host, {kV3.data(), 9})) target.level = "x86-64-v3";
     if (target.level == "x86-64-v3" && HostHas(host, kV4)) target.level = "x86-64-v4";
   }
+  if (options.cpu == kSapphireRapids) {
+    target.level = "x86-64-v4";
+    target.tune = kSapphireRapids;
+  }
   auto add = [&](std::span<const std::string_view> features) {
     for (std::string_view f : features)
       target.features += (target.features.empty() ? "+" : ",+") + std::string(f);
   };
   if (target.level != "x86-64-v2" && target.level != "x86-64-v3" && target.level != "x86-64-v4") {
-    return {
-        StatusCode::kInvalidArgument,
-        fmt::format("unknown target {}: native, x86-64-v2, x86-64-v3 and x86-64-v4 are supported",
-                    options.cpu)};
+    return {StatusCode::kInvalidArgument,
+            fmt::format(
+                "unknown target {}: native, x86-64-v2, x86-64-v3, x86-64-v4 and {} are supported",
+                options.cpu, kSapphireRapids)};
   }
   add(kV2);
   if (target.level != "x86-64-v2") add(kV3);

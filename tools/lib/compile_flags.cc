@@ -19,12 +19,13 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "NAME=1x?x300: the shape of a parameter (? keeps what is declared; ?<=512 "
                  "plans memory for at most that many)");
   app.add_option("--dim", dims, "NAME=8: fixes a dimension that an ONNX model has named");
-  app.add_option("--target", compiler.targets,
-                 "the processor: native, x86-64-v2, x86-64-v3 or x86-64-v4; several, separated by "
-                 "commas, make a file of which each machine runs the best part")
+  app.add_option(
+         "--target", compiler.targets,
+         "the processor: native, x86-64-v2, x86-64-v3, x86-64-v4, or sapphirerapids (with AMX); "
+         "several, separated by commas, make a file of which each machine runs the best part")
       ->delimiter(',')
       ->type_size(1)
-      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
+      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}));
   app.add_option("--layout", compiler.layouts,
                  "nn.conv2d=NHWC:default: the layouts of an operator's data and kernel that it "
                  "computes in, whatever the program says");

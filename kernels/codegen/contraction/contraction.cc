@@ -12,7 +12,9 @@
 #include "kernels/codegen/contraction/contraction.h"
 
 #include <algorithm>
+#include <deque>
 
+#include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
@@ -57,17 +59,23 @@ class ProductEmitter {
       llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
       counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
       b_.CreateStore(I64(b_, kMaxWork), counter_);
+      if (d_.amx) EmitAmxConfigure(b_);
       For(b_, first_block, last, 1, "block", [&](Value* block) {
         Value* first_unit = Mul(b_, block, panels);
         Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
         Value* to = Min(b_, Sub(b_, end, first_unit), panels);
         EmitBlock(Div(b_, block, row_blocks), Rem(b_, block, row_blocks), from, to);
       });
+      if (d_.amx) EmitAmxRelease(b_);
     });
   }
 
  private:
-  void Poll(const std::function<Value*()>& work) { PollAfter(b_, is_long_, counter_, work); }
+  void Poll(const std::function<Value*()>& work) {
+    if (!d_.amx) return PollAfter(b_, is_long_, counter_, work);
+    PollAfter(
+        b_, is_long_, counter_, work, [&] { EmitAmxRelease(b_); }, [&] { EmitAmxConfigure(b_); });
+  }
 
   // What `rows` times some panels are as work (ir.h), in vector instructions.
   Value* Work(Value* rows, int64_t panels) {
@@ -405,6 +413,7 @@ class ProductEmitter {
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
                  const Panel& panel) {
     if (d_.k_block == 0) {
+      EmitTailOf(panel.b, TileDepth(c_.depth));
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
         EmitTileAndEpilogue(batch, row, tile, count, a, column, panel);
@@ -430,6 +439,7 @@ class ProductEmitter {
       const Panel of_block = {at_block(panel.b, BElement(), d_.k_block / word_depth),
                               at_block(panel.scales, c_.element, scales),
                               at_block(panel.zero_points, c_.element, scales)};
+      EmitTailOf(of_block.b, extent);
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
         Value* rows_of_a =
@@ -467,11 +477,16 @@ class ProductEmitter {
                 {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
   }
 
-  static TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {
+  TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {
     TileCall call{a, panel.b, c, k, accumulate};
     call.scales = panel.scales;
     call.zero_points = panel.zero_points;
+    if (d_.amx) call.tail = c_.Scratch(d_.tail_offset);
     return call;
+  }
+  // Before the tiles of a panel, or of a block of its k.
+  void EmitTailOf(Value* panel, Value* words) {
+    if (d_.amx) EmitAmxTail(c_, panel, words, BStride(), c_.Scratch(d_.tail_offset));
   }
 
   bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer; }
@@ -512,6 +527,7 @@ class ProductEmitter {
 
   // `columns`: of the panel from here on; null when it is whole.
   void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
+    if (d_.amx) return CallAmxTile(rows, call, columns);
     TileConfig config = ConfigOf(call.b_k_stride != nullptr);
     if (d_.order.form == SumOrder::Form::kTiles) {
       config.sets = d_.order.sets;
@@ -576,6 +592,32 @@ class ProductEmitter {
     from_vector(0);
   }
 
+  void CallAmxTile(Value* rows, const TileCall& call, Value* columns) {
+    AmxConfig config{d_.panel_form,
+                     /*a_is_unsigned=*/true,
+                     /*row_tiles=*/1,
+                     /*column_tiles=*/d_.vectors,
+                     ARowStride(),
+                     BStride(),
+                     /*tail_row_stride=*/d_.panel,
+                     /*c_row_stride=*/d_.panel};
+    // Calls with one register or two, as `count` needs; all counts are `all` and what is left of it.
+    auto choose = [&](Value* count, const Dim& all, const std::function<void(unsigned)>& with) {
+      const int64_t rest = all.is_const() ? all.value() % (2 * kAmxTile) : 1;
+      if (rest == 0 || rest > kAmxTile) return with(2);
+      If(
+          b_, b_.CreateICmpSGT(count, I64(b_, kAmxTile)), [&] { with(2); }, [&] { with(1); });
+    };
+    choose(rows, d_.rows, [&](unsigned row_tiles) {
+      config.row_tiles = row_tiles;
+      if (d_.vectors == 1) return EmitAmxCall(b_, config, call);
+      choose(columns, d_.columns, [&](unsigned column_tiles) {
+        config.column_tiles = column_tiles;
+        EmitAmxCall(b_, config, call);
+      });
+    });
+  }
+
   // Rows are constant, and so only the last tile has fewer.
   void CallTileOfRows(Value* rows, const TileConfig& config, const TileCall& call) {
     TileConfig rest = config;
@@ -608,11 +650,23 @@ Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBu
     KeepLoops(builder.GetInsertBlock()->getParent());
     return OkStatus();
   }
-  ContractionContext context(*plan.detail, emitter, builder, scratch);
-  if (plan.detail->form == ContractionForm::kDirect) {
-    EmitDirectConvolution(context, begin, end);
+  std::deque<ContractionContext>
+      contexts;  // whose expressions the emitter knows by their addresses
+  auto emit = [&](const ContractionDetail& detail) {
+    ContractionContext& context = contexts.emplace_back(detail, emitter, builder, scratch);
+    if (detail.form == ContractionForm::kDirect) {
+      EmitDirectConvolution(context, begin, end);
+    } else {
+      ProductEmitter(context).Emit(begin, end);
+    }
+  };
+  if (plan.amx) {
+    Value* rows = emitter.EmitDim(plan.detail->rows);
+    If(
+        builder, builder.CreateICmpSGT(rows, I64(builder, kMostRowsWithoutAmx)),
+        [&] { emit(*plan.amx); }, [&] { emit(*plan.detail); });
   } else {
-    ProductEmitter(context).Emit(begin, end);
+    emit(*plan.detail);
   }
   KeepLoops(builder.GetInsertBlock()->getParent());
   return OkStatus();

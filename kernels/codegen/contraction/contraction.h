@@ -55,11 +55,12 @@ struct ContractionTarget {
   int64_t l2_bytes = 512 << 10;
   bool bfloat16_dots = false;  // AVX512-BF16: sums of products of pairs
   bool byte_dots = false;      // AVX512-VNNI, AVX-VNNI: sums of products of four bytes
-  bool exact = true;           // as KernelOptions::exact
-  TileSchedule schedule;       // that somebody chose for the kernel
+  bool bfloat16_tiles = false,
+       byte_tiles = false;  // AMX-BF16, AMX-INT8: the same, by tiles (amx.h)
+  bool exact = true;        // as KernelOptions::exact
+  TileSchedule schedule;    // that somebody chose for the kernel
 };
-// cpu as in KernelOptions: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4" or a name that LLVM
-// knows.
+// cpu as in KernelOptions. Of "native", AMX is part where Linux permits it.
 ContractionTarget ContractionTargetFor(const std::string& cpu);
 
 // The panel width P that constant dense weights are best packed with for this cpu (see kDense
@@ -85,12 +86,16 @@ struct ContractionPlan {
   Dim scratch_bytes = 0;
   // As KernelInterface::in_place.
   std::vector<std::pair<int, int>> in_place;
-  // What the code needs of the machine beyond its level: "avx512bf16", "avx512vnni"; "" for nothing.
+  // What the code needs of the machine beyond its level, separated by commas: "avx512bf16",
+  // "avx512vnni", "amx-tile"; "" for nothing.
   std::string features;
   // One of them.
   std::shared_ptr<const ContractionDetail> detail;
   std::shared_ptr<const AttentionDetail> attention;
   std::shared_ptr<const WinogradDetail> winograd;
+  // With `detail`: the same product by AMX's tiles, for more than kMostRowsWithoutAmx rows (amx.h); null
+  // where it never is. The units are the same.
+  std::shared_ptr<const ContractionDetail> amx;
 
   // Why the kernel does not have the tile of ContractionTarget::schedule; empty where it has.
   std::string refused;

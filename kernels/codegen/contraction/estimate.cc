@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/plan.h"
 
 namespace relayvm::codegen {
@@ -17,6 +18,9 @@ constexpr double kFarBytes = 4;         // from memory, as WinogradForm's choice
 constexpr double kCall = 30;            // of a tile: its arguments, the first loads, its end
 constexpr double kPackedVector = 1.5;   // cycles for a vector that is packed along the vectors
 constexpr double kPackedNumbers = 0.5;  // for a number of one that is not
+
+// AMX, of a whole register, as Intel's optimization manual has it: nothing here was measured.
+constexpr double kAmxProduct = 16, kAmxLoad = 8, kAmxStore = 16;
 
 // Of a whole vector.
 double MultiplyAdds(const ContractionTarget& target) { return target.vector_bytes == 64 ? 1 : 2; }
@@ -54,11 +58,27 @@ class Model {
     const double cycles = std::max(compute, Memory(s_.batch * BytesOfB() * RowBlocks()));
     const double lanes = static_cast<double>(target_.vector_bytes) / bytes_;
     const double products = s_.batch * s_.rows * s_.columns * s_.depth;
-    const double least = std::max(products / lanes / MultiplyAdds(target_), Memory(LeastBytes()));
+    double arithmetic = products / lanes / MultiplyAdds(target_);
+    if (d_.amx) arithmetic = s_.batch * s_.rows * s_.columns * Words() / kAmxWords * kAmxProduct;
+    const double least = std::max(arithmetic, Memory(LeastBytes()));
     return {std::max(cycles, least), least};
   }
 
  private:
+  // What one product of registers multiplies and adds.
+  static constexpr double kAmxWords = kAmxTile * kAmxTile * kAmxTile;
+
+  // Along k, of a product by AMX.
+  double Words() const {
+    return d_.panel_form == PanelForm::kPairs ? std::ceil(s_.depth / 2) : s_.depth;
+  }
+  double AmxTile(double rows) const {
+    const double of_a = std::ceil(rows / kAmxTile), of_b = d_.vectors, sums = of_a * of_b;
+    const double step = std::max(sums * kAmxProduct, (of_a + of_b) * kAmxLoad);
+    const double calls = d_.k_block > 0 ? std::ceil(s_.depth / static_cast<double>(d_.k_block)) : 1;
+    return std::ceil(Words() / kAmxTile) * step + calls * (kCall + sums * (kAmxLoad + kAmxStore));
+  }
+
   double RowBlocks() const {
     return d_.row_block > 0 ? std::ceil(s_.rows / static_cast<double>(d_.row_block)) : 1;
   }
@@ -76,6 +96,7 @@ class Model {
     return whole * Tile(tile) + (rest > 0 ? Tile(rest) : 0);
   }
   double Tile(double rows) const {
+    if (d_.amx) return AmxTile(rows);
     TileConfig config{};
     config.rounds = d_.rounds;
     config.rows = d_.tile_rows;
@@ -118,10 +139,10 @@ class Model {
 std::optional<KernelEstimate> EstimateContraction(const ContractionPlan& plan,
                                                   const SymbolValue& values) {
   if (!plan.detail || plan.detail->form == ContractionForm::kDirect) return std::nullopt;
-  const ContractionDetail& d = *plan.detail;
-  const std::optional<Sizes> sizes = SizesOf(d, values);
+  const std::optional<Sizes> sizes = SizesOf(*plan.detail, values);
   if (!sizes) return std::nullopt;
-  return Model(d, *sizes).Estimate();
+  const bool is_amx = plan.amx && sizes->rows > kMostRowsWithoutAmx;
+  return Model(is_amx ? *plan.amx : *plan.detail, *sizes).Estimate();
 }
 
 }  // namespace relayvm::codegen

@@ -3,7 +3,8 @@
 //   the plan    rows and vectors of a register tile, rows of a packed block, panels of b
 //   the sizes   batch, rows, columns, depth: numbers, given for the symbols
 //   the machine multiply-adds of a whole vector, and loads, in a cycle; the latency of a sum; the
-//               bytes of the second cache, and those that it and memory give in a cycle
+//               bytes of the second cache, and those that it and memory give in a cycle; AMX's cycles
+//               for a product, a load and a store of a tile register
 //
 // It counts the multiply-adds that tiles make, with rows and columns that only fill up, and for each
 // step of k what is slowest of these, the loads, and the sums that wait for each other; what a tile's

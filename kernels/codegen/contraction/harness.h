@@ -57,6 +57,25 @@ inline te::Tensor AddTensor(const te::Tensor& t, const te::Tensor& other) {
   return Map(t, [&](const te::Expr& x, const auto& i) { return x + te::Load(other, i); });
 }
 
+// Whether what kernels for kSapphireRapids use is here but for AMX, which amx_emulator.h replaces.
+inline bool HasSapphireRapids() {
+  return CpuFeatures::OfThisMachine().Missing("x86-64-v4,avx512bf16,avx512vnni").empty();
+}
+// The targets that this machine runs.
+inline std::vector<std::string> Targets() {
+  std::vector<std::string> targets = {"native"};
+  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (CpuFeatures::OfThisMachine().Missing(level).empty()) targets.emplace_back(level);
+  }
+  return targets;
+}
+// The same, where AMX is emulated.
+inline std::vector<std::string> TargetsWithAmx() {
+  std::vector<std::string> targets = Targets();
+  if (HasSapphireRapids()) targets.emplace_back(kSapphireRapids);
+  return targets;
+}
+
 inline bool IsContraction(const KernelSpec& spec, const std::string& cpu = "native") {
   return codegen::PlanContraction(spec, codegen::ContractionTargetFor(cpu)).has_value();
 }

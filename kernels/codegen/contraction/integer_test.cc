@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/codegen/contraction/amx_emulator.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/harness.h"
 #include "kernels/codegen/contraction/plan.h"
@@ -14,14 +15,6 @@ namespace {
 using te::Tensor;
 
 const Dim kRows = Dim::Symbol(1, "m");
-
-std::vector<std::string> Targets() {
-  std::vector<std::string> targets = {"native"};
-  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    if (CpuFeatures::OfThisMachine().Missing(level).empty()) targets.emplace_back(level);
-  }
-  return targets;
-}
 
 // Bytes of the whole range; of two in five, those furthest from 0 alone, which overflow 16 bits.
 HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
@@ -124,12 +117,15 @@ Tensor Requantised(const Tensor& sum) {
   });
 }
 
-std::vector<SymbolValues> SomeRows() {
+std::vector<SymbolValues> SomeRows(const std::string& cpu) {
+  // Where AMX begins, a tile, two, more.
+  if (cpu == kSapphireRapids) return {{{1, 0}}, {{1, 8}}, {{1, 9}}, {{1, 17}}, {{1, 33}}};
   return {{{1, 0}}, {{1, 1}}, {{1, 5}}, {{1, 12}}, {{1, 29}}};
 }
 
 TEST_CASE("dense products of bytes whose weights are made when they run") {
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
     for (bool transposed : {true, false}) {
       for (int64_t k : {0, 1, 3, 4, 65, 130, 2051}) {
@@ -143,7 +139,7 @@ TEST_CASE("dense products of bytes whose weights are made when they run") {
                                        {data, weight}, {kRows, n}, DType::kInt32);
           cases.Add(Spec(fmt::format("matmul_{}_{}_{}", transposed, k, n), {data, weight},
                          {n == 33 ? Requantised(product) : product}),
-                    SomeRows());
+                    SomeRows(cpu));
         }
       }
     }
@@ -159,21 +155,24 @@ TEST_CASE("dense products of bytes whose weights are made when they run") {
 }
 
 TEST_CASE("sums of bytes wrap as int32 does") {
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
-    const int64_t k = (1 << 16) + 3;  // of 255 * -128: beyond 2^31
-    const Tensor data = Input({2, k}, 0, DType::kUInt8);
-    const Tensor weight = Input({3, k}, 1, DType::kInt8);
-    const KernelSpec spec =
-        Spec("long", {data, weight},
-             {Apply("nn.dense", InInt32(), {data, weight}, {2, 3}, DType::kInt32)});
+    const int64_t k = (1 << 16) + 3;                      // of 255 * -128: beyond 2^31
+    const int64_t rows = cpu == kSapphireRapids ? 9 : 2;  // enough for AMX
+    const Tensor data = Input({rows, k}, 0, DType::kUInt8);
+    const Tensor weight = Input({cpu == kSapphireRapids ? 9 : 3, k}, 1, DType::kInt8);
+    const KernelSpec spec = Spec(
+        "long", {data, weight},
+        {Apply("nn.dense", InInt32(), {data, weight}, {rows, weight->shape[0]}, DType::kInt32)});
     for (int i = 0; i < 5; ++i) cases.Add(spec);
     cases.Check();
   }
 }
 
 TEST_CASE("batches of products of bytes") {
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
     for (bool transposed : {true, false}) {
       for (int64_t shared : {0, 1, 2}) {  // which side has one batch for all
@@ -195,12 +194,13 @@ TEST_CASE("batches of products of bytes") {
 }
 
 TEST_CASE("dense products of bytes with packed weights, and data that is made on the way") {
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
     const int64_t width = codegen::PreferredPanelWidth(cpu);
     for (int64_t k : {0, 3, 4, 66, 2055}) {
       for (int64_t n : {1, 9, 64, 75}) {
-        if (k > 66 && n < 64) continue;
+        if (k > 66 && (n < 64 || (n == 64 && cpu == kSapphireRapids))) continue;
         const Tensor weight =
             Input({(n + width - 1) / width, (k + 3) / 4, width, 4}, 1, DType::kInt8);
         const Tensor data = Input({kRows, k}, 0, n == 9 ? DType::kFloat32 : DType::kUInt8);
@@ -216,7 +216,7 @@ TEST_CASE("dense products of bytes with packed weights, and data that is made on
                   {bytes, weight}, {kRows, n}, DType::kInt32);
         cases.Add(Spec(fmt::format("packed_{}_{}", k, n), {data, weight},
                        {n == 64 ? Requantised(product) : product}),
-                  SomeRows(), k);
+                  SomeRows(cpu), k);
       }
     }
     cases.Check();
@@ -282,7 +282,8 @@ void AddTo(Cases& cases, const Conv& c) {
 }
 
 TEST_CASE("convolutions of bytes, channels first and last") {
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
     std::vector<Conv> convs = {
         {{9, 35}, {3, 3}, 8, 8, 1, 1},
@@ -303,15 +304,16 @@ TEST_CASE("convolutions of bytes, channels first and last") {
       for (bool symbolic : {false, true}) {
         if (symbolic && cpu == "x86-64-v4") continue;  // as "native"
         c.symbolic = symbolic;
-        c.channels_last = c.packs_rows = false;
+        c.packs_rows = false;
+        c.channels_last = true;
+        AddTo(cases, c);
+        if (cpu == kSapphireRapids) continue;  // channels first, without AMX
+        c.channels_last = false;
         AddTo(cases, c);
         c.packs_rows = true;
         if (codegen::PreferredKernelRows(cpu) == 8 && c.out_channels / c.groups % 8 == 0) {
           AddTo(cases, c);
         }
-        c.packs_rows = false;
-        c.channels_last = true;
-        AddTo(cases, c);
       }
     }
     // Numbers of rows that are no whole tiles.

@@ -247,7 +247,8 @@ std::vector<Value*> ForPolled(
   return JoinValues(b, initial, before, next, ran);
 }
 
-void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<Value*()>& work) {
+void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<Value*()>& work,
+               const std::function<void()>& before, const std::function<void()>& after) {
   llvm::Function* function = b.GetInsertBlock()->getParent();
   if (IsConst(is_long, 0) || !IsKernel(function)) return;
   If(b, is_long, [&] {
@@ -255,6 +256,7 @@ void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<V
     Value* is_due = b.CreateICmpSLE(left, I64(b, 0));
     b.CreateStore(b.CreateSelect(is_due, I64(b, kMaxWork), left), counter);
     If(b, is_due, [&] {
+      if (before) before();
       Value* code = b.CreateCall(PollFunction(*function->getParent()), {function->getArg(0)});
       BasicBlock* stopped = BasicBlock::Create(b.getContext(), "stopped", function);
       BasicBlock* go_on = BasicBlock::Create(b.getContext(), "go.on", function);
@@ -262,6 +264,7 @@ void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<V
       b.SetInsertPoint(stopped);
       b.CreateRet(code);
       b.SetInsertPoint(go_on);
+      if (after) after();
     });
   });
 }

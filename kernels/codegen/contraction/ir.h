@@ -62,9 +62,12 @@ void ForPolled(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, l
                std::string_view name, const std::function<void(llvm::Value*)>& body);
 // For bodies that cost much more than a branch: polls when kMaxWork has been done since the last
 // poll, and only where `is_long` (i1: the whole call may be that much work). `counter` is an i64 in
-// memory that starts at kMaxWork. Loops around it need no poll of their own.
+// memory that starts at kMaxWork. Loops around it need no poll of their own. `before` and `after` (null:
+// nothing) are emitted around the call; where the kernel is to stop, only the first.
 void PollAfter(Builder& b, llvm::Value* is_long, llvm::Value* counter,
-               const std::function<llvm::Value*()>& work);
+               const std::function<llvm::Value*()>& work,
+               const std::function<void()>& before = nullptr,
+               const std::function<void()>& after = nullptr);
 // work * turns, at most kMaxWork. REQUIRES: work is that already; turns may be anything.
 llvm::Value* WorkOf(Builder& b, llvm::Value* work, llvm::Value* turns);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/tile.h"
 
@@ -139,6 +140,15 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
     auto pack_block = [&](Value* block, Value* from, Value* to) {
       Value* packed_row = Add(b, Mul(b, Add(b, Mul(b, tile, k_blocks), block), tile_rows), in_tile);
       Value* pointer = At(b, c.element, destination, Mul(b, packed_row, row_stride));
+      if (d.amx) {
+        // The last words are filled up to a tile with 0, since what is no number times 0 is none.
+        Value* extent = Sub(b, to, from);
+        Value* whole = b.CreateAnd(extent, I64(b, -2 * kAmxTile));
+        If(b, b.CreateICmpNE(whole, extent), [&] {
+          c.StoreLanes(llvm::Constant::getNullValue(c.vector),
+                       At(b, b.getInt16Ty(), pointer, whole));
+        });
+      }
       ForVectors(c, from, to, "pack.k", [&](Value* k, Value* mask) {
         Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), k, 2, mask);
         if (!in_pairs) return c.StoreLanes(values, At(b, c.element, pointer, Sub(b, k, from)));

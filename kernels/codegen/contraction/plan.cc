@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
 #include "kernels/codegen/contraction/integer.h"
@@ -58,6 +59,7 @@ class Planner {
         detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
     if (!planned) return std::nullopt;
     if (detail_->panel_form == PanelForm::kQuads) plan_.features = QuadFeature(detail_->target);
+    PlanAmx();
     plan_.detail = detail_;
     return std::move(plan_);
   }
@@ -594,6 +596,30 @@ class Planner {
     if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
   }
 
+  // --- AMX ---
+
+  // Blocks of rows and scratch for the product by AMX's tiles.
+  void PlanAmx() {
+    if (!TakesAmx(*detail_)) return;
+    const std::shared_ptr<ContractionDetail> of_vectors = detail_;
+    const Dim scratch_of_vectors = plan_.scratch_bytes;
+    detail_ = std::make_shared<ContractionDetail>(*of_vectors);
+    ContractionDetail& d = *detail_;
+    d.amx = true;
+    d.tile_rows = kAmxRows;
+    d.streamed_panels = 0;
+    const bool is_matrix = d.form == ContractionForm::kMatrix;
+    // Rows are an odd number of cache lines, so that those of a tile fall into many sets of the cache.
+    if (d.panel_form == PanelForm::kPairs) d.a_row_stride += kAmxTile;
+    ChooseRowBlock(ConstDepth().value_or(1024));
+    Finish(is_matrix ? ScratchOfPackedA() : Dim(d.row_block * d.a_row_stride + d.lanes),
+           RoundUp(d.depth, d.lanes) * d.panel);
+    plan_.features += (plan_.features.empty() ? "" : ",") + AmxFeatures(d);
+    plan_.scratch_bytes = Dim::Max(plan_.scratch_bytes, scratch_of_vectors);
+    plan_.amx = detail_;
+    detail_ = of_vectors;
+  }
+
   // --- Scratch, parallel range ---
 
   void Finish(const Dim& a_elements, const Dim& b_elements) {
@@ -613,13 +639,14 @@ class Planner {
       d.epilogue_in_registers = d.k_block == 0 && d.depth.is_const() &&
                                 d.depth.value() <= kRegisterDepth && TakesRegisters();
     }
-    d.panels_inside = d.form == ContractionForm::kMatrix && d.packed_width > 0 && d.b.buffer &&
-                      d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
+    d.panels_inside = !d.amx && d.form == ContractionForm::kMatrix && d.packed_width > 0 &&
+                      d.b.buffer && d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
                       d.depth.value() * d.columns.value() * bytes <= kInsideBytes;
     const bool packs_b =
         d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
     d.b_offset = reserve(packs_b ? b_elements : Dim(0));
     d.dot_offset = reserve(HasDots(d) ? RoundUp(d.depth, d.lanes) * kMaxDotRows : Dim(0));
+    d.tail_offset = reserve(d.amx ? kAmxTile * d.panel : 0);
     plan_.scratch_bytes = offset;
     plan_.parallel_extent = d.batch * d.row_blocks * d.panels;
     // Work of a unit in multiply-adds, with what reading a column of b costs.
@@ -635,8 +662,8 @@ class Planner {
   // One tile of rows uses each element of b once: packing it would cost more than reading it where
   // it is.
   static bool StreamsB(const ContractionDetail& d) {
-    return d.form != ContractionForm::kPixelColumns && d.packed_width == 0 && d.b.buffer &&
-           !d.b.k_contiguous && !(d.rows.is_const() && d.rows.value() > d.tile_rows);
+    return !d.amx && d.form != ContractionForm::kPixelColumns && d.packed_width == 0 &&
+           d.b.buffer && !d.b.k_contiguous && !(d.rows.is_const() && d.rows.value() > d.tile_rows);
   }
 
   const KernelSpec& spec_;
@@ -654,7 +681,7 @@ bool TakesWeightBlock(int64_t block) {
 std::optional<SumOrder> OrderOf(const ContractionPlan& plan) {
   if (!plan.detail) return std::nullopt;
   const ContractionDetail& d = *plan.detail;
-  if (d.form != ContractionForm::kMatrix || !d.rows.is_const() || !d.columns.is_const())
+  if (d.form != ContractionForm::kMatrix || !d.rows.is_const() || !d.columns.is_const() || plan.amx)
     return std::nullopt;
   const auto rows = static_cast<unsigned>(std::clamp<int64_t>(d.rows.value(), 1, d.tile_rows));
   if (HasDots(d) && d.rows.value() <= kMaxDotRows) {

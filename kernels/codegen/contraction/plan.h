@@ -128,10 +128,11 @@ struct ContractionDetail {
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
   // that memory is read in runs of many columns); 0: b cannot be read in place.
   int64_t streamed_panels = 0;
+  bool amx = false;  // tiles are AMX's (amx.h), tile_rows what a call of theirs takes
   Dim row_blocks = 1, panels = 1;
   Dim k_blocks = 1;
 
-  Dim a_offset, b_offset, c_offset, dot_offset;  // bytes into scratch
+  Dim a_offset, b_offset, c_offset, dot_offset, tail_offset;  // bytes into scratch
 
   // kDirect, channels last: the lines and the pixels of a line that share what they load
   // (direct_channels.cc); 0: one pixel is summed after the other.

@@ -82,6 +82,7 @@ struct TileCall {
   llvm::Value *a_row_stride = nullptr, *a_k_stride = nullptr, *b_k_stride = nullptr;
   // float32, of the block that k begins with.
   llvm::Value *scales = nullptr, *zero_points = nullptr;
+  llvm::Value* tail = nullptr;  // of AMX's tiles: see amx.h
 };
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
 // The sums instead, of each row the vectors, computed here and kept in registers. REQUIRES: no extra

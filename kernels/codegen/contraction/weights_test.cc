@@ -2,6 +2,7 @@
 // weights stand for. A sum of K products is within (K + 4) * 2^-24 of the sum of their magnitudes.
 #include <limits>
 
+#include "kernels/codegen/contraction/amx_emulator.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/harness.h"
 #include "kernels/runtime/half.h"
@@ -12,15 +13,6 @@ namespace {
 using te::Tensor;
 
 const Dim kRows = Dim::Symbol(1, "m");
-
-// Those of the levels that this machine runs.
-std::vector<std::string> Targets() {
-  std::vector<std::string> targets = {"native"};
-  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    if (CpuFeatures::OfThisMachine().Missing(level).empty()) targets.emplace_back(level);
-  }
-  return targets;
-}
 
 // LLVM's optimisation takes most of the time, and once is enough.
 KernelOptions OptionsFor(const std::string& cpu) {
@@ -186,13 +178,16 @@ std::vector<Size> Sizes(int64_t width) {
   return sizes;
 }
 
-std::vector<int64_t> RowsOf(const Size& s) {
+std::vector<int64_t> RowsOf(const Size& s, const std::string& cpu) {
   if (s.rows.is_const()) return {s.rows.value()};
+  // Where AMX begins, with any number of tiles.
+  if (cpu == kSapphireRapids) return {0, 1, 8, 9, 16, 17, 32, 33, 49, 70};
   return {0, 1, 2, 7, 8, 9, 12, 13, 30};
 }
 
 TEST_CASE("weights in pairs of bfloat16, on every target") {
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     CAPTURE(cpu);
     KernelHarness harness(OptionsFor(cpu));
     const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(cpu));
@@ -204,7 +199,7 @@ TEST_CASE("weights in pairs of bfloat16, on every target") {
     harness.Finish();
     for (size_t i = 0; i < sizes.size(); ++i) {
       const Weight weight = Pairs(sizes[i], static_cast<uint32_t>(i) + 1);
-      for (int64_t rows : RowsOf(sizes[i])) {
+      for (int64_t rows : RowsOf(sizes[i], cpu)) {
         Check(harness, kernels[i], sizes[i], weight, rows, /*rounds_data=*/true);
       }
     }
@@ -238,7 +233,7 @@ TEST_CASE("weights of 8 and 4 bits in blocks, on every target") {
     for (size_t i = 0; i < cases.size(); ++i) {
       const Case& c = cases[i];
       const Weight weight = InBlocks(c.size, c.blocks, static_cast<uint32_t>(i) * 10 + 1);
-      for (int64_t rows : RowsOf(c.size)) {
+      for (int64_t rows : RowsOf(c.size, cpu)) {
         CAPTURE(c.blocks.bits);
         Check(harness, c.kernel, c.size, weight, rows, /*rounds_data=*/false);
       }
@@ -275,7 +270,8 @@ TEST_CASE("an image asks for the features of pairs only where its kernels multip
 TEST_CASE("what is no number or has no end comes through pairs; the padding adds nothing") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  for (const std::string& cpu : Targets()) {
+  const amx::Emulator emulator;
+  for (const std::string& cpu : TargetsWithAmx()) {
     const Size s{kRows, 3, 2, codegen::PreferredPanelWidth(cpu)};
     KernelHarness harness({.cpu = cpu});
     const size_t kernel = harness.Add(PairsSpec(s));
