@@ -22,10 +22,12 @@
 #include "compiler/transforms/integer_products.h"
 #include "compiler/transforms/lambda_lift.h"
 #include "compiler/transforms/make_at_use.h"
+#include "compiler/transforms/move_views.h"
 #include "compiler/transforms/pack_weights.h"
 #include "compiler/transforms/propagate_constants.h"
 #include "compiler/transforms/resolve_shapes.h"
 #include "compiler/transforms/simplify_inference.h"
+#include "compiler/transforms/space_to_depth_convolutions.h"
 #include "compiler/transforms/specialise_ranks.h"
 #include "compiler/transforms/transposed_convolutions.h"
 #include "compiler/typing/infer.h"
@@ -90,6 +92,10 @@ const std::vector<Pass>& AllPasses() {
        .run = Pure(ir::SimplifyInference),
        .refuses = {kFused, kFinalTypes},
        .description = "operators of training become arithmetic (batch_norm, dropout ...)"},
+      {.name = "SpaceToDepthConvolutions",
+       .run = Pure(ir::SpaceToDepthConvolutions),
+       .refuses = {kFused, kFinalTypes},
+       .description = "convolutions of positions moved to channels read the positions themselves"},
       {.name = "ConvertLayout",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          // The level at which operators choose for themselves.
@@ -104,6 +110,10 @@ const std::vector<Pass>& AllPasses() {
        .run = Pure(ir::TransposedConvolutions),
        .refuses = {kFused, kFinalTypes},
        .description = "transposed convolutions become plain ones, a phase of the stride each"},
+      {.name = "MoveViews",
+       .run = Pure(ir::MoveViews),
+       .refuses = {kFused, kFinalTypes},
+       .description = "views of a join become views of its parts where the join is a copy"},
       {.name = "GrowOutermost",
        .run = Pure(ir::GrowOutermost),
        .refuses = {kFused, kFinalTypes, kLifted},
@@ -200,8 +210,10 @@ constexpr Step kSteps[] = {
     {"ResolveShapes", 0},
     {"EliminateDeadCode", 0},
     {"SimplifyInference", 1},
+    {"SpaceToDepthConvolutions", 1},
     {"ConvertLayout", 0},
     {"TransposedConvolutions", 1},
+    {"MoveViews", 1},
     {"GrowOutermost", 2},
     {"FoldConstants", 1},
     {"IntegerProducts", 1},

@@ -4,48 +4,9 @@
 #include <utility>
 
 #include "compiler/lowering/function_lowering.h"
-#include "kernels/op/op_helpers.h"
+#include "kernels/op/pieces.h"
 
 namespace relayvm::lower {
-namespace {
-
-constexpr uint64_t kSlotAlign = 64;
-// Below this a kernel that copies costs less than the kernels apart.
-constexpr uint64_t kLeastBytes = 1024;
-
-// Bytes of a static shape.
-std::optional<uint64_t> BytesOf(const TensorType& type) {
-  const Dim bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
-  const bool is_static =
-      std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& d) { return d.is_const(); });
-  if (!is_static || !bytes.is_const() || bytes.value() < 0) return std::nullopt;
-  return static_cast<uint64_t>(bytes.value());
-}
-
-// Where pieces along an axis start in the whole, in bytes; nothing where they are no runs of it at
-// places that slots may have.
-std::optional<std::vector<uint64_t>> Offsets(const TensorType& whole, int64_t axis,
-                                             const std::vector<TensorType>& pieces) {
-  const auto first = whole.shape.begin() + CanonicalAxis(axis, whole.rank());
-  const auto bytes = BytesOf(whole);
-  if (!bytes || *bytes < kLeastBytes ||
-      !std::all_of(whole.shape.begin(), first, [](const Dim& d) { return d.is_const(1); })) {
-    return std::nullopt;
-  }
-  std::vector<uint64_t> offsets;
-  uint64_t at = 0;
-  for (const TensorType& piece : pieces) {
-    const auto size = BytesOf(piece);
-    if (!size || *size == 0 || at % kSlotAlign != 0 || piece.rank() != whole.rank())
-      return std::nullopt;
-    offsets.push_back(at);
-    at += *size;
-  }
-  return at == *bytes ? std::optional(offsets) : std::nullopt;
-}
-
-}  // namespace
-
 bool FunctionLowering::LowerPieces(const ir::Var* var, const ir::OpCall& call,
                                    const std::vector<Value>& inputs) {
   const auto* types = var->type->As<ir::TupleType>();
@@ -54,13 +15,13 @@ bool FunctionLowering::LowerPieces(const ir::Var* var, const ir::OpCall& call,
   if (!source.location->slot) return false;
   std::vector<TensorType> pieces;
   for (const ir::Type& t : types->fields) pieces.push_back(*t->As<TensorType>());
-  const auto offsets = Offsets(*source.type->As<TensorType>(), call.attrs.Int("axis"), pieces);
+  const auto offsets = PieceOffsets(*source.type->As<TensorType>(), call.attrs.Int("axis"), pieces);
   if (!offsets) return false;
   std::vector<Value> results;
   for (size_t i = 0; i < pieces.size(); ++i) {
     Location* l = NewLocation();
     l->slot = static_cast<uint32_t>(out_.slots.size());
-    out_.slots.push_back({*BytesOf(pieces[i]), {{*source.location->slot, (*offsets)[i]}}});
+    out_.slots.push_back({*StaticBytesOf(pieces[i]), {{*source.location->slot, (*offsets)[i]}}});
     results.push_back({types->fields[i], l});
   }
   BindResults(var, std::move(results), /*is_tuple=*/true);
@@ -73,7 +34,7 @@ bool FunctionLowering::MayBePiece(const Value& value, const std::vector<Value>& 
   if (!slot || out_.slots[*slot].part) return false;
   const auto is_same = [&](const Value& other) { return other.location->slot == slot; };
   return std::count_if(all.begin(), all.end(), is_same) == 1 &&
-         out_.slots[*slot].bytes == BytesOf(*value.type->As<TensorType>());
+         out_.slots[*slot].bytes == StaticBytesOf(*value.type->As<TensorType>());
 }
 
 Result<bool> FunctionLowering::LowerJoinInPlace(const ir::Var* var, const ir::OpCall& call,
@@ -83,14 +44,14 @@ Result<bool> FunctionLowering::LowerJoinInPlace(const ir::Var* var, const ir::Op
   const auto& whole = *var->type->As<TensorType>();
   std::vector<TensorType> types;
   for (const Value& v : inputs) types.push_back(*v.type->As<TensorType>());
-  const auto offsets = Offsets(whole, call.attrs.Int("axis"), types);
+  const auto offsets = PieceOffsets(whole, call.attrs.Int("axis"), types);
   if (!offsets) return false;
-  const uint64_t bytes = *BytesOf(whole);
+  const uint64_t bytes = *StaticBytesOf(whole);
   uint64_t in_place = 0;
   size_t copies = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (MayBePiece(inputs[i], inputs)) {
-      in_place += *BytesOf(types[i]);
+      in_place += *StaticBytesOf(types[i]);
     } else {
       ++copies;
     }

@@ -10,6 +10,8 @@
 #include "compiler/transforms/make_at_use.h"
 #include "compiler/transforms/rewrite.h"
 #include "kernels/op/cost.h"
+#include "kernels/op/op_helpers.h"
+#include "kernels/op/pieces.h"
 
 namespace relayvm::ir {
 namespace {
@@ -17,6 +19,8 @@ namespace {
 constexpr size_t kNone = SIZE_MAX;
 // A group has at most so many operators: kernels stay small enough to optimise quickly.
 constexpr size_t kMaxGroup = 64;
+// A join of more tensors than that stands alone.
+constexpr size_t kMostJoined = 16;
 
 // What fusion knows of one binding.
 struct Node {
@@ -28,6 +32,9 @@ struct Node {
   bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
                             // (kOutElementwise, kReduction)
   bool is_closed = false;   // on a group's root: nothing may follow (OpDef::computes_arg)
+  bool copies = false;      // a join that lowering could not make in place
+  bool has_join = false;    // on a group's root
+  size_t joined = kNone;    // of a tuple that such a join alone uses: the join
   size_t group = 0;         // union-find parent
   size_t size = 1;
   std::vector<size_t> users;    // bindings of this block, for their nested blocks too; kNone: the
@@ -183,6 +190,43 @@ class BlockFuser {
         nodes_[i].users.push_back(user == nullptr ? kNone : index_.at(user->id));
       }
     }
+    for (size_t i = nodes_.size(); i-- > 0;) {  // what reads a join comes before it
+      if (!IsCopyingJoin(i)) continue;
+      nodes_[i].copies = true;
+      nodes_[i].has_join = true;
+      const size_t tuple = Position(block_.bindings[i].value->As<OpCall>()->args[0]);
+      if (tuple != kNone && nodes_[tuple].users == std::vector<size_t>{i} &&
+          block_.bindings[tuple].value->As<MakeTuple>() != nullptr) {
+        nodes_[tuple].joined = i;
+      }
+    }
+  }
+
+  // Whether a join costs a pass over memory wherever its parts are made. What may be appended to, or
+  // made in its place, is left to lowering (lower_pieces.cc).
+  bool IsCopyingJoin(size_t i) const {
+    const auto* call = block_.bindings[i].value->As<OpCall>();
+    if (call == nullptr || !nodes_[i].candidate || !call->op->is_join ||
+        call->op->tuple_args != std::vector<int>{0} || call->args.size() != 1) {
+      return false;
+    }
+    const auto* fields = AtomType(m_, call->args[0])->As<TupleType>();
+    if (fields == nullptr || fields->fields.size() < 2 || fields->fields.size() > kMostJoined)
+      return false;
+    std::vector<TensorType> pieces;
+    for (const Type& t : fields->fields) pieces.push_back(*TensorOf(t));
+    const TensorType& whole = *TensorOf(block_.bindings[i].var->type);
+    const bool is_result = std::ranges::count(nodes_[i].users, kNone) > 0;
+    if (whole.rank() != pieces[0].rank()) return true;  // it makes an axis
+    const int64_t axis = CanonicalAxis(call->attrs.Int("axis"), whole.rank());
+    // Another join that copies reads the parts as well as the whole.
+    const bool is_read_by_join = nodes_[i].users.size() == 1 && nodes_[i].users[0] != kNone &&
+                                 nodes_[nodes_[i].users[0]].joined != kNone;
+    if (StaticBytesOf(whole))
+      return is_result || is_read_by_join || !PieceOffsets(whole, axis, pieces);
+    const auto first = whole.shape.begin() + axis;
+    return first->is_const() ||
+           !std::all_of(whole.shape.begin(), first, [](const Dim& d) { return d.is_const(1); });
   }
 
   size_t Position(const Atom& a) const {
@@ -199,11 +243,46 @@ class BlockFuser {
     }
     if (!n.candidate || e.As<OpCall>() == nullptr) return;
     const auto& call = *e.As<OpCall>();
+    if (n.copies) TakeInParts(i);
     if (call.op->is_join) return;
+    const bool is_left_to_join = IsLastBeforeJoin(i);
     for (const Atom& a : call.args) {
       size_t p = Position(a);
-      if (p != kNone && (nodes_[p].candidate || nodes_[p].projection) && MayJoin(p, i)) Join(p, i);
+      if (p == kNone || !(nodes_[p].candidate || nodes_[p].projection)) continue;
+      if (is_left_to_join && nodes_[Root(p)].has_anchor) continue;
+      if (MayJoin(p, i)) Join(p, i);
     }
+  }
+
+  // What a join alone reads is computed where it is moved.
+  void TakeInParts(size_t join) {
+    const auto& call = *block_.bindings[join].value->As<OpCall>();
+    const size_t tuple = Position(call.args[0]);
+    if (tuple == kNone || nodes_[tuple].joined != join) return;
+    Join(tuple, join);
+    for (const Atom& a : block_.bindings[tuple].value->As<MakeTuple>()->fields) {
+      const size_t p = Position(a);
+      if (p == kNone || !nodes_[p].candidate || nodes_[p].users != std::vector<size_t>{tuple})
+        continue;
+      const size_t group = Root(p);
+      const Node& g = nodes_[group];
+      if (group == Root(join) || g.has_anchor || g.is_closed || !IsLight(nodes_[p].kind) ||
+          g.size + nodes_[Root(join)].size > kMaxGroup) {
+        continue;
+      }
+      const auto* producer = block_.bindings[p].value->As<OpCall>();
+      if (producer != nullptr && producer->op->is_join && !nodes_[p].copies) continue;
+      if (OutputsAllow(group, join)) Join(p, join);
+    }
+  }
+
+  // An elementwise operator whose result a join alone reads: the join computes it as it moves what
+  // a contraction made, so that it does more than to move.
+  bool IsLastBeforeJoin(size_t i) const {
+    const Node& n = nodes_[i];
+    return n.kind == FusionClass::kElementwise && n.users.size() == 1 && n.users[0] != kNone &&
+           nodes_[n.users[0]].joined != kNone &&
+           block_.bindings[i].value->As<OpCall>()->args.size() == 1;
   }
 
   bool SameShape(size_t a, size_t b) const {
@@ -220,7 +299,12 @@ class BlockFuser {
     const Node& n = nodes_[c];
     if (g.size + nodes_[mine].size > kMaxGroup || g.is_closed) return false;
     const auto* producer = block_.bindings[p].value->As<OpCall>();
-    if (producer != nullptr && producer->op->is_join) return false;
+    if (producer != nullptr && producer->op->is_join && !nodes_[p].copies) return false;
+    // Joins are read by what has as many elements, and by no contraction's end.
+    if ((g.has_join && (nodes_[mine].has_anchor || Grows(p, c))) ||
+        (g.has_anchor && nodes_[mine].has_join)) {
+      return false;
+    }
     if (block_.bindings[c].var->type->As<TupleType>() != nullptr && !OnlyProjected(c)) return false;
     if (g.has_anchor && nodes_[mine].has_anchor) return false;
     if (IsLight(n.kind)) {
@@ -301,6 +385,7 @@ class BlockFuser {
     into.has_anchor = into.has_anchor || from.has_anchor;
     into.expensive = into.expensive || from.expensive;
     into.is_closed = into.is_closed || from.is_closed;
+    into.has_join = into.has_join || from.has_join;
     into.members.insert(into.members.end(), from.members.begin(), from.members.end());
     from.members.clear();
   }

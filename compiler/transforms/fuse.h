@@ -5,6 +5,9 @@
 //     takes such a producer in;
 //   - elementwise follows a contraction, a pooling or a normalisation of the same shape (its
 //     epilogue);
+//   - a join that has to copy (its parts are no runs of it, it is a result, or such a join's part)
+//     takes in what computes its parts for it alone, and is computed where it is read, like other injective operators; one
+//     whose parts can be made in its place stands alone;
 //   - attention computes queries and steps of scores as it reads them;
 //   - nothing outside the group uses a member before the group's last call, so that one kernel can
 //     stand there;

@@ -335,18 +335,42 @@ class BlockMatcher {
     if (axis != -1 && axis != static_cast<int64_t>(shape.size()) - 1) return;
     Match match;
     if (!MatchScores(softmax->args[0], 0, match) || match.scores.transpose_a) return;
+    if (const auto heads = HeadsBefore(*product, match)) {
+      Match with_heads = match;
+      with_heads.shape = {heads->first, heads->second, match.shape[1], match.shape[2]};
+      if (IsFaster(with_heads.shape, match.scores.b, product->b) &&
+          Emit(position, *product, std::move(with_heads))) {
+        return;
+      }
+    }
     Complete(match.shape);
     if (!IsFaster(match.shape, match.scores.b, product->b)) return;
     Emit(position, *product, std::move(match));
   }
 
-  void Emit(size_t position, const Product& product, Match match) {
+  // Of matrices (batch * heads, x, y): the two, where an operand is a view of (batch, heads, x, y).
+  std::optional<std::pair<Dim, Dim>> HeadsBefore(const Product& product, const Match& match) const {
+    if (match.shape.size() != 3) return std::nullopt;
+    for (const Atom& a : {match.scores.a, match.scores.b, product.b}) {
+      const OpCall* call = CallOf(a);
+      if (call == nullptr || !call->op->is_view) continue;
+      const std::vector<Dim>* from = ShapeOf(call->args[0]);
+      if (from != nullptr && from->size() == 4 && SameMatrices(*from, *ShapeOf(a)) &&
+          (*from)[0] * (*from)[1] == match.shape[0]) {
+        return std::pair((*from)[0], (*from)[1]);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // False, and nothing is replaced, where operands are not proved to be (batch, heads, x, y).
+  bool Emit(size_t position, const Product& product, Match match) {
     std::vector<Binding> out;
     span_ = block_.bindings[position].value->span;
     auto queries = HeadsOf(match.scores.a, match.scores.transpose_a, match, out);
     auto keys = HeadsOf(match.scores.b, !match.scores.transpose_b, match, out);
     auto values = HeadsOf(product.b, product.transpose_b, match, out);
-    if (!queries || !keys || !values) return;
+    if (!queries || !keys || !values) return false;
     Heads &q = *queries, &k = *keys, &v = *values;
     const OpCall* repeated_k = RepeatOf(k);
     const OpCall* repeated_v = RepeatOf(v);
@@ -367,12 +391,12 @@ class BlockMatcher {
         (shared != match.shape[1] && !is_grouped) || DimOf(v, 'H') != shared ||
         DimOf(q, 'S') != match.shape[2] || DimOf(k, 'S') != match.shape[3] ||
         Dim::ProvablyDifferent(DimOf(v, 'S'), match.shape[3])) {
-      return;
+      return false;
     }
     std::vector<Atom> args = {q.atom, k.atom, v.atom};
     std::string score;
     for (Step& step : match.steps) {
-      if (!Broadcasts(step, match, out)) return;
+      if (!Broadcasts(step, match, out)) return false;
       score += (score.empty() ? "" : " ") + step.name;
       args.insert(args.end(), step.args.begin(), step.args.end());
     }
@@ -422,6 +446,7 @@ class BlockMatcher {
       builder.BindCall(var, "reshape", {heads}, view);
     }
     replaced_[last] = std::move(out);
+    return true;
   }
 
   // Whether the one kernel is. Constant keys or values are weights, which products read packed; and

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace relayvm::codegen {
@@ -376,18 +377,23 @@ bool AtLeast(const Dim& a, const Dim& b) {
 
 }  // namespace
 
-std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest) {
+namespace {
+
+// Appends the values of `axis` inside its extent where the comparison n changes, if it is one.
+void AppendCut(const Node* n, const te::AxisNode* axis, std::vector<Dim>& cuts) {
+  if (!n->DependsOn(axis)) return;
+  std::optional<Dim> cut = CutOf(n, axis);
+  if (!cut || !AtLeast(*cut, Dim(0)) || !AtLeast(axis->extent, *cut)) return;
+  if (cut->is_const(0) || *cut == axis->extent) return;
+  if (std::find(cuts.begin(), cuts.end(), *cut) == cuts.end()) cuts.push_back(*cut);
+}
+
+// The nest for each range of the axis at `position` between the cuts whose order is known for every
+// value of the symbols.
+std::vector<Segment> CutAt(Graph& graph, const LoopNest& nest, size_t position,
+                           const std::vector<Dim>& cuts) {
   constexpr size_t kMaxCuts = 64;
-  const te::AxisNode* axis = nest.axes.back();
-  std::vector<Dim> cuts;
-  ForEachNode(RootsOf(nest), [&](const Node* n) {
-    if (!n->DependsOn(axis)) return;
-    std::optional<Dim> cut = CutOf(n, axis);
-    if (!cut || !AtLeast(*cut, Dim(0)) || !AtLeast(axis->extent, *cut)) return;
-    if (cut->is_const(0) || *cut == axis->extent) return;
-    if (std::find(cuts.begin(), cuts.end(), *cut) == cuts.end()) cuts.push_back(*cut);
-  });
-  // Only cuts whose order is known for every value of the symbols.
+  const te::AxisNode* axis = nest.axes[position];
   std::vector<Dim> ordered;
   for (const Dim& cut : cuts) {
     size_t at = 0;
@@ -402,12 +408,121 @@ std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest) {
   for (const Dim& end : ordered) {
     Segment segment{start, end, nest};
     const te::AxisNode* part = graph.NewAxis(axis->name, end - start);
-    segment.nest.axes.back() = part;
+    segment.nest.axes[position] = part;
     SubstituteAll(graph, segment.nest, {{axis, graph.Add(graph.Axis(part), graph.DimOf(start))}});
     segments.push_back(std::move(segment));
     start = end;
   }
   return segments;
+}
+
+bool Loads(const Node* root) {
+  bool found = false;
+  ForEachNode({root}, [&](const Node* n) {
+    found = found || (n->kind == NodeKind::kLoad && !n->operands.empty());
+  });
+  return found;
+}
+
+// Where the parts of joins meet along `axis`. Of the last axis only if a part is not read along it.
+std::vector<Dim> JoinCuts(const LoopNest& nest, const te::AxisNode* axis) {
+  std::vector<Dim> cuts;
+  bool across = axis != nest.axes.back();
+  ForEachNode(RootsOf(nest), [&](const Node* n) {
+    if (n->kind == NodeKind::kLoad && !n->operands.empty())
+      across = across || StrideOf(n->operands[0], axis) == Stride::kOther;
+    if (n->kind != NodeKind::kSelect || !Loads(n->operands[1]) || !Loads(n->operands[2])) return;
+    AppendCut(n->operands[0], axis, cuts);
+  });
+  return across ? cuts : std::vector<Dim>();
+}
+
+}  // namespace
+
+std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest) {
+  const te::AxisNode* axis = nest.axes.back();
+  std::vector<Dim> cuts;
+  ForEachNode(RootsOf(nest), [&](const Node* n) { AppendCut(n, axis, cuts); });
+  return CutAt(graph, nest, nest.axes.size() - 1, cuts);
+}
+
+std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest) {
+  constexpr size_t kMostParts = 16;  // more code than that takes longer to compile than it saves
+  bool reduces = false;
+  ForEachNode(RootsOf(nest),
+              [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
+  if (reduces) return {nest};
+  std::vector<LoopNest> parts{nest};
+  // What a part reads of its own is inside it wherever the part's axes are.
+  const auto in_range = [&](const Node* n) -> const Node* {
+    if (n->kind != NodeKind::kLoad || n->operands.empty() || n->in_range) return nullptr;
+    const Bounds b = graph.BoundsOf(n->operands[0]);
+    const bool inside = b.low && b.high && AtLeast(*b.low, Dim(0)) &&
+                        AtLeast(ProductOf(n->tensor->shape) - Dim(1), *b.high);
+    return inside ? graph.LoadFlat(n->tensor, n->operands[0], true) : nullptr;
+  };
+  for (size_t i = 0; i < parts.size();) {
+    bool is_whole = true;
+    for (size_t position = 0; is_whole && position < parts[i].axes.size(); ++position) {
+      const std::vector<Dim> cuts = JoinCuts(parts[i], parts[i].axes[position]);
+      std::vector<Segment> segments = CutAt(graph, parts[i], position, cuts);
+      if (segments.size() == 1) continue;
+      if (parts.size() + segments.size() - 1 > kMostParts) return {nest};
+      is_whole = false;
+      parts[i] = std::move(segments[0].nest);
+      for (size_t k = 1; k < segments.size(); ++k)
+        parts.insert(parts.begin() + static_cast<ptrdiff_t>(i + k), std::move(segments[k].nest));
+    }
+    if (is_whole) ++i;
+  }
+  if (parts.size() == 1) return parts;
+  for (LoopNest& part : parts) {
+    for (LoopStore& store : part.stores) store.value = graph.Rewrite(store.value, in_range);
+  }
+  return parts;
+}
+
+namespace {
+
+// Positions first..end-1 of an axis.
+using Range = std::pair<int64_t, int64_t>;
+
+// Appends the ranges of the axis for which `node`, asked for in `range`, asks for `value`.
+void AskedFor(const Node* node, const Node* value, const te::AxisNode* axis, Range range,
+              std::set<std::pair<const Node*, Range>>& seen, std::set<Range>& asked) {
+  if (range.first >= range.second || !seen.insert({node, range}).second) return;
+  if (node == value) {
+    asked.insert(range);
+    return;
+  }
+  const std::optional<Dim> cut =
+      node->kind == NodeKind::kSelect ? CutOf(node->operands[0], axis) : std::nullopt;
+  if (!cut || !cut->is_const()) {
+    for (const Node* operand : node->operands) AskedFor(operand, value, axis, range, seen, asked);
+    return;
+  }
+  // Of a comparison that holds at the range's first position, the first value is before the cut.
+  const Node* condition = node->operands[0];
+  const bool less =
+      condition->binary == BinaryOp::kLess || condition->binary == BinaryOp::kLessEqual;
+  const bool rising = CoefficientOf(condition->operands[0], axis).is_const(1) ||
+                      CoefficientOf(condition->operands[1], axis).is_const(-1);
+  const bool first_is_true = less == rising;
+  AskedFor(condition, value, axis, range, seen, asked);
+  const Range before{range.first, std::min(range.second, cut->value())};
+  const Range after{std::max(range.first, cut->value()), range.second};
+  AskedFor(node->operands[first_is_true ? 1 : 2], value, axis, before, seen, asked);
+  AskedFor(node->operands[first_is_true ? 2 : 1], value, axis, after, seen, asked);
+}
+
+}  // namespace
+
+bool IsAskedOnce(const Node* root, const Node* value, const te::AxisNode* axis) {
+  if (!axis->extent.is_const()) return false;
+  std::set<std::pair<const Node*, Range>> seen;
+  std::set<Range> asked;
+  AskedFor(root, value, axis, {0, axis->extent.value()}, seen, asked);
+  return asked.size() == 1 && asked.begin()->second - asked.begin()->first == 1;
 }
 
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written, const AxisList& unit_axes) {

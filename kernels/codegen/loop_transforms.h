@@ -30,6 +30,15 @@ struct Segment {
 // there is nothing to cut.
 std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest);
 
+// The nests of the parts of a join, each of which reads what it joins alone: cut, along any axis,
+// where selects of two loads change sides. The nest itself where that gains nothing, as where parts
+// side by side in a row are read along it (SegmentsOf).
+std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest);
+
+// Whether selects below `root` ask for `value` at one position of the axis alone, as a join does for
+// a part of one element along it.
+bool IsAskedOnce(const Node* root, const Node* value, const te::AxisNode* axis);
+
 // True when reading at flat index `read`, in any iteration of a unit, stays within what the unit
 // writes at `written`, for a unit whose elements are one contiguous range.
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written,

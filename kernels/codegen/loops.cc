@@ -15,19 +15,20 @@ namespace {
 
 class LoopEmitter {
  public:
-  LoopEmitter(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder)
-      : plan_(plan), emitter_(emitter), b_(builder) {}
+  LoopEmitter(Graph& graph, const LoopSection& section, Emitter& emitter,
+              llvm::IRBuilderBase& builder)
+      : graph_(graph), section_(section), emitter_(emitter), b_(builder) {}
 
   void Run(Value* begin, Value* end) {
     emitter_.OpenScope();
     // Unit indices are decoded once, then counted up with carries.
-    std::vector<const te::AxisNode*> axes(plan_.unit_axes);
+    std::vector<const te::AxisNode*> axes(section_.unit_axes);
     std::vector<Value*> extents;
     extents.reserve(axes.size() + 1);
     for (const te::AxisNode* axis : axes) extents.push_back(emitter_.EmitDim(axis->extent));
-    if (plan_.block != 0) {
-      Value* extent = emitter_.EmitDim(plan_.nests[0].axes.front()->extent);
-      extents.push_back(CeilDiv(b_, extent, plan_.block));
+    if (section_.block != 0) {
+      Value* extent = emitter_.EmitDim(section_.nests[0].axes.front()->extent);
+      extents.push_back(CeilDiv(b_, extent, section_.block));
     }
     std::vector<Value*> first(extents.size());
     Value* rest = begin;
@@ -47,14 +48,15 @@ class LoopEmitter {
       return;
     }
     Value* work = I64(b_, 0);
-    for (const LoopNest& nest : plan_.nests) {
-      work = Add(b_, work, TurnWork(nest, 0, plan_.block != 0 ? I64(b_, plan_.block) : nullptr));
+    for (const LoopNest& nest : section_.nests) {
+      work =
+          Add(b_, work, TurnWork(nest, 0, section_.block != 0 ? I64(b_, section_.block) : nullptr));
     }
     work = WorkOf(b_, work, I64(b_, 1));
     auto unit = [&](Value*, const std::vector<Value*>& index) {
       emitter_.OpenScope();
       for (size_t i = 0; i < axes.size(); ++i) emitter_.BindAxis(axes[i], index[i]);
-      EmitUnit(plan_.block != 0 ? index.back() : nullptr);
+      EmitUnit(section_.block != 0 ? index.back() : nullptr);
       emitter_.CloseScope();
       return Next(index, extents);
     };
@@ -93,7 +95,7 @@ class LoopEmitter {
   }
 
   void EmitUnit(Value* block) {
-    for (const LoopNest& nest : plan_.nests) {
+    for (const LoopNest& nest : section_.nests) {
       emitter_.OpenScope();
       EmitLevel(nest, 0, block);
       emitter_.CloseScope();
@@ -106,12 +108,12 @@ class LoopEmitter {
     Value* first = I64(b_, 0);
     Value* end = emitter_.EmitDim(axis->extent);
     if (block != nullptr && level == 0) {
-      first = Mul(b_, block, plan_.block);
-      end = Min(b_, end, Add(b_, first, plan_.block));
+      first = Mul(b_, block, section_.block);
+      end = Min(b_, end, Add(b_, first, section_.block));
     }
     if (nest.vectorise && level + 1 == nest.axes.size()) {
       if (!nest.transposed.empty()) return EmitVectors(nest, axis, first, end);
-      for (const Segment& segment : SegmentsOf(plan_.graph, nest)) {
+      for (const Segment& segment : SegmentsOf(graph_, nest)) {
         Value* start = emitter_.EmitDim(segment.start);
         Value* from = Max(b_, first, start);
         Value* to = Max(b_, from, Min(b_, end, emitter_.EmitDim(segment.end)));
@@ -320,7 +322,8 @@ class LoopEmitter {
     });
   }
 
-  LoopPlan& plan_;
+  Graph& graph_;
+  const LoopSection& section_;
   Emitter& emitter_;
   llvm::IRBuilderBase& b_;
   Value* carry_ = nullptr;
@@ -334,7 +337,19 @@ void EmitLoops(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder, V
     emitter.BindBuffer(s.tensor,
                        At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));
   }
-  LoopEmitter(plan, emitter, builder).Run(begin, end);
+  if (plan.sections.size() == 1) {
+    LoopEmitter(plan.graph, plan.sections[0], emitter, builder).Run(begin, end);
+    return;
+  }
+  Value* start = I64(builder, 0);
+  for (const LoopSection& section : plan.sections) {
+    Value* units = emitter.EmitDim(section.units);
+    const auto within = [&](Value* unit) {
+      return Max(builder, Min(builder, builder.CreateSub(unit, start), units), I64(builder, 0));
+    };
+    LoopEmitter(plan.graph, section, emitter, builder).Run(within(begin), within(end));
+    start = Add(builder, start, units);
+  }
 }
 
 }  // namespace relayvm::codegen

@@ -435,7 +435,8 @@ TEST_CASE("norms have no reduction twice, whatever their axes and layout") {
       const auto plan = codegen::PlanLoops(Spec("norm", inputs, outputs));
       REQUIRE_MESSAGE(plan.ok(), plan.status().ToString());
       std::set<const codegen::Node*> nodes;
-      for (const codegen::LoopNest& nest : (*plan)->nests) {
+      REQUIRE((*plan)->sections.size() == 1);
+      for (const codegen::LoopNest& nest : (*plan)->sections[0].nests) {
         for (const codegen::LoopStore& store : nest.stores) {
           codegen::ForEachNode({store.value}, [&](const codegen::Node* n) {
             if (n->kind == codegen::NodeKind::kReduce) nodes.insert(n);

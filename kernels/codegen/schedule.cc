@@ -75,12 +75,19 @@ class Planner {
     FindSharedAxes();
     ChooseUnitAxes();
     BuildNests();
-    for (LoopNest& nest : plan_->nests) {
-      if (plan_->nests.size() == 1) {
-        nest.axes.insert(nest.axes.begin(), plan_->unit_axes.begin(), plan_->unit_axes.end());
-        plan_->unit_axes.clear();
+    if (loops_.nests.size() == 1) {
+      LoopNest nest = std::move(loops_.nests[0]);
+      nest.axes.insert(nest.axes.begin(), loops_.unit_axes.begin(), loops_.unit_axes.end());
+      for (LoopNest& part : PartsOf(plan_->graph, nest)) {
+        LoopSection section;
+        section.nests.push_back(std::move(part));
+        plan_->sections.push_back(std::move(section));
       }
-      TransformNest(plan_->graph, nest);
+    } else {
+      plan_->sections.push_back(std::move(loops_));
+    }
+    for (LoopSection& section : plan_->sections) {
+      for (LoopNest& nest : section.nests) TransformNest(plan_->graph, nest);
     }
     ChooseUnits();
     FindInPlace();
@@ -115,6 +122,7 @@ class Planner {
 
   const KernelSpec& spec_;
   std::unique_ptr<LoopPlan> plan_;
+  LoopSection loops_;  // all, before a join's parts are taken apart
   std::vector<te::Tensor> order_;
   std::unordered_set<const te::TensorNode*> values_, staged_;
   std::vector<Stage> stages_;
@@ -196,7 +204,8 @@ const te::TensorNode* Planner::FindRecomputed() {
         loops.insert(loops.end(), n->axes.begin(), n->axes.end());
     });
     for (const te::AxisNode* axis : loops) {
-      if (!axis->extent.is_const(1) && !value->DependsOn(axis)) return t;
+      if (axis->extent.is_const(1) || value->DependsOn(axis)) continue;
+      if (!IsAskedOnce(s.value, value, axis)) return t;
     }
   }
   return nullptr;
@@ -343,7 +352,7 @@ void Planner::ChooseUnitAxes() {
   }
   for (const AxisClass& c : shared_) {
     const te::AxisNode* unit = c.axes.back();
-    plan_->unit_axes.push_back(unit);
+    loops_.unit_axes.push_back(unit);
     for (const te::AxisNode* axis : c.axes) {
       unit_members_.insert(axis);
       to_unit_axis_[axis] = plan_->graph.Axis(unit);
@@ -427,21 +436,21 @@ void Planner::BuildNests() {
   for (size_t i = 0; i < stages_.size(); ++i) {
     const Stage& s = stages_[i];
     std::unordered_map<const te::AxisNode*, const Node*> renamed(to_unit_axis_);
-    bool join = !plan_->nests.empty() && SameLoops(s, plan_->nests.back(), first_in_nest, renamed);
+    bool join = !loops_.nests.empty() && SameLoops(s, loops_.nests.back(), first_in_nest, renamed);
     if (!join) {
       renamed = to_unit_axis_;
-      plan_->nests.emplace_back();
-      plan_->nests.back().axes = InnerAxes(s);
+      loops_.nests.emplace_back();
+      loops_.nests.back().axes = InnerAxes(s);
       first_in_nest = i;
     }
-    LoopNest& nest = plan_->nests.back();
+    LoopNest& nest = loops_.nests.back();
     const Node* value = PlaceLoads(graph.Substitute(s.value, renamed), nest, first_in_nest);
     nest.stores.push_back(
         {s.tensor.get(), value, graph.Substitute(TargetIndex(s, !s.outputs.empty()), renamed)});
   }
   Dim offset(0);
   size_t next_stage = 0;
-  for (LoopNest& nest : plan_->nests) {
+  for (LoopNest& nest : loops_.nests) {
     std::vector<LoopStore> stores;
     for (const LoopStore& store : nest.stores) {
       const Stage& s = stages_[next_stage++];
@@ -452,7 +461,7 @@ void Planner::BuildNests() {
       if (!s.outputs.empty()) continue;
       // A stage that only its own nest reads needs no memory.
       bool is_read = false;
-      for (const LoopNest& other : plan_->nests) {
+      for (const LoopNest& other : loops_.nests) {
         for (const LoopStore& reader : other.stores) {
           ForEachNode({reader.value}, [&](const Node* n) {
             is_read = is_read || (n->kind == NodeKind::kLoad && n->tensor == s.tensor.get());
@@ -476,51 +485,73 @@ void Planner::BuildNests() {
 
 // --- Units ---
 
-void Planner::ChooseUnits() {
-  LoopPlan& plan = *plan_;
-  auto work_of = [](const LoopNest& nest) {
-    uint64_t cost = 0;
-    for (const LoopStore& store : nest.stores) cost += store.value->cost + 2;
-    return static_cast<int64_t>(std::min<uint64_t>(std::max<uint64_t>(cost / 4, 1), 1 << 20));
-  };
-  if (plan.nests.size() == 1) {
-    LoopNest& nest = plan.nests[0];
+namespace {
+
+// Rough operations for one element.
+int64_t WorkOf(const LoopNest& nest) {
+  uint64_t cost = 0;
+  for (const LoopStore& store : nest.stores) cost += store.value->cost + 2;
+  return static_cast<int64_t>(std::min<uint64_t>(std::max<uint64_t>(cost / 4, 1), 1 << 20));
+}
+
+// Fills in a section's units; gives the work of one.
+Dim ChooseSectionUnits(LoopSection& section) {
+  if (section.nests.size() == 1) {
+    LoopNest& nest = section.nests[0];
     size_t inner = nest.InnerAxes();
     Dim outer_extent(1);
     while (nest.axes.size() > inner) {
-      plan.unit_axes.push_back(nest.axes.front());
+      section.unit_axes.push_back(nest.axes.front());
       outer_extent = outer_extent * nest.axes.front()->extent;
       nest.axes.erase(nest.axes.begin());
     }
     bool few_units = outer_extent.is_const() && outer_extent.value() < 16;
-    plan.parallel_extent = outer_extent;
+    section.units = outer_extent;
     bool tiled = !nest.transposed.empty();
     if (inner != 0 && (few_units || tiled)) {
       const Dim& extent = nest.axes[0]->extent;
-      int64_t block = std::max<int64_t>(kTaskWork / 4 / work_of(nest), 256);
+      int64_t block = std::max<int64_t>(kTaskWork / 4 / WorkOf(nest), 256);
       block = int64_t{1} << (63 - __builtin_clzll(static_cast<uint64_t>(block)));
       if (tiled) block = 32;
       if (!extent.is_const() || extent.value() > block) {
-        plan.block = block;
-        plan.parallel_extent = outer_extent * Dim::CeilDiv(extent, Dim(block));
+        section.block = block;
+        section.units = outer_extent * Dim::CeilDiv(extent, Dim(block));
       }
     }
   } else {
-    Dim extent(1);
-    for (const te::AxisNode* axis : plan.unit_axes) extent = extent * axis->extent;
-    plan.parallel_extent = extent;
+    for (const te::AxisNode* axis : section.unit_axes) section.units = section.units * axis->extent;
   }
   Dim work(0);
-  for (const LoopNest& nest : plan.nests) {
-    Dim elements(plan.block != 0 ? plan.block : 1);
-    for (size_t i = plan.block != 0 ? 1 : 0; i < nest.axes.size(); ++i)
+  for (const LoopNest& nest : section.nests) {
+    Dim elements(section.block != 0 ? section.block : 1);
+    for (size_t i = section.block != 0 ? 1 : 0; i < nest.axes.size(); ++i)
       elements = elements * nest.axes[i]->extent;
-    work = work + elements * Dim(work_of(nest));
+    work = work + elements * Dim(WorkOf(nest));
   }
+  return work;
+}
+
+}  // namespace
+
+void Planner::ChooseUnits() {
+  Dim units(0);
+  Dim work(0);
+  Dim total(0);
+  for (LoopSection& section : plan_->sections) {
+    const Dim of_unit = ChooseSectionUnits(section);
+    units = units + section.units;
+    work = work + of_unit;
+    total = total + section.units * of_unit;
+  }
+  plan_->parallel_extent = units;
   if (work.is_const()) {
-    plan.grain = Dim(std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, work.value())));
+    // Of sections whose units differ, the mean.
+    int64_t mean = work.value();
+    if (plan_->sections.size() > 1 && units.is_const() && total.is_const())
+      mean = total.value() / std::max<int64_t>(1, units.value());
+    plan_->grain = Dim(std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, mean)));
   } else {
-    plan.grain = Dim::FloorDiv(Dim(kTaskWork), work + Dim(1)) + Dim(1);
+    plan_->grain = Dim::FloorDiv(Dim(kTaskWork), work + Dim(1)) + Dim(1);
   }
 }
 
@@ -528,30 +559,32 @@ void Planner::ChooseUnits() {
 // before the output is written at that place, and nothing of it by other units: it is read only in
 // the output's nest, at the index of the store.
 void Planner::FindInPlace() {
+  if (plan_->sections.size() > 1) return;
+  const LoopSection& section = plan_->sections[0];
   for (size_t i = 0; i < spec_.inputs.size(); ++i) {
     const te::TensorNode* input = spec_.inputs[i].get();
     if (values_.contains(input)) continue;
     for (size_t o = 0; o < plan_->outputs.size(); ++o) {
       const te::TensorNode* output = plan_->outputs[o].get();
       if (output->dtype != input->dtype || output->shape != input->shape) continue;
-      size_t home = plan_->nests.size();
+      size_t home = section.nests.size();
       const Node* index = nullptr;
-      for (size_t k = 0; k < plan_->nests.size(); ++k) {
-        for (const LoopStore& store : plan_->nests[k].stores) {
+      for (size_t k = 0; k < section.nests.size(); ++k) {
+        for (const LoopStore& store : section.nests[k].stores) {
           if (store.target != output) continue;
           home = k;
           index = store.index;
         }
       }
       bool fits = true;
-      for (size_t k = 0; k < plan_->nests.size(); ++k) {
-        for (const LoopStore& store : plan_->nests[k].stores) {
+      for (size_t k = 0; k < section.nests.size(); ++k) {
+        for (const LoopStore& store : section.nests[k].stores) {
           ForEachNode({store.value}, [&](const Node* n) {
             if (n->kind != NodeKind::kLoad || n->tensor != input) return;
             bool in_home = k == home && n->operands[0] == index;
             bool before =
-                k < home && (plan_->unit_axes.empty() ||
-                             ReadsOwnUnit(plan_->graph, n->operands[0], index, plan_->unit_axes));
+                k < home && (section.unit_axes.empty() ||
+                             ReadsOwnUnit(plan_->graph, n->operands[0], index, section.unit_axes));
             fits = fits && (in_home || before);
           });
         }

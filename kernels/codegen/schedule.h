@@ -6,6 +6,9 @@
 //     nest, nest, ...        each: loops over its axes, the last one as vectors; in the body, all
 //                            values, then all stores
 //
+// The parts of a join that are read across what is written, or lie along an outer axis, are sections
+// with units of their own.
+//
 // A tensor is staged (has memory: an output, or scratch) when computing it again for each use would
 // cost too much: a reduction that several elements read, a costly function. Axes along which every
 // stage reads the others at its own index become unit axes, so a softmax or a layer normalisation
@@ -46,13 +49,21 @@ struct LoopNest {
   size_t InnerAxes() const { return !transposed.empty() || interleaved ? 2 : vectorise ? 1 : 0; }
 };
 
-struct LoopPlan {
-  Graph graph;
-  std::vector<te::Tensor> keep_alive;
+// Nests that run one after the other in each of their units.
+struct LoopSection {
   std::vector<const te::AxisNode*> unit_axes;
   std::vector<LoopNest> nests;
   // Elements of the first axis of the one nest that a unit takes; 0: all of them.
   int64_t block = 0;
+  Dim units = 1;
+};
+
+struct LoopPlan {
+  Graph graph;
+  std::vector<te::Tensor> keep_alive;
+  // The kernel's units are the first section's, the second's, and so on. Several where what is
+  // joined has loops of its own: none reads what another one writes.
+  std::vector<LoopSection> sections;
   std::vector<te::Tensor> outputs;  // stand-ins for the output buffers, the targets of stores
   struct Scratch {
     const te::TensorNode* tensor;

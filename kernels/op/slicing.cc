@@ -10,41 +10,6 @@ namespace relayvm {
 
 using te::Expr;
 
-namespace {
-
-Expr IfNegative(const Expr& x, Expr then, Expr otherwise) {
-  return te::Select(x < Int(0), std::move(then), std::move(otherwise));
-}
-
-size_t LengthOf(const te::Tensor& t) { return static_cast<size_t>(t->shape[0].value()); }
-
-Expr ElementAt(const te::Tensor& t, size_t i) {
-  return ToIndex(te::Load(t, {Int(static_cast<int64_t>(i))}));
-}
-
-// Element `i` of strides as read at run time; 1 where there is none.
-Expr StrideAt(const te::Tensor& strides, size_t i) {
-  return i < LengthOf(strides) ? ElementAt(strides, i) : Int(1);
-}
-
-// Element `i` of begin, counted from the front and clamped, as SliceAxis does; the axis' start (or
-// end, going back) where there is none.
-Expr BeginAt(const te::Tensor& begins, size_t i, const Expr& stride, const Dim& extent) {
-  Expr size = te::DimValue(extent);
-  if (i >= LengthOf(begins)) return IfNegative(stride, size - Int(1), Int(0));
-  Expr begin = ElementAt(begins, i);
-  Expr front = IfNegative(begin, begin + size, begin);
-  return IfNegative(stride, Clamp(front, Int(-1), size - Int(1)), Clamp(front, Int(0), size));
-}
-
-// --- strided_slice ---
-
-struct StaticSlice {
-  std::vector<SliceRange> ranges;  // one a dim
-  std::vector<Dim> strides;
-};
-
-// What the attributes say about data of shape `in`.
 Result<StaticSlice> ReadSlice(const Attrs& attrs, const std::vector<Dim>& in) {
   std::vector<int64_t> begin = attrs.Ints("begin");
   std::vector<int64_t> end = attrs.Ints("end");
@@ -90,6 +55,35 @@ Result<StaticSlice> ReadSlice(const Attrs& attrs, const std::vector<Dim>& in) {
   }
   return slice;
 }
+
+namespace {
+
+Expr IfNegative(const Expr& x, Expr then, Expr otherwise) {
+  return te::Select(x < Int(0), std::move(then), std::move(otherwise));
+}
+
+size_t LengthOf(const te::Tensor& t) { return static_cast<size_t>(t->shape[0].value()); }
+
+Expr ElementAt(const te::Tensor& t, size_t i) {
+  return ToIndex(te::Load(t, {Int(static_cast<int64_t>(i))}));
+}
+
+// Element `i` of strides as read at run time; 1 where there is none.
+Expr StrideAt(const te::Tensor& strides, size_t i) {
+  return i < LengthOf(strides) ? ElementAt(strides, i) : Int(1);
+}
+
+// Element `i` of begin, counted from the front and clamped, as SliceAxis does; the axis' start (or
+// end, going back) where there is none.
+Expr BeginAt(const te::Tensor& begins, size_t i, const Expr& stride, const Dim& extent) {
+  Expr size = te::DimValue(extent);
+  if (i >= LengthOf(begins)) return IfNegative(stride, size - Int(1), Int(0));
+  Expr begin = ElementAt(begins, i);
+  Expr front = IfNegative(begin, begin + size, begin);
+  return IfNegative(stride, Clamp(front, Int(-1), size - Int(1)), Clamp(front, Int(0), size));
+}
+
+// --- strided_slice ---
 
 OpDef StridedSlice() {
   OpDef def;

@@ -1,5 +1,5 @@
-// Slices whose begin, end and strides are tensors: strided_set and dyn.strided_slice. Tested by
-// slicing_test.cc.
+// Slices: what the attributes of strided_slice say, and those whose begin, end and strides are
+// tensors (strided_set and dyn.strided_slice). Tested by slicing_test.cc.
 #pragma once
 
 #include <string_view>
@@ -9,6 +9,14 @@
 #include "kernels/op/shape_rules.h"
 
 namespace relayvm {
+
+// A slice of strided_slice: one range and one stride a dim.
+struct StaticSlice {
+  std::vector<SliceRange> ranges;
+  std::vector<Dim> strides;
+};
+// What its attributes say about data of shape `in`.
+Result<StaticSlice> ReadSlice(const Attrs& attrs, const std::vector<Dim>& in);
 
 // The shape of a slice of data of shape `in`; begin, end and strides are arguments first, first + 1
 // and first + 2.

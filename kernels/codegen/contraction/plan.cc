@@ -560,11 +560,25 @@ class Planner {
     TileMatrix();
   }
 
-  // Packing pixels pays when several vectors of outputs reuse them.
+  // Packing pixels pays when several tiles of outputs reuse them. As many outputs as there are sums in
+  // registers read each pixel once, in the lines that the image has: if those fill vectors.
   bool DirectIsBetter(int64_t group_outputs) const {
+    constexpr int64_t kFewOutputs = 4;     // whatever else holds
+    constexpr int64_t kMostOutputs = 16;   // sums of one vector each
+    constexpr int64_t kMostChannels = 64;  // of windows of one pixel, which nothing packs
     const PixelOperand& p = detail_->pixels;
     if (p.channels_last) return p.groups > 1 && group_outputs == 1 && p.group_channels == 1;
-    return group_outputs <= 4;
+    if (group_outputs <= kFewOutputs) return true;
+    const ContractionTarget& target = detail_->target;
+    if (target.vector_registers < 2 * kMostOutputs || group_outputs > kMostOutputs || !p.plain ||
+        (p.taps() == 1 && p.group_channels > kMostChannels)) {
+      return false;
+    }
+    if (target.schedule != TileSchedule()) return false;  // which direct ones have none of
+    const Dim& width = p.output.back();
+    if (!width.is_const()) return true;
+    const int64_t lanes = target.vector_bytes / DTypeBytes(detail_->dtype);
+    return width.value() * 5 >= RoundUp(width.value(), lanes) * 4;
   }
 
   // weights: (group, output channel of the group, k).

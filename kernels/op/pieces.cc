@@ -1,0 +1,43 @@
+#include "kernels/op/pieces.h"
+
+#include <algorithm>
+
+#include "kernels/op/op_helpers.h"
+
+namespace relayvm {
+namespace {
+
+constexpr uint64_t kSlotAlign = 64;
+constexpr uint64_t kLeastBytes = 1024;
+
+}  // namespace
+
+std::optional<uint64_t> StaticBytesOf(const TensorType& type) {
+  const Dim bytes = ProductOf(type.shape) * Dim(DTypeBytes(type.dtype));
+  const bool is_static =
+      std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& d) { return d.is_const(); });
+  if (!is_static || !bytes.is_const() || bytes.value() < 0) return std::nullopt;
+  return static_cast<uint64_t>(bytes.value());
+}
+
+std::optional<std::vector<uint64_t>> PieceOffsets(const TensorType& whole, int64_t axis,
+                                                  const std::vector<TensorType>& pieces) {
+  const auto first = whole.shape.begin() + CanonicalAxis(axis, whole.rank());
+  const auto bytes = StaticBytesOf(whole);
+  if (!bytes || *bytes < kLeastBytes ||
+      !std::all_of(whole.shape.begin(), first, [](const Dim& d) { return d.is_const(1); })) {
+    return std::nullopt;
+  }
+  std::vector<uint64_t> offsets;
+  uint64_t at = 0;
+  for (const TensorType& piece : pieces) {
+    const auto size = StaticBytesOf(piece);
+    if (!size || *size == 0 || at % kSlotAlign != 0 || piece.rank() != whole.rank())
+      return std::nullopt;
+    offsets.push_back(at);
+    at += *size;
+  }
+  return at == *bytes ? std::optional(offsets) : std::nullopt;
+}
+
+}  // namespace relayvm
