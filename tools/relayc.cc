@@ -16,12 +16,17 @@
 #include "compiler/import/onnx/importer.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
+#include "kernels/codegen/link.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/check.h"
 #include "tools/lib/kernel_source.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/tune_flags.h"
 #include "vm/graph/format/graph_files.h"
+
+#ifndef RELAYVM_NATIVE_MAIN  // a build with sanitizers
+#define RELAYVM_NATIVE_MAIN "native_main.o"
+#endif
 
 namespace relayvm::tools {
 namespace {
@@ -73,6 +78,50 @@ Status WriteAhead(const std::string& output, const CompileFlags& flags, const Co
   RELAYVM_RETURN_IF_ERROR(WriteFile(output + ".o", {object.object.data(), object.object.size()}));
   RELAYVM_RETURN_IF_ERROR(WriteFile(output + ".h", object.header));
   if (!quiet) fmt::print(stderr, "  {0}.o: {1}; {0}.h\n", output, Size(object.object.size()));
+  return OkStatus();
+}
+
+// Where this tool is installed, or built.
+Result<std::filesystem::path> OwnFolder() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return {StatusCode::kNotFound,
+            fmt::format("--emit exe: /proc/self/exe cannot be read: {}", error.message())};
+  }
+  return self.parent_path().parent_path();
+}
+
+// --executor aot --emit exe: OUTPUT, with all of the runtime that it needs.
+Status WriteExecutable(const std::string& output, const CompileFlags& flags,
+                       const Compiled& compiled, bool quiet) {
+  RELAYVM_ASSIGN_OR_RETURN(
+      aot::AotObject object,
+      aot::CompileAhead(compiled.program,
+                        {.kernels = flags.options.kernels, .descriptor = aot::kDescriptorSymbol}));
+  RELAYVM_ASSIGN_OR_RETURN(const std::filesystem::path folder, OwnFolder());
+  std::vector<std::vector<char>> objects;
+  objects.push_back(std::move(object.object));
+  RELAYVM_ASSIGN_OR_RETURN(
+      const std::vector<uint8_t> program,
+      codegen::LinkProgram(objects, folder / RELAYVM_NATIVE_MAIN, flags.options.kernels.stop));
+  RELAYVM_RETURN_IF_ERROR(
+      WriteFile(output, {reinterpret_cast<const char*>(program.data()), program.size()}));
+  // Who may read it may run it.
+  std::error_code error;
+  using std::filesystem::perms;
+  const perms now = std::filesystem::status(output, error).permissions();
+  for (const auto& [reads, runs] : {std::pair{perms::owner_read, perms::owner_exec},
+                                    std::pair{perms::group_read, perms::group_exec},
+                                    std::pair{perms::others_read, perms::others_exec}}) {
+    if (!error && (now & reads) != perms::none)
+      std::filesystem::permissions(output, runs, std::filesystem::perm_options::add, error);
+  }
+  if (error) {
+    return {StatusCode::kInvalidInput,
+            fmt::format("{}: cannot be made executable: {}", output, error.message())};
+  }
+  if (!quiet) fmt::print(stderr, "  {}: {}\n", output, Size(program.size()));
   return OkStatus();
 }
 
@@ -203,10 +252,12 @@ int Main(int argc, char** argv) {
   std::string emit = "vmx";
   app.add_option("-o,--output", output,
                  "the file to write, - for standard output (default: INPUT's name with .vmx)");
-  app.add_option("--emit", emit,
-                 "what to write: vmx, relay (the program as it was read, with its weights), "
-                 "bytecode, llvm or asm; with --kernel also time, a line on how long it takes")
-      ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time"}));
+  app.add_option(
+         "--emit", emit,
+         "what to write: vmx, relay (the program as it was read, with its weights), "
+         "bytecode, llvm or asm; with --kernel also time, a line on how long it takes; with "
+         "--executor aot also exe, a program that takes --input as vmrun does")
+      ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe"}));
   KernelFlags kernel;
   kernel.AddTo(app);
   TuneFlags tune;
@@ -243,8 +294,13 @@ int Main(int argc, char** argv) {
   // Native code is made of what the VM would run.
   const bool ahead = flags.compiler.executor == "aot";
   if (ahead) flags.compiler.executor = "vm";
+  if (emit == "exe" && (!ahead || output == "-")) {
+    return Fail("relayc", {StatusCode::kInvalidArgument,
+                           ahead ? "--emit exe: a program is a file: give --output another name"
+                                 : "--emit exe: only with --executor aot"});
+  }
   if (Status s = kernel.Finish(emit, &flags); !s.ok()) return Fail("relayc", s);
-  if (flags.input == "-" && output.empty() && !list_operators && emit == "vmx") {
+  if (flags.input == "-" && output.empty() && !list_operators && (emit == "vmx" || emit == "exe")) {
     return Fail("relayc",
                 {StatusCode::kInvalidArgument,
                  "standard input has no name to derive the output's from: give --output"});
@@ -295,9 +351,10 @@ int Main(int argc, char** argv) {
   if (emit == "time") {
     auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
     written = line.ok() ? WriteText(output, *line) : line.status();
-  } else if (ahead) {
+  } else if (ahead && (emit == "vmx" || emit == "exe")) {
     if (output.empty()) output = std::filesystem::path(flags.input).replace_extension();
-    written = WriteAhead(output, flags, *compiled, quiet);
+    written = emit == "exe" ? WriteExecutable(output, flags, *compiled, quiet)
+                            : WriteAhead(output, flags, *compiled, quiet);
   } else if (emit == "vmx") {
     const bool is_graph = flags.options.for_graph;
     if (output.empty()) {
@@ -331,7 +388,7 @@ int Main(int argc, char** argv) {
     return static_cast<int>(Report("relayc", checked.status, checked.exit));
   }
   // Standard output may be the program.
-  const bool is_program = output == "-" || (output.empty() && emit != "vmx");
+  const bool is_program = output == "-" || (output.empty() && emit != "vmx" && emit != "exe");
   std::fwrite(checked.report.data(), 1, checked.report.size(), is_program ? stderr : stdout);
   return 0;
 }

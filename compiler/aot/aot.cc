@@ -11,7 +11,7 @@
 
 #include "bytecode/image.h"
 #include "bytecode/kernel_abi.h"
-#include "bytecode/writer.h"
+#include "compiler/aot/descriptor.h"
 #include "compiler/aot/function_emitter.h"
 #include "compiler/aot/header.h"
 #include "compiler/aot/heap_emitter.h"
@@ -103,7 +103,7 @@ Status AddConstants(const Program& program, ObjectModule* object) {
 }
 
 // `const char* NAME_message(int32_t)`.
-void AddMessages(const std::string& name, ObjectModule* object) {
+llvm::Function* AddMessages(const std::string& name, ObjectModule* object) {
   llvm::LLVMContext& context = object->context();
   llvm::IRBuilder<> b(context);
   std::vector<std::string> texts = {"success"};
@@ -128,6 +128,7 @@ void AddMessages(const std::string& name, ObjectModule* object) {
   llvm::Value* last = b.getInt64(pointers.size() - 1);
   error = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, error, last);
   b.CreateRet(b.CreateLoad(b.getPtrTy(), b.CreateInBoundsGEP(type, table, {b.getInt64(0), error})));
+  return function;
 }
 
 // The C function of an export: plain pointers, a workspace. Its bytes:
@@ -243,8 +244,26 @@ void AddKernelEnv(ObjectModule* object) {
       object->module, env->getType(), true, llvm::GlobalValue::PrivateLinkage, env, "kernel_env");
 }
 
-Status EmitStatic(const StaticPlan& plan, const std::string& name, ObjectModule* object,
-                  std::string* header) {
+// `int32_t (tensors, workspace)`, vm/aot's AotStaticFunction, of a C function that takes each alone.
+llvm::Function* MakeStaticEntry(const ObjectModule& object, llvm::Function* function) {
+  llvm::IRBuilder<> b(object.context());
+  auto* entry = llvm::Function::Create(
+      llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()}, false),
+      llvm::GlobalValue::InternalLinkage, function->getName() + ".entry", object.module);
+  codegen::PrepareFunction(*entry, object.target);
+  b.SetInsertPoint(llvm::BasicBlock::Create(object.context(), "", entry));
+  std::vector<llvm::Value*> args;
+  for (size_t i = 0; i + 1 < function->arg_size(); ++i) {
+    args.push_back(b.CreateLoad(b.getPtrTy(),
+                                b.CreateConstInBoundsGEP1_64(b.getPtrTy(), entry->getArg(0), i)));
+  }
+  args.push_back(entry->getArg(1));
+  b.CreateRet(b.CreateCall(function, args));
+  return entry;
+}
+
+Status EmitStatic(const StaticPlan& plan, const AotOptions& options, const std::string& name,
+                  ObjectModule* object, std::string* header) {
   const Program& program = object->program;
   AddKernelEnv(object);
   std::vector<uint32_t> functions;
@@ -255,13 +274,16 @@ Status EmitStatic(const StaticPlan& plan, const std::string& name, ObjectModule*
   }
   for (uint32_t i : functions)
     RELAYVM_RETURN_IF_ERROR(StaticEmitter(*object, i, plan.frames[i]).Emit());
-  std::vector<uint64_t> workspaces;
+  DescriptorParts parts;
   for (const ExportInfo& e : program.exports) {
-    workspaces.push_back(StaticEntry(*object, e, plan.frames[e.function])
-                             .Emit(fmt::format("{}_{}", name, ToIdentifier(e.name))));
+    const std::string symbol = fmt::format("{}_{}", name, ToIdentifier(e.name));
+    parts.workspace_bytes.push_back(StaticEntry(*object, e, plan.frames[e.function]).Emit(symbol));
+    if (!options.descriptor.empty())
+      parts.entries.push_back(MakeStaticEntry(*object, object->module.getFunction(symbol)));
   }
-  AddMessages(name, object);
-  *header = StaticHeader(program, name, workspaces);
+  parts.message = AddMessages(name, object);
+  if (!options.descriptor.empty()) EmitDescriptor(*object, parts, options.descriptor);
+  *header = StaticHeader(program, name, parts.workspace_bytes);
   return OkStatus();
 }
 
@@ -285,9 +307,10 @@ llvm::Function* MakeHeapEntry(const ObjectModule& object, const ExportInfo& e) {
   return entry;
 }
 
-// Native functions, the program's tables and constants as a file in memory, and for each export
+// Native functions, the descriptor, and for each export
 // `relayvm_status* NAME_f(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** result)`.
-Status EmitWithHeap(const std::string& name, ObjectModule* object, std::string* header) {
+Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectModule* object,
+                    std::string* header) {
   const Program& program = object->program;
   llvm::LLVMContext& context = object->context();
   llvm::IRBuilder<> b(context);
@@ -307,23 +330,16 @@ Status EmitWithHeap(const std::string& name, ObjectModule* object, std::string* 
   object->closures =
       new llvm::GlobalVariable(object->module, table_type, true, llvm::GlobalValue::PrivateLinkage,
                                llvm::ConstantArray::get(table_type, closures), "closures");
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantInfo& c = program.constants[i];
+    object->tensors.push_back(
+        EmitTensor(*object, c.dtype, c.dims, object->constants[i], c.data.size()));
+  }
   for (uint32_t i = 0; i < count; ++i) RELAYVM_RETURN_IF_ERROR(HeapEmitter(*object, i).Emit());
 
-  RELAYVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> file, SerializeProgram(program));
-  llvm::GlobalVariable* bytes = AddData(
-      object, llvm::StringRef(reinterpret_cast<const char*>(file.data()), file.size()), "tables");
-  bytes->setAlignment(llvm::Align(kImagePageBytes));
-  std::vector<llvm::Constant*> entries;
-  for (const ExportInfo& e : program.exports) entries.push_back(MakeHeapEntry(*object, e));
-  auto* entries_type = llvm::ArrayType::get(b.getPtrTy(), entries.size());
-  auto* functions = new llvm::GlobalVariable(
-      object->module, entries_type, true, llvm::GlobalValue::PrivateLinkage,
-      llvm::ConstantArray::get(entries_type, entries), "functions");
-  auto* descriptor_value = llvm::ConstantStruct::getAnon(
-      {bytes, b.getInt64(file.size()), functions, llvm::ConstantPointerNull::get(b.getPtrTy())});
-  auto* descriptor =
-      new llvm::GlobalVariable(object->module, descriptor_value->getType(), false,
-                               llvm::GlobalValue::PrivateLinkage, descriptor_value, "program");
+  DescriptorParts parts;
+  for (const ExportInfo& e : program.exports) parts.entries.push_back(MakeHeapEntry(*object, e));
+  llvm::GlobalVariable* descriptor = EmitDescriptor(*object, parts, options.descriptor);
   const llvm::FunctionCallee run =
       object->Runtime("relayvm_aot_run", b.getPtrTy(),
                       {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
@@ -365,13 +381,13 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
     codegen::PrepareModule(work->module, *work->machine);
     ObjectModule object{program, target, work->module, name + ".", {}};
     object.functions.resize(program.functions.size());
+    RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
+    RELAYVM_RETURN_IF_ERROR(AddConstants(program, &object));
     if (plan.possible()) {
-      RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
-      RELAYVM_RETURN_IF_ERROR(AddConstants(program, &object));
-      RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, name, &object, &result.header));
+      RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, options, name, &object, &result.header));
     } else {
       result.needs_runtime = plan.obstacle;
-      RELAYVM_RETURN_IF_ERROR(EmitWithHeap(name, &object, &result.header));
+      RELAYVM_RETURN_IF_ERROR(EmitWithHeap(options, name, &object, &result.header));
     }
     RELAYVM_RETURN_IF_ERROR(
         codegen::Optimise(work->module, *work->machine, target.opt_level, options.kernels.stop));

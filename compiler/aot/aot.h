@@ -2,7 +2,8 @@
 //
 // A program that needs no heap (static_plan.h) becomes functions that want C's library alone: plain
 // pointers in and out, a workspace of a stated size. Any other is linked with the runtime of vm/aot and
-// passes values (vm/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out.
+// passes values (vm/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out,
+// and tables and constants are data of the object file.
 // Thread-safe. Tested by tests/aot.
 #pragma once
 
@@ -18,7 +19,12 @@ namespace relayvm::aot {
 struct AotOptions {
   std::string name = "model";  // what the object's functions begin with
   KernelOptions kernels;       // as the program's were compiled
+  // Of the program's descriptor (vm/aot/aot_runtime.h), for who links the object with code that takes any
+  // program; empty: without a heap there is none, else the object keeps it to itself.
+  std::string descriptor;
 };
+// What programs and libraries that relayvm links itself have for AotOptions::descriptor.
+inline constexpr const char* kDescriptorSymbol = "relayvm_aot_program";
 
 struct AotObject {
   std::vector<char> object;  // relocatable ELF

@@ -28,13 +28,14 @@ struct ObjectModule {
   const Program& program;
   const codegen::Target& target;
   llvm::Module& module;
-  const std::string prefix;                 // of the names of native functions: "model."
-  std::vector<llvm::Function*> functions;   // by index; null: nothing calls it
-  llvm::GlobalVariable* kernels = nullptr;  // the image of kernels, as it lies in memory
-  std::vector<llvm::GlobalVariable*> constants;
-  llvm::GlobalVariable* closures = nullptr;    // with a heap: entries by function
-  llvm::GlobalVariable* kernel_env = nullptr;  // static: one for all
-  std::vector<std::string> errors;             // static: texts of the codes 1, 2 ...
+  const std::string prefix;                      // of the names of native functions: "model."
+  std::vector<llvm::Function*> functions;        // by index; null: nothing calls it
+  llvm::GlobalVariable* kernels = nullptr;       // the image of kernels, as it lies in memory
+  std::vector<llvm::GlobalVariable*> constants;  // their elements
+  std::vector<llvm::GlobalVariable*> tensors;    // with a heap: the constants as objects
+  llvm::GlobalVariable* closures = nullptr;      // with a heap: entries by function
+  llvm::GlobalVariable* kernel_env = nullptr;    // static: one for all
+  std::vector<std::string> errors;               // static: texts of the codes 1, 2 ...
 
   llvm::LLVMContext& context() const { return module.getContext(); }
   // Declares the function; its body comes later.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "bytecode/kernel_abi.h"
+#include <cstddef>
+
+#include "vm/aot/aot_runtime.h"
 #include "vm/object.h"
 
 namespace relayvm::aot {
@@ -12,9 +14,7 @@ namespace {
 constexpr uint64_t kRankAt = 7, kWordAt = 8, kFieldsAt = 16, kDimsAt = sizeof(vm::Tensor);
 static_assert(sizeof(vm::Object) == 8 && sizeof(vm::Adt) == kFieldsAt &&
               sizeof(vm::Closure) == kFieldsAt && sizeof(vm::Ref) == kFieldsAt + 8);
-// Of vm/aot/aot_runtime.h, AotContext.
-constexpr uint64_t kStackLimitAt = 0, kConstantsAt = 8, kKernelEnvAt = 16, kKernelsAt = 24;
-constexpr uint64_t kKernelStride = 16;  // of vm/linked_program.h, KernelCode
+using vm::AotContext;
 
 enum class CountChange : uint8_t { kRetain, kRelease };
 
@@ -83,7 +83,8 @@ void HeapEmitter::Begin() {
   // Kernels and the runtime have room below the limit.
   Value* frame =
       b_.CreateIntrinsic(llvm::Intrinsic::frameaddress, {b_.getPtrTy()}, {b_.getInt32(0)});
-  Value* limit = b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, kStackLimitAt));
+  Value* limit =
+      b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, stack_limit)));
   Require(b_.CreateICmpUGT(frame, limit), [&] {
     CallRuntime("relayvm_aot_fail_stack", b_.getVoidTy(), {context_value_, Site(0)});
     return ErrorResult(b_.getInt32(1));
@@ -154,13 +155,6 @@ llvm::Value* HeapEmitter::Fail(const At& at, const Failure& failure) {
   return ErrorResult(b_.getInt32(1));
 }
 
-llvm::Value* HeapEmitter::Constant(uint16_t constant) {
-  Value* table = b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, kConstantsAt));
-  return b_.CreateLoad(b_.getPtrTy(), Bytes(table, sizeof(void*) * constant));
-}
-llvm::Value* HeapEmitter::BufferOfConstant(uint16_t constant) {
-  return b_.CreateLoad(b_.getPtrTy(), Bytes(Constant(constant), kWordAt));
-}
 llvm::Value* HeapEmitter::BufferOfRegister(uint16_t reg) {
   return b_.CreateLoad(b_.getPtrTy(), Bytes(R(reg), kWordAt));
 }
@@ -178,6 +172,13 @@ llvm::Value* HeapEmitter::Dims(std::span<const uint16_t> regs) {
     b_.CreateStore(I(regs[i]),
                    b_.CreateConstInBoundsGEP2_32(array->getAllocatedType(), array, 0, i));
   return array;
+}
+
+llvm::Value* HeapEmitter::ConstantDims(const std::vector<int64_t>& dims) {
+  if (dims.empty()) return Null();
+  auto* data = llvm::ConstantDataArray::get(context(), llvm::ArrayRef<int64_t>(dims));
+  return new llvm::GlobalVariable(object_.module, data->getType(), true,
+                                  llvm::GlobalValue::PrivateLinkage, data, "dims");
 }
 
 llvm::Value* HeapEmitter::CallClosure(const At& at, uint16_t closure,
@@ -253,7 +254,7 @@ Status HeapEmitter::EmitObject(const At& at) {
       SetObject(i.Unit(0) & kRegisterMask, Null());
       break;
     case Opcode::kConstR:
-      SetObject(i.Unit(0), Constant(i.Unit(1)));
+      SetObject(i.Unit(0), object_.tensors[i.Unit(1)]);
       break;
     case Opcode::kAdtNew: {
       Value* adt = Make(at, "relayvm_aot_adt_new", {int32(i.Unit(1)), int32(i.Count(2))});
@@ -313,7 +314,10 @@ Status HeapEmitter::EmitObject(const At& at) {
       break;
     }
     case Opcode::kTensorStatic: {
-      SetObject(i.Unit(0), Make(at, "relayvm_aot_tensor_static", {int32(i.Unit(1))}));
+      const TensorTypeInfo& type = program().tensor_types[i.Unit(1)];
+      SetObject(i.Unit(0), Make(at, "relayvm_aot_tensor_alloc",
+                                {int32(static_cast<uint32_t>(type.dtype)), ConstantDims(type.dims),
+                                 int32(static_cast<uint32_t>(type.dims.size()))}));
       break;
     }
     case Opcode::kTensorAlloc:
@@ -459,8 +463,14 @@ void HeapEmitter::EmitKernel(const At& at, bool ranged) {
   const uint16_t kernel = i.Unit(0);
   const int first_list = ranged ? 4 : 1;
   const KernelBlocks blocks = FillBlocks(i, first_list);
-  Value* table = b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, kKernelsAt));
-  Value* address = b_.CreateLoad(b_.getPtrTy(), Bytes(table, kKernelStride * kernel));
+  Value* address = nullptr;
+  if (program().kernels[kernel].builtin) {
+    Value* table =
+        b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, builtins)));
+    address = b_.CreateLoad(b_.getPtrTy(), Bytes(table, sizeof(void*) * kernel));
+  } else {
+    address = KernelAddress(kernel);
+  }
   auto* args_type = llvm::StructType::get(context(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
   Value* args = Block("args", args_type, 1);
   b_.CreateStore(blocks.buffers, b_.CreateStructGEP(args_type, args, 0));
@@ -474,7 +484,8 @@ void HeapEmitter::EmitKernel(const At& at, bool ranged) {
     b_.CreateStore(Null(), b_.CreateStructGEP(args_type, args, 2));
     auto* type = llvm::FunctionType::get(
         b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty()}, false);
-    Value* env = b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, kKernelEnvAt));
+    Value* env =
+        b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, kernel_env)));
     Value* code = b_.CreateCall(type, address, {env, args, b_.getInt32(0), b_.getInt32(1)});
     Require(b_.CreateIsNull(code), [&] {
       CallRuntime("relayvm_aot_fail_kernel", b_.getVoidTy(),

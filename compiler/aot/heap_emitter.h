@@ -29,10 +29,9 @@ class HeapEmitter final : public FunctionEmitter {
   Value* Fail(const At& at, const Failure& failure) override;
   Status EmitSlowScalar(const At& at) override;
   Value* BufferOfRegister(uint16_t reg) override;
-  Value* BufferOfConstant(uint16_t constant) override;
+  Value* BufferOfConstant(uint16_t constant) override { return object_.constants[constant]; }
 
   Value* Site(uint32_t pc) { return Int(static_cast<int64_t>(uint64_t{index_} << 32 | pc)); }
-  Value* Constant(uint16_t constant);
   void Retain(Value* object);
   void Release(Value* object);
   // The use of an operand that was only looked at ends.
@@ -42,6 +41,7 @@ class HeapEmitter final : public FunctionEmitter {
   Value* Make(const At& at, const char* name, std::vector<Value*> args);
   Value* CallRuntime(const char* name, llvm::Type* result, const std::vector<Value*>& args);
   Value* Dims(std::span<const uint16_t> regs);
+  Value* ConstantDims(const std::vector<int64_t>& dims);
   Value* CallClosure(const At& at, uint16_t closure, std::span<const uint16_t> operands);
   bool HasLargeArena() const { return info_.arena_bytes > kMostOnStack; }
 

@@ -1,8 +1,10 @@
 #include "kernels/codegen/link.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
 #include <stdlib.h>
@@ -120,51 +122,85 @@ class Elf {
   Elf64_Ehdr header_{};
 };
 
-}  // namespace
-
-Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects,
-                                       const std::stop_token& stop) {
+// Runs LLD; `what` begins errors, `more` are its options besides those of all links.
+Result<std::vector<uint8_t>> Link(const char* what, const std::vector<std::string>& more,
+                                  const std::vector<std::vector<char>>& objects,
+                                  const std::stop_token& stop) {
   RELAYVM_ASSIGN_OR_RETURN(auto directory, PrivateDirectory::Make());
-  std::vector<std::string> args = {"ld.lld",
-                                   "-shared",
-                                   "-nostdlib",
-                                   "--no-undefined",
-                                   "--no-dynamic-linker",
-                                   "-Bsymbolic",
-                                   "--threads=1",
-                                   "--build-id=none",
-                                   "--hash-style=gnu",
-                                   "-zseparate-code",
-                                   "-znorelro",
-                                   "-zrodynamic",
-                                   "-zmax-page-size=4096",
-                                   "-znoexecstack",
-                                   "--discard-locals"};
+  std::vector<std::string> args = {"ld.lld", "--threads=1", "--build-id=none", "--hash-style=gnu"};
+  args.insert(args.end(), more.begin(), more.end());
+  // LLD ends the process where it cannot write.
+  size_t bytes = kMostLinkerBytes;
+  for (const std::string& arg : more) {
+    std::error_code no_file;
+    if (const auto size = std::filesystem::file_size(arg, no_file); !no_file) bytes += size;
+  }
   for (size_t i = 0; i < objects.size(); ++i) {
+    bytes += objects[i].size();
     std::string path = directory->File(fmt::format("{}.o", i));
     RELAYVM_RETURN_IF_ERROR(WriteFile(path, objects[i]));
     args.push_back(path);
   }
-  std::string output = directory->File("image.so");
+  std::string output = directory->File("linked");
   args.insert(args.end(), {"-o", output});
   std::vector<const char*> argv;
   argv.reserve(args.size());
   for (const std::string& arg : args) argv.push_back(arg.c_str());
-
-  // LLD ends the process where it cannot write.
-  size_t bytes = kMostLinkerBytes;
-  for (const std::vector<char>& object : objects) bytes += object.size();
   RELAYVM_RETURN_IF_ERROR(CheckRoom(directory->File("room"), bytes));
   RELAYVM_RETURN_IF_ERROR(GuardLld(stop, [&]() -> Status {
     std::string messages;
     llvm::raw_string_ostream stream(messages);
     const lld::Result result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
     if (result.retCode == 0) return OkStatus();
-    return {StatusCode::kInternal, fmt::format("linking the kernels failed: {}", messages)};
+    return {StatusCode::kInternal, fmt::format("{} failed: {}", what, messages)};
   }));
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> elf, ReadFile(output));
+  return ReadFile(output);
+}
+
+// The file of a shared library that every process has, as the dynamic linker finds it.
+Result<std::string> FindLibrary(const char* name) {
+  void* library = dlopen(name, RTLD_LAZY);
+  link_map* map = nullptr;
+  if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr)
+    return {StatusCode::kNotFound, fmt::format("{}: not found: {}", name, dlerror())};
+  return std::string(map->l_name);  // which stays loaded
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> LinkImage(const std::vector<std::vector<char>>& objects,
+                                       const std::stop_token& stop) {
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> elf,
+                           Link("linking the kernels",
+                                {"-shared", "-nostdlib", "--no-undefined", "--no-dynamic-linker",
+                                 "-Bsymbolic", "-zseparate-code", "-znorelro", "-zrodynamic",
+                                 "-zmax-page-size=4096", "-znoexecstack", "--discard-locals"},
+                                objects, stop));
   RELAYVM_RETURN_IF_ERROR(CheckImage(elf));
   return elf;
+}
+
+Result<std::vector<uint8_t>> LinkProgram(const std::vector<std::vector<char>>& objects,
+                                         const std::string& main_file,
+                                         const std::stop_token& stop) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(main_file, error)) {
+    return {StatusCode::kNotFound,
+            fmt::format("{}: not found; it is the main part of programs, which is installed with "
+                        "relayc",
+                        main_file)};
+  }
+  // The dynamic linker's path is the processor's ABI; programs of other ones are not made.
+  std::vector<std::string> args = {"-pie",           "--dynamic-linker=/lib64/ld-linux-x86-64.so.2",
+                                   "--no-undefined", "--gc-sections",
+                                   "--eh-frame-hdr", "--as-needed",
+                                   "--strip-debug",  "-znow",
+                                   "-zrelro",        "-znoexecstack",
+                                   main_file};
+  for (const char* library : {"libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2"}) {
+    RELAYVM_ASSIGN_OR_RETURN(args.emplace_back(), FindLibrary(library));
+  }
+  return Link("linking the program", args, objects, stop);
 }
 
 Status CheckImage(const std::vector<uint8_t>& data) {

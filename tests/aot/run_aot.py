@@ -133,7 +133,8 @@ def lstm(w):
         near(numbers(run([program, *words], w.folder)),
              vm(w, EXAMPLES / "lstm.relay", [f"[{', '.join(words)}]"], params))
     symbols = run(["nm", "-C", program], w.folder)
-    assert "relayvm::vm::Interpreter" not in symbols
+    for absent in ("relayvm::vm::Interpreter", "relayvm::ReadProgram", "relayvm::VerifyProgram", "relayvm::FindBuiltin"):
+        assert absent not in symbols, absent
 
 
 def trees(w):
@@ -223,7 +224,101 @@ def @main(%x: int64) -> int64 { @fetch(%x) }
     assert "@fetch is a function of the host" in error, error
 
 
+def outcome(args, cwd):
+    """Exit status, output, and errors without the program's name."""
+    done = subprocess.run([str(a) for a in args], cwd=cwd, capture_output=True, text=True)
+    errors = re.sub(rf"(?m)^{re.escape(pathlib.Path(args[0]).name)}(: | --help)", r"PROGRAM\1", done.stderr)
+    return done.returncode, done.stdout, errors
+
+
+class Both:
+    """A program as a file for vmrun and as an executable: what one does with arguments, the other does."""
+
+    def __init__(self, w, source, options=()):
+        self.w, self.name = w, pathlib.Path(source).stem
+        run([BIN / "relayc", source, "-q", "-o", f"{self.name}.vmx", *options], w.folder)
+        run([BIN / "relayc", source, "--executor", "aot", "--emit", "exe", "-q", "-o", self.name, *options], w.folder)
+
+    def check(self, args, expected=0):
+        native = outcome([self.w.folder / self.name, *args], self.w.folder)
+        vmrun = outcome([BIN / "vmrun", f"{self.name}.vmx", *args], self.w.folder)
+        assert native[0] == vmrun[0] == expected, (args, native, vmrun)
+        assert native[2] == vmrun[2], (args, native, vmrun)
+        if expected == 0:
+            assert re.sub(NUMBER, "#", native[1]) == re.sub(NUMBER, "#", vmrun[1]), (args, native, vmrun)
+            near(numbers(native[1]), numbers(vmrun[1]))
+        return native
+
+
+NUMBER = r"-?\d+\.\d*(?:e-?\d+)?"
+
+
+def executables(w):
+    """Programs of their own (--emit exe): without a heap, loops, trees; vmrun's options, values, errors, statuses."""
+    pictures, leaf = EXAMPLES / "cnn_pictures.npy", EXAMPLES / "tree_lstm_leaf0.npy"
+    w.write("text.npy", "no numbers")
+    # A header that speaks of more elements than any file has.
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % ", ".join(["9999999999"] * 4)
+    (w.folder / "absurd.npy").write_bytes(b"\x93NUMPY\x01\x00" + bytes([118, 0]) + header.ljust(117).encode() + b"\n")
+    static = Both(w, EXAMPLES / "cnn.relay", ["--params", EXAMPLES / "cnn.npz", "--shape", "x=2x3x29x37"])
+    for args, status in (
+            (["--input", pictures], 0), (["--input", f"x={pictures}", "--json"], 0),
+            (["--input", pictures, "--expect", EXAMPLES / "cnn.expected.npy", "--output", "scores.npz"], 0),
+            (["--input", pictures, "--expect", pictures], 4),
+            (["--input", leaf], 2), (["--input", "2x3x29x37xi64=1"], 2), (["--input", "3"], 2), (["--input", "absent.npy"], 2),
+            (["--input", "text.npy"], 2), (["--input", "absurd.npy"], 2), (["--input", f"y={pictures}"], 1), ([], 1),
+            (["--input", pictures, "--input", pictures], 1), (["--input", pictures, "--function", "other"], 1), (["--no-such"], 1),
+            (["--input", pictures, "--output", "no/such/folder.npz"], 2), (["--input", pictures, "--memory-limit", "x"], 1),
+            ([pictures], 1)):
+        static.check(args, status)
+    assert "scores.npz" in [f.name for f in w.folder.iterdir()]
+    error = outcome([w.folder / "cnn", "--input", pictures, "--memory-limit", "1k"], w.folder)
+    assert error[0] == 3 and "no memory for a workspace of" in error[2], error
+
+    lstm_program = Both(w, EXAMPLES / "lstm.relay", ["--params", EXAMPLES / "lstm.npz"])
+    for words in ("[7]", "[3, 1, 4, 1, 5]", str([2] * 40)):
+        lstm_program.check(["--input", words])
+    for words, status in (("[1.5]", 2), ("[[1]]", 2), ("[3000000000]", 2), ("[1", 2)):
+        lstm_program.check(["--input", words], status)
+    stats = outcome([w.folder / "lstm", "--input", "[1, 2]", "--repeat", "3", "--stats", "--json"], w.folder)
+    assert stats[0] == 0 and '"runs": 3' in stats[1] and '"allocations": ' in stats[1], stats
+    error = outcome([w.folder / "lstm", "--input", "[1, 2]", "--memory-limit", "100"], w.folder)
+    assert error[0] == 3 and "raise the memory limit" in error[2], error
+
+    sizes = Both(w, w.write("sizes.relay", VERSION + """
+def @sum(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) -> Tensor[(?), float32] { add(%x, %y) }
+def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) {
+  let %more = concatenate((%x, %y), axis=0);
+  (@sum(%x, %y), %more)
+}
+"""))
+    sizes.check(["--input", "[1.5, 2.25]", "--input", "[3, 4]"])
+    assert "sizes.relay:" in sizes.check(["--input", "[1, 2]", "--input", "[3, 4, 5]"], 3)[2]
+
+    tree = Both(w, EXAMPLES / "tree_lstm.relay", ["--params", EXAMPLES / "tree_lstm.npz"])
+    text = "Node(Node(Leaf(@{0}), Leaf(@{0})), Leaf(@{0}))".format(leaf)
+    tree.check(["--input", text])
+    for bad in ("Leaf(3)", "Branch(3)", f"Node(Leaf(@{leaf}))", f"Leaf(@{pictures})", "Leaf(@absent.npy)"):
+        tree.check(["--input", bad], 2)
+    needed = run(["readelf", "-d", w.folder / "tree_lstm"], w.folder)
+    libraries = set(re.findall(r"NEEDED.*\[(.*)\]", needed))
+    assert libraries <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, libraries
+
+
+def executable_errors(w):
+    """--emit exe where it makes no sense."""
+    source = w.write("one.relay", VERSION + "def @main(%x: int64) -> int64 { %x }\n")
+    assert "only with --executor aot" in run([BIN / "relayc", source, "--emit", "exe"], w.folder, expected=1)
+    args = [BIN / "relayc", source, "--executor", "aot", "--emit", "exe", "-o"]
+    assert "a program is a file" in run([*args, "-"], w.folder, expected=1)
+    run([*args, "no/such/folder"], w.folder, expected=2)
+
+
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, refused]
+if not any(option.startswith("-fsanitize") for option in CC):
+    TESTS += [executables, executable_errors]  # they hold no sanitizer's library
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in (counter, cnn, tuples, lstm, trees, recursion, closures, refused):
+    for test in TESTS:
         test(Work(folder))
         print(f"{test.__name__}: ok")

@@ -18,36 +18,6 @@
 namespace relayvm::tools {
 namespace {
 
-class VmExecutor : public Executor {
- public:
-  VmExecutor(std::shared_ptr<const Executable> executable, std::unique_ptr<Profiler> profiler,
-             std::shared_ptr<Runtime> runtime, std::unique_ptr<Invocation> invocation)
-      : executable_(std::move(executable)),
-        profiler_(std::move(profiler)),
-        runtime_(std::move(runtime)),
-        invocation_(std::move(invocation)) {}
-
-  const Program& program() const override { return executable_->program(); }
-  const Profiler* profiler() const override { return profiler_.get(); }
-
-  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
-                        TypeTable& types) override {
-    RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, inputs));
-    return Flatten(value, types, types.InternOf(function, function.result));
-  }
-
-  RunCounts counts() const override {
-    InvocationStats stats = invocation_->stats();
-    return {stats.run_ns, stats};
-  }
-
- private:
-  std::shared_ptr<const Executable> executable_;
-  std::unique_ptr<Profiler> profiler_;  // the runtime borrows it
-  std::shared_ptr<Runtime> runtime_;
-  std::unique_ptr<Invocation> invocation_;
-};
-
 struct Times {
   double min_ms, median_ms, mean_ms;
 };
@@ -175,39 +145,6 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
 
 }  // namespace
 
-std::string Executor::ProfileTable(int64_t total_ns) const {
-  return profiler() == nullptr ? "" : profiler()->Table(total_ns);
-}
-std::string Executor::ProfileJson() const {
-  if (profiler() == nullptr) return "";
-  return "\"profile\": " + profiler()->Json() + ", \"places\": " + profiler()->PlacesJson();
-}
-
-Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,
-                                                 const RunFlags& flags) {
-  std::unique_ptr<Profiler> profiler;
-  const bool events = !flags.profile_file.empty() || !flags.trace_file.empty();
-  if (flags.profile || flags.trace || events) {
-    profiler =
-        std::make_unique<Profiler>(Profiler::Options{.kernels = flags.profile,
-                                                     .events = events,
-                                                     .instructions = flags.trace,
-                                                     .kernel_interval = flags.profile_interval});
-    profiler->set_program(&executable->program());
-  }
-  RELAYVM_ASSIGN_OR_RETURN(
-      std::shared_ptr<Runtime> runtime,
-      Runtime::Create({.num_threads = flags.threads, .trace = profiler.get()}));
-  InvocationOptions options;
-  options.memory_limit = flags.memory_limit;
-  options.stack_limit = flags.stack_limit;
-  options.timeout = flags.timeout();
-  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Invocation> invocation,
-                           Invocation::Create(runtime, executable, options));
-  return std::unique_ptr<Executor>(new VmExecutor(std::move(executable), std::move(profiler),
-                                                  std::move(runtime), std::move(invocation)));
-}
-
 Exit Report(const std::string& tool, const Status& status, Exit exit) {
   std::fflush(stdout);
   fmt::print(stderr, "{}: {}\n", tool, status.message());
@@ -255,8 +192,8 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
       return Report(tool, s, Exit::kBadInput);
   }
   for (const std::string& file : {flags.profile_file, flags.trace_file}) {
-    if (file.empty() || executor.profiler() == nullptr) continue;
-    if (Status s = executor.profiler()->WriteChromeTrace(file); !s.ok())
+    if (file.empty()) continue;
+    if (Status s = executor.WriteChromeTrace(file); !s.ok())
       return Report(tool, s, Exit::kBadInput);
   }
   if (flags.expect.empty()) return Exit::kDone;

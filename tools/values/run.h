@@ -15,7 +15,6 @@
 #include "bytecode/base/status.h"
 #include "tools/values/expect.h"
 #include "tools/values/flat_value.h"
-#include "tools/values/profiler.h"
 #include "vm/relayvm.h"
 
 namespace relayvm::tools {
@@ -41,8 +40,14 @@ struct RunFlags {
   std::chrono::nanoseconds timeout() const;  // zero: none
 
   void AddTo(CLI::App& app, bool with_function);
+  // Those of a program that is native code, whatever it is: no threads, no profiles, no traces.
+  void AddNativeTo(CLI::App& app);
   // After parsing: fills in what the options derive. kInvalidArgument for a malformed one.
   Status Finish();
+
+ private:
+  void AddValues(CLI::App& app);
+  void AddLimits(CLI::App& app);
 };
 
 // What to do about an argument of vmrun and relayrun that no option takes.
@@ -69,10 +74,11 @@ class Executor {
   virtual Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                                 TypeTable& types) = 0;
   virtual RunCounts counts() const = 0;
-  virtual const Profiler* profiler() const { return nullptr; }
   // Of --profile: what was measured, for people and as members of a JSON object; empty without it.
-  virtual std::string ProfileTable(int64_t total_ns) const;
-  virtual std::string ProfileJson() const;
+  virtual std::string ProfileTable(int64_t /*total_ns*/) const { return ""; }
+  virtual std::string ProfileJson() const { return ""; }
+  // Of --profile FILE and --trace FILE.
+  virtual Status WriteChromeTrace(const std::string& /*path*/) const { return OkStatus(); }
 };
 
 Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executable> executable,

@@ -9,8 +9,19 @@
 
 namespace relayvm::tools {
 
-void RunFlags::AddTo(CLI::App& app, bool with_function) {
-  if (with_function) app.add_option("--function", function, "the function to run (default: main)");
+void RunFlags::AddNativeTo(CLI::App& app) {
+  app.add_option("--function", function, "the function to run (default: main)");
+  AddValues(app);
+  app.add_option("--repeat", repeat, "run this many times, and print the times")
+      ->check(CLI::Range(1u, 1000000000u));
+  app.add_flag("--json", json,
+               "print the result as one JSON value; with --repeat or --stats, an object with the "
+               "result as \"result\"");
+  AddLimits(app);
+  app.add_flag("--stats", stats, "print times and memory");
+}
+
+void RunFlags::AddValues(CLI::App& app) {
   app.add_option("--input", inputs,
                  "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard "
                  "input), all.npz, "
@@ -24,6 +35,21 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
                  "a .npy or .npz file that the result must agree with (else exit status 4)");
   app.add_option("--rtol", tolerance.rtol, "relative tolerance of --expect (default: 1e-5)");
   app.add_option("--atol", tolerance.atol, "absolute tolerance of --expect (default: 1e-5)");
+}
+
+void RunFlags::AddLimits(CLI::App& app) {
+  constexpr size_t kMega = size_t{1} << 20;
+  app.add_option("--memory-limit", memory_limit_text,
+                 "fail when a run needs more memory: 64MiB, 1GB, ...");
+  app.add_option("--stack-limit", stack_limit_text,
+                 fmt::format("address space for the frames of calls, which bounds recursion "
+                             "(default: {}MiB)",
+                             stack_limit / kMega));
+}
+
+void RunFlags::AddTo(CLI::App& app, bool with_function) {
+  if (with_function) app.add_option("--function", function, "the function to run (default: main)");
+  AddValues(app);
   app.add_option("--threads", threads,
                  "threads for kernels (default: 1; 0: as many as the machine has)");
   app.add_option("--repeat", repeat, "run this many times, and print the times")
@@ -44,10 +70,7 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
                "print each instruction as it runs, on standard error; --trace FILE.json instead "
                "writes a Chrome trace, for ui.perfetto.dev");
   app.add_option("--trace-file", trace_file)->group("");
-  app.add_option("--memory-limit", memory_limit_text,
-                 "fail when a run needs more memory: 64MiB, 1GB, ...");
-  app.add_option("--stack-limit", stack_limit_text,
-                 "address space for the frames of calls, which bounds recursion (default: 1GiB)");
+  AddLimits(app);
   app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds");
   app.add_flag("--stats", stats, "print times and memory");
 }

@@ -4,12 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,24 +13,19 @@
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/opcode.h"
 #include "vm/allocator.h"
+#include "vm/aot/native_program.h"
 #include "vm/border.h"
 #include "vm/c_api_internal.h"
-#include "vm/executable.h"
 #include "vm/fiber.h"
-#include "vm/linked_program.h"
 #include "vm/object.h"
+#include "vm/places.h"
 #include "vm/scalar_ops.h"
 #include "vm/stack.h"
 
 namespace relayvm::vm {
-namespace {
-
-// Of the native stack: the reserve, which costs what is touched, and what kernels and the runtime need.
-constexpr size_t kStackBytes = size_t{256} << 20;
-constexpr size_t kStackReserve = 256 << 10;
 
 // The memory of one run; kept for the next ones.
-struct Workspace {
+struct NativeProgram::Workspace {
   struct OrphanHeap {
     void operator()(Heap* heap) const { heap->Orphan(); }
   };
@@ -44,11 +34,16 @@ struct Workspace {
   ArenaStack arena{heap.get()};
 };
 
+namespace {
+
+// Of the native stack, what kernels and the runtime need.
+constexpr size_t kStackReserve = 256 << 10;
+
 struct AotRun : AotContext {
-  const Executable* executable;
+  const Program* program;
   Heap* heap;
   ArenaStack* arena;
-  Status error;
+  size_t stack_bytes;
   std::string text;  // of the failure so far
   StatusCode code = StatusCode::kOk;
   StatusDetail detail;
@@ -65,7 +60,7 @@ std::string PlaceText(const StatusPlace& place) {
 
 // `site`: the function's index, and the instruction's first unit.
 StatusPlace PlaceOf(const AotRun& run, uint64_t site) {
-  return run.executable->PlaceOf(static_cast<uint32_t>(site >> 32), static_cast<uint32_t>(site));
+  return PlaceIn(*run.program, static_cast<uint32_t>(site >> 32), static_cast<uint32_t>(site));
 }
 
 void Fail(AotRun& run, uint64_t site, StatusCode code, const std::string& message) {
@@ -119,45 +114,6 @@ void SetShape(Tensor* tensor, DType dtype, std::span<const int64_t> dims) {
   std::ranges::copy(dims, tensor->dims);
 }
 
-struct AotProgram {
-  std::shared_ptr<const Executable> executable;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Workspace>> idle;
-
-  Result<std::unique_ptr<Workspace>> Acquire() {
-    {
-      const std::lock_guard lock(mutex);
-      if (!idle.empty()) {
-        std::unique_ptr<Workspace> workspace = std::move(idle.back());
-        idle.pop_back();
-        return workspace;
-      }
-    }
-    auto workspace = std::make_unique<Workspace>();
-    RELAYVM_RETURN_IF_ERROR(workspace->stacks.Reserve(kStackBytes, kPageBytes));
-    return workspace;
-  }
-  void Give(std::unique_ptr<Workspace> workspace) {
-    const std::lock_guard lock(mutex);
-    idle.push_back(std::move(workspace));
-  }
-};
-
-Result<AotProgram*> StateOf(RelayvmAotProgram* program) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (program->state == nullptr) {
-    // The bytes are the process's own; so is the state.
-    RELAYVM_ASSIGN_OR_RETURN(
-        auto executable,
-        Executable::FromMemory({program->file, program->file_bytes}, std::make_shared<int>(0)));
-    auto state = std::make_unique<AotProgram>();
-    state->executable = std::move(executable);
-    program->state = state.release();
-  }
-  return static_cast<AotProgram*>(program->state);
-}
-
 // No threads, no polls; builtins' buffers are malloc's.
 constexpr RelayvmKernelEnv kEnv = {sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr};
 
@@ -169,24 +125,41 @@ struct Call {
   int32_t error = 0;
 };
 
-Result<Value> Run(RelayvmAotProgram* descriptor, uint32_t function, std::span<const Value> inputs) {
-  RELAYVM_ASSIGN_OR_RETURN(AotProgram * program, StateOf(descriptor));
-  const Executable& executable = *program->executable;
-  const ExportInfo& info = executable.program().exports[function];
-  RELAYVM_RETURN_IF_ERROR(CheckInputs(executable.program(), info, inputs));
-  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Workspace> workspace, program->Acquire());
+}  // namespace
+
+Result<std::shared_ptr<NativeProgram::Workspace>> NativeProgram::Acquire(
+    const NativeOptions& options) {
+  std::shared_ptr<Workspace> workspace;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      workspace = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (workspace == nullptr) workspace = std::make_shared<Workspace>();
+  RELAYVM_RETURN_IF_ERROR(
+      workspace->stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve), kPageBytes));
+  return workspace;
+}
+
+Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
+                                         std::span<const Value> inputs,
+                                         const NativeOptions& options, InvocationStats* stats) {
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<Workspace> workspace, Acquire(options));
   std::vector<Object*> args;
   for (const Value& value : inputs) args.push_back(value.object());
+  Heap& heap = *workspace->heap;
   AotRun run;
   run.stack_limit = workspace->stacks.native_bottom() + kStackReserve;
-  run.constants = executable.linked().constants.data();
+  run.stack_bytes = workspace->stacks.native_bytes();
   run.kernel_env = &kEnv;
-  run.kernels = executable.linked().kernels.data();
-  run.executable = &executable;
-  run.heap = workspace->heap.get();
+  run.builtins = builtins_.data();
+  run.program = &program_;
+  run.heap = &heap;
   run.arena = &workspace->arena;
-  workspace->heap->BeginRun(SIZE_MAX);
-  Call call{&run, descriptor->functions[function], args};
+  heap.BeginRun(options.memory_limit);
+  Call call{&run, reinterpret_cast<AotFunction>(const_cast<void*>(function.entry)), args};
   {
     Fiber fiber(
         workspace->stacks,
@@ -198,15 +171,17 @@ Result<Value> Run(RelayvmAotProgram* descriptor, uint32_t function, std::span<co
     while (!fiber.done()) fiber.Resume();
   }
   Result<Value> result = call.error == 0
-                             ? ExportObject(*run.heap, program->executable, call.result, nullptr)
+                             ? ExportObject(heap, /*executable=*/nullptr, call.result, nullptr)
                              : Result<Value>(TakeError(run));
+  stats->peak_bytes = heap.peak_bytes();
+  stats->allocations = heap.allocations();
   workspace->arena.Clear();
-  workspace->heap->Reset();
-  program->Give(std::move(workspace));
+  heap.Reset();
+  stats->resident_bytes = heap.resident_bytes();
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(workspace));
   return result;
 }
-
-}  // namespace
 
 extern "C" {
 
@@ -220,7 +195,7 @@ void relayvm_aot_fail_stack(AotContext* context, uint64_t site) {
   Fail(RunOf(context), site, StatusCode::kResourceExhausted,
        fmt::format(
            "stack overflow: the calls need more than {} bytes; make the recursion a tail call",
-           kStackBytes));
+           RunOf(context).stack_bytes));
 }
 
 void* relayvm_aot_push_arena(AotContext* context, uint64_t site, uint64_t bytes) {
@@ -243,7 +218,7 @@ void relayvm_aot_called_from(AotContext* context, uint64_t site) {
 void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_t opcode,
                       uint32_t message, const int64_t* numbers, uint32_t num_numbers) {
   AotRun& run = RunOf(context);
-  const std::string& text = run.executable->program().messages[message];
+  const std::string& text = run.program->messages[message];
   const std::vector<int64_t> shown(numbers, numbers + num_numbers);
   run.detail.numbers = shown;
   std::string filled = text;
@@ -267,7 +242,7 @@ void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_
 
 void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel, int32_t code) {
   AotRun& run = RunOf(context);
-  const std::string& name = run.executable->program().kernels[kernel].name;
+  const std::string& name = run.program->kernels[kernel].name;
   run.detail.subject = name;
   switch (code) {
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
@@ -291,8 +266,7 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
   if (units == 0) return 1;
   if (units < 0 || units > UINT32_MAX) {
     Fail(run, site, StatusCode::kOutOfRange,
-         fmt::format("kernel {}: {} units of work", run.executable->program().kernels[kernel].name,
-                     units));
+         fmt::format("kernel {}: {} units of work", run.program->kernels[kernel].name, units));
     return 0;
   }
   args->scratch = nullptr;
@@ -339,11 +313,6 @@ Tensor* relayvm_aot_tensor_alloc(AotContext* context, uint64_t site, uint32_t dt
   const auto type = static_cast<DType>(dtype);
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
   return bytes < 0 ? nullptr : MakeTensor(run, site, type, {dims, rank}, bytes, bytes);
-}
-Tensor* relayvm_aot_tensor_static(AotContext* context, uint64_t site, uint32_t index) {
-  const TensorTypeInfo& type = RunOf(context).executable->program().tensor_types[index];
-  return relayvm_aot_tensor_alloc(context, site, static_cast<uint32_t>(type.dtype),
-                                  type.dims.data(), static_cast<uint32_t>(type.dims.size()));
 }
 
 // The semantics of tensor.view, tensor.reuse and tensor.append (bytecode/opcodes.def); a taken operand is
@@ -453,7 +422,7 @@ int32_t relayvm_aot_check_dims(AotContext* context, uint64_t site, const int64_t
   if (possible) return 1;
   AotRun& run = RunOf(context);
   Fail(run, site, StatusCode::kFailedPrecondition,
-       fmt::format("{}: no tensor has the shape ({})", run.executable->program().messages[message],
+       fmt::format("{}: no tensor has the shape ({})", run.program->messages[message],
                    fmt::join(std::span(dims, rank), ", ")));
   return 0;
 }
@@ -467,7 +436,7 @@ int32_t relayvm_aot_shape_rule(AotContext* context, uint64_t site, uint32_t rule
                                        {numbers, num_numbers}, zeros, {shape, rank});
   if (status.ok()) return 1;
   Fail(run, site, status.code(),
-       fmt::format("{}: {}", run.executable->program().messages[message], status.message()));
+       fmt::format("{}: {}", run.program->messages[message], status.message()));
   return 0;
 }
 
@@ -506,6 +475,8 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
   return relayvm::c_api::Guarded([&]() -> relayvm_status* {
     std::vector<relayvm::Value> values;
     for (size_t i = 0; i < num_inputs; ++i) values.push_back(inputs[i]->value);
-    return relayvm::c_api::GiveValue(relayvm::vm::Run(program, function, values), result);
+    const auto native = relayvm::vm::NativeProgram::Of(program);
+    if (!native.ok()) return relayvm::c_api::Fail(native.status());
+    return relayvm::c_api::GiveValue((*native)->Run(function, values, {}, nullptr), result);
   });
 }

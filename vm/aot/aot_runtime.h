@@ -1,50 +1,105 @@
-// The runtime of native programs (relayc --executor aot) that need a heap: what their functions call,
-// and the way into them. Objects, heap, border and messages are the VM's.
+// The runtime of native programs (relayc --executor aot): what their object files hold for it, and the
+// way into them. Objects, heap, border and messages are the VM's.
 //
-// A program is a descriptor in its object file: its tables and constants as the bytes of a .vmx file,
-// and native functions, which run on a native stack of their own. Calls of one program from several
-// threads run side by side. Tested by tests/aot.
+// A program is a descriptor in its object file, of plain data and addresses; compiler/aot/descriptor.cc
+// writes what is declared here. Calls of one program from several threads run side by side. Tested by
+// tests/aot.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "bytecode/kernel_abi.h"
+#include "bytecode/program.h"
 #include "vm/c_api.h"
 
 namespace relayvm::vm {
 
-struct KernelCode;
 struct Object;
-struct Tensor;
 
 // What native code reads of its run; AotRun, behind it, is the runtime's own.
 struct AotContext {
   const char* stack_limit;  // a frame below it is one too many
-  Tensor* const* constants;
   const RelayvmKernelEnv* kernel_env;
-  const KernelCode* kernels;
+  const RelayvmKernelFn* builtins;  // by kernel: those of the runtime
 };
 
 // What a function fails for without the runtime's help: a trap, a guard, a check, a size.
 enum class AotFailure : uint32_t { kTrap, kGuard, kCheck, kDim };
 
-// 0, with a result that the caller owns; else the run has a failure. Arguments are moved in.
+// With a heap: 0, with a result that the caller owns; else the run has a failure. Arguments are moved in.
 using AotFunction = int32_t (*)(AotContext* context, Object* const* args, Object** result);
+// Without: the elements of the arguments' tensors, then of the results', depth first through tuples.
+using AotStaticFunction = int32_t (*)(void* const* tensors, void* workspace);
+
+// --- The descriptor's parts. All numbers have 64 bits; texts end with a zero. ---
+
+template <typename T>
+struct NativeArray {
+  const T* data;
+  uint64_t size;
+  const T* begin() const { return data; }
+  const T* end() const { return data + size; }
+};
+struct NativeType {  // ValueType
+  uint64_t kind, dtype, index;
+  NativeArray<int64_t> dims;
+  NativeArray<const char*> dim_names;
+  NativeArray<NativeType> args;
+};
+struct NativeConstructor {
+  const char* name;
+  NativeArray<NativeType> fields;
+};
+struct NativeAdt {
+  const char* name;
+  uint64_t num_type_params;
+  NativeArray<NativeConstructor> constructors;
+};
+struct NativeFunction {
+  const char* name;
+  NativeArray<SourceLocation> locations;
+};
+struct NativeKernel {
+  const char* name;
+  uint64_t is_builtin;  // of the runtime, found by its name
+};
+struct NativeExport {
+  const char* name;
+  uint64_t num_type_params;
+  NativeArray<const char*> param_names;
+  NativeArray<NativeType> params;
+  NativeArray<NativeType> result;  // one
+  NativeArray<const char*> output_names;
+  const void* entry;         // an AotFunction, or an AotStaticFunction
+  uint64_t workspace_bytes;  // of a static function
+};
 
 }  // namespace relayvm::vm
 
 extern "C" {
-// In the object file; `state` is null until the first call.
 struct RelayvmAotProgram {
-  const uint8_t* file;  // 64-byte aligned
-  uint64_t file_bytes;
-  const relayvm::vm::AotFunction* functions;  // by export
-  void* state;
+  static constexpr uint64_t kVersion = 1;
+
+  uint64_t version;
+  const char* cpu_features;  // what the code needs of the machine (KernelImage::cpu_features)
+  relayvm::vm::NativeArray<relayvm::vm::NativeExport> exports;
+  relayvm::vm::NativeArray<relayvm::vm::NativeAdt> adts;
+  relayvm::vm::NativeArray<relayvm::vm::NativeFunction> functions;
+  relayvm::vm::NativeArray<relayvm::vm::NativeKernel> kernels;
+  relayvm::vm::NativeArray<const char*> messages;
+  relayvm::vm::NativeArray<const char*> source_files;
+  // Null with a heap; else the texts of the codes that the functions give.
+  const char* (*message)(int32_t error);
+  // Null where no kernel is the runtime's, so that a linker leaves those out.
+  RelayvmKernelFn (*find_builtin)(const char* name);
+  void* state;  // null until the first call
 };
 
 // Runs an export. NULL, and *result; else what failed, as the functions of vm/c_api.h.
 relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
                                 relayvm_value* const* inputs, size_t num_inputs,
                                 relayvm_value** result);
+// RelayvmAotProgram::find_builtin.
+RelayvmKernelFn relayvm_aot_find_builtin(const char* name);
 }

@@ -1,0 +1,28 @@
+// The descriptor of a native program, vm/aot/aot_runtime.h's RelayvmAotProgram, as data of its object
+// file: names, types, places, addresses. In GuardLlvm. Tested by tests/aot.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/aot/function_emitter.h"
+
+namespace relayvm::aot {
+
+struct DescriptorParts {
+  std::vector<llvm::Constant*> entries;   // by export: AotFunction or AotStaticFunction
+  std::vector<uint64_t> workspace_bytes;  // by export; empty with a heap
+  llvm::Constant* message = nullptr;      // of a static program
+};
+
+// `symbol`: of the descriptor; empty: it is known in the object alone.
+llvm::GlobalVariable* EmitDescriptor(const ObjectModule& object, const DescriptorParts& parts,
+                                     const std::string& symbol);
+
+// A tensor of the runtime (vm/object.h) that is never counted, over elements of the object file.
+llvm::GlobalVariable* EmitTensor(const ObjectModule& object, DType dtype,
+                                 const std::vector<int64_t>& dims, llvm::Constant* data,
+                                 uint64_t bytes);
+
+}  // namespace relayvm::aot

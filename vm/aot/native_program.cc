@@ -1,0 +1,190 @@
+#include "vm/aot/native_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "bytecode/image_loader.h"
+#include "vm/border.h"
+#include "vm/object.h"
+
+namespace relayvm::vm {
+namespace {
+
+std::vector<std::string> Texts(const NativeArray<const char*>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+ValueType TypeOf(const NativeType& native);
+std::vector<ValueType> TypesOf(const NativeArray<NativeType>& native) {
+  std::vector<ValueType> types;
+  for (const NativeType& type : native) types.push_back(TypeOf(type));
+  return types;
+}
+ValueType TypeOf(const NativeType& native) {
+  ValueType type;
+  type.kind = static_cast<ValueType::Kind>(native.kind);
+  type.dtype = static_cast<DType>(native.dtype);
+  type.index = static_cast<uint32_t>(native.index);
+  type.dims.assign(native.dims.begin(), native.dims.end());
+  type.dim_names = Texts(native.dim_names);
+  type.args = TypesOf(native.args);
+  return type;
+}
+
+// What the runtime asks of a program's tables; types of constants and kernels, and code, are native.
+Program ProgramOf(const RelayvmAotProgram& native) {
+  Program program;
+  for (const NativeExport& e : native.exports) {
+    ExportInfo& info = program.exports.emplace_back();
+    info.name = e.name;
+    info.num_type_params = static_cast<uint32_t>(e.num_type_params);
+    info.param_names = Texts(e.param_names);
+    info.params = TypesOf(e.params);
+    info.result = TypeOf(*e.result.data);
+    info.output_names = Texts(e.output_names);
+  }
+  for (const NativeAdt& adt : native.adts) {
+    AdtInfo& info = program.adts.emplace_back();
+    info.name = adt.name;
+    info.num_type_params = static_cast<uint32_t>(adt.num_type_params);
+    for (const NativeConstructor& c : adt.constructors)
+      info.constructors.push_back({c.name, TypesOf(c.fields)});
+  }
+  for (const NativeFunction& f : native.functions) {
+    FunctionInfo& info = program.functions.emplace_back();
+    info.name = f.name;
+    info.locations.assign(f.locations.begin(), f.locations.end());
+  }
+  for (const NativeKernel& kernel : native.kernels) {
+    program.kernels.emplace_back().name = kernel.name;
+    program.kernels.back().builtin = kernel.is_builtin != 0;
+  }
+  program.messages = Texts(native.messages);
+  program.source_files = Texts(native.source_files);
+  return program;
+}
+
+// The addresses of a value's tensors, depth first. An empty tensor has some address too.
+void AppendAddresses(const ValueType& type, const Value& value, std::vector<void*>* addresses) {
+  if (type.kind == ValueType::Kind::kTuple) {
+    for (size_t i = 0; i < type.args.size(); ++i)
+      AppendAddresses(type.args[i], value.field(i), addresses);
+    return;
+  }
+  static char none[1];
+  addresses->push_back(value.bytes() == 0 ? none : const_cast<void*>(value.data()));
+}
+
+// A value of the type whose elements are still to be written.
+Result<Value> NewValue(const ValueType& type) {
+  if (type.kind == ValueType::Kind::kTensor) return Value::NewTensor(type.dtype, type.dims);
+  std::vector<Value> fields;
+  for (const ValueType& field : type.args) {
+    RELAYVM_ASSIGN_OR_RETURN(fields.emplace_back(), NewValue(field));
+  }
+  return Value::Tuple(std::move(fields));
+}
+
+}  // namespace
+
+void NativeProgram::FreeMemory::operator()(void* memory) const { std::free(memory); }
+
+NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor)
+    : descriptor_(descriptor),
+      program_(ProgramOf(descriptor)),
+      idle_memory_(descriptor.exports.size) {}
+
+Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (descriptor->state != nullptr) return static_cast<NativeProgram*>(descriptor->state);
+  if (descriptor->version != RelayvmAotProgram::kVersion) {
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("the native program is of version {}, the runtime takes {}: compile it with "
+                    "the relayc of this runtime",
+                    descriptor->version, RelayvmAotProgram::kVersion)};
+  }
+  const std::vector<std::string> missing =
+      CpuFeatures::OfThisMachine().Missing(descriptor->cpu_features);
+  if (!missing.empty()) {
+    return {StatusCode::kUnsupported,
+            fmt::format("the program is compiled for a machine with {}, which this one lacks; "
+                        "compile it with --target",
+                        fmt::join(missing, ", "))};
+  }
+  std::unique_ptr<NativeProgram> state(new NativeProgram(*descriptor));
+  for (const NativeKernel& kernel : descriptor->kernels) {
+    RelayvmKernelFn fn = nullptr;
+    if (kernel.is_builtin != 0) {
+      fn = descriptor->find_builtin(kernel.name);
+      if (fn == nullptr) {
+        return {
+            StatusCode::kUnsupported,
+            fmt::format("the program needs kernel '{}', which this runtime has not", kernel.name)};
+      }
+    }
+    state->builtins_.push_back(fn);
+  }
+  descriptor->state = state.get();
+  return state.release();
+}
+
+Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,
+                                 const NativeOptions& options, InvocationStats* stats) {
+  const ExportInfo& info = program().exports[index];
+  RELAYVM_RETURN_IF_ERROR(CheckInputs(program(), info, inputs));
+  const NativeExport& function = descriptor_.exports.data[index];
+  InvocationStats counted;
+  const auto start = std::chrono::steady_clock::now();
+  Result<Value> result = descriptor_.message != nullptr
+                             ? RunStatic(function, info, inputs, options, &counted)
+                             : RunWithHeap(function, inputs, options, &counted);
+  counted.run_ns = (std::chrono::steady_clock::now() - start).count();
+  if (stats != nullptr) *stats = counted;
+  return result;
+}
+
+Result<Value> NativeProgram::RunStatic(const NativeExport& function, const ExportInfo& info,
+                                       std::span<const Value> inputs, const NativeOptions& options,
+                                       InvocationStats* stats) {
+  std::vector<void*> addresses;
+  for (size_t i = 0; i < inputs.size(); ++i) AppendAddresses(info.params[i], inputs[i], &addresses);
+  RELAYVM_ASSIGN_OR_RETURN(Value result, NewValue(info.result));
+  AppendAddresses(info.result, result, &addresses);
+  const auto index = static_cast<size_t>(&function - descriptor_.exports.data);
+  const size_t bytes =
+      (function.workspace_bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  Memory workspace;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_memory_[index].empty()) {
+      workspace = std::move(idle_memory_[index].back());
+      idle_memory_[index].pop_back();
+    }
+  }
+  if (workspace == nullptr && bytes <= options.memory_limit)
+    workspace.reset(std::aligned_alloc(kDataAlignment, bytes));
+  if (workspace == nullptr || bytes > options.memory_limit) {
+    return {StatusCode::kResourceExhausted,
+            fmt::format("{}: no memory for a workspace of {} bytes; raise the memory limit",
+                        info.name, bytes)};
+  }
+  const int32_t error = reinterpret_cast<AotStaticFunction>(const_cast<void*>(function.entry))(
+      addresses.data(), workspace.get());
+  stats->peak_bytes = stats->resident_bytes = bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    idle_memory_[index].push_back(std::move(workspace));
+  }
+  if (error != 0) return {StatusCode::kFailedPrecondition, descriptor_.message(error)};
+  return result;
+}
+
+}  // namespace relayvm::vm

@@ -1,0 +1,72 @@
+// NativeProgram: a program that relayc --executor aot made native code of, as the runtime sees it.
+//
+// Its object file has a descriptor, RelayvmAotProgram: plain data, and the functions' addresses. Nothing
+// is read or verified at run time; names and types are copied into a Program's tables when the program is
+// first used. A program without a heap (compiler/aot/static_plan.h) runs in a workspace
+// that is kept for the next run; any other in a heap and on a native stack of its own (aot_runtime.cc).
+// Thread-safe: calls of one program run side by side. Tested by tests/aot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "bytecode/kernel_abi.h"
+#include "bytecode/program.h"
+#include "vm/aot/aot_runtime.h"
+#include "vm/relayvm.h"
+#include "vm/value.h"
+
+namespace relayvm::vm {
+
+struct NativeOptions {
+  static constexpr size_t kStackBytes = size_t{256} << 20;
+  size_t memory_limit = SIZE_MAX;    // as InvocationOptions'; a workspace counts whole
+  size_t stack_bytes = kStackBytes;  // of the native stack, which bounds recursion
+};
+
+class NativeProgram {
+ public:
+  // The program of a descriptor, made by the first call; it lives as long as the process.
+  // kUnsupported where the machine lacks what the code was compiled for.
+  static Result<NativeProgram*> Of(RelayvmAotProgram* descriptor);
+  NativeProgram(const NativeProgram&) = delete;
+  NativeProgram& operator=(const NativeProgram&) = delete;
+
+  // What its tables say: types, names, places. It has no code, kernels or constants.
+  const Program& program() const { return program_; }
+  // Of the export at `index`. kInvalidArgument for inputs of other types than it takes. `stats`: of the
+  // run, or null.
+  Result<Value> Run(uint32_t index, std::span<const Value> inputs, const NativeOptions& options,
+                    InvocationStats* stats);
+
+ private:
+  struct Workspace;  // of a run with a heap
+  struct FreeMemory {
+    void operator()(void* memory) const;
+  };
+  using Memory = std::unique_ptr<void, FreeMemory>;
+
+  explicit NativeProgram(const RelayvmAotProgram& descriptor);
+  Result<Value> RunStatic(const NativeExport& function, const ExportInfo& info,
+                          std::span<const Value> inputs, const NativeOptions& options,
+                          InvocationStats* stats);
+  // In aot_runtime.cc.
+  Result<Value> RunWithHeap(const NativeExport& function, std::span<const Value> inputs,
+                            const NativeOptions& options, InvocationStats* stats);
+  Result<std::shared_ptr<Workspace>> Acquire(const NativeOptions& options);
+
+  const RelayvmAotProgram& descriptor_;
+  const Program program_;
+  std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Workspace>> idle_;
+  // Of static programs: by export, workspaces that nobody uses.
+  std::vector<std::vector<Memory>> idle_memory_;
+};
+
+}  // namespace relayvm::vm
