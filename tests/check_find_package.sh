@@ -88,3 +88,37 @@ cmake --build "$scratch/graph" >"$scratch/build.txt" || { cat "$scratch/build.tx
 ${CXX:-c++} -std=c++20 $flags "$source/graph/main.cc" -o "$scratch/graph_by_pkg_config" $(pkg-config --cflags --libs relayvm-graph)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-graph) "$scratch/graph_by_pkg_config" "$scratch/sevens" >/dev/null
 echo "relayvm-graph $(pkg-config --modversion relayvm-graph)"
+
+# Native code: a C program on the installed archive and headers, and one that the installed relayc links by itself.
+cmake --install "$build" --component Unspecified --prefix "$scratch/prefix" >"$scratch/install.txt"
+mkdir "$scratch/native"
+cd "$scratch/native"
+printf '#[version = "0.0.5"]\ndef @main(%%x: Tensor[(?), float32]) { multiply(%%x, 7f) }\n' >native.relay
+"$scratch/prefix/bin/relayc" -q native.relay --executor aot -o native
+cat >main.c <<'END'
+#include "native.h"
+#include <stdio.h>
+int main(void) {
+  const float ones[] = {1, 1};
+  const int64_t dims[] = {2};
+  relayvm_value *input = NULL, *result = NULL;
+  relayvm_aot_options options = {.struct_size = sizeof(options), .memory_limit = 1 << 20, .timeout_ns = 60000000000};
+  relayvm_status* status = relayvm_value_tensor(RELAYVM_FLOAT32, dims, 1, ones, &input);
+  if (status == NULL) status = native_main_with(&options, &input, NATIVE_MAIN_INPUTS, &result);
+  if (status != NULL) return 1;
+  printf("%g %g\n", ((const float*)relayvm_value_data(result))[0], ((const float*)relayvm_value_data(result))[1]);
+  relayvm_value_free(result);
+  relayvm_value_free(input);
+  return 0;
+}
+END
+archive=$(find "$scratch/prefix" -name librelayvm_aot.a)
+# shellcheck disable=SC2086
+"$compiler" -std=c11 -Wall -Werror $flags -I. -I"$headers" main.c native.o "$archive" -lboost_context -lfmt -lstdc++ -lm -o native
+[ "$(./native)" = "7 7" ] || { echo "expected 7 7"; exit 1; }
+if [ -n "$(find "$scratch/prefix" -name native_main.o)" ]; then  # none where the build has sanitizers
+  "$scratch/prefix/bin/relayc" -q native.relay --executor aot --emit exe -o program
+  rm -rf "$scratch/prefix"
+  ./program --input "[1, 1]" | grep -q "7., 7." || { echo "expected 7., 7."; exit 1; }
+fi
+echo "native programs"

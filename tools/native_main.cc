@@ -2,7 +2,7 @@
 // it does with the native code that it is linked with. The command line is the user's contract:
 //
 //   PROGRAM [--function main] --input ARG ... [--output OUT] [--expect FILE] [--repeat N] [--json]
-//           [--memory-limit SIZE] [--stack-limit SIZE] [--stats]
+//           [--memory-limit SIZE] [--stack-limit SIZE] [--timeout SECONDS] [--stats]
 //
 // Values, output, errors and exit statuses are those of vmrun. Tested by tests/aot.
 #include <filesystem>
@@ -47,8 +47,9 @@ Exit Main(const std::string& name, int argc, char** argv) {
   if (Status s = flags.Finish(); !s.ok()) return Report(name, s, Exit::kUsage);
   auto native = vm::NativeProgram::Of(&relayvm_aot_program);
   if (!native.ok()) return Report(name, native.status(), Exit::kBadInput);
-  NativeExecutor executor(*native,
-                          {.memory_limit = flags.memory_limit, .stack_bytes = flags.stack_limit});
+  NativeExecutor executor(*native, {.memory_limit = flags.memory_limit,
+                                    .stack_bytes = flags.stack_limit,
+                                    .timeout = flags.timeout()});
   return RunFunction(name, executor, flags, /*load_ms=*/0);
 }
 

@@ -18,6 +18,7 @@
 
 #include "bytecode/base/status.h"
 #include "vm/allocator.h"
+#include "vm/clock.h"
 #include "vm/executable.h"
 #include "vm/object.h"
 #include "vm/stack.h"
@@ -102,15 +103,5 @@ struct InterpreterContext {
 // REQUIRES: the function takes args.size() objects and no scalars, and returns an object.
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
                  std::span<Object* const> args, Object** result);
-
-// Nanoseconds of the steady clock. INT64_MAX is time_point::max(): never.
-int64_t NowNanoseconds();
-inline int64_t ToNanoseconds(std::chrono::steady_clock::time_point time) {
-  return time.time_since_epoch().count();
-}
-inline std::chrono::steady_clock::time_point ToTimePoint(int64_t nanoseconds) {
-  static_assert(std::is_same_v<std::chrono::steady_clock::duration, std::chrono::nanoseconds>);
-  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
-}
 
 }  // namespace relayvm::vm

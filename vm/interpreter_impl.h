@@ -7,6 +7,7 @@
 
 #include "bytecode/base/status_detail.h"
 #include "bytecode/opcode.h"
+#include "vm/failure.h"
 #include "vm/frame.h"
 #include "vm/interpreter.h"
 #include "vm/run_counters.h"
@@ -81,6 +82,7 @@ class Interpreter {
 
   // --- Slow paths. The ones that return bool or a pointer set error_ on false or null. ---
   // `detail` holds what is known besides the places, which Fail adds.
+  bool Fail(Frame* frame, const uint16_t* pc, Failure failure);
   bool Fail(Frame* frame, const uint16_t* pc, StatusCode code, const std::string& message,
             StatusDetail detail = {});
   bool FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected, const Object* found);

@@ -3,44 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
-#include "bytecode/base/message.h"
 #include "bytecode/base/shape_rule.h"
+#include "vm/failure.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
+#include "vm/tensor_ops.h"
 
 namespace relayvm::vm {
 namespace {
 
 // Polls between two looks at the clock.
 constexpr int64_t kFuel = 1024;
-constexpr int kMaxCallersShown = 8;
-
-const char* InterruptMessage(StatusCode reason) {
-  return reason == StatusCode::kCancelled ? "cancelled" : "the deadline has passed";
-}
-
-std::string PlaceText(const StatusPlace& place) {
-  if (place.file.empty()) return fmt::format("{}+{:#x}", place.function, place.instruction);
-  if (place.line == 0) return fmt::format("{} ({})", place.function, place.file);  // a model's node
-  return fmt::format("{} ({}:{}:{})", place.function, place.file, place.line, place.column);
-}
-
-std::string ShapeString(std::span<const int64_t> dims) {
-  return fmt::format("({})", fmt::join(dims, ", "));
-}
 
 }  // namespace
-
-int64_t NowNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // --- Errors ---
 
@@ -49,26 +28,24 @@ StatusPlace Interpreter::PlaceOf(const FunctionCode* function, const uint16_t* p
 }
 
 // A program that fails never gives kInvalidArgument, which is about what the host passed.
-bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code,
-                       const std::string& message, StatusDetail detail) {
-  std::vector<StatusPlace>& places = detail.places;
-  places.push_back(PlaceOf(frame->function, pc));
+bool Interpreter::Fail(Frame* frame, const uint16_t* pc, Failure failure) {
+  std::vector<StatusPlace> places = {PlaceOf(frame->function, pc)};
   const uint16_t* return_pc = frame->return_pc;
   Frame* caller = frame->caller;
   // return_pc is after the call, so one unit before it is inside.
-  for (int shown = 0; caller != nullptr && shown < kMaxCallersShown; ++shown) {
+  for (; caller != nullptr && places.size() <= kMostCallersShown; caller = caller->caller) {
     places.push_back(PlaceOf(caller->function, return_pc - 1));
     return_pc = caller->return_pc;
-    caller = caller->caller;
   }
   uint64_t more = 0;
   for (; caller != nullptr; caller = caller->caller) ++more;
-  std::string text = fmt::format("{}: {}", PlaceText(places[0]), message);
-  for (size_t i = 1; i < places.size(); ++i)
-    text += fmt::format("\n  called from {}", PlaceText(places[i]));
-  if (more > 0) text += fmt::format("\n  and {} more calls", more);
-  error_ = Status(code, std::move(text), std::make_shared<StatusDetail>(std::move(detail)));
+  error_ = MakeStatus(std::move(failure), std::move(places), more);
   return false;
+}
+
+bool Interpreter::Fail(Frame* frame, const uint16_t* pc, StatusCode code,
+                       const std::string& message, StatusDetail detail) {
+  return Fail(frame, pc, Failure{code, message, std::move(detail)});
 }
 
 bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected,
@@ -82,24 +59,14 @@ bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected
 
 bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b,
                             uint16_t message) {
-  return Fail(frame, pc, StatusCode::kFailedPrecondition,
-              fmt::format("{} ({} and {})", executable_.program().messages[message],
-                          static_cast<int64_t>(a), static_cast<int64_t>(b)),
-              {.numbers = {static_cast<int64_t>(a), static_cast<int64_t>(b)}});
+  return Fail(frame, pc,
+              GuardFailure(executable_.program().messages[message], static_cast<int64_t>(a),
+                           static_cast<int64_t>(b)));
 }
 
 bool Interpreter::FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b) {
-  const auto opcode = static_cast<Opcode>(*pc);
-  const char* sign = opcode == Opcode::kDimMul   ? "x"
-                     : opcode == Opcode::kDimSub ? "-"
-                     : opcode == Opcode::kDimAdd || opcode == Opcode::kDimAddImm
-                         ? "+"
-                         : (opcode == Opcode::kDimFloorDiv ? "floordiv" : "floormod");
-  const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
-  return Fail(frame, pc, StatusCode::kFailedPrecondition,
-              fmt::format("{}: {} {} {} {}", executable_.program().messages[pc[4]], a, sign, b,
-                          zero ? "divides by 0" : "is beyond the largest size"),
-              {.numbers = {a, b}});
+  return Fail(frame, pc,
+              DimFailure(static_cast<Opcode>(*pc), executable_.program().messages[pc[4]], a, b));
 }
 
 bool Interpreter::FailCheck(Frame* frame, const uint16_t* pc, uint16_t message,
@@ -108,28 +75,16 @@ bool Interpreter::FailCheck(Frame* frame, const uint16_t* pc, uint16_t message,
   std::vector<int64_t> values;
   for (uint32_t i = 0; i < list[0]; ++i)
     values.push_back(static_cast<int64_t>(scalars[list[1 + i]]));
-  std::string text = FillMessage(executable_.program().messages[message], values);
-  return Fail(frame, pc, StatusCode::kFailedPrecondition, text, {.numbers = std::move(values)});
+  return Fail(frame, pc, CheckFailure(executable_.program().messages[message], std::move(values)));
 }
 
 bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
-  return Fail(frame, pc, StatusCode::kFailedPrecondition, executable_.program().messages[message]);
+  return Fail(frame, pc, TrapFailure(executable_.program().messages[message]));
 }
 
 bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what, size_t bytes,
                              const std::string& subject) {
-  const HeapStats stats = heap_.stats();
-  auto number = [](size_t n) { return static_cast<int64_t>(std::min<size_t>(n, INT64_MAX)); };
-  StatusDetail detail{.subject = subject,
-                      .numbers = {number(stats.live_bytes), number(heap_.limit())}};
-  if (bytes != 0) {
-    detail.expected = {number(heap_.limit() - std::min(stats.live_bytes, heap_.limit()))};
-    detail.found = {number(bytes)};
-  }
-  return Fail(frame, pc, StatusCode::kResourceExhausted,
-              fmt::format("no memory for {}: {} bytes are in use of {}; raise the memory limit",
-                          what, stats.live_bytes, heap_.limit()),
-              std::move(detail));
+  return Fail(frame, pc, MemoryFailure(heap_, what, bytes, subject));
 }
 
 bool Interpreter::GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
@@ -161,25 +116,17 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
 
 bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code) {
   const std::string& name = executable_.program().kernels[kernel].name;
-  StatusDetail detail{.subject = name};
   switch (code) {
-    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
-      return Fail(frame, pc, StatusCode::kOutOfRange,
-                  fmt::format("kernel {}: index out of range", name), detail);
-    case RELAYVM_KERNEL_INVALID_ARGUMENT:
-      return Fail(frame, pc, StatusCode::kFailedPrecondition,
-                  fmt::format("kernel {}: invalid argument", name), detail);
     case RELAYVM_KERNEL_STOPPED: {
       StatusCode reason = Interrupted(/*may_yield=*/false);
       if (reason == StatusCode::kOk) reason = StatusCode::kCancelled;  // its own decision
       return Fail(frame, pc, reason, fmt::format("kernel {}: {}", name, InterruptMessage(reason)),
-                  detail);
+                  {.subject = name});
     }
     case RELAYVM_KERNEL_OUT_OF_MEMORY:
       return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str(), 0, name);
     default:
-      return Fail(frame, pc, StatusCode::kInternal,
-                  fmt::format("kernel {}: failed with code {}", name, code), detail);
+      return Fail(frame, pc, KernelFailure(name, code));
   }
 }
 
@@ -193,14 +140,7 @@ bool Interpreter::FailField(Frame* frame, const uint16_t* pc, uint64_t field, ui
 
 bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype,
                            int64_t position) {
-  return Fail(frame, pc, StatusCode::kInvalidInput,
-              fmt::format("tensor.item: element {} of {}, tensor is {} of shape {}", position,
-                          DTypeName(static_cast<DType>(dtype)), DTypeName(tensor->dtype),
-                          ShapeString(tensor->shape())),
-              {.found = {tensor->shape().begin(), tensor->shape().end()},
-               .expected_text = std::string(DTypeName(static_cast<DType>(dtype))),
-               .found_text = std::string(DTypeName(tensor->dtype)),
-               .numbers = {position, tensor->num_elements()}});
+  return Fail(frame, pc, ItemFailure(*tensor, static_cast<DType>(dtype), position));
 }
 
 // --- Polls ---
@@ -231,15 +171,11 @@ int32_t Interpreter::PollKernel(const RelayvmKernelEnv* env) {
 }
 
 void* Interpreter::AllocateForKernel(const RelayvmKernelEnv* env, uint64_t bytes) {
-  Heap& heap = static_cast<const KernelEnv*>(env)->interpreter->heap_;
-  if (bytes > Heap::kMaxSmall) return heap.AllocateLarge(bytes);
-  return heap.AllocateSmall(std::max<uint64_t>(bytes, 1));
+  return vm::AllocateForKernel(static_cast<const KernelEnv*>(env)->interpreter->heap_, bytes);
 }
 
 void Interpreter::ReleaseForKernel(const RelayvmKernelEnv* env, void* memory, uint64_t bytes) {
-  Heap& heap = static_cast<const KernelEnv*>(env)->interpreter->heap_;
-  if (bytes > Heap::kMaxSmall) return heap.FreeLarge(memory, bytes);
-  heap.FreeSmall(memory);
+  vm::ReleaseForKernel(static_cast<const KernelEnv*>(env)->interpreter->heap_, memory, bytes);
 }
 
 // --- Closures ---
@@ -292,34 +228,18 @@ int64_t Interpreter::FailDims(Frame* frame, const uint16_t* pc, const uint16_t* 
   }
   std::vector<int64_t> dims(rank);
   for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(frame->scalars()[regs[i]]);
-  const bool negative = std::ranges::any_of(dims, [](int64_t d) { return d < 0; });
-  Fail(frame, pc, negative ? StatusCode::kFailedPrecondition : StatusCode::kResourceExhausted,
-       fmt::format("a tensor of shape {}: {}", ShapeString(dims),
-                   negative ? "a dimension is negative" : "its size overflows"),
-       {.found = dims});
+  Fail(frame, pc, DimsFailure(dims));
   return -1;
 }
 
 bool Interpreter::CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16_t* regs,
                                   uint32_t rank, uint16_t message) {
-  constexpr int64_t kLimit = int64_t{1} << 60;
+  int64_t dims[kMaxRank];
   const uint64_t* scalars = frame->scalars();
-  int64_t elements = 1;
-  bool possible = true;
-  for (uint32_t i = 0; i < rank; ++i) {
-    const auto dim = static_cast<int64_t>(scalars[regs[i]]);
-    if (dim == 0) continue;
-    possible = dim > 0 && elements <= kLimit / dim;
-    if (!possible) break;
-    elements *= dim;
-  }
-  if (possible) return true;
-  std::vector<int64_t> dims;
-  for (uint32_t i = 0; i < rank; ++i) dims.push_back(static_cast<int64_t>(scalars[regs[i]]));
-  return Fail(frame, pc, StatusCode::kFailedPrecondition,
-              fmt::format("{}: no tensor has the shape {}", executable_.program().messages[message],
-                          ShapeString(dims)),
-              {.found = dims});
+  rank = std::min<uint32_t>(rank, kMaxRank);
+  for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(scalars[regs[i]]);
+  if (IsPossibleShape({dims, rank})) return true;
+  return Fail(frame, pc, ShapeFailure(executable_.program().messages[message], {dims, rank}));
 }
 
 const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
@@ -342,10 +262,9 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
   const Status status = ApplyShapeRule(rule, {numbers[0], counts[0]}, {numbers[1], counts[1]},
                                        zeros, {shape, results[0]});
   if (!status.ok()) {
-    Fail(frame, pc, status.code(),
-         fmt::format("{}: {}", executable_.program().messages[*at], status.message()),
-         {.expected = {numbers[1], numbers[1] + counts[1]},
-          .found = {numbers[0], numbers[0] + counts[0]}});
+    Fail(frame, pc,
+         RuleFailure(executable_.program().messages[*at], status, {numbers[0], counts[0]},
+                     {numbers[1], counts[1]}));
     return nullptr;
   }
   for (uint16_t i = 0; i < results[0]; ++i) {
@@ -362,9 +281,7 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
   Tensor* tensor =
       NewTensor(heap_, dtype, static_cast<int>(dims.size()), static_cast<size_t>(bytes));
   if (tensor == nullptr) {
-    FailMemory(frame, pc,
-               fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(dims)).c_str(),
-               static_cast<size_t>(bytes));
+    FailMemory(frame, pc, TensorText(bytes, dims).c_str(), static_cast<size_t>(bytes));
     return nullptr;
   }
   std::copy(dims.begin(), dims.end(), tensor->dims);
@@ -396,25 +313,11 @@ Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool t
   int64_t bytes = GatherDims(frame, pc, tensor->dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   if (static_cast<size_t>(bytes) > tensor->bytes()) {
-    Fail(frame, pc, StatusCode::kFailedPrecondition,
-         fmt::format("a view of shape {} on a tensor of shape {}", ShapeString({dims, rank}),
-                     ShapeString(tensor->shape())),
-         {.expected = {dims, dims + rank},
-          .found = {tensor->shape().begin(), tensor->shape().end()}});
+    Fail(frame, pc, ViewFailure({dims, rank}, *tensor));
     return nullptr;
   }
-  Tensor* view = tensor;
-  bool fits = static_cast<int>(rank) <= tensor->room_for_dims();
-  if (take && fits && IsUnique(tensor)) {
-    tensor->rank = static_cast<uint8_t>(rank);
-  } else {
-    view = NewView(heap_, tensor, static_cast<int>(rank), tensor->data, static_cast<size_t>(bytes));
-    if (view == nullptr) {
-      FailMemory(frame, pc, "a view of a tensor");
-      return nullptr;
-    }
-  }
-  std::copy_n(dims, rank, view->dims);
+  Tensor* view = ViewTensor(heap_, tensor, take, {dims, rank}, bytes);
+  if (view == nullptr) FailMemory(frame, pc, "a view of a tensor");
   return view;
 }
 
@@ -471,44 +374,17 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
   auto* tail = static_cast<Tensor*>(more);
   const auto dtype = static_cast<DType>(pc[4]);
   int64_t dims[kMaxRank];
-  const int64_t gathered = GatherDims(frame, pc, dtype, regs, rank, dims);
-  if (gathered < 0) return nullptr;
-  const auto bytes = static_cast<size_t>(gathered);
-  const size_t head_bytes = head->bytes(), tail_bytes = tail->bytes();
-  if (head->dtype != dtype || tail->dtype != dtype || head_bytes + tail_bytes != bytes) {
-    Fail(
-        frame, pc, StatusCode::kFailedPrecondition,
-        fmt::format("a tensor of {}, shape {}, from one of {}, shape {}, and one of {}, shape {}",
-                    DTypeName(dtype), ShapeString({dims, rank}), DTypeName(head->dtype),
-                    ShapeString(head->shape()), DTypeName(tail->dtype), ShapeString(tail->shape())),
-        {.expected = {dims, dims + rank},
-         .found = {head->shape().begin(), head->shape().end()},
-         .expected_text = std::string(DTypeName(dtype)),
-         .found_text = std::string(DTypeName(head->dtype))});
+  const int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
+  if (bytes < 0) return nullptr;
+  if (head->dtype != dtype || tail->dtype != dtype ||
+      head->bytes() + tail->bytes() != static_cast<size_t>(bytes)) {
+    Fail(frame, pc, AppendFailure(dtype, {dims, rank}, *head, *tail));
     return nullptr;
   }
-  // A view's own memory ends with it. What is appended to itself has two holders, or is one.
-  const bool alone = take && head != tail && IsUnique(head) && head->storage() != Storage::kView;
-  Tensor* tensor = head;
-  if (!alone || bytes > head->capacity || static_cast<int>(rank) > head->room_for_dims()) {
-    const size_t room = alone ? bytes + bytes / 2 : bytes;
-    tensor = NewTensor(heap_, dtype, static_cast<int>(rank), room);
-    // The room is a wish.
-    if (tensor == nullptr && room > bytes) {
-      tensor = NewTensor(heap_, dtype, static_cast<int>(rank), bytes);
-    }
-    if (tensor == nullptr) {
-      FailMemory(
-          frame, pc,
-          fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString({dims, rank})).c_str(),
-          bytes);
-      return nullptr;
-    }
-    std::copy_n(head->data, head_bytes, tensor->data);
+  Tensor* tensor = AppendTensor(heap_, head, take, tail, dtype, {dims, rank}, bytes);
+  if (tensor == nullptr) {
+    FailMemory(frame, pc, TensorText(bytes, {dims, rank}).c_str(), static_cast<size_t>(bytes));
   }
-  tensor->rank = static_cast<uint8_t>(rank);
-  std::copy_n(dims, rank, tensor->dims);
-  std::copy_n(tail->data, tail_bytes, tensor->data + head_bytes);
   return tensor;
 }
 

@@ -242,9 +242,7 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   function = info;
   inputs = std::move(run_inputs);
   outputs = std::move(run_outputs);
-  int64_t timeout = options.timeout.count();
-  context.deadline =
-      timeout <= 0 || timeout > INT64_MAX - started_at ? INT64_MAX : started_at + timeout;
+  context.deadline = vm::DeadlineOf(started_at, options.timeout);
   result.reset();
   workspace->heap->BeginRun(std::min(options.memory_limit, workspace->machine_memory));
   fiber.emplace(workspace->stacks, Main, this);

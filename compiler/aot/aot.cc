@@ -308,7 +308,8 @@ llvm::Function* MakeHeapEntry(const ObjectModule& object, const ExportInfo& e) {
 }
 
 // Native functions, the descriptor, and for each export
-// `relayvm_status* NAME_f(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** result)`.
+// `relayvm_status* NAME_f(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** result)`, and
+// NAME_f_with, which takes limits first.
 Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectModule* object,
                     std::string* header) {
   const Program& program = object->program;
@@ -340,18 +341,25 @@ Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectMo
   DescriptorParts parts;
   for (const ExportInfo& e : program.exports) parts.entries.push_back(MakeHeapEntry(*object, e));
   llvm::GlobalVariable* descriptor = EmitDescriptor(*object, parts, options.descriptor);
-  const llvm::FunctionCallee run =
-      object->Runtime("relayvm_aot_run", b.getPtrTy(),
-                      {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
+  const llvm::FunctionCallee run = object->Runtime(
+      "relayvm_aot_run", b.getPtrTy(),
+      {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
   for (uint32_t i = 0; i < program.exports.size(); ++i) {
-    auto* function = llvm::Function::Create(
-        llvm::FunctionType::get(b.getPtrTy(), {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()}, false),
-        llvm::GlobalValue::ExternalLinkage,
-        fmt::format("{}_{}", name, ToIdentifier(program.exports[i].name)), object->module);
-    codegen::PrepareFunction(*function, object->target);
-    b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
-    b.CreateRet(b.CreateCall(run, {descriptor, b.getInt32(i), function->getArg(0),
-                                   function->getArg(1), function->getArg(2)}));
+    // NAME_f_with(options, inputs, num_inputs, result), and NAME_f without the options.
+    for (const bool with : {true, false}) {
+      std::vector<llvm::Type*> params = {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()};
+      if (with) params.insert(params.begin(), b.getPtrTy());
+      auto* function = llvm::Function::Create(
+          llvm::FunctionType::get(b.getPtrTy(), params, false), llvm::GlobalValue::ExternalLinkage,
+          fmt::format("{}_{}{}", name, ToIdentifier(program.exports[i].name), with ? "_with" : ""),
+          object->module);
+      codegen::PrepareFunction(*function, object->target);
+      b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+      std::vector<llvm::Value*> args = {descriptor, b.getInt32(i)};
+      if (!with) args.push_back(llvm::ConstantPointerNull::get(b.getPtrTy()));
+      for (llvm::Argument& arg : function->args()) args.push_back(&arg);
+      b.CreateRet(b.CreateCall(run, args));
+    }
   }
   *header = RuntimeHeader(program, name);
   return OkStatus();
@@ -370,6 +378,14 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
       return {
           StatusCode::kUnsupported,
           "--executor aot: a function of the object is called message already; rename @message"};
+    }
+  }
+  for (const ExportInfo& e : program.exports) {
+    const auto takes_name = [&](const ExportInfo& other) { return other.name == e.name + "_with"; };
+    if (std::ranges::any_of(program.exports, takes_name)) {
+      return {StatusCode::kUnsupported,
+              fmt::format("--executor aot: the object has {0}_with for @{0}; rename @{0}_with",
+                          e.name)};
     }
   }
   RELAYVM_ASSIGN_OR_RETURN(const StaticPlan plan, PlanStatically(program));

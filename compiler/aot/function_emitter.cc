@@ -5,6 +5,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <set>
 
 #include "bytecode/kernel_abi.h"
 
@@ -74,9 +75,12 @@ Status FunctionEmitter::Emit() {
   Begin();
   b_.CreateBr(body_);
   blocks_[0] = body_;
+  std::set<uint32_t> loops = {0};  // where calls of the function itself begin
   for (const auto& [pc, i] : code) {
     ForEachTarget(i, [&, at = pc](int32_t distance) {
-      Target(static_cast<uint32_t>(static_cast<int64_t>(at) + distance));
+      const auto target = static_cast<uint32_t>(static_cast<int64_t>(at) + distance);
+      Target(target);
+      if (distance <= 0) loops.insert(target);
     });
   }
   b_.SetInsertPoint(body_);
@@ -90,6 +94,7 @@ Status FunctionEmitter::Emit() {
     if (ended) {  // nothing jumps here
       b_.SetInsertPoint(llvm::BasicBlock::Create(context(), "dead", function_));
     }
+    if (loops.contains(pc)) Poll({pc, i});
     RELAYVM_RETURN_IF_ERROR(EmitInstruction({pc, i}));
     ended = b_.GetInsertBlock()->getTerminator() != nullptr;
   }

@@ -65,6 +65,8 @@ class FunctionEmitter {
 
   // At the start of the function, before its code.
   virtual void Begin() = 0;
+  // Where a loop, or the function, begins anew: the place to look whether to go on.
+  virtual void Poll(const At& /*at*/) {}
   // An instruction on objects. kUnsupported where there is no native code for it.
   virtual Status EmitObject(const At& at) = 0;
   // Calls a kernel with these blocks; `ranged` is kKernel.
@@ -126,6 +128,7 @@ class FunctionEmitter {
   // An array in the frame of this call, of which all instructions of this kind share one.
   llvm::AllocaInst* Block(const char* name, llvm::Type* element, size_t count);
   llvm::Function* function() const { return function_; }
+  llvm::MDNode* likely() const { return likely_; }  // that a branch is taken
   llvm::LLVMContext& context() const { return object_.context(); }
   const Program& program() const { return object_.program; }
   const FunctionInfo& info() const { return info_; }

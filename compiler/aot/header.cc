@@ -125,6 +125,23 @@ static inline int relayvm_aot_is(const relayvm_aot_tensor* t, int32_t dtype, int
 
 )";
 
+// The same of programs with a heap: vm/aot/aot_runtime.h's RelayvmAotOptions.
+constexpr const char* kOptionsText = R"(#ifndef RELAYVM_AOT_OPTIONS
+#define RELAYVM_AOT_OPTIONS
+/* Limits of a run, for the functions _with; NULL and zeros: none. At a limit a run fails as
+ * any other: RELAYVM_RESOURCE_EXHAUSTED, RELAYVM_DEADLINE_EXCEEDED, RELAYVM_CANCELLED. */
+typedef struct relayvm_aot_options {
+  uint32_t struct_size; /* sizeof(relayvm_aot_options) */
+  uint32_t reserved;
+  uint64_t memory_limit; /* bytes of the run's values */
+  uint64_t stack_bytes;  /* which bounds recursion; 0: 256 MiB */
+  int64_t timeout_ns;
+  const volatile uint32_t* cancel; /* a run ends soon after it is set, by any thread, to what is not 0 */
+} relayvm_aot_options;
+#endif
+
+)";
+
 }  // namespace
 
 std::string ToIdentifier(const std::string& name) {
@@ -201,8 +218,9 @@ std::string RuntimeHeader(const Program& program, const std::string& name) {
             "Links with librelayvm_aot.a (and -lboost_context -lfmt -lstdc++ -lm);\n"
             " * thread-safe. Values are made and read by the functions of relayvm/c_api.h.");
   out +=
-      "#include <relayvm/c_api.h>\n#include <stddef.h>\n\n#ifdef __cplusplus\nextern \"C\" "
-      "{\n#endif\n\n";
+      "#include <relayvm/c_api.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  out += kOptionsText;
   for (const AdtInfo& adt : program.adts) {
     for (size_t tag = 0; tag < adt.constructors.size(); ++tag) {
       out += fmt::format("#define {}_{}_TAG {}\n", Upper(name),
@@ -218,8 +236,11 @@ std::string RuntimeHeader(const Program& program, const std::string& name) {
     out += fmt::format(" *   out {} */\n", TypeToString(program, e.result));
     out += fmt::format("enum {{ {}_INPUTS = {} }};\n", Upper(function), e.params.size());
     out += fmt::format(
-        "relayvm_status* {}(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** "
-        "result);\n\n",
+        "relayvm_status* {0}(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** "
+        "result);\n"
+        "relayvm_status* {0}_with(const relayvm_aot_options* options, relayvm_value* const* "
+        "inputs,\n"
+        "    size_t num_inputs, relayvm_value** result);\n\n",
         function);
   }
   return out + "#ifdef __cplusplus\n}\n#endif\n#endif\n";

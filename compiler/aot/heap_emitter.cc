@@ -101,6 +101,20 @@ void HeapEmitter::Begin() {
   Require(b_.CreateIsNotNull(arena_), [&] { return ErrorResult(b_.getInt32(1)); });
 }
 
+void HeapEmitter::Poll(const At& at) {
+  Value* place = Bytes(context_value_, offsetof(AotContext, fuel));
+  Value* fuel = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), place), Int(1));
+  b_.CreateStore(fuel, place);
+  auto* look = llvm::BasicBlock::Create(context(), "look", function());
+  auto* next = llvm::BasicBlock::Create(context(), "next", function());
+  b_.CreateCondBr(b_.CreateICmpSGE(fuel, Int(0)), next, look, likely());
+  b_.SetInsertPoint(look);
+  Value* ok = CallRuntime("relayvm_aot_poll", b_.getInt32Ty(), {context_value_, Site(at.pc)});
+  Require(b_.CreateIsNotNull(ok), [&] { return ErrorResult(b_.getInt32(1)); });
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+}
+
 void HeapEmitter::ReleaseRegisters() {
   for (llvm::AllocaInst* reg : objects_) Release(b_.CreateLoad(b_.getPtrTy(), reg));
 }

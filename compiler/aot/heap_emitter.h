@@ -18,6 +18,7 @@ class HeapEmitter final : public FunctionEmitter {
 
  private:
   void Begin() override;
+  void Poll(const At& at) override;
   Status EmitObject(const At& at) override;
   void EmitKernel(const At& at, bool ranged) override;
   Value* CalleeContext(const At&) override { return context_value_; }

@@ -203,6 +203,16 @@ Result<std::vector<uint8_t>> LinkProgram(const std::vector<std::vector<char>>& o
   return Link("linking the program", args, objects, stop);
 }
 
+Result<std::vector<uint8_t>> LinkLibrary(const std::vector<std::vector<char>>& objects,
+                                         const std::string& library, const std::stop_token& stop) {
+  std::vector<std::string> args = {"-shared", "--no-undefined", "--as-needed",   "--eh-frame-hdr",
+                                   "-znow",   "-zrelro",        "-znoexecstack", library};
+  for (const char* name : {"libm.so.6", "libc.so.6"}) {
+    RELAYVM_ASSIGN_OR_RETURN(args.emplace_back(), FindLibrary(name));
+  }
+  return Link("linking native code", args, objects, stop);
+}
+
 Status CheckImage(const std::vector<uint8_t>& data) {
   Elf elf(data);
   if (elf.segments.empty())

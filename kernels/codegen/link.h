@@ -22,6 +22,11 @@ Result<std::vector<uint8_t>> LinkProgram(const std::vector<std::vector<char>>& o
                                          const std::string& main_file,
                                          const std::stop_token& stop = {});
 
+// A shared object for this process of objects that need `library`, and C's, at most.
+Result<std::vector<uint8_t>> LinkLibrary(const std::vector<std::vector<char>>& objects,
+                                         const std::string& library,
+                                         const std::stop_token& stop = {});
+
 // Checks the promises above, naming what breaks them.
 Status CheckImage(const std::vector<uint8_t>& elf);
 

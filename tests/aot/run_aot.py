@@ -214,6 +214,75 @@ def @main(%n: int32) -> int32 {
     assert run([program, "0"], w.folder) == "0\n"
 
 
+def limits(w):
+    """Memory, stack and time of a run are the caller's to bound; a run can be cancelled from elsewhere."""
+    source = w.write("limits.relay", VERSION + """
+type List { Cons(int32, List), Nil }
+def @upto(%n: int32, %l: List) -> List { if (less(0, %n)) { @upto(subtract(%n, 1), Cons(%n, %l)) } else { %l } }
+def @deep(%n: int32) -> int32 { if (less(0, %n)) { add(@deep(subtract(%n, 1)), 1) } else { 0 } }
+def @spin(%l: List, %n: int32) -> int32 { match (%l) { Cons(%x, %rest) => { @spin(Cons(%x, %rest), %n) }, Nil => { %n } } }
+def @main(%what: int32, %n: int32) -> int32 {
+  if (equal(%what, 0)) { match (@upto(%n, Nil)) { Cons(%x, %rest) => { %x }, Nil => { 0 } } }
+  else { if (equal(%what, 1)) { @deep(%n) } else { @spin(Cons(1, Nil), %n) } }
+}
+""")
+    w.compile(source, "limits")
+    main = w.write("limits_main.c", """
+#define _POSIX_C_SOURCE 200809L
+#include "limits.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static uint32_t cancel;
+static void* Cancel(void* unused) {
+  const struct timespec pause = {0, 50000000};
+  nanosleep(&pause, NULL);
+  __atomic_store_n(&cancel, 1, __ATOMIC_RELEASE);
+  return unused;
+}
+static void Run(const relayvm_aot_options* options, int32_t what, int32_t n) {
+  relayvm_value *inputs[2] = {NULL, NULL}, *result = NULL;
+  relayvm_status* status = relayvm_value_tensor(RELAYVM_INT32, NULL, 0, &what, &inputs[0]);
+  if (status == NULL) status = relayvm_value_tensor(RELAYVM_INT32, NULL, 0, &n, &inputs[1]);
+  if (status == NULL) status = limits_main_with(options, inputs, 2, &result);
+  if (status == NULL) printf("%d\\n", *(const int32_t*)relayvm_value_data(result));
+  else printf("%d %s\\n", (int)relayvm_status_code(status), relayvm_status_message(status));
+  relayvm_status_free(status);
+  relayvm_value_free(result);
+  relayvm_value_free(inputs[0]);
+  relayvm_value_free(inputs[1]);
+}
+int main(void) {
+  pthread_t thread;
+  relayvm_aot_options options = {.struct_size = sizeof(options)};
+  Run(NULL, 0, 1000);
+  options.memory_limit = 100000;
+  Run(&options, 0, 10);
+  Run(&options, 0, 1000000);
+  options.stack_bytes = 1 << 20;
+  Run(&options, 1, 1000);
+  Run(&options, 1, 10000000);
+  options.timeout_ns = 50000000;
+  Run(&options, 2, 0);
+  options.timeout_ns = 0;
+  options.cancel = &cancel;
+  pthread_create(&thread, NULL, Cancel, NULL);
+  Run(&options, 2, 0);
+  pthread_join(thread, NULL);
+  options.struct_size = 1;
+  Run(&options, 0, 1);
+  return 0;
+}
+""")
+    out = run([w.link([main, "limits.o"], "limits", [*RUNTIME, "-lpthread"])], w.folder).splitlines()
+    first = [line for line in out if not line.startswith("  ")]
+    expected = ["1", "1", "no memory for .*100000; raise the memory limit", "1000", "stack overflow: .*105[0-9]{4}",
+                "the deadline has passed", "cancelled", "relayvm_aot_options"]
+    assert len(first) == len(expected), out
+    for line, pattern in zip(first, expected):
+        assert re.search(pattern, line), (line, pattern)
+
+
 def refused(w):
     """What cannot be native code is an error that names it."""
     source = w.write("host.relay", VERSION + """
@@ -295,6 +364,15 @@ def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) {
     sizes.check(["--input", "[1.5, 2.25]", "--input", "[3, 4]"])
     assert "sizes.relay:" in sizes.check(["--input", "[1, 2]", "--input", "[3, 4, 5]"], 3)[2]
 
+    spin = w.write("spin.relay", VERSION + """
+def @main(%l: Tensor[(?), int64], %n: int64) -> Tensor[(?), int64] { if (less(%n, 0i64)) { %l } else { @main(%l, %n) } }
+""")
+    Both(w, spin)
+    error = outcome([w.folder / "spin", "--input", "[1]", "--input", "1", "--timeout", "0.1"], w.folder)
+    assert error[0] == 3 and "main" in error[2] and "the deadline has passed" in error[2], error
+    error = outcome([w.folder / "cnn", "--input", pictures, "--timeout", "5"], w.folder)
+    assert error[0] == 3 and "it takes no limit of time" in error[2], error
+
     tree = Both(w, EXAMPLES / "tree_lstm.relay", ["--params", EXAMPLES / "tree_lstm.npz"])
     text = "Node(Node(Leaf(@{0}), Leaf(@{0})), Leaf(@{0}))".format(leaf)
     tree.check(["--input", text])
@@ -314,7 +392,7 @@ def executable_errors(w):
     run([*args, "no/such/folder"], w.folder, expected=2)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, refused]
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, limits, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
     TESTS += [executables, executable_errors]  # they hold no sanitizer's library
 

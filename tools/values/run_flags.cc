@@ -18,7 +18,6 @@ void RunFlags::AddNativeTo(CLI::App& app) {
                "print the result as one JSON value; with --repeat or --stats, an object with the "
                "result as \"result\"");
   AddLimits(app);
-  app.add_flag("--stats", stats, "print times and memory");
 }
 
 void RunFlags::AddValues(CLI::App& app) {
@@ -45,6 +44,8 @@ void RunFlags::AddLimits(CLI::App& app) {
                  fmt::format("address space for the frames of calls, which bounds recursion "
                              "(default: {}MiB)",
                              stack_limit / kMega));
+  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds");
+  app.add_flag("--stats", stats, "print times and memory");
 }
 
 void RunFlags::AddTo(CLI::App& app, bool with_function) {
@@ -71,8 +72,6 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
                "writes a Chrome trace, for ui.perfetto.dev");
   app.add_option("--trace-file", trace_file)->group("");
   AddLimits(app);
-  app.add_option("--timeout", timeout_seconds, "fail when a run takes longer, in seconds");
-  app.add_flag("--stats", stats, "print times and memory");
 }
 
 Status RunFlags::Finish() {

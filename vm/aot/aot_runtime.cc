@@ -1,7 +1,6 @@
 #include "vm/aot/aot_runtime.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -9,18 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "bytecode/base/message.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/opcode.h"
 #include "vm/allocator.h"
 #include "vm/aot/native_program.h"
 #include "vm/border.h"
 #include "vm/c_api_internal.h"
+#include "vm/clock.h"
+#include "vm/failure.h"
 #include "vm/fiber.h"
 #include "vm/object.h"
 #include "vm/places.h"
 #include "vm/scalar_ops.h"
 #include "vm/stack.h"
+#include "vm/tensor_ops.h"
 
 namespace relayvm::vm {
 
@@ -39,69 +40,67 @@ namespace {
 // Of the native stack, what kernels and the runtime need.
 constexpr size_t kStackReserve = 256 << 10;
 
+// Polls between two looks at the clock; of kernels, which take longer, one.
+constexpr int64_t kFuel = 1024;
+
+struct AotRun;
+struct AotKernelEnv : RelayvmKernelEnv {
+  AotRun* run;
+};
+
 struct AotRun : AotContext {
   const Program* program;
   Heap* heap;
   ArenaStack* arena;
   size_t stack_bytes;
-  std::string text;  // of the failure so far
-  StatusCode code = StatusCode::kOk;
-  StatusDetail detail;
-  uint64_t num_callers = 0;
+  const volatile uint32_t* stop;  // or null
+  int64_t deadline;               // INT64_MAX: none
+  AotKernelEnv env;
+  // Of the failure so far.
+  Failure failure{};
+  std::vector<StatusPlace> places;
+  uint64_t more_callers = 0;
 };
 
 AotRun& RunOf(AotContext* context) { return *static_cast<AotRun*>(context); }
-
-std::string PlaceText(const StatusPlace& place) {
-  if (place.file.empty()) return fmt::format("{}+{:#x}", place.function, place.instruction);
-  if (place.line == 0) return fmt::format("{} ({})", place.function, place.file);
-  return fmt::format("{} ({}:{}:{})", place.function, place.file, place.line, place.column);
-}
 
 // `site`: the function's index, and the instruction's first unit.
 StatusPlace PlaceOf(const AotRun& run, uint64_t site) {
   return PlaceIn(*run.program, static_cast<uint32_t>(site >> 32), static_cast<uint32_t>(site));
 }
 
-void Fail(AotRun& run, uint64_t site, StatusCode code, const std::string& message) {
-  run.code = code;
-  run.detail.places = {PlaceOf(run, site)};
-  run.text = fmt::format("{}: {}", PlaceText(run.detail.places[0]), message);
+void Fail(AotRun& run, uint64_t site, Failure failure) {
+  run.places = {PlaceOf(run, site)};
+  run.failure = std::move(failure);
 }
 
-void FailMemory(AotRun& run, uint64_t site, const std::string& what) {
-  Fail(run, site, StatusCode::kResourceExhausted,
-       fmt::format("no memory for {}: {} bytes are in use of {}; raise the memory limit", what,
-                   run.heap->stats().live_bytes, run.heap->limit()));
+const std::string& MessageOf(const AotRun& run, uint32_t message) {
+  return run.program->messages[message];
 }
 
-Status TakeError(AotRun& run) {
-  constexpr uint64_t kMostShown = 8;
-  if (run.num_callers > kMostShown)
-    run.text += fmt::format("\n  and {} more calls", run.num_callers - kMostShown);
-  return {run.code, std::move(run.text), std::make_shared<StatusDetail>(std::move(run.detail))};
+// kOk to go on, else kCancelled or kDeadlineExceeded.
+StatusCode Interrupted(const AotRun& run) {
+  if (run.stop != nullptr && __atomic_load_n(run.stop, __ATOMIC_ACQUIRE) != 0)
+    return StatusCode::kCancelled;
+  const bool late = run.deadline != INT64_MAX && NowNanoseconds() >= run.deadline;
+  return late ? StatusCode::kDeadlineExceeded : StatusCode::kOk;
 }
+
+AotRun& RunOf(const RelayvmKernelEnv* env) { return *static_cast<const AotKernelEnv*>(env)->run; }
 
 // The bytes of a tensor of these dims; -1 and a failure where there is none.
 int64_t CheckDims(AotRun& run, uint64_t site, DType dtype, std::span<const int64_t> dims) {
   const int64_t bytes = dims.size() > kMaxRank ? -1 : CheckedTensorBytes(dtype, dims);
-  if (bytes >= 0) return bytes;
-  const bool negative = std::ranges::any_of(dims, [](int64_t d) { return d < 0; });
-  Fail(run, site, negative ? StatusCode::kFailedPrecondition : StatusCode::kResourceExhausted,
-       fmt::format("a tensor of shape ({}): {}", fmt::join(dims, ", "),
-                   negative ? "a dimension is negative" : "its size overflows"));
-  return -1;
+  if (bytes < 0) Fail(run, site, DimsFailure(dims));
+  return bytes;
 }
 
 Tensor* MakeTensor(AotRun& run, uint64_t site, DType dtype, std::span<const int64_t> dims,
-                   int64_t bytes, int64_t room) {
+                   int64_t bytes) {
   Tensor* tensor =
-      NewTensor(*run.heap, dtype, static_cast<int>(dims.size()), static_cast<size_t>(room));
-  if (tensor == nullptr && room > bytes)
-    tensor = NewTensor(*run.heap, dtype, static_cast<int>(dims.size()), static_cast<size_t>(bytes));
+      NewTensor(*run.heap, dtype, static_cast<int>(dims.size()), static_cast<size_t>(bytes));
   if (tensor == nullptr) {
-    FailMemory(run, site,
-               fmt::format("a tensor of {} bytes, shape ({})", bytes, fmt::join(dims, ", ")));
+    Fail(run, site, MemoryFailure(*run.heap, TensorText(bytes, dims), static_cast<size_t>(bytes)));
     return nullptr;
   }
   std::ranges::copy(dims, tensor->dims);
@@ -113,9 +112,6 @@ void SetShape(Tensor* tensor, DType dtype, std::span<const int64_t> dims) {
   tensor->rank = static_cast<uint8_t>(dims.size());
   std::ranges::copy(dims, tensor->dims);
 }
-
-// No threads, no polls; builtins' buffers are malloc's.
-constexpr RelayvmKernelEnv kEnv = {sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr};
 
 struct Call {
   AotRun* run;
@@ -150,10 +146,25 @@ Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
   std::vector<Object*> args;
   for (const Value& value : inputs) args.push_back(value.object());
   Heap& heap = *workspace->heap;
-  AotRun run;
+  AotRun run{};
   run.stack_limit = workspace->stacks.native_bottom() + kStackReserve;
   run.stack_bytes = workspace->stacks.native_bytes();
-  run.kernel_env = &kEnv;
+  run.fuel = kFuel;
+  run.stop = options.stop;
+  run.deadline = DeadlineOf(NowNanoseconds(), options.timeout);
+  run.env.struct_size = sizeof(RelayvmKernelEnv);
+  run.env.num_threads = 1;
+  run.env.poll = [](const RelayvmKernelEnv* env) -> int32_t {
+    return Interrupted(RunOf(env)) == StatusCode::kOk ? RELAYVM_KERNEL_OK : RELAYVM_KERNEL_STOPPED;
+  };
+  run.env.allocate = [](const RelayvmKernelEnv* env, uint64_t bytes) {
+    return AllocateForKernel(*RunOf(env).heap, bytes);
+  };
+  run.env.release = [](const RelayvmKernelEnv* env, void* memory, uint64_t bytes) {
+    ReleaseForKernel(*RunOf(env).heap, memory, bytes);
+  };
+  run.env.run = &run;
+  run.kernel_env = &run.env;
   run.builtins = builtins_.data();
   run.program = &program_;
   run.heap = &heap;
@@ -170,9 +181,15 @@ Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
         &call);
     while (!fiber.done()) fiber.Resume();
   }
+  // What results need of the program is its constants.
+  const std::shared_ptr<const Executable> owner(owner_, nullptr);
   Result<Value> result = call.error == 0
-                             ? ExportObject(heap, /*executable=*/nullptr, call.result, nullptr)
-                             : Result<Value>(TakeError(run));
+                             ? ExportObject(heap, owner, call.result, nullptr)
+                             : Result<Value>(MakeStatus(std::move(run.failure),
+                                                        std::move(run.places), run.more_callers));
+  // A run that does not end in time, or was cancelled, gives no result, wherever it was.
+  if (const StatusCode late = Interrupted(run); result.ok() && late != StatusCode::kOk)
+    result = Status(late, InterruptMessage(late));
   stats->peak_bytes = heap.peak_bytes();
   stats->allocations = heap.allocations();
   workspace->arena.Clear();
@@ -192,70 +209,77 @@ void relayvm_aot_destroy(AotContext* context, Object* object) {
 }
 
 void relayvm_aot_fail_stack(AotContext* context, uint64_t site) {
-  Fail(RunOf(context), site, StatusCode::kResourceExhausted,
-       fmt::format(
-           "stack overflow: the calls need more than {} bytes; make the recursion a tail call",
-           RunOf(context).stack_bytes));
+  AotRun& run = RunOf(context);
+  Fail(run, site,
+       {StatusCode::kResourceExhausted,
+        fmt::format("stack overflow: the calls need more than {} bytes; raise the stack limit, or "
+                    "make the recursion a tail call",
+                    run.stack_bytes),
+        {.numbers = {static_cast<int64_t>(run.stack_bytes)}}});
+}
+
+// Fills context->fuel. 0: the run is to end.
+int32_t relayvm_aot_poll(AotContext* context, uint64_t site) {
+  AotRun& run = RunOf(context);
+  run.fuel = kFuel;
+  const StatusCode reason = Interrupted(run);
+  if (reason == StatusCode::kOk) return 1;
+  Fail(run, site, {reason, InterruptMessage(reason)});
+  return 0;
 }
 
 void* relayvm_aot_push_arena(AotContext* context, uint64_t site, uint64_t bytes) {
   char* arena = RunOf(context).arena->Push((bytes + 63) & ~uint64_t{63});
-  if (arena == nullptr) FailMemory(RunOf(context), site, "the arena of a function");
+  if (arena == nullptr)
+    Fail(RunOf(context), site,
+         MemoryFailure(*RunOf(context).heap, "the arena of a function", bytes));
   return arena;
 }
 void relayvm_aot_pop_arena(AotContext* context, char* arena) { RunOf(context).arena->Pop(arena); }
 
 // A caller of what failed.
 void relayvm_aot_called_from(AotContext* context, uint64_t site) {
-  constexpr size_t kMostShown = 8;
   AotRun& run = RunOf(context);
-  if (run.num_callers++ >= kMostShown) return;
-  run.detail.places.push_back(PlaceOf(run, site));
-  run.text += fmt::format("\n  called from {}", PlaceText(run.detail.places.back()));
+  if (run.places.size() > kMostCallersShown)
+    ++run.more_callers;
+  else
+    run.places.push_back(PlaceOf(run, site));
 }
 
 // `kind`: an AotFailure.
 void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_t opcode,
                       uint32_t message, const int64_t* numbers, uint32_t num_numbers) {
   AotRun& run = RunOf(context);
-  const std::string& text = run.program->messages[message];
-  const std::vector<int64_t> shown(numbers, numbers + num_numbers);
-  run.detail.numbers = shown;
-  std::string filled = text;
-  const auto failure = static_cast<AotFailure>(kind);
-  if (failure == AotFailure::kGuard)
-    filled = fmt::format("{} ({} and {})", text, shown[0], shown[1]);
-  if (failure == AotFailure::kCheck) filled = FillMessage(text, shown);
-  if (failure == AotFailure::kDim) {
-    const auto op = static_cast<Opcode>(opcode);
-    const bool divides = op == Opcode::kDimFloorDiv || op == Opcode::kDimFloorMod;
-    const char* sign = op == Opcode::kDimMul        ? "x"
-                       : op == Opcode::kDimSub      ? "-"
-                       : op == Opcode::kDimFloorDiv ? "floordiv"
-                       : divides                    ? "floormod"
-                                                    : "+";
-    filled = fmt::format("{}: {} {} {} {}", text, shown[0], sign, shown[1],
-                         divides && shown[1] == 0 ? "divides by 0" : "is beyond the largest size");
+  const std::string& text = MessageOf(run, message);
+  switch (static_cast<AotFailure>(kind)) {
+    case AotFailure::kTrap:
+      return Fail(run, site, TrapFailure(text));
+    case AotFailure::kGuard:
+      return Fail(run, site, GuardFailure(text, numbers[0], numbers[1]));
+    case AotFailure::kCheck:
+      return Fail(run, site, CheckFailure(text, {numbers, numbers + num_numbers}));
+    case AotFailure::kDim:
+      return Fail(run, site, DimFailure(static_cast<Opcode>(opcode), text, numbers[0], numbers[1]));
   }
-  Fail(run, site, StatusCode::kFailedPrecondition, filled);
 }
 
 void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel, int32_t code) {
   AotRun& run = RunOf(context);
   const std::string& name = run.program->kernels[kernel].name;
-  run.detail.subject = name;
   switch (code) {
-    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
-      return Fail(run, site, StatusCode::kOutOfRange,
-                  fmt::format("kernel {}: index out of range", name));
-    case RELAYVM_KERNEL_INVALID_ARGUMENT:
-      return Fail(run, site, StatusCode::kFailedPrecondition,
-                  fmt::format("kernel {}: invalid argument", name));
+    case RELAYVM_KERNEL_STOPPED: {
+      StatusCode reason = Interrupted(run);
+      if (reason == StatusCode::kOk) reason = StatusCode::kCancelled;  // its own decision
+      return Fail(run, site,
+                  {reason,
+                   fmt::format("kernel {}: {}", name, InterruptMessage(reason)),
+                   {.subject = name}});
+    }
     case RELAYVM_KERNEL_OUT_OF_MEMORY:
-      return FailMemory(run, site, fmt::format("the buffers of kernel {}", name));
+      return Fail(run, site,
+                  MemoryFailure(*run.heap, fmt::format("the buffers of kernel {}", name), 0, name));
     default:
-      return Fail(run, site, StatusCode::kInternal,
-                  fmt::format("kernel {}: failed with code {}", name, code));
+      return Fail(run, site, KernelFailure(name, code));
   }
 }
 
@@ -265,8 +289,10 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
   AotRun& run = RunOf(context);
   if (units == 0) return 1;
   if (units < 0 || units > UINT32_MAX) {
-    Fail(run, site, StatusCode::kOutOfRange,
-         fmt::format("kernel {}: {} units of work", run.program->kernels[kernel].name, units));
+    Fail(run, site,
+         {StatusCode::kOutOfRange,
+          fmt::format("kernel {}: {} units of work", run.program->kernels[kernel].name, units),
+          {.numbers = {units}}});
     return 0;
   }
   args->scratch = nullptr;
@@ -275,10 +301,15 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
     args->scratch =
         bytes <= Heap::kMaxSmall ? run.heap->AllocateSmall(bytes) : run.heap->AllocateLarge(bytes);
     if (args->scratch == nullptr) {
-      FailMemory(run, site, fmt::format("{} bytes of a kernel's scratch", scratch_bytes));
+      Fail(run, site,
+           MemoryFailure(*run.heap, fmt::format("{} bytes of a kernel's scratch", scratch_bytes),
+                         bytes));
       return 0;
     }
   }
+  // It takes longer than a call, so the clock is looked at sooner.
+  constexpr int64_t kKernelFuel = 32;
+  run.fuel -= kKernelFuel;
   const int32_t code = fn(context->kernel_env, args, 0, static_cast<uint32_t>(units));
   if (bytes > Heap::kMaxSmall)
     run.heap->FreeLarge(args->scratch, bytes);
@@ -292,18 +323,21 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
 
 Object* relayvm_aot_adt_new(AotContext* context, uint64_t site, uint32_t tag, uint32_t num_fields) {
   Adt* adt = NewAdt(*RunOf(context).heap, tag, num_fields);
-  if (adt == nullptr) FailMemory(RunOf(context), site, "a constructor or tuple");
+  if (adt == nullptr)
+    Fail(RunOf(context), site, MemoryFailure(*RunOf(context).heap, "a constructor or tuple"));
   return adt;
 }
 Object* relayvm_aot_closure_new(AotContext* context, uint64_t site, uint32_t function,
                                 uint32_t num_captured) {
   Closure* closure = NewClosure(*RunOf(context).heap, function, num_captured);
-  if (closure == nullptr) FailMemory(RunOf(context), site, "a closure");
+  if (closure == nullptr)
+    Fail(RunOf(context), site, MemoryFailure(*RunOf(context).heap, "a closure"));
   return closure;
 }
 Object* relayvm_aot_ref_new(AotContext* context, uint64_t site) {
   Ref* ref = NewRef(*RunOf(context).heap);
-  if (ref == nullptr) FailMemory(RunOf(context), site, "a reference");
+  if (ref == nullptr)
+    Fail(RunOf(context), site, MemoryFailure(*RunOf(context).heap, "a reference"));
   return ref;
 }
 
@@ -312,7 +346,7 @@ Tensor* relayvm_aot_tensor_alloc(AotContext* context, uint64_t site, uint32_t dt
   AotRun& run = RunOf(context);
   const auto type = static_cast<DType>(dtype);
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
-  return bytes < 0 ? nullptr : MakeTensor(run, site, type, {dims, rank}, bytes, bytes);
+  return bytes < 0 ? nullptr : MakeTensor(run, site, type, {dims, rank}, bytes);
 }
 
 // The semantics of tensor.view, tensor.reuse and tensor.append (bytecode/opcodes.def); a taken operand is
@@ -323,23 +357,12 @@ Tensor* relayvm_aot_tensor_view(AotContext* context, uint64_t site, Tensor* from
   const int64_t bytes = CheckDims(run, site, from->dtype, {dims, rank});
   if (bytes < 0) return nullptr;
   if (static_cast<size_t>(bytes) > from->bytes()) {
-    Fail(run, site, StatusCode::kFailedPrecondition,
-         fmt::format("a view of shape ({}) on a tensor of shape ({})",
-                     fmt::join(std::span(dims, rank), ", "), fmt::join(from->shape(), ", ")));
+    Fail(run, site, ViewFailure({dims, rank}, *from));
     return nullptr;
   }
-  if (takes != 0 && IsUnique(from) && static_cast<int>(rank) <= from->room_for_dims()) {
-    SetShape(from, from->dtype, {dims, rank});
-    return from;
-  }
-  Tensor* view =
-      NewView(*run.heap, from, static_cast<int>(rank), from->data, static_cast<size_t>(bytes));
-  if (view == nullptr) {
-    FailMemory(run, site, "a view of a tensor");
-    return nullptr;
-  }
-  std::copy_n(dims, rank, view->dims);
-  if (takes != 0) Release(*run.heap, from);
+  Tensor* view = ViewTensor(*run.heap, from, takes != 0, {dims, rank}, bytes);
+  if (view == nullptr) Fail(run, site, MemoryFailure(*run.heap, "a view of a tensor"));
+  if (view != nullptr && view != from && takes != 0) Release(*run.heap, from);
   return view;
 }
 
@@ -356,7 +379,7 @@ Tensor* relayvm_aot_tensor_reuse(AotContext* context, uint64_t site, Tensor* fro
     SetShape(from, type, {dims, rank});
     return from;
   }
-  Tensor* tensor = MakeTensor(run, site, type, {dims, rank}, bytes, bytes);
+  Tensor* tensor = MakeTensor(run, site, type, {dims, rank}, bytes);
   if (tensor != nullptr && takes != 0) Release(*run.heap, from);
   return tensor;
 }
@@ -368,29 +391,17 @@ Tensor* relayvm_aot_tensor_append(AotContext* context, uint64_t site, Tensor* he
   const auto type = static_cast<DType>(dtype);
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
   if (bytes < 0) return nullptr;
-  const size_t head_bytes = head->bytes(), tail_bytes = tail->bytes();
   if (head->dtype != type || tail->dtype != type ||
-      head_bytes + tail_bytes != static_cast<size_t>(bytes)) {
-    Fail(run, site, StatusCode::kFailedPrecondition,
-         fmt::format(
-             "a tensor of {}, shape ({}), from one of {}, shape ({}), and one of {}, shape ({})",
-             DTypeName(type), fmt::join(std::span(dims, rank), ", "), DTypeName(head->dtype),
-             fmt::join(head->shape(), ", "), DTypeName(tail->dtype),
-             fmt::join(tail->shape(), ", ")));
+      head->bytes() + tail->bytes() != static_cast<size_t>(bytes)) {
+    Fail(run, site, AppendFailure(type, {dims, rank}, *head, *tail));
     return nullptr;
   }
-  const bool alone =
-      takes != 0 && head != tail && IsUnique(head) && head->storage() != Storage::kView;
-  Tensor* tensor = head;
-  if (!alone || static_cast<size_t>(bytes) > head->capacity ||
-      static_cast<int>(rank) > head->room_for_dims()) {
-    tensor = MakeTensor(run, site, type, {dims, rank}, bytes, alone ? bytes + bytes / 2 : bytes);
-    if (tensor == nullptr) return nullptr;
-    std::copy_n(head->data, head_bytes, tensor->data);
+  Tensor* tensor = AppendTensor(*run.heap, head, takes != 0, tail, type, {dims, rank}, bytes);
+  if (tensor == nullptr) {
+    Fail(run, site,
+         MemoryFailure(*run.heap, TensorText(bytes, {dims, rank}), static_cast<size_t>(bytes)));
   }
-  SetShape(tensor, type, {dims, rank});
-  std::copy_n(tail->data, tail_bytes, tensor->data + head_bytes);
-  if (takes != 0 && tensor != head) Release(*run.heap, head);
+  if (tensor != nullptr && tensor != head && takes != 0) Release(*run.heap, head);
   return tensor;
 }
 
@@ -399,10 +410,7 @@ int32_t relayvm_aot_check_item(AotContext* context, uint64_t site, const Tensor*
   if (tensor->dtype == static_cast<DType>(dtype) && position >= 0 &&
       position < tensor->num_elements())
     return 1;
-  Fail(RunOf(context), site, StatusCode::kInvalidInput,
-       fmt::format("tensor.item: element {} of {}, tensor is {} of shape ({})", position,
-                   DTypeName(static_cast<DType>(dtype)), DTypeName(tensor->dtype),
-                   fmt::join(tensor->shape(), ", ")));
+  Fail(RunOf(context), site, ItemFailure(*tensor, static_cast<DType>(dtype), position));
   return 0;
 }
 
@@ -410,20 +418,9 @@ int32_t relayvm_aot_check_item(AotContext* context, uint64_t site, const Tensor*
 
 int32_t relayvm_aot_check_dims(AotContext* context, uint64_t site, const int64_t* dims,
                                uint32_t rank, uint32_t message) {
-  constexpr int64_t kLimit = int64_t{1} << 60;
-  int64_t elements = 1;
-  bool possible = true;
-  for (const int64_t dim : std::span(dims, rank)) {
-    if (dim == 0) continue;
-    possible = dim > 0 && elements <= kLimit / dim;
-    if (!possible) break;
-    elements *= dim;
-  }
-  if (possible) return 1;
+  if (IsPossibleShape({dims, rank})) return 1;
   AotRun& run = RunOf(context);
-  Fail(run, site, StatusCode::kFailedPrecondition,
-       fmt::format("{}: no tensor has the shape ({})", run.program->messages[message],
-                   fmt::join(std::span(dims, rank), ", ")));
+  Fail(run, site, ShapeFailure(MessageOf(run, message), {dims, rank}));
   return 0;
 }
 
@@ -435,8 +432,8 @@ int32_t relayvm_aot_shape_rule(AotContext* context, uint64_t site, uint32_t rule
   const Status status = ApplyShapeRule(static_cast<ShapeRule>(rule), {data, num_data},
                                        {numbers, num_numbers}, zeros, {shape, rank});
   if (status.ok()) return 1;
-  Fail(run, site, status.code(),
-       fmt::format("{}: {}", run.program->messages[message], status.message()));
+  Fail(run, site,
+       RuleFailure(MessageOf(run, message), status, {data, num_data}, {numbers, num_numbers}));
   return 0;
 }
 
@@ -467,8 +464,8 @@ uint64_t relayvm_aot_power(uint64_t base, uint64_t exponent, uint32_t is_signed)
 }  // namespace relayvm::vm
 
 relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
-                                relayvm_value* const* inputs, size_t num_inputs,
-                                relayvm_value** result) {
+                                const RelayvmAotOptions* options, relayvm_value* const* inputs,
+                                size_t num_inputs, relayvm_value** result) {
   RELAYVM_REQUIRE(result);
   if (num_inputs > 0) RELAYVM_REQUIRE(inputs);
   for (size_t i = 0; i < num_inputs; ++i) RELAYVM_REQUIRE(inputs[i]);
@@ -477,6 +474,15 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
     for (size_t i = 0; i < num_inputs; ++i) values.push_back(inputs[i]->value);
     const auto native = relayvm::vm::NativeProgram::Of(program);
     if (!native.ok()) return relayvm::c_api::Fail(native.status());
-    return relayvm::c_api::GiveValue((*native)->Run(function, values, {}, nullptr), result);
+    const auto read = relayvm::c_api::ReadOptions<RelayvmAotOptions>(
+        options, sizeof(RelayvmAotOptions), "relayvm_aot_options");
+    if (!read.ok()) return relayvm::c_api::Fail(read.status());
+    relayvm::vm::NativeOptions native_options;
+    if (read->memory_limit != 0) native_options.memory_limit = read->memory_limit;
+    if (read->stack_bytes != 0) native_options.stack_bytes = read->stack_bytes;
+    native_options.timeout = std::chrono::nanoseconds(read->timeout_ns);
+    native_options.stop = read->cancel;
+    return relayvm::c_api::GiveValue((*native)->Run(function, values, native_options, nullptr),
+                                     result);
   });
 }

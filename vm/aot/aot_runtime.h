@@ -22,6 +22,7 @@ struct AotContext {
   const char* stack_limit;  // a frame below it is one too many
   const RelayvmKernelEnv* kernel_env;
   const RelayvmKernelFn* builtins;  // by kernel: those of the runtime
+  int64_t fuel;                     // loops and calls to go before relayvm_aot_poll
 };
 
 // What a function fails for without the runtime's help: a trap, a guard, a check, a size.
@@ -96,10 +97,21 @@ struct RelayvmAotProgram {
   void* state;  // null until the first call
 };
 
-// Runs an export. NULL, and *result; else what failed, as the functions of vm/c_api.h.
+// Limits of a run, as the headers of native programs declare them: relayvm_aot_options. 0: none.
+struct RelayvmAotOptions {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t memory_limit;  // bytes of the run's values
+  uint64_t stack_bytes;   // which bounds recursion; 0: 256 MiB
+  int64_t timeout_ns;
+  const volatile uint32_t* cancel;  // where not null: a run ends soon after it is not 0
+};
+
+// Runs an export; `options` may be null. NULL, and *result; else what failed, as the functions of
+// vm/c_api.h.
 relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
-                                relayvm_value* const* inputs, size_t num_inputs,
-                                relayvm_value** result);
+                                const RelayvmAotOptions* options, relayvm_value* const* inputs,
+                                size_t num_inputs, relayvm_value** result);
 // RelayvmAotProgram::find_builtin.
 RelayvmKernelFn relayvm_aot_find_builtin(const char* name);
 }

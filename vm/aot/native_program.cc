@@ -95,15 +95,25 @@ Result<Value> NewValue(const ValueType& type) {
 
 void NativeProgram::FreeMemory::operator()(void* memory) const { std::free(memory); }
 
-NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor)
+NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner)
     : descriptor_(descriptor),
+      owner_(std::move(owner)),
       program_(ProgramOf(descriptor)),
       idle_memory_(descriptor.exports.size) {}
 
 Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (descriptor->state != nullptr) return static_cast<NativeProgram*>(descriptor->state);
+  auto* made = static_cast<std::shared_ptr<NativeProgram>*>(descriptor->state);
+  if (made == nullptr) {
+    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<NativeProgram> program, Make(descriptor, nullptr));
+    descriptor->state = made = new std::shared_ptr<NativeProgram>(std::move(program));
+  }
+  return made->get();
+}
+
+Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(const RelayvmAotProgram* descriptor,
+                                                           std::shared_ptr<const void> owner) {
   if (descriptor->version != RelayvmAotProgram::kVersion) {
     return {
         StatusCode::kUnsupported,
@@ -119,7 +129,7 @@ Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
                         "compile it with --target",
                         fmt::join(missing, ", "))};
   }
-  std::unique_ptr<NativeProgram> state(new NativeProgram(*descriptor));
+  std::shared_ptr<NativeProgram> state(new NativeProgram(*descriptor, std::move(owner)));
   for (const NativeKernel& kernel : descriptor->kernels) {
     RelayvmKernelFn fn = nullptr;
     if (kernel.is_builtin != 0) {
@@ -132,8 +142,7 @@ Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
     }
     state->builtins_.push_back(fn);
   }
-  descriptor->state = state.get();
-  return state.release();
+  return state;
 }
 
 Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,
@@ -154,6 +163,11 @@ Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,
 Result<Value> NativeProgram::RunStatic(const NativeExport& function, const ExportInfo& info,
                                        std::span<const Value> inputs, const NativeOptions& options,
                                        InvocationStats* stats) {
+  if (options.timeout.count() > 0 || options.stop != nullptr) {
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: native code without a heap runs to its end; it takes no limit of time",
+                        info.name)};
+  }
   std::vector<void*> addresses;
   for (size_t i = 0; i < inputs.size(); ++i) AppendAddresses(info.params[i], inputs[i], &addresses);
   RELAYVM_ASSIGN_OR_RETURN(Value result, NewValue(info.result));

@@ -7,6 +7,7 @@
 // Thread-safe: calls of one program run side by side. Tested by tests/aot.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,19 +28,27 @@ struct NativeOptions {
   static constexpr size_t kStackBytes = size_t{256} << 20;
   size_t memory_limit = SIZE_MAX;    // as InvocationOptions'; a workspace counts whole
   size_t stack_bytes = kStackBytes;  // of the native stack, which bounds recursion
+  // Of programs with a heap: what has none runs to its end, and kUnsupported says so.
+  std::chrono::nanoseconds timeout{0};      // 0: none
+  const volatile uint32_t* stop = nullptr;  // the run ends soon after it is not 0
 };
 
 class NativeProgram {
  public:
-  // The program of a descriptor, made by the first call; it lives as long as the process.
-  // kUnsupported where the machine lacks what the code was compiled for.
+  // The program of a descriptor. `owner` is kept for as long as this, or a result, needs the code and
+  // its data. kUnsupported where the machine lacks what the code was compiled for.
+  static Result<std::shared_ptr<NativeProgram>> Make(const RelayvmAotProgram* descriptor,
+                                                     std::shared_ptr<const void> owner);
+  // The same, made by the first call, for a program that lives as long as the process.
   static Result<NativeProgram*> Of(RelayvmAotProgram* descriptor);
   NativeProgram(const NativeProgram&) = delete;
   NativeProgram& operator=(const NativeProgram&) = delete;
 
   // What its tables say: types, names, places. It has no code, kernels or constants.
   const Program& program() const { return program_; }
-  // Of the export at `index`. kInvalidArgument for inputs of other types than it takes. `stats`: of the
+  bool has_heap() const { return descriptor_.message == nullptr; }
+  // Of the export at `index`. kInvalidArgument for inputs of other types than it takes;
+  // kResourceExhausted, kDeadlineExceeded and kCancelled at the limits. `stats`: of the
   // run, or null.
   Result<Value> Run(uint32_t index, std::span<const Value> inputs, const NativeOptions& options,
                     InvocationStats* stats);
@@ -51,7 +60,7 @@ class NativeProgram {
   };
   using Memory = std::unique_ptr<void, FreeMemory>;
 
-  explicit NativeProgram(const RelayvmAotProgram& descriptor);
+  NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner);
   Result<Value> RunStatic(const NativeExport& function, const ExportInfo& info,
                           std::span<const Value> inputs, const NativeOptions& options,
                           InvocationStats* stats);
@@ -61,6 +70,7 @@ class NativeProgram {
   Result<std::shared_ptr<Workspace>> Acquire(const NativeOptions& options);
 
   const RelayvmAotProgram& descriptor_;
+  const std::shared_ptr<const void> owner_;
   const Program program_;
   std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
   std::mutex mutex_;

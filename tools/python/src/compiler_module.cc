@@ -23,6 +23,7 @@
 #include "tools/python/src/graph_compiler.h"
 #include "tools/python/src/interruptible.h"
 #include "tools/python/src/module.h"
+#include "tools/python/src/native_executor.h"
 #include "tools/python/src/nodes.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/python_pass.h"
@@ -250,6 +251,7 @@ PYBIND11_MODULE(_native, m) {
       .def("kernel_texts", TextsOfKernels);
   AddDebugExecutor(m);
   AddGraphCompiler(m);
+  AddNativeExecutor(m);
   m.def("places", [] {  // "before:NAME" and what holds there
     std::vector<std::pair<std::string, std::string>> places;
     const std::vector<PlannedPass> plan = ValueOrThrow(PlanPasses({}));
@@ -297,6 +299,8 @@ PYBIND11_MODULE(_native, m) {
              return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
            })
       .def("graph", [](const PyCompiled& p) { return MakeGraph(p.model); })
+      .def("native", [](const PyCompiled& p,
+                        const std::string& function) { return MakeNative(p.model, function); })
       .def("bytecode", [](const PyCompiled& p) { return p.model.Bytecode(); })
       .def("kernels",
            [](const PyCompiled& p) {

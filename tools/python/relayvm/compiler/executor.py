@@ -66,16 +66,14 @@ class _DebugExecutor(_Executor):
         return _DebugFunction(_native.DebugProgram(mod._native, entry), self._on_value)
 
 
-class _DebugFunction:
-    """A function that the reference interpreter runs. `on_value` may be set anew for each call."""
+class _Function:
+    """A function that runs outside of the VM: `_native` has run, inputs and outputs."""
 
-    def __init__(self, native, on_value):
-        self._native, self.on_value = native, on_value
+    def __init__(self, native):
+        self._native = native
 
     def __call__(self, *args, **kwargs):
-        on_value = self.on_value
-        see = None if on_value is None else lambda fields: on_value(TracedValue(**fields))
-        return self._native.run(args, kwargs, see)
+        return self._native.run(args, kwargs)
 
     @property
     def inputs(self):
@@ -86,6 +84,25 @@ class _DebugFunction:
     def outputs(self):
         """The parts of its result, depth first through tuples, as `Argument`."""
         return [Argument(*a) for a in self._native.outputs()]
+
+
+class _DebugFunction(_Function):
+    """A function that the reference interpreter runs. `on_value` may be set anew for each call."""
+
+    def __init__(self, native, on_value):
+        super().__init__(native)
+        self.on_value = on_value
+
+    def __call__(self, *args, **kwargs):
+        on_value = self.on_value
+        see = None if on_value is None else lambda fields: on_value(TracedValue(**fields))
+        return self._native.run(args, kwargs, see)
+
+
+class _AotExecutor(_Executor):
+    def _function(self, mod, entry):
+        exe = compile(mod, self._target, entry=entry, **self._options)
+        return _Function(exe._native.native(entry))
 
 
 class _GraphExecutor(_Executor):
@@ -100,6 +117,7 @@ class _GraphExecutor(_Executor):
 
 
 _EXECUTORS = {
+    "aot": _AotExecutor,
     "debug": _DebugExecutor,
     "graph": _GraphExecutor,
     "vm": _VmExecutor,
@@ -113,7 +131,8 @@ def create_executor(kind="vm", mod=None, params=None, target=None, **options):
     the reference interpreter, slow and obviously right, runs everything; on_value=f calls f with each value
     inside (`TracedValue`), in the order of the run. "graph": for static programs without control flow, else Unsupported
     says what is in the way; all memory planned before; evaluate() gives a `GraphModule`, which has save(folder) too;
-    options: num_threads, and those of `compile`. params: weights by name, or a file for `load_params`.
+    options: num_threads, and those of `compile`. "aot": native code of the whole program, control flow too, as
+    relayc --executor aot makes it, linked and loaded here; on one thread; options are those of `compile`. params: weights by name, or a file for `load_params`.
     target: as of `compile`.
     """
     if kind not in _EXECUTORS:
