@@ -8,8 +8,10 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/driver.h"
@@ -27,6 +29,8 @@ struct Case {
   Sizes extent, kernel, stride, dilation, before, after, output_padding;
   bool channels_last = false;
   bool constant = true;  // the weights are
+  // Of qnn.conv2d_transpose: the zero points of data and kernel.
+  std::optional<std::pair<int, int>> zero_points = {};
 
   size_t spatial() const { return extent.size(); }
   int64_t Out(size_t s) const {
@@ -110,22 +114,29 @@ std::string Text(const Case& c, const std::vector<float>& w) {
     kernel =
         fmt::format("reshape(stack(({}), axis=0), newshape=[{}])", values, fmt::join(weight, ", "));
   }
+  std::string op = fmt::format("nn.conv{}d_transpose(%x, {}", c.spatial(), kernel);
+  if (c.zero_points) {
+    op = fmt::format(
+        "cast(qnn.conv2d_transpose(cast(%x, dtype=\"uint8\"), cast({}, dtype=\"int8\"), {}, {}, "
+        "0.5f, "
+        "0.25f",
+        kernel, c.zero_points->first, c.zero_points->second);
+  }
   return fmt::format(
-      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[({}), float32]{}) {{ nn.conv{}d_transpose(%x, "
-      "{}, strides=[{}], "
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[({}), float32]{}) {{ {}, strides=[{}], "
       "padding=[{}], dilation=[{}], output_padding=[{}], groups={}, channels={}, kernel_size=[{}], "
-      "data_layout=\"{}\", kernel_layout=\"IO{}\") }}\n",
+      "data_layout=\"{}\", kernel_layout=\"IO{}\"){} }}\n",
       dims, c.constant ? "" : fmt::format(", %w: Tensor[({}), float32]", fmt::join(weight, ", ")),
-      c.spatial(), kernel, fmt::join(c.stride, ", "), fmt::join(padding, ", "),
-      fmt::join(c.dilation, ", "), fmt::join(c.output_padding, ", "), c.groups,
-      c.groups * c.outputs, fmt::join(c.kernel, ", "), layout, letters);
+      op, fmt::join(c.stride, ", "), fmt::join(padding, ", "), fmt::join(c.dilation, ", "),
+      fmt::join(c.output_padding, ", "), c.groups, c.groups * c.outputs, fmt::join(c.kernel, ", "),
+      layout, letters, c.zero_points ? ", dtype=\"float32\")" : "");
 }
 
 void Check(const Case& c, std::mt19937& random) {
   std::uniform_real_distribution<float> uniform(-1, 1);
   const int64_t taps = c.groups * c.inputs * c.outputs * Product(c.kernel);
   std::vector<float> w(static_cast<size_t>(taps));
-  for (float& v : w) v = std::round(uniform(random) * 64) / 64;
+  for (float& v : w) v = std::round(uniform(random) * 64) / (c.zero_points ? 1 : 64);
   const std::string text = Text(c, w);
   INFO(text);
   auto module = frontend::ParseRelay("test.relay", text);
@@ -145,7 +156,7 @@ void Check(const Case& c, std::mt19937& random) {
   in = Ordered(c, in);
   out = Ordered(c, out);
   std::vector<float> x(static_cast<size_t>(Product(in)));
-  for (float& v : x) v = uniform(random);
+  for (float& v : x) v = c.zero_points ? std::round(uniform(random) * 127 + 128) : uniform(random);
   std::vector<Value> inputs = {*Value::CopyTensor(DType::kFloat32, in, x.data())};
   if (!c.constant) {
     Sizes weight = {c.groups * c.inputs, c.outputs};
@@ -156,6 +167,10 @@ void Check(const Case& c, std::mt19937& random) {
   REQUIRE_MESSAGE(y.ok(), y.status().ToString());
   REQUIRE(Sizes(y->dims().begin(), y->dims().end()) == out);
   const auto* data = static_cast<const float*>(y->data());
+  if (c.zero_points) {
+    for (float& v : x) v -= static_cast<float>(c.zero_points->first);
+    for (float& v : w) v -= static_cast<float>(c.zero_points->second);
+  }
   const std::vector<float> expected = Scattered(c, x, w, out);
   double worst = 0;
   for (size_t i = 0; i < expected.size(); ++i)
@@ -210,6 +225,31 @@ TEST_CASE("transposed convolutions: axes of their own, groups, dilation, layouts
     }
     c.channels_last = i % 2 == 1;
     c.constant = i % 5 != 4;
+    Check(c, random);
+  }
+}
+
+TEST_CASE("transposed convolutions of bytes") {
+  std::mt19937 random(17);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  for (int i = 0; i < 16; ++i) {
+    Case c{pick(1, 2), i % 3 == 0 ? 2 : 1, pick(1, 5), pick(1, 5)};
+    for (size_t s = 0; s < 2; ++s) {
+      c.kernel.push_back(pick(1, 4));
+      c.stride.push_back(pick(1, 3));
+      c.dilation.push_back(i % 4 == 1 ? pick(1, 3) : 1);
+      const int64_t reach = (c.kernel[s] - 1) * c.dilation[s];
+      c.before.push_back(pick(0, reach));
+      c.after.push_back(pick(0, reach));
+      c.output_padding.push_back(pick(0, c.stride[s] - 1));
+      c.extent.push_back(pick(reach + 1, reach + 5));
+    }
+    c.channels_last = i % 2 == 1;
+    c.constant = i % 5 != 4;
+    c.zero_points = {static_cast<int>(pick(0, 255)),
+                     i % 2 == 0 ? 0 : static_cast<int>(pick(-9, 9))};
     Check(c, random);
   }
 }

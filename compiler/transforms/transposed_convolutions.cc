@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -77,6 +78,8 @@ class CallLowering {
     for (int spatial = 1; spatial <= 3; ++spatial) {
       if (name == fmt::format("nn.conv{}d_transpose", spatial)) spatial_ = spatial;
     }
+    is_quantised_ = name == "qnn.conv2d_transpose";
+    if (is_quantised_) spatial_ = 2;
     if (spatial_ == 0 || !Read()) return false;
     Atom weight = PreparedWeight();
     // Results of all phases: those of the last axis are joined first.
@@ -101,7 +104,8 @@ class CallLowering {
     first_ = out_.size();
     const TensorType data = *AtomType(m_, call_.args[0])->As<TensorType>();
     const TensorType weight = *AtomType(m_, call_.args[1])->As<TensorType>();
-    if (data.dtype != weight.dtype) return false;
+    if (data.dtype != weight.dtype && !is_quantised_) return false;
+    if (is_quantised_ && !ReadZeroPoint()) return false;
     auto geometry = ReadConvGeometry(call_.attrs, spatial_, "IO", data.shape, weight.shape);
     if (!geometry.ok()) return false;
     g_ = *std::move(geometry);
@@ -134,9 +138,24 @@ class CallLowering {
       }
       axes_.push_back(AxisOf(kernel, g_.strides[s], dilation, before, after, (*expanded)[s]));
     }
+    // nn.dilate puts zeros between the taps.
+    if (zero_point_ != 0 && std::ranges::any_of(dilate_, [](int64_t d) { return d > 1; }))
+      return false;
     layout_ = g_.data.Axes();
     channel_ = layout_.find('C');
     is_last_ = channel_ + 1 == layout_.size();
+    return true;
+  }
+
+  // The number that stands for a weight of 0: taps that are not there have it.
+  bool ReadZeroPoint() {
+    const auto* constant = std::get_if<const Constant*>(&call_.args[3]);
+    if (constant == nullptr || (*constant)->value.size() != 1) return false;
+    const HostTensor& value = (*constant)->value;
+    if (value.dtype != DType::kInt32) return false;
+    int32_t number = 0;
+    std::memcpy(&number, value.data.data(), sizeof number);
+    zero_point_ = number;
     return true;
   }
 
@@ -180,7 +199,9 @@ class CallLowering {
     }
     if (dilates) w = b_.Call("nn.dilate", {w}, AttrsOf({{"strides", Ints(dilation)}}));
     const DType dtype = AtomType(m_, call_.args[1])->As<TensorType>()->dtype;
-    if (pads) w = b_.Call("nn.pad", {w, b_.Scalar(0, dtype)}, AttrsOf({{"pad_width", widths}}));
+    if (pads)
+      w = b_.Call("nn.pad", {w, b_.Scalar(static_cast<double>(zero_point_), dtype)},
+                  AttrsOf({{"pad_width", widths}}));
     return Reshape(w, shape);
   }
 
@@ -267,8 +288,14 @@ class CallLowering {
                            {"kernel_layout", is_last_ ? letters + "IO" : "OI" + letters}});
     if (auto dtype = call_.attrs.OptionalDType("out_dtype"))
       attrs.Set("out_dtype", std::string(DTypeName(*dtype)));
-    Atom y = b_.Call(fmt::format("nn.conv{}d", spatial_), {call_.args[0], WeightOf(weight, chosen)},
-                     attrs);
+    std::vector<Atom> args = {call_.args[0], WeightOf(weight, chosen)};
+    if (is_quantised_) {
+      // Scales do not count in the sums; those of channels would have to be one for each phase.
+      const Atom one = b_.Scalar(1, DType::kFloat32);
+      args.insert(args.end(), {call_.args[2], call_.args[3], one, one});
+    }
+    Atom y = b_.Call(fmt::format("{}.conv{}d", is_quantised_ ? "qnn" : "nn", spatial_),
+                     std::move(args), attrs);
     Sizes parts;
     for (size_t s = 0; s < chosen.size(); ++s) {
       if (axes_[s].HasPhases()) parts.push_back(counts[s]);
@@ -356,6 +383,8 @@ class CallLowering {
   BindingBuilder b_;
   size_t first_ = 0;  // binding of ours in out_
   int spatial_ = 0;
+  bool is_quantised_ = false;
+  int64_t zero_point_ = 0;  // of quantised weights
   ConvGeometry g_;
   int64_t inputs_ = 0, outputs_ = 0;  // of the kernel: all, and of a group
   std::vector<Axis> axes_;
