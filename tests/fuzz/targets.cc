@@ -26,6 +26,7 @@
 #include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/input_target.h"
 #include "tests/fuzz/onnx_target.h"
+#include "tests/fuzz/rules_target.h"
 #include "tests/fuzz/types_target.h"
 #include "vm/relayvm.h"
 
@@ -290,8 +291,9 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
                       return ImportModel(DamageGraph(models, std::hash<std::string>()(input)));
                     }};
   Target types{"types", false, GeneratedSeeds(), CheckGenerated};
-  std::vector<Target> targets = {text, metadata, vmx,  assembly,   npy,
-                                 npz,  params,   onnx, onnx_graph, types};
+  Target rules{"rules", true, RuleSeeds(), ApplyDamagedRules};
+  std::vector<Target> targets = {text,   metadata, vmx,        assembly, npy,  npz,
+                                 params, onnx,     onnx_graph, types,    rules};
   if (only == "inputs") {
     RELAYVM_ASSIGN_OR_RETURN(const auto inputs, InputTarget::Make(programs));
     targets.push_back({"inputs", false, inputs->Seeds(),
