@@ -220,9 +220,6 @@ class Matcher {
   }
 
   bool Attributes(const ir::OpCall& wanted, const ir::OpCall& found) {
-    const auto list = [&](const char* name) -> const AttrList& {
-      return std::get<AttrList>(wanted.attrs.Find(name)->value);
-    };
     const auto fails = [&](const std::string& name, const std::string& comparison,
                            const AttrValue& value) {
       return Fail([&] {
@@ -231,14 +228,14 @@ class Matcher {
                            comparison, ToText(value), at == nullptr ? "none" : ToText(*at));
       });
     };
-    for (const AttrValue& n : list(frontend::kWrittenAttr)) {
+    for (const AttrValue& n : SaidOf(wanted, frontend::kWrittenAttr)) {
       const auto& name = std::get<std::string>(n.value);
       const AttrValue* value = wanted.attrs.Find(name);
       const AttrValue* other = found.attrs.Find(name);
       if (value == nullptr || (other != nullptr && *value == *other)) continue;
       return fails(name, "=", *value);
     }
-    for (const AttrValue& c : list(frontend::kConditionsAttr)) {
+    for (const AttrValue& c : SaidOf(wanted, frontend::kConditionsAttr)) {
       const auto& parts = std::get<AttrList>(c.value);
       const auto& name = std::get<std::string>(parts[0].value);
       const auto& comparison = std::get<std::string>(parts[1].value);
@@ -290,6 +287,12 @@ class Matcher {
 };
 
 }  // namespace
+
+const AttrList& SaidOf(const ir::OpCall& call, const char* name) {
+  static const AttrList kNothing;
+  const AttrValue* said = call.attrs.Find(name);
+  return said == nullptr ? kNothing : std::get<AttrList>(said->value);
+}
 
 Attrs OperatorAttrs(const Attrs& attrs) {
   Attrs result;

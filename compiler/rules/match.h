@@ -41,6 +41,9 @@ std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Defi
 
 // What a part of a rule is, where it is a variable bound to another one.
 ir::Atom Resolve(const Rule& rule, ir::Atom a);
+// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr): nothing of one that is
+// spelled as an operator sign, such as %x + %y, which has none.
+const AttrList& SaidOf(const ir::OpCall& call, const char* name);
 // What an operator call of a rule has without what is said of patterns.
 Attrs OperatorAttrs(const Attrs& attrs);
 // Follows `%x = %y` (and statements of types).

@@ -34,10 +34,6 @@ std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
   return found;
 }
 
-const AttrList& ListOf(const Attrs& attrs, const char* name) {
-  return std::get<AttrList>(attrs.Find(name)->value);
-}
-
 // --- Types of both sides ---
 
 // Whether both may be the same type: dims that are open may turn out to be equal.
@@ -201,7 +197,7 @@ Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<ui
     const auto node = rule.nodes.find(id);
     const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
     if (call == nullptr || pattern.contains(id)) continue;
-    for (const AttrValue& c : ListOf(call->attrs, frontend::kConditionsAttr)) {
+    for (const AttrValue& c : SaidOf(*call, frontend::kConditionsAttr)) {
       const AttrList& parts = std::get<AttrList>(c.value);
       return Wrong(m, node->second->span,
                    fmt::format("rule @{}: a replacement states its attributes: expected {} = ..., "

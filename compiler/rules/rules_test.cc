@@ -54,6 +54,9 @@ TEST_CASE("a pattern is replaced, through lets, until there is none") {
   CHECK(Rewritten(kNegatives, kX + "negative(negative(negative(%x))) }") == "negative");
   CHECK(Rewritten(kNegatives + kReluTwice, kX + "nn.relu(negative(negative(nn.relu(%x)))) }") ==
         "nn.relu");
+  // Spelled as operator signs.
+  CHECK(Rewritten("rule @r(%x, %y) { (%x + %y) - %y => %x * 1f }",
+                  kX + "let %t = tanh(%x); subtract(add(%x, %t), %t) }") == "multiply");
   // In branches, and across their borders.
   CHECK(Rewritten(kReluTwice,
                   kX + "let %a = nn.relu(%x); if (True) { nn.relu(%a) } else { tanh(%x) } }") ==

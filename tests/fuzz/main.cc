@@ -101,7 +101,10 @@ int Main(int argc, char** argv) {
     const std::string& other = target->seeds[mutator.Below(target->seeds.size())];
     bool tokens = target->is_text && mutator.Below(4) != 0;
     std::string input = tokens ? mutator.Tokens(base, other) : mutator.Bytes(base, other);
-    if (print) fmt::print("{}", input);
+    if (print) {
+      fmt::print("{}", input);
+      std::fflush(stdout);  // the next line may crash
+    }
     run(input, fmt::format("input {}", i));
   }
   fmt::print(stderr, "{}: {} inputs, {} accepted, {} internal errors\n", name, count, accepted,
