@@ -30,7 +30,8 @@ def main():
     environment = dict(os.environ, PATH=os.path.abspath(binary) + os.pathsep + os.environ["PATH"])
     if environment.get("SANITIZE"):  # such builds make no programs of their own
         native = native.split("`--emit exe`")[0]
-    commands += [line.strip() for line in re.findall(r"(?m)^    .*$", native)]
+    rewrites = re.search(r"\n\*\*Rewrites need no code\*\*(.*?)\nA program may call", readme, re.S).group(1)
+    commands += [line.strip() for line in re.findall(r"(?m)^    .*$", native + rewrites)]
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(examples, os.path.join(folder, "examples"))
         # What an installation has, of the build.
