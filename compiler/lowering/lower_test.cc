@@ -411,32 +411,23 @@ L1:
   concatenate((stack((%x, %y), axis=0), stack((%y, %x), axis=0)), axis=0)
 })",
      R"(
-.function "main" scalars 0 objects 2 captured 0 registers 8 4 returns object arena 0
+.function "main" scalars 0 objects 2 captured 0 registers 5 3 returns object arena 0
   tensor.dim i0, r0, #0
   tensor.dim i1, r1, #0
   dim.check eq, i0, i1, m0, [i0, i1]
   const.i16 i2, 2
+  dim.tensor [i2, i1], m1
+  dim.tensor [i2, i0], m1
+  const.i16 i2, 4
   tensor.alloc r2, float32, [i2, i0]
   dim.addimm i3, i0, 16383, m1
   const.i16 i4, 16384
   dim.floordiv i3, i3, i4, m1
-  dim.mul i3, i3, i2, m1
-  const.i16 i5, 4
-  const.i16 i6, 0
-  tensor.alloc r3, float32, [i2, i1]
-  dim.addimm i7, i1, 16383, m1
-  dim.floordiv i4, i7, i4, m1
-  dim.mul i2, i4, i2, m1
-  kernels 2
-  kernel k0, i3, i5, i6, [i0, i1], [r0, r1, r2]
-  kernel k0, i2, i5, i6, [i1, i0], [r1!, r0!, r3]
-  tensor.alloc r0, float32, [i5, i0]
-  dim.addimm i2, i0, 8191, m2
-  const.i16 i3, 8192
-  dim.floordiv i2, i2, i3, m2
-  dim.mul i2, i2, i5, m2
-  kernel k1, i2, i5, i6, [i0, i1], [r2!, r3!, r0]
-  ret.r r0!
+  dim.mul i2, i3, i2, m1
+  const.i16 i3, 1
+  const.i16 i4, 0
+  kernel k0, i2, i3, i4, [i0, i1], [r0!, r1!, r2]
+  ret.r r2!
 .end
 )"},
     {"shape arithmetic is scalar arithmetic", 2,
