@@ -27,6 +27,7 @@
 #include "compiler/transforms/propagate_constants.h"
 #include "compiler/transforms/resolve_shapes.h"
 #include "compiler/transforms/simplify_inference.h"
+#include "compiler/transforms/sink_views.h"
 #include "compiler/transforms/space_to_depth_convolutions.h"
 #include "compiler/transforms/specialise_ranks.h"
 #include "compiler/transforms/transposed_convolutions.h"
@@ -169,6 +170,12 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused, kLifted},
        .drops = {},
        .description = "what is made of sizes alone is made where it is read"},
+      {.name = "SinkViews",
+       .run = Pure(ir::SinkViews),
+       .needs = {kTyped, kShapesResolved, kFinalTypes},
+       .refuses = {kFused, kLifted},
+       .drops = {},
+       .description = "views of a product's rows move behind what fusion computes with it"},
       {.name = "FuseOps",
        .run = Pure(ir::FuseOps),
        .needs = {kTyped, kShapesResolved, kFinalTypes},
@@ -228,8 +235,9 @@ constexpr Step kSteps[] = {
     {"EliminateDeadCode", 1},
     // Types are final.
     {"DropShapeOperands", 0},
-    // The originals go with the rest.
     {"MakeAtUse", 2},
+    {"SinkViews", 2},
+    // The originals go with the rest.
     {"EliminateDeadCode", 0},
     {"FuseOps", 2},
     // Closures become functions: after this no pass sees a function literal.
