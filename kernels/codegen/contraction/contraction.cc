@@ -91,10 +91,24 @@ class ProductEmitter {
       return EmitTiledBlock(batch, row_block, from, to);
     If(
         b_, b_.CreateICmpSLE(c_.rows, I64(b_, kMaxDotRows)), [&] { EmitDotBlock(batch, from, to); },
-        [&] { EmitTiledBlock(batch, row_block, from, to); });
+        [&] {
+          If(
+              b_, DotsSkipPacking(), [&] { EmitDotRows(batch, row_block, from, to); },
+              [&] { EmitTiledBlock(batch, row_block, from, to); });
+        });
   }
 
   // --- Few rows, weights as they are ---
+
+  // IsServedByDots, for more rows than kMaxDotRows.
+  Value* DotsSkipPacking() {
+    if (d_.target.schedule != TileSchedule()) return b_.getFalse();
+    Value* few_rows = b_.CreateAnd(b_.CreateICmpSLE(c_.rows, I64(b_, kMostDotRows)),
+                                   b_.CreateICmpSLE(Mul(b_, c_.rows, kDotDepthOfRow), c_.depth));
+    Value* few_columns = b_.CreateAnd(b_.CreateICmpSLE(c_.columns, I64(b_, kMostDotColumns)),
+                                      b_.CreateICmpSGE(c_.depth, I64(b_, kLeastDotDepth)));
+    return b_.CreateOr(few_rows, few_columns);
+  }
 
   void EmitDotBlock(Value* batch, Value* from, Value* to) {
     Value* a = nullptr;
@@ -123,7 +137,7 @@ class ProductEmitter {
   // The same for any number of rows, in the order of a product of few.
   void EmitDotRows(Value* batch, Value* row_block, Value* from, Value* to) {
     Value* first_row = Mul(b_, row_block, d_.row_block);
-    Value* last_row = Min(b_, c_.rows, Add(b_, first_row, d_.row_block));
+    Value* last_row = d_.row_block ? Min(b_, c_.rows, Add(b_, first_row, d_.row_block)) : c_.rows;
     Value* a_stride = d_.a.buffer ? c_.emitter.EmitDim(d_.a.stride)
                                   : Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
     For(b_, from, to, 1, "panel", [&](Value* panel) {

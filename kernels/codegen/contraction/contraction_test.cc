@@ -86,6 +86,25 @@ TEST_CASE("one kernel serves every extent") {
   cases.Check();
 }
 
+TEST_CASE("rows and columns that dots serve so that weights are not packed") {
+  ContractionCases cases;
+  for (int m : {5, 13, 48, 49}) cases.Add(MatmulWithEpilogue({m, 790, 70, false, true}));
+  cases.Add(MatmulSpec({130, 70, 7, false, true}));
+  cases.Add(MatmulSpec({6, 100, 33, false, true, DType::kFloat64, DType::kFloat64}));
+  cases.Add(MatmulSpec({7, 130, 35, false, true, DType::kInt32, DType::kInt32}));
+  std::vector<SymbolValues> values;
+  for (int m : {5, 6, 7, 8, 31, 48, 49}) values.push_back({{1, m}, {2, 500}, {3, 45}});
+  for (int n : {1, 3, 4, 8, 9}) values.push_back({{1, 203}, {2, 70}, {3, n}});
+  cases.Add(MatmulWithEpilogue({kM, kK, kN, false, true}), values);
+  // Rows that are computed on the way.
+  std::vector<Tensor> in = MatmulInputs({kM, 300, 33, false, true});
+  const Attrs attrs = MatmulAttrs({kM, 300, 33, false, true});
+  cases.Add(
+      Spec("prologue", in, {Apply("nn.matmul", attrs, {Relu(in[0]), in[1]}, {kM, 33}, kFloat)}),
+      {{{1, 5}}, {{1, 18}}, {{1, 19}}});
+  cases.Check();
+}
+
 TEST_CASE("few rows read weights in place, in runs of many columns") {
   ContractionCases cases;
   for (bool ta : kBool) {

@@ -692,13 +692,24 @@ bool TakesWeightBlock(int64_t block) {
   return block > 0 && block % 8 == 0 && kDepthOfTile % block == 0;
 }
 
+bool IsServedByDots(const ContractionDetail& d, int64_t rows) {
+  if (!HasDots(d)) return false;
+  if (rows <= kMaxDotRows) return true;
+  if (!d.depth.is_const() || !d.columns.is_const() || d.target.schedule != TileSchedule())
+    return false;
+  const int64_t depth = d.depth.value();
+  return (rows <= kMostDotRows && rows * kDotDepthOfRow <= depth) ||
+         (d.columns.value() <= kMostDotColumns && depth >= kLeastDotDepth);
+}
+
 std::optional<SumOrder> OrderOf(const ContractionPlan& plan) {
   if (!plan.detail) return std::nullopt;
   const ContractionDetail& d = *plan.detail;
   if (d.form != ContractionForm::kMatrix || !d.rows.is_const() || !d.columns.is_const() || plan.amx)
     return std::nullopt;
   const auto rows = static_cast<unsigned>(std::clamp<int64_t>(d.rows.value(), 1, d.tile_rows));
-  if (HasDots(d) && d.rows.value() <= kMaxDotRows) {
+  if (IsServedByDots(d, d.rows.value())) {
+    if (d.rows.value() > kMaxDotRows) return SumOrder{SumOrder::Form::kDots, 1};
     const bool few = d.columns.value() < kFewDotColumns;
     const unsigned units = few ? 1
                                : static_cast<unsigned>(std::min<int64_t>(

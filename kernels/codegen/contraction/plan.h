@@ -150,8 +150,15 @@ struct ContractionDetail {
   int64_t plane_units = 1;
 };
 
-// The rows that dot kernels serve (weights not packed, k contiguous).
+// The rows that one call of a dot kernel serves (weights not packed, k contiguous).
 inline constexpr int64_t kMaxDotRows = 4;
+// Dot kernels serve more rows, so many at a time, where packing the weights for tiles would cost more
+// than it saves. That is a pass over the weights, for sums over the lanes that tiles do not need: for
+// one row of so much depth, up to a number of rows whose operands stay in the caches; and whatever the
+// rows are where columns fill less than half of a tile. Measured with 64 to 3,072 deep products of 5 to
+// 128 rows, AVX-512 and AVX2: 1.05 to 1.5 times the speed.
+inline constexpr int64_t kDotDepthOfRow = 16, kMostDotRows = 48;
+inline constexpr int64_t kMostDotColumns = 8, kLeastDotDepth = 64;
 
 // The lines of the output that a unit of a direct convolution makes, channels first.
 inline constexpr int64_t kDirectLines = 16;
@@ -171,6 +178,9 @@ inline bool HasDots(const ContractionDetail& d) {
   return d.form == ContractionForm::kMatrix && d.packed_width == 0 && d.b.buffer &&
          d.b.k_contiguous && d.a.k_contiguous;
 }
+
+// The same for constant sizes and any rows: whether dot kernels serve them.
+bool IsServedByDots(const ContractionDetail& d, int64_t rows);
 
 // --- Sizes (contraction/fit.cc) ---
 
