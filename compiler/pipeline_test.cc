@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
@@ -178,6 +179,24 @@ TEST_CASE("what a pass refuses ends the pipeline, with its place") {
   REQUIRE(!result.ok());
   CHECK(result.status().message().find("test.relay:3:3") != std::string::npos);
   CHECK(timings.size() == 1);
+}
+
+TEST_CASE("threads compile one module at once") {
+  const ir::Module module = Parsed();
+  const std::string alone = ir::PrintModule(*RunPipeline(module, {}));
+  constexpr int kThreads = 4, kTimes = 20;
+  std::vector<std::string> texts(kThreads);
+  std::vector<std::thread> threads;
+  for (std::string& text : texts) {
+    threads.emplace_back([&module, &text] {
+      for (int i = 0; i < kTimes; ++i) {
+        const auto compiled = RunPipeline(module, {});
+        text = compiled.ok() ? ir::PrintModule(*compiled) : compiled.status().ToString();
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const std::string& text : texts) CHECK(text == alone);
 }
 
 TEST_CASE("the frontend's pipeline types, and changes nothing else") {
