@@ -112,10 +112,20 @@ int main(void) {
   return 0;
 }
 END
-archive=$(find "$scratch/prefix" -name librelayvm_aot.a)
-# shellcheck disable=SC2086
-"$compiler" -std=c11 -Wall -Werror $flags -I. -I"$headers" main.c native.o "$archive" -lboost_context -lfmt -lstdc++ -lm -o native
+# shellcheck disable=SC2046,SC2086
+"$compiler" -std=c11 -Wall -Werror $flags -I. main.c native.o $(pkg-config --cflags --libs relayvm-aot) -o native
 [ "$(./native)" = "7 7" ] || { echo "expected 7 7"; exit 1; }
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(native LANGUAGES C)
+find_package(relayvm 0.1 REQUIRED COMPONENTS aot)
+add_executable(native main.c native.o)
+target_include_directories(native PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(native PRIVATE relayvm::aot)
+END
+cmake -S . -B build -DCMAKE_PREFIX_PATH="$scratch/prefix" "$@" >"$scratch/configure.txt"
+cmake --build build >"$scratch/build.txt" || { cat "$scratch/build.txt"; exit 1; }
+[ "$(build/native)" = "7 7" ] || { echo "expected 7 7"; exit 1; }
 if [ -n "$(find "$scratch/prefix" -name native_main.o)" ]; then  # none where the build has sanitizers
   "$scratch/prefix/bin/relayc" -q native.relay --executor aot --emit exe -o program
   rm -rf "$scratch/prefix"

@@ -1,7 +1,7 @@
-# find_package(relayvm): relayvm::relayvm, the runtime; with COMPONENTS compiler also relayvm::compiler, with graph relayvm::graph, which
-# are installed apart.
+# find_package(relayvm): relayvm::relayvm, the runtime; with COMPONENTS compiler also relayvm::compiler, with graph relayvm::graph,
+# which are installed apart, and with aot relayvm::aot, which is installed with the compiler.
 include(${CMAKE_CURRENT_LIST_DIR}/relayvm-targets.cmake)
-foreach(relayvm_component compiler graph)
+foreach(relayvm_component compiler graph aot)
   set(relayvm_${relayvm_component}_FOUND FALSE)
   if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/relayvm-${relayvm_component}-targets.cmake)
     include(${CMAKE_CURRENT_LIST_DIR}/relayvm-${relayvm_component}-targets.cmake)
@@ -11,6 +11,7 @@ endforeach()
 foreach(relayvm_component ${relayvm_FIND_COMPONENTS})
   if(NOT relayvm_component STREQUAL "runtime" AND NOT relayvm_${relayvm_component}_FOUND AND relayvm_FIND_REQUIRED_${relayvm_component})
     set(relayvm_FOUND FALSE)
+    string(REPLACE aot compiler relayvm_component "${relayvm_component}")
     set(relayvm_NOT_FOUND_MESSAGE "component ${relayvm_component} is not installed: cmake --install BUILD --component ${relayvm_component}")
   endif()
 endforeach()
