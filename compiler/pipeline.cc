@@ -31,6 +31,7 @@
 #include "compiler/transforms/space_to_depth_convolutions.h"
 #include "compiler/transforms/specialise_ranks.h"
 #include "compiler/transforms/transposed_convolutions.h"
+#include "compiler/transforms/widen_scatters.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm {
@@ -126,6 +127,10 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused},
        .drops = {},
        .description = "what depends on constants alone is computed"},
+      {.name = "WidenScatters",
+       .run = Pure(ir::WidenScatters),
+       .refuses = {kFused, kFinalTypes},
+       .description = "constant indices that name all elements of slices name the slices"},
       {.name = "IntegerProducts",
        .run = Pure(ir::IntegerProducts),
        .refuses = {kFused, kFinalTypes},
@@ -223,6 +228,7 @@ constexpr Step kSteps[] = {
     {"MoveViews", 1},
     {"GrowOutermost", 2},
     {"FoldConstants", 1},
+    {"WidenScatters", 1},
     {"IntegerProducts", 1},
     {"FoldCorrections", 1},
     {"EliminateCommonSubexpressions", 1},

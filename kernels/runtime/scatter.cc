@@ -2,7 +2,9 @@
 // combined at the place its indices name. An index out of range is an error, before anything outside
 // is touched. Tested by scatter_test.cc.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 #include "kernels/runtime/kernels.h"
 
@@ -88,6 +90,44 @@ int32_t ScatterElements(const CallArgs& args) {
   });
 }
 
+namespace {
+
+// Columns that are looked up together, and elements that are written before a run can be stopped.
+constexpr int64_t kColumnsAtOnce = 128, kElementsAtOnce = 64 << 10;
+
+// The slices that columns from `first` on name, by their number in the data; false where an index is
+// out of range. Row after row, so that it takes vectors.
+bool PlacesOf(const TensorView& data, const TensorView& indices, int64_t columns,
+              std::span<int64_t> places, int64_t first) {
+  std::ranges::fill(places, 0);
+  const auto count = static_cast<int64_t>(places.size());
+  const auto add_row = [&](int64_t extent, const auto& load) {
+    uint64_t beyond = 0;
+    for (int64_t c = 0; c < count; ++c) {
+      int64_t index = load(c);
+      index += index < 0 ? extent : 0;
+      beyond |=
+          static_cast<uint64_t>(static_cast<uint64_t>(index) >= static_cast<uint64_t>(extent));
+      int64_t& place = places[static_cast<size_t>(c)];
+      place = static_cast<int64_t>(static_cast<uint64_t>(place) * static_cast<uint64_t>(extent) +
+                                   static_cast<uint64_t>(index));
+    }
+    return beyond == 0;
+  };
+  for (int64_t m = 0; m < indices.dims[0]; ++m) {
+    const int64_t from = m * columns + first;
+    const bool fits =
+        indices.dtype == DType::kInt64
+            ? add_row(data.dims[m],
+                      [row = indices.as<const int64_t>() + from](int64_t c) { return row[c]; })
+            : add_row(data.dims[m], [&](int64_t c) { return LoadIndex(indices, from + c); });
+    if (!fits) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 // indices is (m, y...), updates (y..., data.shape[m:]...): each column of indices names a slice of
 // data. Relay's relation also lets updates have further axes where indices name every axis of data;
 // then a column counts in steps of these axes' size, and what falls behind the data is dropped.
@@ -113,22 +153,27 @@ int32_t ScatterNd(const CallArgs& args) {
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     const T* from = updates.as<const T>();
-    for (int64_t c = 0; c < columns; ++c) {
-      args.Work(depth + slice);
-      int64_t at = 0;
-      for (int64_t m = 0; m < depth; ++m) {
-        const int64_t index = ResolveIndex(LoadIndex(indices, m * columns + c), data.dims[m]);
-        if (index < 0) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
-        at = at * data.dims[m] + index;
+    std::array<int64_t, kColumnsAtOnce> places;
+    const int64_t at_once =
+        std::clamp<int64_t>(kElementsAtOnce / std::max<int64_t>(slice, 1), 1, kColumnsAtOnce);
+    for (int64_t first = 0; first < columns; first += at_once) {
+      const int64_t count = std::min(at_once, columns - first);
+      args.Work(count * (depth + slice));
+      if (!PlacesOf(data, indices, columns, std::span(places).first(count), first))
+        return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      for (int64_t c = 0; c < count; ++c) {
+        const T* source = from + (first + c) * slice;
+        int64_t at;
+        if (__builtin_mul_overflow(places[static_cast<size_t>(c)], slice, &at)) continue;
+        const int64_t written = std::min(slice, size - at);
+        if (mode != ScatterMode::kUpdate) {
+          for (int64_t i = 0; i < written; ++i) Combine(to[at + i], source[i], mode);
+        } else if (written == 1) {
+          to[at] = *source;
+        } else if (written > 0) {
+          std::memcpy(to + at, source, static_cast<size_t>(written) * sizeof(T));
+        }
       }
-      int64_t first;
-      if (__builtin_mul_overflow(at, slice, &first)) continue;
-      const int64_t written = std::min(slice, size - first);
-      if (mode == ScatterMode::kUpdate) {
-        if (written > 0) std::memcpy(to + first, from + c * slice, written * sizeof(T));
-        continue;
-      }
-      for (int64_t i = 0; i < written; ++i) Combine(to[first + i], from[c * slice + i], mode);
     }
     return RELAYVM_KERNEL_OK;
   });

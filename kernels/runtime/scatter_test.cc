@@ -63,6 +63,48 @@ TEST_CASE("scatter_nd writes slices at index columns") {
   CHECK(r.error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
 }
 
+// Sums, so that no update is lost: 1,000 columns of two indices, some of them negative, in slices of 1
+// and of 3.
+template <typename Index>
+void CheckManyColumns(int64_t slice, int64_t bad_at) {
+  constexpr int64_t kColumns = 1000, kRows = 7, kPlaces = 5;
+  std::vector<Index> indices(2 * kColumns);
+  std::vector<int32_t> updates(static_cast<size_t>(kColumns * slice));
+  std::vector<int32_t> expected(static_cast<size_t>(kRows * kPlaces * slice), 1);
+  const std::vector<int32_t> data = expected;
+  for (int64_t c = 0; c < kColumns; ++c) {
+    const int64_t row = c * c % kRows, place = c * 3 % kPlaces;
+    indices[static_cast<size_t>(c)] = static_cast<Index>(c % 4 == 0 ? row - kRows : row);
+    indices[static_cast<size_t>(kColumns + c)] = static_cast<Index>(place);
+    for (int64_t i = 0; i < slice; ++i) {
+      const auto update = static_cast<int32_t>(c * 10 + i);
+      updates[static_cast<size_t>(c * slice + i)] = update;
+      expected[static_cast<size_t>((row * kPlaces + place) * slice + i)] += update;
+    }
+  }
+  if (bad_at >= 0) indices[static_cast<size_t>(bad_at)] = static_cast<Index>(-kRows - 1);
+  const CallResult r =
+      Call("scatter_nd",
+           {Make<int32_t>({kRows, kPlaces, slice}, data), Make<Index>({2, kColumns}, indices),
+            Make<int32_t>({kColumns, slice}, updates)},
+           {Empty<int32_t>({kRows, kPlaces, slice})}, {static_cast<int64_t>(ScatterMode::kAdd)});
+  if (bad_at >= 0) {
+    CHECK(r.error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
+  } else {
+    CHECK(r.error == 0);
+    CHECK(r.outputs[0].as<int32_t>() == expected);
+  }
+}
+
+TEST_CASE("scatter_nd of many columns") {
+  for (int64_t slice : {1, 3}) {
+    for (int64_t bad_at : {-1, 0, 127, 128, 999}) {
+      CheckManyColumns<int64_t>(slice, bad_at);
+      CheckManyColumns<int32_t>(slice, bad_at);
+    }
+  }
+}
+
 TEST_CASE("scatter_nd with further axes of updates drops what falls behind the data") {
   const CallResult r =
       Call("scatter_nd",
