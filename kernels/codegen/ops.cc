@@ -461,42 +461,43 @@ Value* Ops::CastLimited(DType to, Value* x) {
   return b_.CreateTrunc(whole, Like(ValueType(to), x));
 }
 
-// With limits, and 0 for NaN. LLVM takes a vector of int64 apart, with branches for each lane.
-Value* Ops::FloatToInt64(Value* x) {
-  llvm::Type* type = Like(b_.getInt64Ty(), x);
-  if (!x->getType()->isVectorTy())
-    return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, x->getType()}, {x});
-  Value* above = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p63));
-  Value* below = b_.CreateFCmpOLT(x, llvm::ConstantFP::get(x->getType(), -0x1p63));
+// fptosi.sat: with limits, and 0 for NaN. LLVM takes a vector of it apart, with branches for each lane,
+// and its loop vectoriser does not take it at all.
+Value* Ops::FloatToSigned(unsigned bits, Value* x) {
+  llvm::Type* type = Like(b_.getIntNTy(bits), x);
+  const double limit = bits == 64 ? 0x1p63 : 0x1p31;
+  Value* above = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), limit));
+  Value* below = b_.CreateFCmpOLT(x, llvm::ConstantFP::get(x->getType(), -limit));
   Value* fits = b_.CreateNot(b_.CreateOr(b_.CreateOr(above, below), b_.CreateFCmpUNO(x, x)));
   Value* whole =
       b_.CreateFPToSI(b_.CreateSelect(fits, x, llvm::Constant::getNullValue(x->getType())), type);
-  whole = b_.CreateSelect(above, llvm::ConstantInt::get(type, INT64_MAX), whole);
-  return b_.CreateSelect(below, llvm::ConstantInt::getSigned(type, INT64_MIN), whole);
+  whole = b_.CreateSelect(above, llvm::ConstantInt::get(type, llvm::APInt::getSignedMaxValue(bits)),
+                          whole);
+  return b_.CreateSelect(below, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)),
+                         whole);
 }
 
 Value* Ops::FloatToInt(DType to, Value* x) {
   llvm::Type* i32 = Like(b_.getInt32Ty(), x);
   llvm::Type* i64 = Like(b_.getInt64Ty(), x);
-  auto saturating = [&](llvm::Type* type) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, x->getType()}, {x});
-  };
   switch (to) {
     case DType::kBool:
       return b_.CreateFCmpUNE(x, llvm::ConstantFP::get(x->getType(), 0));
     case DType::kInt64:
-      return FloatToInt64(x);
+      return FloatToSigned(64, x);
     case DType::kUInt32:
-      return b_.CreateTrunc(FloatToInt64(x), i32);
+      return b_.CreateTrunc(FloatToSigned(64, x), i32);
     case DType::kUInt64: {
       Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p63));
-      Value* as_unsigned =
-          b_.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {i64, x->getType()}, {x});
-      return b_.CreateSelect(large, as_unsigned, FloatToInt64(x));
+      // What is above the signed ones, less 2^63: its bits below the sign's.
+      Value* half = b_.CreateFSub(x, llvm::ConstantFP::get(x->getType(), 0x1p63));
+      Value* whole = FloatToSigned(64, b_.CreateSelect(large, half, x));
+      Value* sign = llvm::ConstantInt::getSigned(i64, INT64_MIN);
+      return b_.CreateSelect(large, b_.CreateOr(whole, sign), whole);
     }
     default: {
       Value* whole = FloatsToInt32(x, /*rounds=*/false);
-      if (whole == nullptr) return b_.CreateTrunc(saturating(i32), Like(ValueType(to), x));
+      if (whole == nullptr) return b_.CreateTrunc(FloatToSigned(32, x), Like(ValueType(to), x));
       Value* large = b_.CreateFCmpOGE(x, llvm::ConstantFP::get(x->getType(), 0x1p31));
       whole = b_.CreateSelect(large, llvm::ConstantInt::get(i32, INT32_MAX), whole);
       // The low bits of -2^31 are 0, as NaN's are to be.

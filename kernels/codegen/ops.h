@@ -58,7 +58,7 @@ class Ops {
   llvm::Value* IntPower(DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* Shift(te::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* FloatsToInt32(llvm::Value* x, bool rounds);
-  llvm::Value* FloatToInt64(llvm::Value* x);
+  llvm::Value* FloatToSigned(unsigned bits, llvm::Value* x);
   llvm::Value* FloatToInt(DType to, llvm::Value* x);
   llvm::Value* IntToFloat(DType from, DType to, llvm::Value* x);
   // float16 by its bits, as i16.
