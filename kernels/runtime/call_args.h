@@ -378,11 +378,13 @@ uint64_t SortKey(T x) {
       return x;
     }
   } else {
-    const double d = static_cast<double>(ToArithmetic(x));
-    if (d != d) return std::numeric_limits<uint64_t>::max();
-    if (d == 0) return uint64_t{1} << 63;
-    const uint64_t bits = std::bit_cast<uint64_t>(d);
-    return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{1} << 63);
+    using F = std::conditional_t<sizeof(T) == 8, double, float>;
+    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    constexpr Bits kSign = Bits{1} << (sizeof(Bits) * 8 - 1), kAll = ~Bits{0};
+    const F f = static_cast<F>(ToArithmetic(x));
+    const Bits bits = std::bit_cast<Bits>(f + F{0});  // of -0 too
+    const Bits key = bits ^ ((bits & kSign) != 0 ? kAll : kSign);
+    return f != f ? kAll : key;
   }
 }
 // The keys of n elements from `first`, `stride` apart.

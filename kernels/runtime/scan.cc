@@ -23,10 +23,28 @@ struct Multiply {
   }
 };
 
+// One scan over neighbours: the sum so far stays in a register.
+template <typename Op, typename T, typename Load>
+void ScanLine(const CallArgs& args, const Load& load, T* out, int64_t first, int64_t n,
+              bool exclusive) {
+  T sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
+  args.InBlocks(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = first + begin; i < first + end; ++i) {
+      const T before = sum;
+      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(sum), ToArithmetic(load(i))));
+      out[i] = exclusive ? before : sum;
+    }
+  });
+}
+
 // Runs of `inner` neighbouring scans advance together, so that memory is read in order. load(i) is
 // element i as T.
 template <typename Op, typename T, typename Load>
 void Scan(const CallArgs& args, const Load& load, T* out, const AxisSplit& s, bool exclusive) {
+  if (s.inner == 1) {
+    for (int64_t o = 0; o < s.outer; ++o) ScanLine<Op, T>(args, load, out, o * s.n, s.n, exclusive);
+    return;
+  }
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
   const int64_t block = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(s.inner, 1));
   for (int64_t o = 0; o < s.outer; ++o) {

@@ -48,6 +48,52 @@ int64_t ResolveIndex(int64_t index, int64_t extent) {
   return index >= 0 && index < extent ? index : -1;
 }
 
+// scatter_elements, a line of the indices' last axis after the other. load(i) is index i.
+template <typename T, typename Load>
+int32_t ScatterLines(const CallArgs& args, int axis, const Load& load, T* to, const T* from,
+                     ScatterMode mode) {
+  const TensorView& data = args[0];
+  const TensorView& indices = args[1];
+  const TensorView& updates = args[2];
+  const int last = data.rank - 1;
+  const int64_t extent = data.dims[axis];
+  const int64_t step = data.Count(axis + 1, data.rank);  // of an index
+  const int64_t next = axis == last ? 0 : 1;             // of an element of a line
+  const int64_t length = indices.dims[last];
+  const int64_t lines = indices.size() / length;
+  for (int64_t line = 0; line < lines; ++line) {
+    // Where the line begins in the data, the axis apart, and in the updates.
+    int64_t rest = line, at = 0, source = 0;
+    int64_t stride = data.dims[last], source_stride = updates.dims[last];
+    for (int d = last; d-- > 0;) {
+      const int64_t position = rest % indices.dims[d];
+      rest /= indices.dims[d];
+      if (d != axis) at += position * stride;
+      source += position * source_stride;
+      stride *= data.dims[d];
+      source_stride *= updates.dims[d];
+    }
+    int32_t status = RELAYVM_KERNEL_OK;
+    args.InBlocks(length, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end && status == RELAYVM_KERNEL_OK; ++i) {
+        const int64_t index = ResolveIndex(load(line * length + i), extent);
+        if (index < 0) {
+          status = RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+          return;
+        }
+        T& place = to[at + index * step + i * next];
+        if (mode == ScatterMode::kUpdate) {
+          place = from[source + i];
+        } else {
+          Combine(place, from[source + i], mode);
+        }
+      }
+    });
+    if (status != RELAYVM_KERNEL_OK) return status;
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
 }  // namespace
 
 int32_t ScatterElements(const CallArgs& args) {
@@ -65,28 +111,15 @@ int32_t ScatterElements(const CallArgs& args) {
     if (indices.dims[d] > updates.dims[d]) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   }
   CopyTensor(data, out);
-  const int64_t total = indices.size();
+  if (indices.size() == 0) return RELAYVM_KERNEL_OK;
+  if (data.rank == 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
-    T* to = out.as<T>();
-    const T* from = updates.as<const T>();
-    for (int64_t flat = 0; flat < total; ++flat) {
-      args.Work(1);
-      const int64_t index = ResolveIndex(LoadIndex(indices, flat), data.dims[axis]);
-      if (index < 0) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
-      // The position of `flat` within data (with the index in place of the axis) and within
-      // updates.
-      int64_t rest = flat, at = 0, stride = 1, source = 0, source_stride = 1;
-      for (int d = data.rank; d-- > 0;) {
-        const int64_t position = rest % indices.dims[d];
-        rest /= indices.dims[d];
-        at += (d == axis ? index : position) * stride;
-        stride *= data.dims[d];
-        source += position * source_stride;
-        source_stride *= updates.dims[d];
-      }
-      Combine(to[at], from[source], mode);
-    }
-    return RELAYVM_KERNEL_OK;
+    const auto update = [&](const auto& load) {
+      return ScatterLines(args, axis, load, out.as<T>(), updates.as<const T>(), mode);
+    };
+    if (indices.dtype == DType::kInt64)
+      return update([from = indices.as<const int64_t>()](int64_t i) { return from[i]; });
+    return update([&](int64_t i) { return LoadIndex(indices, i); });
   });
 }
 

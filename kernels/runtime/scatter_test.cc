@@ -32,6 +32,43 @@ TEST_CASE("scatter_elements along axis 0, with more updates than indices") {
   CHECK(r.outputs[0].as<float>() == std::vector<float>{0, 2, 0, 0, 1, 0});
 }
 
+TEST_CASE("scatter_elements along every axis of several dims") {
+  const std::vector<int64_t> data_dims = {3, 5, 4}, dims = {2, 4, 3}, update_dims = {2, 5, 4};
+  const auto flat = [](const std::vector<int64_t>& of, const std::vector<int64_t>& at) {
+    return static_cast<size_t>((at[0] * of[1] + at[1]) * of[2] + at[2]);
+  };
+  for (size_t axis = 0; axis < 3; ++axis) {
+    for (ScatterMode mode : {ScatterMode::kUpdate, ScatterMode::kAdd}) {
+      std::vector<int64_t> indices(24);
+      std::vector<int32_t> updates(40), expected(60, 5);
+      const std::vector<int32_t> data = expected;
+      for (size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<int32_t>(i * i + 1);
+      for (int64_t a = 0; a < 2; ++a) {
+        for (int64_t b = 0; b < 4; ++b) {
+          for (int64_t c = 0; c < 3; ++c) {
+            const int64_t extent = data_dims[axis], index = (a * 7 + b * 3 + c) % extent;
+            indices[flat(dims, {a, b, c})] = b % 2 == 0 ? index : index - extent;
+            std::vector<int64_t> at = {a, b, c};
+            at[axis] = index;
+            int32_t& to = expected[flat(data_dims, at)];
+            const int32_t update = updates[flat(update_dims, {a, b, c})];
+            to = mode == ScatterMode::kAdd ? to + update : update;
+          }
+        }
+      }
+      std::vector<int32_t> narrow(indices.begin(), indices.end());
+      for (const Array& given : {Make<int64_t>(dims, indices), Make<int32_t>(dims, narrow)}) {
+        const CallResult r = Call(
+            "scatter_elements",
+            {Make<int32_t>(data_dims, data), given, Make<int32_t>(update_dims, updates)},
+            {Empty<int32_t>(data_dims)}, {static_cast<int64_t>(axis), static_cast<int64_t>(mode)});
+        CHECK(r.error == 0);
+        CHECK(r.outputs[0].as<int32_t>() == expected);
+      }
+    }
+  }
+}
+
 TEST_CASE("scatter_elements refuses what lies outside") {
   const Array data = Make<float>({2}, {1, 2});
   for (int64_t bad : {2, -3}) {

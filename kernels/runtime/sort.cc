@@ -3,6 +3,7 @@
 // order, for ascending and descending. Tested by sort_test.cc.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -35,6 +36,40 @@ void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_
   std::memcpy(to.data + j * bytes, from.data + i * bytes, static_cast<size_t>(bytes));
 }
 
+// The first k of n > k keys, in any order: those that are before the last of the first ones so far,
+// which few are. Each time that as many have gathered again, the first of them stay.
+void FindFirst(const CallArgs& args, const uint64_t* keys, int64_t n, int64_t k, uint64_t flip,
+               KernelVector<Entry>& found) {
+  constexpr int64_t kBlock = 64;  // keys that are looked at together
+  const auto room = static_cast<size_t>(2 * k + kBlock);
+  uint64_t last = std::numeric_limits<uint64_t>::max();
+  bool is_full = false;  // k are found, and `last` is the greatest of their keys
+  const auto keep_first = [&] {
+    args.Work(static_cast<int64_t>(found.size()));
+    std::nth_element(found.begin(), found.begin() + (k - 1), found.end());
+    found.resize(static_cast<size_t>(k));
+    last = found.back().key;
+    is_full = true;
+  };
+  found.clear();
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = std::min(n, begin + kBlock);
+    args.Work(end - begin);
+    if (is_full) {
+      // An equal key comes later, which is behind.
+      unsigned before = 0;
+      for (int64_t i = begin; i < end; ++i) before += (keys[i] ^ flip) < last ? 1 : 0;
+      if (before == 0) continue;
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t key = keys[i] ^ flip;
+      if (!is_full || key < last) found.push_back({key, i});
+    }
+    if (found.size() + kBlock > room) keep_first();
+  }
+  if (found.size() > static_cast<size_t>(k)) keep_first();
+}
+
 // The first k of each line of `in` along `axis`, in order, into `values` and `indices` (null: not
 // wanted).
 int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool ascending,
@@ -47,16 +82,19 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
   const AxisSplit split = SplitAt(in, axis);
   const int64_t k = out.dims[axis];
   auto keys = args.NewVector<uint64_t>(split.n);
-  auto entries = args.NewVector<Entry>(split.n);
+  // Of many, those that may be among the first k are gathered.
+  const bool gathers = k <= split.n / 8;
+  auto entries = args.NewVector<Entry>(gathers ? 0 : split.n);
+  if (gathers) entries.reserve(static_cast<size_t>(2 * k + 128));
   for (int64_t o = 0; o < split.outer; ++o) {
     for (int64_t i = 0; i < split.inner; ++i) {
       const int64_t first = o * split.n * split.inner + i;
       LoadKeys(args, in, first, split.inner, split.n, keys.data());
-      for (int64_t j = 0; j < split.n; ++j) {
-        entries[j] = {ascending ? keys[j] : ~keys[j], j};
-      }
+      const uint64_t flip = ascending ? 0 : ~uint64_t{0};
+      if (gathers) FindFirst(args, keys.data(), split.n, k, flip, entries);
+      for (int64_t j = 0; j < split.n && !gathers; ++j) entries[j] = {keys[j] ^ flip, j};
       // Entries are distinct (the index breaks ties), so no stable algorithm is needed.
-      if (k < split.n) {
+      if (k < split.n && !gathers) {
         args.Work(split.n);
         std::nth_element(entries.begin(), entries.begin() + k, entries.end());
       }
