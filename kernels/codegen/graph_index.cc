@@ -358,6 +358,9 @@ const Node* Graph::SimplifyPower(const Node* x, double exponent) {
   DType t = x->dtype;
   if (exponent == 1) return x;
   if (exponent == 2) return Binary(BinaryOp::kMultiply, x, x);
+  // Halves would round the square.
+  if (exponent == 3 && (t == DType::kFloat32 || t == DType::kFloat64))
+    return Binary(BinaryOp::kMultiply, Binary(BinaryOp::kMultiply, x, x), x);
   if (exponent == -1) return Binary(BinaryOp::kDivide, Float(1, t), x);
   if (exponent != 0.5 && exponent != -0.5) return nullptr;
   // Unlike the root, the power takes -0 as 0 and -infinity as infinity.

@@ -27,7 +27,9 @@ constexpr Use kHinted = 16;   // stands in a computation whose form the schedule
 constexpr Use kInherited = kIndex | kGuard | kHinted;
 
 // The code generator knows these powers.
-bool IsSpecialExponent(double e) { return std::abs(e) <= 2 && e * 2 == std::floor(e * 2); }
+bool IsSpecialExponent(double e) {
+  return e == 3 || (std::abs(e) <= 2 && e * 2 == std::floor(e * 2));
+}
 
 Use OfOperand(const ExprNode& e, size_t i) {
   if (e.kind == ExprKind::kSelect) return i == 0 ? kGuard : 0;

@@ -200,7 +200,7 @@ TEST_CASE("what decides an index, a guard or the form of the code stays an immed
         std::vector<double>{4, -9});
   // Powers that the code generator knows.
   Tensor f = Vector(DType::kFloat32);
-  for (double exponent : {0.5, -0.5, 2.0, -1.0}) {
+  for (double exponent : {0.5, -0.5, 2.0, 3.0, -1.0}) {
     CHECK(Free(Scaled(DType::kFloat32, exponent, BinaryOp::kPower)).empty());
   }
   CHECK(Free(Scaled(DType::kFloat32, 2.25, BinaryOp::kPower)).size() == 1);

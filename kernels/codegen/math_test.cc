@@ -268,6 +268,39 @@ void CheckFunction2(KernelHarness& harness, const Function2& f, size_t kernel, d
   CHECK(worst <= bound);
 }
 
+// Exponents that are constants: those that need no logarithm, and their neighbours.
+template <typename T>
+void CheckConstantPowers(DType dtype) {
+  constexpr double kExponents[] = {-2, -1, -0.5, 0.5, 1, 2, 3, 4, 2.5};
+  KernelHarness harness;
+  for (double exponent : kExponents) {
+    KernelSpec spec;
+    spec.name = "power";
+    spec.inputs = {te::Placeholder("x", {kN}, dtype, 0)};
+    spec.outputs = {te::Compute("z", {kN}, [&](const std::vector<te::Expr>& at) {
+      return te::Binary(BinaryOp::kPower, te::Load(spec.inputs[0], at),
+                        te::FloatImm(exponent, dtype));
+    })};
+    harness.Add(spec);
+  }
+  harness.Finish();
+  const std::vector<T> x = Samples<T>(-30, 30, 5);
+  const auto n = static_cast<int64_t>(x.size());
+  for (size_t e = 0; e < std::size(kExponents); ++e) {
+    const HostTensor out = harness.Run(e, {ToTensor(x, {n})}, {{1, n}})[0];
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double error = UlpError(ValueAt<T>(out, i), std::pow(Real{x[i]}, Real{kExponents[e]}));
+      INFO(x[i], " to the power of ", kExponents[e], " is ", ValueAt<T>(out, i));
+      REQUIRE(error <= 1.5);
+    }
+  }
+}
+
+TEST_CASE("powers with constant exponents") {
+  CheckConstantPowers<float>(DType::kFloat32);
+  CheckConstantPowers<double>(DType::kFloat64);
+}
+
 TEST_CASE("power, atan2 and remainder") {
   for (const char* cpu : {"native", "x86-64-v2"}) {
     KernelOptions options;
