@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "kernels/runtime/kernels.h"
@@ -39,28 +40,65 @@ bool SameChannels(const TensorView& data, const TensorView& out, bool channels_l
   return data.dims[axis] == out.dims[axis];
 }
 
-// The value at (y, x) between pixels, or the largest of the four pixels around, each times its weight;
-// 0 beyond one pixel outside the map.
-template <typename T, typename R>
-R Sample(bool largest, const T* data, const RoiShape& s, int64_t n, int64_t c, R y, R x) {
-  const R height = static_cast<R>(s.height), width = static_cast<R>(s.width);
-  if (!(y >= -1 && x >= -1 && y <= height && x <= width)) return 0;
-  if (s.height == 0 || s.width == 0) return 0;  // there is no pixel
-  y = std::min(std::max(y, R(0)), height - 1);
-  x = std::min(std::max(x, R(0)), width - 1);
-  const int64_t top = static_cast<int64_t>(std::floor(y)),
-                left = static_cast<int64_t>(std::floor(x));
-  const int64_t bottom = std::min(top + 1, s.height - 1), right = std::min(left + 1, s.width - 1);
-  const R dy = y - static_cast<R>(top), dx = x - static_cast<R>(left);
-  const auto pixel = [&](int64_t py, int64_t px) {
-    return static_cast<R>(ToArithmetic(data[s.Data(n, c, py, px)]));
-  };
-  if (largest) {
-    return std::max({(1 - dy) * (1 - dx) * pixel(top, left), (1 - dy) * dx * pixel(top, right),
-                     dy * (1 - dx) * pixel(bottom, left), dy * dx * pixel(bottom, right)});
+// The two pixels that a sample lies between along one axis, and their weights. Outside: beyond one
+// pixel outside the map, where the value is 0.
+template <typename R>
+struct Between {
+  int64_t near = 0, far = 0;  // in elements, from the map's first one
+  R near_weight = 0, far_weight = 0;
+  bool is_outside = true;
+};
+
+// `samples` of each of `bins` bins of a size, from `start` on.
+template <typename R>
+void FindSamples(const CallArgs& args, R start, R bin, int64_t bins, int64_t samples,
+                 int64_t extent, int64_t stride, KernelVector<Between<R>>& found) {
+  found.clear();
+  for (int64_t b = 0; b < bins; ++b) {
+    args.Work(samples);
+    for (int64_t g = 0; g < samples; ++g) {
+      R at = start + static_cast<R>(b) * bin +
+             (static_cast<R>(g) + R(0.5)) * bin / static_cast<R>(samples);
+      Between<R>& between = found.emplace_back();
+      if (!(at >= -1 && at <= static_cast<R>(extent)) || extent == 0) continue;
+      at = std::min(std::max(at, R(0)), static_cast<R>(extent) - 1);
+      const auto first = static_cast<int64_t>(std::floor(at));
+      const R rest = at - static_cast<R>(first);
+      between = {first * stride, std::min(first + 1, extent - 1) * stride, 1 - rest, rest, false};
+    }
   }
-  return (1 - dy) * ((1 - dx) * pixel(top, left) + dx * pixel(top, right)) +
-         dy * ((1 - dx) * pixel(bottom, left) + dx * pixel(bottom, right));
+}
+
+// What of the samples of a bin becomes its value.
+enum class RoiMode : uint8_t { kAverage, kMax, kMaxOfCorners };
+
+// The value of a bin: of the samples ys x xs of a map.
+template <typename T, typename R>
+R BinValue(RoiMode mode, const T* map, std::span<const Between<R>> ys,
+           std::span<const Between<R>> xs) {
+  if (ys.empty() || xs.empty()) return 0;
+  const auto pixel = [&](int64_t y, int64_t x) { return static_cast<R>(ToArithmetic(map[y + x])); };
+  const bool is_max = mode != RoiMode::kAverage;
+  R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
+  for (const Between<R>& y : ys) {
+    for (const Between<R>& x : xs) {
+      R sample = 0;
+      if (!y.is_outside && !x.is_outside) {
+        const R top_left = pixel(y.near, x.near), top_right = pixel(y.near, x.far);
+        const R bottom_left = pixel(y.far, x.near), bottom_right = pixel(y.far, x.far);
+        sample =
+            mode == RoiMode::kMaxOfCorners
+                ? std::max({y.near_weight * x.near_weight * top_left,
+                            y.near_weight * x.far_weight * top_right,
+                            y.far_weight * x.near_weight * bottom_left,
+                            y.far_weight * x.far_weight * bottom_right})
+                : y.near_weight * (x.near_weight * top_left + x.far_weight * top_right) +
+                      y.far_weight * (x.near_weight * bottom_left + x.far_weight * bottom_right);
+      }
+      value = is_max ? std::max(value, sample) : value + sample;
+    }
+  }
+  return is_max ? value : value / (static_cast<R>(ys.size()) * static_cast<R>(xs.size()));
 }
 
 }  // namespace
@@ -69,12 +107,15 @@ int32_t RoiAlign(const CallArgs& args) {
   const TensorView &data = args[0], &rois = args[1], &out = args[2];
   const double scale = BitsToDouble(args.param(0));
   const int64_t sample_ratio = args.param(1);
-  const bool is_max = args.param(3) != 0, of_corners = args.param(3) == 2,
-             aligned = args.param(4) != 0;
+  const RoiMode mode = args.param(3) == 0   ? RoiMode::kAverage
+                       : args.param(3) == 2 ? RoiMode::kMaxOfCorners
+                                            : RoiMode::kMax;
+  const bool aligned = args.param(4) != 0;
   if (!SameChannels(data, out, args.param(2) != 0)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const RoiShape s = ShapeOf(data, out, args.param(2) != 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
     using R = Real<T>;
+    auto ys = args.NewVector<Between<R>>(), xs = args.NewVector<Between<R>>();
     for (int64_t r = 0; r < rois.dims[0]; ++r) {
       const auto roi = [&](int k) { return LoadAs<R>(rois, r * 5 + k); };
       const int64_t n = TruncateToInt64(roi(0));
@@ -100,23 +141,20 @@ int32_t RoiAlign(const CallArgs& args) {
       if (grid_y / 4 - 16 > s.height || grid_x / 4 - 16 > s.width) {
         return RELAYVM_KERNEL_INVALID_ARGUMENT;
       }
+      const int64_t samples_y = std::max<int64_t>(grid_y, 0),
+                    samples_x = std::max<int64_t>(grid_x, 0);
+      FindSamples(args, top, bin_height, s.pooled_height, samples_y, s.height, s.Data(0, 0, 1, 0),
+                  ys);
+      FindSamples(args, left, bin_width, s.pooled_width, samples_x, s.width, s.Data(0, 0, 0, 1),
+                  xs);
       for (int64_t c = 0; c < s.channels; ++c) {
+        const T* map = data.as<const T>() + s.Data(n, c, 0, 0);
         for (int64_t py = 0; py < s.pooled_height; ++py) {
+          const auto bin_y = std::span<const Between<R>>(ys).subspan(py * samples_y, samples_y);
           for (int64_t px = 0; px < s.pooled_width; ++px) {
-            args.Work(std::max<int64_t>(grid_y, 0) * std::max<int64_t>(grid_x, 0) + 1);
-            const R count = static_cast<R>(grid_y) * static_cast<R>(grid_x);
-            R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
-            for (int64_t gy = 0; gy < grid_y; ++gy) {
-              const R y = top + static_cast<R>(py) * bin_height +
-                          (static_cast<R>(gy) + R(0.5)) * bin_height / static_cast<R>(grid_y);
-              for (int64_t gx = 0; gx < grid_x; ++gx) {
-                const R x = left + static_cast<R>(px) * bin_width +
-                            (static_cast<R>(gx) + R(0.5)) * bin_width / static_cast<R>(grid_x);
-                const R sample = Sample<T, R>(of_corners, data.as<const T>(), s, n, c, y, x);
-                value = is_max ? std::max(value, sample) : value + sample / count;
-              }
-            }
-            if (grid_y < 1 || grid_x < 1) value = 0;  // no samples
+            args.Work(samples_y * samples_x + 1);
+            const auto bin_x = std::span<const Between<R>>(xs).subspan(px * samples_x, samples_x);
+            const R value = BinValue<T, R>(mode, map, bin_y, bin_x);
             out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
           }
         }
