@@ -64,9 +64,11 @@ void ForOuterTaps(ContractionContext& c, const std::vector<Value*>& output_posit
   For(b, I64(b, 0), I64(b, p.kernel[axis]), 1, "tap", [&](Value* k) {
     Value* at = Add(b, Mul(b, output_position[axis], p.stride[axis]),
                     Add(b, Mul(b, k, p.dilation[axis]), -p.padding[axis]));
-    std::vector<Value*> next = positions;
-    next.push_back(at);
     Value* in_range = InRange(b, at, c.emitter.EmitDim(p.input[axis]));
+    // No lane of a line outside is loaded, but processors take long to see that of an address in no
+    // page: 0 is in one.
+    std::vector<Value*> next = positions;
+    next.push_back(b.CreateSelect(in_range, at, I64(b, 0)));
     ForOuterTaps(c, output_position, axis + 1, std::move(next),
                  Add(b, Mul(b, tap, p.kernel[axis]), k), b.CreateAnd(inside, in_range), body);
   });
