@@ -24,7 +24,8 @@ static void CountText(void* user, const char* text, size_t size) {
   if (strlen(text) == size && size > 0) ++*(int*)user;
 }
 
-/* Compiles with a weight, runs the result at once and from its bytes, and saves it at `path`. */
+/* Compiles with a weight, runs the result at once and from its bytes, and saves it at `path`; "saved"
+ * where that fails. */
 const char* CompileAndRun(const char* path) {
   const int64_t weight_dims[2] = {1, 2}, x_dims[2] = {1, 2};
   const float weight[2] = {3, 4}, x[2] = {1, 10};
@@ -65,7 +66,13 @@ const char* CompileAndRun(const char* path) {
   size_t size = 0;
   EXPECT(relayvm_compiled_bytes(compiled, &bytes, &size) == NULL);
   EXPECT(size > 64 && (uintptr_t)bytes % 64 == 0);
-  EXPECT(relayvm_compiled_save(compiled, path) == NULL);
+  relayvm_status* saved = relayvm_compiled_save(compiled, path);
+  if (saved != NULL) {
+    relayvm_status_free(saved);
+    relayvm_compiled_free(compiled);
+    relayvm_value_free(input);
+    return "saved";
+  }
 
   relayvm_executable* programs[2] = {NULL, NULL};
   EXPECT(relayvm_executable_load_memory(bytes, size, NULL, &programs[0]) == NULL);

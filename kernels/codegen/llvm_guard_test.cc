@@ -15,11 +15,23 @@
 
 #include "kernels/codegen/target.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace relayvm::codegen {
 namespace {
 
+// What LLVM held when it gave up stays where it is.
+#ifdef __SANITIZE_ADDRESS__
+using LeaksAllowed = __lsan::ScopedDisabler;
+#else
+struct LeaksAllowed {};
+#endif
+
 // Object code of a text of LLVM's.
 Status Generate(const char* text) {
+  [[maybe_unused]] const LeaksAllowed leaks_allowed;
   return GuardLlvm({}, [&]() -> Status {
     struct Work {
       llvm::LLVMContext context;
