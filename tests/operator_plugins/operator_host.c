@@ -8,6 +8,7 @@ static void Check(relayvm_status* status) {
   if (status == NULL) return;
   fprintf(stderr, "%s: %s\n", relayvm_status_code_name(relayvm_status_code(status)),
           relayvm_status_message(status));
+  relayvm_status_free(status);
   exit(2);
 }
 
