@@ -1,7 +1,7 @@
 #include "compiler/transforms/sink_views.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -48,17 +48,26 @@ class Sinker {
   }
 
  private:
+  // Of a variable, the bindings of its block that have it as an operand, in order.
+  using Readers = std::unordered_map<uint32_t, std::vector<size_t>>;
+
   void FindIn(const Block& block) {
+    Readers readers;
+    for (size_t i = 0; i < block.bindings.size(); ++i) {
+      ForEachAtom(*block.bindings[i].value, [&](const Atom& a) {
+        if (const Var* v = AsVar(a)) readers[v->id].push_back(i);
+      });
+    }
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       const auto* call = block.bindings[i].value->As<OpCall>();
       if (call != nullptr && call->op->is_view)
         viewed_[block.bindings[i].var->id] = AsVar(call->args[0]);
-      FindAt(block, i);
+      FindAt(block, i, readers);
       ForEachBlock(*block.bindings[i].value, [&](const Block& inner) { FindIn(inner); });
     }
   }
 
-  void FindAt(const Block& block, size_t i) {
+  void FindAt(const Block& block, size_t i, const Readers& readers) {
     const auto* call = block.bindings[i].value->As<OpCall>();
     const TensorType* made = TensorOf(block.bindings[i].var->type);
     if (call == nullptr || made == nullptr || call->op->fusion != FusionClass::kOutElementwise)
@@ -68,7 +77,7 @@ class Sinker {
     region.rows = made->shape;
     const Var* seen = region.source;
     while (uses_[seen->id] == 1) {
-      const Binding* view = ViewOf(block, i, *seen);
+      const Binding* view = ViewOf(block, *seen, readers);
       if (view == nullptr) break;
       region.views.push_back(view->var->id);
       seen = view->var;
@@ -76,20 +85,21 @@ class Sinker {
     const TensorType* viewed = TensorOf(seen->type);
     if (region.views.empty() || !ChangesRowsAlone(made->shape, viewed->shape)) return;
     region.viewed = viewed->shape;
-    Follow(block, i, *seen, region);
+    Follow(block, *seen, readers, region);
     if (region.followers.empty()) return;
     for (uint32_t id : region.views) dropped_.insert(id);
     for (const Binding* b : region.followers) moved_[b->var->id] = regions_.size();
     regions_.push_back(std::move(region));
   }
 
-  static const Binding* ViewOf(const Block& block, size_t after, const Var& source) {
-    for (size_t k = after + 1; k < block.bindings.size(); ++k) {
-      const auto* call = block.bindings[k].value->As<OpCall>();
-      if (call != nullptr && call->op->is_view && AsVar(call->args[0]) == &source)
-        return &block.bindings[k];
-    }
-    return nullptr;
+  // The view that is the variable's one reader in the block, or null.
+  static const Binding* ViewOf(const Block& block, const Var& source, const Readers& readers) {
+    const auto at = readers.find(source.id);
+    if (at == readers.end() || at->second.size() != 1) return nullptr;
+    const Binding& reader = block.bindings[at->second[0]];
+    const auto* call = reader.value->As<OpCall>();
+    const bool is_view = call != nullptr && call->op->is_view && AsVar(call->args[0]) == &source;
+    return is_view ? &reader : nullptr;
   }
 
   // Both end in the same dim, which is not 0: then the others have one product.
@@ -99,21 +109,27 @@ class Sinker {
   }
 
   // The operators behind the view, as many as leave one value that is read elsewhere.
-  void Follow(const Block& block, size_t after, const Var& view, Region& region) const {
+  void Follow(const Block& block, const Var& view, const Readers& readers, Region& region) const {
     std::unordered_map<uint32_t, size_t> open;  // values of the region: uses that are not its own
-    open[view.id] = UsesOf(view);
+    std::set<size_t> next;                      // bindings that read one of its values, in order
+    const auto add = [&](const Var& v) {
+      open[v.id] = UsesOf(v);
+      if (const auto at = readers.find(v.id); at != readers.end())
+        next.insert(at->second.begin(), at->second.end());
+    };
+    add(view);
     std::vector<const Binding*> followers;
     size_t kept = 0;
-    for (size_t k = after + 1; k < block.bindings.size() && followers.size() < kMostFollowers;
-         ++k) {
-      const Binding& b = block.bindings[k];
+    while (!next.empty() && followers.size() < kMostFollowers) {
+      const Binding& b = block.bindings[*next.begin()];
+      next.erase(next.begin());
       std::vector<const Var*> inside;
       if (!Follows(b, region.viewed, open, inside)) continue;
       followers.push_back(&b);
       for (const Var* v : inside) {
         if (--open[v->id] == 0) open.erase(v->id);
       }
-      open[b.var->id] = UsesOf(*b.var);
+      add(*b.var);
       if (open.size() == 1) kept = followers.size();
     }
     followers.resize(kept);

@@ -19,6 +19,7 @@
 #include <cinttypes>
 #include <condition_variable>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
