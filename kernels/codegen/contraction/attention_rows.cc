@@ -110,15 +110,15 @@ void AttentionRows::FetchRows(const HeadTensor& t, Value* head, const Dim& size,
 
 void AttentionRows::EmitRowProducts(unsigned rows, Value* key, Value* count) {
   Value* stride = Stride(d_.keys, 2);
-  const unsigned most = DotUnits(rows, d_.target.vector_registers);
+  const DotShape shape = DotShapeOf(rows, DotForm::kShort, d_.target.vector_registers);
   Value* next = I64(b_, 0);
-  for (unsigned units = most; units > 0; units /= 2) {
+  for (unsigned units = shape.units; units > 0; units /= 2) {
     Value* last = Add(b_, next, b_.CreateAnd(Sub(b_, count, next), I64(b_, -int64_t{units})));
     For(b_, next, last, units, "unit", [&](Value* unit) {
       Value* first = Add(b_, key, unit);
       FetchRows(d_.keys, k_, d_.key_size, Add(b_, first, kKeysAhead), units);
       FetchRows(d_.values, v_, d_.value_size, first, units);
-      EmitDotCall(b_, {DType::kFloat32, rows, units, d_.lanes, DotSets(rows, most)},
+      EmitDotCall(b_, {DType::kFloat32, rows, units, d_.lanes, shape.sets},
                   {q_, At(b_, element_, k_, Mul(b_, Add(b_, key, unit), stride)),
                    ScoreAt(I64(b_, 0), unit), key_size_, q_stride_, stride, d_.row_keys});
     });

@@ -162,29 +162,28 @@ class ProductEmitter {
                 Value* a_stride) {
     Value* weights = c_.PlainRow(d_.b, batch, column);
     Value* stride = c_.emitter.EmitDim(d_.b.stride);
-    // As many groups of `units` columns as there are; returns the first column that is left.
-    auto dots = [&](Value* first, unsigned units, unsigned best_sets) {
-      Value* last = Add(b_, first, b_.CreateAnd(Sub(b_, count, first), I64(b_, -int64_t{units})));
-      For(b_, first, last, units, "unit", [&](Value* unit) {
-        EmitDotCall(b_,
-                    {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes,
-                     sets > 0 ? sets : best_sets},
-                    {a, At(b_, c_.element, weights, Mul(b_, unit, stride)),
-                     At(b_, c_.element, c_scratch_, unit), c_.depth, a_stride, stride, d_.panel});
-      });
-      return last;
-    };
-    If(
-        b_, b_.CreateICmpSLT(c_.columns, I64(b_, kFewDotColumns)),
-        [&] { dots(I64(b_, 0), 1, DotSets(rows, 1)); },
-        [&] {
-          const unsigned most = static_cast<unsigned>(
-              std::min<int64_t>(DotUnits(rows, d_.target.vector_registers), d_.panel));
-          Value* next = I64(b_, 0);
-          for (unsigned units = most; units > 0; units /= 2) {
-            next = dots(next, units, DotSets(rows, most));
-          }
+    const unsigned registers = d_.target.vector_registers;
+    // As many groups of columns as there are of each size, from `shape.units` down.
+    auto dots = [&](DotShape shape) {
+      Value* next = I64(b_, 0);
+      for (auto units = static_cast<unsigned>(std::min<int64_t>(shape.units, d_.panel)); units > 0;
+           units /= 2) {
+        Value* last = Add(b_, next, b_.CreateAnd(Sub(b_, count, next), I64(b_, -int64_t{units})));
+        For(b_, next, last, units, "unit", [&](Value* unit) {
+          EmitDotCall(
+              b_, {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes, shape.sets},
+              {a, At(b_, c_.element, weights, Mul(b_, unit, stride)),
+               At(b_, c_.element, c_scratch_, unit), c_.depth, a_stride, stride, d_.panel});
         });
+        next = last;
+      }
+    };
+    if (sets > 0) return dots(DotShapeOfSets(rows, sets, registers));
+    const auto form = [&](DotForm f) { return [=] { dots(DotShapeOf(rows, f, registers)); }; };
+    If(b_, b_.CreateICmpSLT(c_.columns, I64(b_, kFewDotColumns)), form(DotForm::kFewColumns), [&] {
+      If(b_, b_.CreateICmpSLT(c_.depth, I64(b_, kLongDotDepth)), form(DotForm::kShort),
+         form(DotForm::kLong));
+    });
   }
 
   // --- Tiles ---

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <llvm/IR/Function.h>
 
+#include <algorithm>
+#include <bit>
+#include <numeric>
 #include <vector>
 
 #include "kernels/codegen/contraction/tile.h"
@@ -10,15 +13,24 @@ namespace relayvm::codegen {
 
 using llvm::Value;
 
-unsigned DotUnits(unsigned rows, unsigned vector_registers) {
+DotShape DotShapeOfSets(unsigned rows, unsigned sets, unsigned vector_registers) {
   // Accumulators, one vector of each row of A, one of W, one spare.
   const unsigned budget = vector_registers - rows - 2;
   unsigned units = 16;
-  while (units > 1 && units * rows > budget) units /= 2;
-  return units;
+  while (units > 1 && units * rows * sets > budget) units /= 2;
+  return {units, sets};
 }
 
-unsigned DotSets(unsigned rows, unsigned units) { return SetsFor(int64_t{rows} * units); }
+DotShape DotShapeOf(unsigned rows, DotForm form, unsigned vector_registers) {
+  if (form == DotForm::kFewColumns) return {1, SetsFor(rows)};
+  // Two sets hide most of what an FMA takes, and leave products that must sum in this order for many
+  // rows room for two units.
+  if (form == DotForm::kLong && rows == 1) return {1, 2};
+  constexpr unsigned kLongUnits = 4;
+  unsigned units = DotShapeOfSets(rows, 1, vector_registers).units;
+  if (form == DotForm::kLong) units = std::min(units, kLongUnits);
+  return {units, SetsFor(int64_t{rows} * units)};
+}
 
 namespace {
 
@@ -119,23 +131,34 @@ void DefineDot(Builder& b, llvm::Function* function, const DotConfig& config, in
                       step(k, MaskBelow(b, Sub(b, k_extent, k), config.lanes), 0, next);
                       return next;
                     });
-  for (unsigned row = 0; row < config.rows; ++row) {
-    std::vector<Value*> units;
-    for (unsigned unit = 0; unit < config.units; ++unit) {
-      Value* sum = sums[row * config.units + unit];
-      for (unsigned set = 1; set < sets; ++set) {
-        sum = AddAny(b, sum, sums[(set * config.rows + row) * config.units + unit]);
-      }
-      units.push_back(sum);
+  const auto sum_of = [&](unsigned row, unsigned unit) {
+    Value* sum = sums[row * config.units + unit];
+    for (unsigned set = 1; set < sets; ++set) {
+      sum = AddAny(b, sum, sums[(set * config.rows + row) * config.units + unit]);
     }
-    // More units than lanes: in groups.
-    const unsigned group = std::min(config.units, config.lanes);
+    return sum;
+  };
+  // As many of a row as there are lanes, or of as many rows as these have room for.
+  const unsigned group = std::min(config.units, config.lanes);
+  for (unsigned row = 0; row < config.rows;) {
+    const unsigned rows = std::bit_floor(std::min(config.rows - row, config.lanes / group));
     for (unsigned first = 0; first < config.units; first += group) {
-      Value* sum =
-          SumLanes(b, std::vector<Value*>(units.begin() + first, units.begin() + first + group));
-      Value* pointer = At(b, element, c, row * c_stride + first);
-      b.CreateAlignedStore(sum, pointer, llvm::Align(align));
+      std::vector<Value*> vectors;
+      for (unsigned r = 0; r < rows; ++r) {
+        for (unsigned unit = 0; unit < group; ++unit) {
+          vectors.push_back(sum_of(row + r, first + unit));
+        }
+      }
+      Value* all = SumLanes(b, std::move(vectors));
+      for (unsigned r = 0; r < rows; ++r) {
+        std::vector<int> lanes(group);
+        std::iota(lanes.begin(), lanes.end(), static_cast<int>(r * group));
+        Value* sum = rows == 1 ? all : b.CreateShuffleVector(all, lanes);
+        b.CreateAlignedStore(sum, At(b, element, c, (row + r) * c_stride + first),
+                             llvm::Align(align));
+      }
     }
+    row += rows;
   }
 }
 

@@ -87,7 +87,9 @@ TEST_CASE("equal rows and columns of a product give equal bits") {
         }
       }
       for (int64_t m : {1, 3, 13}) {
-        for (int64_t n : {3, 5, 19, 1029}) use(add(m, 131, n), {}, m, 131, n);
+        for (int64_t n : {3, 5, 19, 1029}) {
+          for (int64_t k : {131, 397}) use(add(m, k, n), {}, m, k, n);
+        }
       }
     }
     harness.Finish();

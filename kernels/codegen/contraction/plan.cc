@@ -710,11 +710,11 @@ std::optional<SumOrder> OrderOf(const ContractionPlan& plan) {
   const auto rows = static_cast<unsigned>(std::clamp<int64_t>(d.rows.value(), 1, d.tile_rows));
   if (IsServedByDots(d, d.rows.value())) {
     if (d.rows.value() > kMaxDotRows) return SumOrder{SumOrder::Form::kDots, 1};
-    const bool few = d.columns.value() < kFewDotColumns;
-    const unsigned units = few ? 1
-                               : static_cast<unsigned>(std::min<int64_t>(
-                                     DotUnits(rows, d.target.vector_registers), d.panel));
-    return SumOrder{SumOrder::Form::kDots, DotSets(rows, units)};
+    if (!d.depth.is_const()) return std::nullopt;
+    const DotForm form = d.columns.value() < kFewDotColumns ? DotForm::kFewColumns
+                         : d.depth.value() < kLongDotDepth  ? DotForm::kShort
+                                                            : DotForm::kLong;
+    return SumOrder{SumOrder::Form::kDots, DotShapeOf(rows, form, d.target.vector_registers).sets};
   }
   TileConfig config{};
   config.rounds = d.rounds;

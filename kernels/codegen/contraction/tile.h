@@ -104,14 +104,20 @@ struct DotConfig {
   DType dtype;
   unsigned rows, units, lanes, sets;
 };
-// Fewer columns than these are taken one by one, with several sets of accumulators.
+// How dot kernels of so many rows of A go over the rows of W: `units` of them at once, fewer at the
+// end, with `sets` sets of accumulators each.
+struct DotShape {
+  unsigned units, sets;
+};
+// Fewer columns than these are taken one by one.
 inline constexpr int64_t kFewDotColumns = 4;
-// The sets of accumulators of every dot kernel in a product of fewer columns than that, or of more
-// of which `units` are taken at once.
-unsigned DotSets(unsigned rows, unsigned units);
-// The number of units that a dot kernel of `rows` rows takes at once on a machine with that many
-// vector registers.
-unsigned DotUnits(unsigned rows, unsigned vector_registers);
+// From this depth on, rows of W that are read at once are streams too many: they get in each other's
+// way in the first cache (their distance is often a power of two), and few of them are fetched ahead.
+inline constexpr int64_t kLongDotDepth = 384;
+enum class DotForm : uint8_t { kFewColumns, kLong, kShort };
+DotShape DotShapeOf(unsigned rows, DotForm form, unsigned vector_registers);
+// The one with that many sets, whatever is fastest.
+DotShape DotShapeOfSets(unsigned rows, unsigned sets, unsigned vector_registers);
 // a_stride, w_stride: elements between rows of A and W. c_stride: between rows of C.
 struct DotCall {
   llvm::Value *a, *w, *c, *k, *a_stride, *w_stride;
