@@ -110,7 +110,7 @@ void AttentionRows::FetchRows(const HeadTensor& t, Value* head, const Dim& size,
 
 void AttentionRows::EmitRowProducts(unsigned rows, Value* key, Value* count) {
   Value* stride = Stride(d_.keys, 2);
-  const DotShape shape = DotShapeOf(rows, DotForm::kShort, d_.target.vector_registers);
+  const DotShape shape = DotShapeOfSets(rows, 1, d_.target.vector_registers);
   Value* next = I64(b_, 0);
   for (unsigned units = shape.units; units > 0; units /= 2) {
     Value* last = Add(b_, next, b_.CreateAnd(Sub(b_, count, next), I64(b_, -int64_t{units})));

@@ -26,9 +26,8 @@ DotShape DotShapeOf(unsigned rows, DotForm form, unsigned vector_registers) {
   // Two sets hide most of what an FMA takes, and leave products that must sum in this order for many
   // rows room for two units.
   if (form == DotForm::kLong && rows == 1) return {1, 2};
-  constexpr unsigned kLongUnits = 4;
-  unsigned units = DotShapeOfSets(rows, 1, vector_registers).units;
-  if (form == DotForm::kLong) units = std::min(units, kLongUnits);
+  const unsigned most = form == DotForm::kLong ? 4 : 8;
+  const unsigned units = std::min(most, DotShapeOfSets(rows, 1, vector_registers).units);
   return {units, SetsFor(int64_t{rows} * units)};
 }
 
