@@ -10,6 +10,7 @@
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verify.h"
+#include "compiler/rules/simplify.h"
 #include "compiler/transforms/common_subexpressions.h"
 #include "compiler/transforms/convert_layout.h"
 #include "compiler/transforms/dead_code.h"
@@ -127,6 +128,13 @@ const std::vector<Pass>& AllPasses() {
        .refuses = {kFused},
        .drops = {},
        .description = "what depends on constants alone is computed"},
+      {.name = "SimplifyExpr",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return rules::SimplifyExpr(m, context.stop);
+       },
+       .refuses = {kFused, kFinalTypes},
+       .drops = {},
+       .description = "algebra that keeps every bit: the rules of compiler/rules/simplify.relay"},
       {.name = "WidenScatters",
        .run = Pure(ir::WidenScatters),
        .refuses = {kFused, kFinalTypes},
@@ -228,6 +236,8 @@ constexpr Step kSteps[] = {
     {"MoveViews", 1},
     {"GrowOutermost", 2},
     {"FoldConstants", 1},
+    // Numbers are constants now.
+    {"SimplifyExpr", 1},
     {"WidenScatters", 1},
     {"IntegerProducts", 1},
     {"FoldCorrections", 1},

@@ -269,7 +269,8 @@ bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& wri
     }
     if (a.comparison.empty() || a.comparison == "==") given.Set(a.name, a.value);
   }
-  auto complete = CompleteAttrs(op, given);
+  // A pattern may leave any free.
+  auto complete = CompleteAttrs(op, given, /*may_miss=*/in_rules_);
   if (!complete.ok()) {
     const ir::Span place = written.empty() ? span : written[0].span;
     Fail(complete.status().code(), place, complete.status().message());

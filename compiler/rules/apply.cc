@@ -7,6 +7,7 @@
 #include "compiler/ir/walk.h"
 #include "compiler/rules/match.h"
 #include "compiler/transforms/dead_code.h"
+#include "compiler/transforms/propagate_constants.h"
 #include "compiler/typing/op_typing.h"
 
 namespace relayvm::rules {
@@ -176,6 +177,18 @@ class Applier {
                                           rule.name, rule.place, miss.reason));
   }
 
+  // Those that a call of the replacement takes over; null: none.
+  const Attrs* AttrsLike(const Rule& rule, const ir::Var& node, const Match& match,
+                         const Binding& root) const {
+    const auto like = rule.like.find(node.id);
+    if (like == rule.like.end()) return nullptr;
+    const ir::Var* found = ir::AsVar(match.images.at(like->second->id));
+    const ir::Expr* value =
+        found == root.var ? root.value : around_.definitions.at(found->id).value;
+    const auto* call = value->As<ir::OpCall>();
+    return call == nullptr ? nullptr : &call->attrs;
+  }
+
   // The bindings of the replacement, the last of which binds the root's variable.
   bool Instantiate(const Rule& rule, const Match& match, const Binding& root,
                    std::vector<Binding>& made, std::string* reason) {
@@ -194,7 +207,7 @@ class Applier {
       std::vector<Atom> operands;
       ir::ForEachAtom(e, [&](const Atom& a) { operands.push_back(image(a)); });
       if (const auto* call = e.As<ir::OpCall>()) {
-        Attrs attrs = OperatorAttrs(call->attrs);
+        Attrs attrs = OperatorAttrs(*call, AttrsLike(rule, *node, match, root));
         type = TypeCall(*call->op, attrs, operands, reason);
         value =
             ir::MakeExpr(m_, ir::OpCall{call->op, operands, std::move(attrs)}, root.value->span);
@@ -330,7 +343,8 @@ Result<ir::Module> ApplyRules(const ir::Module& m, const RuleSet& rules,
       Applier applier(module, rules, options, report);
       RELAYVM_ASSIGN_OR_RETURN(std::optional<ir::Module> changed, applier.Run());
       if (!changed) return module;
-      module = ir::EliminateDeadCode(*changed);
+      // A variable that only stands for another one would keep fusion from its value.
+      module = ir::EliminateDeadCode(ir::ResolveAliases(*changed));
       last = {applier.names().begin(), applier.names().end()};
     }
     return Status(

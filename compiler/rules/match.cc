@@ -294,10 +294,18 @@ const AttrList& SaidOf(const ir::OpCall& call, const char* name) {
   return said == nullptr ? kNothing : std::get<AttrList>(said->value);
 }
 
-Attrs OperatorAttrs(const Attrs& attrs) {
+Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like) {
+  const auto is_of_operator = [](const std::string& name) {
+    return name != frontend::kWrittenAttr && name != frontend::kConditionsAttr;
+  };
   Attrs result;
-  for (const auto& [name, value] : attrs.values()) {
-    if (name != frontend::kWrittenAttr && name != frontend::kConditionsAttr)
+  for (const auto& [name, value] : call.attrs.values()) {
+    if (is_of_operator(name)) result.Set(name, value);
+  }
+  if (like == nullptr) return result;
+  const AttrList& written = SaidOf(call, frontend::kWrittenAttr);
+  for (const auto& [name, value] : like->values()) {
+    if (is_of_operator(name) && std::ranges::find(written, AttrValue(name)) == written.end())
       result.Set(name, value);
   }
   return result;

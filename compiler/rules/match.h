@@ -44,8 +44,9 @@ ir::Atom Resolve(const Rule& rule, ir::Atom a);
 // What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr): nothing of one that is
 // spelled as an operator sign, such as %x + %y, which has none.
 const AttrList& SaidOf(const ir::OpCall& call, const char* name);
-// What an operator call of a rule has without what is said of patterns.
-Attrs OperatorAttrs(const Attrs& attrs);
+// What an operator call of a rule has without what is said of patterns. Those that are not written are
+// taken from `like`, unless that is null.
+Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like);
 // Follows `%x = %y` (and statements of types).
 ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements);
 

@@ -34,6 +34,50 @@ std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
   return found;
 }
 
+// Of a call of the replacement: AttrsLike of what the pattern says.
+Attrs AttrsOf(const Rule& rule, const ir::OpCall& call, uint32_t id) {
+  const auto like = rule.like.find(id);
+  if (like == rule.like.end()) return OperatorAttrs(call, nullptr);
+  return OperatorAttrs(call, &rule.nodes.at(like->second->id)->As<ir::OpCall>()->attrs);
+}
+
+void FindLike(Rule& rule) {
+  std::map<const OpDef*, const ir::Var*> outermost;
+  std::set<uint32_t> seen;
+  std::vector<Atom> level = {rule.pattern};
+  while (!level.empty()) {
+    std::vector<Atom> next;
+    for (const Atom& a : level) {
+      const ir::Var* v = ir::AsVar(Resolve(rule, a));
+      const auto node = v == nullptr ? rule.nodes.end() : rule.nodes.find(v->id);
+      if (node == rule.nodes.end() || !seen.insert(v->id).second) continue;
+      if (const auto* call = node->second->As<ir::OpCall>()) outermost.emplace(call->op, v);
+      ir::ForEachAtom(*node->second, [&](const Atom& part) { next.push_back(part); });
+    }
+    level = std::move(next);
+  }
+  for (const ir::Var* v : rule.new_nodes) {
+    const auto* call = rule.nodes.at(v->id)->As<ir::OpCall>();
+    const auto like = call == nullptr ? outermost.end() : outermost.find(call->op);
+    if (like != outermost.end()) rule.like.emplace(v->id, like->second);
+  }
+}
+
+Status CheckAttributes(const ir::Module& m, const Rule& rule) {
+  for (const ir::Var* v : rule.new_nodes) {
+    const ir::Expr& e = *rule.nodes.at(v->id);
+    const auto* call = e.As<ir::OpCall>();
+    if (call == nullptr || rule.like.contains(v->id)) continue;
+    const auto complete = CompleteAttrs(*call->op, OperatorAttrs(*call, nullptr));
+    if (!complete.ok())
+      return Wrong(m, e.span,
+                   fmt::format("rule @{}: {}; the replacement must say it, as its pattern has no "
+                               "call of that operator to take it from",
+                               rule.name, complete.status().message()));
+  }
+  return OkStatus();
+}
+
 // --- Types of both sides ---
 
 // Whether both may be the same type: dims that are open may turn out to be equal.
@@ -68,18 +112,20 @@ class Checker {
   }
 
   // Of one pattern, by its position, and the replacement.
-  Status Check(const Atom& pattern, const Atom& replacement, size_t position) const {
+  Status Check(const Rule& of, size_t position) const {
+    const Atom &pattern = of.pattern, &replacement = of.replacement;
+    if (!IsStated(of, pattern)) return OkStatus();
     constexpr int kMaxRank = 5;
     Status last;
     bool is_typed = false;
     for (int rank = 0; rank <= (has_open_ ? kMaxRank : 0); ++rank) {
-      const auto sides = TypesOf({pattern}, rank);
+      const auto sides = TypesOf(of, {pattern}, rank);
       if (!sides.ok()) {
         last = sides.status();
         continue;
       }
       is_typed = true;
-      const auto both = TypesOf({pattern, replacement}, rank);
+      const auto both = TypesOf(of, {pattern, replacement}, rank);
       if (!both.ok()) {
         return both.status().WithContext(fmt::format(
             "rule @{}: the replacement has no type where the pattern has one", parsed_.name));
@@ -97,7 +143,17 @@ class Checker {
   }
 
  private:
-  Result<std::vector<ir::Type>> TypesOf(const std::vector<Atom>& sides, int rank) const {
+  // Whether all attributes are there that types are made of.
+  static bool IsStated(const Rule& of, const Atom& side) {
+    return std::ranges::all_of(Parts(of, side), [&](uint32_t id) {
+      const auto node = of.nodes.find(id);
+      const auto* call = node == of.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+      return call == nullptr || CompleteAttrs(*call->op, OperatorAttrs(*call, nullptr)).ok();
+    });
+  }
+
+  Result<std::vector<ir::Type>> TypesOf(const Rule& of, const std::vector<Atom>& sides,
+                                        int rank) const {
     ir::Function f = *parsed_.function;
     f.attrs.clear();
     ir::Block body;
@@ -127,10 +183,10 @@ class Checker {
       body.bindings.push_back(
           call == nullptr
               ? b
-              : ir::Binding{
-                    b.var,
-                    ir::MakeExpr(m_, ir::OpCall{call->op, call->args, OperatorAttrs(call->attrs)},
-                                 b.value->span)});
+              : ir::Binding{b.var,
+                            ir::MakeExpr(
+                                m_, ir::OpCall{call->op, call->args, AttrsOf(of, *call, b.var->id)},
+                                b.value->span)});
     }
     const ir::Var* result = ir::MakeVar(m_, "", nullptr, parsed_.span);
     body.bindings.push_back({result, ir::MakeExpr(m_, ir::MakeTuple{sides}, parsed_.span)});
@@ -209,7 +265,8 @@ Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<ui
   return OkStatus();
 }
 
-Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed) {
+Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed,
+                                    bool check_types) {
   RELAYVM_RETURN_IF_ERROR(CheckNodes(m, parsed));
   Rule rule;
   rule.name = parsed.name;
@@ -262,7 +319,9 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
     for (const ir::Var* v : rule.order) {
       if (seen.contains(v->id) && !parts.contains(v->id)) one.new_nodes.push_back(v);
     }
-    RELAYVM_RETURN_IF_ERROR(types.Check(one.pattern, one.replacement, i));
+    FindLike(one);
+    RELAYVM_RETURN_IF_ERROR(CheckAttributes(m, one));
+    if (check_types) RELAYVM_RETURN_IF_ERROR(types.Check(one, i));
   }
   return rules;
 }
@@ -294,13 +353,14 @@ Atom Resolve(const Rule& rule, Atom a) {
 }
 
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::string& name, std::string text,
-                                                 const CustomOperators& operators) {
+                                                 const CustomOperators& operators,
+                                                 bool check_types) {
   RELAYVM_ASSIGN_OR_RETURN(frontend::ParsedRules parsed,
                            frontend::ParseRules(name, std::move(text), operators));
   return ir::WithLargeStack([&]() -> Result<std::shared_ptr<const RuleSet>> {
     RuleSet set;
     for (const frontend::ParsedRule& p : parsed.rules) {
-      RELAYVM_ASSIGN_OR_RETURN(std::vector<Rule> rules, MakeRules(parsed.module, p));
+      RELAYVM_ASSIGN_OR_RETURN(std::vector<Rule> rules, MakeRules(parsed.module, p, check_types));
       std::ranges::move(rules, std::back_inserter(set.rules));
     }
     set.owners.push_back(std::move(parsed.module));

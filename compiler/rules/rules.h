@@ -8,7 +8,8 @@
 // value; one with a type, values of that type, where `?` is any dim; `const` ones, constants. The
 // same hole twice is the same value. A number matches a constant of its dtype that is made of it
 // alone. An attribute that is written must be equal, one with a comparison must hold, all others
-// are free; in a replacement those that are not written have their defaults.
+// are free. In a replacement, those that are not written are those of the pattern's outermost call of
+// that operator; where it has none, the defaults.
 //
 // A pattern is looked for along definitions and uses, through lets, statements of types and
 // enclosing blocks, not into or out of function literals. A value of its inside that something else
@@ -18,7 +19,7 @@
 //
 // Types: both sides are checked when a file is read, where types of holes are not written for
 // float32 (or the dtype of the rule's first number) tensors of ranks 0 to 5, all holes alike; open dims
-// may turn out to be equal. And again wherever a rule is about to be applied, which it is only if
+// may turn out to be equal; not where an attribute is free that has no default. And again wherever a rule is about to be applied, which it is only if
 // the replacement has the very type that was there, proved, not guarded.
 //
 // Tested by rules_test.cc.
@@ -52,6 +53,8 @@ struct Rule {
   ir::Atom pattern, replacement;
   std::vector<const ir::Var*> new_nodes;  // of the replacement alone, operands first
   std::set<uint32_t> kept;  // nodes of the pattern that the replacement uses, by Var::id
+  // Of calls that the replacement makes: the pattern's outermost one of that operator, by Var::id.
+  std::map<uint32_t, const ir::Var*> like;
   bool computes() const { return !new_nodes.empty(); }
 };
 
@@ -63,8 +66,10 @@ struct RuleSet {
 };
 
 // Errors have file, line and column, the source line, and what was expected and found.
+// `check_types`: of both sides (see above), which takes most of the time.
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::string& name, std::string text,
-                                                 const CustomOperators& operators = {});
+                                                 const CustomOperators& operators = {},
+                                                 bool check_types = true);
 // All rules of several sets, in order.
 std::shared_ptr<const RuleSet> Join(const std::vector<std::shared_ptr<const RuleSet>>& sets);
 

@@ -232,7 +232,7 @@ Status CheckArgs(const OpDef& op, std::span<const ArgType> args) {
   return OkStatus();
 }
 
-Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given) {
+Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given, bool may_miss) {
   Attrs out;
   for (const auto& [name, value] : given.values()) {
     const AttrField* field = FindField(op, name);
@@ -256,6 +256,7 @@ Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given) {
   }
   for (const AttrField& field : op.attrs) {
     if (out.Find(field.name) != nullptr) continue;
+    if (field.required && may_miss) continue;
     if (field.required) {
       return Status(StatusCode::kInvalidInput,
                     fmt::format("{}: attribute {} ({}) is missing", op.name, field.name,

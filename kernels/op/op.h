@@ -160,7 +160,7 @@ Status CheckArgs(const OpDef& op, std::span<const ArgType> args);
 Status WrongArg(const OpDef& op, size_t i, std::string_view found);
 
 // Checks `given` against the schema and fills in defaults. The error names the operator, the
-// attribute and what is expected.
-Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given);
+// attribute and what is expected. `may_miss`: those without a default may be left out.
+Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given, bool may_miss = false);
 
 }  // namespace relayvm

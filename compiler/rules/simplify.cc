@@ -1,0 +1,28 @@
+#include "compiler/rules/simplify.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace relayvm::rules {
+
+const RuleSet& SimplifyRules() {
+  static const std::shared_ptr<const RuleSet> rules = [] {
+    // Their types are for simplify_test.cc to check.
+    auto read = ReadRules("simplify.relay", kSimplifyText, {}, /*check_types=*/false);
+    if (!read.ok()) {
+      fmt::print(stderr, "{}\n", read.status().message());
+      std::abort();
+    }
+    return *std::move(read);
+  }();
+  return *rules;
+}
+
+Result<ir::Module> SimplifyExpr(const ir::Module& m, std::stop_token stop) {
+  return ApplyRules(m, SimplifyRules(), {.explain = false, .stop = std::move(stop)});
+}
+
+}  // namespace relayvm::rules
