@@ -161,8 +161,8 @@ TEST_CASE("each of the compiler's own rules applies and keeps every bit") {
   for (const Rule& rule : SimplifyRules().rules) ++left[rule.name];
   for (const Case& one : cases) {
     CAPTURE(one.body);
-    const ir::Module m = ir::EliminateDeadCode(
-        ir::Typed("def @main(" + one.params + ") { " + one.body + " }"));
+    const ir::Module m =
+        ir::EliminateDeadCode(ir::Typed("def @main(" + one.params + ") { " + one.body + " }"));
     Report report;
     auto simple = ApplyRules(m, SimplifyRules(), {}, &report);
     REQUIRE_MESSAGE(simple.ok(), simple.status().message());

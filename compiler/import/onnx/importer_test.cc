@@ -89,6 +89,15 @@ TEST_CASE("errors name the node") {
   CHECK(Contains(ErrorOf(Tensor("input", "x", {"n"})), "the graph has no outputs"));
 }
 
+TEST_CASE("the elements of a shape decide a rank: not too many") {
+  for (const char* count : {"65", "2147483648", "9223372036854775807"}) {
+    CAPTURE(count);
+    CHECK(Contains(ErrorOf("node { op_type: 'Expand' input: 'x' input: 's' output: 'y' } " +
+                           Tensor("input", "s", {count}, 7) + kXY),
+                   "the number of elements of shape decides a rank"));
+  }
+}
+
 TEST_CASE(
     "functions of a model are written where they are called; one that calls itself is refused") {
   const std::string calls =

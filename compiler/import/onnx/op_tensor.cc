@@ -391,8 +391,9 @@ Outputs GatherElements(NodeContext& n) {
 Outputs Expand(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0), shape = n.Input(1);
-  if (!shape.dim(0).is_const()) return n.Unsupported("the rank must be known when compiling");
-  const int want = static_cast<int>(shape.dim(0).value()), rank = std::max(want, x.rank());
+  const auto count = CountOf(n, shape, "shape");
+  if (!count) return {};
+  const int want = static_cast<int>(*count), rank = std::max(want, x.rank());
   // Each dim is the broadcast of both.
   auto elements = b.Elements(shape);
   std::vector<Value> dims;

@@ -210,15 +210,15 @@ def test_graph_input_without_a_copy():
 
 def test_graph_weights_are_loaded_and_shared(tmp_path):
     text = HEADER + "def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) { multiply(%x, %w) }"
-    one, two = np.ones(4, "f4"), np.full(4, 2, "f4")
-    a, b = [rvm.create_executor("graph", text, {"w": one}).evaluate() for _ in range(2)]
+    one, two, three = [np.full(4, n, "f4") for n in (1, 2, 3)]
+    a, b = [rvm.create_executor("graph", text, {"w": three}).evaluate() for _ in range(2)]
     a.load_params({"w": two})
     a.save(tmp_path / "g")
     np.testing.assert_array_equal(a(one), two)
     assert b.share_params(a) == 1
     np.testing.assert_array_equal(b(one), two)
     b.load_params((tmp_path / "g/graph.params").read_bytes())  # as it was compiled
-    np.testing.assert_array_equal(b(two), two)
+    np.testing.assert_array_equal(b(two), two * 3)
     np.testing.assert_array_equal(a(two), two * 2)
 
 
