@@ -13,6 +13,21 @@ import atexit as _atexit
 import os as _os
 from importlib import import_module as _import_module
 
+
+def _refuse_sub_interpreters():
+    # Before the native part is loaded: Python gives an interpreter a copy of a native module that another one has loaded, without asking it.
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            interpreters = _import_module(name)
+        except ModuleNotFoundError:
+            continue
+        if interpreters.get_current() != interpreters.get_main():
+            raise ImportError("relayvm: only the main interpreter of a process can import it")
+        return
+
+
+_refuse_sub_interpreters()
+
 from .adt import Adt
 from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, InternalError, InvalidArgument,
                      InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)

@@ -124,8 +124,6 @@ std::string MemoryFormula(const PyProgram& p, const std::string& function) {
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
-  if (PyInterpreterState_Get() != PyInterpreterState_Main())
-    throw py::import_error("relayvm: only the main interpreter of a process can import it");
   m.doc() = "The native part of relayvm's runtime.";
 
   py::class_<PyProgram>(m, "Program")

@@ -418,6 +418,25 @@ def test_threads_run_at_once_and_the_gil_is_free(endless):
     assert not failures
 
 
+@pytest.mark.parametrize("main_imports", [False, True], ids=["alone", "beside_main"])
+def test_sub_interpreters_are_refused(main_imports):
+    pytest.importorskip("_xxsubinterpreters")
+    code = f"""
+import _xxsubinterpreters as interpreters
+{"import relayvm" if main_imports else ""}
+try:
+    interpreters.run_string(interpreters.create(), "import relayvm")
+    print("imported")
+except interpreters.RunFailedError as error:
+    print(error)
+import relayvm
+print(relayvm.Value is not None)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "only the main interpreter" in done.stdout and done.stdout.endswith("True\n")
+
+
 def test_fork(add_one):
     """A child may go on where no threads are lost, and is told where they are."""
     code = """
