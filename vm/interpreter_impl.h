@@ -29,9 +29,6 @@ struct KernelCall {
   int64_t units, grain, scratch_bytes;
 };
 
-// Tasks that a call's units are worth on `threads` threads.
-uint32_t TasksOf(const KernelCall& call, uint32_t threads);
-
 // Calls whose tasks are run side by side, one after the other in their numbers.
 struct ParallelCalls {
   struct Item {

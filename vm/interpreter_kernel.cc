@@ -9,6 +9,7 @@
 #include "vm/batch.h"
 #include "vm/interpreter_impl.h"
 #include "vm/system_pages.h"
+#include "vm/thread_pool.h"
 
 namespace relayvm::vm {
 
@@ -151,9 +152,6 @@ void ScratchBuffers::Trim(size_t bytes) {
 
 namespace {
 
-// Tasks a thread, so that uneven ones even out.
-constexpr int64_t kTasksPerThread = 4;
-
 // Units begin..end-1 in one call; those of a kernel that does not poll in chunks, with polls between.
 int32_t RunUnits(const KernelEnv& env, const KernelCall& call, const RelayvmKernelArgs& args,
                  uint32_t begin, uint32_t end) {
@@ -171,13 +169,6 @@ int32_t RunUnits(const KernelEnv& env, const KernelCall& call, const RelayvmKern
 }
 
 }  // namespace
-
-uint32_t TasksOf(const KernelCall& call, uint32_t threads) {
-  const int64_t grain = std::max<int64_t>(call.grain, 1);
-  if (threads <= 1 || call.units <= grain) return 1;
-  return static_cast<uint32_t>(
-      std::min(call.units / grain + (call.units % grain != 0), kTasksPerThread * threads));
-}
 
 void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
   auto& calls = *static_cast<ParallelCalls*>(context);
@@ -208,7 +199,7 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
 
 int32_t Interpreter::RunRange(const KernelCall& call) {
   // REQUIRES: 0 < units <= UINT32_MAX.
-  const uint32_t tasks = TasksOf(call, env_.num_threads);
+  const uint32_t tasks = CountTasks(call.units, call.grain, env_.num_threads);
   RelayvmKernelArgs args = call.args;
   args.scratch = context_.scratch->of(0);
   if (tasks <= 1) {

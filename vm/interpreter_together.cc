@@ -9,6 +9,7 @@
 #include "bytecode/kernel_call.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
+#include "vm/thread_pool.h"
 
 namespace relayvm::vm {
 namespace {
@@ -62,7 +63,7 @@ bool Pays(const CallsTogether& calls, uint32_t threads) {
   for (const CallsTogether::Call& c : calls.all()) {
     const double work =
         static_cast<double>(c.call.units) / static_cast<double>(std::max<int64_t>(c.call.grain, 1));
-    const uint32_t tasks = TasksOf(c.call, threads);
+    const uint32_t tasks = CountTasks(c.call.units, c.call.grain, threads);
     one_by_one += work / std::min(tasks, threads);
     longest = std::max(longest, work / tasks);
     sum += work;
@@ -146,7 +147,8 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
     const CallsTogether::Call& read = calls.calls[c];
     if (read.is_checked && !CheckKernelCall(frame, read.pc, read.buffers, read.call.args.scalars))
       return nullptr;
-    const uint32_t tasks = read.call.units == 0 ? 0 : TasksOf(read.call, threads);
+    const uint32_t tasks =
+        read.call.units == 0 ? 0 : CountTasks(read.call.units, read.call.grain, threads);
     items[c] = {&read.call, num_tasks, tasks};
     num_tasks += tasks;
     scratch_bytes = std::max(scratch_bytes, static_cast<size_t>(read.call.scratch_bytes));

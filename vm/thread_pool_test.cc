@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -37,6 +38,30 @@ TEST_CASE("thread pool: every task once, on workers in range") {
       pool.Run(n, Counts::Run, &counts);
       CHECK(counts.EachOnce());
       CHECK(counts.highest_worker < threads);
+    }
+  }
+}
+
+TEST_CASE("thread pool: as many tasks for each thread, none below the grain") {
+  for (uint32_t threads = 1; threads < 20; ++threads) {
+    for (int64_t units : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, int64_t{7}, int64_t{100},
+                          int64_t{UINT32_MAX}, INT64_MAX}) {
+      for (int64_t grain :
+           {INT64_MIN, int64_t{0}, int64_t{1}, int64_t{3}, int64_t{40}, INT64_MAX}) {
+        CAPTURE(threads);
+        CAPTURE(units);
+        CAPTURE(grain);
+        const int64_t tasks = CountTasks(units, grain, threads);
+        const int64_t effective = std::max<int64_t>(grain, 1);
+        CHECK(tasks >= 1);
+        CHECK(tasks <= 4 * threads);
+        CHECK((tasks < threads || tasks % threads == 0));
+        // All but the last of that many grains have work of their own.
+        CHECK((tasks == 1 || (tasks - 1) <= (units - 1) / effective));
+        // Whatever could be begun for each thread is.
+        CHECK((threads == 1 || units < 1 ||
+               tasks >= std::min<int64_t>(threads, (units - 1) / effective + 1)));
+      }
     }
   }
 }

@@ -25,8 +25,6 @@ using graph::Entry;
 using graph::Node;
 
 constexpr size_t kAlignment = 64;
-// Tasks a thread, so that uneven ones even out.
-constexpr int64_t kTasksPerThread = 4;
 
 // Memory of its own, of whole pages, huge ones where it is large. Zero when it is made, since nobody says
 // that kernels write all of it.
@@ -307,10 +305,7 @@ Status GraphModule::Impl::MakeSteps() {
     }
     scalars.insert(scalars.end(), node.scalars.begin(), node.scalars.end());
     scratch_bytes = std::max(scratch_bytes, node.scratch_bytes);
-    const int64_t grain = std::max<int64_t>(node.grain, 1);
-    if (num_threads > 1 && node.units > grain)
-      step.tasks = static_cast<uint32_t>(
-          std::min((node.units + grain - 1) / grain, kTasksPerThread * num_threads));
+    step.tasks = vm::CountTasks(node.units, node.grain, num_threads);
     if (step.units > 0) steps.push_back(step);
   }
   for (uint32_t i = 0; i < num_threads; ++i) {
