@@ -372,7 +372,7 @@ size_t relayvm_type_index(const relayvm_type* type);
 /* --- Values --- */
 typedef int32_t relayvm_value_kind;
 enum {
-  RELAYVM_VALUE_NONE = 0,
+  RELAYVM_VALUE_NONE = 0, /* of NULL */
   RELAYVM_VALUE_TENSOR = 1,
   RELAYVM_VALUE_ADT = 2, /* constructors and tuples (tag 0) */
   RELAYVM_VALUE_CLOSURE = 3,

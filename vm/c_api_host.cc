@@ -16,7 +16,8 @@ using relayvm::c_api::Guarded;
 
 struct relayvm_host_call {
   HostCall& call;
-  std::vector<relayvm_value> args;
+  // References of their own: what is passed in is not the callee's to change.
+  std::vector<Value> args;
 };
 struct relayvm_waker {
   relayvm::Waker waker;
@@ -25,14 +26,14 @@ struct relayvm_waker {
 namespace {
 
 Result<Value> CallC(relayvm_host_fn function, void* context, HostCall& call) {
-  relayvm_host_call handle{call, {}};
-  for (const Value& v : call.args()) handle.args.push_back({v});
+  relayvm_host_call handle{call, {call.args().begin(), call.args().end()}};
   relayvm_value* out = nullptr;
   const std::unique_ptr<relayvm_status, void (*)(relayvm_status*)> failed(
       function(&handle, context, &out), relayvm_status_free);
-  const std::unique_ptr<relayvm_value> result(out);
+  Value result = relayvm::c_api::FromHandle(out);
   if (failed != nullptr && !failed->status.ok()) return failed->status;
-  return result == nullptr ? Value::Tuple({}) : result->value;
+  if (!result) return Value::Tuple({});
+  return result;
 }
 
 // Releases the contexts of functions that nobody has taken over, where memory runs out.
@@ -98,7 +99,8 @@ size_t relayvm_host_call_num_args(const relayvm_host_call* call) {
   return call == nullptr ? 0 : call->args.size();
 }
 const relayvm_value* relayvm_host_call_arg(const relayvm_host_call* call, size_t index) {
-  return call == nullptr || index >= call->args.size() ? nullptr : &call->args[index];
+  if (call == nullptr || index >= call->args.size()) return nullptr;
+  return reinterpret_cast<const relayvm_value*>(call->args[index].object());
 }
 uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call) {
   return call == nullptr ? 0 : call->call.invocation_id();

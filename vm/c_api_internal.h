@@ -39,9 +39,6 @@ struct relayvm_executable {
   mutable std::mutex mutex;
   mutable std::unique_ptr<const Types> types;
 };
-struct relayvm_value {
-  relayvm::Value value;
-};
 struct relayvm_profile {
   std::shared_ptr<relayvm::Profile> profile;
 };
@@ -80,9 +77,34 @@ relayvm_status* Guarded(const Body& body) noexcept {
   }
 }
 
+// A relayvm_value* is the shared object itself, with one reference of the handle's own: a value that
+// crosses the border allocates nothing. NULL is the none value.
+inline relayvm_value* ToHandle(Value value) {
+  return reinterpret_cast<relayvm_value*>(value.Release());
+}
+// Takes the handle over.
+inline Value FromHandle(relayvm_value* handle) {
+  return Value::Adopt(reinterpret_cast<vm::Object*>(handle));
+}
+// The value of a handle that stays its owner's.
+class ValueOf {
+ public:
+  explicit ValueOf(const relayvm_value* handle)
+      : value_(FromHandle(const_cast<relayvm_value*>(handle))) {}
+  ValueOf(const ValueOf&) = delete;
+  ValueOf& operator=(const ValueOf&) = delete;
+  ~ValueOf() { value_.Release(); }
+
+  Value& operator*() { return value_; }
+  Value* operator->() { return &value_; }
+
+ private:
+  Value value_;
+};
+
 inline relayvm_status* GiveValue(Result<Value> result, relayvm_value** out) {
   if (!result.ok()) return Fail(result.status());
-  *out = new relayvm_value{std::move(result).value()};
+  *out = ToHandle(std::move(result).value());
   return nullptr;
 }
 
@@ -105,9 +127,7 @@ Result<T> ReadOptions(const T* options, size_t first_size, const char* type) {
 #define RELAYVM_READ_OPTIONS(options, type, size) \
   relayvm::c_api::ReadOptions<type>(options, size, #type)
 
-inline bool IsTensor(const relayvm_value* value) {
-  return value != nullptr && value->value.is_tensor();
-}
+inline bool IsTensor(const relayvm_value* value) { return ValueOf(value)->is_tensor(); }
 
 Status CheckDType(relayvm_dtype dtype);
 

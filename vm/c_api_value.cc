@@ -8,9 +8,12 @@ using relayvm::Status;
 using relayvm::StatusCode;
 using relayvm::Value;
 using relayvm::c_api::Fail;
+using relayvm::c_api::FromHandle;
 using relayvm::c_api::GiveValue;
 using relayvm::c_api::Guarded;
 using relayvm::c_api::IsTensor;
+using relayvm::c_api::ToHandle;
+using relayvm::c_api::ValueOf;
 
 static_assert(RELAYVM_BOOL == static_cast<int>(DType::kBool));
 static_assert(RELAYVM_FLOAT16 == static_cast<int>(DType::kFloat16));
@@ -32,7 +35,7 @@ Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (inputs == nullptr || inputs[i] == nullptr)
       return Status(StatusCode::kInvalidArgument, "input " + std::to_string(i) + " is NULL");
-    values.push_back(inputs[i]->value);
+    values.push_back(*ValueOf(inputs[i]));
   }
   return values;
 }
@@ -131,53 +134,50 @@ relayvm_status* relayvm_value_to_dlpack(const relayvm_value* value,
   RELAYVM_REQUIRE(out);
   *out = nullptr;
   RELAYVM_REQUIRE(value);
-  return Guarded([&] { return GiveTensor(relayvm::ToDLPack(value->value), out); });
+  return Guarded([&] { return GiveTensor(relayvm::ToDLPack(*ValueOf(value)), out); });
 }
 relayvm_status* relayvm_value_to_legacy_dlpack(const relayvm_value* value, DLManagedTensor** out) {
   RELAYVM_REQUIRE(out);
   *out = nullptr;
   RELAYVM_REQUIRE(value);
-  return Guarded([&] { return GiveTensor(relayvm::ToLegacyDLPack(value->value), out); });
+  return Guarded([&] { return GiveTensor(relayvm::ToLegacyDLPack(*ValueOf(value)), out); });
 }
 
-relayvm_value* relayvm_value_copy(const relayvm_value* value) {
-  return value == nullptr ? nullptr : new (std::nothrow) relayvm_value{value->value};
-}
-void relayvm_value_free(relayvm_value* value) { delete value; }
+relayvm_value* relayvm_value_copy(const relayvm_value* value) { return ToHandle(*ValueOf(value)); }
+void relayvm_value_free(relayvm_value* value) { FromHandle(value); }
 
 relayvm_value_kind relayvm_value_get_kind(const relayvm_value* value) {
-  return value == nullptr ? RELAYVM_VALUE_NONE
-                          : static_cast<relayvm_value_kind>(value->value.kind());
+  return static_cast<relayvm_value_kind>(ValueOf(value)->kind());
 }
 relayvm_dtype relayvm_value_get_dtype(const relayvm_value* value) {
-  return IsTensor(value) ? static_cast<relayvm_dtype>(value->value.dtype()) : RELAYVM_NO_DTYPE;
+  return IsTensor(value) ? static_cast<relayvm_dtype>(ValueOf(value)->dtype()) : RELAYVM_NO_DTYPE;
 }
 size_t relayvm_value_rank(const relayvm_value* value) {
-  return IsTensor(value) ? value->value.dims().size() : 0;
+  return IsTensor(value) ? ValueOf(value)->dims().size() : 0;
 }
 const int64_t* relayvm_value_dims(const relayvm_value* value) {
-  return IsTensor(value) ? value->value.dims().data() : nullptr;
+  return IsTensor(value) ? ValueOf(value)->dims().data() : nullptr;
 }
 int64_t relayvm_value_num_elements(const relayvm_value* value) {
-  return IsTensor(value) ? value->value.num_elements() : 0;
+  return IsTensor(value) ? ValueOf(value)->num_elements() : 0;
 }
 const void* relayvm_value_data(const relayvm_value* value) {
-  return IsTensor(value) ? value->value.data() : nullptr;
+  return IsTensor(value) ? ValueOf(value)->data() : nullptr;
 }
 void* relayvm_value_mutable_data(relayvm_value* value) {
-  return IsTensor(value) ? value->value.mutable_data() : nullptr;
+  return IsTensor(value) ? ValueOf(value)->mutable_data() : nullptr;
 }
 size_t relayvm_value_bytes(const relayvm_value* value) {
-  return IsTensor(value) ? value->value.bytes() : 0;
+  return IsTensor(value) ? ValueOf(value)->bytes() : 0;
 }
 
 uint32_t relayvm_value_tag(const relayvm_value* value) {
-  return relayvm_value_get_kind(value) == RELAYVM_VALUE_ADT ? value->value.tag() : 0;
+  return relayvm_value_get_kind(value) == RELAYVM_VALUE_ADT ? ValueOf(value)->tag() : 0;
 }
 size_t relayvm_value_num_fields(const relayvm_value* value) {
   switch (relayvm_value_get_kind(value)) {
     case RELAYVM_VALUE_ADT:
-      return value->value.num_fields();
+      return ValueOf(value)->num_fields();
     case RELAYVM_VALUE_REF:
       return 1;
     default:
@@ -194,7 +194,7 @@ relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, re
       return Fail(StatusCode::kOutOfRange,
                   "field " + std::to_string(index) + " of " + std::to_string(count));
     }
-    return GiveValue(value->value.field(index), out);
+    return GiveValue(ValueOf(value)->field(index), out);
   });
 }
 

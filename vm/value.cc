@@ -62,9 +62,7 @@ Value::Value(const Value& other) : object_(other.object_) {
   if (object_ != nullptr) vm::RetainShared(object_);
 }
 
-Value::~Value() {
-  if (object_ != nullptr) vm::ReleaseShared(object_);
-}
+void Value::Drop() { vm::ReleaseShared(object_); }
 
 Result<Value> Value::NewTensor(DType dtype, std::span<const int64_t> dims) {
   return Guarded([&]() -> Result<Value> {

@@ -32,7 +32,9 @@ class Value {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Value();
+  ~Value() {
+    if (object_ != nullptr) Drop();
+  }
 
   // --- Builders. They fail with kInvalidArgument (a negative dim, a rank above 255, no data) or
   // kResourceExhausted. ---
@@ -92,9 +94,13 @@ class Value {
     v.object_ = object;
     return v;
   }
+  // Gives up its reference: the caller has it now, and this is none.
+  vm::Object* Release() { return std::exchange(object_, nullptr); }
   vm::Object* object() const { return object_; }
 
  private:
+  void Drop();
+
   vm::Object* object_ = nullptr;
 };
 

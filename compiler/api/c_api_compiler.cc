@@ -50,7 +50,7 @@ Result<CompilerOptions> ReadOptions(const relayvm_compile_options& o) {
   if (o.num_params > 0 && o.params == nullptr) return Null("params");
   for (const relayvm_compile_param& p : std::span(o.params, o.num_params)) {
     if (p.name == nullptr || p.value == nullptr) return Null("a parameter's name or value");
-    if (!options.params.emplace(p.name, p.value->value).second) {
+    if (!options.params.emplace(p.name, *relayvm::c_api::ValueOf(p.value)).second) {
       return Status(StatusCode::kInvalidArgument,
                     std::string("parameter ") + p.name + " is given twice");
     }

@@ -471,7 +471,7 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
   for (size_t i = 0; i < num_inputs; ++i) RELAYVM_REQUIRE(inputs[i]);
   return relayvm::c_api::Guarded([&]() -> relayvm_status* {
     std::vector<relayvm::Value> values;
-    for (size_t i = 0; i < num_inputs; ++i) values.push_back(inputs[i]->value);
+    for (size_t i = 0; i < num_inputs; ++i) values.push_back(*relayvm::c_api::ValueOf(inputs[i]));
     const auto native = relayvm::vm::NativeProgram::Of(program);
     if (!native.ok()) return relayvm::c_api::Fail(native.status());
     const auto read = relayvm::c_api::ReadOptions<RelayvmAotOptions>(
