@@ -132,7 +132,7 @@ TEST_CASE("limits: a slice ends inside a kernel, and the next one goes on there"
       auto invocation = NewInvocation(executable, {}, threads);
       REQUIRE(invocation->Start("main", Int64Values({argument})).ok());
       int slices = 1;
-      while (invocation->Poll(std::chrono::microseconds(200)) != RunState::kDone) ++slices;
+      while (invocation->Poll(std::chrono::microseconds(20)) != RunState::kDone) ++slices;
       CHECK(invocation->TakeResult().ok());
       CHECK(slices >= 2);
     }

@@ -7,19 +7,17 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <new>
-#include <shared_mutex>
 
 #include "bytecode/base/check_stop.h"
 
 namespace relayvm::codegen {
 namespace {
-
-// Whoever waits for the others looks so often whether it is to stop.
-constexpr std::chrono::milliseconds kPoll{10};
 
 struct Failure : std::exception {
   explicit Failure(std::string r) : reason(std::move(r)) {}
@@ -61,11 +59,6 @@ class Handlers {
   static constinit inline int users = 0;
 };
 
-std::shared_timed_mutex& LlvmMutex() {
-  static std::shared_timed_mutex mutex;
-  return mutex;
-}
-
 Status Run(const std::function<Status()>& work) {
   const Handlers handlers;
   ++depth;
@@ -83,40 +76,60 @@ Status Run(const std::function<Status()>& work) {
   return status;
 }
 
-// Whoever waits to get in holds the door, so that nobody overtakes: a lock alone lets new users of LLVM
-// pass who waits for all to leave.
-std::timed_mutex& Door() {
-  static std::timed_mutex door;
-  return door;
-}
-
-template <typename Lock>
-Status Acquire(const std::stop_token& stop, Lock* lock) {
-  do {
+// Many share LLVM, or one has it alone; in turn, so that new users do not pass who waits for all to
+// leave. (The library's timed mutexes would do, but ThreadSanitizer does not know their calls.)
+class Turns {
+ public:
+  Status Enter(const std::stop_token& stop, bool alone) {
     RELAYVM_RETURN_IF_ERROR(CheckStop(stop));
-  } while (!lock->try_lock_for(kPoll));
-  return OkStatus();
-}
+    std::unique_lock lock(mutex_);
+    const uint64_t ticket = next_ticket_++;
+    waiting_.push_back(ticket);
+    const bool entered = changed_.wait(lock, stop, [&] {
+      return waiting_.front() == ticket && !has_one_alone_ && (!alone || users_ == 0);
+    });
+    std::erase(waiting_, ticket);
+    if (entered) {
+      ++users_;
+      has_one_alone_ = alone;
+    }
+    changed_.notify_all();
+    return entered ? OkStatus() : CheckStop(stop);
+  }
+  void Leave() {
+    const std::lock_guard lock(mutex_);
+    --users_;
+    has_one_alone_ = false;
+    changed_.notify_all();
+  }
 
-template <typename Lock>
-Status RunLocked(const std::stop_token& stop, const std::function<Status()>& work) {
-  if (depth > 0) return Run(work);  // holds the lock
-  std::unique_lock door(Door(), std::defer_lock);
-  RELAYVM_RETURN_IF_ERROR(Acquire(stop, &door));
-  Lock lock(LlvmMutex(), std::defer_lock);
-  RELAYVM_RETURN_IF_ERROR(Acquire(stop, &lock));
-  door.unlock();
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<uint64_t> waiting_;
+  uint64_t next_ticket_ = 0;
+  int users_ = 0;
+  bool has_one_alone_ = false;
+};
+
+Status RunInTurn(const std::stop_token& stop, bool alone, const std::function<Status()>& work) {
+  if (depth > 0) return Run(work);   // is in
+  static Turns& turns = *new Turns;  // never destroyed: a process may end while it compiles
+  RELAYVM_RETURN_IF_ERROR(turns.Enter(stop, alone));
+  const struct Inside {
+    ~Inside() { turns.Leave(); }
+  } inside;
   return Run(work);
 }
 
 }  // namespace
 
 Status GuardLlvm(const std::stop_token& stop, const std::function<Status()>& work) {
-  return RunLocked<std::shared_lock<std::shared_timed_mutex>>(stop, work);
+  return RunInTurn(stop, false, work);
 }
 
 Status GuardLld(const std::stop_token& stop, const std::function<Status()>& work) {
-  return RunLocked<std::unique_lock<std::shared_timed_mutex>>(stop, work);
+  return RunInTurn(stop, true, work);
 }
 
 void GuardDiagnoses(llvm::LLVMContext& context) {
