@@ -117,7 +117,7 @@ class TypeChecker {
     return it->second;
   }
 
-  std::string Mismatch(const Item& item) const {
+  [[gnu::cold]] std::string Mismatch(const Item& item) const {
     if (item.type.type->kind == ValueType::Kind::kTensor &&
         item.object->kind == ObjectKind::kTensor) {
       std::span<const int64_t> found = static_cast<const Tensor*>(item.object)->shape();
@@ -355,11 +355,17 @@ class Exporter {
     return NewSharedTensor(from->dtype, from->shape(), from->data, from->bytes(), memory);
   }
 
+  // What the caller's buffer has is nobody else's to hold.
+  static bool IsInOutput(const Tensor* tensor) {
+    return tensor->storage() == Storage::kOutput ||
+           (tensor->storage() == Storage::kView && tensor->owner->storage() == Storage::kOutput);
+  }
+
   Tensor* ConvertTensor(Tensor* from, Ownership ownership) {
     const size_t bytes = from->bytes();
     const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
                        (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
-    if (bytes <= kCopyBytes || !moves) return CopyShared(from);
+    if (bytes <= kCopyBytes || !moves || IsInOutput(from)) return CopyShared(from);
     if (from->home == Home::kImmortal) return WrapConstant(from);
     if (from->storage() == Storage::kOwned) {
       auto* memory = new (std::nothrow) HeapMemory;

@@ -449,8 +449,11 @@ relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const cha
 /* The same into buffers: output i receives tensor i of the result, counted as by
  * relayvm_executable_output_name, and the result has a value of kind none in its place (`out` may be
  * NULL when nothing else is wanted). The dtype and dims of a buffer must be its tensor's, or the run
- * fails with RELAYVM_INVALID_ARGUMENT and no buffer was written; after another failure their content
- * is undefined. Elements are copied when the run ends: a buffer may be the memory of an input. */
+ * fails with RELAYVM_INVALID_ARGUMENT: before it where the types tell, which writes nothing, else at
+ * its end. The content of buffers is undefined during a run, and after one that failed. A tensor of
+ * 16 KiB or more that is plainly made for the result is made in its buffer if that is 64-byte aligned;
+ * others are copied there when the run ends. A buffer may be the memory of an input: it is written at
+ * the end then. */
 relayvm_status* relayvm_invocation_run_into(relayvm_invocation* invocation, const char* function,
                                             relayvm_value* const* inputs, size_t num_inputs,
                                             const relayvm_output* outputs, size_t num_outputs,

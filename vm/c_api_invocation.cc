@@ -1,4 +1,6 @@
 // The C API: invocations.
+#include <fmt/format.h>
+
 #include "vm/c_api_internal.h"
 
 using relayvm::InvocationOptions;
@@ -32,6 +34,15 @@ Status CheckTimeout(int64_t timeout_ns) {
           "timeout_ns is " + std::to_string(timeout_ns) + ", expected 0 or more"};
 }
 
+[[gnu::cold]] Status CheckOutput(const relayvm_output& output, size_t index) {
+  RELAYVM_RETURN_IF_ERROR(relayvm::c_api::CheckDType(output.dtype));
+  if (output.rank <= 255 && (output.rank == 0 || output.dims != nullptr))
+    return relayvm::OkStatus();
+  return {StatusCode::kInvalidArgument,
+          fmt::format("output {}: rank {}{}", index, output.rank,
+                      output.rank > 255 ? ", above 255" : ", and dims is NULL")};
+}
+
 Result<std::vector<OutputBuffer>> Outputs(const relayvm_output* outputs, size_t count) {
   std::vector<OutputBuffer> buffers;
   for (size_t i = 0; i < count; ++i) {
@@ -39,12 +50,7 @@ Result<std::vector<OutputBuffer>> Outputs(const relayvm_output* outputs, size_t 
     OutputBuffer& buffer = buffers.emplace_back();
     const relayvm_output& output = outputs[i];
     if (output.data == nullptr) continue;
-    RELAYVM_RETURN_IF_ERROR(relayvm::c_api::CheckDType(output.dtype));
-    if (output.rank > 255 || (output.rank > 0 && output.dims == nullptr)) {
-      return Status(StatusCode::kInvalidArgument,
-                    "output " + std::to_string(i) + ": rank " + std::to_string(output.rank) +
-                        (output.rank > 255 ? ", above 255" : ", and dims is NULL"));
-    }
+    RELAYVM_RETURN_IF_ERROR(CheckOutput(output, i));
     buffer.dtype = static_cast<relayvm::DType>(output.dtype);
     if (output.rank > 0) buffer.dims.assign(output.dims, output.dims + output.rank);
     buffer.data = output.data;

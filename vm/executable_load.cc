@@ -19,6 +19,7 @@
 #include "vm/host_signature.h"
 #include "vm/linked_program.h"
 #include "vm/object.h"
+#include "vm/output_places.h"
 
 namespace relayvm {
 namespace {
@@ -266,6 +267,12 @@ Status Executable::MakeFunctions() {
     }
     code.scratch_bytes = static_cast<uint32_t>(scratch);
     linked_->functions.push_back(code);
+  }
+  for (const ExportInfo& info : program_.exports) {
+    const FunctionInfo& f = program_.functions[info.function];
+    const std::vector<vm::OutputMaker> makers =
+        vm::FindOutputMakers(info, std::span(linked_->code).subspan(f.code_offset, f.code_size));
+    linked_->output_makers.insert(linked_->output_makers.end(), makers.begin(), makers.end());
   }
   return OkStatus();
 }

@@ -30,28 +30,29 @@ Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t mor
 std::string ShapeString(std::span<const int64_t> dims);  // "(2, 3)"
 const char* InterruptMessage(StatusCode reason);         // kCancelled or kDeadlineExceeded
 
-Failure TrapFailure(const std::string& message);
-Failure GuardFailure(const std::string& message, int64_t a, int64_t b);
+// Cold, and so small: what most runs never come to.
+[[gnu::cold]] Failure TrapFailure(const std::string& message);
+[[gnu::cold]] Failure GuardFailure(const std::string& message, int64_t a, int64_t b);
 // Of a dim.add and its like on a and b.
-Failure DimFailure(Opcode opcode, const std::string& message, int64_t a, int64_t b);
+[[gnu::cold]] Failure DimFailure(Opcode opcode, const std::string& message, int64_t a, int64_t b);
 // A message with places for numbers (bytecode/base/message.h).
-Failure CheckFailure(const std::string& message, std::vector<int64_t> numbers);
+[[gnu::cold]] Failure CheckFailure(const std::string& message, std::vector<int64_t> numbers);
 // `bytes` were asked for, 0: unknown; `subject` as StatusDetail's.
-Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes = 0,
-                      const std::string& subject = "");
+[[gnu::cold]] Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes = 0,
+                                    const std::string& subject = "");
 // Of a code that is none of RELAYVM_KERNEL_STOPPED and RELAYVM_KERNEL_OUT_OF_MEMORY.
-Failure KernelFailure(const std::string& kernel, int32_t code);
-Failure ItemFailure(const Tensor& tensor, DType dtype, int64_t position);
+[[gnu::cold]] Failure KernelFailure(const std::string& kernel, int32_t code);
+[[gnu::cold]] Failure ItemFailure(const Tensor& tensor, DType dtype, int64_t position);
 // Where CheckedTensorBytes refuses dims.
-Failure DimsFailure(std::span<const int64_t> dims);
+[[gnu::cold]] Failure DimsFailure(std::span<const int64_t> dims);
 // Where not IsPossibleShape: the dims of an operator that checks them before it runs.
-Failure ShapeFailure(const std::string& message, std::span<const int64_t> dims);
+[[gnu::cold]] Failure ShapeFailure(const std::string& message, std::span<const int64_t> dims);
 bool IsPossibleShape(std::span<const int64_t> dims);
-Failure RuleFailure(const std::string& message, const Status& status, std::span<const int64_t> data,
-                    std::span<const int64_t> numbers);
-Failure ViewFailure(std::span<const int64_t> dims, const Tensor& from);
-Failure AppendFailure(DType dtype, std::span<const int64_t> dims, const Tensor& head,
-                      const Tensor& tail);
+[[gnu::cold]] Failure RuleFailure(const std::string& message, const Status& status,
+                                  std::span<const int64_t> data, std::span<const int64_t> numbers);
+[[gnu::cold]] Failure ViewFailure(std::span<const int64_t> dims, const Tensor& from);
+[[gnu::cold]] Failure AppendFailure(DType dtype, std::span<const int64_t> dims, const Tensor& head,
+                                    const Tensor& tail);
 std::string TensorText(int64_t bytes, std::span<const int64_t> dims);  // for MemoryFailure
 
 // Memory for kernels that counts toward the run's limit (RelayvmKernelEnv).

@@ -58,6 +58,7 @@ class ScratchBuffers {
 };
 
 struct BatchedCall;  // batch.h
+class OutputPlaces;  // output_places.h
 struct RunCounters;  // run_counters.h
 
 // What the interpreter runs with. All pointers are borrowed.
@@ -94,6 +95,9 @@ struct InterpreterContext {
   // does so.
   bool batches = false;
   BatchedCall* batched_call = nullptr;
+
+  // Where tensors of the result are made; null: in the heap.
+  const OutputPlaces* places = nullptr;
 
   TracedRun traced_run(const Executable& executable) const { return {invocation_id, &executable}; }
 };

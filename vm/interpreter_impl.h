@@ -114,6 +114,9 @@ class Interpreter {
   // `bytes` is the size of the dims, which has been checked.
   Tensor* NewTensorOf(Frame* frame, const uint16_t* pc, DType dtype, std::span<const int64_t> dims,
                       int64_t bytes);
+  // A tensor of the result in the caller's memory; null where it is not one.
+  Tensor* NewOutput(Frame* frame, const uint16_t* pc, DType dtype, std::span<const int64_t> dims,
+                    int64_t bytes);
   Tensor* NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype, const uint16_t* regs,
                            uint32_t rank);
   Tensor* NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t type);

@@ -11,6 +11,7 @@
 #include "vm/failure.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
+#include "vm/output_places.h"
 #include "vm/tensor_ops.h"
 
 namespace relayvm::vm {
@@ -292,7 +293,23 @@ Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dt
                                       const uint16_t* regs, uint32_t rank) {
   int64_t dims[kMaxRank];
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
-  return bytes < 0 ? nullptr : NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
+  if (bytes < 0) return nullptr;
+  if (context_.places != nullptr) [[unlikely]] {
+    if (Tensor* output = NewOutput(frame, pc, dtype, {dims, rank}, bytes)) return output;
+  }
+  return NewTensorOf(frame, pc, dtype, {dims, rank}, bytes);
+}
+
+Tensor* Interpreter::NewOutput(Frame* frame, const uint16_t* pc, DType dtype,
+                               std::span<const int64_t> dims, int64_t bytes) {
+  // Calls of the same function are others' results.
+  if (reinterpret_cast<char*>(frame) != context_.stack->begin()) return nullptr;
+  char* data = context_.places->Find(pc, bytes);
+  if (data == nullptr) return nullptr;
+  Tensor* tensor = NewOutputTensor(heap_, dtype, static_cast<int>(dims.size()), data,
+                                   static_cast<size_t>(bytes));
+  if (tensor != nullptr) std::ranges::copy(dims, tensor->dims);
+  return tensor;
 }
 
 Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t type) {
@@ -302,6 +319,9 @@ Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t 
     Fail(frame, pc, StatusCode::kUnsupported, "a tensor of rank above 255, or too large",
          {.found = info.dims});
     return nullptr;
+  }
+  if (context_.places != nullptr) [[unlikely]] {
+    if (Tensor* output = NewOutput(frame, pc, info.dtype, info.dims, bytes)) return output;
   }
   return NewTensorOf(frame, pc, info.dtype, info.dims, bytes);
 }
@@ -338,6 +358,9 @@ Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool 
   int64_t dims[kMaxRank];
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
+  if (context_.places != nullptr) [[unlikely]] {
+    if (Tensor* output = NewOutput(frame, pc, dtype, {dims, rank}, bytes)) return output;
+  }
   // Only local objects have a count of 1; so must the one that owns the memory.
   bool alone = IsUnique(tensor) && (tensor->storage() != Storage::kView || IsUnique(tensor->owner));
   if (!take) {

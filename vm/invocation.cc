@@ -12,6 +12,7 @@
 #include "bytecode/base/guarded.h"
 #include "vm/batch.h"
 #include "vm/border.h"
+#include "vm/output_places.h"
 #include "vm/outputs.h"
 #include "vm/relayvm.h"
 #include "vm/workspace.h"
@@ -145,6 +146,13 @@ struct Invocation::Impl {
       stop.store(0, std::memory_order_relaxed);
   }
 
+  // With buffers for results.
+  Status InterpretInto(std::span<vm::Object* const> args, vm::Object** object) {
+    const vm::OutputPlaces places(executable->linked(), *function, outputs, args);
+    if (!places.empty()) context.places = &places;
+    return vm::Interpret(*executable, context, function->function, args, object);
+  }
+
   Result<Value> Execute() {
     if (stop.load(std::memory_order_acquire) != 0) return {StatusCode::kCancelled, "cancelled"};
     constexpr size_t kFewArgs = 16;
@@ -153,7 +161,9 @@ struct Invocation::Impl {
     const std::span<vm::Object*> args(many.empty() ? few.data() : many.data(), inputs.size());
     std::ranges::transform(inputs, args.begin(), &Value::object);
     vm::Object* object = nullptr;
-    RELAYVM_RETURN_IF_ERROR(vm::Interpret(*executable, context, function->function, args, &object));
+    RELAYVM_RETURN_IF_ERROR(
+        outputs.empty() ? vm::Interpret(*executable, context, function->function, args, &object)
+                        : InterpretInto(args, &object));
     // An empty register is no result; only bytecode that no compiler emits returns one.
     if (object->kind == vm::ObjectKind::kEmpty) {
       return Status(StatusCode::kInvalidInput, "the function returned an empty register");
@@ -243,6 +253,7 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   inputs = std::move(run_inputs);
   outputs = std::move(run_outputs);
   context.deadline = vm::DeadlineOf(started_at, options.timeout);
+  context.places = nullptr;
   result.reset();
   workspace->heap->BeginRun(std::min(options.memory_limit, workspace->machine_memory));
   fiber.emplace(workspace->stacks, Main, this);

@@ -37,6 +37,13 @@ struct KernelCode {
   bool is_batched = false;  // calls may run together (KernelInfo::batched)
 };
 
+// An instruction that makes a tensor of an exported function's result.
+struct OutputMaker {
+  const uint16_t* pc;
+  uint32_t function;  // into Program::functions
+  size_t output;      // counted as OutputBuffers are
+};
+
 struct LinkedProgram {
   LinkedProgram() = default;
   ~LinkedProgram();
@@ -50,6 +57,7 @@ struct LinkedProgram {
   std::vector<HostFunction> host_functions;
   std::vector<Tensor*> constants;      // owned
   std::unique_ptr<MappedImage> image;  // null without compiled kernels
+  std::vector<OutputMaker> output_makers;
 };
 
 }  // namespace relayvm::vm

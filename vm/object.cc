@@ -29,8 +29,9 @@ void FreeTensor(Heap& heap, Tensor* tensor) {
   switch (tensor->storage()) {
     case Storage::kInline:
     case Storage::kScalar:
-    case Storage::kExternal:
-      break;  // local tensors have no external memory
+    case Storage::kExternal:  // it has left this header
+    case Storage::kOutput:
+      break;
     case Storage::kOwned:
       heap.FreeLarge(tensor->data, tensor->capacity);
       break;
@@ -204,6 +205,15 @@ Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes) {
   view->data = data;
   view->capacity = bytes;
   return view;
+}
+
+Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t bytes) {
+  void* block = heap.AllocateSmall(TensorHeaderBytes(rank));
+  if (block == nullptr) return nullptr;
+  Tensor* tensor = InitTensor(block, dtype, rank, Storage::kOutput);
+  tensor->data = data;
+  tensor->capacity = bytes;
+  return tensor;
 }
 
 uint64_t LoadScalar(DType dtype, const void* data) {

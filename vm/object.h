@@ -50,6 +50,7 @@ enum class Storage : uint8_t {
   kOwned,     // a block of its own, from the heap
   kView,      // that of `owner`
   kExternal,  // anywhere; `external` says how to give it back
+  kOutput,    // the caller's, for a tensor of the result (output_places.h); copied where it leaves
 };
 
 // Memory that came from outside, or that left its heap.
@@ -146,6 +147,8 @@ Ref* NewRef(Heap& heap);
 Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
 // A view of `owner` (retained), or of what it views: `bytes` at `data`.
 Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
+// In memory that outlives the heap's objects; null without memory for the header.
+Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t bytes);
 
 // The bytes of a tensor, or -1 when a dim is negative or the size, leaving out dims of 0, is above
 // 2^47. The dims that are not 0 must fit even of an empty tensor: what kernels make of them (strides,

@@ -28,8 +28,8 @@ void AddLeaves(const ValueType& type, std::vector<const ValueType*>* leaves) {
   for (const ValueType& field : type.args) AddLeaves(field, leaves);
 }
 
-Status Mismatch(const ExportInfo& function, size_t index, const OutputBuffer& buffer,
-                const std::string& expected, std::span<const int64_t> expected_dims) {
+[[gnu::cold]] Status Mismatch(const ExportInfo& function, size_t index, const OutputBuffer& buffer,
+                              const std::string& expected, std::span<const int64_t> expected_dims) {
   const bool named = index < function.output_names.size() && !function.output_names[index].empty();
   std::string name = named ? function.output_names[index] : std::to_string(index);
   std::string text =

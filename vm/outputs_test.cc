@@ -1,6 +1,9 @@
 #include "vm/outputs.h"
 
+#include <array>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "bytecode/base/status_detail.h"
 #include "vm/testing.h"
@@ -164,6 +167,219 @@ TEST_CASE("outputs: a buffer may be an input's memory, also when two change plac
   CHECK(memory[1] == 16);
   CHECK(memory[4] == 19);
   CHECK(memory[0] == 16);
+}
+
+// --- Results that are made in their buffers (output_places.h) ---
+
+constexpr int64_t kMany = 8192;  // elements; 32 KiB
+
+// Where the last call of "reversed" wrote to.
+const void* g_written = nullptr;
+
+int32_t Reversed(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) {
+  const auto* x = static_cast<const float*>(args->buffers[0]);
+  auto* out = static_cast<float*>(args->buffers[1]);
+  for (int64_t i = 0; i < kMany; ++i) out[i] = x[kMany - 1 - i];
+  g_written = out;
+  return 0;
+}
+constexpr Builtin kReversed[] = {{"reversed", Reversed}};
+
+struct Aligned {
+  alignas(64) std::array<float, kMany + 16> data;
+};
+
+std::vector<float> Counted(float first, float step) {
+  std::vector<float> numbers(kMany);
+  for (float& f : numbers) f = std::exchange(first, first + step);
+  return numbers;
+}
+const std::vector<float>& Upwards() {
+  static const std::vector<float> numbers = Counted(0, 1);
+  return numbers;
+}
+const std::vector<float>& Downwards() {
+  static const std::vector<float> numbers = Counted(kMany - 1, -1);
+  return numbers;
+}
+
+// f0 of "x", which is r0, and "take", which is r1 and true; six registers of each bank.
+std::shared_ptr<const Executable> ReversingProgram(const std::string& result,
+                                                   const std::string& body,
+                                                   const std::string& functions = "") {
+  return LoadText(fmt::format(R"(
+.version 1
+.kernel "reversed" scalars 0 buffers (float32[8192], out float32[8192]) builtin
+.type float32[8192]
+.data "Box" 0
+  .constructor "Box" (float32[8192])
+.export "main" f0 ("x": float32[8192], "take": int64[]) -> {}
+.function "main" scalars 0 objects 2 captured 0 registers 6 6 returns object arena 0
+{}.end
+{})",
+                              result, body, functions),
+                  kReversed);
+}
+
+struct Reversing {
+  const char* name;
+  const char* result;
+  const char* body;
+  bool in_place;  // where the buffer can be written to at once
+};
+
+constexpr Reversing kReversing[] = {
+    {"a static tensor", "float32[8192]",
+     "  tensor.static r2, t0\n  kernel.1 k0, [], [r0, r2]\n  ret.r r2!\n", true},
+    {"dims from registers", "float32[8192]",
+     "  const.i16 i0, 8192\n  tensor.alloc r2, float32, [i0]\n  kernel.1 k0, [], [r0, r2]\n"
+     "  ret.r r2!\n",
+     true},
+    {"the memory of a temporary", "float32[8192]",
+     "  const.i16 i0, 8192\n  tensor.static r2, t0\n  kernel.1 k0, [], [r0, r2]\n"
+     "  tensor.static r3, t0\n  kernel.1 k0, [], [r2, r3]\n"
+     "  tensor.reuse r2, r2!, float32, [i0]\n  kernel.1 k0, [], [r3, r2]\n  ret.r r2!\n",
+     true},
+    {"moved, viewed, in a tuple", "(float32[4, 2048])",
+     "  const.i16 i0, 4\n  const.i16 i1, 2048\n  tensor.static r2, t0\n"
+     "  kernel.1 k0, [], [r0, r2]\n  mov.r r3, r2!\n  tensor.view r4, r3!, [i0, i1]\n"
+     "  adt.new r5, #0, [r4!]\n  ret.r r5!\n",
+     true},
+    {"viewed, and held elsewhere", "(float32[4, 2048], data 0())",
+     "  const.i16 i0, 4\n  const.i16 i1, 2048\n  tensor.static r2, t0\n"
+     "  kernel.1 k0, [], [r0, r2]\n  tensor.view r4, r2, [i0, i1]\n  adt.new r3, #0, [r2!]\n"
+     "  adt.new r5, #0, [r4!, r3!]\n  ret.r r5!\n",
+     true},
+    {"before a call", "float32[8192]",
+     "  tensor.static r2, t0\n  kernel.1 k0, [], [r0, r2]\n  call.r r3, f1, [], [r0]\n"
+     "  ret.r r2!\n",
+     true},
+    {"on one way of two", "float32[8192]",
+     "  tensor.item i0, r1!, int64, 0\n  br.if i0, L0\n  ret.r r0!\nL0:\n"
+     "  tensor.static r2, t0\n  kernel.1 k0, [], [r0, r2]\n  ret.r r2!\n",
+     true},
+    {"made, then one of two ways", "float32[8192]",
+     "  tensor.item i0, r1!, int64, 0\n  tensor.static r2, t0\n"
+     "  kernel.1 k0, [], [r0, r2]\n  br.if i0, L0\n  ret.r r0!\nL0:\n  ret.r r2!\n",
+     false},
+    {"before a call of itself, which makes its own", "float32[8192]",
+     "  tensor.item i0, r1!, int64, 0\n  br.if i0, L0\n  tensor.static r2, t0\n"
+     "  kernel.1 k0, [], [r0, r2]\n  ret.r r2!\nL0:\n  tensor.static r2, t0\n"
+     "  kernel.1 k0, [], [r0, r2]\n  const.i16 i0, 0\n  tensor.box r3, i0, int64\n"
+     "  call.r r4, f0, [], [r2, r3!]\n  ret.r r2!\n",
+     true},
+    {"in a call", "float32[8192]", "  call.r r2, f1, [], [r0!]\n  ret.r r2!\n", false},
+    {"in the last call", "float32[8192]", "  tail.call f1, [], [r0!]\n", false},
+};
+
+constexpr const char* kReverse =
+    ".function \"reverse\" scalars 0 objects 1 captured 0 registers 0 2 returns object arena 0\n"
+    "  tensor.static r1, t0\n  kernel.1 k0, [], [r0!, r1]\n  ret.r r1!\n.end\n";
+
+TEST_CASE("outputs: what plainly becomes the result is made in its buffer") {
+  for (const Reversing& c : kReversing) {
+    CAPTURE(std::string(c.name));
+    auto invocation = testing::NewInvocation(ReversingProgram(c.result, c.body, kReverse));
+    Aligned out{};
+    const std::vector<Value> inputs = {Floats({kMany}, Upwards()), Value::Int64(1)};
+    const bool is_flat = std::string_view(c.result).starts_with("float32");
+    const std::vector<int64_t> dims =
+        is_flat ? std::vector<int64_t>{kMany} : std::vector<int64_t>{4, 2048};
+    for (const size_t shift : {0, 1}) {  // aligned, and not
+      out.data.fill(-1);
+      float* const to = out.data.data() + shift;
+      Result<Value> result = invocation->Run("main", inputs, {{DType::kFloat32, dims, to}});
+      REQUIRE_MESSAGE(result.ok(), result.status().message());
+      CHECK(std::equal(Downwards().begin(), Downwards().end(), to));
+      CHECK(to[kMany] == -1);
+      const bool in_place = c.in_place && shift == 0;
+      const bool calls_later = std::string_view(c.name).starts_with("before a call");
+      if (!calls_later) CHECK((g_written == to) == in_place);
+      // One tensor less in the heap, if it is not in a temporary's memory there.
+      const uint64_t peak = invocation->stats().peak_bytes;
+      REQUIRE(invocation->Run("main", inputs).ok());
+      if (std::string_view(c.name) != "the memory of a temporary")
+        CHECK((peak < invocation->stats().peak_bytes) == in_place);
+      // What stays in the result is its own.
+      if (std::string_view(c.result).find("data") == std::string_view::npos) continue;
+      out.data.fill(-2);
+      CHECK(ElementsOf<float>(result->field(1).field(0)) == Downwards());
+    }
+  }
+}
+
+TEST_CASE("outputs: one tensor twice is made in the later buffer and copied to the other") {
+  auto invocation = testing::NewInvocation(ReversingProgram(
+      "(float32[8192], float32[8192])",
+      "  tensor.static r2, t0\n  kernel.1 k0, [], [r0, r2]\n  adt.new r3, #0, [r2, r2]\n"
+      "  ret.r r3!\n"));
+  Aligned a{}, b{};
+  const std::vector<Value> inputs = {Floats({kMany}, Upwards()), Value::Int64(1)};
+  const OutputBuffer to_a{DType::kFloat32, {kMany}, a.data.data()};
+  const OutputBuffer to_b{DType::kFloat32, {kMany}, b.data.data()};
+  REQUIRE(invocation->Run("main", inputs, {to_a, to_b}).ok());
+  CHECK(std::equal(Downwards().begin(), Downwards().end(), a.data.data()));
+  CHECK(std::equal(Downwards().begin(), Downwards().end(), b.data.data()));
+  // With a buffer for one of them, the other one is the result's own.
+  for (const bool first : {true, false}) {
+    Result<Value> result = first ? invocation->Run("main", inputs, {to_a})
+                                 : invocation->Run("main", inputs, {{}, to_a});
+    REQUIRE(result.ok());
+    CHECK(std::equal(Downwards().begin(), Downwards().end(), a.data.data()));
+    a.data.fill(-3);
+    CHECK(ElementsOf<float>(result->field(first ? 1 : 0)) == Downwards());
+  }
+}
+
+TEST_CASE("outputs: what an input lies in is written when the run ends") {
+  const char* reverse = "  tensor.static r2, t0\n  kernel.1 k0, [], [r0, r2]\n  ret.r r2!\n";
+  auto invocation = testing::NewInvocation(ReversingProgram("float32[8192]", reverse));
+  const int64_t dims[] = {kMany};
+  for (const size_t shift : {0, 16}) {  // all of it, and all but a line
+    Aligned memory{};
+    std::ranges::copy(Upwards(), memory.data.begin());
+    Value x = *Value::WrapTensor(DType::kFloat32, dims, memory.data.data(), nullptr, nullptr);
+    float* const to = memory.data.data() + shift;
+    REQUIRE(invocation->Run("main", {x, Value::Int64(1)}, {{DType::kFloat32, {kMany}, to}}).ok());
+    CHECK(std::equal(Downwards().begin(), Downwards().end(), to));
+    CHECK(g_written != to);
+  }
+}
+
+TEST_CASE("outputs: a host function that keeps what is made in a buffer has a copy") {
+  Value kept;
+  const HostFunction keep{"keep", "", [&](HostCall& call) -> Result<Value> {
+                            kept = call.args()[0];
+                            return Value::Tuple({});
+                          }};
+  auto program = Assemble(R"(
+.version 1
+.kernel "reversed" scalars 0 buffers (float32[8192], out float32[8192]) builtin
+.type float32[8192]
+.host "keep" (float32[8192]) -> ()
+.export "main" f0 ("x": float32[8192]) -> float32[8192]
+.function "main" scalars 0 objects 1 captured 0 registers 0 3 returns object arena 0
+  tensor.static r1, t0
+  kernel.1 k0, [], [r0, r1]
+  call.host r2, h0, [r1]
+  ret.r r1!
+.end
+)");
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  LoadOptions options;
+  options.kernels = kReversed;
+  options.host_functions = std::span(&keep, 1);
+  auto executable = Executable::FromProgram(*std::move(program), options);
+  REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+  auto invocation = testing::NewInvocation(*executable);
+  Aligned out{};
+  REQUIRE(
+      invocation
+          ->Run("main", {Floats({kMany}, Upwards())}, {{DType::kFloat32, {kMany}, out.data.data()}})
+          .ok());
+  CHECK(g_written == out.data.data());
+  out.data.fill(-1);
+  CHECK(ElementsOf<float>(kept) == Downwards());
 }
 
 }  // namespace

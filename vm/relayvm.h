@@ -85,7 +85,7 @@ class Runtime {
 
 struct InvocationOptions {
   // Bytes that one run may hold: tensors and other objects, the stack of calls, kernels' scratch and
-  // buffers; not inputs and constants. Never more than the machine's memory.
+  // buffers; not inputs, constants and buffers for results. Never more than the machine's memory.
   size_t memory_limit = SIZE_MAX;
   // Address space for frames of calls; bounds the depth of recursion. Only what is used takes
   // memory.
@@ -131,8 +131,11 @@ class Invocation {
   // `outputs` receive tensors of the result, counted depth first through its tuples, as
   // ExportInfo::output_names: output i is tensor i, and the result has none (Value()) in its place.
   // The dtype and dims of a buffer must be those of its tensor, or the run fails with
-  // kInvalidArgument, buffers unwritten; after other failures their content is undefined. Elements
-  // are copied there when the run ends, so a buffer may be the memory of an input.
+  // kInvalidArgument: before it where the types tell, which writes nothing, else at its end. The
+  // content of buffers is undefined during a run, and after one that failed. A tensor of 16 KiB or
+  // more that is plainly made for the result is made in its buffer if that is 64-byte aligned; others
+  // are copied there when the run ends. A buffer may be the memory of an input: it is written at the
+  // end then.
   Result<Value> Run(std::string_view function, std::vector<Value> inputs,
                     std::vector<OutputBuffer> outputs = {});
 
