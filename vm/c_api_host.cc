@@ -9,10 +9,8 @@ using relayvm::HostCall;
 using relayvm::HostFunction;
 using relayvm::Result;
 using relayvm::Status;
-using relayvm::StatusCode;
 using relayvm::Value;
 using relayvm::c_api::Fail;
-using relayvm::c_api::Guarded;
 
 struct relayvm_host_call {
   HostCall& call;
