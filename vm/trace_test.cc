@@ -250,7 +250,7 @@ TEST_CASE("chrome trace: threads with slices and kernels, invocations with runs,
       names.push_back(e["args"]["kind"]);
     } else if (e["ph"] == "e") {
       REQUIRE(!open.empty());
-      CHECK(open.back() == e["name"]);
+      CHECK(open.back() == e["name"].get<std::string>());
       open.pop_back();
     }
   }
