@@ -101,6 +101,10 @@ def @main(%x: Tensor[(?), float32]) {
   (%y, reshape(%y, newshape=[2, -1]), sum(%y))
 })";
 
+// A result that is made in a buffer for it, from 16 KiB on.
+constexpr const char* kSimple = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(?), float32]) { multiply(tanh(%x), %x) })";
+
 std::shared_ptr<const Executable> Compile(const ModelSource& source,
                                           const std::vector<HostFunction>& functions = {}) {
   CompilerOptions options;
@@ -203,6 +207,8 @@ std::vector<Case> MakeCases(const std::string& folder, size_t per_program, Alarm
   add("large", Compile(ModelSource::Text(kLarge, "large")), false, [](Random& r) {
     return std::vector<Value>{Floats(r, {Between(r, 0, 9) == 0 ? 40000 : Between(r, 1, 6000)})};
   });
+  add("simple", Compile(ModelSource::Text(kSimple, "simple")), false,
+      [](Random& r) { return std::vector<Value>{Floats(r, {Between(r, 1, 12000)})}; });
   std::shuffle(cases.begin(), cases.end(), random);
   return cases;
 }

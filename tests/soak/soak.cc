@@ -68,7 +68,15 @@ struct Run {
   InvocationOptions options;
   Clock::time_point deadline = Clock::time_point::max();
   std::atomic<bool> cancelled{false};
+  Value buffer;  // whose memory the result goes to; or none
 
+  // The case's own outcome.
+  bool IsExpected(const Result<Value>& result) const {
+    if (result.status().code() != test->code) return false;
+    if (!result.ok()) return true;
+    return buffer ? !*result && testing::SameBits(buffer, test->expected)
+                  : testing::SameBits(*result, test->expected);
+  }
   bool MayEndWith(StatusCode code) const {
     switch (code) {
       case StatusCode::kResourceExhausted:
@@ -88,15 +96,13 @@ struct Run {
 struct Totals {
   std::array<std::atomic<uint64_t>, kNumStatusCodes> ended{};
   std::atomic<uint64_t> done{0}, wrong{0}, cancelled{0}, limited{0}, timed{0}, waiting{0};
-  std::atomic<uint64_t> wrapped{0}, released{0};
+  std::atomic<uint64_t> wrapped{0}, released{0}, buffers{0};
 };
 
 void Check(const Run& run, const Result<Value>& result, Totals* totals) {
   ++totals->ended[static_cast<size_t>(result.status().code())];
   const StatusCode code = result.status().code();
-  const bool is_right = code == run.test->code
-                            ? !result.ok() || testing::SameBits(*result, run.test->expected)
-                            : run.MayEndWith(code);
+  const bool is_right = code == run.test->code ? run.IsExpected(result) : run.MayEndWith(code);
   if (!is_right && ++totals->wrong <= 10) {
     fmt::print(stderr, "soak: {}: {}\n", run.test->program,
                result.ok() ? "a wrong value" : result.status().ToString());
@@ -154,6 +160,12 @@ class Worker {
       run->options.timeout = std::chrono::microseconds(Between(random_, 1, 2000));
       ++totals_->timed;
     }
+    if (run->test->expected.is_tensor() && Chance(20)) {
+      const Value& expected = run->test->expected;
+      auto buffer = Value::NewTensor(expected.dtype(), expected.dims());
+      if (buffer.ok()) run->buffer = *std::move(buffer);
+      ++totals_->buffers;
+    }
     if (run->test->calls_host) {
       if (Chance(50)) {
         run->plan.wait = Chance(50) ? HostPlan::Wait::kForTime : HostPlan::Wait::kForWaker;
@@ -184,13 +196,21 @@ class Worker {
     return inputs;
   }
 
+  static std::vector<OutputBuffer> Outputs(Run& run) {
+    if (!run.buffer) return {};
+    const std::span<const int64_t> dims = run.buffer.dims();
+    return {{run.buffer.dtype(), {dims.begin(), dims.end()}, run.buffer.mutable_data()}};
+  }
+
   void RunOnScheduler(std::shared_ptr<Run> run) {
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return open_ < kMostOpen; });
       ++open_;
     }
-    RunRequest request{.executable = run->test->executable, .inputs = Inputs(*run->test)};
+    RunRequest request{.executable = run->test->executable,
+                       .inputs = Inputs(*run->test),
+                       .outputs = Outputs(*run)};
     request.options = run->options;
     request.priority = static_cast<Priority>(Between(random_, 0, 2));
     if (Chance(5)) {
@@ -237,15 +257,16 @@ class Worker {
     kept->set_timeout(run.options.timeout);
     kept->set_host_context(run.options.host_context);
     SetCurrent(kept.get(), &run);
-    Result<Value> result = Chance(70) ? kept->Run("main", Inputs(test)) : RunInSlices(*kept, test);
+    Result<Value> result =
+        Chance(70) ? kept->Run("main", Inputs(test), Outputs(run)) : RunInSlices(*kept, run);
     SetCurrent(nullptr, nullptr);
     kept->ForgetCancel();
     Check(run, result, totals_);
     if (Chance(2)) kept->Trim();
   }
 
-  Result<Value> RunInSlices(Invocation& invocation, const Case& test) {
-    RELAYVM_RETURN_IF_ERROR(invocation.Start("main", Inputs(test)));
+  Result<Value> RunInSlices(Invocation& invocation, Run& run) {
+    RELAYVM_RETURN_IF_ERROR(invocation.Start("main", Inputs(*run.test), Outputs(run)));
     for (;;) {
       const RunState state = invocation.Poll(std::chrono::microseconds(Between(random_, 1, 50)));
       if (state == RunState::kDone) return invocation.TakeResult();
@@ -362,8 +383,10 @@ int Main(int argc, char** argv) {
                  StatusCodeName(static_cast<StatusCode>(code)));
   }
   fmt::print(
-      "of these {} with a memory limit, {} with a time limit, {} that wait, {} cancellations\n",
-      totals.limited.load(), totals.timed.load(), totals.waiting.load(), totals.cancelled.load());
+      "of these {} with a memory limit, {} with a time limit, {} that wait, {} cancellations, {} "
+      "into buffers\n",
+      totals.limited.load(), totals.timed.load(), totals.waiting.load(), totals.cancelled.load(),
+      totals.buffers.load());
   fmt::print("inputs wrapped {}, released {}; bytes of the source that are live: {}\n",
              totals.wrapped.load(), totals.released.load(), source->live());
   std::string samples;
