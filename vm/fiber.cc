@@ -78,6 +78,7 @@ Fiber::~Fiber() {
   UnpoisonMemory(stack_.native_bottom(), stack_.native_bytes());
 }
 
+#if RELAYVM_ASAN || RELAYVM_TSAN
 void Fiber::Resume() {
   assert(!done_);
   started_ = true;
@@ -100,5 +101,6 @@ void Fiber::Suspend() {
   resumer_ = back.fctx;
   FinishSwitch(fake_stack_, &resumer_bottom_, &resumer_bytes_);
 }
+#endif
 
 }  // namespace relayvm::vm
