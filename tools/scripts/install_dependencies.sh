@@ -10,7 +10,7 @@ PACKAGES="
   libonnx-dev libonnx-testdata libprotobuf-dev
   clang-19 libclang-rt-19-dev
   doctest-dev python3 python3-numpy binutils pkg-config
-  python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest graphviz
+  python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx graphviz
 "
 missing=""
 for package in $PACKAGES; do
