@@ -83,10 +83,15 @@ printf '#[version = "0.0.5"]\ndef @main(%%x: Tensor[(3), float32]) { multiply(%%
 "$build/bin/relayc" -q "$scratch/sevens.relay" --executor graph -o "$scratch/sevens"
 cmake -S "$source/graph" -B "$scratch/graph" -DCMAKE_PREFIX_PATH="$scratch/prefix" "$@" >"$scratch/configure.txt"
 cmake --build "$scratch/graph" >"$scratch/build.txt" || { cat "$scratch/build.txt"; exit 1; }
-[ "$("$scratch/graph/graph" "$scratch/sevens" | tr '\n' ' ')" = "7 7 7 " ] || { echo "expected 7 7 7"; exit 1; }
+for program in graph graph_c; do
+  [ "$("$scratch/graph/$program" "$scratch/sevens" | tr '\n' ' ')" = "7 7 7 " ] || { echo "$program: expected 7 7 7"; exit 1; }
+done
 # shellcheck disable=SC2046,SC2086
 ${CXX:-c++} -std=c++20 $flags "$source/graph/main.cc" -o "$scratch/graph_by_pkg_config" $(pkg-config --cflags --libs relayvm-graph)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-graph) "$scratch/graph_by_pkg_config" "$scratch/sevens" >/dev/null
+# shellcheck disable=SC2046,SC2086
+"$compiler" -std=c11 $flags "$source/graph/main.c" -o "$scratch/graph_c_by_pkg_config" $(pkg-config --cflags --libs relayvm-graph)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-graph) "$scratch/graph_c_by_pkg_config" "$scratch/sevens" >/dev/null
 echo "relayvm-graph $(pkg-config --modversion relayvm-graph)"
 
 # Native code: a C program on the installed archive and headers, and one that the installed relayc links by itself.

@@ -16,7 +16,8 @@ def main():
         sys.exit(__doc__)
     readme, embedding, binary, examples = open(sys.argv[1]).read(), *sys.argv[2:5]
     blocks = re.findall(r"```(?:cpp|c)\n(.*?)```", readme, re.S)
-    names = "main.cc", "main.c", "observing/main.cc", "observing/main.c", "compiling/main.cc", "compiling/main.c"
+    names = ("main.cc", "main.c", "observing/main.cc", "observing/main.c", "graph/main.c", "compiling/main.cc",
+             "compiling/main.c")
     if len(blocks) != len(names):
         sys.exit(f"expected {len(names)} examples in the README, found {len(blocks)}")
     for block, name in zip(blocks, names):

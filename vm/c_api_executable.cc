@@ -18,23 +18,15 @@ static_assert(RELAYVM_TYPE_TENSOR == static_cast<int>(ValueType::Kind::kTensor))
 static_assert(RELAYVM_TYPE_ADT == static_cast<int>(ValueType::Kind::kAdt));
 static_assert(RELAYVM_TYPE_VAR == static_cast<int>(ValueType::Kind::kTypeVar));
 
-namespace {
+namespace relayvm::c_api {
 
-constexpr size_t kLoadOptionsSize = 32;
-static_assert(sizeof(relayvm_load_options) >= kLoadOptionsSize);
-
-// LoadOptions, with the kernels and functions that they refer to.
-struct Options {
-  relayvm::LoadOptions options;
-  std::vector<relayvm::Builtin> kernels;
-  std::vector<relayvm::HostFunction> host_functions;
-};
-
-Status Read(const relayvm_load_options* from, Options* to) {
+Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
+  constexpr size_t kFirstSize = 32;
+  static_assert(sizeof(relayvm_load_options) >= kFirstSize);
   RELAYVM_ASSIGN_OR_RETURN(relayvm_load_options read,
-                           RELAYVM_READ_OPTIONS(from, relayvm_load_options, kLoadOptionsSize));
-  RELAYVM_ASSIGN_OR_RETURN(to->host_functions, relayvm::c_api::ReadHostFunctions(
-                                                   read.host_functions, read.num_host_functions));
+                           RELAYVM_READ_OPTIONS(from, relayvm_load_options, kFirstSize));
+  RELAYVM_ASSIGN_OR_RETURN(to->host_functions,
+                           ReadHostFunctions(read.host_functions, read.num_host_functions));
   to->options.host_functions = to->host_functions;
   to->options.perf_map = read.perf_map != 0;
   to->options.copy_file = read.copy_file != 0;
@@ -52,22 +44,26 @@ Status Read(const relayvm_load_options* from, Options* to) {
       return {StatusCode::kInvalidArgument,
               "relayvm_load_options: operator library " + std::to_string(i) + " is NULL"};
     }
-    RELAYVM_ASSIGN_OR_RETURN(relayvm::OperatorLibrary library,
-                             relayvm::LoadOperatorLibrary(read.operator_libraries[i]));
-    const std::vector<relayvm::Builtin> kernels = library.kernels();
+    RELAYVM_ASSIGN_OR_RETURN(OperatorLibrary library,
+                             LoadOperatorLibrary(read.operator_libraries[i]));
+    const std::vector<Builtin> kernels = library.kernels();
     to->kernels.insert(to->kernels.end(), kernels.begin(), kernels.end());
   }
   to->options.kernels = to->kernels;
-  return relayvm::OkStatus();
+  return OkStatus();
 }
+
+}  // namespace relayvm::c_api
+
+namespace {
 
 // `load` takes LoadOptions.
 template <typename Load>
 relayvm_status* LoadInto(const relayvm_load_options* from, relayvm_executable** out,
                          const Load& load) {
   return Guarded([&]() -> relayvm_status* {
-    Options options;
-    if (Status bad = Read(from, &options); !bad.ok()) return Fail(bad);
+    relayvm::c_api::OwnedLoadOptions options;
+    if (Status bad = relayvm::c_api::ReadLoadOptions(from, &options); !bad.ok()) return Fail(bad);
     Result<std::shared_ptr<const Executable>> loaded = load(options.options);
     if (!loaded.ok()) return Fail(loaded.status());
     auto handle = std::make_unique<relayvm_executable>();

@@ -129,9 +129,21 @@ Result<T> ReadOptions(const T* options, size_t first_size, const char* type) {
 
 inline bool IsTensor(const relayvm_value* value) { return ValueOf(value)->is_tensor(); }
 
-Status CheckDType(relayvm_dtype dtype);
+inline Status CheckDType(relayvm_dtype dtype) {
+  if (dtype >= 0 && dtype < kNumDTypes) return OkStatus();
+  return {StatusCode::kInvalidArgument, "dtype " + std::to_string(dtype) + " does not exist"};
+}
 
 Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count);
+
+// LoadOptions, with the kernels and functions that they refer to.
+struct OwnedLoadOptions {
+  LoadOptions options;
+  std::vector<Builtin> kernels;
+  std::vector<HostFunction> host_functions;
+};
+// Takes over the functions' contexts, whatever comes of it; in c_api_executable.cc.
+Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to);
 
 // In c_api_invocation.cc.
 Result<InvocationOptions> ReadInvocationOptions(const relayvm_invocation_options* options);

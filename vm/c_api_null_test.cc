@@ -3,15 +3,14 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
-#include <regex>
 #include <set>
 #include <string>
 #include <tuple>
-#include <type_traits>
 
 #include "bytecode/writer.h"
 #include "tests/temp_folder.h"
 #include "vm/c_api_host.h"
+#include "vm/c_api_null_testing.h"
 #include "vm/c_api_scheduler.h"
 #include "vm/c_api_trace.h"
 #include "vm/testing.h"
@@ -19,13 +18,7 @@
 namespace relayvm {
 namespace {
 
-using testing::Contains;
-
-// What a call with NULL may give.
-enum class Null : uint8_t {
-  kRefused,  // kInvalidArgument, with the function's name, outputs NULL
-  kAllowed,  // whatever the function gives then
-};
+using testing::DeclaredFunctions;
 
 // What all calls share. Outputs are freed after each call.
 struct Fixture {
@@ -60,6 +53,12 @@ struct Fixture {
     relayvm_executable_free(executable);
     relayvm_runtime_free(runtime);
   }
+  void CheckNoOutputs() const {
+    CHECK(out_value == nullptr);
+    CHECK(out_runtime == nullptr);
+    CHECK(out_executable == nullptr);
+    CHECK(out_invocation == nullptr);
+  }
   void FreeOutputs() {
     relayvm_value_free(std::exchange(out_value, nullptr));
     relayvm_runtime_free(std::exchange(out_runtime, nullptr));
@@ -92,88 +91,7 @@ struct Fixture {
   size_t count = 0;
 };
 
-class Walk {
- public:
-  explicit Walk(Fixture& fixture) : fixture_(fixture) {}
-
-  // Calls with NULL in each pointer but callbacks, whose NULL is a choice, and contexts (void*
-  // behind a callback), which nobody reads. `make` gives the arguments of a good call; `allowed`
-  // are the positions where NULL is none of the caller's mistakes.
-  template <typename R, typename... Args, typename Make>
-  void Call(const char* name, R (*function)(Args...), const Make& make,
-            const std::set<size_t>& allowed = {}) {
-    CAPTURE(name);
-    CHECK(names_.insert(name).second);
-    std::tuple<Args...> good = make();
-    Check(Apply<R>(function, good), Null::kAllowed, /*good=*/true);
-    Each(std::index_sequence_for<Args...>(), [&](auto index) {
-      using Arg = std::tuple_element_t<index, std::tuple<Args...>>;
-      if constexpr (std::is_pointer_v<Arg> && !std::is_function_v<std::remove_pointer_t<Arg>>) {
-        CAPTURE(index.value);
-        std::tuple<Args...> args = make();
-        std::get<index>(args) = nullptr;
-        const bool may = allowed.contains(index.value);
-        Check(Apply<R>(function, args), may ? Null::kAllowed : Null::kRefused, false);
-      }
-    });
-  }
-
-  // A function that frees what `make` gives.
-  template <typename T, typename Make>
-  void Free(const char* name, void (*function)(T*), const Make& make) {
-    CHECK(names_.insert(name).second);
-    function(make());
-    function(nullptr);
-  }
-
-  // One that is called elsewhere.
-  void Add(const std::string& name) { CHECK(names_.insert(name).second); }
-
-  const std::set<std::string>& names() const { return names_; }
-
- private:
-  template <size_t... kIndex, typename Fn>
-  static void Each(std::index_sequence<kIndex...>, const Fn& fn) {
-    (fn(std::integral_constant<size_t, kIndex>()), ...);
-  }
-
-  // Of functions without a result, 0.
-  template <typename R, typename... Args>
-  static auto Apply(R (*function)(Args...), const std::tuple<Args...>& args) {
-    if constexpr (std::is_void_v<R>) {
-      std::apply(function, args);
-      return 0;
-    } else {
-      return std::apply(function, args);
-    }
-  }
-
-  template <typename R>
-  void Check(R result, Null expected, bool good) {
-    if constexpr (std::is_same_v<R, relayvm_status*>) {
-      if (good) CHECK_MESSAGE(result == nullptr, relayvm_status_message(result));
-      if (expected == Null::kRefused) {
-        REQUIRE(result != nullptr);
-        CHECK(relayvm_status_code(result) == RELAYVM_INVALID_ARGUMENT);
-        CHECK_MESSAGE((Contains(relayvm_status_message(result), "NULL") ||
-                       Contains(relayvm_status_message(result), "null")),
-                      relayvm_status_message(result));
-        CHECK(fixture_.out_value == nullptr);
-        CHECK(fixture_.out_runtime == nullptr);
-        CHECK(fixture_.out_executable == nullptr);
-        CHECK(fixture_.out_invocation == nullptr);
-      }
-      relayvm_status_free(result);
-    }
-    fixture_.FreeOutputs();
-  }
-
-  Fixture& fixture_;
-  std::set<std::string> names_;
-};
-
-#define WALK(function, ...) walk.Call(#function, function, __VA_ARGS__)
-#define WALK_FREE(function, ...) walk.Free(#function, function, __VA_ARGS__)
+using Walk = testing::NullWalk<Fixture>;
 
 void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
   WALK(relayvm_version, [] { return std::tuple(); });
@@ -469,20 +387,6 @@ void WalkTrace(Walk& walk) {
   relayvm_profile_report_free(report);
   relayvm_chrome_trace_free(trace);
   relayvm_profile_free(profile);
-}
-
-// The functions that a header declares: a name at a line's start or behind a type, with its "(".
-std::set<std::string> DeclaredFunctions(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE(file.good());
-  std::set<std::string> names;
-  const std::regex declaration("^[a-z_0-9 ]+[ *]+(relayvm_[a-z_0-9]+)\\(.*");
-  for (std::string line; std::getline(file, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, declaration) && line.find("return ") == std::string::npos)
-      names.insert(match[1]);
-  }
-  return names;
 }
 
 TEST_CASE("c api: each function with NULL in the place of each pointer") {

@@ -1,57 +1,26 @@
 // The C API: runtimes, and what a host injects into them as structs of functions.
 #include "vm/c_api_internal.h"
+#include "vm/c_api_task_pool.h"
 
 using relayvm::Result;
 using relayvm::Status;
 using relayvm::StatusCode;
 using relayvm::c_api::Fail;
 using relayvm::c_api::Guarded;
+using relayvm::c_api::HostPool;
+using relayvm::c_api::Taken;
 
 namespace {
 
 // The first versions of the structs.
-constexpr size_t kTaskPoolSize = 32, kMemorySourceSize = 48, kTraceSize = 40;
+constexpr size_t kMemorySourceSize = 48, kTraceSize = 40;
 constexpr size_t kRuntimeOptionsSize = 40, kRuntimeStatsSize = 400;
-static_assert(sizeof(relayvm_task_pool) >= kTaskPoolSize);
 static_assert(sizeof(relayvm_memory_source) >= kMemorySourceSize);
 static_assert(sizeof(relayvm_trace) >= kTraceSize);
 static_assert(sizeof(relayvm_runtime_options) >= kRuntimeOptionsSize);
 static_assert(sizeof(relayvm_runtime_stats) >= kRuntimeStatsSize);
 static_assert(std::size(relayvm_runtime_stats{}.ended) == relayvm::kNumStatusCodes);
 static_assert(std::size(relayvm_runtime_stats{}.batch_sizes) == relayvm::kNumBatchSizes);
-
-// A struct of functions, whose release is called at its end unless that was never taken over.
-template <typename Functions>
-class Taken {
- public:
-  explicit Taken(const Functions& functions) : functions_(functions) {}
-  ~Taken() {
-    if (taken_ && functions_.release != nullptr) functions_.release(functions_.user);
-  }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-
-  void Take() { taken_ = true; }
-  const Functions& operator*() const { return functions_; }
-  const Functions* operator->() const { return &functions_; }
-
- private:
-  Functions functions_;
-  bool taken_ = false;
-};
-
-class HostPool : public relayvm::TaskPool {
- public:
-  explicit HostPool(const relayvm_task_pool& functions) : functions_(functions) {}
-  uint32_t num_threads() const override { return functions_->num_threads; }
-  void Run(uint32_t num_tasks, TaskFn task, void* context) override {
-    functions_->run(functions_->user, num_tasks, task, context);
-  }
-  void Take() { functions_.Take(); }
-
- private:
-  Taken<relayvm_task_pool> functions_;
-};
 
 class HostMemory : public relayvm::MemorySource {
  public:
@@ -173,11 +142,7 @@ Status Missing(const char* what) {
 
 Status ReadInjected(const relayvm_runtime_options& options, Bundle* bundle) {
   if (options.task_pool != nullptr) {
-    RELAYVM_ASSIGN_OR_RETURN(
-        relayvm_task_pool pool,
-        RELAYVM_READ_OPTIONS(options.task_pool, relayvm_task_pool, kTaskPoolSize));
-    if (pool.run == nullptr) return Missing("relayvm_task_pool: run");
-    bundle->pool = std::make_unique<HostPool>(pool);
+    RELAYVM_ASSIGN_OR_RETURN(bundle->pool, relayvm::c_api::ReadTaskPool(options.task_pool));
   }
   if (options.trace != nullptr) {
     RELAYVM_ASSIGN_OR_RETURN(relayvm_trace trace,

@@ -23,11 +23,6 @@ static_assert(RELAYVM_VALUE_REF == static_cast<int>(Value::Kind::kRef));
 
 namespace relayvm::c_api {
 
-Status CheckDType(relayvm_dtype dtype) {
-  if (dtype >= 0 && dtype < kNumDTypes) return OkStatus();
-  return {StatusCode::kInvalidArgument, "dtype " + std::to_string(dtype) + " does not exist"};
-}
-
 Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count) {
   std::vector<Value> values;
   constexpr size_t kFew = 64;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -321,6 +322,11 @@ Status GraphModule::Impl::StartThreads(const GraphOptions& options) {
   if (options.thread_pool != nullptr) {
     pool = options.thread_pool;
     num_threads = pool->num_threads();
+    if (num_threads < 1 || num_threads > vm::kMaxThreads) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("the host's thread pool has {} threads, expected 1 to {}", num_threads,
+                          vm::kMaxThreads)};
+    }
   } else {
     RELAYVM_ASSIGN_OR_RETURN(num_threads, vm::CountThreads(options.num_threads));
     try {
@@ -514,9 +520,12 @@ struct Parallel {
   const std::vector<Memory>& scratch;
   const RelayvmKernelEnv* env;
   std::atomic<uint64_t> error{0};  // of the first task that failed: its number from 1, and the code
+  std::atomic<uint32_t> finished{0};
 
   static void RunTask(void* context, uint32_t index, uint32_t worker) {
     auto& p = *static_cast<Parallel*>(context);
+    // Nobody has proved that a host's pool keeps its promises.
+    if (index >= p.step.tasks || worker >= p.scratch.size()) return;
     RelayvmKernelArgs args = p.args;
     args.scratch = p.scratch[worker].data();
     const uint64_t units = p.step.units;
@@ -528,11 +537,13 @@ struct Parallel {
     } catch (const std::bad_alloc&) {  // of a host's kernel; the pool's threads know no exceptions
       code = RELAYVM_KERNEL_OUT_OF_MEMORY;
     }
-    if (code == RELAYVM_KERNEL_OK) return;
-    const uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
-    uint64_t seen = p.error.load(std::memory_order_relaxed);
-    while ((seen == 0 || error < seen) && !p.error.compare_exchange_weak(seen, error)) {
+    if (code != RELAYVM_KERNEL_OK) {
+      const uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
+      uint64_t seen = p.error.load(std::memory_order_relaxed);
+      while ((seen == 0 || error < seen) && !p.error.compare_exchange_weak(seen, error)) {
+      }
     }
+    p.finished.fetch_add(1, std::memory_order_release);
   }
 };
 
@@ -544,6 +555,12 @@ int32_t GraphModule::Impl::RunStep(const Step& step) {
   if (step.tasks <= 1) return step.fn(&env, &args, 0, step.units);
   Parallel parallel{step, args, scratch, &worker_env};
   pool->Run(step.tasks, Parallel::RunTask, &parallel);
+  if (parallel.finished.load(std::memory_order_acquire) != step.tasks) {
+    throw std::runtime_error(
+        fmt::format("the thread pool did not run each of {} tasks once, with a worker below its {} "
+                    "threads",
+                    step.tasks, num_threads));
+  }
   return static_cast<int32_t>(parallel.error.load(std::memory_order_relaxed));
 }
 
@@ -593,18 +610,23 @@ Result<Value> GraphModule::GetOutput(size_t index) const {
 }
 
 Status GraphModule::CopyOutput(size_t index, const OutputBuffer& to) const {
+  return CopyOutput(index, to.dtype, to.dims, to.data);
+}
+
+Status GraphModule::CopyOutput(size_t index, DType dtype, std::span<const int64_t> dims,
+                               void* data) const {
   return Guarded([&]() -> Status {
     if (index >= num_outputs())
       return {StatusCode::kOutOfRange,
               fmt::format("there is no output {}; the graph has {}", index, num_outputs())};
     if (!impl_->has_run) return {StatusCode::kFailedPrecondition, "the graph has not run yet"};
     const GraphTensor t = output(index);
-    if (to.dtype != t.dtype || !std::ranges::equal(to.dims, t.dims))
+    if (dtype != t.dtype || !std::ranges::equal(dims, t.dims))
       return {StatusCode::kInvalidArgument,
               fmt::format("output {}: expected a buffer of {}, found {}", t.name,
-                          TypeText(t.dtype, t.dims), TypeText(to.dtype, to.dims))};
+                          TypeText(t.dtype, t.dims), TypeText(dtype, dims))};
     const size_t bytes = graph::BytesOf(impl_->EntryOf(impl_->graph.heads[index]));
-    if (bytes > 0 && to.data != nullptr) std::memcpy(to.data, output_data(index), bytes);
+    if (bytes > 0 && data != nullptr) std::memcpy(data, output_data(index), bytes);
     return OkStatus();
   });
 }

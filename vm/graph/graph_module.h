@@ -36,7 +36,8 @@ struct LoadedGraph;
 struct GraphOptions {
   // Threads that one kernel may use, the calling one included; 0: as many as the machine has.
   uint32_t num_threads = 1;
-  // A pool to use instead of an own one (borrowed; num_threads is then ignored).
+  // A pool of 1 to 1024 threads to use instead of an own one (borrowed; num_threads is then ignored). One
+  // that does not do what task_pool.h says is a run's kInternal.
   TaskPool* thread_pool = nullptr;
   LoadOptions load;  // of the kernels
 };
@@ -112,6 +113,7 @@ class GraphModule {
   Result<Value> GetOutput(size_t index) const;
   // Into memory of the host; kInvalidArgument for another dtype or dims.
   Status CopyOutput(size_t index, const OutputBuffer& to) const;
+  Status CopyOutput(size_t index, DType dtype, std::span<const int64_t> dims, void* data) const;
   // Where the output is: compact, 64-byte aligned, until the next Run(). REQUIRES: index < num_outputs().
   const void* output_data(size_t index) const;
 

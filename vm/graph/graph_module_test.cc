@@ -6,19 +6,20 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <sstream>
 #include <vector>
 
-#include "bytecode/code_builder.h"
-#include "bytecode/opcode.h"
 #include "tests/temp_folder.h"
 #include "vm/graph/format/graph_files.h"
 #include "vm/graph/format/graph_json.h"
-#include "vm/graph/format/testing.h"
 #include "vm/graph/graph_folder.h"
+#include "vm/graph/testing.h"
 
 namespace relayvm::graph {
 namespace {
+
+using testing::Floats;
+using testing::ReadAll;
+using testing::Small;
 
 std::atomic<int> g_calls{0};
 std::atomic<int> g_fails{0};  // the kernel's code from the first call on, once
@@ -36,42 +37,9 @@ int32_t AddFloats(const RelayvmKernelEnv* /*env*/, const RelayvmKernelArgs* args
 }
 const Builtin kAdd[] = {{"test.add", AddFloats}};
 
-HostTensor Floats(std::vector<float> values) {
-  return {DType::kFloat32,
-          {static_cast<int64_t>(values.size())},
-          SharedBytes::Copy(std::as_bytes(std::span(values)))};
-}
 Value Tensor(const std::vector<float>& values) {
   return *Value::CopyTensor(DType::kFloat32, {{static_cast<int64_t>(values.size())}},
                             values.data());
-}
-
-// (x + w) + x, and that + (x + w): 3 x + 2 w.
-GraphProgram Small() {
-  GraphProgram p;
-  p.graph = testing::SmallGraph();
-  p.kernels = testing::AddKernel();
-  p.kernels.bytecode_version = kBytecodeVersion;
-  CodeBuilder builder;
-  builder.Op(Opcode::kTrap).Unit(0);
-  auto code = std::make_shared<std::vector<uint16_t>>(*builder.Finish());
-  FunctionInfo main;
-  main.name = "main";
-  main.num_object_args = main.num_object_registers = 1;
-  main.code_size = static_cast<uint32_t>(code->size());
-  p.kernels.functions = {main};
-  p.kernels.messages = {"a graph"};
-  p.kernels.code = *code;
-  p.kernels.owners.push_back(code);
-  ExportInfo signature;
-  signature.name = "main";
-  signature.param_names = {"x"};
-  signature.params.resize(1);
-  signature.params[0].dims = {4};
-  signature.result.dims = {2, 2};
-  p.kernels.exports = {signature};
-  p.params["w"] = Floats({10, 20, 30, 40});
-  return p;
 }
 
 std::unique_ptr<GraphModule> Make(uint32_t threads = 1) {
@@ -162,9 +130,7 @@ TEST_CASE("weights: loaded by name, shared between modules") {
   const relayvm::testing::TempFolder folder;
   auto bytes = [&](const TensorsByName& tensors) {
     REQUIRE(WriteTvmParams(folder / "p", tensors).ok());
-    std::ostringstream text;
-    text << std::ifstream(folder / "p", std::ios::binary).rdbuf();
-    return std::move(text).str();
+    return ReadAll(folder / "p");
   };
   auto load = [&](GraphModule& m, const std::string& text) {
     return m.LoadParams(std::as_bytes(std::span(text)));
@@ -242,11 +208,6 @@ TEST_CASE("times of nodes") {
 
 void Write(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
-}
-std::string ReadAll(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(text).str();
 }
 
 TEST_CASE("a folder loads and runs; what is wrong with it is named") {
