@@ -1,6 +1,7 @@
 #include "vm/thread_pool.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
 
@@ -57,7 +58,8 @@ Status NoThreads(uint32_t num_threads, const std::system_error& error) {
           "cannot start " + std::to_string(num_threads) + " threads: " + error.what()};
 }
 
-ThreadPool::ThreadPool(uint32_t num_threads) {
+ThreadPool::ThreadPool(uint32_t num_threads) : seats_(num_threads - 1) {
+  static_assert(alignof(Job) > kTagMask);
   try {
     // Before one is started: the workers look at their number.
     threads_.reserve(num_threads - 1);
@@ -95,10 +97,77 @@ void ThreadPool::RunTasks(Job& job, uint32_t worker) {
       const uint32_t index = share.next.fetch_add(1, std::memory_order_relaxed);
       if (index >= share.end) break;
       job.fn(job.context, index, worker);
-      job.finished.fetch_add(1, std::memory_order_release);
     }
   }
 }
+
+// --- Seats ---
+
+// Whether the seat was idle. It is then the caller's, until Hand.
+bool ThreadPool::Take(Seat& seat) {
+  uintptr_t idle = kIdle;
+  return seat.state.load(std::memory_order_relaxed) == kIdle &&
+         seat.state.compare_exchange_strong(idle, kFilling, std::memory_order_acquire);
+}
+
+// The task is the worker's from here on, or whoever takes it back.
+void ThreadPool::Hand(Job& job, uint32_t task, bool has_more, Seat& seat) {
+  seat.fn = job.fn;
+  seat.context = job.context;
+  seat.task = task;
+  seat.has_more = has_more;
+  seat.state.store(StateOf(job, kHanded), std::memory_order_release);
+}
+
+// Returns when the task that the seat was handed is done. Its worker may have lost its core: what it
+// has not claimed after a short while is taken back.
+void ThreadPool::Await(Job& job, uint32_t task, Seat& seat) {
+  constexpr int kLooks = 200;
+  const uintptr_t handed = StateOf(job, kHanded), claimed = StateOf(job, kClaimed);
+  for (int i = 0; i < kLooks && seat.state.load(std::memory_order_relaxed) == handed; ++i) Pause();
+  uintptr_t state = handed;
+  if (seat.state.compare_exchange_strong(state, kIdle, std::memory_order_acquire))
+    return job.fn(job.context, task, 0);
+  const auto done = [&] { return seat.state.load() != claimed; };
+  if (!SpinUntil(done)) {
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    done_.wait(lock, done);
+    --sleepers_;
+  }
+  state = StateOf(job, kDone);  // unless it was closed
+  seat.state.compare_exchange_strong(state, kIdle, std::memory_order_acq_rel);
+}
+
+// Runs what the seat's worker was handed, if anything.
+bool ThreadPool::Serve(Seat& seat, uint32_t worker) {
+  uintptr_t state = seat.state.load(std::memory_order_relaxed);
+  if (!IsOfJob(state) || (state & kTagMask) != kHanded) return false;
+  Job& job = *reinterpret_cast<Job*>(state & ~uintptr_t{kTagMask});
+  if (!seat.state.compare_exchange_strong(state, StateOf(job, kClaimed), std::memory_order_acquire))
+    return false;
+  seat.fn(seat.context, seat.task, worker);
+  if (seat.has_more) RunTasks(job, worker);
+  seat.state.store(StateOf(job, kDone));  // before sleepers_ is read
+  WakeCallers();
+  return true;
+}
+
+// Opens the seat and serves it until there is nothing for kSpan, or a job is listed.
+void ThreadPool::Look(Seat& seat, uint32_t worker, uint64_t seen) {
+  const auto is_listed = [&] { return opened_.load(std::memory_order_acquire) != seen; };
+  seat.state.store(kIdle, std::memory_order_release);
+  for (;;) {
+    bool has_served = false;
+    SpinUntil([&] { return (has_served = Serve(seat, worker)) || is_listed(); });
+    if (has_served) continue;
+    uintptr_t state = seat.state.load(std::memory_order_relaxed);
+    if (state == kFilling || (IsOfJob(state) && (state & kTagMask) == kHanded)) continue;
+    if (seat.state.compare_exchange_strong(state, kClosed, std::memory_order_acq_rel)) return;
+  }
+}
+
+// --- Jobs ---
 
 // A job with tasks left, or null. REQUIRES: mutex_ is held.
 ThreadPool::Job* ThreadPool::OpenJob() {
@@ -108,41 +177,29 @@ ThreadPool::Job* ThreadPool::OpenJob() {
   return nullptr;
 }
 
-void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
-  if (num_tasks <= 1 || threads_.empty()) {
-    for (uint32_t i = 0; i < num_tasks; ++i) fn(context, i, 0);
-    return;
-  }
-  Job job{fn, context, num_tasks, std::min({num_tasks, num_threads(), kMaxShares})};
-  for (uint32_t i = 0; i < job.num_shares; ++i) {
-    const auto first = [&](uint64_t share) {
-      return static_cast<uint32_t>(share * num_tasks / job.num_shares);
-    };
-    job.shares[i].next.store(first(i), std::memory_order_relaxed);
-    job.shares[i].end = first(i + 1);
-  }
+void ThreadPool::Enlist(Job& job, bool for_one) {
   {
     std::lock_guard lock(mutex_);
     job.following = jobs_;
     jobs_ = &job;
     opened_.fetch_add(1, std::memory_order_release);
   }
-  if (num_tasks == 2) {
+  if (for_one) {
     work_.notify_one();
   } else {
     work_.notify_all();
   }
-  RunTasks(job, 0);
+}
+
+// All its tasks are taken: nobody else comes. Returns when those who came have left.
+void ThreadPool::Unlist(Job& job) {
   {
-    // All tasks are taken: nobody else comes.
     std::lock_guard lock(mutex_);
     Job** link = &jobs_;
     while (*link != &job) link = &(*link)->following;
     *link = job.following;
   }
-  const auto done = [&] {
-    return job.helpers.load() == 0 && job.finished.load(std::memory_order_acquire) == num_tasks;
-  };
+  const auto done = [&] { return job.helpers.load() == 0; };
   if (SpinUntil(done)) return;
   std::unique_lock lock(mutex_);
   ++sleepers_;
@@ -150,15 +207,52 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
   --sleepers_;
 }
 
-// The job may be gone afterwards. Either its caller sees that nobody is inside before it sleeps, or it
-// is seen to sleep here.
-void ThreadPool::Leave(Job& job) {
-  if (job.helpers.fetch_sub(1) != 1 || sleepers_.load() == 0) return;
+void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
+  if (num_tasks <= 1 || threads_.empty()) {
+    for (uint32_t i = 0; i < num_tasks; ++i) fn(context, i, 0);
+    return;
+  }
+  Job job{.fn = fn,
+          .context = context,
+          .num_shares = std::min({num_tasks, num_threads(), kMaxShares}),
+          .shares = {}};
+  std::array<uint32_t, kMaxShares>
+      handed;  // shares whose first task goes with the seat of a worker
+  uint32_t num_handed = 0;
+  for (uint32_t i = 0; i < job.num_shares; ++i) {
+    const auto first = [&](uint64_t share) {
+      return static_cast<uint32_t>(share * num_tasks / job.num_shares);
+    };
+    const bool is_handed = i > 0 && Take(seats_[i - 1]);
+    if (is_handed) handed[num_handed++] = i;
+    job.shares[i].first = first(i);
+    job.shares[i].next.store(first(i) + (is_handed ? 1 : 0), std::memory_order_relaxed);
+    job.shares[i].end = first(i + 1);
+  }
+  const auto each_handed = [&](const auto& function) {
+    for (uint32_t i = 0; i < num_handed; ++i)
+      function(job.shares[handed[i]].first, seats_[handed[i] - 1]);
+  };
+  const bool has_more = num_tasks > job.num_shares;
+  each_handed([&](uint32_t task, Seat& seat) { Hand(job, task, has_more, seat); });
+  const uint32_t wanted = std::min(num_tasks, num_threads()) - 1;
+  const bool is_listed = num_handed < wanted;
+  if (is_listed) Enlist(job, wanted - num_handed == 1);
+  RunTasks(job, 0);
+  if (is_listed) Unlist(job);
+  each_handed([&](uint32_t task, Seat& seat) { Await(job, task, seat); });
+}
+
+// The job may be gone. Either its caller saw that nobody is inside before it sleeps, or it is seen to
+// sleep here.
+void ThreadPool::WakeCallers() {
+  if (sleepers_.load() == 0) return;
   { std::lock_guard lock(mutex_); }
   done_.notify_all();
 }
 
 void ThreadPool::Work(uint32_t worker) {
+  Seat& seat = seats_[worker - 1];
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     Job* job = OpenJob();
@@ -166,15 +260,16 @@ void ThreadPool::Work(uint32_t worker) {
       job->helpers.fetch_add(1);
       lock.unlock();
       RunTasks(*job, worker);
-      Leave(*job);
+      if (job->helpers.fetch_sub(1) == 1) WakeCallers();
       lock.lock();
       continue;
     }
     const uint64_t seen = opened_.load(std::memory_order_relaxed);
     lock.unlock();
-    const bool opened = SpinUntil([&] { return opened_.load(std::memory_order_acquire) != seen; });
+    Look(seat, worker, seen);
     lock.lock();
-    if (!opened) work_.wait(lock, [this] { return stopping_ || OpenJob() != nullptr; });
+    // Also for a job that is gone by then: the next one comes soon.
+    work_.wait(lock, [&] { return stopping_ || opened_.load(std::memory_order_relaxed) != seen; });
   }
 }
 

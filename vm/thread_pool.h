@@ -4,8 +4,13 @@
 // A call is split into tasks; the calling thread takes part and returns when all are done. Each
 // worker begins with the same share of the tasks in every call, so that what it wrote in one kernel
 // is in its cache for the next; then it takes what others have left. Calls from several threads at
-// once are served together. Who waits looks for a while before it sleeps:
-// between the kernels of a program no thread does. Thread-safe. Tested by thread_pool_test.cc.
+// once are served together. Who waits looks for a while before it sleeps: between the kernels of a
+// program no thread does.
+//
+// A kernel may take a few microseconds, and a cache line some 60 ns from core to core. So a worker that
+// looks for work is handed its first task, and says that it is done, on one line of its own: its seat.
+// Workers that do not look are told by a list of jobs, under a lock. Thread-safe. Tested by
+// thread_pool_test.cc.
 #pragma once
 
 #include <atomic>
@@ -46,32 +51,60 @@ class ThreadPool final : public TaskPool {
   static constexpr uint32_t kMaxShares = 16;
   struct alignas(64) Share {
     std::atomic<uint32_t> next{0};  // first task not taken; may run past the end
-    uint32_t end = 0;
+    uint32_t first = 0, end = 0;
   };
-  struct Job {
+  struct alignas(64) Job {
     TaskFn fn;
     void* context;
-    uint32_t num_tasks;
     uint32_t num_shares;
-    std::atomic<uint32_t> finished{0};  // tasks done
-    std::atomic<uint32_t> helpers{0};   // pool threads inside; they come under mutex_
-    Job* following = nullptr;           // in the list of open jobs; under mutex_
+    std::atomic<uint32_t> helpers{
+        0};                    // threads that came by the list, under mutex_, and are inside
+    Job* following = nullptr;  // in the list of open jobs; under mutex_
     Share shares[kMaxShares];
     bool HasTasks() const;
   };
 
+  // Of one worker. Callers hand tasks to idle seats; the worker claims what it was handed, unless its
+  // caller has taken it back, runs it, and touches the job no more when it says kDone. Then the seat is
+  // idle again, by the caller, or closed, by the worker that looks no longer.
+  //
+  //   kClosed <-> kIdle -> kFilling -> (job, kHanded) -> (job, kClaimed) -> (job, kDone) -> kIdle, kClosed
+  //                ^___________________________|
+  struct alignas(128) Seat {
+    std::atomic<uintptr_t> state{kClosed};
+    // Of the handed task; `has_more`: of the job's others, some may be left.
+    TaskFn fn = nullptr;
+    void* context = nullptr;
+    uint32_t task = 0;
+    bool has_more = false;
+  };
+  enum SeatState : uintptr_t { kClosed, kIdle, kFilling };
+  enum SeatTag : uintptr_t { kHanded = 1, kClaimed = 2, kDone = 3, kTagMask = 3 };
+  static uintptr_t StateOf(const Job& job, SeatTag tag) {
+    return reinterpret_cast<uintptr_t>(&job) | tag;
+  }
+  static bool IsOfJob(uintptr_t state) { return state > kTagMask; }
+
   void Stop();
   void Work(uint32_t worker);
-  void Leave(Job& job);
+  static bool Take(Seat& seat);
+  static void Hand(Job& job, uint32_t task, bool has_more, Seat& seat);
+  void Await(Job& job, uint32_t task, Seat& seat);
+  bool Serve(Seat& seat, uint32_t worker);
+  void Look(Seat& seat, uint32_t worker, uint64_t seen);
+  void Enlist(Job& job, bool for_one);
+  void Unlist(Job& job);
+  void WakeCallers();
   static void RunTasks(Job& job, uint32_t worker);
   Job* OpenJob();
 
   std::mutex mutex_;
   std::condition_variable work_, done_;
   Job* jobs_ = nullptr;
-  std::atomic<uint64_t> opened_{0};    // jobs so far
+  std::atomic<uint64_t> opened_{0};    // jobs that were listed so far
   std::atomic<uint32_t> sleepers_{0};  // callers that wait for done_
   bool stopping_ = false;
+  std::vector<Seat> seats_;  // of worker i + 1
   std::vector<std::thread> threads_;
 };
 

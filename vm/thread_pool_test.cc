@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -81,6 +82,64 @@ TEST_CASE("thread pool: calls from several threads, again and again") {
   }
   for (std::thread& t : callers) t.join();
   CHECK(wrong == 0);
+}
+
+// Workers that look, that have gone to sleep, and that have no core: tasks that they have not begun are
+// taken back; tasks that take longer than anybody looks have callers asleep.
+TEST_CASE(
+    "thread pool: tasks of any length, after pauses of any length, on more threads than cores") {
+  struct Context {
+    Counts counts;
+    std::chrono::microseconds length;
+  };
+  const auto task = [](void* context, uint32_t index, uint32_t worker) {
+    auto& c = *static_cast<Context*>(context);
+    Counts::Run(&c.counts, index, worker);
+    const auto end = std::chrono::steady_clock::now() + c.length;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  for (uint32_t threads : {2u, 3u, 8u, 20u}) {
+    ThreadPool pool(threads);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> callers;
+    for (int t = 0; t < 2; ++t) {
+      callers.emplace_back([&] {
+        for (const int pause_us : {0, 20, 100, 1000}) {
+          for (const int length_us : {0, 1, 10, 200}) {
+            for (const uint32_t n : {2u, 3u, 8u, 40u}) {
+              std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
+              Context context{Counts(n), std::chrono::microseconds(length_us)};
+              pool.Run(n, task, &context);
+              if (!context.counts.EachOnce() || context.counts.highest_worker >= threads) ++wrong;
+            }
+          }
+        }
+      });
+    }
+    for (std::thread& t : callers) t.join();
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("thread pool: no two tasks of a call on one worker at once") {
+  struct Context {
+    std::vector<std::atomic<int>> inside = std::vector<std::atomic<int>>(4);
+    std::atomic<int> wrong{0};
+  };
+  ThreadPool pool(4);
+  Context context;
+  for (int i = 0; i < 2000; ++i) {
+    pool.Run(
+        2 + static_cast<uint32_t>(i % 15),
+        [](void* c, uint32_t /*index*/, uint32_t worker) {
+          auto& all = *static_cast<Context*>(c);
+          if (++all.inside[worker] != 1) ++all.wrong;
+          --all.inside[worker];
+        },
+        &context);
+  }
+  CHECK(context.wrong == 0);
 }
 
 }  // namespace
