@@ -216,8 +216,8 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
           .context = context,
           .num_shares = std::min({num_tasks, num_threads(), kMaxShares}),
           .shares = {}};
-  std::array<uint32_t, kMaxShares>
-      handed;  // shares whose first task goes with the seat of a worker
+  // The shares whose first task goes with the seat of a worker.
+  std::array<uint32_t, kMaxShares> handed;
   uint32_t num_handed = 0;
   for (uint32_t i = 0; i < job.num_shares; ++i) {
     const auto first = [&](uint64_t share) {

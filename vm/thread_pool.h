@@ -57,8 +57,8 @@ class ThreadPool final : public TaskPool {
     TaskFn fn;
     void* context;
     uint32_t num_shares;
-    std::atomic<uint32_t> helpers{
-        0};                    // threads that came by the list, under mutex_, and are inside
+    // Threads that are inside by the list; they come under mutex_.
+    std::atomic<uint32_t> helpers{0};
     Job* following = nullptr;  // in the list of open jobs; under mutex_
     Share shares[kMaxShares];
     bool HasTasks() const;
