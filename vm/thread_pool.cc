@@ -114,8 +114,8 @@ bool ThreadPool::Take(Seat& seat) {
 void ThreadPool::Hand(Job& job, uint32_t task, bool has_more, Seat& seat) {
   seat.fn = job.fn;
   seat.context = job.context;
+  seat.more = has_more ? &job : nullptr;
   seat.task = task;
-  seat.has_more = has_more;
   seat.state.store(StateOf(job, kHanded), std::memory_order_release);
 }
 
@@ -143,12 +143,12 @@ void ThreadPool::Await(Job& job, uint32_t task, Seat& seat) {
 bool ThreadPool::Serve(Seat& seat, uint32_t worker) {
   uintptr_t state = seat.state.load(std::memory_order_relaxed);
   if (!IsOfJob(state) || (state & kTagMask) != kHanded) return false;
-  Job& job = *reinterpret_cast<Job*>(state & ~uintptr_t{kTagMask});
-  if (!seat.state.compare_exchange_strong(state, StateOf(job, kClaimed), std::memory_order_acquire))
+  const uintptr_t job = state & ~uintptr_t{kTagMask};
+  if (!seat.state.compare_exchange_strong(state, job | kClaimed, std::memory_order_acquire))
     return false;
   seat.fn(seat.context, seat.task, worker);
-  if (seat.has_more) RunTasks(job, worker);
-  seat.state.store(StateOf(job, kDone));  // before sleepers_ is read
+  if (seat.more != nullptr) RunTasks(*seat.more, worker);
+  seat.state.store(job | kDone);  // before sleepers_ is read
   WakeCallers();
   return true;
 }

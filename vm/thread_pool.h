@@ -72,11 +72,11 @@ class ThreadPool final : public TaskPool {
   //                ^___________________________|
   struct alignas(128) Seat {
     std::atomic<uintptr_t> state{kClosed};
-    // Of the handed task; `has_more`: of the job's others, some may be left.
+    // Of the handed task; `more`: its job, where others of its tasks may be left, else null.
     TaskFn fn = nullptr;
     void* context = nullptr;
+    Job* more = nullptr;
     uint32_t task = 0;
-    bool has_more = false;
   };
   enum SeatState : uintptr_t { kClosed, kIdle, kFilling };
   enum SeatTag : uintptr_t { kHanded = 1, kClaimed = 2, kDone = 3, kTagMask = 3 };
