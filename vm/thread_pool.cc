@@ -101,6 +101,16 @@ void ThreadPool::RunTasks(Job& job, uint32_t worker) {
   }
 }
 
+// WakeCallers comes after what makes `done` hold.
+template <typename Fn>
+void ThreadPool::WaitUntil(const Fn& done) {
+  if (SpinUntil(done)) return;
+  std::unique_lock lock(mutex_);
+  ++sleepers_;
+  done_.wait(lock, done);
+  --sleepers_;
+}
+
 // --- Seats ---
 
 // Whether the seat was idle. It is then the caller's, until Hand.
@@ -128,13 +138,7 @@ void ThreadPool::Await(Job& job, uint32_t task, Seat& seat) {
   uintptr_t state = handed;
   if (seat.state.compare_exchange_strong(state, kIdle, std::memory_order_acquire))
     return job.fn(job.context, task, 0);
-  const auto done = [&] { return seat.state.load() != claimed; };
-  if (!SpinUntil(done)) {
-    std::unique_lock lock(mutex_);
-    ++sleepers_;
-    done_.wait(lock, done);
-    --sleepers_;
-  }
+  WaitUntil([&] { return seat.state.load() != claimed; });
   state = StateOf(job, kDone);  // unless it was closed
   seat.state.compare_exchange_strong(state, kIdle, std::memory_order_acq_rel);
 }
@@ -142,7 +146,7 @@ void ThreadPool::Await(Job& job, uint32_t task, Seat& seat) {
 // Runs what the seat's worker was handed, if anything.
 bool ThreadPool::Serve(Seat& seat, uint32_t worker) {
   uintptr_t state = seat.state.load(std::memory_order_relaxed);
-  if (!IsOfJob(state) || (state & kTagMask) != kHanded) return false;
+  if (!IsHanded(state)) return false;
   const uintptr_t job = state & ~uintptr_t{kTagMask};
   if (!seat.state.compare_exchange_strong(state, job | kClaimed, std::memory_order_acquire))
     return false;
@@ -162,7 +166,7 @@ void ThreadPool::Look(Seat& seat, uint32_t worker, uint64_t seen) {
     SpinUntil([&] { return (has_served = Serve(seat, worker)) || is_listed(); });
     if (has_served) continue;
     uintptr_t state = seat.state.load(std::memory_order_relaxed);
-    if (state == kFilling || (IsOfJob(state) && (state & kTagMask) == kHanded)) continue;
+    if (state == kFilling || IsHanded(state)) continue;
     if (seat.state.compare_exchange_strong(state, kClosed, std::memory_order_acq_rel)) return;
   }
 }
@@ -199,12 +203,7 @@ void ThreadPool::Unlist(Job& job) {
     while (*link != &job) link = &(*link)->following;
     *link = job.following;
   }
-  const auto done = [&] { return job.helpers.load() == 0; };
-  if (SpinUntil(done)) return;
-  std::unique_lock lock(mutex_);
-  ++sleepers_;
-  done_.wait(lock, done);
-  --sleepers_;
+  WaitUntil([&] { return job.helpers.load() == 0; });
 }
 
 void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {

@@ -83,13 +83,17 @@ class ThreadPool final : public TaskPool {
   static uintptr_t StateOf(const Job& job, SeatTag tag) {
     return reinterpret_cast<uintptr_t>(&job) | tag;
   }
-  static bool IsOfJob(uintptr_t state) { return state > kTagMask; }
+  static bool IsHanded(uintptr_t state) {
+    return state > kTagMask && (state & kTagMask) == kHanded;
+  }
 
   void Stop();
   void Work(uint32_t worker);
   static bool Take(Seat& seat);
   static void Hand(Job& job, uint32_t task, bool has_more, Seat& seat);
   void Await(Job& job, uint32_t task, Seat& seat);
+  template <typename Fn>
+  void WaitUntil(const Fn& done);
   bool Serve(Seat& seat, uint32_t worker);
   void Look(Seat& seat, uint32_t worker, uint64_t seen);
   void Enlist(Job& job, bool for_one);
