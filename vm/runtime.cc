@@ -5,51 +5,17 @@
 #include <bit>
 #include <mutex>
 #include <numeric>
-#include <stdexcept>
 #include <system_error>
 #include <thread>
 
 #include "bytecode/base/guarded.h"
+#include "vm/checked_pool.h"
 #include "vm/relayvm.h"
 #include "vm/thread_pool.h"
 #include "vm/workspace.h"
 
 namespace relayvm {
 namespace {
-
-// A host's pool, which nobody has proved to keep its promises.
-class CheckedPool : public TaskPool {
- public:
-  CheckedPool(TaskPool* pool, uint32_t num_threads) : pool_(pool), num_threads_(num_threads) {}
-
-  uint32_t num_threads() const override { return num_threads_; }
-  // Throws, which ends the run, when the pool breaks them.
-  void Run(uint32_t num_tasks, TaskFn task, void* context) override {
-    Call call{task, context, num_tasks, num_threads_};
-    pool_->Run(num_tasks, RunTask, &call);
-    if (call.finished.load(std::memory_order_acquire) == num_tasks) return;
-    throw std::runtime_error("the host's thread pool did not run each of " +
-                             std::to_string(num_tasks) + " tasks once, with a worker below its " +
-                             std::to_string(num_threads_) + " threads");
-  }
-
- private:
-  struct Call {
-    TaskFn task;
-    void* context;
-    uint32_t num_tasks, num_threads;
-    std::atomic<uint32_t> finished{0};
-  };
-  static void RunTask(void* self, uint32_t index, uint32_t worker) {
-    auto& call = *static_cast<Call*>(self);
-    if (worker >= call.num_threads || index >= call.num_tasks) return;
-    call.task(call.context, index, worker);
-    call.finished.fetch_add(1, std::memory_order_release);
-  }
-
-  TaskPool* pool_;  // borrowed
-  uint32_t num_threads_;
-};
 
 // What only ever grows.
 void AddCounters(const vm::Workspace& workspace, RuntimeStats* stats) {
@@ -117,13 +83,7 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
     std::shared_ptr<Runtime> runtime(new Runtime(options));
     Impl& impl = *runtime->impl_;
     if (options.thread_pool != nullptr) {
-      const uint32_t threads = options.thread_pool->num_threads();
-      if (threads < 1 || threads > vm::kMaxThreads) {
-        return Status(StatusCode::kInvalidArgument,
-                      "the host's thread pool has " + std::to_string(threads) +
-                          " threads, expected 1 to " + std::to_string(vm::kMaxThreads));
-      }
-      impl.own_pool = std::make_unique<CheckedPool>(options.thread_pool, threads);
+      RELAYVM_ASSIGN_OR_RETURN(impl.own_pool, vm::CheckedPool::Create(options.thread_pool));
     } else {
       RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
       try {
