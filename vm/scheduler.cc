@@ -23,8 +23,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 
-// One turn in so many is that of the lowest priority that is ready.
-constexpr uint32_t kTurnsOfLowest = 16;
+// One turn in so many is that of a lower priority: of the lowest one and of the one above it in turn, so
+// that two that always have something ready do not keep the third from running.
+constexpr uint64_t kTurnsOfLower = 16;
+using PriorityOrder = std::array<size_t, kNumPriorities>;
+PriorityOrder OrderAt(uint64_t turn) {
+  if (turn % kTurnsOfLower != 0) return {0, 1, 2};
+  return turn / kTurnsOfLower % 2 == 0 ? PriorityOrder{2, 1, 0} : PriorityOrder{1, 2, 0};
+}
 // A call waits until each run that was ready when it came has had so many turns: those that would join
 // it soon have done so.
 constexpr uint64_t kTurnsOfBatch = 4;
@@ -42,11 +48,14 @@ struct Scheduler::Handle::Task {
   // Under Impl::mutex: its place in a queue, in the list of those that the end cancels, and among the
   // timers. They are made with the run, so that nothing that happens to it later takes memory.
   std::shared_ptr<Task> next_in_queue, next_to_cancel;
+  Task* previous_in_queue = nullptr;
+  bool is_queued = false;        // in Impl::queued
   Timers::node_type timer;       // while it is not set
   Timers::iterator timer_place;  // while it is
   // Comes before Impl::mutex where both are held. While it is held the invocation stays; the thread
   // that runs it needs no lock.
   std::mutex mutex;
+  Impl* scheduler = nullptr;               // until its end
   std::unique_ptr<Invocation> invocation;  // from its beginning to its end
   bool cancelled = false;                  // before it began
 };
@@ -60,13 +69,17 @@ struct Scheduler::Impl {
     bool empty() const { return first_ == nullptr; }
     void Push(TaskPtr task) {
       Task* pushed = task.get();
+      pushed->previous_in_queue = last_;
       (empty() ? first_ : last_->next_in_queue) = std::move(task);
       last_ = pushed;
     }
-    TaskPtr Pop() {
-      TaskPtr task = std::move(first_);
-      first_ = std::move(task->next_in_queue);
-      return task;
+    TaskPtr Pop() { return Remove(*first_); }
+    TaskPtr Remove(Task& task) {
+      Task* const previous = std::exchange(task.previous_in_queue, nullptr);
+      TaskPtr& from = previous == nullptr ? first_ : previous->next_in_queue;
+      TaskPtr removed = std::exchange(from, std::move(task.next_in_queue));
+      (from == nullptr ? last_ : from->previous_in_queue) = previous;
+      return removed;
     }
 
    private:
@@ -98,12 +111,21 @@ struct Scheduler::Impl {
 
   // --- Queues; all with `mutex` ---
 
-  static TaskPtr Pop(ByPriority& queues, bool lowest) {
-    for (size_t i = 0; i < kNumPriorities; ++i) {
-      Queue& queue = queues[lowest ? kNumPriorities - 1 - i : i];
-      if (!queue.empty()) return queue.Pop();
-    }
-    return nullptr;
+  // The first in this order that has a run; the number of priorities: none has.
+  static size_t First(const ByPriority& queues, const PriorityOrder& order) {
+    size_t i = 0;
+    while (i < kNumPriorities && queues[order[i]].empty()) ++i;
+    return i;
+  }
+
+  // A run that will not begin, because it was cancelled or is late: a thread ends it, however many are
+  // active.
+  void EndQueued(Task& task) {
+    StopTimer(task);
+    task.is_queued = false;
+    --num_queued;
+    ++num_active;
+    PushReady(queued[static_cast<size_t>(task.priority)].Remove(task));
   }
 
   void PushReady(TaskPtr task) {
@@ -113,25 +135,21 @@ struct Scheduler::Impl {
 
   // What a thread is to run next: of one priority, runs that have begun and new ones in turn.
   TaskPtr Next() {
-    const bool lowest = ++turn % kTurnsOfLowest == 0;
+    const PriorityOrder order = OrderAt(++turn);
     const bool may_begin = num_queued > 0 && num_active < options.max_active;
     if (num_ready == 0 && !may_begin) return nullptr;
-    const auto first = [&](const ByPriority& queues) {
-      for (size_t i = 0; i < kNumPriorities; ++i) {
-        const size_t at = lowest ? kNumPriorities - 1 - i : i;
-        if (!queues[at].empty()) return static_cast<int>(i);
-      }
-      return static_cast<int>(kNumPriorities);
-    };
-    const bool begins = may_begin && (num_ready == 0 || first(queued) < first(ready) ||
-                                      (first(queued) == first(ready) && turn % 2 == 0));
-    if (begins) {
-      --num_queued;
-      ++num_active;
-      return Pop(queued, lowest);
+    const size_t begun = First(ready, order), fresh = First(queued, order);
+    const bool begins = may_begin && (fresh < begun || (fresh == begun && turn % 2 == 0));
+    if (!begins) {
+      --num_ready;
+      return ready[order[begun]].Pop();
     }
-    --num_ready;
-    return Pop(ready, lowest);
+    --num_queued;
+    ++num_active;
+    TaskPtr task = queued[order[fresh]].Pop();
+    task->is_queued = false;
+    StopTimer(*task);
+    return task;
   }
 
   // --- Threads ---
@@ -243,10 +261,15 @@ struct Scheduler::Impl {
     }
   }
 
-  // Runs that wait and whose time has come.
+  // Runs that wait, in a host function or to begin, and whose time has come.
   void WakeDue(std::unique_lock<std::mutex>& lock) {
     while (!timers.empty() && timers.begin()->first <= Clock::now()) {
       const TaskPtr task = tasks.at(timers.begin()->second->id);
+      if (task->is_queued) {
+        EndQueued(*task);
+        work.notify_one();
+        continue;
+      }
       StopTimer(*task);
       lock.unlock();
       TimePoint next = TimePoint::max();
@@ -309,6 +332,13 @@ struct Scheduler::Impl {
 
   Status Begin(const TaskPtr& task) {
     RunRequest request = std::move(task->request);
+    const auto cancelled = [] {
+      return Status(StatusCode::kCancelled, "cancelled before the run began");
+    };
+    {
+      std::lock_guard lock(task->mutex);
+      if (task->cancelled) return cancelled();
+    }
     if (task->deadline != TimePoint::max()) {
       const auto left = task->deadline - Clock::now();
       if (left <= Clock::duration::zero())
@@ -322,7 +352,7 @@ struct Scheduler::Impl {
     RELAYVM_RETURN_IF_ERROR((*made)->set_on_ready([this, id = task->id] { OnReady(id); }));
     {
       std::lock_guard lock(task->mutex);
-      if (task->cancelled) return {StatusCode::kCancelled, "cancelled before the run began"};
+      if (task->cancelled) return cancelled();
       task->invocation = *std::move(made);
     }
     return task->invocation->Start(request.function, std::move(request.inputs),
@@ -341,6 +371,7 @@ struct Scheduler::Impl {
     std::unique_ptr<Invocation> invocation;
     {
       std::lock_guard lock(task->mutex);
+      task->scheduler = nullptr;
       invocation = std::move(task->invocation);
     }
     invocation.reset();
@@ -430,6 +461,7 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
   task->deadline = request.deadline;
   task->request = std::move(request);
   task->completion = std::move(completion);
+  task->scheduler = this;
   Task::Timers timer;
   task->timer = timer.extract(timer.emplace(TimePoint::max(), task.get()));
   {
@@ -444,7 +476,9 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
     tasks.emplace(last_id + 1, task);
     task->id = ++last_id;
     queued[static_cast<size_t>(task->priority)].Push(task);
+    task->is_queued = true;
     ++num_queued;
+    SetTimer(*task, task->deadline);
     ++totals.accepted;
   }
   work.notify_one();
@@ -467,11 +501,16 @@ SchedulerStats Scheduler::stats() const {
 void Scheduler::Handle::Cancel() const {
   if (task_ == nullptr) return;
   std::lock_guard lock(task_->mutex);
-  if (task_->invocation == nullptr) {
-    task_->cancelled = true;
-  } else {
-    task_->invocation->Cancel();
+  if (task_->invocation != nullptr) return task_->invocation->Cancel();
+  task_->cancelled = true;
+  if (task_->scheduler == nullptr) return;  // it has ended
+  Impl& impl = *task_->scheduler;
+  {
+    std::lock_guard impl_lock(impl.mutex);
+    if (!task_->is_queued) return;
+    impl.EndQueued(*task_);
   }
+  impl.work.notify_one();
 }
 
 uint64_t Scheduler::Handle::id() const { return task_ == nullptr ? 0 : task_->id; }

@@ -7,7 +7,7 @@
 //
 // Each thread takes a run that is ready and runs it for a slice, inside kernels too; then it is the
 // next one's turn. Runs that wait in a host function take no thread. Runs of a higher priority go
-// first, but one turn in 16 is that of the lowest priority that is ready, so that all get on.
+// first, but one turn in 16 is that of a lower one, of each in turn, so that all get on.
 //
 // Thread-safe. Completions are called once for each run that was accepted, on a thread of the
 // scheduler and without its locks: they may start runs, should not take long, and must not throw,
@@ -67,7 +67,7 @@ struct RunRequest {
   std::vector<OutputBuffer> outputs;
   InvocationOptions options;
   Priority priority = Priority::kNormal;
-  // When it must have ended, its time in the queue included.
+  // When it must have ended, its time in the queue included: one that has not begun ends then.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

@@ -261,6 +261,91 @@ TEST_CASE("scheduler: cancelling and destroying end runs that wait, run and are 
   for (auto& [number, result] : all) CHECK(result.status().code() == StatusCode::kCancelled);
 }
 
+TEST_CASE(
+    "scheduler: runs that are queued end when they are cancelled or late, whatever the others do") {
+  Waiting waiting;
+  auto waits = testing::LoadForward("int64[]", "int64[]", waiting.function.call);
+  auto loops = Loop();
+  for (uint32_t threads : {1u, 3u}) {
+    CAPTURE(threads);
+    auto scheduler = Make({.num_threads = threads, .max_active = 1});
+    Results results;
+    auto run = [&](int number, std::chrono::steady_clock::time_point deadline) {
+      auto accepted = scheduler->RunAsync({.executable = loops,
+                                           .inputs = Int64Values({number}),
+                                           .priority = static_cast<Priority>(number % 3),
+                                           .deadline = deadline},
+                                          results.Of(number));
+      REQUIRE(accepted.ok());
+      return *accepted;
+    };
+    // The one that may be active waits until it is cancelled.
+    auto first =
+        scheduler->RunAsync({.executable = waits, .inputs = Int64Values({0})}, results.Of(0));
+    REQUIRE(first.ok());
+    while (scheduler->stats().waiting != 1) std::this_thread::yield();
+    constexpr int kQueued = 30;
+    constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+    const auto soon = std::chrono::steady_clock::now() + 20ms;
+    std::vector<Scheduler::Handle> handles;
+    for (int i = 1; i <= kQueued; ++i) handles.push_back(run(i, i % 5 == 0 ? soon : kNever));
+    // The first, the last, and some between, one of them twice.
+    std::vector<int> cancelled = {1, 2, 3, kQueued - 1, 14, 13, 14};
+    for (int number : cancelled) handles[static_cast<size_t>(number) - 1].Cancel();
+    constexpr size_t kLate = 6, kCancelled = 6;
+    for (const auto& [number, result] : results.Wait(kLate + kCancelled)) {
+      CAPTURE(number);
+      CHECK(result.status().code() ==
+            (number % 5 == 0 ? StatusCode::kDeadlineExceeded : StatusCode::kCancelled));
+    }
+    SchedulerStats stats = scheduler->stats();
+    CHECK(stats.queued == kQueued - kLate - kCancelled);
+    CHECK(stats.waiting == 1);
+    // The rest is still in order, and runs once there is room.
+    first->Cancel();
+    const auto all = results.Wait(1 + kQueued);
+    CHECK(all.size() == 1 + kQueued);
+    for (size_t i = kLate + kCancelled; i < all.size(); ++i) {
+      const auto& [number, result] = all[i];
+      CHECK(result.ok() == (number != 0));
+    }
+    for (const Scheduler::Handle& handle : handles) handle.Cancel();  // nothing
+    CHECK(scheduler->stats().queued == 0);
+    handles.push_back(*first);
+    scheduler.reset();
+    for (const Scheduler::Handle& handle : handles) handle.Cancel();
+  }
+}
+
+TEST_CASE("scheduler: each priority gets on where the two others always have something ready") {
+  auto program = Loop();
+  auto scheduler = Make({.slice = 50us});
+  Results results;
+  std::vector<Scheduler::Handle> endless;
+  for (int middle = 0; middle < 3; ++middle) {
+    CAPTURE(middle);
+    for (int priority = 0; priority < 3; ++priority) {
+      if (priority == middle) continue;
+      endless.push_back(*scheduler->RunAsync({.executable = program,
+                                              .inputs = Int64Values({INT64_MAX}),
+                                              .priority = static_cast<Priority>(priority)},
+                                             results.Of(-1)));
+    }
+    // It begins, and goes on for a few slices.
+    REQUIRE(scheduler
+                ->RunAsync({.executable = program,
+                            .inputs = Int64Values({200'000}),
+                            .priority = static_cast<Priority>(middle)},
+                           results.Of(middle))
+                .ok());
+    const auto all = results.Wait(static_cast<size_t>(3 * middle + 1));
+    CHECK(all.back().first == middle);
+    CHECK(all.back().second.ok());
+    for (; !endless.empty(); endless.pop_back()) endless.back().Cancel();
+    results.Wait(static_cast<size_t>(3 * middle + 3));
+  }
+}
+
 TEST_CASE("scheduler: a waiting run is out of time at its deadline") {
   Waiting waiting;
   auto program = testing::LoadForward("int64[]", "int64[]", waiting.function.call);
