@@ -254,6 +254,29 @@ L0:
   }
 }
 
+TEST_CASE("batching: a call that waits costs its run no turn of those that are busy") {
+  auto busy = LoadText(testing::ScalarProgram(1, R"(
+L0:
+  addimm.i i0, i0, -1
+  br.if i0, L0)"));
+  auto program = Program();
+  Runs runs({.max_batch = 16, .max_wait = 1ns});  // late at once
+  constexpr int kBusy = 30, kCalls = 20;
+  std::vector<Scheduler::Handle> endless;
+  for (int i = 0; i < kBusy; ++i) {
+    endless.push_back(*runs.scheduler().RunAsync(
+        {.executable = busy, .inputs = testing::Int64Values({INT64_MAX})}, [](const auto&) {}));
+  }
+  while (runs.scheduler().stats().queued > 0) std::this_thread::yield();
+  const uint64_t before = runs.scheduler().stats().slices;
+  runs.Add({.executable = program, .inputs = {Int64s({5}), Int64s({7}), Value::Int64(kCalls)}});
+  runs.Wait(1);
+  // A round of all to begin, two for a slice that ends, and few for each call; not a round for each.
+  CHECK(runs.scheduler().stats().slices - before < 6 * kBusy + 5 * kCalls);
+  CHECK(testing::ElementsOf<int64_t>(*runs.result(0)) == Expected({5}, 7, kCalls));
+  for (const Scheduler::Handle& handle : endless) handle.Cancel();
+}
+
 TEST_CASE("batching: one that fails, is cancelled or is late leaves the others alone") {
   auto program = Program();
   Runs runs({.max_batch = 4, .max_wait = 1h});

@@ -57,13 +57,14 @@ struct Scheduler::Handle::Task {
   std::mutex mutex;
   Impl* scheduler = nullptr;               // until its end
   std::unique_ptr<Invocation> invocation;  // from its beginning to its end
-  bool cancelled = false;                  // before it began
+  std::atomic<bool> is_cancelled{false};
+  // Of the thread that has it: what is left of its slice, while a kernel runs it with others.
+  std::chrono::nanoseconds slice{0};
 };
 
 struct Scheduler::Impl {
   using Task = Handle::Task;
   using TaskPtr = std::shared_ptr<Task>;
-  // First in, first out.
   class Queue {
    public:
     bool empty() const { return first_ == nullptr; }
@@ -72,6 +73,11 @@ struct Scheduler::Impl {
       pushed->previous_in_queue = last_;
       (empty() ? first_ : last_->next_in_queue) = std::move(task);
       last_ = pushed;
+    }
+    void PushFirst(TaskPtr task) {
+      (empty() ? last_ : first_->previous_in_queue) = task.get();
+      task->next_in_queue = std::move(first_);
+      first_ = std::move(task);
     }
     TaskPtr Pop() { return Remove(*first_); }
     TaskPtr Remove(Task& task) {
@@ -94,10 +100,12 @@ struct Scheduler::Impl {
   mutable std::mutex mutex;
   std::condition_variable work;
   ByPriority queued, ready;
+  Queue ending;  // ready, and only to end: these go before all others
   Task::Timers timers;
   std::unordered_map<uint64_t, TaskPtr> tasks;  // that have not ended, by id
   vm::BatchQueue batches{SIZE_MAX};
   size_t num_queued = 0, num_ready = 0, num_active = 0, num_running = 0;
+  std::array<bool, kNumPriorities> began{};  // of each: whether it was a new run's turn last
   uint64_t turn = 0;
   bool stopping = false;
   SchedulerStats totals;  // only what counts since the beginning
@@ -125,29 +133,44 @@ struct Scheduler::Impl {
     task.is_queued = false;
     --num_queued;
     ++num_active;
-    PushReady(queued[static_cast<size_t>(task.priority)].Remove(task));
+    ending.Push(queued[static_cast<size_t>(task.priority)].Remove(task));
+    ++num_ready;
   }
 
+  // At the end of its queue, with a slice to come.
   void PushReady(TaskPtr task) {
+    task->slice = options.slice;
     ready[static_cast<size_t>(task->priority)].Push(std::move(task));
+    ++num_ready;
+  }
+  // With what is left of its slice.
+  void PushReadyFirst(TaskPtr task) {
+    ready[static_cast<size_t>(task->priority)].PushFirst(std::move(task));
     ++num_ready;
   }
 
   // What a thread is to run next: of one priority, runs that have begun and new ones in turn.
   TaskPtr Next() {
+    if (!ending.empty()) {
+      --num_ready;
+      return ending.Pop();
+    }
     const PriorityOrder order = OrderAt(++turn);
     const bool may_begin = num_queued > 0 && num_active < options.max_active;
     if (num_ready == 0 && !may_begin) return nullptr;
     const size_t begun = First(ready, order), fresh = First(queued, order);
-    const bool begins = may_begin && (fresh < begun || (fresh == begun && turn % 2 == 0));
+    const bool begins = may_begin && (fresh < begun || (fresh == begun && !began[order[fresh]]));
+    const size_t priority = order[begins ? fresh : begun];
+    began[priority] = begins;
     if (!begins) {
       --num_ready;
-      return ready[order[begun]].Pop();
+      return ready[priority].Pop();
     }
     --num_queued;
     ++num_active;
-    TaskPtr task = queued[order[fresh]].Pop();
+    TaskPtr task = queued[priority].Pop();
     task->is_queued = false;
+    task->slice = options.slice;
     StopTimer(*task);
     return task;
   }
@@ -169,7 +192,6 @@ struct Scheduler::Impl {
         lock.unlock();
         RunSlice(task);
         lock.lock();
-        --num_running;
         continue;
       }
       if (stopping && tasks.empty()) return;
@@ -228,9 +250,12 @@ struct Scheduler::Impl {
                 std::unique_lock<std::mutex>& lock) {
     const size_t size = group->members.size();
     bool done = false;
+    std::chrono::nanoseconds share{0};
     if (size > 1) {
       lock.unlock();
+      const int64_t begin = vm::NowNanoseconds();
       done = RunTraced(*group, runner);
+      share = std::chrono::nanoseconds(vm::NowNanoseconds() - begin) / static_cast<int64_t>(size);
       lock.lock();
     }
     runtime->CountBatch(size, done);
@@ -240,18 +265,27 @@ struct Scheduler::Impl {
     } else {
       totals.lone_calls += size;
     }
-    for (auto& member : group->members) {
-      member.call->done = done;
-      PushReady(std::static_pointer_cast<Task>(std::move(member.run)));
+    // They go on where they were, with the rest of their slices: a call that waits costs its run no turn.
+    for (auto member = group->members.rbegin(); member != group->members.rend(); ++member) {
+      member->call->done = done;
+      TaskPtr task = std::static_pointer_cast<Task>(std::move(member->run));
+      task->slice -= share;
+      if (task->slice.count() > 0) {
+        PushReadyFirst(std::move(task));
+      } else {
+        PushReady(std::move(task));
+      }
     }
     batches.Recycle(std::move(group));
     if (size > 1 && threads.size() > 1) work.notify_all();
   }
 
-  // A run whose call waits for others.
-  void Park(const TaskPtr& task, vm::BatchedCall* call) {
+  // A run whose call waits for others; its slice began at `began_at`.
+  void Park(const TaskPtr& task, vm::BatchedCall* call, int64_t began_at) {
     const int64_t wait = options.batching.max_wait.count(), now = vm::NowNanoseconds();
+    task->slice -= std::chrono::nanoseconds(now - began_at);
     std::lock_guard lock(mutex);
+    --num_running;
     try {
       batches.Add({call, task}, static_cast<size_t>(task->priority),
                   turn + kTurnsOfBatch * (num_ready + 1),
@@ -304,16 +338,18 @@ struct Scheduler::Impl {
     }
     Invocation& invocation = *task->invocation;
     vm::BatchedCall* call = nullptr;
-    switch (invocation.Poll(options.slice, &call)) {
+    const int64_t began_at = has_batching() ? vm::NowNanoseconds() : 0;
+    switch (invocation.Poll(task->slice, &call)) {
       case RunState::kDone:
         return End(task, invocation.TakeResult());
       case RunState::kReady: {
         std::lock_guard lock(mutex);
+        --num_running;
         PushReady(task);
         return;
       }
       case RunState::kWaiting: {
-        if (call != nullptr) return Park(task, call);
+        if (call != nullptr) return Park(task, call, began_at);
         // Whoever makes it ready has the run; its time may be asked for all the same.
         TimePoint at = TimePoint::max();
         {
@@ -322,6 +358,7 @@ struct Scheduler::Impl {
         }
         {
           std::lock_guard lock(mutex);
+          --num_running;
           SetTimer(*task, at);
         }
         work.notify_one();
@@ -335,14 +372,12 @@ struct Scheduler::Impl {
     const auto cancelled = [] {
       return Status(StatusCode::kCancelled, "cancelled before the run began");
     };
-    {
-      std::lock_guard lock(task->mutex);
-      if (task->cancelled) return cancelled();
-    }
+    if (task->is_cancelled) return cancelled();
     if (task->deadline != TimePoint::max()) {
-      const auto left = task->deadline - Clock::now();
-      if (left <= Clock::duration::zero())
+      const TimePoint now = Clock::now();
+      if (task->deadline <= now)
         return {StatusCode::kDeadlineExceeded, "the deadline has passed before the run began"};
+      const auto left = task->deadline - now;
       std::chrono::nanoseconds& timeout = request.options.timeout;
       timeout = timeout.count() <= 0 ? left : std::min<std::chrono::nanoseconds>(timeout, left);
     }
@@ -352,7 +387,7 @@ struct Scheduler::Impl {
     RELAYVM_RETURN_IF_ERROR((*made)->set_on_ready([this, id = task->id] { OnReady(id); }));
     {
       std::lock_guard lock(task->mutex);
-      if (task->cancelled) return cancelled();
+      if (task->is_cancelled) return cancelled();
       task->invocation = *std::move(made);
     }
     return task->invocation->Start(request.function, std::move(request.inputs),
@@ -362,7 +397,14 @@ struct Scheduler::Impl {
   void OnReady(uint64_t id) {
     {
       std::lock_guard lock(mutex);
-      PushReady(tasks.at(id));  // a run that waits has not ended
+      const TaskPtr& task = tasks.at(id);  // a run that waits has not ended
+      if (task->is_cancelled) {
+        task->slice = options.slice;
+        ending.Push(task);
+        ++num_ready;
+      } else {
+        PushReady(task);
+      }
     }
     work.notify_one();
   }
@@ -379,17 +421,15 @@ struct Scheduler::Impl {
       std::lock_guard lock(mutex);
       ++totals.ended[static_cast<size_t>(result.status().code())];
       --num_active;
+      --num_running;
+      if (num_queued > 0) work.notify_one();  // the completion may take a while
     }
     task->completion(std::move(result));
     task->completion = nullptr;
     std::lock_guard lock(mutex);
     StopTimer(*task);
     tasks.erase(task->id);
-    if (tasks.empty()) {
-      work.notify_all();
-    } else if (num_queued > 0) {
-      work.notify_one();
-    }
+    if (tasks.empty()) work.notify_all();
   }
 };
 
@@ -492,7 +532,6 @@ SchedulerStats Scheduler::stats() const {
   stats.queued = impl.num_queued;
   stats.ready = impl.num_ready;
   stats.running = impl.num_running;
-  // A run that ends is for a moment one that runs and is not active.
   const size_t busy = impl.num_ready + impl.num_running;
   stats.waiting = impl.num_active > busy ? impl.num_active - busy : 0;
   return stats;
@@ -501,8 +540,8 @@ SchedulerStats Scheduler::stats() const {
 void Scheduler::Handle::Cancel() const {
   if (task_ == nullptr) return;
   std::lock_guard lock(task_->mutex);
+  task_->is_cancelled = true;
   if (task_->invocation != nullptr) return task_->invocation->Cancel();
-  task_->cancelled = true;
   if (task_->scheduler == nullptr) return;  // it has ended
   Impl& impl = *task_->scheduler;
   {

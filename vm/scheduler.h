@@ -3,13 +3,15 @@
 //   auto scheduler = Scheduler::Create(runtime, {.num_threads = 2});
 //   (*scheduler)->RunAsync({.executable = program, .function = "main", .inputs = {x}},
 //                          [](Result<Value> y) { ... });
-//   Result<Value> y = co_await (*scheduler)->Run({program, "main", {x}});
+//   RunRequest request{.executable = program, .inputs = {x}};    GCC 12 takes no braces in co_await
+//   Result<Value> y = co_await (*scheduler)->Run(std::move(request));
 //
 // Each thread takes a run that is ready and runs it for a slice, inside kernels too; then it is the
 // next one's turn. Runs that wait in a host function take no thread. Runs of a higher priority go
 // first, but one turn in 16 is that of a lower one, of each in turn, so that all get on.
 //
-// Thread-safe. Completions are called once for each run that was accepted, on a thread of the
+// Thread-safe. A process that forks has no threads in the child: its schedulers and runtimes are not to be
+// used there. Completions are called once for each run that was accepted, on a thread of the
 // scheduler and without its locks: they may start runs, should not take long, and must not throw,
 // which ends the process. The runtime's threads of kernels are apart from these: with as many of these
 // as the machine has cores, let RuntimeOptions::num_threads be 1. Tested by scheduler_test.cc.
@@ -41,7 +43,7 @@ inline constexpr size_t kNumPriorities = 3;
 //
 // A call waits until max_batch calls are together, nothing of its priority or above is ready, the runs
 // that were ready when it came have had a few turns each, or it has waited for max_wait (and the slices
-// that then run). What a run may use and how long it may take is looked at for each run: one that is
+// that then run). Its run then goes on before others of its priority, with the rest of its slice. What a run may use and how long it may take is looked at for each run: one that is
 // cancelled, or late, ends when its batch has run.
 struct BatchingOptions {
   size_t max_batch = 0;  // below 2: no batching

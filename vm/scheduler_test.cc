@@ -149,9 +149,15 @@ TEST_CASE("scheduler: deadlines count the time in the queue") {
               {.executable = program, .inputs = Int64Values({INT64_MAX}), .deadline = now + 30ms},
               results.Of(1))
           .ok());
-  for (auto& [number, result] : results.Wait(2))
+  REQUIRE(scheduler
+              ->RunAsync({.executable = program,
+                          .inputs = Int64Values({1}),
+                          .deadline = std::chrono::steady_clock::time_point::min()},
+                         results.Of(2))
+              .ok());
+  for (auto& [number, result] : results.Wait(3))
     CHECK(result.status().code() == StatusCode::kDeadlineExceeded);
-  CHECK(scheduler->stats().ended[static_cast<size_t>(StatusCode::kDeadlineExceeded)] == 2);
+  CHECK(scheduler->stats().ended[static_cast<size_t>(StatusCode::kDeadlineExceeded)] == 3);
 }
 
 TEST_CASE("scheduler: what a run cannot begin with goes to its completion; the rest is refused") {
@@ -344,6 +350,112 @@ TEST_CASE("scheduler: each priority gets on where the two others always have som
     for (; !endless.empty(); endless.pop_back()) endless.back().Cancel();
     results.Wait(static_cast<size_t>(3 * middle + 3));
   }
+}
+
+TEST_CASE("scheduler: many queued runs end at once, behind a higher priority too") {
+  auto program = Loop();
+  auto scheduler = Make({.slice = 1ms});
+  Results results;
+  auto endless = *scheduler->RunAsync(
+      {.executable = program, .inputs = Int64Values({INT64_MAX}), .priority = Priority::kHigh},
+      results.Of(-1));
+  while (scheduler->stats().running == 0) std::this_thread::yield();
+  constexpr int kRuns = 300;
+  const uint64_t before = scheduler->stats().slices;
+  for (int i = 0; i < kRuns; ++i) {
+    auto run = scheduler->RunAsync({.executable = program,
+                                    .inputs = Int64Values({INT64_MAX}),
+                                    .priority = Priority::kLow,
+                                    .deadline = std::chrono::steady_clock::now() + 5ms},
+                                   results.Of(i));
+    REQUIRE(run.ok());
+    if (i % 2 == 0) run->Cancel();
+  }
+  results.Wait(kRuns);
+  // A turn for each, and a few of the endless one; had they waited for theirs, 16 times as many.
+  CHECK(scheduler->stats().slices - before < 8 * kRuns);
+  endless.Cancel();
+  results.Wait(kRuns + 1);
+}
+
+TEST_CASE("scheduler: a run that has begun gets on while others of its priority begin") {
+  auto program = Loop();
+  auto scheduler = Make({.slice = 50us});
+  Results results;
+  auto endless = *scheduler->RunAsync(
+      {.executable = program, .inputs = Int64Values({INT64_MAX}), .priority = Priority::kHigh},
+      results.Of(-1));
+  // Each that ends starts two others: there is always one that may begin.
+  std::atomic<bool> stop{false};
+  std::atomic<int> going{0};
+  std::function<void()> start = [&] {
+    ++going;
+    auto run = scheduler->RunAsync(
+        {.executable = program, .inputs = Int64Values({1}), .priority = Priority::kLow},
+        [&](const Result<Value>&) {
+          if (!stop && going < 1000) start();
+          if (!stop && going < 1000) start();
+          --going;
+        });
+    if (!run.ok()) --going;
+  };
+  start();
+  REQUIRE(
+      scheduler
+          ->RunAsync(
+              {.executable = program, .inputs = Int64Values({300'000}), .priority = Priority::kLow},
+              results.Of(1))
+          .ok());
+  CHECK(results.Wait(1)[0].first == 1);
+  stop = true;
+  endless.Cancel();
+  results.Wait(2);
+  while (going > 0) std::this_thread::yield();
+}
+
+TEST_CASE("scheduler: a place is free for others before the completion is over") {
+  auto program = Loop();
+  auto scheduler = Make({.num_threads = 2, .max_active = 1});
+  Results results;
+  std::atomic<bool> second{false};
+  REQUIRE(scheduler
+              ->RunAsync({.executable = program, .inputs = Int64Values({1})},
+                         [&](const Result<Value>&) {
+                           const auto end = std::chrono::steady_clock::now() + 60s;
+                           while (!second && std::chrono::steady_clock::now() < end)
+                             std::this_thread::sleep_for(1ms);
+                           results.Of(0)(second ? Value::Int64(1) : Value());
+                         })
+              .ok());
+  REQUIRE(scheduler
+              ->RunAsync({.executable = program, .inputs = Int64Values({1})},
+                         [&](const Result<Value>&) { second = true; })
+              .ok());
+  CHECK(results.Wait(1)[0].second->object() != nullptr);
+  CHECK(second);
+}
+
+TEST_CASE("scheduler: what waits is counted, in a completion too") {
+  Waiting waiting;
+  auto waits = testing::LoadForward("int64[]", "int64[]", waiting.function.call);
+  auto scheduler = Make();
+  Results results;
+  auto one = *scheduler->RunAsync({.executable = waits, .inputs = Int64Values({0})}, results.Of(0));
+  while (waiting.size() < 1 || scheduler->stats().waiting < 1) std::this_thread::yield();
+  SchedulerStats stats;
+  REQUIRE(scheduler
+              ->RunAsync({.executable = Loop(), .inputs = Int64Values({1})},
+                         [&](Result<Value> result) {
+                           stats = scheduler->stats();
+                           results.Of(1)(std::move(result));
+                         })
+              .ok());
+  results.Wait(1);
+  CHECK(stats.waiting == 1);
+  CHECK(stats.running == 0);
+  CHECK(stats.ended[0] == 1);
+  one.Cancel();
+  results.Wait(2);
 }
 
 TEST_CASE("scheduler: a waiting run is out of time at its deadline") {
