@@ -26,6 +26,7 @@ using graph::Entry;
 using graph::Node;
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kMostArena = size_t{1} << 48;
 
 // Memory of its own, of whole pages, huge ones where it is large. Zero when it is made, since nobody says
 // that kernels write all of it.
@@ -71,6 +72,15 @@ struct Slot {
   std::shared_ptr<Piece> own;  // null: it is `value`
   Value value;
   bool is_set = false;
+};
+
+// An output.
+struct Head {
+  const Entry* entry;
+  size_t bytes;
+  size_t place = SIZE_MAX;  // of a copy of its own, in the arena
+  bool is_copied = false;   // there, at the end of each run
+  char* data = nullptr;
 };
 
 // A kernel's call, ready to run.
@@ -129,6 +139,7 @@ struct GraphModule::Impl {
   size_t arena_bytes = 0;
   std::vector<Slot> inputs;      // by position
   std::vector<size_t> input_of;  // of each node: its position in `inputs`
+  std::vector<Head> heads;
   size_t num_parameters = 0;
   std::vector<std::string> output_names;
 
@@ -165,6 +176,7 @@ struct GraphModule::Impl {
   }
 
   Status OrderInputs(const ExportInfo& signature);
+  Status PlaceHeads();
   Status PlaceStorages();
   Status SetWeights(const TensorsByName& params);
   Status MakeSteps();
@@ -188,27 +200,38 @@ struct GraphModule::Impl {
     char* base = AddressOf(graph.nodes[inputs[index].node].outputs[0]);
     for (const Use& use : uses[index]) buffers[use.buffer] = base + use.offset;
   }
-  // Room of its own, unless it has that already and nobody shares it.
-  Status MakeOwn(size_t index) {
-    Slot& slot = inputs[index];
-    if (slot.own != nullptr && slot.own.use_count() == 1) return OkStatus();
+  // Room of its own, where an input has none that nobody shares; else null.
+  Result<std::shared_ptr<Piece>> NewRoom(size_t index) const {
+    const Slot& slot = inputs[index];
+    if (slot.own != nullptr && slot.own.use_count() == 1) return std::shared_ptr<Piece>();
     const Entry& entry = graph.nodes[slot.node].outputs[0];
     RELAYVM_ASSIGN_OR_RETURN(Memory memory, Memory::Zeros(graph::BytesOf(entry)));
     auto owner = std::make_shared<Memory>(std::move(memory));
     char* data = owner->data();
-    slot.own = std::make_shared<Piece>(Piece{std::move(owner), data});
+    return std::make_shared<Piece>(Piece{std::move(owner), data});
+  }
+  // `room` as NewRoom gave it. What the input was until now goes only after the copy.
+  void CopyTo(std::shared_ptr<Piece> room, size_t index, const void* data) {
+    Slot& slot = inputs[index];
+    const size_t bytes = graph::BytesOf(graph.nodes[slot.node].outputs[0]);
+    char* const to = room != nullptr ? room->data : slot.own->data;
+    if (bytes > 0) std::memmove(to, data, bytes);
+    slot.is_set = true;
+    if (room == nullptr) return;
+    slot.own = std::move(room);
     slot.value = Value();
     Patch(index);
-    return OkStatus();
   }
   Status Copy(size_t index, const void* data) {
-    RELAYVM_RETURN_IF_ERROR(MakeOwn(index));
-    const size_t bytes = graph::BytesOf(graph.nodes[inputs[index].node].outputs[0]);
-    if (bytes > 0) std::memcpy(inputs[index].own->data, data, bytes);
-    inputs[index].is_set = true;
+    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<Piece> room, NewRoom(index));
+    CopyTo(std::move(room), index, data);
     return OkStatus();
   }
 
+  Status NotSet(const Slot& slot) const {
+    return {StatusCode::kFailedPrecondition,
+            fmt::format("input {} is not set", graph.nodes[slot.node].name)};
+  }
   Status Fail(const Step& step, int32_t code) const;
   int32_t RunStep(const Step& step);
 };
@@ -246,6 +269,28 @@ Status GraphModule::Impl::OrderInputs(const ExportInfo& signature) {
   return OkStatus();
 }
 
+// An input that is an output too, or what an output is a view of, is copied at the end of a run: the
+// result stays what it was when the input changes.
+Status GraphModule::Impl::PlaceHeads() {
+  std::unordered_map<const Entry*, size_t> copies;  // to where in the arena
+  for (const graph::EntryRef ref : graph.heads) {
+    const Entry& entry = EntryOf(ref);
+    Head head{&entry, graph::BytesOf(entry)};
+    if (storages[entry.storage].input >= 0) {
+      const auto [place, is_new] = copies.emplace(&entry, arena_bytes);
+      head.place = place->second;
+      head.is_copied = is_new && head.bytes > 0;
+      if (is_new) arena_bytes += (head.bytes + kAlignment - 1) & ~(kAlignment - 1);
+      if (arena_bytes > kMostArena) {
+        return {StatusCode::kResourceExhausted,
+                fmt::format("the graph's outputs take {} bytes and more", arena_bytes)};
+      }
+    }
+    heads.push_back(head);
+  }
+  return OkStatus();
+}
+
 Status GraphModule::Impl::PlaceStorages() {
   storages = graph::StoragesOf(graph);
   place.resize(storages.size());
@@ -255,7 +300,10 @@ Status GraphModule::Impl::PlaceStorages() {
     // The verifier has bounded their sum.
     arena_bytes += (storages[i].bytes + kAlignment - 1) & ~(kAlignment - 1);
   }
+  RELAYVM_RETURN_IF_ERROR(PlaceHeads());
   RELAYVM_ASSIGN_OR_RETURN(arena, Memory::Zeros(arena_bytes));
+  for (Head& head : heads)
+    head.data = head.place != SIZE_MAX ? arena.data() + head.place : AddressOf(*head.entry);
   // Inputs and weights side by side, in the order in which they are used.
   size_t bytes = 0;
   std::vector<size_t> at;
@@ -436,7 +484,9 @@ Status GraphModule::SetInputZeroCopy(std::string_view name, Value value) {
 Result<Value> GraphModule::GetInput(size_t index) const {
   return Guarded([&]() -> Result<Value> {
     RELAYVM_RETURN_IF_ERROR(impl_->Position(index).status());
-    const Entry& entry = impl_->graph.nodes[impl_->inputs[index].node].outputs[0];
+    const Slot& slot = impl_->inputs[index];
+    if (!slot.is_set) return impl_->NotSet(slot);
+    const Entry& entry = impl_->graph.nodes[slot.node].outputs[0];
     return Value::CopyTensor(entry.dtype, entry.dims, impl_->AddressOf(entry));
   });
 }
@@ -452,10 +502,14 @@ Status GraphModule::LoadParams(std::span<const std::byte> bytes) {
       RELAYVM_RETURN_IF_ERROR(impl_->CheckType(index, tensor.dtype, tensor.shape));
       found.emplace_back(index, &tensor);
     }
-    for (const auto& [index, tensor] : found)
-      RELAYVM_RETURN_IF_ERROR(impl_->MakeOwn(index));  // without memory, nothing is set
-    for (const auto& [index, tensor] : found)
-      RELAYVM_RETURN_IF_ERROR(impl_->Copy(index, tensor->data.data()));
+    std::vector<std::shared_ptr<Piece>> rooms;  // of all, before anything is set
+    for (const auto& [index, tensor] : found) {
+      RELAYVM_ASSIGN_OR_RETURN(rooms.emplace_back(), impl_->NewRoom(index));
+    }
+    for (size_t i = 0; i < found.size(); ++i) {
+      const auto& [index, tensor] = found[i];
+      impl_->CopyTo(std::move(rooms[i]), index, tensor->data.data());
+    }
     return OkStatus();
   });
 }
@@ -513,6 +567,8 @@ struct Parallel {
   const std::vector<Memory>& scratch;
   const RelayvmKernelEnv* env;
   std::atomic<uint64_t> error{0};  // of the first task that failed: its number from 1, and the code
+  std::atomic<bool> has_thrown{false};
+  std::exception_ptr thrown;  // the first that a task has thrown
 
   static void RunTask(void* context, uint32_t index, uint32_t worker) {
     auto& p = *static_cast<Parallel*>(context);
@@ -524,8 +580,12 @@ struct Parallel {
     int32_t code = RELAYVM_KERNEL_OK;
     try {
       code = p.step.fn(p.env, &args, begin, end);
-    } catch (const std::bad_alloc&) {  // of a host's kernel; the pool's threads know no exceptions
+    } catch (const std::bad_alloc&) {
       code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+    } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
+      if (!p.has_thrown.exchange(true, std::memory_order_relaxed))
+        p.thrown = std::current_exception();
+      return;
     }
     if (code == RELAYVM_KERNEL_OK) return;
     const uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
@@ -543,6 +603,7 @@ int32_t GraphModule::Impl::RunStep(const Step& step) {
   if (step.tasks <= 1) return step.fn(&env, &args, 0, step.units);
   Parallel parallel{step, args, scratch, &worker_env};
   pool->Run(step.tasks, Parallel::RunTask, &parallel);
+  if (parallel.thrown != nullptr) std::rethrow_exception(parallel.thrown);
   return static_cast<int32_t>(parallel.error.load(std::memory_order_relaxed));
 }
 
@@ -550,23 +611,22 @@ Status GraphModule::Run() {
   return Guarded([&]() -> Status {
     Impl& m = *impl_;
     for (const Slot& slot : m.inputs) {
-      if (!slot.is_set)
-        return {StatusCode::kFailedPrecondition,
-                fmt::format("input {} is not set", m.graph.nodes[slot.node].name)};
+      if (!slot.is_set) return m.NotSet(slot);
     }
+    // What a kernel that gave up has left in use.
+    for (Buffers::Block& b : m.env.blocks) b.used = false;
     using Clock = std::chrono::steady_clock;
     for (size_t i = 0; i < m.steps.size(); ++i) {
       const Clock::time_point begin = m.timing ? Clock::now() : Clock::time_point();
       const int32_t code = m.RunStep(m.steps[i]);
-      if (code != RELAYVM_KERNEL_OK) {
-        // What a kernel that gave up has left in use.
-        for (Buffers::Block& b : m.env.blocks) b.used = false;
-        return m.Fail(m.steps[i], code);
-      }
+      if (code != RELAYVM_KERNEL_OK) return m.Fail(m.steps[i], code);
       if (m.timing) {
         m.times[i].total_ns += (Clock::now() - begin).count();
         ++m.times[i].calls;
       }
+    }
+    for (const Head& head : m.heads) {
+      if (head.is_copied) std::memcpy(head.data, m.AddressOf(*head.entry), head.bytes);
     }
     m.has_run = true;
     return OkStatus();
@@ -575,9 +635,7 @@ Status GraphModule::Run() {
 
 // --- Outputs ---
 
-const void* GraphModule::output_data(size_t index) const {
-  return impl_->AddressOf(impl_->EntryOf(impl_->graph.heads[index]));
-}
+const void* GraphModule::output_data(size_t index) const { return impl_->heads[index].data; }
 
 Result<Value> GraphModule::GetOutput(size_t index) const {
   return Guarded([&]() -> Result<Value> {
@@ -607,7 +665,7 @@ Status GraphModule::CopyOutput(size_t index, DType dtype, std::span<const int64_
       return {StatusCode::kInvalidArgument,
               fmt::format("output {}: expected a buffer of {}, found {}", t.name,
                           TypeText(t.dtype, t.dims), TypeText(dtype, dims))};
-    const size_t bytes = graph::BytesOf(impl_->EntryOf(impl_->graph.heads[index]));
+    const size_t bytes = impl_->heads[index].bytes;
     if (bytes > 0 && data != nullptr) std::memcpy(data, output_data(index), bytes);
     return OkStatus();
   });

@@ -42,11 +42,12 @@ Value Tensor(const std::vector<float>& values) {
                             values.data());
 }
 
-std::unique_ptr<GraphModule> Make(uint32_t threads = 1) {
+std::unique_ptr<GraphModule> Make(uint32_t threads = 1, GraphProgram program = Small(),
+                                  std::span<const Builtin> kernels = kAdd) {
   GraphOptions options;
   options.num_threads = threads;
-  options.load.kernels = kAdd;
-  auto linked = LinkGraph(Small(), options.load);
+  options.load.kernels = kernels;
+  auto linked = LinkGraph(std::move(program), options.load);
   REQUIRE_MESSAGE(linked.ok(), linked.status().message());
   auto module = GraphModule::Create(*std::move(linked), options);
   REQUIRE_MESSAGE(module.ok(), module.status().message());
@@ -74,6 +75,7 @@ TEST_CASE("inputs are set, the graph runs, outputs are copies") {
   CHECK(*module->FindInput("w") == 1);
   CHECK(module->GetOutput(0).status().code() == StatusCode::kFailedPrecondition);
   CHECK(module->Run().message() == "input x is not set");
+  CHECK(module->GetInput(0).status().message() == "input x is not set");
   REQUIRE(module->SetInput("x", Tensor({1, 2, 3, 4})).ok());
   REQUIRE(module->Run().ok());
   CHECK(Output(*module) == Numbers{23, 46, 69, 92});
@@ -158,6 +160,83 @@ TEST_CASE("weights: loaded by name, shared between modules") {
   REQUIRE(module->Run().ok());
   CHECK(Output(*module) == Numbers{2, 4, 6, 8});
   CHECK(*module->ShareParams(*module) == 0);
+}
+
+TEST_CASE("weights: what fails to load leaves those that are set, shared ones too") {
+  const relayvm::testing::TempFolder folder;
+  REQUIRE(WriteTvmParams(folder / "p", {{"w", Floats({1, 2, 3, 4})}}).ok());
+  const std::string text = ReadAll(folder / "p");
+  const auto module = Make(), other = Make();
+  REQUIRE(other->SetInput(0, Tensor({0, 0, 0, 0})).ok());
+  CHECK(*other->ShareParams(*module) == 1);
+  // Loading gives `other` room of its own; what was shared stays the one of `module`.
+  REQUIRE(other->LoadParams(std::as_bytes(std::span(text))).ok());
+  REQUIRE(other->Run().ok());
+  CHECK(Output(*other) == Numbers{2, 4, 6, 8});
+  CHECK(static_cast<const float*>(module->GetInput(1)->data())[0] == 10);
+  // Of its own memory.
+  CHECK(*other->ShareParams(*module) == 1);
+  const Value again = *other->GetInput(1);
+  REQUIRE(other->SetInput(1, again).ok());
+  CHECK(static_cast<const float*>(other->GetInput(1)->data())[0] == 10);
+}
+
+TEST_CASE("outputs that are inputs, or views of them, stay what they were until the next run") {
+  GraphProgram program = Small();
+  Graph& graph = program.graph;
+  Node view;
+  view.kind = Node::Kind::kView;
+  view.name = "view_of_x";
+  view.inputs = {{0, 0}};
+  view.outputs = {{DType::kFloat32, {4, 1}, 0, 0}};
+  graph.nodes.push_back(view);
+  const auto last = static_cast<uint32_t>(graph.nodes.size() - 1);
+  graph.heads = {{5, 0}, {0, 0}, {last, 0}, {1, 0}, {0, 0}};  // one of them twice
+  ValueType results;
+  results.kind = ValueType::Kind::kTuple;
+  for (const std::vector<int64_t>& dims :
+       std::vector<std::vector<int64_t>>{{2, 2}, {4}, {4, 1}, {4}, {4}})
+    results.args.emplace_back().dims = dims;
+  program.kernels.exports[0].result = results;
+  const auto module = Make(1, std::move(program));
+  alignas(64) float x[4] = {1, 2, 3, 4};
+  auto wrapped = Value::WrapTensor(DType::kFloat32, {{4}}, x, nullptr, nullptr);
+  REQUIRE(module->SetInputZeroCopy("x", *wrapped).ok());
+  REQUIRE(module->Run().ok());
+  const auto numbers = [&](size_t output) {
+    const auto* f = static_cast<const float*>(module->output_data(output));
+    return Numbers(f, f + 4);
+  };
+  const Numbers weights = numbers(3);
+  REQUIRE(module->SetInput("x", Tensor({5, 6, 7, 8})).ok());
+  x[0] = 99;
+  for (size_t output : {1, 2, 4}) CHECK(numbers(output) == Numbers{1, 2, 3, 4});
+  CHECK(numbers(0) == Numbers{23, 46, 69, 92});
+  REQUIRE(module->SetInput("w", Tensor({0, 0, 0, 0})).ok());
+  CHECK(numbers(3) == weights);
+  REQUIRE(module->Run().ok());
+  for (size_t output : {1, 2, 4}) CHECK(numbers(output) == Numbers{5, 6, 7, 8});
+  CHECK(numbers(3) == Numbers{0, 0, 0, 0});
+  CHECK(module->GetOutput(2)->dims()[0] == 4);
+}
+
+TEST_CASE("what a host's kernel throws ends the run, on any thread") {
+  static constexpr Builtin kThrows[] = {{"test.add",
+                                         [](const RelayvmKernelEnv*, const RelayvmKernelArgs*,
+                                            uint32_t begin, uint32_t end) -> int32_t {
+                                           if (begin == 0 || end == 4)
+                                             throw std::runtime_error("lost");
+                                           return RELAYVM_KERNEL_OK;
+                                         }}};
+  for (uint32_t threads : {1u, 2u, 4u}) {
+    const auto module = Make(threads, Small(), kThrows);
+    REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+    for (int round = 0; round < 20; ++round) {
+      const Status failed = module->Run();
+      CHECK(failed.code() == StatusCode::kInternal);
+      CHECK(failed.message() == "exception: lost");
+    }
+  }
 }
 
 TEST_CASE("a kernel that fails is named, and the next run is a new one") {
