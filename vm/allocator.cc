@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "vm/address_space.h"
@@ -14,6 +15,10 @@ namespace {
 constexpr int kPagesPerGranule = Heap::kGranuleBytes / kPageBytes;
 // Pages kept beyond the target, so that small programs never give pages back and forth.
 constexpr size_t kSlackPages = (1 << 20) / kPageBytes;
+// The same where a budget is tight.
+constexpr size_t kTightSlackPages = (256 << 10) / kPageBytes;
+// What is kept more of runs that others free between two runs: the results of one, for the next.
+constexpr size_t kIdleRoomPages = (8 << 20) / kPageBytes;
 
 // Of an injected source: what is asked for at least, and kept between invocations at most.
 constexpr size_t kInjectedChunkBytes = 8 << 20;
@@ -36,13 +41,16 @@ Heap::Span* Heap::EmptySpan() {
   return &span;
 }
 
-Heap::Heap(std::shared_ptr<MemorySource> source)
+Heap::Heap(std::shared_ptr<MemorySource> source, std::shared_ptr<MemoryBudget> budget)
     : injected_(std::move(source)),
-      source_(injected_ != nullptr ? injected_.get() : &SystemPages()) {
+      source_(injected_ != nullptr ? injected_.get() : &SystemPages()),
+      budget_(std::move(budget)) {
   bins_.fill({EmptySpan(), nullptr});
+  if (budget_ != nullptr) budget_->Join(this);
 }
 
 Heap::~Heap() {
+  if (budget_ != nullptr) budget_->Return(resident_bytes());
   for (const auto& [block, huge] : huge_) FreePages(block, huge.bytes);
   while (chunks_ != nullptr) {
     Chunk* next = chunks_->next;
@@ -202,17 +210,115 @@ Heap::Span* Heap::TakeRun(unsigned granules, bool top) {
   return taken;
 }
 
-// Counts the pages of a taken run as in use, when `bytes` of it will be written.
-void Heap::Use(Span* first, size_t bytes) {
-  size_t pages = PagesOf(bytes);
-  for (unsigned i = 0; i < first->granules; ++i) {
-    size_t here = std::min<size_t>(pages, kPagesPerGranule);
-    pages -= here;
-    first[i].touched = std::max(first[i].touched, static_cast<uint8_t>(here));
-    used_pages_ += first[i].touched;
+// Counts the pages of a taken run as in use, when `bytes` of it will be written; false: they may not be.
+bool Heap::Use(Span* first, size_t bytes) {
+  const size_t pages = PagesOf(bytes);
+  size_t touched = TouchedPages(first, first->granules);
+  size_t tail = TailPages(first, pages);
+  // Pages behind the block stay resident only where there is room for them.
+  const bool is_tight = used_pages_ + PagesOf(outside_) + pages + tail > max_pages_ ||
+                        (budget_ != nullptr && budget_->is_tight());
+  if (is_tight && tail > 0) {
+    touched -= CutTail(first, pages);
+    tail = 0;
   }
+  const size_t fresh = pages + tail - touched;
+  if (!Admit(pages + tail, fresh * kPageBytes)) return false;
+  if (fresh > 0) {
+    const unsigned last = first->granules - 1U;
+    for (unsigned i = 0; i < last; ++i) first[i].touched = kPagesPerGranule;
+    first[last].touched = static_cast<uint8_t>(pages + tail - size_t{last} * kPagesPerGranule);
+  }
+  first->fresh = static_cast<uint32_t>(pages);
+  tail_pages_ += tail;
+  used_pages_ += pages + tail;
   peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
   KeepWithinTarget();
+  return true;
+}
+
+// A run in use is not any more.
+void Heap::Unuse(const Span* first) {
+  const size_t tail = TailPages(first, first->fresh);
+  used_pages_ -= first->fresh + tail;
+  tail_pages_ -= tail;
+}
+
+// Resident ones behind the block of a run, which ends in the last granule.
+size_t Heap::TailPages(const Span* first, size_t pages) {
+  const unsigned last = first->granules - 1U;
+  const size_t needed = pages - size_t{last} * kPagesPerGranule;
+  return std::max<size_t>(first[last].touched, needed) - needed;
+}
+
+// Gives them back; how many those were.
+size_t Heap::CutTail(Span* first, size_t pages) {
+  const size_t tail = TailPages(first, pages);
+  if (tail == 0) return 0;
+  source_->Discard(MemoryOf(first) + pages * kPageBytes, tail * kPageBytes);
+  first[first->granules - 1].touched -= static_cast<uint8_t>(tail);
+  GoneBack(tail);
+  return tail;
+}
+
+// The same of all runs in use.
+void Heap::CutTails() {
+  if (tail_pages_ == 0) return;
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    const int first = chunk->spans[0].state == State::kInside ? 1 : 0;
+    for (int i = first; i < chunk->num_granules; i += chunk->spans[i].granules) {
+      Span* span = &chunk->spans[i];
+      if (span->state == State::kRun && span->fresh != 0) used_pages_ -= CutTail(span, span->fresh);
+    }
+  }
+  tail_pages_ = 0;
+}
+
+// --- The limit of pages, and the budget ---
+
+bool Heap::AdmitSlow(size_t pages, size_t fresh) {
+  auto within = [&] { return used_pages_ + PagesOf(outside_) + pages <= max_pages_; };
+  if (!within()) {
+    CutTails();
+    if (!within()) ReturnEmptySpans();
+    if (!within()) {
+      refusal_ = Refusal::kPages;
+      return false;
+    }
+  }
+  return budget_ == nullptr || Draw(fresh);
+}
+
+bool Heap::Draw(size_t bytes) {
+  if (budget_->Draw(bytes)) return true;
+  // What is free here, then what is free in heaps that nobody uses.
+  if (HasRemote()) DrainRemote();
+  CutTails();
+  ReleaseFree();
+  if (budget_->Draw(bytes)) return true;
+  budget_->ReclaimIdle();
+  if (budget_->Draw(bytes)) return true;
+  refusal_ = Refusal::kRuntime;
+  return false;
+}
+
+void MemoryBudget::Join(Heap* heap) {
+  const std::lock_guard lock(mutex_);
+  heap->member_ = {nullptr, heaps_};
+  if (heaps_ != nullptr) heaps_->member_.previous = heap;
+  heaps_ = heap;
+}
+
+void MemoryBudget::Part(Heap* heap) {
+  const std::lock_guard lock(mutex_);
+  const auto [previous, next] = heap->member_;
+  (previous != nullptr ? previous->member_.next : heaps_) = next;
+  if (next != nullptr) next->member_.previous = previous;
+}
+
+void MemoryBudget::ReclaimIdle() {
+  const std::lock_guard lock(mutex_);
+  for (Heap* heap = heaps_; heap != nullptr; heap = heap->member_.next) heap->TrimIfIdle();
 }
 
 // --- Giving pages back ---
@@ -229,12 +335,23 @@ void Heap::Purge(Span* first, size_t pages) {
     first[from].touched = 0;
   }
   source_->Discard(MemoryOf(first + from), (granules - from) * kGranuleBytes);
+  GoneBack(dropped);
+  has_purged_ = true;
   InsertFree(first, granules, first->used - dropped);
 }
 
+// That may be in use or kept.
+size_t Heap::TargetPages() const {
+  const size_t peak = std::max(peak_pages_, previous_peak_pages_);
+  size_t target =
+      std::min(peak + peak / 8 + kSlackPages, max_pages_ - std::min(max_pages_, PagesOf(outside_)));
+  if (budget_ != nullptr && budget_->is_tight())
+    target = std::min(target, used_pages_ + kTightSlackPages);
+  return target;
+}
+
 void Heap::KeepWithinTarget() {
-  size_t peak = std::max(peak_pages_, previous_peak_pages_);
-  size_t target = peak + peak / 8 + kSlackPages;
+  const size_t target = TargetPages();
   while (used_pages_ + kept_pages_ > target) {
     if (num_free_huge_ > 0) {
       UnmapHuge(OldestFreeHuge());
@@ -259,7 +376,7 @@ bool Heap::ReturnEmptySpans() {
   return any;
 }
 
-void Heap::Trim() {
+void Heap::ReleaseFree() {
   ReturnEmptySpans();
   while (num_free_huge_ > 0) UnmapHuge(OldestFreeHuge());
   while (oldest_ != nullptr) Purge(oldest_, SIZE_MAX);
@@ -281,6 +398,7 @@ void Heap::FreeEmptyChunks(size_t kept_bytes) {
       kept_bytes -= chunk->bytes;
       continue;
     }
+    GoneBack(first->used);
     RemoveFree(first);
     (chunk->previous != nullptr ? chunk->previous->next : chunks_) = next;
     if (next != nullptr) next->previous = chunk->previous;
@@ -308,7 +426,7 @@ Heap::Span* Heap::TakeSpan(size_t bytes) {
 
 void* Heap::AllocateSmallSlow(unsigned size_class) {
   size_t bytes = ClassBytes(size_class);
-  if (live_ + bytes > limit_) return nullptr;
+  if (!HasRoom(bytes)) return nullptr;
   Bin& bin = bins_[size_class];
   Span* span = bin.current;
   if (span == EmptySpan() || span->fresh * bytes + bytes > kGranuleBytes) {
@@ -318,9 +436,11 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       bin.partial = span->next;
       if (bin.partial != nullptr) bin.partial->previous = nullptr;
     } else {
+      bin.current = EmptySpan();
+      if (HasRemote()) DrainRemote();
       span = TakeSpan(bytes);
       if (span == nullptr) {
-        bin.current = EmptySpan();
+        refusal_ = Refusal::kSystem;
         return nullptr;
       }
       span->size_class = static_cast<uint8_t>(size_class);
@@ -332,6 +452,10 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
       }
       span->state = State::kPartial;
       used_pages_ += span->touched;
+      if (!Admit(0, 0)) {
+        ReturnSpan(span);
+        return nullptr;
+      }
       peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
     }
     bin.current = span;
@@ -343,7 +467,11 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
     UnpoisonMemory(block, bytes);
   } else {
     block = MemoryOf(span) + bytes * span->fresh++;
-    TouchSpan(span, PagesOf(bytes * span->fresh));
+    if (!TouchSpan(span, PagesOf(bytes * span->fresh))) {
+      --span->fresh;
+      --span->used;
+      return nullptr;
+    }
   }
   Count(bytes);
   return block;
@@ -366,13 +494,16 @@ void Heap::SpanChanged(Span* span) {
   ReturnSpan(span);
 }
 
-// The first `pages` of a span are about to be written.
-void Heap::TouchSpan(Span* span, size_t pages) {
-  if (pages <= span->touched) return;
+// The first `pages` of a span are about to be written; false: they may not be.
+bool Heap::TouchSpan(Span* span, size_t pages) {
+  if (pages <= span->touched) return true;
+  const size_t more = pages - span->touched;
+  if (!Admit(more, more * kPageBytes)) return false;
   used_pages_ += pages - span->touched;
   span->touched = static_cast<uint8_t>(pages);
   peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
   KeepWithinTarget();
+  return true;
 }
 
 void Heap::ReturnSpan(Span* span) {
@@ -385,6 +516,7 @@ void Heap::ReturnSpan(Span* span) {
     source_->Discard(reinterpret_cast<char*>(chunk) + kept * kPageBytes,
                      (span->touched - kept) * kPageBytes);
   }
+  GoneBack(span->touched);
   span->touched = 0;
   span->state = State::kInside;
 }
@@ -393,7 +525,10 @@ void Heap::ReturnSpan(Span* span) {
 
 void* Heap::AllocateLarge(size_t bytes) {
   size_t rounded = PagesOf(bytes) * kPageBytes;
-  if (rounded < bytes || rounded > limit_ || live_ > limit_ - rounded) return nullptr;
+  if (rounded < bytes || !HasRoom(rounded)) {
+    refusal_ = Refusal::kLimit;
+    return nullptr;
+  }
   void* block = TakeLarge(bytes);
   if (block != nullptr) Count(rounded);
   return block;
@@ -405,21 +540,32 @@ void Heap::FreeLarge(void* block, size_t bytes) {
 }
 
 void* Heap::TakeLarge(size_t bytes) {
-  if (remote_.load(std::memory_order_relaxed) != nullptr) DrainRemote();
+  if (HasRemote()) DrainRemote();
   if (bytes > kMaxRunBytes) return AllocateHuge(PagesOf(bytes) * kPageBytes);
   Span* run =
       TakeRun(static_cast<unsigned>((bytes + kGranuleBytes - 1) / kGranuleBytes), /*top=*/false);
-  if (run == nullptr) return nullptr;
-  Use(run, bytes);
+  if (run == nullptr) {
+    refusal_ = Refusal::kSystem;
+    return nullptr;
+  }
+  run->fresh = 0;  // not in use yet
+  if (!Use(run, bytes)) {
+    ReturnRun(run);
+    return nullptr;
+  }
   return MemoryOf(run);
 }
 
 void Heap::GiveLarge(void* block, size_t bytes) {
-  if (bytes > kMaxRunBytes) return FreeHuge(huge_.find(block));
-  Span* run = SpanOf(block);
-  used_pages_ -= TouchedPages(run, run->granules);
-  PoisonMemory(block, bytes);
-  ReturnRun(run);
+  if (bytes > kMaxRunBytes) {
+    FreeHuge(huge_.find(block));
+  } else {
+    Span* run = SpanOf(block);
+    Unuse(run);
+    PoisonMemory(block, bytes);
+    ReturnRun(run);
+  }
+  if (budget_ != nullptr && budget_->is_tight()) KeepWithinTarget();
 }
 
 void* Heap::AllocateHuge(size_t bytes) {
@@ -432,20 +578,28 @@ void* Heap::AllocateHuge(size_t bytes) {
     if (fits && (best == huge_.end() || mapped < best->second.bytes)) best = it;
   }
   if (best != huge_.end()) {
+    if (!Admit(PagesOf(bytes), 0)) return nullptr;
     size_t& mapped = best->second.bytes;
     --num_free_huge_;
     kept_pages_ -= PagesOf(mapped);
     if (mapped - bytes > bytes / 8) {
       FreePages(static_cast<char*>(best->first) + bytes, mapped - bytes);
+      GoneBack(PagesOf(mapped) - PagesOf(bytes));
       mapped = bytes;
     }
   } else {
+    if (!Admit(PagesOf(bytes), bytes)) return nullptr;
     void* block = source_->Allocate(bytes, kPageBytes);
-    if (block == nullptr) return nullptr;
-    try {
-      best = huge_.emplace(block, Huge{bytes}).first;
-    } catch (const std::bad_alloc&) {
-      FreePages(block, bytes);
+    if (block != nullptr) {
+      try {
+        best = huge_.emplace(block, Huge{bytes}).first;
+      } catch (const std::bad_alloc&) {
+        FreePages(block, bytes);
+      }
+    }
+    if (best == huge_.end()) {
+      GoneBack(PagesOf(bytes));
+      refusal_ = Refusal::kSystem;
       return nullptr;
     }
   }
@@ -481,6 +635,7 @@ Heap::HugeBlock Heap::OldestFreeHuge() {
 void Heap::UnmapHuge(HugeBlock block) {
   const size_t bytes = block->second.bytes;
   FreePages(block->first, bytes);
+  GoneBack(PagesOf(bytes));
   kept_pages_ -= PagesOf(bytes);
   --num_free_huge_;
   huge_.erase(block);
@@ -495,62 +650,134 @@ void Heap::Export(void* block, size_t bytes) {
     Huge& huge = huge_.find(block)->second;
     huge.state = Huge::State::kExported;
     used_pages_ -= PagesOf(huge.bytes);
+    exported_pages_ += PagesOf(huge.bytes);
     return;
   }
   Span* run = SpanOf(block);
-  used_pages_ -= TouchedPages(run, run->granules);
+  Unuse(run);
+  exported_pages_ += TouchedPages(run, run->granules);
   run->state = State::kExported;
 }
 
 void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
-  if (heap->orphaned_.load(std::memory_order_acquire)) {
-    heap->source_->Discard(block, PagesOf(bytes) * kPageBytes);
-  } else {
-    // Nobody may run here for long. Of what goes back, the page with the link stays.
-    size_t mapped = PagesOf(bytes) * kPageBytes;
-    if (heap->room_.fetch_sub(static_cast<int64_t>(mapped), std::memory_order_relaxed) <
-        static_cast<int64_t>(mapped)) {
-      heap->source_->Discard(static_cast<char*>(block) + kPageBytes, mapped - kPageBytes);
+  auto* remote = new (block) RemoteBlock{nullptr, bytes};
+  uintptr_t seen = heap->remote_.load(std::memory_order_relaxed);
+  for (;;) {
+    remote->next = reinterpret_cast<RemoteBlock*>(seen & ~kTaken);
+    const uintptr_t wanted =
+        seen == 0 ? kTaken : reinterpret_cast<uintptr_t>(block) | kTaken;  // blocks are aligned
+    if (heap->remote_.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed)) {
+      break;
     }
-    auto* remote = new (block) RemoteBlock{heap->remote_.load(std::memory_order_relaxed), bytes};
-    while (!heap->remote_.compare_exchange_weak(remote->next, remote, std::memory_order_release,
-                                                std::memory_order_relaxed)) {
-    }
+  }
+  if (seen == 0) {
+    heap->TakeBack(remote);
+    heap->ShedIdle();
+    heap->Leave();
   }
   if (heap->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete heap;
 }
 
+bool Heap::TryTake() {
+  uintptr_t nobody = 0;
+  return remote_.compare_exchange_strong(nobody, kTaken, std::memory_order_acquire,
+                                         std::memory_order_relaxed);
+}
+
+// Who has it meanwhile gives pages back, and no more.
+void Heap::Take() {
+  while (!TryTake()) std::this_thread::yield();
+}
+
+void Heap::Hold() {
+  if (!held_) Take();
+  held_ = true;
+}
+
+// Where nobody else may come, it stays the owner's: that is a short run's way. REQUIRES: !running_.
+void Heap::LetGo() {
+  if (budget_ == nullptr && references_.load(std::memory_order_acquire) == 1) {
+    if (!HasRemote()) return;
+    DrainRemote();
+    return ShedIdle();
+  }
+  held_ = false;
+  Leave();
+}
+
+// REQUIRES: !running_.
+void Heap::Leave() {
+  uintptr_t none_freed = kTaken;
+  while (!remote_.compare_exchange_strong(none_freed, 0, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+    DrainRemote();
+    ShedIdle();
+    none_freed = kTaken;
+  }
+}
+
+void Heap::TrimIfIdle() {
+  if (!TryTake()) return;
+  ReleaseFree();
+  Leave();
+}
+
 void Heap::DrainRemote() {
-  RemoteBlock* remote = remote_.exchange(nullptr, std::memory_order_acquire);
+  const uintptr_t list = remote_.exchange(kTaken, std::memory_order_acquire);
+  TakeBack(reinterpret_cast<RemoteBlock*>(list & ~kTaken));
+}
+
+void Heap::TakeBack(RemoteBlock* remote) {
   while (remote != nullptr) {
     RemoteBlock* next = remote->next;
-    size_t bytes = remote->bytes;
-    if (bytes > kMaxRunBytes) {
+    if (remote->bytes > kMaxRunBytes) {
       const HugeBlock block = huge_.find(remote);
-      used_pages_ += PagesOf(block->second.bytes);
+      const size_t pages = PagesOf(block->second.bytes);
+      exported_pages_ -= pages;
+      used_pages_ += pages;
       FreeHuge(block);
+      // Between runs it may be long until somebody needs one of this size.
+      if (!running_) UnmapHuge(block);
     } else {
-      ReturnRun(SpanOf(remote));
+      Span* run = SpanOf(remote);
+      exported_pages_ -= TouchedPages(run, run->granules);
+      ReturnRun(run);
     }
     remote = next;
   }
 }
 
+// Between runs, when blocks have come back.
+void Heap::ShedIdle() {
+  KeepWithinTarget();
+  while (kept_pages_ > idle_kept_pages_ && oldest_ != nullptr)
+    Purge(oldest_, kept_pages_ - idle_kept_pages_);
+  FreeEmptyChunks(idle_chunk_bytes_);
+}
+
 // --- Runs of the program ---
 
 void Heap::BeginRun(size_t limit) {
+  Hold();
+  running_ = true;
   limit_ = limit;
+  const size_t pages = limit / kPageBytes;
+  max_pages_ = pages + pages / 4 + kMaxSlackPages;
+  refusal_ = Refusal::kNone;
   allocations_before_ = allocations_;
-  room_.store(INT64_MAX, std::memory_order_relaxed);
-  DrainRemote();
+  if (HasRemote()) DrainRemote();
   peak_ = live_;
   previous_peak_pages_ = peak_pages_;
   peak_pages_ = used_pages_;
   KeepWithinTarget();
 }
 
-void Heap::Reset() {
-  Refund(charged_);
+void Heap::FreeBlocks() {
+  live_ -= taken_ + outside_;
+  taken_ = 0;
+  if (budget_ != nullptr) budget_->Return(outside_);
+  outside_ = 0;
   if (live_ == 0) return;
   bins_.fill({EmptySpan(), nullptr});
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
@@ -568,7 +795,7 @@ void Heap::Reset() {
       if (small) {
         ReturnSpan(span);
       } else {
-        used_pages_ -= TouchedPages(span, span->granules);
+        Unuse(span);
         ReturnRun(span);
       }
     }
@@ -577,24 +804,55 @@ void Heap::Reset() {
     if (it->second.state == Huge::State::kLive) FreeHuge(it);
   }
   live_ = 0;
-  KeepWithinTarget();
+}
+
+void Heap::Reset() {
+  const bool any = live_ > taken_ + outside_ || HasRemote();
+  FreeBlocks();
+  if (HasRemote()) DrainRemote();
+  if (any) KeepWithinTarget();
+  if (!running_) return;
+  if (has_purged_) {
+    has_purged_ = false;
+    FreeEmptyChunks(TargetPages() * kPageBytes + kInjectedChunkBytes);
+  }
+  idle_kept_pages_ = kept_pages_ + kIdleRoomPages;
+  idle_chunk_bytes_ = kept_pages_ * kPageBytes + kInjectedChunkBytes;
+  running_ = false;
+  LetGo();
+}
+
+void Heap::Trim() {
+  Hold();
+  if (HasRemote()) DrainRemote();
+  ReleaseFree();
+  if (running_) return;
+  idle_kept_pages_ = idle_chunk_bytes_ = 0;
+  LetGo();
 }
 
 void Heap::Park(size_t bytes) {
-  room_.store(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-  DrainRemote();
-  if (kept_pages_ * kPageBytes > bytes) {
-    Trim();
+  assert(!running_);
+  Hold();
+  idle_kept_pages_ = bytes / kPageBytes;
+  idle_chunk_bytes_ = kInjectedChunkBytes;
+  if (kept_pages_ > idle_kept_pages_) {
+    ReleaseFree();
   } else {
-    FreeEmptyChunks(kInjectedChunkBytes);
+    FreeEmptyChunks(idle_chunk_bytes_);
   }
+  LetGo();
 }
 
 void Heap::Orphan() {
-  orphaned_.store(true, std::memory_order_seq_cst);
-  DrainRemote();
-  Reset();
-  Trim();
+  if (budget_ != nullptr) budget_->Part(this);
+  Hold();
+  if (HasRemote()) DrainRemote();
+  FreeBlocks();
+  ReleaseFree();
+  running_ = false;
+  idle_kept_pages_ = idle_chunk_bytes_ = 0;
+  LetGo();
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 

@@ -13,12 +13,23 @@
 //
 // Pages of free runs stay resident only while the pages in use plus those kept stay within what
 // this run or the one before needed at its peak (and an eighth, and 1 MiB); beyond that the oldest
-// free ones go back to the OS. So resident memory is bounded by the largest live set, whatever
-// sequence of sizes comes, and equal runs fault few pages in again.
+// free ones go back to the OS. So resident memory follows the pages in use, and equal runs fault few
+// pages in again.
 //
-// Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here.
+// Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here. It
+// bounds live bytes to the byte. Blocks of many sizes, of which few are left in each span, hold more
+// pages than bytes: these, with what is charged and with pages kept, are at most the limit, a quarter
+// more, and 3 MiB (kMaxSlackPages), whatever sequence of sizes comes. A block that would need more is
+// refused as at the limit.
 //
-// One thread at a time, except FreeExported and totals(). No locks and no atomics on its paths. Nothing
+// Heaps of one runtime may share a MemoryBudget: they draw on it where pages come and go, never for a
+// block in a span that there is.
+//
+// Whose it is. From BeginRun to Reset a heap is its owner's; in between, whoever takes it for a moment:
+// the owner, threads that free exported blocks, others that need pages of the same budget. Who frees a
+// block while it is taken leaves it in a list, which whoever has the heap takes back before he leaves.
+//
+// Otherwise one thread at a time, but for totals(). No locks and no atomics on its paths. Nothing
 // throws: where there is no memory for a block, or for what is known of it, it is null; giving back takes
 // no memory.
 // Tested by allocator_test.cc.
@@ -33,6 +44,7 @@
 #include <map>
 #include <memory>
 
+#include "vm/memory_budget.h"
 #include "vm/sanitizers.h"
 #include "vm/single_writer.h"
 #include "vm/system_pages.h"
@@ -40,10 +52,11 @@
 namespace relayvm::vm {
 
 struct HeapStats {
-  size_t live_bytes = 0;      // in blocks handed out, rounded as they are, and charged
-  size_t peak_bytes = 0;      // highest live_bytes since BeginRun()
-  size_t resident_bytes = 0;  // pages in use or kept
-  uint64_t allocations = 0;   // since BeginRun()
+  size_t live_bytes = 0;  // in blocks handed out, rounded as they are, and charged
+  size_t peak_bytes = 0;  // highest live_bytes since BeginRun()
+  // Pages in use or kept, exported ones that are not freed, and what is charged.
+  size_t resident_bytes = 0;
+  uint64_t allocations = 0;  // since BeginRun()
 };
 // Over all runs.
 struct HeapTotals {
@@ -58,8 +71,18 @@ class Heap {
   static constexpr size_t kChunkBytes = 64 << 20;
   static constexpr size_t kMaxRunBytes = 32 << 20;
 
-  // Takes its memory from `source`; null: from the system.
-  explicit Heap(std::shared_ptr<MemorySource> source = nullptr);
+  // Why the latest block that was refused in this run was.
+  enum class Refusal : uint8_t {
+    kNone,     // none was
+    kLimit,    // live bytes
+    kPages,    // the pages that the limit allows
+    kRuntime,  // the budget
+    kSystem,   // the system or the source has no more
+  };
+
+  // Takes its memory from `source`; null: from the system. `budget` may be null.
+  explicit Heap(std::shared_ptr<MemorySource> source = nullptr,
+                std::shared_ptr<MemoryBudget> budget = nullptr);
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
@@ -70,11 +93,11 @@ class Heap {
   // free meanwhile.
   void Park(size_t bytes);
 
-  // Starts a run: `limit` bounds live bytes. What was freed by other threads comes back.
+  // Starts a run: `limit` bounds live bytes.
   void BeginRun(size_t limit);
-  // Frees every block but the exported ones, and keeps pages for the next run of this size.
+  // Ends it: frees every block but the exported ones, and keeps pages for the next run of this size.
   void Reset();
-  // Gives back all pages that are free.
+  // Gives back all pages that are free, and until the next run those that others free.
   void Trim();
   HeapStats stats() const { return {live_, peak_, resident_bytes(), allocations()}; }
   // From any thread.
@@ -82,20 +105,32 @@ class Heap {
     return {allocations_, allocated_bytes_, live_, peak_, resident_bytes()};
   }
   size_t peak_bytes() const { return peak_; }
-  size_t resident_bytes() const { return (used_pages_ + kept_pages_) * kPageBytes; }
+  size_t resident_bytes() const {
+    return (used_pages_ + kept_pages_ + exported_pages_) * kPageBytes + outside_;
+  }
+  size_t page_bytes() const { return (used_pages_ + PagesOf(outside_)) * kPageBytes; }  // in use
   uint64_t allocations() const { return allocations_ - allocations_before_; }
   size_t limit() const { return limit_; }
+  const MemoryBudget* budget() const { return budget_.get(); }
+  Refusal refusal() const { return refusal_; }
 
   // Counts memory that is not the heap's toward the limit, until the run ends; false at the limit.
   bool Charge(size_t bytes) {
-    if (live_ > limit_ || bytes > limit_ - live_) return false;
-    charged_ += bytes;
-    live_ += bytes;
-    peak_ = std::max<size_t>(peak_, live_);
+    if (!HasRoom(bytes) || !Admit(PagesOf(bytes), bytes)) return false;
+    outside_ += bytes;
+    CountCharge(bytes);
+    refusal_ = Refusal::kNone;  // of more, which the caller can do without
     return true;
   }
-  void Refund(size_t bytes) {
-    charged_ -= bytes;
+  // The same of what TakeLarge gave.
+  bool ChargeTaken(size_t bytes) {
+    if (!HasRoom(bytes)) return false;
+    taken_ += bytes;
+    CountCharge(bytes);
+    return true;
+  }
+  void RefundTaken(size_t bytes) {
+    taken_ -= bytes;
     live_ -= bytes;
   }
 
@@ -137,14 +172,18 @@ class Heap {
   static void FreeExported(Heap* heap, void* block, size_t bytes);
 
  private:
+  friend class MemoryBudget;
+  // Beyond limit and a quarter: a span of each size class that is used in part, and arenas' chunks.
+  static constexpr size_t kMaxSlackPages = (3 << 20) / kPageBytes;
+
   enum class State : uint8_t { kFree, kRun, kExported, kPartial, kFull, kInside };
   // Of a granule; of a run's first granule, and of the last one of a free run (granules only).
   struct Span {
     void* free;
     Span *previous, *next;  // in a list of free runs, or of a bin's partial spans
     Span *older, *newer;    // in the list of free runs with resident pages
-    uint32_t used, fresh;   // blocks: handed out, and first never used
-    uint16_t granules;      // of a run
+    uint32_t used, fresh;  // blocks: handed out, and first never used; of a run, pages of its block
+    uint16_t granules;     // of a run
     uint8_t size_class;
     State state;
     uint8_t touched;  // pages of this granule that may be resident: a prefix
@@ -199,11 +238,30 @@ class Heap {
     ++allocations_;
     allocated_bytes_ += bytes;
   }
+  bool HasRoom(size_t bytes) {
+    if (live_ <= limit_ && bytes <= limit_ - live_) return true;
+    refusal_ = Refusal::kLimit;
+    return false;
+  }
+  void CountCharge(size_t bytes) {
+    live_ += bytes;
+    peak_ = std::max<size_t>(peak_, live_);
+  }
   ~Heap();
+  // Whether so many more pages may be in use, of which `fresh` bytes are drawn on the budget.
+  bool Admit(size_t pages, size_t fresh) {
+    const bool within = used_pages_ + PagesOf(outside_) + pages <= max_pages_;
+    return (within && budget_ == nullptr) || AdmitSlow(pages, fresh);
+  }
+  bool AdmitSlow(size_t pages, size_t fresh);
+  bool Draw(size_t bytes);
+  void GoneBack(size_t pages) {
+    if (budget_ != nullptr) budget_->Return(pages * kPageBytes);
+  }
   void* AllocateSmallSlow(unsigned size_class);
   void SpanChanged(Span* span);
   void ReturnSpan(Span* span);
-  void TouchSpan(Span* span, size_t pages);
+  bool TouchSpan(Span* span, size_t pages);
   bool ReturnEmptySpans();
   Span* FindRun(unsigned granules, bool top);
   Span* TakeRun(unsigned granules, bool top);
@@ -217,21 +275,44 @@ class Heap {
   void InsertFree(Span* first, unsigned granules, size_t touched_pages);
   void RemoveFree(Span* first);
   void ReturnRun(Span* first);
-  void Use(Span* first, size_t bytes);
+  bool Use(Span* first, size_t bytes);
+  void Unuse(const Span* first);
+  static size_t TailPages(const Span* first, size_t pages);
+  size_t CutTail(Span* first, size_t pages);
+  void CutTails();
   size_t TouchedPages(const Span* first, unsigned granules) const;
   void Purge(Span* first, size_t pages);
+  size_t TargetPages() const;
   void KeepWithinTarget();
+  void ReleaseFree();
+  void FreeBlocks();
   void* AllocateHuge(size_t bytes);
   void FreeHuge(HugeBlock block);
   HugeBlock OldestFreeHuge();
   void UnmapHuge(HugeBlock block);  // a free one
+  bool TryTake();
+  void Take();
+  void Hold();
+  void LetGo();
+  void Leave();
+  void TrimIfIdle();
+  bool HasRemote() const { return remote_.load(std::memory_order_relaxed) > kTaken; }
   void DrainRemote();
+  void TakeBack(RemoteBlock* remote);
+  void ShedIdle();
   static Span* EmptySpan();
 
   std::shared_ptr<MemorySource> injected_;  // null: the system
   MemorySource* source_;
+  std::shared_ptr<MemoryBudget> budget_;  // may be null
+  struct Member {
+    Heap *previous, *next;
+  } member_{};  // of the budget's heaps; under its mutex
   SingleWriter<size_t> live_, peak_;
-  size_t charged_ = 0, limit_ = SIZE_MAX;
+  SingleWriter<size_t> outside_;  // charged, of memory elsewhere
+  size_t taken_ = 0;              // charged, of TakeLarge's
+  size_t limit_ = SIZE_MAX, max_pages_ = SIZE_MAX;
+  Refusal refusal_ = Refusal::kNone;
   SingleWriter<uint64_t> allocations_, allocated_bytes_;  // of all runs
   uint64_t allocations_before_ = 0;                       // this one
   std::array<Bin, kNumClasses> bins_;
@@ -242,15 +323,21 @@ class Heap {
   std::map<void*, Huge> huge_;  // by their first bytes; free ones are resident
   size_t num_free_huge_ = 0;
   uint64_t num_freed_huge_ = 0;  // so far
-  // Pages of 4 KiB: in use, and free but resident; the highest use in this run and the one before.
-  SingleWriter<size_t> used_pages_, kept_pages_;
+  // Pages of 4 KiB: in use, free but resident, and of exported blocks; the highest use in this run and
+  // the one before; those of runs in use that their blocks do not need.
+  SingleWriter<size_t> used_pages_, kept_pages_, exported_pages_;
   size_t peak_pages_ = 0, previous_peak_pages_ = 0;
+  size_t tail_pages_ = 0;
+  bool has_purged_ = false;  // since chunks were last looked at
 
+  // Between runs: free pages, and empty chunks of an injected source, that are kept at most.
+  size_t idle_kept_pages_ = 0, idle_chunk_bytes_ = 0;
+  bool running_ = false;               // from BeginRun to Reset
+  bool held_ = false;                  // the owner has taken it; his alone
   std::atomic<size_t> references_{1};  // the owner and exported blocks
-  std::atomic<bool> orphaned_{false};
-  // Bytes that others may free before their pages go back to the OS at once: a few while parked.
-  std::atomic<int64_t> room_{INT64_MAX};
-  std::atomic<RemoteBlock*> remote_{nullptr};
+  // Zero: nobody has the heap. Else kTaken, and the first of a list of blocks freed meanwhile.
+  static constexpr uintptr_t kTaken = 1;
+  std::atomic<uintptr_t> remote_{0};
 };
 
 }  // namespace relayvm::vm

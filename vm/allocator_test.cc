@@ -3,8 +3,12 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -274,6 +278,291 @@ TEST_CASE("heap: exported blocks are freed by other threads, before and after th
   }
   heap->Orphan();
   other.join();
+}
+
+// --- What comes back, and when ---
+
+// malloc's memory, which only whole blocks go back to.
+class CountingSource : public MemorySource {
+ public:
+  void* Allocate(size_t bytes, size_t alignment) override {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+    live += bytes;
+    return memory;
+  }
+  void Free(void* memory, size_t bytes) override {
+    live -= bytes;
+    std::free(memory);
+  }
+  std::atomic<size_t> live{0};
+};
+constexpr size_t kInjectedChunk = 8 << 20;
+constexpr size_t kHuge = Heap::kMaxRunBytes + 4096;
+
+// A block that has left; not written, so that it costs nothing.
+void* AllocateExported(Heap& heap, size_t bytes) {
+  void* block = heap.AllocateLarge(bytes);
+  REQUIRE(block != nullptr);
+  heap.Export(block, bytes);
+  return block;
+}
+
+TEST_CASE(
+    "heap: a huge block goes back where it is freed between runs, or when the owner is gone") {
+  auto source = std::make_shared<CountingSource>();
+  auto* heap = new Heap(source);
+  for (const char* when : {"in a run", "between runs", "trimmed", "parked", "orphaned"}) {
+    CAPTURE(when);
+    const std::string_view at = when;
+    heap->BeginRun(SIZE_MAX);
+    void* huge = AllocateExported(*heap, kHuge);
+    void* small = AllocateExported(*heap, 20'000);
+    CHECK(heap->stats().live_bytes == 0);
+    CHECK(heap->stats().resident_bytes >= kHuge + 20'000);
+    if (at != "in a run") heap->Reset();
+    if (at == "trimmed") heap->Trim();
+    if (at == "parked") heap->Park(1 << 20);
+    if (at == "orphaned") heap->Orphan();
+    CHECK(source->live >= kHuge);
+    Heap::FreeExported(heap, huge, kHuge);
+    if (at == "in a run") {
+      CHECK(heap->stats().resident_bytes >= kHuge);  // the run may need it again
+      CHECK(AllocateExported(*heap, kHuge) == huge);
+      Heap::FreeExported(heap, huge, kHuge);
+      heap->Reset();
+      heap->Trim();
+    }
+    CHECK(source->live <= kInjectedChunk);
+    if (at != "orphaned") CHECK(heap->stats().resident_bytes < (2 << 20));
+    Heap::FreeExported(heap, small, 20'000);
+  }
+  CHECK(source->live == 0);
+}
+
+TEST_CASE("heap: of runs that others free between runs some stay, none when trimmed or orphaned") {
+  constexpr size_t kBlock = 1 << 20, kCount = 64;
+  for (const bool injected : {false, true}) {
+    CAPTURE(injected);
+    auto source = std::make_shared<CountingSource>();
+    auto* heap = new Heap(injected ? source : nullptr);
+    auto export_all = [&] {
+      heap->BeginRun(SIZE_MAX);
+      std::vector<void*> blocks;
+      while (blocks.size() < kCount) blocks.push_back(heap->AllocateLarge(kBlock));
+      for (void* block : blocks) heap->Export(block, kBlock);
+      heap->Reset();
+      return blocks;
+    };
+    for (const char* when : {"between runs", "trimmed", "parked"}) {
+      CAPTURE(when);
+      const std::string_view at = when;
+      const std::vector<void*> blocks = export_all();
+      if (at == "trimmed") heap->Trim();
+      if (at == "parked") heap->Park(1 << 20);
+      CHECK(heap->stats().resident_bytes >= kCount * kBlock);
+      std::thread other([&] {
+        for (void* block : blocks) Heap::FreeExported(heap, block, kBlock);
+      });
+      other.join();
+      const size_t most = at == "trimmed" ? 0 : at == "parked" ? 1 << 20 : 8 << 20;
+      CHECK(heap->stats().resident_bytes <= most);
+      CHECK(source->live <= (at == "trimmed" ? 0 : 2 * kInjectedChunk));
+    }
+    const std::vector<void*> blocks = export_all();
+    heap->Orphan();
+    for (void* block : blocks) {
+      if (block == blocks.back()) CHECK(source->live <= kInjectedChunk);
+      Heap::FreeExported(heap, block, kBlock);
+    }
+    CHECK(source->live == 0);
+  }
+}
+
+// --- Pages ---
+
+TEST_CASE("heap: a few blocks left in each span hold no more pages than the limit allows") {
+  constexpr size_t kLimit = 16 << 20;
+  TestHeap heap;
+  for (int run = 0; run < 2; ++run) {
+    heap->BeginRun(kLimit);
+    size_t most = 0;
+    bool refused = false;
+    for (size_t bytes = 64; bytes <= Heap::kMaxSmall && !refused; bytes += bytes / 4) {
+      // Fills what there is, then frees all but one block a span.
+      std::vector<void*> blocks;
+      for (size_t taken = 0; heap->stats().live_bytes + bytes * 2 <= kLimit; taken += bytes) {
+        blocks.push_back(heap->AllocateSmall(bytes));
+        refused = blocks.back() == nullptr;
+        if (refused) break;
+      }
+      most = std::max(most, heap->stats().resident_bytes);
+      if (refused) break;
+      const size_t a_span = Heap::kGranuleBytes / bytes;
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        if (i % a_span != 0) heap->FreeSmall(blocks[i]);
+      }
+    }
+    CHECK(refused);
+    CHECK(heap->refusal() == Heap::Refusal::kPages);
+    CHECK(heap->AllocateLarge(4 << 20) == nullptr);
+    CHECK(heap->stats().live_bytes < kLimit / 2);
+    CHECK(most > kLimit);
+    CHECK(most <= kLimit + kLimit / 4 + (3 << 20));
+    // All that is charged, or lies in pages, counts.
+    CHECK(!heap->Charge(kLimit / 4));
+    heap->Reset();
+    heap->BeginRun(kLimit);
+    CHECK(heap->AllocateLarge(kLimit) != nullptr);
+    heap->Reset();
+  }
+}
+
+TEST_CASE("heap: a limit is reached whatever sizes came before") {
+  TestHeap heap;
+  // All pages of each granule are resident.
+  constexpr size_t kCount = 400;
+  for (size_t i = 0; i < kCount; ++i) REQUIRE(heap->AllocateLarge(Heap::kGranuleBytes) != nullptr);
+  heap->Reset();
+  for (size_t bytes : {size_t{5 * 4096}, size_t{9 * 4096}}) {
+    const size_t limit = kCount * bytes;
+    heap->BeginRun(limit);
+    for (size_t i = 0; i < kCount; ++i) REQUIRE(heap->AllocateLarge(bytes) != nullptr);
+    CHECK(heap->AllocateLarge(bytes) == nullptr);
+    CHECK(heap->refusal() == Heap::Refusal::kLimit);
+    CHECK(heap->stats().resident_bytes <= limit + limit / 4 + (3 << 20));
+    heap->Reset();
+  }
+  for (size_t bytes = 16; bytes <= Heap::kMaxSmall; bytes += bytes / 2) {
+    heap->BeginRun(1 << 20);
+    size_t count = 0;
+    while (heap->AllocateSmall(bytes) != nullptr) ++count;
+    CHECK(heap->refusal() == Heap::Refusal::kLimit);
+    CHECK(heap->stats().live_bytes + bytes + bytes / 4 + 16 >= (1 << 20));
+    heap->Reset();
+  }
+}
+
+// --- A budget of several heaps ---
+
+struct OrphanHeap {
+  void operator()(Heap* heap) const { heap->Orphan(); }
+};
+using OwnedHeap = std::unique_ptr<Heap, OrphanHeap>;
+
+OwnedHeap HeapOn(const std::shared_ptr<MemoryBudget>& budget,
+                 const std::shared_ptr<MemorySource>& source = nullptr) {
+  OwnedHeap heap(new Heap(source, budget));
+  heap->BeginRun(SIZE_MAX);
+  return heap;
+}
+
+TEST_CASE("heap: a budget counts pages in use, kept, exported, and what is charged") {
+  constexpr size_t kMiB = 1 << 20;
+  auto budget = std::make_shared<MemoryBudget>(64 * kMiB);
+  void* result = nullptr;
+  Heap* orphan = nullptr;
+  {
+    OwnedHeap a = HeapOn(budget), b = HeapOn(budget);
+    auto is_exact = [&] {
+      return budget->drawn() == a->stats().resident_bytes + b->stats().resident_bytes;
+    };
+    CHECK(a->AllocateSmall(100) != nullptr);
+    CHECK(is_exact());
+    void* block = a->AllocateLarge(20 * kMiB);
+    result = a->AllocateLarge(2 * kMiB);
+    a->Export(result, 2 * kMiB);
+    CHECK(b->Charge(10 * kMiB));
+    CHECK(is_exact());
+    CHECK(budget->drawn() >= 32 * kMiB);
+    CHECK(b->AllocateLarge(40 * kMiB) == nullptr);
+    CHECK(b->refusal() == Heap::Refusal::kRuntime);
+    CHECK(!b->Charge(40 * kMiB));
+    CHECK(is_exact());
+    // What a run has freed it may need again; where nothing runs, others have it.
+    a->FreeLarge(block, 20 * kMiB);
+    CHECK(b->AllocateLarge(40 * kMiB) == nullptr);
+    a->Reset();
+    CHECK(a->stats().resident_bytes > 20 * kMiB);
+    CHECK(b->AllocateLarge(40 * kMiB) != nullptr);
+    CHECK(a->stats().resident_bytes == 2 * kMiB);
+    CHECK(is_exact());
+    // Its own first of all.
+    b->Reset();
+    b->BeginRun(SIZE_MAX);
+    CHECK(b->AllocateLarge(60 * kMiB) != nullptr);
+    CHECK(is_exact());
+    b->Reset();
+    a->Park(kMiB);
+    orphan = a.get();
+  }
+  CHECK(budget->drawn() == 2 * kMiB);
+  Heap::FreeExported(orphan, result, 2 * kMiB);
+  CHECK(budget->drawn() == 0);
+}
+
+TEST_CASE("heap: heaps of many threads keep to a budget, and all of it comes back") {
+  constexpr size_t kLimit = 48 << 20;
+  for (const bool injected : {false, true}) {
+    auto budget = std::make_shared<MemoryBudget>(kLimit);
+    auto source = std::make_shared<CountingSource>();
+    std::atomic<size_t> refused{0};
+    std::atomic<bool> exceeded{false};
+    {
+      std::vector<OwnedHeap> heaps;
+      for (int i = 0; i < 3; ++i) {
+        heaps.push_back(HeapOn(budget, injected ? source : nullptr));
+        heaps.back()->Reset();
+      }
+      auto run = [&](Heap& heap, unsigned seed) {
+        std::mt19937 random(seed);
+        std::vector<std::pair<void*, size_t>> results;
+        for (int turn = 0; turn < 30; ++turn) {
+          heap.BeginRun(SIZE_MAX);
+          for (int i = 0; i < 100; ++i) {
+            const size_t bytes = size_t{1} << (random() % 26);
+            void* block = nullptr;
+            if (bytes <= Heap::kMaxSmall) {
+              block = heap.AllocateSmall(bytes);
+            } else if (random() % 8 == 0) {
+              if (!heap.Charge(bytes)) ++refused;
+              continue;
+            } else {
+              block = heap.AllocateLarge(bytes);
+            }
+            if (block == nullptr) ++refused;
+            if (block == nullptr || bytes <= Heap::kMaxSmall) continue;
+            if (random() % 4 == 0) {
+              heap.Export(block, bytes);
+              results.emplace_back(block, bytes);
+            } else if (random() % 2 == 0) {
+              heap.FreeLarge(block, bytes);
+            }
+          }
+          if (budget->drawn() > kLimit) exceeded = true;
+          heap.Reset();
+          for (const auto& [block, bytes] : results) Heap::FreeExported(&heap, block, bytes);
+          results.clear();
+        }
+      };
+      std::vector<std::thread> threads;
+      for (size_t i = 0; i < heaps.size(); ++i) {
+        threads.emplace_back([&, i] { run(*heaps[i], static_cast<unsigned>(i)); });
+      }
+      for (std::thread& thread : threads) thread.join();
+      size_t resident = 0;
+      for (const OwnedHeap& heap : heaps) resident += heap->stats().resident_bytes;
+      CHECK(budget->drawn() == resident);
+      // As good as new.
+      heaps[0]->BeginRun(SIZE_MAX);
+      CHECK(heaps[0]->AllocateLarge(kLimit) != nullptr);
+      heaps[0]->Reset();
+    }
+    CHECK(refused > 0);
+    CHECK(!exceeded);
+    CHECK(budget->drawn() == 0);
+    CHECK(source->live == 0);
+  }
 }
 
 }  // namespace

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <new>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bytecode/base/status_detail.h"
@@ -53,6 +56,9 @@ bool TensorMatches(const ValueType& type, const Object* object) {
   return true;
 }
 
+// The work of a visit, for BorderPoll.
+constexpr size_t kVisit = 64;
+
 constexpr const char* kNoFunctions = "functions cannot be passed in from the host";
 constexpr const char* kNoReferences = "references cannot be passed in from the host";
 
@@ -61,9 +67,10 @@ constexpr const char* kNoReferences = "references cannot be passed in from the h
 class TypeChecker {
  public:
   // Fills `detail` in when a tensor is not as expected.
-  TypeChecker(const Program& program, StatusDetail* detail) : program_(program), detail_(*detail) {}
+  TypeChecker(const Program& program, StatusDetail* detail, BorderPoll* poll)
+      : program_(program), detail_(*detail), poll_(*poll) {}
 
-  // Empty when `root` is of `type`, else what is wrong.
+  // Empty when `root` is of `type` or when it was stopped, else what is wrong.
   std::string Check(const Object* root, const ValueType& type) {
     Push(root, &type, nullptr);
     while (!work_.empty()) {
@@ -71,6 +78,7 @@ class TypeChecker {
       work_.pop_back();
       std::string problem = Visit(item);
       if (!problem.empty()) return problem;
+      if (!poll_.GoesOn(kVisit)) return "";
     }
     return "";
   }
@@ -203,6 +211,7 @@ class TypeChecker {
 
   const Program& program_;
   StatusDetail& detail_;
+  BorderPoll& poll_;
   std::vector<Item> work_;
   std::set<std::pair<const Object*, Bound>> seen_;
   std::map<std::vector<Bound>, const Environment*> environments_;
@@ -233,43 +242,73 @@ enum class Ownership : uint8_t {
   kNone,    // it is copied
 };
 
-// Null without memory.
-Tensor* CopyShared(const Tensor* from) {
+// False when it was stopped.
+bool CopyBytes(char* to, const char* from, size_t bytes, BorderPoll* poll) {
+  constexpr size_t kMost = 1 << 20;
+  for (; bytes > kMost; bytes -= kMost, to += kMost, from += kMost) {
+    std::memcpy(to, from, kMost);
+    if (!poll->Ask()) return false;
+  }
+  if (bytes > 0) std::memcpy(to, from, bytes);
+  return true;
+}
+// Null without memory, or when it was stopped.
+Tensor* CopyShared(const Tensor* from, BorderPoll* poll) {
   const size_t bytes = from->bytes();
   Tensor* to = NewSharedTensor(from->dtype, from->shape(), bytes);
-  if (to != nullptr && bytes > 0) std::memcpy(to->data, from->data, bytes);
-  return to;
+  if (to == nullptr || CopyBytes(to->data, from->data, bytes, poll)) return to;
+  ReleaseShared(to);
+  return nullptr;
 }
-Tensor* CopyLocal(Heap& heap, const Tensor* from) {
+Tensor* CopyLocal(Heap& heap, const Tensor* from, BorderPoll* poll) {
   const size_t bytes = from->bytes();
   Tensor* to = NewTensor(heap, from->dtype, from->rank, bytes);
   if (to == nullptr) return nullptr;
   std::copy_n(from->dims, from->rank, to->dims);
-  if (bytes > 0) std::memcpy(to->data, from->data, bytes);
-  return to;
+  return CopyBytes(to->data, from->data, bytes, poll) ? to : nullptr;
+}
+
+// Of small tensors, without the machinery. Null when it is another, or without memory.
+Tensor* CopySmall(const Object* object, BorderPoll* poll) {
+  if (object->kind != ObjectKind::kTensor || object->home == Home::kShared) return nullptr;
+  const auto* tensor = static_cast<const Tensor*>(object);
+  return tensor->bytes() <= kCopyBytes ? CopyShared(tensor, poll) : nullptr;
 }
 
 class Exporter {
  public:
-  Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable)
-      : heap_(heap), executable_(executable) {}
+  // `counts`: what is made is charged to the heap.
+  Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable, bool counts,
+           BorderPoll* poll)
+      : heap_(heap), executable_(executable), counts_(counts), poll_(*poll) {}
 
-  Result<Value> Export(Object* root, Ownership ownership) {
+  // When it is not kOk, nothing is left of what was made.
+  StatusCode Export(Object* root, Ownership ownership, Value* value) {
     Object* result = Empty();
-    const bool ok = Walk(root, &result, ownership);
-    Value value = Value::Adopt(result);
-    if (!ok) {
-      // What was made so far may be a cycle.
-      BreakRefs();
-      return Status(StatusCode::kResourceExhausted, "no memory for the result");
+    StatusCode code = StatusCode::kResourceExhausted;
+    try {
+      code = Walk(root, &result, ownership);
+      if (code == StatusCode::kOk && !refs_.empty()) code = CheckCycles(result);
+    } catch (const std::bad_alloc&) {
     }
-    if (!refs_.empty() && HasCycle(result)) {
-      BreakRefs();
-      return Status(
-          StatusCode::kUnsupported,
-          "the result holds references that form a cycle; these cannot leave the program");
+    // What was made may be a cycle.
+    if (code != StatusCode::kOk) BreakRefs();
+    *value = Value::Adopt(result);
+    if (code != StatusCode::kOk) *value = Value();
+    return code;
+  }
+
+  // Why Export gave `code`.
+  [[gnu::cold]] Failure FailureOf(StatusCode code, const char* what) const {
+    switch (code) {
+      case StatusCode::kResourceExhausted:
+        return MemoryFailure(heap_, what, asked_bytes_);
+      case StatusCode::kUnsupported:
+        return {code,
+                "the result holds references that form a cycle; these cannot leave the program"};
+      default:
+        return {code, InterruptMessage(code)};
     }
-    return value;
   }
   size_t num_objects() const { return num_objects_; }
 
@@ -280,21 +319,39 @@ class Exporter {
     Ownership ownership;
   };
 
-  // False without memory; *result is what was made so far.
-  bool Walk(Object* root, Object** result, Ownership ownership) {
-    try {
-      for (Item item{root, result, ownership};;) {
-        ++num_objects_;
-        Object* made = Convert(item.from, item.ownership);
-        if (made == nullptr) return false;
-        *item.slot = made;
-        if (work_.empty()) return true;
-        item = work_.back();
-        work_.pop_back();
+  // What is made is counted in steps, so that a small result costs nothing.
+  static constexpr size_t kStep = 64 << 10;
+  // An entry of a hash table, as malloc has it.
+  static constexpr size_t kEntryBytes = 56;
+
+  struct Known {
+    Object* to = nullptr;     // what was made of it
+    size_t copied_bytes = 0;  // of its views
+  };
+
+  // Throws bad_alloc, too; *result is what was made so far.
+  StatusCode Walk(Object* root, Object** result, Ownership ownership) {
+    for (Item item{root, result, ownership};;) {
+      ++num_objects_;
+      Object* made = Convert(item.from, item.ownership);
+      if (made == nullptr) return poll_.stopped() ? poll_.answer() : StatusCode::kResourceExhausted;
+      *item.slot = made;
+      if (made_bytes_ >= kStep) [[unlikely]] {
+        if (const StatusCode code = CountMade(); code != StatusCode::kOk) return code;
       }
-    } catch (const std::bad_alloc&) {
-      return false;
+      if (work_.empty()) return StatusCode::kOk;
+      item = work_.back();
+      work_.pop_back();
     }
+  }
+
+  StatusCode CountMade() {
+    const size_t work_bytes = work_.capacity() * sizeof(Item);
+    made_bytes_ += work_bytes - std::exchange(work_bytes_, work_bytes);
+    asked_bytes_ = std::exchange(made_bytes_, 0);
+    if (counts_ && !heap_.Charge(asked_bytes_)) return StatusCode::kResourceExhausted;
+    poll_.Ask();
+    return poll_.answer();
   }
 
   // Empties the references that were made, so that nothing holds itself.
@@ -305,19 +362,19 @@ class Exporter {
   }
 
   // A shared object for `from`, with a reference for the caller; its fields are left as work. Null, or
-  // bad_alloc, without memory: then nothing was made.
+  // bad_alloc, without memory, or null when it was stopped: then nothing was made.
   Object* Convert(Object* from, Ownership ownership) {
     if (from->home == Home::kShared) {
       RetainShared(from);
       return from;
     }
-    const bool remember =
-        from->home == Home::kLocal && (!IsUnique(from) || from->kind == ObjectKind::kRef);
+    if (from->kind == ObjectKind::kEmpty) return from;
+    const bool remember = !IsUnique(from) || from->kind == ObjectKind::kRef;
     if (remember) {
-      auto it = converted_.find(from);
-      if (it != converted_.end()) {
-        RetainShared(it->second);
-        return it->second;
+      const auto it = known_.find(from);
+      if (it != known_.end() && it->second.to != nullptr) {
+        RetainShared(it->second.to);
+        return it->second.to;
       }
     }
     if (ownership == Ownership::kUnique && !IsUnique(from)) ownership = Ownership::kNone;
@@ -338,21 +395,32 @@ class Exporter {
         to = NewSharedRef();
         break;
     }
-    if (to == nullptr) return nullptr;
+    if (to == nullptr) {
+      asked_bytes_ = from->kind == ObjectKind::kTensor
+                         ? TensorHeaderBytes(0) + static_cast<const Tensor*>(from)->bytes()
+                         : sizeof(Adt) + 8 * FieldsOf(from).size();
+      return nullptr;
+    }
+    made_bytes_ += SharedBytes(to);
     std::span<Object*> from_fields = FieldsOf(from), to_fields = FieldsOf(to);
-    if (to_fields.empty() && !remember) return to;
-    Value made = Value::Adopt(to);  // until nothing can fail
+    if (to_fields.empty() && (!remember || work_.empty())) return to;  // nothing asks for it again
+    Value made = Value::Adopt(to);                                     // until nothing can fail
     for (size_t i = to_fields.size(); i-- > 0;) {
       work_.push_back({from_fields[i], &to_fields[i], ownership});
     }
-    if (remember) converted_.emplace(from, to);
+    if (remember) {
+      known_[from].to = to;
+      made_bytes_ += kEntryBytes;
+    }
     if (from->kind == ObjectKind::kRef) refs_.push_back(static_cast<Ref*>(to));
     RetainShared(to);
     return to;
   }
 
-  Tensor* Wrap(const Tensor* from, ExternalMemory* memory) {
-    return NewSharedTensor(from->dtype, from->shape(), from->data, from->bytes(), memory);
+  // Of the memory at `data`.
+  Tensor* Wrap(const Tensor* from, char* data, ExternalMemory* memory) {
+    made_bytes_ += kEntryBytes;  // of `memory`
+    return NewSharedTensor(from->dtype, from->shape(), data, from->bytes(), memory);
   }
 
   // What the caller's buffer has is nobody else's to hold.
@@ -361,11 +429,23 @@ class Exporter {
            (tensor->storage() == Storage::kView && tensor->owner->storage() == Storage::kOutput);
   }
 
+  // Whether a tensor that is better copied may be: a view only until the copies of its owner's views are
+  // as large as the owner, which they share from then on.
+  bool MayCopy(const Tensor* from) {
+    if (from->storage() != Storage::kView || IsUnique(from->owner) || work_.empty()) return true;
+    auto [it, inserted] = known_.try_emplace(from->owner);
+    if (inserted) made_bytes_ += kEntryBytes;
+    size_t& copied_bytes = it->second.copied_bytes;
+    if (from->bytes() > from->owner->capacity - copied_bytes) return false;
+    copied_bytes += from->bytes();
+    return true;
+  }
+
   Tensor* ConvertTensor(Tensor* from, Ownership ownership) {
-    const size_t bytes = from->bytes();
     const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
                        (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
-    if (bytes <= kCopyBytes || !moves || IsInOutput(from)) return CopyShared(from);
+    if ((from->bytes() <= kCopyBytes || !moves || IsInOutput(from)) && MayCopy(from))
+      return CopyShared(from, &poll_);
     if (from->home == Home::kImmortal) return WrapConstant(from);
     if (from->storage() == Storage::kOwned) {
       auto* memory = new (std::nothrow) HeapMemory;
@@ -382,12 +462,12 @@ class Exporter {
       heap_.Export(from->data, from->capacity);
       // From here on the local header owns nothing.
       from->storage_code = static_cast<uint8_t>(Storage::kExternal);
-      return Wrap(from, memory);
+      return Wrap(from, from->data, memory);
     }
     // A view; or what was just exported, of which only the object remembered is asked for again.
     Tensor* owner = from->owner;
     if (owner->home == Home::kImmortal) return WrapConstant(from);
-    Object* shared_owner = Convert(owner, ownership);
+    auto* shared_owner = static_cast<Tensor*>(Convert(owner, ownership));
     if (shared_owner == nullptr) return nullptr;
     // The owner may be remembered only by count; a view is one holder, so a lone owner is not asked
     // for twice.
@@ -402,7 +482,7 @@ class Exporter {
       delete m;
     };
     memory->owner = shared_owner;
-    return Wrap(from, memory);
+    return Wrap(from, shared_owner->data + (from->data - owner->data), memory);
   }
 
   Tensor* WrapConstant(const Tensor* from) {
@@ -410,11 +490,11 @@ class Exporter {
     if (memory == nullptr) return nullptr;
     memory->release = [](ExternalMemory* self) { delete static_cast<ConstantMemory*>(self); };
     memory->executable = executable_;
-    return Wrap(from, memory);
+    return Wrap(from, from->data, memory);
   }
 
-  // Depth-first search over what was made; cycles can only go through references.
-  static bool HasCycle(Object* root) {
+  // Depth-first search over what was made; cycles can only go through references. Throws bad_alloc.
+  StatusCode CheckCycles(Object* root) {
     std::unordered_map<Object*, bool> finished;
     std::vector<std::pair<Object*, size_t>> path = {{root, 0}};
     finished.emplace(root, false);
@@ -430,22 +510,37 @@ class Exporter {
       auto [it, inserted] = finished.emplace(child, false);
       if (inserted) {
         path.push_back({child, 0});
+        made_bytes_ += kEntryBytes + sizeof(path[0]);
+        if (made_bytes_ < kStep) continue;
+        if (const StatusCode code = CountMade(); code != StatusCode::kOk) return code;
       } else if (!it->second && child->home == Home::kShared) {
-        return true;
+        return StatusCode::kUnsupported;
       }
     }
-    return false;
+    return StatusCode::kOk;
   }
 
   Heap& heap_;
   const std::shared_ptr<const Executable>& executable_;
+  const bool counts_;
+  BorderPoll& poll_;
   std::vector<Item> work_;
-  std::unordered_map<Object*, Object*> converted_;
+  std::unordered_map<const Object*, Known> known_;  // of those that several hold
   std::vector<Ref*> refs_;
   size_t num_objects_ = 0;
+  size_t made_bytes_ = 0;   // that CountMade is still to be told of
+  size_t work_bytes_ = 0;   // of work_, when it was last counted
+  size_t asked_bytes_ = 1;  // of what there was no memory for
 };
 
 }  // namespace
+
+Status ExportStatus(Failure failure, const std::string& function) {
+  failure.detail.places = {{.function = function}};
+  failure.detail.subject = function;
+  return {failure.code, fmt::format("{}: {}", function, failure.message),
+          std::make_shared<StatusDetail>(std::move(failure.detail))};
+}
 
 Status CheckInputs(const Program& program, const ExportInfo& function,
                    std::span<const Value> inputs) {
@@ -463,7 +558,8 @@ Status CheckInputs(const Program& program, const ExportInfo& function,
     // The common case, without the machinery.
     if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) continue;
     StatusDetail detail;
-    std::string problem = TypeChecker(program, &detail).Check(object, type);
+    BorderPoll poll;
+    std::string problem = TypeChecker(program, &detail, &poll).Check(object, type);
     if (problem.empty()) continue;
     std::string name = i < function.param_names.size() ? function.param_names[i] : "";
     detail.subject = name.starts_with('%') ? name.substr(1) : name;
@@ -477,36 +573,42 @@ Status CheckInputs(const Program& program, const ExportInfo& function,
 }
 
 std::string CheckType(const Program& program, const Object* object, const ValueType& type,
-                      StatusDetail* detail) {
+                      StatusDetail* detail, BorderPoll* poll) {
   if (object == nullptr) object = Empty();
   if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) return "";
-  return TypeChecker(program, detail).Check(object, type);
+  return TypeChecker(program, detail, poll).Check(object, type);
 }
 
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
-                           Object* object, size_t* num_objects) {
-  Exporter exporter(heap, executable);
-  Result<Value> value = exporter.Export(object, Ownership::kAll);
+                           const std::string& function, Object* object, BorderPoll* poll,
+                           size_t* num_objects) {
+  if (num_objects != nullptr) *num_objects = 1;
+  if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
+  Exporter exporter(heap, executable, /*counts=*/true, poll);
+  Value value;
+  const StatusCode code = exporter.Export(object, Ownership::kAll, &value);
   if (num_objects != nullptr) *num_objects = exporter.num_objects();
+  if (code != StatusCode::kOk)
+    return ExportStatus(exporter.FailureOf(code, "the result"), function);
   return value;
 }
 
 Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
-                             Object* object, bool last_use) {
-  // Small tensors, without the machinery.
-  if (object->kind == ObjectKind::kTensor && object->home == Home::kLocal) {
-    const auto* tensor = static_cast<const Tensor*>(object);
-    if (tensor->bytes() <= kCopyBytes) {
-      Tensor* copy = CopyShared(tensor);
-      if (copy != nullptr) return Value::Adopt(copy);
-    }
-  }
-  return Exporter(heap, executable)
-      .Export(object, last_use ? Ownership::kUnique : Ownership::kNone);
+                             Object* object, bool last_use, BorderPoll* poll) {
+  if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
+  // The host's own: it may give each back at once.
+  Exporter exporter(heap, executable, /*counts=*/false, poll);
+  Value value;
+  const StatusCode code =
+      exporter.Export(object, last_use ? Ownership::kUnique : Ownership::kNone, &value);
+  if (code == StatusCode::kOk) return value;
+  Failure failure = exporter.FailureOf(code, "an argument");
+  return Status(failure.code, failure.message,
+                std::make_shared<StatusDetail>(std::move(failure.detail)));
 }
 
-Object* ImportValue(Heap& heap, const Value& value) {
-  if (value.is_tensor()) return CopyLocal(heap, static_cast<const Tensor*>(value.object()));
+Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll) {
+  if (value.is_tensor()) return CopyLocal(heap, static_cast<const Tensor*>(value.object()), poll);
   struct Item {
     const Object* from;
     Object** slot;
@@ -517,6 +619,7 @@ Object* ImportValue(Heap& heap, const Value& value) {
   while (!work.empty()) {
     const Item item = work.back();
     work.pop_back();
+    if (!poll->GoesOn(kVisit)) return nullptr;
     const bool shared = item.from->count.load(std::memory_order_relaxed) > kUncounted + 1;
     if (const auto known = shared ? converted.find(item.from) : converted.end();
         known != converted.end()) {
@@ -526,7 +629,9 @@ Object* ImportValue(Heap& heap, const Value& value) {
     }
     Object* to = nullptr;
     if (item.from->kind == ObjectKind::kTensor) {
-      to = CopyLocal(heap, static_cast<const Tensor*>(item.from));
+      auto* tensor = static_cast<const Tensor*>(item.from);
+      to = CopyLocal(heap, tensor, poll);
+      if (to == nullptr || !poll->GoesOn(std::min(tensor->bytes(), kCopyBytes))) return nullptr;
     } else {
       const auto* from = static_cast<const Adt*>(item.from);
       Adt* adt = NewAdt(heap, static_cast<uint32_t>(from->tag), from->num_fields);
@@ -535,7 +640,6 @@ Object* ImportValue(Heap& heap, const Value& value) {
         work.push_back({from->fields[i], &adt->fields[i]});
       to = adt;
     }
-    if (to == nullptr) return nullptr;
     if (shared) converted.emplace(item.from, to);
     *item.slot = to;
   }

@@ -1,8 +1,13 @@
 // Inputs against declared types, and results as values.
 #include "vm/border.h"
 
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
+#include "vm/allocator.h"
+#include "vm/host_testing.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -276,6 +281,210 @@ L0:
   ret.r r0!)"),
                   {});
   CHECK(v.num_fields() == 1);
+}
+
+TEST_CASE("results: a constant is in them once, and views of one tensor share its memory") {
+  std::string hex;
+  for (int i = 0; i < 20'000; ++i) hex += fmt::format("{:02x}", i % 251);
+  for (const int size : {1'000, 20'000}) {
+    CAPTURE(size);
+    for (const bool is_constant : {true, false}) {
+      CAPTURE(is_constant);
+      // Eight views of a half, and the whole twice.
+      std::string views;
+      for (int i = 1; i <= 8; ++i) views += fmt::format("  tensor.view r{}, r0, [i1]\n", i);
+      const std::string body = fmt::format(
+          R"(
+  const.i16 i0, {}
+  const.i16 i1, {}
+  {}
+{}
+  adt.new r1, #0, [r1!, r2!, r3!, r4!, r5!, r6!, r7!, r8!, r0, r0!]
+  ret.r r1!)",
+          size, size / 2, is_constant ? "const.r r0, c0" : "tensor.alloc r0, uint8, [i0]", views);
+      const Value v =
+          RunOk(LoadText(fmt::format(R"(
+.version 1
+.constant uint8[{}] ""
+  .hex {}
+.export "main" f0 () -> float32[]
+.function "main" scalars 0 objects 0 captured 0 registers 2 9 returns object arena 0
+{}
+.end
+)",
+                                     size, hex.substr(0, static_cast<size_t>(size) * 2), body)),
+                {});
+      CHECK(v.field(8).object() == v.field(9).object());
+      std::vector<const void*> memory;
+      for (size_t i = 0; i < 8; ++i) memory.push_back(v.field(i).data());
+      std::ranges::sort(memory);
+      const auto rest = std::ranges::unique(memory);
+      // Copies as large as the whole, and what the others share.
+      CHECK(memory.size() - rest.size() <= 3);
+      for (size_t i = 0; is_constant && i < 8; ++i) {
+        for (int64_t at : {0, 1, size / 2 - 1})
+          CHECK(v.field(i).element(at) == static_cast<uint64_t>(at % 251));
+      }
+    }
+  }
+}
+
+// --- Limits ---
+
+// A list of `n` boxed numbers.
+std::string LongList(int n) {
+  return fmt::format(R"(
+  const.i64 i0, {}
+  adt.new r0, #0, []
+L0:
+  tensor.box r1, i0, int64
+  adt.new r0, #1, [r1!, r0!]
+  addimm.i i0, i0, -1
+  br.if i0, L0
+  ret.r r0!)",
+                     n);
+}
+
+TEST_CASE("results: what is made for one counts toward the memory limit") {
+  constexpr size_t kLimit = 6 << 20;
+  // 4 MB in the heap, 4.8 MB outside of it.
+  auto invocation = NewInvocation(Anything(LongList(50'000)), {.memory_limit = kLimit});
+  for (int i = 0; i < 2; ++i) {
+    const Status status = invocation->Run("main", {}).status();
+    CHECK(status.code() == StatusCode::kResourceExhausted);
+    CHECK(testing::Contains(status.message(), "main: no memory for the result: "));
+    CHECK(testing::Contains(status.message(), " of 6291456; raise the memory limit"));
+    REQUIRE(status.detail() != nullptr);
+    CHECK(status.detail()->subject == "main");
+    REQUIRE(status.detail()->places.size() == 1);
+    CHECK(status.detail()->places[0].function == "main");
+    REQUIRE(status.detail()->numbers.size() == 2);
+    CHECK(status.detail()->numbers[0] > static_cast<int64_t>(kLimit - (128 << 10)));
+    CHECK(status.detail()->numbers[1] == kLimit);
+    CHECK(invocation->stats().peak_bytes <= kLimit);
+  }
+  invocation->set_memory_limit(2 * kLimit);
+  std::vector<Value> results;  // that have left do not count
+  for (int i = 0; i < 4; ++i) results.push_back(RunOk(*invocation, {}));
+}
+
+TEST_CASE("results: a run that is stopped beside its instructions names its function") {
+  auto invocation = NewInvocation(Anything(LongList(1)));
+  invocation->Cancel();
+  const Status status = invocation->Run("main", {}).status();
+  CHECK(status.code() == StatusCode::kCancelled);
+  CHECK(status.message() == "main: cancelled");
+  REQUIRE(status.detail() != nullptr);
+  CHECK(status.detail()->subject == "main");
+  REQUIRE(status.detail()->places.size() == 1);
+  CHECK(status.detail()->places[0].function == "main");
+}
+
+// --- Walks that are stopped ---
+
+// Counts how often it is asked, and says no from the `last` time on.
+struct Asked {
+  int count = 0, last = INT32_MAX;
+  vm::BorderPoll poll{[](void* self) {
+                        auto* asked = static_cast<Asked*>(self);
+                        return ++asked->count < asked->last ? StatusCode::kOk
+                                                            : StatusCode::kCancelled;
+                      },
+                      this};
+};
+
+TEST_CASE("border: walks ask now and then whether to go on, and stop") {
+  constexpr int kItems = 50'000;
+  auto executable = LoadText(Identity("data 0(int64[])"));
+  const ValueType& type = executable->program().exports[0].params[0];
+  const Value list = List(std::vector<Value>(kItems, Value::Int64(7)));
+  const Value large = *Value::NewTensor(DType::kUInt8, {{8 << 20}});
+  auto* heap = new vm::Heap;
+  for (const int last : {INT32_MAX, 1, 3}) {
+    CAPTURE(last);
+    const bool stops = last != INT32_MAX;
+    const auto check = [&](const Asked& asked, bool went_on, int expected) {
+      CHECK(went_on == !stops);
+      CHECK(asked.poll.stopped() == stops);
+      CHECK((stops ? asked.count == last : asked.count >= expected));
+    };
+    heap->BeginRun(SIZE_MAX);
+    Asked checks, imports, copies, exports, arguments;
+    checks.last = imports.last = copies.last = exports.last = arguments.last = last;
+    StatusDetail detail;
+    CHECK(vm::CheckType(executable->program(), list.object(), type, &detail, &checks.poll).empty());
+    check(checks, !checks.poll.stopped(), kItems / 1024);
+    check(imports, vm::ImportValue(*heap, list, &imports.poll) != nullptr, kItems / 1024);
+    check(copies, vm::ImportValue(*heap, large, &copies.poll) != nullptr, 7);
+
+    vm::BorderPoll goes_on;
+    vm::Object* object = vm::ImportValue(*heap, list, &goes_on);
+    REQUIRE(object != nullptr);
+    vm::Object* tensor = vm::ImportValue(*heap, large, &goes_on);
+    REQUIRE(tensor != nullptr);
+    const Result<Value> argument =
+        vm::ExportArgument(*heap, executable, tensor, /*last_use=*/false, &arguments.poll);
+    check(arguments, argument.ok(), 7);
+    const Result<Value> result =
+        vm::ExportObject(*heap, executable, "main", object, &exports.poll, nullptr);
+    check(exports, result.ok(), kItems * 32 / (64 << 10));
+    if (stops) {
+      CHECK(argument.status().code() == StatusCode::kCancelled);
+      CHECK(result.status().message() == "main: cancelled");
+      CHECK(result.status().detail() != nullptr);
+    }
+    heap->Reset();
+  }
+  heap->Orphan();
+}
+
+TEST_CASE("border: a slice ends inside of what crosses it, and so does a cancellation") {
+  const Value list = List(std::vector<Value>(20'000, Value::Int64(7)));
+  Invocation* current = nullptr;
+  bool cancels = false;
+  auto invocation =
+      NewInvocation(testing::LoadHost(testing::Forward("data 0(int64[])", "data 0(int64[])",
+                                                       R"(
+.data "List" 1
+  .constructor "Nil" ()
+  .constructor "Cons" (var 0, data 0(var 0))
+)"),
+                                      {{"f", "", [&](HostCall&) -> Result<Value> {
+                                          if (cancels) current->Cancel();
+                                          return list;
+                                        }}}));
+  current = invocation.get();
+  REQUIRE(invocation->Start("main", {List({})}).ok());
+  int slices = 1;
+  while (invocation->Poll(std::chrono::nanoseconds(1)) != RunState::kDone) ++slices;
+  CHECK(invocation->TakeResult().ok());
+  CHECK(slices >= 20);
+  cancels = true;
+  const Status status = invocation->Run("main", {List({})}).status();
+  CHECK(status.code() == StatusCode::kCancelled);
+  CHECK(status.message() == "main+0x0: host function f: cancelled");
+}
+
+// --- Memory that goes back ---
+
+TEST_CASE("results: the memory of many small objects goes back to the machine") {
+#if !RELAYVM_ASAN && !RELAYVM_TSAN
+  const auto resident_bytes = [] {
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    REQUIRE(file != nullptr);
+    uint64_t pages[2] = {};
+    REQUIRE(std::fscanf(file, "%" SCNu64 " %" SCNu64, &pages[0], &pages[1]) == 2);
+    std::fclose(file);
+    return pages[1] * 4096;
+  };
+  constexpr size_t kItems = 500'000;
+  Value list = Value::Adt(0, {});
+  for (size_t i = 0; i < kItems; ++i) list = Value::Adt(1, {Value::Int64(7), std::move(list)});
+  const Value after = Value::Int64(7);  // where malloc has the end of its memory
+  const size_t before = resident_bytes();
+  list = Value();
+  CHECK(before - resident_bytes() > kItems * (48 + 48) / 2);
+#endif
 }
 
 }  // namespace

@@ -9,8 +9,9 @@
  *  (3) Handles keep alive what they need: an executable may be freed while invocations of it run.
  *  (4) Executables, runtimes and values may be used by any number of threads at once; an invocation
  *      by one at a time, except where it says "from any thread".
- *  (5) Strings are UTF-8 and zero-terminated; those returned, and other pointers without an owner,
- *      live as long as the handle that they came from.
+ *  (5) Strings are UTF-8 and zero-terminated; names and paths that are not are given back, in messages
+ *      too, as they came. Strings that are returned, and other pointers without an owner, live as long
+ *      as the handle that they came from.
  *  (6) Structs with a struct_size, which the caller sets to sizeof, can grow: fields are added at
  *      the end. A zero field is its default, and NULL for options is all defaults. A struct that is
  *      shorter than the first version's is an error; one that is longer than the library's is
@@ -145,6 +146,9 @@ typedef struct relayvm_kernel_event {
   uint64_t batch;  /* calls of several runs that ran as one: the times are those of all together */
   uint64_t weight; /* calls that this one stands for: kernel_interval */
   relayvm_place place;
+  /* Of the time, what others had the thread for, because the run's slice was over in the kernel. */
+  int64_t suspended_ns;
+  const void* program; /* relayvm_executable_program of what runs */
 } relayvm_kernel_event;
 typedef struct relayvm_instruction_event {
   uint32_t struct_size;
@@ -152,6 +156,7 @@ typedef struct relayvm_instruction_event {
   uint32_t instruction; /* 16-bit units from the function's first */
   uint32_t depth;       /* of calls: 0 in the function that the host called */
   uint64_t invocation;
+  const void* program; /* of relayvm_program_place, which gives its name and line */
 } relayvm_instruction_event;
 typedef struct relayvm_run_event {
   uint32_t struct_size;
@@ -159,6 +164,7 @@ typedef struct relayvm_run_event {
   const char* function;
   int64_t begin_ns, end_ns; /* the same when it begins */
   uint64_t invocation;
+  const void* program;
 } relayvm_run_event;
 typedef struct relayvm_slice_event { /* a thread has run it for a while */
   uint32_t struct_size;
@@ -178,6 +184,7 @@ typedef struct relayvm_host_call_event {
   int64_t begin_ns, end_ns; /* its waits included */
   uint64_t invocation;
   relayvm_place place;
+  const void* program;
 } relayvm_host_call_event;
 typedef struct relayvm_batch_event { /* a kernel has run for calls of several runs */
   uint32_t struct_size;
@@ -185,6 +192,7 @@ typedef struct relayvm_batch_event { /* a kernel has run for calls of several ru
   const char* name;
   int64_t begin_ns, end_ns;
   uint64_t calls;
+  const void* program;
 } relayvm_batch_event;
 /* Invocations on several threads call these at the same time. Each may be NULL. */
 typedef struct relayvm_trace {
@@ -216,6 +224,12 @@ typedef struct relayvm_runtime_options {
   const relayvm_trace* trace;
   const relayvm_profile* profile;
   const relayvm_chrome_trace* chrome_trace;
+  /* Bytes that all its invocations may hold together, 0: no limit. Counts pages: of objects, tensors and
+   * arenas, kept for the next runs, and of results of more than 16 KiB that the host holds; and the stack
+   * of calls and kernels' scratch during a run. A run that needs more ends with
+   * RELAYVM_RESOURCE_EXHAUSTED. Not counted: inputs, constants, buffers for results, native stacks; see
+   * relayvm.h. */
+  uint64_t memory_limit;
 } relayvm_runtime_options;
 /* The structs that `options` points to are copied; handles are kept alive. */
 relayvm_status* relayvm_runtime_create_for(uint32_t api_version,
@@ -244,6 +258,7 @@ typedef struct relayvm_runtime_stats {
   uint64_t allocations, allocated_bytes, peak_bytes;
   /* Now. */
   uint64_t running, waiting, live_bytes, resident_bytes, workspaces, idle_workspaces;
+  uint64_t counted_bytes; /* toward the runtime's memory_limit */
 } relayvm_runtime_stats;
 /* At any time, from any thread. */
 relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,
@@ -285,6 +300,14 @@ relayvm_status* relayvm_executable_wrap_memory(const void* bytes, size_t size,
                                                const relayvm_load_options* options,
                                                relayvm_executable** out);
 void relayvm_executable_free(relayvm_executable* executable);
+
+/* What events of traces name the program by, of any of its handles; lives as long as one of them does,
+ * or a run. */
+const void* relayvm_executable_program(const relayvm_executable* executable);
+/* Where an instruction is, as events and relayvm_place count them. 1; 0 when there is none. The strings
+ * of `place` are copied to `text`, of `size` bytes: shorter where they do not fit. */
+int relayvm_program_place(const void* program, uint32_t function, uint32_t instruction,
+                          relayvm_place* place, char* text, size_t size);
 
 /* The functions that hosts may call: by index, in the program's order. */
 size_t relayvm_executable_num_functions(const relayvm_executable* executable);
@@ -413,6 +436,8 @@ size_t relayvm_value_bytes(const relayvm_value* value);
 /* Of an ADT value, and of a reference (one field). */
 uint32_t relayvm_value_tag(const relayvm_value* value);
 size_t relayvm_value_num_fields(const relayvm_value* value);
+/* Of a closure: its function's index in its program. */
+uint32_t relayvm_value_function(const relayvm_value* value);
 relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, relayvm_value** out);
 
 /* --- Invocations --- */

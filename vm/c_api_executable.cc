@@ -193,6 +193,35 @@ relayvm_status* relayvm_executable_wrap_memory(const void* bytes, size_t size,
 
 void relayvm_executable_free(relayvm_executable* executable) { delete executable; }
 
+const void* relayvm_executable_program(const relayvm_executable* executable) {
+  return executable == nullptr ? nullptr : executable->executable.get();
+}
+int relayvm_program_place(const void* program, uint32_t function, uint32_t instruction,
+                          relayvm_place* place, char* text, size_t size) {
+  if (program == nullptr || place == nullptr || (text == nullptr && size > 0)) return 0;
+  const auto& executable = *static_cast<const Executable*>(program);
+  if (function >= executable.program().functions.size() ||
+      instruction >= executable.program().functions[function].code_size)
+    return 0;
+  try {
+    const relayvm::StatusPlace from = executable.PlaceOf(function, instruction);
+    const auto copy = [&](const std::string& string) {
+      if (size == 0) return "";
+      const size_t length = std::min(string.size(), size - 1);
+      char* const to = text;
+      std::memcpy(to, string.data(), length);
+      to[length] = 0;
+      text += length + 1;
+      size -= length + 1;
+      return static_cast<const char*>(to);
+    };
+    *place = {copy(from.function), copy(from.file), from.line, from.column, from.instruction};
+    return 1;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
 size_t relayvm_executable_num_functions(const relayvm_executable* executable) {
   const Program* program = ProgramOf(executable);
   return program == nullptr ? 0 : program->exports.size();

@@ -34,15 +34,48 @@ Result<Value> CallC(relayvm_host_fn function, void* context, HostCall& call) {
   return result;
 }
 
-// Releases the contexts of functions that nobody has taken over, where memory runs out.
-struct ReleaseRest {
-  std::span<const relayvm_host_function> functions;
-  ~ReleaseRest() {
-    for (const relayvm_host_function& f : functions) {
-      if (f.struct_size != sizeof(f)) return;
-      if (f.release != nullptr) f.release(f.context);
+// The host's array, whose items are as large as the first one says. Releases the contexts of those that
+// nobody has taken over, where memory runs out.
+class HostFunctions {
+ public:
+  HostFunctions(const relayvm_host_function* first, size_t count)
+      : at_(reinterpret_cast<const char*>(first)),
+        step_(count == 0 ? 0 : first->struct_size),
+        left_(count) {}
+  HostFunctions(const HostFunctions&) = delete;
+  HostFunctions& operator=(const HostFunctions&) = delete;
+  ~HostFunctions() {
+    try {
+      for (relayvm_host_function f{}; left_ > 0 && Next(&f).ok();) {
+        if (f.release != nullptr) f.release(f.context);
+      }
+    } catch (const std::bad_alloc&) {  // for the text of what is wrong
     }
   }
+  size_t left() const { return left_; }
+
+  // Where it fails, this one and those behind it have another layout: nothing is known of them.
+  Status Next(relayvm_host_function* out) {
+    constexpr size_t kFirstSize = 48;
+    static_assert(sizeof(relayvm_host_function) >= kFirstSize);
+    uint32_t size = 0;
+    std::memcpy(&size, at_, sizeof(size));
+    *out = {};
+    Status read =
+        relayvm::c_api::ReadStruct(at_, kFirstSize, sizeof(*out), out, "relayvm_host_function");
+    if (read.ok() && size != step_) {
+      read = Status(relayvm::StatusCode::kInvalidArgument,
+                    "relayvm_host_function: expected struct_size " + std::to_string(step_) +
+                        ", as of the first, found " + std::to_string(size));
+    }
+    left_ = read.ok() ? left_ - 1 : 0;
+    at_ += step_;
+    return read;
+  }
+
+ private:
+  const char* at_;
+  size_t step_, left_;
 };
 
 }  // namespace
@@ -55,21 +88,14 @@ Result<std::vector<HostFunction>> ReadHostFunctions(const relayvm_host_function*
   if (count > 0 && functions == nullptr) {
     return Status(StatusCode::kInvalidArgument, "relayvm_load_options: host_functions is NULL");
   }
-  ReleaseRest rest{{functions, count}};
+  HostFunctions rest(functions, count);
   Status wrong;
-  for (size_t i = 0; i < count; ++i) {
-    const relayvm_host_function& f = functions[i];
-    const std::string which = "host function " + std::to_string(i) + ": ";
-    if (f.struct_size != sizeof(relayvm_host_function)) {
-      // Of another layout, and those behind it too: nothing of them is known.
-      rest.functions = {};
-      return Status(StatusCode::kInvalidArgument,
-                    which + "expected struct_size " +
-                        std::to_string(sizeof(relayvm_host_function)) + ", found " +
-                        std::to_string(f.struct_size) +
-                        "; set it to sizeof(relayvm_host_function)");
+  while (rest.left() > 0) {
+    const std::string which = "host function " + std::to_string(count - rest.left()) + ": ";
+    relayvm_host_function f;
+    if (Status read = rest.Next(&f); !read.ok()) {
+      return Status(StatusCode::kInvalidArgument, which + read.message());
     }
-    rest.functions = rest.functions.subspan(1);
     const std::shared_ptr<void> context(f.context, [release = f.release](void* c) {
       if (release != nullptr) release(c);
     });
@@ -99,6 +125,12 @@ size_t relayvm_host_call_num_args(const relayvm_host_call* call) {
 const relayvm_value* relayvm_host_call_arg(const relayvm_host_call* call, size_t index) {
   if (call == nullptr || index >= call->args.size()) return nullptr;
   return reinterpret_cast<const relayvm_value*>(call->args[index].object());
+}
+const char* relayvm_host_call_name(const relayvm_host_call* call) {
+  return call == nullptr ? nullptr : call->call.function().data();  // the program's own string
+}
+const void* relayvm_host_call_program(const relayvm_host_call* call) {
+  return call == nullptr ? nullptr : &call->call.executable();
 }
 uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call) {
   return call == nullptr ? 0 : call->call.invocation_id();

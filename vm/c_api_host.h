@@ -22,20 +22,25 @@ typedef struct relayvm_waker relayvm_waker;
 typedef relayvm_status* (*relayvm_host_fn)(relayvm_host_call* call, void* context,
                                            relayvm_value** result);
 struct relayvm_host_function { /* of relayvm_load_options */
-  uint32_t struct_size;
+  uint32_t struct_size;        /* the same in all of an array */
   const char* name;
   const char* type; /* "fn (int64) -> Tensor[(?, 128), float32]"; NULL: any */
   relayvm_host_fn call;
   void* context;
-  /* Called once the function is no longer needed, also when loading fails (but for arguments that are
-   * NULL); may be NULL. */
+  /* Called once the function is no longer needed, also when loading fails: but for arguments that are
+   * NULL, and where a struct_size is wrong, of the options or of a function, for it and those behind
+   * it. May be NULL. */
   void (*release)(void* context);
 };
 
 /* --- Inside a host function --- */
+/* Its own invocation is refused another run there; to poll or to free it ends the process. */
 size_t relayvm_host_call_num_args(const relayvm_host_call* call);
 /* The call's own, alive until it ends (relayvm_value_copy keeps it). NULL when out of range. */
 const relayvm_value* relayvm_host_call_arg(const relayvm_host_call* call, size_t index);
+/* The function's name in the program, and that (relayvm_executable_program). Live as long as the call. */
+const char* relayvm_host_call_name(const relayvm_host_call* call);
+const void* relayvm_host_call_program(const relayvm_host_call* call);
 uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call);
 /* As relayvm_invocation_options gave it. */
 void* relayvm_host_call_invocation_context(const relayvm_host_call* call);

@@ -53,6 +53,8 @@ static relayvm_status* Sleep(relayvm_host_call* call, void* context, relayvm_val
   if (relayvm_host_call_deadline(call) != INT64_MAX)
     return relayvm_status_create(RELAYVM_INTERNAL, "a deadline");
   if (relayvm_host_call_invocation_id(call) == 0) return relayvm_status_create(99, "no id");
+  if (strcmp(relayvm_host_call_name(call), "sleep") != 0) return relayvm_status_create(99, "no name");
+  if (relayvm_host_call_program(call) == NULL) return relayvm_status_create(99, "no program");
   now = 1; /* long ago */
   return relayvm_host_call_suspend_until(call, now);
 }
@@ -170,7 +172,33 @@ const char* RunBadHostArguments(const void* bytes, size_t size) {
   memset(&function, 0, sizeof(function));
   status = Load(bytes, size, &function, 1, &program);
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
-  EXPECT(strstr(relayvm_status_message(status), "host function 0: expected struct_size") != NULL);
+  EXPECT(strstr(relayvm_status_message(status),
+                "host function 0: relayvm_host_function: expected struct_size") != NULL);
+  relayvm_status_free(status);
+  /* Of a later version: as long as it says nothing new. */
+  const int before = releases;
+  struct {
+    relayvm_host_function known;
+    uint64_t later;
+  } longer[3];
+  memset(longer, 0, sizeof(longer));
+  for (int i = 0; i < 3; ++i) {
+    longer[i].known = Function(i == 0 ? "emit" : i == 1 ? "limit" : "sleep", NULL, Emit, NULL);
+    longer[i].known.struct_size = sizeof(longer[i]);
+  }
+  EXPECT(Load(bytes, size, &longer[0].known, 3, &program) == NULL);
+  relayvm_executable_free(program);
+  EXPECT(releases == before + 3);
+  longer[1].later = 1;
+  status = Load(bytes, size, &longer[0].known, 3, &program);
+  EXPECT(strstr(relayvm_status_message(status),
+                "host function 1: relayvm_host_function: the field "
+                "at byte 48 is set") != NULL);
+  relayvm_status_free(status);
+  longer[1].later = 0;
+  longer[1].known.struct_size = sizeof(longer[1].known);
+  status = Load(bytes, size, &longer[0].known, 3, &program);
+  EXPECT(strstr(relayvm_status_message(status), "as of the first, found 48") != NULL);
   relayvm_status_free(status);
   function = Function(NULL, NULL, Emit, NULL);
   status = Load(bytes, size, &function, 1, &program);

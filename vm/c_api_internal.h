@@ -134,7 +134,8 @@ inline Status CheckDType(relayvm_dtype dtype) {
   return {StatusCode::kInvalidArgument, "dtype " + std::to_string(dtype) + " does not exist"};
 }
 
-Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count);
+// `what` they are: "input", "field".
+Result<std::vector<Value>> Values(relayvm_value* const* values, size_t count, const char* what);
 
 // LoadOptions, with the kernels and functions that they refer to.
 struct OwnedLoadOptions {
@@ -147,6 +148,7 @@ Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to);
 
 // In c_api_invocation.cc.
 Result<InvocationOptions> ReadInvocationOptions(const relayvm_invocation_options* options);
+Result<std::vector<OutputBuffer>> Outputs(const relayvm_output* outputs, size_t count);
 
 // Takes over the functions' contexts, whatever comes of it; in c_api_host.cc.
 Result<std::vector<HostFunction>> ReadHostFunctions(const relayvm_host_function* functions,

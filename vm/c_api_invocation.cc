@@ -43,30 +43,15 @@ Status CheckTimeout(int64_t timeout_ns) {
                       output.rank > 255 ? ", above 255" : ", and dims is NULL")};
 }
 
-Result<std::vector<OutputBuffer>> Outputs(const relayvm_output* outputs, size_t count) {
-  std::vector<OutputBuffer> buffers;
-  for (size_t i = 0; i < count; ++i) {
-    if (outputs == nullptr) return Status(StatusCode::kInvalidArgument, "outputs is NULL");
-    OutputBuffer& buffer = buffers.emplace_back();
-    const relayvm_output& output = outputs[i];
-    if (output.data == nullptr) continue;
-    RELAYVM_RETURN_IF_ERROR(CheckOutput(output, i));
-    buffer.dtype = static_cast<relayvm::DType>(output.dtype);
-    if (output.rank > 0) buffer.dims.assign(output.dims, output.dims + output.rank);
-    buffer.data = output.data;
-  }
-  return buffers;
-}
-
 relayvm_status* Run(relayvm_invocation* invocation, const char* function,
                     relayvm_value* const* inputs, size_t num_inputs, const relayvm_output* outputs,
                     size_t num_outputs, relayvm_value** out) {
   return Guarded([&]() -> relayvm_status* {
-    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
+    Result<std::vector<Value>> values = relayvm::c_api::Values(inputs, num_inputs, "input");
     if (!values.ok()) return Fail(values.status());
     std::vector<OutputBuffer> buffers;
     if (num_outputs > 0) {
-      Result<std::vector<OutputBuffer>> read = Outputs(outputs, num_outputs);
+      Result<std::vector<OutputBuffer>> read = relayvm::c_api::Outputs(outputs, num_outputs);
       if (!read.ok()) return Fail(read.status());
       buffers = std::move(read).value();
     }
@@ -92,6 +77,22 @@ Result<InvocationOptions> relayvm::c_api::ReadInvocationOptions(
   to.native_stack_bytes = OrDefault(read.native_stack_bytes, to.native_stack_bytes);
   to.host_context = read.host_context;
   return to;
+}
+
+Result<std::vector<OutputBuffer>> relayvm::c_api::Outputs(const relayvm_output* outputs,
+                                                          size_t count) {
+  std::vector<OutputBuffer> buffers;
+  for (size_t i = 0; i < count; ++i) {
+    if (outputs == nullptr) return Status(StatusCode::kInvalidArgument, "outputs is NULL");
+    OutputBuffer& buffer = buffers.emplace_back();
+    const relayvm_output& output = outputs[i];
+    if (output.data == nullptr) continue;
+    RELAYVM_RETURN_IF_ERROR(CheckOutput(output, i));
+    buffer.dtype = static_cast<relayvm::DType>(output.dtype);
+    if (output.rank > 0) buffer.dims.assign(output.dims, output.dims + output.rank);
+    buffer.data = output.data;
+  }
+  return buffers;
 }
 
 extern "C" {
@@ -139,9 +140,9 @@ relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const c
   RELAYVM_REQUIRE(invocation);
   RELAYVM_REQUIRE(function);
   return Guarded([&]() -> relayvm_status* {
-    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
+    Result<std::vector<Value>> values = relayvm::c_api::Values(inputs, num_inputs, "input");
     if (!values.ok()) return Fail(values.status());
-    Result<std::vector<OutputBuffer>> buffers = Outputs(outputs, num_outputs);
+    Result<std::vector<OutputBuffer>> buffers = relayvm::c_api::Outputs(outputs, num_outputs);
     if (!buffers.ok()) return Fail(buffers.status());
     return Fail(invocation->invocation->Start(function, std::move(values).value(),
                                               std::move(buffers).value()));

@@ -87,6 +87,7 @@ struct Fixture {
   relayvm_invocation_stats stats{};
   relayvm_runtime_stats runtime_stats{};
   relayvm_place place{};
+  char text[64];
   uint32_t number = 0;
   size_t count = 0;
 };
@@ -153,6 +154,11 @@ void WalkExecutable(Walk& walk, Fixture& f) {
   });
   const auto with = [&](auto... rest) { return std::tuple(f.executable, rest...); };
   const size_t zero = 0, far = SIZE_MAX;
+  WALK(relayvm_executable_program, [&] { return with(); });
+  WALK(relayvm_program_place, [&] {
+    return std::tuple(relayvm_executable_program(f.executable), 0U, 0U, &f.place, f.text,
+                      sizeof(f.text));
+  });
   WALK(relayvm_executable_num_functions, [&] { return with(); });
   WALK(relayvm_executable_function_name, [&] { return with(far); });
   WALK(relayvm_executable_find_function, [&] { return with("main", &f.count); });
@@ -231,6 +237,7 @@ void WalkValue(Walk& walk, Fixture& f) {
   WALK(relayvm_value_bytes, [&] { return std::tuple(f.tuple); });
   WALK(relayvm_value_tag, [&] { return std::tuple(f.value); });
   WALK(relayvm_value_num_fields, [&] { return std::tuple(f.value); });
+  WALK(relayvm_value_function, [&] { return std::tuple(f.value); });
   WALK(relayvm_value_field, [&] { return std::tuple(f.tuple, size_t{0}, &f.out_value); });
 }
 
@@ -295,6 +302,8 @@ void WalkHostCall(Walk& walk, Fixture& f) {
   CHECK(relayvm_host_call_num_args(call) == 0);
   CHECK(relayvm_host_call_arg(call, 0) == nullptr);
   CHECK(relayvm_host_call_invocation_id(call) == 0);
+  CHECK(relayvm_host_call_name(call) == nullptr);
+  CHECK(relayvm_host_call_program(call) == nullptr);
   CHECK(relayvm_host_call_invocation_context(call) == nullptr);
   CHECK(relayvm_host_call_deadline(call) == INT64_MAX);
   refused(relayvm_host_call_suspend(call));
@@ -306,8 +315,9 @@ void WalkHostCall(Walk& walk, Fixture& f) {
   relayvm_waker_free(nullptr);
   void* context = nullptr;
   WALK(relayvm_invocation_set_host_context, [&] { return std::tuple(f.invocation, context); });
-  for (const char* name : {"num_args", "arg", "invocation_id", "invocation_context", "deadline",
-                           "suspend", "suspend_until", "check", "waker"}) {
+  for (const char* name :
+       {"num_args", "arg", "name", "program", "invocation_id", "invocation_context", "deadline",
+        "suspend", "suspend_until", "check", "waker"}) {
     walk.Add(std::string("relayvm_host_call_") + name);
   }
   for (const char* name : {"copy", "wake", "free"}) walk.Add(std::string("relayvm_waker_") + name);

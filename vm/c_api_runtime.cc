@@ -63,12 +63,13 @@ class HostTrace : public relayvm::TraceSink {
     Call(functions_->on_kernel,
          relayvm_kernel_event{sizeof(relayvm_kernel_event), event.kernel, event.name.data(),
                               event.begin_ns, event.end_ns, event.units, event.run.invocation,
-                              event.batch, event.weight, place.get()});
+                              event.batch, event.weight, place.get(), event.suspended_ns,
+                              event.run.executable});
   }
   void OnInstruction(const relayvm::InstructionEvent& event) override {
     Call(functions_->on_instruction,
          relayvm_instruction_event{sizeof(relayvm_instruction_event), event.function, event.pc,
-                                   event.depth, event.run.invocation});
+                                   event.depth, event.run.invocation, event.run.executable});
   }
   void OnRunBegin(const relayvm::RunEvent& event) override {
     Call(functions_->on_run_begin, Run(event));
@@ -90,14 +91,15 @@ class HostTrace : public relayvm::TraceSink {
     Call(functions_->on_host_call,
          relayvm_host_call_event{sizeof(relayvm_host_call_event), event.host_function,
                                  event.name.data(), event.begin_ns, event.end_ns,
-                                 event.run.invocation, place.get()});
+                                 event.run.invocation, place.get(), event.run.executable});
   }
   void OnBatch(const relayvm::BatchEvent& event) override {
     Call(functions_->on_batch,
          relayvm_batch_event{sizeof(relayvm_batch_event), event.kernel, event.name.data(),
-                             event.begin_ns, event.end_ns, event.calls});
+                             event.begin_ns, event.end_ns, event.calls, event.executable});
   }
   bool wants_instructions() const override { return functions_->on_instruction != nullptr; }
+  bool wants_slices() const override { return functions_->on_slice != nullptr; }
   uint32_t kernel_interval() const override {
     if (functions_->on_kernel == nullptr) return 0;
     return std::max(functions_->kernel_interval, 1U);
@@ -115,7 +117,8 @@ class HostTrace : public relayvm::TraceSink {
             event.function.data(),
             event.begin_ns,
             event.end_ns,
-            event.run.invocation};
+            event.run.invocation,
+            event.run.executable};
   }
 
   Taken<relayvm_trace> functions_;
@@ -179,6 +182,7 @@ Result<std::shared_ptr<relayvm::Runtime>> CreateRuntime(const relayvm_runtime_op
   options.thread_pool = bundle->pool.get();
   options.trace = bundle->sink != nullptr ? bundle->sink.get() : bundle->trace.get();
   options.memory = bundle->memory;
+  if (read.memory_limit != 0) options.memory_limit = read.memory_limit;
   RELAYVM_ASSIGN_OR_RETURN(bundle->runtime, relayvm::Runtime::Create(options));
   bundle->TakeAll();
   relayvm::Runtime* runtime = bundle->runtime.get();
@@ -248,6 +252,7 @@ relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,
     all.resident_bytes = from.resident_bytes;
     all.workspaces = from.workspaces;
     all.idle_workspaces = from.idle_workspaces;
+    all.counted_bytes = from.counted_bytes;
     std::memcpy(stats, &all, std::min<size_t>(size, sizeof(all)));
     return nullptr;
   });

@@ -50,6 +50,8 @@ Status ReadRunOptions(const relayvm_run_options* options, RunRequest* request) {
   if (left.count() > 0 && left < request->deadline - now) request->deadline = now + left;
   RELAYVM_ASSIGN_OR_RETURN(request->options,
                            relayvm::c_api::ReadInvocationOptions(read.invocation));
+  RELAYVM_ASSIGN_OR_RETURN(request->outputs,
+                           relayvm::c_api::Outputs(read.outputs, read.num_outputs));
   return relayvm::OkStatus();
 }
 
@@ -68,6 +70,7 @@ relayvm_status* relayvm_scheduler_create(relayvm_runtime* runtime,
     if (!read.ok()) return Fail(read.status());
     SchedulerOptions to;
     if (read->num_threads != 0) to.num_threads = read->num_threads;
+    if (read->num_threads == RELAYVM_ALL_THREADS) to.num_threads = 0;
     if (read->slice_ns != 0) to.slice = std::chrono::nanoseconds(read->slice_ns);
     if (read->max_active != 0) to.max_active = read->max_active;
     if (read->max_queued != 0) to.max_queued = read->max_queued;
@@ -95,7 +98,7 @@ relayvm_status* relayvm_scheduler_run(relayvm_scheduler* scheduler, relayvm_exec
   return Guarded([&]() -> relayvm_status* {
     RunRequest request;
     if (Status bad = ReadRunOptions(options, &request); !bad.ok()) return Fail(std::move(bad));
-    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
+    Result<std::vector<Value>> values = relayvm::c_api::Values(inputs, num_inputs, "input");
     if (!values.ok()) return Fail(values.status());
     request.executable = executable->executable;
     request.function = function;

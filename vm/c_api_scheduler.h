@@ -18,7 +18,7 @@ typedef struct relayvm_run relayvm_run; /* one that was accepted; may be freed a
 
 typedef struct relayvm_scheduler_options {
   uint32_t struct_size;
-  uint32_t num_threads; /* that run invocations; 0: one */
+  uint32_t num_threads; /* that run invocations; 0: one; RELAYVM_ALL_THREADS: the machine's */
   int64_t slice_ns;     /* 0: a millisecond */
   uint64_t max_active;  /* runs that have begun; 0: 100,000 */
   uint64_t max_queued;  /* runs that have not; above that, new ones are refused; 0: 1,000,000 */
@@ -39,6 +39,10 @@ typedef struct relayvm_run_options {
   relayvm_priority priority;
   int64_t deadline_ns; /* from the call on, the time in the queue included; 0: none */
   const relayvm_invocation_options* invocation;
+  /* Buffers for results, as of relayvm_invocation_run_into; they stay the caller's and are there until
+   * the completion. */
+  const relayvm_output* outputs;
+  size_t num_outputs;
 } relayvm_run_options;
 
 typedef struct relayvm_scheduler_stats {

@@ -30,6 +30,14 @@ static void Complete(void* context, relayvm_status* status, relayvm_value* resul
   relayvm_value_free(result);
 }
 
+/* A result whose only tensor has a buffer is none. */
+static void CountOnly(void* context, relayvm_status* status, relayvm_value* result) {
+  struct tally* tally = context;
+  ++*(status != NULL ? &tally->failures : &tally->results);
+  relayvm_status_free(status);
+  relayvm_value_free(result);
+}
+
 static int CodeOf(relayvm_status* status) {
   const int code = relayvm_status_code(status);
   relayvm_status_free(status);
@@ -60,11 +68,32 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   }
   EXPECT(tally.sum == kRuns * few && tally.failures == 0);
 
+  /* Into a buffer of the caller's. */
+  int64_t landed = 0;
+  const relayvm_output output = {&landed, NULL, 0, RELAYVM_INT64};
+  relayvm_run_options into = {.struct_size = sizeof into, .outputs = &output, .num_outputs = 1};
+  struct tally empty = {0, 0, 0, 0};
+  EXPECT(relayvm_scheduler_run(scheduler, program, "main", &some, 1, &into, CountOnly, &empty,
+                               NULL) == NULL);
+  while (empty.results + empty.failures == 0) {
+  }
+  EXPECT(empty.failures == 0 && landed == few);
+  into.outputs = NULL;
+  EXPECT(CodeOf(relayvm_scheduler_run(scheduler, program, "main", &some, 1, &into, CountOnly,
+                                      &empty, NULL)) == RELAYVM_INVALID_ARGUMENT);
+  relayvm_scheduler_options all = {.struct_size = sizeof all, .num_threads = RELAYVM_ALL_THREADS};
+  relayvm_scheduler* wide = NULL;
+  relayvm_runtime* one = NULL;
+  EXPECT(relayvm_runtime_create(NULL, &one) == NULL);
+  EXPECT(relayvm_scheduler_create(one, &all, &wide) == NULL);
+  relayvm_scheduler_free(wide);
+  relayvm_runtime_free(one);
+
   /* A run that is cancelled, and one whose time is over. */
   relayvm_run* run = NULL;
   EXPECT(relayvm_scheduler_run(scheduler, program, "main", &many, 1, NULL, Complete, &tally,
                                &run) == NULL);
-  EXPECT(relayvm_run_id(run) == kRuns + 1);
+  EXPECT(relayvm_run_id(run) == kRuns + 2);
   relayvm_run_cancel(run);
   while (tally.failures < 1) {
   }
@@ -100,7 +129,7 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
 
   relayvm_scheduler_stats stats = {.struct_size = sizeof stats};
   EXPECT(relayvm_scheduler_get_stats(scheduler, &stats) == NULL);
-  EXPECT(stats.accepted == kRuns + 3 && stats.ended[RELAYVM_OK] == kRuns);
+  EXPECT(stats.accepted == kRuns + 4 && stats.ended[RELAYVM_OK] == kRuns + 1);
   EXPECT(stats.ended[RELAYVM_CANCELLED] == 1 && stats.ended[RELAYVM_NOT_FOUND] == 1);
   EXPECT(stats.batches == 0 && stats.batched_calls == 0 && stats.lone_calls == 0);
   /* A caller of the first version has room for less. */

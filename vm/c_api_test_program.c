@@ -164,7 +164,7 @@ const char* RunBadArguments(void) {
   EXPECT(status != NULL && releases == before + 1);
   relayvm_status_free(status);
   status = relayvm_value_adt(0, &value, 1, &value);
-  EXPECT(strcmp(relayvm_status_message(status), "input 0 is NULL") == 0);
+  EXPECT(strcmp(relayvm_status_message(status), "field 0 is NULL") == 0);
   relayvm_status_free(status);
 
   EXPECT(relayvm_status_code(NULL) == RELAYVM_OK);

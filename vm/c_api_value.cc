@@ -23,16 +23,17 @@ static_assert(RELAYVM_VALUE_REF == static_cast<int>(Value::Kind::kRef));
 
 namespace relayvm::c_api {
 
-Result<std::vector<Value>> Inputs(relayvm_value* const* inputs, size_t count) {
-  std::vector<Value> values;
+Result<std::vector<Value>> Values(relayvm_value* const* values, size_t count, const char* what) {
+  std::vector<Value> made;
   constexpr size_t kFew = 64;
-  values.reserve(std::min(count, kFew));
+  made.reserve(std::min(count, kFew));
   for (size_t i = 0; i < count; ++i) {
-    if (inputs == nullptr || inputs[i] == nullptr)
-      return Status(StatusCode::kInvalidArgument, "input " + std::to_string(i) + " is NULL");
-    values.push_back(*ValueOf(inputs[i]));
+    if (values == nullptr || values[i] == nullptr)
+      return Status(StatusCode::kInvalidArgument,
+                    std::string(what) + " " + std::to_string(i) + " is NULL");
+    made.push_back(*ValueOf(values[i]));
   }
-  return values;
+  return made;
 }
 
 }  // namespace relayvm::c_api
@@ -103,7 +104,7 @@ relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, si
       return Fail(StatusCode::kInvalidArgument,
                   std::to_string(num_fields) + " fields, above 65535");
     }
-    Result<std::vector<Value>> values = relayvm::c_api::Inputs(fields, num_fields);
+    Result<std::vector<Value>> values = relayvm::c_api::Values(fields, num_fields, "field");
     if (!values.ok()) return Fail(values.status());
     return GiveValue(Value::Adt(tag, std::move(values).value()), out);
   });
@@ -168,6 +169,11 @@ size_t relayvm_value_bytes(const relayvm_value* value) {
 
 uint32_t relayvm_value_tag(const relayvm_value* value) {
   return relayvm_value_get_kind(value) == RELAYVM_VALUE_ADT ? ValueOf(value)->tag() : 0;
+}
+uint32_t relayvm_value_function(const relayvm_value* value) {
+  if (value == nullptr) return 0;
+  ValueOf closure(value);
+  return closure->kind() == Value::Kind::kClosure ? closure->function() : 0;
 }
 size_t relayvm_value_num_fields(const relayvm_value* value) {
   switch (relayvm_value_get_kind(value)) {

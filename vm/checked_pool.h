@@ -2,11 +2,13 @@
 // graphs. Thread-safe. Tested by task_pool_test.cc and c_api_graph_test.cc.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bytecode/base/status.h"
 #include "vm/task_pool.h"
@@ -31,6 +33,9 @@ class CheckedPool final : public TaskPool {
   // Throws, which ends the run, when the pool breaks its promises.
   void Run(uint32_t num_tasks, TaskFn task, void* context) override {
     Call call{task, context, num_tasks, num_threads_};
+    const size_t words = (num_tasks + 63) / 64;
+    std::vector<std::atomic<uint64_t>> more(words > call.few.size() ? words : 0);
+    call.begun = more.empty() ? call.few.data() : more.data();
     pool_->Run(num_tasks, RunTask, &call);
     if (call.finished.load(std::memory_order_acquire) == num_tasks) return;
     throw std::runtime_error("the host's thread pool did not run each of " +
@@ -44,12 +49,17 @@ class CheckedPool final : public TaskPool {
     void* context;
     uint32_t num_tasks, num_threads;
     std::atomic<uint32_t> finished{0};
+    // A bit for each task: one that is asked for again is left out.
+    std::array<std::atomic<uint64_t>, 4> few{};
+    std::atomic<uint64_t>* begun = nullptr;
   };
 
   CheckedPool(TaskPool* pool, uint32_t num_threads) : pool_(pool), num_threads_(num_threads) {}
   static void RunTask(void* self, uint32_t index, uint32_t worker) {
     auto& call = *static_cast<Call*>(self);
     if (worker >= call.num_threads || index >= call.num_tasks) return;
+    const uint64_t bit = uint64_t{1} << (index % 64);
+    if ((call.begun[index / 64].fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
     call.task(call.context, index, worker);
     call.finished.fetch_add(1, std::memory_order_release);
   }

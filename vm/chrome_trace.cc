@@ -18,14 +18,34 @@ namespace {
 
 enum class Kind : uint8_t { kKernel, kSlice, kBatch, kRun, kHostCall, kWait, kBatchWait };
 
+// The bytes of the character that `text` begins with; 0 where that is none of UTF-8.
+size_t CharacterBytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const size_t bytes = byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
+  if (bytes == 0 || byte(0) > 0xF4 || text.size() < bytes) return 0;
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Longer than need be, a surrogate, beyond the last one.
+  const bool none = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) >= 0xA0) ||
+                    (byte(0) == 0xF0 && byte(1) < 0x90) || (byte(0) == 0xF4 && byte(1) >= 0x90);
+  return none ? 0 : bytes;
+}
+
+// A JSON string. Names may be any bytes: what is not UTF-8 is replaced.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
+  for (size_t bytes = 0; !text.empty(); text.remove_prefix(std::max<size_t>(bytes, 1))) {
+    const char c = text[0];
+    bytes = CharacterBytes(text);
+    if (bytes == 0) {
+      out += "\\ufffd";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
-      out += c;
+      if (c == '"' || c == '\\') out += '\\';
+      out += text.substr(0, bytes);
     }
   }
   return out + "\"";
@@ -49,6 +69,7 @@ struct ChromeTrace::Event {
   uint64_t number = 0;  // units, calls of a batch, the status
   uint64_t batch = 1;
   uint32_t function = 0, pc = 0;
+  int64_t suspended_ns = 0;
   int64_t thread = 0;
 };
 
@@ -85,7 +106,8 @@ void ChromeTrace::Add(Event event) {
 }
 
 void ChromeTrace::OnKernel(const KernelEvent& e) {
-  Add({Kind::kKernel, e.run, e.name, e.begin_ns, e.end_ns, e.units, e.batch, e.function, e.pc});
+  Add({Kind::kKernel, e.run, e.name, e.begin_ns, e.end_ns, e.units, e.batch, e.function, e.pc,
+       e.suspended_ns});
 }
 void ChromeTrace::OnRunEnd(const RunEvent& e) {
   Add({Kind::kRun, e.run, e.function, e.begin_ns, e.end_ns, static_cast<uint64_t>(e.status)});
@@ -158,9 +180,13 @@ std::string ChromeTrace::Json() const {
       case Kind::kKernel: {
         const std::string args =
             fmt::format(R"({}, "units": {}, "batch": {}{})", id, e.number, e.batch, place(e));
-        // One of a batch ran on another thread, as OnBatch says.
+        // One of a batch ran on another thread, as OnBatch says; one that was suspended is in several
+        // slices, with those of others between.
         if (e.batch > 1) {
           of_invocation("kernel", args);
+        } else if (e.suspended_ns > 0) {
+          of_invocation("kernel", fmt::format(R"({}, "suspended_us": {:.3f})", args,
+                                              static_cast<double>(e.suspended_ns) / 1e3));
         } else {
           on_thread("kernel", args);
         }

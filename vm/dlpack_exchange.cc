@@ -92,6 +92,7 @@ constexpr int64_t kAddressSpace = int64_t{1} << 47;
 Status CheckStrides(const DLTensor& t, DType dtype) {
   int64_t reach = 0;
   for (int i = 0; i < t.ndim; ++i) {
+    if (t.shape[i] == 1) continue;  // nothing is reached by it
     int64_t bytes = 0;
     if (__builtin_mul_overflow(t.strides[i], DTypeBytes(dtype), &bytes) ||
         __builtin_mul_overflow(bytes, t.shape[i] - 1, &bytes) || bytes <= -kAddressSpace ||

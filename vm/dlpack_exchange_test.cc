@@ -70,6 +70,16 @@ TEST_CASE("dlpack: an offset, strides and unaligned memory are copied") {
   compact.managed.dl_tensor.strides = compact.strides.data();
   v = *FromDLPack(&compact.managed);
   CHECK(v.data() == compact.memory);
+  for (int64_t any : {INT64_MAX, INT64_MIN}) {
+    for (int64_t step : {1, 2}) {  // in place, and copied
+      Foreign one({1, 3});
+      one.strides = {any, step};
+      one.managed.dl_tensor.strides = one.strides.data();
+      Result<Value> in = FromDLPack(&one.managed);
+      REQUIRE_MESSAGE(in.ok(), in.status().message());
+      CHECK(testing::ElementsOf<int16_t>(*in)[2] == 2 * step);
+    }
+  }
   v = Value();
 }
 

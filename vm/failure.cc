@@ -74,15 +74,41 @@ Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
                       const std::string& subject) {
   const HeapStats stats = heap.stats();
   const auto number = [](size_t n) { return static_cast<int64_t>(std::min<size_t>(n, INT64_MAX)); };
+  if (heap.refusal() == Heap::Refusal::kRuntime) {
+    const size_t limit = heap.budget()->limit(), drawn = heap.budget()->drawn();
+    StatusDetail detail{.subject = subject, .numbers = {number(drawn), number(limit)}};
+    if (bytes != 0) detail.expected = {number(limit - drawn)};
+    if (bytes != 0) detail.found = {number(bytes)};
+    return {StatusCode::kResourceExhausted,
+            fmt::format("no memory for {}: {} bytes are in use of the {} of all invocations; raise "
+                        "the runtime's memory limit",
+                        what, drawn, limit),
+            std::move(detail)};
+  }
   StatusDetail detail{.subject = subject,
                       .numbers = {number(stats.live_bytes), number(heap.limit())}};
   if (bytes != 0) {
     detail.expected = {number(heap.limit() - std::min(stats.live_bytes, heap.limit()))};
     detail.found = {number(bytes)};
   }
+  if (heap.refusal() == Heap::Refusal::kPages) {
+    detail.numbers.push_back(number(heap.page_bytes()));
+    return {
+        StatusCode::kResourceExhausted,
+        fmt::format("no memory for {}: {} bytes are in use of {}, in pages of {}, most of which "
+                    "hold few objects; raise the memory limit",
+                    what, stats.live_bytes, heap.limit(), heap.page_bytes()),
+        std::move(detail)};
+  }
+  // Blocks are larger than what is asked for, by a quarter and a page at most.
+  const size_t room = heap.limit() - std::min(stats.live_bytes, heap.limit());
+  const bool at_limit = heap.refusal() != Heap::Refusal::kSystem &&
+                        (bytes == 0 || room < kPageBytes || (room - kPageBytes) / 5 * 4 < bytes);
   return {StatusCode::kResourceExhausted,
-          fmt::format("no memory for {}: {} bytes are in use of {}; raise the memory limit", what,
-                      stats.live_bytes, heap.limit()),
+          fmt::format("no memory for {}: {} bytes are in use of {}; {}", what, stats.live_bytes,
+                      heap.limit(),
+                      at_limit ? "raise the memory limit"
+                               : "the system, or the host's memory source, has no more"),
           std::move(detail)};
 }
 

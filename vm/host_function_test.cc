@@ -1,7 +1,13 @@
 // Host functions: how they are linked, what crosses, what is refused.
 #include "vm/host_function.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
 #include "vm/host_testing.h"
+#include "vm/sanitizers.h"
 
 namespace relayvm {
 namespace {
@@ -239,6 +245,61 @@ TEST_CASE("host functions: failures and exceptions are statuses with the place")
     }
   }
 }
+
+#ifdef NDEBUG  // else Result's assert says so
+TEST_CASE("host functions: a status without an error is no result") {
+  auto invocation = NewInvocation(OnInt64([](HostCall&) -> Result<Value> { return OkStatus(); }));
+  Result<Value> result = invocation->Run("main", Int64Values({1}));
+  CHECK(result.status().code() == StatusCode::kInternal);
+  CHECK(Contains(result.status().message(), "it gave neither a value nor a failure"));
+}
+#endif
+
+TEST_CASE("host functions: a cancellation ends one run, whatever the function makes of it") {
+  Invocation* self = nullptr;
+  auto invocation = NewInvocation(OnInt64([&](HostCall& call) -> Result<Value> {
+    if (testing::ToInt64(call.args()[0]) == 0) return Value::Int64(0);
+    self->Cancel();
+    CHECK(call.CheckInterrupt().code() == StatusCode::kCancelled);
+    return Status(StatusCode::kNotFound, "given up");
+  }));
+  self = invocation.get();
+  for (int turn = 0; turn < 3; ++turn) {
+    CHECK(invocation->Run("main", Int64Values({1})).status().code() == StatusCode::kNotFound);
+    CHECK(invocation->Run("main", Int64Values({0})).ok());
+  }
+}
+
+#if !RELAYVM_ASAN && !RELAYVM_TSAN
+TEST_CASE("host functions: who polls or destroys its own run is told, and the process ends") {
+  for (bool polls : {true, false}) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ends[1], STDERR_FILENO);
+      std::signal(SIGABRT, SIG_DFL);
+      std::unique_ptr<Invocation> invocation;
+      invocation = NewInvocation(OnInt64([&](HostCall&) -> Result<Value> {
+        if (polls) invocation->Poll();
+        invocation.reset();
+        return Value::Int64(0);
+      }));
+      (void)invocation->Run("main", Int64Values({1}));
+      _exit(0);
+    }
+    close(ends[1]);
+    char text[200] = {};
+    CHECK(read(ends[0], text, sizeof(text) - 1) > 0);
+    close(ends[0]);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(Contains(text, polls ? "was polled by a host function of its own run"
+                               : "was destroyed by a host function of its own run"));
+  }
+}
+#endif
 
 TEST_CASE("host functions: know what calls them") {
   int context = 0;

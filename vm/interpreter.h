@@ -72,6 +72,8 @@ struct InterpreterContext {
   // The pool is the host's: its worker 0 may be another thread than the invocation's.
   bool injected_pool = false;
   TraceSink* trace = nullptr;  // null: none, and no cost
+  // With a trace: how long this invocation has been suspended at the end of slices, all in all.
+  int64_t suspended_ns = 0;
   RunCounters* counters = nullptr;
   // Set from any thread to stop at the next call or backward jump.
   std::atomic<uint32_t>* stop = nullptr;
@@ -101,6 +103,10 @@ struct InterpreterContext {
 
   TracedRun traced_run(const Executable& executable) const { return {invocation_id, &executable}; }
 };
+
+// kOk to go on, else kCancelled or kDeadlineExceeded. `may_yield`: on the invocation's fiber, which waits
+// for its next time slice where this one is over.
+StatusCode Interrupted(const InterpreterContext& context, bool may_yield);
 
 // Runs functions[function] with object arguments (each given a reference by the caller: they are
 // moved in) and gives its result. On failure nothing is released: the caller resets the heap.

@@ -373,5 +373,32 @@ TEST_CASE("interpreter: inputs are never reused") {
   CHECK(testing::ElementsOf<float>(output) == std::vector<float>{0, 0, 0});
 }
 
+TEST_CASE("slices: tensors that are appended to take part of them") {
+  // r1 is kept, so that each of ten turns copies a mebibyte.
+  auto invocation = testing::NewInvocation(LoadText(R"(
+.version 1
+.export "main" f0 ("x": float32[?]) -> float32[?]
+.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
+  tensor.dim i0, r0, #0
+  add.i i1, i0, i0
+  const.i16 i2, 10
+L0:
+  tensor.append r1, r0, r0, float32, [i1]
+  addimm.i i2, i2, -1
+  br.if i2, L0
+  ret.r r1!
+.end
+)"));
+  const int64_t n = 1 << 17;
+  const std::vector<float> ones(n, 1);
+  REQUIRE(invocation->Start("main", {testing::Floats({n}, ones)}).ok());
+  int slices = 0;
+  while (invocation->Poll(std::chrono::nanoseconds(1)) != RunState::kDone) ++slices;
+  CHECK(slices >= 9);
+  Result<Value> result = invocation->TakeResult();
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK(result->dims()[0] == 2 * n);
+}
+
 }  // namespace
 }  // namespace relayvm

@@ -29,18 +29,25 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
   const std::shared_ptr<const Executable> executable = executable_.shared_from_this();
   Object** objects = frame->objects();
   StatusDetail detail;
+  BorderPoll poll(
+      [](void* self) { return static_cast<Interpreter*>(self)->Interrupted(/*may_yield=*/true); },
+      this);
+  const auto fail_stopped = [&] {
+    return FailHost(frame, pc, {poll.answer(), InterruptMessage(poll.answer())});
+  };
   std::vector<Value> args;
   args.reserve(pc[3]);
   for (const uint16_t* operand = pc + 4; operand != pc + 4 + pc[3]; ++operand) {
     Object*& object = objects[*operand & kRegisterMask];
     const bool last_use = (*operand & kTakeBit) != 0;
-    Result<Value> value = ExportArgument(heap_, executable, object, last_use);
+    Result<Value> value = ExportArgument(heap_, executable, object, last_use, &poll);
     if (!value.ok()) return FailHost(frame, pc, value.status());
     // The host's value is what keeps it, for as long as the call waits.
     if (last_use) Release(heap_, std::exchange(object, Empty()));
     // Only bytecode that no compiler emits passes anything else.
     const std::string problem =
-        CheckType(program, value->object(), info.params[args.size()], &detail);
+        CheckType(program, value->object(), info.params[args.size()], &detail, &poll);
+    if (poll.stopped()) return fail_stopped();
     if (!problem.empty()) {
       const std::string text = fmt::format("parameter {}: {}", args.size(), problem);
       return FailHost(frame, pc, {StatusCode::kInvalidInput, text, Shared(std::move(detail))});
@@ -57,14 +64,19 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
                                 static_cast<uint32_t>(pc - frame->function->code)});
   }
   fuel_ = 0;  // it may have taken long
+  if (!result.ok() && result.status().ok()) {
+    return FailHost(frame, pc, {StatusCode::kInternal, "it gave neither a value nor a failure"});
+  }
   if (!result.ok()) return FailHost(frame, pc, result.status());
-  const std::string problem = CheckType(program, result->object(), info.result, &detail);
+  const std::string problem = CheckType(program, result->object(), info.result, &detail, &poll);
+  if (poll.stopped()) return fail_stopped();
   if (!problem.empty()) {
     return FailHost(
         frame, pc,
         {StatusCode::kFailedPrecondition, "result: " + problem, Shared(std::move(detail))});
   }
-  Object* object = ImportValue(heap_, *result);
+  Object* object = ImportValue(heap_, *result, &poll);
+  if (poll.stopped()) return fail_stopped();
   if (object == nullptr) {
     return FailMemory(frame, pc, fmt::format("the result of host function {}", info.name).c_str(),
                       0, info.name);

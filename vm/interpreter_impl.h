@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -17,6 +18,8 @@ namespace relayvm::vm {
 // What a kernel call costs in polls: kernels take longer than calls, so the clock is read more
 // often.
 inline constexpr int64_t kKernelFuel = 32;
+// Bytes that are copied outside of kernels, for a unit of fuel.
+inline constexpr int64_t kBytesPerFuel = 256;
 
 struct CallArguments;  // interpreter_dispatch.h
 struct CallsTogether;  // interpreter_together.cc
@@ -42,6 +45,12 @@ struct ParallelCalls {
   // well.
   std::atomic<uint64_t> error{0};
   std::atomic<bool> stopped{false};
+  // What a host's kernel has thrown, the first of them.
+  std::atomic<bool> has_thrown{false};
+  std::exception_ptr thrown;
+
+  // Throws what a kernel has thrown.
+  void Run(TaskPool& pool, uint32_t num_tasks);
   // For TaskPool::Run.
   static void RunTask(void* calls, uint32_t index, uint32_t worker);
 };

@@ -186,8 +186,13 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
   int32_t code = RELAYVM_KERNEL_OK;
   try {
     code = RunUnits(env, call, args, begin, end);
-  } catch (const std::bad_alloc&) {  // of a host's kernel; the pool's threads know no exceptions
+  } catch (const std::bad_alloc&) {
     code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+  } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
+    calls.stopped.store(true, std::memory_order_relaxed);
+    if (!calls.has_thrown.exchange(true, std::memory_order_relaxed))
+      calls.thrown = std::current_exception();
+    return;
   }
   if (code == RELAYVM_KERNEL_OK) return;
   if (code == RELAYVM_KERNEL_STOPPED) calls.stopped.store(true, std::memory_order_relaxed);
@@ -195,6 +200,11 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
   uint64_t seen = calls.error.load(std::memory_order_relaxed);
   while ((seen == 0 || error < seen) && !calls.error.compare_exchange_weak(seen, error)) {
   }
+}
+
+void ParallelCalls::Run(TaskPool& pool, uint32_t num_tasks) {
+  pool.Run(num_tasks, RunTask, this);
+  if (thrown != nullptr) std::rethrow_exception(std::exchange(thrown, nullptr));
 }
 
 int32_t Interpreter::RunRange(const KernelCall& call) {
@@ -220,7 +230,7 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
   }
   const ParallelCalls::Item item{&call, 0, tasks};
   ParallelCalls calls{{&item, 1}, &PoolEnv(), &worker_env_, context_.scratch};
-  context_.pool->Run(tasks, ParallelCalls::RunTask, &calls);
+  calls.Run(*context_.pool, tasks);
   return static_cast<int32_t>(calls.error.load(std::memory_order_relaxed));
 }
 
@@ -250,6 +260,7 @@ bool Interpreter::RunWithOthers(const KernelCall& call) {
     traced_kernel_->begin_ns = batched.done ? batched.begin_ns : NowNanoseconds();
     if (batched.done) traced_kernel_->end_ns = batched.end_ns;
     if (batched.done) traced_kernel_->batch = batched.calls;
+    traced_kernel_->suspended_ns = -context_.suspended_ns;
   }
   // It took a while: the next poll is to look at the clock.
   if (context_.deadline != INT64_MAX) fuel_ = 0;

@@ -152,17 +152,19 @@ bool Interpreter::Poll(Frame* frame, const uint16_t* pc) {
   return reason == StatusCode::kOk || Fail(frame, pc, reason, InterruptMessage(reason));
 }
 
-StatusCode Interpreter::Interrupted(bool may_yield) {
-  if (context_.stop->load(std::memory_order_acquire) != 0) return StatusCode::kCancelled;
+StatusCode Interrupted(const InterpreterContext& context, bool may_yield) {
+  if (context.stop->load(std::memory_order_acquire) != 0) return StatusCode::kCancelled;
   // Only this thread may look at yield_at: a slice ends and the next one begins on it.
-  const bool sliced = may_yield && context_.yield_at != INT64_MAX;
-  if (context_.deadline == INT64_MAX && !sliced) return StatusCode::kOk;
+  const bool sliced = may_yield && context.yield_at != INT64_MAX;
+  if (context.deadline == INT64_MAX && !sliced) return StatusCode::kOk;
   int64_t now = NowNanoseconds();
-  if (now >= context_.deadline) return StatusCode::kDeadlineExceeded;
-  if (!sliced || now < context_.yield_at) return StatusCode::kOk;
-  context_.yield(context_.yield_context);
-  return Interrupted(/*may_yield=*/false);
+  if (now >= context.deadline) return StatusCode::kDeadlineExceeded;
+  if (!sliced || now < context.yield_at) return StatusCode::kOk;
+  context.yield(context.yield_context);
+  return Interrupted(context, /*may_yield=*/false);
 }
+
+StatusCode Interpreter::Interrupted(bool may_yield) { return vm::Interrupted(context_, may_yield); }
 
 int32_t Interpreter::PollKernel(const RelayvmKernelEnv* env) {
   Interpreter* self = static_cast<const KernelEnv*>(env)->interpreter;
@@ -408,6 +410,7 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
   if (tensor == nullptr) {
     FailMemory(frame, pc, TensorText(bytes, {dims, rank}).c_str(), static_cast<size_t>(bytes));
   }
+  if (tensor != head) fuel_ -= bytes / kBytesPerFuel;
   return tensor;
 }
 
@@ -437,11 +440,13 @@ bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall
                     frame->function->index,
                     static_cast<uint32_t>(pc - frame->function->code),
                     1,
-                    kernel_interval_};
+                    kernel_interval_,
+                    -context_.suspended_ns};
   traced_kernel_ = &event;
   const bool ok = RunKernel(frame, pc, call);
   traced_kernel_ = nullptr;
   if (event.end_ns == 0) event.end_ns = NowNanoseconds();
+  event.suspended_ns += context_.suspended_ns;
   context_.trace->OnKernel(event);
   return ok;
 }
@@ -460,6 +465,9 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   auto* frame = reinterpret_cast<Frame*>(context_.stack->begin());
   const char* end = context_.stack->begin() + code->frame_bytes + code->scratch_bytes;
   if (VmStack::Growth growth = context_.stack->Grow(heap_, end); growth != VmStack::Growth::kDone) {
+    if (growth == VmStack::Growth::kAtLimit && heap_.refusal() == Heap::Refusal::kRuntime) {
+      return MakeStatus(MemoryFailure(heap_, "the stack of calls"), {PlaceOf(code, code->code)}, 0);
+    }
     const size_t limit =
         growth == VmStack::Growth::kAtReserve ? context_.stack->reserved_bytes() : heap_.limit();
     StatusDetail detail{.places = {PlaceOf(code, code->code)},

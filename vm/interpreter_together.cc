@@ -162,7 +162,7 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
   counters_.kernel_calls += calls.num_calls;
   ParallelCalls parallel{
       {items.data(), calls.num_calls}, &PoolEnv(), &worker_env_, context_.scratch};
-  context_.pool->Run(num_tasks, ParallelCalls::RunTask, &parallel);
+  parallel.Run(*context_.pool, num_tasks);
   if (const uint64_t error = parallel.error.load(std::memory_order_relaxed); error != 0) {
     const auto task = static_cast<uint32_t>((error >> 32) - 1);
     size_t c = 0;

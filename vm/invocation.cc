@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <optional>
 #include <string>
@@ -27,6 +29,12 @@ constexpr size_t kMinNativeStack = 64 << 10;
 Status IsRunning() {
   return {StatusCode::kFailedPrecondition, "the invocation is running; poll it to its end first"};
 }
+
+// Its fiber would be entered from inside.
+[[noreturn, gnu::cold]] void EndProcess(const char* what) {
+  std::fprintf(stderr, "relayvm: an invocation was %s by a host function of its own run\n", what);
+  std::abort();
+}
 }  // namespace
 
 struct Invocation::Impl {
@@ -41,6 +49,8 @@ struct Invocation::Impl {
   const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
   std::optional<vm::Fiber> fiber;
+  bool resuming = false;  // a thread is on the fiber
+  bool traces_slices = false;
   std::optional<Result<Value>> result;
   InvocationStats stats;
   int64_t started_at = 0;
@@ -102,6 +112,18 @@ struct Invocation::Impl {
   Status Start(std::string_view name, std::vector<Value> run_inputs,
                std::vector<OutputBuffer> run_outputs);
 
+  // A run that is to end while no instruction runs.
+  [[gnu::cold]] Status Stopped(StatusCode reason) const {
+    return vm::ExportStatus({reason, vm::InterruptMessage(reason)}, function->name);
+  }
+
+  void Yield() {
+    if (context.trace == nullptr) return fiber->Suspend();
+    const int64_t begin = vm::NowNanoseconds();
+    fiber->Suspend();
+    context.suspended_ns += vm::NowNanoseconds() - begin;
+  }
+
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
 
   // The whole run; on the fiber.
@@ -111,9 +133,9 @@ struct Invocation::Impl {
       Result<Value> value = Execute();
       // A run that does not end in time, or was cancelled, gives no result, wherever it was.
       if (value.ok() && stop.load(std::memory_order_acquire) != 0)
-        return {StatusCode::kCancelled, "cancelled"};
+        return Stopped(StatusCode::kCancelled);
       if (value.ok() && context.deadline != INT64_MAX && vm::NowNanoseconds() >= context.deadline) {
-        return {StatusCode::kDeadlineExceeded, "the deadline has passed"};
+        return Stopped(StatusCode::kDeadlineExceeded);
       }
       return value;
     });
@@ -141,9 +163,9 @@ struct Invocation::Impl {
     }
     inputs.clear();
     outputs.clear();
-    // The cancellation that ended this run is used up; one that comes later is for the next.
-    if (!result->ok() && result->status().code() == StatusCode::kCancelled)
-      stop.store(0, std::memory_order_relaxed);
+    // A cancellation of this run is used up, also where a host function has answered it with a failure
+    // of its own; one that comes later is for the next.
+    if (!result->ok()) stop.store(0, std::memory_order_relaxed);
   }
 
   // With buffers for results.
@@ -154,7 +176,7 @@ struct Invocation::Impl {
   }
 
   Result<Value> Execute() {
-    if (stop.load(std::memory_order_acquire) != 0) return {StatusCode::kCancelled, "cancelled"};
+    if (stop.load(std::memory_order_acquire) != 0) return Stopped(StatusCode::kCancelled);
     constexpr size_t kFewArgs = 16;
     std::array<vm::Object*, kFewArgs> few;
     std::vector<vm::Object*> many(inputs.size() > few.size() ? inputs.size() : 0);
@@ -174,7 +196,13 @@ struct Invocation::Impl {
       if (object->kind == vm::ObjectKind::kEmpty) return Value();
     }
     size_t num_objects = 0;
-    Result<Value> value = vm::ExportObject(*workspace->heap, executable, object, &num_objects);
+    vm::BorderPoll poll(
+        [](void* to) {
+          return vm::Interrupted(*static_cast<vm::InterpreterContext*>(to), /*may_yield=*/true);
+        },
+        &context);
+    Result<Value> value =
+        vm::ExportObject(*workspace->heap, executable, function->name, object, &poll, &num_objects);
     // A small result is given back object by object, so that the heap stays warm; a large one goes
     // with Heap::Reset.
     constexpr size_t kFew = 64;
@@ -186,6 +214,7 @@ struct Invocation::Impl {
 Invocation::Invocation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Invocation::~Invocation() {
+  if (impl_->resuming) EndProcess("destroyed");
   if (running()) {
     impl_->stop.store(1, std::memory_order_release);
     impl_->context.wait->Close();
@@ -220,9 +249,10 @@ Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
   context.num_threads = workspace.pool->num_threads();
   context.injected_pool = workspace.injected_pool;
   context.trace = workspace.trace;
+  impl->traces_slices = context.trace != nullptr && context.trace->wants_slices();
   context.counters = &workspace.counters;
   context.stop = &impl->stop;
-  context.yield = [](void* self) { static_cast<Impl*>(self)->fiber->Suspend(); };
+  context.yield = [](void* self) { static_cast<Impl*>(self)->Yield(); };
   context.yield_context = impl.get();
   context.wait = std::make_shared<vm::WaitState>();
   context.sampling = context.invocation_id = impl->runtime->NextInvocationId();
@@ -273,17 +303,21 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice) {
 RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call) {
   Impl& impl = *impl_;
   if (!impl.fiber.has_value() || impl.fiber->done()) return RunState::kDone;
+  if (impl.resuming) EndProcess("polled");
   vm::InterpreterContext& context = impl.context;
   const bool waits = context.waiting_call != 0 || context.batched_call != nullptr;
   const int64_t now = waits || slice.count() > 0 ? vm::NowNanoseconds() : 0;
   if (context.waiting_call != 0 && !context.wait->Leave(now)) return RunState::kWaiting;
   if (waits) impl.EndWait(now);
-  context.yield_at = slice.count() <= 0 ? INT64_MAX : now + slice.count();
+  context.yield_at =
+      slice.count() <= 0 || slice.count() > INT64_MAX - now ? INT64_MAX : now + slice.count();
   ++impl.workspace->counters.slices;
   for (;;) {
-    const int64_t begin = context.trace == nullptr ? 0 : vm::NowNanoseconds();
+    const int64_t begin = impl.traces_slices ? vm::NowNanoseconds() : 0;
+    impl.resuming = true;
     impl.fiber->Resume();
-    if (context.trace != nullptr) {
+    impl.resuming = false;
+    if (impl.traces_slices) {
       context.trace->OnSlice({context.traced_run(*impl.executable), begin, vm::NowNanoseconds()});
     }
     if (impl.fiber->done()) return RunState::kDone;
@@ -359,7 +393,10 @@ Status Invocation::set_native_stack_bytes(size_t bytes) {
                      : impl_->ResizeStacks(&InvocationOptions::native_stack_bytes, bytes);
   });
 }
-void Invocation::Trim() { impl_->workspace->heap->Trim(); }
+void Invocation::Trim() {
+  impl_->workspace->heap->Trim();
+  impl_->workspace->scratch.Trim(0);
+}
 InvocationStats Invocation::stats() const { return impl_->stats; }
 bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }

@@ -87,6 +87,13 @@ TEST_CASE("invocation: a deadline ends a run") {
   }
 }
 
+TEST_CASE("invocation: a slice without end runs to the end") {
+  auto invocation = NewInvocation(CountDown());
+  REQUIRE(invocation->Start("main", Int64Values({100'000})).ok());
+  CHECK(invocation->Poll(std::chrono::nanoseconds::max()) == RunState::kDone);
+  CHECK(invocation->TakeResult().ok());
+}
+
 TEST_CASE("invocation: many run in turns on one thread") {
   constexpr int64_t kTurns = 2'000'000 / testing::kSlowdown;
   auto runtime = testing::TestRuntime();

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "vm/c_api_internal.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -55,15 +56,32 @@ int32_t Allocate(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uin
   return 0;
 }
 
+// Takes small blocks, of more and more bytes, and keeps one in so many as share a span.
+int32_t Fragment(const RelayvmKernelEnv* env, const RelayvmKernelArgs*, uint32_t, uint32_t) {
+  constexpr uint64_t kSpan = 64 << 10, kFilled = 3 << 20;
+  for (uint64_t bytes = 64;; bytes += bytes / 4) {
+    std::vector<void*> blocks;
+    while (blocks.size() * bytes < kFilled) {
+      blocks.push_back(env->allocate(env, bytes));
+      if (blocks.back() == nullptr) return RELAYVM_KERNEL_OUT_OF_MEMORY;
+    }
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (i % (kSpan / bytes) != 0) env->release(env, blocks[i], bytes);
+    }
+  }
+}
+
 constexpr Builtin kKernels[] = {{"poll_for_long", PollForLong},
                                 {"sleep_units", SleepUnits},
                                 {"fail", Fail},
-                                {"allocate", Allocate}};
+                                {"allocate", Allocate},
+                                {"fragment", Fragment}};
 constexpr const char* kTables = R"(
 .kernel "poll_for_long" scalars 1 buffers () builtin
 .kernel "sleep_units" scalars 0 buffers () builtin
 .kernel "fail" scalars 1 buffers () builtin
 .kernel "allocate" scalars 1 buffers () builtin
+.kernel "fragment" scalars 0 buffers () builtin
 )";
 constexpr int64_t kForever = int64_t{1} << 60;
 
@@ -147,7 +165,7 @@ TEST_CASE("limits: a run that ends too late is an error, whatever it was doing")
   Result<Value> result = invocation->Run("main", Int64Values({0}));
   REQUIRE(!result.ok());
   CHECK(result.status().code() == StatusCode::kDeadlineExceeded);
-  CHECK(result.status().message() == "the deadline has passed");
+  CHECK(result.status().message() == "main: the deadline has passed");
   invocation->set_timeout(std::chrono::seconds(100));
   CHECK(invocation->Run("main", Int64Values({0})).ok());
 }
@@ -285,6 +303,192 @@ L0:
   CHECK(invocation->stats().peak_bytes <= kCount * (48 + 32) + 10'000);
 }
 
+TEST_CASE("limits: where many pages hold little, the run ends as at the limit, and says so") {
+  constexpr int64_t kLimit = 6 << 20;
+  auto invocation = NewInvocation(KernelProgram("kernel.1 k4, [], []\n  mov.i i15, i0"),
+                                  {.memory_limit = kLimit});
+  const Status status = invocation->Run("main", Int64Values({1})).status();
+  CHECK(status.code() == StatusCode::kResourceExhausted);
+  CHECK(Contains(status.message(), "bytes are in use of 6291456, in pages of "));
+  CHECK(Contains(status.message(), "; raise the memory limit"));
+  REQUIRE(status.detail() != nullptr);
+  const std::vector<int64_t>& numbers = status.detail()->numbers;
+  REQUIRE(numbers.size() == 3);
+  CHECK(numbers[0] < kLimit);
+  CHECK(numbers[1] == kLimit);
+  CHECK(numbers[2] > kLimit);
+  CHECK(numbers[2] <= kLimit + kLimit / 4 + (3 << 20));
+}
+
+// --- Memory of a runtime ---
+
+// A tensor of i0 bytes, a stack of i1 calls, a kernel's scratch of i2 bytes; the tensor is the result.
+std::shared_ptr<const Executable> HoldingProgram() {
+  return LoadText(fmt::format(R"(
+.version 1
+{}
+.export "main" f0 ("bytes": int64[], "depth": int64[], "scratch": int64[]) -> uint8[?""]
+.function "main" scalars 0 objects 3 captured 0 registers 8 4 returns object arena 0
+  tensor.item i0, r0!, int64, 0
+  tensor.item i1, r1!, int64, 0
+  tensor.item i2, r2!, int64, 0
+  tensor.alloc r3, uint8, [i0]
+  call.i i3, f1, [i1], []
+  const.i16 i4, 0
+  const.i16 i5, 2
+  kernel k2, i5, i5, i2, [i4], []
+  ret.r r3!
+.end
+.function "deep" scalars 1 objects 0 captured 0 registers 2 1 returns scalar arena 0
+  br.if i0, L0
+  ret.i i0
+L0:
+  addimm.i i0, i0, -1
+  call.i i1, f1, [i0], []
+  addimm.i i1, i1, 1
+  ret.i i1
+.end
+)",
+                              kTables),
+                  kKernels);
+}
+
+TEST_CASE("limits: a runtime's memory is shared by its invocations; one that needs more ends") {
+  constexpr size_t kMiB = 1 << 20, kLimit = 32 * kMiB;
+  auto runtime = *Runtime::Create({.memory_limit = kLimit});
+  auto executable = HoldingProgram();
+  auto first = *Invocation::Create(runtime, executable);
+  auto second = *Invocation::Create(runtime, executable, {.memory_limit = 1000 * kMiB});
+  // A result counts while the host has it.
+  Value result = RunOk(*first, Int64Values({20 * kMiB, 10, 100}));
+  CHECK(runtime->stats().counted_bytes >= 20 * kMiB);
+  CHECK(runtime->stats().counted_bytes <= 22 * kMiB);
+  struct Case {
+    const char* what;
+    std::vector<Value> inputs;
+    int64_t needed;  // 0: not said
+  };
+  const Case cases[] = {
+      {"a tensor of ", Int64Values({20 * kMiB, 1, 1}), 20 * kMiB},
+      {"a tensor of ", Int64Values({40 * kMiB, 1, 1}), 40 * kMiB},
+      {"the stack of calls", Int64Values({1, 10'000'000, 1}), 0},
+      {"bytes of a kernel's scratch", Int64Values({1, 1, 20 * kMiB}), 20 * kMiB},
+  };
+  for (const Case& c : cases) {
+    const Status status = second->Run("main", c.inputs).status();
+    CAPTURE(status.message());
+    CHECK(status.code() == StatusCode::kResourceExhausted);
+    CHECK(Contains(status.message(), c.what));
+    CHECK(Contains(status.message(),
+                   " bytes are in use of the 33554432 of all invocations; raise "
+                   "the runtime's memory limit"));
+    REQUIRE(status.detail() != nullptr);
+    CHECK(status.detail()->numbers.size() == 2);
+    CHECK(status.detail()->numbers[0] >= static_cast<int64_t>(20 * kMiB));
+    CHECK(status.detail()->numbers[1] == kLimit);
+    if (c.needed != 0) {
+      REQUIRE(status.detail()->found.size() == 1);
+      CHECK(status.detail()->found[0] >= c.needed);
+      CHECK(status.detail()->expected[0] < c.needed);
+    }
+    CHECK(runtime->stats().counted_bytes <= 24 * kMiB);
+    RunOk(*second, Int64Values({5 * kMiB, 1000, 100'000}));
+  }
+  // An invocation's own limit is said to be that.
+  second->set_memory_limit(kMiB);
+  const Status own = second->Run("main", Int64Values({20 * kMiB, 1, 1})).status();
+  CHECK(Contains(own.message(), "of 1048576; raise the memory limit"));
+  second->set_memory_limit(SIZE_MAX);
+  result = Value();
+  // What the first keeps for its next run is taken from it.
+  RunOk(*first, Int64Values({1, 1, 1}));
+  RunOk(*second, Int64Values({30 * kMiB, 1, 1}));
+  first.reset();
+  second.reset();
+  CHECK(runtime->stats().counted_bytes <= 2 * kMiB);  // of idle workspaces
+  // Less than the first frame needs.
+  auto none = *Runtime::Create({.memory_limit = 100});
+  auto invocation = *Invocation::Create(none, executable);
+  CHECK(Contains(invocation->Run("main", Int64Values({1, 1, 1})).status().message(),
+                 "no memory for the stack of calls: 0 bytes are in use of the 100 of all"));
+}
+
+TEST_CASE(
+    "limits: invocations of many threads keep to their runtime's memory, and all comes back") {
+  constexpr size_t kMiB = 1 << 20, kLimit = 24 * kMiB;
+  auto runtime =
+      *Runtime::Create({.num_threads = 2, .max_idle_workspaces = 2, .memory_limit = kLimit});
+  auto executable = HoldingProgram();
+  std::atomic<int> done{0}, refused{0}, running{3}, wrong{0};
+  auto run = [&](unsigned seed) {
+    std::vector<Value> results;
+    auto invocation = *Invocation::Create(runtime, executable);
+    for (int i = 0; i < 40; ++i, seed = seed * 1'103'515'245 + 12'345) {
+      auto result = invocation->Run("main", {Value::Int64((seed >> 8) % 12 * kMiB),
+                                             Value::Int64(20'000), Value::Int64(kMiB)});
+      if (result.ok()) {
+        results.push_back(*std::move(result));
+      } else {
+        if (!Contains(result.status().message(), "of all invocations")) ++wrong;
+        results.clear();
+      }
+      ++(results.empty() ? refused : done);
+      if (i % 7 == 0) invocation = *Invocation::Create(runtime, executable);
+    }
+    --running;
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 3; ++i) threads.emplace_back(run, i);
+  while (running > 0) {
+    if (runtime->stats().counted_bytes > kLimit) ++wrong;
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  CHECK(done > 0);
+  CHECK(refused > 0);
+  CHECK(runtime->stats().counted_bytes <= 2 * kMiB);
+  auto invocation = *Invocation::Create(runtime, executable);
+  CHECK(RunOk(*invocation, Int64Values({20 * kMiB, 1, 1})).bytes() == 20 * kMiB);
+}
+
+TEST_CASE("limits: a runtime's memory limit through the C API") {
+  relayvm_runtime_options options{};
+  options.struct_size = sizeof(options);
+  options.memory_limit = 8 << 20;
+  relayvm_runtime* runtime = nullptr;
+  REQUIRE(relayvm_runtime_create(&options, &runtime) == nullptr);
+  relayvm_executable executable;
+  executable.executable = HoldingProgram();
+  relayvm_invocation* invocation = nullptr;
+  REQUIRE(relayvm_invocation_create(runtime, &executable, nullptr, &invocation) == nullptr);
+  for (const int64_t bytes : {4 << 20, 9 << 20, 5 << 20}) {
+    relayvm_value* inputs[3] = {};
+    for (int i = 0; i < 3; ++i) {
+      const int64_t number = i == 0 ? bytes : 1;
+      REQUIRE(relayvm_value_tensor(RELAYVM_INT64, nullptr, 0, &number, &inputs[i]) == nullptr);
+    }
+    relayvm_value* result = nullptr;
+    relayvm_status* status = relayvm_invocation_run(invocation, "main", inputs, 3, &result);
+    relayvm_runtime_stats stats{};
+    stats.struct_size = sizeof(stats);
+    REQUIRE(relayvm_runtime_get_stats(runtime, &stats) == nullptr);
+    CHECK(stats.counted_bytes <= options.memory_limit);
+    if (bytes > 8 << 20) {
+      CHECK(relayvm_status_code(status) == RELAYVM_RESOURCE_EXHAUSTED);
+      CHECK(Contains(relayvm_status_message(status), "raise the runtime's memory limit"));
+    } else {
+      CHECK(status == nullptr);
+      CHECK(stats.counted_bytes >= static_cast<uint64_t>(bytes));
+    }
+    relayvm_status_free(status);
+    relayvm_value_free(result);
+    for (relayvm_value* input : inputs) relayvm_value_free(input);
+  }
+  relayvm_invocation_free(invocation);
+  relayvm_runtime_free(runtime);
+}
+
 // --- Results that stay ---
 
 size_t StatmPages(int column) {
@@ -362,6 +566,29 @@ TEST_CASE("limits: what is freed while its heap is idle goes back to the machine
 #if !RELAYVM_ASAN && !RELAYVM_TSAN
   CHECK((resident - StatmPages(1)) * 4096 > bytes / 2);
 #endif
+}
+
+TEST_CASE("limits: a result that is dropped while its invocation lives goes back; stats tell") {
+  auto runtime = testing::TestRuntime();
+  auto executable = HoldingProgram();
+  auto invocation = *Invocation::Create(runtime, executable);
+  constexpr size_t kHuge = 50 << 20, kMedium = 30 << 20;
+  for (const size_t bytes : {kHuge, kMedium}) {
+    CAPTURE(bytes);
+    Value result = RunOk(*invocation, {Value::Int64(bytes), Value::Int64(1), Value::Int64(1)});
+    std::memset(const_cast<void*>(result.data()), 1, result.bytes());
+    CHECK(runtime->stats().live_bytes == 0);
+    CHECK(runtime->stats().resident_bytes >= bytes);
+    CHECK(invocation->stats().resident_bytes >= bytes);
+    [[maybe_unused]] const size_t resident = StatmPages(1);
+    result = Value();
+    CHECK(runtime->stats().resident_bytes <= (9 << 20));
+#if !RELAYVM_ASAN && !RELAYVM_TSAN
+    CHECK((resident - StatmPages(1)) * 4096 > bytes / 2);
+#endif
+    invocation->Trim();
+    CHECK(runtime->stats().resident_bytes == 0);
+  }
 }
 
 }  // namespace

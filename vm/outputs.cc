@@ -12,6 +12,7 @@
 
 #include "bytecode/base/status_detail.h"
 #include "vm/allocator.h"
+#include "vm/border.h"
 
 namespace relayvm::vm {
 namespace {
@@ -64,12 +65,19 @@ struct Copy {
   size_t bytes;
 };
 
+// A tensor that stays in the result, though a buffer lies over its memory.
+struct Kept {
+  size_t leaf;
+  Tensor* copy;
+};
+
 class Taker {
  public:
   Taker(Heap& heap, const ExportInfo& function, std::span<const OutputBuffer> outputs)
       : heap_(heap), function_(function), outputs_(outputs) {}
 
-  // Finds the tensors of `object` that have buffers, and checks them.
+  // Finds the tensors of `object` that have buffers, and checks them. Copies those that have none, and
+  // lie where a buffer does: they are inputs that are passed through.
   Status Find(const ValueType& type, Object* object) {
     if (type.kind == ValueType::Kind::kTensor) return FindTensor(object);
     if (type.kind != ValueType::Kind::kTuple) return OkStatus();
@@ -112,7 +120,12 @@ class Taker {
 
   // What is left of `object`, with a reference; null without memory.
   Object* Rest(const ValueType& type, Object* object) {
-    if (type.kind == ValueType::Kind::kTensor && HasBuffer(rest_leaf_++)) return Empty();
+    if (type.kind == ValueType::Kind::kTensor) {
+      const size_t leaf = rest_leaf_++;
+      if (HasBuffer(leaf)) return Empty();
+      const auto kept = std::ranges::find(kept_, leaf, &Kept::leaf);
+      if (kept != kept_.end()) return kept->copy;
+    }
     if (type.kind != ValueType::Kind::kTuple) {
       Retain(object);
       return object;
@@ -133,9 +146,26 @@ class Taker {
     return leaf < outputs_.size() && outputs_[leaf].data != nullptr;
   }
 
+  Status Keep(size_t leaf, const Object* object) {
+    auto* tensor = static_cast<const Tensor*>(object);
+    if (object->kind != ObjectKind::kTensor || tensor->bytes() == 0) return OkStatus();
+    const auto covers = [&](const OutputBuffer& buffer) {
+      return buffer.data != nullptr && Overlap(tensor->data, tensor->bytes(),
+                                               static_cast<char*>(buffer.data), BytesOf(buffer));
+    };
+    if (std::ranges::none_of(outputs_, covers)) return OkStatus();
+    Tensor* copy = NewTensor(heap_, tensor->dtype, tensor->rank, tensor->bytes());
+    if (copy == nullptr)
+      return ExportStatus(MemoryFailure(heap_, "the result", tensor->bytes()), function_.name);
+    std::ranges::copy(tensor->shape(), copy->dims);
+    std::memcpy(copy->data, tensor->data, tensor->bytes());
+    kept_.push_back({leaf, copy});
+    return OkStatus();
+  }
+
   Status FindTensor(const Object* object) {
     const size_t leaf = leaf_++;
-    if (!HasBuffer(leaf)) return OkStatus();
+    if (!HasBuffer(leaf)) return Keep(leaf, object);
     const OutputBuffer& buffer = outputs_[leaf];
     auto* tensor = static_cast<const Tensor*>(object);
     if (object->kind != ObjectKind::kTensor) {
@@ -162,6 +192,7 @@ class Taker {
   std::span<const OutputBuffer> outputs_;
   size_t leaf_ = 0, rest_leaf_ = 0;  // tensors seen by Find and by Rest
   std::vector<Copy> copies_;
+  std::vector<Kept> kept_;
 };
 
 }  // namespace
@@ -203,7 +234,7 @@ Result<Object*> TakeOutputs(Heap& heap, const ExportInfo& function, Object* resu
   RELAYVM_RETURN_IF_ERROR(taker.Find(function.result, result));
   taker.CopyAll();
   Object* rest = taker.Rest(function.result, result);
-  if (rest == nullptr) return {StatusCode::kResourceExhausted, "no memory for the result"};
+  if (rest == nullptr) return ExportStatus(MemoryFailure(heap, "the result"), function.name);
   Release(heap, result);
   return rest;
 }

@@ -71,6 +71,39 @@ TEST_CASE("outputs: tensors of nested tuples land in their buffers, the rest in 
   }
 }
 
+TEST_CASE(
+    "outputs: an input that is passed through keeps its value, though a buffer lies over it") {
+  // (y, x, x): any of the three may have a buffer, anywhere in the memory of x.
+  auto invocation = testing::NewInvocation(LoadText(R"(
+.version 1
+.export "main" f0 ("x": float32[?"n"], "y": float32[?"n"]) -> (float32[?"n"], (float32[?"n"], float32[?"n"]))
+.function "main" scalars 0 objects 2 captured 0 registers 0 4 returns object arena 0
+  adt.new r2, #0, [r0, r0!]
+  adt.new r3, #0, [r1!, r2!]
+  ret.r r3!
+.end
+)"));
+  for (const int64_t n : {4, 8192}) {
+    for (const int64_t shift : {int64_t{0}, int64_t{1}, n - 1}) {
+      const auto size = static_cast<size_t>(n);
+      std::vector<float> memory(3 * size), x(size), y(size);
+      for (size_t i = 0; i < size; ++i) {
+        x[i] = memory[size + i] = static_cast<float>(i);
+        y[i] = -1.0F - static_cast<float>(i);
+      }
+      const Value input =
+          *Value::WrapTensor(DType::kFloat32, {{n}}, memory.data() + n, nullptr, nullptr);
+      float* const to = memory.data() + n + shift;
+      Result<Value> result =
+          invocation->Run("main", {input, Floats({n}, y)}, {{DType::kFloat32, {n}, to}});
+      REQUIRE_MESSAGE(result.ok(), result.status().message());
+      CHECK(std::equal(y.begin(), y.end(), to));
+      CHECK(ElementsOf<float>(result->field(1).field(0)) == x);
+      CHECK(ElementsOf<float>(result->field(1).field(1)) == x);
+    }
+  }
+}
+
 TEST_CASE("outputs: fewer buffers than tensors, and gaps; in slices") {
   auto invocation = testing::NewInvocation(NestedProgram());
   std::vector<float> y(4);

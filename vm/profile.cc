@@ -72,7 +72,8 @@ Profile::Shard& Profile::ShardOf(uint64_t invocation) const {
 
 void Profile::OnKernel(const KernelEvent& event) {
   Shard& shard = ShardOf(event.run.invocation);
-  const int64_t took = (event.end_ns - event.begin_ns) / static_cast<int64_t>(event.batch);
+  const int64_t took =
+      (event.end_ns - event.begin_ns - event.suspended_ns) / static_cast<int64_t>(event.batch);
   std::lock_guard lock(shard.mutex);
   try {
     Sum& sum = shard.sums[{event.run.executable, event.kernel, event.function, event.pc}];

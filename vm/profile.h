@@ -54,6 +54,7 @@ class Profile : public TraceSink {
   void OnRunEnd(const RunEvent& event) override;
   void OnWait(const WaitEvent& event) override;
   uint32_t kernel_interval() const override { return options_.kernel_interval; }
+  bool wants_slices() const override { return false; }
 
  private:
   struct Shard;

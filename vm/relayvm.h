@@ -54,6 +54,15 @@ struct RuntimeOptions {
   // Sees what runs (borrowed): vm/profile.h, vm/chrome_trace.h, or the host's own. Null: nothing is
   // recorded, at no cost.
   TraceSink* trace = nullptr;
+  // Bytes that all its invocations may hold together, in pages: of objects, tensors and arenas, as blocks
+  // and 64 KiB spans of small ones use them; kept free for the next blocks and runs; of results of more
+  // than 16 KiB that hosts hold, also after the runtime is gone. With what is charged to runs while they
+  // last: the stack of calls, kernels' scratch, copies of results. A run that needs more ends with
+  // kResourceExhausted; pages that are kept where nothing runs are given back before that. Not counted:
+  // inputs, constants, buffers for results, smaller results, native stacks, copies of batches, tables of
+  // heaps (64 KiB for each 64 MiB), and what stays for the next run of an invocation: 256 KiB of its
+  // stack, and scratch.
+  size_t memory_limit = SIZE_MAX;
 };
 
 class Runtime {
@@ -85,7 +94,9 @@ class Runtime {
 
 struct InvocationOptions {
   // Bytes that one run may hold: tensors and other objects, the stack of calls, kernels' scratch and
-  // buffers; not inputs, constants and buffers for results. Never more than the machine's memory.
+  // buffers; not inputs, constants and buffers for results. Never more than the machine's memory. The
+  // pages that hold them may be a quarter and 3 MiB more than the limit; a program that leaves so few
+  // objects in each that it would need more ends as if it held them.
   size_t memory_limit = SIZE_MAX;
   // Address space for frames of calls; bounds the depth of recursion. Only what is used takes
   // memory.
@@ -101,7 +112,9 @@ struct InvocationOptions {
 struct InvocationStats {  // of the latest run
   size_t peak_bytes =
       0;  // highest memory of its objects, as InvocationOptions::memory_limit counts it
-  size_t resident_bytes = 0;  // pages that the invocation holds now
+  // Pages that the invocation holds since its run has ended: kept for the next run, and of large
+  // results; but for what of stack and scratch is kept.
+  size_t resident_bytes = 0;
   uint64_t allocations = 0;
   int64_t run_ns = 0;  // from start to end
 };
@@ -135,7 +148,8 @@ class Invocation {
   // content of buffers is undefined during a run, and after one that failed. A tensor of 16 KiB or
   // more that is plainly made for the result is made in its buffer if that is 64-byte aligned; others
   // are copied there when the run ends. A buffer may be the memory of an input: it is written at the
-  // end then.
+  // end then, and tensors of the result that lie there too, because the input is passed through, are
+  // copied before that; but for those in data types and closures, which see what is written.
   Result<Value> Run(std::string_view function, std::vector<Value> inputs,
                     std::vector<OutputBuffer> outputs = {});
 
@@ -145,7 +159,8 @@ class Invocation {
                std::vector<OutputBuffer> outputs = {});
   // Runs on for about `slice` (zero: until it waits or has ended). A run that waits goes on only
   // once it is ready or next_deadline() has passed. After kWaiting, the run may be ready at once: who
-  // has set on_ready leaves it to whom that calls.
+  // has set on_ready leaves it to whom that calls. REQUIRES: not called by a host function of the run,
+  // which ends the process, as destroying the invocation there does.
   RunState Poll(std::chrono::nanoseconds slice = std::chrono::nanoseconds(0));
   // REQUIRES: Poll returned kDone, once a run.
   Result<Value> TakeResult();
@@ -166,7 +181,8 @@ class Invocation {
   void Wait();
 
   // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a
-  // kernel or when it waits. It ends one run: the next is a new one. From any thread.
+  // kernel or when it waits. It ends one run, whatever that fails with: the next is a new one. From any
+  // thread.
   void Cancel();
   // Takes back a cancellation that came after the end of the run it was meant for.
   void ForgetCancel();

@@ -41,7 +41,8 @@ void AddCounters(const vm::Workspace& workspace, RuntimeStats* stats) {
 
 struct Runtime::Impl {
   RuntimeOptions options;
-  std::unique_ptr<TaskPool> own_pool;  // behind which an injected one is
+  std::shared_ptr<vm::MemoryBudget> budget;  // null: no limit
+  std::unique_ptr<TaskPool> own_pool;        // behind which an injected one is
   TaskPool* pool = nullptr;
   std::mutex mutex;
   // Under the mutex: those that are idle, all, and what those that are gone have counted.
@@ -62,8 +63,9 @@ struct Runtime::Impl {
 };
 
 namespace vm {
-Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory)
-    : heap(new Heap(memory)),
+Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
+                     const std::shared_ptr<MemoryBudget>& budget)
+    : heap(new Heap(memory, budget)),
       arena(heap.get()),
       scratch(pool->num_threads(), memory.get()),
       pool(pool),
@@ -74,6 +76,8 @@ Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<Mem
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
+  if (options.memory_limit != SIZE_MAX)
+    impl_->budget = std::make_shared<vm::MemoryBudget>(options.memory_limit);
 }
 
 Runtime::~Runtime() = default;
@@ -110,6 +114,7 @@ RuntimeStats Runtime::stats() const {
     stats.resident_bytes += heap.resident_bytes;
     stats.waiting += workspace->counters.waiting;
   }
+  if (impl.budget != nullptr) stats.counted_bytes = impl.budget->drawn();
   const uint64_t ended = std::accumulate(stats.ended.begin(), stats.ended.end(), uint64_t{0});
   stats.running = stats.started - std::min(ended, stats.started);
   stats.workspaces = impl.workspaces.size();
@@ -147,7 +152,8 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
     }
   }
   const RuntimeOptions& options = impl_->options;
-  auto workspace = std::make_unique<vm::Workspace>(impl_->pool, options.trace, options.memory);
+  auto workspace =
+      std::make_unique<vm::Workspace>(impl_->pool, options.trace, options.memory, impl_->budget);
   workspace->injected_pool = options.thread_pool != nullptr;
   std::lock_guard lock(impl_->mutex);
   workspace->index = impl_->workspaces.size();

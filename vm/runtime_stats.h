@@ -42,9 +42,13 @@ struct RuntimeStats {
 
   // Runs that have begun and not ended, and how many of them wait.
   uint64_t running = 0, waiting = 0;
-  // What runs hold, as InvocationOptions::memory_limit counts it; pages behind it and those kept for
-  // the next runs. Without large values that were given to a host.
+  // What runs hold, as InvocationOptions::memory_limit counts it. What its invocations have of the
+  // machine's memory: pages behind that, pages kept for the next runs, and those of results of more than
+  // 16 KiB that hosts hold; stacks and scratch while they are charged to a run, not what of them is kept
+  // for the next one.
   uint64_t live_bytes = 0, resident_bytes = 0;
+  // What RuntimeOptions::memory_limit counts; 0 without one. Never above it.
+  uint64_t counted_bytes = 0;
   // Of invocations, and idle ones for the next.
   uint64_t workspaces = 0, idle_workspaces = 0;
 };

@@ -120,6 +120,53 @@ TEST_CASE("runtime stats: a run in progress counts, from any thread; numbers nev
   CHECK(Ended(last, StatusCode::kCancelled) == 1);
 }
 
+// What a kernel sees of the runtime that runs it.
+const Runtime* observed = nullptr;
+RuntimeStats seen;
+int32_t Observe(const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t, uint32_t) {
+  seen = observed->stats();
+  return RELAYVM_KERNEL_OK;
+}
+
+TEST_CASE("runtime stats: resident memory has the stack, arenas and scratch of runs in it, once") {
+  constexpr Builtin kKernels[] = {{"observe", Observe}};
+  constexpr const char* kProgram = R"(
+.function "deep" scalars 1 objects 0 captured 0 registers 4 1 returns scalar arena {}
+  br.if i0, L0
+  const.i16 i1, 1
+  const.i64 i2, {}
+  kernel k0, i1, i1, i2, [], []
+  ret.i i0
+L0:
+  addimm.i i0, i0, -1
+  call.i i1, f1, [i0], []
+  ret.i i1
+.end
+)";
+  struct Case {
+    int arena, scratch;
+    size_t least;
+  };
+  for (const Case& c :
+       {Case{0, 0, 30'000 * 32}, Case{1024, 0, 30'000 * 1024}, Case{0, 5'000'000, 5'000'000}}) {
+    CAPTURE(c.least);
+    auto runtime = testing::TestRuntime();
+    observed = runtime.get();
+    auto invocation =
+        In(runtime, LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []",
+                                           fmt::format(kProgram, c.arena, c.scratch),
+                                           ".kernel \"observe\" scalars 0 buffers () builtin\n"),
+                             kKernels));
+    RunOk(*invocation, Int64Values({30'000}));
+    CHECK(seen.live_bytes >= c.least);
+    CHECK(seen.resident_bytes >= seen.live_bytes);
+    CHECK(seen.resident_bytes <= seen.live_bytes + (1 << 20));
+    CHECK(runtime->stats().resident_bytes <= (c.arena > 0 ? seen.resident_bytes : 1 << 20));
+    invocation->Trim();
+    CHECK(runtime->stats().resident_bytes == 0);
+  }
+}
+
 TEST_CASE("runtime stats: calls of host functions, and their waits") {
   auto runtime = testing::TestRuntime();
   Waker waker;

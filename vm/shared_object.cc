@@ -1,5 +1,6 @@
 #include "vm/shared_object.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -30,16 +31,36 @@ void* AllocateTensorMemory(size_t bytes) {
   return pages == MAP_FAILED ? nullptr : pages;
 }
 
-void FreeTensor(Tensor* tensor) {
-  if (tensor->storage() == Storage::kScalar) return std::free(tensor);
+// Of the block of a tensor.
+size_t BlockBytes(const Tensor* tensor) {
+  if (tensor->storage() == Storage::kScalar) return kScalarBytes;
   // Memory of others, or none, has the header alone.
-  bool with_data = tensor->storage() == Storage::kInline;
-  size_t bytes = TensorBytes(tensor->rank, with_data ? tensor->capacity : 0);
+  const bool with_data = tensor->storage() == Storage::kInline;
+  return TensorBytes(tensor->rank, with_data ? tensor->capacity : 0);
+}
+
+// The bytes that malloc has back of it.
+size_t DestroyTensor(Tensor* tensor) {
+  ExternalMemory* external = tensor->storage() == Storage::kExternal ? tensor->external : nullptr;
+  size_t bytes = BlockBytes(tensor);
   if (bytes < kOwnPagesBytes) {
     std::free(tensor);
   } else {
     munmap(tensor, bytes);
+    bytes = 0;
   }
+  if (external != nullptr) external->release(external);
+  return bytes;
+}
+
+// From so much memory of small blocks on, malloc is told to give back what is free. By itself it keeps it
+// all: it does not join blocks of up to 128 bytes with free ones beside them, and so finds no free pages.
+constexpr size_t kTrimBytes = 32 << 20;
+
+void GivePagesBack() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
 }
 
 Tensor* NewHeader(DType dtype, std::span<const int64_t> dims, size_t data_bytes) {
@@ -78,34 +99,39 @@ bool IsUniqueShared(const Object* object) {
          object->count.load(std::memory_order_acquire) == kUncounted + 1;
 }
 
+size_t SharedBytes(const Object* object) {
+  const size_t bytes = object->kind == ObjectKind::kTensor
+                           ? BlockBytes(static_cast<const Tensor*>(object))
+                           : sizeof(Adt) + 8 * FieldsOf(const_cast<Object*>(object)).size();
+  return (bytes + 23) & ~size_t{15};
+}
+
 void ReleaseShared(Object* object) {
   if (!Drop(object)) return;
-  Object* pending = nullptr;  // dead objects with fields, linked as in Destroy
-  Object* dead = object;
-  while (dead != nullptr) {
-    if (dead->kind == ObjectKind::kTensor) {
-      auto* tensor = static_cast<Tensor*>(dead);
-      ExternalMemory* external =
-          tensor->storage() == Storage::kExternal ? tensor->external : nullptr;
-      FreeTensor(tensor);
-      if (external != nullptr) external->release(external);
-    } else {
-      for (Object* child : FieldsOf(dead)) {
-        if (!Drop(child)) continue;
-        // Tensors have no room for a link; they have no fields either.
-        if (child->kind == ObjectKind::kTensor) {
-          child->count.store(kUncounted + 1, std::memory_order_relaxed);
-          ReleaseShared(child);
-          continue;
-        }
-        static_cast<Adt*>(child)->next = pending;
-        pending = child;
-      }
-      std::free(dead);
-    }
-    dead = pending;
-    if (dead != nullptr) pending = static_cast<Adt*>(dead)->next;
+  if (object->kind == ObjectKind::kTensor) {
+    DestroyTensor(static_cast<Tensor*>(object));
+    return;
   }
+  size_t freed = 0;
+  Object* pending = object;  // dead objects with fields, linked as in Destroy
+  static_cast<Adt*>(object)->next = nullptr;
+  while (pending != nullptr) {
+    Object* dead = pending;
+    pending = static_cast<Adt*>(dead)->next;
+    for (Object* child : FieldsOf(dead)) {
+      if (!Drop(child)) continue;
+      // Tensors have no room for a link; they have no fields either.
+      if (child->kind == ObjectKind::kTensor) {
+        freed += DestroyTensor(static_cast<Tensor*>(child));
+        continue;
+      }
+      static_cast<Adt*>(child)->next = pending;
+      pending = child;
+    }
+    freed += SharedBytes(dead);
+    std::free(dead);
+  }
+  if (freed >= kTrimBytes) GivePagesBack();
 }
 
 Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, size_t bytes) {

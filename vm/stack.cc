@@ -85,7 +85,7 @@ bool ArenaStack::Extend(Chunk* chunk, char* end) {
   char* begin = reinterpret_cast<char*>(chunk);
   size_t needed = std::min(PagesUp(static_cast<size_t>(end - begin)), chunk->bytes);
   if (needed <= chunk->charged) return true;
-  if (!heap_->Charge(needed - chunk->charged)) return false;
+  if (!heap_->ChargeTaken(needed - chunk->charged)) return false;
   chunk->charged = needed;
   return true;
 }
@@ -98,7 +98,7 @@ void ArenaStack::Enter(Chunk* chunk) {
 }
 
 void ArenaStack::Free(Chunk* chunk) {
-  heap_->Refund(chunk->charged);
+  heap_->RefundTaken(chunk->charged);
   heap_->GiveLarge(chunk, chunk->bytes);
 }
 
@@ -119,10 +119,10 @@ char* ArenaStack::PushSlow(size_t bytes) {
     const size_t needed = std::max(kMinChunkBytes, bytes + kHeaderBytes);
     // Before there is memory of that size.
     const size_t charged = std::min(PagesUp(bytes + kHeaderBytes), needed);
-    if (!heap_->Charge(charged)) return nullptr;
+    if (!heap_->ChargeTaken(charged)) return nullptr;
     chunk = static_cast<Chunk*>(heap_->TakeLarge(needed));
     if (chunk == nullptr) {
-      heap_->Refund(charged);
+      heap_->RefundTaken(charged);
       return nullptr;
     }
     chunk->bytes = needed;

@@ -28,9 +28,9 @@ std::vector<Dim> Normalise(std::span<const int64_t> dims, std::span<const int64_
   std::vector<Dim> out;
   int64_t to = element_bytes;
   for (size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] == 1) continue;  // its stride may be any
     const Dim dim{dims[i], strides[i] * element_bytes, to};
     to *= dims[i];
-    if (dim.size == 1) continue;
     if (!out.empty() && dim.from == out.back().from * out.back().size) {
       out.back().size *= dim.size;
     } else {

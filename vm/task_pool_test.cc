@@ -16,7 +16,7 @@ using testing::LoadText;
 // Runs each worker's share of the tasks on a new thread. `fault` says what it does wrong.
 class HostPool : public TaskPool {
  public:
-  enum class Fault : uint8_t { kNone, kSkips, kUnknownWorker };
+  enum class Fault : uint8_t { kNone, kSkips, kRepeats, kUnknownWorker };
   explicit HostPool(uint32_t num_threads, Fault fault = Fault::kNone)
       : num_threads_(num_threads), fault_(fault) {}
 
@@ -29,7 +29,8 @@ class HostPool : public TaskPool {
       threads.emplace_back([&, worker] {
         for (uint32_t i = worker; i < num_tasks; i += num_threads_) {
           if (fault_ == Fault::kSkips && i == 1) continue;
-          task(context, i, fault_ == Fault::kUnknownWorker ? worker + 1 : worker);
+          const bool repeats = fault_ == Fault::kRepeats && i == 1;  // the one before it
+          task(context, repeats ? 0 : i, fault_ == Fault::kUnknownWorker ? worker + 1 : worker);
         }
       });
     }
@@ -124,12 +125,15 @@ TEST_CASE("task pool: invocations on several threads share one") {
 }
 
 TEST_CASE("task pool: one that leaves tasks out, or invents workers, ends the run") {
-  for (auto fault : {HostPool::Fault::kSkips, HostPool::Fault::kUnknownWorker}) {
-    HostPool pool(2, fault);
-    Result<Value> result = InvocationOn(&pool)->Run("main", Int64Values({100}));
-    REQUIRE(!result.ok());
-    CHECK(result.status().code() == StatusCode::kInternal);
-    CHECK(Contains(result.status().message(), "did not run each of "));
+  for (auto fault :
+       {HostPool::Fault::kSkips, HostPool::Fault::kRepeats, HostPool::Fault::kUnknownWorker}) {
+    for (uint32_t threads : {2u, 80u}) {  // 80: more tasks than fit in a few words
+      HostPool pool(threads, fault);
+      Result<Value> result = InvocationOn(&pool)->Run("main", Int64Values({100'000}));
+      REQUIRE(!result.ok());
+      CHECK(result.status().code() == StatusCode::kInternal);
+      CHECK(Contains(result.status().message(), "did not run each of "));
+    }
   }
   HostPool none(0), many(1025);
   for (TaskPool* pool : {&none, &many}) {
@@ -137,6 +141,44 @@ TEST_CASE("task pool: one that leaves tasks out, or invents workers, ends the ru
     REQUIRE(!runtime.ok());
     CHECK(runtime.status().code() == StatusCode::kInvalidArgument);
     CHECK(Contains(runtime.status().message(), "expected 1 to 1024"));
+  }
+}
+
+// Throws in the unit that element 0 of its input says; -1: in none.
+int32_t Throws(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t begin,
+               uint32_t end) {
+  const int64_t at = *static_cast<int64_t*>(args->buffers[0]);
+  if (at >= begin && at < end) throw std::runtime_error("unit " + std::to_string(at));
+  return RELAYVM_KERNEL_OK;
+}
+
+TEST_CASE("task pool: what a host's kernel throws ends the run, on any thread") {
+  static constexpr Builtin kThrows[] = {{"throws", Throws}};
+  auto program = LoadText(R"(
+.version 1
+.kernel "throws" scalars 0 buffers (int64[1]) builtin
+.export "main" f0 ("at": int64[1]) -> int64[1]
+.function "main" scalars 0 objects 1 captured 0 registers 3 1 returns object arena 0
+  const.i16 i0, 64
+  const.i16 i1, 1
+  const.i16 i2, 0
+  kernel k0, i0, i1, i2, [], [r0]
+  ret.r r0!
+.end
+)",
+                          kThrows);
+  for (uint32_t threads : {1u, 2u, 4u}) {
+    auto invocation = *Invocation::Create(*Runtime::Create({.num_threads = threads}), program);
+    for (int round = 0; round < 20; ++round) {
+      for (int64_t at : {0, 63, 31, -1}) {
+        const Value where = testing::TensorOf<int64_t>(DType::kInt64, {1}, {at});
+        Result<Value> result = invocation->Run("main", {where});
+        CHECK(result.ok() == (at < 0));
+        if (at < 0) continue;
+        CHECK(result.status().code() == StatusCode::kInternal);
+        CHECK(Contains(result.status().message(), "unit " + std::to_string(at)));
+      }
+    }
   }
 }
 

@@ -34,6 +34,8 @@ struct KernelEvent {
   uint64_t batch = 1;
   // Calls that this one stands for, itself included: kernel_interval().
   uint64_t weight = 1;
+  // Of the time, what others had the thread for, because the run's slice was over inside the kernel.
+  int64_t suspended_ns = 0;
 };
 
 struct InstructionEvent {
@@ -98,6 +100,9 @@ class TraceSink {
 
   // Asked when a run begins. Whether OnInstruction is called; it makes programs slow.
   virtual bool wants_instructions() const { return false; }
+  // Asked when an invocation is made. Whether OnSlice is called: it costs short runs two looks at the
+  // clock.
+  virtual bool wants_slices() const { return true; }
   // Which calls of kernels OnKernel is told: 1: each; N: on average one in N, at random, each call as
   // likely as any other; 0: none. From about 100 on, that costs next to nothing.
   virtual uint32_t kernel_interval() const { return 1; }

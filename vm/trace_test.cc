@@ -171,6 +171,52 @@ TEST_CASE("trace: samples of kernels stand for all calls, in runs long and short
   }
 }
 
+// Asks to go on four times, and takes no time of its own to speak of.
+int32_t Polls(const RelayvmKernelEnv* env, const RelayvmKernelArgs*, uint32_t, uint32_t) {
+  for (int i = 0; i < 4; ++i) {
+    if (const int32_t code = env->poll(env); code != RELAYVM_KERNEL_OK) return code;
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
+TEST_CASE("trace: what others have the thread for inside of a kernel is not its time") {
+  static constexpr Builtin kPolls[] = {{"host.polls", Polls}};
+  auto executable =
+      LoadText(ScalarProgram(1,
+                             "  const.i16 i2, 1\n  const.i16 i3, 0\n"
+                             "  kernel k0, i2, i2, i3, [], []\n",
+                             "", ".kernel \"host.polls\" scalars 0 buffers () builtin\n"),
+               kPolls);
+  struct Kernels : TraceSink {
+    std::vector<KernelEvent> events;
+    void OnKernel(const KernelEvent& event) override { events.push_back(event); }
+  } sink;
+  Profile profile;
+  ChromeTrace chrome;
+  for (TraceSink* trace : {static_cast<TraceSink*>(&sink), static_cast<TraceSink*>(&profile),
+                           static_cast<TraceSink*>(&chrome)}) {
+    auto invocation = In(trace, executable);
+    REQUIRE(invocation->Start("main", Int64Values({1})).ok());
+    int slices = 0;
+    while (invocation->Poll(1ns) != RunState::kDone) {
+      ++slices;
+      std::this_thread::sleep_for(20ms);
+    }
+    REQUIRE(slices >= 4);
+    REQUIRE(invocation->TakeResult().ok());
+  }
+  REQUIRE(sink.events.size() == 1);
+  const KernelEvent& event = sink.events[0];
+  CHECK(event.suspended_ns >= 4 * 20'000'000);
+  CHECK(event.suspended_ns <= event.end_ns - event.begin_ns);
+  REQUIRE(profile.ByKernel().size() == 1);
+  CHECK(profile.ByKernel()[0].total_ns < profile.totals().run_ns - 4 * 20'000'000);
+  // Of the invocation's track: on the thread's it would lie over what others did there.
+  const json read = json::parse(chrome.Json());
+  for (const json& e : read["traceEvents"])
+    CHECK_FALSE((e["name"] == "host.polls" && e["ph"] == "X"));
+}
+
 TEST_CASE("profile: by kernel, by source line and node") {
   Profile profile;
   {
@@ -277,6 +323,37 @@ TEST_CASE("chrome trace: threads with slices and kernels, invocations with runs,
   CHECK(json::parse(small.Json())["otherData"]["dropped"] == 18);
   small.Clear();
   CHECK(small.num_events() == 0);
+}
+
+TEST_CASE("chrome trace: names of any bytes make JSON") {
+  std::string bytes;
+  for (int b = 255; b > 0; --b) bytes += static_cast<char>(b);
+  const std::string good = "\u00e9 \u20ac \U0001F600";
+  const std::pair<std::string, std::string> kNames[] = {
+      {"a\xff"
+       "b",
+       "a\ufffd"
+       "b"},
+      {"\xc0\xaf", "\ufffd\ufffd"},            // longer than need be
+      {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},  // a surrogate
+      {"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},
+      {"\xe2\x82", "\ufffd\ufffd"},  // cut off
+      {good, good},
+      {"\"\\\n", "\"\\\n"},
+  };
+  auto executable = Turns();
+  ChromeTrace trace;
+  for (const auto& [name, expected] : kNames) {
+    trace.Clear();
+    trace.OnKernel({0, name, 1, 2, 1, {1, executable.get()}});
+    const json read = json::parse(trace.Json());
+    bool found = false;
+    for (const json& event : read["traceEvents"]) found = found || event["name"] == expected;
+    CHECK_MESSAGE(found, expected);
+  }
+  trace.Clear();
+  trace.OnKernel({0, bytes, 1, 2, 1, {1, executable.get()}});
+  CHECK(json::accept(trace.Json()));
 }
 
 TEST_CASE("trace: runs on several threads share a sink, read meanwhile") {

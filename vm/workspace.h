@@ -14,7 +14,8 @@
 namespace relayvm::vm {
 
 struct Workspace {
-  Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory);
+  Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
+            const std::shared_ptr<MemoryBudget>& budget);
 
   struct OrphanHeap {
     void operator()(Heap* heap) const { heap->Orphan(); }

@@ -128,7 +128,8 @@ TEST_CASE("faults: runtime and invocation are made, or are not") {
     for (const uint32_t threads : {1U, 3U}) {
       LeavesNothing([&] {
         const auto attempt = [&]() -> Status {
-          RELAYVM_ASSIGN_OR_RETURN(auto runtime, Runtime::Create({.num_threads = threads}));
+          RELAYVM_ASSIGN_OR_RETURN(
+              auto runtime, Runtime::Create({.num_threads = threads, .memory_limit = 1 << 30}));
           RELAYVM_ASSIGN_OR_RETURN(auto first, Invocation::Create(runtime, executable));
           RELAYVM_ASSIGN_OR_RETURN(auto second, Invocation::Create(runtime, executable));
           RELAYVM_RETURN_IF_ERROR(first->set_stack_limit(1 << 22));

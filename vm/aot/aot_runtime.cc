@@ -183,13 +183,16 @@ Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
   }
   // What results need of the program is its constants.
   const std::shared_ptr<const Executable> owner(owner_, nullptr);
+  const auto index = static_cast<size_t>(&function - descriptor_.exports.data);
+  const std::string& name = program().exports[index].name;
+  BorderPoll poll([](void* self) { return Interrupted(*static_cast<AotRun*>(self)); }, &run);
   Result<Value> result = call.error == 0
-                             ? ExportObject(heap, owner, call.result, nullptr)
+                             ? ExportObject(heap, owner, name, call.result, &poll, nullptr)
                              : Result<Value>(MakeStatus(std::move(run.failure),
                                                         std::move(run.places), run.more_callers));
   // A run that does not end in time, or was cancelled, gives no result, wherever it was.
   if (const StatusCode late = Interrupted(run); result.ok() && late != StatusCode::kOk)
-    result = Status(late, InterruptMessage(late));
+    result = ExportStatus({late, InterruptMessage(late)}, name);
   stats->peak_bytes = heap.peak_bytes();
   stats->allocations = heap.allocations();
   workspace->arena.Clear();

@@ -36,15 +36,16 @@ class Runtime:
     num_threads: that one run's kernels may use, the calling thread included; 0: as many as the machine
     has. scheduler_threads: that runs of `run_async` share. max_batch: products of so many runs are put
     together, for programs compiled with batching=True; 0: never. max_wait: seconds that a run waits for
-    others at most. trace: a `Profile` or `ChromeTrace`, which sees all runs.
+    others at most. memory_limit: bytes that all runs may hold together, results of more than 16 KiB that
+    are still held too; ResourceExhausted above. trace: a `Profile` or `ChromeTrace`, which sees all runs.
 
     Thread-safe. A process that was forked cannot use its parent's runtime where that has threads.
     """
 
-    def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, trace=None):
+    def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, memory_limit=None, trace=None):
         self.trace = trace
         sink = trace._native if trace is not None else None
-        self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, sink)
+        self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, memory_limit, sink)
 
     def stats(self):
         """What its runs have done and hold, as a dict: runs by status ("ended"), "kernel_calls", "waits", "batches", bytes ..."""

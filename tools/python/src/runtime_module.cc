@@ -106,6 +106,7 @@ py::dict StatsOf(const RuntimeStats& stats) {
   d["waiting"] = stats.waiting;
   d["live_bytes"] = stats.live_bytes;
   d["resident_bytes"] = stats.resident_bytes;
+  d["counted_bytes"] = stats.counted_bytes;
   d["workspaces"] = stats.workspaces;
   d["idle_workspaces"] = stats.idle_workspaces;
   return d;

@@ -209,11 +209,13 @@ void RunHere(const Session& session, const std::shared_ptr<PendingCall>& call, p
 
 std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t scheduler_threads,
                                              size_t max_batch, double max_wait,
+                                             std::optional<size_t> memory_limit,
                                              std::shared_ptr<TraceSink> trace) {
   std::shared_ptr<PyRuntime> runtime(new PyRuntime);
   RuntimeOptions options;
   options.num_threads = num_threads;
   options.trace = trace.get();
+  options.memory_limit = memory_limit.value_or(SIZE_MAX);
   runtime->trace_ = std::move(trace);
   runtime->runtime_ = ValueOrThrow(Runtime::Create(options));
   runtime->options_.num_threads = scheduler_threads;

@@ -24,6 +24,7 @@ class PyRuntime {
  public:
   static std::shared_ptr<PyRuntime> Create(uint32_t num_threads, uint32_t scheduler_threads,
                                            size_t max_batch, double max_wait,
+                                           std::optional<size_t> memory_limit,
                                            std::shared_ptr<TraceSink> trace);
   ~PyRuntime();
 

@@ -375,6 +375,19 @@ def test_limits(endless, add_one):
         endless(0, timeout=-1)
 
 
+def test_a_runtime_has_a_memory_limit():
+    runtime = rvm.Runtime(memory_limit=32 << 20)
+    m = rvm.compile(HEADER + "def @main(%x: Tensor[(?), float32]) -> Tensor[(?), float32] { add(%x, 1f) }").load(runtime=runtime)
+    big = np.zeros(5 << 20, "f4")
+    kept = m(big)
+    assert 20 << 20 <= runtime.stats()["counted_bytes"] <= 32 << 20
+    with pytest.raises(rvm.ResourceExhausted, match="raise the runtime's memory limit"):
+        m(big)
+    del kept
+    gc.collect()
+    assert len(m(big)) == 5 << 20
+
+
 def test_keyboard_interrupt_stops_a_run(endless):
     times = []
 
