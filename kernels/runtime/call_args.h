@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <type_traits>
@@ -102,39 +103,86 @@ class CallArgs {
   int64_t param(int i) const { return params_[i]; }
   int64_t& count(int i) const { return *static_cast<int64_t*>(buffers_[num_tensors_ + i]); }
 
-  // `n` values, all T(); for push_back, with n = 0.
+  // `n` values, all T(); for Push, with n = 0. Polls: new memory is touched, so that bytes count
+  // and not values.
   template <typename T>
   KernelVector<T> NewVector(int64_t n = 0) const {
-    return KernelVector<T>(static_cast<size_t>(n), KernelAllocator<T>(env_));
+    KernelVector<T> vector{KernelAllocator<T>(env_)};
+    vector.reserve(static_cast<size_t>(n));
+    InBlocks(
+        n, [&](int64_t, int64_t end) { vector.resize(static_cast<size_t>(end)); },
+        std::max<int64_t>(1, sizeof(T) / kBytesOfUnit));
+    return vector;
   }
+  // vector.push_back, which polls where many values move to larger memory.
   template <typename T>
-  KernelVector<T> NewVector(int64_t n, T value) const {
-    return KernelVector<T>(static_cast<size_t>(n), value, KernelAllocator<T>(env_));
+  void Push(KernelVector<T>& vector, const T& value) const {
+    if (vector.size() == vector.capacity()) [[unlikely]]
+      Grow(vector);
+    vector.push_back(value);
   }
 
-  // Every long loop says here how much it does (elements, about) as it goes on, so that the run can
-  // be stopped meanwhile. Throws KernelStopped.
-  void Work(int64_t elements) const {
-    fuel_ -= elements;
-    if (fuel_ < 0) [[unlikely]]
+  // --- Polling ---
+  // Whatever takes time that grows with the sizes goes through one of these, bulk copies too.
+
+  // What an element counts that is read or written where none of its neighbours are: a cache miss.
+  static constexpr int64_t kScattered = 4;
+
+  // Every long loop says here how much it does as it goes on, so that the run can be stopped
+  // meanwhile, in units of some nanoseconds (up to 15): an element in order, about. Throws
+  // KernelStopped.
+  void Work(int64_t units) const {
+    fuel_ -= units;
+    if (fuel_ <= 0) [[unlikely]]
       Poll();
   }
-  // The same for each of `n` elements in turn: each(begin, end) does a block of them.
+  // The same for each of `n` elements in turn: each(begin, end) does a block of them, each of
+  // `cost` units.
   template <typename Each>
-  void InBlocks(int64_t n, const Each& each) const {
-    constexpr int64_t kBlock = 1 << 14;
+  void InBlocks(int64_t n, const Each& each, int64_t cost = 1) const {
     for (int64_t begin = 0; begin < n; begin += kBlock) {
       const int64_t end = std::min(n, begin + kBlock);
-      Work(end - begin);
+      Work((end - begin) * cost);
       each(begin, end);
     }
   }
+  // Whether is(i) holds for any i of 0..n-1.
+  template <typename Is>
+  bool AnyOf(int64_t n, const Is& is, int64_t cost) const {
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = std::min(n, begin + kBlock);
+      Work((end - begin) * cost);
+      for (int64_t i = begin; i < end; ++i) {
+        if (is(i)) return true;
+      }
+    }
+    return false;
+  }
 
-  // std::sort, which polls: a quicksort down to pieces that take less than a millisecond, without a
-  // cost in their comparisons.
+  void Copy(void* to, const void* from, int64_t bytes) const {
+    if (bytes > 0 && bytes < kPiece) {
+      Work(bytes / kBytesOfUnit + 1);
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+      return;
+    }
+    InPieces(bytes, [&](int64_t at, size_t size) {
+      std::memcpy(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, size);
+    });
+  }
+  // All of the tensor's bytes become 0.
+  void Clear(const TensorView& t) const {
+    InPieces(t.size() * DTypeBytes(t.dtype),
+             [&](int64_t at, size_t size) { std::memset(t.data + at, 0, size); });
+  }
+  template <typename T>
+  void Fill(T* to, int64_t n, T value) const {
+    InBlocks(n, [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
+  }
+
+  // std::sort: a quicksort down to pieces that take less than a millisecond, without a cost in
+  // their comparisons.
   template <typename Iterator, typename Less>
   void Sort(Iterator first, Iterator last, const Less& less) const {
-    constexpr ptrdiff_t kSmall = 1 << 14;
     for (int level = 0; last - first > kSmall; ++level) {
       if (level == 64) return SortByPolls(first, last, less);
       Iterator middle = Partition(first, last, less);
@@ -147,14 +195,65 @@ class CallArgs {
         last = middle;
       }
     }
-    Work(last - first);
+    Work((last - first) * kSortCost);
     std::sort(first, last, less);
+  }
+  // std::nth_element, likewise. REQUIRES: first <= nth < last.
+  template <typename Iterator, typename Less>
+  void Select(Iterator first, Iterator nth, Iterator last, const Less& less) const {
+    for (int level = 0; last - first > kSmall; ++level) {
+      if (level == 64) return Sort(first, last, less);
+      const Iterator middle = Partition(first, last, less);
+      (nth < middle ? last : first) = middle;
+    }
+    Work((last - first) * kSortCost);
+    std::nth_element(first, nth, last, less);
   }
 
  private:
-  // Elements between two polls: less than a millisecond of whatever is done to them.
+  // Units between two polls: less than a millisecond.
   static constexpr int64_t kFuel = 1 << 16;
+  // Elements, and bytes of a bulk copy, that are done without a poll inside.
+  static constexpr int64_t kBlock = 1 << 14, kPiece = 1 << 18;
+  static constexpr int64_t kBytesOfUnit = 4;  // of a bulk copy, or of new memory
+  // What the standard library sorts, and what that takes of each element.
+  static constexpr ptrdiff_t kSmall = 1 << 14;
+  static constexpr int64_t kSortCost = 4;
 
+  // each(at, size) for pieces of so many bytes.
+  template <typename Each>
+  void InPieces(int64_t bytes, const Each& each) const {
+    for (int64_t at = 0; at < bytes; at += kPiece) {
+      const int64_t size = std::min(bytes - at, kPiece);
+      Work(size / kBytesOfUnit + 1);
+      each(at, static_cast<size_t>(size));
+    }
+  }
+  // Room for twice as many values; few are left to the vector itself.
+  template <typename T>
+  [[gnu::noinline]] void Grow(KernelVector<T>& vector) const {
+    const auto size = static_cast<int64_t>(vector.size());
+    if (size < kBlock) return;
+    KernelVector<T> larger{KernelAllocator<T>(env_)};
+    larger.reserve(2 * vector.size());
+    InBlocks(
+        size,
+        [&](int64_t begin, int64_t end) {
+          larger.insert(larger.end(), vector.begin() + begin, vector.begin() + end);
+        },
+        std::max<int64_t>(1, sizeof(T) / kBytesOfUnit));
+    vector.swap(larger);
+  }
+
+  // Goes on in steps to the first element that is not `passed`; true after four, for there may be
+  // many.
+  template <typename Iterator, typename Passed>
+  static bool Skip(Iterator& at, ptrdiff_t step, const Passed& passed) {
+    for (int i = 0; i < 4; ++i, at += step) {
+      if (!passed(*at)) return false;
+    }
+    return true;
+  }
   // Hoare's: what is not above the pivot, then what is not below. Neither side is empty.
   template <typename Iterator, typename Less>
   Iterator Partition(Iterator first, Iterator last, const Less& less) const {
@@ -164,19 +263,38 @@ class CallArgs {
     if (less(*c, *b)) std::iter_swap(b, c);
     if (less(*b, *a)) std::iter_swap(a, b);
     const auto pivot = *b;
-    for (Iterator low = first, high = last - 1;; ++low, --high) {
-      while (less(*low, pivot)) ++low;
-      while (less(pivot, *high)) --high;
+    // Either side may be passed without a swap: each says on its way how far it came.
+    constexpr ptrdiff_t kStep = kSmall / 4;
+    Iterator low = first, high = last - 1;
+    Iterator low_mark = low + kStep, high_mark = high - kStep;
+    const auto pass_low = [&] {
+      Work(kStep * kScattered);
+      low_mark += std::min(kStep, last - low_mark);
+    };
+    const auto pass_high = [&] {
+      Work(kStep * kScattered);
+      high_mark -= std::min(kStep, high_mark - first);
+    };
+    for (;; ++low, --high) {
+      if (low >= low_mark) [[unlikely]]
+        pass_low();
+      while (Skip(low, 1, [&](const auto& x) { return less(x, pivot); })) {
+        if (low >= low_mark) [[unlikely]]
+          pass_low();
+      }
+      while (Skip(high, -1, [&](const auto& x) { return less(pivot, x); })) {
+        if (high <= high_mark) [[unlikely]]
+          pass_high();
+      }
       if (low >= high) return high + 1;
       std::iter_swap(low, high);
-      Work(1);
     }
   }
   // Where pivots were bad again and again.
   template <typename Iterator, typename Less>
   void SortByPolls(Iterator first, Iterator last, const Less& less) const {
     std::sort(first, last, [&](const auto& x, const auto& y) {
-      Work(1);
+      Work(kScattered);
       return less(x, y);
     });
   }

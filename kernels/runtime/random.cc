@@ -130,7 +130,7 @@ int32_t ThreefryGenerate(const CallArgs& args) {
   Generator g = LoadGenerator(args[0]);
   const KernelVector<uint64_t> words = Generate(args, g, args[2].size());
   StoreGenerator(g, args[1]);
-  std::copy(words.begin(), words.end(), args[2].as<uint64_t>());
+  args.Copy(args[2].data, words.data(), args[2].size() * static_cast<int64_t>(sizeof(uint64_t)));
   return RELAYVM_KERNEL_OK;
 }
 
@@ -162,7 +162,10 @@ int32_t RandomUniform(const CallArgs& args) {
     const R low = LoadAs<R>(args[1], 0), high = LoadAs<R>(args[2], 0);
     const KernelVector<R> values = Uniform<R>(args, g, args[4].size());
     StoreGenerator(g, args[3]);
-    for (size_t i = 0; i < values.size(); ++i) args[4].as<R>()[i] = values[i] * (high - low) + low;
+    R* out = args[4].as<R>();
+    args.InBlocks(args[4].size(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = values[i] * (high - low) + low;
+    });
     return RELAYVM_KERNEL_OK;
   });
 }
@@ -185,6 +188,9 @@ int32_t RandomNormal(const CallArgs& args) {
   });
 }
 
+// That are looked at between two polls.
+constexpr int64_t kChoicesAtOnce = 1 << 14;
+
 // For each row of weights (negative ones count as 0): indices where the running sum of its
 // probabilities first exceeds a uniform number.
 int32_t RandomMultinomial(const CallArgs& args) {
@@ -199,24 +205,41 @@ int32_t RandomMultinomial(const CallArgs& args) {
   if (out.size() == 0) return RELAYVM_KERNEL_OK;
   auto sums = args.NewVector<float>(choices);
   for (int64_t r = 0; r < rows; ++r) {
-    args.Work(choices);
+    args.Work(4);
     float total = 0;
-    for (int64_t c = 0; c < choices; ++c) {
-      sums[c] = std::max(LoadAs<float>(probabilities, r * choices + c), 0.0f);
-      total += sums[c];
+    for (int64_t begin = 0; begin < choices; begin += kChoicesAtOnce) {
+      const int64_t end = std::min(choices, begin + kChoicesAtOnce);
+      args.Work(end - begin);
+      DispatchDType(probabilities.dtype, [&]<typename T>() {
+        const T* row = probabilities.as<const T>() + r * choices;
+        float sum = total;
+        for (int64_t c = begin; c < end; ++c) {
+          sums[c] = std::max(ConvertElement<float>(row[c]), 0.0f);
+          sum += sums[c];
+        }
+        total = sum;
+      });
     }
-    for (int64_t c = 0; c < choices; ++c) sums[c] = sums[c] / total + (c > 0 ? sums[c - 1] : 0.0f);
+    for (int64_t begin = 0; begin < choices; begin += kChoicesAtOnce) {
+      const int64_t end = std::min(choices, begin + kChoicesAtOnce);
+      args.Work(end - begin);
+      for (int64_t c = begin; c < end; ++c)
+        sums[c] = sums[c] / total + (c > 0 ? sums[c - 1] : 0.0f);
+    }
     for (int64_t s = 0; s < samples; ++s) {
-      args.Work(choices);
       // The smallest positive distance; a distance that is not positive counts as 1.
       int64_t best = 0;
       float least = 0;
-      for (int64_t c = 0; c < choices; ++c) {
-        float distance = sums[c] - values[r * samples + s];
-        if (!(distance > 0)) distance = 1;
-        if (c == 0 || distance < least) {
-          best = c;
-          least = distance;
+      for (int64_t begin = 0; begin < choices; begin += kChoicesAtOnce) {
+        const int64_t end = std::min(choices, begin + kChoicesAtOnce);
+        args.Work(end - begin);
+        for (int64_t c = begin; c < end; ++c) {
+          float distance = sums[c] - values[r * samples + s];
+          if (!(distance > 0)) distance = 1;
+          if (c == 0 || distance < least) {
+            best = c;
+            least = distance;
+          }
         }
       }
       StoreIndex(out, r * samples + s, best);

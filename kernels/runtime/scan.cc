@@ -46,23 +46,26 @@ void Scan(const CallArgs& args, const Load& load, T* out, const AxisSplit& s, bo
     return;
   }
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
-  const int64_t block = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(s.inner, 1));
+  constexpr int64_t kBlock = 1 << 14;  // elements between two polls
   for (int64_t o = 0; o < s.outer; ++o) {
-    for (int64_t k = 0, polled = 0; k < s.n; ++k) {
-      if (k == polled) {
-        polled = std::min(s.n, k + block);
-        args.Work((polled - k) * s.inner);
-      }
-      const int64_t row = (o * s.n + k) * s.inner;
-      for (int64_t i = 0; i < s.inner; ++i) {
-        // Exclusive: the sum before this element; inclusive: with it.
-        const int64_t at = exclusive ? row - s.inner + i : row + i;
-        if (k == 0 && exclusive) {
-          out[row + i] = identity;
-          continue;
+    for (int64_t left = 0; left < s.inner; left += kBlock) {
+      const int64_t right = std::min(s.inner, left + kBlock), rows = kBlock / (right - left);
+      for (int64_t k = 0, polled = 0; k < s.n; ++k) {
+        if (k == polled) {
+          polled = std::min(s.n, k + rows);
+          args.Work((polled - k) * (right - left));
         }
-        const T before = k == 0 ? identity : out[row - s.inner + i];
-        out[row + i] = FromArithmetic<T>(Op::Apply(ToArithmetic(before), ToArithmetic(load(at))));
+        const int64_t row = (o * s.n + k) * s.inner;
+        for (int64_t i = left; i < right; ++i) {
+          // Exclusive: the sum before this element; inclusive: with it.
+          const int64_t at = exclusive ? row - s.inner + i : row + i;
+          if (k == 0 && exclusive) {
+            out[row + i] = identity;
+            continue;
+          }
+          const T before = k == 0 ? identity : out[row - s.inner + i];
+          out[row + i] = FromArithmetic<T>(Op::Apply(ToArithmetic(before), ToArithmetic(load(at))));
+        }
       }
     }
   }

@@ -37,9 +37,8 @@ void Combine(T& to, T from, ScatterMode mode) {
   }
 }
 
-void CopyTensor(const TensorView& from, const TensorView& to) {
-  const size_t bytes = static_cast<size_t>(from.size()) * DTypeBytes(from.dtype);
-  if (bytes != 0 && from.data != to.data) std::memcpy(to.data, from.data, bytes);
+void CopyTensor(const CallArgs& args, const TensorView& from, const TensorView& to) {
+  if (from.data != to.data) args.Copy(to.data, from.data, from.size() * DTypeBytes(from.dtype));
 }
 
 // An index brought into 0..extent-1, or -1.
@@ -47,6 +46,9 @@ int64_t ResolveIndex(int64_t index, int64_t extent) {
   if (index < 0) index += extent;
   return index >= 0 && index < extent ? index : -1;
 }
+
+// Of an element: reads in order, a write anywhere.
+constexpr int64_t kUpdateCost = 2;
 
 // scatter_elements, a line of the indices' last axis after the other. load(i) is index i.
 template <typename T, typename Load>
@@ -62,6 +64,7 @@ int32_t ScatterLines(const CallArgs& args, int axis, const Load& load, T* to, co
   const int64_t length = indices.dims[last];
   const int64_t lines = indices.size() / length;
   for (int64_t line = 0; line < lines; ++line) {
+    args.Work(4 * data.rank);
     // Where the line begins in the data, the axis apart, and in the updates.
     int64_t rest = line, at = 0, source = 0;
     int64_t stride = data.dims[last], source_stride = updates.dims[last];
@@ -74,21 +77,24 @@ int32_t ScatterLines(const CallArgs& args, int axis, const Load& load, T* to, co
       source_stride *= updates.dims[d];
     }
     int32_t status = RELAYVM_KERNEL_OK;
-    args.InBlocks(length, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end && status == RELAYVM_KERNEL_OK; ++i) {
-        const int64_t index = ResolveIndex(load(line * length + i), extent);
-        if (index < 0) {
-          status = RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
-          return;
-        }
-        T& place = to[at + index * step + i * next];
-        if (mode == ScatterMode::kUpdate) {
-          place = from[source + i];
-        } else {
-          Combine(place, from[source + i], mode);
-        }
-      }
-    });
+    args.InBlocks(
+        length,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end && status == RELAYVM_KERNEL_OK; ++i) {
+            const int64_t index = ResolveIndex(load(line * length + i), extent);
+            if (index < 0) {
+              status = RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+              return;
+            }
+            T& place = to[at + index * step + i * next];
+            if (mode == ScatterMode::kUpdate) {
+              place = from[source + i];
+            } else {
+              Combine(place, from[source + i], mode);
+            }
+          }
+        },
+        kUpdateCost);
     if (status != RELAYVM_KERNEL_OK) return status;
   }
   return RELAYVM_KERNEL_OK;
@@ -110,7 +116,7 @@ int32_t ScatterElements(const CallArgs& args) {
     if (d != axis && indices.dims[d] > data.dims[d]) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
     if (indices.dims[d] > updates.dims[d]) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   }
-  CopyTensor(data, out);
+  CopyTensor(args, data, out);
   if (indices.size() == 0) return RELAYVM_KERNEL_OK;
   if (data.rank == 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
@@ -181,7 +187,7 @@ int32_t ScatterNd(const CallArgs& args) {
   if (__builtin_mul_overflow(columns, slice, &used) || updates.size() < used) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
-  CopyTensor(data, out);
+  CopyTensor(args, data, out);
   if (depth == 0 && slice == 0) return RELAYVM_KERNEL_OK;  // no index, nothing to write
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
@@ -191,7 +197,8 @@ int32_t ScatterNd(const CallArgs& args) {
         std::clamp<int64_t>(kElementsAtOnce / std::max<int64_t>(slice, 1), 1, kColumnsAtOnce);
     for (int64_t first = 0; first < columns; first += at_once) {
       const int64_t count = std::min(at_once, columns - first);
-      args.Work(count * (depth + slice));
+      // A slice that is more polls as it goes on.
+      args.Work(count * (depth + (slice <= kElementsAtOnce ? slice : 1)));
       if (!PlacesOf(data, indices, columns, std::span(places).first(count), first))
         return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       for (int64_t c = 0; c < count; ++c) {
@@ -199,7 +206,15 @@ int32_t ScatterNd(const CallArgs& args) {
         int64_t at;
         if (__builtin_mul_overflow(places[static_cast<size_t>(c)], slice, &at)) continue;
         const int64_t written = std::min(slice, size - at);
-        if (mode != ScatterMode::kUpdate) {
+        if (written > kElementsAtOnce) {
+          args.InBlocks(written, [&](int64_t begin, int64_t end) {
+            if (mode == ScatterMode::kUpdate) {
+              std::copy(source + begin, source + end, to + at + begin);
+              return;
+            }
+            for (int64_t i = begin; i < end; ++i) Combine(to[at + i], source[i], mode);
+          });
+        } else if (mode != ScatterMode::kUpdate) {
           for (int64_t i = 0; i < written; ++i) Combine(to[at + i], source[i], mode);
         } else if (written == 1) {
           to[at] = *source;

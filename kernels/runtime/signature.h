@@ -27,6 +27,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -44,14 +45,14 @@ struct DTypeSpec {
 struct DimSpec {
   enum class Kind : uint8_t { kAny, kExact, kVariable, kCounted, kRest, kNonEmpty };
   Kind kind = Kind::kAny;
-  int64_t exact = 0;
+  int8_t exact = 0;
   char variable = 0;  // of kVariable, kRest ('*s', or 0)
 };
 
 struct TensorSpec {
   DTypeSpec dtype;
   std::array<DimSpec, 6> dims;
-  int num_dims = 0;
+  int8_t num_dims = 0;
 
   // Any number of dims.
   constexpr bool is_open() const {
@@ -65,13 +66,14 @@ struct TensorSpec {
 struct ParamSpec {
   enum class Kind : uint8_t { kAxis, kOptionalAxis, kRange, kInt, kReal, kReals };
   Kind kind = Kind::kInt;
-  int64_t low = 0, high = 0;  // of kRange
+  int16_t low = 0, high = 0;  // of kRange
 };
 
+// There is one for each builtin: small, since it takes room in every program.
 struct Signature {
   std::array<TensorSpec, CallArgs::kMaxTensors> tensors;
   std::array<ParamSpec, 9> params;
-  int num_inputs = 0, num_tensors = 0, num_counts = 0, num_params = 0;
+  int8_t num_inputs = 0, num_tensors = 0, num_counts = 0, num_params = 0;
   bool in_place = false;  // of the first output: marked by =
 
   // Throws, and so fails to compile where it is a constant, when the text is not as above.
@@ -144,10 +146,12 @@ class Parser {
   static constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   static constexpr bool IsLetter(char c) { return c >= 'a' && c <= 'z'; }
   constexpr bool AtLetter() const { return at_ < text_.size() && IsLetter(text_[at_]); }
-  constexpr int64_t Number() {
-    int64_t n = 0;
+  template <typename T>
+  constexpr T Number() {
+    int n = 0;
     for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_) n = n * 10 + (text_[at_] - '0');
-    return n;
+    if (n > std::numeric_limits<T>::max()) throw "a number is too large";
+    return static_cast<T>(n);
   }
 
   constexpr DTypeSpec DTypeName() {
@@ -168,7 +172,7 @@ class Parser {
 
   constexpr DimSpec Dim() {
     using Kind = DimSpec::Kind;
-    if (IsDigit(text_[at_])) return {Kind::kExact, Number()};
+    if (IsDigit(text_[at_])) return {Kind::kExact, Number<int8_t>()};
     const char c = Next();
     if (c == '_') return {};
     if (c == '#') return {Kind::kCounted};
@@ -198,9 +202,9 @@ class Parser {
     if (Eat("real...")) return {Kind::kReals};
     if (Eat("real")) return {Kind::kReal};
     if (at_ == text_.size() || !IsDigit(text_[at_])) throw "unknown parameter";
-    const int64_t low = Number();
+    const auto low = Number<int16_t>();
     if (!Eat("..")) throw "expected ..";
-    return {Kind::kRange, low, Number()};
+    return {Kind::kRange, low, Number<int16_t>()};
   }
 
   std::string_view text_;

@@ -15,13 +15,18 @@ void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t 
               uint64_t* keys) {
   DispatchDType(t.dtype, [&]<typename T>() {
     const T* data = t.as<const T>() + first;
-    args.InBlocks(n, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) keys[i] = SortKey(data[i * stride]);
-    });
+    args.InBlocks(
+        n,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) keys[i] = SortKey(data[i * stride]);
+        },
+        stride == 1 ? 1 : CallArgs::kScattered);
   });
 }
 
 namespace {
+
+constexpr int64_t kLineCost = 16;  // of a line, however short
 
 struct Entry {
   uint64_t key;
@@ -45,8 +50,7 @@ void FindFirst(const CallArgs& args, const uint64_t* keys, int64_t n, int64_t k,
   uint64_t last = std::numeric_limits<uint64_t>::max();
   bool is_full = false;  // k are found, and `last` is the greatest of their keys
   const auto keep_first = [&] {
-    args.Work(static_cast<int64_t>(found.size()));
-    std::nth_element(found.begin(), found.begin() + (k - 1), found.end());
+    args.Select(found.begin(), found.begin() + (k - 1), found.end(), std::less<Entry>());
     found.resize(static_cast<size_t>(k));
     last = found.back().key;
     is_full = true;
@@ -88,24 +92,31 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
   if (gathers) entries.reserve(static_cast<size_t>(2 * k + 128));
   for (int64_t o = 0; o < split.outer; ++o) {
     for (int64_t i = 0; i < split.inner; ++i) {
+      args.Work(kLineCost);
       const int64_t first = o * split.n * split.inner + i;
       LoadKeys(args, in, first, split.inner, split.n, keys.data());
       const uint64_t flip = ascending ? 0 : ~uint64_t{0};
       if (gathers) FindFirst(args, keys.data(), split.n, k, flip, entries);
-      for (int64_t j = 0; j < split.n && !gathers; ++j) entries[j] = {keys[j] ^ flip, j};
+      args.InBlocks(
+          gathers ? 0 : split.n,
+          [&](int64_t begin, int64_t end) {
+            for (int64_t j = begin; j < end; ++j) entries[j] = {keys[j] ^ flip, j};
+          },
+          2);
       // Entries are distinct (the index breaks ties), so no stable algorithm is needed.
-      if (k < split.n && !gathers) {
-        args.Work(split.n);
-        std::nth_element(entries.begin(), entries.begin() + k, entries.end());
-      }
+      if (k < split.n && !gathers)
+        args.Select(entries.begin(), entries.begin() + k, entries.end(), std::less<Entry>());
       args.Sort(entries.begin(), entries.begin() + k, std::less<Entry>());
-      args.Work(k);
-      for (int64_t j = 0; j < k; ++j) {
-        const int64_t at = (o * k + j) * split.inner + i;
-
-        if (values != nullptr) CopyElement(in, first + entries[j].index * split.inner, *values, at);
-        if (indices != nullptr) StoreIndex(*indices, at, entries[j].index);
-      }
+      args.InBlocks(
+          k,
+          [&](int64_t begin, int64_t end) {
+            for (int64_t j = begin; j < end; ++j) {
+              const int64_t at = (o * k + j) * split.inner + i, index = entries[j].index;
+              if (values != nullptr) CopyElement(in, first + index * split.inner, *values, at);
+              if (indices != nullptr) StoreIndex(*indices, at, index);
+            }
+          },
+          CallArgs::kScattered);
     }
   }
   return RELAYVM_KERNEL_OK;
@@ -142,6 +153,7 @@ int32_t SearchSorted(const CallArgs& args) {
   const int64_t per_line = total / lines;
   auto line = args.NewVector<uint64_t>(n), keys = args.NewVector<uint64_t>(per_line);
   for (int64_t l = 0; l < lines; ++l) {
+    args.Work(4);
     LoadKeys(args, sorted, l * n, 1, n, line.data());
     LoadKeys(args, values, l * per_line, 1, per_line, keys.data());
     for (int64_t j = 0; j < per_line; ++j) {

@@ -20,7 +20,7 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
   // start[r]: where row r's entries begin in the result.
   auto start = args.NewVector<int64_t>(rows + 1);
   for (int64_t e = 0; e < entries; ++e) {
-    args.Work(1);
+    args.Work(2);
     const int64_t row = LoadIndex(indices, e * rank);
     if (row < 0 || row >= rows) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
     ++start[row + 1];
@@ -38,16 +38,21 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
   }
   const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
   for (int64_t r = 0; r < rows; ++r) {
+    args.Work(1);
     if (LoadAs<int64_t>(empty_row, r) == 0) continue;
-    for (int64_t d = 0; d < rank; ++d) StoreIndex(out_indices, start[r] * rank + d, d == 0 ? r : 0);
+    args.InBlocks(rank, [&](int64_t begin, int64_t end) {
+      for (int64_t d = begin; d < end; ++d)
+        StoreIndex(out_indices, start[r] * rank + d, d == 0 ? r : 0);
+    });
     std::memcpy(out_values.data + start[r] * bytes, fill.data, bytes);
   }
   for (int64_t e = 0; e < entries; ++e) {
-    args.Work(rank);
+    args.Work(1);
     const int64_t at = start[LoadAs<int64_t>(indices, e * rank)]++;
-    for (int64_t d = 0; d < rank; ++d) {
-      StoreIndex(out_indices, at * rank + d, LoadAs<int64_t>(indices, e * rank + d));
-    }
+    args.InBlocks(rank, [&](int64_t begin, int64_t end) {
+      for (int64_t d = begin; d < end; ++d)
+        StoreIndex(out_indices, at * rank + d, LoadAs<int64_t>(indices, e * rank + d));
+    });
     std::memcpy(out_values.data + at * bytes, values.data + e * bytes, bytes);
   }
   args.count(0) = total;
@@ -63,10 +68,12 @@ int32_t SparseReshape(const CallArgs& args) {
   auto old_shape = args.NewVector<int64_t>(from), new_shape = args.NewVector<int64_t>(to);
   int64_t size = 1, known = 1, inferred = -1;
   for (int64_t d = 0; d < from; ++d) {
+    args.Work(1);
     old_shape[d] = LoadAs<int64_t>(shape, d);
     if (__builtin_mul_overflow(size, old_shape[d], &size)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
   for (int64_t d = 0; d < to; ++d) {
+    args.Work(1);
     new_shape[d] = LoadAs<int64_t>(wanted, d);
     if (new_shape[d] == -1) {
       if (inferred >= 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
@@ -80,22 +87,29 @@ int32_t SparseReshape(const CallArgs& args) {
     new_shape[inferred] = size / known;
   }
   for (int64_t d = 0; d < to; ++d) {
+    args.Work(1);
     if (new_shape[d] <= 0 && entries > 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
     StoreIndex(out_shape, d, new_shape[d]);
   }
-  if (old_shape == new_shape) {  // as they are, even where an index lies outside its extent
-    for (int64_t i = 0; i < entries * to; ++i)
-      StoreIndex(out_indices, i, LoadAs<int64_t>(indices, i));
+  const bool is_same =
+      from == to && !args.AnyOf(
+                        to, [&](int64_t d) { return old_shape[d] != new_shape[d]; }, 1);
+  if (is_same) {  // as they are, even where an index lies outside its extent
+    args.InBlocks(entries * to, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) StoreIndex(out_indices, i, LoadAs<int64_t>(indices, i));
+    });
     return RELAYVM_KERNEL_OK;
   }
   for (int64_t e = 0; e < entries; ++e) {
     uint64_t flat = 0;
-    args.Work(from + to);
+    args.Work(1);
     for (int64_t d = 0; d < from; ++d) {
+      args.Work(1);
       flat = flat * static_cast<uint64_t>(old_shape[d]) +
              static_cast<uint64_t>(LoadAs<int64_t>(indices, e * from + d));
     }
     for (int64_t d = to; d-- > 0;) {
+      args.Work(2);
       const uint64_t extent = static_cast<uint64_t>(new_shape[d]);
       StoreIndex(out_indices, e * to + d, static_cast<int64_t>(d == 0 ? flat : flat % extent));
       flat /= extent;
@@ -121,10 +135,9 @@ int32_t FillDense(const CallArgs& args, const TensorView* fallback, const Tensor
   if (coordinates == 0 && values.rank == 0) entries = std::min<int64_t>(entries, 1);
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
-    std::fill_n(to, out.size(), fallback == nullptr ? T() : LoadAs<T>(*fallback, 0));
-    args.Work(out.size());
+    args.Fill(to, out.size(), fallback == nullptr ? T() : LoadAs<T>(*fallback, 0));
     for (int64_t e = 0; e < entries; ++e) {
-      args.Work(coordinates);
+      args.Work(coordinates + 1);
       int64_t at = 0;
 
       bool inside = true;

@@ -9,6 +9,11 @@
 namespace relayvm {
 namespace {
 
+// Of an element that is read, and one that is written, a row of the matrix or an index away.
+constexpr int64_t kStepCost = 2;
+// Columns of an image that are worked on together; steps between two polls.
+constexpr int64_t kColumnsAtOnce = 1 << 13;
+
 // A sparse matrix whose indices were checked.
 struct SparseMatrix {
   explicit SparseMatrix(const CallArgs& call)
@@ -35,11 +40,13 @@ struct SparseMatrix {
     int64_t num_rows;
     if (__builtin_mul_overflow(indptr.size(), block_rows, &num_rows)) return false;
     const int64_t blocks = width / block_columns;  // side by side in the matrix
+    columns.reserve(static_cast<size_t>(entries));
     for (int64_t i = 0; i < entries; ++i) {
       args.Work(1);
       columns.push_back(LoadIndex(indices, i));
       if (columns.back() < 0 || columns.back() >= blocks) return false;
     }
+    starts.reserve(static_cast<size_t>(indptr.size()));
     for (int64_t i = 0; i < indptr.size(); ++i) {
       args.Work(1);
       starts.push_back(LoadIndex(indptr, i));
@@ -50,14 +57,14 @@ struct SparseMatrix {
   }
 };
 
-// Calls fn(row, column, value index) for each element; `work` is what a call does.
+// Calls fn(row, column, value index) for each element, which says itself what it does (Work).
 template <typename Fn>
-void ForEach(const SparseMatrix& m, int64_t work, const Fn& fn) {
+void ForEach(const SparseMatrix& m, const Fn& fn) {
   for (int64_t r = 0; r < m.rows(); ++r) {
+    m.args.Work(1);
     for (int64_t e = m.starts[r]; e < m.starts[r + 1]; ++e) {
       for (int64_t i = 0; i < m.block_rows; ++i) {
         for (int64_t j = 0; j < m.block_columns; ++j) {
-          m.args.Work(work);
           fn(r * m.block_rows + i, m.columns[e] * m.block_columns + j,
              (e * m.block_rows + i) * m.block_columns + j);
         }
@@ -73,18 +80,30 @@ T MultiplyAdd(T sum, T x, Arithmetic<T> factor) {
 
 // out[at(m, row)] += dense[m, column] * value, over m.
 template <typename Out>
-int32_t Multiply(const TensorView& dense, const SparseMatrix& s, int64_t lines, int64_t depth,
-                 const TensorView& out, const Out& at) {
+int32_t Multiply(const CallArgs& args, const TensorView& dense, const SparseMatrix& s,
+                 int64_t lines, int64_t depth, const TensorView& out, const Out& at) {
+  if (lines == 0) return RELAYVM_KERNEL_OK;
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
-    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
+    args.Clear(out);
     const T *x = dense.as<const T>(), *w = s.values->as<const T>();
-    ForEach(s, lines, [&](int64_t row, int64_t column, int64_t value) {
+    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
       const Arithmetic<T> factor = ToArithmetic(w[value]);
-      for (int64_t m = 0; m < lines; ++m) {
+      const auto add = [&](int64_t m) {
         T& sum = to[at(m, row)];
         sum = MultiplyAdd(sum, x[m * depth + column], factor);
+      };
+      if (lines <= kColumnsAtOnce) {
+        args.Work(lines * kStepCost);
+        for (int64_t m = 0; m < lines; ++m) add(m);
+        return;
       }
+      args.InBlocks(
+          lines,
+          [&](int64_t begin, int64_t end) {
+            for (int64_t m = begin; m < end; ++m) add(m);
+          },
+          kStepCost);
     });
     return RELAYVM_KERNEL_OK;
   });
@@ -101,7 +120,7 @@ int32_t SparseDense(const CallArgs& args) {
   if (out.dims[0] != (sparse_lhs ? rows : lines) || out.dims[1] != (sparse_lhs ? lines : rows)) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
-  return Multiply(dense, s, lines, dense.dims[1], out, [&](int64_t m, int64_t row) {
+  return Multiply(args, dense, s, lines, dense.dims[1], out, [&](int64_t m, int64_t row) {
     return sparse_lhs ? row * lines + m : m * rows + row;
   });
 }
@@ -132,21 +151,32 @@ int32_t SparseConv2d(const CallArgs& args) {
   const int64_t step = channels_last ? 1 : pixels;
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
-    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(out.size()) * sizeof(T));
+    args.Clear(out);
     const T *from = data.as<const T>(), *weights = s.values->as<const T>();
-    ForEach(s, images * pixels, [&](int64_t row, int64_t column, int64_t value) {
+    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
       const Arithmetic<T> factor = ToArithmetic(weights[value]);
       const int64_t tap = channels_last ? column / channels : column % taps;
       const int64_t channel = channels_last ? column % channels : column / taps;
       const int64_t dy = tap / size - size / 2, dx = tap % size - size / 2;
       const int64_t first = std::max<int64_t>(0, -dx), last = std::min(w, w - dx);
-      for (int64_t n = 0; n < images; ++n) {
-        const T* image = from + n * pixels * channels + channel * step;
-        T* result = to + n * pixels * rows + row * step;
-        for (int64_t y = std::max<int64_t>(0, -dy); y < std::min(h, h - dy); ++y) {
-          for (int64_t x = first; x < last; ++x) {
-            T& sum = result[(y * w + x) * out_pixel];
-            sum = MultiplyAdd(sum, image[((y + dy) * w + x + dx) * data_pixel], factor);
+      const int64_t top = std::max<int64_t>(0, -dy), bottom = std::min(h, h - dy);
+      args.Work(1);
+      for (int64_t left = first; left < last; left += kColumnsAtOnce) {
+        const int64_t right = std::min(last, left + kColumnsAtOnce);
+        const int64_t lines = kColumnsAtOnce / (right - left);
+        for (int64_t n = 0; n < images; ++n) {
+          args.Work(1);
+          const T* image = from + n * pixels * channels + channel * step;
+          T* result = to + n * pixels * rows + row * step;
+          for (int64_t y = top, polled = top; y < bottom; ++y) {
+            if (y == polled) {
+              polled = std::min(bottom, y + lines);
+              args.Work((polled - y) * (right - left) * kStepCost);
+            }
+            for (int64_t x = left; x < right; ++x) {
+              T& sum = result[(y * w + x) * out_pixel];
+              sum = MultiplyAdd(sum, image[((y + dy) * w + x + dx) * data_pixel], factor);
+            }
           }
         }
       }
@@ -162,10 +192,9 @@ int32_t SparseAdd(const CallArgs& args) {
   if (s.rows() * s.block_rows > dense.dims[0]) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const int64_t width = dense.dims[1];
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
-    if (dense.size() != 0) {
-      std::memcpy(out.data, dense.data, static_cast<size_t>(dense.size()) * sizeof(T));
-    }
-    ForEach(s, 1, [&](int64_t row, int64_t column, int64_t value) {
+    args.Copy(out.data, dense.data, dense.size() * static_cast<int64_t>(sizeof(T)));
+    ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+      args.Work(kStepCost);
       T& to = out.as<T>()[row * width + column];
       to = FromArithmetic<T>(
           WrapAdd(ToArithmetic(to), ToArithmetic(s.values->as<const T>()[value])));
@@ -185,11 +214,20 @@ int32_t SparseTranspose(const CallArgs& args) {
   }
   const TensorView &values = args[3], &indices = args[4], &indptr = args[5];
   auto next = args.NewVector<int64_t>(rows + 1);
-  for (int64_t c : s.columns) ++next[c + 1];
-  for (int64_t r = 0; r < rows; ++r) next[r + 1] += next[r];
-  for (int64_t r = 0; r <= rows; ++r) StoreIndex(indptr, r, next[r]);
+  const auto entries = static_cast<int64_t>(s.columns.size());
+  const auto count = [&](int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; ++e) ++next[s.columns[e] + 1];
+  };
+  args.InBlocks(entries, count, kStepCost);
+  args.InBlocks(rows + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      if (r > 0) next[r] += next[r - 1];
+      StoreIndex(indptr, r, next[r]);
+    }
+  });
   const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
-  ForEach(s, 1, [&](int64_t row, int64_t column, int64_t value) {
+  ForEach(s, [&](int64_t row, int64_t column, int64_t value) {
+    args.Work(CallArgs::kScattered);
     const int64_t to = next[column]++;
     std::memcpy(values.data + to * bytes, args[0].data + value * bytes, bytes);
     StoreIndex(indices, to, row);

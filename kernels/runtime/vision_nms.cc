@@ -22,9 +22,10 @@ Box MakeBox(const Load& at) {
   return {std::min(a, c), std::min(b, d), std::max(a, c), std::max(b, d)};
 }
 
-// Intersection over union, 0 when the union is empty.
+// Intersection over union, 0 when the union is empty. Not inlined: loops that end early are faster
+// so.
 template <typename T>
-T Overlap(const Box& a, const Box& b) {
+[[gnu::noinline]] T Overlap(const Box& a, const Box& b) {
   const T w = std::max<T>(
       0, static_cast<T>(std::min(a.right, b.right)) - static_cast<T>(std::max(a.left, b.left)));
   const T h = std::max<T>(
@@ -38,6 +39,21 @@ T Overlap(const Box& a, const Box& b) {
   return either <= 0 ? T(0) : both / either;
 }
 
+template <typename T>
+void CopyRow(const CallArgs& args, T* to, const T* from, int64_t width) {
+  args.Copy(to, from, width * static_cast<int64_t>(sizeof(T)));
+}
+
+// `n` indices from `first` on become -1.
+void FillIndices(const CallArgs& args, const TensorView& t, int64_t first, int64_t n) {
+  args.InBlocks(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = first + begin; i < first + end; ++i) StoreIndex(t, i, -1);
+  });
+}
+
+// Of comparing a box with another.
+constexpr int64_t kOverlapCost = 4;
+
 }  // namespace
 
 int32_t GetValidCounts(const CallArgs& args) {
@@ -49,22 +65,23 @@ int32_t GetValidCounts(const CallArgs& args) {
   const double least = LoadAs<double>(threshold, 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
     for (int64_t b = 0; b < batch; ++b) {
+      args.Work(4);
       const T* from = data.as<const T>() + b * boxes * width;
       T* to = out.as<T>() + b * boxes * width;
       int64_t kept = 0;
       for (int64_t i = 0; i < boxes; ++i) {
         const T* row = from + i * width;
-        args.Work(width);
+        args.Work(4);
         if (!(ToArithmetic(row[score]) > least) || (id >= 0 && !(ToArithmetic(row[id]) >= 0))) {
           continue;
         }
-        std::memcpy(to + kept * width, row, static_cast<size_t>(width) * sizeof(T));
+        CopyRow(args, to + kept * width, row, width);
         StoreIndex(positions, b * boxes + kept, i);
         ++kept;
       }
       StoreIndex(counts, b, kept);
-      std::fill(to + kept * width, to + boxes * width, FromArithmetic<T>(-1));
-      for (int64_t i = kept; i < boxes; ++i) StoreIndex(positions, b * boxes + i, -1);
+      args.Fill(to + kept * width, (boxes - kept) * width, FromArithmetic<T>(-1));
+      FillIndices(args, positions, b * boxes + kept, boxes - kept);
     }
     return RELAYVM_KERNEL_OK;
   });
@@ -84,10 +101,12 @@ template <typename T>
 void SuppressBatch(const CallArgs& args, const T* data, int64_t boxes, int64_t width, int64_t valid,
                    const NmsOptions& o, T* rows, KernelVector<int64_t>& boxes_at) {
   const T minus_one = FromArithmetic<T>(-1);
-  std::fill(rows, rows + boxes * width, minus_one);
-  std::fill(boxes_at.begin(), boxes_at.end(), -1);
+  args.Fill(rows, boxes * width, minus_one);
+  args.Fill<int64_t>(boxes_at.data(), boxes, -1);
   auto order = args.NewVector<int64_t>(valid);
-  for (int64_t i = 0; i < valid; ++i) order[i] = i;
+  args.InBlocks(valid, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) order[i] = i;
+  });
   if (o.threshold > 0) {
     args.Sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       const uint64_t a_key = SortKey(data[a * width + o.score]);
@@ -98,7 +117,8 @@ void SuppressBatch(const CallArgs& args, const T* data, int64_t boxes, int64_t w
   }
   const int64_t candidates = static_cast<int64_t>(order.size());
   for (int64_t j = 0; j < candidates; ++j) {
-    std::memcpy(rows + j * width, data + order[j] * width, static_cast<size_t>(width) * sizeof(T));
+    args.Work(CallArgs::kScattered);
+    CopyRow(args, rows + j * width, data + order[j] * width, width);
     boxes_at[j] = order[j];
   }
   if (!(o.threshold > 0)) return;
@@ -109,25 +129,24 @@ void SuppressBatch(const CallArgs& args, const T* data, int64_t boxes, int64_t w
   auto kept = args.NewVector<Kept>();
   for (int64_t j = 0; j < candidates; ++j) {
     T* row = rows + j * width;
-    args.Work(width + static_cast<int64_t>(kept.size()));
+    args.Work(kOverlapCost);
     bool valid_box = o.most < 0 || static_cast<int64_t>(kept.size()) < o.most;
     if (valid_box) {
       if (!(ToArithmetic(row[o.score]) > 0)) continue;  // neither kept nor suppressed
       const Kept self = {
           MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[o.coordinates + k])); }),
           o.id < 0 ? 0 : static_cast<double>(ToArithmetic(row[o.id]))};
-      for (const Kept& k : kept) {
-        if (o.id >= 0 && !(k.id >= 0)) continue;
-        if (!o.force_suppress && o.id >= 0 && self.id != k.id) continue;
-        if (static_cast<double>(Overlap<Real<T>>(self.box, k.box)) >= o.threshold) {
-          valid_box = false;
-          break;
-        }
-      }
-      if (valid_box) kept.push_back(self);
+      const auto suppresses = [&](int64_t i) {
+        const Kept& k = kept[i];
+        if (o.id >= 0 && !(k.id >= 0)) return false;
+        if (!o.force_suppress && o.id >= 0 && self.id != k.id) return false;
+        return static_cast<double>(Overlap<Real<T>>(self.box, k.box)) >= o.threshold;
+      };
+      valid_box = !args.AnyOf(static_cast<int64_t>(kept.size()), suppresses, kOverlapCost);
+      if (valid_box) args.Push(kept, self);
     }
     if (valid_box) continue;
-    std::fill(row, row + width, minus_one);
+    args.Fill(row, width, minus_one);
     boxes_at[j] = -1;
   }
 }
@@ -157,39 +176,44 @@ int32_t NonMaxSuppression(const CallArgs& args) {
     auto scratch = args.NewVector<T>(o.return_indices ? boxes * width : 0);
     auto at = args.NewVector<int64_t>(boxes);
     for (int64_t b = 0; b < batch; ++b) {
+      args.Work(4);
       const int64_t valid = LoadIndex(valid_count, b);
-
       if (valid < 0 || valid > boxes) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
       T* rows = o.return_indices ? scratch.data() : out.as<T>() + b * boxes * width;
       SuppressBatch(args, data.as<const T>() + b * boxes * width, boxes, width, valid, o, rows, at);
       if (o.return_indices) {
         int64_t found = 0;
-        for (int64_t j = 0; j < boxes; ++j) {
-          if (at[j] < 0) continue;
-          const int64_t position = LoadAs<int64_t>(indices, b * boxes + at[j]);
-          if (position >= 0) StoreIndex(out, b * boxes + found++, position);
-        }
+        args.InBlocks(
+            boxes,
+            [&](int64_t begin, int64_t end) {
+              for (int64_t j = begin; j < end; ++j) {
+                if (at[j] < 0) continue;
+                const int64_t position = LoadAs<int64_t>(indices, b * boxes + at[j]);
+                if (position >= 0) StoreIndex(out, b * boxes + found++, position);
+              }
+            },
+            CallArgs::kScattered);
         StoreIndex(args[6], b, found);
-        for (int64_t j = found; j < boxes; ++j) StoreIndex(out, b * boxes + j, -1);
+        FillIndices(args, out, b * boxes + found, boxes - found);
         continue;
       }
       if (!o.invalid_to_bottom) continue;
       int64_t found = 0;
       for (int64_t j = 0; j < boxes; ++j) {
+        args.Work(1);
         if (!(ToArithmetic(rows[j * width]) >= 0)) continue;
-        if (j != found) {
-          std::memcpy(rows + found * width, rows + j * width,
-                      static_cast<size_t>(width) * sizeof(T));
-        }
+        if (j != found) CopyRow(args, rows + found * width, rows + j * width, width);
         ++found;
       }
-      std::fill(rows + found * width, rows + boxes * width, FromArithmetic<T>(-1));
+      args.Fill(rows + found * width, (boxes - found) * width, FromArithmetic<T>(-1));
     }
     return RELAYVM_KERNEL_OK;
   });
 }
 
 namespace {
+
+constexpr int64_t kClassCost = 16;  // of a class, however few its boxes
 
 struct Detection {
   int64_t box;
@@ -202,11 +226,13 @@ KernelVector<Detection> SelectClass(const CallArgs& args, const T* boxes, const 
                                     int64_t n, int64_t most, double iou_threshold,
                                     double score_threshold) {
   auto candidates = args.NewVector<Detection>();
-  args.Work(n);
-  for (int64_t i = 0; i < n; ++i) {
-    const double score = static_cast<double>(ToArithmetic(scores[i]));
-    if (score > score_threshold) candidates.push_back({i, score});
-  }
+  args.Work(kClassCost);
+  args.InBlocks(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const double score = static_cast<double>(ToArithmetic(scores[i]));
+      if (score > score_threshold) args.Push(candidates, {i, score});
+    }
+  });
   args.Sort(candidates.begin(), candidates.end(), [](const Detection& a, const Detection& b) {
     return a.score != b.score ? a.score > b.score : a.box < b.box;
   });
@@ -214,16 +240,16 @@ KernelVector<Detection> SelectClass(const CallArgs& args, const T* boxes, const 
   auto kept_boxes = args.NewVector<Box>();
   for (const Detection& d : candidates) {
     if (most >= 0 && static_cast<int64_t>(kept.size()) >= most) break;
-    args.Work(4 * static_cast<int64_t>(kept.size()) + 4);
+    args.Work(kOverlapCost);
     const T* row = boxes + d.box * 4;
     const Box box = MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[k])); });
-    const bool suppressed = std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](const Box& k) {
-      const double overlap = static_cast<double>(Overlap<Real<T>>(box, k));
+    const auto suppresses = [&, others = kept_boxes.data()](int64_t k) {
+      const double overlap = static_cast<double>(Overlap<Real<T>>(box, others[k]));
       return overlap > 0 && overlap >= iou_threshold;
-    });
-    if (suppressed) continue;
-    kept.push_back(d);
-    kept_boxes.push_back(box);
+    };
+    if (args.AnyOf(static_cast<int64_t>(kept.size()), suppresses, kOverlapCost)) continue;
+    args.Push(kept, d);
+    args.Push(kept_boxes, box);
   }
   return kept;
 }
@@ -243,6 +269,7 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
         const T* line = scores.as<const T>() + (b * classes + c) * n;
         for (const Detection& d :
              SelectClass(args, boxes.as<const T>() + b * n * 4, line, n, most, iou, least)) {
+          args.Work(2);
           if (!emit(b, c, d)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
         }
       }
@@ -251,16 +278,11 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
   });
 }
 
-void Clear(const TensorView& t) {
-  const size_t bytes = static_cast<size_t>(t.size()) * DTypeBytes(t.dtype);
-  if (bytes != 0) std::memset(t.data, 0, bytes);
-}
-
 }  // namespace
 
 int32_t AllClassNms(const CallArgs& args) {
   const TensorView& out = args[5];
-  Clear(out);
+  args.Clear(out);
   int64_t found = 0;
   const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
     if (found == out.dims[0]) return false;
@@ -277,7 +299,7 @@ int32_t AllClassNms(const CallArgs& args) {
 
 int32_t AllClassNmsTensorflow(const CallArgs& args) {
   const TensorView &out = args[5], &scores = args[6], &counts = args[7];
-  for (int i = 5; i <= 7; ++i) Clear(args[i]);
+  for (int i = 5; i <= 7; ++i) args.Clear(args[i]);
   auto found = args.NewVector<int64_t>(counts.dims[0]);
   const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
     if (found[b] == out.dims[1]) return false;
@@ -288,7 +310,9 @@ int32_t AllClassNmsTensorflow(const CallArgs& args) {
                   [&]<typename T>() { scores.as<T>()[at] = ConvertElement<T>(d.score); });
     return true;
   });
-  for (size_t b = 0; b < found.size(); ++b) StoreIndex(counts, static_cast<int64_t>(b), found[b]);
+  args.InBlocks(counts.dims[0], [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) StoreIndex(counts, b, found[b]);
+  });
   return error;
 }
 
@@ -330,7 +354,7 @@ int32_t RegularNms(const CallArgs& args) {
   const int64_t most = out_boxes.dims[1], per_class = args.param(0), classes = args.param(1);
   if (classes < 0 || classes > width) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const int64_t background = width - classes;
-  for (int i = 2; i <= 5; ++i) Clear(args[i]);
+  for (int i = 2; i <= 5; ++i) args.Clear(args[i]);
   return DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
     const auto overlap_limit = static_cast<Real<T>>(std::bit_cast<double>(args.param(2)));
     const auto least = static_cast<Real<T>>(std::bit_cast<double>(args.param(3)));
@@ -338,29 +362,37 @@ int32_t RegularNms(const CallArgs& args) {
       const T* box = boxes.as<const T>() + b * n * 4;
       const T* score = scores.as<const T>() + b * n * width;
       auto best = args.NewVector<ClassDetection>();
-      for (int64_t c = 0; c < classes; ++c) {
+      // Of no boxes, classes may be without number.
+      for (int64_t c = 0; c < classes && n > 0; ++c) {
         auto candidates = args.NewVector<ClassDetection>();
-        args.Work(n);
-        for (int64_t i = 0; i < n; ++i) {
-          const auto s = static_cast<Real<T>>(ToArithmetic(score[i * width + background + c]));
-          if (s >= least) candidates.push_back({i, c, static_cast<double>(s)});
-        }
+        args.Work(kClassCost);
+        args.InBlocks(
+            n,
+            [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i) {
+                const auto s =
+                    static_cast<Real<T>>(ToArithmetic(score[i * width + background + c]));
+                if (s >= least) args.Push(candidates, {i, c, static_cast<double>(s)});
+              }
+            },
+            CallArgs::kScattered);
         args.Sort(candidates.begin(), candidates.end(), ClassDetection::Better);
         const size_t before = best.size();
         for (const ClassDetection& d : candidates) {
           if (static_cast<int64_t>(best.size() - before) >= per_class) break;
-          args.Work(4 * static_cast<int64_t>(best.size() - before) + 4);
-          const bool suppressed = std::any_of(
-              best.begin() + static_cast<int64_t>(before), best.end(),
-              [&](const ClassDetection& kept) {
-                return CornerOverlap<Real<T>>(box + kept.box * 4, box + d.box * 4) > overlap_limit;
-              });
-          if (!suppressed) best.push_back(d);
+          args.Work(kOverlapCost);
+          const auto suppresses = [&](int64_t k) {
+            const ClassDetection& kept = best[before + static_cast<size_t>(k)];
+            return CornerOverlap<Real<T>>(box + kept.box * 4, box + d.box * 4) > overlap_limit;
+          };
+          const auto of_class = static_cast<int64_t>(best.size() - before);
+          if (!args.AnyOf(of_class, suppresses, 2 * kOverlapCost)) args.Push(best, d);
         }
         args.Sort(best.begin(), best.end(), ClassDetection::Better);
         if (static_cast<int64_t>(best.size()) > most) best.resize(static_cast<size_t>(most));
       }
       for (size_t k = 0; k < best.size(); ++k) {
+        args.Work(CallArgs::kScattered);
         const int64_t at = b * most + static_cast<int64_t>(k);
         std::memcpy(out_boxes.as<T>() + at * 4, box + best[k].box * 4, 4 * sizeof(T));
         StoreIndex(out_classes, at, best[k].category);

@@ -12,6 +12,9 @@
 namespace relayvm {
 namespace {
 
+// Of a sample or pixel that may be far from the one before.
+constexpr int64_t kPixelCost = 2;
+
 double BitsToDouble(int64_t bits) { return std::bit_cast<double>(bits); }
 
 // Feature maps and the pooled result in either layout.
@@ -55,16 +58,18 @@ void FindSamples(const CallArgs& args, R start, R bin, int64_t bins, int64_t sam
                  int64_t extent, int64_t stride, KernelVector<Between<R>>& found) {
   found.clear();
   for (int64_t b = 0; b < bins; ++b) {
-    args.Work(samples);
+    args.Work(1);
     for (int64_t g = 0; g < samples; ++g) {
+      args.Work(1);
       R at = start + static_cast<R>(b) * bin +
              (static_cast<R>(g) + R(0.5)) * bin / static_cast<R>(samples);
-      Between<R>& between = found.emplace_back();
+      args.Push(found, {});
       if (!(at >= -1 && at <= static_cast<R>(extent)) || extent == 0) continue;
       at = std::min(std::max(at, R(0)), static_cast<R>(extent) - 1);
       const auto first = static_cast<int64_t>(std::floor(at));
       const R rest = at - static_cast<R>(first);
-      between = {first * stride, std::min(first + 1, extent - 1) * stride, 1 - rest, rest, false};
+      found.back() = {first * stride, std::min(first + 1, extent - 1) * stride, 1 - rest, rest,
+                      false};
     }
   }
 }
@@ -72,14 +77,15 @@ void FindSamples(const CallArgs& args, R start, R bin, int64_t bins, int64_t sam
 // What of the samples of a bin becomes its value.
 enum class RoiMode : uint8_t { kAverage, kMax, kMaxOfCorners };
 
-// The value of a bin: of the samples ys x xs of a map.
-template <typename T, typename R>
-R BinValue(RoiMode mode, const T* map, std::span<const Between<R>> ys,
-           std::span<const Between<R>> xs) {
-  if (ys.empty() || xs.empty()) return 0;
+// The samples or pixels of a bin that are looked at without a poll.
+constexpr int64_t kBinAtOnce = 1 << 12;
+
+// `value` with what the samples ys x xs of a map add to it: their sum or maximum.
+template <RoiMode kMode, typename T, typename R>
+R AddSamples(const T* map, std::span<const Between<R>> ys, std::span<const Between<R>> xs,
+             R value) {
   const auto pixel = [&](int64_t y, int64_t x) { return static_cast<R>(ToArithmetic(map[y + x])); };
-  const bool is_max = mode != RoiMode::kAverage;
-  R value = is_max ? std::numeric_limits<R>::lowest() : R(0);
+  constexpr bool kIsMax = kMode != RoiMode::kAverage;
   for (const Between<R>& y : ys) {
     for (const Between<R>& x : xs) {
       R sample = 0;
@@ -87,7 +93,7 @@ R BinValue(RoiMode mode, const T* map, std::span<const Between<R>> ys,
         const R top_left = pixel(y.near, x.near), top_right = pixel(y.near, x.far);
         const R bottom_left = pixel(y.far, x.near), bottom_right = pixel(y.far, x.far);
         sample =
-            mode == RoiMode::kMaxOfCorners
+            kMode == RoiMode::kMaxOfCorners
                 ? std::max({y.near_weight * x.near_weight * top_left,
                             y.near_weight * x.far_weight * top_right,
                             y.far_weight * x.near_weight * bottom_left,
@@ -95,10 +101,40 @@ R BinValue(RoiMode mode, const T* map, std::span<const Between<R>> ys,
                 : y.near_weight * (x.near_weight * top_left + x.far_weight * top_right) +
                       y.far_weight * (x.near_weight * bottom_left + x.far_weight * bottom_right);
       }
-      value = is_max ? std::max(value, sample) : value + sample;
+      value = kIsMax ? std::max(value, sample) : value + sample;
     }
   }
-  return is_max ? value : value / (static_cast<R>(ys.size()) * static_cast<R>(xs.size()));
+  return value;
+}
+
+// The same for many samples: polls.
+template <RoiMode kMode, typename T, typename R>
+R AddManySamples(const CallArgs& args, const T* map, std::span<const Between<R>> ys,
+                 std::span<const Between<R>> xs, R value) {
+  for (size_t y = 0; y < ys.size(); ++y) {
+    args.InBlocks(static_cast<int64_t>(xs.size()), [&](int64_t begin, int64_t end) {
+      const auto line = xs.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      value = AddSamples<kMode, T, R>(map, ys.subspan(y, 1), line, value);
+    });
+  }
+  return value;
+}
+
+// The value of a bin: of the samples ys x xs of a map.
+template <RoiMode kMode, typename T, typename R>
+R BinValue(const CallArgs& args, const T* map, std::span<const Between<R>> ys,
+           std::span<const Between<R>> xs) {
+  const auto samples = static_cast<int64_t>(ys.size()) * static_cast<int64_t>(xs.size());
+  args.Work(std::min(samples, kBinAtOnce) + 1);
+  if (samples == 0) return 0;
+  constexpr bool kIsMax = kMode != RoiMode::kAverage;
+  R value = kIsMax ? std::numeric_limits<R>::lowest() : R(0);
+  if (samples <= kBinAtOnce) {
+    value = AddSamples<kMode, T, R>(map, ys, xs, value);
+  } else {
+    value = AddManySamples<kMode, T, R>(args, map, ys, xs, value);
+  }
+  return kIsMax ? value : value / (static_cast<R>(ys.size()) * static_cast<R>(xs.size()));
 }
 
 }  // namespace
@@ -117,6 +153,7 @@ int32_t RoiAlign(const CallArgs& args) {
     using R = Real<T>;
     auto ys = args.NewVector<Between<R>>(), xs = args.NewVector<Between<R>>();
     for (int64_t r = 0; r < rois.dims[0]; ++r) {
+      args.Work(8);
       const auto roi = [&](int k) { return LoadAs<R>(rois, r * 5 + k); };
       const int64_t n = TruncateToInt64(roi(0));
       if (n < 0 || n >= s.batch) return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
@@ -147,18 +184,23 @@ int32_t RoiAlign(const CallArgs& args) {
                   ys);
       FindSamples(args, left, bin_width, s.pooled_width, samples_x, s.width, s.Data(0, 0, 0, 1),
                   xs);
-      for (int64_t c = 0; c < s.channels; ++c) {
-        const T* map = data.as<const T>() + s.Data(n, c, 0, 0);
-        for (int64_t py = 0; py < s.pooled_height; ++py) {
-          const auto bin_y = std::span<const Between<R>>(ys).subspan(py * samples_y, samples_y);
-          for (int64_t px = 0; px < s.pooled_width; ++px) {
-            args.Work(samples_y * samples_x + 1);
-            const auto bin_x = std::span<const Between<R>>(xs).subspan(px * samples_x, samples_x);
-            const R value = BinValue<T, R>(mode, map, bin_y, bin_x);
-            out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
+      const auto pool = [&]<RoiMode kMode>() {
+        for (int64_t c = 0; c < s.channels; ++c) {
+          const T* map = data.as<const T>() + s.Data(n, c, 0, 0);
+          for (int64_t py = 0; py < s.pooled_height; ++py) {
+            const auto bin_y = std::span<const Between<R>>(ys).subspan(py * samples_y, samples_y);
+            for (int64_t px = 0; px < s.pooled_width; ++px) {
+              const auto bin_x = std::span<const Between<R>>(xs).subspan(px * samples_x, samples_x);
+              const R value = BinValue<kMode, T, R>(args, map, bin_y, bin_x);
+              out.as<T>()[s.Out(r, c, py, px)] =
+                  FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
+            }
           }
         }
-      }
+      };
+      if (mode == RoiMode::kAverage) pool.template operator()<RoiMode::kAverage>();
+      if (mode == RoiMode::kMax) pool.template operator()<RoiMode::kMax>();
+      if (mode == RoiMode::kMaxOfCorners) pool.template operator()<RoiMode::kMaxOfCorners>();
     }
     return RELAYVM_KERNEL_OK;
   });
@@ -173,6 +215,7 @@ int32_t RoiPool(const CallArgs& args) {
     using R = Real<T>;
     constexpr R kEpsilon = R(0.00001);  // against rounding just before floor and ceil
     for (int64_t r = 0; r < rois.dims[0]; ++r) {
+      args.Work(8);
       const auto corner = [&](int k) {
         return TruncateToInt64(std::round(LoadAs<R>(rois, r * 5 + k) * static_cast<R>(scale)));
       };
@@ -203,12 +246,26 @@ int32_t RoiPool(const CallArgs& args) {
           const int64_t x0 = first(px, bin_width, left, s.width);
           const int64_t x1 = last(px, bin_width, left, s.width);
           for (int64_t c = 0; c < s.channels; ++c) {
-            args.Work((y1 - y0) * (x1 - x0) + 1);
-            R value = y0 < y1 && x0 < x1 ? std::numeric_limits<R>::lowest() : R(0);
-            for (int64_t y = y0; y < y1; ++y) {
-              for (int64_t x = x0; x < x1; ++x) {
-                value = std::max(
-                    value, static_cast<R>(ToArithmetic(data.as<const T>()[s.Data(n, c, y, x)])));
+            const bool is_empty = y0 >= y1 || x0 >= x1;
+            R value = is_empty ? R(0) : std::numeric_limits<R>::lowest();
+            const auto add = [&](int64_t y, int64_t x) {
+              value = std::max(
+                  value, static_cast<R>(ToArithmetic(data.as<const T>()[s.Data(n, c, y, x)])));
+            };
+            const int64_t pixels = is_empty ? 0 : (y1 - y0) * (x1 - x0);
+            args.Work(std::min(pixels, kBinAtOnce) + 1);
+            if (pixels <= kBinAtOnce) {
+              for (int64_t y = y0; y < y1; ++y) {
+                for (int64_t x = x0; x < x1; ++x) add(y, x);
+              }
+            } else {
+              for (int64_t y = y0; y < y1; ++y) {
+                args.InBlocks(
+                    x1 - x0,
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t x = x0 + begin; x < x0 + end; ++x) add(y, x);
+                    },
+                    kPixelCost);
               }
             }
             out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
@@ -273,8 +330,9 @@ int32_t Proposal(const CallArgs& args) {
   const float* scores = probability.as<const float>();
   const float* delta = deltas.as<const float>();
   auto boxes = args.NewVector<ProposalBox>();
-  std::memset(out.data, 0, static_cast<size_t>(out.size()) * sizeof(float));
+  args.Clear(out);
   for (int64_t b = 0; b < batch; ++b) {
+    args.Work(8);
     const float image_height = info.as<const float>()[b * 3],
                 image_width = info.as<const float>()[b * 3 + 1];
     const float smallest = info.as<const float>()[b * 3 + 2] * static_cast<float>(min_size);
@@ -283,8 +341,8 @@ int32_t Proposal(const CallArgs& args) {
     boxes.clear();
     for (int64_t h = 0; h < height && width > 0; ++h) {
       for (int64_t w = 0; w < width; ++w) {
-        args.Work(8 * anchors);
         for (int64_t k = 0; k < anchors; ++k) {
+          args.Work(8);
           const ProposalBox anchor =
               Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
                      BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))),
@@ -320,7 +378,7 @@ int32_t Proposal(const CallArgs& args) {
                    box.y2 + smallest / 2, -1.0f};
           }
           box.position = static_cast<int64_t>(boxes.size());
-          boxes.push_back(box);
+          args.Push(boxes, box);
         }
       }
     }
@@ -333,14 +391,15 @@ int32_t Proposal(const CallArgs& args) {
     auto kept = args.NewVector<ProposalBox>();
     for (const ProposalBox& box : boxes) {
       if (static_cast<int64_t>(kept.size()) >= after) break;
-      args.Work(static_cast<int64_t>(kept.size()) + 1);
-      const bool removed = std::any_of(kept.begin(), kept.end(), [&](const ProposalBox& k) {
-        return static_cast<double>(ProposalOverlap(k, box)) > threshold;
-      });
-      if (!removed) kept.push_back(box);
+      args.Work(1);
+      const auto removes = [&](int64_t k) {
+        return static_cast<double>(ProposalOverlap(kept[k], box)) > threshold;
+      };
+      if (!args.AnyOf(static_cast<int64_t>(kept.size()), removes, 2)) args.Push(kept, box);
     }
     // Fewer survivors than results: they repeat.
     for (int64_t i = 0; i < after && !kept.empty(); ++i) {
+      args.Work(2);
       const ProposalBox& box = kept[static_cast<size_t>(i) % kept.size()];
       float* row = out.as<float>() + (b * after + i) * 5;
       row[0] = static_cast<float>(b);
@@ -372,20 +431,27 @@ int32_t MultiboxTransformLoc(const CallArgs& args) {
     };
     R variance[4];
     for (int k = 0; k < 4; ++k) variance[k] = static_cast<R>(BitsToDouble(args.param(3 + k)));
-    std::fill(out.as<T>(), out.as<T>() + out.size(), FromArithmetic<T>(-1));
+    args.Fill(out.as<T>(), out.size(), FromArithmetic<T>(-1));
     for (int64_t b = 0; b < batch; ++b) {
       int64_t valid = 0;
+      args.Work(1);
       for (int64_t j = 0; j < n; ++j) {
-        args.Work(classes + 16);
+        args.Work(16);
         R score = -1;
         int64_t id = 0;
-        for (int64_t k = keep_background ? 0 : 1; k < classes; ++k) {
-          const R p = load(probability, (b * classes + k) * n + j);
-          if (p > score) {
-            id = k;
-            score = p;
-          }
-        }
+        const int64_t first = keep_background ? 0 : 1;
+        args.InBlocks(
+            classes - first,
+            [&](int64_t begin, int64_t end) {
+              for (int64_t k = first + begin; k < first + end; ++k) {
+                const R p = load(probability, (b * classes + k) * n + j);
+                if (p > score) {
+                  id = k;
+                  score = p;
+                }
+              }
+            },
+            kPixelCost);
         if (score < static_cast<R>(threshold) || (id == 0 && !keep_background)) continue;
         R a[4], p[4];
         for (int k = 0; k < 4; ++k) {

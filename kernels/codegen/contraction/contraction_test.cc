@@ -279,6 +279,37 @@ TEST_CASE("what is planned, and what is left to loops") {
       codegen::PlanContraction(square, codegen::ContractionTargetFor("native"))->in_place.empty());
 }
 
+// Memory that is only asked for counts toward limits all the same.
+TEST_CASE("products that dot kernels serve take no scratch for packing") {
+  const auto scratch = [](const KernelSpec& spec, const std::string& target) {
+    const auto plan = codegen::PlanContraction(spec, codegen::ContractionTargetFor(target));
+    REQUIRE(plan);
+    return plan->scratch_bytes;
+  };
+  for (const std::string target : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    CAPTURE(target);
+    // One row by one column, of any depth; few rows; few columns.
+    for (const Matmul& c : {Matmul{1, kK, 1}, Matmul{1, kK, kN}, Matmul{4, kK, 10},
+                            Matmul{20, 4096, 3000}, Matmul{kM, 500'000, 3}}) {
+      CAPTURE(NameOf(c));
+      const Dim bytes = scratch(MatmulSpec(c), target);
+      REQUIRE(bytes.is_const());
+      CHECK(bytes.value() <= 256 << 10);  // sums of a block
+    }
+    // Rows that are computed are in memory once, as many as there are.
+    const Matmul c{1, 500'000, 1};
+    std::vector<Tensor> in = MatmulInputs(c);
+    const Tensor product =
+        Apply("nn.matmul", MatmulAttrs(c), {Relu(in[0]), in[1]}, {c.m, c.n}, c.out);
+    const Dim bytes = scratch(Spec("of_relu", in, {product}), target);
+    REQUIRE(bytes.is_const());
+    CHECK(bytes.value() >= 4 * 500'000);
+    CHECK(bytes.value() <= 4 * 500'000 + (256 << 10));
+    // Others pack.
+    CHECK_FALSE(scratch(MatmulSpec({5, kK, 100}), target).is_const());
+  }
+}
+
 TEST_CASE("panel widths") {
   CHECK(codegen::PreferredPanelWidth("x86-64-v2") == 8);
   CHECK(codegen::PreferredPanelWidth("x86-64-v3") == 16);

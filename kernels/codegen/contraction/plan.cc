@@ -647,7 +647,8 @@ class Planner {
     };
     if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
     d.c_offset = reserve(SumElements(d));
-    d.a_offset = reserve(a_elements);
+    const bool only_dots = HasOnlyDots(d);
+    d.a_offset = reserve(only_dots ? Dim(0) : a_elements);
     if (d.form != ContractionForm::kPixelColumns) {
       // A long sum leaves little to gain.
       d.epilogue_in_registers = d.k_block == 0 && d.depth.is_const() &&
@@ -656,10 +657,14 @@ class Planner {
     d.panels_inside = !d.amx && d.form == ContractionForm::kMatrix && d.packed_width > 0 &&
                       d.b.buffer && d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
                       d.depth.value() * d.columns.value() * bytes <= kInsideBytes;
-    const bool packs_b =
-        d.form == ContractionForm::kPixelColumns || d.packed_width == 0 || !d.b.buffer;
+    const bool packs_b = !only_dots && (d.form == ContractionForm::kPixelColumns ||
+                                        d.packed_width == 0 || !d.b.buffer);
     d.b_offset = reserve(packs_b ? b_elements : Dim(0));
-    d.dot_offset = reserve(HasDots(d) ? RoundUp(d.depth, d.lanes) * kMaxDotRows : Dim(0));
+    // Rows that are computed are brought to memory for dot kernels; others they read in place.
+    const int64_t dot_rows =
+        d.rows.is_const() ? std::min(d.rows.value(), kMaxDotRows) : kMaxDotRows;
+    d.dot_offset =
+        reserve(HasDots(d) && !d.a.buffer ? RoundUp(d.depth, d.lanes) * dot_rows : Dim(0));
     d.tail_offset = reserve(d.amx ? kAmxTile * d.panel : 0);
     plan_.scratch_bytes = offset;
     plan_.parallel_extent = d.batch * d.row_blocks * d.panels;
@@ -671,6 +676,13 @@ class Planner {
 
   bool TakesRegisters() const {
     return EpilogueCost(spec_, detail_->contraction) <= kMostRegisterCost;
+  }
+
+  // Whether no size that the product can have makes tiles of it, so that nothing is packed.
+  static bool HasOnlyDots(const ContractionDetail& d) {
+    if (d.order.form == SumOrder::Form::kDots) return HasDots(d);
+    const int64_t rows = d.rows.is_const() ? d.rows.value() : kMostDotRows + 1;
+    return d.order.form != SumOrder::Form::kTiles && IsServedByDots(d, rows);
   }
 
   // One tile of rows uses each element of b once: packing it would cost more than reading it where
