@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "bytecode/base/printable.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
 
@@ -283,7 +284,7 @@ class Disassembler {
   }
 
   void Explain(Line* line, std::string_view comment) const {
-    if (options_.comments) line->AddComment(comment);
+    if (options_.comments) line->AddComment(Printable(comment));  // names may be any bytes
   }
 
   void Instr(size_t at, const Instruction& instruction) {

@@ -16,6 +16,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/graph/check_static.h"
 #include "compiler/import/onnx/importer.h"
+#include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
 
 namespace relayvm {
@@ -40,7 +41,7 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   if (IsOnnx(input, start)) {
     return import::ImportOnnx(input, std::move(content),
-                              {options.dims, options.shapes, options.operators});
+                              {options.dims, options.shapes, options.operators, options.stop});
   }
   if (!options.dims.empty()) {
     return Status(StatusCode::kInvalidArgument,
@@ -166,7 +167,8 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
   RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, ReadModule(input, options));
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module,
+                           ir::Stoppable(options.stop, [&] { return ReadModule(input, options); }));
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,
@@ -246,8 +248,9 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     tuner::ScheduleBook book(options.schedules, kernels, options.warn);
     const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(ready[i]));
     if (options.tune.budget.count() > 0) {
-      RELAYVM_ASSIGN_OR_RETURN(const std::vector<KernelSpec> specs,
-                               lower::KernelsOf(ready[i], kernels));
+      RELAYVM_ASSIGN_OR_RETURN(
+          const std::vector<KernelSpec> specs,
+          ir::Stoppable(options.stop, [&] { return lower::KernelsOf(ready[i], kernels); }));
       RELAYVM_ASSIGN_OR_RETURN(compiled.tuning,
                                tuner::Tune(specs, samples, kernels, options.tune, &book));
       start = std::chrono::steady_clock::now();
@@ -257,10 +260,12 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
       if (options.count_poor_kernels) specs.push_back(spec);
       return book.ScheduleFor(spec);
     };
-    RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
-                             lower::LowerModule(ready[i], kernels,
-                                                {.bounds = DimBounds(ready[i], options.shapes),
-                                                 .scalars_in_memory = options.for_graph}));
+    RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered, ir::Stoppable(options.stop, [&] {
+                               return lower::LowerModule(
+                                   ready[i], kernels,
+                                   {.bounds = DimBounds(ready[i], options.shapes),
+                                    .scalars_in_memory = options.for_graph});
+                             }));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
     if (i > 0) {

@@ -9,6 +9,7 @@
 #include "bytecode/base/check_stop.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/stop_scope.h"
 #include "compiler/ir/verify.h"
 #include "compiler/rules/simplify.h"
 #include "compiler/transforms/common_subexpressions.h"
@@ -387,7 +388,7 @@ class Checker {
 // A user's pass may do anything: what it throws is an error that names it.
 Result<ir::Module> RunOne(const Pass& pass, const ir::Module& module, const PassContext& context,
                           bool inserted) {
-  if (!inserted) return pass.run(module, context);
+  if (!inserted) return ir::Stoppable(context.stop, [&] { return pass.run(module, context); });
   try {
     auto result = pass.run(module, context);
     if (!result.ok()) return result.status().WithContext("pass " + pass.name);

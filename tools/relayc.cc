@@ -1,5 +1,6 @@
 // relayc: compiles a Relay program or an ONNX model to a .vmx file.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +9,10 @@
 #include <span>
 #include <utility>
 
+#include "bytecode/base/file_kind.h"
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/file_replacement.h"
+#include "bytecode/base/printable.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/writer.h"
 #include "compiler/aot/aot.h"
@@ -20,6 +24,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/lib/check.h"
 #include "tools/lib/kernel_source.h"
+#include "tools/lib/output_files.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/tune_flags.h"
 #include "vm/graph/format/graph_files.h"
@@ -33,7 +38,8 @@ namespace {
 
 Status WriteText(const std::string& path, const std::string& text) {
   if (!path.empty() && path != "-") return WriteFile(path, text);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string shown = isatty(STDOUT_FILENO) != 0 ? PrintableLines(text) : text;
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
   return OkStatus();
 }
 
@@ -131,17 +137,18 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
   const Program& program = compiled.program;
   for (const ExportInfo& e : program.exports) {
     for (size_t i = 0; i < e.params.size(); ++i) {
-      fmt::print(stderr, "  input  {}: {}\n", e.param_names[i], TypeToString(program, e.params[i]));
+      fmt::print(stderr, "  input  {}: {}\n", Printable(e.param_names[i]),
+                 Printable(TypeToString(program, e.params[i])));
     }
     const bool named = e.output_names.size() > 1 && e.output_names.size() == e.result.args.size();
     for (size_t i = 0; named && i < e.output_names.size(); ++i) {
-      fmt::print(stderr, "  output {}: {}\n", e.output_names[i],
-                 TypeToString(program, e.result.args[i]));
+      fmt::print(stderr, "  output {}: {}\n", Printable(e.output_names[i]),
+                 Printable(TypeToString(program, e.result.args[i])));
     }
     if (!named) {
       fmt::print(stderr, "  output {}: {}\n",
-                 e.output_names.size() == 1 ? e.output_names[0] : std::string("result"),
-                 TypeToString(program, e.result));
+                 e.output_names.size() == 1 ? Printable(e.output_names[0]) : std::string("result"),
+                 Printable(TypeToString(program, e.result)));
     }
   }
   size_t operators = 0, weights = 0;
@@ -159,6 +166,55 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
   fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
              Size(left.bytes),
              left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");
+}
+
+// What is written where --output does not say: beside INPUT, or (empty) to standard output.
+std::string DefaultOutput(const std::string& input, const std::string& emit, bool ahead,
+                          bool is_graph, bool is_kernel) {
+  if (emit != "vmx" && emit != "exe") return "";
+  if (ahead) return std::filesystem::path(input).replace_extension();
+  const size_t dot = is_kernel ? std::string::npos : input.rfind('.');
+  const size_t slash = input.rfind('/');
+  const bool has_extension =
+      dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return input.substr(0, has_extension ? dot : std::string::npos) + (is_graph ? "_graph" : ".vmx");
+}
+
+// The files of an output.
+std::vector<std::string> FilesOf(const std::string& output, const std::string& emit, bool ahead,
+                                 bool is_graph) {
+  if (emit == "vmx" && ahead) return {output + ".o", output + ".h"};
+  if (emit == "vmx" && is_graph) {
+    return {output + graph::kGraphFile, output + graph::kParamsFile, output + graph::kKernelsFile};
+  }
+  return {output};
+}
+
+bool IsCompiled(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // a pipe is read once
+  auto file = FileMapping::Open(path);
+  return file.ok() && DescribeFile((*file)->bytes()).starts_with("a compiled program");
+}
+
+// The files that are read for it.
+std::vector<SourceFile> SourcesOf(const CompilerOptions& options, const std::string& input,
+                                  const std::vector<std::string>& check) {
+  std::vector<SourceFile> sources = {{input, "the input"},
+                                     {options.params_file, "the file of --params"}};
+  const auto add = [&](const std::vector<std::string>& files, const char* option) {
+    for (const std::string& file : files)
+      sources.push_back({file, fmt::format("the file of {}", option)});
+  };
+  add(options.rules, "--rules");
+  add(options.schedules, "--schedules");
+  add(options.plugins, "--plugin");
+  add(options.pass_libraries, "--load-pass");
+  // Such a file is refused when it is read, which says what it is.
+  std::erase_if(sources, [](const SourceFile& s) { return IsCompiled(s.path); });
+  add(check, "--check");
+  for (const std::string& value : check) add({value.substr(value.find('=') + 1)}, "--check");
+  return sources;
 }
 
 // relayc --kernel: one operator in place of a program.
@@ -311,6 +367,23 @@ int Main(int argc, char** argv) {
     return Fail("relayc", s);
   }
   if (Status s = kernel.TakeDims(emit, &flags); !s.ok()) return Fail("relayc", s);
+  const bool is_graph = flags.options.for_graph;
+  const bool lists = list_operators || flags.passes.list;
+  if (output.empty() && !lists) {
+    output = DefaultOutput(flags.input, emit, ahead, is_graph, !kernel.text.empty());
+  }
+  // Told before anything is written.
+  std::vector<SourceFile> sources =
+      SourcesOf(flags.compiler, kernel.text.empty() ? flags.input : "", check);
+  sources.push_back({tune.log, "the file of --tune-log"});
+  Status outputs =
+      CheckOutputs(lists ? std::vector{output} : FilesOf(output, emit, ahead, is_graph), sources);
+  // The log of a tuning may be one that it reads.
+  if (outputs.ok()) {
+    outputs = CheckOutputs({tune.log}, {{flags.input, "the input"},
+                                        {flags.compiler.params_file, "the file of --params"}});
+  }
+  if (!outputs.ok()) return Fail("relayc", outputs);
   if (list_operators) {
     Status written = WriteText(output, import::OnnxOperatorTable());
     return written.ok() ? 0 : Fail("relayc", written);
@@ -345,25 +418,16 @@ int Main(int argc, char** argv) {
 
   if (!tune.budget.empty()) {
     if (Status s = tune.WriteLog(compiled->tuning); !s.ok()) return Fail("relayc", s);
-    if (!quiet) fmt::print(stderr, "{}", TuneTable(compiled->tuning));
+    if (!quiet) fmt::print(stderr, "{}", PrintableLines(TuneTable(compiled->tuning)));
   }
   Status written;
   if (emit == "time") {
     auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
     written = line.ok() ? WriteText(output, *line) : line.status();
   } else if (ahead && (emit == "vmx" || emit == "exe")) {
-    if (output.empty()) output = std::filesystem::path(flags.input).replace_extension();
     written = emit == "exe" ? WriteExecutable(output, flags, *compiled, quiet)
                             : WriteAhead(output, flags, *compiled, quiet);
   } else if (emit == "vmx") {
-    const bool is_graph = flags.options.for_graph;
-    if (output.empty()) {
-      size_t dot = kernel.text.empty() ? flags.input.rfind('.') : std::string::npos;
-      size_t slash = flags.input.rfind('/');
-      bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-      output = flags.input.substr(0, has_extension ? dot : std::string::npos) +
-               (is_graph ? "_graph" : ".vmx");
-    }
     written = is_graph ? WriteGraph(output, *compiled) : WriteProgram(output, *compiled);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (written.ok() && !quiet) {

@@ -244,6 +244,52 @@ TEST_CASE("relayc --check says how far reduced precision is from the program as 
   CHECK(CheckRow(outcome.err, "out1") == std::vector<double>{0, 0, 0, 0});
 }
 
+TEST_CASE("relayc replaces no file that it reads") {
+  Shell shell;
+  shell.Compile("add", kAdd);
+  const std::string text = shell.Read("add.relay");
+  shell.Write("given.vmx", text);
+  shell.Write("given.h", text);
+  shell.Write("one.rules", "rule @r(%x) { negative(negative(%x)) => %x }\n");
+  shell.Run("ln -s add.relay link.relay; mkdir -p graph; cp add.relay graph/graph.json");
+  struct Case {
+    const char *command, *output, *what;
+  };
+  const Case cases[] = {
+      {"relayc given.vmx", "given.vmx", "the input"},
+      {"relayc add.relay -o add.relay", "add.relay", "the input"},
+      {"relayc link.relay -o ./add.relay --emit relay", "./add.relay", "the input"},
+      {"relayc add.relay -o link.relay --emit bytecode", "link.relay", "the input"},
+      {"relayc given.h --shape x=1x2 --executor aot", "given.h", "the input"},
+      {"relayc add.relay --executor aot --emit exe -o add.relay", "add.relay", "the input"},
+      {"relayc graph/graph.json --executor graph -o graph", "graph/graph.json", "the input"},
+      {"relayc add.relay --rules one.rules -o one.rules", "one.rules", "the file of --rules"},
+      {"relayc add.relay --list-passes -o add.relay", "add.relay", "the input"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.command);
+    const Outcome o = shell.Run(c.command);
+    CHECK(o.status == 1);
+    CHECK(o.err == fmt::format("relayc: {}: the output is {}; give another name by --output\n",
+                               c.output, c.what));
+  }
+  for (const char* file : {"add.relay", "given.vmx", "given.h", "graph/graph.json"})
+    CHECK(shell.Read(file) == text);
+}
+
+TEST_CASE("names of a program are printed without control characters") {
+  Shell shell;
+  shell.Compile("odd",
+                "def @main(%\"a\\x1b[2J\\nb\": Tensor[(2), float32]) { exp(%\"a\\x1b[2J\\nb\") }");
+  const std::string shown = "a?[2J?b: Tensor[(2), float32]";
+  CHECK(shell.Run("relayc odd.relay -o o.vmx").err.find("  input  " + shown + "\n") !=
+        std::string::npos);
+  CHECK(shell.Run("vmdump odd.vmx").out.find("export main(" + shown + ")") != std::string::npos);
+  const Outcome o = shell.Run("vmrun odd.vmx");
+  CHECK(o.status != 0);
+  CHECK(o.err.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("exit statuses of relayc") {
   Shell shell;
   shell.Compile("add", kAdd);

@@ -13,6 +13,7 @@
 #include "bytecode/assembler.h"
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/printable.h"
 #include "bytecode/reader.h"
 #include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
@@ -64,7 +65,7 @@ int Main(int argc, char** argv) {
   }
   Status status = Run(input, data, output);
   if (status.ok()) return 0;
-  fmt::print(stderr, "vmasm: {}\n", status.message());
+  fmt::print(stderr, "vmasm: {}\n", PrintableLines(status.message()));
   return 2;
 }
 

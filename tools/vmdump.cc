@@ -5,6 +5,7 @@
 // Without a selection: an overview. Exit status: 0 done, 1 wrong usage, 2 bad input. Tested by
 // vmdump_test.cc.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/printable.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/file_format.h"
 #include "bytecode/image.h"
@@ -153,7 +155,7 @@ Json Constants(const Program& program) {
 
 constexpr uint32_t kMaxShownParameters = 64;  // of a type or function
 
-std::string Text(const Json& value) { return value.get<std::string>(); }
+std::string Text(const Json& value) { return Printable(value.get<std::string>()); }
 
 // "List[A]": with the names of its type parameters.
 std::string Generic(const Json& entry) {
@@ -240,14 +242,18 @@ void PrintConstants(const Program& program) {
     const ConstantInfo& constant = program.constants[i];
     fmt::print("c{:<5} {:<28} {:>12} bytes  {}\n", i,
                TensorTypeToString(constant.dtype, constant.dims), constant.data.size(),
-               constant.name);
+               Printable(constant.name));
   }
 }
 
 void PrintText(const Options& options, const Program& program) {
   bool selected = options.bytecode || options.kernels || options.memory || options.constants;
   if (!selected) PrintOverview(Overview(program));
-  if (options.bytecode) fmt::print("{}", DisassembleProgram(program, {.data = options.data}));
+  if (options.bytecode) {
+    // vmasm reads it as it is.
+    const std::string text = DisassembleProgram(program, {.data = options.data});
+    fmt::print("{}", isatty(STDOUT_FILENO) != 0 ? PrintableLines(text) : text);
+  }
   if (options.kernels) PrintKernels(Kernels(program));
   if (options.memory) PrintMemory(Memory(program));
   if (options.constants) PrintConstants(program);
@@ -296,7 +302,7 @@ int Main(int argc, char** argv) {
   if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
   Result<Program> program = Open(options);
   if (!program.ok()) {
-    fmt::print(stderr, "vmdump: {}\n", program.status().message());
+    fmt::print(stderr, "vmdump: {}\n", PrintableLines(program.status().message()));
     return 2;
   }
   if (options.json) {

@@ -28,6 +28,10 @@ constexpr bool FitsInt32(int64_t v) { return v == static_cast<int32_t>(v); }
 // answer.
 constexpr size_t kMaxTerms = 12;
 
+// Coefficients under a divisor b are from 0 to b - 1; under one above this, those nearest to 0. Else
+// floordiv(n - m, b) would be floordiv(n + m*(b - 1), b) - m, a product that need not fit 64 bits.
+constexpr int64_t kLargeDivisor = INT32_MAX;
+
 }  // namespace
 
 // Builds nodes in canonical form. A sum is handled as a map from monomial (an ordered product of
@@ -155,8 +159,14 @@ struct DimBuilder {
         AddTo(rest, atoms, coefficient);
         continue;
       }
-      AddTo(quotient, left, FloorDivInt(coefficient, b_coefficient));
-      AddTo(rest, atoms, FloorModInt(coefficient, b_coefficient));
+      int64_t times = FloorDivInt(coefficient, b_coefficient);
+      int64_t more = FloorModInt(coefficient, b_coefficient);
+      if (b_coefficient > kLargeDivisor && more > b_coefficient / 2) {
+        times = AddInt(times, 1);
+        more -= b_coefficient;
+      }
+      AddTo(quotient, left, times);
+      AddTo(rest, atoms, more);
     }
     return {quotient, rest};
   }
@@ -337,7 +347,15 @@ Dim Dim::FloorMod(const Dim& a, const Dim& b) {
   return DimBuilder::Make(Kind::kFloorMod, {r, b});
 }
 
-Dim Dim::CeilDiv(const Dim& a, const Dim& b) { return FloorDiv(a + b - Dim(1), b); }
+Dim Dim::CeilDiv(const Dim& a, const Dim& b) {
+  // The same; a + b may be beyond 64 bits where the quotient is not.
+  if (a.is_const() && b.is_const() && b.value() > 0) {
+    const int64_t more = FloorModInt(a.value(), b.value()) != 0 ? 1 : 0;
+    return Dim(FloorDivInt(a.value(), b.value()) + more);
+  }
+  if (b.is_const() && b.value() > 0) return FloorDiv(a - Dim(1), b) + Dim(1);
+  return FloorDiv(a + b - Dim(1), b);
+}
 
 Dim Dim::Min(const Dim& a, const Dim& b) {
   if (a.is_const() && b.is_const()) return Dim(std::min(a.value(), b.value()));

@@ -45,6 +45,12 @@ TEST_CASE("equal expressions have one form") {
       {Div(n, n), 1, "1"},
       {Dim::CeilDiv(n * 8, 8), n, "n"},
       {Dim::CeilDiv(n, 8), Div(n + 7, 8), "floordiv(n + 7, 8)"},
+      {Dim::CeilDiv(n + 5, INT64_MAX), Div(n + 4, INT64_MAX) + 1,
+       "floordiv(n + 4, 9223372036854775807) + 1"},
+      {Div(n - m, int64_t{1} << 40), Div(n - m, int64_t{1} << 40),
+       "floordiv(n - m, 1099511627776)"},
+      {Div(m * ((int64_t{1} << 40) - 1), int64_t{1} << 40), m + Div(0 - m, int64_t{1} << 40),
+       "m + floordiv(-m, 1099511627776)"},
       {Mod(n * 4, 4), 0, "0"},
       {Mod(n * 4 + 3, 4), 3, "3"},
       {Mod(n + 8, 4), Mod(n, 4), "floormod(n, 4)"},
@@ -141,6 +147,13 @@ TEST_CASE("arithmetic saturates where it would overflow") {
   auto at = [](int64_t value) {
     return [value](uint32_t) -> std::optional<int64_t> { return value; };
   };
+  // A quotient that fits is exact, though a sum on the way to it is not.
+  CHECK(Dim::CeilDiv(3, INT64_MAX).is_const(1));
+  CHECK(Dim::CeilDiv(0, INT64_MAX).is_const(0));
+  CHECK(Dim::CeilDiv(INT64_MAX, 2).is_const(int64_t{1} << 62));
+  CHECK(Dim::CeilDiv(INT64_MAX, INT64_MAX).is_const(1));
+  CHECK(Dim::CeilDiv(INT64_MIN, INT64_MAX).is_const(-1));
+  CHECK(Dim::CeilDiv(INT64_MIN, 1).is_const(INT64_MIN));
   // A quotient times its divisor may not fit where the remainder does.
   CHECK(Mod(k, 3).Evaluate(at(INT64_MIN)) == 1);
   CHECK_FALSE(Mod(k, m).Evaluate(at(0)).has_value());

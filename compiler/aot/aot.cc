@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 
 #include "bytecode/image.h"
 #include "bytecode/kernel_abi.h"
@@ -365,6 +366,34 @@ Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectMo
   return OkStatus();
 }
 
+// Whether the C names of all that an object has differ.
+Status CheckNames(const Program& program) {
+  std::map<std::string, const ExportInfo*> functions;
+  for (const ExportInfo& e : program.exports) {
+    const auto [other, is_new] = functions.emplace(ToIdentifier(e.name), &e);
+    if (is_new) continue;
+    return {StatusCode::kUnsupported,
+            fmt::format("--executor aot: @{} and @{} are both called {} in C; rename one",
+                        other->second->name, e.name, other->first)};
+  }
+  if (const auto taken = functions.find("message"); taken != functions.end()) {
+    return {StatusCode::kUnsupported,
+            fmt::format("--executor aot: a function of the object is called message already; "
+                        "rename @{}",
+                        taken->second->name)};
+  }
+  for (const auto& [name, e] : functions) {
+    for (const char* more : {"_with", "_checked"}) {
+      const auto taken = functions.find(name + more);
+      if (taken == functions.end()) continue;
+      return {StatusCode::kUnsupported,
+              fmt::format("--executor aot: the object has {0}{1} for @{0}; rename @{2}", e->name,
+                          more, taken->second->name)};
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<AotObject> CompileAhead(const Program& program, const AotOptions& options) {
@@ -373,21 +402,7 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
             fmt::format("--executor aot: @{} is a function of the host; run the program in the VM",
                         program.host_functions[0].name)};
   }
-  for (const ExportInfo& e : program.exports) {
-    if (e.name == "message") {
-      return {
-          StatusCode::kUnsupported,
-          "--executor aot: a function of the object is called message already; rename @message"};
-    }
-  }
-  for (const ExportInfo& e : program.exports) {
-    const auto takes_name = [&](const ExportInfo& other) { return other.name == e.name + "_with"; };
-    if (std::ranges::any_of(program.exports, takes_name)) {
-      return {StatusCode::kUnsupported,
-              fmt::format("--executor aot: the object has {0}_with for @{0}; rename @{0}_with",
-                          e.name)};
-    }
-  }
+  RELAYVM_RETURN_IF_ERROR(CheckNames(program));
   RELAYVM_ASSIGN_OR_RETURN(const StaticPlan plan, PlanStatically(program));
   RELAYVM_ASSIGN_OR_RETURN(const codegen::Target target, codegen::ResolveTarget(options.kernels));
   const std::string name = ToIdentifier(options.name);

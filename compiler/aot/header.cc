@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <set>
+#include <string_view>
 
+#include "bytecode/base/printable.h"
 #include "bytecode/disassembler.h"
 #include "compiler/aot/aot.h"
 #include "compiler/aot/static_plan.h"
@@ -55,12 +59,77 @@ std::string Start(const std::string& name, const std::string& what) {
       guard, what);
 }
 
-// Names of C parameters: each once, and none that the header uses itself.
+// What a C or C++ compiler, the headers that a header includes or the header itself take for something
+// else than a parameter.
+constexpr std::string_view kTaken[] = {
+    // Keywords of C, of C++ or of either, and macros that stand for them.
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
+    "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
+    "co_yield", "compl", "complex", "concept", "const", "const_cast", "consteval", "constexpr",
+    "constinit", "continue", "contract_assert", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
+    "friend", "goto", "if", "imaginary", "inline", "int", "long", "mutable", "namespace", "new",
+    "noexcept", "noreturn", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private",
+    "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return",
+    "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
+    "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
+    "typeof", "typeof_unqual", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq",
+    // Types and macros of the header and of what it includes; macros of compilers and of headers that
+    // may stand before it.
+    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+    "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "max_align_t", "NULL",
+    "offsetof", "unreachable", "relayvm_aot_tensor", "relayvm_aot_is", "relayvm_aot_options",
+    "RELAYVM_AOT_TENSOR", "RELAYVM_AOT_BAD_ARGUMENT", "linux", "unix", "i386", "errno", "EOF", "I",
+    "workspace"};
+
+bool IsTaken(std::string_view name) {
+  // INT64_MAX, SIZE_MAX, INT64_C and so on.
+  const bool is_limit =
+      (name.starts_with("INT") || name.starts_with("UINT") || name.starts_with("SIZE_") ||
+       name.starts_with("PTRDIFF_") || name.starts_with("WCHAR_") || name.starts_with("WINT_") ||
+       name.starts_with("SIG_ATOMIC_")) &&
+      (name.ends_with("_MAX") || name.ends_with("_MIN") || name.ends_with("_C") ||
+       name.ends_with("_WIDTH"));
+  return is_limit || name.starts_with("M_") ||  // M_PI
+         std::ranges::find(kTaken, name) != std::end(kTaken);
+}
+
+// Names of C parameters: each once, and none that means something else already.
 void MakeUnique(std::vector<Leaf>* leaves, std::vector<std::string> taken) {
   for (Leaf& leaf : *leaves) {
-    while (std::ranges::find(taken, leaf.name) != taken.end()) leaf.name += "_";
-    taken.push_back(leaf.name);
+    std::string& name = leaf.name;
+    // Such names are the compiler's: __LINE__, _Bool.
+    const bool is_reserved =
+        name.size() > 1 && name[0] == '_' &&
+        (name[1] == '_' || std::isupper(static_cast<unsigned char>(name[1])) != 0);
+    if (is_reserved) name.insert(0, "x");
+    while (IsTaken(name) || std::ranges::find(taken, name) != taken.end()) name += "_";
+    taken.push_back(name);
   }
+}
+
+// Names of macros, each once: names that differ in case are the same in capitals.
+class MacroNames {
+ public:
+  std::string Add(const std::string& name) {
+    std::string macro = Upper(name);
+    while (!taken_.insert(macro).second) macro += "_";
+    return macro;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+// Names out of the program inside a comment.
+std::string InComment(std::string_view text) {
+  std::string out = Printable(text);
+  for (size_t i = 0; i + 1 < out.size(); ++i) {
+    const std::string_view pair = std::string_view(out).substr(i, 2);
+    if (pair == "*/" || pair == "/*") out.insert(i + 1, " ");
+  }
+  return out;
 }
 
 // The checks of a NAME_checked, in C: it costs nothing where it is not called.
@@ -163,14 +232,14 @@ void AppendLeaves(const std::string& name, const ValueType& type, std::vector<Le
 std::vector<Leaf> InputLeaves(const ExportInfo& e) {
   std::vector<Leaf> leaves;
   for (size_t i = 0; i < e.params.size(); ++i) AppendLeaves(e.param_names[i], e.params[i], &leaves);
-  MakeUnique(&leaves, {"workspace", "result"});
+  MakeUnique(&leaves, {"result"});
   return leaves;
 }
 
 std::vector<Leaf> OutputLeaves(const ExportInfo& e) {
   std::vector<Leaf> leaves, inputs = InputLeaves(e);
   AppendLeaves("result", e.result, &leaves);
-  std::vector<std::string> taken = {"workspace"};
+  std::vector<std::string> taken;
   for (const Leaf& leaf : inputs) taken.push_back(leaf.name);
   MakeUnique(&leaves, taken);
   return leaves;
@@ -188,26 +257,28 @@ std::string StaticHeader(const Program& program, const std::string& name,
       "*/\n"
       "const char* {}_message(int32_t error);\n\n",
       name);
+  MacroNames macros;
   for (size_t i = 0; i < program.exports.size(); ++i) {
     const ExportInfo& e = program.exports[i];
     const std::string function = fmt::format("{}_{}", name, ToIdentifier(e.name));
     const std::vector<Leaf> inputs = InputLeaves(e), outputs = OutputLeaves(e);
+    const std::string macro = macros.Add(function);
     out += fmt::format("/* @{}. 0, or an error. `workspace` has {}_WORKSPACE_BYTES bytes.\n",
-                       e.name, Upper(function));
+                       InComment(e.name), macro);
     std::string params;
     for (const auto* leaves : {&inputs, &outputs}) {
       for (const Leaf& leaf : *leaves) {
         const bool is_input = leaves == &inputs;
         out += fmt::format(" *   {} {}: {}\n", is_input ? "in " : "out", leaf.name,
-                           TypeToString(program, *leaf.type));
+                           InComment(TypeToString(program, *leaf.type)));
         params +=
             fmt::format("{}{}* {}, ", is_input ? "const " : "", CType(leaf.type->dtype), leaf.name);
       }
     }
     out += " */\n";
-    out += fmt::format("#define {}_WORKSPACE_BYTES {}\n", Upper(function), workspace_bytes[i]);
+    out += fmt::format("#define {}_WORKSPACE_BYTES {}\n", macro, workspace_bytes[i]);
     out += fmt::format("int32_t {}({}void* workspace);\n\n", function, params);
-    out += CheckedFunction(program, function, Upper(function), inputs, outputs);
+    out += CheckedFunction(program, function, macro, inputs, outputs);
   }
   return out + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
@@ -221,20 +292,24 @@ std::string RuntimeHeader(const Program& program, const std::string& name) {
       "#include <relayvm/c_api.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   out += kOptionsText;
+  MacroNames macros;
   for (const AdtInfo& adt : program.adts) {
     for (size_t tag = 0; tag < adt.constructors.size(); ++tag) {
-      out += fmt::format("#define {}_{}_TAG {}\n", Upper(name),
-                         Upper(ToIdentifier(adt.name + "_" + adt.constructors[tag].name)), tag);
+      const std::string constructor = adt.name + "_" + adt.constructors[tag].name;
+      out += fmt::format("#define {}_TAG {}\n",
+                         macros.Add(fmt::format("{}_{}", name, ToIdentifier(constructor))), tag);
     }
   }
   for (const ExportInfo& e : program.exports) {
     const std::string function = fmt::format("{}_{}", name, ToIdentifier(e.name));
-    out +=
-        fmt::format("/* @{}: NULL and a *result that is the caller's, or what failed.\n", e.name);
-    for (size_t i = 0; i < e.params.size(); ++i)
-      out += fmt::format(" *   in  {}: {}\n", e.param_names[i], TypeToString(program, e.params[i]));
-    out += fmt::format(" *   out {} */\n", TypeToString(program, e.result));
-    out += fmt::format("enum {{ {}_INPUTS = {} }};\n", Upper(function), e.params.size());
+    out += fmt::format("/* @{}: NULL and a *result that is the caller's, or what failed.\n",
+                       InComment(e.name));
+    for (size_t i = 0; i < e.params.size(); ++i) {
+      out += fmt::format(" *   in  {}: {}\n", InComment(e.param_names[i]),
+                         InComment(TypeToString(program, e.params[i])));
+    }
+    out += fmt::format(" *   out {} */\n", InComment(TypeToString(program, e.result)));
+    out += fmt::format("enum {{ {}_INPUTS = {} }};\n", macros.Add(function), e.params.size());
     out += fmt::format(
         "relayvm_status* {0}(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** "
         "result);\n"

@@ -37,6 +37,29 @@ Result<Compiled> CompileText(const std::string& text, const std::vector<std::str
   return CompileModule(*std::move(module), options);
 }
 
+TEST_CASE("a layout whose parts do not divide the dims is refused, or passed by") {
+  const std::string grouped = "nn.conv2d(%x, %w, kernel_size=[3, 3], groups=16, channels=16)";
+  const auto compile = [&](const std::string& x, const std::string& body, const char* layout) {
+    return CompileText("def @main(%x: Tensor[(1, " + x +
+                           ", 8, 8), float32], %w: Tensor[(16, 1, 3, 3), float32], "
+                           "%v: Tensor[(16, 16, 3, 3), float32]) { " +
+                           body + " }",
+                       {layout});
+  };
+  for (const char* layout : {"nn.conv2d=NCHW16c:OIHW16i16o", "nn.conv2d=NCHW9999999c:default"}) {
+    const auto refused = compile("16", grouped, layout);
+    CHECK(refused.status().code() == StatusCode::kInvalidArgument);
+    CAPTURE(refused.status().message());
+    CHECK(refused.status().message().find("test.relay:2:") != std::string::npos);
+    CHECK(refused.status().message().find("no call of nn.conv2d can compute in that layout") !=
+          std::string::npos);
+  }
+  CHECK(compile("16", "(" + grouped + ", nn.conv2d(%x, %v, kernel_size=[3, 3], channels=16))",
+                "nn.conv2d=NCHW16c:OIHW16i16o")
+            .ok());
+  CHECK(compile("16", "%x", "nn.conv2d=NCHW16c:OIHW16i16o").ok());  // no call to fit
+}
+
 struct Shaped {
   std::vector<int64_t> dims;
   std::vector<float> data;
@@ -500,9 +523,11 @@ TEST_CASE("what is not made of whole blocks stays as written") {
       "def @main(%x: Tensor[(1, ?, 4, 4), float32]) {\n"
       "  nn.conv2d(%x, ones(shape=[16, 16, 1, 1], dtype=\"float32\"), channels=16, kernel_size=[1, "
       "1])\n}\n";
-  auto unknown = CompileText(open, {"nn.conv2d=NCHW16c"});
-  REQUIRE_MESSAGE(unknown.ok(), unknown.status().ToString());
-  CheckSame(open, {1, 16, 4, 4}, *unknown);
+  // Where that is so of all calls, it is told.
+  const Status unknown = CompileText(open, {"nn.conv2d=NCHW16c"}).status();
+  CHECK(unknown.code() == StatusCode::kInvalidArgument);
+  CHECK(unknown.message().find("no call of nn.conv2d can compute in that layout") !=
+        std::string::npos);
 }
 
 TEST_CASE("a choice of layouts that cannot be is told") {

@@ -254,6 +254,116 @@ TEST_CASE("transposed convolutions of bytes") {
   }
 }
 
+// What a call says to data of these dims, compiled with all passes.
+std::string Said(const std::string& call, const std::string& type, const Sizes& dims) {
+  const std::string text = fmt::format(
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[{}, float32]) {{ {} }}\n", type, call);
+  INFO(text);
+  auto module = frontend::ParseRelay("test.relay", text);
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  CompileOptions options;
+  options.pipeline.opt_level = 3;
+  options.pipeline.verify = true;
+  auto compiled = CompileModule(*std::move(module), options);
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
+  auto executable = Executable::FromProgram(compiled->program);
+  auto runtime = Runtime::Create();
+  auto invocation = Invocation::Create(*runtime, *executable);
+  REQUIRE(invocation.ok());
+  const std::vector<float> x(static_cast<size_t>(Product(dims)), 1.0F);
+  auto y = (*invocation)->Run("main", {*Value::CopyTensor(DType::kFloat32, dims, x.data())});
+  if (!y.ok()) return std::string(y.status().message());
+  return fmt::format("({})", fmt::join(y->dims(), ", "));
+}
+
+TEST_CASE("transposed convolutions: refused as the program's own operator") {
+  const std::string one =
+      "nn.conv2d_transpose(%x, ones(shape=[4, 4, 1, 1], dtype=\"float32\"), padding=[2, 2])";
+  CHECK(Said(one, "(1, 4, ?, ?)", {1, 4, 5, 6}) == "(1, 4, 1, 2)");
+  CHECK(Said(one, "(1, 4, ?, ?)", {1, 4, 4, 5}) == "(1, 4, 0, 1)");
+  CHECK(Said(one, "(1, 4, ?, ?)", {1, 4, 2, 2})
+            .find("nn.conv2d_transpose: the output's extent: -2 is negative") != std::string::npos);
+  // An empty axis has an empty result, by phases and without them.
+  for (const char* strides : {"1, 1", "2, 2"}) {
+    const std::string call = fmt::format(
+        "nn.conv2d_transpose(%x, ones(shape=[3, 8, 3, 3], dtype=\"float32\"), padding=[1, 1], "
+        "strides=[{}], output_padding=[{}])",
+        strides, strides[0] == '1' ? "0, 0" : "1, 1");
+    INFO(call);
+    CHECK(Said(call, "(1, 3, ?, ?)", {1, 3, 0, 5}) ==
+          (strides[0] == '1' ? "(1, 8, 0, 5)" : "(1, 8, 0, 10)"));
+    CHECK(Said(call, "(1, 3, ?, ?)", {1, 3, 0, 0}) == "(1, 8, 0, 0)");
+  }
+  const std::string quantised =
+      "qnn.conv2d_transpose(cast(%x, dtype=\"uint8\"), ones(shape=[4, 4, 1, 1], "
+      "dtype=\"int8\"), 3, 0, 0.5f, 0.25f, padding=[2, 2])";
+  CHECK(Said(quantised, "(1, 4, ?, ?)", {1, 4, 4, 5}) == "(1, 4, 0, 1)");
+  CHECK(Said(quantised, "(1, 4, ?, ?)", {1, 4, 2, 2})
+            .find("qnn.conv2d_transpose: the output's extent: -2 is negative") !=
+        std::string::npos);
+}
+
+TEST_CASE("operators that take the place of the program's refuse in its name") {
+  const auto ones = [](const char* shape, const char* dtype = "float32") {
+    return fmt::format("ones(shape={}, dtype=\"{}\")", shape, dtype);
+  };
+  struct Row {
+    std::string call, type;
+    Sizes dims;
+    std::string error;
+  };
+  const Row rows[] = {
+      {"nn.conv2d(%x, " + ones("[32, 32, 3, 3]") + ")",
+       "(1, 32, ?, ?)",
+       {1, 32, 1, 40},
+       "nn.conv2d: the output's extent: -1 is negative"},
+      {"nn.dense(%x, " + ones("[16, 8]") + ")",
+       "(4, ?)",
+       {4, 7},
+       "nn.dense: the reduced dimensions"},
+      {"nn.matmul(%x, " + ones("[8, 16]") + ")",
+       "(4, ?)",
+       {4, 7},
+       "nn.matmul: the reduced dimensions"},
+      {"qnn.dense(cast(%x, dtype=\"uint8\"), " + ones("[16, 8]", "int8") +
+           ", 3, 0, 0.5f, 0.25f, units=16)",
+       "(4, ?)",
+       {4, 7},
+       "qnn.dense: "},
+      {"nn.conv2d(nn.space_to_depth(%x, block_size=2), " + ones("[8, 12, 2, 2]") + ")",
+       "(1, 3, ?, ?)",
+       {1, 3, 9, 8},
+       "nn.space_to_depth: "},
+      {"nn.batch_norm(%x, " + ones("[8]") + ", " + ones("[8]") + ", " + ones("[8]") + ", " +
+           ones("[8]") + ").0",
+       "(1, ?, 4)",
+       {1, 7, 4},
+       "nn.batch_norm: "},
+      // Broadcasting would take it.
+      {"nn.batch_norm(%x, " + ones("[8]") + ", " + ones("[8]") + ", " + ones("[8]") + ", " +
+           ones("[8]") + ").0",
+       "(1, ?, 4)",
+       {1, 1, 4},
+       "nn.batch_norm: "},
+      // Reshaped, the parts are alike.
+      {"reshape(concatenate((" + ones("[2, 2, 2, 3]") + ", %x), axis=1), newshape=[0, 0, -1])",
+       "(2, ?, ?, ?)",
+       {2, 1, 3, 2},
+       "concatenate: "},
+      {"nn.batch_matmul(nn.softmax(nn.batch_matmul(%x, exp(%x))), tanh(reshape(%x, newshape=[4, "
+       "-1, "
+       "16])))",
+       "(4, ?, ?)",
+       {4, 32, 8},
+       "nn.batch_matmul: the reduced dimensions"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.call);
+    const std::string said = Said(row.call, row.type, row.dims);
+    CHECK_MESSAGE(said.find(row.error) != std::string::npos, said);
+  }
+}
+
 TEST_CASE("transposed convolutions: one product for all phases, and what stays as it is") {
   const auto outline = [](const std::string& dims, const std::string& kernel,
                           const std::string& attributes) {

@@ -41,12 +41,7 @@ class ScopedNames {
   size_t max_length() const { return max_length_; }
   template <typename Fn>
   void ForEachName(const Fn& fn) const {
-    ForEachNameSince(0, fn);
-  }
-  // Of the names bound since Mark() gave `mark`.
-  template <typename Fn>
-  void ForEachNameSince(size_t mark, const Fn& fn) const {
-    for (size_t i = mark; i < order_.size(); ++i) fn(order_[i]->first);
+    for (const auto* entry : order_) fn(entry->first);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_set>
 
 #include "compiler/frontend/parser_impl.h"
 #include "kernels/op/op.h"
@@ -102,6 +103,8 @@ bool Parser::StartsAttr() {
 
 // Reads attributes as long as there are some, with or without commas between them.
 bool Parser::ParseAttrList(std::vector<ParsedAttr>* attrs) {
+  std::unordered_set<std::string> names;
+  for (const ParsedAttr& before : *attrs) names.insert(before.name);
   do {
     const Token first = Take();
     ParsedAttr attr{first.text};
@@ -112,8 +115,7 @@ bool Parser::ParseAttrList(std::vector<ParsedAttr>* attrs) {
       end = part.end;
     }
     attr.span = SpanOf(first.begin, end);
-    for (const ParsedAttr& other : *attrs) {
-      if (other.name != attr.name) continue;
+    if (!names.insert(attr.name).second) {
       Fail(StatusCode::kInvalidInput, attr.span,
            fmt::format("attribute {} is given twice", attr.name));
       return false;

@@ -1,6 +1,8 @@
 // Control flow, patterns, functions and calls.
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "compiler/frontend/parser_impl.h"
 #include "kernels/op/op.h"
 
@@ -203,7 +205,7 @@ bool Parser::ParseHostBody(const ir::Function& function, NodeId* body) {
 
 bool Parser::ParseParams(ir::Function* function) {
   if (!Expect("(", "before the parameters")) return false;
-  const size_t mark = locals_.Mark();
+  std::unordered_set<std::string> names;
   while (!Accept(")")) {
     std::vector<ParsedAttr> attrs;
     if (StartsAttr()) {
@@ -223,10 +225,7 @@ bool Parser::ParseParams(ir::Function* function) {
         if (!ParseAttrList(&attrs) || !Expect("}", "after a parameter's attributes")) return false;
       }
       if (Accept(":") && !ParseType(&type)) return false;
-      bool duplicate = false;
-      locals_.ForEachNameSince(mark,
-                               [&](const std::string& n) { duplicate = duplicate || n == name; });
-      if (duplicate) {
+      if (!names.insert(name).second) {
         Fail(StatusCode::kInvalidInput, span, fmt::format("parameter %{} is declared twice", name));
         return false;
       }

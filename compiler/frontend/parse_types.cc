@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <unordered_set>
 
+#include "bytecode/verifier.h"
 #include "compiler/frontend/parser_impl.h"
 
 namespace relayvm::frontend {
@@ -120,13 +122,18 @@ bool Parser::ParseTypeList(std::string_view close, std::vector<ir::Type>* types)
 }
 
 bool Parser::ParseTensorType(ir::Type* type) {
-  Take();  // [
+  const Token open = Take();  // [
   TensorType tensor;
   if (!Expect("(", "before a tensor's shape")) return false;
   while (!Accept(")")) {
     Dim dim;
     if (!ParseDim(&dim)) return false;
     tensor.shape.push_back(std::move(dim));
+    if (tensor.shape.size() > kMaxTensorRank) {
+      Fail(StatusCode::kUnsupported, SpanOf(open),
+           fmt::format("a tensor has at most {} dimensions", kMaxTensorRank));
+      return false;
+    }
     if (!Accept(",") && !PeekIs(")")) {
       FailExpected("',' or ')' in a shape");
       return false;
@@ -200,6 +207,7 @@ bool Parser::ParseFunctionType(ir::Type* type) {
 
 bool Parser::ParseTypeParams(std::vector<ir::Type>* params) {
   if (!Accept("[")) return true;
+  std::unordered_set<std::string> names;
   while (!Accept("]")) {
     const Token name = Peek();
     if (name.kind != TokenKind::kIdentifier) {
@@ -207,8 +215,7 @@ bool Parser::ParseTypeParams(std::vector<ir::Type>* params) {
       return false;
     }
     Take();
-    for (const ir::Type& p : *params) {
-      if (p->As<ir::TypeVar>()->name != name.text) continue;
+    if (!names.insert(name.text).second) {
       Fail(name, fmt::format("type parameter {} is declared twice", name.text));
       return false;
     }

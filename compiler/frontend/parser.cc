@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/parser_impl.h"
 #include "compiler/ir/large_stack.h"
+#include "compiler/ir/stop_scope.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -31,7 +32,9 @@ Parser::Nesting::Nesting(Parser* p, int limit)
 // --- Tokens ---
 
 const Token& Parser::Peek() {
-  if (!peeked_) peeked_ = lexer_.Next();
+  if (peeked_) return *peeked_;
+  ir::PollStop();
+  peeked_ = lexer_.Next();
   return *peeked_;
 }
 
@@ -342,6 +345,7 @@ bool Parser::ParseExpressionFile() {
 
 bool Parser::LowerFunctions() {
   for (NodeId f : functions_) {
+    ir::PollStop();
     if (status_ = graph_.Define(module_, f); !status_.ok()) return false;
   }
   return true;

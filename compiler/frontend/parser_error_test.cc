@@ -1,5 +1,6 @@
 // Programs that must fail: what is said, and where.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
@@ -205,6 +206,36 @@ TEST_CASE("a chain of else if is as long as blocks may nest") {
   CHECK(chain(2'000).ok());
   CHECK(chain(9'990).ok());
   CHECK(chain(20'000).status().message().find("blocks are nested deeper than 10000") !=
+        std::string::npos);
+}
+
+TEST_CASE("a tensor has as many dimensions as a file has room for") {
+  const auto with_rank = [](size_t rank) {
+    std::string dims;
+    for (size_t i = 0; i < rank; ++i) dims += "1, ";
+    return ParseRelay("f", kVersion + "def @main(%x: Tensor[(" + dims + "), int8]) { %x }");
+  };
+  CHECK(with_rank(255).ok());
+  const Status s = with_rank(100'000).status();
+  CHECK(s.code() == StatusCode::kUnsupported);
+  CHECK(s.message().find("f:2:21: a tensor has at most 255 dimensions") == 0);
+}
+
+TEST_CASE("long lists are looked through once") {
+  std::string params, types, attrs;
+  for (int i = 0; i < 50'000; ++i) {
+    params += fmt::format("%p{}: int8, ", i);
+    types += fmt::format("T{}, ", i);
+    attrs += fmt::format("a{}=1, ", i);
+  }
+  const auto error = [](const std::string& text) {
+    return ParseRelay("f", kVersion + text).status().message();
+  };
+  CHECK(error("def @main(" + params + "%p0: int8) { 1 }").find("parameter %p0 is declared twice") !=
+        std::string::npos);
+  CHECK(error("def @main[" + types + "T0]() { 1 }").find("type parameter T0 is declared twice") !=
+        std::string::npos);
+  CHECK(error("def @main() { exp(1f, " + attrs + "a0=1) }").find("attribute a0 is given twice") !=
         std::string::npos);
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace relayvm::import {
 
@@ -11,11 +13,23 @@ using ir::NodeId;
 
 namespace {
 
-// Writes `value` as elements of a dtype. Integers wrap; half floats are made by the compiler's cast.
+// A number as an element: integers wrap, and are 0 of what no 64 bits hold.
+template <typename T>
+T ElementOf(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    const double least = -std::ldexp(1.0, 63), end = std::ldexp(1.0, 63);
+    if (value >= least && value < end) return static_cast<T>(static_cast<int64_t>(value));
+    return value >= end && value < 2 * end ? static_cast<T>(static_cast<uint64_t>(value)) : T{0};
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// Writes `value` as elements of a dtype. Half floats are made by the compiler's cast.
 template <typename T>
 void Fill(SharedBytes& bytes, double value) {
   std::span<std::byte> out = bytes.Mutable();
-  const T element = static_cast<T>(value);
+  const T element = ElementOf<T>(value);
   for (size_t i = 0; i + sizeof(T) <= out.size(); i += sizeof(T)) {
     std::memcpy(out.data() + i, &element, sizeof element);
   }
@@ -256,6 +270,7 @@ Value TypedBuilder::Constant(HostTensor value, std::string name) {
 Value TypedBuilder::Full(const std::vector<int64_t>& shape, double value, DType dtype) {
   const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
   HostTensor t{half ? DType::kFloat32 : dtype, shape, {}};
+  if (!MayMake(static_cast<size_t>(t.size()) * sizeof(int64_t))) return {0, nullptr, nullptr};
   t.data = SharedBytes::Zeros(static_cast<size_t>(t.size()) * DTypeBytes(t.dtype));
   FillWith(t.dtype, value, t.data);
   Value v = Constant(std::move(t));
@@ -271,6 +286,7 @@ Value TypedBuilder::Int(int64_t value, DType dtype) {
 }
 
 Value TypedBuilder::Ints(const std::vector<int64_t>& values, DType dtype) {
+  if (!MayMake(values.size() * sizeof(int64_t))) return {0, nullptr, nullptr};
   HostTensor t{DType::kInt64, {static_cast<int64_t>(values.size())}, {}};
   t.data = SharedBytes::Copy(std::as_bytes(std::span(values)));
   if (dtype != DType::kInt64) {
@@ -284,7 +300,19 @@ Value TypedBuilder::Ints(const std::vector<int64_t>& values, DType dtype) {
   return Constant(std::move(t));
 }
 
+bool TypedBuilder::MayMake(size_t bytes) {
+  // More than any model needs; one that says in few bytes that a lot is to be written ends here.
+  constexpr size_t kMost = size_t{1} << 30;
+  made_ += std::min(bytes, kMost + 1);
+  if (made_ > kMost) {
+    Fail(StatusCode::kResourceExhausted,
+         fmt::format("what the model stands for takes more than {} bytes", kMost));
+  }
+  return made_ <= kMost;
+}
+
 Value TypedBuilder::Tuple(const std::vector<Value>& fields) {
+  if (!MayMake(fields.size() * sizeof(Value))) return {0, nullptr, nullptr};
   ir::TupleType type;
   std::vector<NodeId> nodes;
   for (const Value& f : fields) {

@@ -146,6 +146,9 @@ class TypedBuilder final {
  private:
   class Host;
 
+  // Whether so many bytes more may be made of constants and of the fields of tuples: false with an
+  // error. Converters write indices and sequences as long as numbers of the model say.
+  bool MayMake(size_t bytes);
   std::optional<Value> ElementByElement(const OpDef& op, const Attrs& attrs,
                                         const std::vector<Value>& args, bool always);
   std::optional<std::vector<Dim>> ElementsOrSymbol(const Value& v);
@@ -164,6 +167,7 @@ class TypedBuilder final {
   ir::Span span_;
   Status status_;
   bool uses_prelude_ = false;
+  size_t made_ = 0;
   typing::Broadcasts broadcasts_;
   // Shapes that only running tells: those of the same numbers are the same.
   std::vector<std::pair<RuledShape, std::vector<Dim>>> ruled_shapes_;

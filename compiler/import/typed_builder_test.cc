@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 namespace relayvm::import {
 namespace {
 
@@ -62,6 +64,21 @@ TEST_CASE_FIXTURE(Fixture, "constants of each dtype") {
   }
   CHECK(b.ConstantInts(b.Ints({1, -2}, DType::kInt32)) == std::vector<int64_t>{1, -2});
   CHECK(b.status().ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "constants of numbers that a dtype does not hold") {
+  CHECK(b.ConstantInts(b.Scalar(-1, DType::kUInt8)) == std::vector<int64_t>{255});
+  CHECK(b.ConstantInts(b.Scalar(-128, DType::kInt8)) == std::vector<int64_t>{-128});
+  for (const double none : {1e30, -1e30, HUGE_VAL, std::nan("")}) {
+    CHECK(b.ConstantInts(b.Scalar(none, DType::kInt32)) == std::vector<int64_t>{0});
+    CHECK(b.ConstantInts(b.Scalar(none, DType::kInt64)) == std::vector<int64_t>{0});
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "what is made of a few numbers has an end") {
+  const Value large = b.Full({int64_t{1} << 28}, 0, DType::kFloat64);
+  CHECK(!large.is_tensor());
+  CHECK(b.status().code() == StatusCode::kResourceExhausted);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the first error stays, and what is built after it is harmless") {

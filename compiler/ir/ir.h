@@ -142,6 +142,9 @@ struct Guard {
   Kind kind;
   Dim left, right;
   std::string message;
+  // Of a call whose place a pass gave to others (transforms/builder.h): type inference, which makes
+  // all other guards anew, keeps it.
+  bool is_kept = false;
 };
 
 // The same value, of which the program states the type: `let %y: Tensor[(2, ?), float32] = %value`.

@@ -5,6 +5,8 @@
 
 #include <exception>
 
+#include "compiler/ir/stop_scope.h"
+
 namespace relayvm::ir {
 namespace {
 
@@ -15,12 +17,14 @@ thread_local bool on_large_stack = false;
 
 struct Call {
   const std::function<void()>& run;
+  const std::stop_token* stop;  // of the scope around
   std::exception_ptr exception;
 };
 
 void* Main(void* argument) {
   auto* call = static_cast<Call*>(argument);
   on_large_stack = true;
+  const StopScope scope(call->stop);
   try {
     call->run();
   } catch (...) {
@@ -51,7 +55,7 @@ bool RunOnStackOf(size_t bytes, Call* call) {
 
 void RunOnLargeStack(const std::function<void()>& run) {
   if (on_large_stack) return run();
-  Call call{run, nullptr};
+  Call call{run, StopScope::Current(), nullptr};
   size_t bytes = kLargeStackBytes;
   while (bytes > kSmallest && !RunOnStackOf(bytes, &call)) bytes /= 2;
   if (bytes <= kSmallest) return run();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "bytecode/base/printable.h"
 #include "bytecode/base/status_detail.h"
 
 namespace relayvm::ir {
@@ -93,11 +94,8 @@ Status SourceMap::Error(StatusCode code, Span span, std::string_view message) co
   if (line.size() > kShownBytes && place > kShownBytes / 2) {
     first = std::min(place - kShownBytes / 2, line.size() - kShownBytes);
   }
-  std::string shown(line.substr(first, kShownBytes));
+  const std::string shown = PrintableLines(line.substr(first, kShownBytes));
   std::string caret;  // tabs are kept, so that the caret stands under its place
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < ' ' && c != '\t') c = '?';
-  }
   for (size_t i = first; i < place; ++i) {
     bool continues_utf8 = (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
     if (!continues_utf8) caret += line[i] == '\t' ? '\t' : ' ';

@@ -268,8 +268,25 @@ Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn, TypeMemo<T
   return out;
 }
 
+// What parts of a type became. A part that nothing else holds is met once; any other is remembered,
+// however small: what shares no parts after one substitution grows with the next. Holds the parts, so
+// that no other takes their address.
+class SubstitutedTypes {
+ public:
+  const Type* Find(const Type& t) const {
+    const auto at = t.use_count() > 1 ? images_.find(t.get()) : images_.end();
+    return at == images_.end() ? nullptr : &at->second.second;
+  }
+  void Add(const Type& t, const Type& image) {
+    if (t.use_count() > 1) images_.emplace(t.get(), std::pair(t, image));
+  }
+
+ private:
+  std::unordered_map<const TypeNode*, std::pair<Type, Type>> images_;
+};
+
 Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types,
-                        TypeMemo<Type>& done) {
+                        SubstitutedTypes& done) {
   if (t == nullptr || !t->has_type_var) return t;
   if (auto* v = t->As<TypeVar>()) {
     auto it = types.find(v->id);
@@ -330,7 +347,7 @@ Type MapChildren(const Type& t, const std::function<Type(const Type&)>& fn) {
 
 Type SubstituteTypeVars(const Type& t, const std::map<uint32_t, Type>& types) {
   if (types.empty()) return t;
-  TypeMemo<Type> done;
+  SubstitutedTypes done;
   return SubstituteTypeVars(t, types, done);
 }
 

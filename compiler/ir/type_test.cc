@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <set>
+
 namespace relayvm::ir {
 namespace {
 
@@ -75,6 +78,22 @@ TEST_CASE("dims are visited and replaced everywhere in a type") {
         "float32],)) -> "
         "Tensor[(5, 3), float32]");
   CHECK(MapDims(type, [](const Dim& d) { return d; }) == type);  // unchanged is shared
+}
+
+TEST_CASE("what a type shares, it shares with its variables replaced") {
+  // Towers of four floors, one on another: as a tree the last is 2^40 large.
+  Type type = MakeScalarType(DType::kFloat32);
+  std::set<const TypeNode*> nodes;
+  for (uint32_t i = 0; i < 10; ++i) {
+    Type tower = TypeVarOf(i, "A");
+    for (int floor = 0; floor < 4; ++floor) tower = MakeType(TupleType{{tower, tower}});
+    type = SubstituteTypeVars(tower, {{i, type}});
+  }
+  const std::function<void(const Type&)> count = [&](const Type& t) {
+    if (nodes.insert(t.get()).second) ForEachChild(*t, count);
+  };
+  count(type);
+  CHECK(nodes.size() == 41);
 }
 
 TEST_CASE("scalar registers hold rank-0 tensors but for the 16-bit floats") {

@@ -1,5 +1,7 @@
 #include "compiler/ir/walk.h"
 
+#include "compiler/ir/stop_scope.h"
+
 namespace relayvm::ir {
 namespace {
 
@@ -37,6 +39,7 @@ void ForEachBlock(const Expr& e, const std::function<void(const Block&)>& fn) {
 }
 
 void ForEachBinding(const Block& block, const std::function<void(const Binding&)>& fn) {
+  PollStop();
   for (const Binding& b : block.bindings) {
     fn(b);
     ForEachBlock(*b.value, [&](const Block& inner) { ForEachBinding(inner, fn); });
@@ -45,6 +48,7 @@ void ForEachBinding(const Block& block, const std::function<void(const Binding&)
 
 void ForEachGlobal(const Block& block,
                    const std::function<void(const GlobalVar&, const CallExpr* call)>& fn) {
+  PollStop();
   auto mention = [&](const Atom& a) {
     if (const auto* g = std::get_if<const GlobalVar*>(&a)) fn(**g, nullptr);
   };
@@ -94,6 +98,7 @@ void ForEachSymbol(const Binding& binding, const std::function<void(const Dim&)>
 
 void ForEachUse(const Module& m, const Binding& binding,
                 const std::function<void(const Var*)>& fn) {
+  PollStop();
   ForEachAtom(*binding.value, [&](const Atom& a) {
     if (const Var* v = AsVar(a)) fn(v);
   });
@@ -113,6 +118,7 @@ void ForEachUseInside(const Module& m, const Block& block,
 }
 
 const Expr* MapAtoms(const Module& m, const Expr* e, const std::function<Atom(const Atom&)>& fn) {
+  PollStop();
   bool changed = false;
   ForEachAtom(*e, [&](const Atom& a) { changed = changed || !(fn(a) == a); });
   if (!changed) return e;
@@ -127,6 +133,7 @@ const Expr* MapAtoms(const Module& m, const Expr* e, const std::function<Atom(co
 
 const Expr* MapBlocks(const Module& m, const Expr* e,
                       const std::function<const Block*(const Block&)>& fn) {
+  PollStop();
   if (const auto* x = e->As<FunctionExpr>()) {
     const Block* b = fn(*x->function->body);
     if (b == x->function->body) return e;

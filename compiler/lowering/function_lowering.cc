@@ -6,6 +6,7 @@
 
 #include "bytecode/base/message.h"
 #include "compiler/ir/guard_text.h"
+#include "compiler/ir/stop_scope.h"
 #include "compiler/ir/walk.h"
 
 namespace relayvm::lower {
@@ -317,6 +318,7 @@ std::string SizesFor(const Block& block, size_t at) {
 
 Result<std::optional<Value>> FunctionLowering::LowerBlock(const Block& block, bool tail) {
   for (size_t i = 0; i < block.bindings.size(); ++i) {
+    ir::PollStop();
     const ir::Binding& b = block.bindings[i];
     span_ = b.value->span;
     const auto* result = std::get_if<const ir::Var*>(&block.result);

@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "bytecode/code_builder.h"
 #include "bytecode/register_check.h"
 #include "compiler/ir/large_stack.h"
+#include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/allocate.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/liveness.h"
@@ -22,6 +25,41 @@ namespace {
 
 std::vector<uint16_t> Units(const std::vector<uint32_t>& regs) {
   return {regs.begin(), regs.end()};
+}
+
+// What an instruction asks for and its encoding has no room for; "" for most. Such a program is not
+// wrong, only too large. Slots are fewer once memory `is_planned`.
+std::string BeyondEncoding(const MInst& inst, bool is_planned) {
+  if (inst.is_label) return "";
+  constexpr uint32_t kMost = std::numeric_limits<uint16_t>::max();
+  const OpcodeInfo& info = GetOpcodeInfo(inst.op);
+  for (size_t k = 0; k < info.num_operands; ++k) {
+    const MOperand& operand = inst.operands[k];
+    const size_t length = std::max(operand.regs.size(), operand.buffers.size());
+    if (length > kMost) return fmt::format("{} values at once, the limit is {}", length, kMost);
+    for (const MBuffer& b : operand.buffers) {
+      if (b.index > kMost && (is_planned || b.kind == BufferKind::kConstant))
+        return fmt::format("number {} of a constant or slot, the limit is {}", b.index, kMost);
+    }
+    switch (info.operands[k]) {
+      case OperandKind::IOUT:
+      case OperandKind::IIN:
+      case OperandKind::ROUT:
+      case OperandKind::RIN:
+      case OperandKind::IMM16:
+      case OperandKind::IMM32:
+      case OperandKind::IMM64:
+      case OperandKind::TARGET:
+        break;  // registers are allocated below their limit
+      default:
+        if (operand.value > kMost && (is_planned || info.operands[k] != OperandKind::SLOT)) {
+          return fmt::format(
+              "number {} of a field, function, constant, kernel or message, the limit is {}",
+              operand.value, kMost);
+        }
+    }
+  }
+  return "";
 }
 
 // One instruction with allocated registers, through the opcode table.
@@ -92,6 +130,18 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
                                    std::vector<uint16_t>& code) {
   FunctionLowering lowering(module, task);
   RELAYVM_ASSIGN_OR_RETURN(MFunction f, lowering.Lower());
+  // A constructor as a function has no place.
+  const ir::Span place = task.function == nullptr ? ir::Span() : task.function->span;
+  const auto check = [&](const MInst& inst, bool is_planned) {
+    const std::string beyond = BeyondEncoding(inst, is_planned);
+    if (beyond.empty()) return OkStatus();
+    return module.module().sources->Error(
+        StatusCode::kOutOfRange, inst.span.line == 0 ? place : inst.span,
+        fmt::format("{}: too large for bytecode: {}", GetOpcodeInfo(inst.op).mnemonic, beyond));
+  };
+  // Before what takes long with long lists.
+  for (const MInst& inst : f.code) RELAYVM_RETURN_IF_ERROR(check(inst, false));
+  ir::PollStop();
   FuseCompareAndBranch(f);
   FuseArithmeticAndWrap(f);
   RunKernelsTogether(f, module.kernel_infos());
@@ -99,7 +149,10 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   ShareMemory(f);
   ArenaPlan arena = PlanArena(f);
   auto registers = AllocateRegisters(f);
-  if (!registers.ok()) return registers.status().WithContext("function @" + task.name);
+  if (!registers.ok()) {
+    const Status why = registers.status().WithContext("function @" + task.name);
+    return module.module().sources->Error(why.code(), place, why.message());
+  }
 
   FunctionInfo info;
   info.name = task.name;
@@ -138,6 +191,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
     if (inst.span.line != 0 && moved) {
       info.locations.push_back({pc, inst.span.file, inst.span.line, inst.span.column});
     }
+    RELAYVM_RETURN_IF_ERROR(check(inst, true));
     Encode(inst, labels, builder);
   }
   auto units = builder.Finish();

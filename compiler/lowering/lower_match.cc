@@ -7,11 +7,16 @@
 // again but is as long as the patterns. A clause's body is emitted once; where several leaves reach
 // it, its variables are registers that each leaf fills.
 // Tested by lower_test.cc.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
 
+#include "compiler/ir/stop_scope.h"
 #include "compiler/ir/walk.h"
 #include "compiler/lowering/function_lowering.h"
 
@@ -57,6 +62,7 @@ struct FunctionLowering::MatchState {
     std::map<uint32_t, Value> vars;  // when shared
   };
   std::vector<Body> bodies;  // one a clause
+  size_t num_targets = 0;    // of all switches so far
   std::set<size_t> pending;  // shared bodies to emit after the tree
   // Where no row fits: the next row of those that are tried in turn, or a trap.
   std::optional<Label> next_row;
@@ -67,6 +73,11 @@ namespace {
 // A tree may have so many nodes for each pattern of its match, and so many in any case.
 constexpr size_t kNodesPerPattern = 4;
 constexpr size_t kFreeNodes = 64;
+// Nodes may hold so many rows together: many that look at another column stand in each branch.
+constexpr size_t kMostRows = size_t{1} << 22;
+// The switches of a match may have so many targets together. One has a target for each constructor of
+// the type up to the last that is asked for.
+constexpr size_t kMostTargets = size_t{1} << 24;
 
 size_t CountPatterns(const Pattern& p) {
   size_t n = 1;
@@ -88,10 +99,13 @@ bool IsRefutable(const Pattern* p) {
 class TreeBuilder {
  public:
   TreeBuilder(const ir::Module& module, size_t num_clauses, size_t max_nodes)
-      : module_(module), leaves_(num_clauses, 0), max_nodes_(max_nodes) {}
+      : module_(module),
+        leaves_(num_clauses, 0),
+        max_nodes_(max_nodes),
+        max_rows_(max_nodes == SIZE_MAX ? SIZE_MAX : kMostRows) {}
 
   size_t leaves(size_t clause) const { return leaves_[clause]; }
-  bool is_too_large() const { return nodes_ > max_nodes_; }
+  bool is_too_large() const { return nodes_ > max_nodes_ || rows_ > max_rows_; }
 
   // Incomplete when the tree is too large. `columns` are those before `fields`.
   std::unique_ptr<Decision> Build(std::vector<MatchRow> rows, std::vector<ir::Type> columns,
@@ -99,7 +113,10 @@ class TreeBuilder {
     auto node = std::make_unique<Decision>();
     for (const Decision::Field& f : fields) columns.push_back(f.type);
     node->fields = std::move(fields);
-    if (++nodes_ > max_nodes_ || rows.empty()) return node;
+    ir::PollStop();
+    ++nodes_;
+    rows_ += rows.size();
+    if (is_too_large() || rows.empty()) return node;
     OpenTuples(rows, columns, *node);
     while (node->column < columns.size() && !IsRefutable(rows[0].patterns[node->column])) {
       ++node->column;
@@ -154,35 +171,40 @@ class TreeBuilder {
     for (size_t i = 0; i < def.params.size(); ++i) {
       arguments[def.params[i]->As<ir::TypeVar>()->id] = adt.args[i];
     }
-    std::set<uint32_t> tested;
-    std::vector<MatchRow> others;
-    for (const MatchRow& row : rows) {
-      const Pattern* p = row.patterns[node.column];
-      if (p == nullptr) others.push_back(row);
-      if (p != nullptr) tested.insert(p->constructor->tag);
+    std::map<uint32_t, std::vector<size_t>> tested;  // rows by tag
+    std::vector<size_t> open;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Pattern* p = rows[i].patterns[node.column];
+      (p == nullptr ? open : tested[p->constructor->tag]).push_back(i);
     }
-    node.num_tags = *tested.rbegin() + 1;
+    node.num_tags = tested.rbegin()->first + 1;
     if (tested.size() < def.constructors.size()) {
+      std::vector<MatchRow> others;
+      for (const size_t i : open) others.push_back(rows[i]);
       node.branches.push_back({std::nullopt, Build(std::move(others), columns)});
     }
-    for (uint32_t tag : tested) {
+    for (const auto& [tag, own] : tested) {
+      if (is_too_large()) return;
       const ir::Constructor& constructor = *def.constructors[tag];
       std::vector<Decision::Field> fields;
       for (uint32_t i = 0; i < constructor.fields.size(); ++i) {
         ir::Type type = ir::SubstituteTypeVars(constructor.fields[i], arguments);
         fields.push_back({node.column, i, std::move(type), false});
       }
+      std::vector<size_t> both;  // in the order of the clauses
+      std::ranges::merge(own, open, std::back_inserter(both));
       std::vector<MatchRow> chosen;
-      for (const MatchRow& row : rows) {
-        const Pattern* p = row.patterns[node.column];
-        if (p != nullptr && p->constructor->tag != tag) continue;
-        MatchRow& r = chosen.emplace_back(row);
+      for (const size_t row : both) {
+        const Pattern* p = rows[row].patterns[node.column];
+        MatchRow& r = chosen.emplace_back(rows[row]);
         r.patterns[node.column] = nullptr;
         r.patterns.resize(columns.size() + fields.size(), nullptr);
         for (size_t i = 0; p != nullptr && i < p->fields.size(); ++i) {
           r.patterns[columns.size() + i] = &p->fields[i];
           if (p->fields[i].kind != Pattern::Kind::kWildcard) fields[i].is_read = true;
         }
+        // What stands behind a row that takes all is not reached.
+        if (std::ranges::none_of(r.patterns, IsRefutable)) break;
       }
       node.branches.push_back({tag, Build(std::move(chosen), columns, std::move(fields))});
     }
@@ -190,8 +212,8 @@ class TreeBuilder {
 
   const ir::Module& module_;
   std::vector<size_t> leaves_;  // by clause: those that reach its body
-  size_t nodes_ = 0;
-  const size_t max_nodes_;
+  size_t nodes_ = 0, rows_ = 0;
+  const size_t max_nodes_, max_rows_;
 };
 
 }  // namespace
@@ -259,6 +281,13 @@ Status FunctionLowering::LowerDecision(MatchState& state, const Decision& node,
     return OkStatus();
   }
   if (node.branches.size() == 1) return LowerDecision(state, *node.branches[0].next, columns);
+  if (node.num_tags > std::numeric_limits<uint16_t>::max() ||
+      (state.num_targets += node.num_tags) > kMostTargets) {
+    return module_.module().sources->Error(
+        StatusCode::kOutOfRange, span_,
+        fmt::format("a match on a type of {} constructors is too large for bytecode",
+                    node.num_tags));
+  }
   // One label a constructor. What no label fits falls through: the rows that do not look at this
   // column.
   const Label others = NewLabel();
@@ -298,11 +327,11 @@ Result<Value> FunctionLowering::LowerMatch(const ir::MatchExpr& e, const ir::Typ
   state.done = NewLabel();
   span_ = span;
   if (builder.is_too_large()) {
+    TreeBuilder alone(module, e.clauses.size(), SIZE_MAX);
     for (MatchRow& row : rows) {  // one alone has one leaf
       size_t scope = OpenScope();
       state.next_row = NewLabel();
-      auto one =
-          TreeBuilder(module, e.clauses.size(), SIZE_MAX).Build({std::move(row)}, {data.type});
+      auto one = alone.Build({std::move(row)}, {data.type});
       RELAYVM_RETURN_IF_ERROR(LowerDecision(state, *one, {data}));
       CloseScope(scope);
       Bind(*state.next_row);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "bytecode/verifier.h"
 #include "bytecode/writer.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/stop_scope.h"
 #include "compiler/pipeline.h"
 
 namespace relayvm::lower {
@@ -502,6 +504,41 @@ TEST_CASE("equal programs give equal bytes") {
     REQUIRE(once.ok());
     REQUIRE(twice.ok());
     CHECK(*once == *twice);
+  }
+}
+
+TEST_CASE("what bytecode has no room for is named with its place") {
+  std::string fields;
+  for (int i = 0; i < 65'537; ++i) fields += "int8, ";
+  const auto lowered =
+      LowerModule(Ready("def @main(%x: (" + fields + ")) {\n  %x.65536\n}", 0), {});
+  CHECK(lowered.status().code() == StatusCode::kOutOfRange);
+  const std::string message = lowered.status().message();
+  CHECK_MESSAGE(
+      message.find("test.relay:3:3: adt.get: too large for bytecode: number 65536 of a ") == 0,
+      message.substr(0, 200));
+}
+
+TEST_CASE("a compilation that is cancelled ends inside its stages") {
+  const std::string text = "def @main(%x: Tensor[(?), float32]) { let %y = exp(%x); add(%y, %y) }";
+  const ir::Module ready = Ready(text, 2);
+  std::stop_source source;
+  source.request_stop();
+  const auto code = [&](const auto& stage) {
+    return ir::Stoppable(source.get_token(), stage).code();
+  };
+  const auto parse = [&] {
+    return frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
+  };
+  const ir::Module parsed = *parse();
+  CHECK(code([&] { return parse().status(); }) == StatusCode::kCancelled);
+  CHECK(code([&] { return LowerModule(ready, {}).status(); }) == StatusCode::kCancelled);
+  for (const char* name :
+       {"CheckTypes", "Inline", "PropagateConstants", "EliminateDeadCode", "HoistProducts"}) {
+    CAPTURE(std::string(name));
+    const auto pass = std::ranges::find(CompilerPasses(), name, &Pass::name);
+    const ir::Module& from = pass->name == "CheckTypes" ? parsed : ready;
+    CHECK(code([&] { return pass->run(from, PassContext()).status(); }) == StatusCode::kCancelled);
   }
 }
 

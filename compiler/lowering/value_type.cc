@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 
 #include "bytecode/code_builder.h"
 #include "bytecode/opcode.h"
+#include "bytecode/verifier.h"
 #include "compiler/ir/output_names.h"
 #include "compiler/lowering/unread_arguments.h"
 
@@ -18,15 +21,47 @@ namespace {
 // A value type is a tree: a type with more parts than this, where each place counts, is refused.
 constexpr uint64_t kMaxParts = 1 << 20;
 
-uint64_t CountParts(const ir::Type& t, ir::TypeMemo<uint64_t>& known) {
-  if (const uint64_t* count = known.Find(t)) return *count;
-  uint64_t count = 1;
-  if (t->As<ir::FunctionType>() != nullptr) return count;  // one part
+// How large a value type a type becomes.
+struct Extent {
+  uint64_t parts = 1;
+  int depth = 1;
+  size_t width = 0;  // of its widest tuple or argument list
+};
+
+Extent Measure(const ir::Type& t, ir::TypeMemo<Extent>& known) {
+  if (const Extent* extent = known.Find(t)) return *extent;
+  Extent extent;
+  if (t->As<ir::FunctionType>() != nullptr) return extent;  // one part
+  size_t children = 0;
   ir::ForEachChild(*t, [&](const ir::Type& child) {
-    count = std::min(kMaxParts + 1, count + CountParts(child, known));
+    const Extent inner = Measure(child, known);
+    extent.parts = std::min(kMaxParts + 1, extent.parts + inner.parts);
+    extent.depth = std::max(extent.depth, inner.depth + 1);
+    extent.width = std::max(extent.width, inner.width);
+    ++children;
   });
-  known.Add(t, count);
-  return count;
+  extent.width = std::max(extent.width, children);
+  known.Add(t, extent);
+  return extent;
+}
+
+// What a file has no room for in a type; "" where all is well. The limits are the verifier's.
+std::string BeyondLimits(const Extent& extent) {
+  constexpr size_t kMostFields = std::numeric_limits<uint16_t>::max();
+  if (extent.parts > kMaxParts) {
+    return fmt::format(
+        "has more than {} parts, which is the limit: tensors, tuples and other values, each "
+        "counted "
+        "wherever it stands",
+        kMaxParts);
+  }
+  if (extent.depth > kMaxTypeDepth) {
+    return fmt::format("has a type that nests {} deep, the limit is {}", extent.depth,
+                       kMaxTypeDepth);
+  }
+  if (extent.width > kMostFields)
+    return fmt::format("has a tuple of {} fields, the limit is {}", extent.width, kMostFields);
+  return "";
 }
 
 class Converter {
@@ -74,8 +109,8 @@ class Converter {
   }
 
   // Converts the constructors of all ADTs that were mentioned. A value of an open type may be of
-  // any ADT: then all go in.
-  void Finish() {
+  // any ADT: then all go in. An error where one is larger than a file may say.
+  Status Finish() {
     if (any_open_) {
       for (const auto& [name, def] : module_.types) AdtIndex(name);
     }
@@ -83,6 +118,7 @@ class Converter {
     // Converting one may mention others: the list grows while it is walked.
     for (size_t i = 0; i < defs_.size(); ++i) {
       const ir::TypeDef& def = *defs_[i];
+      RELAYVM_RETURN_IF_ERROR(CheckLimits(def));
       AdtInfo info;
       info.name = program_.adts[i].name;
       info.num_type_params = static_cast<uint32_t>(def.params.size());
@@ -94,9 +130,36 @@ class Converter {
       }
       program_.adts[i] = std::move(info);
     }
+    return OkStatus();
+  }
+
+  // `what` and `name` say whose type it is.
+  Status CheckLimits(const ir::Type& type, ir::Span span, std::string_view what,
+                     std::string_view name) {
+    const std::string beyond = BeyondLimits(Measure(type, measured_));
+    if (beyond.empty()) return OkStatus();
+    return module_.sources->Error(StatusCode::kUnsupported, span,
+                                  fmt::format("{} {} {}", what, name, beyond));
   }
 
  private:
+  Status CheckLimits(const ir::TypeDef& def) {
+    constexpr size_t kMost = std::numeric_limits<uint16_t>::max();
+    const auto fail = [&](const std::string& what, size_t count) {
+      return module_.sources->Error(StatusCode::kUnsupported, def.span,
+                                    fmt::format("{}: {}, the limit is {}", what, count, kMost));
+    };
+    if (def.constructors.size() > kMost)
+      return fail("constructors of type " + def.name, def.constructors.size());
+    for (const ir::Constructor* c : def.constructors) {
+      if (c->fields.size() > kMost)
+        return fail("fields of constructor " + c->name, c->fields.size());
+      for (const ir::Type& f : c->fields)
+        RELAYVM_RETURN_IF_ERROR(CheckLimits(f, def.span, "a field of constructor", c->name));
+    }
+    return OkStatus();
+  }
+
   uint32_t AdtIndex(const std::string& name) {
     auto [at, inserted] = adts_.emplace(name, static_cast<uint32_t>(defs_.size()));
     if (inserted) {
@@ -108,6 +171,7 @@ class Converter {
 
   const ir::Module& module_;
   Program& program_;
+  ir::TypeMemo<Extent> measured_;
   std::map<std::string, uint32_t> adts_;
   std::vector<const ir::TypeDef*> defs_;  // parallel to program_.adts
   bool in_type_def_ = false;
@@ -148,21 +212,15 @@ Status AddStub(const std::string& name, size_t num_params, const std::string& me
 
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
                  const std::vector<const ir::HostCall*>& hosts, Program& program, bool all_sizes) {
-  ir::TypeMemo<uint64_t> counted;
-  auto check = [&](const ir::Type& type, const std::string& what) -> Status {
-    if (CountParts(type, counted) <= kMaxParts) return OkStatus();
-    return module.sources->Error(
-        StatusCode::kUnsupported, function.span,
-        fmt::format(
-            "{} of @{} has more than {} parts, which is the limit: tensors, tuples and other "
-            "values, each counted wherever it stands",
-            what, module.entry, kMaxParts));
-  };
-  for (const ir::Var* p : function.params) {
-    RELAYVM_RETURN_IF_ERROR(check(p->type, "parameter %" + p->name));
-  }
-  RELAYVM_RETURN_IF_ERROR(check(function.result_type, "the result"));
   Converter converter(module, program);
+  const std::string entry = "@" + module.entry;
+  for (const ir::Var* p : function.params) {
+    const ir::Span span = p->span.line == 0 ? function.span : p->span;
+    RELAYVM_RETURN_IF_ERROR(
+        converter.CheckLimits(p->type, span, "parameter %" + p->name + " of", entry));
+  }
+  RELAYVM_RETURN_IF_ERROR(
+      converter.CheckLimits(function.result_type, function.span, "the result of", entry));
   ExportInfo info;
   info.name = module.entry;
   info.function = index;
@@ -187,13 +245,15 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     HostFunctionInfo& declared = program.host_functions.emplace_back();
     declared.name = host->name;
     for (const ir::Type& param : type.params) {
-      RELAYVM_RETURN_IF_ERROR(check(param, "a parameter of host function " + host->name));
+      RELAYVM_RETURN_IF_ERROR(
+          converter.CheckLimits(param, function.span, "a parameter of host function", host->name));
       declared.params.push_back(converter.Convert(param, {}));
     }
-    RELAYVM_RETURN_IF_ERROR(check(type.result, "the result of host function " + host->name));
+    RELAYVM_RETURN_IF_ERROR(converter.CheckLimits(type.result, function.span,
+                                                  "the result of host function", host->name));
     declared.result = converter.Convert(type.result, {});
   }
-  converter.Finish();
+  RELAYVM_RETURN_IF_ERROR(converter.Finish());
   program.exports.push_back(std::move(info));
   return OkStatus();
 }

@@ -96,5 +96,37 @@ TEST_CASE("a type of too many parts is refused") {
   CHECK(s.message().find("the result of @main has more than 1048576 parts") != std::string::npos);
 }
 
+TEST_CASE("what a file has no room for is refused, with its place") {
+  const auto error = [](const std::string& text) {
+    const ir::Module module = Parse(text);
+    Program program;
+    return AddExport(module, *module.functions.at("main"), 0, {}, program).message();
+  };
+  std::string deep = "def @main(%y0: int8) {\n", wide, many;
+  for (int i = 1; i <= 256; ++i) deep += fmt::format("let %y{} = (%y{},);\n", i, i - 1);
+  for (int i = 0; i < 65'536; ++i) {
+    wide += "int8, ";
+    many += fmt::format("C{}, ", i);
+  }
+  const struct {
+    std::string text;
+    const char* message;
+  } cases[] = {
+      {deep + "%y256 }", "the result of @main has a type that nests 257 deep, the limit is 256"},
+      {"def @main(%x: (" + wide + ")) { 1 }",
+       "parameter %x of @main has a tuple of 65536 fields, the limit is 65535"},
+      {"type T { C(" + wide + "), }\ndef @main(%x: T) { 1 }",
+       "fields of constructor C: 65536, the limit is 65535"},
+      {"type T { " + many + "}\ndef @main(%x: T) { 1 }",
+       "constructors of type T: 65536, the limit is 65535"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.message);
+    const std::string message = error(c.text);
+    CHECK(message.find("test.relay:2:") == 0);
+    CHECK_MESSAGE(message.find(c.message) != std::string::npos, message.substr(0, 200));
+  }
+}
+
 }  // namespace
 }  // namespace relayvm::lower

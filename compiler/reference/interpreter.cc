@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/message.h"
 #include "compiler/ir/guard_text.h"
 #include "compiler/ir/large_stack.h"
@@ -255,7 +256,18 @@ class Interpreter {
   Result<int64_t> Number(const Dim& d) {
     auto value = d.Evaluate([&](uint32_t id) { return Symbol(id); });
     if (value) return *value;
-    return {StatusCode::kInternal, fmt::format("the dimension {} is not known", d.ToString())};
+    std::vector<std::string> values;
+    bool is_known = true;
+    d.ForEachSymbol([&](const Dim& s) {
+      auto number = Symbol(s.symbol_id());
+      is_known = is_known && number;
+      if (number) values.push_back(fmt::format("{} = {}", s.symbol_name(), *number));
+    });
+    if (!is_known)
+      return {StatusCode::kInternal, fmt::format("the dimension {} is not known", d.ToString())};
+    return {StatusCode::kFailedPrecondition,
+            fmt::format("the dimension {} divides by 0 or is beyond 64 bits ({})", d.ToString(),
+                        fmt::join(values, ", "))};
   }
 
   // --- Expressions ---
@@ -432,9 +444,14 @@ class Interpreter {
     return MakeTensor(std::move(t));
   }
 
+  Result<int64_t> Number(const Dim& d, const std::string& what) {
+    Result<int64_t> number = Number(d);
+    return number.ok() ? number : number.status().WithContext(what);
+  }
+
   Status Check(const ir::Guard& guard) {
-    RELAYVM_ASSIGN_OR_RETURN(int64_t left, Number(guard.left));
-    RELAYVM_ASSIGN_OR_RETURN(int64_t right, Number(guard.right));
+    RELAYVM_ASSIGN_OR_RETURN(int64_t left, Number(guard.left, guard.message));
+    RELAYVM_ASSIGN_OR_RETURN(int64_t right, Number(guard.right, guard.message));
     if (ir::Holds(guard.kind, left, right)) return OkStatus();
     ir::GuardText text = ir::TextOf(guard);
     std::vector<int64_t> values;
@@ -615,11 +632,15 @@ Result<Value> Run(const ir::Module& module, std::string_view entry, std::vector<
   if (at == module.functions.end()) {
     return {StatusCode::kNotFound, fmt::format("there is no function @{}", entry)};
   }
-  return ir::WithLargeStack([&]() -> Result<Value> {
-    Interpreter interpreter(module, options);
-    Result<Value> result = interpreter.Run(*at->second, std::move(inputs));
-    RELAYVM_RETURN_IF_ERROR(interpreter.Finish(result.ok() ? *result : Value()));
-    return result;
+  return Guarded([&] {
+    return ir::WithLargeStack([&]() -> Result<Value> {
+      Interpreter interpreter(module, options);
+      // Where memory is short too, Finish lets go of what is left.
+      Result<Value> result =
+          Guarded([&] { return interpreter.Run(*at->second, std::move(inputs)); });
+      RELAYVM_RETURN_IF_ERROR(interpreter.Finish(result.ok() ? *result : Value()));
+      return result;
+    });
   });
 }
 

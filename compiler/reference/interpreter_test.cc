@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <new>
 
 #include "kernels/te/scalar.h"
 
@@ -128,6 +129,37 @@ TEST_CASE("guards and types are checked") {
   CHECK(wrong.status().code() == StatusCode::kInvalidArgument);
   CHECK(Run(b.m, "main", {Floats({3, 2})}).status().message() == "@main takes 2 inputs, not 1");
   CHECK(Run(b.m, "other", {}).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("a dim that cannot be computed is an error of the program") {
+  Builder b;
+  const Dim n = Dim::Symbol(b.m.ids->Next(), "n");
+  const ir::Var* x = b.Var(ir::MakeTensorType({n}, DType::kFloat32), "x");
+  ir::Block body;
+  b.Let(body, ir::UnitType(),
+        ir::Guard{ir::Guard::Kind::kEqual, Dim::FloorDiv(12, n), 4, "dyn.reshape: elements"});
+  body.result = x;
+  b.Function("main", {x}, std::move(body));
+  CHECK(Run(b.m, "main", {Floats({3})}).ok());
+  const Result<Value> result = Run(b.m, "main", {Floats({0})});
+  REQUIRE(!result.ok());
+  CHECK(result.status().code() == StatusCode::kFailedPrecondition);
+  CHECK(result.status().message() ==
+        "dyn.reshape: elements: the dimension floordiv(12, n) divides by 0 or is beyond 64 bits "
+        "(n = 0)");
+}
+
+TEST_CASE("a host that throws ends the run") {
+  Builder b;
+  ir::Block body;
+  body.result = b.Int(1);
+  const ir::Var* x = b.Var(I32(), "x");
+  b.Function("main", {x}, std::move(body));
+  Options options;
+  options.observe = [](const ValueEvent&) -> Status { throw std::bad_alloc(); };
+  const Result<Value> result = Run(b.m, "main", {IntValue(0)}, options);
+  REQUIRE(!result.ok());
+  CHECK(result.status().code() == StatusCode::kResourceExhausted);
 }
 
 TEST_CASE("closures keep what they use, and call themselves") {

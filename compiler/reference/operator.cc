@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
+#include <string>
 
 #include "kernels/runtime/builtin.h"
 #include "kernels/te/scalar.h"
@@ -40,6 +43,11 @@ class ConcreteContext : public TypeContext {
     if (!values) {
       return {StatusCode::kFailedPrecondition,
               fmt::format("argument {} is not a list of sizes", i)};
+    }
+    const bool is_uint64 = types_[i].tensors[0].dtype == DType::kUInt64;
+    if (is_uint64 && std::any_of(values->begin(), values->end(), [](int64_t v) { return v < 0; })) {
+      return {StatusCode::kFailedPrecondition,
+              fmt::format("argument {}: a uint64 is too large for a size", i)};
     }
     return std::vector<Dim>(values->begin(), values->end());
   }
@@ -180,7 +188,9 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
   }
   for (const Dim& d : call.params) {
     auto value = d.Evaluate(none);
-    if (!value) return {StatusCode::kInternal, "a parameter is not known: " + d.ToString()};
+    if (!value) {
+      return {StatusCode::kFailedPrecondition, "a parameter is not known: " + d.ToString()};
+    }
     scalars.push_back(*value);
   }
   std::vector<const int64_t*> counts;
@@ -222,6 +232,42 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
   return results;
 }
 
+Result<std::vector<HostTensor>> Compute(const OpDef& op, const ComputeContext& context,
+                                        std::span<const HostTensor* const> inputs) {
+  if (op.builtin) return RunBuiltin(op, context, inputs);
+  if (!op.compute) return {StatusCode::kUnsupported, "it has no definition of its own"};
+  te::SymbolFn none = [](uint32_t) { return std::nullopt; };
+  for (const TensorType& t : context.outputs) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, none));
+    RELAYVM_RETURN_IF_ERROR(Bytes(t.dtype, shape).status());
+  }
+  std::vector<HostTensor> results;
+  for (const te::Tensor& t : op.compute(context)) {
+    RELAYVM_ASSIGN_OR_RETURN(HostTensor value, te::Evaluate(t, inputs, none));
+    results.push_back(std::move(value));
+  }
+  if (results.size() != context.outputs.size()) {
+    return {StatusCode::kInternal, fmt::format("its definition gives {} results, its relation {}",
+                                               results.size(), context.outputs.size())};
+  }
+  return results;
+}
+
+// The same; whatever it is that finds no memory, the sizes of the results say why.
+Result<std::vector<HostTensor>> ComputeInMemory(const OpDef& op, const ComputeContext& context,
+                                                std::span<const HostTensor* const> inputs) {
+  try {
+    return Compute(op, context, inputs);
+  } catch (const std::bad_alloc&) {
+    std::vector<std::string> types;
+    for (const TensorType& t : context.outputs) {
+      types.push_back(fmt::format("Tensor[{}, {}]", ShapeToString(t.shape), DTypeName(t.dtype)));
+    }
+    return {StatusCode::kResourceExhausted,
+            fmt::format("no memory for {}", fmt::join(types, ", "))};
+  }
+}
+
 Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const OperatorArg> args) {
   ConcreteContext relation(attrs, args);
   RELAYVM_RETURN_IF_ERROR(CheckArgs(op, relation.args()));
@@ -239,24 +285,7 @@ Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const 
   }
   ComputeContext context{attrs, placeholders, types.tensors};
   OperatorResult result{types.is_tuple, {}};
-  if (op.builtin) {
-    RELAYVM_ASSIGN_OR_RETURN(result.tensors, RunBuiltin(op, context, inputs));
-    return result;
-  }
-  if (!op.compute) return {StatusCode::kUnsupported, "it has no definition of its own"};
-  te::SymbolFn none = [](uint32_t) { return std::nullopt; };
-  for (const TensorType& t : types.tensors) {
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, none));
-    RELAYVM_RETURN_IF_ERROR(Bytes(t.dtype, shape).status());
-  }
-  for (const te::Tensor& t : op.compute(context)) {
-    RELAYVM_ASSIGN_OR_RETURN(HostTensor value, te::Evaluate(t, inputs, none));
-    result.tensors.push_back(std::move(value));
-  }
-  if (result.tensors.size() != types.tensors.size()) {
-    return {StatusCode::kInternal, fmt::format("its definition gives {} results, its relation {}",
-                                               result.tensors.size(), types.tensors.size())};
-  }
+  RELAYVM_ASSIGN_OR_RETURN(result.tensors, ComputeInMemory(op, context, inputs));
   return result;
 }
 

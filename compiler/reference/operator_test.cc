@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace relayvm::reference {
@@ -96,6 +97,22 @@ TEST_CASE("what an operator refuses") {
   CHECK(add.status().message().find("2 and 3 do not broadcast") != std::string::npos);
   auto reshape = Call("dyn.reshape", {Floats({4}, {1, 2, 3, 4}), Ints({2}, {3, 2})});
   CHECK(!reshape.ok());
+}
+
+TEST_CASE("where no memory is left, the sizes are told") {
+  OpDef op;
+  op.name = "wide";
+  op.num_args = 1;
+  op.infer = [](TypeContext&) -> Result<OpResult> {
+    return OpResult(TensorType{{1 << 20, 3}, DType::kInt8});
+  };
+  op.compute = [](const ComputeContext&) -> std::vector<te::Tensor> { throw std::bad_alloc(); };
+  const HostTensor x = Floats({1}, {1});
+  const OperatorArg args[] = {{false, {&x}}};
+  const auto result = RunOperator(op, {}, args);
+  REQUIRE(!result.ok());
+  CHECK(result.status().code() == StatusCode::kResourceExhausted);
+  CHECK(result.status().message() == "wide: no memory for Tensor[(1048576, 3), int8]");
 }
 
 TEST_CASE("each argument is a tensor, or a tuple where the definition says so") {

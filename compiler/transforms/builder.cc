@@ -2,8 +2,13 @@
 
 #include <cassert>
 #include <cstring>
+#include <iterator>
+#include <set>
+#include <tuple>
+#include <unordered_set>
 
 #include "compiler/ir/scalar.h"
+#include "compiler/typing/op_typing.h"
 
 namespace relayvm::ir {
 namespace {
@@ -17,7 +22,68 @@ const Expr* MakeCall(const Module& m, std::string_view name, std::vector<Atom> a
   return MakeExpr(m, OpCall{op, std::move(args), std::move(attrs).value()}, span);
 }
 
+// What the type relation of a call sees that is typed already.
+class TypedHost final : public typing::OpHost {
+ public:
+  TypedHost(const Module& m, const OpCall& call) : m_(m), call_(call) {}
+
+  std::vector<Dim> Elements(size_t i, int64_t size) override {
+    std::vector<Dim> elements;
+    if (const Constant* constant = ConstantArg(i)) {
+      for (int64_t n : typing::IntegerElements(constant->value)) elements.emplace_back(n);
+    } else if (const Var* v = AsVar(call_.args[i])) {
+      if (auto at = m_.contents.find(v->id); at != m_.contents.end()) elements = at->second;
+    }
+    while (std::ssize(elements) < size) elements.push_back(Unknown());
+    return elements;
+  }
+  Dim Element(size_t, int64_t) override { return Unknown(); }
+  const Constant* ConstantArg(size_t i) override {
+    const auto* constant = std::get_if<const Constant*>(&call_.args[i]);
+    return constant == nullptr ? nullptr : *constant;
+  }
+  Dim NewSymbol(std::string_view) override { return Unknown(); }
+  typing::Broadcasts& broadcasts() override { return broadcasts_; }
+
+  // Whether all symbols of the guard stand for something before the call.
+  bool Knows(const Guard& guard) const {
+    bool known = true;
+    for (const Dim* d : {&guard.left, &guard.right}) {
+      d->ForEachSymbol([&](const Dim& s) { known = known && !unknown_.contains(s.symbol_id()); });
+    }
+    return known;
+  }
+
+ private:
+  Dim Unknown() {
+    const Dim symbol = Dim::Symbol(m_.ids->Next(), "", /*nonnegative=*/false);
+    unknown_.insert(symbol.symbol_id());
+    return symbol;
+  }
+
+  const Module& m_;
+  const OpCall& call_;
+  typing::Broadcasts broadcasts_;
+  std::unordered_set<uint32_t> unknown_;
+};
+
 }  // namespace
+
+void KeepGuards(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out) {
+  std::vector<Type> types;
+  for (const Atom& a : call.args) types.push_back(AtomType(m, a));
+  TypedHost host(m, call);
+  auto args = typing::ArgTypes(*call.op, types);
+  if (!args.ok()) return;
+  auto typing = typing::TypeOp(*call.op, call.attrs, *args, host);
+  if (!typing.ok()) return;  // type inference has found that already
+  std::set<std::tuple<Guard::Kind, Dim, Dim>> kept;
+  for (Guard& guard : typing->guards) {
+    if (!host.Knows(guard) || !kept.emplace(guard.kind, guard.left, guard.right).second) continue;
+    guard.is_kept = true;
+    out.push_back({MakeVar(m, "", UnitType(), span), MakeExpr(m, std::move(guard), span)});
+  }
+}
 
 AttrList Ints(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
 

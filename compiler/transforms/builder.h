@@ -1,5 +1,5 @@
 // Appends operator calls to a list of bindings: for passes that rewrite one call into several.
-// Tested through the passes that use it.
+// Tested by builder_test.cc, and through the passes that use it.
 #pragma once
 
 #include <initializer_list>
@@ -14,6 +14,11 @@ namespace relayvm::ir {
 // Attributes, and the values of those that are lists.
 AttrList Ints(const std::vector<int64_t>& values);
 Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values);
+
+// Appends the guards that `call` needs, which type inference then keeps: for a pass that puts other
+// operators in its place. These may accept what it does not, and where they refuse the same, the error
+// names the operator of the program. REQUIRES: its arguments have types.
+void KeepGuards(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out);
 
 class BindingBuilder {
  public:

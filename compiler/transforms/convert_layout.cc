@@ -161,6 +161,16 @@ class Converter {
     return same != forms.end();
   }
 
+  // Whether the parts of the layout divide the dims of a tensor with these axes.
+  static bool HasParts(const Layout& layout, const std::string& axes,
+                       const std::vector<Dim>& shape) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int64_t factor = layout.Factor(axes[i]);
+      if (factor != 1 && (!shape[i].is_const() || shape[i].value() % factor != 0)) return false;
+    }
+    return true;
+  }
+
   bool Choose(const Var* var, const OpCall& call, const Order& order, BindingBuilder& b) {
     const std::optional<TensorType> data = TensorOf(call.args[0]);
     const auto layout = data ? WrittenLayout(call, *data, var->type) : std::nullopt;
@@ -182,7 +192,8 @@ class Converter {
                               IsDepthwise(call, *weight, kernel))
               : named->second.kernel;
       if (to != kernel) {
-        if (!Layout::Parse(to, kernel, "--layout").ok()) return false;
+        const auto layout = Layout::Parse(to, kernel, "--layout");
+        if (!layout.ok() || !HasParts(*layout, kernel, weight->shape)) return false;
         args.back() = In(args.back(), {kernel, to}, b);
         attrs.Set("kernel_layout", to);
       }
@@ -303,8 +314,37 @@ Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices) {
   return OkStatus();
 }
 
-Module ConvertLayout(const Module& m, const LayoutChoices& named,
-                     const std::optional<LayoutCosts>& costs) {
+namespace {
+
+// An error where there are calls of an operator that the user named, and none computes as asked.
+Status CheckNamed(const Module& m, const LayoutChoices& named) {
+  for (const auto& [name, choice] : named) {
+    const char* attr = DataLayoutAttr(*OpTable::Get().Find(name));
+    bool is_done = false;
+    const Binding* first = nullptr;
+    for (const auto& [function, f] : m.functions) {
+      ForEachBinding(*f->body, [&](const Binding& b) {
+        const auto* call = b.value->As<OpCall>();
+        if (call == nullptr || call->op->name != name) return;
+        if (first == nullptr) first = &b;
+        is_done = is_done || call->attrs.String(attr) == choice.data;
+      });
+    }
+    if (first == nullptr || is_done) continue;
+    std::string of;
+    for (const Atom& a : first->value->As<OpCall>()->args)
+      of += (of.empty() ? "" : ", ") + TypeToString(AtomType(m, a));
+    return m.sources->Error(
+        StatusCode::kInvalidArgument, first->value->span,
+        fmt::format(
+            "--layout {}={}{}{}: no call of {} can compute in that layout; this one is of {}", name,
+            choice.data, choice.kernel.empty() ? "" : ":", choice.kernel, name, of));
+  }
+  return OkStatus();
+}
+
+Module Convert(const Module& m, const LayoutChoices& named,
+               const std::optional<LayoutCosts>& costs) {
   ValueFlow flow(m);
   LayoutPlan plan = ChooseLayouts(m, flow, named, costs);
   if (plan.carried.empty()) return plan.calls.empty() ? m : Converter(m, plan, named).Run();
@@ -315,6 +355,15 @@ Module ConvertLayout(const Module& m, const LayoutChoices& named,
   ValueFlow kept_flow(kept);
   plan = ChooseLayouts(kept, kept_flow, named, costs);
   return Converter(kept, plan, named).Run();
+}
+
+}  // namespace
+
+Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
+                             const std::optional<LayoutCosts>& costs) {
+  Module converted = Convert(m, named, costs);
+  RELAYVM_RETURN_IF_ERROR(CheckNamed(converted, named));
+  return converted;
 }
 
 LayoutTransforms CountLayoutTransforms(const Module& m) {

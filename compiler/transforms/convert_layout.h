@@ -26,9 +26,10 @@ namespace relayvm::ir {
 // has layouts, or a layout cannot be read.
 Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices);
 
-// `costs`: what operators that nobody names choose by; without it they stay as written.
-Module ConvertLayout(const Module& m, const LayoutChoices& named,
-                     const std::optional<LayoutCosts>& costs);
+// `costs`: what operators that nobody names choose by; without it they stay as written. kInvalidArgument
+// where a named layout fits none of the operator's calls; where it fits some, the others stay.
+Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
+                             const std::optional<LayoutCosts>& costs);
 
 // What is left of it: layout_transforms of the module, and the bytes that those of static shapes
 // write.

@@ -8,6 +8,11 @@ namespace relayvm::ir {
 
 namespace {
 
+bool IsKeptGuard(const Expr& e) {
+  const auto* guard = e.As<Guard>();
+  return guard != nullptr && guard->is_kept;
+}
+
 class Copier {
  public:
   Copier(const Module& m, AtomMap& map, const std::map<uint32_t, Type>& type_args,
@@ -32,7 +37,7 @@ class Copier {
   void FindUses(const Block& block) {
     ForEachBinding(block, [&](const Binding& b) {
       ForEachAtom(*b.value, [&](const Atom& a) { Use(a); });
-      if (b.value->As<ShapeByRule>() != nullptr) {
+      if (b.value->As<ShapeByRule>() != nullptr || IsKeptGuard(*b.value)) {
         ForEachUse(m_, b, [&](const Var* v) { used_.insert(v->id); });
       }
       ForEachBlock(*b.value, [&](const Block& inner) { Use(inner.result); });
@@ -48,7 +53,7 @@ class Copier {
   // Guards, and numbers that only name a dim, speak of the original's symbols. Inference makes
   // those of the copy.
   bool MadeByInference(const Binding& b) const {
-    if (b.value->As<Guard>() != nullptr) return true;
+    if (b.value->As<Guard>() != nullptr) return !IsKeptGuard(*b.value);
     return b.value->As<ShapeValue>() != nullptr && !used_.contains(b.var->id);
   }
 
@@ -95,7 +100,7 @@ class Copier {
   }
 
   const Expr* CopyExpr(const Expr* e) {
-    if (e->As<ShapeValue>() != nullptr || e->As<ShapeByRule>() != nullptr) {
+    if (e->As<ShapeValue>() != nullptr || e->As<ShapeByRule>() != nullptr || IsKeptGuard(*e)) {
       ExprVariant node = e->node;
       auto copy = [&](Dim& d) {
         d = d.Substitute([&](const Dim& symbol) { return CopySymbol(symbol); });

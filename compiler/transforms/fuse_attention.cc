@@ -34,8 +34,9 @@ struct Step {
 
 struct Match {
   Product scores;
-  std::vector<Step> steps;  // the first one first
-  std::vector<Dim> shape;   // (batch, heads, queries, keys)
+  std::vector<Step> steps;           // the first one first
+  std::vector<Dim> shape;            // (batch, heads, queries, keys)
+  std::vector<const OpCall*> calls;  // whose place is taken, the first one first
 };
 
 // A tensor of rank 4 and the order of its dims, in kLetters.
@@ -141,12 +142,17 @@ class BlockMatcher {
     if (auto product = ProductOf(a)) {
       match.scores = *product;
       if (match.shape.empty()) match.shape = *shape;
+      match.calls.push_back(call);
       return true;
     }
     if (call->op->is_view) {
       const std::vector<Dim>* from = ShapeOf(call->args[0]);
-      return from != nullptr && SameMatrices(*from, *shape) &&
-             MatchScores(call->args[0], depth + 1, match);
+      if (from == nullptr || !SameMatrices(*from, *shape) ||
+          !MatchScores(call->args[0], depth + 1, match)) {
+        return false;
+      }
+      match.calls.push_back(call);
+      return true;
     }
     // The operand that is the score so far, and the step that the call is to it.
     const auto try_step = [&](size_t score, const char* name, std::vector<Atom> args) {
@@ -155,6 +161,7 @@ class BlockMatcher {
       const Match before = match;
       if (MatchScores(call->args[score], depth + 1, match)) {
         match.steps.push_back({name, std::move(args), *shape});
+        match.calls.push_back(call);
         return true;
       }
       match = before;
@@ -321,11 +328,13 @@ class BlockMatcher {
     const auto product = ProductOf(root.var);
     if (!product || product->transpose_a) return;
     Atom weights = product->a;
+    std::vector<const OpCall*> views;  // the last one first
     while (const OpCall* call = CallOf(weights)) {
       if (!IsUsedOnce(weights)) return;
       if (!call->op->is_view) break;
       const std::vector<Dim>* from = ShapeOf(call->args[0]);
       if (from == nullptr || !SameMatrices(*from, *ShapeOf(weights))) return;
+      views.push_back(call);
       weights = call->args[0];
     }
     const OpCall* softmax = CallOf(weights);
@@ -335,6 +344,8 @@ class BlockMatcher {
     if (axis != -1 && axis != static_cast<int64_t>(shape.size()) - 1) return;
     Match match;
     if (!MatchScores(softmax->args[0], 0, match) || match.scores.transpose_a) return;
+    match.calls.insert(match.calls.end(), views.rbegin(), views.rend());
+    match.calls.push_back(root.value->As<OpCall>());
     if (const auto heads = HeadsBefore(*product, match)) {
       Match with_heads = match;
       with_heads.shape = {heads->first, heads->second, match.shape[1], match.shape[2]};
@@ -367,6 +378,7 @@ class BlockMatcher {
   bool Emit(size_t position, const Product& product, Match match) {
     std::vector<Binding> out;
     span_ = block_.bindings[position].value->span;
+    for (const OpCall* call : match.calls) KeepGuards(m_, *call, span_, out);
     auto queries = HeadsOf(match.scores.a, match.scores.transpose_a, match, out);
     auto keys = HeadsOf(match.scores.b, !match.scores.transpose_b, match, out);
     auto values = HeadsOf(product.b, product.transpose_b, match, out);

@@ -33,7 +33,7 @@ TEST_CASE("batches of matrices") {
     let %s = multiply(nn.batch_matmul(%q, %k, transpose_b=True), 0.125f);
     nn.batch_matmul(nn.softmax(%s, axis=-1), %v, transpose_b=False)
   })",
-              &attention) == "reshape reshape reshape guard nn.attention reshape");
+              &attention) == "guard reshape reshape reshape nn.attention reshape");
   CHECK(attention == "BHSD BHSD BHSD BHSD multiply");
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("batches of transposed matrices") {
     let %s = nn.batch_matmul(%q, transpose(%k, axes=[1, 0, 2]), transpose_b=True);
     nn.batch_matmul(nn.softmax(%s), transpose(%v, axes=[1, -1, 0]), transpose_b=False)
   })",
-              &attention) == "reshape reshape reshape guard nn.attention reshape");
+              &attention) == "guard reshape reshape reshape nn.attention reshape");
   CHECK(attention == "BHSD HSBD HDBS BHSD ");
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("plain matrices") {
                           %v: Tensor[(?, 5), float32]) {
     nn.matmul(nn.softmax(nn.dense(%q, %k, units=None)), %v)
   })",
-              &attention) == "reshape reshape reshape guard nn.attention reshape");
+              &attention) == "guard reshape reshape reshape nn.attention reshape");
   CHECK(attention == "BHSD BHSD BHSD BHSD ");
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/ir/walk.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/value_flow.h"
+#include "compiler/typing/call_graph.h"
 
 namespace relayvm::ir {
 namespace {
@@ -42,10 +43,13 @@ class Finder {
     for (const auto& [name, f] : m_.functions) {
       function_ = name;
       Visit(*f);
-      ForEachGlobal(*f->body, [&, caller = name](const GlobalVar& g, const CallExpr* call) {
-        mentions_[caller].insert(g.name);
+      ForEachGlobal(*f->body, [&](const GlobalVar& g, const CallExpr* call) {
         if (call == nullptr) values_.insert(g.name);
       });
+    }
+    const std::vector<typing::Component> components = typing::ComponentsCalleesFirst(m_);
+    for (size_t i = 0; i < components.size(); ++i) {
+      for (const std::string* name : components[i].functions) component_of_[*name] = i;
     }
     for (auto& [f, loop] : loops_) {
       loop.function = f;
@@ -103,25 +107,21 @@ class Finder {
     }
   }
 
-  // Whether a turn may come to where the loop is started: then that is no start.
+  // Whether a turn may come to where the loop is started: then that is no start. A starter mentions
+  // what the loop mentions, by the loop or because the loop is a literal in it; what mentions it in
+  // turn is of one component with it.
   bool MayStartItself(const Loop& loop) const {
-    std::set<std::string> reached;
-    std::vector<std::string> work;
-    const auto reach = [&](const std::string& name) {
-      if (reached.insert(name).second) work.push_back(name);
-    };
-    ForEachGlobal(*loop.function->body,
-                  [&](const GlobalVar& g, const CallExpr*) { reach(g.name); });
-    while (!work.empty()) {
-      const std::string name = std::move(work.back());
-      work.pop_back();
-      const auto mentions = mentions_.find(name);
-      if (mentions == mentions_.end()) continue;
-      for (const std::string& next : mentions->second) reach(next);
+    std::set<size_t> starters;
+    for (const std::string& starter : loop.starters) {
+      if (values_.contains(starter)) return true;
+      starters.insert(component_of_.at(starter));
     }
-    return std::ranges::any_of(loop.starters, [&](const std::string& starter) {
-      return reached.contains(starter) || values_.contains(starter);
+    bool found = false;
+    ForEachGlobal(*loop.function->body, [&](const GlobalVar& g, const CallExpr*) {
+      const auto component = component_of_.find(g.name);
+      found = found || (component != component_of_.end() && starters.contains(component->second));
     });
+    return found;
   }
 
   // --- What is the same in every turn ---
@@ -287,8 +287,8 @@ class Finder {
   std::unordered_map<const Function*, const Function*> around_;
   std::unordered_map<uint32_t, const Function*> owner_;  // by Var::id
   std::unordered_map<const Function*, Loop> loops_;
-  std::unordered_map<uint32_t, const Expr*> bound_;  // by Var::id
-  std::unordered_map<std::string, std::set<std::string>> mentions_;
+  std::unordered_map<uint32_t, const Expr*> bound_;       // by Var::id
+  std::unordered_map<std::string, size_t> component_of_;  // functions that call each other
   std::unordered_set<std::string> values_;  // functions that are mentioned, not called
 };
 

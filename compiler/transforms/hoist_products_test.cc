@@ -1,5 +1,7 @@
 #include "compiler/transforms/hoist_products.h"
 
+#include <fmt/format.h>
+
 #include "compiler/transforms/dead_code.h"
 #include "compiler/transforms/resolve_shapes.h"
 #include "compiler/transforms/testing.h"
@@ -106,6 +108,17 @@ TEST_CASE("a loop that is a literal takes rows and weights from outside") {
     };
     %loop(0i64, zeros(shape=[2, 4], dtype="float32"))
   })") == kHoisted);
+}
+
+TEST_CASE("each of many loops, of which one starts the next, is looked at once") {
+  std::string text = "def @f0(%n: int32) -> int32 { if (%n > 0) { @f0(%n - 1) } else { 0 } }\n";
+  for (int i = 1; i < 2000; ++i) {
+    text += fmt::format(
+        "def @f{0}(%n: int32) -> int32 {{ if (%n > 0) {{ @f{0}(%n - 1) }} else {{ @f{1}(5) }} "
+        "}}\n",
+        i, i - 1);
+  }
+  CHECK(Products(text + "def @main(%n: int32) { @f1999(%n) }") == "0 outside, 0 inside");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "compiler/transforms/inline.h"
 
+#include <fmt/format.h>
+
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {
@@ -50,6 +52,17 @@ def @main(%x: int32, %y: float32) { (@pair(%x), @pair(%y)) }
 )")));
   CHECK(TypeToString(m.functions.at("main")->result_type) ==
         "((int32, int32), (float32, float32))");
+}
+
+TEST_CASE("types that grow with each function that is inlined share their parts") {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format("def @f{}[A](%a: A) {{ @f{}((%a, %a)) }}\n", i, i + 1);
+  const Module m = Retyped(Inline(Parsed(text + R"(
+def @f40[A](%a: A) { 1f }
+def @main(%x: Tensor[(?), float32]) { @f0(%x) }
+)")));
+  CHECK(TypeToString(m.functions.at("main")->result_type) == "float32");
 }
 
 TEST_CASE("a local literal that is called is inlined; one that is a value too is not") {

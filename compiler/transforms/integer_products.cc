@@ -172,7 +172,10 @@ class CallLowering {
 
   // --- The operators ---
 
+  void KeepGuards() { ir::KeepGuards(m_, call_, binding_.value->span, out_); }
+
   bool Dense() {
+    KeepGuards();
     const TensorType weight = Weight();
     const Side x = DataSide(), w = WeightSide();
     const Atom product = b_.Call("nn.dense", {x.bytes, w.bytes}, AttrsOf({{"out_dtype", "int32"}}));
@@ -190,6 +193,7 @@ class CallLowering {
 
   bool BatchMatmul() {
     if (!IsScalar(call_.args[3])) return false;
+    KeepGuards();
     Side x = DataSide(), w = WeightSide();
     const bool transposed = call_.attrs.Bool("transpose_b");
     if (call_.attrs.Bool("transpose_a")) {
@@ -245,6 +249,7 @@ class CallLowering {
       if (z < 0 || z > 255) return false;
     }
 
+    KeepGuards();
     Side x = DataSide(), w = WeightSide();
     const int64_t more =
         (qnn::kQuad - inputs % qnn::kQuad) % qnn::kQuad;  // channels that words are filled with

@@ -93,6 +93,8 @@ class Mover {
     if (IsInPlace(join.type, axis, join.parts) && !copied_.contains(b.var->id)) return false;
     const auto shape = PartShape(join.type.shape, b.var->type->As<TensorType>()->shape, axis);
     if (!shape) return false;
+    // Parts that are no longer alike may be so when they are reshaped.
+    KeepGuards(m_, *join.call, b.value->span, out);
     BindingBuilder builder(m_, b.value->span, out);
     std::vector<Atom> parts;
     for (const Atom& part : join.parts)

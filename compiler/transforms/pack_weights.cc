@@ -534,6 +534,12 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
     }
     std::vector<Atom> args = call->args;
     BindingBuilder builder(m, b.value->span, out);
+    // Errors are those of the operator that the program has.
+    const auto replace = [&](const std::string& op, std::vector<Atom> operands,
+                             const Attrs& attrs) {
+      if (op != call->op->name) KeepGuards(m, *call, b.value->span, out);
+      builder.BindCall(b.var, op, std::move(operands), attrs);
+    };
     if (auto product = PackedProductOf(*call, *type, format)) {
       const auto& [wanted, weight, matrix, form] = *product;
       const bool transposed = wanted.is_transposed;
@@ -550,7 +556,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         Attrs attrs;
         attrs.Set("units", n);
         attrs.Set("in_units", k);
-        builder.BindCall(b.var, "nn.contrib_dense_blocks", std::move(args), attrs);
+        replace("nn.contrib_dense_blocks", std::move(args), attrs);
         return;
       }
       args[wanted.weight] = once(weight, transposed, [&, n = n, k = k] {
@@ -560,7 +566,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
       Attrs attrs = wanted.attrs;
       attrs.Set("units", n);
       if (form == WeightFormat::kBFloat16) attrs.Set("in_units", k);
-      builder.BindCall(b.var, wanted.op, std::move(args), attrs);
+      replace(wanted.op, std::move(args), attrs);
       return;
     }
     if (auto wanted = call->op->pack ? call->op->pack(call->attrs) : std::nullopt) {
@@ -572,7 +578,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         });
         wanted->attrs.Set("units", shape[wanted->is_transposed ? 0 : 1]);
         wanted->attrs.Set("in_units", shape[wanted->is_transposed ? 1 : 0]);
-        builder.BindCall(b.var, wanted->op, std::move(args), wanted->attrs);
+        replace(wanted->op, std::move(args), wanted->attrs);
         return;
       }
     }
@@ -586,7 +592,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         Attrs attrs;
         attrs.Set("units", weight->value.shape[0]);
         attrs.Set("in_units", call->attrs.Int("in_units"));
-        builder.BindCall(b.var, "nn.contrib_dense_blocks", std::move(args), attrs);
+        replace("nn.contrib_dense_blocks", std::move(args), attrs);
         return;
       }
     }
@@ -605,7 +611,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         attrs.Set("tile_size", form.tile);
         attrs.Set("channels", kernel->value.shape[0]);
         attrs.Set("padding", *call->attrs.Find("padding"));
-        builder.BindCall(b.var, "nn.contrib_conv2d_winograd", std::move(args), attrs);
+        replace("nn.contrib_conv2d_winograd", std::move(args), attrs);
         return;
       }
       if (rank >= 3 && rank <= 5 && TakesBlocks(*call, kernel->value, *type, rows)) {
@@ -616,7 +622,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
                        [&] { return PackLater(kernel->value, true, rows, std::move(shape)); });
         Attrs attrs = call->attrs;
         attrs.Set("kernel_layout", attrs.String("kernel_layout") + std::to_string(rows) + "o");
-        builder.BindCall(b.var, call->op->name, std::move(args), attrs);
+        replace(call->op->name, std::move(args), attrs);
         return;
       }
     }
@@ -639,7 +645,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         args[1] = pack;
         Attrs attrs = call->attrs;
         attrs.Set("kernel_layout", layout);
-        builder.BindCall(b.var, call->op->name, std::move(args), attrs);
+        replace(call->op->name, std::move(args), attrs);
         return;
       }
     }
@@ -659,7 +665,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
         args[1] = pack;
         Attrs attrs = call->attrs;
         attrs.Set("kernel_layout", layout);
-        builder.BindCall(b.var, call->op->name, std::move(args), attrs);
+        replace(call->op->name, std::move(args), attrs);
         return;
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "compiler/transforms/copy.h"
 #include "compiler/transforms/rewrite.h"
@@ -35,6 +36,7 @@ class AliasResolver final : public Substitution {
 struct Knowledge {
   const Constant* constant = nullptr;
   bool varies = false;
+  std::vector<Knowledge*> goes_to;  // parameters that calls give this one
 };
 
 class Propagator {
@@ -49,7 +51,6 @@ class Propagator {
 
  private:
   struct Call {
-    std::string caller;
     std::string callee;
     const CallExpr* call;
   };
@@ -58,19 +59,18 @@ class Propagator {
     fixed_.insert(m_.entry);
     for (const auto& [name, f] : m_.functions) {
       if (IsHostFunction(*f)) fixed_.insert(name);  // stays as it is declared
-      for (size_t i = 0; i < f->params.size(); ++i) {
-        param_of_[f->params[i]->id] = {name, i};
-      }
-      knowledge_[name].resize(f->params.size());
+      std::vector<Knowledge>& params = knowledge_[name];
+      params.resize(f->params.size());
       for (size_t i = 0; i < f->params.size(); ++i) {
         // A constant of one type is no value of a type parameter.
-        knowledge_[name][i].varies = f->params[i]->type->has_type_var;
+        params[i].varies = f->params[i]->type->has_type_var;
+        param_of_[f->params[i]->id] = &params[i];
       }
-      ForEachGlobal(*f->body, [&, caller = name](const GlobalVar& g, const CallExpr* call) {
+      ForEachGlobal(*f->body, [&](const GlobalVar& g, const CallExpr* call) {
         if (call == nullptr) {
           fixed_.insert(g.name);
         } else {
-          calls_.push_back({caller, g.name, call});
+          calls_.push_back({g.name, call});
         }
       });
     }
@@ -80,47 +80,47 @@ class Propagator {
     for (const std::string& name : fixed_) {
       for (Knowledge& k : knowledge_[name]) k.varies = true;
     }
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (const Call& c : calls_) {
-        auto callee = knowledge_.find(c.callee);
-        if (callee == knowledge_.end()) continue;
-        for (size_t i = 0; i < callee->second.size() && i < c.call->args.size(); ++i) {
-          changed = Merge(callee->second[i], c.call->args[i]) || changed;
-        }
+    for (const Call& c : calls_) {
+      auto callee = knowledge_.find(c.callee);
+      if (callee == knowledge_.end()) continue;
+      for (size_t i = 0; i < callee->second.size() && i < c.call->args.size(); ++i) {
+        Give(callee->second[i], c.call->args[i]);
+      }
+    }
+    // What is known of a parameter changes twice at most.
+    std::vector<const Knowledge*> work;
+    for (const auto& [name, params] : knowledge_) {
+      for (const Knowledge& k : params) {
+        if (k.varies || k.constant != nullptr) work.push_back(&k);
+      }
+    }
+    while (!work.empty()) {
+      const Knowledge* from = work.back();
+      work.pop_back();
+      for (Knowledge* to : from->goes_to) {
+        if (from->varies ? Vary(*to) : Meet(*to, from->constant)) work.push_back(to);
       }
     }
   }
 
-  bool Merge(Knowledge& k, const Atom& arg) {
-    if (k.varies) return false;
-    const Constant* constant = nullptr;
-    if (const auto* c = std::get_if<const Constant*>(&arg)) {
-      constant = *c;
-    } else if (const Var* v = AsVar(arg)) {
-      auto param = param_of_.find(v->id);
-      if (param == param_of_.end()) {
-        k.varies = true;
-        return true;
-      }
-      const Knowledge& source = knowledge_[param->second.first][param->second.second];
-      if (source.varies) {
-        k.varies = true;
-        return true;
-      }
-      constant = source.constant;
-      if (constant == nullptr) return false;  // nothing known yet
+  void Give(Knowledge& k, const Atom& arg) {
+    const Var* v = AsVar(arg);
+    const auto param = v == nullptr ? param_of_.end() : param_of_.find(v->id);
+    if (param != param_of_.end()) {
+      param->second->goes_to.push_back(&k);
+    } else if (const auto* c = std::get_if<const Constant*>(&arg)) {
+      Meet(k, *c);
     } else {
-      k.varies = true;
-      return true;
+      Vary(k);
     }
-    if (k.constant == nullptr) {
-      k.constant = constant;
-      return true;
-    }
-    if (k.constant == constant) return false;
-    k.varies = true;
+  }
+
+  // Whether that is news.
+  static bool Vary(Knowledge& k) { return !std::exchange(k.varies, true); }
+  static bool Meet(Knowledge& k, const Constant* constant) {
+    if (k.varies || k.constant == constant) return false;
+    if (k.constant != nullptr) return Vary(k);
+    k.constant = constant;
     return true;
   }
 
@@ -171,7 +171,7 @@ class Propagator {
   Module m_;
   std::vector<Call> calls_;
   std::unordered_set<std::string> fixed_;
-  std::unordered_map<uint32_t, std::pair<std::string, size_t>> param_of_;
+  std::unordered_map<uint32_t, Knowledge*> param_of_;  // by Var::id
   std::unordered_map<std::string, std::vector<Knowledge>> knowledge_;
 };
 

@@ -1,5 +1,7 @@
 #include "compiler/transforms/propagate_constants.h"
 
+#include <fmt/format.h>
+
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {
@@ -12,6 +14,22 @@ def @main(%n: int32) -> int32 { @loop(%n, 3) }
 )"));
   CHECK(m.functions.at("loop")->params.size() == 1);
   Retyped(m);
+}
+
+TEST_CASE("a constant goes through a long chain of loops at once") {
+  constexpr int kLoops = 2000;
+  std::string text =
+      "def @f0000(%n: int32, %k: int32) -> int32 { if (%n > 0) { @f0000(%n - 1, %k) } else { %k } "
+      "}\n";
+  for (int i = 1; i < kLoops; ++i) {
+    text += fmt::format(
+        "def @f{0:04}(%n: int32, %k: int32) -> int32 {{ if (%n > 0) {{ @f{0:04}(%n - 1, %k) }} "
+        "else {{ @f{1:04}(%n, %k) }} }}\n",
+        i, i - 1);
+  }
+  const Module m = PropagateConstants(
+      Parsed(text + fmt::format("def @main(%n: int32) -> int32 {{ @f{:04}(%n, 3) }}", kLoops - 1)));
+  CHECK(m.functions.at("f0000")->params.size() == 1);
 }
 
 TEST_CASE("a parameter with two values stays") {

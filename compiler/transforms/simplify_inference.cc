@@ -66,9 +66,14 @@ class Simplifier {
 
  private:
   bool Decompose(const Binding& b, const OpCall& call, std::vector<Binding>& out) {
+    const size_t first = out.size();
+    KeepGuards(module_, call, b.value->span, out);
     Writer writer(module_, call, b.value->span, out);
     auto results = call.op->decompose(writer);
-    if (!results) return false;
+    if (!results) {
+      out.resize(first);
+      return false;
+    }
     std::vector<Atom> atoms;
     for (CallWriter::Value v : *results) atoms.push_back(writer[v]);
     if (call.op->is_identity || b.var->type->As<TupleType>() == nullptr) {

@@ -156,6 +156,10 @@ class Rewriter {
       after.push_back(g->padding.after[i] * block[i]);
     }
     const bool is_last = channel + 1 == static_cast<size_t>(spatial) + 2;
+    // Of what makes the blocks, the guards stay where it stands only while somebody reads it.
+    if (const OpCall* made = CallOf(call->args[0], "nn.space_to_depth"))
+      KeepGuards(m_, *made, b.value->span, out);
+    KeepGuards(m_, *call, b.value->span, out);
     BindingBuilder builder(m_, b.value->span, out);
     const Atom w = Weight(builder, call->args[1], *g, *blocks, block, kernel, is_last);
     Attrs attrs = call->attrs;

@@ -3,11 +3,23 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "compiler/typing/inference.h"
 #include "kernels/te/scalar.h"
 
 namespace relayvm::typing {
+
+namespace {
+
+HostTensor MinusInfinity(DType dtype) {
+  HostTensor t{dtype, {}, std::vector<std::byte>(static_cast<size_t>(DTypeBytes(dtype)))};
+  te::WriteElement(dtype, te::FloatScalar(-std::numeric_limits<double>::infinity()),
+                   t.data.Mutable().data());
+  return t;
+}
+
+}  // namespace
 
 // The variable or constant whose value `a` is.
 ir::Atom Inference::Canonical(const ir::Atom& a) const {
@@ -177,7 +189,8 @@ Dim Inference::ElementAt(const ir::Atom& a, int64_t index) {
   return it->second;
 }
 
-// Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead.
+// Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead. What
+// is no number becomes the least integer there: as 0 it would pass for a size.
 std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const ir::Var* var,
                                           int64_t size) {
   Place place = vars_[call].place;
@@ -186,16 +199,21 @@ std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const
     outcomes_[call].args[arg] = copy;
     return ElementsOrSymbols(copy, size);
   }
-  const OpDef* cast = OpTable::Get().Find("cast");
+  Outcome& insertion = outcomes_[call];
+  const TensorType& from = *TypeOf(var)->As<TensorType>();
+  const auto bind = [&](const char* name, DType dtype, std::vector<ir::Atom> args, Attrs attrs) {
+    const ir::Var* to =
+        ir::MakeVar(module_, var->name, ir::MakeTensorType(from.shape, dtype), call->span);
+    DefineVar(to, to->type, place);
+    ir::OpCall made{OpTable::Get().Find(name), std::move(args), std::move(attrs)};
+    insertion.before.push_back({to, ir::MakeExpr(module_, std::move(made), call->span)});
+    return to;
+  };
+  const ir::Atom least = ir::MakeConstant(module_, MinusInfinity(from.dtype));
+  const ir::Var* number = bind("maximum", from.dtype, {var, least}, {});
   Attrs attrs;
   attrs.Set("dtype", std::string("int64"));
-  const TensorType& from = *TypeOf(var)->As<TensorType>();
-  const ir::Var* copy =
-      ir::MakeVar(module_, var->name, ir::MakeTensorType(from.shape, DType::kInt64), call->span);
-  DefineVar(copy, copy->type, place);
-  Outcome& insertion = outcomes_[call];
-  insertion.before.push_back(
-      {copy, ir::MakeExpr(module_, ir::OpCall{cast, {var}, std::move(attrs)}, call->span)});
+  const ir::Var* copy = bind("cast", DType::kInt64, {number}, std::move(attrs));
   insertion.args[arg] = copy;
   integer_copies_[var].push_back(copy);
   return ElementsOrSymbols(copy, size);

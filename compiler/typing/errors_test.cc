@@ -56,6 +56,13 @@ TEST_CASE("operators") {
   });
 }
 
+TEST_CASE("a result of more dimensions than a tensor has") {
+  std::string ones;
+  for (int i = 0; i < 256; ++i) ones += "1, ";
+  Check({{"def @main() { reshape(1, newshape=[" + ones + "]) }",
+          "test.relay:2:15: reshape: the result has 256 dimensions, a tensor has at most 255"}});
+}
+
 TEST_CASE("weights in blocks whose sizes no machine has") {
   // Sizes and attributes at which sums and products of them would leave 64 bits.
   const auto blocks = [](const std::string& weight, const std::string& scales,
@@ -98,7 +105,7 @@ TEST_CASE("transformed convolutions") {
       {conv("1, 4, 9, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=17"), "the groups of channels"},
       {conv("1, 4, 9, 9", "1, 16, 2, 4, 8", "tile_size=4, channels=16"), "the products of a tile"},
       {conv("1, 5, 9, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "the channels of data"},
-      {conv("1, 4, 2, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "under the kernel"},
+      {conv("1, 4, 1, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "the output's extent"},
       {conv("1, 4, 9", "1, 36, 2, 4, 8", "tile_size=4, channels=16"), "data has rank 3"},
       {conv("1, 4, 9, 9", "36, 2, 4, 8", "tile_size=4, channels=16"), "weight has rank 4"},
       {conv("1, 4, 9, 9", "1, 36, 2, 4, 0", "tile_size=4, channels=16"), "a constant from 1 to"},

@@ -13,9 +13,9 @@
 //
 // Passes rewrite a module, leave out the types of new variables and call Retype. It looks at the
 // functions that are not the nodes that the last inference left (Module::typed), and at their
-// callers. Symbols keep their identity where they still stand for the same thing. Guards, and what
-// binds symbols, are made anew by each run. Thread-compatible. Tested by infer_test.cc,
-// errors_test.cc.
+// callers. Symbols keep their identity where they still stand for the same thing. Guards, but for
+// those that a pass keeps (Guard::is_kept), and what binds symbols, are made anew by each run.
+// Thread-compatible. Tested by infer_test.cc, errors_test.cc.
 #pragma once
 
 #include <set>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_set>
 
 #include "compiler/ir/host_type.h"
 #include "compiler/typing/inference.h"
@@ -287,23 +288,28 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
 // Type parameters don't leave their function through parameters that nobody annotated.
 Status Inference::CheckTypeParams() {
   for (const auto& [name, function] : module_.functions) {
-    std::set<uint32_t> own;
-    for (const Type& p : function->type_params) own.insert(p->As<ir::TypeVar>()->id);
+    // Those of the function and of the function types around.
+    std::unordered_multiset<uint32_t> bound;
+    for (const Type& p : function->type_params) bound.insert(p->As<ir::TypeVar>()->id);
+    ir::TypeMemo<bool> seen;  // below these alone
     for (const ir::Var* p : function->params) {
       const ir::TypeVar* stranger = nullptr;
-      std::function<void(const Type&, std::set<uint32_t>)> find = [&](const Type& t,
-                                                                      std::set<uint32_t> bound) {
-        if (!t->has_type_var) return;
+      std::function<void(const Type&, ir::TypeMemo<bool>&)> find = [&](const Type& t,
+                                                                       ir::TypeMemo<bool>& known) {
+        if (!t->has_type_var || known.Find(t) != nullptr) return;
         if (auto* v = t->As<ir::TypeVar>(); v != nullptr && !bound.contains(v->id)) stranger = v;
-        if (auto* f = t->As<FunctionType>()) {
+        auto* f = t->As<FunctionType>();
+        if (f == nullptr || f->type_params.empty()) {
+          ForEachChild(*t, [&](const Type& child) { find(child, known); });
+        } else {
           for (const Type& q : f->type_params) bound.insert(q->As<ir::TypeVar>()->id);
+          ir::TypeMemo<bool> inside;
+          ForEachChild(*t, [&](const Type& child) { find(child, inside); });
+          for (const Type& q : f->type_params) bound.erase(bound.find(q->As<ir::TypeVar>()->id));
         }
-        MapChildren(t, [&](const Type& child) {
-          find(child, bound);
-          return child;
-        });
+        known.Add(t, true);
       };
-      find(FinalType(p), own);
+      find(FinalType(p), seen);
       if (stranger == nullptr) continue;
       return ErrorAt(p->span, fmt::format("the type of %{} depends on {}, a type parameter of "
                                           "another function; annotate it",

@@ -58,7 +58,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::Trap&) {
   return MaybeType(type);
 }
 
-// Guards are made anew.
+// Guards are made anew, or kept as they are (rebuild.cc).
 Result<Inference::MaybeType> Inference::Infer(Item&, const ir::Guard&) {
   return MaybeType(ir::UnitType());
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/stop_scope.h"
 #include "compiler/ir/walk.h"
 #include "compiler/typing/call_graph.h"
 #include "compiler/typing/inference.h"
@@ -102,6 +103,7 @@ bool Inference::KeepsSignature(FunctionState& state, const ir::Function* before)
 }
 
 Status Inference::DeclareParams(FunctionState& state) {
+  ir::PollStop();
   const ir::Function& f = *state.function;
   if (f.body == nullptr) return ErrorAt(f.span, fmt::format("{} has no body", state.name));
   // Symbols that the parameters bind keep their identity; a copy of a function gets its own.
@@ -320,6 +322,7 @@ bool Inference::IsDeadEnd(const Status& s) const {
 }
 
 Status Inference::InferBinding(const ir::Binding& binding, ScopeId scope) {
+  ir::PollStop();
   Item item{.binding = &binding, .place = Now(scope), .in_continuation = in_continuation_};
   solver_.BeginStep();
   auto type = InferExpr(item);
@@ -376,6 +379,7 @@ Status Inference::RunWoken() {
     for (uint32_t i : solver_.TakeWoken()) {
       Item& item = items_[i];
       if (item.done) continue;
+      ir::PollStop();
       solver_.BeginStep();
       in_continuation_ = item.in_continuation;
       auto type = InferExpr(item);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "bytecode/verifier.h"
+
 namespace relayvm::typing {
 
 using ir::AdtType;
@@ -283,6 +285,12 @@ Result<Type> Inference::PrepareDeclared(const Type& t, Place place, ir::Span spa
     if (seen.Find(x) != nullptr) return;
     seen.Add(x, true);
     if (auto* v = x->As<InferVar>()) solver_.AdoptSlot(v->id, place);
+    if (auto* tensor = x->As<TensorType>();
+        tensor != nullptr && tensor->shape.size() > kMaxTensorRank) {
+      failure = ErrorAt(span, Status(StatusCode::kUnsupported,
+                                     fmt::format("a tensor has at most {} dimensions, found {}",
+                                                 kMaxTensorRank, tensor->shape.size())));
+    }
     if (auto* adt = x->As<AdtType>()) {
       auto it = module_.types.find(adt->name);
       if (it == module_.types.end()) {

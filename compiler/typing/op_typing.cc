@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "bytecode/base/dim.h"
+#include "bytecode/verifier.h"
 #include "kernels/te/evaluate.h"
 
 namespace relayvm::typing {
@@ -79,10 +81,15 @@ class Context final : public TypeContext {
     }
     if (const ir::Constant* c = host_.ConstantArg(i)) {
       std::vector<int64_t> values = IntegerElements(c->value);
-      return std::vector<Dim>(values.begin(), values.end());
+      std::vector<Dim> elements(values.begin(), values.end());
+      for (const Dim& d : elements) RELAYVM_RETURN_IF_ERROR(RequireInt64(d, i));
+      return elements;
     }
     std::vector<Dim> elements = host_.Elements(i, size.value());
-    for (Dim& d : elements) d = SizeOf(d, i);
+    for (Dim& d : elements) {
+      d = SizeOf(d, i);
+      RELAYVM_RETURN_IF_ERROR(RequireInt64(d, i));
+    }
     return elements;
   }
 
@@ -97,7 +104,9 @@ class Context final : public TypeContext {
     }
     RELAYVM_RETURN_IF_ERROR(RequireAtLeast(t.shape[0], Dim(static_cast<int64_t>(index) + 1),
                                            fmt::format("the length of argument {}", i)));
-    return SizeOf(host_.Element(i, static_cast<int64_t>(index)), i);
+    Dim element = SizeOf(host_.Element(i, static_cast<int64_t>(index)), i);
+    RELAYVM_RETURN_IF_ERROR(RequireInt64(element, i));
+    return element;
   }
 
   Result<Dim> ComputeDim(std::span<const ScalarStep> steps) override {
@@ -220,6 +229,11 @@ class Context final : public TypeContext {
     }
     return size;
   }
+  // A Dim is an int64, of which the upper half of uint64 is the negative one.
+  Status RequireInt64(const Dim& element, size_t i) {
+    if (tensor(i).dtype != DType::kUInt64) return OkStatus();
+    return RequireAtLeast(element, Dim(0), fmt::format("argument {}, of uint64, as int64", i));
+  }
   Status CheckTensor(size_t i) const {
     if (i < args_.size() && !args_[i].is_tuple) return OkStatus();
     return Fail(fmt::format("argument {}: expected a tensor", i));
@@ -316,6 +330,11 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
   }
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
     auto& shape = typing.result.tensors[t].shape;
+    if (shape.size() > kMaxTensorRank) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: the result has {} dimensions, a tensor has at most {}",
+                                op.name, shape.size(), kMaxTensorRank));
+    }
     for (size_t i = 0; i < shape.size(); ++i) {
       if (shape[i].ContainsAny()) {
         return Status(StatusCode::kUnsupported,
@@ -355,8 +374,11 @@ std::vector<int64_t> IntegerElements(const HostTensor& t) {
       T v;
       std::memcpy(&v, t.data.data() + i * sizeof(T), sizeof v);
       if constexpr (std::is_floating_point_v<T>) {
-        bool fits = v > T(-9.2e18) && v < T(9.2e18);  // false for NaN
-        out[i] = fits ? static_cast<int64_t>(v) : 0;
+        // What is no number is no size either.
+        constexpr T kEnd = T(0x1p63);
+        out[i] = v >= kEnd    ? std::numeric_limits<int64_t>::max()
+                 : v >= -kEnd ? static_cast<int64_t>(v)
+                              : std::numeric_limits<int64_t>::min();
       } else {
         out[i] = static_cast<int64_t>(+v);
       }

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstring>
+
 namespace relayvm::typing {
 namespace {
 
@@ -170,12 +173,34 @@ TEST_CASE("a relation's own error names the operator once") {
   CHECK(fail("no such mode").code() == StatusCode::kUnsupported);
 }
 
+TEST_CASE("a size of uint64 must be one of int64") {
+  const auto run = [](DType dtype) {
+    return Run(
+        [](TypeContext& ctx) -> Result<OpResult> {
+          RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, ctx.Elements(0));
+          return Vector(Dim::Max(0, elements[0]));
+        },
+        {ArgType{false, {TensorType{{}, dtype}}}});
+  };
+  CHECK(run(DType::kInt64)->guards.empty());
+  const auto guarded = run(DType::kUInt64);
+  REQUIRE(guarded->guards.size() == 1);
+  CHECK(guarded->guards[0].kind == ir::Guard::Kind::kAtLeast);
+  CHECK((guarded->guards[0].left == k));
+  CHECK((guarded->guards[0].right == Dim(0)));
+}
+
 TEST_CASE("elements of constants") {
   HostTensor t;
   t.dtype = DType::kInt16;
   t.shape = {2};
   t.data = std::vector{std::byte{1}, std::byte{0}, std::byte{0xff}, std::byte{0xff}};
   CHECK(IntegerElements(t) == std::vector<int64_t>{1, -1});
+  HostTensor floats{DType::kFloat64, {4}, {}};
+  const double values[] = {-2.5, HUGE_VAL, -1e300, std::nan("")};
+  floats.data = SharedBytes::Zeros(sizeof values);
+  std::memcpy(floats.data.Mutable().data(), values, sizeof values);
+  CHECK(IntegerElements(floats) == std::vector<int64_t>{-2, INT64_MAX, INT64_MIN, INT64_MIN});
   CHECK(TrackedSize({{2, 3}, DType::kInt64}) == 6);
   CHECK_FALSE(TrackedSize({{n}, DType::kInt64}).has_value());
   CHECK_FALSE(TrackedSize({{2}, DType::kFloat32}).has_value());

@@ -4,7 +4,7 @@
 #include "compiler/typing/patterns.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +13,7 @@ namespace {
 
 using ir::Pattern;
 using Row = std::vector<const Pattern*>;
+using Rows = std::vector<const Row*>;
 using Witness = std::vector<std::string>;
 
 bool IsOpen(const Pattern& p) {
@@ -38,36 +39,37 @@ class Checker {
   // A row of `width` values that no row of the matrix matches.
   std::optional<Witness> Find(const std::vector<Row>& rows, size_t width) {
     if (rows.empty()) return Witness(width, "_");
+    work_ += rows.size() * (width + 1);
+    if (work_ > kMaxWork) return std::nullopt;
     // A row that takes everything decides at once.
     for (const Row& row : rows) {
       if (std::all_of(row.begin(), row.end(), [](const Pattern* p) { return IsOpen(*p); })) {
         return std::nullopt;
       }
     }
-    work_ += rows.size() * width;
-    if (work_ > kMaxWork) return std::nullopt;
-    const ir::Constructor* constructor = nullptr;
     const Pattern* tuple = nullptr;
-    std::set<uint32_t> tags;
+    Rows open;
+    std::map<uint32_t, Rows> by_tag;
+    const ir::Constructor* constructor = nullptr;
     for (const Row& row : rows) {
-      if (row[0]->kind == Pattern::Kind::kTuple) tuple = row[0];
-      if (row[0]->kind != Pattern::Kind::kConstructor) continue;
-      constructor = row[0]->constructor;
-      tags.insert(constructor->tag);
+      if (IsOpen(*row[0])) {
+        open.push_back(&row);
+      } else if (row[0]->kind == Pattern::Kind::kTuple) {
+        tuple = row[0];
+      } else {
+        constructor = row[0]->constructor;
+        by_tag[constructor->tag].push_back(&row);
+      }
     }
-    if (tuple != nullptr) return FindSpecialised(rows, width, nullptr, tuple->fields.size());
-    if (constructor == nullptr) return FindDefault(rows, width, "_");
+    if (tuple != nullptr) {
+      Rows all;
+      for (const Row& row : rows) all.push_back(&row);
+      return FindSpecialised(all, width, nullptr, tuple->fields.size());
+    }
+    if (constructor == nullptr) return FindDefault(open, width, "_");
     auto type = module_.types.find(constructor->adt);
     if (type == module_.types.end()) return std::nullopt;
-    for (const ir::Constructor* c : type->second.constructors) {
-      auto found =
-          tags.contains(c->tag)
-              ? FindSpecialised(rows, width, c, c->fields.size())
-              : FindDefault(rows, width,
-                            Show(c->name, c->fields.size(), Witness(c->fields.size(), "_")));
-      if (found) return found;
-    }
-    return std::nullopt;
+    return FindInOrder(type->second.constructors, open, std::move(by_tag), width);
   }
 
   bool gave_up() const { return work_ > kMaxWork; }
@@ -76,28 +78,54 @@ class Checker {
   // Patterns looked at. The problem is NP-hard; this takes about a second.
   static constexpr size_t kMaxWork = 500'000'000;
 
-  std::optional<Witness> FindDefault(const std::vector<Row>& rows, size_t width, std::string head) {
-    std::vector<Row> rest;
-    for (const Row& row : rows) {
-      if (IsOpen(*row[0])) rest.emplace_back(row.begin() + 1, row.end());
+  // Constructors are looked at in the type's order, so that the first that is unmatched is named.
+  // Those that no row begins with are alike: the first stands for all.
+  std::optional<Witness> FindInOrder(const std::vector<const ir::Constructor*>& constructors,
+                                     const Rows& open, std::map<uint32_t, Rows> by_tag,
+                                     size_t width) {
+    bool is_default_done = false;
+    const auto find_default = [&](uint32_t tag) {
+      is_default_done = true;
+      const ir::Constructor& c = *constructors[tag];
+      return FindDefault(open, width, Show(c.name, c.fields.size(), Witness(c.fields.size(), "_")));
+    };
+    uint32_t next = 0;
+    for (auto& [tag, rows] : by_tag) {
+      if (tag != next && !is_default_done) {
+        if (auto found = find_default(next)) return found;
+      }
+      next = tag + 1;
+      Rows begun = std::move(rows);
+      begun.insert(begun.end(), open.begin(), open.end());
+      const ir::Constructor* c = constructors[tag];
+      auto found = FindSpecialised(begun, width, c, c->fields.size());
+      if (found || gave_up()) return found;
     }
+    if (next == constructors.size() || is_default_done) return std::nullopt;
+    return find_default(next);
+  }
+
+  std::optional<Witness> FindDefault(const Rows& open, size_t width, std::string head) {
+    std::vector<Row> rest;
+    for (const Row* row : open) rest.emplace_back(row->begin() + 1, row->end());
     auto found = Find(rest, width - 1);
     if (found) found->insert(found->begin(), std::move(head));
     return found;
   }
 
-  // `c` null: a tuple.
-  std::optional<Witness> FindSpecialised(const std::vector<Row>& rows, size_t width,
-                                         const ir::Constructor* c, size_t arity) {
+  // Of rows that begin with `c` or are open. `c` null: with a tuple.
+  std::optional<Witness> FindSpecialised(const Rows& rows, size_t width, const ir::Constructor* c,
+                                         size_t arity) {
+    work_ += rows.size() * (arity + width);
+    if (work_ > kMaxWork) return std::nullopt;
     std::vector<Row> inner;
-    for (const Row& row : rows) {
-      const Pattern& head = *row[0];
-      if (!IsOpen(head) && c != nullptr && head.constructor->tag != c->tag) continue;
+    for (const Row* row : rows) {
+      const Pattern& head = *(*row)[0];
       Row expanded;
       for (size_t i = 0; i < arity; ++i) {
         expanded.push_back(IsOpen(head) ? &Wildcard() : &head.fields[i]);
       }
-      expanded.insert(expanded.end(), row.begin() + 1, row.end());
+      expanded.insert(expanded.end(), row->begin() + 1, row->end());
       inner.push_back(std::move(expanded));
     }
     auto found = Find(inner, arity + width - 1);

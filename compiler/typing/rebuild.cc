@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/stop_scope.h"
 #include "compiler/ir/walk.h"
 
 namespace relayvm::typing {
@@ -125,11 +126,28 @@ class Rebuilder {
 
   void EmitGuards(const std::vector<Guard>& guards, ir::Span span, std::vector<ir::Binding>& out) {
     for (const Guard& g : guards) {
-      if (!facts_.Add(g)) continue;
+      // What is known by a guard that is made anew may be known no more when its call has gone.
+      const bool is_new = facts_.Add(g);
+      if (g.is_kept ? !kept_facts_.Add(g) : !is_new) continue;
       const ir::Var* unit = ir::MakeVar(in_, "", ir::UnitType(), span);
       out.push_back({unit, ir::MakeExpr(in_, g, span)});
       Use(out.back());
     }
+  }
+
+  // Of a call that a pass has replaced. It goes where types say that it holds, and where nothing stands
+  // for a symbol of it any more.
+  void EmitKept(Guard g, ir::Span span, std::vector<ir::Binding>& out) {
+    g.left = inference_.Translate(g.left);
+    g.right = inference_.Translate(g.right);
+    bool is_known = true;
+    for (const Dim* d : {&g.left, &g.right}) {
+      d->ForEachSymbol(
+          [&](const Dim& s) { is_known = is_known && out_.symbols.contains(s.symbol_id()); });
+    }
+    const auto low = (g.left - g.right).LowerBound();
+    const bool is_proved = g.kind == Guard::Kind::kAtLeast ? low && *low >= 0 : g.left == g.right;
+    if (is_known && !is_proved) EmitGuards({std::move(g)}, span, out);
   }
 
   // Binds the symbols that `var` (of the input) gives: its dims and its elements.
@@ -184,13 +202,17 @@ class Rebuilder {
   // `bound`: the variables that come into scope with the block.
   const ir::Block* RebuildBlock(const ir::Block& block,
                                 const std::vector<const ir::Var*>& bound = {}) {
-    size_t mark = facts_.mark();
+    const size_t mark = facts_.mark(), kept_mark = kept_facts_.mark();
     ir::Block out;
     out.bindings.reserve(block.bindings.size());
     bool ended = false;
     for (const ir::Var* var : bound) BindSymbols(var, out);
     for (const ir::Binding& b : block.bindings) {
-      if (b.value->As<Guard>() != nullptr) continue;  // of an earlier run
+      ir::PollStop();
+      if (const auto* guard = b.value->As<Guard>()) {  // of an earlier run
+        if (guard->is_kept) EmitKept(*guard, b.value->span, out.bindings);
+        continue;
+      }
       if (const Outcome* outcome = inference_.OutcomeOf(b.var)) {
         for (const ir::Binding& added : outcome->before) {
           const ir::Var* var = MapVar(added.var);
@@ -220,6 +242,7 @@ class Rebuilder {
     }
     if (!ended) out.result = Map(block.result);
     facts_.Rollback(mark);
+    kept_facts_.Rollback(kept_mark);
     blocks_.push_back(in_.arena->New<ir::Block>(std::move(out)));
     return blocks_.back();
   }
@@ -320,7 +343,7 @@ class Rebuilder {
   std::unordered_set<uint32_t> restated_ids_;
   std::unordered_set<uint32_t> needed_values_;  // what used symbols stand for
   std::vector<const ir::Block*> blocks_;        // all that were made
-  KnownFacts facts_;
+  KnownFacts facts_, kept_facts_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "bytecode/verifier.h"
 #include "compiler/ir/walk.h"
 
 namespace relayvm::typing {
@@ -149,6 +150,10 @@ class Checker {
 
   Status Constant(const ir::Constant* c) {
     if (c == nullptr) return Invalid("a constant is missing");
+    if (c->value.shape.size() > kMaxTensorRank) {
+      return Invalid(fmt::format("a constant has {} dimensions, a tensor has at most {}",
+                                 c->value.shape.size(), kMaxTensorRank));
+    }
     int64_t bytes = DTypeBytes(c->value.dtype);
     for (int64_t d : c->value.shape) {
       if (d < 0 || __builtin_mul_overflow(bytes, d, &bytes)) {

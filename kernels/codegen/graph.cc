@@ -323,10 +323,9 @@ const Node* Graph::Rebuild(const Node* n, std::vector<const Node*> operands) {
     case NodeKind::kAxis:
       return n;
     case NodeKind::kLinear: {
-      const Node* sum = DimOf(n->dim);
-      for (size_t i = 0; i < operands.size(); ++i)
-        sum = Add(sum, Scale(operands[i], n->coefficients[i]));
-      return sum;
+      Sum sum{{}, n->dim};
+      for (size_t i = 0; i < operands.size(); ++i) AddTerm(sum, operands[i], n->coefficients[i]);
+      return FromSum(std::move(sum));
     }
     case NodeKind::kLoad:
       return operands.empty() ? n : LoadFlat(n->tensor, operands[0], n->in_range);

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "bytecode/base/check_stop.h"
+#include "bytecode/base/guarded.h"
 #include "bytecode/image_loader.h"
 #include "kernels/codegen/batching.h"
 #include "kernels/codegen/immediates.h"
@@ -269,9 +270,14 @@ Result<KernelImage> KernelCompiler::Finish() {
       size_t first = m * kKernelsInModule;
       size_t last = std::min(first + kKernelsInModule, impl.plans.size());
       outputs[m] = impl.CompileModule(first, last);
+      const size_t all = done += last - first;
+      // What the host throws would leave a thread.
+      Status told = Guarded([&] {
+        if (impl.options.on_kernels) impl.options.on_kernels(all, impl.plans.size());
+        return OkStatus();
+      });
+      if (outputs[m].status.ok()) outputs[m].status = std::move(told);
       if (!outputs[m].status.ok()) next = num_modules;
-      size_t all = done += last - first;
-      if (impl.options.on_kernels) impl.options.on_kernels(all, impl.plans.size());
     }
   };
   const size_t wanted =

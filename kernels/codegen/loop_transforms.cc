@@ -93,23 +93,23 @@ class MergedAxes {
   std::map<std::pair<const te::AxisNode*, const te::AxisNode*>, const te::AxisNode*> of_;
 };
 
-// Replaces adjacent axes a, b by one; true when some pair was merged.
-bool MergePair(Graph& graph, const std::vector<const Node*>& roots, AxisList& axes,
-               MergedAxes& merged_axes,
-               std::unordered_map<const te::AxisNode*, const Node*>& replaced) {
-  for (size_t i = 0; i + 1 < axes.size(); ++i) {
-    const te::AxisNode* a = axes[i];
-    const te::AxisNode* b = axes[i + 1];
-    if (!CanMerge(roots, a, b)) continue;
-    const te::AxisNode* merged = merged_axes.Of(a, b);
-    const Node* m = graph.Axis(merged);
-    replaced[a] = graph.FloorDiv(m, b->extent);
-    replaced[b] = graph.FloorMod(m, b->extent);
-    axes[i] = merged;
-    axes.erase(axes.begin() + static_cast<ptrdiff_t>(i) + 1);
-    return true;
+// Replaces each run of adjacent axes that can merge by one axis. In every sum the run is then a
+// multiple of that axis: of its last axis, with zero for the others.
+std::unordered_map<const te::AxisNode*, const Node*> MergeRuns(
+    Graph& graph, const std::vector<const Node*>& roots, AxisList& axes, MergedAxes& merged_axes) {
+  std::unordered_map<const te::AxisNode*, const Node*> replaced;
+  AxisList merged;
+  for (size_t first = 0, last = 0; first < axes.size(); first = ++last) {
+    const te::AxisNode* run = axes[first];
+    for (; last + 1 < axes.size() && CanMerge(roots, axes[last], axes[last + 1]); ++last) {
+      run = merged_axes.Of(run, axes[last + 1]);
+      replaced[axes[last]] = graph.DimOf(Dim(0));
+    }
+    if (last > first) replaced[axes[last]] = graph.Axis(run);
+    merged.push_back(run);
   }
-  return false;
+  axes = std::move(merged);
+  return replaced;
 }
 
 void DropUnitAxes(AxisList& axes) {
@@ -119,11 +119,8 @@ void DropUnitAxes(AxisList& axes) {
 void MergeAxes(Graph& graph, LoopNest& nest) {
   MergedAxes merged(graph);
   DropUnitAxes(nest.axes);
-  while (true) {
-    std::unordered_map<const te::AxisNode*, const Node*> replaced;
-    if (!MergePair(graph, RootsOf(nest), nest.axes, merged, replaced)) return;
-    SubstituteAll(graph, nest, replaced);
-  }
+  const auto replaced = MergeRuns(graph, RootsOf(nest), nest.axes, merged);
+  if (!replaced.empty()) SubstituteAll(graph, nest, replaced);
 }
 
 // Inside reductions, likewise. The position of an arg reduction is row-major, which merging keeps.
@@ -134,11 +131,8 @@ const Node* MergeReduceAxes(Graph& graph, MergedAxes& merged, const Node* root) 
     const Node* body = n->operands[0];
     bool is_arg = n->reduce == te::ReduceKind::kArgMax || n->reduce == te::ReduceKind::kArgMin;
     DropUnitAxes(axes);
-    while (true) {
-      std::unordered_map<const te::AxisNode*, const Node*> replaced;
-      if (!MergePair(graph, {body}, axes, merged, replaced)) break;
-      body = graph.Substitute(body, replaced);
-    }
+    const auto replaced = MergeRuns(graph, {body}, axes, merged);
+    if (!replaced.empty()) body = graph.Substitute(body, replaced);
     if (axes == n->axes) return nullptr;
     if (axes.empty()) {
       // One element: the reduction is its body, but for the NaN that kMax and kMin ignore and the 0

@@ -449,5 +449,18 @@ TEST_CASE("norms have no reduction twice, whatever their axes and layout") {
   }
 }
 
+TEST_CASE("axes of one step through memory become one, however many there are") {
+  std::vector<Dim> shape;
+  for (uint32_t i = 0; i < 255; ++i)
+    shape.push_back(i % 2 == 0 ? Dim::Symbol(i + 1, "s" + std::to_string(i)) : Dim(3));
+  const Tensor x = Input(shape, 0);
+  const auto plan = codegen::PlanLoops(Spec("rank255", {x}, {Map(x, UnaryOp::kExp)}));
+  REQUIRE(plan.ok());
+  REQUIRE((*plan)->sections.size() == 1);
+  const codegen::LoopSection& section = (*plan)->sections[0];
+  REQUIRE(section.nests.size() == 1);
+  CHECK(section.unit_axes.size() + section.nests[0].axes.size() == 1);
+}
+
 }  // namespace
 }  // namespace relayvm

@@ -102,10 +102,17 @@ Value* Math::Fmod(Value* x, Value* y) {
   // 2^excess in two factors: it may exceed the range of exponents.
   Value* half = b_.CreateLShr(excess, I(1));
   Value* scaled = Mul(Mul(by, PowerOfTwo(half)), PowerOfTwo(b_.CreateSub(excess, half)));
-  Value* q = b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, Div(r, scaled));
-  Pair product = TwoProduct(q, scaled);
-  Value* next = Sub(Sub(r, product.hi), product.lo);
-  next = If(Less(next, C(0)), Add(next, scaled), next);
+  // Near the largest number the product, or what its exact form splits, would overflow: there both are
+  // taken down, by a power of two that loses no bit of either.
+  Value* large = Greater(r, C(is64_ ? 0x1p960 : 0x1p96f));
+  Value* down = If(large, C(is64_ ? 0x1p-64 : 0x1p-32), C(1));
+  Value* up = If(large, C(is64_ ? 0x1p64 : 0x1p32), C(1));
+  Value* from = Mul(r, down);
+  Value* unit = Mul(scaled, down);
+  Value* q = b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, Div(from, unit));
+  Pair product = TwoProduct(q, unit);
+  Value* next = Sub(Sub(from, product.hi), product.lo);
+  next = Mul(If(Less(next, C(0)), Add(next, unit), next), up);
   next = If(b_.CreateFCmpOGE(r, by), next, r);
   r->addIncoming(next, loop);
   Value* more = b_.CreateFCmpOGE(next, by);

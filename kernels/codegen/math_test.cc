@@ -248,6 +248,12 @@ void CheckFunction2(KernelHarness& harness, const Function2& f, size_t kernel, d
       y.push_back(b);
     }
   }
+  // Near the largest number an exact product has no room.
+  const T largest = std::numeric_limits<T>::max();
+  for (T by : {T(127.5), T(3), largest / 3, largest / T(1.5)}) {
+    x.push_back(largest);
+    y.push_back(by);
+  }
   std::vector<T> more_x = Samples<T>(0, 50, 11);
   std::vector<T> more_y = Samples<T>(-20, 20, 12);
   x.insert(x.end(), more_x.begin(), more_x.end());

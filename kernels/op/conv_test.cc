@@ -169,6 +169,15 @@ TEST_CASE("nn.conv1d and nn.conv3d") {
           {I32({1, 1, 1}, {20000})});
 }
 
+TEST_CASE("where no window fits the result is empty") {
+  CheckOp("nn.conv1d", {{"padding", List({1})}}, {F32({1, 1, 0}, {}), F32({2, 1, 3}, Mixed(6))},
+          {F32({1, 2, 0}, {})});
+  CheckOp("nn.conv1d", {}, {F32({1, 1, 2}, {1, 2}), F32({2, 1, 3}, Mixed(6))},
+          {F32({1, 2, 0}, {})});
+  CheckFails("nn.conv1d", {}, {F32({1, 1, 1}, {1}), F32({2, 1, 3}, Mixed(6))},
+             "the output's extent");
+}
+
 TEST_CASE("convolutions that are refused") {
   const HostTensor x = F32({1, 2, 5, 4}, Mixed(40)), k = F32({4, 2, 3, 2}, Mixed(48));
   CheckFails("nn.conv2d", {}, {x, F32({4, 3, 3, 2}, Mixed(72))}, "2 and 3 differ");

@@ -1,6 +1,7 @@
 // Operators that make a tensor from a shape or a few scalars: zeros, full, arange, shape_of ...
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
@@ -94,12 +95,13 @@ Result<Dim> FloatRangeLength(TypeContext& ctx) {
   }
   if (known) {
     double length = std::ceil((v[1] - v[0]) / v[2]);
-    if (v[2] == 0 || !(length < static_cast<double>(kMaxFloatLength))) {
+    if (v[2] == 0 || !(std::abs(length) < static_cast<double>(kMaxFloatLength))) {
       return Invalid("the range from {} to {} by {} is not finite", v[0], v[1], v[2]);
     }
     return Dim(length > 0 ? static_cast<int64_t>(length) : 0);
   }
   using Step = ScalarStep;
+  constexpr double kNoNumber = -std::numeric_limits<double>::infinity();
   RELAYVM_ASSIGN_OR_RETURN(
       Dim length, ctx.ComputeDim(std::array{Step{"cast", {Step::Argument{0}}, DType::kFloat64},
                                             Step{"cast", {Step::Argument{1}}, DType::kFloat64},
@@ -107,8 +109,10 @@ Result<Dim> FloatRangeLength(TypeContext& ctx) {
                                             Step{"subtract", {Step::Earlier{1}, Step::Earlier{0}}},
                                             Step{"divide", {Step::Earlier{3}, Step::Earlier{2}}},
                                             Step{"ceil", {Step::Earlier{4}}},
-                                            Step{"cast", {Step::Earlier{5}}, DType::kInt64}}));
-  // What is no number or infinite becomes the least or the greatest integer.
+                                            Step{"maximum", {Step::Earlier{5}, kNoNumber}},
+                                            Step{"cast", {Step::Earlier{6}}, DType::kInt64}}));
+  // What is no number or infinite becomes the least or the greatest integer: the maximum of NaN and
+  // another is the other.
   RELAYVM_RETURN_IF_ERROR(
       RequireAtMost(ctx, length, Dim(kMaxFloatLength), "the length of the range"));
   RELAYVM_RETURN_IF_ERROR(
@@ -164,14 +168,23 @@ OpDef Arange() {
 
 // --- Shapes as data ---
 
+// An int32 that is too narrow is told where it is used as a size again.
+Status RequireHoldsSize(TypeContext& ctx, DType dtype, const Dim& size) {
+  if (DTypeBits(dtype) >= 32) return OkStatus();
+  return RequireHolds(ctx, dtype, size, "a size");
+}
+
 OpDef ShapeOf(std::string name, DType fallback) {
   OpDef def;
   def.name = std::move(name);
   def.attrs = {Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kInjective;
   def.infer = [fallback](TypeContext& ctx) -> Result<OpResult> {
-    return OpResult(
-        TensorType{{Dim(ctx.tensor(0).rank())}, DTypeOr(ctx.attrs(), "dtype", fallback)});
+    const DType dtype = DTypeOr(ctx.attrs(), "dtype", fallback);
+    for (const Dim& d : ctx.tensor(0).shape) {
+      RELAYVM_RETURN_IF_ERROR(RequireHoldsSize(ctx, dtype, d));
+    }
+    return OpResult(TensorType{{Dim(ctx.tensor(0).rank())}, dtype});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     DType dtype = ctx.outputs[0].dtype;
@@ -189,7 +202,9 @@ OpDef NdarraySize() {
   def.attrs = {Optional("dtype", AttrKind::kDType, "")};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
-    return OpResult(TensorType{{}, DTypeOr(ctx.attrs(), "dtype", DType::kInt32)});
+    const DType dtype = DTypeOr(ctx.attrs(), "dtype", DType::kInt32);
+    RELAYVM_RETURN_IF_ERROR(RequireHoldsSize(ctx, dtype, ProductOf(ctx.tensor(0).shape)));
+    return OpResult(TensorType{{}, dtype});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     Dim size = ProductOf(ctx.inputs[0]->shape);

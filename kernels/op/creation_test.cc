@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "kernels/op/testing.h"
 
 namespace relayvm::op_testing {
@@ -62,6 +64,33 @@ TEST_CASE("arange of floats, with numbers known only at run time too") {
              true);
   CheckFails("arange", {}, {F32({}, {0}), F32({}, {-1}), F32({}, {0})}, "the length of the range",
              true);
+}
+
+TEST_CASE("a range whose length is no number, or infinite, is refused") {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kRanges[][3] = {{kNan, 1, 1}, {0, kNan, 1}, {0, 1, kNan},  {kInf, kInf, 1},
+                                   {0, 0, 0},    {0, kInf, 1}, {0, -kInf, 1}, {-kInf, 0, 1}};
+  for (const auto& [start, stop, step] : kRanges) {
+    for (DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+      CAPTURE(start);
+      CAPTURE(stop);
+      CAPTURE(step);
+      const std::vector<Arg> args = {Host(dtype, {}, {start}), Host(dtype, {}, {stop}),
+                                     Host(dtype, {}, {step})};
+      CheckFails("arange", {}, args, "is not finite");
+      CheckFails("arange", {}, args, "the length of the range", true);
+    }
+  }
+}
+
+TEST_CASE("a dtype that is too narrow for a size is refused") {
+  const HostTensor x = F32({2, 200}, std::vector<double>(400));
+  CheckOp("shape_of", {{"dtype", "uint8"}}, {x}, {Host(DType::kUInt8, {2}, {2, 200})});
+  CheckFails("shape_of", {{"dtype", "int8"}}, {x}, "a size as int8");
+  CheckFails("shape_of", {{"dtype", "int8"}}, {x}, "a size as int8", true);
+  CheckFails("ndarray_size", {{"dtype", "uint8"}}, {x}, "a size as uint8");
+  CheckFails("ndarray_size", {{"dtype", "uint8"}}, {x}, "a size as uint8", true);
 }
 
 TEST_CASE("the length of a range is an expression") {

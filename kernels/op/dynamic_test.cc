@@ -97,6 +97,19 @@ TEST_CASE("dyn.image.resize2d and dyn.nn.upsampling") {
   REQUIRE(third.ok());
   CHECK((*third)[0].shape == std::vector<int64_t>{1, 1, 1, 4});
   CheckFails("dyn.nn.upsampling", {}, {x, F32({1}, {2}), F32({}, {2})}, "a scale", true);
+  for (double scale : {std::nan(""), 0.0, -1.0, 1e7, HUGE_VAL}) {
+    CAPTURE(scale);
+    for (DType dtype : {DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
+      const std::vector<Arg> args = {x, Host(dtype, {}, {scale}), Host(dtype, {}, {1})};
+      CheckFails("dyn.nn.upsampling", {}, args, "a scale");
+      CheckFails("dyn.nn.upsampling", {}, args, "a scale", true);
+    }
+  }
+  for (double scale : {0.0, -1.0, 1e7}) {
+    const std::vector<Arg> args = {x, I64({}, {scale}), I64({}, {1})};
+    CheckFails("dyn.nn.upsampling", {}, args, "a scale");
+    CheckFails("dyn.nn.upsampling", {}, args, "a scale", true);
+  }
 }
 
 }  // namespace

@@ -98,23 +98,37 @@ Result<Equation> ParseEquation(const std::string& given, const std::vector<int>&
   return equation;
 }
 
-// The extent of each label, from operands and result. Operand dims that are 1 broadcast.
+// What dims broadcast to, given that they do: those that are not 1 are equal.
+Dim BroadcastOf(const std::vector<Dim>& dims) {
+  std::vector<Dim> others;  // than the constant 1, each once
+  for (const Dim& d : dims) {
+    if (d.is_const(1) || std::find(others.begin(), others.end(), d) != others.end()) continue;
+    if (d.is_const()) return d;
+    others.push_back(d);
+  }
+  if (others.empty()) return 1;
+  if (others.size() == 1) return others[0];
+  // The largest is the extent, but 1 with 0 is 0: nothing may be read of an operand that is empty.
+  Dim largest = others[0];
+  Dim smallest = Dim::Min(1, others[0]);
+  for (const Dim& d : others) {
+    largest = Dim::Max(largest, d);
+    smallest = Dim::Min(smallest, d);
+  }
+  return largest * smallest;
+}
+
+// The extent of each label.
 std::map<int, Dim> LabelDims(const Equation& equation,
                              const std::vector<std::vector<Dim>>& shapes) {
-  std::map<int, Dim> dims;
+  std::map<int, std::vector<Dim>> all;
   for (size_t n = 0; n < shapes.size(); ++n) {
     for (size_t i = 0; i < shapes[n].size(); ++i) {
-      auto [it, added] = dims.try_emplace(equation.operands[n][i], shapes[n][i]);
-      if (added || it->second == shapes[n][i] || shapes[n][i].is_const(1)) continue;
-      // A constant above 1 is the extent. Of two symbols, one of which may be 1, the larger is.
-      const Dim& d = shapes[n][i];
-      if (it->second.is_const(1) || d.is_const()) {
-        it->second = d;
-      } else if (!it->second.is_const()) {
-        it->second = Dim::Max(it->second, d);
-      }
+      all[equation.operands[n][i]].push_back(shapes[n][i]);
     }
   }
+  std::map<int, Dim> dims;
+  for (const auto& [label, of_label] : all) dims[label] = BroadcastOf(of_label);
   return dims;
 }
 

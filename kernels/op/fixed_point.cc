@@ -25,7 +25,7 @@ Expr ShiftRight(Expr a, Expr b) {
 Expr Multiply(Expr x, const Expr& multiplier, const Expr& left, const Expr& right) {
   if (left) x = ShiftLeft(x, Clamp(left, Int(0), Int(62)));
   Expr total = Int(kQ);
-  if (right) total = Clamp(right + total, Int(1), Int(62));
+  if (right) total = total + Clamp(right, Int(1 - kQ), Int(62 - kQ));
   Expr rounded = x * multiplier + ShiftLeft(Int(1), total - Int(1));
   return te::Cast(ShiftRight(rounded, total), DType::kInt32);
 }

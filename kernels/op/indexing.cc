@@ -17,6 +17,9 @@ using te::Expr;
 
 namespace {
 
+// What an index of `dtype` is computed in: all of them are numbers of it.
+DType WideInteger(DType dtype) { return dtype == DType::kUInt64 ? DType::kUInt64 : DType::kInt64; }
+
 // An axis that is read through an index must not be empty, unless nothing is read.
 Status RequireReadable(TypeContext& ctx, const Dim& extent, const std::vector<Dim>& result) {
   if (auto low = extent.LowerBound(); low && *low >= 1) return OkStatus();
@@ -69,8 +72,11 @@ std::vector<te::Tensor> ComputeTake(const ComputeContext& ctx) {
   const std::string& mode = ctx.attrs.String("mode");
   bool wrap = mode != "clip" && mode != "fast";
   auto in_range = [&](Expr index, const Dim& extent) {
-    if (wrap) return FloorModExpr(ToIndex(std::move(index)), te::DimValue(extent));
-    return ClampIndex(std::move(index), extent);
+    if (!wrap) return ClampIndex(std::move(index), extent);
+    const DType wide = WideInteger(index->dtype);
+    return te::Cast(
+        FloorModExpr(te::Cast(std::move(index), wide), te::Cast(te::DimValue(extent), wide)),
+        DType::kInt64);
   };
   auto given = ctx.attrs.OptionalInt("axis");
   if (!given) {
@@ -276,6 +282,7 @@ OpDef OneHot() {
 // length only running tells.
 te::Tensor UnravelByProducts(const te::Tensor& indices, const te::Tensor& shape,
                              const TensorType& out) {
+  const DType wide = WideInteger(indices->dtype);
   te::Tensor steps = te::Compute("unravel_step", shape->shape, [&](const ExprList& i) {
     te::Axis k = te::MakeAxis("k", shape->shape[0]);
     Expr extent = ToIndex(te::Load(shape, {te::AxisValue(k)}));
@@ -284,10 +291,10 @@ te::Tensor UnravelByProducts(const te::Tensor& indices, const te::Tensor& shape,
                       DType::kInt64);
   });
   return te::Compute("unravel_index", out.shape, [&](const ExprList& i) {
-    Expr index = ToIndex(te::Load(indices, ExprList(i.begin() + 1, i.end())));
-    Expr extent = ToIndex(te::Load(shape, {i[0]}));
-    return te::Cast(FloorModExpr(FloorDivExpr(std::move(index), te::Load(steps, {i[0]})), extent),
-                    out.dtype);
+    Expr index = te::Cast(te::Load(indices, ExprList(i.begin() + 1, i.end())), wide);
+    Expr step = te::Cast(te::Load(steps, {i[0]}), wide);
+    Expr extent = te::Cast(ToIndex(te::Load(shape, {i[0]})), wide);
+    return te::Cast(FloorModExpr(FloorDivExpr(std::move(index), step), extent), out.dtype);
   });
 }
 
@@ -313,11 +320,12 @@ OpDef UnravelIndex() {
     const Dim& length = ctx.outputs[0].shape[0];
     if (!length.is_const()) return {UnravelByProducts(indices, ctx.inputs[1], ctx.outputs[0])};
     int64_t rank = length.value();
+    const DType wide = WideInteger(indices->dtype);
     return {te::Compute("unravel_index", ctx.outputs[0].shape, [&](const ExprList& i) {
-      Expr rest = ToIndex(te::Load(indices, ExprList(i.begin() + 1, i.end())));
+      Expr rest = te::Cast(te::Load(indices, ExprList(i.begin() + 1, i.end())), wide);
       ExprList coordinates(static_cast<size_t>(rank));
       for (int64_t k = rank; k-- > 0;) {
-        Expr extent = ToIndex(te::Load(ctx.inputs[1], {Int(k)}));
+        Expr extent = te::Cast(ToIndex(te::Load(ctx.inputs[1], {Int(k)})), wide);
         coordinates[static_cast<size_t>(k)] = te::Cast(FloorModExpr(rest, extent), indices->dtype);
         rest = FloorDivExpr(rest, extent);
       }

@@ -27,9 +27,13 @@ OpDef Trilu() {
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& data = ctx.inputs[0];
     bool upper = ctx.attrs.Bool("upper");
+    // Diagonals beyond the matrix are like those beside it, and no difference to these wraps.
+    const Expr k = Clamp(ToIndex(Scalar(ctx.inputs[1])),
+                         te::DimValue(Dim(0) - data->shape[data->shape.size() - 2]),
+                         te::DimValue(data->shape.back()));
     return {te::Compute("trilu", data->shape, [&](const ExprList& i) {
       const Expr& row = i[i.size() - 2];
-      Expr diagonal = i[i.size() - 1] - ToIndex(Scalar(ctx.inputs[1]));
+      Expr diagonal = i[i.size() - 1] - k;
       Expr keep = upper ? LessEqual(row, diagonal) : row >= diagonal;
       return te::Select(keep, te::Load(data, i), te::Const(0, data->dtype));
     })};
@@ -122,9 +126,13 @@ OpDef SequenceMask() {
     const te::Tensor& lengths = ctx.inputs[1];
     size_t axis = ctx.attrs.Int("axis") == 0 ? 0 : 1;
     Expr mask = te::Const(ctx.attrs.Float("mask_value"), data->dtype);
+    // Compared where both are exact: the dtype of the lengths may be too narrow for positions.
+    auto wide = [](Expr e) {
+      return IsFloat(e->dtype) ? te::Cast(std::move(e), DType::kFloat64) : ToIndex(std::move(e));
+    };
     return {te::Compute("sequence_mask", data->shape, [&](const ExprList& i) {
-      Expr length = te::Load(lengths, {i[1 - axis]});
-      Expr position = te::Cast(i[axis], lengths->dtype);
+      Expr length = wide(te::Load(lengths, {i[1 - axis]}));
+      Expr position = te::Cast(i[axis], length->dtype);
       return te::Select(position < length, te::Load(data, i), mask);
     })};
   };

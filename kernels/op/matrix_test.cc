@@ -20,6 +20,25 @@ TEST_CASE("trilu keeps a triangle") {
   CheckFails("trilu", {}, {F32({3}, Iota(3)), I64({}, {0})}, "at least 2 dims");
 }
 
+TEST_CASE("trilu: no diagonal is too far away") {
+  const HostTensor x = F32({2, 2}, {1, 2, 3, 4});
+  const HostTensor none = F32({2, 2}, {0, 0, 0, 0});
+  const auto k = [](DType dtype, int64_t value) {
+    HostTensor t = Host(dtype, {}, {0});
+    te::WriteElement(dtype, te::IntScalar(value), t.data.Mutable().data());
+    return t;
+  };
+  for (int64_t near : {0, 1}) {
+    CheckOp("trilu", {{"upper", true}}, {x, k(DType::kInt64, INT64_MIN + near)}, {x});
+    CheckOp("trilu", {{"upper", false}}, {x, k(DType::kInt64, INT64_MIN + near)}, {none});
+    CheckOp("trilu", {{"upper", true}}, {x, k(DType::kInt64, INT64_MAX - near)}, {none});
+    CheckOp("trilu", {{"upper", false}}, {x, k(DType::kInt64, INT64_MAX - near)}, {x});
+    // The greatest numbers of uint64.
+    CheckOp("trilu", {{"upper", true}}, {x, k(DType::kUInt64, -1 - near)}, {none});
+    CheckOp("trilu", {{"upper", false}}, {x, k(DType::kUInt64, -1 - near)}, {x});
+  }
+}
+
 TEST_CASE("matrix_set_diag: one diagonal, several, alignments") {
   HostTensor x = F32({3, 4}, std::vector<double>(12, 0));
   CheckOp("matrix_set_diag", {}, {x, F32({3}, {1, 2, 3})},
@@ -47,6 +66,22 @@ TEST_CASE("sequence_mask") {
   CheckFails("sequence_mask", {{"axis", 2}}, {x, I32({3}, {0, 1, 2})}, "axis must be 0 or 1");
 }
 
+TEST_CASE("sequence_mask: positions that the dtype of the lengths does not hold") {
+  constexpr int64_t kLong = 2100;  // no position of an int8, or of a half float
+  const HostTensor x = F32({kLong, 1}, std::vector<double>(kLong, 1));
+  std::vector<double> masked(kLong, 0);
+  std::fill_n(masked.begin(), 5, 1.0);
+  for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt64, DType::kFloat16, DType::kBFloat16,
+                      DType::kFloat32}) {
+    CheckOp("sequence_mask", {}, {x, Host(dtype, {1}, {5})}, {F32({kLong, 1}, masked)});
+  }
+  CheckOp("sequence_mask", {}, {x, Host(DType::kUInt64, {1}, {-1})}, {x});
+  std::vector<double> most(kLong, 1);
+  most.back() = 0;
+  CheckOp("sequence_mask", {}, {x, Host(DType::kFloat32, {1}, {kLong - 1.5})},
+          {F32({kLong, 1}, most)});
+}
+
 TEST_CASE("einsum") {
   HostTensor a = F32({2, 3}, Iota(6));
   HostTensor b = F32({3, 2}, Iota(6));
@@ -67,6 +102,18 @@ TEST_CASE("einsum") {
        F32({2, 1, 1}, {8, 15}));
   call("...i,i->...", {a, F32({3}, {1, 1, 1})}, F32({2}, {3, 12}));
   call("ij,ij->ij", {a, F32({1, 3}, {1, 0, 2})}, F32({2, 3}, {0, 0, 4, 3, 0, 10}));
+  // 1 broadcasts to 0: what is summed is empty, whichever operand says so.
+  call("ij,jk->ik", {F32({2, 1}, {1, 2}), F32({0, 3}, {})}, F32({2, 3}, {0, 0, 0, 0, 0, 0}));
+  call("ij,jk->ik", {F32({2, 0}, {}), F32({1, 3}, {1, 2, 3})}, F32({2, 3}, {0, 0, 0, 0, 0, 0}));
+  call("ij,jk,k->ik", {F32({1, 1}, {1}), F32({1, 0}, {}), F32({1}, {1})}, F32({1, 0}, {}));
+  call("i,i,i->", {F32({1}, {1}), F32({0}, {}), F32({1}, {1})}, F32({}, {0}));
+  call("i,i,i->", {F32({1}, {2}), F32({3}, {1, 2, 3}), F32({1}, {1})}, F32({}, {12}));
+  call("ij,ij->", {F32({2, 1}, {1, 2}), F32({2, 0}, {})}, F32({}, {0}));
+  call("...i,...i->...", {F32({1, 0}, {}), F32({3, 1}, {1, 2, 3})}, F32({3}, {0, 0, 0}));
+  call("bij,bjk->bik", {F32({2, 2, 1}, {1, 2, 3, 4}), F32({2, 0, 1}, {})},
+       F32({2, 2, 1}, {0, 0, 0, 0}));
+  call("ii->", {F32({0, 1}, {})}, F32({}, {0}));
+  call("ii->", {F32({1, 0}, {})}, F32({}, {0}));
   auto fails = [](const char* equation, std::vector<HostTensor> in, const char* message) {
     CheckFails("einsum", {{"equation", equation}}, {Arg::Tuple(std::move(in))}, message);
   };

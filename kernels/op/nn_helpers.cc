@@ -13,6 +13,12 @@ Status RequireSameDType(DType a, DType b, std::string_view what) {
 }
 
 Expr LowestValue(DType dtype) {
+  if (IsFloat(dtype)) return te::FloatImm(-std::numeric_limits<double>::infinity(), dtype);
+  if (!IsSignedInt(dtype)) return te::IntImm(0, dtype);
+  return te::IntImm(std::numeric_limits<int64_t>::min() >> (64 - DTypeBits(dtype)), dtype);
+}
+
+Expr LowestFinite(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
       return te::FloatImm(-65504.0, dtype);
@@ -22,17 +28,21 @@ Expr LowestValue(DType dtype) {
       return te::FloatImm(std::numeric_limits<float>::lowest(), dtype);
     case DType::kFloat64:
       return te::FloatImm(std::numeric_limits<double>::lowest(), dtype);
-    case DType::kInt8:
-      return te::IntImm(std::numeric_limits<int8_t>::min(), dtype);
-    case DType::kInt16:
-      return te::IntImm(std::numeric_limits<int16_t>::min(), dtype);
-    case DType::kInt32:
-      return te::IntImm(std::numeric_limits<int32_t>::min(), dtype);
-    case DType::kInt64:
-      return te::IntImm(std::numeric_limits<int64_t>::min(), dtype);
     default:
-      return te::IntImm(0, dtype);
+      return LowestValue(dtype);
   }
+}
+
+DType AverageDType(DType dtype) {
+  if (IsFloat(dtype) || dtype == DType::kUInt64) return dtype;
+  return DType::kInt64;
+}
+
+Expr Average(Expr sum, const Expr& count, DType dtype) {
+  // A count may be more than a half float is.
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  const DType wide = half ? DType::kFloat32 : sum->dtype;
+  return te::Cast(Divide(te::Cast(std::move(sum), wide), te::Cast(count, wide)), dtype);
 }
 
 Expr InRange(const Expr& i, const Expr& extent) { return i >= Int(0) && i < extent; }

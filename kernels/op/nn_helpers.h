@@ -30,8 +30,15 @@ inline te::Expr Log(te::Expr a) { return te::Unary(te::UnaryOp::kLog, std::move(
 inline te::Expr Power(te::Expr a, te::Expr b) {
   return te::Binary(te::BinaryOp::kPower, std::move(a), std::move(b));
 }
-// The lowest value of dtype: -infinity's finite neighbour, as TVM's min_value.
+// What no value of dtype is below: -infinity for floats.
 te::Expr LowestValue(DType dtype);
+// The lowest finite one, TVM's min_value.
+te::Expr LowestFinite(DType dtype);
+// The dtype that an average of `dtype` is summed in: integers in 64 bits, which neither sums nor
+// counts exceed; floats in their own.
+DType AverageDType(DType dtype);
+// sum / count as `dtype`; `sum` is of AverageDType(dtype), `count` int64.
+te::Expr Average(te::Expr sum, const te::Expr& count, DType dtype);
 // 0 <= i < extent.
 te::Expr InRange(const te::Expr& i, const te::Expr& extent);
 // All of them; null when the list is empty.

@@ -164,7 +164,8 @@ OpDef DilateOp() {
     }
     for (size_t d = 0; d < strides.size(); ++d) {
       if (strides[d] < 1) return Invalid("strides holds {}, expected at least 1", strides[d]);
-      result.shape[d] = (result.shape[d] - 1) * strides[d] + 1;
+      // Nothing lies between the elements of an empty axis.
+      result.shape[d] = Dim::Max(0, (result.shape[d] - 1) * strides[d] + 1);
     }
     return OpResult(std::move(result));
   };

@@ -35,6 +35,11 @@ TEST_CASE("nn.mirror_pad repeats the border or not") {
           {F32({6}, {3, 2, 1, 2, 3, 2})});
 }
 
+TEST_CASE("nn.dilate: an empty axis stays empty") {
+  CheckOp("nn.dilate", {{"strides", List({1, 3})}}, {F32({2, 0}, {})}, {F32({2, 0}, {})});
+  CheckOp("nn.dilate", {{"strides", List({2, 3})}}, {F32({0, 2}, {})}, {F32({0, 4}, {})});
+}
+
 TEST_CASE("nn.dilate spreads elements") {
   CheckOp("nn.dilate", {{"strides", List({1, 2})}, {"dilation_value", 7.0}},
           {F32({1, 3}, {1, 2, 3})}, {F32({1, 5}, {1, 7, 2, 7, 3})});

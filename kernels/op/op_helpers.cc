@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
+
+#include "kernels/op/shape_rules.h"
 
 namespace relayvm {
 
@@ -66,6 +69,20 @@ Status RequireRank(const TensorType& t, int rank, std::string_view what) {
                  ShapeToString(t.shape));
 }
 
+Status RequireHolds(TypeContext& ctx, DType dtype, const Dim& largest, std::string_view what) {
+  int bits = DTypeBits(dtype) - (IsSignedInt(dtype) ? 1 : 0);
+  if (IsFloat(dtype)) {  // as far as floats hold all
+    bits = dtype == DType::kFloat16    ? 11
+           : dtype == DType::kBFloat16 ? 8
+           : dtype == DType::kFloat32  ? 24
+                                       : 53;
+  }
+  if (dtype == DType::kBool) bits = 1;
+  if (bits >= 63) return OkStatus();
+  return RequireAtMost(ctx, largest, Dim((int64_t{1} << bits) - (IsFloat(dtype) ? 0 : 1)),
+                       fmt::format("{} as {}", what, DTypeName(dtype)));
+}
+
 Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std::vector<Dim>& b,
                          std::string_view what) {
   if (a.size() != b.size()) {
@@ -93,6 +110,13 @@ Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim
 }
 
 // --- Tensor expressions ---
+
+Expr ToIndex(Expr e) {
+  if (e->dtype == DType::kUInt64) {
+    e = MinExpr(std::move(e), te::IntImm(std::numeric_limits<int64_t>::max(), DType::kUInt64));
+  }
+  return te::Cast(std::move(e), DType::kInt64);
+}
 
 Expr ClampIndex(Expr index, const Dim& extent) {
   return Clamp(ToIndex(std::move(index)), Int(0), te::DimValue(extent - Dim(1)));

@@ -47,6 +47,8 @@ Status RequireNumber(const TensorType& t, std::string_view what = "data");  // n
 Status RequireBool(const TensorType& t, std::string_view what = "data");
 Status RequireSameDType(const TensorType& a, const TensorType& b);
 Status RequireRank(const TensorType& t, int rank, std::string_view what = "data");
+// That `dtype` holds each whole number up to `largest`: an index or a size that `what` names.
+Status RequireHolds(TypeContext& ctx, DType dtype, const Dim& largest, std::string_view what);
 // Equal rank, and each pair of dims equal.
 Status RequireShapeEqual(TypeContext& ctx, const std::vector<Dim>& a, const std::vector<Dim>& b,
                          std::string_view what);
@@ -78,7 +80,8 @@ inline te::Expr LessEqual(te::Expr a, te::Expr b) {
 inline te::Expr Greater(te::Expr a, te::Expr b) {
   return te::Binary(te::BinaryOp::kGreater, std::move(a), std::move(b));
 }
-inline te::Expr ToIndex(te::Expr e) { return te::Cast(std::move(e), DType::kInt64); }
+// As int64. A uint64 above its range becomes the greatest int64, out of range wherever it indexes.
+te::Expr ToIndex(te::Expr e);
 // x clamped into [low, high]; high wins where they cross.
 inline te::Expr Clamp(te::Expr x, te::Expr low, te::Expr high) {
   return MinExpr(MaxExpr(std::move(x), std::move(low)), std::move(high));

@@ -25,6 +25,25 @@ TEST_CASE("broadcast indices read element 0 of what is 1, or may be") {
   CHECK(BroadcastIndices({}, {4}, {i}).empty());
 }
 
+TEST_CASE("indices of uint64 are never negative") {
+  // 2^64 - 1 and what one can count on: the last element, or the remainder.
+  const HostTensor far = Host(DType::kUInt64, {2}, {-1, 1});
+  const HostTensor x = F32({5}, Iota(5));
+  CheckOp("take", {{"axis", 0}}, {x, far}, {F32({2}, {4, 1})});
+  CheckOp("take", {}, {x, far}, {F32({2}, {4, 1})});
+  CheckOp("take", {{"axis", 0}, {"mode", "wrap"}}, {x, far}, {F32({2}, {0, 1})});
+  CheckOp("gather", {{"axis", 0}}, {x, far}, {F32({2}, {4, 1})});
+  CheckOp("gather_nd", {}, {x, Host(DType::kUInt64, {1, 2}, {-1, 1})}, {F32({2}, {4, 1})},
+          {.static_args = {1}});
+  CheckOp("adv_index", {}, {Arg::Tuple({x, far})}, {F32({2}, {4, 1})});
+  CheckOp("one_hot", {{"depth", 3}, {"dtype", "int32"}}, {far, I32({}, {1}), I32({}, {0})},
+          {I32({2, 3}, {0, 0, 0, 0, 1, 0})});
+  CheckOp("reverse_sequence", {{"seq_axis", 1}, {"batch_axis", 0}}, {F32({2, 3}, Iota(6)), far},
+          {F32({2, 3}, {2, 1, 0, 3, 4, 5})});
+  CheckOp("unravel_index", {}, {far, I64({2}, {2, 5})},
+          {Host(DType::kUInt64, {2, 2}, {1, 0, 0, 1})}, {.static_args = {1}});
+}
+
 TEST_CASE("a reshape keeps the index of a dim that stays") {
   Dim n = Dim::Symbol(1, "n");
   te::Tensor x = te::Placeholder("x", {n, 6, 5}, DType::kFloat32, 0);

@@ -130,6 +130,29 @@ Expr TapsInside(const PoolPlan& p, size_t s, const Expr& out, const Dim& extent,
   return MaxExpr(last - first + Int(1), zero);
 }
 
+// Whether there may be a window with nothing but padding along spatial axis s.
+bool MayMiss(const PoolPlan& p, const Attrs& attrs, size_t s) {
+  int64_t after = p.padding.after[s];
+  if (attrs.Bool("ceil_mode")) after += p.strides[s] - 1;
+  if (p.dilation[s] > 1) return p.padding.before[s] > 0 || after > 0;
+  return p.padding.before[s] >= p.size[s] || after >= p.size[s];
+}
+
+// `max` of the window at `out`; the lowest finite number, as TVM pads with, where it holds none.
+Expr MaxOrPadding(const PoolPlan& p, const Attrs& attrs, const Indices& out,
+                  const std::vector<Dim>& shape, Expr max) {
+  Expr misses;
+  for (size_t s = 0; s < p.axes.size(); ++s) {
+    if (!IsFloat(max->dtype) || !MayMiss(p, attrs, s)) continue;
+    const int axis = p.axes[s];
+    const Expr none = TapsInside(p, s, out[axis], shape[axis], false) == Int(0);
+    misses = misses == nullptr ? none : misses || none;
+  }
+  if (misses == nullptr) return max;
+  const Expr padding = nn::LowestFinite(max->dtype);
+  return te::Select(misses, padding, std::move(max));
+}
+
 // What an average divides by, as int64.
 Expr AverageCount(const PoolPlan& p, const Attrs& attrs, const Indices& out,
                   const std::vector<Dim>& shape) {
@@ -156,6 +179,8 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
   const Tensor data = layouts.Enter(c.inputs[0]);
   const PoolPlan p = *PlanPool(c.attrs, layouts.axes, data->shape);
   const DType dtype = data->dtype;
+  const DType sum = is_max ? dtype : nn::AverageDType(dtype);
+  const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, sum);
   const Tensor out =
       te::Compute(is_max ? "max_pool" : "avg_pool", p.out_shape, [&](const Indices& i) {
         std::vector<te::Axis> axes;
@@ -169,11 +194,14 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
             inside.push_back(std::move(e));
           }
         }
-        const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
-        const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
-        Expr reduced = te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
-        if (is_max) return reduced;
-        return nn::Divide(reduced, te::Cast(AverageCount(p, c.attrs, i, data->shape), dtype));
+        const Expr value = te::Cast(te::Load(data, at), sum);
+        const Expr tap = nn::SelectIf(nn::AndAll(inside), value, identity);
+        if (is_max) {
+          return MaxOrPadding(p, c.attrs, i, data->shape,
+                              te::Reduce(ReduceKind::kMax, tap, axes, dtype));
+        }
+        return nn::Average(te::Reduce(ReduceKind::kSum, tap, axes, sum),
+                           AverageCount(p, c.attrs, i, data->shape), dtype);
       });
   if (!layouts.is_plain()) return {layouts.Leave(out, c.outputs[0].shape)};
   return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
@@ -240,6 +268,8 @@ std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool i
   const Tensor data = layouts.Enter(c.inputs[0]);
   const std::vector<Dim> shape = *AdaptiveShape(c.attrs, layouts.axes, data->shape, global);
   const DType dtype = data->dtype;
+  const DType sum = is_max ? dtype : nn::AverageDType(dtype);
+  const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, sum);
   const Tensor out = te::Compute("adaptive_pool", shape, [&](const Indices& i) {
     std::vector<te::Axis> axes;
     std::vector<Expr> inside;
@@ -265,11 +295,10 @@ std::vector<Tensor> ComputeAdaptive(const ComputeContext& c, int spatial, bool i
       inside.push_back(at[axis] < end);
       count = count * (end - start);
     }
-    const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, dtype);
-    const Expr value = nn::SelectIf(nn::AndAll(inside), te::Load(data, at), identity);
-    Expr reduced = te::Reduce(is_max ? ReduceKind::kMax : ReduceKind::kSum, value, axes, dtype);
-    if (is_max) return reduced;
-    return nn::Divide(reduced, te::Cast(count, dtype));
+    const Expr value = te::Cast(te::Load(data, at), sum);
+    const Expr tap = nn::SelectIf(nn::AndAll(inside), value, identity);
+    if (is_max) return te::Reduce(ReduceKind::kMax, tap, axes, dtype);
+    return nn::Average(te::Reduce(ReduceKind::kSum, tap, axes, sum), count, dtype);
   });
   if (!layouts.is_plain()) return {layouts.Leave(out, c.outputs[0].shape)};
   return {nn::WithHint(out, te::ScheduleHint::kPool, {data})};
@@ -347,7 +376,8 @@ std::vector<Tensor> ComputeAvgGrad(const ComputeContext& c) {
   return {te::Compute("avg_pool2d_grad", data->shape, [&](const Indices& at) {
     return GatherWindows(p, at, data->dtype, [&](const Indices& window, const Indices&) {
       const Expr count = AverageCount(p, c.attrs, window, data->shape);
-      return nn::Divide(te::Load(grad, window), te::Cast(count, data->dtype));
+      const Expr share = te::Cast(te::Load(grad, window), nn::AverageDType(data->dtype));
+      return nn::Average(share, count, data->dtype);
     });
   })};
 }

@@ -16,9 +16,11 @@ TEST_CASE("nn.max_pool1d: stride, dilation, padding, ceil_mode") {
           {F32({1, 1, 5}, {1, 3, 4, 4, 6})});
   CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"strides", 4}, {"ceil_mode", true}}, {Line()},
           {F32({1, 1, 2}, {1, 6})});
-  // Padding is below every number.
+  // A window of nothing but padding.
   CheckOp("nn.max_pool1d", {{"pool_size", 1}, {"padding", List({1, 0})}}, {F32({1, 1, 1}, {-3})},
           {F32({1, 1, 2}, {std::numeric_limits<float>::lowest(), -3})});
+  CheckOp("nn.max_pool1d", {{"pool_size", 2}, {"dilation", 3}, {"padding", List({1, 2})}},
+          {F32({1, 1, 1}, {-HUGE_VAL})}, {F32({1, 1, 1}, {std::numeric_limits<float>::lowest()})});
 }
 
 TEST_CASE("nn.avg_pool1d counts what lies inside, or the padding too") {
@@ -87,6 +89,37 @@ TEST_CASE("adaptive pools divide as PyTorch does") {
           {F32({1, 1, 1, 2, 1}, {5, 7})});
   CheckOp("nn.adaptive_avg_pool3d", {{"output_size", List({1})}, {"layout", "NDHWC"}},
           {F32({1, 2, 1, 2, 1}, Iota(4))}, {F32({1, 1, 1, 1, 1}, {1.5})});
+}
+
+TEST_CASE("the maximum of infinities is infinite") {
+  const double inf = HUGE_VAL;
+  const std::vector<double> nine(9, -inf);
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    const HostTensor x = Host(dtype, {1, 1, 3, 3}, nine);
+    const HostTensor four = Host(dtype, {1, 1, 2, 2}, {-inf, -inf, -inf, -inf});
+    CheckOp("nn.adaptive_max_pool2d", {{"output_size", List({2, 2})}}, {x}, {four});
+    CheckOp("nn.global_max_pool2d", {}, {x}, {Host(dtype, {1, 1, 1, 1}, {-inf})});
+    CheckOp("nn.max_pool2d",
+            {{"pool_size", List({2, 2})}, {"strides", List({2, 2})}, {"ceil_mode", true}}, {x},
+            {four});
+    CheckOp(
+        "nn.max_pool2d",
+        {{"pool_size", List({2, 2})}, {"strides", List({2, 2})}, {"padding", List({1, 1, 0, 0})}},
+        {x}, {four});
+  }
+}
+
+TEST_CASE("averages of integers neither wrap nor divide by a count that does") {
+  const std::vector<double> ones(256, 1), most(256, -128);
+  const HostTensor mean = Host(DType::kInt8, {1, 1, 1, 1}, {-128});
+  const HostTensor x = Host(DType::kInt8, {1, 1, 16, 16}, most);
+  CheckOp("nn.avg_pool2d", {{"pool_size", List({16, 16})}}, {x}, {mean});
+  CheckOp("nn.avg_pool2d", {{"pool_size", List({17, 17})}, {"padding", List({1, 1, 0, 0})}}, {x},
+          {mean});
+  CheckOp("nn.global_avg_pool2d", {}, {x}, {mean});
+  CheckOp("nn.adaptive_avg_pool2d", {{"output_size", List({1, 1})}}, {x}, {mean});
+  CheckOp("nn.global_avg_pool2d", {}, {Host(DType::kUInt8, {1, 1, 16, 16}, ones)},
+          {Host(DType::kUInt8, {1, 1, 1, 1}, {1})});
 }
 
 TEST_CASE("gradients of pools") {

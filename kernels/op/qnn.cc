@@ -21,7 +21,6 @@ using qnn::Rounding;
 using te::Expr;
 using te::Tensor;
 
-constexpr DType kWide = DType::kInt32;
 constexpr DType kReal = DType::kFloat32;
 
 // The axis of a vector parameter; 0 where all are scalars and it does not matter.
@@ -42,7 +41,9 @@ Expr Quantized(const Expr& real, const Expr& scale, const Expr& zero_point, DTyp
 }
 
 Expr Dequantized(const Expr& q, const Expr& scale, const Expr& zero_point) {
-  const Expr steps = te::Cast(q, kWide) - te::Cast(zero_point, kWide);
+  // In floats, which vectors convert from int32 and whose difference does not wrap.
+  const DType exact = DTypeBits(q->dtype) <= 16 ? kReal : DType::kFloat64;
+  const Expr steps = te::Cast(q, exact) - te::Cast(zero_point, exact);
   return te::Cast(steps, kReal) * te::Cast(scale, kReal);
 }
 
@@ -150,8 +151,8 @@ OpDef RequantizeOp() {
         return RequantizeReal(c, i, axis, *ParseDType(compute), rounding);
       })};
     }
-    Requantizer requantize =
-        MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4], axis);
+    Requantizer requantize = MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4],
+                                             axis, c.outputs[0].dtype);
     requantize.rounding = rounding;
     return {te::Compute("requantize", shape, [&](const Indices& i) {
       return qnn::Saturate(requantize(te::Load(c.inputs[0], i), i), c.outputs[0].dtype);
@@ -206,15 +207,16 @@ OpDef AddOp(std::string name, bool subtract) {
     const std::vector<Dim>& shape = c.outputs[0].shape;
     const Operand lhs{c.inputs[0], shape}, rhs{c.inputs[1], shape};
     const Tensor &scale = c.inputs[6], &zero = c.inputs[7];
+    const DType dtype = c.outputs[0].dtype;
     const Requantizer to_left = MakeRequantizer(c.inputs[2], c.inputs[3], scale, zero,
-                                                AxisOf(c.attrs, "lhs_axis", lhs.data));
+                                                AxisOf(c.attrs, "lhs_axis", lhs.data), dtype);
     const Requantizer to_right = MakeRequantizer(c.inputs[4], c.inputs[5], scale, zero,
-                                                 AxisOf(c.attrs, "rhs_axis", rhs.data));
+                                                 AxisOf(c.attrs, "rhs_axis", rhs.data), dtype);
     return {te::Compute(subtract ? "qnn_subtract" : "qnn_add", shape, [&](const Indices& i) {
       const Expr a = to_left(te::Load(lhs.data, lhs.At(i)), lhs.At(i));
       const Expr b = to_right(te::Load(rhs.data, rhs.At(i)), rhs.At(i));
-      const Expr z = te::Cast(Parameter(zero, lhs.At(i), to_left.axis), kWide);
-      return qnn::Saturate(subtract ? a - b + z : a + b - z, c.outputs[0].dtype);
+      const Expr z = qnn::ZeroOut(zero, to_left.multiplier, lhs.At(i), to_left.axis);
+      return qnn::Saturate(subtract ? a - b + z : a + b - z, dtype);
     })};
   };
   return op;
@@ -227,20 +229,29 @@ OpDef MulOp() {
     const Operand lhs{c.inputs[0], shape}, rhs{c.inputs[1], shape};
     const int lhs_axis = AxisOf(c.attrs, "lhs_axis", lhs.data);
     const int rhs_axis = AxisOf(c.attrs, "rhs_axis", rhs.data);
-    const Multiplier multiplier =
-        qnn::MakeMultiplier(qnn::MultiplyScales(c.inputs[2], c.inputs[4]), c.inputs[6]);
+    const bool is_wide = DTypeBits(lhs.data->dtype) > 8;
+    const Multiplier multiplier = qnn::MakeMultiplier(qnn::MultiplyScales(c.inputs[2], c.inputs[4]),
+                                                      c.inputs[6], c.outputs[0].dtype, is_wide);
     // Vector scales stand along the axis of the operand that has them.
     const bool by_rhs = c.inputs[2]->shape.empty() && !c.inputs[4]->shape.empty();
     return {te::Compute("qnn_mul", shape, [&](const Indices& i) {
       const Indices left = lhs.At(i), right = rhs.At(i);
-      const Expr a = te::Cast(te::Load(lhs.data, left), kWide) -
-                     te::Cast(Parameter(c.inputs[3], left, lhs_axis), kWide);
-      const Expr b = te::Cast(te::Load(rhs.data, right), kWide) -
-                     te::Cast(Parameter(c.inputs[5], right, rhs_axis), kWide);
+      // So that no product of two wraps: no zero point of 8 bits is out of this range.
+      const auto within = [](const Expr& e, int64_t most) {
+        return Clamp(ToIndex(e), Int(-most), Int(most));
+      };
+      const auto steps = [&](const Expr& q, const Expr& zero) {
+        if (!is_wide) {
+          return te::Cast(q, DType::kInt32) - te::Cast(within(zero, 1 << 14), DType::kInt32);
+        }
+        return within(ToIndex(q) - ToIndex(zero), int64_t{1} << 31);
+      };
+      const Expr a = steps(te::Load(lhs.data, left), Parameter(c.inputs[3], left, lhs_axis));
+      const Expr b = steps(te::Load(rhs.data, right), Parameter(c.inputs[5], right, rhs_axis));
       const Expr scaled =
           by_rhs ? qnn::FixedPointMultiply(a * b, multiplier, right, rhs_axis, Rounding::kUpward)
                  : qnn::FixedPointMultiply(a * b, multiplier, left, lhs_axis, Rounding::kUpward);
-      return qnn::Saturate(scaled + te::Cast(Parameter(c.inputs[7], left, lhs_axis), kWide),
+      return qnn::Saturate(scaled + qnn::ZeroOut(c.inputs[7], multiplier, left, lhs_axis),
                            c.outputs[0].dtype);
     })};
   };
@@ -293,7 +304,7 @@ OpDef ConcatenateOp() {
     std::vector<Requantizer> requantize;
     for (size_t t = 0; t < n; ++t) {
       requantize.push_back(MakeRequantizer(c.inputs[n + t], c.inputs[2 * n + t], c.inputs[3 * n],
-                                           c.inputs[3 * n + 1], axis));
+                                           c.inputs[3 * n + 1], axis, c.outputs[0].dtype));
     }
     return {te::Compute("qnn_concatenate", c.outputs[0].shape, [&](const Indices& i) {
       std::vector<Dim> start = {0};
@@ -344,17 +355,17 @@ OpDef LeakyReluOp() {
     const Tensor& x = c.inputs[0];
     const int axis = static_cast<int>(x->shape.size()) - 1;
     const Requantizer requantize =
-        MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4], axis);
+        MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4], axis, x->dtype);
     const auto constant = [](double v) {
       return te::Compute("constant", {},
                          [&](const Indices&) { return te::FloatImm(v, DType::kFloat64); });
     };
     const double alpha = c.attrs.Float("alpha");
-    const Multiplier slope = qnn::MakeMultiplier(constant(alpha), constant(1));
-    const Multiplier rest = qnn::MakeMultiplier(constant(1 - alpha), constant(1));
+    const Multiplier slope = qnn::MakeMultiplier(constant(alpha), constant(1), x->dtype);
+    const Multiplier rest = qnn::MakeMultiplier(constant(1 - alpha), constant(1), x->dtype);
     return {te::Compute("qnn_leaky_relu", x->shape, [&](const Indices& i) {
       const Expr q = requantize(te::Load(x, i), i);
-      const Expr zero = te::Cast(Parameter(c.inputs[4], i, axis), kWide);
+      const Expr zero = qnn::ZeroOut(c.inputs[4], requantize.multiplier, i, axis);
       const Expr below = qnn::FixedPointMultiply(q, slope, i, axis, Rounding::kUpward) +
                          qnn::FixedPointMultiply(zero, rest, i, axis, Rounding::kUpward);
       return qnn::Saturate(te::Select(q < zero, below, q), c.outputs[0].dtype);

@@ -118,10 +118,11 @@ OpDef AvgPoolOp() {
     // The input is brought to the result's scale first; int32 averages truncate, and padding is the
     // integer 0.
     const Tensor& x = c.inputs[0];
-    const qnn::Requantizer requantize =
-        qnn::MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4], x->rank() - 1);
-    const Tensor inputs[1] = {te::Compute(
-        "requantized", x->shape, [&](const Indices& i) { return requantize(te::Load(x, i), i); })};
+    const qnn::Requantizer requantize = qnn::MakeRequantizer(c.inputs[1], c.inputs[2], c.inputs[3],
+                                                             c.inputs[4], x->rank() - 1, x->dtype);
+    const Tensor inputs[1] = {te::Compute("requantized", x->shape, [&](const Indices& i) {
+      return qnn::Saturate(requantize(te::Load(x, i), i), DType::kInt32);
+    })};
     const Tensor pooled = ComputePool(ComputeContext{c.attrs, inputs, c.outputs}, 2, false)[0];
     return {te::Compute("qnn_avg_pool2d", pooled->shape, [&](const Indices& i) {
       return qnn::Saturate(te::Load(pooled, i), c.outputs[0].dtype);
@@ -177,7 +178,7 @@ std::vector<Tensor> ComputeIntegerSoftmax(const ComputeContext& c) {
   };
   const qnn::Requantizer requantize = qnn::MakeRequantizer(
       scalar("softmax_scale", te::FloatImm(1.0 / (1 << kResultBits), DType::kFloat32)),
-      scalar("softmax_zero", constant(0)), c.inputs[3], c.inputs[4], axis);
+      scalar("softmax_zero", constant(0)), c.inputs[3], c.inputs[4], axis, c.outputs[0].dtype);
   return {te::Compute("qnn_softmax", x->shape, [&](const Indices& i) {
     const Expr inverse = nn::Divide(constant(1 << kOneBits), on_line(sum, i));
     const Expr value = shift_right(inverse * te::Load(exp, i), constant(kOneBits - kResultBits));

@@ -92,6 +92,51 @@ TEST_CASE("qnn.requantize is within one rounding of the exact value for many rat
   }
 }
 
+TEST_CASE("what int32 does not hold on the way saturates at the end") {
+  const auto requantize = [](HostTensor x, double from, double zero, double to,
+                             const char* out_dtype, HostTensor expected) {
+    for (const char* rounding : {"UPWARD", "TONEAREST"}) {
+      CheckOp("qnn.requantize", {{"out_dtype", out_dtype}, {"rounding", rounding}},
+              {x, Scale(from), Zero(zero), Scale(to), Zero(0)}, {expected});
+    }
+  };
+  const HostTensor x = I32({5}, {1000000, -1000000, 5, 3, -3});
+  const HostTensor ends = I8({5}, {127, -128, 127, 127, -128});
+  const double low = INT32_MIN, high = INT32_MAX;
+  requantize(x, 4096, 0, 1, "int8", ends);
+  requantize(x, 4096, 0, 1, "int32", I32({5}, {high, low, 20480, 12288, -12288}));
+  requantize(x, 1, 0, 1e-30, "int8", ends);
+  requantize(x, 1, 0, 1e-30, "int32", I32({5}, {high, low, high, high, low}));
+  requantize(x, 1e8, 0, 1, "int32", I32({5}, {high, low, 5e8, 3e8, -3e8}));
+  // A ratio that is infinite, and a negative one.
+  requantize(I32({3}, {7, 0, -1}), 1, 0, 0, "int8", I8({3}, {127, 0, -128}));
+  requantize(x, -1, 0, 1, "int32", I32({5}, {-1000000, 1000000, -5, -3, 3}));
+  // 33 bits less a zero point, with the smallest ratios that leave something.
+  requantize(I32({2}, {high, low}), 1, -1, 1, "int32", I32({2}, {high, -high}));
+  requantize(I32({2}, {high, low}), 1, low, 0x1p31, "int32", I32({2}, {2, 0}));
+  requantize(I32({2}, {high, low}), 1, high, 0x1p32, "int32", I32({2}, {0, -1}));
+  requantize(I32({2}, {high, low}), 1, 0, 0x1p40, "int32", I32({2}, {0, 0}));
+
+  const HostTensor q = I8({3}, {4, 100, -100});
+  CheckOp("qnn.add", {}, {q, q, Scale(0x1p25), Zero(0), Scale(0x1p25), Zero(0), Scale(1), Zero(0)},
+          {I8({3}, {127, 127, -128})});
+  CheckOp("qnn.mul", {}, {q, q, Scale(0x1p25), Zero(0), Scale(0x1p25), Zero(0), Scale(1), Zero(0)},
+          {I8({3}, {127, 127, 127})});
+  const HostTensor wide = Host(DType::kInt16, {1}, {-32768});
+  CheckOp("qnn.mul", {},
+          {wide, wide, Scale(1), Zero(32767), Scale(1), Zero(32767), Scale(0x1p22), Zero(0)},
+          {Host(DType::kInt16, {1}, {1024})});
+  CheckOp("qnn.concatenate", {{"axis", 0}},
+          {Arg::Tuple({q, q}), Arg::Tuple({Scale(0x1p25), Scale(1)}),
+           Arg::Tuple({Zero(0), Zero(0)}), Scale(1), Zero(0)},
+          {I8({6}, {127, 127, -128, 4, 100, -100})}, {.static_args = {1, 2}});
+  CheckOp("qnn.leaky_relu", {{"alpha", -0.5}},
+          {I8({2}, {-8, 8}), Scale(1), Zero(0), Scale(1), Zero(0)}, {I8({2}, {4, 8})});
+  CheckOp("qnn.dequantize", {}, {I32({2}, {high, low}), Scale(1), Zero(-1)},
+          {F32({2}, {0x1p31, -0x1p31})});
+  CheckOp("qnn.dequantize", {}, {I8({1}, {-128}), Scale(1), Zero(high)}, {F32({1}, {-0x1p31})});
+}
+
 TEST_CASE("qnn.add, qnn.subtract and qnn.mul") {
   // Reals: a = 0.5 * (q - 2), b = 0.25 * q; the result has scale 0.5 and zero point 1.
   const std::vector<Arg> args = {U8({2}, {4, 200}), U8({2}, {8, 255}), Scale(0.5), Zero(2),

@@ -1,7 +1,7 @@
 // Reductions: sum mean variance max min prod all any argmax argmin.
 // Axes: None is all of them, [] none; `exclude` takes the others. Accumulation is in the input's
-// dtype, so an integer mean truncates and a float16 sum rounds at every step. Stateless. Tested by
-// reduce_test.cc.
+// dtype, so an integer sum wraps and a float16 sum rounds at every step; but mean and variance of
+// integers are made in 64 bits, then truncated. Stateless. Tested by reduce_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -41,7 +41,7 @@ std::vector<Dim> ReducedShape(const std::vector<Dim>& shape, const std::vector<b
   return out;
 }
 
-// The result for `element(full index)` reduced, then `finish(reduced value)`.
+// The result for `element(full index)` reduced in the element's dtype, then `finish(reduced value)`.
 using ElementFn = std::function<Expr(const Indices&)>;
 Tensor Reduction(const std::string& name, const ComputeContext& c, ReduceKind kind,
                  const ElementFn& element, const std::function<Expr(Expr)>& finish = nullptr) {
@@ -69,21 +69,23 @@ Tensor Reduction(const std::string& name, const ComputeContext& c, ReduceKind ki
       value = is_arg ? te::IntImm(0, dtype) : element(at);
     } else {
       const bool last = is_arg && c.attrs.Bool("select_last_index");
-      value = te::Reduce(kind, element(at), axes, dtype, last);
+      Expr reduced = element(at);
+      const DType result = is_arg ? dtype : reduced->dtype;
+      value = te::Reduce(kind, std::move(reduced), axes, result, last);
     }
     return finish ? finish(value) : value;
   });
 }
 
 // The number of elements reduced into one.
-Expr ReducedCount(const ComputeContext& c, DType dtype) {
+Expr ReducedCount(const ComputeContext& c) {
   const std::vector<Dim>& shape = c.inputs[0]->shape;
   const std::vector<bool> reduced = *ReducedDims(c.attrs, static_cast<int>(shape.size()));
   Dim count = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (reduced[d]) count = count * shape[d];
   }
-  return te::Cast(te::DimValue(count), dtype);
+  return te::DimValue(count);
 }
 
 Result<OpResult> InferReduction(TypeContext& tc, bool is_arg) {
@@ -129,8 +131,11 @@ OpDef MeanOp() {
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const DType dtype = c.outputs[0].dtype;
     return {Reduction(
-        "mean", c, ReduceKind::kSum, [&](const Indices& at) { return te::Load(c.inputs[0], at); },
-        [&](Expr sum) { return nn::Divide(std::move(sum), ReducedCount(c, dtype)); })};
+        "mean", c, ReduceKind::kSum,
+        [&](const Indices& at) {
+          return te::Cast(te::Load(c.inputs[0], at), nn::AverageDType(dtype));
+        },
+        [&](Expr sum) { return nn::Average(std::move(sum), ReducedCount(c), dtype); })};
   };
   return op;
 }
@@ -156,7 +161,9 @@ OpDef VarianceOp() {
     const DType dtype = c.outputs[0].dtype;
     const Tensor squares =
         te::Compute("variance_squares", c.inputs[0]->shape, [&](const Indices& at) {
-          return te::Load(c.inputs[0], at) - nn::LoadOnes(c.inputs[1], at);
+          const DType wide = nn::AverageDType(dtype);
+          return te::Cast(te::Load(c.inputs[0], at), wide) -
+                 te::Cast(nn::LoadOnes(c.inputs[1], at), wide);
         });
     return {Reduction(
         "variance", c, ReduceKind::kSum,
@@ -165,9 +172,9 @@ OpDef VarianceOp() {
           return difference * difference;
         },
         [&](Expr sum) {
-          Expr count = ReducedCount(c, dtype);
-          if (c.attrs.Bool("unbiased")) count = count - te::Const(1, dtype);
-          return nn::Divide(std::move(sum), std::move(count));
+          Expr count = ReducedCount(c);
+          if (c.attrs.Bool("unbiased")) count = count - Int(1);
+          return nn::Average(std::move(sum), count, dtype);
         })};
   };
   return op;

@@ -39,6 +39,20 @@ TEST_CASE("mean divides in the input's dtype") {
   CheckOp("mean", {{"axis", List({1})}}, {F32({2, 4}, {1, 2, 3, 4, 5, 6, 7, 9})},
           {F32({2}, {2.5, 6.75})});
   CheckOp("mean", {}, {I32({3}, {-1, -2, -4})}, {I32({}, {-2})});
+  // Neither sum nor count fits: those of integers have 64 bits, those of half floats are divided in
+  // float32.
+  const std::vector<double> many(300, 100);
+  CheckOp("mean", {}, {Host(DType::kInt8, {300}, many)}, {Host(DType::kInt8, {}, {100})});
+  CheckOp("mean", {}, {Host(DType::kUInt8, {300}, many)}, {Host(DType::kUInt8, {}, {100})});
+  CheckOp("mean", {}, {I32({2}, {INT32_MAX, INT32_MAX})}, {I32({}, {INT32_MAX})});
+  std::vector<double> few(70000, 0);
+  few[0] = 3500;
+  CheckOp("mean", {}, {Host(DType::kFloat16, {70000}, few)},
+          {Host(DType::kFloat16, {}, {3500.0 / 70000})});
+  std::vector<double> spread(256, 101);
+  std::fill_n(spread.begin(), 128, 99.0);
+  CheckOp("variance", {}, {Host(DType::kInt8, {256}, spread), Host(DType::kInt8, {1}, {100})},
+          {Host(DType::kInt8, {}, {1})}, {.static_args = {1}});
 }
 
 TEST_CASE("variance takes the mean with kept dimensions") {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/op/layouts.h"
+#include "kernels/op/shape_rules.h"
 
 namespace relayvm {
 namespace {
@@ -233,8 +234,10 @@ Result<std::vector<int>> SpatialAxes(std::string_view text, int spatial) {
   return axes;
 }
 
+constexpr int64_t kMostScale = 1'000'000;
+
 Result<Dim> ScaledExtent(TypeContext& ctx, const Dim& extent, double scale) {
-  if (!(scale > 0) || scale > 1e6) return Invalid("a scale of {}", scale);
+  if (!(scale > 0) || scale > kMostScale) return Invalid("a scale of {}", scale);
   if (extent.is_const()) {
     return Dim(static_cast<int64_t>(std::round(static_cast<double>(extent.value()) * scale)));
   }
@@ -261,11 +264,20 @@ Result<Dim> ScaledExtentByArg(TypeContext& ctx, const Dim& extent, size_t arg) {
   RELAYVM_RETURN_IF_ERROR(RequireNumber(type, "a scale"));
   if (!IsFloat(type.dtype)) {
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> scale, ctx.Elements(arg));
+    RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(scale[0], Dim(1), "a scale"));
+    RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx, scale[0], Dim(kMostScale), "a scale"));
     return extent * scale[0];
   }
   // Half floats hold few extents.
   const DType dtype = type.dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   using Step = ScalarStep;
+  // What is above 0 is at least 1 when it is rounded up; what is no number is 0 as an integer.
+  RELAYVM_ASSIGN_OR_RETURN(
+      Dim scale, ctx.ComputeDim(std::array{Step{"cast", {Step::Argument{arg}}, dtype},
+                                           Step{"ceil", {Step::Earlier{0}}},
+                                           Step{"cast", {Step::Earlier{1}}, DType::kInt64}}));
+  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(scale, Dim(1), "a scale, rounded up"));
+  RELAYVM_RETURN_IF_ERROR(RequireAtMost(ctx, scale, Dim(kMostScale), "a scale, rounded up"));
   return ctx.ComputeDim(std::array{
       Step{"cast", {extent}, dtype}, Step{"cast", {Step::Argument{arg}}, dtype},
       Step{"multiply", {Step::Earlier{0}, Step::Earlier{1}}}, Step{"round", {Step::Earlier{2}}},

@@ -266,15 +266,14 @@ SliceRange SliceAxis(const Dim& extent, const Dim& begin, const Dim& end, const 
 SliceRange SliceAxisBySize(const Dim& extent, const Dim& begin, const Dim& size) {
   Dim from = FromFront(begin, extent);
   if (!NeverNegative(begin)) from = Dim::Max(Dim(0), from);
-  Dim to;
-  if (AlwaysNegative(size)) {
-    to = extent;
-  } else if (NeverNegative(size)) {
-    to = Dim::Min(from + size, extent);
-  } else {
-    to = Dim::Min(from + Dim::Max(Dim(0), size) + extent * IsNegative(size), extent);
+  // No sum with a size, which may be as large as there are numbers.
+  Dim length = extent - from;
+  if (NeverNegative(size)) {
+    length = Dim::Min(size, length);
+  } else if (!AlwaysNegative(size)) {
+    length = Dim::Min(Dim::Max(Dim(0), size) + extent * IsNegative(size), length);
   }
-  return {from, StepCount(to - from, Dim(1))};
+  return {from, StepCount(length, Dim(1))};
 }
 
 Status RequireAtMost(TypeContext& ctx, const Dim& d, const Dim& most, std::string_view what) {

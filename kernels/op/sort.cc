@@ -22,7 +22,11 @@ OpDef SortOp(const std::string& name, bool indices) {
   op.infer = [indices](TypeContext& tc) -> Result<OpResult> {
     TensorType result = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(NormalizeAxis(tc.attrs().Int("axis"), result.rank()).status());
-    if (indices) result.dtype = DTypeOr(tc.attrs(), "dtype", DType::kInt32);
+    if (!indices) return OpResult(std::move(result));
+    result.dtype = DTypeOr(tc.attrs(), "dtype", DType::kInt32);
+    const int axis = CanonicalAxis(tc.attrs().Int("axis"), result.rank());
+    RELAYVM_RETURN_IF_ERROR(
+        RequireHolds(tc, result.dtype, result.shape[axis] - 1, "the last index"));
     return OpResult(std::move(result));
   };
   op.builtin = [name](const ComputeContext& c) -> BuiltinCall { return {name, SortParams(c)}; };
@@ -49,8 +53,9 @@ Result<OpResult> InferTopK(TypeContext& tc, const Dim& k) {
   TensorType indices = values;
   indices.dtype = DTypeOr(tc.attrs(), "dtype", DType::kInt32);
   const std::string& type = tc.attrs().String("ret_type");
-  if (type == "both") return OpResult::Tuple({std::move(values), std::move(indices)});
   if (type == "values") return OpResult(std::move(values));
+  RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, indices.dtype, extent - 1, "the last index"));
+  if (type == "both") return OpResult::Tuple({std::move(values), std::move(indices)});
   if (type == "indices") return OpResult(std::move(indices));
   return Invalid("ret_type is \"{}\", expected both, values or indices", type);
 }
@@ -113,7 +118,9 @@ OpDef SearchSortedOp() {
                                                 "the leading dimensions of sequence and values"));
       }
     }
-    return OpResult(TensorType{values.shape, DTypeOr(tc.attrs(), "dtype", DType::kInt32)});
+    const DType dtype = DTypeOr(tc.attrs(), "dtype", DType::kInt32);
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, dtype, sorted.shape.back(), "the last position"));
+    return OpResult(TensorType{values.shape, dtype});
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {"searchsorted", {c.attrs.Bool("right") ? 1 : 0}};

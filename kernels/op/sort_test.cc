@@ -39,6 +39,31 @@ TEST_CASE("dyn.topk takes k from a tensor; below 1 it means all") {
   CHECK((plan->results[0].shape[0] == Dim(2)));
 }
 
+TEST_CASE("a dtype that is too narrow for the indices is refused, or guarded") {
+  const Dim n = Symbol(1);
+  for (auto [dtype, most] : {std::pair("int8", 128), {"uint8", 256}, {"float16", 2049}}) {
+    const AttrMap attrs = {{"dtype", dtype}};
+    const std::vector<TensorType> fits = {Float({most})}, wide = {Float({most + 1})};
+    CHECK(PlanBuiltin("argsort", attrs, fits).ok());
+    CHECK(PlanBuiltin("topk", attrs, fits).ok());
+    CHECK(PlanBuiltin("topk", {{"dtype", dtype}, {"ret_type", "values"}}, wide).ok());
+    CheckBuiltinFails("argsort", attrs, wide, "the last index as");
+    CheckBuiltinFails("topk", attrs, wide, "the last index as");
+    CheckBuiltinFails("searchsorted", attrs, {Float({most}), Float({2})}, "the last position as");
+  }
+  const auto guards = [&](const std::string& name, const char* dtype,
+                          const std::vector<TensorType>& args) {
+    auto plan = PlanBuiltin(name, {{"dtype", dtype}}, args);
+    REQUIRE_MESSAGE(plan.ok(), plan.status().ToString());
+    return plan->guards.size();
+  };
+  const size_t before = guards("topk", "int64", {Float({n})});  // that there are k
+  CHECK(guards("topk", "int16", {Float({n})}) == before + 1);
+  CHECK(guards("argsort", "int64", {Float({n})}) == 0);
+  CHECK(guards("argsort", "int16", {Float({n})}) == 1);
+  CHECK(guards("searchsorted", "int16", {Float({n}), Float({2})}) == 1);
+}
+
 TEST_CASE("searchsorted") {
   CheckBuiltin("searchsorted", {{"right", true}}, {Float({9}), Float({2, 3})}, {Int32({2, 3})},
                "searchsorted", {1});

@@ -148,6 +148,11 @@ TEST_CASE("fixed_point_multiply_per_axis") {
       {{"is_lshift_required", true}, {"is_rshift_required", true}, {"axes", List({1})}},
       {I32({2, 2}, {10, 10, -6, -6}), I32({2}, {half, half}), I32({2}, {2, 0}), I32({2}, {0, 1})},
       {I32({2, 2}, {20, 3, -12, -1})}, {.static_args = {1, 2, 3}});
+  // All bits are shifted out, however far.
+  const HostTensor far = Host(DType::kUInt64, {1}, {-1});
+  CheckOp("fixed_point_multiply_per_axis", {{"is_rshift_required", true}, {"axes", List({1})}},
+          {I32({1, 1}, {INT32_MAX}), I32({1}, {1}), I32({1}, {0}), far}, {I32({1, 1}, {0})},
+          {.static_args = {1, 2, 3}});
 }
 
 }  // namespace

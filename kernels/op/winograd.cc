@@ -103,10 +103,8 @@ Result<OpResult> Infer(TypeContext& tc) {
                                           weight.shape[0], "the groups of channels and of weight"));
   RELAYVM_RETURN_IF_ERROR(
       tc.RequireEqual(data.shape[1], weight.shape[3], "the channels of data and of weight"));
-  for (size_t axis = 0; axis < 2; ++axis) {
-    RELAYVM_RETURN_IF_ERROR(
-        tc.RequireAtLeast(data.shape[2 + axis] + (p.padding.before[axis] + p.padding.after[axis]),
-                          3, "the padded extent under the kernel"));
+  for (const Dim* extent : {&p.height, &p.width}) {
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(*extent, 0, "the output's extent"));
   }
   return OpResult(TensorType{{data.shape[0], p.channels, p.height, p.width}, DType::kFloat32});
 }

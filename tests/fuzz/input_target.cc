@@ -54,6 +54,11 @@ constexpr const char* kCalls[] = {
     "nn.sparse_dense(%x, %d, %i, %p)",
     "%x: Tensor[(?, ?), float32], %v: Tensor[(?, ?), float32] | "
     "matrix_set_diag(%x, %v, k1=-1, k2=1)",
+    "%x: Tensor[(?, ?), float32], %i: Tensor[(?), uint64] | take(%x, %i, axis=0, mode=\"wrap\")",
+    "%x: Tensor[(?, ?), float32], %i: Tensor[(?, ?), uint64] | gather(%x, %i, axis=1)",
+    "%x: Tensor[(?, ?), float32], %k: uint64 | (trilu(%x, %k, upper=True), trilu(%x, %k, "
+    "upper=False))",
+    "%a: uint64, %b: uint64, %s: uint64 | arange(%a, %b, %s, dtype=\"uint64\")",
     // Order.
     "%x: Tensor[(?, ?), float32] | argsort(%x, axis=1, is_ascend=0, dtype=\"int64\")",
     "%x: Tensor[(?, ?), int8] | sort(%x, axis=0)",
@@ -149,6 +154,14 @@ constexpr const char* kCalls[] = {
     // Products and pools of open sizes.
     "%x: Tensor[(?, ?), float32], %w: Tensor[(?, ?), float32] | nn.dense(%x, %w, units=None)",
     "%x: Tensor[(?, ?, ?), float32], %w: Tensor[(?, ?, ?), float32] | nn.batch_matmul(%x, %w)",
+    "%x: Tensor[(?, ?), float32], %y: Tensor[(?, ?), float32] | einsum((%x, %y), "
+    "equation=\"ij,jk->ik\")",
+    "%x: Tensor[(?, ?), float32], %y: Tensor[(?, ?), float32] | (einsum((%x, %y), "
+    "equation=\"ij,ij->\"), einsum((%x,), equation=\"ii->\"))",
+    "%x: Tensor[(?, ?, ?), float32], %y: Tensor[(?, ?, ?), float32] | einsum((%x, %y), "
+    "equation=\"...ij,...jk->...k\")",
+    "%x: Tensor[(?, ?), int32], %y: Tensor[(?, ?), int32], %z: Tensor[(?), int32] | einsum((%x, "
+    "%y, %z), equation=\"ij,ij,j->i\")",
     "%x: Tensor[(?, 3, ?, ?), float32], %w: Tensor[(2, 3, 3, 3), float32] | nn.conv2d(%x, %w, "
     "padding=[1, 1], "
     "kernel_size=[3, 3], channels=2)",

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "bytecode/base/printable.h"
 #include "compiler/api/options.h"
 
 namespace relayvm::tools {
@@ -72,11 +73,11 @@ Status CompileFlags::Finish() {
   for (const std::string& text : dims) RELAYVM_RETURN_IF_ERROR(compiler.Set("dim", text));
   for (const std::string& text : schedules)
     RELAYVM_RETURN_IF_ERROR(compiler.Set("schedule-for", text));
-  compiler.on_text = [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  };
+  compiler.on_text = [](std::string_view text) { fmt::print(stderr, "{}", PrintableLines(text)); };
   RELAYVM_ASSIGN_OR_RETURN(options, ReadCompilerOptions(compiler));
-  options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
+  options.warn = [](const std::string& what) {
+    fmt::print(stderr, "warning: {}\n", PrintableLines(what));
+  };
   if (time_passes) options.pipeline.timings = &timings;
   return OkStatus();
 }
@@ -101,7 +102,7 @@ std::vector<std::string> NormalizeArguments(std::vector<std::string> args) {
 }
 
 int Fail(const std::string& tool, const Status& status) {
-  fmt::print(stderr, "{}: {}\n", tool, status.message());
+  fmt::print(stderr, "{}: {}\n", tool, PrintableLines(status.message()));
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
       return kExitUsage;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "bytecode/base/printable.h"
+
 namespace relayvm::tools {
 
 ProgressLine::ProgressLine(std::string tool, const Options& options)
@@ -83,7 +85,7 @@ Result<CompiledModel> CompileModelWithProgress(const std::string& tool, CompileF
   line.reset();
   if (!compiled.ok()) return compiled;
   for (const Status& warning : compiled->warnings())
-    fmt::print(stderr, "warning: {}\n", warning.message());
+    fmt::print(stderr, "warning: {}\n", PrintableLines(warning.message()));
   for (const PassTime& t : compiled->times())
     flags->timings.push_back({t.pass, t.milliseconds, t.is_part});
   return compiled;

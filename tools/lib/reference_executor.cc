@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "bytecode/base/printable.h"
 #include "compiler/lowering/value_type.h"
 #include "compiler/reference/interpreter.h"
 #include "tools/lib/value_trace.h"
@@ -36,7 +37,7 @@ class ReferenceExecutor : public Executor {
     reference::Options options = options_;
     if (trace_values_ > 0) {
       trace.emplace(*module_.sources, trace_values_,
-                    [](std::string_view line) { fmt::print(stderr, "{}\n", line); });
+                    [](std::string_view line) { fmt::print(stderr, "{}\n", Printable(line)); });
       options.observe = [&](const reference::ValueEvent& event) { return (*trace)(event); };
       trace_values_ = 0;
     }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "bytecode/base/printable.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
 #include "tools/values/print.h"
@@ -92,7 +93,7 @@ void Profiler::OnInstruction(const InstructionEvent& event) {
   const std::vector<std::string>& lines = Listing(event.function);
   if (event.pc >= lines.size()) return;
   fmt::print(stderr, "{:{}}{}+{:#x}  {}\n", "", 2 * std::min(event.depth, kMaxIndent),
-             program_->functions[event.function].name, event.pc, lines[event.pc]);
+             Printable(program_->functions[event.function].name), event.pc, lines[event.pc]);
 }
 
 std::string Profiler::Table(int64_t total_ns) const {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <string>
 
+#include "bytecode/base/printable.h"
 #include "bytecode/io/npy.h"
 #include "tools/values/input.h"
 #include "tools/values/print.h"
@@ -121,7 +122,7 @@ Status Save(const std::string& output, const ExportInfo& function,
 void Print(const FlatValue& result, const Executor& executor, const RunFlags& flags,
            const Measurements& m) {
   bool measured = flags.repeat > 1 || flags.stats || flags.profile;
-  std::string out = flags.json ? PrintJson(result) : PrintRelay(result);
+  std::string out = flags.json ? PrintJson(result) : PrintableLines(PrintRelay(result));
   if (flags.json && measured) {
     out = "{\"result\": " + out;
     if (flags.repeat > 1) out += ", \"times\": " + m.TimesJson();
@@ -138,7 +139,7 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
   if (flags.stats) text += m.StatsText();
   if (flags.profile) {
     double total_ms = std::accumulate(m.run_ms.begin(), m.run_ms.end(), 0.0);
-    text += executor.ProfileTable(static_cast<int64_t>(total_ms * 1e6));
+    text += PrintableLines(executor.ProfileTable(static_cast<int64_t>(total_ms * 1e6)));
   }
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -147,7 +148,7 @@ void Print(const FlatValue& result, const Executor& executor, const RunFlags& fl
 
 Exit Report(const std::string& tool, const Status& status, Exit exit) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}: {}\n", tool, status.message());
+  fmt::print(stderr, "{}: {}\n", tool, PrintableLines(status.message()));
   return exit;
 }
 
@@ -161,7 +162,7 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
   std::string names;
   for (const ExportInfo& e : executor.program().exports) {
     if (e.name == flags.function) function = &e;
-    names += (names.empty() ? "" : ", ") + e.name;
+    names += (names.empty() ? "" : ", ") + Printable(e.name);
   }
   if (function == nullptr) {
     return Report(tool,

@@ -5,8 +5,11 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
+#include "bytecode/base/check_stop.h"
+#include "bytecode/base/printable.h"
 #include "compiler/import/control_flow.h"
 #include "kernels/op/custom_ops.h"
 
@@ -19,13 +22,19 @@ constexpr size_t kMaxScopes = 200;
 // Nodes in a row whose branches differ in rank: what follows is imported twice for each.
 constexpr int kMaxForks = 5;
 // Functions that call others, loops in loops and branches of several ranks are written more than
-// once: a small file could stand for more nodes than there is memory. It may grow to so many, and to
-// so many for each node that it has.
-constexpr int64_t kMostNodes = 50'000;
-constexpr int64_t kMostTimes = 16;
+// once: a small file could stand for more than there is memory. It may grow to so many nodes, and to
+// so many for each node that it has; and so with the bytes that are read of it.
+constexpr size_t kMostNodes = 50'000;
+constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMostTimes = 16;
 
 std::string_view CanonicalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+// What errors call a node: one without a name by its first output.
+const std::string& NameOf(const onnx::NodeProto& node) {
+  return node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
 }
 
 template <typename Nodes, typename Fn>
@@ -43,17 +52,25 @@ void ForEachNode(const Nodes& nodes, const Fn& fn, size_t depth = 0) {
 }  // namespace
 
 GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index,
-                             const CustomOperators& operators)
-    : file_(file), operators_(operators), builder_(module), file_index_(file_index) {
+                             const CustomOperators& operators, std::stop_token stop)
+    : file_(file),
+      operators_(operators),
+      builder_(module),
+      file_index_(file_index),
+      stop_(std::move(stop)) {
   for (const auto& opset : file.model().opset_import()) {
     opsets_[std::string(CanonicalDomain(opset.domain()))] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
   }
-  int64_t nodes = 0;
+  size_t nodes = 0;
   const auto count = [&](const onnx::NodeProto&) { ++nodes; };
   ForEachNode(file.model().graph().node(), count);
-  for (const auto& f : file.model().functions()) ForEachNode(f.node(), count);
+  for (const auto& f : file.model().functions()) {
+    ForEachNode(f.node(), count);
+    functions_.try_emplace({CanonicalDomain(f.domain()), f.name()}, &f);
+  }
   most_nodes_ = kMostNodes + kMostTimes * nodes;
+  most_bytes_ = kMostBytes + kMostTimes * file.model().ByteSizeLong();
 }
 
 int GraphImporter::OpsetOf(std::string_view domain) const {
@@ -66,13 +83,8 @@ const OpDef* GraphImporter::CustomOf(const onnx::NodeProto& node) const {
 }
 
 const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& node) const {
-  for (const onnx::FunctionProto& f : file_.model().functions()) {
-    if (f.name() == node.op_type() &&
-        CanonicalDomain(f.domain()) == CanonicalDomain(node.domain())) {
-      return &f;
-    }
-  }
-  return nullptr;
+  const auto found = functions_.find({CanonicalDomain(node.domain()), node.op_type()});
+  return found == functions_.end() ? nullptr : found->second;
 }
 
 // --- Operators that are not supported ---
@@ -106,10 +118,10 @@ Status GraphImporter::CheckOperators() const {
 
 // --- Graphs ---
 
-Value GraphImporter::Lookup(const std::string& name) {
+std::optional<Value> GraphImporter::Find(const std::string& name) {
   for (size_t i = scopes_.size(); i-- > 0;) {
     Scope& scope = scopes_[i];
-    if (auto it = scope.values.find(name); it != scope.values.end()) return it->second;
+    if (auto it = scope.values.find(name); it != scope.values.end()) return it->second.value;
     if (auto it = scope.constants.find(name); it != scope.constants.end()) return it->second;
     if (auto it = scope.initializers.find(name); it != scope.initializers.end()) {
       const Value v = ConstantOf(*it->second, name);
@@ -118,52 +130,101 @@ Value GraphImporter::Lookup(const std::string& name) {
     }
     if (!scope.sees_outer) break;
   }
+  return std::nullopt;
+}
+
+Value GraphImporter::Lookup(const std::string& name) {
+  if (const auto found = Find(name)) return *found;
   builder_.Fail(
       fmt::format("'{}' is used before a node, an input or an initializer gives it", name));
   return {};
 }
 
+ir::Span GraphImporter::SpanOf(const onnx::NodeProto& node) {
+  // A name with a newline would forge a line of an error.
+  return builder_.module().sources->NodeSpan(file_index_, Printable(NameOf(node)),
+                                             Printable(node.op_type()));
+}
+
+void GraphImporter::FailGraph(StatusCode code, std::string_view message) {
+  const bool has_place = builder_.span().line != 0;
+  builder_.Fail(code,
+                has_place ? std::string(message) : file_.path() + ": " + std::string(message));
+}
+
 Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::string& name) {
-  auto elements = file_.TensorOf(tensor);
-  if (!elements.ok()) {
-    builder_.Fail(elements.status().code(), elements.status().message());
-    return {};
+  auto known = tensors_.find(&tensor);
+  if (known == tensors_.end()) {
+    auto elements = file_.TensorOf(tensor);
+    if (!elements.ok()) {
+      builder_.Fail(elements.status().code(), elements.status().message());
+      return {};
+    }
+    known = tensors_.emplace(&tensor, *std::move(elements)).first;
   }
-  Value v = builder_.Constant(*std::move(elements), name);
+  Value v = builder_.Constant(known->second, name);
   if (const NarrowInt* narrow = NarrowIntOf(tensor.data_type())) v.bits = narrow->bits;
   return v;
 }
 
 std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
-                                         const std::map<std::string, Value>& inputs) {
+                                         const std::map<std::string, Value>& inputs,
+                                         const CallAttributes* call) {
   if (scopes_.size() >= kMaxScopes) {
-    builder_.Fail(fmt::format("graphs nest deeper than {} levels", kMaxScopes));
+    FailGraph(StatusCode::kInvalidInput,
+              fmt::format("graphs nest deeper than {} levels", kMaxScopes));
     return {};
   }
+  const std::string which =
+      scopes_.empty() ? std::string("the graph") : fmt::format("graph '{}'", graph.name());
+  const auto twice = [&](std::string_view what, const std::string& name) {
+    FailGraph(StatusCode::kInvalidInput,
+              fmt::format("{} has two {} of the name '{}'", which, what, name));
+  };
   scopes_.emplace_back();
-  for (const auto& t : graph.initializer()) scopes_.back().initializers[t.name()] = &t;
-  for (const auto& [name, value] : inputs) scopes_.back().values[name] = value;
-  if (graph.sparse_initializer_size() != 0) {
-    builder_.Fail(StatusCode::kUnsupported, "sparse initializers are not supported");
+  Scope& scope = scopes_.back();
+  for (const auto& t : graph.initializer()) {
+    Charge(t.name().size() + sizeof(void*));
+    if (!scope.initializers.try_emplace(t.name(), &t).second && !t.name().empty())
+      twice("initializers", t.name());
   }
-  Nodes nodes;
-  for (const onnx::NodeProto& node : graph.node()) nodes.push_back(&node);
-  std::vector<std::string> names;
-  for (const auto& output : graph.output()) names.push_back(output.name());
-  std::vector<Value> outputs = ImportNodes(nodes, 0, names);
+  std::unordered_set<std::string_view> names;
+  for (const auto& input : graph.input()) {
+    Charge(input.name().size() + sizeof(void*));
+    if (!input.name().empty() && !names.insert(input.name()).second) twice("inputs", input.name());
+  }
+  for (const auto& [name, value] : inputs) scope.values[name] = {value, nullptr};
+  if (graph.sparse_initializer_size() != 0) {
+    FailGraph(StatusCode::kUnsupported, "sparse initializers are not supported");
+  }
+  Body body{which, {}, {}};
+  for (const onnx::NodeProto& node : graph.node()) body.nodes.push_back(&node);
+  for (const auto& output : graph.output()) {
+    Charge(output.name().size() + sizeof(void*));
+    body.outputs.push_back(output.name());
+  }
+  const CallAttributes* outer = std::exchange(call_, call);
+  std::vector<Value> outputs = ImportNodes(body, 0);
+  call_ = outer;
   scopes_.pop_back();
   return outputs;
 }
 
-std::vector<Value> GraphImporter::ImportNodes(const Nodes& nodes, size_t first,
-                                              const std::vector<std::string>& outputs) {
-  for (size_t i = first; i < nodes.size() && builder_.status().ok(); ++i) {
-    ImportNode(*nodes[i]);
-    if (fork_ && builder_.status().ok()) return ImportForked(nodes, i, outputs);
+std::vector<Value> GraphImporter::ImportNodes(const Body& body, size_t first) {
+  for (size_t i = first; i < body.nodes.size() && builder_.status().ok(); ++i) {
+    ImportNode(*body.nodes[i]);
+    if (fork_ && builder_.status().ok()) return ImportForked(body, i);
   }
   std::vector<Value> values;
-  for (const std::string& name : outputs) {
-    if (builder_.status().ok()) values.push_back(Lookup(name));
+  for (const std::string& name : body.outputs) {
+    if (!builder_.status().ok()) break;
+    if (const auto found = Find(name)) {
+      values.push_back(*found);
+    } else {
+      FailGraph(StatusCode::kInvalidInput,
+                fmt::format("output '{}' of {}: no node, input or initializer gives it", name,
+                            body.name));
+    }
   }
   return values;
 }
@@ -174,12 +235,11 @@ void GraphImporter::Fork(const Value& condition, std::vector<Value> yes, std::ve
 
 // What follows a node that gives values of two ranks: once for each. Where it fits one of them alone,
 // the program fails when it gets to the other.
-std::vector<Value> GraphImporter::ImportForked(const Nodes& nodes, size_t first,
-                                               const std::vector<std::string>& outputs) {
+std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
+  const onnx::NodeProto& node = *body.nodes[first];
   const Alternatives fork = *std::exchange(fork_, std::nullopt);
   const ir::Span outer = builder_.span();
-  const ir::Span span = builder_.module().sources->NodeSpan(file_index_, nodes[first]->name(),
-                                                            nodes[first]->op_type());
+  const ir::Span span = SpanOf(node);
   std::vector<Value> results[2];
   Status errors[2];
   if (++forks_ > kMaxForks) {
@@ -190,19 +250,23 @@ std::vector<Value> GraphImporter::ImportForked(const Nodes& nodes, size_t first,
   }
   for (const bool which : {true, false}) {
     if (!builder_.status().ok()) break;
-    std::vector<Scope> before = scopes_;
-    Define(*nodes[first], which ? fork.yes : fork.no);
-    results[which] = ImportNodes(nodes, first + 1, outputs);
-    errors[which] = builder_.TakeStatus();
-    for (size_t s = 0; s < before.size(); ++s) before[s].constants = scopes_[s].constants;
-    scopes_ = std::move(before);
+    // What follows defines names of this scope alone.
+    auto before = scopes_.back().values;
+    Define(node, which ? fork.yes : fork.no);
+    results[which] = ImportNodes(body, first + 1);
+    scopes_.back().values = std::move(before);
     builder_.SetSpan(span);
+    // What ends the whole import is not one branch's.
+    const bool ends = stop_.stop_requested() || imported_ > most_nodes_ || charged_ > most_bytes_;
+    if (ends && !builder_.status().ok()) break;
+    errors[which] = builder_.TakeStatus();
   }
   --forks_;
+  if (!builder_.status().ok()) return {};
   if (!errors[0].ok() && !errors[1].ok()) builder_.Fail(errors[1].code(), errors[1].message());
   if (!builder_.status().ok()) return {};
   ir::TupleType type;
-  for (size_t i = 0; i < outputs.size(); ++i) {
+  for (size_t i = 0; i < body.outputs.size(); ++i) {
     const ir::Type yes = errors[1].ok() ? results[1][i].type : results[0][i].type;
     const ir::Type no = errors[0].ok() ? results[0][i].type : results[1][i].type;
     const ir::Type joined = JoinTypes(yes, no);
@@ -210,7 +274,7 @@ std::vector<Value> GraphImporter::ImportForked(const Nodes& nodes, size_t first,
       builder_.Fail(StatusCode::kUnsupported,
                     fmt::format("'{}' is {} after one branch and {} after the other; fix the dims "
                                 "that the condition depends on with --shape",
-                                outputs[i], ir::TypeToString(yes), ir::TypeToString(no)));
+                                body.outputs[i], ir::TypeToString(yes), ir::TypeToString(no)));
       return {};
     }
     type.fields.push_back(builder_.Open(joined));
@@ -227,16 +291,40 @@ std::vector<Value> GraphImporter::ImportForked(const Nodes& nodes, size_t first,
   return builder_.Fields(joined);
 }
 
+void GraphImporter::Charge(size_t bytes) {
+  charged_ += bytes;
+  if (charged_ > most_bytes_) {
+    FailGraph(StatusCode::kResourceExhausted,
+              fmt::format("functions, loops and branches expand to more than {} bytes of the model",
+                          most_bytes_));
+  }
+}
+
+void GraphImporter::Charge(const onnx::NodeProto& node) {
+  size_t bytes = 0;
+  for (const std::string& name : node.input()) bytes += name.size() + sizeof(void*);
+  for (const std::string& name : node.output()) bytes += name.size() + sizeof(void*);
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    bytes += sizeof(void*);
+    // Graphs are charged when they are imported.
+    const onnx::AttributeProto* given = Resolved(attribute, call_).proto;
+    if (given != nullptr && !given->has_g() && given->graphs_size() == 0)
+      bytes += given->ByteSizeLong();
+  }
+  Charge(bytes);
+}
+
 void GraphImporter::ImportNode(const onnx::NodeProto& node) {
   if (++imported_ > most_nodes_) {
-    return builder_.Fail(
+    return FailGraph(
         StatusCode::kResourceExhausted,
-        fmt::format("functions, loops and branches expand to more than {} nodes", kMostNodes));
+        fmt::format("functions, loops and branches expand to more than {} nodes", most_nodes_));
   }
+  Charge(node);
+  if (const Status s = CheckStop(stop_); !s.ok()) FailGraph(s.code(), s.message());
+  if (!builder_.status().ok()) return;
   const ir::Span outer = builder_.span();
-  builder_.SetSpan(builder_.module().sources->NodeSpan(
-      file_index_, node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name(),
-      node.op_type()));
+  builder_.SetSpan(SpanOf(node));
   std::vector<Value> inputs;
   for (const std::string& name : node.input()) {
     inputs.push_back(name.empty() ? Value{} : Lookup(name));
@@ -255,7 +343,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
                                 given));
     }
     if (builder_.status().ok()) {
-      NodeContext context(*this, node, inputs, opset);
+      NodeContext context(*this, node, inputs, opset, call_);
       outputs = context.Convert(*op);
       // Integers of a few bits: what takes them gives another type, or moves them.
       for (const Value& from : inputs) {
@@ -281,7 +369,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
 
 std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodeProto& node,
                                              const std::vector<Value>& inputs) {
-  NodeContext context(*this, node, inputs, OpsetOf(node.domain()));
+  NodeContext context(*this, node, inputs, OpsetOf(node.domain()), call_);
   const auto wanted = static_cast<size_t>(op.num_args);
   if (inputs.size() != wanted || !std::all_of(inputs.begin(), inputs.end(), [](const Value& v) {
         return static_cast<bool>(v);
@@ -291,6 +379,7 @@ std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodePr
   }
   Attrs attrs;
   for (const auto& given : node.attribute()) {
+    if (!context.HasAttr(given.name())) continue;  // it refers to what the call leaves out
     const auto field = std::find_if(op.attrs.begin(), op.attrs.end(),
                                     [&](const AttrField& f) { return f.name == given.name(); });
     if (field == op.attrs.end()) {
@@ -331,19 +420,29 @@ void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>
       return builder_.Fail(StatusCode::kUnsupported,
                            fmt::format("output {} ('{}') is not supported", i, node.output(i)));
     }
-    scopes_.back().values[node.output(i)] = outputs[i];
+    const Scope& scope = scopes_.back();
+    const auto known = scope.values.find(node.output(i));
+    const bool is_initializer = scope.initializers.contains(node.output(i));
+    if (known != scope.values.end() || is_initializer) {
+      const onnx::NodeProto* by = known == scope.values.end() ? nullptr : known->second.node;
+      return builder_.Fail(fmt::format(
+          "output '{}' is given already, by {}", node.output(i),
+          is_initializer  ? std::string("an initializer")
+          : by == nullptr ? std::string("an input")
+          : by == &node   ? std::string("the node itself")
+                          : fmt::format("node '{}' ({})", Printable(NameOf(*by)), by->op_type())));
+    }
+    scopes_.back().values.emplace(node.output(i), Given{outputs[static_cast<size_t>(i)], &node});
   }
 }
 
 namespace {
 
-using Given = std::map<std::string, onnx::AttributeProto, std::less<>>;
-
 // Attributes of a function with the values that they have where a call gives none: a field that is
 // newer than the installed schema.
-Given DefaultsOf(const onnx::FunctionProto& function) {
+std::vector<onnx::AttributeProto> DefaultsOf(const onnx::FunctionProto& function) {
   constexpr int kAttributeProto = 11;
-  Given defaults;
+  std::vector<onnx::AttributeProto> defaults;
   const auto& unknown = function.GetReflection()->GetUnknownFields(function);
   for (int i = 0; i < unknown.field_count(); ++i) {
     const auto& field = unknown.field(i);
@@ -351,32 +450,10 @@ Given DefaultsOf(const onnx::FunctionProto& function) {
     if (field.number() == kAttributeProto &&
         field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
         attr.ParseFromString(field.length_delimited())) {
-      defaults[attr.name()] = attr;
+      defaults.push_back(std::move(attr));
     }
   }
   return defaults;
-}
-
-// Attributes that refer to the function's own take its values, also in graphs inside.
-void Bind(const Given& given, onnx::NodeProto& node) {
-  google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
-  for (onnx::AttributeProto& attr : *node.mutable_attribute()) {
-    if (!attr.ref_attr_name().empty()) {
-      const auto value = given.find(attr.ref_attr_name());
-      if (value == given.end()) continue;
-      *bound.Add() = value->second;
-      bound.Mutable(bound.size() - 1)->set_name(attr.name());
-      continue;
-    }
-    if (attr.has_g()) {
-      for (onnx::NodeProto& inner : *attr.mutable_g()->mutable_node()) Bind(given, inner);
-    }
-    for (onnx::GraphProto& graph : *attr.mutable_graphs()) {
-      for (onnx::NodeProto& inner : *graph.mutable_node()) Bind(given, inner);
-    }
-    *bound.Add() = attr;
-  }
-  *node.mutable_attribute() = bound;
 }
 
 }  // namespace
@@ -390,30 +467,52 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
     builder_.Fail(fmt::format("function '{}' calls itself", function.name()));
     return {};
   }
+  auto [defaults, is_new] = defaults_.try_emplace(&function);
+  if (is_new) defaults->second = DefaultsOf(function);
+  CallAttributes call;
+  for (const onnx::AttributeProto& attribute : defaults->second) {
+    Charge(attribute.name().size() + sizeof(void*));
+    call.given[attribute.name()] = {&attribute, nullptr};
+  }
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    const GivenAttribute given = Resolved(attribute, call_);
+    if (given.proto != nullptr) call.given[attribute.name()] = given;
+  }
   calls_.push_back(&function);
   scopes_.emplace_back();
   scopes_.back().sees_outer = false;
   for (int i = 0; i < function.input_size(); ++i) {
+    Charge(function.input(i).size() + sizeof(void*));
     // What the call leaves out is left out for the nodes too.
-    scopes_.back().values[function.input(i)] =
-        static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Value{};
+    const auto at = static_cast<size_t>(i);
+    const Given given{at < inputs.size() ? inputs[at] : Value{}, nullptr};
+    if (!scopes_.back().values.emplace(function.input(i), given).second &&
+        !function.input(i).empty()) {
+      builder_.Fail(fmt::format("function '{}' has two inputs of the name '{}'", function.name(),
+                                function.input(i)));
+    }
   }
-  const auto outer_opsets = opsets_;
+  // Opsets of the model, for what the function does not say.
+  std::vector<std::pair<std::string, int>> outer_opsets;
   for (const auto& opset : function.opset_import()) {
-    opsets_[std::string(CanonicalDomain(opset.domain()))] =
-        static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
+    const std::string domain(CanonicalDomain(opset.domain()));
+    Charge(domain.size() + sizeof(void*));
+    outer_opsets.emplace_back(domain, OpsetOf(domain));
+    opsets_[domain] = static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1'000'000));
   }
-  Given given = DefaultsOf(function);
-  for (const auto& attr : node.attribute()) given[attr.name()] = attr;
-  std::vector<onnx::NodeProto> body;
-  for (const onnx::NodeProto& inner : function.node()) {
-    Bind(given, body.emplace_back(inner));
+  Body body{fmt::format("function '{}'", function.name()), {}, {}};
+  for (const onnx::NodeProto& inner : function.node()) body.nodes.push_back(&inner);
+  for (const std::string& output : function.output()) {
+    Charge(output.size() + sizeof(void*));
+    body.outputs.push_back(output);
   }
-  Nodes nodes;
-  for (const onnx::NodeProto& node : body) nodes.push_back(&node);
-  std::vector<Value> outputs = ImportNodes(
-      nodes, 0, std::vector<std::string>(function.output().begin(), function.output().end()));
-  opsets_ = outer_opsets;
+  const CallAttributes* outer = std::exchange(call_, &call);
+  std::vector<Value> outputs = ImportNodes(body, 0);
+  call_ = outer;
+  while (!outer_opsets.empty()) {  // the last first: a domain may be there twice
+    opsets_[outer_opsets.back().first] = outer_opsets.back().second;
+    outer_opsets.pop_back();
+  }
   scopes_.pop_back();
   calls_.pop_back();
   return outputs;

@@ -6,31 +6,40 @@
 
 #include <map>
 #include <optional>
-#include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "bytecode/base/host_tensor.h"
 #include "compiler/import/onnx/model_file.h"
 #include "compiler/import/onnx/operator.h"
 #include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
 
+// The attributes of a call, by name. What is in a function refers to them by name too, also in graphs
+// that calls inside hand on: nothing is copied, so that what a model stands for takes no memory.
+struct CallAttributes {
+  std::map<std::string_view, GivenAttribute> given;  // views of the model's names
+};
+
 class GraphImporter {
  public:
-  // `file_index` is the model's in the module's source map.
+  // `file_index` is the model's in the module's source map. `stop` is asked before each node.
   GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index,
-                const CustomOperators& operators);
+                const CustomOperators& operators, std::stop_token stop);
 
   TypedBuilder& b() { return builder_; }
   ModelFile& file() { return file_; }
   // All operators that no table has, in one error.
   Status CheckOperators() const;
-  // Inputs by name come from `inputs`; other names from the graphs around. Gives the outputs.
+  // Inputs by name come from `inputs`; other names from the graphs around. Attributes that refer to a
+  // function's take those of `call`; null: there are none. Gives the outputs.
   std::vector<Value> Import(const onnx::GraphProto& graph,
-                            const std::map<std::string, Value>& inputs);
+                            const std::map<std::string, Value>& inputs, const CallAttributes* call);
   // The node whose first output `v` is; null for inputs, constants and what functions hold.
   struct Origin {
     const onnx::NodeProto* node;
@@ -44,25 +53,37 @@ class GraphImporter {
   void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
 
  private:
+  // What a name stands for, and the node that gives it; null: an input.
+  struct Given {
+    Value value;
+    const onnx::NodeProto* node;
+  };
   struct Scope {
-    std::map<std::string, Value, std::less<>> values;
+    std::map<std::string, Given, std::less<>> values;
     // Initializers become constants when they are used.
     std::map<std::string, const onnx::TensorProto*, std::less<>> initializers;
     std::map<std::string, Value, std::less<>> constants;
     bool sees_outer = true;
   };
 
+  // Nodes in order, and the names of what they are for. `name` says in errors whose they are.
+  struct Body {
+    std::string name;
+    std::vector<const onnx::NodeProto*> nodes;
+    std::vector<std::string> outputs;
+  };
+
   int OpsetOf(std::string_view domain) const;
   // Null when it is none of users' operators.
   const OpDef* CustomOf(const onnx::NodeProto& node) const;
   const onnx::FunctionProto* FindFunction(const onnx::NodeProto& node) const;
+  ir::Span SpanOf(const onnx::NodeProto& node);
+  // Nullopt where nothing gives the name.
+  std::optional<Value> Find(const std::string& name);
   Value Lookup(const std::string& name);
-  using Nodes = std::vector<const onnx::NodeProto*>;
-  // The nodes from `first` on, in order, then the values of these names.
-  std::vector<Value> ImportNodes(const Nodes& nodes, size_t first,
-                                 const std::vector<std::string>& outputs);
-  std::vector<Value> ImportForked(const Nodes& nodes, size_t first,
-                                  const std::vector<std::string>& outputs);
+  // The nodes from `first` on, then the values of the outputs.
+  std::vector<Value> ImportNodes(const Body& body, size_t first);
+  std::vector<Value> ImportForked(const Body& body, size_t first);
   void ImportNode(const onnx::NodeProto& node);
   // A node whose operator a library of the user has (kernels/op/custom_ops.h).
   std::vector<Value> CallCustom(const OpDef& op, const onnx::NodeProto& node,
@@ -70,6 +91,11 @@ class GraphImporter {
   std::vector<Value> CallFunction(const onnx::FunctionProto& function, const onnx::NodeProto& node,
                                   const std::vector<Value>& inputs);
   void Define(const onnx::NodeProto& node, const std::vector<Value>& outputs);
+  // What is read of the model counts as often as it is read.
+  void Charge(const onnx::NodeProto& node);
+  void Charge(size_t bytes);
+  // An error of a graph: the model's own has no node around it that says where.
+  void FailGraph(StatusCode code, std::string_view message);
 
   ModelFile& file_;
   const CustomOperators& operators_;
@@ -77,9 +103,17 @@ class GraphImporter {
   uint32_t file_index_;
   std::map<std::string, int, std::less<>> opsets_;  // by domain
   std::vector<Scope> scopes_;
-  int64_t imported_ = 0;  // nodes, each as often as it is written
-  int64_t most_nodes_ = 0;
+  const std::stop_token stop_;
+  // The first of a name counts.
+  std::map<std::pair<std::string_view, std::string_view>, const onnx::FunctionProto*> functions_;
+  // What functions say of attributes that a call leaves out.
+  std::unordered_map<const onnx::FunctionProto*, std::vector<onnx::AttributeProto>> defaults_;
+  // Tensors that have been read: those of functions and loops are read again.
+  std::unordered_map<const onnx::TensorProto*, HostTensor> tensors_;
+  size_t imported_ = 0, most_nodes_ = 0;           // nodes, each as often as it is written
+  size_t charged_ = 0, most_bytes_ = 0;            // of what is read of the model
   std::vector<const onnx::FunctionProto*> calls_;  // functions being imported
+  const CallAttributes* call_ = nullptr;           // what the nodes being imported refer to
   struct Alternatives {
     Value condition;
     std::vector<Value> yes, no;

@@ -20,7 +20,8 @@ class ModelImporter {
       : file_(file),
         options_(options),
         module_(PreludeModule()),
-        importer_(file, module_, module_.sources->AddModel(file.path()), options.operators) {}
+        importer_(file, module_, module_.sources->AddModel(file.path()), options.operators,
+                  options.stop) {}
 
   Result<ir::Module> Run() {
     RELAYVM_RETURN_IF_ERROR(CheckDims());
@@ -41,7 +42,7 @@ class ModelImporter {
       if (var->type->As<TensorType>() == nullptr) importer_.b().UsePrelude();
       inputs[input.name()] = is_list ? OfList(importer_.b(), value) : value;
     }
-    std::vector<Value> outputs = importer_.Import(graph, inputs);
+    std::vector<Value> outputs = importer_.Import(graph, inputs, nullptr);
     RELAYVM_RETURN_IF_ERROR(importer_.b().status());
     if (outputs.empty()) {
       return Status(StatusCode::kInvalidInput,

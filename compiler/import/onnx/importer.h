@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <stop_token>
 #include <string>
 
 #include "bytecode/base/shared_bytes.h"
@@ -16,12 +17,13 @@ struct ImportOptions {
   // Of inputs whose rank the model leaves open: "1x?x300".
   std::map<std::string, std::string> shapes;
   CustomOperators operators;  // besides the compiler's own
+  std::stop_token stop;       // asked to: fails with kCancelled, between two nodes
 };
 
-// `path` names the model, and external data lies in its folder; `file` is its content. The module has a function main: its parameters are the graph's inputs that have
-// no initializer, by name; its result is the output, or a tuple of the outputs (see
-// Module::output_names). Errors name the node; operators that are not supported are named all at
-// once.
+// `path` names the model, and external data lies in its folder; `file` is its content. The module has a
+// function main: its parameters are the graph's inputs that have no initializer, by name; its result is
+// the output, or a tuple of the outputs (see Module::output_names). Errors name the node; operators that
+// are not supported are named all at once.
 Result<ir::Module> ImportOnnx(const std::string& path, SharedBytes file,
                               const ImportOptions& options);
 

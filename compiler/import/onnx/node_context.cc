@@ -33,16 +33,15 @@ std::vector<Value> NodeContext::Unsupported(std::string_view why) {
 std::optional<NodeContext> NodeContext::OriginOf(const Value& v) const {
   const GraphImporter::Origin* origin = importer_.OriginOf(v);
   if (origin == nullptr) return std::nullopt;
-  return NodeContext(importer_, *origin->node, origin->inputs, origin->opset);
+  return NodeContext(importer_, *origin->node, origin->inputs, origin->opset, nullptr);
 }
 
 uint32_t NodeContext::Seed() {
-  for (const auto& a : node_.attribute()) {
-    if (a.name() != "seed") continue;
-    const float real = a.f();
+  if (const Proto* a = Named("seed").proto) {
+    const float real = a->f();
     uint32_t bits = 0;
     std::memcpy(&bits, &real, sizeof bits);
-    return a.type() == Proto::INT ? static_cast<uint32_t>(a.i()) : bits;
+    return a->type() == Proto::INT ? static_cast<uint32_t>(a->i()) : bits;
   }
   uint32_t hash = 2166136261;  // FNV-1a
   for (const char c : node_.output_size() > 0 ? node_.output(0) : node_.name()) {
@@ -59,7 +58,7 @@ std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<V
   if (given < def->min_inputs || (def->max_inputs >= 0 && given > def->max_inputs)) {
     return Fail(fmt::format("{} inputs do not fit", given));
   }
-  NodeContext context(importer_, node_, std::move(inputs), opset);
+  NodeContext context(importer_, node_, std::move(inputs), opset, call_);
   return b().status().ok() ? context.Convert(*def) : std::vector<Value>();
 }
 
@@ -81,23 +80,30 @@ std::vector<Value> NodeContext::Convert(const OperatorDef& op) {
 
 // --- Attributes ---
 
-bool NodeContext::HasAttr(std::string_view name) const {
-  for (const auto& a : node_.attribute()) {
-    if (a.name() == name) return true;
-  }
-  return false;
+GivenAttribute Resolved(const Proto& attribute, const CallAttributes* call) {
+  if (attribute.ref_attr_name().empty()) return {&attribute, call};
+  if (call == nullptr) return {};
+  const auto found = call->given.find(attribute.ref_attr_name());
+  return found == call->given.end() ? GivenAttribute() : found->second;
 }
 
-const Proto* NodeContext::Find(std::string_view name, int type) {
+GivenAttribute NodeContext::Named(std::string_view name) const {
   for (const auto& a : node_.attribute()) {
     if (a.name() != name) continue;
-    // Files of IR version 1 have no types.
-    if (a.type() == type || a.type() == Proto::UNDEFINED) return &a;
-    Fail(fmt::format("attribute {}: expected {}, found {}", name,
-                     Proto::AttributeType_Name(static_cast<Proto::AttributeType>(type)),
-                     Proto::AttributeType_Name(a.type())));
-    return nullptr;
+    if (const GivenAttribute given = Resolved(a, call_); given.proto != nullptr) return given;
   }
+  return {};
+}
+
+bool NodeContext::HasAttr(std::string_view name) const { return Named(name).proto != nullptr; }
+
+const Proto* NodeContext::Find(std::string_view name, int type) {
+  const Proto* a = Named(name).proto;
+  // Files of IR version 1 have no types.
+  if (a == nullptr || a->type() == type || a->type() == Proto::UNDEFINED) return a;
+  Fail(fmt::format("attribute {}: expected {}, found {}", name,
+                   Proto::AttributeType_Name(static_cast<Proto::AttributeType>(type)),
+                   Proto::AttributeType_Name(a->type())));
   return nullptr;
 }
 
@@ -216,42 +222,36 @@ std::optional<std::vector<int64_t>> NodeContext::AxesOf(std::string_view attr, s
 
 // --- Subgraphs ---
 
-namespace {
-
-const onnx::GraphProto* GraphOf(const onnx::NodeProto& node, std::string_view name) {
-  for (const auto& a : node.attribute()) {
-    if (a.name() == name && a.has_g()) return &a.g();
-  }
-  return nullptr;
+const onnx::GraphProto* NodeContext::GraphOf(std::string_view name) const {
+  const Proto* a = Named(name).proto;
+  return a != nullptr && a->has_g() ? &a->g() : nullptr;
 }
 
-}  // namespace
-
 size_t NodeContext::NumGraphInputs(std::string_view name) const {
-  const onnx::GraphProto* graph = GraphOf(node_, name);
+  const onnx::GraphProto* graph = GraphOf(name);
   return graph == nullptr ? 0 : static_cast<size_t>(graph->input_size());
 }
 
 size_t NodeContext::NumGraphNodes(std::string_view name) const {
-  const onnx::GraphProto* graph = GraphOf(node_, name);
+  const onnx::GraphProto* graph = GraphOf(name);
   return graph == nullptr ? 0 : static_cast<size_t>(graph->node_size());
 }
 
 std::string NodeContext::GraphInputName(std::string_view name, size_t i) const {
-  const onnx::GraphProto* graph = GraphOf(node_, name);
+  const onnx::GraphProto* graph = GraphOf(name);
   return graph == nullptr || i >= NumGraphInputs(name) ? std::string()
                                                        : graph->input(static_cast<int>(i)).name();
 }
 
 std::vector<Value> NodeContext::Graph(std::string_view name, const std::vector<Value>& inputs) {
-  const onnx::GraphProto* graph = GraphOf(node_, name);
+  const onnx::GraphProto* graph = GraphOf(name);
   if (graph == nullptr) return Fail(fmt::format("attribute {}: expected a graph", name));
   std::map<std::string, Value> given;
   for (int i = 0; i < graph->input_size() && static_cast<size_t>(i) < inputs.size(); ++i) {
     given[graph->input(i).name()] = inputs[static_cast<size_t>(i)];
   }
   const ir::Span span = b().span();
-  std::vector<Value> outputs = importer_.Import(*graph, given);
+  std::vector<Value> outputs = importer_.Import(*graph, given, Named(name).call);
   b().SetSpan(span);
   return outputs;
 }

@@ -231,8 +231,13 @@ std::vector<Term> QkvParts(NodeContext& n, const Term& v, int axis, std::vector<
   std::vector<Term> parts;
   int64_t at = 0;
   for (int64_t size : sizes) {
-    parts.push_back(v.Slice(axis, at, at + size));
-    at += size;
+    int64_t end = 0;
+    if (__builtin_add_overflow(at, size, &end)) {
+      n.Fail("the sizes of queries, keys and values overflow");
+      return {v, v, v};
+    }
+    parts.push_back(v.Slice(axis, at, end));
+    at = end;
   }
   return parts;
 }
@@ -295,8 +300,11 @@ Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t pas
     const Dim size = q.value().dim(3);
     const int64_t turning = n.Count("rotary_embedding_dim", 0);
     if (!size.is_const()) return n.Unsupported("do_rotary needs the size of a head");
-    if (turning > size.value() || turning % 2 != 0) {
-      return n.Fail("rotary_embedding_dim: expected an even number up to the size of a head");
+    constexpr int64_t kMostTurning = 1 << 20;  // their frequencies are listed
+    if (turning > size.value() || turning % 2 != 0 ||
+        (turning > 0 ? turning : size.value()) > kMostTurning) {
+      return n.Fail(
+          "rotary_embedding_dim: expected an even number up to the size of a head, and to 2^20");
     }
     q = TurnedAt(q, before, turning > 0 ? turning : size.value());
     k = TurnedAt(k, before, turning > 0 ? turning : size.value());
@@ -370,7 +378,8 @@ Outputs MultiHeadAttention(NodeContext& n) {
       return n.Unsupported("a bias needs queries of rank 3 whose size is known");
     }
     const int64_t size = width.value();
-    bias = QkvParts(n, Term(n, 3), 0, {size, size, all.value() - 2 * size});
+    const int64_t rest = size > all.value() / 2 ? 0 : all.value() - 2 * size;
+    bias = QkvParts(n, Term(n, 3), 0, {size, size, rest});
     if (!b.status().ok()) return {};
   }
   const auto split = [&](Term x, size_t part) {
@@ -433,7 +442,7 @@ Outputs MsRotaryEmbedding(NodeContext& n) {
   if (joined) {
     const Dim width = x.value().dim(2), half = cos.value().dim(1);
     if (heads == 0 && width.is_const() && half.is_const() && half.value() > 0) {
-      heads = width.value() / (2 * half.value());
+      heads = width.value() / 2 / half.value();
     }
     if (heads < 1) return n.Fail("num_heads: expected 1 or more");
     x = SplitHeads(x, heads);
@@ -479,7 +488,8 @@ Outputs GroupQueryAttention(NodeContext& n) {
     const Term cos(n, 7), sin(n, 8);
     const Term positions = n.Has(9) ? Term(n, 9) : past.Expand(1) + Range(length);
     const Dim half = cos.value().dim(1), size = q.value().dim(3);
-    const bool part = half.is_const() && size.is_const() && 2 * half.value() < size.value();
+    const bool part =
+        half.is_const() && size.is_const() && half.value() < size.value() - half.value();
     const int64_t turning = part ? 2 * half.value() : 0;
     const bool interleaved = n.Int("rotary_interleaved", 0) != 0;
     q = Rotate(q, cos, sin, positions, interleaved, turning);

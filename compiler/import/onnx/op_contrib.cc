@@ -318,7 +318,7 @@ Outputs UnfoldTensor(NodeContext& n) {
                          .Call("floor_divide", extent.Number(static_cast<double>(step))) +
                      1;
   const Term first = import::Range(count) * static_cast<double>(step);
-  const Term taken = x.Take(first.Expand(1) + Term(n.b(), n.b().Ints(Iota(size))), axis);
+  const Term taken = x.Take(first.Expand(1) + import::Range({n.b(), n.b().Int(size)}), axis);
   return {taken.Transpose(AxisMoved(x.rank() + 1, axis + 1, x.rank()))};
 }
 

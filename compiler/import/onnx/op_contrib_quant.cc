@@ -53,10 +53,10 @@ std::optional<Term> NamedBlocks(NodeContext& n, int64_t depth, int64_t blocks) {
 // Weights of 2, 4 or 8 bits, in blocks with one scale each: (n, blocks, bytes).
 Outputs MatMulNBits(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const int64_t bits = n.Int("bits", 4), block = n.Int("block_size", 0), columns = n.Int("N", 0),
-                depth = n.Int("K", 0);
+  const int64_t bits = n.Int("bits", 4), block = n.Int("block_size", 0), columns = n.Count("N", 0),
+                depth = n.Count("K", 0);
   if (bits != 2 && bits != 4 && bits != 8) return n.Unsupported("expected bits of 2, 4 or 8");
-  if (block < 1 || columns < 1 || depth < 1 || block > (1 << 20) || depth > (int64_t{1} << 40)) {
+  if (block < 1 || columns < 1 || depth < 1 || block > (1 << 20)) {
     return n.Fail("expected positive K, N and block_size");
   }
   const int64_t blocks = (depth + block - 1) / block;

@@ -68,8 +68,9 @@ std::optional<Window> ReadWindow(NodeContext& n, Value& x, std::vector<int64_t> 
       const Dim extent = x.dim(static_cast<int>(i) + 2);
       int64_t total = std::max<int64_t>(reach - 1, 0);
       if (extent.is_const()) {
-        const int64_t out = (extent.value() + w.strides[i] - 1) / w.strides[i];
-        total = std::max<int64_t>((out - 1) * w.strides[i] + reach - extent.value(), 0);
+        // The last window starts at the last multiple of the stride before the end.
+        const int64_t rest = extent.value() % w.strides[i];
+        total = std::max<int64_t>(reach - (rest == 0 ? w.strides[i] : rest), 0);
       } else if (w.strides[i] != 1) {
         if (!fill) {
           n.Unsupported(

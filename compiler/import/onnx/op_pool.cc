@@ -68,7 +68,12 @@ Outputs ConvTranspose(NodeContext& n) {
         return n.Unsupported(
             "output_shape needs the extents when compiling; fix them with --shape");
       }
-      total[i] = strides[i] * (extent.value() - 1) + extra[i] + reach(i) - shape[i];
+      int64_t last = 0;
+      if (__builtin_mul_overflow(strides[i], extent.value() - 1, &last) ||
+          __builtin_add_overflow(last, extra[i] - shape[i], &last) ||
+          __builtin_add_overflow(last, reach(i), &total[i])) {
+        return n.Fail("output_shape: the extents are too large");
+      }
     }
     pads = SplitPads(n, total);
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
@@ -89,7 +94,9 @@ Outputs ConvTranspose(NodeContext& n) {
     after = std::max<int64_t>(after, 0);
   }
   const int64_t groups = n.Int("group", 1);
-  if (groups < 1 || groups > INT32_MAX || !w.dim(1).is_const()) {
+  int64_t channels = 0;
+  if (groups < 1 || groups > INT32_MAX || !w.dim(1).is_const() ||
+      __builtin_mul_overflow(w.dim(1).value(), groups, &channels)) {
     return n.Fail("expected a group of 1 or more and a weight whose dims are known");
   }
   Value y = b.Op(fmt::format("nn.conv{}d_transpose", spatial), {x, w},
@@ -98,7 +105,7 @@ Outputs ConvTranspose(NodeContext& n) {
                   {"dilation", ListOf(dilations)},
                   {"output_padding", ListOf(extra)},
                   {"groups", groups},
-                  {"channels", w.dim(1).value() * groups},
+                  {"channels", channels},
                   {"kernel_size", ListOf(kernel)},
                   {"data_layout", std::string(kLayouts[spatial - 1])},
                   {"kernel_layout", std::string(kTransposedLayouts[spatial - 1])}});

@@ -91,7 +91,12 @@ Term Antialiased(const Mode& m, const Term& x, const Line& line) {
   const Term zero(b, b.Int(0)), last = line.extent - 1;
   Term squeeze = Double(b, 1), first(b, b.Int(0)), count(b, b.Int(0));
   if (line.known_scale) {
+    constexpr double kMostTaps = 1 << 24;
     const double step = std::min(*line.known_scale, 1.0);
+    if (!(step > 0) || support / step > kMostTaps) {
+      b.Fail("antialias: expected a scale above 0 that takes at most 2^24 elements for one");
+      return x;
+    }
     const auto from = static_cast<int64_t>(std::floor(-support / step)) + 1;
     squeeze = Double(b, step);
     first = Term(b, b.Int(from));
@@ -265,8 +270,10 @@ std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
       line.scale = Double(b, scale);
       const auto times = static_cast<float>(scale);
       if (dim.is_const()) {
-        line.out = Term(
-            b, b.Int(static_cast<int64_t>(std::floor(times * static_cast<float>(dim.value())))));
+        const float out = std::floor(times * static_cast<float>(dim.value()));
+        constexpr float kMost = 0x1p62F;
+        if (!(out <= kMost)) n.Fail("scales: the result is too large");
+        line.out = Term(b, b.Int(out <= kMost ? static_cast<int64_t>(out) : 0));
       } else if (const auto parts = PartsOf(scale)) {
         line.out = (extent * (scale * *parts)).Call("floor_divide", extent.Number(*parts));
       } else {

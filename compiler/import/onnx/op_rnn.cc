@@ -260,7 +260,11 @@ Value Direction(TypedBuilder& b, const Value& v, int64_t d) {
 // zeros of (batch, hidden), where batch is that of x: (time, batch, ...).
 Value ZeroState(TypedBuilder& b, const Value& x, int64_t hidden) {
   const DType dtype = x.dtype();
-  if (x.dim(1).is_const()) return b.Full({x.dim(1).value(), hidden}, 0, dtype);
+  constexpr int64_t kMostListed = 1 << 24;
+  const Dim count = x.dim(1) * Dim(hidden);
+  if (count.is_const() && count.value() <= kMostListed) {
+    return b.Full({x.dim(1).value(), hidden}, 0, dtype);
+  }
   return b.Op("dyn.zeros", {b.Concat({b.DimOf(x, 1), b.Ints({hidden})}, 0)},
               {{"dtype", std::string(DTypeName(dtype))}});
 }
@@ -371,6 +375,7 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
   const Dim width = r.dim(layer.quantised ? 1 : 2);
   if (!width.is_const()) return n.Unsupported("the hidden size must be known; fix R with --shape");
   const int64_t hidden = width.value();
+  if (hidden > INT32_MAX) return n.Fail("the hidden size is out of range");
   const Dim rows = Dim(hidden * layer.gates);
   const auto expect = [&](std::string_view what, const Value& v, std::vector<Dim> dims) {
     bool fits = v.rank() == static_cast<int>(dims.size());

@@ -214,9 +214,9 @@ Outputs SplitToSequence(NodeContext& n) {
   } else if (known && extent.is_const() && known->size() == 1) {
     const int64_t size = (*known)[0];
     if (size < 1) return n.Fail(fmt::format("split: expected at least 1, found {}", size));
-    if ((extent.value() + size - 1) / size <= kMostParts) {
-      for (int64_t at = 0; at < extent.value(); at += size) {
-        sizes.push_back(std::min(size, extent.value() - at));
+    if ((extent.value() - 1) / size < kMostParts) {
+      for (int64_t left = extent.value(); left > 0; left -= sizes.back()) {
+        sizes.push_back(std::min(size, left));
       }
       if (sizes.empty()) return {b.Tuple({})};
     }
@@ -226,13 +226,15 @@ Outputs SplitToSequence(NodeContext& n) {
     std::vector<Value> parts;
     for (int64_t size : sizes) {
       if (size < 0) return n.Fail("split: a size is negative");
+      int64_t end = 0;
+      if (__builtin_add_overflow(total, size, &end)) return n.Fail("split: the sizes overflow");
       Value part = b.Op("strided_slice", {x},
                         {{"begin", AttrList{total}},
-                         {"end", AttrList{total + size}},
+                         {"end", AttrList{end}},
                          {"strides", AttrList{1}},
                          {"axes", AttrList{axis}}});
       parts.push_back(keep ? part : b.Squeeze(part, {axis}));
-      total += size;
+      total = end;
     }
     if (extent.is_const() && total != extent.value()) {
       return n.Fail(
@@ -284,14 +286,15 @@ Outputs SequenceMap(NodeContext& n) {
   bool known = true;
   for (const Value& v : in) known &= !IsSequence(v) || IsTuple(v);
   if (known) {
-    std::vector<std::vector<Value>> out(n.num_outputs());
-    for (size_t i = 0; i < b.Fields(in[0]).size(); ++i) {
+    std::vector<std::vector<Value>> out(n.num_outputs()), fields;
+    for (const Value& v : in) fields.push_back(IsTuple(v) ? b.Fields(v) : std::vector<Value>());
+    for (size_t i = 0; i < fields[0].size(); ++i) {
       std::vector<Value> args;
-      for (const Value& v : in) {
-        if (!IsTuple(v)) {
-          args.push_back(v);
-        } else if (i < b.Fields(v).size()) {
-          args.push_back(b.Fields(v)[i]);
+      for (size_t k = 0; k < in.size(); ++k) {
+        if (!IsTuple(in[k])) {
+          args.push_back(in[k]);
+        } else if (i < fields[k].size()) {
+          args.push_back(fields[k][i]);
         } else {
           return n.Fail("the sequences differ in length");
         }

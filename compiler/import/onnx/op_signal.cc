@@ -257,10 +257,9 @@ Outputs TfIdfVectorizer(NodeContext& n) {
   } else if (mode != "TF") {
     return n.Fail(fmt::format("mode: expected TF, IDF or TFIDF, found '{}'", mode));
   }
-  const int64_t width = *std::max_element(indexes.begin(), indexes.end()) + 1;
-  if (width > (1 << 24) || *std::min_element(indexes.begin(), indexes.end()) < 0) {
-    return n.Fail("ngram_indexes: an index is out of range");
-  }
+  const auto [least, most] = std::minmax_element(indexes.begin(), indexes.end());
+  if (*least < 0 || *most >= (1 << 24)) return n.Fail("ngram_indexes: an index is out of range");
+  const int64_t width = *most + 1;
   // Place p of the output is n-gram from[p]; what no n-gram has is a column of zeros.
   std::vector<int64_t> from(static_cast<size_t>(width), static_cast<int64_t>(indexes.size()));
   for (size_t i = 0; i < indexes.size(); ++i) {

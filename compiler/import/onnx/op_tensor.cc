@@ -519,8 +519,15 @@ Outputs Pad(NodeContext& n) {
   Value source = x;
   if (crops) {
     std::vector<int64_t> begin, end, strides;
-    for (auto& [before, after] : widths) {
-      begin.push_back(std::max<int64_t>(-before, 0));
+    for (int axis = 0; axis < x.rank(); ++axis) {
+      auto& [before, after] = widths[static_cast<size_t>(axis)];
+      // Negated, each fits for sure; and what is cut off a dim that is known is no more than it has.
+      const int64_t front = std::min<int64_t>(before, 0), back = std::min<int64_t>(after, 0);
+      const int64_t room = x.dim(axis).is_const() ? x.dim(axis).value() : INT64_MAX;
+      if (front < -room || back < -room - front) {
+        return n.Fail(fmt::format("pads: axis {} has {} elements, and loses more", axis, room));
+      }
+      begin.push_back(-front);
       end.push_back(after < 0 ? after : INT64_MAX);
       strides.push_back(1);
       before = std::max<int64_t>(before, 0);

@@ -187,7 +187,7 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
   }
   constexpr double kMember = 6;
   for (size_t i = 0; i < count; ++i) {
-    if (modes[i] > kMember) {
+    if (!(modes[i] >= 0 && modes[i] <= kMember)) {
       return n.Fail(fmt::format("nodes_modes: expected 0 to 6, found {}", modes[i])), std::nullopt;
     }
     f.mode.push_back(modes[i] == kMember ? Mode::kEqual : static_cast<Mode>(modes[i]));

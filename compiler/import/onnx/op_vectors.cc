@@ -168,6 +168,10 @@ Outputs SVMClassifier(NodeContext& n) {
   if (!kernel) return {};
   // A column for each pair of classes: the vectors of both count, each with its weight against the
   // other.
+  constexpr int64_t kMostWeights = 1 << 26;
+  if (count > kMostWeights / static_cast<int64_t>(pairs)) {
+    return n.Unsupported("more than 2^26 support vectors of pairs of classes are not supported");
+  }
   std::vector<double> columns(static_cast<size_t>(count) * pairs, 0);
   std::vector<int64_t> first(1, 0);
   for (const int64_t v : per_class) first.push_back(first.back() + v);

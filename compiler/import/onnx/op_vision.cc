@@ -2,6 +2,7 @@
 // Einsum.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/import/onnx/arithmetic.h"
@@ -235,6 +236,13 @@ Outputs DeformConv(NodeContext& n) {
     if (!w.value().dim(i).is_const()) return n.Unsupported("the weights' dims must be known");
   }
   const int64_t height = w.value().dim(2).value(), width = w.value().dim(3).value();
+  constexpr int64_t kMostTaps = 1 << 20;  // they are listed
+  if (height > kMostTaps || width > kMostTaps || height * width > kMostTaps) {
+    return n.Unsupported("kernels of more than 2^20 elements are not supported");
+  }
+  if (w.value().dim(0).value() > INT32_MAX || w.value().dim(1).value() > INT32_MAX) {
+    return n.Fail("the weights have too many channels");
+  }
   const int64_t group = n.Count("group", 1), sets = n.Count("offset_group", 1),
                 taps = height * width, outs = w.value().dim(0).value(),
                 ins = w.value().dim(1).value();
@@ -242,7 +250,9 @@ Outputs DeformConv(NodeContext& n) {
                              dilations = n.Ints("dilations", {1, 1}),
                              pads = n.Ints("pads", {0, 0, 0, 0});
   if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4 || group < 1 || sets < 1 ||
-      taps < 1 || outs < 1 || outs % group != 0 || (ins * group) % sets != 0) {
+      taps < 1 || outs < 1 || outs % group != 0 || (ins * group) % sets != 0 ||
+      std::any_of(dilations.begin(), dilations.end(),
+                  [](int64_t d) { return d < 1 || d > INT32_MAX; })) {
     return n.Fail("expected 2 strides and dilations, 4 pads, and groups that divide the channels");
   }
   // Offsets by group, tap, and row or column.

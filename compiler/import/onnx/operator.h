@@ -31,7 +31,17 @@ class GraphProto;
 namespace relayvm::import {
 
 class GraphImporter;
+struct CallAttributes;
 struct OperatorDef;
+
+// An attribute, and what those in its graphs that refer to a function's attributes take; null: nothing.
+struct GivenAttribute {
+  const onnx::AttributeProto* proto = nullptr;
+  const CallAttributes* call = nullptr;
+};
+// `attribute` of a node in a function that was called with `call` (null: in none), where it may refer to
+// an attribute of the function. No proto where the call does not give that one.
+GivenAttribute Resolved(const onnx::AttributeProto& attribute, const CallAttributes* call);
 
 // A dtype, and the bits of an integer that has fewer; 0: all.
 struct ElementKind {
@@ -43,8 +53,8 @@ inline ElementKind KindOf(const Value& v) { return {v.dtype(), v.bits}; }
 class NodeContext {
  public:
   NodeContext(GraphImporter& importer, const onnx::NodeProto& node, std::vector<Value> inputs,
-              int opset)
-      : importer_(importer), node_(node), inputs_(std::move(inputs)), opset_(opset) {}
+              int opset, const CallAttributes* call)
+      : importer_(importer), node_(node), inputs_(std::move(inputs)), opset_(opset), call_(call) {}
 
   TypedBuilder& b();
   std::string_view op_type() const;
@@ -107,12 +117,15 @@ class NodeContext {
   std::vector<Value> Unsupported(std::string_view why);
 
  private:
+  GivenAttribute Named(std::string_view name) const;  // no proto where there is none
   const onnx::AttributeProto* Find(std::string_view name, int type);
+  const onnx::GraphProto* GraphOf(std::string_view name) const;
 
   GraphImporter& importer_;
   const onnx::NodeProto& node_;
   std::vector<Value> inputs_;
   int opset_;
+  const CallAttributes* call_;  // what its attributes may refer to
 };
 
 using Converter = std::vector<Value> (*)(NodeContext&);

@@ -141,16 +141,18 @@ std::optional<double> GreatestSum(const Integers& x, const Integers& w, int colu
   const auto zeros = w.zero_point ? IntegersIn(w.zero_point) : std::vector<int64_t>{0};
   const auto most = bias ? IntegersIn(bias) : std::vector<int64_t>{};
   if (!zeros || !most) return std::nullopt;
+  if (zeros->size() != 1 && static_cast<int64_t>(zeros->size()) != channels) return std::nullopt;
   std::vector<double> sums(static_cast<size_t>(channels), 0);
   for (size_t i = 0; i < weights->size(); ++i) {
     const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
     const int64_t zero = zeros->size() == 1 ? (*zeros)[0] : (*zeros)[channel];
-    sums[channel] += static_cast<double>(std::abs((*weights)[i] - zero));
+    sums[channel] += std::abs(static_cast<double>((*weights)[i]) - static_cast<double>(zero));
   }
   const double low = x.data.dtype() == DType::kUInt8 ? 0 : -128;
   double reach = 255;
   if (!x.zero_point) reach = 255 + low;
-  if (const auto zero = x.zero_point ? IntegersIn(x.zero_point) : std::nullopt) {
+  const auto zero = x.zero_point ? IntegersIn(x.zero_point) : std::nullopt;
+  if (zero && !zero->empty()) {
     const auto z = static_cast<double>((*zero)[0]);
     reach = std::max(z - low, low + 255 - z);
   }

@@ -8,9 +8,12 @@
 #include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "tools/python/src/errors.h"
 
 namespace relayvm::python {
@@ -26,13 +29,20 @@ Result<T> InterruptibleResult(const std::function<Result<T>(std::stop_token)>& w
   std::condition_variable changed;
   bool done = false;
   Result<T> result = Status(StatusCode::kInternal, "not run");
-  std::jthread worker([&](const std::stop_token& stop) {
-    Result<T> value = work(stop);
+  const auto run = [&](const std::stop_token& stop) {
+    // Nothing may leave a thread: memory that is short is an error as any other.
+    Result<T> value = Guarded([&] { return work(stop); });
     const std::lock_guard lock(mutex);
     result = std::move(value);
     done = true;
     changed.notify_one();
-  });
+  };
+  std::jthread worker;
+  try {
+    worker = std::jthread(run);
+  } catch (const std::system_error& e) {
+    return Status(StatusCode::kResourceExhausted, std::string("no thread: ") + e.what());
+  }
   pybind11::object raised;
   while (true) {
     bool ended = false;

@@ -1,5 +1,6 @@
 """create_executor: the ways to run a program."""
 import os
+import resource
 import signal
 import threading
 import time
@@ -123,6 +124,19 @@ def test_debug_fails_as_the_program_does():
         run(np.ones(2, "f4"), np.ones(3, "f4"))
     with pytest.raises(TypeError, match="input y .* is missing"):
         run(np.ones(2, "f4"))
+
+
+def test_a_tensor_that_does_not_fit_ends_a_debug_run():
+    run = rvm.create_executor("debug", HEADER + """
+def @main(%s: Tensor[(1), int64]) -> Tensor[(?), int8] { dyn.zeros(%s, dtype="int8") }""").evaluate()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 40 if hard == resource.RLIM_INFINITY else min(1 << 40, hard), hard))
+    try:
+        with pytest.raises(rvm.ResourceExhausted, match=r"dyn.zeros: no memory for Tensor\[\(35184372088832\), int8\]"):
+            run(np.array([1 << 45]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    assert run(np.array([3])).shape == (3,)
 
 
 def test_ctrl_c_ends_a_debug_run():
