@@ -579,11 +579,14 @@ std::string CheckType(const Program& program, const Object* object, const ValueT
   return TypeChecker(program, detail, poll).Check(object, type);
 }
 
-Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
-                           const std::string& function, Object* object, BorderPoll* poll,
-                           size_t* num_objects) {
-  if (num_objects != nullptr) *num_objects = 1;
-  if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
+namespace {
+
+// The machinery is apart from what small tensors take: the frames of these are large, and an invocation
+// that waits in a host function has a page of its stack less without them.
+[[gnu::noinline]] Result<Value> ExportAny(Heap& heap,
+                                          const std::shared_ptr<const Executable>& executable,
+                                          const std::string& function, Object* object,
+                                          BorderPoll* poll, size_t* num_objects) {
   Exporter exporter(heap, executable, /*counts=*/true, poll);
   Value value;
   const StatusCode code = exporter.Export(object, Ownership::kAll, &value);
@@ -593,9 +596,9 @@ Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& 
   return value;
 }
 
-Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
-                             Object* object, bool last_use, BorderPoll* poll) {
-  if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
+[[gnu::noinline]] Result<Value> ExportAnyArgument(
+    Heap& heap, const std::shared_ptr<const Executable>& executable, Object* object, bool last_use,
+    BorderPoll* poll) {
   // The host's own: it may give each back at once.
   Exporter exporter(heap, executable, /*counts=*/false, poll);
   Value value;
@@ -605,6 +608,22 @@ Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>
   Failure failure = exporter.FailureOf(code, "an argument");
   return Status(failure.code, failure.message,
                 std::make_shared<StatusDetail>(std::move(failure.detail)));
+}
+
+}  // namespace
+
+Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
+                           const std::string& function, Object* object, BorderPoll* poll,
+                           size_t* num_objects) {
+  if (num_objects != nullptr) *num_objects = 1;
+  if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
+  return ExportAny(heap, executable, function, object, poll, num_objects);
+}
+
+Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
+                             Object* object, bool last_use, BorderPoll* poll) {
+  if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
+  return ExportAnyArgument(heap, executable, object, last_use, poll);
 }
 
 Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll) {
