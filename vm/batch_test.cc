@@ -82,6 +82,14 @@ std::vector<int64_t> Expected(std::vector<int64_t> x, int64_t w, int64_t turns) 
   return x;
 }
 
+// main(n): n turns of a loop, without a kernel.
+std::shared_ptr<const Executable> Busy() {
+  return LoadText(testing::ScalarProgram(1, R"(
+L0:
+  addimm.i i0, i0, -1
+  br.if i0, L0)"));
+}
+
 class Runs {
  public:
   explicit Runs(const BatchingOptions& batching, uint32_t threads = 1,
@@ -226,10 +234,7 @@ TEST_CASE("batching: a lone run does not wait where nothing else is ready") {
 }
 
 TEST_CASE("batching: nor for long while others keep the thread") {
-  auto busy = LoadText(testing::ScalarProgram(1, R"(
-L0:
-  addimm.i i0, i0, -1
-  br.if i0, L0)"));
+  auto busy = Busy();
   auto program = Program();
   // Its turns alone, or max_wait, end its waiting: the other one is never over.
   for (const auto wait : {std::chrono::nanoseconds(1h), std::chrono::nanoseconds(300us)}) {
@@ -255,10 +260,7 @@ L0:
 }
 
 TEST_CASE("batching: a call that waits costs its run no turn of those that are busy") {
-  auto busy = LoadText(testing::ScalarProgram(1, R"(
-L0:
-  addimm.i i0, i0, -1
-  br.if i0, L0)"));
+  auto busy = Busy();
   auto program = Program();
   Runs runs({.max_batch = 16, .max_wait = 1ns});  // late at once
   constexpr int kBusy = 30, kCalls = 20;
@@ -348,10 +350,7 @@ TEST_CASE("batching: memory counts as it does alone") {
 
 TEST_CASE("batching: a scheduler that goes cancels what waits in groups") {
   auto program = Program();
-  auto busy = LoadText(testing::ScalarProgram(1, R"(
-L0:
-  addimm.i i0, i0, -1
-  br.if i0, L0)"));
+  auto busy = Busy();
   std::atomic<int> cancelled{0};
   for (uint32_t threads : {1u, 4u}) {
     auto scheduler =
