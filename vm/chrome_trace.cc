@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bytecode/base/utf8.h"
 #include "vm/executable.h"
 
 namespace relayvm {
@@ -18,27 +19,12 @@ namespace {
 
 enum class Kind : uint8_t { kKernel, kSlice, kBatch, kRun, kHostCall, kWait, kBatchWait };
 
-// The bytes of the character that `text` begins with; 0 where that is none of UTF-8.
-size_t CharacterBytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const size_t bytes = byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  if (bytes == 0 || byte(0) > 0xF4 || text.size() < bytes) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Longer than need be, a surrogate, beyond the last one.
-  const bool none = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) >= 0xA0) ||
-                    (byte(0) == 0xF0 && byte(1) < 0x90) || (byte(0) == 0xF4 && byte(1) >= 0x90);
-  return none ? 0 : bytes;
-}
-
 // A JSON string. Names may be any bytes: what is not UTF-8 is replaced.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (size_t bytes = 0; !text.empty(); text.remove_prefix(std::max<size_t>(bytes, 1))) {
     const char c = text[0];
-    bytes = CharacterBytes(text);
+    bytes = Utf8Length(text);
     if (bytes == 0) {
       out += "\\ufffd";
     } else if (static_cast<unsigned char>(c) < 0x20) {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <exception>
 #include <span>
 #include <string>
 
 #include "bytecode/base/status_detail.h"
 #include "bytecode/opcode.h"
 #include "vm/failure.h"
+#include "vm/first_exception.h"
 #include "vm/frame.h"
 #include "vm/interpreter.h"
 #include "vm/run_counters.h"
@@ -45,9 +45,7 @@ struct ParallelCalls {
   // well.
   std::atomic<uint64_t> error{0};
   std::atomic<bool> stopped{false};
-  // What a host's kernel has thrown, the first of them.
-  std::atomic<bool> has_thrown{false};
-  std::exception_ptr thrown;
+  FirstException thrown;  // by a host's kernel
 
   // Throws what a kernel has thrown.
   void Run(TaskPool& pool, uint32_t num_tasks);

@@ -190,8 +190,7 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
     code = RELAYVM_KERNEL_OUT_OF_MEMORY;
   } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
     calls.stopped.store(true, std::memory_order_relaxed);
-    if (!calls.has_thrown.exchange(true, std::memory_order_relaxed))
-      calls.thrown = std::current_exception();
+    calls.thrown.Keep();
     return;
   }
   if (code == RELAYVM_KERNEL_OK) return;
@@ -204,7 +203,7 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
 
 void ParallelCalls::Run(TaskPool& pool, uint32_t num_tasks) {
   pool.Run(num_tasks, RunTask, this);
-  if (thrown != nullptr) std::rethrow_exception(std::exchange(thrown, nullptr));
+  thrown.Rethrow();
 }
 
 int32_t Interpreter::RunRange(const KernelCall& call) {

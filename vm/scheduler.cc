@@ -133,7 +133,11 @@ struct Scheduler::Impl {
     task.is_queued = false;
     --num_queued;
     ++num_active;
-    ending.Push(queued[static_cast<size_t>(task.priority)].Remove(task));
+    PushEnding(queued[static_cast<size_t>(task.priority)].Remove(task));
+  }
+  void PushEnding(TaskPtr task) {
+    task->slice = options.slice;
+    ending.Push(std::move(task));
     ++num_ready;
   }
 
@@ -399,9 +403,7 @@ struct Scheduler::Impl {
       std::lock_guard lock(mutex);
       const TaskPtr& task = tasks.at(id);  // a run that waits has not ended
       if (task->is_cancelled) {
-        task->slice = options.slice;
-        ending.Push(task);
-        ++num_ready;
+        PushEnding(task);
       } else {
         PushReady(task);
       }

@@ -4,18 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bytecode/base/utf8.h"
+
 namespace relayvm {
 namespace {
-
-bool IsContinuation(char c) { return (static_cast<uint8_t>(c) & 0xC0) == 0x80; }
-
-// The bytes of the character that `text` starts with: 1 where it is no UTF-8.
-size_t Length(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
-  if (lead > 0xF4 || length > text.size()) return 1;
-  return std::ranges::all_of(text.substr(1, length - 1), IsContinuation) ? length : 1;
-}
 
 bool IsControl(std::string_view character) {
   const auto first = static_cast<uint8_t>(character[0]);
@@ -31,7 +23,7 @@ std::string Cleaned(std::string_view text, std::string_view kept) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const std::string_view character = text.substr(0, Length(text));
+    const std::string_view character = text.substr(0, std::max<size_t>(Utf8Length(text), 1));
     if (IsControl(character) && kept.find(character) == std::string_view::npos) {
       out += '?';
     } else {

@@ -13,6 +13,7 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/io/tvm_params.h"
 #include "vm/checked_pool.h"
+#include "vm/first_exception.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
 #include "vm/linked_program.h"
@@ -567,8 +568,7 @@ struct Parallel {
   const std::vector<Memory>& scratch;
   const RelayvmKernelEnv* env;
   std::atomic<uint64_t> error{0};  // of the first task that failed: its number from 1, and the code
-  std::atomic<bool> has_thrown{false};
-  std::exception_ptr thrown;  // the first that a task has thrown
+  vm::FirstException thrown;
 
   static void RunTask(void* context, uint32_t index, uint32_t worker) {
     auto& p = *static_cast<Parallel*>(context);
@@ -583,8 +583,7 @@ struct Parallel {
     } catch (const std::bad_alloc&) {
       code = RELAYVM_KERNEL_OUT_OF_MEMORY;
     } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
-      if (!p.has_thrown.exchange(true, std::memory_order_relaxed))
-        p.thrown = std::current_exception();
+      p.thrown.Keep();
       return;
     }
     if (code == RELAYVM_KERNEL_OK) return;
@@ -603,7 +602,7 @@ int32_t GraphModule::Impl::RunStep(const Step& step) {
   if (step.tasks <= 1) return step.fn(&env, &args, 0, step.units);
   Parallel parallel{step, args, scratch, &worker_env};
   pool->Run(step.tasks, Parallel::RunTask, &parallel);
-  if (parallel.thrown != nullptr) std::rethrow_exception(parallel.thrown);
+  parallel.thrown.Rethrow();
   return static_cast<int32_t>(parallel.error.load(std::memory_order_relaxed));
 }
 
