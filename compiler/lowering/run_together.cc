@@ -54,6 +54,14 @@ bool MayBePassed(const MInst& inst) {
   return !inst.is_label && (MayMove(inst) || IsCall(inst) || IsPure(inst));
 }
 
+// True for what may end the run: what comes after it may rely on that, so that it moves along.
+bool IsCheck(const MInst& inst) {
+  if (inst.is_label) return false;
+  const OpcodeInfo& info = GetOpcodeInfo(inst.op);
+  return std::find(info.operands.begin(), info.operands.begin() + info.num_operands,
+                   OperandKind::MESSAGE) != info.operands.begin() + info.num_operands;
+}
+
 // Memory that a call uses.
 struct Use {
   BufferKind kind;
@@ -170,6 +178,7 @@ class Grouping {
         for (MInst& inst : *list) {
           passes = passes && MayBePassed(inst);
           if (IsCall(inst)) apart = apart && AreApart(inst, call, uses);
+          needs = needs || IsCheck(inst);
           ForEachDef(inst, [&](Bank bank, uint32_t& r) {
             needs = needs || needed.contains({bank, r});
           });

@@ -2,7 +2,7 @@
 // side by side: branches of a graph that are too small to be worth several threads each.
 //
 // A call moves up to an earlier one past what it does not depend on, with the sizes and allocations
-// that it needs; `kernels` before them says that they may run in any order. Large kernels keep their
+// that it needs, and with every check between them: it may rely on any; `kernels` before them says that they may run in any order. Large kernels keep their
 // places: they fill the threads by themselves, and their results are best read while they are in a
 // cache.
 //

@@ -88,6 +88,11 @@ TEST_CASE("what can't be specialised is an error that says what to do") {
       {"def @main(%c: bool, %x: Tensor[(?), float32]) { let %y = " + two +
            "; transpose(%y, axes=[2, 1, 0]) }",
        "what follows fits none of them"},
+      // No branch of the second value has a type, so that nothing it is read by has one.
+      {"def @main(%c: bool, %x: Tensor[(?), float32]) { let %y = " + two +
+           "; let %u = if (%c) { expand_dims(%x, axis=5) } else { add(%x, 0f64) };"
+           "sum(multiply(%y, %u)) }",
+       "no path gives %u"},
       {"def @main(%c: bool, %x: Tensor[(?), float32]) { if (%c) { %x } else { 1i64 } }",
        "the branches of if differ"},
   };

@@ -445,8 +445,8 @@ Status Inference::ImplyArgTypes(const ir::OpCall& call) {
 }
 
 Status Inference::Stuck() {
-  // What is not reached may wait for ever.
-  if (any_dead_end_ || !mixed_.vars.empty()) return OkStatus();
+  if (!mixed_.vars.empty()) return OkStatus();  // what follows the branches is not typed yet
+  const bool outer = in_continuation_;
   for (const Item& item : items_) {
     if (item.done) continue;
     std::string unknown;
@@ -456,6 +456,17 @@ Status Inference::Stuck() {
       if (!unknown.empty() || !type.ok() || solver_.FirstUnknown(*type) == 0) return;
       if (var != nullptr && !(*var)->name.empty()) unknown = "%" + (*var)->name;
     });
+    if (any_dead_end_) {
+      // It waits for what every path ends before: it is not reached either.
+      in_continuation_ = item.in_continuation;
+      if (MayEndDead()) {
+        AddDeadEnd(item.binding->var,
+                   {StatusCode::kInvalidInput,
+                    fmt::format("no path gives {}", unknown.empty() ? "its argument" : unknown)});
+      }
+      in_continuation_ = outer;
+      continue;
+    }
     return ErrorAt(item.binding->value->span,
                    unknown.empty()
                        ? std::string("the type of this expression cannot be inferred; "

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -12,170 +14,14 @@
 
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
+#include "kernels/op/op.h"
 #include "kernels/runtime/builtin.h"
+#include "tests/fuzz/input_calls.h"
 #include "tests/fuzz/mutate.h"
 #include "vm/relayvm.h"
 
 namespace relayvm::fuzz {
 namespace {
-
-// One line each: parameters, then the call.
-constexpr const char* kCalls[] = {
-    // Indices and sizes from data.
-    "%x: Tensor[(?, ?), float32], %i: Tensor[(?), int64] | take(%x, %i, axis=0)",
-    "%x: Tensor[(?, ?), int8], %i: Tensor[(?, ?), int32] | take(%x, %i, axis=1, mode=\"wrap\")",
-    "%x: Tensor[(?), int64], %i: Tensor[(?), int64] | take(%x, %i, mode=\"fast\")",
-    "%x: Tensor[(?, ?), float64], %i: Tensor[(?, ?), int64] | gather(%x, %i, axis=1)",
-    "%x: Tensor[(?, ?, ?), int16], %i: Tensor[(2, ?), int64] | gather_nd(%x, %i)",
-    "%i: Tensor[(?), int64], %a: float32, %b: float32 | one_hot(%i, %a, %b, depth=5, axis=-1, "
-    "dtype=\"float32\")",
-    "%x: Tensor[(?, ?, ?), float32], %n: Tensor[(?), int32] | sequence_mask(%x, %n, "
-    "mask_value=-1f, axis=1)",
-    "%x: Tensor[(?, ?, ?), float32], %n: Tensor[(?), int64] | reverse_sequence(%x, %n, seq_axis=1, "
-    "batch_axis=0)",
-    "%x: Tensor[(?, ?), float32], %i: Tensor[(?), int64], %j: Tensor[(?), int64] | adv_index((%x, "
-    "%i, %j))",
-    "%x: Tensor[(?, ?), float32], %i: Tensor[(?, ?), int64], %u: Tensor[(?, ?), float32] | "
-    "scatter_elements(%x, %i, %u, axis=0, reduction=\"add\")",
-    "%x: Tensor[(?, ?), int32], %i: Tensor[(?, ?), int64], %u: Tensor[(?, ?), int32] | "
-    "scatter_elements(%x, %i, %u, axis=1, reduction=\"max\")",
-    "%x: Tensor[(?, ?), float32], %i: Tensor[(1, ?), int64], %u: Tensor[(?, ?), float32] | "
-    "scatter_nd(%x, %i, %u, mode=\"add\")",
-    "%x: Tensor[(?), float16], %i: Tensor[(1, ?), int32], %u: Tensor[(?), float16] | "
-    "scatter_nd(%x, %i, %u)",
-    "%i: Tensor[(?, ?), int64], %s: Tensor[(2), int64], %v: Tensor[(?), float32], %d: float32 | "
-    "sparse_to_dense(%i, %v, %d, output_shape=[4, 5])",
-    "%i: Tensor[(?, 2), int64], %v: Tensor[(?), int64], %s: Tensor[(2), int64], %d: int64 | "
-    "sparse_fill_empty_rows(%i, %v, %s, %d)",
-    "%i: Tensor[(?, 2), int64], %p: Tensor[(2), int64], %n: Tensor[(2), int64] | "
-    "sparse_reshape(%i, %p, %n)",
-    "%x: Tensor[(?, ?), float32], %d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: "
-    "Tensor[(?), int32] | "
-    "nn.sparse_dense(%x, %d, %i, %p)",
-    "%x: Tensor[(?, ?), float32], %v: Tensor[(?, ?), float32] | "
-    "matrix_set_diag(%x, %v, k1=-1, k2=1)",
-    "%x: Tensor[(?, ?), float32], %i: Tensor[(?), uint64] | take(%x, %i, axis=0, mode=\"wrap\")",
-    "%x: Tensor[(?, ?), float32], %i: Tensor[(?, ?), uint64] | gather(%x, %i, axis=1)",
-    "%x: Tensor[(?, ?), float32], %k: uint64 | (trilu(%x, %k, upper=True), trilu(%x, %k, "
-    "upper=False))",
-    "%a: uint64, %b: uint64, %s: uint64 | arange(%a, %b, %s, dtype=\"uint64\")",
-    // Order.
-    "%x: Tensor[(?, ?), float32] | argsort(%x, axis=1, is_ascend=0, dtype=\"int64\")",
-    "%x: Tensor[(?, ?), int8] | sort(%x, axis=0)",
-    "%x: Tensor[(?, ?), float64] | topk(%x, k=3, axis=1, ret_type=\"both\", dtype=\"int64\")",
-    "%x: Tensor[(?, ?), float32], %k: int64 | dyn.topk(%x, %k, axis=1, ret_type=\"both\", "
-    "dtype=\"int64\")",
-    "%s: Tensor[(?), float32], %v: Tensor[(?, ?), float32] | searchsorted(%s, %v)",
-    "%x: Tensor[(?), int64] | unique(%x, sorted=True, return_counts=True)",
-    "%x: Tensor[(?), float32] | unique(%x, sorted=False, return_counts=False)",
-    "%x: Tensor[(?, ?), bool] | argwhere(%x)",
-    "%x: Tensor[(?, ?), int32] | cumsum(%x, axis=1, exclusive=1)",
-    "%x: Tensor[(?, ?), float32] | cumprod(%x, axis=0)",
-    "%x: Tensor[(?, ?), float32] | topk(%x, k=2, axis=0, ret_type=\"values\")",
-    "%x: Tensor[(?, ?), int8] | topk(%x, k=2, axis=1, ret_type=\"indices\", dtype=\"int32\")",
-    "%x: Tensor[(?, ?), float32], %k: int64 | dyn.topk(%x, %k, axis=0, ret_type=\"values\")",
-    "%x: Tensor[(?, ?), int32], %k: int64 | dyn.topk(%x, %k, axis=1, ret_type=\"indices\", "
-    "dtype=\"int64\")",
-    // Sparse matrices and random numbers.
-    "%i: Tensor[(?, 2), int64], %v: Tensor[(?), int32] | sparse_to_dense(%i, %v, output_shape=[4, "
-    "5])",
-    "%x: Tensor[(?, ?), float32], %d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: "
-    "Tensor[(?), int32] | nn.sparse_add(%x, %d, %i, %p)",
-    "%d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: Tensor[(?), int32] | "
-    "nn.sparse_transpose(%d, %i, %p)",
-    "%x: Tensor[(?, ?, ?, 8), float32], %d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: "
-    "Tensor[(?), int32] | nn.sparse_conv2d(%x, %d, %i, %p)",
-    "%k: Tensor[(10), uint64] | random.threefry_generate(%k, out_shape=[3, 5])",
-    "%k: Tensor[(10), uint64] | random.threefry_split(%k)",
-    "%k: Tensor[(10), uint64], %a: float32, %b: float32 | random.uniform(%k, %a, %b, "
-    "out_shape=[7], "
-    "out_dtype=\"float32\")",
-    "%k: Tensor[(10), uint64], %a: float64, %b: float64 | random.normal(%k, %a, %b, out_shape=[3, "
-    "3], out_dtype=\"float64\")",
-    "%k: Tensor[(10), uint64], %x: Tensor[(?, ?), float32] | random.multinomial(%k, %x, "
-    "num_samples=3)",
-    // Shapes from data.
-    "%x: Tensor[(?, ?), float32], %s: Tensor[(3), int64] | dyn.reshape(%x, %s)",
-    "%x: Tensor[(?, ?), int8], %s: Tensor[(2), int64] | dyn.broadcast_to(%x, %s)",
-    "%x: Tensor[(?, ?), int8], %s: Tensor[(2), int64] | dyn.tile(%x, %s)",
-    "%v: int32, %s: Tensor[(2), int64] | dyn.full(%v, %s, dtype=\"int32\")",
-    "%s: Tensor[(3), int64] | dyn.zeros(%s, dtype=\"int8\")",
-    "%x: Tensor[(?, ?), int16], %p: Tensor[(2, 2), int64], %v: int16 | dyn.nn.pad(%x, %p, %v)",
-    "%x: Tensor[(?, ?), float32], %b: Tensor[(2), int64], %e: Tensor[(2), int64], %s: Tensor[(2), "
-    "int64] | "
-    "dyn.strided_slice(%x, %b, %e, %s)",
-    "%x: Tensor[(1, 2, ?, ?), float32], %s: Tensor[(2), int64], %r: Tensor[(0), float32] | "
-    "dyn.image.resize2d(%x, %s, %r, layout=\"NCHW\", method=\"linear\")",
-    "%x: Tensor[(1, 1, ?, ?), float32], %h: float32, %w: float32 | "
-    "dyn.nn.upsampling(%x, %h, %w, layout=\"NCHW\", method=\"bilinear\")",
-    "%a: int64, %b: int64, %s: int64 | arange(%a, %b, %s, dtype=\"int64\")",
-    "%a: float32, %b: float32, %s: float32 | arange(%a, %b, %s, dtype=\"float32\")",
-    "%i: Tensor[(?), int64], %d: int64, %a: int8, %b: int8 | dyn.one_hot(%i, %a, %b, %d, axis=-1, "
-    "dtype=\"int8\")",
-    "%i: Tensor[(?, 2), int64], %s: Tensor[(2), int64], %v: Tensor[(?), int32], %d: int32 | "
-    "dyn.sparse_to_dense(%i, %v, %d, %s)",
-    "%x: Tensor[(?), int64], %s: Tensor[(2), int64] | unravel_index(%x, %s)",
-    "%x: Tensor[(?, ?), float32], %r: int64 | repeat(%x, repeats=3, axis=1)",
-    // Windows, pictures, boxes.
-    "%b: Tensor[(?, ?, 6), float32], %n: Tensor[(?), int32], %i: Tensor[(?, ?), int32], %m: int32, "
-    "%t: float32 | "
-    "vision.non_max_suppression(%b, %n, %i, %m, %t, return_indices=False)",
-    "%b: Tensor[(?, ?, 5), float32], %n: Tensor[(?), int32], %i: Tensor[(?, ?), int32], %m: int32, "
-    "%t: float32 | "
-    "vision.non_max_suppression(%b, %n, %i, %m, %t, return_indices=True, id_index=-1, "
-    "score_index=0, coord_start=1)",
-    "%b: Tensor[(?, ?, 6), float32] | vision.get_valid_counts(%b, 0.5f)",
-    "%b: Tensor[(?, ?, 4), float32], %s: Tensor[(?, ?, ?), float32], %m: int64, %t: float32, %c: "
-    "float32 | "
-    "vision.all_class_non_max_suppression(%b, %s, %m, %t, %c)",
-    "%b: Tensor[(?, ?, 4), float32], %s: Tensor[(?, ?, ?), float32], %m: int64, %t: float32, %c: "
-    "float32 | "
-    "vision.all_class_non_max_suppression(%b, %s, %m, %t, %c, output_format=\"tensorflow\")",
-    "%b: Tensor[(?, ?, 4), float32], %s: Tensor[(?, ?, ?), float32] | "
-    "vision.regular_non_max_suppression(%b, %s, max_detections_per_class=7, max_detections=5, "
-    "num_classes=2, iou_threshold=0.5f, score_threshold=0.25f)",
-    "%x: Tensor[(?, ?, ?, ?), float32], %r: Tensor[(?, 5), float32] | "
-    "vision.roi_align(%x, %r, pooled_size=[2, 2], spatial_scale=1f)",
-    "%x: Tensor[(?, ?, ?, ?), float32], %r: Tensor[(?, 5), float32] | "
-    "vision.roi_pool(%x, %r, pooled_size=[2, 2], spatial_scale=0.5f)",
-    "%p: Tensor[(1, 6, ?, ?), float32], %b: Tensor[(1, 12, ?, ?), float32], %i: Tensor[(1, 3), "
-    "float32] | "
-    "vision.proposal(%p, %b, %i, scales=[8f], ratios=[0.5f, 1f, 2f], rpn_pre_nms_top_n=20, "
-    "rpn_post_nms_top_n=6, "
-    "threshold=0.7f, rpn_min_size=1, feature_stride=4)",
-    "%c: Tensor[(1, ?, ?), float32], %l: Tensor[(1, ?), float32], %a: Tensor[(1, ?, 4), float32] | "
-    "vision.multibox_transform_loc(%c, %l, %a)",
-    "%x: Tensor[(?, ?, ?, ?), float32], %g: Tensor[(?, 2, ?, ?), float32] | image.grid_sample(%x, "
-    "%g)",
-    "%x: Tensor[(?, ?, ?, 1), float32], %b: Tensor[(?, 4), float32], %i: Tensor[(?), int32] | "
-    "image.crop_and_resize(%x, %b, %i, crop_size=[3, 2], layout=\"NHWC\")",
-    "%x: Tensor[(?), float32], %w: Tensor[(4), float32] | stft(%x, %w, n_fft=4, hop_length=2, "
-    "win_length=4)",
-    // Products and pools of open sizes.
-    "%x: Tensor[(?, ?), float32], %w: Tensor[(?, ?), float32] | nn.dense(%x, %w, units=None)",
-    "%x: Tensor[(?, ?, ?), float32], %w: Tensor[(?, ?, ?), float32] | nn.batch_matmul(%x, %w)",
-    "%x: Tensor[(?, ?), float32], %y: Tensor[(?, ?), float32] | einsum((%x, %y), "
-    "equation=\"ij,jk->ik\")",
-    "%x: Tensor[(?, ?), float32], %y: Tensor[(?, ?), float32] | (einsum((%x, %y), "
-    "equation=\"ij,ij->\"), einsum((%x,), equation=\"ii->\"))",
-    "%x: Tensor[(?, ?, ?), float32], %y: Tensor[(?, ?, ?), float32] | einsum((%x, %y), "
-    "equation=\"...ij,...jk->...k\")",
-    "%x: Tensor[(?, ?), int32], %y: Tensor[(?, ?), int32], %z: Tensor[(?), int32] | einsum((%x, "
-    "%y, %z), equation=\"ij,ij,j->i\")",
-    "%x: Tensor[(?, 3, ?, ?), float32], %w: Tensor[(2, 3, 3, 3), float32] | nn.conv2d(%x, %w, "
-    "padding=[1, 1], "
-    "kernel_size=[3, 3], channels=2)",
-    "%x: Tensor[(?, ?, ?, ?), float32] | nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], "
-    "padding=[1, 1])",
-    "%x: Tensor[(?, ?, ?, ?), float32] | nn.adaptive_avg_pool2d(%x, output_size=[3, 2])",
-    "%x: Tensor[(?, ?), float32], %y: Tensor[(?, ?), float32] | concatenate((%x, %y), axis=0)",
-    "%x: Tensor[(?, ?), float32], %y: Tensor[(?, ?), float32] | add(%x, %y)",
-    "%x: Tensor[(?, ?), int32], %y: Tensor[(?, ?), int32] | (floor_divide(%x, %y), floor_mod(%x, "
-    "%y))",
-    "%x: Tensor[(?), int8], %y: Tensor[(?), int8] | (left_shift(%x, %y), divide(%x, %y))",
-    "%x: Tensor[(?, ?), float32] | (max(%x, axis=1), argmax(%x, axis=0), mean(%x))",
-    "%x: Tensor[(?, ?), float32] | nn.softmax(%x, axis=1)",
-};
 
 constexpr size_t kMostElements = 4096;  // of one input
 constexpr size_t kMemoryLimit = size_t{64} << 20;
@@ -280,10 +126,31 @@ Result<Value> MakeTensor(const ValueType& type, Choices* choices) {
   return Value::WrapTensor(type.dtype, dims, memory->data, Guarded::Free, memory);
 }
 
-std::string ProgramOf(std::string_view call) {
-  const size_t bar = call.find(" | ");
-  return fmt::format("#[version = \"0.0.5\"]\ndef @main({}) {{ {} }}\n", call.substr(0, bar),
-                     call.substr(bar + 3));
+std::string ProgramOf(const InputCall& call) {
+  return fmt::format("#[version = \"0.0.5\"]\ndef @main({}) {{ {} }}\n", call.params, call.body);
+}
+
+// Whether `op` is called there, its name no part of a longer one.
+bool Calls(std::string_view body, std::string_view op) {
+  const std::string called = fmt::format("{}(", op);
+  for (size_t at = body.find(called); at != std::string_view::npos;
+       at = body.find(called, at + 1)) {
+    if (at == 0 || (body[at - 1] != '.' && body[at - 1] != '_' && std::isalnum(body[at - 1]) == 0))
+      return true;
+  }
+  return false;
+}
+
+// That each operator is called by some program.
+Status CheckOperators(const std::vector<InputCall>& calls) {
+  std::vector<std::string_view> missing;
+  for (const std::string_view op : OpTable::Get().Names()) {
+    if (std::ranges::none_of(calls, [&](const InputCall& c) { return Calls(c.body, op); }))
+      missing.push_back(op);
+  }
+  if (missing.empty()) return OkStatus();
+  return {StatusCode::kInternal,
+          fmt::format("no program calls the operators {}", fmt::join(missing, ", "))};
 }
 
 bool TakesTensors(const ExportInfo& e) {
@@ -335,7 +202,9 @@ struct InputTarget::Impl {
 Result<std::shared_ptr<InputTarget>> InputTarget::Make(const std::vector<std::string>& programs) {
   auto impl = std::make_unique<Impl>();
   RELAYVM_ASSIGN_OR_RETURN(impl->runtime, Runtime::Create());
-  for (const char* call : kCalls) RELAYVM_RETURN_IF_ERROR(impl->Add(ProgramOf(call), 3));
+  const std::vector<InputCall> calls = InputCalls();
+  RELAYVM_RETURN_IF_ERROR(CheckOperators(calls));
+  for (const InputCall& call : calls) RELAYVM_RETURN_IF_ERROR(impl->Add(ProgramOf(call), 3));
   RELAYVM_RETURN_IF_ERROR(impl->CheckBuiltins());
   for (const std::string& text : programs) (void)impl->Add(text, 2);
   return std::shared_ptr<InputTarget>(new InputTarget(std::move(impl)));
@@ -346,7 +215,7 @@ InputTarget::~InputTarget() = default;
 std::vector<std::string> InputTarget::Seeds() const {
   std::vector<std::string> seeds;
   for (size_t i = 0; i < impl_->programs.size(); ++i) {
-    std::string seed = {static_cast<char>(i)};
+    std::string seed = {static_cast<char>(i % 256), static_cast<char>(i / 256)};
     Mutator mutator(i);
     for (int byte = 0; byte < 40; ++byte) seed += static_cast<char>(mutator.Below(256));
     seeds.push_back(std::move(seed));
@@ -356,7 +225,8 @@ std::vector<std::string> InputTarget::Seeds() const {
 
 Status InputTarget::Run(const std::string& input) {
   Choices choices(input);
-  const auto& program = impl_->programs[choices.Byte() % impl_->programs.size()];
+  const size_t low = choices.Byte(), high = choices.Byte();
+  const auto& program = impl_->programs[(high * 256 + low) % impl_->programs.size()];
   RELAYVM_ASSIGN_OR_RETURN(auto invocation, Invocation::Create(impl_->runtime, program,
                                                                {.memory_limit = kMemoryLimit,
                                                                 .stack_limit = size_t{1} << 20,

@@ -171,7 +171,7 @@ class AttentionEmitter : private AttentionRows {
   // What a step reads, [key][query]: squares are turned in registers.
   void FillTable(const AttentionDetail::Table& table, Value* key, Value* count) {
     BindHead();
-    const DType dtype = table.load->dtype;
+    const DType dtype = table.value->dtype;
     Value* origin = emitter_.ElementAddress(table.local.get(), {I64(b_, 0), I64(b_, 0)});
     Value* last = Add(b_, queries_, -1);
     for (unsigned v = 0; v < vectors_; ++v) {
@@ -179,7 +179,7 @@ class AttentionEmitter : private AttentionRows {
         std::vector<Value*> rows;
         for (unsigned i = 0; i < d_.lanes; ++i) {
           Bind(d_.axes[2], Min(b_, Add(b_, first_, int64_t{v * d_.lanes + i}), last));
-          rows.push_back(emitter_.EmitVector(table.load,
+          rows.push_back(emitter_.EmitVector(table.value,
                                              {d_.axes[3].get(), Add(b_, key, at), d_.lanes, mask}));
         }
         // Bits are no elements that shuffles know well.

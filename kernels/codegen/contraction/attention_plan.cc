@@ -63,6 +63,12 @@ void FitRows(AttentionDetail& d) {
   d.row_keys = kKeyBlock * d.panel / kRowsTogether;
 }
 
+bool Loads(const Expr& e, const Tensor& tensor) {
+  bool found = false;
+  ForEachNode(e, [&](const te::ExprNode& node) { found = found || node.tensor == tensor; });
+  return found;
+}
+
 }  // namespace
 
 std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
@@ -125,9 +131,12 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   d.product = te::Placeholder("product", {}, DType::kFloat32, -1);
   const Expr local_query = te::AxisValue(d.axes[2]) - te::AxisValue(d.first_query);
   const Expr local_key = te::AxisValue(d.axes[3]) - te::AxisValue(d.first_key);
+  const Tensor& product = out.hint_inputs[3];
   d.score = Rewriter([&](const Expr& e) -> Expr {
-              if (e->kind != ExprKind::kLoad) return nullptr;
-              if (e->tensor == out.hint_inputs[3]) return te::Load(d.product, {});
+              // A choice between loads is filled in as one: what is not chosen may be no memory.
+              if (e->kind == ExprKind::kSelect && Loads(e, product)) return nullptr;
+              if (e->kind != ExprKind::kLoad && e->kind != ExprKind::kSelect) return nullptr;
+              if (e->tensor == product) return te::Load(d.product, {});
               if (!MentionsAxis(e, d.axes[2]) || !MentionsAxis(e, d.axes[3]) || !ReadsMemory(e)) {
                 return e;
               }
@@ -140,7 +149,7 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
 
   d.row_score = Rewriter([&](const Expr& e) -> Expr {
                   if (e->kind != ExprKind::kLoad) return nullptr;
-                  return e->tensor == out.hint_inputs[3] ? te::Load(d.product, {}) : e;
+                  return e->tensor == product ? te::Load(d.product, {}) : e;
                 }).Rewrite(score.body);
   FitRows(d);
 

@@ -30,7 +30,7 @@ struct AttentionDetail {
   // What steps read of memory both by query and by key: it is brought to scratch, transposed, and
   // `score` loads it there, at [key - first_key][query - first_query].
   struct Table {
-    te::Expr load;     // over `axes`
+    te::Expr value;    // over `axes`: a load, or a choice between loads
     te::Tensor local;  // (kKeyBlock, panel)
     Dim offset;        // bytes into scratch
   };

@@ -126,6 +126,30 @@ TEST_CASE("steps of the score") {
   cases.Check();
 }
 
+// Extents of which only running tells whether they are 1. What is not there may not be read.
+TEST_CASE("steps that may be broadcast") {
+  ContractionCases cases;
+  const Dim p = Dim::Symbol(4, "p"), r = Dim::Symbol(5, "r");
+  std::vector<SymbolValues> values;
+  for (int m : {1, 5, 65}) {
+    for (int n : {1, 40}) {
+      for (int rows : {1, m}) {
+        for (int columns : {1, n})
+          values.push_back({{1, 2}, {2, m}, {3, n}, {4, rows}, {5, columns}});
+      }
+    }
+  }
+  const DType f = DType::kFloat32;
+  const Shapes s{kB, kM, kN};
+  cases.Add(AttentionSpec(s, {{"add", {{{p, r}, f}}}}), values);
+  cases.Add(AttentionSpec(s, {{"where", {{{p, r}, DType::kBool}, {{p, r}, f}}}}), values);
+  cases.Add(AttentionSpec(s, {{"where_not", {{{p, kN}, DType::kBool}, {{kM, r}, f}}}}), values);
+  cases.Add(
+      AttentionSpec(s, {{"multiply", {{{}, f}}}, {"where", {{{}, DType::kBool}, {{p, r}, f}}}}),
+      values);
+  cases.Check();
+}
+
 // A causal mask and queries that are computed on the way.
 TEST_CASE("what is computed in the kernel") {
   ContractionCases cases;
