@@ -18,12 +18,14 @@
 #include "kernels/runtime/builtin.h"
 #include "tests/fuzz/input_calls.h"
 #include "tests/fuzz/mutate.h"
+#include "tests/random/generator.h"
 #include "vm/relayvm.h"
 
 namespace relayvm::fuzz {
 namespace {
 
 constexpr size_t kMostElements = 4096;  // of one input
+constexpr uint64_t kGenerated = 60;     // random programs
 constexpr size_t kMemoryLimit = size_t{64} << 20;
 constexpr auto kTimeout = std::chrono::seconds(2);
 constexpr std::array<int64_t, 16> kDims = {1, 2, 3, 4, 5, 0, 7, 8, 9, 16, 17, 31, 33, 64, 65, 200};
@@ -130,6 +132,24 @@ std::string ProgramOf(const InputCall& call) {
   return fmt::format("#[version = \"0.0.5\"]\ndef @main({}) {{ {} }}\n", call.params, call.body);
 }
 
+// The program with every dim of @main's parameters open, so that what its types said is checked when
+// it runs.
+std::string WithOpenParameters(std::string text) {
+  const size_t main = text.find("def @main(");
+  const size_t end = text.find('\n', main);
+  constexpr std::string_view kTensor = "Tensor[(";
+  for (size_t at = text.find(kTensor, main); at < end; at = text.find(kTensor, at + 1)) {
+    const size_t begin = at + kTensor.size(), close = text.find(')', begin);
+    for (size_t i = close; i-- > begin;) {
+      if (std::isdigit(text[i]) == 0) continue;
+      const size_t last = i + 1;
+      while (i > begin && std::isdigit(text[i - 1]) != 0) --i;
+      text.replace(i, last - i, "?");
+    }
+  }
+  return text;
+}
+
 // Whether `op` is called there, its name no part of a longer one.
 bool Calls(std::string_view body, std::string_view op) {
   const std::string called = fmt::format("{}(", op);
@@ -206,7 +226,14 @@ Result<std::shared_ptr<InputTarget>> InputTarget::Make(const std::vector<std::st
   RELAYVM_RETURN_IF_ERROR(CheckOperators(calls));
   for (const InputCall& call : calls) RELAYVM_RETURN_IF_ERROR(impl->Add(ProgramOf(call), 3));
   RELAYVM_RETURN_IF_ERROR(impl->CheckBuiltins());
-  for (const std::string& text : programs) (void)impl->Add(text, 2);
+  // Whole programs, as far as they take tensors and no dim is needed to compile them.
+  for (const std::string& text : programs) {
+    if (impl->Add(text, 2).ok()) (void)impl->Add(WithOpenParameters(text), 3);
+  }
+  for (uint64_t seed = 0; seed < kGenerated; ++seed) {
+    const std::string text = random_programs::Generate(random_programs::Random(seed)).text;
+    (void)impl->Add(WithOpenParameters(text), 3);
+  }
   return std::shared_ptr<InputTarget>(new InputTarget(std::move(impl)));
 }
 InputTarget::InputTarget(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
