@@ -663,6 +663,7 @@ void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
   auto* remote = new (block) RemoteBlock{nullptr, bytes};
   uintptr_t seen = heap->remote_.load(std::memory_order_relaxed);
   for (;;) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer and a bit are one atomic word
     remote->next = reinterpret_cast<RemoteBlock*>(seen & ~kTaken);
     const uintptr_t wanted =
         seen == 0 ? kTaken : reinterpret_cast<uintptr_t>(block) | kTaken;  // blocks are aligned
@@ -725,6 +726,7 @@ void Heap::TrimIfIdle() {
 
 void Heap::DrainRemote() {
   const uintptr_t list = remote_.exchange(kTaken, std::memory_order_acquire);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer and a bit are one atomic word
   TakeBack(reinterpret_cast<RemoteBlock*>(list & ~kTaken));
 }
 

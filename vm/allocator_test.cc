@@ -391,7 +391,7 @@ TEST_CASE("heap: a few blocks left in each span hold no more pages than the limi
     for (size_t bytes = 64; bytes <= Heap::kMaxSmall && !refused; bytes += bytes / 4) {
       // Fills what there is, then frees all but one block a span.
       std::vector<void*> blocks;
-      for (size_t taken = 0; heap->stats().live_bytes + bytes * 2 <= kLimit; taken += bytes) {
+      while (heap->stats().live_bytes + bytes * 2 <= kLimit) {
         blocks.push_back(heap->AllocateSmall(bytes));
         refused = blocks.back() == nullptr;
         if (refused) break;
@@ -435,8 +435,7 @@ TEST_CASE("heap: a limit is reached whatever sizes came before") {
   }
   for (size_t bytes = 16; bytes <= Heap::kMaxSmall; bytes += bytes / 2) {
     heap->BeginRun(1 << 20);
-    size_t count = 0;
-    while (heap->AllocateSmall(bytes) != nullptr) ++count;
+    while (heap->AllocateSmall(bytes) != nullptr) continue;
     CHECK(heap->refusal() == Heap::Refusal::kLimit);
     CHECK(heap->stats().live_bytes + bytes + bytes / 4 + 16 >= (1 << 20));
     heap->Reset();

@@ -289,7 +289,7 @@ class Exporter {
     try {
       code = Walk(root, &result, ownership);
       if (code == StatusCode::kOk && !refs_.empty()) code = CheckCycles(result);
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): `code` says so
     }
     // What was made may be a cycle.
     if (code != StatusCode::kOk) BreakRefs();

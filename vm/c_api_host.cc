@@ -49,7 +49,7 @@ class HostFunctions {
       for (relayvm_host_function f{}; left_ > 0 && Next(&f).ok();) {
         if (f.release != nullptr) f.release(f.context);
       }
-    } catch (const std::bad_alloc&) {  // for the text of what is wrong
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): of the text of an error
     }
   }
   size_t left() const { return left_; }

@@ -57,6 +57,7 @@ class HostPlace {
 // Names are the program's own strings, which end with a zero.
 class HostTrace : public relayvm::TraceSink {
  public:
+  // NOLINTBEGIN(bugprone-suspicious-stringview-data-usage): they end with a zero
   explicit HostTrace(const relayvm_trace& functions) : functions_(functions) {}
   void OnKernel(const relayvm::KernelEvent& event) override {
     const HostPlace place(*event.run.executable, event.function, event.pc);
@@ -120,6 +121,7 @@ class HostTrace : public relayvm::TraceSink {
             event.run.invocation,
             event.run.executable};
   }
+  // NOLINTEND(bugprone-suspicious-stringview-data-usage)
 
   Taken<relayvm_trace> functions_;
 };

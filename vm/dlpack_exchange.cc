@@ -96,12 +96,13 @@ Status CheckStrides(const DLTensor& t, DType dtype) {
     int64_t bytes = 0;
     if (__builtin_mul_overflow(t.strides[i], DTypeBytes(dtype), &bytes) ||
         __builtin_mul_overflow(bytes, t.shape[i] - 1, &bytes) || bytes <= -kAddressSpace ||
-        bytes >= kAddressSpace || (reach += std::abs(bytes)) >= kAddressSpace) {
+        bytes >= kAddressSpace || std::abs(bytes) >= kAddressSpace - reach) {
       return {StatusCode::kInvalidArgument,
               fmt::format("DLPack: strides ({}) of shape ({}) leave the address space",
                           fmt::join(t.strides, t.strides + t.ndim, ", "),
                           fmt::join(t.shape, t.shape + t.ndim, ", "))};
     }
+    reach += std::abs(bytes);
   }
   return OkStatus();
 }

@@ -415,7 +415,8 @@ TEST_CASE("limits: a runtime's memory is shared by its invocations; one that nee
 
 TEST_CASE(
     "limits: invocations of many threads keep to their runtime's memory, and all comes back") {
-  constexpr size_t kMiB = 1 << 20, kLimit = 24 * kMiB;
+  constexpr int64_t kMiB = 1 << 20;
+  constexpr size_t kLimit = 24 * kMiB;
   auto runtime =
       *Runtime::Create({.num_threads = 2, .max_idle_workspaces = 2, .memory_limit = kLimit});
   auto executable = HoldingProgram();
@@ -424,7 +425,7 @@ TEST_CASE(
     std::vector<Value> results;
     auto invocation = *Invocation::Create(runtime, executable);
     for (int i = 0; i < 40; ++i, seed = seed * 1'103'515'245 + 12'345) {
-      auto result = invocation->Run("main", {Value::Int64((seed >> 8) % 12 * kMiB),
+      auto result = invocation->Run("main", {Value::Int64(int64_t{(seed >> 8) % 12} * kMiB),
                                              Value::Int64(20'000), Value::Int64(kMiB)});
       if (result.ok()) {
         results.push_back(*std::move(result));
@@ -575,7 +576,8 @@ TEST_CASE("limits: a result that is dropped while its invocation lives goes back
   constexpr size_t kHuge = 50 << 20, kMedium = 30 << 20;
   for (const size_t bytes : {kHuge, kMedium}) {
     CAPTURE(bytes);
-    Value result = RunOk(*invocation, {Value::Int64(bytes), Value::Int64(1), Value::Int64(1)});
+    Value result = RunOk(
+        *invocation, {Value::Int64(static_cast<int64_t>(bytes)), Value::Int64(1), Value::Int64(1)});
     std::memset(const_cast<void*>(result.data()), 1, result.bytes());
     CHECK(runtime->stats().live_bytes == 0);
     CHECK(runtime->stats().resident_bytes >= bytes);

@@ -11,7 +11,6 @@
 namespace relayvm {
 namespace {
 
-using testing::Contains;
 using testing::Int64Values;
 using testing::LoadText;
 using testing::ToInt64;
@@ -344,11 +343,11 @@ TEST_CASE("scheduler: each priority gets on where the two others always have som
                             .priority = static_cast<Priority>(middle)},
                            results.Of(middle))
                 .ok());
-    const auto all = results.Wait(static_cast<size_t>(3 * middle + 1));
+    const auto all = results.Wait(3 * static_cast<size_t>(middle) + 1);
     CHECK(all.back().first == middle);
     CHECK(all.back().second.ok());
     for (; !endless.empty(); endless.pop_back()) endless.back().Cancel();
-    results.Wait(static_cast<size_t>(3 * middle + 3));
+    results.Wait(3 * static_cast<size_t>(middle) + 3);
   }
 }
 

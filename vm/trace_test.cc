@@ -23,7 +23,6 @@ using testing::Int64Values;
 using testing::LoadText;
 using testing::RunOk;
 using testing::ScalarProgram;
-using testing::ToInt64;
 using Lines = std::vector<std::string>;
 using namespace std::chrono_literals;
 

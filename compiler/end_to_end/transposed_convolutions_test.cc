@@ -30,7 +30,7 @@ struct Case {
   bool channels_last = false;
   bool constant = true;  // the weights are
   // Of qnn.conv2d_transpose: the zero points of data and kernel.
-  std::optional<std::pair<int, int>> zero_points = {};
+  std::optional<std::pair<int, int>> zero_points;
 
   size_t spatial() const { return extent.size(); }
   int64_t Out(size_t s) const {
@@ -136,7 +136,7 @@ void Check(const Case& c, std::mt19937& random) {
   std::uniform_real_distribution<float> uniform(-1, 1);
   const int64_t taps = c.groups * c.inputs * c.outputs * Product(c.kernel);
   std::vector<float> w(static_cast<size_t>(taps));
-  for (float& v : w) v = std::round(uniform(random) * 64) / (c.zero_points ? 1 : 64);
+  for (float& v : w) v = std::round(uniform(random) * 64) / (c.zero_points ? 1.0F : 64.0F);
   const std::string text = Text(c, w);
   INFO(text);
   auto module = frontend::ParseRelay("test.relay", text);

@@ -281,8 +281,8 @@ Status FunctionLowering::LowerDecision(MatchState& state, const Decision& node,
     return OkStatus();
   }
   if (node.branches.size() == 1) return LowerDecision(state, *node.branches[0].next, columns);
-  if (node.num_tags > std::numeric_limits<uint16_t>::max() ||
-      (state.num_targets += node.num_tags) > kMostTargets) {
+  state.num_targets += node.num_tags;
+  if (node.num_tags > std::numeric_limits<uint16_t>::max() || state.num_targets > kMostTargets) {
     return module_.module().sources->Error(
         StatusCode::kOutOfRange, span_,
         fmt::format("a match on a type of {} constructors is too large for bytecode",

@@ -52,7 +52,8 @@ std::string Order(const MFunction& f) {
       text += " [";
     } else if (inst.op == Opcode::kKernel1) {
       text += " " + std::to_string(inst.operands.back().buffers.back().index);
-      if (left > 0 && --left == 0) text += " ]";
+      if (left == 1) text += " ]";
+      left = std::max<int64_t>(left - 1, 0);
     } else {
       text += " -";
     }
@@ -191,7 +192,7 @@ TEST_CASE("no call passes a check: the whole table of instructions") {
 // fills its output with a number made of theirs. What runs together runs in the given order.
 class Machine {
  public:
-  Machine(const MFunction& f, const ArenaPlan& plan, bool backwards) : f_(f), plan_(plan) {
+  Machine(const MFunction& f, const ArenaPlan& plan, bool backwards) : plan_(plan) {
     memory_.assign(plan.bytes / 64 + 1, 0);
     for (size_t i = 0; i < f.code.size(); ++i) {
       if (f.code[i].op != Opcode::kKernels) {
@@ -222,7 +223,6 @@ class Machine {
     results_[number] = value;
   }
 
-  const MFunction& f_;
   const ArenaPlan& plan_;
   std::vector<uint64_t> memory_;
   std::map<uint32_t, uint64_t> results_;

@@ -49,9 +49,9 @@ void Inference::DefineVar(const ir::Var* var, Type type, Place place) {
 
 // The type that the variable has in the input if it is the same: what is made of it is then quick to
 // compare.
-Type Inference::KnownType(const ir::Var* var, Type type) {
+Type Inference::KnownType(const ir::Var* var, const Type& type) {
   bool same = type->is_large() && var->type != nullptr && ir::TypeEquals(var->type, type);
-  return same ? var->type : std::move(type);
+  return same ? var->type : type;
 }
 
 const Type& Inference::TypeOf(const ir::Var* var) {
@@ -77,7 +77,7 @@ const Type& Inference::TypeOf(const ir::Var* var) {
   std::vector<int> path;
   Type opened = Open(var, state.type, path);
   VarState& after = vars_[var];
-  after.type = KnownType(var, std::move(opened));
+  after.type = KnownType(var, opened);
   after.settled = solver_.FirstUnknown(after.type) == 0;
   return after.type;
 }

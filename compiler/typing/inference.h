@@ -145,7 +145,7 @@ class Inference {
   // inference.cc: variables
   const ir::Type& TypeOf(const ir::Var* var);
   Result<ir::Type> TypeOf(const ir::Atom& a);
-  static ir::Type KnownType(const ir::Var* var, ir::Type type);
+  static ir::Type KnownType(const ir::Var* var, const ir::Type& type);
   void DefineVar(const ir::Var* var, ir::Type type, Place place);
   ir::Type Open(const ir::Var* var, const ir::Type& t, std::vector<int>& path);
   Dim OpenedDim(const ir::Var* var, const std::vector<int>& path);

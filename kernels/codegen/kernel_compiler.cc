@@ -93,7 +93,8 @@ void RunOnThreads(size_t count, const std::function<void()>& work) {
   std::vector<std::jthread> threads;
   try {
     for (size_t t = 1; t < count; ++t) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // those that there are do the work
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    // Those that there are do the work.
   }
   if (count > 0) work();
 }

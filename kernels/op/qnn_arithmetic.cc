@@ -164,7 +164,7 @@ Expr FixedPointMultiply(const Expr& value, const Multiplier& m, const ExprList& 
 }
 
 Expr ZeroOut(const Tensor& zero_point, const Multiplier& m, const ExprList& at, int axis) {
-  const Expr zero = ToIndex(Parameter(zero_point, at, axis));
+  Expr zero = ToIndex(Parameter(zero_point, at, axis));
   if (m.result == DType::kInt64) return zero;
   const Expr most = Int(int64_t{1} << kNarrowBits);
   return te::Cast(Clamp(zero, Int(0) - most, most), m.result);

@@ -93,8 +93,8 @@ TEST_CASE("qnn.requantize is within one rounding of the exact value for many rat
 }
 
 TEST_CASE("what int32 does not hold on the way saturates at the end") {
-  const auto requantize = [](HostTensor x, double from, double zero, double to,
-                             const char* out_dtype, HostTensor expected) {
+  const auto requantize = [](const HostTensor& x, double from, double zero, double to,
+                             const char* out_dtype, const HostTensor& expected) {
     for (const char* rounding : {"UPWARD", "TONEAREST"}) {
       CheckOp("qnn.requantize", {{"out_dtype", out_dtype}, {"rounding", rounding}},
               {x, Scale(from), Zero(zero), Scale(to), Zero(0)}, {expected});

@@ -119,8 +119,8 @@ OpDef ReduceOp(const std::string& name, ReduceKind kind) {
   return op;
 }
 
-OpDef ArgReduceOp(std::string name, ReduceKind kind) {
-  OpDef op = ReduceOp(std::move(name), kind);
+OpDef ArgReduceOp(const char* name, ReduceKind kind) {
+  OpDef op = ReduceOp(name, kind);
   op.attrs.push_back({"select_last_index", AttrKind::kBool, false, false});
   op.infer = [](TypeContext& tc) { return InferReduction(tc, true); };
   return op;

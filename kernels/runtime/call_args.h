@@ -502,7 +502,7 @@ uint64_t SortKey(T x) {
     const F f = static_cast<F>(ToArithmetic(x));
     const Bits bits = std::bit_cast<Bits>(f + F{0});  // of -0 too
     const Bits key = bits ^ ((bits & kSign) != 0 ? kAll : kSign);
-    return f != f ? kAll : key;
+    return std::isnan(f) ? kAll : key;
   }
 }
 // The keys of n elements from `first`, `stride` apart.

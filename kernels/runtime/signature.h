@@ -52,7 +52,7 @@ struct DimSpec {
 struct TensorSpec {
   DTypeSpec dtype;
   std::array<DimSpec, 6> dims;
-  int8_t num_dims = 0;
+  uint8_t num_dims = 0;
 
   // Any number of dims.
   constexpr bool is_open() const {
@@ -73,7 +73,7 @@ struct ParamSpec {
 struct Signature {
   std::array<TensorSpec, CallArgs::kMaxTensors> tensors;
   std::array<ParamSpec, 9> params;
-  int8_t num_inputs = 0, num_tensors = 0, num_counts = 0, num_params = 0;
+  uint8_t num_inputs = 0, num_tensors = 0, num_counts = 0, num_params = 0;
   bool in_place = false;  // of the first output: marked by =
 
   // Throws, and so fails to compile where it is a constant, when the text is not as above.

@@ -31,7 +31,7 @@ constexpr int64_t kLineCost = 16;  // of a line, however short
 struct Entry {
   uint64_t key;
   int64_t index;
-  friend bool operator<(const Entry& a, const Entry& b) {
+  [[maybe_unused]] friend bool operator<(const Entry& a, const Entry& b) {
     return a.key != b.key ? a.key < b.key : a.index < b.index;
   }
 };

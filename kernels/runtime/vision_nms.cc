@@ -45,7 +45,8 @@ void CopyRow(const CallArgs& args, T* to, const T* from, int64_t width) {
 }
 
 // `n` indices from `first` on become -1.
-void FillIndices(const CallArgs& args, const TensorView& t, int64_t first, int64_t n) {
+[[maybe_unused]] void FillIndices(const CallArgs& args, const TensorView& t, int64_t first,
+                                  int64_t n) {
   args.InBlocks(n, [&](int64_t begin, int64_t end) {
     for (int64_t i = first + begin; i < first + end; ++i) StoreIndex(t, i, -1);
   });

@@ -42,12 +42,12 @@ Value Tensor(const std::vector<float>& values) {
                             values.data());
 }
 
-std::unique_ptr<GraphModule> Make(uint32_t threads = 1, GraphProgram program = Small(),
+std::unique_ptr<GraphModule> Make(uint32_t threads = 1, const GraphProgram& program = Small(),
                                   std::span<const Builtin> kernels = kAdd) {
   GraphOptions options;
   options.num_threads = threads;
   options.load.kernels = kernels;
-  auto linked = LinkGraph(std::move(program), options.load);
+  auto linked = LinkGraph(program, options.load);
   REQUIRE_MESSAGE(linked.ok(), linked.status().message());
   auto module = GraphModule::Create(*std::move(linked), options);
   REQUIRE_MESSAGE(module.ok(), module.status().message());
@@ -198,7 +198,7 @@ TEST_CASE("outputs that are inputs, or views of them, stay what they were until 
        std::vector<std::vector<int64_t>>{{2, 2}, {4}, {4, 1}, {4}, {4}})
     results.args.emplace_back().dims = dims;
   program.kernels.exports[0].result = results;
-  const auto module = Make(1, std::move(program));
+  const auto module = Make(1, program);
   alignas(64) float x[4] = {1, 2, 3, 4};
   auto wrapped = Value::WrapTensor(DType::kFloat32, {{4}}, x, nullptr, nullptr);
   REQUIRE(module->SetInputZeroCopy("x", *wrapped).ok());

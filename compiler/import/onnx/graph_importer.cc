@@ -124,7 +124,7 @@ std::optional<Value> GraphImporter::Find(const std::string& name) {
     if (auto it = scope.values.find(name); it != scope.values.end()) return it->second.value;
     if (auto it = scope.constants.find(name); it != scope.constants.end()) return it->second;
     if (auto it = scope.initializers.find(name); it != scope.initializers.end()) {
-      const Value v = ConstantOf(*it->second, name);
+      Value v = ConstantOf(*it->second, name);
       if (v) scope.constants.emplace(name, v);
       return v;
     }
