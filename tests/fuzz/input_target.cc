@@ -186,13 +186,15 @@ struct InputTarget::Impl {
   std::shared_ptr<Runtime> runtime;
   std::vector<std::shared_ptr<const Executable>> programs;
 
-  Status Add(const std::string& text, int level) {
+  Status Add(const std::string& text, int level, const std::string& cpu = "native") {
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay("fuzz.relay", text));
     if (!module.functions.contains("main")) return {StatusCode::kNotFound, "no @main"};
     module.entry = "main";
     CompileOptions options;
     options.pipeline.opt_level = level;
+    options.pipeline.cpu = cpu;
     options.kernels.opt_level = level > 1 ? 2 : 0;
+    options.kernels.cpu = cpu;
     RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), options));
     if (compiled.program.exports.empty() || !TakesTensors(compiled.program.exports[0]))
       return {StatusCode::kUnsupported, "values that are no tensors"};
@@ -226,6 +228,8 @@ Result<std::shared_ptr<InputTarget>> InputTarget::Make(const std::vector<std::st
   RELAYVM_RETURN_IF_ERROR(CheckOperators(calls));
   for (const InputCall& call : calls) RELAYVM_RETURN_IF_ERROR(impl->Add(ProgramOf(call), 3));
   RELAYVM_RETURN_IF_ERROR(impl->CheckBuiltins());
+  // Without masks, where this machine has the instructions.
+  for (const InputCall& call : calls) (void)impl->Add(ProgramOf(call), 3, "x86-64-v3");
   // Whole programs, as far as they take tensors and no dim is needed to compile them.
   for (const std::string& text : programs) {
     if (impl->Add(text, 2).ok()) (void)impl->Add(WithOpenParameters(text), 3);
