@@ -70,6 +70,8 @@ class Heap {
   static constexpr size_t kGranuleBytes = 64 << 10;
   static constexpr size_t kChunkBytes = 64 << 20;
   static constexpr size_t kMaxRunBytes = 32 << 20;
+  // Of an injected source: what is asked for at least, and kept between invocations at most.
+  static constexpr size_t kInjectedChunkBytes = 8 << 20;
 
   // Why the latest block that was refused in this run was.
   enum class Refusal : uint8_t {

@@ -1,0 +1,233 @@
+// Whose a heap is: a run of the program, who frees what the host holds, or nobody.
+#include <cassert>
+#include <new>
+#include <thread>
+
+#include "vm/allocator.h"
+
+namespace relayvm::vm {
+namespace {
+
+// What is kept more of runs that others free between two runs: the results of one, for the next.
+constexpr size_t kIdleRoomPages = (8 << 20) / kPageBytes;
+
+}  // namespace
+
+// --- Exported blocks ---
+
+void Heap::Export(void* block, size_t bytes) {
+  references_.fetch_add(1, std::memory_order_relaxed);
+  live_ -= PagesOf(bytes) * kPageBytes;
+  if (bytes > kMaxRunBytes) {
+    Huge& huge = huge_.find(block)->second;
+    huge.state = Huge::State::kExported;
+    used_pages_ -= PagesOf(huge.bytes);
+    exported_pages_ += PagesOf(huge.bytes);
+    return;
+  }
+  Span* run = SpanOf(block);
+  Unuse(run);
+  exported_pages_ += TouchedPages(run, run->granules);
+  run->state = State::kExported;
+}
+
+void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
+  auto* remote = new (block) RemoteBlock{nullptr, bytes};
+  uintptr_t seen = heap->remote_.load(std::memory_order_relaxed);
+  for (;;) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer and a bit are one atomic word
+    remote->next = reinterpret_cast<RemoteBlock*>(seen & ~kTaken);
+    const uintptr_t wanted =
+        seen == 0 ? kTaken : reinterpret_cast<uintptr_t>(block) | kTaken;  // blocks are aligned
+    if (heap->remote_.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed)) {
+      break;
+    }
+  }
+  if (seen == 0) {
+    heap->TakeBack(remote);
+    heap->ShedIdle();
+    heap->Leave();
+  }
+  if (heap->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete heap;
+}
+
+bool Heap::TryTake() {
+  uintptr_t nobody = 0;
+  return remote_.compare_exchange_strong(nobody, kTaken, std::memory_order_acquire,
+                                         std::memory_order_relaxed);
+}
+
+// Who has it meanwhile gives pages back, and no more.
+void Heap::Take() {
+  while (!TryTake()) std::this_thread::yield();
+}
+
+void Heap::Hold() {
+  if (!held_) Take();
+  held_ = true;
+}
+
+// Where nobody else may come, it stays the owner's: that is a short run's way. REQUIRES: !running_.
+void Heap::LetGo() {
+  if (budget_ == nullptr && references_.load(std::memory_order_acquire) == 1) {
+    if (!HasRemote()) return;
+    DrainRemote();
+    return ShedIdle();
+  }
+  held_ = false;
+  Leave();
+}
+
+// REQUIRES: !running_.
+void Heap::Leave() {
+  uintptr_t none_freed = kTaken;
+  while (!remote_.compare_exchange_strong(none_freed, 0, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+    DrainRemote();
+    ShedIdle();
+    none_freed = kTaken;
+  }
+}
+
+void Heap::TrimIfIdle() {
+  if (!TryTake()) return;
+  ReleaseFree();
+  Leave();
+}
+
+void Heap::DrainRemote() {
+  const uintptr_t list = remote_.exchange(kTaken, std::memory_order_acquire);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer and a bit are one atomic word
+  TakeBack(reinterpret_cast<RemoteBlock*>(list & ~kTaken));
+}
+
+void Heap::TakeBack(RemoteBlock* remote) {
+  while (remote != nullptr) {
+    RemoteBlock* next = remote->next;
+    if (remote->bytes > kMaxRunBytes) {
+      const HugeBlock block = huge_.find(remote);
+      const size_t pages = PagesOf(block->second.bytes);
+      exported_pages_ -= pages;
+      used_pages_ += pages;
+      FreeHuge(block);
+      // Between runs it may be long until somebody needs one of this size.
+      if (!running_) UnmapHuge(block);
+    } else {
+      Span* run = SpanOf(remote);
+      exported_pages_ -= TouchedPages(run, run->granules);
+      ReturnRun(run);
+    }
+    remote = next;
+  }
+}
+
+// Between runs, when blocks have come back.
+void Heap::ShedIdle() {
+  KeepWithinTarget();
+  while (kept_pages_ > idle_kept_pages_ && oldest_ != nullptr)
+    Purge(oldest_, kept_pages_ - idle_kept_pages_);
+  FreeEmptyChunks(idle_chunk_bytes_);
+}
+
+// --- Runs of the program ---
+
+void Heap::BeginRun(size_t limit) {
+  Hold();
+  running_ = true;
+  limit_ = limit;
+  const size_t pages = limit / kPageBytes;
+  max_pages_ = pages + pages / 4 + kMaxSlackPages;
+  refusal_ = Refusal::kNone;
+  allocations_before_ = allocations_;
+  if (HasRemote()) DrainRemote();
+  peak_ = live_;
+  previous_peak_pages_ = peak_pages_;
+  peak_pages_ = used_pages_;
+  KeepWithinTarget();
+}
+
+void Heap::FreeBlocks() {
+  live_ -= taken_ + outside_;
+  taken_ = 0;
+  if (budget_ != nullptr) budget_->Return(outside_);
+  outside_ = 0;
+  if (live_ == 0) return;
+  bins_.fill({EmptySpan(), nullptr});
+  for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
+    int next = 0;
+    for (int i = chunk->spans[0].state == State::kInside ? 1 : 0; i < chunk->num_granules;
+         i = next) {
+      Span* span = &chunk->spans[i];
+      next = i + span->granules;
+      // Returning this run makes one of it and a free run behind, whose own size is lost then.
+      if (next < chunk->num_granules && chunk->spans[next].state == State::kFree) {
+        next += chunk->spans[next].granules;
+      }
+      bool small = span->state == State::kPartial || span->state == State::kFull;
+      if (!small && span->state != State::kRun) continue;
+      if (small) {
+        ReturnSpan(span);
+      } else {
+        Unuse(span);
+        ReturnRun(span);
+      }
+    }
+  }
+  for (HugeBlock it = huge_.begin(); it != huge_.end(); ++it) {
+    if (it->second.state == Huge::State::kLive) FreeHuge(it);
+  }
+  live_ = 0;
+}
+
+void Heap::Reset() {
+  const bool any = live_ > taken_ + outside_ || HasRemote();
+  FreeBlocks();
+  if (HasRemote()) DrainRemote();
+  if (any) KeepWithinTarget();
+  if (!running_) return;
+  if (has_purged_) {
+    has_purged_ = false;
+    FreeEmptyChunks(TargetPages() * kPageBytes + kInjectedChunkBytes);
+  }
+  idle_kept_pages_ = kept_pages_ + kIdleRoomPages;
+  idle_chunk_bytes_ = kept_pages_ * kPageBytes + kInjectedChunkBytes;
+  running_ = false;
+  LetGo();
+}
+
+void Heap::Trim() {
+  Hold();
+  if (HasRemote()) DrainRemote();
+  ReleaseFree();
+  if (running_) return;
+  idle_kept_pages_ = idle_chunk_bytes_ = 0;
+  LetGo();
+}
+
+void Heap::Park(size_t bytes) {
+  assert(!running_);
+  Hold();
+  idle_kept_pages_ = bytes / kPageBytes;
+  idle_chunk_bytes_ = kInjectedChunkBytes;
+  if (kept_pages_ > idle_kept_pages_) {
+    ReleaseFree();
+  } else {
+    FreeEmptyChunks(idle_chunk_bytes_);
+  }
+  LetGo();
+}
+
+void Heap::Orphan() {
+  if (budget_ != nullptr) budget_->Part(this);
+  Hold();
+  if (HasRemote()) DrainRemote();
+  FreeBlocks();
+  ReleaseFree();
+  running_ = false;
+  idle_kept_pages_ = idle_chunk_bytes_ = 0;
+  LetGo();
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+}  // namespace relayvm::vm
