@@ -389,6 +389,11 @@ void WalkTrace(Walk& walk) {
   WALK(relayvm_profile_report_totals, [&] { return std::tuple(report, &totals); });
   WALK(relayvm_chrome_trace_clear, [&] { return std::tuple(trace); });
   WALK(relayvm_chrome_trace_write, [&] { return std::tuple(trace, "/dev/null"); });
+  static const auto take = [](void*, const char*, size_t) {};
+  using Take = void (*)(void*, const char*, size_t);
+  static int context = 0;
+  WALK(relayvm_chrome_trace_json,
+       [&] { return std::tuple(trace, Take{take}, static_cast<void*>(&context)); }, {2});
   WALK(relayvm_chrome_trace_num_events, [&] { return std::tuple(trace); });
   WALK(relayvm_chrome_trace_dropped, [&] { return std::tuple(trace); });
   WALK_FREE(relayvm_profile_report_free, make_report);

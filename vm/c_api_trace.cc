@@ -134,6 +134,19 @@ relayvm_status* relayvm_chrome_trace_write(const relayvm_chrome_trace* trace, co
   });
 }
 
+relayvm_status* relayvm_chrome_trace_json(const relayvm_chrome_trace* trace,
+                                          void (*take)(void* context, const char* json,
+                                                       size_t size),
+                                          void* context) {
+  RELAYVM_REQUIRE(trace);
+  RELAYVM_REQUIRE(take);
+  return Guarded([&]() -> relayvm_status* {
+    const std::string json = trace->trace->Json();
+    take(context, json.c_str(), json.size());
+    return nullptr;
+  });
+}
+
 uint64_t relayvm_chrome_trace_num_events(const relayvm_chrome_trace* trace) {
   return trace == nullptr ? 0 : trace->trace->num_events();
 }

@@ -71,6 +71,12 @@ void relayvm_chrome_trace_free(relayvm_chrome_trace* trace);
 relayvm_status* relayvm_chrome_trace_clear(relayvm_chrome_trace* trace);
 /* One JSON object of the Trace Event Format. Times count from the first event. */
 relayvm_status* relayvm_chrome_trace_write(const relayvm_chrome_trace* trace, const char* path);
+/* The same to `take`, which is called once, before this returns: `size` bytes and a zero, which live
+ * until `take` returns. */
+relayvm_status* relayvm_chrome_trace_json(const relayvm_chrome_trace* trace,
+                                          void (*take)(void* context, const char* json,
+                                                       size_t size),
+                                          void* context);
 uint64_t relayvm_chrome_trace_num_events(const relayvm_chrome_trace* trace);
 uint64_t relayvm_chrome_trace_dropped(const relayvm_chrome_trace* trace);
 /* NOLINTEND(modernize-use-using) */

@@ -36,6 +36,18 @@ static int32_t Double(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args
   return 0;
 }
 
+/* The beginning of a text that is lent. */
+struct text {
+  int calls, has_zero;
+  char begin[64];
+};
+static void KeepText(void* context, const char* json, size_t size) {
+  struct text* text = context;
+  ++text->calls;
+  text->has_zero = json[size] == '\0';
+  strncpy(text->begin, json, sizeof text->begin - 1);
+}
+
 /* Events by kind, and what is wrong with any. */
 struct tally {
   int kernels, begins, ends, slices, waits, host_calls, batches, releases;
@@ -55,7 +67,8 @@ static void OnKernel(void* user, const relayvm_kernel_event* event) {
 static void OnBegin(void* user, const relayvm_run_event* event) {
   struct tally* tally = user;
   ++tally->begins;
-  Check(tally, event->begin_ns == event->end_ns && strcmp(event->function, "main") == 0, "a beginning");
+  Check(tally, event->begin_ns == event->end_ns && strcmp(event->function, "main") == 0,
+        "a beginning");
 }
 static void OnEnd(void* user, const relayvm_run_event* event) {
   struct tally* tally = user;
@@ -192,6 +205,9 @@ const char* RunTraced(const void* bytes, size_t size, const char* path) {
   status = relayvm_chrome_trace_write(trace, "/nowhere/at/all.json");
   EXPECT(relayvm_status_code(status) == RELAYVM_INVALID_INPUT);
   relayvm_status_free(status);
+  struct text read = {0};
+  EXPECT(relayvm_chrome_trace_json(trace, KeepText, &read) == NULL);
+  EXPECT(read.calls == 1 && read.has_zero && strstr(read.begin, "\"traceEvents\"") != NULL);
   EXPECT(relayvm_chrome_trace_clear(trace) == NULL);
   EXPECT(relayvm_chrome_trace_num_events(trace) == 0);
   relayvm_chrome_trace_free(trace);
