@@ -24,7 +24,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/lib/check.h"
 #include "tools/lib/kernel_source.h"
-#include "tools/lib/output_files.h"
+#include "tools/cli/output_files.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/tune_flags.h"
 #include "vm/graph/format/graph_files.h"

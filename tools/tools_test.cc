@@ -674,6 +674,11 @@ TEST_CASE("what is disassembled assembles to the same file") {
     CHECK(o.err == "");
     CHECK(shell.Read("short.vmx") == shell.Read(name + ".vmx"));
   }
+  const std::string text = shell.Read("text.txt");
+  Outcome onto = shell.Run("vmasm text.txt -o ./text.txt");
+  CHECK(onto.status == 2);
+  CHECK(onto.err.find("the output is the input") != std::string::npos);
+  CHECK(shell.Read("text.txt") == text);
   Outcome o = shell.Run("vmasm short.txt");
   CHECK(o.status == 2);
   CHECK(o.err.starts_with("vmasm: short.txt: the bytes of constant 0 are elided: expected a"));

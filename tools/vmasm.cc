@@ -17,11 +17,20 @@
 #include "bytecode/reader.h"
 #include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_files.h"
 
 namespace relayvm::tools {
 namespace {
 
-Status Run(const std::string& input, const std::string& data_path, std::string output) {
+// The file to write: INPUT's name with .vmx where none is given.
+std::string OutputOf(const std::string& input, std::string output) {
+  if (!output.empty()) return output;
+  const size_t dot = input.rfind('.');
+  const bool has_extension = dot != std::string::npos && input.find('/', dot) == std::string::npos;
+  return input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";
+}
+
+Status Run(const std::string& input, const std::string& data_path, const std::string& output) {
   RELAYVM_ASSIGN_OR_RETURN(auto file, FileMapping::Open(InputPath(input)));
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
                               file->bytes().size());
@@ -41,12 +50,7 @@ Status Run(const std::string& input, const std::string& data_path, std::string o
                           fmt::format("{}: expected bytecode as text, found {}", input, found))
                  : program.status().WithContext(input);
   }
-  if (output.empty()) {
-    const size_t dot = input.rfind('.');
-    const bool has_extension =
-        dot != std::string::npos && input.find('/', dot) == std::string::npos;
-    output = input.substr(0, has_extension ? dot : std::string::npos) + ".vmx";
-  }
+  RELAYVM_RETURN_IF_ERROR(CheckOutputs({output}, {{input, "the input"}}));
   return WriteProgramFile(*program, output);
 }
 
@@ -63,7 +67,7 @@ int Main(int argc, char** argv) {
                "vmasm: standard input has no name to derive the output's from: give --output\n");
     return 1;
   }
-  Status status = Run(input, data, output);
+  Status status = Run(input, data, OutputOf(input, output));
   if (status.ok()) return 0;
   fmt::print(stderr, "vmasm: {}\n", PrintableLines(status.message()));
   return 2;

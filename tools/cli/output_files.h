@@ -1,4 +1,4 @@
-// Outputs that would replace what they are made of. Tested by output_files_test.cc and tools_test.cc.
+// Outputs that would replace what they are made of. Tested by output_files_test.cc and ../tools_test.cc.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "tools/lib/output_files.h"
+#include "tools/cli/output_files.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
