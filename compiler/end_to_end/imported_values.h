@@ -50,8 +50,15 @@ inline void CheckValues(const ValueCase& c) {
       std::to_string(c.opset) + " } " + c.graph);
   const std::unique_ptr<Invocation> invocation = Runnable(std::move(module));
   const bool bytes = c.dtype == DType::kUInt8;
-  const std::vector<uint8_t> whole(c.x.begin(), c.x.end());
-  const std::vector<float> real(c.x.begin(), c.x.end());
+  std::vector<uint8_t> whole;
+  std::vector<float> real;
+  for (const double x : c.x) {
+    if (bytes) {
+      whole.push_back(static_cast<uint8_t>(x));
+    } else {
+      real.push_back(static_cast<float>(x));
+    }
+  }
   auto x = Value::CopyTensor(c.dtype, c.dims,
                              bytes ? static_cast<const void*>(whole.data()) : real.data());
   auto y = invocation->Run("main", {*x});

@@ -51,13 +51,18 @@ inline std::vector<double> Iota(int64_t n, double start = 0) {
   return v;
 }
 
+inline std::vector<te::Scalar> Elements(const HostTensor& t) {
+  std::vector<te::Scalar> out;
+  const auto bytes = static_cast<size_t>(DTypeBytes(t.dtype));
+  for (size_t i = 0; i < static_cast<size_t>(t.size()); ++i)
+    out.push_back(te::ReadElement(t.dtype, t.data.data() + i * bytes));
+  return out;
+}
+
 inline std::vector<double> Values(const HostTensor& t) {
   std::vector<double> out;
-  size_t bytes = static_cast<size_t>(DTypeBytes(t.dtype));
-  for (int64_t i = 0; i < t.size(); ++i) {
-    te::Scalar s = te::ReadElement(t.dtype, t.data.data() + static_cast<size_t>(i) * bytes);
+  for (const te::Scalar& s : Elements(t))
     out.push_back(IsFloat(t.dtype) ? s.f : static_cast<double>(s.i));
-  }
   return out;
 }
 
@@ -284,16 +289,14 @@ inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const Attr
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].is_tuple) continue;
     const HostTensor& t = args[i].tensors[0];
-    std::vector<double> values = Values(t);
     bool known = !symbolic || options.constant_args.contains(i);
     if (IsFloat(t.dtype)) {
-      if (known) ctx.floats[i] = values;
+      if (known) ctx.floats[i] = Values(t);
       continue;
     }
     std::vector<Dim>& elements = ctx.elements[i].emplace();
-    for (double v : values) {
-      auto value = static_cast<int64_t>(v);
-      elements.push_back(known ? Dim(value) : symbol(value, false));
+    for (const te::Scalar& s : Elements(t)) {
+      elements.push_back(known ? Dim(s.i) : symbol(s.i, false));
     }
   }
   auto lookup = [&](uint32_t id) -> std::optional<int64_t> {
