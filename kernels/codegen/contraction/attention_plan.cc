@@ -78,6 +78,7 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   if (out.hint != te::ScheduleHint::kAttention || !out.attention || out.hint_inputs.size() != 5) {
     return std::nullopt;
   }
+  if (!HaveSizesOfMemory(out)) return std::nullopt;
   const auto& layouts = out.attention->layouts;
   for (size_t i = 0; i < 5; ++i) {
     if (out.hint_inputs[i]->dtype != DType::kFloat32) return std::nullopt;

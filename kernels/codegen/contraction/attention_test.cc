@@ -89,6 +89,16 @@ TEST_CASE("every length") {
   cases.Check();
 }
 
+TEST_CASE("extents that no memory has are left to loops") {
+  for (const int64_t large : {int64_t{1} << 45, int64_t{1} << 60, INT64_MAX}) {
+    for (const Shapes& s : {Shapes{large, 5, 7}, Shapes{1, large, 7}, Shapes{1, 5, large},
+                            Shapes{1, 5, 7, large, large}, Shapes{1, 5, 7, 2, 2, large, 64},
+                            Shapes{1, 5, 7, 2, 2, 64, large}}) {
+      CHECK_FALSE(IsContraction(AttentionSpec(s)));
+    }
+  }
+}
+
 TEST_CASE("layouts, and heads that share keys") {
   ContractionCases cases;
   const std::vector<SymbolValues> values = {{{1, 2}, {2, 1}, {3, 40}}, {{1, 1}, {2, 37}, {3, 19}}};

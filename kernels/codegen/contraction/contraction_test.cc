@@ -279,6 +279,31 @@ TEST_CASE("what is planned, and what is left to loops") {
       codegen::PlanContraction(square, codegen::ContractionTargetFor("native"))->in_place.empty());
 }
 
+// Numbers that no arithmetic on them may leave 64 bits with: those of a stranger's program.
+TEST_CASE("extents that no memory has are left to loops") {
+  for (const int64_t large : {int64_t{1} << 45, int64_t{1} << 60, INT64_MAX}) {
+    CAPTURE(large);
+    for (const Matmul& c : {Matmul{large, 30, 40}, Matmul{20, large, 40}, Matmul{20, 30, large},
+                            Matmul{large, large, large}}) {
+      CHECK_FALSE(IsContraction(MatmulSpec(c)));
+    }
+    for (const auto& [channels, window] : {std::pair{large, int64_t{3}}, {int64_t{4}, large}}) {
+      for (const size_t spatial : {1, 2, 3}) {
+        std::vector<Dim> data(spatial + 2, 8), kernel(spatial + 2, 1), out(spatial + 2, 8);
+        data[1] = kernel[1] = channels;
+        kernel[2] = window;
+        const std::vector<Tensor> in = {Input(data, 0), Input(kernel, 1)};
+        const Tensor t = Apply(fmt::format("nn.conv{}d", spatial), {}, in, out, kFloat);
+        CHECK_FALSE(IsContraction(Spec("conv", in, {t})));
+      }
+    }
+  }
+  // A window of more taps than are unrolled or counted.
+  const std::vector<Tensor> in = {Input({1, 1, 1000, 1000}, 0), Input({1, 1, 300, 300}, 1)};
+  const Tensor t = Apply("nn.conv2d", {}, in, {1, 1, 701, 701}, kFloat);
+  CHECK_FALSE(IsContraction(Spec("window", in, {t})));
+}
+
 // Memory that is only asked for counts toward limits all the same.
 TEST_CASE("products that dot kernels serve take no scratch for packing") {
   const auto scratch = [](const KernelSpec& spec, const std::string& target) {

@@ -34,6 +34,8 @@ constexpr int64_t kMostRegisterCost = 40;
 constexpr int64_t kRegisterDepth = 256;
 // The largest packed weight that is read again for each tile of rows.
 constexpr int64_t kInsideBytes = 128 << 10;
+// Of a kernel's window.
+constexpr int64_t kMostTaps = 1 << 16;
 
 class Planner {
  public:
@@ -44,7 +46,7 @@ class Planner {
   }
 
   std::optional<ContractionPlan> Plan() {
-    if (!FindContraction()) return std::nullopt;
+    if (!FindContraction() || !HaveSizesOfMemory(*detail_->contraction)) return std::nullopt;
     std::optional<Product> product = MatchProduct(*detail_->contraction);
     if (!product) return std::nullopt;
     product_ = std::move(*product);
@@ -337,12 +339,16 @@ class Planner {
     p.padding = hint.padding_before;
     p.dilation = hint.dilation;
     p.groups = hint.groups;
+    int64_t taps_of_kernel = 1;
     for (size_t s = 0; s < spatial; ++s) {
       p.input.push_back(data->shape[space_at + s]);
       p.output.push_back(t.shape[space_at + s]);
       const size_t at = kernel_layout.find(letters[s]);
       if (at == std::string::npos || !kernel_shape[at].is_const()) return false;
-      p.kernel.push_back(kernel_shape[at].value());
+      const int64_t extent = kernel_shape[at].value();
+      if (extent > kMostTaps || taps_of_kernel * extent > kMostTaps) return false;
+      taps_of_kernel *= std::max<int64_t>(extent, 1);
+      p.kernel.push_back(extent);
     }
     // Reduction axes, in the order of the layout: the taps and, unless a group has one, the input
     // channel.
@@ -736,6 +742,20 @@ std::optional<SumOrder> OrderOf(const ContractionPlan& plan) {
   // A stream is summed in pieces of k.
   if (order.sets > 1 && d.streamed_panels > 0) return std::nullopt;
   return order;
+}
+
+bool HaveSizesOfMemory(const te::TensorNode& t) {
+  constexpr int64_t kMostElements = int64_t{1} << 44;
+  const auto fits = [](const te::TensorNode& tensor) {
+    int64_t elements = 1;
+    for (const Dim& d : tensor.shape) {
+      if (!d.is_const() || d.value() <= 1) continue;
+      if (d.value() > kMostElements / elements) return false;
+      elements *= d.value();
+    }
+    return true;
+  };
+  return fits(t) && std::ranges::all_of(t.hint_inputs, [&](const Tensor& x) { return fits(*x); });
 }
 
 std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,

@@ -251,4 +251,8 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
 // not allow it.
 std::string TakeSchedule(ContractionDetail& d);
 
+// Whether what is known of the extents of `t` and of what it multiplies is small enough for products
+// of two of them, and a stride, to stay within int64: what is larger is no program that runs.
+bool HaveSizesOfMemory(const te::TensorNode& t);
+
 }  // namespace relayvm::codegen
