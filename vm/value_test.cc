@@ -11,7 +11,7 @@
 
 #include "vm/testing.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if RELAYVM_ASAN
 // Tests ask for more memory than there is, and expect a status.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #endif

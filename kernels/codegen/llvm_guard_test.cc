@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "kernels/codegen/target.h"
+#include "vm/sanitizers.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#if RELAYVM_ASAN
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -23,7 +24,7 @@ namespace relayvm::codegen {
 namespace {
 
 // What LLVM held when it gave up stays where it is.
-#ifdef __SANITIZE_ADDRESS__
+#if RELAYVM_ASAN
 using LeaksAllowed = __lsan::ScopedDisabler;
 #else
 struct LeaksAllowed {};

@@ -26,6 +26,7 @@
 
 #include "tests/same_value.h"
 #include "tests/soak/cases.h"
+#include "vm/sanitizers.h"
 #include "vm/scheduler.h"
 
 namespace relayvm::soak {
@@ -398,7 +399,7 @@ int Main(int argc, char** argv) {
               totals.wrapped == totals.released;
   // The first quarter of the runs, but for its first tenth, against the last quarter.
   constexpr size_t kQuarter = 5;
-#ifdef __SANITIZE_ADDRESS__  // which keeps what was freed for a while
+#if RELAYVM_ASAN  // which keeps what was freed for a while
   constexpr double kMostGrowth = std::numeric_limits<double>::infinity();
 #else
   constexpr double kMostGrowth = 24;
