@@ -222,9 +222,9 @@ TEST_CASE("limits: the memory that kernels take counts, and comes back") {
 // --- Memory ---
 
 // f(n) = n == 0 ? 0 : f(n - 1) + 1
-std::shared_ptr<const Executable> DeepRecursion(int arena_bytes = 0) {
-  return LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []",
-                                fmt::format(R"(
+// f1: calls itself as often as its argument says.
+std::string DeepFunction(int arena_bytes) {
+  return fmt::format(R"(
 .function "deep" scalars 1 objects 0 captured 0 registers 2 1 returns scalar arena {}
   br.if i0, L0
   ret.i i0
@@ -235,7 +235,11 @@ L0:
   ret.i i1
 .end
 )",
-                                            arena_bytes)));
+                     arena_bytes);
+}
+
+std::shared_ptr<const Executable> DeepRecursion(int arena_bytes = 0) {
+  return LoadText(ScalarProgram(1, "call.i i15, f1, [i0], []", DeepFunction(arena_bytes)));
 }
 
 TEST_CASE("limits: the stack of calls counts") {
@@ -339,17 +343,8 @@ std::shared_ptr<const Executable> HoldingProgram() {
   kernel k2, i5, i5, i2, [i4], []
   ret.r r3!
 .end
-.function "deep" scalars 1 objects 0 captured 0 registers 2 1 returns scalar arena 0
-  br.if i0, L0
-  ret.i i0
-L0:
-  addimm.i i0, i0, -1
-  call.i i1, f1, [i0], []
-  addimm.i i1, i1, 1
-  ret.i i1
-.end
-)",
-                              kTables),
+{})",
+                              kTables, DeepFunction(0)),
                   kKernels);
 }
 

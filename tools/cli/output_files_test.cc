@@ -1,11 +1,11 @@
 #include "tools/cli/output_files.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/temp_folder.h"
 
 namespace relayvm::tools {
 namespace {
@@ -13,19 +13,17 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST_CASE("an output is no file that is read, whatever it is called") {
-  std::string name = (fs::temp_directory_path() / "relayvm-outputs-XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()) != nullptr);
-  const fs::path folder = name;
-  const auto file = [&](const char* path) { return (folder / path).string(); };
+  const testing::TempFolder folder;
+  const auto file = [&](const char* path) { return folder / path; };
   for (const char* made : {"a.relay", "p.npz", "other"}) std::ofstream(file(made)) << made;
-  fs::create_symlink("a.relay", folder / "link");
-  fs::create_hard_link(folder / "p.npz", folder / "hard");
+  fs::create_symlink("a.relay", file("link"));
+  fs::create_hard_link(file("p.npz"), file("hard"));
   const std::vector<SourceFile> sources = {{file("a.relay"), "the input"},
                                            {file("p.npz"), "the file of --params"},
                                            {"-", "-"},
                                            {"", ""}};
   for (const std::string& good : {file("other"), file("new"), std::string(), std::string("-"),
-                                  std::string("/dev/null"), folder.string()}) {
+                                  std::string("/dev/null"), folder / "."}) {
     CHECK(CheckOutputs({good}, sources).ok());
   }
   CHECK(CheckOutputs({file("a.relay")}, {{"/dev/null", "x"}}).ok());
@@ -37,7 +35,6 @@ TEST_CASE("an output is no file that is read, whatever it is called") {
   }
   CHECK(CheckOutputs({file("hard")}, sources).message() ==
         file("hard") + ": the output is the file of --params" + end);
-  fs::remove_all(folder);
 }
 
 }  // namespace

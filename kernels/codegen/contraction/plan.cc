@@ -339,17 +339,15 @@ class Planner {
     p.padding = hint.padding_before;
     p.dilation = hint.dilation;
     p.groups = hint.groups;
-    int64_t taps_of_kernel = 1;
     for (size_t s = 0; s < spatial; ++s) {
       p.input.push_back(data->shape[space_at + s]);
       p.output.push_back(t.shape[space_at + s]);
       const size_t at = kernel_layout.find(letters[s]);
       if (at == std::string::npos || !kernel_shape[at].is_const()) return false;
-      const int64_t extent = kernel_shape[at].value();
-      if (extent > kMostTaps || taps_of_kernel * extent > kMostTaps) return false;
-      taps_of_kernel *= std::max<int64_t>(extent, 1);
-      p.kernel.push_back(extent);
+      p.kernel.push_back(kernel_shape[at].value());
+      if (p.kernel.back() > kMostTaps) return false;
     }
+    if (p.taps() > kMostTaps) return false;
     // Reduction axes, in the order of the layout: the taps and, unless a group has one, the input
     // channel.
     std::vector<te::Axis> taps = product_.reduce->axes;
