@@ -9,7 +9,7 @@
 namespace relayvm {
 
 using enum OperandKind;
-using Instruction = CodeBuilder::Instruction;
+
 
 CodeBuilder::Label CodeBuilder::NewLabel() {
   labels_.push_back(-1);
@@ -24,7 +24,7 @@ void CodeBuilder::Bind(Label label) {
   labels_[label] = static_cast<int64_t>(code_.size());
 }
 
-Instruction CodeBuilder::Op(Opcode opcode) {
+CodeBuilder::Instruction CodeBuilder::Op(Opcode opcode) {
   EndInstruction();
   start_ = code_.size();
   next_operand_ = 0;
@@ -91,21 +91,21 @@ void CodeBuilder::AppendTarget(Label label) {
   AppendUnits(0, 2);
 }
 
-Instruction& Instruction::I(uint32_t reg) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::I(uint32_t reg) {
   if (!builder_->Next(IIN, IOUT)) return *this;
   if (reg > kRegisterMask) builder_->Fail(fmt::format("register i{} is beyond 15 bits", reg));
   builder_->AppendUnits(reg, 1);
   return *this;
 }
 
-Instruction& Instruction::R(uint32_t reg, bool take) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::R(uint32_t reg, bool take) {
   if (!(take ? builder_->Next(RIN) : builder_->Next(RIN, ROUT))) return *this;
   if (reg > kRegisterMask) builder_->Fail(fmt::format("register r{} is beyond 15 bits", reg));
   builder_->AppendUnits(reg | (take ? kTakeBit : 0), 1);
   return *this;
 }
 
-Instruction& Instruction::Imm16(int64_t value) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::Imm16(int64_t value) {
   if (!builder_->Next(IMM16)) return *this;
   if (value != static_cast<int16_t>(value))
     builder_->Fail(fmt::format("{} is beyond 16 bits", value));
@@ -113,7 +113,7 @@ Instruction& Instruction::Imm16(int64_t value) {
   return *this;
 }
 
-Instruction& Instruction::Imm32(int64_t value) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::Imm32(int64_t value) {
   if (!builder_->Next(IMM32)) return *this;
   if (value != static_cast<int32_t>(value))
     builder_->Fail(fmt::format("{} is beyond 32 bits", value));
@@ -121,7 +121,7 @@ Instruction& Instruction::Imm32(int64_t value) {
   return *this;
 }
 
-Instruction& Instruction::Imm64(int64_t value) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::Imm64(int64_t value) {
   if (builder_->Next(IMM64)) builder_->AppendUnits(static_cast<uint64_t>(value), 4);
   return *this;
 }
@@ -137,7 +137,7 @@ bool CodeBuilder::NextUnitKind() {
   return Next(DTYPE);
 }
 
-Instruction& Instruction::Unit(uint32_t value) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::Unit(uint32_t value) {
   if (!builder_->NextUnitKind()) return *this;
   if (value > std::numeric_limits<uint16_t>::max()) {
     builder_->Fail(fmt::format("index {} is beyond 16 bits", value));
@@ -146,12 +146,12 @@ Instruction& Instruction::Unit(uint32_t value) {
   return *this;
 }
 
-Instruction& Instruction::To(Label label) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::To(Label label) {
   if (builder_->Next(TARGET)) builder_->AppendTarget(label);
   return *this;
 }
 
-Instruction& Instruction::IList(std::span<const uint16_t> regs) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::IList(std::span<const uint16_t> regs) {
   if (!builder_->Next(ILIST, OLIST) || !builder_->CheckCount(regs.size())) return *this;
   builder_->AppendUnits(regs.size(), 1);
   for (uint16_t reg : regs) {
@@ -161,21 +161,21 @@ Instruction& Instruction::IList(std::span<const uint16_t> regs) {
   return *this;
 }
 
-Instruction& Instruction::RList(std::span<const uint16_t> regs) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::RList(std::span<const uint16_t> regs) {
   if (!builder_->Next(RLIST) || !builder_->CheckCount(regs.size())) return *this;
   builder_->AppendUnits(regs.size(), 1);
   for (uint16_t reg : regs) builder_->AppendUnits(reg, 1);
   return *this;
 }
 
-Instruction& Instruction::Targets(std::span<const Label> labels) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::Targets(std::span<const Label> labels) {
   if (!builder_->Next(TARGETS) || !builder_->CheckCount(labels.size())) return *this;
   builder_->AppendUnits(labels.size(), 1);
   for (Label label : labels) builder_->AppendTarget(label);
   return *this;
 }
 
-Instruction& Instruction::Bufs(std::span<const BufferOperand> buffers) {
+CodeBuilder::Instruction& CodeBuilder::Instruction::Bufs(std::span<const BufferOperand> buffers) {
   if (!builder_->Next(BUFS) || !builder_->CheckCount(buffers.size())) return *this;
   builder_->AppendUnits(buffers.size(), 1);
   for (const BufferOperand& buffer : buffers) {

@@ -13,14 +13,14 @@ namespace {
 
 enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 // What the operating system must save for the feature to work.
-enum State : uint8_t { kNone, kAvx, kAvx512, kAmx };
+enum VectorState : uint8_t { kNone, kAvx, kAvx512, kAmx };
 
 struct Feature {
   std::string_view name;
   uint32_t leaf, subleaf;
   Register reg;
   uint8_t bit;
-  State state;
+  VectorState state;
 };
 
 // Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix E.
@@ -114,7 +114,7 @@ uint64_t EnabledStates() {
   return uint64_t{high} << 32 | low;
 }
 
-bool StateEnabled(State state, uint64_t enabled) {
+bool StateEnabled(VectorState state, uint64_t enabled) {
   constexpr uint64_t kMasks[] = {0, 0x6, 0xE6,
                                  0x60000};  // XCR0: SSE+AVX; and opmask, ZMM; TILECFG, TILEDATA
   return (enabled & kMasks[state]) == kMasks[state];

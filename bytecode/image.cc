@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMaxProgramHeaders = 64;
 
-Status Bad(std::string message) {
+Status BadImage(std::string message) {
   return Status(StatusCode::kInvalidInput, "kernel image: " + std::move(message));
 }
 
@@ -28,28 +28,28 @@ T ReadAt(std::span<const uint8_t> elf, uint64_t offset) {
 }
 
 Status CheckHeader(std::span<const uint8_t> elf, const Elf64_Ehdr& header) {
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Bad("not an ELF file");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return Bad("not a 64-bit ELF file");
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB) return Bad("not little-endian");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return BadImage("not an ELF file");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return BadImage("not a 64-bit ELF file");
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB) return BadImage("not little-endian");
   if (header.e_ident[EI_VERSION] != EV_CURRENT || header.e_version != EV_CURRENT) {
-    return Bad("unknown ELF version");
+    return BadImage("unknown ELF version");
   }
   if (header.e_machine != EM_X86_64) {
-    return Bad(fmt::format("machine {}, expected {} (x86-64)", header.e_machine, EM_X86_64));
+    return BadImage(fmt::format("machine {}, expected {} (x86-64)", header.e_machine, EM_X86_64));
   }
   if (header.e_type != ET_DYN) {
-    return Bad(fmt::format("ELF type {}, expected {} (shared object)", header.e_type, ET_DYN));
+    return BadImage(fmt::format("ELF type {}, expected {} (shared object)", header.e_type, ET_DYN));
   }
   if (header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return Bad(fmt::format("program headers of {} bytes, expected {}", header.e_phentsize,
+    return BadImage(fmt::format("program headers of {} bytes, expected {}", header.e_phentsize,
                            sizeof(Elf64_Phdr)));
   }
   if (header.e_phnum == 0 || header.e_phnum > kMaxProgramHeaders) {
-    return Bad(
+    return BadImage(
         fmt::format("{} program headers, expected 1 to {}", header.e_phnum, kMaxProgramHeaders));
   }
   if (!InRange(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), elf.size())) {
-    return Bad("program headers outside the file");
+    return BadImage("program headers outside the file");
   }
   return {};
 }
@@ -57,26 +57,26 @@ Status CheckHeader(std::span<const uint8_t> elf, const Elf64_Ehdr& header) {
 Status AddSegment(std::span<const uint8_t> elf, const Elf64_Phdr& phdr, int index,
                   ImageLayout* layout) {
   if (phdr.p_filesz > phdr.p_memsz)
-    return Bad(fmt::format("segment {}: larger in the file than in memory", index));
+    return BadImage(fmt::format("segment {}: larger in the file than in memory", index));
   if (!InRange(phdr.p_offset, phdr.p_filesz, elf.size())) {
-    return Bad(fmt::format("segment {}: outside the file", index));
+    return BadImage(fmt::format("segment {}: outside the file", index));
   }
   if (!InRange(phdr.p_vaddr, phdr.p_memsz, kMaxImageMemory - kImagePageBytes)) {
-    return Bad(fmt::format("segment {}: addresses beyond {:#x}", index, kMaxImageMemory));
+    return BadImage(fmt::format("segment {}: addresses beyond {:#x}", index, kMaxImageMemory));
   }
   if (phdr.p_align < kImagePageBytes || (phdr.p_align & (phdr.p_align - 1)) != 0) {
-    return Bad(fmt::format("segment {}: alignment {}, expected a power of two from {}", index,
+    return BadImage(fmt::format("segment {}: alignment {}, expected a power of two from {}", index,
                            phdr.p_align, kImagePageBytes));
   }
   if (phdr.p_vaddr % kImagePageBytes != phdr.p_offset % kImagePageBytes) {
-    return Bad(fmt::format("segment {}: address and file offset differ within the page", index));
+    return BadImage(fmt::format("segment {}: address and file offset differ within the page", index));
   }
   if ((phdr.p_flags & PF_W) != 0 && (phdr.p_flags & PF_X) != 0) {
-    return Bad(fmt::format("segment {}: both writable and executable", index));
+    return BadImage(fmt::format("segment {}: both writable and executable", index));
   }
   uint64_t first_page = phdr.p_vaddr / kImagePageBytes * kImagePageBytes;
   if (first_page < layout->memory_bytes) {
-    return Bad(fmt::format("segment {}: not after the segment before it", index));
+    return BadImage(fmt::format("segment {}: not after the segment before it", index));
   }
   uint64_t end = phdr.p_vaddr + phdr.p_memsz;
   layout->memory_bytes = (end + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
@@ -106,14 +106,14 @@ constexpr ForbiddenTag kForbiddenTags[] = {
 
 Status CheckDynamic(std::span<const uint8_t> elf, const Elf64_Phdr& phdr) {
   if (!InRange(phdr.p_offset, phdr.p_filesz, elf.size()))
-    return Bad("dynamic section outside the file");
+    return BadImage("dynamic section outside the file");
   uint64_t count = phdr.p_filesz / sizeof(Elf64_Dyn);
   for (uint64_t i = 0; i < count; ++i) {
     auto entry = ReadAt<Elf64_Dyn>(elf, phdr.p_offset + i * sizeof(Elf64_Dyn));
     if (entry.d_tag == DT_NULL) break;
     for (const ForbiddenTag& forbidden : kForbiddenTags) {
       if (entry.d_tag == forbidden.tag) {
-        return Bad(fmt::format("{} present: images must need no dynamic linking", forbidden.name));
+        return BadImage(fmt::format("{} present: images must need no dynamic linking", forbidden.name));
       }
     }
   }
@@ -134,7 +134,7 @@ bool ImageLayout::IsCode(uint64_t address) const {
 
 Result<ImageLayout> ParseImage(std::span<const uint8_t> elf) {
   if (elf.size() < sizeof(Elf64_Ehdr))
-    return Bad(fmt::format("{} bytes are too few for an ELF file", elf.size()));
+    return BadImage(fmt::format("{} bytes are too few for an ELF file", elf.size()));
   auto header = ReadAt<Elf64_Ehdr>(elf, 0);
   RELAYVM_RETURN_IF_ERROR(CheckHeader(elf, header));
   ImageLayout layout;
@@ -149,14 +149,14 @@ Result<ImageLayout> ParseImage(std::span<const uint8_t> elf) {
         RELAYVM_RETURN_IF_ERROR(CheckDynamic(elf, phdr));
         break;
       case PT_INTERP:
-        return Bad("asks for an interpreter (PT_INTERP)");
+        return BadImage("asks for an interpreter (PT_INTERP)");
       case PT_TLS:
-        return Bad("has thread-local storage (PT_TLS)");
+        return BadImage("has thread-local storage (PT_TLS)");
       default:
         break;
     }
   }
-  if (layout.segments.empty()) return Bad("nothing to load (no PT_LOAD)");
+  if (layout.segments.empty()) return BadImage("nothing to load (no PT_LOAD)");
   return layout;
 }
 

@@ -21,7 +21,7 @@ constexpr size_t kMaxRankProved = 16;
 constexpr size_t kMaxStepsProved = 64;
 // A size is below it; with larger constants the arithmetic of dims saturates.
 constexpr int64_t kLargestSize = int64_t{1} << 47;
-constexpr uint16_t kNone = 0xFFFF;
+constexpr uint16_t kNoRegister = 0xFFFF;
 
 // A register's value is known in one stretch of code, which has a number of its own.
 struct Scalar {
@@ -35,8 +35,8 @@ struct Tensor {
   std::vector<Dim> dims;
   // No other register or value holds it, but for the register `shares`.
   bool owned = false;
-  uint16_t shares = kNone;
-  uint16_t shared_by = kNone;  // the register whose `shares` may be this one
+  uint16_t shares = kNoRegister;
+  uint16_t shared_by = kNoRegister;  // the register whose `shares` may be this one
 };
 
 // What does not depend on the call.
@@ -45,9 +45,9 @@ struct ConstantSizes {
   std::optional<int64_t> units, scratch;
 };
 
-class Checker {
+class KernelCallChecker {
  public:
-  explicit Checker(const Program& program) : program_(program) {
+  explicit KernelCallChecker(const Program& program) : program_(program) {
     size_t scalars = 0, objects = 0;
     for (const FunctionInfo& f : program.functions) {
       scalars = std::max<size_t>(scalars, f.num_scalar_registers);
@@ -177,14 +177,14 @@ class Checker {
   void Expose(uint16_t reg) {
     Tensor& tensor = TensorAt(reg);
     tensor.owned = false;
-    if (tensor.shared_by == kNone) return;
+    if (tensor.shared_by == kNoRegister) return;
     Tensor& other = TensorAt(tensor.shared_by);
     if (other.shares == reg) other.owned = false;
   }
   // The register is empty after its last use.
   void Take(uint16_t reg) {
     const uint16_t shared_by = TensorAt(reg).shared_by;
-    if (shared_by != kNone && TensorAt(shared_by).shares == reg) TensorAt(shared_by).shares = kNone;
+    if (shared_by != kNoRegister && TensorAt(shared_by).shares == reg) TensorAt(shared_by).shares = kNoRegister;
     TensorAt(reg) = Nothing();
   }
 
@@ -273,8 +273,8 @@ class Checker {
     switch (in.opcode) {
       case Opcode::kMoveR: {
         Tensor moved = TensorAt(Register(1));
-        moved.owned = moved.owned && Takes(1) && moved.shares == kNone;
-        moved.shares = moved.shared_by = kNone;
+        moved.owned = moved.owned && Takes(1) && moved.shares == kNoRegister;
+        moved.shares = moved.shared_by = kNoRegister;
         return moved;
       }
       case Opcode::kConstR: {
@@ -517,7 +517,7 @@ class Checker {
   // Whether nothing else holds what is written, or only the buffer that it may share.
   bool IsAlone(const Tensor& tensor, const std::vector<uint16_t>& may_share) {
     if (!tensor.owned) return false;
-    if (tensor.shares == kNone) return true;
+    if (tensor.shares == kNoRegister) return true;
     return UsesOf(tensor.shares).count == 1 &&
            std::any_of(may_share.begin(), may_share.end(), [&](uint16_t p) {
              return operands_[p].kind == BufferKind::kRegister &&
@@ -563,7 +563,7 @@ class Checker {
 
 Result<std::vector<UnprovedBuffer>> CheckKernelCalls(const Program& program) {
   if (program.kernels.empty()) return std::vector<UnprovedBuffer>();
-  Checker checker(program);
+  KernelCallChecker checker(program);
   RELAYVM_RETURN_IF_ERROR(checker.FindEntries());
   for (const FunctionInfo& function : program.functions)
     RELAYVM_RETURN_IF_ERROR(checker.Run(function));

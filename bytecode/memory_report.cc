@@ -20,7 +20,7 @@ constexpr size_t kMaxCallDepth = 200;
 // More terms than this make no readable formula.
 constexpr size_t kMaxPeaks = 16;
 // An expression of more nodes becomes a symbol of its own.
-constexpr size_t kMaxDimSize = 200;
+constexpr size_t kMaxFormulaSize = 200;
 // Of names as formulas show them.
 constexpr size_t kMaxNameLength = 100;
 // What a function may cost, in steps of about a nanosecond: a verified program may still be made to
@@ -155,7 +155,7 @@ class Simulator {
   Dim Bounded(const Dim& dim) {
     size_t size = dim.Size();
     Spend(16 * size);
-    return size <= kMaxDimSize ? dim : Unknown("value");
+    return size <= kMaxFormulaSize ? dim : Unknown("value");
   }
   Value* NewValue() {
     Spend(64);

@@ -18,16 +18,14 @@
 namespace relayvm {
 namespace {
 
-Status Bad(std::string message) { return Status(StatusCode::kInvalidInput, std::move(message)); }
-
 // --- Header ---
 
 Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
   const size_t magic = std::min(file.size(), sizeof(kFileMagic));
   if (magic == 0 || std::memcmp(file.data(), kFileMagic, magic) != 0)
-    return Bad("expected a compiled program (.vmx), found " + DescribeFile(file));
+    return InvalidInput("expected a compiled program (.vmx), found " + DescribeFile(file));
   if (file.size() < sizeof(FileHeader)) {
-    return Bad(fmt::format(".vmx file of {} bytes: truncated, the header alone has {}", file.size(),
+    return InvalidInput(fmt::format(".vmx file of {} bytes: truncated, the header alone has {}", file.size(),
                            sizeof(FileHeader)));
   }
   FileHeader header{};
@@ -55,18 +53,18 @@ Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
                   fmt::format(".vmx flags {:#x} are unknown to this runtime", header.flags));
   }
   if (header.file_size != file.size()) {
-    return Bad(fmt::format(".vmx file has {} bytes, its header says {}: {}", file.size(),
+    return InvalidInput(fmt::format(".vmx file has {} bytes, its header says {}: {}", file.size(),
                            header.file_size,
                            file.size() < header.file_size ? "truncated" : "damaged"));
   }
   if (header.program_size >= kMaxProgramBytes) {
-    return Bad(fmt::format(".vmx program of {} bytes, the limit is {}", header.program_size,
+    return InvalidInput(fmt::format(".vmx program of {} bytes, the limit is {}", header.program_size,
                            kMaxProgramBytes));
   }
   if (header.program_offset < sizeof(FileHeader) ||
       header.program_offset % kConstantAlignment != 0 || header.program_offset > file.size() ||
       header.program_size > file.size() - header.program_offset) {
-    return Bad(
+    return InvalidInput(
         fmt::format(".vmx program at {}, {} bytes: outside the file of {} bytes or misaligned",
                     header.program_offset, header.program_size, file.size()));
   }
@@ -79,7 +77,7 @@ Status CheckChecksum(FileHeader header, std::span<const uint8_t> program) {
   uint64_t seed = Checksum64({reinterpret_cast<const uint8_t*>(&header), sizeof(header)});
   uint64_t checksum = Checksum64(program, seed);
   if (checksum == expected) return {};
-  return Bad(
+  return InvalidInput(
       fmt::format(".vmx checksum {:#018x}, its header says {:#018x}: damaged", checksum, expected));
 }
 
@@ -102,10 +100,10 @@ Status NoMemory(size_t bytes) {
 Result<std::span<const uint8_t>> SegmentOf(std::span<const uint8_t> file,
                                            const fbs::Segment* segment, uint64_t alignment,
                                            const char* what) {
-  if (segment == nullptr) return Bad(fmt::format(".vmx {} has no segment", what));
+  if (segment == nullptr) return InvalidInput(fmt::format(".vmx {} has no segment", what));
   const uint64_t offset = segment->offset(), bytes = segment->bytes();
   if (offset > file.size() || bytes > file.size() - offset || offset % alignment != 0) {
-    return Bad(
+    return InvalidInput(
         fmt::format(".vmx {} at {}, {} bytes: outside the file of {} bytes or not a multiple of {}",
                     what, offset, bytes, file.size(), alignment));
   }
@@ -140,7 +138,7 @@ class Converter {
 
  private:
   void Fail(std::string message) {
-    if (error_.ok()) error_ = Bad(std::move(message));
+    if (error_.ok()) error_ = InvalidInput(std::move(message));
   }
 
   bool Spend(uint64_t bytes) {
@@ -312,7 +310,7 @@ Status CheckFlatbuffer(std::span<const uint8_t> bytes) {
   options.max_depth = kMaxTypeDepth + 16;
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), options);
   if (fbs::VerifyProgramBuffer(verifier)) return OkStatus();
-  return Bad(".vmx program is not a valid flatbuffer");
+  return InvalidInput(".vmx program is not a valid flatbuffer");
 }
 
 // What the programs of the file need, the first one's before the others.
@@ -353,14 +351,14 @@ Result<std::shared_ptr<uint8_t>> CopyAlternative(std::span<const uint8_t> file,
   RELAYVM_ASSIGN_OR_RETURN(std::span<const uint8_t> bytes,
                            SegmentOf(file, other->program(), kConstantAlignment, what.c_str()));
   if (bytes.size() >= kMaxProgramBytes) {
-    return Bad(
+    return InvalidInput(
         fmt::format(".vmx {} of {} bytes, the limit is {}", what, bytes.size(), kMaxProgramBytes));
   }
   std::shared_ptr<uint8_t> copy = CopyOf(bytes);
   if (copy == nullptr) return NoMemory(bytes.size());
   bytes = {copy.get(), bytes.size()};
   if (Checksum64(bytes) != other->checksum())
-    return Bad(fmt::format(".vmx {} is damaged: its checksum differs", what));
+    return InvalidInput(fmt::format(".vmx {} is damaged: its checksum differs", what));
   RELAYVM_RETURN_IF_ERROR(CheckFlatbuffer(bytes));
   if (size != nullptr) *size = bytes.size();
   return copy;
@@ -426,7 +424,7 @@ Status CheckImages(std::span<const uint8_t> file, const fbs::Program& program) {
         std::span<const uint8_t> elf,
         SegmentOf(file, images->Get(i)->elf(), kSegmentAlignment, "kernel image"));
     if (Checksum64(elf) != images->Get(i)->checksum())
-      return Bad(fmt::format(".vmx kernel image {} is damaged: its checksum differs", i));
+      return InvalidInput(fmt::format(".vmx kernel image {} is damaged: its checksum differs", i));
   }
   return OkStatus();
 }
@@ -441,7 +439,7 @@ Status CheckConstants(std::span<const uint8_t> file, const fbs::Program& program
     const uint64_t found = Checksum64(data);
     if (found == c->checksum()) continue;
     const std::string name = c->name() == nullptr ? "" : c->name()->str();
-    return Bad(
+    return InvalidInput(
         fmt::format(".vmx constant {}{} is damaged: expected checksum {:#018x}, found {:#018x}", i,
                     name.empty() ? "" : fmt::format(" \"{}\"", name), c->checksum(), found));
   }

@@ -17,9 +17,9 @@ using Full = std::vector<bool>;
 
 // Forward data flow over basic blocks; where paths meet, a register is full when it is on all of
 // them.
-class Checker {
+class RegisterChecker {
  public:
-  Checker(const Program& program, const FunctionInfo& function)
+  RegisterChecker(const Program& program, const FunctionInfo& function)
       : function_(function),
         code_(program.code.subspan(function.code_offset, function.code_size)) {}
 
@@ -165,7 +165,7 @@ class Checker {
 
 Status CheckRegisterUse(const Program& program) {
   for (const FunctionInfo& function : program.functions) {
-    RELAYVM_RETURN_IF_ERROR(Checker(program, function).Run());
+    RELAYVM_RETURN_IF_ERROR(RegisterChecker(program, function).Run());
   }
   return {};
 }

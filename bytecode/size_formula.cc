@@ -14,8 +14,6 @@ using Kind = SizeStep::Kind;
 
 bool IsOperator(Kind kind) { return kind >= Kind::kAdd && kind <= Kind::kMax; }
 
-Status Bad(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 bool Apply(Kind kind, int64_t a, int64_t b, int64_t* result) {
   switch (kind) {
     case Kind::kAdd:
@@ -118,26 +116,26 @@ void Append(const Dim& dim, const std::function<int64_t(const Dim& symbol)>& sca
 
 Status CheckSizeFormula(std::span<const SizeStep> formula, size_t num_scalars, bool shape) {
   if (formula.size() > kMaxSizeSteps)
-    return Bad(fmt::format("a size of {} steps, the limit is {}", formula.size(), kMaxSizeSteps));
+    return InvalidInput(fmt::format("a size of {} steps, the limit is {}", formula.size(), kMaxSizeSteps));
   int depth = 0;
   for (const SizeStep& step : formula) {
     if (step.kind == Kind::kConst || step.kind == Kind::kScalar) {
       const auto scalar = static_cast<uint64_t>(step.value);
       if (step.kind == Kind::kScalar && scalar >= num_scalars)
-        return Bad(fmt::format("a size of scalar {}, out of range {}", scalar, num_scalars));
+        return InvalidInput(fmt::format("a size of scalar {}, out of range {}", scalar, num_scalars));
       ++depth;
     } else if (IsOperator(step.kind) && depth >= 2) {
       --depth;
     } else if (step.kind == Kind::kDim && shape && depth == 1) {
       depth = 0;
     } else {
-      return Bad(
+      return InvalidInput(
           fmt::format("a size has step {} where it has no meaning", static_cast<int>(step.kind)));
     }
     if (depth > kMaxSizeDepth)
-      return Bad(fmt::format("a size nests deeper than {}", kMaxSizeDepth));
+      return InvalidInput(fmt::format("a size nests deeper than {}", kMaxSizeDepth));
   }
-  return depth == (shape ? 0 : 1) ? Status() : Bad("a size ends early");
+  return depth == (shape ? 0 : 1) ? Status() : InvalidInput("a size ends early");
 }
 
 // The analyzer does not know that formulas are checked before they are evaluated (CheckSizeFormula).

@@ -16,23 +16,21 @@
 namespace relayvm {
 namespace {
 
-Status Bad(std::string message) { return Status(StatusCode::kInvalidInput, std::move(message)); }
-
 // --- Types ---
 
 Status CheckDType(DType dtype) {
   auto code = static_cast<uint8_t>(dtype);
-  return IsValidDType(code) ? Status() : Bad(fmt::format("unknown dtype {}", code));
+  return IsValidDType(code) ? Status() : InvalidInput(fmt::format("unknown dtype {}", code));
 }
 
 Status CheckFields(size_t count) {
   constexpr size_t kLimit = std::numeric_limits<uint16_t>::max();
-  return count <= kLimit ? Status() : Bad(fmt::format("{} fields, the limit is {}", count, kLimit));
+  return count <= kLimit ? Status() : InvalidInput(fmt::format("{} fields, the limit is {}", count, kLimit));
 }
 
 Status CheckRank(size_t rank) {
   if (rank <= kMaxTensorRank) return {};
-  return Bad(fmt::format("a tensor of rank {}, the limit is {}", rank, kMaxTensorRank));
+  return InvalidInput(fmt::format("a tensor of rank {}, the limit is {}", rank, kMaxTensorRank));
 }
 
 class TypeVerifier {
@@ -42,7 +40,7 @@ class TypeVerifier {
       : program_(program), num_type_vars_(num_type_vars) {}
 
   Status Check(const ValueType& type, int depth = 1) const {
-    if (depth > kMaxTypeDepth) return Bad(fmt::format("type nests deeper than {}", kMaxTypeDepth));
+    if (depth > kMaxTypeDepth) return InvalidInput(fmt::format("type nests deeper than {}", kMaxTypeDepth));
     switch (type.kind) {
       case ValueType::Kind::kTensor:
         return CheckTensor(type);
@@ -53,20 +51,20 @@ class TypeVerifier {
         break;
       case ValueType::Kind::kRef:
         if (type.args.size() != 1)
-          return Bad(fmt::format("reference type of {} contents", type.args.size()));
+          return InvalidInput(fmt::format("reference type of {} contents", type.args.size()));
         break;
       case ValueType::Kind::kFunction:
         return CheckNoArgs(type, "function type");
       case ValueType::Kind::kTypeVar:
         RELAYVM_RETURN_IF_ERROR(CheckNoArgs(type, "type variable"));
         if (type.index >= num_type_vars_) {
-          return Bad(fmt::format("type variable {} out of range {}", type.index, num_type_vars_));
+          return InvalidInput(fmt::format("type variable {} out of range {}", type.index, num_type_vars_));
         }
         return {};
       default:
-        return Bad(fmt::format("unknown kind of type {}", static_cast<int>(type.kind)));
+        return InvalidInput(fmt::format("unknown kind of type {}", static_cast<int>(type.kind)));
     }
-    if (!type.dims.empty()) return Bad("type other than a tensor's has dims");
+    if (!type.dims.empty()) return InvalidInput("type other than a tensor's has dims");
     RELAYVM_RETURN_IF_ERROR(CheckFields(type.args.size()));
     for (const ValueType& arg : type.args) RELAYVM_RETURN_IF_ERROR(Check(arg, depth + 1));
     return {};
@@ -75,31 +73,31 @@ class TypeVerifier {
  private:
   static Status CheckNoArgs(const ValueType& type, std::string_view what) {
     if (!type.args.empty() || !type.dims.empty())
-      return Bad(fmt::format("{} has arguments or dims", what));
+      return InvalidInput(fmt::format("{} has arguments or dims", what));
     return {};
   }
 
   static Status CheckTensor(const ValueType& type) {
     RELAYVM_RETURN_IF_ERROR(CheckDType(type.dtype));
-    if (!type.args.empty()) return Bad("tensor type has type arguments");
+    if (!type.args.empty()) return InvalidInput("tensor type has type arguments");
     RELAYVM_RETURN_IF_ERROR(CheckRank(type.dims.size()));
     if (!type.dim_names.empty() && type.dim_names.size() != type.dims.size()) {
-      return Bad(fmt::format("tensor type has {} names for {} dims", type.dim_names.size(),
+      return InvalidInput(fmt::format("tensor type has {} names for {} dims", type.dim_names.size(),
                              type.dims.size()));
     }
     for (int64_t dim : type.dims) {
-      if (dim < -1) return Bad(fmt::format("tensor type has a dim of {}", dim));
+      if (dim < -1) return InvalidInput(fmt::format("tensor type has a dim of {}", dim));
     }
     return {};
   }
 
   Status CheckAdt(const ValueType& type) const {
     if (type.index >= program_.adts.size()) {
-      return Bad(fmt::format("data type {} out of range {}", type.index, program_.adts.size()));
+      return InvalidInput(fmt::format("data type {} out of range {}", type.index, program_.adts.size()));
     }
     const AdtInfo& adt = program_.adts[type.index];
     if (type.args.size() != adt.num_type_params) {
-      return Bad(fmt::format("data type '{}' has {} arguments, expects {}", adt.name,
+      return InvalidInput(fmt::format("data type '{}' has {} arguments, expects {}", adt.name,
                              type.args.size(), adt.num_type_params));
     }
     return {};
@@ -113,7 +111,7 @@ Status CheckAdts(const Program& program) {
   for (const AdtInfo& adt : program.adts) {
     TypeVerifier types(program, adt.num_type_params);
     if (adt.constructors.size() > std::numeric_limits<uint16_t>::max()) {
-      return Bad(
+      return InvalidInput(
           fmt::format("data type '{}' has {} constructors", adt.name, adt.constructors.size()));
     }
     for (const ConstructorInfo& constructor : adt.constructors) {
@@ -145,7 +143,7 @@ Status CheckTensors(const Program& program) {
     Result<uint64_t> bytes = StaticTensorBytes(constant.dtype, constant.dims);
     if (!bytes.ok()) return bytes.status().WithContext(fmt::format("constant {}", i));
     if (*bytes != constant.data.size()) {
-      return Bad(fmt::format("constant {}: {} bytes of data, its type has {}", i,
+      return InvalidInput(fmt::format("constant {}: {} bytes of data, its type has {}", i,
                              constant.data.size(), *bytes));
     }
   }
@@ -158,7 +156,7 @@ Status CheckTensors(const Program& program) {
 Status CheckKernelInterface(const KernelInfo& kernel) {
   const size_t num_buffers = kernel.buffers.size();
   if (num_buffers > std::numeric_limits<uint16_t>::max())
-    return Bad(fmt::format("{} buffers, the limit is {}", num_buffers,
+    return InvalidInput(fmt::format("{} buffers, the limit is {}", num_buffers,
                            std::numeric_limits<uint16_t>::max()));
   for (size_t i = 0; i < num_buffers; ++i) {
     const KernelBuffer& buffer = kernel.buffers[i];
@@ -167,13 +165,13 @@ Status CheckKernelInterface(const KernelInfo& kernel) {
     if (!status.ok()) return status.WithContext(fmt::format("buffer {}", i));
     for (uint16_t other : buffer.may_share) {
       if (!buffer.written || other >= num_buffers || kernel.buffers[other].written)
-        return Bad(fmt::format("buffer {} may share the memory of buffer {}", i, other));
+        return InvalidInput(fmt::format("buffer {} may share the memory of buffer {}", i, other));
     }
   }
   for (size_t i = 0; i < kernel.fixed.size(); ++i) {
     const uint32_t scalar = kernel.fixed[i].index;
     if (scalar >= kernel.num_scalars || (i > 0 && scalar <= kernel.fixed[i - 1].index)) {
-      return Bad(fmt::format("scalar {} is fixed, out of range {} or out of order", scalar,
+      return InvalidInput(fmt::format("scalar {} is fixed, out of range {} or out of order", scalar,
                              kernel.num_scalars));
     }
   }
@@ -182,43 +180,43 @@ Status CheckKernelInterface(const KernelInfo& kernel) {
     RELAYVM_RETURN_IF_ERROR(CheckSizeFormula(*size, kernel.num_scalars, /*shape=*/false));
   }
   if (kernel.builtin) return {};
-  if (kernel.units.empty()) return Bad("it does not say how many units of work it has");
+  if (kernel.units.empty()) return InvalidInput("it does not say how many units of work it has");
   for (const KernelBuffer& buffer : kernel.buffers) {
     if (buffer.written) return {};
   }
-  return Bad("no buffer is written");
+  return InvalidInput("no buffer is written");
 }
 
 // That another kernel can run many calls of this one: it takes the same buffers and known scalars.
 Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
   const BatchedKernelInfo& batched = *kernel.batched;
   if (batched.kernel >= program.kernels.size())
-    return Bad(fmt::format("batched kernel k{} is out of range {}", batched.kernel,
+    return InvalidInput(fmt::format("batched kernel k{} is out of range {}", batched.kernel,
                            program.kernels.size()));
   const KernelInfo& other = program.kernels[batched.kernel];
   if (other.builtin != kernel.builtin || other.batched || !other.fixed.empty())
-    return Bad(fmt::format("kernel '{}' is no batched form of it", other.name));
+    return InvalidInput(fmt::format("kernel '{}' is no batched form of it", other.name));
   if (other.buffers.size() != kernel.buffers.size() ||
       other.num_scalars != batched.scalars.size()) {
-    return Bad(fmt::format("its batched form has {} buffers and {} scalars, expected {} and {}",
+    return InvalidInput(fmt::format("its batched form has {} buffers and {} scalars, expected {} and {}",
                            other.buffers.size(), other.num_scalars, kernel.buffers.size(),
                            batched.scalars.size()));
   }
   for (uint16_t scalar : batched.scalars) {
     if (scalar != BatchedKernelInfo::kBatchSize && scalar >= kernel.num_scalars)
-      return Bad(fmt::format("its batched form takes scalar {}, out of range {}", scalar,
+      return InvalidInput(fmt::format("its batched form takes scalar {}, out of range {}", scalar,
                              kernel.num_scalars));
   }
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
     if (other.buffers[i].dtype != kernel.buffers[i].dtype ||
         other.buffers[i].written != kernel.buffers[i].written)
-      return Bad(fmt::format("buffer {} of its batched form is another", i));
+      return InvalidInput(fmt::format("buffer {} of its batched form is another", i));
   }
   for (size_t i = 0; i < batched.shared.size(); ++i) {
     const uint16_t buffer = batched.shared[i];
     if (buffer >= kernel.buffers.size() || kernel.buffers[buffer].written ||
         (i > 0 && buffer <= batched.shared[i - 1]))
-      return Bad(
+      return InvalidInput(
           fmt::format("calls share buffer {}, which is written, out of range {} or out of "
                       "order",
                       buffer, kernel.buffers.size()));
@@ -239,15 +237,15 @@ Status CheckKernels(const Program& program) {
     if (!status.ok()) return status.WithContext(fmt::format("kernel '{}'", kernel.name));
     size_t expected = kernel.builtin ? 0 : layouts.size();
     if (kernel.entries.size() != expected) {
-      return Bad(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,
+      return InvalidInput(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,
                              kernel.entries.size(), expected));
     }
     if (!kernel.builtin && layouts.empty()) {
-      return Bad(fmt::format("kernel '{}' is compiled, and the program has no image", kernel.name));
+      return InvalidInput(fmt::format("kernel '{}' is compiled, and the program has no image", kernel.name));
     }
     for (size_t i = 0; i < expected; ++i) {
       if (!layouts[i].IsCode(kernel.entries[i])) {
-        return Bad(fmt::format("kernel '{}': entry {:#x} is outside the code of image {}",
+        return InvalidInput(fmt::format("kernel '{}': entry {:#x} is outside the code of image {}",
                                kernel.name, kernel.entries[i], i));
       }
     }
@@ -259,49 +257,49 @@ Status CheckKernels(const Program& program) {
 
 Status CheckFunction(const Program& program, const FunctionInfo& f, uint64_t expected_offset) {
   if (f.code_offset != expected_offset) {
-    return Bad(fmt::format("code at {:#x}, expected {:#x}, where the code before it ends",
+    return InvalidInput(fmt::format("code at {:#x}, expected {:#x}, where the code before it ends",
                            f.code_offset, expected_offset));
   }
   if (f.code_size > program.code.size() - expected_offset) {
-    return Bad(fmt::format("code of {} units at {:#x} is outside the program's {} units",
+    return InvalidInput(fmt::format("code of {} units at {:#x} is outside the program's {} units",
                            f.code_size, f.code_offset, program.code.size()));
   }
   if (f.num_scalar_registers > kMaxRegisters || f.num_object_registers > kMaxRegisters) {
-    return Bad(fmt::format("{} scalar and {} object registers, at most {} are possible",
+    return InvalidInput(fmt::format("{} scalar and {} object registers, at most {} are possible",
                            f.num_scalar_registers, f.num_object_registers, kMaxRegisters));
   }
   if (f.num_scalar_args > f.num_scalar_registers) {
-    return Bad(fmt::format("{} scalar arguments in {} registers", f.num_scalar_args,
+    return InvalidInput(fmt::format("{} scalar arguments in {} registers", f.num_scalar_args,
                            f.num_scalar_registers));
   }
   if (f.num_object_args > f.num_object_registers) {
-    return Bad(fmt::format("{} object arguments in {} registers", f.num_object_args,
+    return InvalidInput(fmt::format("{} object arguments in {} registers", f.num_object_args,
                            f.num_object_registers));
   }
   if (f.num_captured > f.num_object_args) {
-    return Bad(fmt::format("{} captured values in {} object arguments", f.num_captured,
+    return InvalidInput(fmt::format("{} captured values in {} object arguments", f.num_captured,
                            f.num_object_args));
   }
   if (f.arena_bytes > kMaxArenaBytes) {
-    return Bad(fmt::format("arena of {} bytes, the limit is {}", f.arena_bytes, kMaxArenaBytes));
+    return InvalidInput(fmt::format("arena of {} bytes, the limit is {}", f.arena_bytes, kMaxArenaBytes));
   }
   for (size_t i = 0; i < f.slots.size(); ++i) {
     const ArenaSlot& slot = f.slots[i];
     if (slot.offset % 64 != 0)
-      return Bad(fmt::format("slot {} at {} is not a multiple of 64", i, slot.offset));
+      return InvalidInput(fmt::format("slot {} at {} is not a multiple of 64", i, slot.offset));
     if (slot.offset > f.arena_bytes || slot.bytes > f.arena_bytes - slot.offset) {
-      return Bad(fmt::format("slot {} at {}, {} bytes: outside the arena of {} bytes", i,
+      return InvalidInput(fmt::format("slot {} at {}, {} bytes: outside the arena of {} bytes", i,
                              slot.offset, slot.bytes, f.arena_bytes));
     }
   }
   uint32_t last_pc = 0;
   for (const SourceLocation& location : f.locations) {
     if (location.pc >= f.code_size || location.pc < last_pc) {
-      return Bad(
+      return InvalidInput(
           fmt::format("source location at {:#x} is out of order or past the code", location.pc));
     }
     if (location.file >= program.source_files.size()) {
-      return Bad(fmt::format("source file {} out of range {}", location.file,
+      return InvalidInput(fmt::format("source file {} out of range {}", location.file,
                              program.source_files.size()));
     }
     last_pc = location.pc;
@@ -319,7 +317,7 @@ Status CheckFunctions(const Program& program) {
     offset += f.code_size;
   }
   if (offset != program.code.size()) {
-    return Bad(
+    return InvalidInput(
         fmt::format("{} units of code after the last function", program.code.size() - offset));
   }
   return {};
@@ -342,19 +340,19 @@ std::optional<size_t> CountTensors(const ValueType& type) {
 
 Status CheckExport(const Program& program, const ExportInfo& e) {
   if (e.function >= program.functions.size()) {
-    return Bad(fmt::format("function {} out of range {}", e.function, program.functions.size()));
+    return InvalidInput(fmt::format("function {} out of range {}", e.function, program.functions.size()));
   }
   const FunctionInfo& f = program.functions[e.function];
   if (f.num_scalar_args != 0 || f.returns_scalar) {
-    return Bad(fmt::format("function '{}' takes or returns scalars", f.name));
+    return InvalidInput(fmt::format("function '{}' takes or returns scalars", f.name));
   }
-  if (f.num_captured != 0) return Bad(fmt::format("function '{}' is a closure's code", f.name));
+  if (f.num_captured != 0) return InvalidInput(fmt::format("function '{}' is a closure's code", f.name));
   if (f.num_object_args != e.params.size()) {
-    return Bad(fmt::format("{} parameters, function '{}' takes {}", e.params.size(), f.name,
+    return InvalidInput(fmt::format("{} parameters, function '{}' takes {}", e.params.size(), f.name,
                            f.num_object_args));
   }
   if (e.param_names.size() != e.params.size()) {
-    return Bad(fmt::format("{} names for {} parameters", e.param_names.size(), e.params.size()));
+    return InvalidInput(fmt::format("{} names for {} parameters", e.param_names.size(), e.params.size()));
   }
   TypeVerifier types(program, e.num_type_params);
   for (size_t i = 0; i < e.params.size(); ++i) {
@@ -365,7 +363,7 @@ Status CheckExport(const Program& program, const ExportInfo& e) {
   if (Status status = types.Check(e.result); !status.ok()) return status.WithContext("result");
   std::optional<size_t> outputs = CountTensors(e.result);
   if (!e.output_names.empty() && outputs && *outputs != e.output_names.size()) {
-    return Bad(fmt::format("{} names for {} outputs", e.output_names.size(), *outputs));
+    return InvalidInput(fmt::format("{} names for {} outputs", e.output_names.size(), *outputs));
   }
   return {};
 }
@@ -388,7 +386,7 @@ Status CheckExports(const Program& program) {
   std::unordered_set<std::string_view> names;
   for (const ExportInfo& e : program.exports) {
     Status status = CheckExport(program, e);
-    if (status.ok() && !names.insert(e.name).second) status = Bad("exported twice");
+    if (status.ok() && !names.insert(e.name).second) status = InvalidInput("exported twice");
     if (!status.ok()) return status.WithContext(fmt::format("export '{}'", e.name));
   }
   return {};
@@ -402,13 +400,13 @@ Result<uint64_t> StaticTensorBytes(DType dtype, std::span<const int64_t> dims) {
   constexpr uint64_t kLimit = std::numeric_limits<int64_t>::max();
   bool empty = false;
   for (int64_t dim : dims) {
-    if (dim < 0) return Bad(fmt::format("dim of {}", dim));
+    if (dim < 0) return InvalidInput(fmt::format("dim of {}", dim));
     empty |= dim == 0;
   }
   if (empty) return uint64_t{0};
   auto bytes = static_cast<uint64_t>(DTypeBytes(dtype));
   for (int64_t dim : dims) {
-    if (static_cast<uint64_t>(dim) > kLimit / bytes) return Bad("tensor size does not fit 63 bits");
+    if (static_cast<uint64_t>(dim) > kLimit / bytes) return InvalidInput("tensor size does not fit 63 bits");
     bytes *= static_cast<uint64_t>(dim);
   }
   return bytes;

@@ -59,7 +59,7 @@ size_t BytesOf(const OutputBuffer& buffer) {
   return static_cast<size_t>(CheckedTensorBytes(buffer.dtype, buffer.dims));
 }
 
-struct Copy {
+struct CopyToBuffer {
   const Tensor* from;
   char* to;
   size_t bytes;
@@ -99,20 +99,20 @@ class Taker {
 
   void CopyAll() {
     // What a buffer lies over is saved before anything is written.
-    const auto covered = [&](const Copy& from) {
-      return std::ranges::any_of(copies_, [&](const Copy& to) {
+    const auto covered = [&](const CopyToBuffer& from) {
+      return std::ranges::any_of(copies_, [&](const CopyToBuffer& to) {
         return Overlap(from.from->data, from.bytes, to.to, to.bytes);
       });
     };
     std::vector<std::unique_ptr<char[]>> saved(copies_.size());
     for (size_t i = 0; i < copies_.size(); ++i) {
-      const Copy& copy = copies_[i];
+      const CopyToBuffer& copy = copies_[i];
       if (copy.from->data == copy.to || !covered(copy)) continue;
       saved[i] = std::make_unique_for_overwrite<char[]>(copy.bytes);
       std::memcpy(saved[i].get(), copy.from->data, copy.bytes);
     }
     for (size_t i = 0; i < copies_.size(); ++i) {
-      const Copy& copy = copies_[i];
+      const CopyToBuffer& copy = copies_[i];
       const char* from = saved[i] != nullptr ? saved[i].get() : copy.from->data;
       if (from != copy.to) std::memcpy(copy.to, from, copy.bytes);
     }
@@ -191,7 +191,7 @@ class Taker {
   const ExportInfo& function_;
   std::span<const OutputBuffer> outputs_;
   size_t leaf_ = 0, rest_leaf_ = 0;  // tensors seen by Find and by Rest
-  std::vector<Copy> copies_;
+  std::vector<CopyToBuffer> copies_;
   std::vector<Kept> kept_;
 };
 

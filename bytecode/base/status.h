@@ -83,6 +83,9 @@ class [[nodiscard]] Status {
 };
 
 inline Status OkStatus() { return {}; }
+inline Status InvalidInput(std::string message) {
+  return {StatusCode::kInvalidInput, std::move(message)};
+}
 
 template <typename T>
 class [[nodiscard]] Result {

@@ -9,9 +9,9 @@
 namespace relayvm {
 namespace {
 
-constexpr uint64_t kMagic = 0xDD5E40F096B4A13F;
+constexpr uint64_t kBlobMagic = 0xDD5E40F096B4A13F;
 constexpr size_t kHeaderBytes = 32;
-constexpr int32_t kMaxRank = 32;
+constexpr int32_t kMaxBlobRank = 32;
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -50,13 +50,13 @@ Result<HostTensor> ReadNdarrayBlob(const SharedBytes& bytes, size_t* size) {
   };
   if (bytes.size() < kHeaderBytes)
     return bad(fmt::format("truncated header, {} bytes", bytes.size()));
-  if (LoadAt<uint64_t>(bytes, 0) != kMagic) return bad("wrong magic number");
+  if (LoadAt<uint64_t>(bytes, 0) != kBlobMagic) return bad("wrong magic number");
   if (int32_t device = LoadAt<int32_t>(bytes, 16); device != 1) {
     return bad(fmt::format("device type {}, only 1 (CPU) is legal", device));
   }
   const int32_t rank = LoadAt<int32_t>(bytes, 24);
-  if (rank < 0 || rank > kMaxRank)
-    return bad(fmt::format("rank {} is not in 0..{}", rank, kMaxRank));
+  if (rank < 0 || rank > kMaxBlobRank)
+    return bad(fmt::format("rank {} is not in 0..{}", rank, kMaxBlobRank));
   const auto code = LoadAt<uint8_t>(bytes, 28);
   const auto bits = LoadAt<uint8_t>(bytes, 29);
   if (uint16_t lanes = LoadAt<uint16_t>(bytes, 30); lanes != 1) {
@@ -92,7 +92,7 @@ Result<HostTensor> ReadNdarrayBlob(const SharedBytes& bytes, size_t* size) {
 std::vector<std::byte> WriteNdarrayBlob(const HostTensor& t) {
   std::vector<std::byte> out;
   out.reserve(kHeaderBytes + 8 * (t.shape.size() + 1) + t.data.size());
-  Append<uint64_t>(out, kMagic);
+  Append<uint64_t>(out, kBlobMagic);
   Append<uint64_t>(out, 0);
   Append<int32_t>(out, 1);
   Append<int32_t>(out, 0);

@@ -14,11 +14,11 @@
 namespace relayvm {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr uint64_t kMaxHeader = 1 << 20;
-constexpr size_t kMaxRank = 64;
+constexpr size_t kMaxNpyRank = 64;
 
-Status Bad(const std::string& what) { return Status(StatusCode::kInvalidInput, "npy: " + what); }
+Status BadNpy(const std::string& what) { return Status(StatusCode::kInvalidInput, "npy: " + what); }
 
 struct Header {
   std::string descr;
@@ -42,7 +42,7 @@ class HeaderParser {
       if (!key || !Accept(':')) return Malformed();
       for (auto [name, seen] :
            {std::pair{"descr", has_descr}, {"fortran_order", has_order}, {"shape", has_shape}}) {
-        if (seen && *key == name) return Bad(fmt::format("header field '{}' occurs twice", name));
+        if (seen && *key == name) return BadNpy(fmt::format("header field '{}' occurs twice", name));
       }
       if (*key == "descr") {
         if (Peek() == '[')
@@ -59,18 +59,18 @@ class HeaderParser {
         if (!Shape(&header.shape)) return Malformed();
         has_shape = true;
       } else {
-        return Bad(fmt::format("unknown header field '{}'", *key));
+        return BadNpy(fmt::format("unknown header field '{}'", *key));
       }
       if (!Accept(',') && Peek() != '}') return Malformed();
     }
     if (Peek() != '\0') return Malformed();
     if (!has_descr || !has_order || !has_shape)
-      return Bad("header without descr, fortran_order or shape");
+      return BadNpy("header without descr, fortran_order or shape");
     return header;
   }
 
  private:
-  static Status Malformed() { return Bad("malformed header"); }
+  static Status Malformed() { return BadNpy("malformed header"); }
   char Peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
       ++at_;
@@ -107,7 +107,7 @@ class HeaderParser {
             __builtin_add_overflow(value, text_[at_] - '0', &value))
           return false;
       }
-      if (at_ == begin || shape->size() == kMaxRank) return false;
+      if (at_ == begin || shape->size() == kMaxNpyRank) return false;
       Accept('L');  // Python 2
       shape->push_back(value);
       if (!Accept(',') && Peek() != ')') return false;
@@ -165,13 +165,13 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
   size_t at = 0;
   auto take = [&](uint64_t size) -> Result<std::string_view> {
     if (size > bytes.size() - at) {
-      return Bad(fmt::format("truncated header: {} bytes are missing", size - (bytes.size() - at)));
+      return BadNpy(fmt::format("truncated header: {} bytes are missing", size - (bytes.size() - at)));
     }
     at += size;
     return std::string_view(reinterpret_cast<const char*>(bytes.data() + at - size), size);
   };
   RELAYVM_ASSIGN_OR_RETURN(std::string_view prefix, take(8));
-  if (!prefix.starts_with(kMagic)) return Bad("not a .npy file (wrong magic number)");
+  if (!prefix.starts_with(kNpyMagic)) return BadNpy("not a .npy file (wrong magic number)");
   const int major = static_cast<uint8_t>(prefix[6]);
   if (major < 1 || major > 3) {
     return Status(StatusCode::kUnsupported, fmt::format("npy: format {}.{} is not supported", major,
@@ -180,7 +180,7 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
   RELAYVM_ASSIGN_OR_RETURN(std::string_view length_bytes, take(major == 1 ? 2 : 4));
   uint32_t length = 0;  // little endian
   std::memcpy(&length, length_bytes.data(), length_bytes.size());
-  if (length > kMaxHeader) return Bad(fmt::format("header of {} bytes is too long", length));
+  if (length > kMaxHeader) return BadNpy(fmt::format("header of {} bytes is too long", length));
   RELAYVM_ASSIGN_OR_RETURN(std::string_view text, take(length));
   RELAYVM_ASSIGN_OR_RETURN(Header header, HeaderParser(text).Parse());
 
@@ -201,11 +201,11 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
     overflow |=
         __builtin_mul_overflow(data_bytes, empty ? 0 : static_cast<uint64_t>(dim), &data_bytes);
   }
-  if (overflow) return Bad("the shape is too large");
+  if (overflow) return BadNpy("the shape is too large");
   const uint64_t left = bytes.size() - at;
-  if (data_bytes < left) return Bad(fmt::format("{} bytes after the data", left - data_bytes));
+  if (data_bytes < left) return BadNpy(fmt::format("{} bytes after the data", left - data_bytes));
   if (data_bytes > left)
-    return Bad(fmt::format("truncated data: {} of {} bytes", left, data_bytes));
+    return BadNpy(fmt::format("truncated data: {} of {} bytes", left, data_bytes));
   tensor.data = bytes.Slice(at, data_bytes);
   if (has_order && descr[0] == '>' && width > 1) SwapBytes(tensor.data.Mutable(), width);
   if (header.fortran_order && tensor.shape.size() > 1) tensor.data = FromFortranOrder(tensor);
@@ -229,7 +229,7 @@ Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor) {
   const size_t prefix = is_long ? 12 : 10;
   header.append(63 - (prefix + header.size()) % 64, ' ');
   header += '\n';
-  std::string start(kMagic);
+  std::string start(kNpyMagic);
   start += is_long ? '\2' : '\1';
   start += '\0';
   for (size_t i = 0; i < prefix - 8; ++i) start += static_cast<char>(header.size() >> (8 * i));

@@ -12,9 +12,9 @@
 namespace relayvm {
 namespace {
 
-constexpr uint64_t kMagic = 0xF7E58D4F05049CB7;
+constexpr uint64_t kParamsMagic = 0xF7E58D4F05049CB7;
 
-Status Bad(const std::string& what) {
+Status BadParams(const std::string& what) {
   return Status(StatusCode::kInvalidInput, "parameter file: " + what);
 }
 
@@ -53,38 +53,38 @@ class Reader {
 
 }  // namespace
 
-bool IsTvmParams(const SharedBytes& bytes) { return Reader(bytes).U64() == kMagic; }
+bool IsTvmParams(const SharedBytes& bytes) { return Reader(bytes).U64() == kParamsMagic; }
 
 Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes) {
   Reader reader(bytes);
-  if (reader.U64() != kMagic) return Bad("wrong magic number");
+  if (reader.U64() != kParamsMagic) return BadParams("wrong magic number");
   reader.U64();
   auto count = reader.U64();
-  if (!count || *count > reader.left() / 8) return Bad("truncated, or a wrong number of names");
+  if (!count || *count > reader.left() / 8) return BadParams("truncated, or a wrong number of names");
   std::vector<std::string> names;
   for (uint64_t i = 0; i < *count; ++i) {
     auto name = reader.String();
-    if (!name) return Bad(fmt::format("truncated at name {} of {}", i + 1, *count));
+    if (!name) return BadParams(fmt::format("truncated at name {} of {}", i + 1, *count));
     names.push_back(*std::move(name));
   }
   auto tensors = reader.U64();
   if (tensors != count)
-    return Bad(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
+    return BadParams(fmt::format("{} names, but {} tensors", *count, tensors.value_or(0)));
   TensorsByName params;
   for (std::string& name : names) {
     auto tensor = reader.Blob();
-    if (!tensor.ok()) return Bad(fmt::format("\"{}\": {}", name, tensor.status().message()));
+    if (!tensor.ok()) return BadParams(fmt::format("\"{}\": {}", name, tensor.status().message()));
     if (!params.emplace(name, *std::move(tensor)).second)
-      return Bad(fmt::format("\"{}\" occurs twice", name));
+      return BadParams(fmt::format("\"{}\" occurs twice", name));
   }
-  if (reader.left() > 0) return Bad(fmt::format("{} bytes after the last tensor", reader.left()));
+  if (reader.left() > 0) return BadParams(fmt::format("{} bytes after the last tensor", reader.left()));
   return params;
 }
 
 Status WriteTvmParams(const std::string& path, const TensorsByName& tensors) {
   RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
   auto number = [&](uint64_t n) { return file.Write(&n, sizeof(n)); };
-  RELAYVM_RETURN_IF_ERROR(number(kMagic));
+  RELAYVM_RETURN_IF_ERROR(number(kParamsMagic));
   RELAYVM_RETURN_IF_ERROR(number(0));
   RELAYVM_RETURN_IF_ERROR(number(tensors.size()));
   for (const auto& [name, tensor] : tensors) {

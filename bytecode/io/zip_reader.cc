@@ -29,8 +29,6 @@ constexpr uint64_t kMaxExpansion = 1040;
 // What is read for its checksum at a time.
 constexpr uint64_t kChunk = 4 << 20;
 
-Status Bad(const std::string& what) { return {StatusCode::kInvalidInput, what}; }
-
 // REQUIRES: in range.
 template <typename T>
 T Load(const SharedBytes& file, uint64_t at) {
@@ -51,14 +49,14 @@ struct Directory {
 Result<Directory> FindDirectory(const SharedBytes& file) {
   // The end record is followed by a comment of at most 64 KiB.
   const uint64_t size = file.size();
-  if (size < kEndBytes) return Bad("not a zip archive");
+  if (size < kEndBytes) return InvalidInput("not a zip archive");
   uint64_t end = size - kEndBytes;
   auto is_end = [&] {
     return Load<uint32_t>(file, end) == kEndMagic &&
            Load<uint16_t>(file, end + 20) == size - end - kEndBytes;
   };
   while (!is_end()) {
-    if (end == 0 || size - end - kEndBytes >= UINT16_MAX) return Bad("not a zip archive");
+    if (end == 0 || size - end - kEndBytes >= UINT16_MAX) return InvalidInput("not a zip archive");
     --end;
   }
   auto disk = Load<uint16_t>(file, end + 4);
@@ -67,19 +65,19 @@ Result<Directory> FindDirectory(const SharedBytes& file) {
   Directory d{Load<uint16_t>(file, end + 10), Load<uint32_t>(file, end + 16),
               Load<uint32_t>(file, end + 12)};
   if (disk != 0 || first_disk != 0 || count_here != d.count)
-    return Bad("a part of a split archive");
+    return InvalidInput("a part of a split archive");
   if (d.count == UINT16_MAX || d.offset == UINT32_MAX || d.size == UINT32_MAX) {
     if (end < kLocator64Bytes || Load<uint32_t>(file, end - kLocator64Bytes) != kLocator64Magic)
-      return Bad("damaged archive: no 64-bit end record");
+      return InvalidInput("damaged archive: no 64-bit end record");
     auto at = Load<uint64_t>(file, end - kLocator64Bytes + 8);
     if (!InRange(at, kEnd64Bytes, end - kLocator64Bytes) || Load<uint32_t>(file, at) != kEnd64Magic)
-      return Bad("damaged archive: the 64-bit end record is not where it should be");
+      return InvalidInput("damaged archive: the 64-bit end record is not where it should be");
     d = {Load<uint64_t>(file, at + 32), Load<uint64_t>(file, at + 48),
          Load<uint64_t>(file, at + 40)};
     end = at;
   }
   if (!InRange(d.offset, d.size, end))
-    return Bad(fmt::format("damaged archive: its directory ends at byte {} of {}",
+    return InvalidInput(fmt::format("damaged archive: its directory ends at byte {} of {}",
                            d.offset + d.size, end));
   return d;
 }
@@ -111,7 +109,7 @@ bool Widen(const SharedBytes& extra, std::initializer_list<uint64_t*> fields) {
 
 Result<SharedBytes> Inflate(const SharedBytes& from, uint64_t size) {
   if (size / kMaxExpansion > from.size() + 1)
-    return Bad(fmt::format("{} bytes from {} compressed ones are impossible", size, from.size()));
+    return InvalidInput(fmt::format("{} bytes from {} compressed ones are impossible", size, from.size()));
   SharedBytes out = SharedBytes::Zeros(size);
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
@@ -134,7 +132,7 @@ Result<SharedBytes> Inflate(const SharedBytes& from, uint64_t size) {
   }
   inflateEnd(&stream);
   if (code != Z_STREAM_END || read != from.size() || written != size)
-    return Bad(fmt::format("damaged compressed data at byte {} of {}", read, from.size()));
+    return InvalidInput(fmt::format("damaged compressed data at byte {} of {}", read, from.size()));
   return out;
 }
 
@@ -166,24 +164,24 @@ Result<ZipReader> ZipReader::Open(SharedBytes file) {
     auto entry = reader.ReadHeaders(&at, end);
     if (!entry.ok()) return entry.status().WithContext(fmt::format("entry {}", i));
     if (!InRange(entry->offset, entry->stored_size, directory.offset))
-      return Bad(fmt::format("{}: its data end behind the archive's", entry->name));
+      return InvalidInput(fmt::format("{}: its data end behind the archive's", entry->name));
     reader.entries_.push_back(*std::move(entry));
   }
   if (at != end)
-    return Bad(fmt::format("damaged archive: more than its {} entries", directory.count));
+    return InvalidInput(fmt::format("damaged archive: more than its {} entries", directory.count));
   std::vector<const ZipEntry*> by_place;
   for (const ZipEntry& e : reader.entries_) by_place.push_back(&e);
   std::ranges::sort(by_place, {}, &ZipEntry::offset);
   for (size_t i = 1; i < by_place.size(); ++i) {
     if (by_place[i]->offset - by_place[i - 1]->offset < by_place[i - 1]->stored_size + kLocalBytes)
-      return Bad(fmt::format("{} and {} overlap", by_place[i - 1]->name, by_place[i]->name));
+      return InvalidInput(fmt::format("{} and {} overlap", by_place[i - 1]->name, by_place[i]->name));
   }
   return reader;
 }
 
 // The entry whose central header is at `*at`, which moves behind it.
 Result<ZipEntry> ZipReader::ReadHeaders(uint64_t* at, uint64_t end) const {
-  const Status damaged = Bad("damaged header");
+  const Status damaged = InvalidInput("damaged header");
   const uint64_t central = *at;
   if (!InRange(central, kCentralBytes, end) || Load<uint32_t>(file_, central) != kCentralMagic)
     return damaged;
@@ -226,7 +224,7 @@ Result<ZipEntry> ZipReader::ReadHeaders(uint64_t* at, uint64_t end) const {
                  {&size, &stored_size}) &&
            stored_size == entry.stored_size && size == entry.size;
   }
-  if (!same) return Bad(fmt::format("{}: its two headers differ", entry.name));
+  if (!same) return InvalidInput(fmt::format("{}: its two headers differ", entry.name));
   entry.offset = local + local_size;
   return entry;
 }
@@ -245,9 +243,9 @@ Result<SharedBytes> ZipReader::Read(const ZipEntry& entry) const {
                               entry.method));
   }
   if (bytes.size() != entry.size)
-    return Bad(fmt::format("{} bytes stated, {} found", entry.size, bytes.size()));
+    return InvalidInput(fmt::format("{} bytes stated, {} found", entry.size, bytes.size()));
   if (uint32_t found = ChecksumOf(bytes); found != entry.checksum) {
-    return Bad(fmt::format("the archive states checksum {:08x}, found {:08x}: damaged",
+    return InvalidInput(fmt::format("the archive states checksum {:08x}, found {:08x}: damaged",
                            entry.checksum, found));
   }
   return bytes;

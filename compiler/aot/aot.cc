@@ -24,8 +24,6 @@
 namespace relayvm::aot {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 struct LlvmWork {
   explicit LlvmWork(const codegen::Target& target)

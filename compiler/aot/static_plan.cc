@@ -10,8 +10,6 @@
 namespace relayvm::aot {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 std::optional<uint64_t> TensorBytes(DType dtype, const std::vector<int64_t>& dims) {
   constexpr int64_t kLimit = int64_t{1} << 40;

@@ -21,6 +21,12 @@
 
 namespace relayvm::aot {
 
+// Of offsets in frames.
+inline constexpr uint64_t kAlignment = 64;
+inline uint64_t RoundUp(uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 // The instructions of a function, decoded.
 struct PlacedInstruction {
   uint32_t pc;  // units from the function's first

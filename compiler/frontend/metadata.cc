@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxNesting = 200;
+constexpr int kMaxMetadataNesting = 200;
 
 Status Bad(const std::string& what) {
   return Status(StatusCode::kInvalidInput, "metadata: " + what);
@@ -131,7 +131,7 @@ Result<uint32_t> Metadata::Find(std::string_view type_key, uint64_t index) const
 }
 
 Status Metadata::Enter(Budget& budget) const {
-  if (--budget.nodes < 0 || ++budget.depth > kMaxNesting)
+  if (--budget.nodes < 0 || ++budget.depth > kMaxMetadataNesting)
     return Bad("objects are cyclic or nested too deeply");
   return OkStatus();
 }

@@ -51,9 +51,9 @@ std::string LabelOf(const Module& m, const Expr& e) {
   return PrintExpr(m, e).substr(0, kMost);
 }
 
-class Writer {
+class DotWriter {
  public:
-  explicit Writer(const Module& m) : m_(m) {}
+  explicit DotWriter(const Module& m) : m_(m) {}
 
   std::string Write(const Function& f) {
     out_ = fmt::format(
@@ -143,6 +143,6 @@ class Writer {
 
 }  // namespace
 
-std::string FunctionDot(const Module& m, const Function& f) { return Writer(m).Write(f); }
+std::string FunctionDot(const Module& m, const Function& f) { return DotWriter(m).Write(f); }
 
 }  // namespace relayvm::ir

@@ -12,7 +12,7 @@ namespace {
 // Factors of a product that is written out.
 constexpr size_t kMaxFactors = 6;
 
-class Writer {
+class GuardWriter {
  public:
   std::string Value(const Dim& d) {
     if (d.is_const()) return std::to_string(d.value());
@@ -42,10 +42,10 @@ class Writer {
 }  // namespace
 
 GuardText TextOf(const Guard& guard) {
-  Writer writer;
+  GuardWriter writer;
   std::string left = writer.Formula(guard.left);
   std::string right =
-      Writer::IsShortProduct(guard.left) ? writer.Value(guard.right) : writer.Formula(guard.right);
+      GuardWriter::IsShortProduct(guard.left) ? writer.Value(guard.right) : writer.Formula(guard.right);
   std::string relation;
   switch (guard.kind) {
     case Guard::Kind::kEqual:

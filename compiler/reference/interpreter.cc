@@ -40,7 +40,7 @@ struct Call {
   const ir::Var* target = nullptr;  // of the caller
 };
 
-std::string TensorText(const HostTensor& t) {
+std::string ShownTensor(const HostTensor& t) {
   return fmt::format("Tensor[({}), {}]", fmt::join(t.shape, ", "), DTypeName(t.dtype));
 }
 std::string VarText(const ir::Var& v) {
@@ -210,13 +210,13 @@ class Interpreter {
     const HostTensor* t = TensorOf(value);
     if (t == nullptr) return Disagree(var, "another kind of value");
     if (t->dtype != expected->dtype || t->shape.size() != expected->shape.size()) {
-      return Disagree(var, TensorText(*t));
+      return Disagree(var, ShownTensor(*t));
     }
     for (size_t i = 0; i < t->shape.size(); ++i) {
       const Dim& dim = expected->shape[i];
       if (dim.ContainsAny()) continue;
       auto known = dim.Evaluate([&](uint32_t id) { return Symbol(id); });
-      if (known && *known != t->shape[i]) return Disagree(var, TensorText(*t));
+      if (known && *known != t->shape[i]) return Disagree(var, ShownTensor(*t));
       if (!known && dim.is_symbol()) call().symbols[dim.symbol_id()] = t->shape[i];
     }
     return OkStatus();

@@ -37,9 +37,9 @@ struct Tensor {
   double made_as_is = 0, read_as_is = 0;
 };
 
-class Planner {
+class LayoutPlanner {
  public:
-  Planner(const Module& m, ValueFlow& flow, const LayoutChoices& named,
+  LayoutPlanner(const Module& m, ValueFlow& flow, const LayoutChoices& named,
           const std::optional<LayoutCosts>& costs)
       : m_(m), flow_(flow), named_(named), costs_(costs) {}
 
@@ -584,7 +584,7 @@ class Planner {
 
 LayoutPlan ChooseLayouts(const Module& m, ValueFlow& flow, const LayoutChoices& named,
                          const std::optional<LayoutCosts>& costs) {
-  return Planner(m, flow, named, costs).Run();
+  return LayoutPlanner(m, flow, named, costs).Run();
 }
 
 }  // namespace relayvm::ir

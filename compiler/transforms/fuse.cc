@@ -47,7 +47,6 @@ bool IsLight(FusionClass k) {
          k == FusionClass::kInjective;
 }
 
-const TensorType* TensorOf(const Type& t) { return t == nullptr ? nullptr : t->As<TensorType>(); }
 
 void AppendTensors(const Type& type, std::vector<TensorType>& out) {
   if (const auto* tensor = type->As<TensorType>()) out.push_back(*tensor);

@@ -31,9 +31,9 @@ struct Plan {
 
 // --- What grows ---
 
-class Planner {
+class OrderPlanner {
  public:
-  Planner(const Module& m, ValueFlow& flow) : m_(m), flow_(flow) {}
+  OrderPlanner(const Module& m, ValueFlow& flow) : m_(m), flow_(flow) {}
 
   ValueOrders Run() {
     for (const auto& [name, f] : m_.functions) {
@@ -179,7 +179,7 @@ class Planner {
 // --- The other order ---
 
 // The append along the first axis; false where the binding is no append to what is kept otherwise.
-bool RewriteAppend(const Module& m, const Planner& planner, const Binding& b, KeptValues& kept,
+bool RewriteAppend(const Module& m, const OrderPlanner& planner, const Binding& b, KeptValues& kept,
                    std::vector<Binding>& out) {
   const std::optional<Append> append = planner.AppendOf(b);
   const Axes* order = append ? kept.OrderOf(b.var) : nullptr;
@@ -204,7 +204,7 @@ bool RewriteAppend(const Module& m, const Planner& planner, const Binding& b, Ke
 
 Module GrowOutermost(const Module& m) {
   ValueFlow flow(m);
-  Planner planner(m, flow);
+  OrderPlanner planner(m, flow);
   const ValueOrders orders = planner.Run();
   if (orders.empty()) return m;
   return ReorderValues(m, flow, orders, Turning::kTranspose,

@@ -292,9 +292,9 @@ class Finder {
   std::unordered_set<std::string> values_;  // functions that are mentioned, not called
 };
 
-class Mover {
+class ProductHoister {
  public:
-  Mover(const Module& m, const ValueFlow& flow,
+  ProductHoister(const Module& m, const ValueFlow& flow,
         const std::unordered_map<const Function*, Loop>& loops)
       : m_(m), flow_(flow), loops_(loops) {
     for (const auto& [f, loop] : loops) {
@@ -417,7 +417,7 @@ class Mover {
 Module HoistProducts(const Module& m) {
   ValueFlow flow(m);
   const std::unordered_map<const Function*, Loop> loops = Finder(m, flow).Run();
-  return loops.empty() ? m : Mover(m, flow, loops).Run();
+  return loops.empty() ? m : ProductHoister(m, flow, loops).Run();
 }
 
 }  // namespace relayvm::ir

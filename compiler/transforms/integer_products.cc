@@ -41,9 +41,9 @@ struct Side {
   Zero zero;
 };
 
-class CallLowering {
+class IntegerCallLowering {
  public:
-  CallLowering(const Module& m, const Binding& binding, const OpCall& call,
+  IntegerCallLowering(const Module& m, const Binding& binding, const OpCall& call,
                std::vector<Binding>& out)
       : m_(m), binding_(binding), call_(call), out_(out), b_(m, binding.value->span, out) {}
 
@@ -351,7 +351,7 @@ class CallLowering {
 Module IntegerProducts(const Module& m) {
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr || !CallLowering(m, b, *call, out).Run()) out.push_back(b);
+    if (call == nullptr || !IntegerCallLowering(m, b, *call, out).Run()) out.push_back(b);
   });
 }
 

@@ -8,7 +8,6 @@
 namespace relayvm::ir {
 namespace {
 
-const TensorType* TensorOf(const Type& t) { return t == nullptr ? nullptr : t->As<TensorType>(); }
 
 bool IsView(const Binding& b) {
   const auto* call = b.value->As<OpCall>();

@@ -20,9 +20,9 @@ struct Join {
   std::vector<Atom> parts;
 };
 
-class Mover {
+class ViewMover {
  public:
-  explicit Mover(const Module& m) : m_(m) {}
+  explicit ViewMover(const Module& m) : m_(m) {}
 
   Module Run() {
     for (const auto& [name, f] : m_.functions) Find(*f->body);
@@ -133,6 +133,6 @@ class Mover {
 
 }  // namespace
 
-Module MoveViews(const Module& m) { return Mover(m).Run(); }
+Module MoveViews(const Module& m) { return ViewMover(m).Run(); }
 
 }  // namespace relayvm::ir

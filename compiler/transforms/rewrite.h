@@ -12,6 +12,11 @@
 
 namespace relayvm::ir {
 
+// Null where `t` is null or no tensor's type.
+inline const TensorType* TensorOf(const Type& t) {
+  return t == nullptr ? nullptr : t->As<TensorType>();
+}
+
 // The block with each binding handed to `fn`, innermost blocks first; `fn` appends what stands in
 // its place to `out`.
 using BindingFn = std::function<void(const Binding& binding, std::vector<Binding>& out)>;

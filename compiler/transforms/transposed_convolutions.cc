@@ -28,7 +28,7 @@ struct Phases {
 };
 
 // One spatial axis.
-struct Axis {
+struct PhasedAxis {
   int64_t kernel, stride, dilation;         // a stride above 1 comes with dilation 1
   std::vector<Phases> phases;               // in order; those of most taps first
   int64_t pad_before = 0, pad_after = 0;    // of the convolution with most taps
@@ -38,9 +38,9 @@ struct Axis {
   int64_t Taps() const { return phases.front().taps; }
 };
 
-Axis AxisOf(int64_t kernel, int64_t stride, int64_t dilation, int64_t before, int64_t after,
+PhasedAxis AxisOf(int64_t kernel, int64_t stride, int64_t dilation, int64_t before, int64_t after,
             int64_t output_padding) {
-  Axis axis{kernel, stride, dilation, {}};
+  PhasedAxis axis{kernel, stride, dilation, {}};
   const int64_t taps = CeilDiv(kernel, stride), longer = kernel % stride;
   if (longer == 0 || taps == 1) {
     axis.phases = {{0, stride, taps}};
@@ -66,9 +66,9 @@ Axis AxisOf(int64_t kernel, int64_t stride, int64_t dilation, int64_t before, in
   return axis;
 }
 
-class CallLowering {
+class TransposedCallLowering {
  public:
-  CallLowering(const Module& m, const Binding& binding, const OpCall& call,
+  TransposedCallLowering(const Module& m, const Binding& binding, const OpCall& call,
                std::vector<Binding>& out)
       : m_(m), binding_(binding), call_(call), out_(out), b_(m, binding.value->span, out) {}
 
@@ -367,7 +367,7 @@ class CallLowering {
     for (size_t axis = 0; axis < layout_.size(); ++axis) {
       const size_t spatial = SpatialOf(layout_[axis]);
       if (spatial >= axes_.size()) continue;
-      const Axis& a = axes_[spatial];
+      const PhasedAxis& a = axes_[spatial];
       if (a.crop_before == 0 && a.crop_after == 0) continue;
       axes.push_back(static_cast<int64_t>(axis));
       begin.push_back(a.crop_before);
@@ -389,7 +389,7 @@ class CallLowering {
   int64_t zero_point_ = 0;  // of quantised weights
   ConvGeometry g_;
   int64_t inputs_ = 0, outputs_ = 0;  // of the kernel: all, and of a group
-  std::vector<Axis> axes_;
+  std::vector<PhasedAxis> axes_;
   Sizes dilate_;  // of each axis, by zeros in the kernel
   std::string layout_;
   size_t channel_ = 0;
@@ -401,7 +401,7 @@ class CallLowering {
 Module TransposedConvolutions(const Module& m) {
   return RewriteModule(m, [&](const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr || !CallLowering(m, b, *call, out).Run()) out.push_back(b);
+    if (call == nullptr || !TransposedCallLowering(m, b, *call, out).Run()) out.push_back(b);
   });
 }
 

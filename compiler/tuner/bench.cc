@@ -24,13 +24,6 @@ constexpr int64_t kMostRoom = int64_t{1} << 42;
 // Random numbers repeat after so many bytes.
 constexpr size_t kPeriod = size_t{1} << 18;
 
-SymbolValue ValuesOf(const Sample& sample) {
-  return [&sample](uint32_t id) -> std::optional<int64_t> {
-    const auto found = sample.find(id);
-    return found == sample.end() ? std::nullopt : std::optional(found->second);
-  };
-}
-
 // The input that is the weight of the kernel's product; -1: none.
 int WeightOf(const KernelSpec& spec) {
   for (const te::Tensor& t : codegen::TensorsInOrder(spec.outputs)) {

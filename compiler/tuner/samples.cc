@@ -26,6 +26,13 @@ std::vector<int64_t> SizesOf(size_t axis, size_t rank, int64_t open) {
 
 }  // namespace
 
+SymbolValue ValuesOf(const Sample& sample) {
+  return [&sample](uint32_t id) -> std::optional<int64_t> {
+    const auto found = sample.find(id);
+    return found == sample.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
 Status ParseSampleSizes(const std::string& text, SampleSizes* sizes) {
   const auto fail = [&](const std::string& expected) {
     return Status(StatusCode::kInvalidArgument,

@@ -8,6 +8,7 @@
 
 #include "bytecode/base/status.h"
 #include "kernels/codegen/kernel_compiler.h"
+#include "kernels/codegen/schedule_space.h"
 
 namespace relayvm::tuner {
 
@@ -25,6 +26,8 @@ SampleSizes DefaultSampleSizes(const std::vector<std::vector<Dim>>& shapes);
 
 // A value for each symbol of a kernel, by its id.
 using Sample = std::map<uint32_t, int64_t>;
+// Looks symbols up in `sample`, which must outlive it.
+SymbolValue ValuesOf(const Sample& sample);
 
 // The symbols of a kernel, each once, in order.
 std::vector<Dim> SymbolsOf(const KernelSpec& spec);

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr int kVersion = 1;
 constexpr const char* kCompiler = "relayvm " RELAYVM_VERSION;
 // Of what is read.
-constexpr size_t kMostBytes = size_t{256} << 20, kMostLine = size_t{64} << 10;
+constexpr size_t kMostLogBytes = size_t{256} << 20, kMostLine = size_t{64} << 10;
 constexpr size_t kKeyLength = 32, kMostText = 128;
 
 // --- Reading ---
@@ -117,10 +117,10 @@ Result<std::vector<ScheduleRecord>> ParseScheduleLog(std::string_view text,
 
 Result<std::vector<ScheduleRecord>> ReadScheduleLog(const std::string& path) {
   RELAYVM_ASSIGN_OR_RETURN(const auto file, FileMapping::Open(path));
-  if (file->bytes().size() > kMostBytes) {
+  if (file->bytes().size() > kMostLogBytes) {
     return {StatusCode::kInvalidInput,
             fmt::format("{}: expected a log of schedules, found {} bytes, more than {}", path,
-                        file->bytes().size(), kMostBytes)};
+                        file->bytes().size(), kMostLogBytes)};
   }
   return ParseScheduleLog(
       {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path);

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Of a kernel at a sample, weights' copies aside.
-constexpr size_t kMostBytes = size_t{512} << 20;
+constexpr size_t kMostBenchBytes = size_t{512} << 20;
 // Cycles of a call that is not measured: half a second.
 constexpr double kMostCycles = 1.5e9;
 // Compiled together: few first, so that something is measured in a short time.
@@ -55,13 +55,6 @@ std::vector<Kernel> Distinct(const std::vector<KernelSpec>& specs, const KernelO
     ++kernels[at->second].calls;
   }
   return kernels;
-}
-
-SymbolValue ValuesOf(const Sample& sample) {
-  return [&sample](uint32_t id) -> std::optional<int64_t> {
-    const auto found = sample.find(id);
-    return found == sample.end() ? std::nullopt : std::optional(found->second);
-  };
 }
 
 // Over all samples; nullopt where the model knows none of them.
@@ -156,7 +149,7 @@ class KernelTuner {
         last = {StatusCode::kResourceExhausted, "a call takes too long"};
         continue;
       }
-      auto bench = Bench::Make(work_.kernel.spec, sample, kMostBytes);
+      auto bench = Bench::Make(work_.kernel.spec, sample, kMostBenchBytes);
       if (bench.ok()) {
         benches_.push_back(std::move(*bench));
       } else {

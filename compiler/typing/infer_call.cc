@@ -21,8 +21,6 @@ using ir::Type;
 
 namespace {
 
-Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 }  // namespace
 
 Inference::Callee Inference::KnownCallee(FunctionState& state) {
@@ -40,7 +38,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& ca
   if (auto* global = std::get_if<const ir::GlobalVar*>(&call.callee)) {
     auto it = globals_.find((*global)->name);
     if (it == globals_.end())
-      return Invalid(fmt::format("there is no function @{}", (*global)->name));
+      return InvalidInput(fmt::format("there is no function @{}", (*global)->name));
     return ApplyCallee(item, KnownCallee(*it->second), call.args);
   }
   if (auto* var = std::get_if<const ir::Var*>(&call.callee)) {
@@ -53,7 +51,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& ca
   if (type->As<InferVar>() != nullptr) return CallUnknown(item, type, call);
   auto* f = type->As<FunctionType>();
   if (f == nullptr) {
-    return Invalid(fmt::format("{} is called, but has type {}", NameOf(call.callee),
+    return InvalidInput(fmt::format("{} is called, but has type {}", NameOf(call.callee),
                                ir::TypeToString(solver_.Zonk(type))));
   }
   Callee callee{NameOf(call.callee), f->type_params, f->params, {}, f->result, item.place};
@@ -65,14 +63,14 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& ca
 Result<Inference::MaybeType> Inference::Infer(Item&, const ir::HostCall& call) {
   const auto* type = call.type == nullptr ? nullptr : call.type->As<FunctionType>();
   if (type == nullptr || type->params.size() != call.args.size() || type->result == nullptr)
-    return Invalid(fmt::format("host function {} has no type that fits its call", call.name));
+    return InvalidInput(fmt::format("host function {} has no type that fits its call", call.name));
   const auto open = [](const Type& t) {
     return ir::MapDims(t, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
   };
   const auto check = [&](const Type& t, const std::string& what) -> Status {
     const std::string part = ir::WhatCannotCross(module_, t);
     if (part.empty()) return OkStatus();
-    return Invalid(fmt::format("{} of host function {} has type {}: {} cannot cross to the host",
+    return InvalidInput(fmt::format("{} of host function {} has type {}: {} cannot cross to the host",
                                what, call.name, ir::TypeToString(t), part));
   };
   for (size_t i = 0; i < call.args.size(); ++i) {
@@ -119,11 +117,11 @@ Result<Inference::MaybeType> Inference::CallUnknown(Item& item, const Type& call
 Result<Inference::MaybeType> Inference::Infer(Item&, const ir::MakeClosure& e) {
   auto it = globals_.find(e.function->name);
   if (it == globals_.end())
-    return Invalid(fmt::format("there is no function @{}", e.function->name));
+    return InvalidInput(fmt::format("there is no function @{}", e.function->name));
   Type type = FunctionValueType(*it->second);
   FunctionType closure = *type->As<FunctionType>();
   if (closure.params.size() < e.captured.size()) {
-    return Invalid(fmt::format("@{} has {} parameters, {} are captured", e.function->name,
+    return InvalidInput(fmt::format("@{} has {} parameters, {} are captured", e.function->name,
                                closure.params.size(), e.captured.size()));
   }
   DimMatch match;
@@ -186,7 +184,7 @@ Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) 
     });
     if (open || expected == e.actual || expected.ContainsAny() || e.actual.ContainsAny()) continue;
     if (Dim::ProvablyDifferent(expected, e.actual)) {
-      return Invalid(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
+      return InvalidInput(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
                                  e.actual.ToString()));
     }
     guards.push_back({ir::Guard::Kind::kEqual, e.actual, expected, e.what});
@@ -197,7 +195,7 @@ Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) 
 Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
                                                     const std::vector<ir::Atom>& args) {
   if (callee.params.size() != args.size()) {
-    return Invalid(fmt::format("{} takes {} argument{}, found {}", callee.name,
+    return InvalidInput(fmt::format("{} takes {} argument{}, found {}", callee.name,
                                callee.params.size(), callee.params.size() == 1 ? "" : "s",
                                args.size()));
   }

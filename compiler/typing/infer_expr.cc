@@ -18,8 +18,6 @@ using ir::Type;
 
 namespace {
 
-Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 }  // namespace
 
 Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
@@ -234,12 +232,12 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::OpCall& call
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeValue& shape) {
   const ir::Var* var = item.binding->var;
   if (var->type == nullptr || var->type->As<TensorType>() == nullptr) {
-    return Invalid("a shape value has no tensor type");
+    return InvalidInput("a shape value has no tensor type");
   }
   const auto& written = *var->type->As<TensorType>();
   if (IsFloat(written.dtype) ||
       !ProductOf(written.shape).is_const(static_cast<int64_t>(shape.elements.size()))) {
-    return Invalid(fmt::format("a shape value of {} elements has type {}", shape.elements.size(),
+    return InvalidInput(fmt::format("a shape value of {} elements has type {}", shape.elements.size(),
                                ir::TypeToString(var->type)));
   }
   std::vector<Dim> elements;
@@ -286,7 +284,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::DimOf& e) {
   }
   auto* tensor = type->As<TensorType>();
   if (tensor == nullptr || e.axis >= tensor->shape.size()) {
-    return Invalid(fmt::format("there is no dimension {} of {}, a {}", e.axis, NameOf(e.value),
+    return InvalidInput(fmt::format("there is no dimension {} of {}, a {}", e.axis, NameOf(e.value),
                                ir::TypeToString(solver_.Zonk(type))));
   }
   Restate(var, tensor->shape[e.axis]);
@@ -312,7 +310,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ElementOf& e
   }
   auto* tensor = type->As<TensorType>();
   if (tensor == nullptr || IsFloat(tensor->dtype)) {
-    return Invalid(fmt::format("there is no element {} of {}, a {}", e.index, NameOf(e.tensor),
+    return InvalidInput(fmt::format("there is no element {} of {}, a {}", e.index, NameOf(e.tensor),
                                ir::TypeToString(solver_.Zonk(type))));
   }
   auto old = old_symbols_.find(var->id);
@@ -335,11 +333,11 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::TupleGet& ge
   }
   auto* tuple = type->As<TupleType>();
   if (tuple == nullptr) {
-    return Invalid(fmt::format("expected a tuple, found {} of type {}", NameOf(get.tuple),
+    return InvalidInput(fmt::format("expected a tuple, found {} of type {}", NameOf(get.tuple),
                                ir::TypeToString(solver_.Zonk(type))));
   }
   if (get.index >= tuple->fields.size()) {
-    return Invalid(fmt::format("field {} of a tuple with {} field{}: {}", get.index,
+    return InvalidInput(fmt::format("field {} of a tuple with {} field{}: {}", get.index,
                                tuple->fields.size(), tuple->fields.size() == 1 ? "" : "s",
                                ir::TypeToString(solver_.Zonk(type))));
   }
@@ -376,7 +374,7 @@ Result<Type> Inference::ContentOf(Item& item, const ir::Atom& ref) {
     type = solver_.Resolve(type);
   }
   if (auto* made = type->As<RefType>()) return made->value;
-  return Invalid(fmt::format("expected a reference, found {} of type {}", NameOf(ref),
+  return InvalidInput(fmt::format("expected a reference, found {} of type {}", NameOf(ref),
                              ir::TypeToString(solver_.Zonk(type))));
 }
 
@@ -457,9 +455,9 @@ Status Inference::JoinBranches(Item& item, const std::vector<const ir::Block*>& 
   if (!mixed || purpose_ == Purpose::kRetype) return failure;
   mixed_.vars.insert(item.binding->var);
   if (mixed_.error.ok()) {
-    mixed_.error = Located(span, failure.ok() ? Invalid(std::string(what) + " in rank") : failure);
+    mixed_.error = Located(span, failure.ok() ? InvalidInput(std::string(what) + " in rank") : failure);
   }
-  return failure.ok() ? Invalid(what) : failure;
+  return failure.ok() ? InvalidInput(what) : failure;
 }
 
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::MatchExpr& e) {
@@ -474,7 +472,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::MatchExpr& e
   if (e.complete && purpose_ == Purpose::kCheck) {
     RELAYVM_ASSIGN_OR_RETURN(auto missing, UnmatchedCase(module_, e));
     if (missing) {
-      return Invalid(fmt::format("match is not exhaustive: {} is not handled", *missing));
+      return InvalidInput(fmt::format("match is not exhaustive: {} is not handled", *missing));
     }
   }
   solver_.BeginStep();

@@ -32,9 +32,9 @@ std::string Show(const std::string& name, size_t arity, const Witness& fields) {
   return out + (name.empty() && arity == 1 ? ",)" : ")");
 }
 
-class Checker {
+class PatternChecker {
  public:
-  explicit Checker(const ir::Module& module) : module_(module) {}
+  explicit PatternChecker(const ir::Module& module) : module_(module) {}
 
   // A row of `width` values that no row of the matrix matches.
   std::optional<Witness> Find(const std::vector<Row>& rows, size_t width) {
@@ -146,7 +146,7 @@ Result<std::optional<std::string>> UnmatchedCase(const ir::Module& module,
                                                  const ir::MatchExpr& match) {
   std::vector<Row> rows;
   for (const ir::MatchClause& clause : match.clauses) rows.push_back({&clause.pattern});
-  Checker checker(module);
+  PatternChecker checker(module);
   auto found = checker.Find(rows, 1);
   if (found) return std::optional(found->front());
   if (!checker.gave_up()) return std::optional<std::string>();

@@ -10,12 +10,11 @@ using te::BinaryOp;
 using te::Expr;
 using te::UnaryOp;
 
-using ValueFn = std::function<Expr(const Expr& a, const Expr& b)>;
+using BinaryFn = std::function<Expr(const Expr& a, const Expr& b)>;
 using DTypeRule = Status (*)(const TensorType& t, std::string_view what);
 
-Status AnyDType(const TensorType&, std::string_view) { return OkStatus(); }
 
-void AddBinary(OpTable& table, const std::string& name, DTypeRule rule, ValueFn fn,
+void AddBinary(OpTable& table, const std::string& name, DTypeRule rule, BinaryFn fn,
                bool to_bool = false) {
   OpDef def;
   def.name = name;

@@ -49,7 +49,7 @@ OpDef Fill(std::string name, double value) {
   return def;
 }
 
-OpDef Full() {
+OpDef DynFull() {
   OpDef def;
   def.name = "dyn.full";
   def.num_args = 2;
@@ -69,7 +69,7 @@ OpDef Full() {
   return def;
 }
 
-OpDef OneHot() {
+OpDef DynOneHot() {
   OpDef def;
   def.name = "dyn.one_hot";
   def.num_args = 4;
@@ -87,7 +87,7 @@ OpDef OneHot() {
   return def;
 }
 
-OpDef SparseToDense() {
+OpDef DynSparseToDense() {
   OpDef def;
   def.name = "dyn.sparse_to_dense";
   def.num_args = 4;
@@ -173,7 +173,7 @@ Result<std::vector<Dim>> ExpandShape(TypeContext& ctx) {
 
 // --- Broadcast, tile, slice, pad ---
 
-OpDef BroadcastTo() {
+OpDef DynBroadcastTo() {
   OpDef def;
   def.name = "dyn.broadcast_to";
   def.num_args = 2;
@@ -188,7 +188,7 @@ OpDef BroadcastTo() {
   return def;
 }
 
-OpDef Tile() {
+OpDef DynTile() {
   OpDef def;
   def.name = "dyn.tile";
   def.num_args = 2;
@@ -203,7 +203,7 @@ OpDef Tile() {
   return def;
 }
 
-OpDef StridedSlice() {
+OpDef DynStridedSlice() {
   OpDef def;
   def.name = "dyn.strided_slice";
   def.num_args = 4;
@@ -254,7 +254,7 @@ Result<OpResult> InferPad(TypeContext& ctx) {
   return OpResult(std::move(out));
 }
 
-std::vector<te::Tensor> ComputePad(const ComputeContext& ctx) {
+std::vector<te::Tensor> ComputeDynPad(const ComputeContext& ctx) {
   const te::Tensor& data = ctx.inputs[0];
   const std::string& mode = ctx.attrs.String("pad_mode");
   return {te::Compute("pad", ctx.outputs[0].shape, [&](const ExprList& i) {
@@ -287,7 +287,7 @@ OpDef Pad() {
   def.attrs = {Ignored("pad_width"), Optional("pad_mode", AttrKind::kString, "constant")};
   def.fusion = FusionClass::kInjective;
   def.infer = InferPad;
-  def.compute = ComputePad;
+  def.compute = ComputeDynPad;
   return def;
 }
 
@@ -371,9 +371,9 @@ OpDef Upsampling(int spatial) {
 void DefineDynamic(OpTable& table) {
   table.Add(Fill("dyn.zeros", 0));
   table.Add(Fill("dyn.ones", 1));
-  table.Add(Full());
-  table.Add(OneHot());
-  table.Add(SparseToDense());
+  table.Add(DynFull());
+  table.Add(DynOneHot());
+  table.Add(DynSparseToDense());
   table.Add(View("dyn.reshape",
                  {Ignored("newshape"), Optional("allowzero", AttrKind::kBool, false)},
                  ReshapeShape));
@@ -384,9 +384,9 @@ void DefineDynamic(OpTable& table) {
   expand.attrs_class = "DynExpandDimsAttrs";
   expand.print_attrs_class = true;
   table.Add(std::move(expand));
-  table.Add(BroadcastTo());
-  table.Add(Tile());
-  table.Add(StridedSlice());
+  table.Add(DynBroadcastTo());
+  table.Add(DynTile());
+  table.Add(DynStridedSlice());
   table.Add(Pad());
   table.Add(Resize2d());
   for (int spatial : {2, 3}) table.Add(Upsampling(spatial));

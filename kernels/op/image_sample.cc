@@ -9,7 +9,6 @@ using te::BinaryOp;
 using te::Expr;
 using te::UnaryOp;
 
-Expr Divide(Expr a, Expr b) { return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b)); }
 
 // --- affine_grid ---
 

@@ -40,6 +40,7 @@ inline int CanonicalAxis(int64_t axis, int rank) {
 Result<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes, int rank,
                                        std::string_view what = "axis");
 
+inline Status AnyDType(const TensorType&, std::string_view) { return OkStatus(); }
 Status RequireFloat(const TensorType& t, std::string_view what = "data");
 Status RequireInteger(const TensorType& t, std::string_view what = "data");  // no bool
 Status RequireIntegerOrBool(const TensorType& t, std::string_view what = "data");
@@ -58,6 +59,10 @@ Result<std::vector<Dim>> BroadcastShapes(TypeContext& ctx, const std::vector<Dim
                                          const std::vector<Dim>& b, std::string_view what);
 
 // --- Tensor expressions ---
+
+inline te::Expr Divide(te::Expr a, te::Expr b) {
+  return te::Binary(te::BinaryOp::kDivide, std::move(a), std::move(b));
+}
 
 using ExprList = std::vector<te::Expr>;
 

@@ -348,7 +348,7 @@ OpDef UnaryOp(std::string name) {
 
 // Integer arithmetic alone: alpha * q + (1 - alpha) * zero point below the zero point, both
 // products in fixed point.
-OpDef LeakyReluOp() {
+OpDef QnnLeakyReluOp() {
   OpDef op = UnaryOp("qnn.leaky_relu");
   op.attrs = {Optional("alpha", AttrKind::kFloat, 0.25)};
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
@@ -410,7 +410,7 @@ void DefineQnn(OpTable& table) {
   table.Add(AddOp("qnn.subtract", true));
   table.Add(MulOp());
   table.Add(ConcatenateOp());
-  table.Add(LeakyReluOp());
+  table.Add(QnnLeakyReluOp());
   table.Add(RealFunctionOp("qnn.abs", Apply<te::UnaryOp::kAbs>));
   table.Add(RealFunctionOp("qnn.erf", Apply<te::UnaryOp::kErf>));
   table.Add(RealFunctionOp("qnn.exp", Apply<te::UnaryOp::kExp>));

@@ -39,12 +39,12 @@ void SetOutDType(std::vector<AttrField>& fields) {
   }
 }
 
-using InferFn = Result<OpResult> (*)(TypeContext&);
+using TypeFn = Result<OpResult> (*)(TypeContext&);
 using ComputeFn = std::vector<Tensor> (*)(const ComputeContext&);
 
 // Arguments: data, kernel, their zero points, their scales (which do not change the integers).
 // `kernel_axis` is the kernel's axis of output channels, -1 where the layout tells.
-OpDef ProductOp(std::string name, std::vector<AttrField> fields, InferFn infer, ComputeFn compute,
+OpDef ProductOp(std::string name, std::vector<AttrField> fields, TypeFn infer, ComputeFn compute,
                 int kernel_axis) {
   OpDef op;
   op.name = std::move(name);

@@ -18,7 +18,6 @@ constexpr DType kCoordinate = DType::kFloat32;
 
 Expr F(double v) { return te::FloatImm(v, kCoordinate); }
 Expr F(const Dim& d) { return te::Cast(te::DimValue(d), kCoordinate); }
-Expr Divide(Expr a, Expr b) { return te::Binary(BinaryOp::kDivide, std::move(a), std::move(b)); }
 
 template <size_t N>
 bool IsOneOf(const std::string& s, const std::string_view (&names)[N]) {

@@ -132,7 +132,7 @@ int32_t ScatterElements(const CallArgs& args) {
 namespace {
 
 // Columns that are looked up together, and elements that are written before a run can be stopped.
-constexpr int64_t kColumnsAtOnce = 128, kElementsAtOnce = 64 << 10;
+constexpr int64_t kPlacesAtOnce = 128, kElementsAtOnce = 64 << 10;
 
 // The slices that columns from `first` on name, by their number in the data; false where an index is
 // out of range. Row after row, so that it takes vectors.
@@ -192,9 +192,9 @@ int32_t ScatterNd(const CallArgs& args) {
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
     T* to = out.as<T>();
     const T* from = updates.as<const T>();
-    std::array<int64_t, kColumnsAtOnce> places;
+    std::array<int64_t, kPlacesAtOnce> places;
     const int64_t at_once =
-        std::clamp<int64_t>(kElementsAtOnce / std::max<int64_t>(slice, 1), 1, kColumnsAtOnce);
+        std::clamp<int64_t>(kElementsAtOnce / std::max<int64_t>(slice, 1), 1, kPlacesAtOnce);
     for (int64_t first = 0; first < columns; first += at_once) {
       const int64_t count = std::min(at_once, columns - first);
       // A slice that is more polls as it goes on.

@@ -6,18 +6,6 @@
 namespace relayvm::te {
 namespace {
 
-void CollectLoads(const Expr& root, std::vector<Tensor>& loads) {
-  std::unordered_set<const ExprNode*> seen;
-  std::vector<const ExprNode*> stack = {root.get()};
-  while (!stack.empty()) {
-    const ExprNode* e = stack.back();
-    stack.pop_back();
-    if (!seen.insert(e).second) continue;
-    if (e->tensor != nullptr) loads.push_back(e->tensor);
-    for (const Expr& operand : e->operands) stack.push_back(operand.get());
-  }
-}
-
 class Batcher {
  public:
   explicit Batcher(const Dim& b) : b_(b) {}

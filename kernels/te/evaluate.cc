@@ -12,7 +12,7 @@
 namespace relayvm::te {
 namespace {
 
-void CollectLoads(const ExprNode* root, std::vector<const ExprNode*>& loads) {
+void CollectLoadNodes(const ExprNode* root, std::vector<const ExprNode*>& loads) {
   std::vector<const ExprNode*> stack = {root};
   std::unordered_set<const ExprNode*> seen;
   while (!stack.empty()) {
@@ -88,7 +88,7 @@ Result<HostTensor> Evaluate(const Tensor& output, std::span<const HostTensor* co
     std::vector<Tensor>& loads = loads_of[t.get()];
     if (!t->is_placeholder()) {
       std::vector<const ExprNode*> nodes;
-      CollectLoads(t->body.get(), nodes);
+      CollectLoadNodes(t->body.get(), nodes);
       std::unordered_set<const TensorNode*> distinct;
       for (const ExprNode* e : nodes) {
         if (distinct.insert(e->tensor.get()).second) loads.push_back(e->tensor);

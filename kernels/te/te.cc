@@ -356,20 +356,19 @@ class Rewriter {
   std::unordered_map<const ExprNode*, Expr> done_;
 };
 
-// The tensors that `e` loads, each once.
-void CollectLoads(const Expr& root, std::vector<Tensor>& out) {
+}  // namespace
+
+void CollectLoads(const Expr& root, std::vector<Tensor>& loads) {
   std::vector<const ExprNode*> stack = {root.get()};
   std::unordered_map<const void*, bool> seen;
   while (!stack.empty()) {
     const ExprNode* e = stack.back();
     stack.pop_back();
     if (!seen.emplace(e, true).second) continue;
-    if (e->tensor && seen.emplace(e->tensor.get(), true).second) out.push_back(e->tensor);
+    if (e->tensor && seen.emplace(e->tensor.get(), true).second) loads.push_back(e->tensor);
     for (const Expr& operand : e->operands) stack.push_back(operand.get());
   }
 }
-
-}  // namespace
 
 Expr SubstituteAxes(const Expr& e, const std::function<Expr(const Axis&)>& axis_fn) {
   return Rewriter(axis_fn, nullptr).Rewrite(e);

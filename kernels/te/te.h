@@ -224,6 +224,9 @@ Expr SubstituteAxes(const Expr& e, const std::function<Expr(const Axis&)>& axis_
 // `inputs[input_index]`.
 Tensor ReplaceInputs(const Tensor& t, const std::vector<Tensor>& inputs);
 
+// Appends the tensors that `e` loads, each once.
+void CollectLoads(const Expr& e, std::vector<Tensor>& loads);
+
 std::string ToString(const Expr& e);
 std::string ToString(const Tensor& t);
 

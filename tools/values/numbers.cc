@@ -18,8 +18,6 @@ namespace {
 constexpr std::string_view kShortNames[kNumDTypes] = {
     "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
 
-Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 // Takes a Relay suffix off: "2.5f" -> float32, "3i64" -> int64, "3u8". Nothing when there is none.
 std::optional<DType> TakeSuffix(std::string_view& text) {
   size_t at = text.find_first_not_of("+-0123456789.");
@@ -50,10 +48,10 @@ Status ParseInt(std::string_view text, DType dtype, void* out) {
   bool negative = std::is_unsigned_v<T> && digits.starts_with('-') && digits.size() > 1 &&
                   digits.find_first_not_of("0123456789", 1) == std::string_view::npos;
   if (error == std::errc::result_out_of_range || negative) {
-    return Invalid(fmt::format("{} is out of the range of {}", text, DTypeName(dtype)));
+    return InvalidInput(fmt::format("{} is out of the range of {}", text, DTypeName(dtype)));
   }
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    return Invalid(fmt::format("{} is not an integer, and {} is wanted", text, DTypeName(dtype)));
+    return InvalidInput(fmt::format("{} is not an integer, and {} is wanted", text, DTypeName(dtype)));
   }
   std::memcpy(out, &value, sizeof value);
   return OkStatus();
@@ -66,13 +64,13 @@ Status ParseReal(std::string_view text, DType dtype, T* out) {
   if (error == std::errc::result_out_of_range) {
     double value = std::strtod(std::string(digits).c_str(), nullptr);
     if (std::abs(value) > 1) {
-      return Invalid(fmt::format("{} is out of the range of {}", text, DTypeName(dtype)));
+      return InvalidInput(fmt::format("{} is out of the range of {}", text, DTypeName(dtype)));
     }
     *out = static_cast<T>(value);  // below the smallest number: zero, or a subnormal
     return OkStatus();
   }
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    return Invalid(fmt::format("{} is not a number", text));
+    return InvalidInput(fmt::format("{} is not a number", text));
   }
   return OkStatus();
 }
@@ -143,14 +141,14 @@ Status ParseElement(std::string_view text, DType dtype, void* out) {
   std::string_view all = text;
   std::optional<DType> suffix = TakeSuffix(text);
   if (suffix && *suffix != dtype) {
-    return Invalid(
+    return InvalidInput(
         fmt::format("{} is {}, and {} is wanted", all, DTypeName(*suffix), DTypeName(dtype)));
   }
   switch (dtype) {
     case DType::kBool: {
       bool yes = text == "true" || text == "True" || text == "1";
       if (!yes && text != "false" && text != "False" && text != "0") {
-        return Invalid(fmt::format("{} is neither true nor false", text));
+        return InvalidInput(fmt::format("{} is neither true nor false", text));
       }
       *static_cast<uint8_t*>(out) = yes;
       return OkStatus();

@@ -20,8 +20,6 @@ using google::protobuf::io::CodedInputStream;
 constexpr int kMaxNesting = 200;
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
 
-Status Invalid(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 // --- Cutting raw tensor bytes out ---
 
 // What raw_data holds after the cut.
@@ -84,10 +82,10 @@ void AppendField(uint32_t tag, std::string_view content, std::string& out) {
 Status Cut(Message message, std::span<const uint8_t> file, size_t begin, size_t end, int depth,
            std::string& out) {
   if (depth > kMaxNesting) {
-    return Invalid(fmt::format("graphs nest deeper than {} levels", kMaxNesting));
+    return InvalidInput(fmt::format("graphs nest deeper than {} levels", kMaxNesting));
   }
   const auto damaged = [&](size_t at) {
-    return Invalid(fmt::format("the file is damaged or cut off at byte {}", at));
+    return InvalidInput(fmt::format("the file is damaged or cut off at byte {}", at));
   };
   CodedInputStream in(file.data() + begin, static_cast<int>(end - begin));
   while (true) {
@@ -294,7 +292,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, Shar
 Result<HostTensor> ReadTensorFile(const std::string& path) {
   RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open(path));
   const auto fail = [&](std::string_view why) {
-    return Invalid(fmt::format("{}: expected a tensor of ONNX: {}", path, why));
+    return InvalidInput(fmt::format("{}: expected a tensor of ONNX: {}", path, why));
   };
   const std::span<const uint8_t> bytes = mapping->bytes();
   if (bytes.size() > INT32_MAX) return fail("the file is larger than 2 GiB");
@@ -311,7 +309,7 @@ Result<HostTensor> ReadTensorFile(const std::string& path) {
 
 Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
   const auto fail = [&](std::string_view why) {
-    return Invalid(fmt::format("tensor '{}': {}", proto.name(), why));
+    return InvalidInput(fmt::format("tensor '{}': {}", proto.name(), why));
   };
   const NarrowInt* narrow = NarrowIntOf(proto.data_type());
   const auto dtype = narrow != nullptr ? narrow->dtype : DTypeOfOnnx(proto.data_type());
@@ -356,17 +354,17 @@ Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
 
 Result<SharedBytes> ModelFile::RawBytes(const onnx::TensorProto& proto) {
   ByteRange range;
-  if (proto.raw_data().size() != sizeof range) return Invalid("a tensor's bytes are damaged");
+  if (proto.raw_data().size() != sizeof range) return InvalidInput("a tensor's bytes are damaged");
   std::memcpy(&range, proto.raw_data().data(), sizeof range);
   if (range.offset > bytes_.size() || range.size > bytes_.size() - range.offset) {
-    return Invalid("a tensor's bytes are damaged");
+    return InvalidInput("a tensor's bytes are damaged");
   }
   return bytes_.Slice(range.offset, range.size);
 }
 
 Result<SharedBytes> ModelFile::ExternalBytes(const onnx::TensorProto& proto, size_t expected) {
   const auto fail = [&](std::string_view why) {
-    return Invalid(fmt::format("tensor '{}': external data: {}", proto.name(), why));
+    return InvalidInput(fmt::format("tensor '{}': external data: {}", proto.name(), why));
   };
   std::string location;
   std::optional<uint64_t> offset = 0, length;

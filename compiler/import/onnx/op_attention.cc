@@ -528,7 +528,7 @@ Outputs GroupQueryAttention(NodeContext& n) {
   return {JoinHeads(a.y), k, v};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kAttentionOperators[] = {
     {"Attention", 3, 7, Attention, 23},
     {"Attention", 2, 7, MsAttention, 1, kMicrosoft},
     {"GroupQueryAttention", 7, 12, GroupQueryAttention, 1, kMicrosoft},
@@ -540,6 +540,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> AttentionOperators() { return kOperators; }
+std::span<const OperatorDef> AttentionOperators() { return kAttentionOperators; }
 
 }  // namespace relayvm::import

@@ -299,8 +299,8 @@ Outputs IsAllFinite(NodeContext& n) {
 }
 
 Outputs BiasSoftmax(NodeContext& n) { return n.As("Softmax", 11, {Term(n, 0) + Term(n, 1)}); }
-Outputs GatherND(NodeContext& n) { return n.As("GatherND", 11, n.inputs()); }
-Outputs Range(NodeContext& n) {
+Outputs ContribGatherND(NodeContext& n) { return n.As("GatherND", 11, n.inputs()); }
+Outputs ContribRange(NodeContext& n) {
   const Value step = n.Has(2) ? n.Input(2) : n.b().Scalar(1, n.Input(0).dtype());
   return n.As("Range", 11, {n.Input(0), n.Input(1), step});
 }
@@ -322,10 +322,10 @@ Outputs UnfoldTensor(NodeContext& n) {
   return {taken.Transpose(AxisMoved(x.rank() + 1, axis + 1, x.rank()))};
 }
 
-Outputs Pad(NodeContext& n) { return n.As("Pad", 18, n.inputs()); }
-Outputs Trilu(NodeContext& n) { return n.As("Trilu", 14, n.inputs()); }
+Outputs ContribPad(NodeContext& n) { return n.As("Pad", 18, n.inputs()); }
+Outputs ContribTrilu(NodeContext& n) { return n.As("Trilu", 14, n.inputs()); }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kContribOperators[] = {
     {"BiasAdd", 3, 3, BiasAdd, 1, kMicrosoft},
     {"BiasGelu", 2, 2, BiasGelu, 1, kMicrosoft},
     {"BiasSoftmax", 2, 2, BiasSoftmax, 1, kMicrosoft},
@@ -340,7 +340,7 @@ constexpr OperatorDef kOperators[] = {
     {"FusedGemm", 2, 3, FusedGemm, 1, kMicrosoft},
     {"FusedMatMul", 2, 2, FusedMatMul, 1, kMicrosoft},
     {"FusedMatMulActivation", 2, 2, FusedMatMulActivation, 1, kMicrosoft},
-    {"GatherND", 2, 2, GatherND, 1, kMicrosoft},
+    {"GatherND", 2, 2, ContribGatherND, 1, kMicrosoft},
     {"Gelu", 1, 1, BiasGelu, 1, kMicrosoft},
     {"GemmFastGelu", 2, 3, GemmFastGelu, 1, kMicrosoft},
     {"GroupNorm", 3, 3, GroupNorm, 1, kMicrosoft},
@@ -348,20 +348,20 @@ constexpr OperatorDef kOperators[] = {
     {"NhwcConv", 2, 3, NhwcConv, 1, kMicrosoft},
     {"NhwcFusedConv", 2, 4, NhwcFusedConv, 1, kMicrosoft},
     {"NhwcMaxPool", 1, 1, NhwcMaxPool, 1, kMicrosoft},
-    {"Pad", 2, 4, Pad, 1, kMicrosoft},
+    {"Pad", 2, 4, ContribPad, 1, kMicrosoft},
     {"QuickGelu", 1, 1, QuickGelu, 1, kMicrosoft},
-    {"Range", 2, 3, Range, 1, kMicrosoft},
+    {"Range", 2, 3, ContribRange, 1, kMicrosoft},
     {"SkipGroupNorm", 4, 5, SkipGroupNorm, 1, kMicrosoft},
     {"SkipLayerNormalization", 3, 5, SkipLayerNormalization, 1, kMicrosoft},
     {"SkipSimplifiedLayerNormalization", 3, 4, SkipSimplifiedLayerNormalization, 1, kMicrosoft},
     {"TorchEmbedding", 2, 4, TorchEmbedding, 1, kMicrosoft},
     {"TransposeMatMul", 2, 2, FusedMatMul, 1, kMicrosoft},
-    {"Trilu", 1, 2, Trilu, 1, kMicrosoft},
+    {"Trilu", 1, 2, ContribTrilu, 1, kMicrosoft},
     {"UnfoldTensor", 1, 1, UnfoldTensor, 1, kMicrosoft},
 };
 
 }  // namespace
 
-std::span<const OperatorDef> ContribOperators() { return kOperators; }
+std::span<const OperatorDef> ContribOperators() { return kContribOperators; }
 
 }  // namespace relayvm::import

@@ -263,7 +263,7 @@ Outputs QLinearReduceMean(NodeContext& n) {
 }
 
 // Of ai.onnx, but that channels may come last.
-Outputs QLinearConv(NodeContext& n) {
+Outputs ContribQLinearConv(NodeContext& n) {
   std::vector<Value> inputs = n.inputs();
   const Term x(n, 0);
   const bool last = n.Int("channels_last", 0) != 0 && x.rank() > 2;
@@ -321,7 +321,7 @@ Outputs QGemm(NodeContext& n) {
   return {QuantisedOutput(n, y, 7, 8, n.Input(0).dtype())};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kContribQuantOperators[] = {
     {"DynamicQuantizeMatMul", 3, 5, DynamicQuantizeMatMul, 1, kMicrosoft},
     {"GatherBlockQuantized", 3, 4, GatherBlockQuantized, 1, kMicrosoft},
     {"MatMulBnb4", 3, 3, MatMulBnb4, 1, kMicrosoft},
@@ -333,7 +333,7 @@ constexpr OperatorDef kOperators[] = {
     {"QLinearAdd", 7, 8, QLinearAdd, 1, kMicrosoft},
     {"QLinearAveragePool", 4, 5, QLinearAveragePool, 1, kMicrosoft},
     {"QLinearConcat", 5, -1, QLinearConcat, 1, kMicrosoft},
-    {"QLinearConv", 8, 9, QLinearConv, 1, kMicrosoft},
+    {"QLinearConv", 8, 9, ContribQLinearConv, 1, kMicrosoft},
     {"QLinearGlobalAveragePool", 4, 5, QLinearGlobalAveragePool, 1, kMicrosoft},
     {"QLinearLeakyRelu", 4, 5, QLinearLeakyRelu, 1, kMicrosoft},
     {"QLinearMul", 7, 8, QLinearMul, 1, kMicrosoft},
@@ -346,6 +346,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> ContribQuantOperators() { return kOperators; }
+std::span<const OperatorDef> ContribQuantOperators() { return kContribQuantOperators; }
 
 }  // namespace relayvm::import

@@ -257,7 +257,7 @@ Outputs ScanBatches(NodeContext& n) {
   return out;
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kControlOperators[] = {
     {"If", 1, 1, If},
     {"Loop", 0, -1, Loop},
     {"Scan", 1, -1, ScanBatches, 8},
@@ -266,6 +266,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> ControlOperators() { return kOperators; }
+std::span<const OperatorDef> ControlOperators() { return kControlOperators; }
 
 }  // namespace relayvm::import

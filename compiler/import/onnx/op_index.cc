@@ -320,7 +320,7 @@ Outputs TensorScatter(NodeContext& n) {
   return {y.Transpose(AxisMoved(y.rank(), 1, axis))};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kIndexOperators[] = {
     {"TensorScatter", 2, 3, TensorScatter, 24},
     {"CenterCropPad", 2, 2, CenterCropPad, 18},
     {"Compress", 2, 2, Compress, 9},
@@ -345,6 +345,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> IndexOperators() { return kOperators; }
+std::span<const OperatorDef> IndexOperators() { return kIndexOperators; }
 
 }  // namespace relayvm::import

@@ -291,7 +291,7 @@ Outputs OfMap(NodeContext& n) {
   return n.Unsupported("maps are not supported: take features as a tensor");
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kLearnOperators[] = {
     {"ArrayFeatureExtractor", 2, 2, ArrayFeatureExtractor, 1, kLearning},
     {"Binarizer", 1, 1, Binarizer, 1, kLearning},
     {"CastMap", 1, 1, OfMap, 1, kLearning},
@@ -309,6 +309,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> LearningOperators() { return kOperators; }
+std::span<const OperatorDef> LearningOperators() { return kLearnOperators; }
 
 }  // namespace relayvm::import

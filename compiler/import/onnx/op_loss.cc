@@ -51,13 +51,13 @@ Outputs SoftmaxCrossEntropyLoss(NodeContext& n) {
   return loss ? Outputs{*loss, logs} : Outputs{};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kLossOperators[] = {
     {"NegativeLogLikelihoodLoss", 2, 3, NegativeLogLikelihoodLoss, 12},
     {"SoftmaxCrossEntropyLoss", 2, 3, SoftmaxCrossEntropyLoss, 12},
 };
 
 }  // namespace
 
-std::span<const OperatorDef> LossOperators() { return kOperators; }
+std::span<const OperatorDef> LossOperators() { return kLossOperators; }
 
 }  // namespace relayvm::import

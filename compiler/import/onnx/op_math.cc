@@ -339,7 +339,7 @@ Outputs Gemm(NodeContext& n) {
   return {b.Op("add", {product, c})};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kMathOperators[] = {
     {"Abs", 1, 1, Same<"abs">},
     {"Acos", 1, 1, Same<"acos">},
     {"Acosh", 1, 1, Same<"acosh">},
@@ -412,6 +412,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> MathOperators() { return kOperators; }
+std::span<const OperatorDef> MathOperators() { return kMathOperators; }
 
 }  // namespace relayvm::import

@@ -365,7 +365,7 @@ Outputs SoftmaxLike(NodeContext& n, const char* op) {
 Outputs Softmax(NodeContext& n) { return SoftmaxLike(n, "nn.softmax"); }
 Outputs LogSoftmax(NodeContext& n) { return SoftmaxLike(n, "nn.log_softmax"); }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kNnOperators[] = {
     {"AveragePool", 1, 1, AveragePool},
     {"Conv", 2, 3, Conv},
     {"GlobalAveragePool", 1, 1, GlobalAveragePool},
@@ -379,6 +379,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> NnOperators() { return kOperators; }
+std::span<const OperatorDef> NnOperators() { return kNnOperators; }
 
 }  // namespace relayvm::import

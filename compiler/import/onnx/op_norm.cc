@@ -145,7 +145,7 @@ Outputs BatchNormalization(NodeContext& n) {
           running(4, variance)};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kNormOperators[] = {
     {"BatchNormalization", 5, 5, BatchNormalization},
     {"GroupNormalization", 3, 3, GroupNormalization, 18},
     // ONNX Runtime writes it into older models too.
@@ -160,6 +160,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> NormOperators() { return kOperators; }
+std::span<const OperatorDef> NormOperators() { return kNormOperators; }
 
 }  // namespace relayvm::import

@@ -228,7 +228,7 @@ Outputs Col2Im(NodeContext& n) {
   return {y};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kPoolOperators[] = {
     {"Col2Im", 3, 3, Col2Im, 18},         {"ConvTranspose", 2, 3, ConvTranspose},
     {"GlobalLpPool", 1, 1, GlobalLpPool}, {"LpPool", 1, 1, LpPool},
     {"MaxUnpool", 2, 3, MaxUnpool, 9},
@@ -236,6 +236,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> PoolOperators() { return kOperators; }
+std::span<const OperatorDef> PoolOperators() { return kPoolOperators; }
 
 }  // namespace relayvm::import

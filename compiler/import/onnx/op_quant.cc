@@ -240,7 +240,7 @@ Outputs QLinearConv(NodeContext& n) {
   return {Requantised(sum, factor, OptionalScalar(n, 7), n.Input(7).dtype())};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kQuantOperators[] = {
     {"ConvInteger", 2, 4, ConvInteger, 10},
     {"DequantizeLinear", 2, 3, DequantizeLinear, 10},
     {"DequantizeLinear", 2, 3, DequantizeLinear, 1, kMicrosoft},
@@ -254,6 +254,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> QuantOperators() { return kOperators; }
+std::span<const OperatorDef> QuantOperators() { return kQuantOperators; }
 
 }  // namespace relayvm::import

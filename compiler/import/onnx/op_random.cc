@@ -81,7 +81,7 @@ Outputs Multinomial(NodeContext& n) {
   return {Minimum(below.Over("sum", {2}, false), last).As(n.Type("dtype", DType::kInt32))};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kRandomOperators[] = {
     {"Bernoulli", 1, 1, Bernoulli, 15},     {"Multinomial", 1, 1, Multinomial, 7},
     {"RandomNormal", 0, 0, Random<true>},   {"RandomNormalLike", 1, 1, RandomLike<true>},
     {"RandomUniform", 0, 0, Random<false>}, {"RandomUniformLike", 1, 1, RandomLike<false>},
@@ -89,6 +89,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> RandomOperators() { return kOperators; }
+std::span<const OperatorDef> RandomOperators() { return kRandomOperators; }
 
 }  // namespace relayvm::import

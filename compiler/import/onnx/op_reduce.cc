@@ -28,7 +28,7 @@ Value Reduce(NodeContext& n, const Value& x, const char* op) {
 
 // Of the largest and the smallest, NaN is both.
 template <OpName kName>
-Outputs Extreme(NodeContext& n) {
+Outputs ReduceExtreme(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
   if (x.dtype() == DType::kBool) {
@@ -102,16 +102,16 @@ Outputs ArgExtreme(NodeContext& n, const char* op) {
 Outputs ArgMax(NodeContext& n) { return ArgExtreme(n, "argmax"); }
 Outputs ArgMin(NodeContext& n) { return ArgExtreme(n, "argmin"); }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kReduceOperators[] = {
     {"ArgMax", 1, 1, ArgMax},
     {"ArgMin", 1, 1, ArgMin},
     {"ReduceL1", 1, 2, ReduceL1},
     {"ReduceL2", 1, 2, ReduceL2},
     {"ReduceLogSum", 1, 2, ReduceLogSum},
     {"ReduceLogSumExp", 1, 2, ReduceLogSumExp},
-    {"ReduceMax", 1, 2, Extreme<"max">},
+    {"ReduceMax", 1, 2, ReduceExtreme<"max">},
     {"ReduceMean", 1, 2, Plain<"mean">},
-    {"ReduceMin", 1, 2, Extreme<"min">},
+    {"ReduceMin", 1, 2, ReduceExtreme<"min">},
     {"ReduceProd", 1, 2, Plain<"prod">},
     {"ReduceSum", 1, 2, Plain<"sum">},
     {"ReduceSumSquare", 1, 2, ReduceSumSquare},
@@ -119,6 +119,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> ReduceOperators() { return kOperators; }
+std::span<const OperatorDef> ReduceOperators() { return kReduceOperators; }
 
 }  // namespace relayvm::import

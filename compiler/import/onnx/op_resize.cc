@@ -400,13 +400,13 @@ Outputs Upsample(NodeContext& n) {
   return Resample(n, m, Iota(static_cast<int64_t>(rank)), s);
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kResizeOperators[] = {
     {"Resize", 1, 4, Resize, 10},
     {"Upsample", 1, 2, Upsample},
 };
 
 }  // namespace
 
-std::span<const OperatorDef> ResizeOperators() { return kOperators; }
+std::span<const OperatorDef> ResizeOperators() { return kResizeOperators; }
 
 }  // namespace relayvm::import

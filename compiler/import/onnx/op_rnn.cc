@@ -18,7 +18,7 @@ using State = TypedBuilder::State;
 
 // --- Activations ---
 
-using Activation = std::function<Value(NodeContext&, const Value&, double alpha, double beta)>;
+using RnnActivation = std::function<Value(NodeContext&, const Value&, double alpha, double beta)>;
 
 struct ActivationDef {
   std::string_view name;  // lower case
@@ -270,7 +270,7 @@ Value ZeroState(TypedBuilder& b, const Value& x, int64_t hidden) {
 }
 
 // At most so many turns become straight code.
-constexpr int64_t kStraightTurns = 2;
+constexpr int64_t kStraightSteps = 2;
 
 struct Run {
   NodeContext& n;
@@ -481,7 +481,7 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
     Run run{n, layer, cell, projected, lens, backward && !flip, n.WantsOutput(0), state, {}};
     if (!b.status().ok()) return {};
     if (const Dim time = x.dim(0);
-        time.is_const() && time.value() <= kStraightTurns && time.value() > 0) {
+        time.is_const() && time.value() <= kStraightSteps && time.value() > 0) {
       run.Straight(time.value());
     } else {
       run.Loop();
@@ -514,7 +514,7 @@ Outputs DynamicQuantizeLstm(NodeContext& n) {
   return Recurrent(n, {4, LstmStep, {"Sigmoid", "Tanh", "Tanh"}, 2, true});
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kRnnOperators[] = {
     {"GRU", 3, 6, Gru},
     {"LSTM", 3, 8, Lstm},
     {"RNN", 3, 6, Rnn},
@@ -523,6 +523,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> RecurrentOperators() { return kOperators; }
+std::span<const OperatorDef> RecurrentOperators() { return kRnnOperators; }
 
 }  // namespace relayvm::import

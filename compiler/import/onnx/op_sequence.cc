@@ -365,7 +365,7 @@ Outputs OptionalGetElement(NodeContext& n) {
   return {ElementType(v.type, "Optional") == nullptr ? v : Held(b, v)};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kSequenceOperators[] = {
     {"ConcatFromSequence", 1, 1, ConcatFromSequence},
     {"Optional", 0, 1, Optional},
     {"OptionalGetElement", 1, 1, OptionalGetElement},
@@ -382,6 +382,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> SequenceOperators() { return kOperators; }
+std::span<const OperatorDef> SequenceOperators() { return kSequenceOperators; }
 
 }  // namespace relayvm::import

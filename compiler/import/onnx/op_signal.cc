@@ -270,7 +270,7 @@ Outputs TfIdfVectorizer(NodeContext& n) {
   return {row ? b.Squeeze(y, {0}) : y.value()};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kSignalOperators[] = {
     {"BlackmanWindow", 1, 1, BlackmanWindow, 17},   {"DFT", 1, 3, Dft, 17},
     {"HammingWindow", 1, 1, HammingWindow, 17},     {"HannWindow", 1, 1, HannWindow, 17},
     {"MelWeightMatrix", 5, 5, MelWeightMatrix, 17}, {"STFT", 2, 4, Stft, 17},
@@ -279,6 +279,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> SignalOperators() { return kOperators; }
+std::span<const OperatorDef> SignalOperators() { return kSignalOperators; }
 
 }  // namespace relayvm::import

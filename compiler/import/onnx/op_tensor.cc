@@ -541,7 +541,7 @@ Outputs Pad(NodeContext& n) {
   return {b.Op("nn.pad", {source, fill}, {{"pad_width", pairs}, {"pad_mode", mode}})};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kTensorOperators[] = {
     {"Cast", 1, 1, Cast},
     {"CastLike", 2, 2, CastLike},
     {"Concat", 1, -1, Concat},
@@ -569,6 +569,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> TensorOperators() { return kOperators; }
+std::span<const OperatorDef> TensorOperators() { return kTensorOperators; }
 
 }  // namespace relayvm::import

@@ -17,12 +17,12 @@ namespace {
 
 using Outputs = std::vector<Value>;
 
-enum class Mode : uint8_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kLeaf };
+enum class BranchMode : uint8_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kLeaf };
 
 struct Forest {
   // By node. `yes` and `no` are nodes; a leaf's are its own.
   std::vector<double> feature, split, yes, no, missing;  // missing: 1 where NaN goes to `yes`
-  std::vector<Mode> mode;
+  std::vector<BranchMode> mode;
   std::vector<double> roots;
   struct Weight {
     size_t node;
@@ -33,12 +33,12 @@ struct Forest {
   bool is_double = false;
 };
 
-std::optional<Mode> ModeOf(std::string_view name) {
+std::optional<BranchMode> ModeOf(std::string_view name) {
   constexpr std::string_view kNames[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE", "BRANCH_GT",
                                          "BRANCH_EQ",  "BRANCH_NEQ", "LEAF"};
   const auto* const at = std::find(std::begin(kNames), std::end(kNames), name);
   if (at == std::end(kNames)) return std::nullopt;
-  return static_cast<Mode>(at - std::begin(kNames));
+  return static_cast<BranchMode>(at - std::begin(kNames));
 }
 
 // Attribute `name`, or the constant of `name`_as_tensor, or of a tensor by that name.
@@ -96,7 +96,7 @@ bool ReadWeights(NodeContext& n, const std::string& prefix,
              false;
     }
     // What is not a leaf is passed by.
-    if (f.mode[node->second] == Mode::kLeaf)
+    if (f.mode[node->second] == BranchMode::kLeaf)
       f.weights.push_back({node->second, targets[i], values[i]});
   }
   return true;
@@ -138,11 +138,11 @@ std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
              std::nullopt;
     }
     f.mode.push_back(*mode);
-    f.feature.push_back(*mode == Mode::kLeaf ? 0 : static_cast<double>(features[i]));
+    f.feature.push_back(*mode == BranchMode::kLeaf ? 0 : static_cast<double>(features[i]));
     f.missing.push_back(missing.empty() ? 0 : static_cast<double>(missing[i] != 0));
     for (const bool side : {true, false}) {
       size_t next = i;
-      if (*mode != Mode::kLeaf) {
+      if (*mode != BranchMode::kLeaf) {
         const auto found = places.find({trees[i], side ? yes[i] : no[i]});
         if (found == places.end()) {
           return n.Fail(fmt::format("node {} of tree {} leads to node {}, which there is not",
@@ -190,7 +190,7 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
     if (!(modes[i] >= 0 && modes[i] <= kMember)) {
       return n.Fail(fmt::format("nodes_modes: expected 0 to 6, found {}", modes[i])), std::nullopt;
     }
-    f.mode.push_back(modes[i] == kMember ? Mode::kEqual : static_cast<Mode>(modes[i]));
+    f.mode.push_back(modes[i] == kMember ? BranchMode::kEqual : static_cast<BranchMode>(modes[i]));
     f.feature.push_back(static_cast<double>(features[i]));
     f.missing.push_back(missing.empty() ? 0 : static_cast<double>(missing[i] != 0));
     for (const bool side : {true, false}) {
@@ -206,7 +206,7 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
     }
   }
   for (size_t i = 0; i < leaves; ++i) {
-    f.mode.push_back(Mode::kLeaf);
+    f.mode.push_back(BranchMode::kLeaf);
     for (auto* list : {&f.feature, &f.split, &f.missing}) list->push_back(0);
     for (auto* list : {&f.yes, &f.no}) list->push_back(static_cast<double>(count + i));
     f.weights.push_back({count + i, targets[i], values[i]});
@@ -221,7 +221,7 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
     f.split[i] = std::numeric_limits<double>::quiet_NaN();  // of an empty set
     for (bool first = true; at < members.size() && !std::isnan(members[at]); ++at, first = false) {
       if (!first) {
-        f.mode.push_back(Mode::kEqual);
+        f.mode.push_back(BranchMode::kEqual);
         f.feature.push_back(f.feature[i]);
         f.missing.push_back(0);
         f.split.push_back(0);
@@ -250,7 +250,7 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
 // Steps from the roots to the lowest leaf. An error where nodes lead back to themselves.
 std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
   const auto each_child = [&](size_t node, const auto& fn) {
-    if (f.mode[node] == Mode::kLeaf) return;
+    if (f.mode[node] == BranchMode::kLeaf) return;
     fn(static_cast<size_t>(f.yes[node]));
     fn(static_cast<size_t>(f.no[node]));
   };
@@ -271,17 +271,17 @@ std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
   return std::nullopt;
 }
 
-Term Compare(Mode mode, const Term& x, const Term& split) {
+Term Compare(BranchMode mode, const Term& x, const Term& split) {
   switch (mode) {
-    case Mode::kLess:
+    case BranchMode::kLess:
       return x < split;
-    case Mode::kGreaterEqual:
+    case BranchMode::kGreaterEqual:
       return x >= split;
-    case Mode::kGreater:
+    case BranchMode::kGreater:
       return x > split;
-    case Mode::kEqual:
+    case BranchMode::kEqual:
       return Equal(x, split);
-    case Mode::kNotEqual:
+    case BranchMode::kNotEqual:
       return Not(Equal(x, split));
     default:
       return x <= split;
@@ -318,10 +318,10 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
   };
   const Term feature = table(f.feature, DType::kInt32), split = table(f.split, real),
              yes = table(f.yes, DType::kInt32), no = table(f.no, DType::kInt32);
-  std::set<Mode> modes(f.mode.begin(), f.mode.end());
-  modes.erase(Mode::kLeaf);
+  std::set<BranchMode> modes(f.mode.begin(), f.mode.end());
+  modes.erase(BranchMode::kLeaf);
   std::vector<double> codes;
-  for (const Mode mode : f.mode) codes.push_back(static_cast<double>(mode));
+  for (const BranchMode mode : f.mode) codes.push_back(static_cast<double>(mode));
   const bool missing =
       std::any_of(f.missing.begin(), f.missing.end(), [](double v) { return v > 0; });
   const Term flat = x.Reshape({-1});
@@ -331,7 +331,7 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
   const auto step = [&](const Term& node) {
     const Term value = flat.Take(start + feature.Take(node, 0), 0), at = split.Take(node, 0);
     std::optional<Term> taken;
-    for (const Mode mode : modes) {
+    for (const BranchMode mode : modes) {
       const Term holds = Compare(mode, value, at);
       if (!taken) {
         taken = holds;
@@ -475,7 +475,7 @@ Outputs TreeEnsembleClassifier(NodeContext& n) {
   return {label, Transformed(n, scores, how)};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kTreesOperators[] = {
     {"TreeEnsemble", 1, 1, TreeEnsemble, 5, kLearning},
     {"TreeEnsembleClassifier", 1, 1, TreeEnsembleClassifier, 1, kLearning},
     {"TreeEnsembleRegressor", 1, 1, TreeEnsembleRegressor, 1, kLearning},
@@ -483,6 +483,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> TreeOperators() { return kOperators; }
+std::span<const OperatorDef> TreeOperators() { return kTreesOperators; }
 
 }  // namespace relayvm::import

@@ -230,13 +230,13 @@ Outputs SVMClassifier(NodeContext& n) {
   return {label, Transformed(n, both, how)};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kVectorsOperators[] = {
     {"SVMClassifier", 1, 1, SVMClassifier, 1, kLearning},
     {"SVMRegressor", 1, 1, SVMRegressor, 1, kLearning},
 };
 
 }  // namespace
 
-std::span<const OperatorDef> VectorMachineOperators() { return kOperators; }
+std::span<const OperatorDef> VectorMachineOperators() { return kVectorsOperators; }
 
 }  // namespace relayvm::import

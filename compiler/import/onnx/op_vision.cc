@@ -291,7 +291,7 @@ Outputs DeformConv(NodeContext& n) {
   return {y};
 }
 
-constexpr OperatorDef kOperators[] = {
+constexpr OperatorDef kVisionOperators[] = {
     {"DeformConv", 3, 5, DeformConv, 19},
     {"AffineGrid", 2, 2, AffineGrid, 20},
     {"BitCast", 1, 1, BitCast, 26},
@@ -308,6 +308,6 @@ constexpr OperatorDef kOperators[] = {
 
 }  // namespace
 
-std::span<const OperatorDef> VisionOperators() { return kOperators; }
+std::span<const OperatorDef> VisionOperators() { return kVisionOperators; }
 
 }  // namespace relayvm::import

@@ -87,7 +87,7 @@ bool SameNumber(const Value& x, const Value& y) {
 
 // --- Activations: limits of what is quantised ---
 
-struct Limits {
+struct QuantisedLimits {
   std::optional<double> low, high;
 };
 
@@ -102,7 +102,7 @@ std::optional<double> NumberOf(const Value& v) {
 }
 
 // The value that Relu or Clip takes, and its limits.
-Value WithoutLimits(NodeContext& n, const Value& v, Limits& limits) {
+Value WithoutLimits(NodeContext& n, const Value& v, QuantisedLimits& limits) {
   auto origin = n.OriginOf(v);
   if (!origin) return v;
   if (origin->op_type() == "Relu") {
@@ -164,7 +164,7 @@ std::optional<double> GreatestSum(const Integers& x, const Integers& w, int colu
   return greatest;
 }
 
-struct Product {
+struct IntegerProduct {
   Term sum;      // whole numbers: int32, or float32 that holds them
   Term scale;    // of the sum, where it broadcasts to it
   Value bias;    // real, or none; along `axis`
@@ -172,13 +172,13 @@ struct Product {
 };
 
 // Element by element: the products are exact.
-std::optional<Product> ElementProductOf(NodeContext& n, const NodeContext& origin) {
+std::optional<IntegerProduct> ElementProductOf(NodeContext& n, const NodeContext& origin) {
   TypedBuilder& b = n.b();
   const auto x = IntegersOf(n, origin.Input(0)), y = IntegersOf(n, origin.Input(1));
   for (const auto& q : {x, y}) {
     if (!q || q->scale.rank() != 0 || DTypeBytes(q->data.dtype()) != 1) return std::nullopt;
   }
-  return Product{ShiftedBy(n, x->data, x->zero_point, 0) * ShiftedBy(n, y->data, y->zero_point, 0),
+  return IntegerProduct{ShiftedBy(n, x->data, x->zero_point, 0) * ShiftedBy(n, y->data, y->zero_point, 0),
                  Term(b, x->scale) * Term(b, y->scale),
                  {},
                  0};
@@ -217,7 +217,7 @@ std::optional<Term> SumOf(NodeContext& n, NodeContext& node, const Integers& x, 
 }
 
 // What a Conv, Gemm or MatMul computes.
-std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node, bool in_bytes) {
+std::optional<IntegerProduct> ProductOfNode(NodeContext& n, NodeContext& node, bool in_bytes) {
   TypedBuilder& b = n.b();
   const auto x = IntegersOf(n, node.Input(0)), w = IntegersOf(n, node.Input(1));
   const auto is_byte = [](const std::optional<Integers>& q) {
@@ -242,7 +242,7 @@ std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node, bool in_
   if (!sum || !b.status().ok()) return std::nullopt;
   const int axis = conv ? 1 : sum->rank() - 1;
   Term scale = Term(b, x->scale) * Term(b, w->scale);
-  Product p{*sum, scale.rank() == 0 ? scale : Along(scale, axis, sum->rank()), {}, axis};
+  IntegerProduct p{*sum, scale.rank() == 0 ? scale : Along(scale, axis, sum->rank()), {}, axis};
   if (!bias) return p;
   if (whole) {
     p.sum = *sum + Along(Term(b, q->data).As(sum->dtype()), axis, sum->rank());
@@ -252,7 +252,7 @@ std::optional<Product> ProductOfNode(NodeContext& n, NodeContext& node, bool in_
   return p;
 }
 
-std::optional<Product> ProductOf(NodeContext& n, const Value& v) {
+std::optional<IntegerProduct> ProductOf(NodeContext& n, const Value& v) {
   auto origin = n.OriginOf(v);
   if (origin && origin->op_type() == "Mul") return ElementProductOf(n, *origin);
   if (!origin || !IsOneOf(origin->op_type(), {"Conv", "Gemm", "MatMul"})) return std::nullopt;
@@ -354,7 +354,7 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
   }
   if (auto mean = MeanOf(n, v, scale, zero_point, dtype)) return mean;
   if (auto joined = JoinOf(n, v, scale, zero_point, dtype)) return joined;
-  Limits limits;
+  QuantisedLimits limits;
   const Value computed = WithoutLimits(n, v, limits);
   std::optional<Term> sum = StepsOfSum(n, computed, scale, zero_point);
   const bool has_zero = sum.has_value();

@@ -18,8 +18,6 @@
 namespace relayvm::graph {
 namespace {
 
-Status Bad(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 std::string TypeText(DType dtype, const std::vector<int64_t>& dims) {
   return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
 }
@@ -41,46 +39,46 @@ void CollectTensors(const ValueType& type, std::vector<const ValueType*>& tensor
 
 Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsByName& params) {
   if (kernels.exports.size() != 1)
-    return Bad(
+    return InvalidInput(
         fmt::format("expected one function in kernels.vmx, found {}", kernels.exports.size()));
   const ExportInfo& signature = kernels.exports[0];
   std::unordered_map<std::string_view, const Node*> inputs;
   for (const uint32_t n : graph.inputs) inputs.emplace(graph.nodes[n].name, &graph.nodes[n]);
   if (signature.params.size() + params.size() != inputs.size())
-    return Bad(fmt::format("the graph has {} inputs; expected {} parameters and {} weights",
+    return InvalidInput(fmt::format("the graph has {} inputs; expected {} parameters and {} weights",
                            inputs.size(), signature.params.size(), params.size()));
   std::unordered_map<std::string_view, bool> seen;
   for (size_t i = 0; i < signature.params.size(); ++i) {
     const std::string& name = signature.param_names[i];
     const auto found = inputs.find(name);
     if (found == inputs.end() || !seen.emplace(name, true).second)
-      return Bad(fmt::format("the graph has no input for parameter {} ({})", i, name));
+      return InvalidInput(fmt::format("the graph has no input for parameter {} ({})", i, name));
     if (!Is(signature.params[i], found->second->outputs[0]))
-      return Bad(
+      return InvalidInput(
           fmt::format("input {}: the graph's type, {}, is not its parameter's", name,
                       TypeText(found->second->outputs[0].dtype, found->second->outputs[0].dims)));
   }
   for (const auto& [name, tensor] : params) {
     const auto found = inputs.find(name);
     if (found == inputs.end() || !seen.emplace(name, true).second)
-      return Bad(fmt::format("weight {}: the graph has no input of that name", name));
+      return InvalidInput(fmt::format("weight {}: the graph has no input of that name", name));
     const Entry& entry = found->second->outputs[0];
     if (entry.dtype != tensor.dtype || entry.dims != tensor.shape ||
         tensor.data.size() != BytesOf(entry))
-      return Bad(fmt::format("weight {}: expected {}, found {}", name,
+      return InvalidInput(fmt::format("weight {}: expected {}, found {}", name,
                              TypeText(entry.dtype, entry.dims),
                              TypeText(tensor.dtype, tensor.shape)));
   }
   std::vector<const ValueType*> results;
   CollectTensors(signature.result, results);
   if (results.size() != graph.heads.size())
-    return Bad(
+    return InvalidInput(
         fmt::format("the graph has {} results, expected {}", graph.heads.size(), results.size()));
   for (size_t i = 0; i < results.size(); ++i) {
     const EntryRef head = graph.heads[i];
     const Entry& entry = graph.nodes[head.node].outputs[head.output];
     if (!Is(*results[i], entry))
-      return Bad(fmt::format("result {}: the graph's type, {}, is not its function's", i,
+      return InvalidInput(fmt::format("result {}: the graph's type, {}, is not its function's", i,
                              TypeText(entry.dtype, entry.dims)));
   }
   return OkStatus();
@@ -100,7 +98,7 @@ Status SaveGraph(const GraphProgram& program, const std::string& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error || !std::filesystem::is_directory(folder, error))
-      return Bad(fmt::format("{}: expected a folder, or room for one: {}", folder,
+      return InvalidInput(fmt::format("{}: expected a folder, or room for one: {}", folder,
                              error ? error.message() : "it is a file"));
     RELAYVM_ASSIGN_OR_RETURN(const std::string json, GraphToJson(program.graph, program.kernels));
     RELAYVM_RETURN_IF_ERROR(WriteProgramFile(program.kernels, folder + kKernelsFile));

@@ -23,15 +23,13 @@ constexpr int64_t kMostScratch = int64_t{1} << 40;
 // Looks at tensors that live together, for each node: graphs of compilers take a few.
 constexpr uint64_t kMostLooks = uint64_t{1} << 26;
 
-Status Bad(std::string message) { return {StatusCode::kInvalidInput, std::move(message)}; }
-
 class Verifier {
  public:
   Verifier(const Graph& graph, const Program& kernels) : graph_(graph), kernels_(kernels) {}
 
   Status Run() {
     if (graph_.nodes.size() > UINT32_MAX)
-      return Bad(fmt::format("{} nodes are too many", graph_.nodes.size()));
+      return InvalidInput(fmt::format("{} nodes are too many", graph_.nodes.size()));
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
       Status s = CheckTensors(n);
@@ -43,10 +41,10 @@ class Verifier {
     RELAYVM_RETURN_IF_ERROR(CheckInputs());
     for (size_t i = 0; i < graph_.heads.size(); ++i) {
       if (!Exists(graph_.heads[i], graph_.nodes.size()))
-        return Bad(fmt::format("result {}: there is no output {} of node {}", i,
+        return InvalidInput(fmt::format("result {}: there is no output {} of node {}", i,
                                graph_.heads[i].output, graph_.heads[i].node));
     }
-    if (graph_.heads.empty()) return Bad("the graph has no result");
+    if (graph_.heads.empty()) return InvalidInput("the graph has no result");
     RELAYVM_RETURN_IF_ERROR(CheckStorages());
     return CheckMemory();
   }
@@ -61,7 +59,7 @@ class Verifier {
     const Node& node = graph_.nodes[n];
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!Exists(node.inputs[i], n))
-        return Bad(fmt::format("input {}: there is no output {} of node {} before", i,
+        return InvalidInput(fmt::format("input {}: there is no output {} of node {} before", i,
                                node.inputs[i].output, node.inputs[i].node));
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -69,10 +67,10 @@ class Verifier {
       const auto bytes = StaticTensorBytes(entry.dtype, entry.dims);
       if (!bytes.ok()) return bytes.status().WithContext(fmt::format("output {}", i));
       if (entry.offset % kAlignment != 0)
-        return Bad(fmt::format("output {}: expected a multiple of {} for its offset, found {}", i,
+        return InvalidInput(fmt::format("output {}: expected a multiple of {} for its offset, found {}", i,
                                kAlignment, entry.offset));
       if (*bytes > kMostBytes || entry.offset > kMostBytes)
-        return Bad(
+        return InvalidInput(
             fmt::format("output {}: {} bytes at {} are beyond memory", i, *bytes, entry.offset));
     }
     return OkStatus();
@@ -81,7 +79,7 @@ class Verifier {
   static Status CheckInput(const Node& node) {
     if (node.outputs.size() == 1 && node.inputs.empty() && node.outputs[0].offset == 0)
       return OkStatus();
-    return Bad(
+    return InvalidInput(
         fmt::format("an input of the graph has one output, at the start of its storage, and "
                     "takes nothing; found {} outputs and {} inputs",
                     node.outputs.size(), node.inputs.size()));
@@ -89,7 +87,7 @@ class Verifier {
 
   Status CheckView(const Node& node) const {
     if (node.outputs.size() != 1 || node.inputs.empty())
-      return Bad(fmt::format("a view has inputs and one output; found {} and {}",
+      return InvalidInput(fmt::format("a view has inputs and one output; found {} and {}",
                              node.inputs.size(), node.outputs.size()));
     const Entry& out = node.outputs[0];
     const uint64_t begin = out.offset, end = begin + BytesOf(out);
@@ -98,32 +96,32 @@ class Verifier {
       const Entry& in = At(node.inputs[i]);
       const uint64_t in_end = in.offset + BytesOf(in);
       if (in.storage != out.storage)
-        return Bad(fmt::format("input {}: expected the view's storage {}, found {}", i, out.storage,
+        return InvalidInput(fmt::format("input {}: expected the view's storage {}, found {}", i, out.storage,
                                in.storage));
       const bool whole = in.offset == at && in_end <= end;
       const bool part = node.inputs.size() == 1 && in.offset <= begin && end <= in_end;
       if (!whole && !part)
-        return Bad(
+        return InvalidInput(
             fmt::format("input {}: bytes {} to {} of storage {} are no part of the view's, {} "
                         "to {}, in order",
                         i, in.offset, in_end, in.storage, begin, end));
       at = part ? end : in_end;
     }
     if (at == end) return OkStatus();
-    return Bad(fmt::format("nobody writes bytes {} to {} of storage {}", at, end, out.storage));
+    return InvalidInput(fmt::format("nobody writes bytes {} to {} of storage {}", at, end, out.storage));
   }
 
   Status CheckKernel(const Node& node) const {
     if (node.kernel >= kernels_.kernels.size())
-      return Bad(
+      return InvalidInput(
           fmt::format("there is no kernel {}; there are {}", node.kernel, kernels_.kernels.size()));
     const KernelInfo& kernel = kernels_.kernels[node.kernel];
     if (node.scalars.size() != kernel.num_scalars)
-      return Bad(fmt::format("expected {} scalars for kernel {}, found {}", kernel.num_scalars,
+      return InvalidInput(fmt::format("expected {} scalars for kernel {}, found {}", kernel.num_scalars,
                              kernel.name, node.scalars.size()));
     for (const FixedScalar& fixed : kernel.fixed) {
       if (node.scalars[fixed.index] != fixed.value)
-        return Bad(ScalarMismatch(fixed, node.scalars[fixed.index]));
+        return InvalidInput(ScalarMismatch(fixed, node.scalars[fixed.index]));
     }
     size_t in = 0, out = 0;
     for (size_t b = 0; b < kernel.buffers.size(); ++b) {
@@ -131,29 +129,29 @@ class Verifier {
       const bool there = buffer.written ? out < node.outputs.size() : in < node.inputs.size();
       if (!there) break;
       const Entry& entry = buffer.written ? node.outputs[out++] : At(node.inputs[in++]);
-      if (entry.dtype != buffer.dtype) return Bad(DTypeMismatch(b, buffer.dtype, entry.dtype));
+      if (entry.dtype != buffer.dtype) return InvalidInput(DTypeMismatch(b, buffer.dtype, entry.dtype));
       const std::optional<int64_t> elements = EvaluateSize(buffer.shape, node.scalars.data());
       const auto room = static_cast<int64_t>(BytesOf(entry)) / DTypeBytes(entry.dtype);
       if (!elements || *elements > room)
-        return Bad(SizeMismatch(b, elements.value_or(INT64_MAX), room));
+        return InvalidInput(SizeMismatch(b, elements.value_or(INT64_MAX), room));
     }
     const auto written = static_cast<size_t>(
         std::ranges::count_if(kernel.buffers, [](const KernelBuffer& b) { return b.written; }));
     if (node.outputs.size() != written || node.inputs.size() != kernel.buffers.size() - written)
-      return Bad(fmt::format("expected {} inputs and {} outputs for kernel {}, found {} and {}",
+      return InvalidInput(fmt::format("expected {} inputs and {} outputs for kernel {}, found {} and {}",
                              kernel.buffers.size() - written, written, kernel.name,
                              node.inputs.size(), node.outputs.size()));
     const std::optional<int64_t> units =
         kernel.units.empty() ? INT64_MAX : EvaluateSize(kernel.units, node.scalars.data());
     if (!units || node.units < 0 || node.units > *units || node.units > UINT32_MAX)
-      return Bad(fmt::format("expected at most {} units of work, found {}", units.value_or(0),
+      return InvalidInput(fmt::format("expected at most {} units of work, found {}", units.value_or(0),
                              node.units));
-    if (node.grain < 0) return Bad(fmt::format("a grain of {} units", node.grain));
+    if (node.grain < 0) return InvalidInput(fmt::format("a grain of {} units", node.grain));
     const std::optional<int64_t> scratch =
         kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, node.scalars.data());
     if (!scratch || node.scratch_bytes < *scratch || node.scratch_bytes < 0 ||
         node.scratch_bytes > kMostScratch)
-      return Bad(fmt::format("expected {} bytes of scratch, found {}", scratch.value_or(INT64_MAX),
+      return InvalidInput(fmt::format("expected {} bytes of scratch, found {}", scratch.value_or(INT64_MAX),
                              node.scratch_bytes));
     return OkStatus();
   }
@@ -165,13 +163,13 @@ class Verifier {
     std::unordered_set<std::string_view> names;
     for (const uint32_t n : graph_.inputs) {
       if (n >= graph_.nodes.size() || graph_.nodes[n].kind != Node::Kind::kInput)
-        return Bad(fmt::format("node {} is listed as an input, and is none", n));
-      if (!listed.insert(n).second) return Bad(fmt::format("node {} is listed twice", n));
+        return InvalidInput(fmt::format("node {} is listed as an input, and is none", n));
+      if (!listed.insert(n).second) return InvalidInput(fmt::format("node {} is listed twice", n));
       if (!names.insert(graph_.nodes[n].name).second)
-        return Bad(fmt::format("two inputs have the name \"{}\"", graph_.nodes[n].name));
+        return InvalidInput(fmt::format("two inputs have the name \"{}\"", graph_.nodes[n].name));
     }
     if (listed.size() == count) return OkStatus();
-    return Bad(fmt::format("{} of {} inputs are listed", listed.size(), count));
+    return InvalidInput(fmt::format("{} of {} inputs are listed", listed.size(), count));
   }
 
   Status CheckStorages() {
@@ -180,13 +178,13 @@ class Verifier {
     for (const Node& node : graph_.nodes) {
       for (const Entry& entry : node.outputs) {
         if (entry.storage >= entries)
-          return Bad(fmt::format("node {}: storage {} of a graph with {} tensors", node.name,
+          return InvalidInput(fmt::format("node {}: storage {} of a graph with {} tensors", node.name,
                                  entry.storage, entries));
       }
     }
     for (const StorageInfo& storage : StoragesOf(graph_)) {
       total += storage.bytes;  // below 2^32 storages of 2^48 bytes at most: checked as it grows
-      if (total > kMostBytes) return Bad("the graph's tensors are beyond memory");
+      if (total > kMostBytes) return InvalidInput("the graph's tensors are beyond memory");
     }
     return OkStatus();
   }
@@ -227,7 +225,7 @@ class Verifier {
             return s.WithContext(fmt::format("node {} ({}): output {}", n, node.name, o));
         } else if (node.kind == Node::Kind::kInput &&
                    storages[entry.storage].input != static_cast<int64_t>(n)) {
-          return Bad(fmt::format("node {} ({}): storage {} is another input's too", n, node.name,
+          return InvalidInput(fmt::format("node {} ({}): storage {} is another input's too", n, node.name,
                                  entry.storage));
         }
         live[entry.storage].push_back({n, o});
@@ -241,7 +239,7 @@ class Verifier {
   Status CheckWrite(uint32_t n, uint32_t o, const StorageInfo& storage,
                     std::vector<EntryRef>& live) {
     if (storage.input >= 0)
-      return Bad(fmt::format("it would write over input {}",
+      return InvalidInput(fmt::format("it would write over input {}",
                              graph_.nodes[static_cast<size_t>(storage.input)].name));
     const Entry& out = graph_.nodes[n].outputs[o];
     const uint64_t begin = out.offset, end = begin + BytesOf(out);
@@ -249,7 +247,7 @@ class Verifier {
     // Read no more from here on.
     std::erase_if(live, [&](EntryRef e) { return e.node != n && last_[Index(e)] < n; });
     looks_ += live.size();
-    if (looks_ > kMostLooks) return Bad("too many tensors live together in one storage");
+    if (looks_ > kMostLooks) return InvalidInput("too many tensors live together in one storage");
     for (const EntryRef& e : live) {
       const Entry& other = At(e);
       const uint64_t bytes = BytesOf(other);
@@ -259,7 +257,7 @@ class Verifier {
         if (!shared) shared = SharedWith(n, o);
         if (shared->contains(e)) continue;
       }
-      return Bad(fmt::format("it would write over output {} of node {} ({}), which node {} reads",
+      return InvalidInput(fmt::format("it would write over output {} of node {} ({}), which node {} reads",
                              e.output, e.node, graph_.nodes[e.node].name, last_[Index(e)]));
     }
     return OkStatus();
