@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "bytecode/image_loader.h"
 
@@ -158,7 +159,19 @@ CpuFeatures CpuFeatures::OfThisMachine() {
     if ((regs[f.reg] >> f.bit & 1) != 0 && StateEnabled(f.state, enabled))
       names.emplace_back(f.name);
   }
+  // A machine of a lower level, for compiling and for running.
+  if (const char* most = std::getenv(kMaxCpuLevelVariable); most != nullptr && IsCpuLevel(most)) {
+    const std::vector<std::string> allowed = ExpandFeatures(most);
+    std::erase_if(names, [&](const std::string& name) {
+      return !std::binary_search(allowed.begin(), allowed.end(), name);
+    });
+  }
   return CpuFeatures(std::move(names), PermitsAmx);
+}
+
+bool IsCpuLevel(std::string_view name) {
+  return std::any_of(std::begin(kLevels), std::end(kLevels),
+                     [&](const Level& l) { return l.name == name && name != "x86-64"; });
 }
 
 bool CpuFeatures::IsNamed(std::string_view feature) const {

@@ -24,6 +24,8 @@ namespace relayvm {
 // first: what is granted is not given back, and makes the signal frames of all threads larger.
 class CpuFeatures {
  public:
+  // No more than those of the level that the environment's RELAYVM_MAX_CPU_LEVEL names, where it does: so
+  // a machine compiles, tests and runs as an older one would.
   static CpuFeatures OfThisMachine();
   // For tests: a machine with just these, whose system permits AMX or not.
   explicit CpuFeatures(std::vector<std::string> names, bool (*permits_amx)() = nullptr)
@@ -42,6 +44,10 @@ class CpuFeatures {
   std::vector<std::string> names_;
   bool (*permits_amx_)();  // null: it does
 };
+
+inline constexpr const char* kMaxCpuLevelVariable = "RELAYVM_MAX_CPU_LEVEL";
+// "x86-64-v2", "x86-64-v3", "x86-64-v4".
+bool IsCpuLevel(std::string_view name);
 
 // The features in a list, its levels replaced by what they stand for; sorted, each once.
 std::vector<std::string> ExpandFeatures(std::string_view list);

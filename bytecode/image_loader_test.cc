@@ -3,14 +3,22 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "bytecode/test_programs.h"
 
 namespace relayvm {
 namespace {
+
+std::optional<std::string> EnvironmentOf(const char* name) {
+  const char* value = ::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
 
 TEST_CASE("cpu features: levels expand, and what is missing is named") {
   CHECK(ExpandFeatures("x86-64") ==
@@ -25,9 +33,30 @@ TEST_CASE("cpu features: levels expand, and what is missing is named") {
 
 TEST_CASE("cpu features: this machine has the base level") {
   CHECK(CpuFeatures::OfThisMachine().Missing("x86-64").empty());
+  const std::optional<std::string> old = EnvironmentOf(kMaxCpuLevelVariable);
+  ::unsetenv(kMaxCpuLevelVariable);
   CHECK(CpuFeatures::OfThisMachine().Has("avx2") == (__builtin_cpu_supports("avx2") != 0));
   CHECK(CpuFeatures::OfThisMachine().Has("avx512f") == (__builtin_cpu_supports("avx512f") != 0));
   CHECK(CpuFeatures::OfThisMachine().Has("sse4.2") == (__builtin_cpu_supports("sse4.2") != 0));
+  // Or less, where the environment says so.
+  const CpuFeatures machine = CpuFeatures::OfThisMachine();
+  for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    CHECK(IsCpuLevel(level));
+    ::setenv(kMaxCpuLevelVariable, level, 1);
+    const CpuFeatures capped = CpuFeatures::OfThisMachine();
+    CHECK(capped.Missing(level) == machine.Missing(level));
+    for (const char* feature : {"avx2", "avx512f", "avx512vnni", "amx-tile", "gfni"}) {
+      const std::vector<std::string> allowed = ExpandFeatures(level);
+      const bool is_allowed = std::count(allowed.begin(), allowed.end(), feature) != 0;
+      CHECK(capped.Has(feature) == (is_allowed && machine.Has(feature)));
+    }
+  }
+  for (const char* name : {"", "v3", "x86-64", "x86-64-v5"}) CHECK_FALSE(IsCpuLevel(name));
+  if (old) {
+    ::setenv(kMaxCpuLevelVariable, old->c_str(), 1);
+  } else {
+    ::unsetenv(kMaxCpuLevelVariable);
+  }
 }
 
 TEST_CASE("images: the one that asks for most of those that run") {

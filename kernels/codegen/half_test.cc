@@ -22,15 +22,6 @@ const Dim kM = Dim::Symbol(2, "m");
 constexpr const char* kLevels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
 constexpr DType kHalves[] = {DType::kFloat16, DType::kBFloat16};
 
-bool CanRun(std::string_view level) {
-  if (level == "x86-64-v2") return true;
-  if (level == "x86-64-v3") {
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  }
-  return __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512cd") != 0;
-}
-
 KernelSpec Spec(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
   std::vector<bool> by_value(inputs.size(), false);
   return {std::move(name), std::move(inputs), std::move(by_value), std::move(outputs)};
@@ -120,7 +111,7 @@ TEST_CASE("conversions are exact, and round to nearest even") {
       add(AllValues(half), half == DType::kFloat16 ? DType::kBFloat16 : DType::kFloat16);
     }
     harness.Finish();
-    if (!CanRun(level)) continue;
+    if (!Runs(level)) continue;
     for (const Conversion& c : conversions) {
       // All in vectors, and some as scalars: a tensor of one element.
       INFO(level, ": ", DTypeName(c.from.dtype), " to ", DTypeName(c.result->dtype));
@@ -227,7 +218,7 @@ TEST_CASE("kernels link and agree with the evaluator") {
       }
     }
     harness.Finish();
-    if (!CanRun(level)) continue;
+    if (!Runs(level)) continue;
     INFO(std::string(level));
     for (auto [n, m] : {std::pair<int64_t, int64_t>{1, 1}, {3, 37}, {16, 64}, {7, 130}}) {
       for (size_t k = 0; k < kernels.size(); ++k) {
@@ -260,7 +251,7 @@ TEST_CASE("a sum of float16 rounds at each step, in order; of bfloat16 once") {
       {DType::kFloat32, ReduceKind::kSum, ones, 4096},
   };
   for (const char* level : kLevels) {
-    if (!CanRun(level)) continue;
+    if (!Runs(level)) continue;
     KernelOptions options;
     options.cpu = level;
     KernelHarness harness(options);

@@ -25,6 +25,11 @@
 
 namespace relayvm {
 
+// Whether this machine runs kernels for `cpu`.
+inline bool Runs(const std::string& cpu) {
+  return cpu == "native" || CpuFeatures::OfThisMachine().Missing(cpu).empty();
+}
+
 using SymbolValues = std::map<uint32_t, int64_t>;
 
 inline te::SymbolFn SymbolsOf(const SymbolValues& values) {

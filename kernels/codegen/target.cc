@@ -35,6 +35,7 @@
 #include <string_view>
 
 #include "bytecode/base/check_stop.h"
+#include "bytecode/image_loader.h"
 #include "kernels/codegen/llvm_guard.h"
 
 namespace relayvm::codegen {
@@ -49,13 +50,6 @@ constexpr std::array<std::string_view, 10> kV3 = {"avx", "avx2",  "bmi",   "bmi2
                                                   "fma", "lzcnt", "movbe", "xsave", "crc32"};
 constexpr std::array<std::string_view, 5> kV4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq",
                                                  "avx512vl"};
-
-bool HostHas(const llvm::StringMap<bool>& host, std::span<const std::string_view> features) {
-  for (std::string_view f : features) {
-    if (!host.lookup(llvm::StringRef(f.data(), f.size()))) return false;
-  }
-  return true;
-}
 
 void InitialiseLlvm() {
   static std::once_flag once;
@@ -77,14 +71,15 @@ Result<Target> ResolveTarget(const KernelOptions& options) {
   target.level = options.cpu;
   target.tune = "generic";
   if (options.cpu == "native") {
-    llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+    const CpuFeatures host = CpuFeatures::OfThisMachine();
     target.tune = llvm::sys::getHostCPUName().str();
-    if (!HostHas(host, {kV2.data(), 9})) {
+    if (!host.Missing("x86-64-v2").empty()) {
       return {StatusCode::kUnsupported, "this machine is older than x86-64-v2, the lowest target"};
     }
     target.level = "x86-64-v2";
-    if (HostHas(host, {kV3.data(), 9})) target.level = "x86-64-v3";
-    if (target.level == "x86-64-v3" && HostHas(host, kV4)) target.level = "x86-64-v4";
+    for (const char* level : {"x86-64-v3", "x86-64-v4"}) {
+      if (host.Missing(level).empty()) target.level = level;
+    }
   }
   if (options.cpu == kSapphireRapids) {
     target.level = "x86-64-v4";

@@ -8,9 +8,10 @@
 // tile 4 they are 0, +-sqrt(1/2), +-sqrt(2), which lose less than half of what 0, +-1, +-2 do.
 //
 // Error: with eps = 2^-24, and m the sum over the channels of (sum of |kernel|) * (largest |data| of
-// the tile's (tile + 2)^2 elements), results are within kWinogradError(tile) * eps * m of the exact
-// ones. On random data the error is 0.8 (tile 2) and 2.4 (tile 4) times a direct sum's. An infinity or
-// NaN makes NaN of all results of its tile.
+// the tile's (tile + 2)^2 elements), results are within WinogradError(tile) * eps * m of the exact
+// ones. On random data the error is 0.8 (tile 2) and 2.4 (tile 4) times a direct sum's. By this
+// definition an infinity or NaN makes NaN of all results of its tile, and what is far from all other data
+// costs them digits; kernels sum such tiles directly (codegen/contraction/winograd.h).
 //
 //   nn.contrib_conv2d_winograd(data, weight; tile_size, channels, padding)
 //     data (N, C, H, W) and weight (ceil(channels / (B * P)), (tile + 2)^2, B, C, P), float32:

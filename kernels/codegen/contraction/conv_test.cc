@@ -140,7 +140,7 @@ TEST_CASE("convolutions as products of matrices") {
 // Images share vectors, and a vector's lanes are near each other or far apart in memory.
 TEST_CASE("many images of few pixels") {
   for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     auto add = [&](Conv c) {
@@ -168,7 +168,7 @@ TEST_CASE("many images of few pixels") {
 
 TEST_CASE("more channels than a panel in the cache has room for") {
   for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     for (bool packed : {false, true}) {
@@ -205,7 +205,7 @@ TEST_CASE("convolutions with few channels a group") {
 
 TEST_CASE("depthwise convolutions of small planes") {
   for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     auto add = [&](Conv c) {
@@ -237,7 +237,7 @@ TEST_CASE("depthwise convolutions of small planes") {
 // Blocks of pixels at every border, of odd sizes, with channels that fill vectors or do not.
 TEST_CASE("depthwise convolutions, channels last") {
   for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     auto add = [&](Conv c) {
@@ -273,7 +273,7 @@ TEST_CASE("depthwise convolutions, channels last") {
 // lanes; images of fewer elements than a vector.
 TEST_CASE("depthwise convolutions of images of every small width") {
   for (const char* cpu : {"native", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     for (int64_t width = 1; width <= 34; ++width) {
@@ -292,7 +292,7 @@ TEST_CASE("depthwise convolutions of images of every small width") {
 // One kernel for images of which some are a line of a few vectors and others are taken line by line.
 TEST_CASE("depthwise convolutions of planes of any size") {
   for (const char* cpu : {"native", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     for (Around around : {Around::kNothing, Around::kBiasReluResidual, Around::kWidthOnly}) {
@@ -469,7 +469,7 @@ TEST_CASE("kernels in panels of output channels, channels last") {
 
 TEST_CASE("convolutions on every target") {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3"}) {
-    if (std::string_view(cpu) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    if (!Runs(cpu)) continue;
     CAPTURE(cpu);
     ContractionCases cases(cpu);
     for (bool last : {false, true}) {

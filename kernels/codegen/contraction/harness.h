@@ -65,7 +65,7 @@ inline bool HasSapphireRapids() {
 inline std::vector<std::string> Targets() {
   std::vector<std::string> targets = {"native"};
   for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    if (CpuFeatures::OfThisMachine().Missing(level).empty()) targets.emplace_back(level);
+    if (Runs(level)) targets.emplace_back(level);
   }
   return targets;
 }

@@ -16,10 +16,6 @@ using te::Tensor;
 
 constexpr const char* kLevels[] = {"x86-64-v2", "x86-64-v3", "native"};
 
-bool Runs(std::string_view level) {
-  return level != "x86-64-v3" || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-}
-
 // Elements that differ along `axis` alone.
 HostTensor VaryAlong(std::vector<int64_t> shape, const std::vector<size_t>& axes, uint32_t seed) {
   HostTensor t = RandomTensor(DType::kFloat32, shape, seed);

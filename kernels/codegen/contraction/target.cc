@@ -1,7 +1,4 @@
 // What the tiles of contractions are fitted to, by the name of the processor.
-#include <llvm/ADT/StringMap.h>
-#include <llvm/TargetParser/Host.h>
-
 #include <algorithm>
 
 #include "bytecode/image_loader.h"
@@ -11,25 +8,18 @@ namespace relayvm::codegen {
 
 ContractionTarget ContractionTargetFor(const std::string& cpu) {
   ContractionTarget target;
-  bool avx2 = cpu == "x86-64-v3" || cpu == "haswell" || cpu == "znver1" || cpu == "znver2" ||
-              cpu == "znver3";
-  bool avx512 = cpu == "x86-64-v4" || cpu == "znver4" || cpu == "znver5" ||
-                cpu.starts_with("skylake-avx512") || cpu.starts_with("icelake") ||
-                cpu == kSapphireRapids || cpu.starts_with("cascadelake");
+  bool avx2 = cpu == "x86-64-v3";
+  bool avx512 = cpu == "x86-64-v4" || cpu == kSapphireRapids;
   if (cpu == "native") {
-    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-    avx2 = features.lookup("avx2") && features.lookup("fma");
-    avx512 = avx2 && features.lookup("avx512f") && features.lookup("avx512vl") &&
-             features.lookup("avx512bw") && features.lookup("avx512dq");
-    target.bfloat16_dots = avx512 && features.lookup("avx512bf16");
-    target.byte_dots = features.lookup(avx512 ? "avx512vnni" : "avxvnni") && avx2;
-    // LLVM knows what the processor has, not what Linux permits.
-    auto tiles = [&](const char* feature) {
-      return features.lookup("amx-tile") && features.lookup(feature) &&
-             CpuFeatures::OfThisMachine().Has(feature);
-    };
-    target.bfloat16_tiles = target.bfloat16_dots && tiles("amx-bf16");
-    target.byte_tiles = avx512 && target.byte_dots && tiles("amx-int8");
+    const CpuFeatures machine = CpuFeatures::OfThisMachine();
+    avx2 = machine.Missing("x86-64-v3").empty();
+    avx512 = machine.Missing("x86-64-v4").empty();
+    target.bfloat16_dots = avx512 && machine.Has("avx512bf16");
+    target.byte_dots = avx2 && machine.Has(avx512 ? "avx512vnni" : "avxvnni");
+    target.bfloat16_tiles =
+        target.bfloat16_dots && machine.Has("amx-tile") && machine.Has("amx-bf16");
+    target.byte_tiles =
+        avx512 && target.byte_dots && machine.Has("amx-tile") && machine.Has("amx-int8");
   } else if (cpu == kSapphireRapids) {
     target.bfloat16_dots = target.byte_dots = true;
     target.bfloat16_tiles = target.byte_tiles = true;

@@ -155,6 +155,8 @@ class WinogradEmitter {
     windows_ = c_.Scratch(w_.window_offset);
     sums_ = c_.Scratch(w_.sum_offset);
     zeros_ = c_.Scratch(w_.zero_offset);
+    far_ = c_.Scratch(w_.far_offset);
+    row_weights_ = c_.Scratch(w_.row_weight_offset);
     auto base = [&](const te::Tensor& t) {
       return emitter.ElementAddress(t.get(), Vectors(t->shape.size(), I64(b_, 0)));
     };
@@ -172,9 +174,11 @@ class WinogradEmitter {
 
   void Emit(Value* begin, Value* end) {
     If(b_, b_.CreateICmpSLT(begin, end), [&] {
-      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
-      counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
+      counter_ = Variable(b_.getInt64Ty());
       b_.CreateStore(I64(b_, kMaxWork), counter_);
+      sampled_ = Variable(b_.getInt64Ty());
+      limit_ = Variable(b_.getInt32Ty());
+      b_.CreateStore(I64(b_, -1), sampled_);
       for (int64_t v = 0; v <= w_.tile; ++v) {
         c_.StoreLanes(llvm::Constant::getNullValue(c_.vector),
                       At(b_, c_.element, zeros_, v * lanes()));
@@ -194,8 +198,11 @@ class WinogradEmitter {
           Value* first = Mul(b_, group, w_.group_blocks);
           Value* blocks = Min(b_, Sub(b_, I64(b_, w_.row_blocks), first), I64(b_, w_.group_blocks));
           if (w_.kernel) TransformKernel(first, blocks);
-          Multiply(w_.kernel ? I64(b_, 0) : group, blocks);
-          ForRuns([&](const Run& run) { TransformSums(run, first, blocks); });
+          Value* weights = w_.kernel ? weights_
+                                     : At(b_, c_.element, weights_,
+                                          Mul(b_, group, w_.products() * w_.weight_stride));
+          Multiply(weights, blocks);
+          ForRuns([&](const Run& run) { TransformSums(run, first, blocks, weights); });
         });
       });
     });
@@ -203,6 +210,14 @@ class WinogradEmitter {
 
  private:
   int64_t lanes() const { return w_.conv.lanes; }
+  llvm::FixedVectorType* Words() const {
+    return VectorOf(b_.getInt32Ty(), static_cast<unsigned>(lanes()));
+  }
+  // A word of the stack.
+  Value* Variable(llvm::Type* type) {
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
+  }
   void Poll(int64_t work) {
     PollAfter(b_, b_.getTrue(), counter_, [&] { return I64(b_, std::min(work, kMaxWork)); });
   }
@@ -228,10 +243,156 @@ class WinogradEmitter {
     });
   }
 
+  // --- Far tiles ---
+
+  // Sets limit_ to the bits of the largest number that is not far in this image: floats that are
+  // not negative are ordered as their bits are, NaN above all. What is usual is the mean of the
+  // logarithms of a sample's numbers, which few far ones hardly move; zeros tell nothing.
+  void FindLimit(Value* image) {
+    constexpr int64_t kSamples = 64;
+    constexpr uint32_t kLogBits = 11, kShift = 31 - kLogBits;  // of a float's bits: 2^-3 octaves
+    constexpr uint32_t kInfinite = 0xFFU << (kLogBits - 8);
+    const uint32_t largest = (kInfinite << kShift) - 1;
+    auto word = [&](uint32_t value) { return b_.getInt32(value); };
+    If(b_, b_.CreateICmpNE(b_.CreateLoad(b_.getInt64Ty(), sampled_), image), [&] {
+      Value* elements = Mul(b_, plane_, w_.in_channels);
+      Value* base = Mul(b_, image, elements);
+      // The golden section of the image, so that a sample has all of its columns and channels.
+      Value* step = Add(b_, Mul(b_, Div(b_, elements, I64(b_, 256)), 158), 1);
+      step = b_.CreateSelect(b_.CreateICmpSLT(step, elements), step, I64(b_, 1));
+      const auto sums = ForCarried(
+          b_, I64(b_, 0), I64(b_, kSamples), 1, "sample",
+          {Div(b_, elements, I64(b_, 2)), word(0), word(0)},
+          [&](Value*, const Vectors& carried) -> Vectors {
+            Value* at = b_.CreateSelect(b_.CreateICmpSLT(carried[0], elements), carried[0],
+                                        Sub(b_, carried[0], elements));
+            Value* bits = b_.CreateLoad(b_.getInt32Ty(),
+                                        At(b_, c_.element, data_, Add(b_, base, at)));
+            Value* log = b_.CreateLShr(b_.CreateAnd(bits, word(0x7FFFFFFF)), word(kShift));
+            Value* counts = b_.CreateAnd(b_.CreateICmpNE(log, word(0)),
+                                         b_.CreateICmpULT(log, word(kInfinite)));
+            return {Add(b_, at, step),
+                    b_.CreateAdd(carried[1], b_.CreateSelect(counts, log, word(0))),
+                    b_.CreateAdd(carried[2], b_.CreateZExt(counts, b_.getInt32Ty()))};
+          });
+      Value* is_known = b_.CreateICmpNE(sums[2], word(0));
+      Value* mean = b_.CreateUDiv(sums[1], b_.CreateSelect(is_known, sums[2], word(1)));
+      Value* far = b_.CreateAdd(mean, word(static_cast<uint32_t>(kFarOctaves) << (kLogBits - 8)));
+      Value* is_below = b_.CreateAnd(is_known, b_.CreateICmpULT(far, word(kInfinite)));
+      b_.CreateStore(b_.CreateSelect(is_below, b_.CreateShl(far, word(kShift)), word(largest)),
+                     limit_);
+      b_.CreateStore(image, sampled_);
+    });
+  }
+
+  // Of each tile of the run, whether it is far: all bits of its word, or none. `peaks` are of each
+  // column of its lines, in tile + 1 vectors, the largest bits without the sign.
+  void StoreFar(const Run& run, const Vectors& peaks, Value* mask) {
+    Vectors columns = TakeApart(b_, w_.tile, peaks);
+    Value* peak = columns[0];
+    for (size_t i = 1; i < columns.size(); ++i) peak = Larger(peak, columns[i]);
+    Value* limit = b_.CreateVectorSplat(w_.conv.lanes, b_.CreateLoad(b_.getInt32Ty(), limit_));
+    Value* far = b_.CreateSExt(b_.CreateICmpUGT(peak, limit), Words());
+    Store(b_.CreateBitCast(far, c_.vector), FarOf(run), mask);
+  }
+  Value* Larger(Value* x, Value* y) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y); }
+  Value* FarOf(const Run& run) {
+    return At(b_, c_.element, far_, Add(b_, Mul(b_, run.panel, w_.panel), run.at));
+  }
+
+  // The kernel of output channel `row` of the group, [channel][tap], from what is multiplied by:
+  // G's first and last lines hold the first and the last tap, the difference of a pair the middle one.
+  void RestoreWeights(Value* weights, Value* row) {
+    const int64_t last = w_.window - 1;
+    const double middle = w_.tile == 2 ? 1 : -1.5 / (2 * std::sqrt(0.5));
+    const std::vector<int64_t> used = {0, 1, 2, last};
+    auto taps = [&](const Vectors& u) -> Vectors {
+      return {w_.tile == 2 ? b_.CreateFNeg(u[0]) : u[0],
+              b_.CreateFMul(b_.CreateFSub(u[1], u[2]), Number(u[1], middle)), u[3]};
+    };
+    Value* rows = I64(b_, w_.rows);
+    Value* at = Add(b_, Mul(b_, Div(b_, row, rows), w_.in_channels * w_.rows), Rem(b_, row, rows));
+    For(b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "far.weight", [&](Value* channel) {
+      Value* from = At(b_, c_.element, weights, Add(b_, at, Mul(b_, channel, w_.rows)));
+      std::vector<Vectors> lines;  // with their columns' taps
+      for (int64_t i : used) {
+        Vectors line;
+        for (int64_t j : used) {
+          line.push_back(b_.CreateLoad(
+              c_.element, At(b_, c_.element, from, (i * w_.window + j) * w_.weight_stride)));
+        }
+        lines.push_back(taps(line));
+      }
+      Value* to = At(b_, c_.element, row_weights_, Mul(b_, channel, 9));
+      for (size_t x = 0; x < 3; ++x) {
+        const Vectors column = taps({lines[0][x], lines[1][x], lines[2][x], lines[3][x]});
+        for (size_t y = 0; y < 3; ++y)
+          b_.CreateStore(column[y], At(b_, c_.element, to, static_cast<int64_t>(3 * y + x)));
+      }
+    });
+  }
+
+  // The results of the run's far tiles, whose columns `masks` has: sums over the taps.
+  void SumFar(const Run& run, Value* first_row, Value* rows, Value* weights, const Vectors& masks) {
+    const auto tile = static_cast<size_t>(w_.tile);
+    Value* top = Add(b_, run.row, -w_.conv.pixels.padding[0]);
+    Value* left = Add(b_, run.column, -w_.conv.pixels.padding[1]);
+    Value* image = Mul(b_, Mul(b_, run.image, w_.in_channels), plane_);
+    std::vector<Vectors> inside(3);  // of a tap's column, in each vector
+    for (int64_t x = 0; x < 3; ++x) {
+      for (int64_t v = 0; v < w_.tile; ++v) {
+        Value* before = b_.CreateNeg(Add(b_, left, v * lanes() + x));
+        Value* mask = MaskBelow(b_, Add(b_, before, width_), w_.conv.lanes);
+        inside[static_cast<size_t>(x)].push_back(
+            b_.CreateAnd(mask, b_.CreateNot(MaskBelow(b_, before, w_.conv.lanes))));
+      }
+    }
+    For(b_, I64(b_, 0), rows, 1, "far.row", [&](Value* row) {
+      RestoreWeights(weights, row);
+      Value* lines = Min(b_, I64(b_, w_.tile), Sub(b_, out_height_, run.row));
+      For(b_, I64(b_, 0), lines, 1, "far.line", [&](Value* line) {
+        Poll(w_.in_channels * 9 * w_.tile * lanes());
+        const Vectors sums = ForCarried(
+            b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "far.channel",
+            Vectors(tile, llvm::Constant::getNullValue(c_.vector)),
+            [&](Value* channel, Vectors sum) {
+              Value* of_channel = At(b_, c_.element, row_weights_, Mul(b_, channel, 9));
+              for (int64_t y = 0; y < 3; ++y) {
+                Value* at = Add(b_, Add(b_, top, line), y);
+                Value* offset = Add(b_, Add(b_, image, Mul(b_, channel, plane_)),
+                                    Add(b_, Mul(b_, at, width_), left));
+                Value* from = b_.CreateSelect(b_.CreateICmpULT(at, height_),
+                                              At(b_, c_.element, data_, offset), zeros_);
+                for (int64_t x = 0; x < 3; ++x) {
+                  Value* weight = b_.CreateVectorSplat(
+                      w_.conv.lanes,
+                      b_.CreateLoad(c_.element, At(b_, c_.element, of_channel, 3 * y + x)));
+                  for (size_t v = 0; v < tile; ++v) {
+                    Value* data = b_.CreateMaskedLoad(
+                        c_.vector,
+                        At(b_, c_.element, from, static_cast<int64_t>(v) * lanes() + x),
+                        llvm::Align(sizeof(float)), inside[static_cast<size_t>(x)][v],
+                        llvm::Constant::getNullValue(c_.vector));
+                    sum[v] = MultiplyAdd(b_, data, weight, sum[v], false);
+                  }
+                }
+              }
+              return sum;
+            });
+        for (size_t v = 0; v < tile; ++v) {
+          epilogue_.EmitVector({run.image, Add(b_, first_row, row), Add(b_, run.row, line)},
+                               Add(b_, run.column, static_cast<int64_t>(v) * lanes()), sums[v],
+                               masks[v]);
+        }
+      });
+    });
+  }
+
   // --- Windows ---
 
   void TransformWindows(const Run& run) {
     Poll(w_.in_channels * 256);
+    FindLimit(run.image);
     const auto window = static_cast<size_t>(w_.window), tile = static_cast<size_t>(w_.tile);
     Value* row = Add(b_, run.row, -w_.conv.pixels.padding[0]);
     Value* column = Add(b_, run.column, -w_.conv.pixels.padding[1]);
@@ -250,7 +411,7 @@ class WinogradEmitter {
     Value* store_mask = MaskBelow(b_, run.count, w_.conv.lanes);
     Value* to = At(b_, c_.element, windows_,
                    Add(b_, Mul(b_, run.panel, w_.in_channels * w_.panel), run.at));
-    For(b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "channel", [&](Value* channel) {
+    const auto transform_channel = [&](Value* channel, Vectors peaks) {
       Value* plane = Mul(b_, channel, plane_);
       Vectors lines;
       for (size_t i = 0; i < window; ++i) {
@@ -267,6 +428,9 @@ class WinogradEmitter {
             column_of.push_back(b_.CreateMaskedLoad(
                 c_.vector, At(b_, c_.element, lines[i], static_cast<int64_t>(v) * lanes()),
                 llvm::Align(sizeof(float)), masks[v], llvm::Constant::getNullValue(c_.vector)));
+            if (group[0] != 0) continue;  // each line is looked at once
+            peaks[v] = Larger(peaks[v], b_.CreateAnd(b_.CreateBitCast(column_of[i], Words()),
+                                                     llvm::ConstantInt::get(Words(), 0x7FFFFFFF)));
           }
           const Vectors all = OfData(b_, w_.tile, column_of);
           for (size_t g = 0; g < group.size(); ++g) transformed[g].push_back(all[group[g]]);
@@ -280,7 +444,12 @@ class WinogradEmitter {
           }
         }
       }
-    });
+      return peaks;
+    };
+    const Vectors peaks =
+        ForCarried(b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "channel",
+                   Vectors(tile + 1, llvm::Constant::getNullValue(Words())), transform_channel);
+    StoreFar(run, peaks, store_mask);
   }
 
   // Lines of a transformed window that have much of the window in common.
@@ -349,10 +518,9 @@ class WinogradEmitter {
 
   // --- Products ---
 
-  void Multiply(Value* group, Value* blocks) {
+  // `of_group`: the weights of the group.
+  void Multiply(Value* of_group, Value* blocks) {
     const int64_t block_elements = w_.in_channels * w_.rows;
-    Value* of_group =
-        At(b_, c_.element, weights_, Mul(b_, group, w_.products() * w_.weight_stride));
     For(b_, I64(b_, 0), I64(b_, w_.products()), 1, "product", [&](Value* product) {
       Value* weights = At(b_, c_.element, of_group, Mul(b_, product, w_.weight_stride));
       Value* windows = At(b_, c_.element, windows_, Mul(b_, product, w_.window_stride));
@@ -405,13 +573,27 @@ class WinogradEmitter {
 
   // --- Results ---
 
-  void TransformSums(const Run& run, Value* first, Value* blocks) {
+  // `weights`: of the group.
+  void TransformSums(const Run& run, Value* first, Value* blocks, Value* weights) {
     const auto window = static_cast<size_t>(w_.window), tile = static_cast<size_t>(w_.tile);
     Value* left = Min(b_, Sub(b_, out_width_, run.column), Mul(b_, run.count, w_.tile));
     Value* first_row = Mul(b_, first, w_.rows);
     Value* rows = Min(b_, Mul(b_, blocks, w_.rows), Sub(b_, I64(b_, w_.out_channels), first_row));
     Value* from = Add(b_, Mul(b_, run.panel, w_.group_blocks * w_.rows * w_.panel), run.at);
     Poll(w_.group_blocks * w_.rows * 256);
+    // Columns of the results that are not far, and of those that are.
+    Value* far_tiles = b_.CreateAlignedLoad(Words(), FarOf(run), llvm::Align(sizeof(float)));
+    far_tiles = b_.CreateAnd(
+        b_.CreateICmpNE(far_tiles, llvm::Constant::getNullValue(Words())),
+        MaskBelow(b_, run.count, w_.conv.lanes));
+    const Vectors far = PutTogether(b_, w_.tile, Vectors(tile, far_tiles));
+    Vectors near_masks, far_masks;
+    for (size_t v = 0; v < tile; ++v) {
+      Value* mask =
+          MaskBelow(b_, Add(b_, left, -static_cast<int64_t>(v) * lanes()), w_.conv.lanes);
+      near_masks.push_back(b_.CreateAnd(mask, b_.CreateNot(far[v])));
+      far_masks.push_back(b_.CreateAnd(mask, far[v]));
+    }
     For(b_, I64(b_, 0), rows, 1, "out.row", [&](Value* row) {
       Value* sums = At(b_, c_.element, sums_, Add(b_, from, Mul(b_, row, w_.panel)));
       std::vector<Vectors> lines(tile);
@@ -435,7 +617,7 @@ class WinogradEmitter {
             const int64_t at = static_cast<int64_t>(v) * lanes();
             auto store = [&] {
               epilogue_.EmitVector({run.image, channel, y}, Add(b_, run.column, at), line[v],
-                                   MaskBelow(b_, Add(b_, left, -at), w_.conv.lanes));
+                                   near_masks[v]);
             };
             if (v == 0) {
               store();
@@ -446,15 +628,19 @@ class WinogradEmitter {
         });
       }
     });
+    If(b_, b_.CreateOrReduce(far_tiles),
+       [&] { SumFar(run, first_row, rows, weights, far_masks); });
   }
 
   const WinogradDetail& w_;
   ContractionContext c_;
   Builder& b_;
   EpilogueEmitter epilogue_;
-  Value *windows_, *sums_, *zeros_, *data_, *weights_;
+  Value *windows_, *sums_, *zeros_, *far_, *row_weights_, *data_, *weights_;
   Value *height_, *width_, *out_height_, *out_width_, *tiles_y_, *tiles_x_, *tiles_, *plane_;
   Value* counter_ = nullptr;  // for PollAfter
+  // In memory: the image that was sampled last; FindLimit.
+  Value *sampled_ = nullptr, *limit_ = nullptr;
   // The block's: its first tile, how many it has, in so many panels.
   Value *first_ = nullptr, *count_ = nullptr, *panels_ = nullptr;
 };

@@ -13,6 +13,12 @@
 // channels), groups fastest: threads that share a block transform it each. Sums are made in the same
 // order for all results.
 //
+// Far tiles: a result is a sum over its whole tile's window, so a value that is far from all others (a
+// mask's -1e9, an infinity) costs results that do not read it their last digits. What is usual in an image
+// is told from a sample of it; tiles with a value of 2^kFarOctaves times that, or one that is not
+// finite, are summed directly, by weights that are transformed back. A tile's results depend on its image
+// alone, not on what is computed with it.
+//
 // Weights of nn.conv2d that are no constants are transformed by the kernel, those of a unit at a time,
 // where that still pays and ContractionTarget::exact does not forbid it.
 //
@@ -28,6 +34,9 @@
 #include "kernels/codegen/contraction/contraction.h"
 
 namespace relayvm::codegen {
+
+// See above.
+inline constexpr int64_t kFarOctaves = 8;
 
 // nullopt: the generic loops serve it.
 std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,

@@ -164,6 +164,8 @@ std::optional<ContractionPlan> Finish(std::shared_ptr<WinogradDetail> detail,
   w.sum_offset = reserve(w.products() * w.sum_stride + d.lanes);
   w.zero_offset = reserve((w.tile + 1) * d.lanes);
   w.weight_offset = reserve(w.kernel ? w.products() * w.weight_stride : 0);
+  w.far_offset = reserve(w.block_panels * w.panel + d.lanes);
+  w.row_weight_offset = reserve(w.in_channels * 9);
   plan.scratch_bytes = offset;
   plan.parallel_extent = Dim::CeilDiv(w.tiles, w.panel * w.block_panels) * w.groups;
   const int64_t work =

@@ -21,7 +21,8 @@ struct WinogradDetail {
   Dim tiles_y, tiles_x, tiles;           // of an image; of all
   int64_t window_stride = 0, sum_stride = 0,
           weight_stride = 0;  // from product to product, in elements
-  Dim window_offset, sum_offset, zero_offset, weight_offset;  // bytes into scratch
+  // Bytes into scratch. Of each tile of a block whether it is far; a row's weights as they were.
+  Dim window_offset, sum_offset, zero_offset, weight_offset, far_offset, row_weight_offset;
 
   int64_t products() const { return window * window; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/codegen/contraction/harness.h"
 #include "kernels/op/winograd.h"
@@ -11,10 +12,25 @@ namespace {
 
 using te::Tensor;
 
+// Levels below x86-64-v3 have no kernels of this form: PreferredWinograd chooses none there, and
+// programs for other levels run by loops.
+std::vector<std::string> WinogradTargets() {
+  std::vector<std::string> targets = Targets();
+  std::erase_if(targets, [](const std::string& cpu) {
+    return codegen::ContractionTargetFor(cpu).vector_bytes < 32;
+  });
+  return targets;
+}
+// What PreferredWinograd gives weights there.
+int64_t RowsOf(const std::string& cpu) {
+  const int64_t rows = codegen::PreferredWinograd(cpu, {64, 64, 1, 56, 56}).rows;
+  return rows > 0 ? rows : 6;
+}
+
 struct Case {
   int64_t tile = 4, images = 1, in_channels = 1, out_channels = 1, height = 3, width = 3;
   std::vector<int64_t> padding = {1, 1, 1, 1};
-  int64_t rows = 8, blocks = 2;
+  int64_t rows = RowsOf("native"), blocks = 2;
   bool symbolic = false;
   bool is_followed = false;  // by bias, relu and a residual
 
@@ -93,10 +109,10 @@ std::vector<Case> Cases(int64_t rows) {
 }
 
 TEST_CASE("convolutions of Winograd's form in kernels of their own") {
-  for (const auto& [cpu, rows] : {std::pair("x86-64-v3", 6), {"native", 8}}) {
+  for (const std::string& cpu : WinogradTargets()) {
     INFO("cpu ", cpu);
     ContractionCases cases(cpu);
-    for (const Case& c : Cases(rows)) {
+    for (const Case& c : Cases(RowsOf(cpu))) {
       const Built built = Build(c);
       cases.Add(built.spec, {built.symbols});
     }
@@ -105,18 +121,22 @@ TEST_CASE("convolutions of Winograd's form in kernels of their own") {
 }
 
 TEST_CASE("blocks of several panels and groups of output channels") {
-  ContractionCases cases;
-  for (bool symbolic : {false, true}) {
-    Case c;
-    c.in_channels = 30;
-    c.out_channels = 203;
-    c.height = 12;
-    c.width = 70;
-    c.symbolic = symbolic;
-    const Built built = Build(c);
-    cases.Add(built.spec, {built.symbols});
+  for (const std::string& cpu : WinogradTargets()) {
+    INFO("cpu ", cpu);
+    ContractionCases cases(cpu);
+    for (bool symbolic : {false, true}) {
+      Case c;
+      c.in_channels = 30;
+      c.out_channels = 203;
+      c.height = 12;
+      c.width = 70;
+      c.rows = RowsOf(cpu);
+      c.symbolic = symbolic;
+      const Built built = Build(c);
+      cases.Add(built.spec, {built.symbols});
+    }
+    cases.Check();
   }
-  cases.Check();
 }
 
 // --- Weights that are no constants ---
@@ -145,7 +165,7 @@ Built BuildPlain(int64_t channels, int64_t outputs, int64_t extent, bool is_comp
 }
 
 TEST_CASE("weights that are inputs or computed are transformed by the kernel") {
-  for (const char* cpu : {"x86-64-v3", "native"}) {
+  for (const std::string& cpu : WinogradTargets()) {
     INFO("cpu ", cpu);
     ContractionCases cases(cpu, {}, /*exact=*/false);
     codegen::ContractionTarget target = codegen::ContractionTargetFor(cpu);
@@ -167,14 +187,9 @@ TEST_CASE("weights that are inputs or computed are transformed by the kernel") {
 
 float At(const HostTensor& t, int64_t i) { return static_cast<float>(Element(t, i).f); }
 
-// What the header of kernels/op/winograd.h states, against direct sums in float64; returns how many
-// times the error of direct sums in float32 it is, of root mean squares.
-double CheckError(KernelHarness& harness, size_t kernel, const Case& c, uint32_t seed, bool relu) {
+// G kernel G^T of (O, C, 3, 3), as the operator takes it.
+HostTensor Transformed(const Case& c, const HostTensor& kernels) {
   const int64_t window = WinogradWindow(c.tile);
-  const HostTensor data = RandomTensor(
-      DType::kFloat32, {c.images, c.in_channels, c.height, c.width}, seed, relu ? 0 : -1, 1);
-  const HostTensor kernels =
-      RandomTensor(DType::kFloat32, {c.out_channels, c.in_channels, 3, 3}, seed + 1, -1, 1);
   HostTensor weight = MakeTensor(DType::kFloat32, c.weight_shape());
   for (int64_t at = 0; at < weight.size(); ++at) {
     const int64_t k = at / c.rows % c.in_channels;
@@ -191,6 +206,18 @@ double CheckError(KernelHarness& harness, size_t kernel, const Case& c, uint32_t
     const auto value = static_cast<float>(sum);
     std::memcpy(weight.data.Mutable().data() + at * 4, &value, 4);
   }
+  return weight;
+}
+
+// What the header of kernels/op/winograd.h states, against direct sums in float64; returns how many
+// times the error of direct sums in float32 it is, of root mean squares.
+double CheckError(KernelHarness& harness, size_t kernel, const Case& c, uint32_t seed, bool relu) {
+  const int64_t window = WinogradWindow(c.tile);
+  const HostTensor data = RandomTensor(
+      DType::kFloat32, {c.images, c.in_channels, c.height, c.width}, seed, relu ? 0 : -1, 1);
+  const HostTensor kernels =
+      RandomTensor(DType::kFloat32, {c.out_channels, c.in_channels, 3, 3}, seed + 1, -1, 1);
+  const HostTensor weight = Transformed(c, kernels);
   const HostTensor got = harness.Run(kernel, {data, weight}, {})[0];
   const auto height = got.shape[2], width = got.shape[3];
   auto element = [&](int64_t n, int64_t k, int64_t y, int64_t x) -> double {
@@ -251,6 +278,112 @@ TEST_CASE("results are as near to the exact ones as stated") {
         INFO("tile ", tile, " channels ", cases[i].in_channels);
         // With one channel, direct sums are short too.
         CHECK(ratio < (tile == 2 ? 2 : 4) * (cases[i].in_channels == 1 ? 2 : 1));
+      }
+    }
+  }
+}
+
+// --- Far values ---
+
+// The operator's inputs: two images of ordinary numbers, of which the first has `value` at one pixel of
+// one channel, and what follows.
+std::vector<HostTensor> InputsWithFar(const Case& c, const HostTensor& weight, float value,
+                                      int64_t pixel) {
+  std::vector<HostTensor> inputs = {
+      RandomTensor(DType::kFloat32, {c.images, c.in_channels, c.height, c.width}, 3), weight};
+  const int64_t channel = (c.in_channels - 1) * c.height * c.width;
+  std::memcpy(inputs[0].data.Mutable().data() + (channel + pixel) * 4, &value, 4);
+  if (c.is_followed) {
+    inputs.push_back(RandomTensor(DType::kFloat32, {c.out_channels}, 4));
+    inputs.push_back(RandomTensor(DType::kFloat32,
+                                  {c.images, c.out_channels, c.height + c.padding[0] + c.padding[2] - 2,
+                                   c.width + c.padding[1] + c.padding[3] - 2},
+                                  5));
+  }
+  return inputs;
+}
+
+// Sums in float64: each result that reads no far value is as near as a direct sum is to what it is
+// without one; the others are what arithmetic makes of it.
+void CheckFar(const Case& c, const std::vector<HostTensor>& inputs, const HostTensor& kernels,
+              const HostTensor& got) {
+  const int64_t height = got.shape[2], width = got.shape[3];
+  int64_t wrong = 0;
+  for (int64_t at = 0; at < got.size(); ++at) {
+    const int64_t x = at % width, y = at / width % height;
+    const int64_t o = at / width / height % c.out_channels,
+                  n = at / width / height / c.out_channels;
+    double exact = 0, magnitude = 0;
+    for (int64_t k = 0; k < c.in_channels; ++k) {
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        const int64_t row = y + tap / 3 - c.padding[0], column = x + tap % 3 - c.padding[1];
+        if (row < 0 || column < 0 || row >= c.height || column >= c.width) continue;
+        const double v =
+            At(inputs[0], ((n * c.in_channels + k) * c.height + row) * c.width + column);
+        const double w = At(kernels, (o * c.in_channels + k) * 9 + tap);
+        exact += v * w;
+        magnitude += std::abs(v * w);
+      }
+    }
+    if (c.is_followed) {
+      if (std::isnan(exact)) continue;  // nn.relu makes of it what it does anywhere
+      exact += At(inputs[2], o);
+      exact = std::max(exact, 0.0) + At(inputs[3], at);
+      magnitude += std::abs(At(inputs[2], o)) + std::abs(At(inputs[3], at));
+    }
+    const double found = At(got, at);
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    const bool is_right = std::abs(exact) < kLargest / 2 && magnitude < kLargest / 2
+                              ? std::abs(found - exact) <= 3e-5 * magnitude + 1e-30
+                              : !(std::abs(found) < kLargest / 1e6);
+    if (!is_right && wrong++ == 0) {
+      INFO("result ", n, " ", o, " ", y, " ", x);
+      CHECK(found == exact);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("results that do not read a far value are as without it") {
+  for (const std::string& cpu : WinogradTargets()) {
+    for (const bool is_followed : {false, true}) {
+      for (const int64_t tile : {2, 4}) {
+        Case c;
+        c.tile = tile;
+        c.images = 2;
+        c.in_channels = 9;
+        c.out_channels = 19;
+        c.height = 13;
+        c.width = 45;
+        c.padding = is_followed ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 1, 1, 1};
+        c.rows = RowsOf(cpu);
+        c.symbolic = is_followed;
+        c.is_followed = is_followed;
+        const Built built = Build(c);
+        KernelHarness harness({.cpu = cpu});
+        const size_t kernel = harness.Add(built.spec);
+        harness.Finish();
+        const HostTensor kernels =
+            RandomTensor(DType::kFloat32, {c.out_channels, c.in_channels, 3, 3}, 6);
+        const HostTensor weight = Transformed(c, kernels);
+        const auto run = [&](const std::vector<HostTensor>& inputs, uint32_t piece) {
+          return harness.Run(kernel, inputs, built.symbols, piece)[0];
+        };
+        const HostTensor usual = run(InputsWithFar(c, weight, 1.0F, 0), 0);
+        for (const float value : {1e4F, -1e9F, 3e38F, std::numeric_limits<float>::infinity(),
+                                  std::numeric_limits<float>::quiet_NaN()}) {
+          for (const int64_t pixel : {int64_t{0}, 6 * c.width + 20, c.height * c.width - 1}) {
+            INFO("cpu ", cpu, " followed ", is_followed, " tile ", tile, " value ", value, " at ",
+                 pixel);
+            const std::vector<HostTensor> inputs = InputsWithFar(c, weight, value, pixel);
+            const HostTensor got = run(inputs, 0);
+            CheckFar(c, inputs, kernels, got);
+            const HostTensor pieces = run(inputs, 1);
+            CHECK(std::memcmp(pieces.data.data(), got.data.data(), got.data.size()) == 0);
+            const size_t image = got.data.size() / 2;
+            CHECK(std::memcmp(usual.data.data() + image, got.data.data() + image, image) == 0);
+          }
+        }
       }
     }
   }
