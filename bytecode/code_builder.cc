@@ -10,7 +10,6 @@ namespace relayvm {
 
 using enum OperandKind;
 
-
 CodeBuilder::Label CodeBuilder::NewLabel() {
   labels_.push_back(-1);
   return static_cast<Label>(labels_.size() - 1);

@@ -42,7 +42,7 @@ Status CheckHeader(std::span<const uint8_t> elf, const Elf64_Ehdr& header) {
   }
   if (header.e_phentsize != sizeof(Elf64_Phdr)) {
     return BadImage(fmt::format("program headers of {} bytes, expected {}", header.e_phentsize,
-                           sizeof(Elf64_Phdr)));
+                                sizeof(Elf64_Phdr)));
   }
   if (header.e_phnum == 0 || header.e_phnum > kMaxProgramHeaders) {
     return BadImage(
@@ -66,10 +66,11 @@ Status AddSegment(std::span<const uint8_t> elf, const Elf64_Phdr& phdr, int inde
   }
   if (phdr.p_align < kImagePageBytes || (phdr.p_align & (phdr.p_align - 1)) != 0) {
     return BadImage(fmt::format("segment {}: alignment {}, expected a power of two from {}", index,
-                           phdr.p_align, kImagePageBytes));
+                                phdr.p_align, kImagePageBytes));
   }
   if (phdr.p_vaddr % kImagePageBytes != phdr.p_offset % kImagePageBytes) {
-    return BadImage(fmt::format("segment {}: address and file offset differ within the page", index));
+    return BadImage(
+        fmt::format("segment {}: address and file offset differ within the page", index));
   }
   if ((phdr.p_flags & PF_W) != 0 && (phdr.p_flags & PF_X) != 0) {
     return BadImage(fmt::format("segment {}: both writable and executable", index));
@@ -113,7 +114,8 @@ Status CheckDynamic(std::span<const uint8_t> elf, const Elf64_Phdr& phdr) {
     if (entry.d_tag == DT_NULL) break;
     for (const ForbiddenTag& forbidden : kForbiddenTags) {
       if (entry.d_tag == forbidden.tag) {
-        return BadImage(fmt::format("{} present: images must need no dynamic linking", forbidden.name));
+        return BadImage(
+            fmt::format("{} present: images must need no dynamic linking", forbidden.name));
       }
     }
   }

@@ -184,7 +184,8 @@ class KernelCallChecker {
   // The register is empty after its last use.
   void Take(uint16_t reg) {
     const uint16_t shared_by = TensorAt(reg).shared_by;
-    if (shared_by != kNoRegister && TensorAt(shared_by).shares == reg) TensorAt(shared_by).shares = kNoRegister;
+    if (shared_by != kNoRegister && TensorAt(shared_by).shares == reg)
+      TensorAt(shared_by).shares = kNoRegister;
     TensorAt(reg) = Nothing();
   }
 

@@ -25,8 +25,8 @@ Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
   if (magic == 0 || std::memcmp(file.data(), kFileMagic, magic) != 0)
     return InvalidInput("expected a compiled program (.vmx), found " + DescribeFile(file));
   if (file.size() < sizeof(FileHeader)) {
-    return InvalidInput(fmt::format(".vmx file of {} bytes: truncated, the header alone has {}", file.size(),
-                           sizeof(FileHeader)));
+    return InvalidInput(fmt::format(".vmx file of {} bytes: truncated, the header alone has {}",
+                                    file.size(), sizeof(FileHeader)));
   }
   FileHeader header{};
   std::memcpy(&header, file.data(), sizeof(header));
@@ -54,12 +54,12 @@ Status CheckHeader(std::span<const uint8_t> file, FileHeader* out) {
   }
   if (header.file_size != file.size()) {
     return InvalidInput(fmt::format(".vmx file has {} bytes, its header says {}: {}", file.size(),
-                           header.file_size,
-                           file.size() < header.file_size ? "truncated" : "damaged"));
+                                    header.file_size,
+                                    file.size() < header.file_size ? "truncated" : "damaged"));
   }
   if (header.program_size >= kMaxProgramBytes) {
-    return InvalidInput(fmt::format(".vmx program of {} bytes, the limit is {}", header.program_size,
-                           kMaxProgramBytes));
+    return InvalidInput(fmt::format(".vmx program of {} bytes, the limit is {}",
+                                    header.program_size, kMaxProgramBytes));
   }
   if (header.program_offset < sizeof(FileHeader) ||
       header.program_offset % kConstantAlignment != 0 || header.program_offset > file.size() ||

@@ -116,13 +116,15 @@ void Append(const Dim& dim, const std::function<int64_t(const Dim& symbol)>& sca
 
 Status CheckSizeFormula(std::span<const SizeStep> formula, size_t num_scalars, bool shape) {
   if (formula.size() > kMaxSizeSteps)
-    return InvalidInput(fmt::format("a size of {} steps, the limit is {}", formula.size(), kMaxSizeSteps));
+    return InvalidInput(
+        fmt::format("a size of {} steps, the limit is {}", formula.size(), kMaxSizeSteps));
   int depth = 0;
   for (const SizeStep& step : formula) {
     if (step.kind == Kind::kConst || step.kind == Kind::kScalar) {
       const auto scalar = static_cast<uint64_t>(step.value);
       if (step.kind == Kind::kScalar && scalar >= num_scalars)
-        return InvalidInput(fmt::format("a size of scalar {}, out of range {}", scalar, num_scalars));
+        return InvalidInput(
+            fmt::format("a size of scalar {}, out of range {}", scalar, num_scalars));
       ++depth;
     } else if (IsOperator(step.kind) && depth >= 2) {
       --depth;

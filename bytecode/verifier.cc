@@ -25,7 +25,8 @@ Status CheckDType(DType dtype) {
 
 Status CheckFields(size_t count) {
   constexpr size_t kLimit = std::numeric_limits<uint16_t>::max();
-  return count <= kLimit ? Status() : InvalidInput(fmt::format("{} fields, the limit is {}", count, kLimit));
+  return count <= kLimit ? Status()
+                         : InvalidInput(fmt::format("{} fields, the limit is {}", count, kLimit));
 }
 
 Status CheckRank(size_t rank) {
@@ -40,7 +41,8 @@ class TypeVerifier {
       : program_(program), num_type_vars_(num_type_vars) {}
 
   Status Check(const ValueType& type, int depth = 1) const {
-    if (depth > kMaxTypeDepth) return InvalidInput(fmt::format("type nests deeper than {}", kMaxTypeDepth));
+    if (depth > kMaxTypeDepth)
+      return InvalidInput(fmt::format("type nests deeper than {}", kMaxTypeDepth));
     switch (type.kind) {
       case ValueType::Kind::kTensor:
         return CheckTensor(type);
@@ -58,7 +60,8 @@ class TypeVerifier {
       case ValueType::Kind::kTypeVar:
         RELAYVM_RETURN_IF_ERROR(CheckNoArgs(type, "type variable"));
         if (type.index >= num_type_vars_) {
-          return InvalidInput(fmt::format("type variable {} out of range {}", type.index, num_type_vars_));
+          return InvalidInput(
+              fmt::format("type variable {} out of range {}", type.index, num_type_vars_));
         }
         return {};
       default:
@@ -83,7 +86,7 @@ class TypeVerifier {
     RELAYVM_RETURN_IF_ERROR(CheckRank(type.dims.size()));
     if (!type.dim_names.empty() && type.dim_names.size() != type.dims.size()) {
       return InvalidInput(fmt::format("tensor type has {} names for {} dims", type.dim_names.size(),
-                             type.dims.size()));
+                                      type.dims.size()));
     }
     for (int64_t dim : type.dims) {
       if (dim < -1) return InvalidInput(fmt::format("tensor type has a dim of {}", dim));
@@ -93,12 +96,13 @@ class TypeVerifier {
 
   Status CheckAdt(const ValueType& type) const {
     if (type.index >= program_.adts.size()) {
-      return InvalidInput(fmt::format("data type {} out of range {}", type.index, program_.adts.size()));
+      return InvalidInput(
+          fmt::format("data type {} out of range {}", type.index, program_.adts.size()));
     }
     const AdtInfo& adt = program_.adts[type.index];
     if (type.args.size() != adt.num_type_params) {
       return InvalidInput(fmt::format("data type '{}' has {} arguments, expects {}", adt.name,
-                             type.args.size(), adt.num_type_params));
+                                      type.args.size(), adt.num_type_params));
     }
     return {};
   }
@@ -144,7 +148,7 @@ Status CheckTensors(const Program& program) {
     if (!bytes.ok()) return bytes.status().WithContext(fmt::format("constant {}", i));
     if (*bytes != constant.data.size()) {
       return InvalidInput(fmt::format("constant {}: {} bytes of data, its type has {}", i,
-                             constant.data.size(), *bytes));
+                                      constant.data.size(), *bytes));
     }
   }
   return {};
@@ -157,7 +161,7 @@ Status CheckKernelInterface(const KernelInfo& kernel) {
   const size_t num_buffers = kernel.buffers.size();
   if (num_buffers > std::numeric_limits<uint16_t>::max())
     return InvalidInput(fmt::format("{} buffers, the limit is {}", num_buffers,
-                           std::numeric_limits<uint16_t>::max()));
+                                    std::numeric_limits<uint16_t>::max()));
   for (size_t i = 0; i < num_buffers; ++i) {
     const KernelBuffer& buffer = kernel.buffers[i];
     Status status = CheckDType(buffer.dtype);
@@ -172,7 +176,7 @@ Status CheckKernelInterface(const KernelInfo& kernel) {
     const uint32_t scalar = kernel.fixed[i].index;
     if (scalar >= kernel.num_scalars || (i > 0 && scalar <= kernel.fixed[i - 1].index)) {
       return InvalidInput(fmt::format("scalar {} is fixed, out of range {} or out of order", scalar,
-                             kernel.num_scalars));
+                                      kernel.num_scalars));
     }
   }
   for (const SizeFormula* size : {&kernel.units, &kernel.scratch}) {
@@ -192,20 +196,20 @@ Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
   const BatchedKernelInfo& batched = *kernel.batched;
   if (batched.kernel >= program.kernels.size())
     return InvalidInput(fmt::format("batched kernel k{} is out of range {}", batched.kernel,
-                           program.kernels.size()));
+                                    program.kernels.size()));
   const KernelInfo& other = program.kernels[batched.kernel];
   if (other.builtin != kernel.builtin || other.batched || !other.fixed.empty())
     return InvalidInput(fmt::format("kernel '{}' is no batched form of it", other.name));
   if (other.buffers.size() != kernel.buffers.size() ||
       other.num_scalars != batched.scalars.size()) {
-    return InvalidInput(fmt::format("its batched form has {} buffers and {} scalars, expected {} and {}",
-                           other.buffers.size(), other.num_scalars, kernel.buffers.size(),
-                           batched.scalars.size()));
+    return InvalidInput(fmt::format(
+        "its batched form has {} buffers and {} scalars, expected {} and {}", other.buffers.size(),
+        other.num_scalars, kernel.buffers.size(), batched.scalars.size()));
   }
   for (uint16_t scalar : batched.scalars) {
     if (scalar != BatchedKernelInfo::kBatchSize && scalar >= kernel.num_scalars)
       return InvalidInput(fmt::format("its batched form takes scalar {}, out of range {}", scalar,
-                             kernel.num_scalars));
+                                      kernel.num_scalars));
   }
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
     if (other.buffers[i].dtype != kernel.buffers[i].dtype ||
@@ -238,15 +242,16 @@ Status CheckKernels(const Program& program) {
     size_t expected = kernel.builtin ? 0 : layouts.size();
     if (kernel.entries.size() != expected) {
       return InvalidInput(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,
-                             kernel.entries.size(), expected));
+                                      kernel.entries.size(), expected));
     }
     if (!kernel.builtin && layouts.empty()) {
-      return InvalidInput(fmt::format("kernel '{}' is compiled, and the program has no image", kernel.name));
+      return InvalidInput(
+          fmt::format("kernel '{}' is compiled, and the program has no image", kernel.name));
     }
     for (size_t i = 0; i < expected; ++i) {
       if (!layouts[i].IsCode(kernel.entries[i])) {
         return InvalidInput(fmt::format("kernel '{}': entry {:#x} is outside the code of image {}",
-                               kernel.name, kernel.entries[i], i));
+                                        kernel.name, kernel.entries[i], i));
       }
     }
   }
@@ -258,30 +263,31 @@ Status CheckKernels(const Program& program) {
 Status CheckFunction(const Program& program, const FunctionInfo& f, uint64_t expected_offset) {
   if (f.code_offset != expected_offset) {
     return InvalidInput(fmt::format("code at {:#x}, expected {:#x}, where the code before it ends",
-                           f.code_offset, expected_offset));
+                                    f.code_offset, expected_offset));
   }
   if (f.code_size > program.code.size() - expected_offset) {
     return InvalidInput(fmt::format("code of {} units at {:#x} is outside the program's {} units",
-                           f.code_size, f.code_offset, program.code.size()));
+                                    f.code_size, f.code_offset, program.code.size()));
   }
   if (f.num_scalar_registers > kMaxRegisters || f.num_object_registers > kMaxRegisters) {
     return InvalidInput(fmt::format("{} scalar and {} object registers, at most {} are possible",
-                           f.num_scalar_registers, f.num_object_registers, kMaxRegisters));
+                                    f.num_scalar_registers, f.num_object_registers, kMaxRegisters));
   }
   if (f.num_scalar_args > f.num_scalar_registers) {
     return InvalidInput(fmt::format("{} scalar arguments in {} registers", f.num_scalar_args,
-                           f.num_scalar_registers));
+                                    f.num_scalar_registers));
   }
   if (f.num_object_args > f.num_object_registers) {
     return InvalidInput(fmt::format("{} object arguments in {} registers", f.num_object_args,
-                           f.num_object_registers));
+                                    f.num_object_registers));
   }
   if (f.num_captured > f.num_object_args) {
     return InvalidInput(fmt::format("{} captured values in {} object arguments", f.num_captured,
-                           f.num_object_args));
+                                    f.num_object_args));
   }
   if (f.arena_bytes > kMaxArenaBytes) {
-    return InvalidInput(fmt::format("arena of {} bytes, the limit is {}", f.arena_bytes, kMaxArenaBytes));
+    return InvalidInput(
+        fmt::format("arena of {} bytes, the limit is {}", f.arena_bytes, kMaxArenaBytes));
   }
   for (size_t i = 0; i < f.slots.size(); ++i) {
     const ArenaSlot& slot = f.slots[i];
@@ -289,7 +295,7 @@ Status CheckFunction(const Program& program, const FunctionInfo& f, uint64_t exp
       return InvalidInput(fmt::format("slot {} at {} is not a multiple of 64", i, slot.offset));
     if (slot.offset > f.arena_bytes || slot.bytes > f.arena_bytes - slot.offset) {
       return InvalidInput(fmt::format("slot {} at {}, {} bytes: outside the arena of {} bytes", i,
-                             slot.offset, slot.bytes, f.arena_bytes));
+                                      slot.offset, slot.bytes, f.arena_bytes));
     }
   }
   uint32_t last_pc = 0;
@@ -300,7 +306,7 @@ Status CheckFunction(const Program& program, const FunctionInfo& f, uint64_t exp
     }
     if (location.file >= program.source_files.size()) {
       return InvalidInput(fmt::format("source file {} out of range {}", location.file,
-                             program.source_files.size()));
+                                      program.source_files.size()));
     }
     last_pc = location.pc;
   }
@@ -340,19 +346,22 @@ std::optional<size_t> CountTensors(const ValueType& type) {
 
 Status CheckExport(const Program& program, const ExportInfo& e) {
   if (e.function >= program.functions.size()) {
-    return InvalidInput(fmt::format("function {} out of range {}", e.function, program.functions.size()));
+    return InvalidInput(
+        fmt::format("function {} out of range {}", e.function, program.functions.size()));
   }
   const FunctionInfo& f = program.functions[e.function];
   if (f.num_scalar_args != 0 || f.returns_scalar) {
     return InvalidInput(fmt::format("function '{}' takes or returns scalars", f.name));
   }
-  if (f.num_captured != 0) return InvalidInput(fmt::format("function '{}' is a closure's code", f.name));
+  if (f.num_captured != 0)
+    return InvalidInput(fmt::format("function '{}' is a closure's code", f.name));
   if (f.num_object_args != e.params.size()) {
-    return InvalidInput(fmt::format("{} parameters, function '{}' takes {}", e.params.size(), f.name,
-                           f.num_object_args));
+    return InvalidInput(fmt::format("{} parameters, function '{}' takes {}", e.params.size(),
+                                    f.name, f.num_object_args));
   }
   if (e.param_names.size() != e.params.size()) {
-    return InvalidInput(fmt::format("{} names for {} parameters", e.param_names.size(), e.params.size()));
+    return InvalidInput(
+        fmt::format("{} names for {} parameters", e.param_names.size(), e.params.size()));
   }
   TypeVerifier types(program, e.num_type_params);
   for (size_t i = 0; i < e.params.size(); ++i) {
@@ -406,7 +415,8 @@ Result<uint64_t> StaticTensorBytes(DType dtype, std::span<const int64_t> dims) {
   if (empty) return uint64_t{0};
   auto bytes = static_cast<uint64_t>(DTypeBytes(dtype));
   for (int64_t dim : dims) {
-    if (static_cast<uint64_t>(dim) > kLimit / bytes) return InvalidInput("tensor size does not fit 63 bits");
+    if (static_cast<uint64_t>(dim) > kLimit / bytes)
+      return InvalidInput("tensor size does not fit 63 bits");
     bytes *= static_cast<uint64_t>(dim);
   }
   return bytes;

@@ -206,6 +206,25 @@ TEST_CASE("a file for several processors, and an operator alone") {
   }
 }
 
+TEST_CASE("a machine is no more than the level that the environment names") {
+  const Shell shell;
+  shell.Write("add.relay", std::string("#[version = \"0.0.5\"]\n") + kAdd);
+  const std::string v2 = "RELAYVM_MAX_CPU_LEVEL=x86-64-v2 ";
+  REQUIRE(shell.Run(v2 + "relayc -q add.relay -o v2.vmx").status == 0);
+  CHECK(shell.Run("vmdump v2.vmx").out.find("for x86-64-v2\n") != std::string::npos);
+  const std::string inputs = " --input [[1,2]] --input [3,4]";
+  CHECK(shell.Run(v2 + "vmrun v2.vmx" + inputs).status == 0);
+  REQUIRE(shell.Run("relayc -q add.relay --target x86-64-v3 -o v3.vmx").status == 0);
+  Outcome outcome = shell.Run(v2 + "vmrun v3.vmx" + inputs);
+  CHECK(outcome.status == 2);
+  CHECK_MESSAGE(outcome.err.find("avx2") != std::string::npos, outcome.err);
+  outcome = shell.Run("RELAYVM_MAX_CPU_LEVEL=v3 vmrun v2.vmx" + inputs);
+  CHECK(outcome.status == 1);
+  CHECK_MESSAGE(
+      outcome.err.find("expected x86-64-v2, x86-64-v3 or x86-64-v4, found v3") != std::string::npos,
+      outcome.err);
+}
+
 TEST_CASE("relayc --check says how far reduced precision is from the program as written") {
   Shell shell;
   // The weight 1 + 2^-8 is a tie and becomes 1: sums of three products are 6 in place of 6.0234.

@@ -42,7 +42,8 @@ class HeaderParser {
       if (!key || !Accept(':')) return Malformed();
       for (auto [name, seen] :
            {std::pair{"descr", has_descr}, {"fortran_order", has_order}, {"shape", has_shape}}) {
-        if (seen && *key == name) return BadNpy(fmt::format("header field '{}' occurs twice", name));
+        if (seen && *key == name)
+          return BadNpy(fmt::format("header field '{}' occurs twice", name));
       }
       if (*key == "descr") {
         if (Peek() == '[')
@@ -165,7 +166,8 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
   size_t at = 0;
   auto take = [&](uint64_t size) -> Result<std::string_view> {
     if (size > bytes.size() - at) {
-      return BadNpy(fmt::format("truncated header: {} bytes are missing", size - (bytes.size() - at)));
+      return BadNpy(
+          fmt::format("truncated header: {} bytes are missing", size - (bytes.size() - at)));
     }
     at += size;
     return std::string_view(reinterpret_cast<const char*>(bytes.data() + at - size), size);

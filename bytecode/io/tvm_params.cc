@@ -60,7 +60,8 @@ Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes) {
   if (reader.U64() != kParamsMagic) return BadParams("wrong magic number");
   reader.U64();
   auto count = reader.U64();
-  if (!count || *count > reader.left() / 8) return BadParams("truncated, or a wrong number of names");
+  if (!count || *count > reader.left() / 8)
+    return BadParams("truncated, or a wrong number of names");
   std::vector<std::string> names;
   for (uint64_t i = 0; i < *count; ++i) {
     auto name = reader.String();
@@ -77,7 +78,8 @@ Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes) {
     if (!params.emplace(name, *std::move(tensor)).second)
       return BadParams(fmt::format("\"{}\" occurs twice", name));
   }
-  if (reader.left() > 0) return BadParams(fmt::format("{} bytes after the last tensor", reader.left()));
+  if (reader.left() > 0)
+    return BadParams(fmt::format("{} bytes after the last tensor", reader.left()));
   return params;
 }
 

@@ -78,7 +78,7 @@ Result<Directory> FindDirectory(const SharedBytes& file) {
   }
   if (!InRange(d.offset, d.size, end))
     return InvalidInput(fmt::format("damaged archive: its directory ends at byte {} of {}",
-                           d.offset + d.size, end));
+                                    d.offset + d.size, end));
   return d;
 }
 
@@ -109,7 +109,8 @@ bool Widen(const SharedBytes& extra, std::initializer_list<uint64_t*> fields) {
 
 Result<SharedBytes> Inflate(const SharedBytes& from, uint64_t size) {
   if (size / kMaxExpansion > from.size() + 1)
-    return InvalidInput(fmt::format("{} bytes from {} compressed ones are impossible", size, from.size()));
+    return InvalidInput(
+        fmt::format("{} bytes from {} compressed ones are impossible", size, from.size()));
   SharedBytes out = SharedBytes::Zeros(size);
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
@@ -174,7 +175,8 @@ Result<ZipReader> ZipReader::Open(SharedBytes file) {
   std::ranges::sort(by_place, {}, &ZipEntry::offset);
   for (size_t i = 1; i < by_place.size(); ++i) {
     if (by_place[i]->offset - by_place[i - 1]->offset < by_place[i - 1]->stored_size + kLocalBytes)
-      return InvalidInput(fmt::format("{} and {} overlap", by_place[i - 1]->name, by_place[i]->name));
+      return InvalidInput(
+          fmt::format("{} and {} overlap", by_place[i - 1]->name, by_place[i]->name));
   }
   return reader;
 }
@@ -246,7 +248,7 @@ Result<SharedBytes> ZipReader::Read(const ZipEntry& entry) const {
     return InvalidInput(fmt::format("{} bytes stated, {} found", entry.size, bytes.size()));
   if (uint32_t found = ChecksumOf(bytes); found != entry.checksum) {
     return InvalidInput(fmt::format("the archive states checksum {:08x}, found {:08x}: damaged",
-                           entry.checksum, found));
+                                    entry.checksum, found));
   }
   return bytes;
 }

@@ -24,7 +24,6 @@
 namespace relayvm::aot {
 namespace {
 
-
 struct LlvmWork {
   explicit LlvmWork(const codegen::Target& target)
       : machine(codegen::MakeTargetMachine(target)), module("aot", context) {

@@ -10,7 +10,6 @@
 namespace relayvm::aot {
 namespace {
 
-
 std::optional<uint64_t> TensorBytes(DType dtype, const std::vector<int64_t>& dims) {
   constexpr int64_t kLimit = int64_t{1} << 40;
   int64_t bytes = DTypeBytes(dtype);

@@ -44,8 +44,8 @@ class GuardWriter {
 GuardText TextOf(const Guard& guard) {
   GuardWriter writer;
   std::string left = writer.Formula(guard.left);
-  std::string right =
-      GuardWriter::IsShortProduct(guard.left) ? writer.Value(guard.right) : writer.Formula(guard.right);
+  std::string right = GuardWriter::IsShortProduct(guard.left) ? writer.Value(guard.right)
+                                                              : writer.Formula(guard.right);
   std::string relation;
   switch (guard.kind) {
     case Guard::Kind::kEqual:

@@ -40,7 +40,7 @@ struct Tensor {
 class LayoutPlanner {
  public:
   LayoutPlanner(const Module& m, ValueFlow& flow, const LayoutChoices& named,
-          const std::optional<LayoutCosts>& costs)
+                const std::optional<LayoutCosts>& costs)
       : m_(m), flow_(flow), named_(named), costs_(costs) {}
 
   LayoutPlan Run() {

@@ -47,7 +47,6 @@ bool IsLight(FusionClass k) {
          k == FusionClass::kInjective;
 }
 
-
 void AppendTensors(const Type& type, std::vector<TensorType>& out) {
   if (const auto* tensor = type->As<TensorType>()) out.push_back(*tensor);
   if (const auto* tuple = type->As<TupleType>()) {

@@ -295,7 +295,7 @@ class Finder {
 class ProductHoister {
  public:
   ProductHoister(const Module& m, const ValueFlow& flow,
-        const std::unordered_map<const Function*, Loop>& loops)
+                 const std::unordered_map<const Function*, Loop>& loops)
       : m_(m), flow_(flow), loops_(loops) {
     for (const auto& [f, loop] : loops) {
       for (const Hoist& h : loop.hoists) products_[h.product->id] = &h;

@@ -44,7 +44,7 @@ struct Side {
 class IntegerCallLowering {
  public:
   IntegerCallLowering(const Module& m, const Binding& binding, const OpCall& call,
-               std::vector<Binding>& out)
+                      std::vector<Binding>& out)
       : m_(m), binding_(binding), call_(call), out_(out), b_(m, binding.value->span, out) {}
 
   // False where the call stays; nothing is appended then.

@@ -8,7 +8,6 @@
 namespace relayvm::ir {
 namespace {
 
-
 bool IsView(const Binding& b) {
   const auto* call = b.value->As<OpCall>();
   return call != nullptr && call->op->is_view && call->op->compute != nullptr;

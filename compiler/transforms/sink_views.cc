@@ -16,7 +16,6 @@ namespace {
 // So many operators follow a view at most: kernels stay small.
 constexpr size_t kMostFollowers = 32;
 
-
 // A view and the operators that it moves behind.
 struct Region {
   std::vector<Dim> rows;    // the shape before the view

@@ -39,7 +39,7 @@ struct PhasedAxis {
 };
 
 PhasedAxis AxisOf(int64_t kernel, int64_t stride, int64_t dilation, int64_t before, int64_t after,
-            int64_t output_padding) {
+                  int64_t output_padding) {
   PhasedAxis axis{kernel, stride, dilation, {}};
   const int64_t taps = CeilDiv(kernel, stride), longer = kernel % stride;
   if (longer == 0 || taps == 1) {
@@ -69,7 +69,7 @@ PhasedAxis AxisOf(int64_t kernel, int64_t stride, int64_t dilation, int64_t befo
 class TransposedCallLowering {
  public:
   TransposedCallLowering(const Module& m, const Binding& binding, const OpCall& call,
-               std::vector<Binding>& out)
+                         std::vector<Binding>& out)
       : m_(m), binding_(binding), call_(call), out_(out), b_(m, binding.value->span, out) {}
 
   // False where the call stays; nothing is appended then.

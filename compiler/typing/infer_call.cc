@@ -19,9 +19,7 @@ using ir::RefType;
 using ir::TupleType;
 using ir::Type;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 Inference::Callee Inference::KnownCallee(FunctionState& state) {
   Callee callee;
@@ -52,7 +50,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& ca
   auto* f = type->As<FunctionType>();
   if (f == nullptr) {
     return InvalidInput(fmt::format("{} is called, but has type {}", NameOf(call.callee),
-                               ir::TypeToString(solver_.Zonk(type))));
+                                    ir::TypeToString(solver_.Zonk(type))));
   }
   Callee callee{NameOf(call.callee), f->type_params, f->params, {}, f->result, item.place};
   return ApplyCallee(item, std::move(callee), call.args);
@@ -70,8 +68,9 @@ Result<Inference::MaybeType> Inference::Infer(Item&, const ir::HostCall& call) {
   const auto check = [&](const Type& t, const std::string& what) -> Status {
     const std::string part = ir::WhatCannotCross(module_, t);
     if (part.empty()) return OkStatus();
-    return InvalidInput(fmt::format("{} of host function {} has type {}: {} cannot cross to the host",
-                               what, call.name, ir::TypeToString(t), part));
+    return InvalidInput(
+        fmt::format("{} of host function {} has type {}: {} cannot cross to the host", what,
+                    call.name, ir::TypeToString(t), part));
   };
   for (size_t i = 0; i < call.args.size(); ++i) {
     const ir::Var* param = ir::AsVar(call.args[i]);
@@ -122,7 +121,7 @@ Result<Inference::MaybeType> Inference::Infer(Item&, const ir::MakeClosure& e) {
   FunctionType closure = *type->As<FunctionType>();
   if (closure.params.size() < e.captured.size()) {
     return InvalidInput(fmt::format("@{} has {} parameters, {} are captured", e.function->name,
-                               closure.params.size(), e.captured.size()));
+                                    closure.params.size(), e.captured.size()));
   }
   DimMatch match;
   ForEachBoundSymbol(closure.params, [&](uint32_t id) { match.bound.insert(id); });
@@ -185,7 +184,7 @@ Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) 
     if (open || expected == e.actual || expected.ContainsAny() || e.actual.ContainsAny()) continue;
     if (Dim::ProvablyDifferent(expected, e.actual)) {
       return InvalidInput(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
-                                 e.actual.ToString()));
+                                      e.actual.ToString()));
     }
     guards.push_back({ir::Guard::Kind::kEqual, e.actual, expected, e.what});
   }
@@ -196,8 +195,8 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
                                                     const std::vector<ir::Atom>& args) {
   if (callee.params.size() != args.size()) {
     return InvalidInput(fmt::format("{} takes {} argument{}, found {}", callee.name,
-                               callee.params.size(), callee.params.size() == 1 ? "" : "s",
-                               args.size()));
+                                    callee.params.size(), callee.params.size() == 1 ? "" : "s",
+                                    args.size()));
   }
   std::map<uint32_t, Type> instance;
   if (!callee.type_params.empty()) {

@@ -16,9 +16,7 @@ using ir::RefType;
 using ir::TupleType;
 using ir::Type;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 Result<Inference::MaybeType> Inference::InferExpr(Item& item) {
   return std::visit([&](const auto& e) { return Infer(item, e); }, item.binding->value->node);
@@ -237,8 +235,8 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeValue& 
   const auto& written = *var->type->As<TensorType>();
   if (IsFloat(written.dtype) ||
       !ProductOf(written.shape).is_const(static_cast<int64_t>(shape.elements.size()))) {
-    return InvalidInput(fmt::format("a shape value of {} elements has type {}", shape.elements.size(),
-                               ir::TypeToString(var->type)));
+    return InvalidInput(fmt::format("a shape value of {} elements has type {}",
+                                    shape.elements.size(), ir::TypeToString(var->type)));
   }
   std::vector<Dim> elements;
   for (const Dim& d : shape.elements) {
@@ -285,7 +283,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::DimOf& e) {
   auto* tensor = type->As<TensorType>();
   if (tensor == nullptr || e.axis >= tensor->shape.size()) {
     return InvalidInput(fmt::format("there is no dimension {} of {}, a {}", e.axis, NameOf(e.value),
-                               ir::TypeToString(solver_.Zonk(type))));
+                                    ir::TypeToString(solver_.Zonk(type))));
   }
   Restate(var, tensor->shape[e.axis]);
   return MaybeType(ir::MakeScalarType(DType::kInt64));
@@ -311,7 +309,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ElementOf& e
   auto* tensor = type->As<TensorType>();
   if (tensor == nullptr || IsFloat(tensor->dtype)) {
     return InvalidInput(fmt::format("there is no element {} of {}, a {}", e.index, NameOf(e.tensor),
-                               ir::TypeToString(solver_.Zonk(type))));
+                                    ir::TypeToString(solver_.Zonk(type))));
   }
   auto old = old_symbols_.find(var->id);
   if (old != old_symbols_.end()) {
@@ -334,12 +332,12 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::TupleGet& ge
   auto* tuple = type->As<TupleType>();
   if (tuple == nullptr) {
     return InvalidInput(fmt::format("expected a tuple, found {} of type {}", NameOf(get.tuple),
-                               ir::TypeToString(solver_.Zonk(type))));
+                                    ir::TypeToString(solver_.Zonk(type))));
   }
   if (get.index >= tuple->fields.size()) {
     return InvalidInput(fmt::format("field {} of a tuple with {} field{}: {}", get.index,
-                               tuple->fields.size(), tuple->fields.size() == 1 ? "" : "s",
-                               ir::TypeToString(solver_.Zonk(type))));
+                                    tuple->fields.size(), tuple->fields.size() == 1 ? "" : "s",
+                                    ir::TypeToString(solver_.Zonk(type))));
   }
   VarState& state = vars_[item.binding->var];
   ir::Atom canonical = Canonical(get.tuple);
@@ -375,7 +373,7 @@ Result<Type> Inference::ContentOf(Item& item, const ir::Atom& ref) {
   }
   if (auto* made = type->As<RefType>()) return made->value;
   return InvalidInput(fmt::format("expected a reference, found {} of type {}", NameOf(ref),
-                             ir::TypeToString(solver_.Zonk(type))));
+                                  ir::TypeToString(solver_.Zonk(type))));
 }
 
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::RefRead& e) {
@@ -455,7 +453,8 @@ Status Inference::JoinBranches(Item& item, const std::vector<const ir::Block*>& 
   if (!mixed || purpose_ == Purpose::kRetype) return failure;
   mixed_.vars.insert(item.binding->var);
   if (mixed_.error.ok()) {
-    mixed_.error = Located(span, failure.ok() ? InvalidInput(std::string(what) + " in rank") : failure);
+    mixed_.error =
+        Located(span, failure.ok() ? InvalidInput(std::string(what) + " in rank") : failure);
   }
   return failure.ok() ? InvalidInput(what) : failure;
 }

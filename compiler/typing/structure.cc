@@ -150,7 +150,7 @@ class StructureChecker {
     if (c == nullptr) return InvalidInput("a constant is missing");
     if (c->value.shape.size() > kMaxTensorRank) {
       return InvalidInput(fmt::format("a constant has {} dimensions, a tensor has at most {}",
-                                 c->value.shape.size(), kMaxTensorRank));
+                                      c->value.shape.size(), kMaxTensorRank));
     }
     int64_t bytes = DTypeBytes(c->value.dtype);
     for (int64_t d : c->value.shape) {

@@ -152,20 +152,17 @@ std::vector<KernelSpec> KernelsOf(DType t) {
   add("root", {x}, {kN, kM}, [&](const Indices& i) {
     return te::Unary(UnaryOp::kSqrt, te::Unary(UnaryOp::kAbs, Load(x, i)));
   });
-  add("reversed", {x}, {kN, kM}, [&](const Indices& i) {
-    return Load(x, {i[0], last(kM) - i[1]});
-  });
+  add("reversed", {x}, {kN, kM},
+      [&](const Indices& i) { return Load(x, {i[0], last(kM) - i[1]}); });
   for (int64_t stride : {2, 3, 4}) {
-    add("strided", {x}, {kN, Dim::CeilDiv(kM, stride)}, [&](const Indices& i) {
-      return Load(x, {i[0], i[1] * te::IntImm(stride)});
-    });
+    add("strided", {x}, {kN, Dim::CeilDiv(kM, stride)},
+        [&](const Indices& i) { return Load(x, {i[0], i[1] * te::IntImm(stride)}); });
   }
   add("gathered", {x}, {kN, kM}, [&](const Indices& i) {
     return Load(x, {i[0], te::Binary(te::BinaryOp::kFloorMod, i[1] * i[1], te::DimValue(kM))});
   });
-  add("transposed", {x}, {kM, kN}, [&](const Indices& i) {
-    return Load(x, {i[1], i[0]}) + Load(b, {i[0]});
-  });
+  add("transposed", {x}, {kM, kN},
+      [&](const Indices& i) { return Load(x, {i[1], i[0]}) + Load(b, {i[0]}); });
   specs.back().inputs = {x, b};
   specs.back().by_value = {false, false};
   add("guarded", {x}, {kN, kM}, [&](const Indices& i) {

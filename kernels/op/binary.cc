@@ -13,7 +13,6 @@ using te::UnaryOp;
 using BinaryFn = std::function<Expr(const Expr& a, const Expr& b)>;
 using DTypeRule = Status (*)(const TensorType& t, std::string_view what);
 
-
 void AddBinary(OpTable& table, const std::string& name, DTypeRule rule, BinaryFn fn,
                bool to_bool = false) {
   OpDef def;

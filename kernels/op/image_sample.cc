@@ -9,7 +9,6 @@ using te::BinaryOp;
 using te::Expr;
 using te::UnaryOp;
 
-
 // --- affine_grid ---
 
 // The points of a grid over [-1, 1]^2, moved by a 2x3 matrix for each batch: (N, 2, H, W).

@@ -15,7 +15,6 @@ using te::UnaryOp;
 using ValueFn = std::function<Expr(const Expr& x)>;
 using DTypeRule = Status (*)(const TensorType& t, std::string_view what);
 
-
 // An operator on each element; `result` is the result's dtype where it isn't the argument's.
 OpDef UnaryDef(const std::string& name, DTypeRule rule, ValueFn fn,
                std::optional<DType> result = std::nullopt) {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "bytecode/base/printable.h"
 #include "bytecode/file_format.h"
+#include "bytecode/image_loader.h"
 #include "bytecode/opcode.h"
 
 namespace relayvm::tools {
@@ -12,6 +15,12 @@ namespace relayvm::tools {
 std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args,
                                     const HintFn& hint) {
   constexpr int kUsage = 1;
+  if (const char* level = std::getenv(kMaxCpuLevelVariable);
+      level != nullptr && *level != '\0' && !IsCpuLevel(level)) {
+    fmt::print(stderr, "{}: {}: expected x86-64-v2, x86-64-v3 or x86-64-v4, found {}\n",
+               app.get_name(), kMaxCpuLevelVariable, Printable(level));
+    return kUsage;
+  }
   app.set_version_flag(
       "--version",
       fmt::format("{} (relayvm) {}, .vmx format {}.{}, bytecode {}", app.get_name(),

@@ -51,7 +51,8 @@ Status ParseInt(std::string_view text, DType dtype, void* out) {
     return InvalidInput(fmt::format("{} is out of the range of {}", text, DTypeName(dtype)));
   }
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    return InvalidInput(fmt::format("{} is not an integer, and {} is wanted", text, DTypeName(dtype)));
+    return InvalidInput(
+        fmt::format("{} is not an integer, and {} is wanted", text, DTypeName(dtype)));
   }
   std::memcpy(out, &value, sizeof value);
   return OkStatus();

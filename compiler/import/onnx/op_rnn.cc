@@ -330,10 +330,7 @@ struct Run {
       start.push_back(b.Op("zeros_like", {like}));
     }
     const State end = b.While(
-        start,
-        [&](const State& s) {
-          return b.Op("less", {s[0], turns});
-        },
+        start, [&](const State& s) { return b.Op("less", {s[0], turns}); },
         [&](const State& s) {
           const Value one = b.Int(1);
           const Value at =

@@ -266,10 +266,7 @@ Outputs SplitToSequence(NodeContext& n) {
   if (!b.status().ok()) return {};
   const Value list = AsSequence(b, b.Tuple({}), Element(AsSequence(b, b.Tuple({sample}))));
   const State end = b.While(
-      {zero, zero, list},
-      [&](const State& s) {
-        return b.Op("less", {s[0], count});
-      },
+      {zero, zero, list}, [&](const State& s) { return b.Op("less", {s[0], count}); },
       [&](const State& s) {
         auto [part, to] = part_of(s[1], sized(s[0]));
         return State{b.Op("add", {s[0], one}), to,

@@ -17,7 +17,15 @@ namespace {
 
 using Outputs = std::vector<Value>;
 
-enum class BranchMode : uint8_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kLeaf };
+enum class BranchMode : uint8_t {
+  kLessEqual,
+  kLess,
+  kGreaterEqual,
+  kGreater,
+  kEqual,
+  kNotEqual,
+  kLeaf
+};
 
 struct Forest {
   // By node. `yes` and `no` are nodes; a leaf's are its own.

@@ -149,8 +149,8 @@ Outputs SVMClassifier(NodeContext& n) {
     return {LabelsOf(n, argmax(scores), labels), Transformed(n, scores, how)};
   }
   if (static_cast<int64_t>(per_class.size()) != classes || classes < 2 ||
-      std::any_of(per_class.begin(), per_class.end(),
-                  [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
+      std::any_of(
+          per_class.begin(), per_class.end(), [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
     return n.Fail("vectors_per_class: expected a number for each of two classes or more");
   }
   const int64_t count = std::accumulate(per_class.begin(), per_class.end(), int64_t{0});

@@ -251,8 +251,8 @@ Outputs DeformConv(NodeContext& n) {
                              pads = n.Ints("pads", {0, 0, 0, 0});
   if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4 || group < 1 || sets < 1 ||
       taps < 1 || outs < 1 || outs % group != 0 || (ins * group) % sets != 0 ||
-      std::any_of(dilations.begin(), dilations.end(),
-                  [](int64_t d) { return d < 1 || d > INT32_MAX; })) {
+      std::any_of(
+          dilations.begin(), dilations.end(), [](int64_t d) { return d < 1 || d > INT32_MAX; })) {
     return n.Fail("expected 2 strides and dilations, 4 pads, and groups that divide the channels");
   }
   // Offsets by group, tap, and row or column.

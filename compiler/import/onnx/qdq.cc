@@ -178,10 +178,11 @@ std::optional<IntegerProduct> ElementProductOf(NodeContext& n, const NodeContext
   for (const auto& q : {x, y}) {
     if (!q || q->scale.rank() != 0 || DTypeBytes(q->data.dtype()) != 1) return std::nullopt;
   }
-  return IntegerProduct{ShiftedBy(n, x->data, x->zero_point, 0) * ShiftedBy(n, y->data, y->zero_point, 0),
-                 Term(b, x->scale) * Term(b, y->scale),
-                 {},
-                 0};
+  return IntegerProduct{
+      ShiftedBy(n, x->data, x->zero_point, 0) * ShiftedBy(n, y->data, y->zero_point, 0),
+      Term(b, x->scale) * Term(b, y->scale),
+      {},
+      0};
 }
 
 // The sum of x * w less their zero points, by a Conv, Gemm or MatMul. `in_bytes`: nullopt where it is

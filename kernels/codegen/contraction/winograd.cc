@@ -266,11 +266,11 @@ class WinogradEmitter {
           [&](Value*, const Vectors& carried) -> Vectors {
             Value* at = b_.CreateSelect(b_.CreateICmpSLT(carried[0], elements), carried[0],
                                         Sub(b_, carried[0], elements));
-            Value* bits = b_.CreateLoad(b_.getInt32Ty(),
-                                        At(b_, c_.element, data_, Add(b_, base, at)));
+            Value* bits =
+                b_.CreateLoad(b_.getInt32Ty(), At(b_, c_.element, data_, Add(b_, base, at)));
             Value* log = b_.CreateLShr(b_.CreateAnd(bits, word(0x7FFFFFFF)), word(kShift));
-            Value* counts = b_.CreateAnd(b_.CreateICmpNE(log, word(0)),
-                                         b_.CreateICmpULT(log, word(kInfinite)));
+            Value* counts =
+                b_.CreateAnd(b_.CreateICmpNE(log, word(0)), b_.CreateICmpULT(log, word(kInfinite)));
             return {Add(b_, at, step),
                     b_.CreateAdd(carried[1], b_.CreateSelect(counts, log, word(0))),
                     b_.CreateAdd(carried[2], b_.CreateZExt(counts, b_.getInt32Ty()))};
@@ -295,7 +295,9 @@ class WinogradEmitter {
     Value* far = b_.CreateSExt(b_.CreateICmpUGT(peak, limit), Words());
     Store(b_.CreateBitCast(far, c_.vector), FarOf(run), mask);
   }
-  Value* Larger(Value* x, Value* y) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y); }
+  Value* Larger(Value* x, Value* y) {
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y);
+  }
   Value* FarOf(const Run& run) {
     return At(b_, c_.element, far_, Add(b_, Mul(b_, run.panel, w_.panel), run.at));
   }
@@ -369,8 +371,7 @@ class WinogradEmitter {
                       b_.CreateLoad(c_.element, At(b_, c_.element, of_channel, 3 * y + x)));
                   for (size_t v = 0; v < tile; ++v) {
                     Value* data = b_.CreateMaskedLoad(
-                        c_.vector,
-                        At(b_, c_.element, from, static_cast<int64_t>(v) * lanes() + x),
+                        c_.vector, At(b_, c_.element, from, static_cast<int64_t>(v) * lanes() + x),
                         llvm::Align(sizeof(float)), inside[static_cast<size_t>(x)][v],
                         llvm::Constant::getNullValue(c_.vector));
                     sum[v] = MultiplyAdd(b_, data, weight, sum[v], false);
@@ -565,8 +566,7 @@ class WinogradEmitter {
           If(
               b_, b_.CreateNot(at_most(all)), [&] { tile(1, all, static_cast<unsigned>(few)); },
               [&] {
-                If(
-                    b_, at_most(all / 2), [&] { tile(1, all / 2, 0); }, [&] { tile(1, all, 0); });
+                If(b_, at_most(all / 2), [&] { tile(1, all / 2, 0); }, [&] { tile(1, all, 0); });
               });
         });
   }
@@ -583,14 +583,12 @@ class WinogradEmitter {
     Poll(w_.group_blocks * w_.rows * 256);
     // Columns of the results that are not far, and of those that are.
     Value* far_tiles = b_.CreateAlignedLoad(Words(), FarOf(run), llvm::Align(sizeof(float)));
-    far_tiles = b_.CreateAnd(
-        b_.CreateICmpNE(far_tiles, llvm::Constant::getNullValue(Words())),
-        MaskBelow(b_, run.count, w_.conv.lanes));
+    far_tiles = b_.CreateAnd(b_.CreateICmpNE(far_tiles, llvm::Constant::getNullValue(Words())),
+                             MaskBelow(b_, run.count, w_.conv.lanes));
     const Vectors far = PutTogether(b_, w_.tile, Vectors(tile, far_tiles));
     Vectors near_masks, far_masks;
     for (size_t v = 0; v < tile; ++v) {
-      Value* mask =
-          MaskBelow(b_, Add(b_, left, -static_cast<int64_t>(v) * lanes()), w_.conv.lanes);
+      Value* mask = MaskBelow(b_, Add(b_, left, -static_cast<int64_t>(v) * lanes()), w_.conv.lanes);
       near_masks.push_back(b_.CreateAnd(mask, b_.CreateNot(far[v])));
       far_masks.push_back(b_.CreateAnd(mask, far[v]));
     }
@@ -628,8 +626,7 @@ class WinogradEmitter {
         });
       }
     });
-    If(b_, b_.CreateOrReduce(far_tiles),
-       [&] { SumFar(run, first_row, rows, weights, far_masks); });
+    If(b_, b_.CreateOrReduce(far_tiles), [&] { SumFar(run, first_row, rows, weights, far_masks); });
   }
 
   const WinogradDetail& w_;

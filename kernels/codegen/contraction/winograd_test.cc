@@ -295,10 +295,11 @@ std::vector<HostTensor> InputsWithFar(const Case& c, const HostTensor& weight, f
   std::memcpy(inputs[0].data.Mutable().data() + (channel + pixel) * 4, &value, 4);
   if (c.is_followed) {
     inputs.push_back(RandomTensor(DType::kFloat32, {c.out_channels}, 4));
-    inputs.push_back(RandomTensor(DType::kFloat32,
-                                  {c.images, c.out_channels, c.height + c.padding[0] + c.padding[2] - 2,
-                                   c.width + c.padding[1] + c.padding[3] - 2},
-                                  5));
+    inputs.push_back(
+        RandomTensor(DType::kFloat32,
+                     {c.images, c.out_channels, c.height + c.padding[0] + c.padding[2] - 2,
+                      c.width + c.padding[1] + c.padding[3] - 2},
+                     5));
   }
   return inputs;
 }
@@ -355,7 +356,8 @@ TEST_CASE("results that do not read a far value are as without it") {
         c.out_channels = 19;
         c.height = 13;
         c.width = 45;
-        c.padding = is_followed ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 1, 1, 1};
+        c.padding =
+            is_followed ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 1, 1, 1};
         c.rows = RowsOf(cpu);
         c.symbolic = is_followed;
         c.is_followed = is_followed;

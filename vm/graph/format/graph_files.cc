@@ -45,8 +45,9 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
   std::unordered_map<std::string_view, const Node*> inputs;
   for (const uint32_t n : graph.inputs) inputs.emplace(graph.nodes[n].name, &graph.nodes[n]);
   if (signature.params.size() + params.size() != inputs.size())
-    return InvalidInput(fmt::format("the graph has {} inputs; expected {} parameters and {} weights",
-                           inputs.size(), signature.params.size(), params.size()));
+    return InvalidInput(
+        fmt::format("the graph has {} inputs; expected {} parameters and {} weights", inputs.size(),
+                    signature.params.size(), params.size()));
   std::unordered_map<std::string_view, bool> seen;
   for (size_t i = 0; i < signature.params.size(); ++i) {
     const std::string& name = signature.param_names[i];
@@ -66,8 +67,8 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
     if (entry.dtype != tensor.dtype || entry.dims != tensor.shape ||
         tensor.data.size() != BytesOf(entry))
       return InvalidInput(fmt::format("weight {}: expected {}, found {}", name,
-                             TypeText(entry.dtype, entry.dims),
-                             TypeText(tensor.dtype, tensor.shape)));
+                                      TypeText(entry.dtype, entry.dims),
+                                      TypeText(tensor.dtype, tensor.shape)));
   }
   std::vector<const ValueType*> results;
   CollectTensors(signature.result, results);
@@ -79,7 +80,7 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
     const Entry& entry = graph.nodes[head.node].outputs[head.output];
     if (!Is(*results[i], entry))
       return InvalidInput(fmt::format("result {}: the graph's type, {}, is not its function's", i,
-                             TypeText(entry.dtype, entry.dims)));
+                                      TypeText(entry.dtype, entry.dims)));
   }
   return OkStatus();
 }
@@ -99,7 +100,7 @@ Status SaveGraph(const GraphProgram& program, const std::string& folder) {
     std::filesystem::create_directories(folder, error);
     if (error || !std::filesystem::is_directory(folder, error))
       return InvalidInput(fmt::format("{}: expected a folder, or room for one: {}", folder,
-                             error ? error.message() : "it is a file"));
+                                      error ? error.message() : "it is a file"));
     RELAYVM_ASSIGN_OR_RETURN(const std::string json, GraphToJson(program.graph, program.kernels));
     RELAYVM_RETURN_IF_ERROR(WriteProgramFile(program.kernels, folder + kKernelsFile));
     RELAYVM_RETURN_IF_ERROR(WriteTvmParams(folder + kParamsFile, program.params));

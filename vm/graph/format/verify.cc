@@ -42,7 +42,7 @@ class Verifier {
     for (size_t i = 0; i < graph_.heads.size(); ++i) {
       if (!Exists(graph_.heads[i], graph_.nodes.size()))
         return InvalidInput(fmt::format("result {}: there is no output {} of node {}", i,
-                               graph_.heads[i].output, graph_.heads[i].node));
+                                        graph_.heads[i].output, graph_.heads[i].node));
     }
     if (graph_.heads.empty()) return InvalidInput("the graph has no result");
     RELAYVM_RETURN_IF_ERROR(CheckStorages());
@@ -60,15 +60,16 @@ class Verifier {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!Exists(node.inputs[i], n))
         return InvalidInput(fmt::format("input {}: there is no output {} of node {} before", i,
-                               node.inputs[i].output, node.inputs[i].node));
+                                        node.inputs[i].output, node.inputs[i].node));
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Entry& entry = node.outputs[i];
       const auto bytes = StaticTensorBytes(entry.dtype, entry.dims);
       if (!bytes.ok()) return bytes.status().WithContext(fmt::format("output {}", i));
       if (entry.offset % kAlignment != 0)
-        return InvalidInput(fmt::format("output {}: expected a multiple of {} for its offset, found {}", i,
-                               kAlignment, entry.offset));
+        return InvalidInput(
+            fmt::format("output {}: expected a multiple of {} for its offset, found {}", i,
+                        kAlignment, entry.offset));
       if (*bytes > kMostBytes || entry.offset > kMostBytes)
         return InvalidInput(
             fmt::format("output {}: {} bytes at {} are beyond memory", i, *bytes, entry.offset));
@@ -88,7 +89,7 @@ class Verifier {
   Status CheckView(const Node& node) const {
     if (node.outputs.size() != 1 || node.inputs.empty())
       return InvalidInput(fmt::format("a view has inputs and one output; found {} and {}",
-                             node.inputs.size(), node.outputs.size()));
+                                      node.inputs.size(), node.outputs.size()));
     const Entry& out = node.outputs[0];
     const uint64_t begin = out.offset, end = begin + BytesOf(out);
     uint64_t at = begin;
@@ -96,8 +97,8 @@ class Verifier {
       const Entry& in = At(node.inputs[i]);
       const uint64_t in_end = in.offset + BytesOf(in);
       if (in.storage != out.storage)
-        return InvalidInput(fmt::format("input {}: expected the view's storage {}, found {}", i, out.storage,
-                               in.storage));
+        return InvalidInput(fmt::format("input {}: expected the view's storage {}, found {}", i,
+                                        out.storage, in.storage));
       const bool whole = in.offset == at && in_end <= end;
       const bool part = node.inputs.size() == 1 && in.offset <= begin && end <= in_end;
       if (!whole && !part)
@@ -108,7 +109,8 @@ class Verifier {
       at = part ? end : in_end;
     }
     if (at == end) return OkStatus();
-    return InvalidInput(fmt::format("nobody writes bytes {} to {} of storage {}", at, end, out.storage));
+    return InvalidInput(
+        fmt::format("nobody writes bytes {} to {} of storage {}", at, end, out.storage));
   }
 
   Status CheckKernel(const Node& node) const {
@@ -117,8 +119,8 @@ class Verifier {
           fmt::format("there is no kernel {}; there are {}", node.kernel, kernels_.kernels.size()));
     const KernelInfo& kernel = kernels_.kernels[node.kernel];
     if (node.scalars.size() != kernel.num_scalars)
-      return InvalidInput(fmt::format("expected {} scalars for kernel {}, found {}", kernel.num_scalars,
-                             kernel.name, node.scalars.size()));
+      return InvalidInput(fmt::format("expected {} scalars for kernel {}, found {}",
+                                      kernel.num_scalars, kernel.name, node.scalars.size()));
     for (const FixedScalar& fixed : kernel.fixed) {
       if (node.scalars[fixed.index] != fixed.value)
         return InvalidInput(ScalarMismatch(fixed, node.scalars[fixed.index]));
@@ -129,7 +131,8 @@ class Verifier {
       const bool there = buffer.written ? out < node.outputs.size() : in < node.inputs.size();
       if (!there) break;
       const Entry& entry = buffer.written ? node.outputs[out++] : At(node.inputs[in++]);
-      if (entry.dtype != buffer.dtype) return InvalidInput(DTypeMismatch(b, buffer.dtype, entry.dtype));
+      if (entry.dtype != buffer.dtype)
+        return InvalidInput(DTypeMismatch(b, buffer.dtype, entry.dtype));
       const std::optional<int64_t> elements = EvaluateSize(buffer.shape, node.scalars.data());
       const auto room = static_cast<int64_t>(BytesOf(entry)) / DTypeBytes(entry.dtype);
       if (!elements || *elements > room)
@@ -138,21 +141,22 @@ class Verifier {
     const auto written = static_cast<size_t>(
         std::ranges::count_if(kernel.buffers, [](const KernelBuffer& b) { return b.written; }));
     if (node.outputs.size() != written || node.inputs.size() != kernel.buffers.size() - written)
-      return InvalidInput(fmt::format("expected {} inputs and {} outputs for kernel {}, found {} and {}",
-                             kernel.buffers.size() - written, written, kernel.name,
-                             node.inputs.size(), node.outputs.size()));
+      return InvalidInput(
+          fmt::format("expected {} inputs and {} outputs for kernel {}, found {} and {}",
+                      kernel.buffers.size() - written, written, kernel.name, node.inputs.size(),
+                      node.outputs.size()));
     const std::optional<int64_t> units =
         kernel.units.empty() ? INT64_MAX : EvaluateSize(kernel.units, node.scalars.data());
     if (!units || node.units < 0 || node.units > *units || node.units > UINT32_MAX)
-      return InvalidInput(fmt::format("expected at most {} units of work, found {}", units.value_or(0),
-                             node.units));
+      return InvalidInput(fmt::format("expected at most {} units of work, found {}",
+                                      units.value_or(0), node.units));
     if (node.grain < 0) return InvalidInput(fmt::format("a grain of {} units", node.grain));
     const std::optional<int64_t> scratch =
         kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, node.scalars.data());
     if (!scratch || node.scratch_bytes < *scratch || node.scratch_bytes < 0 ||
         node.scratch_bytes > kMostScratch)
-      return InvalidInput(fmt::format("expected {} bytes of scratch, found {}", scratch.value_or(INT64_MAX),
-                             node.scratch_bytes));
+      return InvalidInput(fmt::format("expected {} bytes of scratch, found {}",
+                                      scratch.value_or(INT64_MAX), node.scratch_bytes));
     return OkStatus();
   }
 
@@ -178,8 +182,8 @@ class Verifier {
     for (const Node& node : graph_.nodes) {
       for (const Entry& entry : node.outputs) {
         if (entry.storage >= entries)
-          return InvalidInput(fmt::format("node {}: storage {} of a graph with {} tensors", node.name,
-                                 entry.storage, entries));
+          return InvalidInput(fmt::format("node {}: storage {} of a graph with {} tensors",
+                                          node.name, entry.storage, entries));
       }
     }
     for (const StorageInfo& storage : StoragesOf(graph_)) {
@@ -225,8 +229,8 @@ class Verifier {
             return s.WithContext(fmt::format("node {} ({}): output {}", n, node.name, o));
         } else if (node.kind == Node::Kind::kInput &&
                    storages[entry.storage].input != static_cast<int64_t>(n)) {
-          return InvalidInput(fmt::format("node {} ({}): storage {} is another input's too", n, node.name,
-                                 entry.storage));
+          return InvalidInput(fmt::format("node {} ({}): storage {} is another input's too", n,
+                                          node.name, entry.storage));
         }
         live[entry.storage].push_back({n, o});
       }
@@ -240,7 +244,7 @@ class Verifier {
                     std::vector<EntryRef>& live) {
     if (storage.input >= 0)
       return InvalidInput(fmt::format("it would write over input {}",
-                             graph_.nodes[static_cast<size_t>(storage.input)].name));
+                                      graph_.nodes[static_cast<size_t>(storage.input)].name));
     const Entry& out = graph_.nodes[n].outputs[o];
     const uint64_t begin = out.offset, end = begin + BytesOf(out);
     std::optional<std::set<EntryRef>> shared;  // what is behind the inputs that it may be one with
@@ -257,8 +261,9 @@ class Verifier {
         if (!shared) shared = SharedWith(n, o);
         if (shared->contains(e)) continue;
       }
-      return InvalidInput(fmt::format("it would write over output {} of node {} ({}), which node {} reads",
-                             e.output, e.node, graph_.nodes[e.node].name, last_[Index(e)]));
+      return InvalidInput(
+          fmt::format("it would write over output {} of node {} ({}), which node {} reads",
+                      e.output, e.node, graph_.nodes[e.node].name, last_[Index(e)]));
     }
     return OkStatus();
   }
