@@ -1,6 +1,7 @@
 #include "compiler/transforms/fuse.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
@@ -29,6 +30,9 @@ struct Node {
   bool made = false;        // of sizes and numbers alone (make_at_use.h), or a view of such
   FusionClass kind = FusionClass::kOpaque;
   bool expensive = false;   // its elements are not computed twice
+  int operations = 0;       // for an element
+  std::vector<InputReads> reads;  // of the tensors that it reads
+  bool crosses = false;     // on a group's root: one reads another at places of its own choice
   bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
                             // (kOutElementwise, kReduction)
   bool is_closed = false;   // on a group's root: nothing may follow (OpDef::computes_arg)
@@ -54,12 +58,12 @@ void AppendTensors(const Type& type, std::vector<TensorType>& out) {
   }
 }
 
-bool IsExpensiveCall(const OpCall& call, const std::vector<Type>& arg_types, const Type& result) {
+ElementCost CostOfCall(const OpCall& call, const std::vector<Type>& arg_types, const Type& result) {
   std::vector<TensorType> inputs;
   std::vector<TensorType> outputs;
   for (const Type& t : arg_types) AppendTensors(t, inputs);
   AppendTensors(result, outputs);
-  return IsExpensive(*call.op, call.attrs, inputs, outputs);
+  return CostOfElement(*call.op, call.attrs, inputs, outputs);
 }
 
 // Of each variable that a binding of the function defines, the bindings of the same block that use
@@ -169,7 +173,13 @@ class BlockFuser {
                       !IsScalarCall(*call, types, b.var->type) &&
                       call->op->fusion != FusionClass::kOpaque && !call->args.empty();
         n.kind = call->op->fusion;
-        n.expensive = n.candidate && IsExpensiveCall(*call, types, b.var->type);
+        if (n.candidate) {
+          ElementCost cost = CostOfCall(*call, types, b.var->type);
+          n.expensive = cost.expensive;
+          n.operations = cost.operations;
+          n.reads = std::move(cost.reads);
+          n.crosses = std::ranges::any_of(n.reads, &InputReads::crosses);
+        }
         n.has_anchor = !IsLight(n.kind);
         n.is_closed = call->op->computes_arg != nullptr;
         n.made = n.candidate && (call->op->is_view || IsMade(m_, b));
@@ -248,7 +258,7 @@ class BlockFuser {
       size_t p = Position(a);
       if (p == kNone || !(nodes_[p].candidate || nodes_[p].projection)) continue;
       if (is_left_to_join && nodes_[Root(p)].has_anchor) continue;
-      if (MayJoin(p, i)) Join(p, i);
+      if (MayJoin(p, i) && !RepeatsWork(p, i)) Join(p, i);
     }
   }
 
@@ -270,7 +280,7 @@ class BlockFuser {
       }
       const auto* producer = block_.bindings[p].value->As<OpCall>();
       if (producer != nullptr && producer->op->is_join && !nodes_[p].copies) continue;
-      if (OutputsAllow(group, join)) Join(p, join);
+      if (OutputsAllow(group, join) && !RepeatsWork(p, join)) Join(p, join);
     }
   }
 
@@ -371,6 +381,97 @@ class BlockFuser {
     return true;
   }
 
+  // Calls fn with each producer of what `i` reads, and how it is read.
+  void ForEachRead(size_t i, const std::function<void(size_t, const InputReads&)>& fn) const {
+    const Expr& e = *block_.bindings[i].value;
+    const auto* call = e.As<OpCall>();
+    constexpr InputReads kOwn{1, true, false};
+    size_t input = 0;
+    const auto read = [&](const Atom& a) {
+      const size_t p = Position(a);
+      const size_t at = input++;
+      if (p == kNone) return;
+      // The results of an operator that has several are parts, each read for itself.
+      const bool several = block_.bindings[i].var->type->As<TupleType>() != nullptr;
+      fn(p, call == nullptr || several || at >= nodes_[i].reads.size() ? kOwn
+                                                                      : nodes_[i].reads[at]);
+    };
+    if (call == nullptr) {
+      if (e.As<MakeTuple>() == nullptr) ForEachAtom(e, read);
+      return;
+    }
+    for (const Atom& a : call->args) {
+      const size_t p = Position(a);
+      const auto* tuple =
+          p == kNone ? nullptr : block_.bindings[p].value->As<MakeTuple>();
+      if (tuple != nullptr) {
+        for (const Atom& field : tuple->fields) read(field);
+        continue;
+      }
+      std::vector<TensorType> tensors;
+      AppendTensors(AtomType(m_, a), tensors);
+      read(a);
+      input += tensors.empty() ? 0 : tensors.size() - 1;
+    }
+  }
+
+  // Whether a kernel of both groups would compute something costly more than once for an element:
+  // its members read it at several places, of which each is computed for itself. Where these are of
+  // one row, the kernel keeps the row.
+  bool RepeatsWork(size_t p, size_t c) {
+    const size_t roots[] = {Root(p), Root(c)};
+    if (!nodes_[roots[0]].crosses && !nodes_[roots[1]].crosses) return false;
+    std::vector<size_t> members;
+    for (const size_t root : roots) {
+      members.insert(members.end(), nodes_[root].members.begin(), nodes_[root].members.end());
+    }
+    std::ranges::sort(members);
+    std::unordered_map<size_t, size_t> index;
+    for (size_t k = 0; k < members.size(); ++k) index[members[k]] = k;
+    // What an element costs with all that the kernel would compute for it.
+    constexpr int64_t kMuch = 1 << 20;
+    std::vector<int64_t> cost(members.size(), 0);
+    for (size_t k = 0; k < members.size(); ++k) {
+      cost[k] = nodes_[members[k]].operations;
+      ForEachRead(members[k], [&](size_t read, const InputReads& how) {
+        const auto at = index.find(read);
+        const int64_t element = (at == index.end() ? 0 : cost[at->second]) + (how.own ? 1 : 2);
+        cost[k] = std::min(kMuch, cost[k] + how.places * element);
+      });
+    }
+    // The places, of which two are as bad as many, backwards from what the kernel stores.
+    struct Places {
+      size_t ids[2] = {};
+      size_t count = 0;
+      bool crosses = false;
+      void Add(size_t id) {
+        if (count == 2 || (count == 1 && ids[0] == id)) return;
+        ids[count++] = id;
+      }
+    };
+    size_t next_id = 1;
+    std::vector<Places> places(members.size());
+    for (size_t k = members.size(); k-- > 0;) {
+      const std::vector<size_t>& users = nodes_[members[k]].users;
+      const bool is_stored = std::ranges::any_of(
+          users, [&](size_t u) { return u == kNone || !index.contains(u); });
+      if (is_stored || places[k].count == 0) places[k].Add(0);
+      const Places from = places[k];
+      if (from.count > 1 && from.crosses && cost[k] >= kExpensiveElement) return true;
+      ForEachRead(members[k], [&](size_t read, const InputReads& how) {
+        const auto at = index.find(read);
+        if (at == index.end()) return;
+        Places& to = places[at->second];
+        for (size_t q = 0; q < from.count; ++q) {
+          if (how.own) to.Add(from.ids[q]);
+          for (int64_t n = how.own ? 1 : 0; n < std::min<int64_t>(how.places, 3); ++n) to.Add(next_id++);
+        }
+        to.crosses = to.crosses || from.crosses || how.crosses;
+      });
+    }
+    return false;
+  }
+
   void Join(size_t p, size_t c) {
     size_t a = Root(p);
     size_t b = Root(c);
@@ -384,6 +485,7 @@ class BlockFuser {
     into.expensive = into.expensive || from.expensive;
     into.is_closed = into.is_closed || from.is_closed;
     into.has_join = into.has_join || from.has_join;
+    into.crosses = into.crosses || from.crosses;
     into.members.insert(into.members.end(), from.members.begin(), from.members.end());
     from.members.clear();
   }

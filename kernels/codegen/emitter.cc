@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
@@ -151,7 +152,20 @@ Value* Emitter::EmitDim(const Dim& dim) {
       }
     }
   }
-  return result;
+  return dim.kind() == Dim::Kind::kAdd ? Named(result, dim.operands().size()) : result;
+}
+
+// A sum of so many terms that LLVM is better off without them: its scalar evolution flattens sums, and
+// compares those of a join's begins term by term in each loop. What makes no code hides them.
+Value* Emitter::Named(Value* sum, size_t terms) {
+  constexpr size_t kMostTerms = 4;
+  if (terms <= kMostTerms || llvm::isa<llvm::Constant>(sum)) return sum;
+  auto* type = llvm::FunctionType::get(sum->getType(), {sum->getType()}, /*isVarArg=*/false);
+  auto* name = llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
+  llvm::CallInst* call = b_.CreateCall(type, name, {sum});
+  call->setDoesNotThrow();
+  call->setDoesNotAccessMemory();
+  return call;
 }
 
 Value* Emitter::ElementAddress(const te::TensorNode* tensor, const std::vector<Value*>& indices) {

@@ -144,6 +144,7 @@ class Emitter {
       const std::vector<llvm::Value*>& carried, llvm::Value* work,
       const std::function<std::vector<llvm::Value*>(const std::vector<llvm::Value*>&)>& body);
   Address AddressOf(const Node* index);
+  llvm::Value* Named(llvm::Value* sum, size_t terms);
   llvm::Value* Pointer(const te::TensorNode* tensor, llvm::Value* index);
   llvm::Value* MaskFor(bool in_range);
 

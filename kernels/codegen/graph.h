@@ -153,9 +153,14 @@ class Lowering {
   // How a load of `tensor` is lowered.
   enum class Place : uint8_t { kInline, kMemory, kValue, kStaged };
   using PlaceFn = std::function<Place(const te::TensorNode*)>;
-  Lowering(Graph& graph, PlaceFn place) : graph_(graph), place_(std::move(place)) {}
+  // At most `most` tensors are inlined: a chain whose links read the one before at several places has
+  // two to the power of its length.
+  Lowering(Graph& graph, PlaceFn place, size_t most = SIZE_MAX)
+      : graph_(graph), place_(std::move(place)), most_(most) {}
 
   const Node* Lower(const te::Expr& e);
+  // Whether more would have been inlined: then what Lower gave has no meaning, inlined() has.
+  bool is_exhausted() const { return is_exhausted_; }
 
   // Where a computed tensor was inlined: at these indices.
   struct Inlined {
@@ -177,6 +182,9 @@ class Lowering {
 
   Graph& graph_;
   PlaceFn place_;
+  size_t most_;
+  size_t open_ = 0;  // that are being inlined
+  bool is_exhausted_ = false;
   Environment top_;
   std::unordered_map<const te::TensorNode*, std::vector<size_t>>
       inlined_of_;  // indices into inlined_

@@ -386,7 +386,7 @@ void AppendCut(const Node* n, const te::AxisNode* axis, std::vector<Dim>& cuts) 
 // value of the symbols.
 std::vector<Segment> CutAt(Graph& graph, const LoopNest& nest, size_t position,
                            const std::vector<Dim>& cuts) {
-  constexpr size_t kMaxCuts = 64;
+  constexpr size_t kMaxCuts = 16;  // more code than that takes longer to compile than it saves
   const te::AxisNode* axis = nest.axes[position];
   std::vector<Dim> ordered;
   for (const Dim& cut : cuts) {

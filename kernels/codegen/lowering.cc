@@ -78,9 +78,14 @@ const Node* Lowering::LowerLoad(const te::ExprNode& e, Environment& env) {
   for (size_t i : inlined_of_[tensor]) {
     if (inlined_[i].indices == indices) return inlined_[i].value;
   }
+  is_exhausted_ = is_exhausted_ || inlined_.size() + open_ >= most_;
+  if (is_exhausted_) return graph_.LoadValue(tensor);
   Environment inner;
   for (size_t i = 0; i < indices.size(); ++i) inner.axes[tensor->axes[i].get()] = indices[i];
+  ++open_;
   const Node* value = LowerIn(*tensor->body, inner);
+  --open_;
+  if (is_exhausted_) return value;
   inlined_of_[tensor].push_back(inlined_.size());
   inlined_.push_back({tensor, std::move(indices), value});
   return value;

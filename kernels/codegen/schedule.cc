@@ -103,8 +103,8 @@ class Planner {
     return IsStaged(t) ? Lowering::Place::kStaged : Lowering::Place::kInline;
   }
   void ChooseStages();
-  void LowerStages();
-  const te::TensorNode* FindRecomputed();
+  bool LowerStages(size_t most);
+  const te::TensorNode* FindRecomputed(bool is_partial);
   // --- Loops ---
   struct AxisClass {
     std::vector<const te::AxisNode*> axes;  // one a stage, in the order of stages_
@@ -136,7 +136,8 @@ class Planner {
 
 // --- Which tensors have memory ---
 
-void Planner::LowerStages() {
+// False if more than `most` tensors would be inlined; then those up to there are.
+bool Planner::LowerStages(size_t most) {
   stages_.clear();
   stage_index_.clear();
   inlined_.clear();
@@ -163,21 +164,24 @@ void Planner::LowerStages() {
       s.value = values_.contains(t.get()) ? graph.LoadValue(t.get()) : graph.Load(t.get(), indices);
     } else {
       for (const te::Axis& axis : t->axes) s.axes.push_back(axis.get());
-      Lowering lowering(graph, [this](const te::TensorNode* x) { return PlaceOf(x); });
+      Lowering lowering(
+          graph, [this](const te::TensorNode* x) { return PlaceOf(x); }, most - inlined_.size());
       s.value = lowering.Lower(t->body);
       for (const Lowering::Inlined& record : lowering.inlined()) {
         inlined_.push_back(record);
         inlined_in_.push_back(stages_.size());
       }
+      if (lowering.is_exhausted()) return false;
       stage_index_[t.get()] = static_cast<int>(stages_.size());
     }
     stages_.push_back(std::move(s));
   }
+  return true;
 }
 
 // A costly tensor, the last one in order, that would be computed more than once an element; null
-// when there is none.
-const te::TensorNode* Planner::FindRecomputed() {
+// when there is none. While only a part is lowered, only what that part shows twice counts.
+const te::TensorNode* Planner::FindRecomputed(bool is_partial) {
   for (size_t i = order_.size(); i-- > 0;) {
     const te::TensorNode* t = order_[i].get();
     if (t->is_placeholder() || IsStaged(t)) continue;
@@ -190,6 +194,7 @@ const te::TensorNode* Planner::FindRecomputed() {
     }
     if (cost < kWorthKeeping) continue;
     if (records.size() > 1) return t;
+    if (is_partial) continue;
     // Once: but in loops that it does not depend on?
     const Node* value = inlined_[records[0]].value;
     const Stage& s = stages_[inlined_in_[records[0]]];
@@ -215,11 +220,18 @@ void Planner::ChooseStages() {
   for (const te::Tensor& t : spec_.outputs) {
     if (!t->is_placeholder()) staged_.insert(t.get());
   }
+  constexpr size_t kMostInlinedEach = 16;
+  size_t most = kMostInlinedEach * (order_.size() + kMostInlinedEach);
   while (true) {
-    LowerStages();
-    const te::TensorNode* t = FindRecomputed();
-    if (t == nullptr) return;
-    staged_.insert(t);
+    const bool is_whole = LowerStages(most);
+    const te::TensorNode* t = FindRecomputed(!is_whole);
+    if (t != nullptr) {
+      staged_.insert(t);
+    } else if (is_whole) {
+      return;
+    } else {
+      most *= 2;  // many, and each of them is cheap
+    }
   }
 }
 

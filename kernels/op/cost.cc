@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,7 +12,7 @@ namespace {
 
 // In simple operations. A transcendental function is a polynomial of about this many.
 constexpr int kTranscendental = 16;
-constexpr int kExpensive = kTranscendental;
+constexpr int kExpensive = kExpensiveElement;
 
 int CostOf(te::UnaryOp op) {
   switch (op) {
@@ -48,9 +49,9 @@ int CostOf(te::BinaryOp op) {
 // code generator moves most of it out of the inner loop.
 class Counter {
  public:
-  bool IsExpensive(const te::Tensor& t) {
+  int OperationsOf(const te::Tensor& t) {
     if (t->body != nullptr) Visit(t->body);
-    return cost_ >= kExpensive;
+    return std::min(cost_, kExpensive);
   }
 
  private:
@@ -81,6 +82,106 @@ class Counter {
 
   std::unordered_set<const te::ExprNode*> seen_;
   int cost_ = 0;
+};
+
+// Where computations read placeholders. What is read through a computation in between counts as read
+// from where that one is.
+class ReadFinder {
+ public:
+  explicit ReadFinder(size_t inputs) : reads_(inputs), seen_(inputs) {}
+
+  void Visit(const te::Tensor& t) { VisitTensor(*t, {1, true, false}); }
+  std::vector<InputReads> Take() && { return std::move(reads_); }
+
+ private:
+  using Indices = std::vector<const te::ExprNode*>;
+
+  void VisitTensor(const te::TensorNode& t, const InputReads& from) {
+    if (t.is_placeholder()) return;
+    std::unordered_map<const te::TensorNode*, std::set<Indices>> inner;  // computed ones
+    std::unordered_map<const te::TensorNode*, InputReads> inner_reads;
+    std::vector<const te::ExprNode*> work = {t.body.get()};
+    std::unordered_set<const te::ExprNode*> entered;
+    std::vector<const te::TensorNode*> order;
+    while (!work.empty()) {
+      const te::ExprNode* e = work.back();
+      work.pop_back();
+      if (!entered.insert(e).second) continue;
+      for (const te::Expr& operand : e->operands) work.push_back(operand.get());
+      if (e->kind != te::ExprKind::kLoad) continue;
+      const te::TensorNode& read = *e->tensor;
+      Indices indices;
+      for (const te::Expr& index : e->operands) indices.push_back(index.get());
+      const bool own = IsOwnPlace(t, *e);
+      const bool crosses = !own && Crosses(t, *e);
+      if (read.is_placeholder()) {
+        const auto input = static_cast<size_t>(read.input_index);
+        if (own && from.own) {
+          reads_[input].places += reads_[input].own ? 0 : 1;
+          reads_[input].own = true;
+        } else if (seen_[input].insert(std::move(indices)).second) {
+          reads_[input].places += from.places;
+        }
+        reads_[input].crosses = reads_[input].crosses || crosses || from.crosses;
+        continue;
+      }
+      InputReads& at = inner_reads[&read];
+      if (at.places == 0) order.push_back(&read);
+      if (own ? !at.own : inner[&read].insert(std::move(indices)).second) at.places += from.places;
+      at.own = at.own || (own && from.own);
+      at.crosses = at.crosses || crosses || from.crosses;
+    }
+    for (const te::TensorNode* read : order) {
+      InputReads from_here = inner_reads.at(read);
+      from_here.own = from_here.own && from_here.places == 1;
+      from_here.places = std::min<int64_t>(from_here.places, kManyPlaces);
+      if (visited_.insert(read).second) VisitTensor(*read, from_here);
+    }
+  }
+
+  // Each index is the result's own one, that of a reduction, or the only one.
+  static bool IsOwnPlace(const te::TensorNode& t, const te::ExprNode& load) {
+    const std::vector<Dim>& shape = load.tensor->shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const te::ExprNode& index = *load.operands[d];
+      if (shape[d].is_const(1)) continue;
+      if (index.kind != te::ExprKind::kAxis) return false;
+      const auto at = std::ranges::find(t.axes, index.axis);
+      if (at == t.axes.end()) continue;
+      // Of a result of higher rank, counted from the last axis, as operators broadcast.
+      if (t.axes.end() - at != static_cast<ptrdiff_t>(shape.size() - d) &&
+          at - t.axes.begin() != static_cast<ptrdiff_t>(d)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static bool Crosses(const te::TensorNode& t, const te::ExprNode& load) {
+    std::vector<const te::ExprNode*> work;
+    for (const te::Expr& index : load.operands) work.push_back(index.get());
+    std::unordered_set<const te::ExprNode*> entered;
+    while (!work.empty()) {
+      const te::ExprNode* e = work.back();
+      work.pop_back();
+      if (!entered.insert(e).second) continue;
+      if (e->kind == te::ExprKind::kLoad) return true;
+      for (const te::Expr& operand : e->operands) work.push_back(operand.get());
+    }
+    const auto is_many = [](const Dim& d) { return !d.is_const(1); };
+    const std::vector<Dim>& shape = load.tensor->shape;
+    const auto read = std::ranges::find_if(shape, is_many);
+    const auto outermost = std::ranges::find_if(t.shape, is_many);
+    if (read == shape.end() || outermost == t.shape.end()) return false;
+    const te::ExprNode& index = *load.operands[static_cast<size_t>(read - shape.begin())];
+    return index.kind != te::ExprKind::kAxis ||
+           index.axis != t.axes[static_cast<size_t>(outermost - t.shape.begin())];
+  }
+
+  static constexpr int64_t kManyPlaces = 1 << 20;
+  std::vector<InputReads> reads_;
+  std::vector<std::set<Indices>> seen_;  // places of each input that are not the own one
+  std::unordered_set<const te::TensorNode*> visited_;
 };
 
 double ElementsOf(const std::vector<Dim>& dims) {
@@ -146,17 +247,27 @@ double WorkOf(std::span<const te::Tensor> outputs) {
   return sum;
 }
 
-bool IsExpensive(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
-                 std::span<const TensorType> outputs) {
+ElementCost CostOfElement(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+                          std::span<const TensorType> outputs) {
   std::vector<te::Tensor> placeholders;
   for (const TensorType& t : inputs) {
     auto index = static_cast<int>(placeholders.size());
     placeholders.push_back(te::Placeholder("x", t.shape, t.dtype, index));
   }
+  ElementCost cost;
+  ReadFinder reads(inputs.size());
   for (const te::Tensor& t : op.compute(ComputeContext{attrs, placeholders, outputs})) {
-    if (Counter().IsExpensive(t)) return true;
+    cost.operations = std::max(cost.operations, Counter().OperationsOf(t));
+    reads.Visit(t);
   }
-  return false;
+  cost.expensive = cost.operations >= kExpensive;
+  cost.reads = std::move(reads).Take();
+  return cost;
+}
+
+bool IsExpensive(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+                 std::span<const TensorType> outputs) {
+  return CostOfElement(op, attrs, inputs, outputs).expensive;
 }
 
 }  // namespace relayvm
