@@ -1,5 +1,4 @@
-// The names in scope while a function is parsed, and suggestions for those that are not. Tested by
-// parser_error_test.cc.
+// The names in scope while a function is parsed. Tested by parser_error_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bytecode/base/suggestion.h"
 #include "compiler/ir/ir.h"
 
 namespace relayvm::frontend {
@@ -48,22 +48,6 @@ class ScopedNames {
   NameMap<std::vector<T>> values_;
   std::vector<typename NameMap<std::vector<T>>::value_type*> order_;
   size_t max_length_ = 0;
-};
-
-// Collects candidates and keeps the one closest to a misspelt name, if any is close enough.
-class Suggestion {
- public:
-  explicit Suggestion(std::string_view wanted)
-      : wanted_(wanted), best_distance_(wanted.size() < 4 ? 2 : 3) {}
-  void Consider(std::string_view candidate);
-  // `; did you mean PREFIX...?`, or nothing.
-  std::string Text(std::string_view prefix) const;
-
- private:
-  std::string wanted_;
-  size_t best_distance_;
-  std::string best_;
-  int candidates_ = 0;
 };
 
 }  // namespace relayvm::frontend

@@ -29,12 +29,12 @@ def _refuse_sub_interpreters():
 _refuse_sub_interpreters()
 
 from .adt import Adt
-from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, InternalError, InvalidArgument,
-                     InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)
+from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, FileNotFound, InternalError,
+                     InvalidArgument, InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)
 from .host import HostFunction, host_function
 from .model import Argument, Function, Model, Runtime, _close_default, _forked, default_runtime, load, tensor
 from .trace import ChromeTrace, Profile
-from ._native import Value
+from ._native import Value, __version__
 
 _atexit.register(_close_default)
 _os.register_at_fork(after_in_child=_forked)
@@ -43,10 +43,10 @@ _os.register_at_fork(after_in_child=_forked)
 _GRAPH = ("GraphModule", "NodeTime", "load_graph")
 # Of the package relayvm-compiler.
 _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor", "IRModule", "Module", "PassContext", "RelayFunction",
-             "TracedValue", "bind_params_by_name", "compile", "compile_model", "create_executor", "draw", "from_onnx", "load_params", "parse",
+             "TracedValue", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "draw", "from_onnx", "load_params", "parse",
              "post_order_visit", "relay", "rewrite", "transform")
 
-__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "Function", "GraphModule", "HostFunction",
+__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
            "ResourceExhausted", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
 
@@ -56,7 +56,9 @@ def __getattr__(name):
         globals()[name] = getattr(_import_module("relayvm.graph"), name)
         return globals()[name]
     if name not in _COMPILER:
-        raise AttributeError(f"module 'relayvm' has no attribute {name!r}")
+        import difflib
+        near = difflib.get_close_matches(name, __dir__(), 1)
+        raise AttributeError(f"module 'relayvm' has no attribute {name!r}{f'; did you mean {near[0]}?' if near else ''}", name=name)
     try:
         compiler = _import_module("relayvm.compiler")
     except ModuleNotFoundError as error:

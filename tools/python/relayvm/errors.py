@@ -3,6 +3,7 @@
 Each is an `Error` and the built-in exception that is nearest to it, so that `except ValueError` and
 `except rvm.Error` both work. The text is the one that relayvm's tools print.
 """
+import errno
 
 
 class Place:
@@ -71,6 +72,15 @@ class Unsupported(Error, NotImplementedError):
 
 class NotFound(Error, LookupError):
     """A file, function or name that does not exist."""
+
+
+class FileNotFound(NotFound, FileNotFoundError):
+    """A file that does not exist."""
+
+    def __init__(self, message="", fields=None):
+        super().__init__(message, fields)
+        self.errno = errno.ENOENT
+        self.filename = message.split("'")[1] if message.count("'") > 1 else None
 
 
 class OutOfRange(Error, IndexError):

@@ -1,4 +1,5 @@
 """Loading and running programs."""
+import operator
 import os
 
 from . import _native
@@ -30,6 +31,17 @@ class Argument:
         return f"Argument({self.name}: {self.relay_type})"
 
 
+def _number(name, value, most):
+    """An int from 0 on, as a keyword takes it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an int, found {value!r}") from None
+    if not 0 <= number <= most:
+        raise ValueError(f"{name}: expected 0 to {most}, found {value}")
+    return number
+
+
 class Runtime:
     """What programs run on: threads for kernels, and a scheduler for `run_async`.
 
@@ -43,6 +55,12 @@ class Runtime:
     """
 
     def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, memory_limit=None, trace=None):
+        num_threads = _number("num_threads", num_threads, 1024)
+        scheduler_threads = _number("scheduler_threads", scheduler_threads, 1024)
+        max_batch = _number("max_batch", max_batch, 1 << 20)
+        memory_limit = None if memory_limit is None else _number("memory_limit", memory_limit, (1 << 64) - 1)
+        if trace is not None and not hasattr(trace, "_native"):
+            raise TypeError(f"trace: expected a Profile or a ChromeTrace, found {type(trace).__name__}")
         self.trace = trace
         sink = trace._native if trace is not None else None
         self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, memory_limit, sink)
@@ -186,8 +204,12 @@ class Model:
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in self.functions:
-            raise AttributeError(f"the program has no function {name}; it has {', '.join(self.functions)}"
-                                 if not name.startswith("_") else name)
+            if name.startswith("_"):
+                raise AttributeError(name)
+            import difflib
+            near = difflib.get_close_matches(name, self.functions, 1)
+            raise AttributeError(f"the program has no function {name}{f'; did you mean {near[0]}?' if near else ''}; it has "
+                                 f"{', '.join(self.functions)}")
         function = self._function(name)
         setattr(self, name, function)
         return function
@@ -196,20 +218,32 @@ class Model:
         return self._main._call(*args, **kwargs)
 
     def run(self, output_names, inputs, *, out=None, timeout=None, memory_limit=None):
-        """A list of the named outputs (None: all) for a dict of inputs by name. See `Function`."""
+        """A list of the named outputs (None: all) for a dict of inputs by name, or a list of them in order. See `Function`."""
         options = {key: value for key, value in
                    (("out", out), ("timeout", timeout), ("memory_limit", memory_limit)) if value is not None}
-        result = self._main._call(**inputs, **options)
+        if isinstance(output_names, str):
+            raise TypeError(f"run: expected a list of names of outputs, or None for all, found {output_names!r}")
+        if output_names is not None:
+            self._check_outputs(output_names)
+        if isinstance(inputs, (list, tuple)):
+            result = self._main._call(*inputs, **options)
+        elif hasattr(inputs, "keys"):
+            result = self._main._call(**inputs, **options)
+        else:
+            raise TypeError(f"run: expected a dict of inputs by name, or a list of them in the order of {[a.name for a in self.inputs]}, "
+                            f"found {type(inputs).__name__}")
         flat = []
         _flatten(result, flat)
         if output_names is None:
             return flat
         names = [o.name for o in self.outputs]
-        try:
-            return [flat[names.index(name)] for name in output_names]
-        except ValueError:
-            missing = [name for name in output_names if name not in names]
-            raise ValueError(f"there is no output {', '.join(missing)}; outputs: {', '.join(names)}") from None
+        return [flat[names.index(name)] for name in output_names]
+
+    def _check_outputs(self, output_names):
+        names = [o.name for o in self.outputs]
+        missing = [name for name in output_names if name not in names]
+        if missing:
+            raise ValueError(f"there is no output {', '.join(map(str, missing))}; outputs: {', '.join(names)}")
 
     async def run_async(self, *args, **kwargs):
         """`await` the result of main; see `Function.run_async`."""
@@ -265,7 +299,7 @@ def _flatten(value, flat):
 
 
 def load(source, *, runtime=None, host_functions=(), target="", perf_map=False):
-    """Loads a .vmx file, or its bytes.
+    """Loads a .vmx file, or its bytes. FileNotFound (a FileNotFoundError) where there is none.
 
     runtime: a `Runtime`, else the one of all. host_functions: what the program declares without a body,
     see `host_function`. target: of a file for several processors, the part to use ("x86-64-v3"); else the

@@ -1,5 +1,7 @@
 #include "tools/python/src/errors.h"
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 namespace relayvm::python {
@@ -15,7 +17,12 @@ py::tuple TupleOf(const std::vector<int64_t>& numbers) {
 }
 
 // "ResourceExhausted" of "resource exhausted".
-std::string ClassName(StatusCode code) {
+std::string ClassName(const Status& status) {
+  const StatusCode code = status.code();
+  // As the system says it of files, and nothing else does.
+  if (code == StatusCode::kNotFound && (status.message().ends_with(std::strerror(ENOENT)) ||
+                                        status.message().ends_with(std::strerror(ENOTDIR))))
+    return "FileNotFound";
   std::string name;
   bool up = true;
   for (const char c : StatusCodeName(code)) {
@@ -45,7 +52,7 @@ py::dict PlaceOf(const StatusPlace& place) {
 
 py::object ErrorOf(const Status& status) {
   const py::object type =
-      py::module_::import("relayvm.errors").attr(ClassName(status.code()).c_str());
+      py::module_::import("relayvm.errors").attr(ClassName(status).c_str());
   py::dict fields;
   if (const StatusDetail* detail = status.detail()) {
     py::list places;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/suggestion.h"
 #include "compiler/ir/from_anf.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
@@ -323,8 +324,19 @@ PyCall CallOf(const std::string& name, const py::dict& attrs, size_t num_args, c
   Attrs given;
   for (const auto& [key, value] : attrs) given.Set(key.cast<std::string>(), AttrOf(value));
   auto complete = CompleteAttrs(*op, given);
-  if (!complete.ok()) Throw(complete.status().WithContext(op->name));
+  if (!complete.ok()) Throw(complete.status());  // which names the operator
   return {op, *std::move(complete), nullptr};
+}
+
+// (positions of arguments that are tuples, [(attribute, whether it must be given, its default)]).
+py::object SchemaOf(const std::string& name) {
+  const OpDef* op = OpTable::Get().Find(name);
+  if (op == nullptr) return py::none();
+  py::list attrs;
+  for (const AttrField& field : op->attrs)
+    attrs.append(py::make_tuple(std::string(field.name), field.required,
+                                ObjectOf(field.fallback, nullptr)));
+  return py::make_tuple(py::cast(op->tuple_args), attrs);
 }
 
 PyConstant ConstantOf(const py::object& object, const std::string& name) {
@@ -547,6 +559,12 @@ void AddNodes(py::module_& m) {
   m.def("operator_arguments", [](const std::string& name) -> py::object {
     const OpDef* op = OpTable::Get().Find(name);
     return op == nullptr ? py::object(py::none()) : py::object(py::int_(op->num_args));
+  });
+  m.def("operator_schema", SchemaOf);
+  m.def("did_you_mean", [](const std::string& wanted, const std::vector<std::string>& names) {
+    Suggestion suggestion(wanted);
+    for (const std::string& name : names) suggestion.Consider(name);
+    return suggestion.Text("");
   });
 }
 

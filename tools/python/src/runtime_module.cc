@@ -126,6 +126,7 @@ std::string MemoryFormula(const PyProgram& p, const std::string& function) {
 
 PYBIND11_MODULE(_native, m) {
   m.doc() = "The native part of relayvm's runtime.";
+  m.attr("__version__") = RELAYVM_VERSION;
 
   py::class_<PyProgram>(m, "Program")
       .def("functions",

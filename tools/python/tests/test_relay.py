@@ -256,7 +256,7 @@ def test_new_programs():
     a, b = rvm.compile(mod)(np.ones((2, 4), "f4"))
     np.testing.assert_array_equal(a, np.ones((2, 4)) @ w.T)
     np.testing.assert_array_equal(b, a + 1)
-    assert str(rvm.parse(str(mod))) is not None and relay.const(3).checked_type == relay.scalar_type("int32")
+    assert str(rvm.parse(mod.astext())) is not None and relay.const(3).checked_type == relay.scalar_type("int32")
 
     n, loop = relay.var("n", "int32"), relay.GlobalVar("loop")
     body = relay.If(relay.less(n, relay.const(10)), loop(relay.add(n, relay.const(3))), n)
@@ -289,14 +289,14 @@ def test_what_is_wrong_is_said():
     def with_body(body):
         return mod.with_functions({"main": relay.Function([x, w], body)})
 
-    with pytest.raises(TypeError, match="operator nn.dense takes 2 arguments, 1 given"):
+    with pytest.raises(TypeError, match="nn.dense: missing a required argument: 'weight'; it takes"):
         relay.nn.dense(x, units=3)
-    with pytest.raises(rvm.Error, match="nn.dense.*unit"):
+    with pytest.raises(TypeError, match="nn.dense: there is no parameter unit; did you mean units"):
         relay.nn.dense(x, w, unit=3)
     with pytest.raises(AttributeError, match="there is no operator nn.danse"):
         relay.nn.danse
-    with pytest.raises(TypeError, match="arguments of a call: expected Expr, found float"):
-        relay.add(x, 1.0)
+    with pytest.raises(TypeError, match="arguments of add: expected Expr, found float"):
+        relay.Call("add", [x, 1.0])
     with pytest.raises(rvm.InvalidInput, match=r"variable %other is used outside its scope"):
         with_body(relay.add(dense, relay.var("other", shape=(3,))))
     with pytest.raises(rvm.InvalidInput, match=r"p.relay:4:8.*\n?.*add"):

@@ -1,7 +1,9 @@
 """The compiler: Relay text and ONNX models to programs that run. Everything here is in `relayvm` too."""
 import os
+import warnings
 
 from .. import _native as _runtime
+from ..errors import InvalidInput
 from ..host import _by_name
 from ..model import Model
 from . import _native, inspection, relay
@@ -9,6 +11,10 @@ from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 
 RelayFunction = relay.Function  # a function of a module
 _TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
+_CPUS = {"native": ("native",), "x86-64-v2": ("x86-64-v2", "nehalem", "westmere", "sandybridge", "ivybridge"),
+         "x86-64-v3": ("x86-64-v3", "core-avx2", "haswell", "broadwell", "skylake", "alderlake", "znver1", "znver2", "znver3"),
+         "x86-64-v4": ("x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "icelake-client", "icelake-server", "tigerlake", "znver4"),
+         "sapphirerapids": ("sapphirerapids", "emeraldrapids", "graniterapids")}
 
 
 class PassContext:
@@ -24,7 +30,11 @@ class PassContext:
 
     def __init__(self, opt_level=3, required_pass=None, disabled_pass=None, config=None, **options):
         if config:
-            raise ValueError(f"PassContext: there are no settings {', '.join(config)}; options of compile are keywords")
+            of_tvm = [name for name in config if name.startswith(("relay.", "tir.", "te."))]
+            others = [name for name in config if name not in of_tvm]
+            if others:
+                raise ValueError(f"PassContext: there are no settings {', '.join(others)}; options of compile are keywords")
+            warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(of_tvm)}", stacklevel=2)
         self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), options
 
     def __enter__(self):
@@ -47,7 +57,7 @@ class Module:
 
     functions: by name or `relay.GlobalVar`. type_definitions: a `Module` that has those which the functions use.
 
-    str(mod) is Relay text that `parse` reads back. mod["main"] is a `relay.Function`, with the types that the compiler infers.
+    str(mod) is Relay text for people; mod.astext() has the weights too, and `parse` reads it back. mod["main"] is a `relay.Function`, with the types that the compiler infers.
     """
 
     def __init__(self, functions=None, type_definitions=None):
@@ -164,7 +174,7 @@ class Module:
         return Module(self._native.infer_types())
 
     def __str__(self):
-        return self.astext()
+        return self.astext(show_meta_data=False)
 
     def __repr__(self):
         return f"<relayvm.Module: {', '.join('@' + name for name in self.functions)}>"
@@ -213,6 +223,20 @@ class Executable:
         return self.model(*args, **kwargs)
 
     @property
+    def inputs(self):
+        """Parameters of main, as `Argument`."""
+        return self.model.inputs
+
+    @property
+    def outputs(self):
+        """The parts of main's result, depth first through tuples, as `Argument`."""
+        return self.model.outputs
+
+    def __repr__(self):
+        count = len(self.kernels)
+        return f"<relayvm.Executable: {count} kernel{'' if count == 1 else 's'}>"
+
+    @property
     def kernels(self):
         """Names of its kernels, in the order of the bytecode's k0, k1, ..."""
         return self._native.kernels()
@@ -258,38 +282,71 @@ def _shape_text(shape):
     """(1, None, 300) or "1x?x300"."""
     if isinstance(shape, str):
         return shape
+    if not isinstance(shape, (list, tuple)):
+        raise TypeError(f"shape: expected the dims of each input by its name, as in {{\"x\": (1, None, 300)}}, found {shape!r}")
     parts = []
     for dim in shape:
         parts.append("?" if dim is None or dim == -1 or isinstance(dim, str) and not dim.startswith("?") else str(dim))
     return "x".join(parts)
 
 
+# Options of `compile` that relayc names otherwise.
+_NAMES = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "layouts": "layout", "num_threads": "threads",
+          "dims": "dim"}
+
+
+def _no_option(name):
+    documented = {native: name for name, native in _NAMES.items()}
+    names = sorted({documented.get(n, n.replace("-", "_")) for n in _native.option_names()} | {"params", "progress", "passes"})
+    return TypeError(f"there is no option {name}{_native.did_you_mean(name, names)}; options: {', '.join(names)}")
+
+
+def _target(text):
+    """What relayvm calls a target of TVM's: "llvm -mcpu=skylake-avx512"."""
+    if not isinstance(text, str):
+        text = str(text)
+    kind, *flags = text.split() or [""]
+    cpu = next((f.removeprefix("-mcpu=") for f in flags if f.startswith("-mcpu=")), None)
+    if kind != "llvm" or cpu is None:
+        return _TARGETS.get(kind if kind == "llvm" else text, text)
+    level = next((level for level, names in _CPUS.items() if cpu in names), None)
+    if level is None:
+        raise ValueError(f"target: no level of x86-64 is known for -mcpu={cpu}; give one: x86-64-v2, x86-64-v3 (with AVX2), x86-64-v4 (with "
+                         "AVX-512), native")
+    return level
+
+
 def _options(shape=None, dims=None, **options):
     """Pairs of relayc's option and its value."""
+    if shape is not None and not hasattr(shape, "items"):
+        raise TypeError(f"shape: expected the dims of each input by its name, as in {{\"x\": (1, None, 300)}}, found {shape!r}")
     pairs = [("shape", f"{name}={_shape_text(s)}") for name, s in (shape or {}).items()]
     pairs += [("dim", f"{name}={n}") for name, n in (dims or {}).items()]
     names = _native.option_names()
     for name, value in options.items():
         if value is None or value is False:
             continue
-        option = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "layouts": "layout",
-                  "num_threads": "threads"}.get(name, name.replace("_", "-"))
+        option = _NAMES.get(name, name.replace("_", "-"))
         if option not in names:
-            raise TypeError(f"there is no option {name}; options: {', '.join(sorted(n.replace('-', '_') for n in names))}")
+            raise _no_option(name)
         if option == "schedule-for":
             value = [f"{kernel}={schedule}" for kernel, schedule in value.items()]
-        if option == "target" and not isinstance(value, str):
-            value = ",".join(value)
+        if option == "target":
+            value = ",".join(_target(one) for one in (value if isinstance(value, (list, tuple)) else [value]))
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            one = "true" if one is True else os.fspath(one) if isinstance(one, os.PathLike) else str(one)
-            pairs.append((option, _TARGETS.get(one, one) if option == "target" else one))
+            pairs.append((option, "true" if one is True else os.fspath(one) if isinstance(one, os.PathLike) else str(one)))
     return pairs
 
 
 def parse(text, *, name="<text>", plugins=None):
     """A `Module` of Relay text. Raises InvalidInput with file, line, column and source line."""
-    module = _native.read(name, text.encode(), _options(plugins=plugins), {})
-    module.infer_types()  # what is wrong is said here, as in TVM
+    try:
+        module = _native.read(name, text.encode(), _options(plugins=plugins), {})
+        module.infer_types()  # what is wrong is said here, as in TVM
+    except InvalidInput as error:
+        if "#[metadata]" not in text and "meta[" in text:
+            error.add_note("The text has no #[metadata]: weights are in mod.astext(), not in what print(mod) shows.")
+        raise
     return Module(module)
 
 
@@ -331,6 +388,13 @@ def _as_module(mod, **read):
     """A Module of what `compile` takes for one: it, Relay text, or the path of a file."""
     if isinstance(mod, Module):
         return mod
+    if isinstance(mod, RelayFunction):
+        return mod.module if mod.module is not None and mod.name == "main" else Module.from_expr(mod)
+    if isinstance(mod, (bytes, bytearray, memoryview)) or hasattr(mod, "SerializeToString"):
+        return from_onnx(mod, read.get("shape"), dims=read.get("dims"), plugins=read.get("plugins"))[0]
+    if not isinstance(mod, (str, os.PathLike)):
+        raise TypeError("expected a Module, a relay.Function, Relay text, an ONNX model (onnx.ModelProto, or its bytes), or the path of a "
+                        f".relay or .onnx file; found {type(mod).__name__}")
     is_text = isinstance(mod, str) and "\n" in mod
     return Module(_native.read("<text>" if is_text else os.fspath(mod), mod.encode() if is_text else None, _options(**read), {}))
 
@@ -353,7 +417,8 @@ def rewrite(mod, rules, *, explain=None):
 
 
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
-    """Compiles a `Module`, Relay text, or the path of a .relay or .onnx file to an `Executable`.
+    """Compiles a `Module`, Relay text, an ONNX model (onnx.ModelProto, or its bytes), or the path of a .relay or .onnx file to an
+    `Executable`.
 
     target: "native" (the default), "x86-64-v2", "-v3", "-v4", or several. params: weights by the names of
     main's parameters, or a file for `load_params`. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
@@ -384,14 +449,15 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
     return Executable(mod._native.compile(given, progress, passes), (mod._native, given, passes))
 
 
+def build(mod, target=None, *, params=None, mod_name=None, **options):
+    """`compile`, as TVM's users call it (relay.build): gives an `Executable`, which runs as it is and has `save`."""
+    return compile(mod, target, params=params, **options)
+
+
 def compile_model(model, *, runtime=None, host_functions=(), **options):
     """A `Model` of an ONNX file (or its bytes) or a .relay file, in one go. Options as of `compile` and `from_onnx`."""
     read = {key: options.pop(key) for key in ("shape", "dims", "plugins") if key in options}
-    if isinstance(model, (bytes, bytearray, memoryview)) or hasattr(model, "SerializeToString"):
-        mod, _ = from_onnx(model, read.get("shape"), dims=read.get("dims"), plugins=read.get("plugins"))
-    else:
-        mod = _as_module(model, **read)
-    return compile(mod, **options).load(runtime=runtime, host_functions=host_functions)
+    return compile(_as_module(model, **read), **options).load(runtime=runtime, host_functions=host_functions)
 
 
 from .executor import TracedValue, create_executor  # noqa: E402 (it needs what is above)

@@ -124,7 +124,7 @@ _EXECUTORS = {
 }
 
 
-def create_executor(kind="vm", mod=None, params=None, target=None, **options):
+def create_executor(kind="vm", mod=None, params=None, target=None, *, device=None, **options):
     """An executor of a `Module` (or of Relay text, or a file): `create_executor(kind, mod).evaluate()(x)`.
 
     kind: "vm": compiled to bytecode and kernels, runs everything; options are those of `compile`. "debug":
@@ -133,7 +133,7 @@ def create_executor(kind="vm", mod=None, params=None, target=None, **options):
     says what is in the way; all memory planned before; evaluate() gives a `GraphModule`, which has save(folder) too;
     options: num_threads, and those of `compile`. "aot": native code of the whole program, control flow too, as
     relayc --executor aot makes it, linked and loaded here; on one thread; options are those of `compile`. params: weights by name, or a file for `load_params`.
-    target: as of `compile`.
+    target: as of `compile`. device: as TVM has it; there is the processor alone.
     """
     if kind not in _EXECUTORS:
         raise ValueError(f"there is no executor {kind!r}; executors: {', '.join(sorted(_EXECUTORS))}")

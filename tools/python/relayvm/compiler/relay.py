@@ -3,7 +3,7 @@
     from relayvm import relay
 
     x = relay.var("x", shape=("n", 4))
-    y = relay.nn.relu(relay.nn.dense(x, relay.const(w), units=3))
+    y = relay.nn.relu(relay.nn.dense(x, relay.const(w)) + 1.0)
     mod = rvm.IRModule.from_expr(relay.Function([x], y))
 
     def count(node):
@@ -15,6 +15,7 @@ A function's body is a DAG: what several nodes use is one object, and nodes are 
 change; `ExprMutator` makes others of them. Those of a `Module` know their type (checked_type) and their place in the source (span);
 new ones get them when a module is made of them: IRModule, mod.with_functions, a pass (`transform.function_pass`).
 """
+import contextlib
 import functools
 import gc
 import sys
@@ -219,6 +220,58 @@ class Expr:
         """Where it stands in the source, None where that is not known: file, line, column, length."""
         return self._span
 
+    def astype(self, dtype):
+        """The value with another dtype: relay.cast."""
+        return _get_op("cast")(self, dtype)
+
+    def __call__(self, *args):
+        return Call(self, args)
+
+    # Arithmetic, as in TVM; numbers may stand on the other side here, and have the dtype of this one.
+    def __neg__(self):
+        return _get_op("negative")(self)
+
+    def __add__(self, other):
+        return _get_op("add")(self, other)
+
+    def __radd__(self, other):
+        return _get_op("add")(other, self)
+
+    def __sub__(self, other):
+        return _get_op("subtract")(self, other)
+
+    def __rsub__(self, other):
+        return _get_op("subtract")(other, self)
+
+    def __mul__(self, other):
+        return _get_op("multiply")(self, other)
+
+    def __rmul__(self, other):
+        return _get_op("multiply")(other, self)
+
+    def __truediv__(self, other):
+        return _get_op("divide")(self, other)
+
+    def __rtruediv__(self, other):
+        return _get_op("divide")(other, self)
+
+    def __lt__(self, other):
+        return _get_op("less")(self, other)
+
+    def __le__(self, other):
+        return _get_op("less_equal")(self, other)
+
+    def __gt__(self, other):
+        return _get_op("greater")(self, other)
+
+    def __ge__(self, other):
+        return _get_op("greater_equal")(self, other)
+
+    def __bool__(self):
+        return True  # it is there; whether its value is true, the program finds out
+
+    __array_ufunc__ = None  # array + expression is the expression's
+
     def _children(self):
         return ()
 
@@ -243,9 +296,6 @@ class Var(Expr):
     def __init__(self, name_hint, type_annotation=None, span=None):
         self._init(span, name_hint=str(name_hint), type_annotation=type_annotation, _handle=None)
         _set(self, "_type", type_annotation)
-
-    def __call__(self, *args):
-        return Call(self, args)
 
 
 class Constant(Expr):
@@ -280,9 +330,6 @@ class GlobalVar(Expr):
         self._init(None, name_hint=name_hint.removeprefix("@"))
         _set(self, "_type", type_annotation)
 
-    def __call__(self, *args):
-        return Call(self, args)
-
 
 class Constructor(Expr):
     """A constructor of a type definition: mod.get_constructor("List", "Cons")."""
@@ -293,12 +340,10 @@ class Constructor(Expr):
     def __init__(self, name_hint, belong_to):
         self._init(None, name_hint=name_hint, belong_to=belong_to)
 
-    def __call__(self, *args):
-        return Call(self, args)
-
 
 class Op(Expr):
-    """An operator: `op.get`. There is one object for each."""
+    """An operator: `op.get`. There is one object for each. Called, it takes what TVM's Python function of that name takes, with the
+    defaults of that; `Call` takes operands and attributes with the defaults that they have in text."""
 
     __slots__ = ("name", "num_inputs", "_key")
     __match_args__ = ("name",)
@@ -314,7 +359,11 @@ class Op(Expr):
         return cls._all.setdefault(name, op)
 
     def __call__(self, *args, **attrs):
-        return Call(self, args, attrs)
+        return _operators().call(self.name, self, args, attrs)
+
+    @property
+    def __signature__(self):
+        return _operators().signature_of(self.name)
 
 
 class Attrs(Mapping):
@@ -353,7 +402,7 @@ class Call(Expr):
     def __init__(self, op, args, attrs=None, type_args=None, span=None):
         if isinstance(op, str):
             op = _get_op(op)
-        args = _check("arguments of a call", args, Expr)
+        args = _check(f"arguments of {op.name}" if isinstance(op, Op) else "arguments of a call", args, Expr)
         made = None
         if isinstance(op, Op):
             made = _native.Call(op._key, dict(attrs or {}), len(args))
@@ -369,6 +418,28 @@ class Call(Expr):
         if isinstance(self._attrs, _native.Call):
             return Attrs(self._attrs.attrs)
         return None
+
+    # Of a call that gives a tuple, as TVM's TupleWrapper: its fields.
+    def __len__(self):
+        size = _operators().number_of_fields(self)
+        if size is None and isinstance(self._type and self.checked_type, TupleType):
+            size = len(self.checked_type.fields)
+        if size is None:
+            raise TypeError(f"{self!r} is not known to give a tuple; relay.TupleGetItem takes a field of any")
+        return size
+
+    def __getitem__(self, index):
+        size = len(self)
+        if not -size <= index < size:
+            raise IndexError(f"{self!r} gives a tuple of {size}, there is no field {index}")
+        return TupleGetItem(self, index % size, self._span)
+
+    def __iter__(self):
+        return (TupleGetItem(self, i, self._span) for i in range(len(self)))
+
+    def astuple(self):
+        """The call itself, as TVM's TupleWrapper gives it."""
+        return self
 
     def _children(self):
         return (self.op, *self.args)
@@ -469,9 +540,6 @@ class Function(Expr):
         """The function with further attributes: a name and a value, or a dict."""
         more = key if isinstance(key, Mapping) else {key: value}
         return Function(self.params, self.body, self.ret_type, self.type_params, {**self.attrs, **more}, self.span, name=self.name)
-
-    def __call__(self, *args):
-        return Call(self, args)
 
     def __str__(self):
         if self.module is not None:
@@ -661,13 +729,15 @@ def var(name_hint, type_annotation=None, shape=None, dtype="float32", span=None)
 
 def const(value, dtype=None, span=None, *, name=""):
     """A constant: of an array, whose memory is shared where it is 64-byte aligned and compact and must not change; of a number or
-    lists of numbers. Floats are float32 and ints int32 where no dtype is given, as in TVM."""
+    lists of numbers. Where no dtype is given, float64 and int64, which numpy makes of numbers and lists, become float32 and int32, as in
+    TVM."""
     if not hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
         import numpy
-        array = numpy.asarray(value)
-        if dtype is None and not isinstance(value, numpy.generic):
-            dtype = {"f": "float32", "i": "int32", "u": "int32"}.get(array.dtype.kind)
-        value = array
+        value = numpy.asarray(value)
+    if dtype is None:
+        dtype = {"float64": "float32", "int64": "int32"}.get(str(getattr(value, "dtype", "")))
+        if dtype == "int32" and value.size and not (-1 << 31 <= value.min() and value.max() < 1 << 31):
+            raise ValueError(f"const: {value.min()} to {value.max()} is more than int32 holds, which is what ints become here: give dtype=\"int64\"")
     if dtype is not None:
         value = value.astype(dtype, copy=False)
     return Constant(value, span, name=name)
@@ -678,7 +748,7 @@ def _get_op(name):
     if op is None:
         found = _native.operator_arguments(name)
         if found is None:
-            raise AttributeError(f"there is no operator {name}")
+            raise AttributeError(f"there is no operator {name}{_native.did_you_mean(name, _native.operator_names())}")
         op = Op._make(name, found[0] if isinstance(found, tuple) else found, name)
     return op
 
@@ -701,9 +771,14 @@ class _Operators:
         if not name.startswith("__"):
             if _native.operator_arguments(full) is not None:
                 return _get_op(full)
+            function = _operators().function_of(full)
+            if function is not None:
+                return function
+            if full == "qnn.op":  # where TVM has them
+                return self
             if any(n.startswith(full + ".") for n in _native.operator_names()):
                 return _Operators(full + ".")
-        raise AttributeError(f"there is no operator {full}")
+        raise AttributeError(f"there is no operator {full}{_native.did_you_mean(full, _native.operator_names())}")
 
     def __dir__(self):
         return sorted({n[len(self._prefix):].split(".")[0] for n in _native.operator_names() if n.startswith(self._prefix)} | {"get"})
@@ -712,7 +787,169 @@ class _Operators:
 op = _Operators()
 
 
+def _operators():
+    from . import operators  # which needs what is above
+    return operators
+
+
+def TupleWrapper(tuple_value, size):
+    """A tuple expression whose fields can be taken by [i]: as TVM's, here a `Tuple` of its fields."""
+    return tuple_value if isinstance(tuple_value, Tuple) else Tuple([TupleGetItem(tuple_value, i) for i in range(size)])
+
+
+def Any():
+    """A dim of any size, in a shape: var("x", shape=(Any(), 4))."""
+    return "?"
+
+
+def bind(expr, binds):
+    """The expression with others in place of variables, {var: expression}; of a function, these are no parameters of the new one."""
+    class Bind(ExprMutator):
+        def visit_var(self, var):
+            return binds.get(var, var)
+
+    mutator = Bind()
+    if not isinstance(expr, Function):
+        return mutator.visit(expr)
+    return Function([p for p in expr.params if p not in binds], mutator.visit(expr.body), expr.ret_type, expr.type_params, expr.attrs, expr.span)
+
+
+class ScopeBuilder:
+    """Lets and ifs in the order in which they are written.
+
+        sb = relay.ScopeBuilder()
+        t = sb.let("t", relay.add(x, y))
+        with sb.if_scope(relay.less(t, x)):
+            sb.ret(t)
+        with sb.else_scope():
+            sb.ret(x)
+        body = sb.get()
+    """
+
+    def __init__(self):
+        self._scopes = [[]]
+        self._results = [None]
+
+    def let(self, variable, value):
+        """Binds a value to a variable, or to a new one of that name; gives the variable."""
+        if isinstance(variable, (str, tuple)):
+            variable = var(*((variable,) if isinstance(variable, str) else variable))
+        self._scopes[-1].append((variable, value))
+        return variable
+
+    def ret(self, value):
+        """What the scope gives: its last line."""
+        if self._results[-1] is not None:
+            raise ValueError("ScopeBuilder: this scope has a result already")
+        self._results[-1] = value
+
+    def if_scope(self, cond):
+        """with sb.if_scope(cond): the branch for a condition that holds. An else_scope follows."""
+        return self._branch(lambda body: self.ret(("if", cond, body)))
+
+    def else_scope(self):
+        """with sb.else_scope(): the other branch."""
+        pending = self._results[-1]
+        if not isinstance(pending, tuple):
+            raise ValueError("ScopeBuilder: else_scope comes after an if_scope")
+
+        def end(body):
+            self._results[-1] = If(pending[1], pending[2], body)
+        return self._branch(end)
+
+    @contextlib.contextmanager
+    def _branch(self, end):
+        self._scopes.append([])
+        self._results.append(None)
+        yield
+        body = self.get()
+        self._scopes.pop()
+        self._results.pop()
+        end(body)
+
+    def get(self):
+        """The expression."""
+        result = self._results[-1]
+        if result is None:
+            raise ValueError("ScopeBuilder: a scope has no result: call ret")
+        if isinstance(result, tuple):
+            raise ValueError("ScopeBuilder: an if_scope has no else_scope")
+        for variable, value in reversed(self._scopes[-1]):
+            result = Let(variable, value, result)
+        return result
+
+
+def _free_vars(expr):
+    """Variables that an expression reads and does not bind, in the order in which they are met."""
+    found, bound = [], set()
+
+    def see(node):
+        if isinstance(node, Var):
+            found.append(node)
+        elif isinstance(node, Function):
+            bound.update(node.params)
+        elif isinstance(node, Let):
+            bound.add(node.var)
+        elif isinstance(node, Match):
+            for clause in node.clauses:
+                for pattern in _post_order(clause.lhs, lambda p: p._patterns()):
+                    if isinstance(pattern, PatternVar):
+                        bound.add(pattern.var)
+    post_order_visit(expr, see)
+    return [v for v in found if v not in bound]
+
+
+def _all_vars(expr):
+    found = []
+    post_order_visit(expr, lambda node: found.append(node) if isinstance(node, Var) else None)
+    return found
+
+
+def _elsewhere(name):
+    """What TVM has in relay and relayvm elsewhere."""
+    from types import SimpleNamespace
+    import relayvm
+    match name:
+        case "analysis":
+            return SimpleNamespace(all_vars=_all_vars, free_vars=_free_vars, post_order_visit=post_order_visit)
+        case "expr_functor":
+            return SimpleNamespace(ExprFunctor=ExprFunctor, ExprMutator=ExprMutator, ExprVisitor=ExprVisitor)
+        case "expr":
+            return sys.modules[__name__]
+        case "build" | "transform":
+            return getattr(relayvm, name)
+        case "fromtext":
+            return relayvm.parse
+        case "frontend":
+            return SimpleNamespace(from_onnx=relayvm.from_onnx)
+        case "create_executor":
+            def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
+                return relayvm.create_executor(kind, mod, params, target)
+            create_executor.__doc__ = relayvm.create_executor.__doc__
+            return create_executor
+    return None
+
+
+_INSTEAD = {
+    "Prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
+    "build_module": "rvm.compile, rvm.build",
+    "dataflow_pattern": "rules in Relay's syntax, rvm.rewrite",
+    "load_param_dict": "rvm.load_params",
+    "prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
+    "save_param_dict": "numpy.savez, whose .npz `params` takes",
+    "testing": "models come as text (rvm.parse) or as ONNX (rvm.from_onnx)",
+    "vm": "rvm.compile makes programs for the VM",
+}
+
+
 def __getattr__(name):  # relay.add, relay.nn.dense
+    if name.startswith("__"):
+        raise AttributeError(name)
+    found = _elsewhere(name)
+    if found is not None:
+        return found
+    if name in _INSTEAD:
+        raise AttributeError(f"relay.{name} is not there; instead: {_INSTEAD[name]}")
     return getattr(op, name)
 
 

@@ -1,11 +1,11 @@
-#include "compiler/frontend/names.h"
+#include "bytecode/base/suggestion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-namespace relayvm::frontend {
+namespace relayvm {
 namespace {
 
 constexpr int kMaxCandidates = 10000;
@@ -45,4 +45,11 @@ std::string Suggestion::Text(std::string_view prefix) const {
   return best_.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, best_);
 }
 
-}  // namespace relayvm::frontend
+std::string DidYouMean(std::string_view wanted, std::span<const std::string_view> names,
+                       std::string_view prefix) {
+  Suggestion suggestion(wanted);
+  for (const std::string_view name : names) suggestion.Consider(name);
+  return suggestion.Text(prefix);
+}
+
+}  // namespace relayvm
