@@ -149,7 +149,11 @@ class Assembler {
         if (!type.dims.empty()) in->Expect(',');
         type.dims.push_back(in->Eat('?') ? -1 : in->Number<int64_t>());
         type.dim_names.push_back(in->Peek('"') ? in->String() : "");
+        if (!in->Eat('=')) continue;
+        type.dim_formulas.resize(type.dims.size());
+        Size(in, &type.dim_formulas.back(), 0);
       }
+      if (!type.dim_formulas.empty()) type.dim_formulas.resize(type.dims.size());
     }
     return type;
   }

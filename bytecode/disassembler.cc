@@ -126,6 +126,8 @@ class Disassembler {
           dims += type.dims[i] < 0 ? "?" : fmt::format("{}", type.dims[i]);
           if (i < type.dim_names.size() && !type.dim_names[i].empty())
             dims += QuoteString(type.dim_names[i]);
+          if (i < type.dim_formulas.size() && !type.dim_formulas[i].empty())
+            dims += "=" + SizeFormulaToString(type.dim_formulas[i]);
         }
         return fmt::format("{}[{}]", DTypeName(type.dtype), dims);
       }

@@ -24,6 +24,9 @@ struct ValueType {
   std::vector<int64_t> dims;           // kTensor: -1 where the size is symbolic
   std::vector<std::string> dim_names;  // kTensor: as printed ("n", "n*2 + 1"), parallel to dims; ""
                                        // where static or unknown
+  // kTensor, of a parameter or a host function's result: dims that are expressions over other names, else
+  // empty; parallel to dims, or none at all. Scalar i is name i of bytecode/dim_names.h.
+  std::vector<SizeFormula> dim_formulas;
   std::vector<ValueType> args;         // kTuple: fields; kAdt: type arguments; kRef: content
   // kAdt: index into Program::adts; kTypeVar: position among the type parameters in scope, of the
   // ADT or of the export.
@@ -69,7 +72,8 @@ struct FunctionInfo {
   uint16_t num_captured = 0;
 };
 
-// A function that hosts may call. Its code takes and returns objects only (scalars boxed). A value
+// A function that hosts may call. Its code takes and returns objects only (scalars boxed). Dims of one
+// name among the parameters are one number, which the border checks and the code relies on. A value
 // of a type that its type parameters leave open may be any tensor, tuple or constructor.
 struct ExportInfo {
   std::string name;
@@ -82,7 +86,8 @@ struct ExportInfo {
 };
 
 // A function that the program declares and the host provides (vm/host_function.h). It takes and gives
-// objects (scalars boxed) of types without variables, functions and references.
+// objects (scalars boxed) of types without variables, functions and references. What dims of one name
+// promise holds for the result too.
 struct HostFunctionInfo {
   std::string name;
   std::vector<ValueType> params;

@@ -184,7 +184,11 @@ class Converter {
       for (const fbs::Dim* dim : *from->dims()) {
         to->dims.push_back(dim->size());
         String(dim->name(), &to->dim_names.emplace_back());
+        if (dim->formula() == nullptr) continue;
+        to->dim_formulas.resize(to->dims.size());
+        Raw(dim->formula(), &to->dim_formulas.back());
       }
+      if (!to->dim_formulas.empty()) to->dim_formulas.resize(to->dims.size());
     }
     Each(from->args(), &to->args, &Converter::Type);
   }

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "bytecode/dim_names.h"
 #include "bytecode/image.h"
 #include "bytecode/kernel_call.h"
 #include "bytecode/opcode.h"
@@ -88,6 +89,10 @@ class TypeVerifier {
       return InvalidInput(fmt::format("tensor type has {} names for {} dims", type.dim_names.size(),
                                       type.dims.size()));
     }
+    if (!type.dim_formulas.empty() && type.dim_formulas.size() != type.dims.size()) {
+      return InvalidInput(fmt::format("tensor type has {} formulas for {} dims",
+                                      type.dim_formulas.size(), type.dims.size()));
+    }
     for (int64_t dim : type.dims) {
       if (dim < -1) return InvalidInput(fmt::format("tensor type has a dim of {}", dim));
     }
@@ -124,7 +129,9 @@ Status CheckAdts(const Program& program) {
             fmt::format("constructor '{}' of '{}'", constructor.name, adt.name));
       }
       for (const ValueType& field : constructor.fields) {
-        if (Status status = types.Check(field); !status.ok()) {
+        Status status = types.Check(field);
+        if (status.ok()) status = CheckDimFormulas({}, field);
+        if (!status.ok()) {
           return status.WithContext(
               fmt::format("constructor '{}' of '{}'", constructor.name, adt.name));
         }
@@ -386,6 +393,7 @@ Status CheckHostFunctions(const Program& program) {
       status = types.Check(h.params[i]);
       if (!status.ok()) status = status.WithContext(fmt::format("parameter {}", i));
     }
+    if (status.ok()) status = CheckDimFormulas(h.params, h.result);
     if (!status.ok()) return status.WithContext(fmt::format("host function '{}'", h.name));
   }
   return {};
@@ -395,6 +403,7 @@ Status CheckExports(const Program& program) {
   std::unordered_set<std::string_view> names;
   for (const ExportInfo& e : program.exports) {
     Status status = CheckExport(program, e);
+    if (status.ok()) status = CheckDimFormulas(e.params, e.result);
     if (status.ok() && !names.insert(e.name).second) status = InvalidInput("exported twice");
     if (!status.ok()) return status.WithContext(fmt::format("export '{}'", e.name));
   }

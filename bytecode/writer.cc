@@ -109,6 +109,7 @@ class SizeBound {
     Table();
     bytes_ += 40 * type.dims.size();
     for (const std::string& name : type.dim_names) String(name);
+    for (const SizeFormula& formula : type.dim_formulas) Vector(formula.size(), sizeof(SizeStep));
     for (const ValueType& arg : type.args) Type(arg);
   }
 
@@ -305,7 +306,10 @@ class ProgramBuilder {
       Offset<flatbuffers::String> name = 0;
       if (i < type.dim_names.size() && !type.dim_names[i].empty())
         name = b_.CreateString(type.dim_names[i]);
-      dims.push_back(fbs::CreateDim(b_, type.dims[i], name));
+      Offset<flatbuffers::Vector<const fbs::SizeStep*>> formula = 0;
+      if (i < type.dim_formulas.size() && !type.dim_formulas[i].empty())
+        formula = Size(type.dim_formulas[i]);
+      dims.push_back(fbs::CreateDim(b_, type.dims[i], name, formula));
     }
     auto dims_vector = dims.empty() ? 0 : b_.CreateVector(dims);
     auto args = Each(type.args, [&](const ValueType& arg) { return Type(arg); });

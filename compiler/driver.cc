@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
+#include <map>
 #include <optional>
-#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "bytecode/base/check_stop.h"
@@ -16,6 +16,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/graph/check_static.h"
 #include "compiler/import/onnx/importer.h"
+#include "compiler/ir/shape_text.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
 
@@ -58,56 +59,56 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
                               options.operators);
 }
 
-// The N of "?<=N".
-std::optional<int64_t> ParseBound(std::string_view part) {
-  constexpr std::string_view kPrefix = "?<=";
-  if (!part.starts_with(kPrefix)) return std::nullopt;
-  part.remove_prefix(kPrefix.size());
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-  if (error != std::errc() || end != part.data() + part.size() || value < 0) return std::nullopt;
-  return value;
-}
+// The dims that --shape names, over all parameters: those that the program has names for already, and new
+// ones.
+class NamedDims {
+ public:
+  explicit NamedDims(const ir::Module& module) : module_(module) {
+    for (const ir::Var* p : module.functions.at(module.entry)->params) {
+      if (p->type == nullptr) continue;
+      ir::ForEachDim(p->type, [&](const Dim& d) {
+        d.ForEachSymbol([&](const Dim& s) { dims_.emplace(s.symbol_name(), s); });
+      });
+    }
+  }
+  Dim Of(const std::string& name) {
+    auto [at, inserted] = dims_.try_emplace(name);
+    if (inserted) at->second = Dim::Symbol(module_.ids->Next(), name);
+    return at->second;
+  }
 
-// "1x?x300" over a declared type: `?` keeps what is declared, as `?<=N` does; a number replaces
-// `?`.
+ private:
+  const ir::Module& module_;
+  std::map<std::string, Dim> dims_;
+};
+
+// What --shape says, over a declared type: `?` keeps what is declared, a number or a name replaces `?` and
+// names.
 Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
-                           const std::string& text) {
+                           const std::string& text, NamedDims& named) {
   auto fail = [&](const std::string& why) {
     return Status(StatusCode::kInvalidArgument, fmt::format("--shape {}={}: {}", name, text, why));
   };
   // Of what a list or an optional value holds.
   const auto* holder = declared == nullptr ? nullptr : declared->As<ir::AdtType>();
   if (holder != nullptr && holder->args.size() == 1) {
-    RELAYVM_ASSIGN_OR_RETURN(ir::Type held, BindShape(holder->args[0], name, text));
+    RELAYVM_ASSIGN_OR_RETURN(ir::Type held, BindShape(holder->args[0], name, text, named));
     return ir::MakeType(ir::AdtType{holder->name, {std::move(held)}});
   }
   const auto* tensor = declared == nullptr ? nullptr : declared->As<TensorType>();
   if (tensor == nullptr) return fail("the parameter is not a tensor with a declared type");
-  std::string rank = fmt::format("the parameter has {} dimensions", tensor->shape.size());
-  std::vector<Dim> dims;
-  std::stringstream parts(text);
-  std::string part;
-  while (std::getline(parts, part, 'x')) {
-    size_t axis = dims.size();
-    if (axis >= tensor->shape.size()) return fail(rank);
-    if (part == "?" || ParseBound(part)) {
-      dims.push_back(tensor->shape[axis]);
-      continue;
-    }
-    int64_t value = 0;
-    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size() || value < 0) {
-      return fail(
-          fmt::format("\"{}\" is not a size; write numbers, ? and ?<=N separated by x", part));
-    }
-    const Dim& old = tensor->shape[axis];
-    if (old.is_const() && old.value() != value) {
-      return fail(fmt::format("dimension {} is declared as {}", axis, old.value()));
-    }
-    dims.emplace_back(value);
+  const auto parts = ir::ParseShapeText(text);
+  if (!parts.ok()) return fail(parts.status().message());
+  if (parts->size() != tensor->shape.size())
+    return fail(fmt::format("the parameter has {} dimensions", tensor->shape.size()));
+  std::vector<Dim> dims = tensor->shape;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const ir::DimText& part = (*parts)[axis];
+    if (!part.size && part.name.empty()) continue;
+    if (dims[axis].is_const() && dims[axis].value() != part.size)
+      return fail(fmt::format("dimension {} is declared as {}", axis, dims[axis].value()));
+    dims[axis] = part.size ? Dim(*part.size) : named.Of(part.name);
   }
-  if (dims.size() != tensor->shape.size()) return fail(rank);
   return ir::MakeTensorType(std::move(dims), tensor->dtype);
 }
 
@@ -115,12 +116,13 @@ Result<ir::Module> BindShapes(ir::Module module, const std::map<std::string, std
   if (shapes.empty()) return module;
   const ir::Function& main = *module.functions.at(module.entry);
   ir::Function copy = main;
+  NamedDims named(module);
   for (const auto& [name, text] : shapes) {
     bool found = false;
     for (const ir::Var*& p : copy.params) {
       if (p->name != name) continue;
       found = true;
-      RELAYVM_ASSIGN_OR_RETURN(ir::Type type, BindShape(p->type, name, text));
+      RELAYVM_ASSIGN_OR_RETURN(ir::Type type, BindShape(p->type, name, text, named));
       // The same variable with a sharper type: its uses refer to it by pointer, so it is replaced
       // by a let at the start.
       const ir::Var* param = ir::MakeVar(module, p->name, std::move(type), p->span);
@@ -150,10 +152,10 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
     auto text = shapes.find(p->name);
     const auto* tensor = p->type->As<TensorType>();
     if (text == shapes.end() || tensor == nullptr) continue;
-    std::stringstream parts(text->second);
-    std::string part;
-    for (size_t axis = 0; axis < tensor->shape.size() && std::getline(parts, part, 'x'); ++axis) {
-      auto bound = ParseBound(part);
+    const auto parts = ir::ParseShapeText(text->second);
+    if (!parts.ok()) continue;
+    for (size_t axis = 0; axis < std::min(tensor->shape.size(), parts->size()); ++axis) {
+      const auto& bound = (*parts)[axis].bound;
       const Dim& d = tensor->shape[axis];
       if (!bound || !d.is_symbol()) continue;
       auto [at, inserted] = bounds.try_emplace(d.symbol_id(), *bound);

@@ -122,6 +122,47 @@ TEST_CASE("--entry and --shape choose the function and its sizes") {
         std::vector<float>{2, 4, 6, 8, 10, 12});
 }
 
+// Two inputs of a program, with what --shape says of them, at sizes of their first dims.
+std::string RunShapes(const std::string& path, const char* x, const char* y, int64_t x_rows,
+                      int64_t y_rows) {
+  CompileOptions options;
+  if (x != nullptr) options.shapes["x"] = x;
+  if (y != nullptr) options.shapes["y"] = y;
+  Result<Compiled> compiled = CompileFile(path, options);
+  if (!compiled.ok()) return compiled.status().message();
+  auto executable = Executable::FromProgram(std::move(compiled->program));
+  REQUIRE(executable.ok());
+  auto invocation = Invocation::Create(*Runtime::Create(), *executable);
+  const auto input = [](int64_t rows) {
+    const std::vector<int64_t> dims = {rows, 2};
+    return *Value::CopyTensor(DType::kFloat32, dims, std::vector<float>(2 * size_t(rows)).data());
+  };
+  const Result<Value> result = (*invocation)->Run("main", {input(x_rows), input(y_rows)});
+  if (!result.ok()) return result.status().message();
+  std::string shapes;
+  for (size_t i = 0; i < result->num_fields(); ++i)
+    shapes += fmt::format("{} ", result->field(i).dims()[0]);
+  return shapes;
+}
+
+TEST_CASE("--shape gives dims names, which are one size wherever they stand") {
+  Folder folder;
+  const std::string path = folder.Write(
+      "p.relay",
+      "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(?, 2), float32]) { (negative(%x), exp(%y)) }\n");
+  CHECK(RunShapes(path, nullptr, nullptr, 2, 3) == "2 3 ");
+  CHECK(RunShapes(path, "(n, 2)", "(m, ?)", 2, 3) == "2 3 ");
+  CHECK(RunShapes(path, "(n, 2)", "(n, ?)", 3, 3) == "3 3 ");
+  CHECK(RunShapes(path, "(n, 2)", "(n, ?)", 2, 3) ==
+        "main: x's dim 0 (n) is 2, y's dim 0 (n) is 3; where these are two sizes, relayc --shape "
+        "y='(n_2, 2)' gives one another name");
+  // What the message says helps.
+  CHECK(RunShapes(path, "(n, 2)", "(n_2, 2)", 2, 3) == "2 3 ");
+  CHECK(RunShapes(path, "(n<=4, ?)", "(n, ?)", 3, 3) == "3 3 ");
+  CHECK(RunShapes(path, "3x?", "(n, ?)", 3, 1) == "3 1 ");
+  CHECK(RunShapes(path, "(?, n)", nullptr, 1, 1).ends_with("dimension 1 is declared as 2"));
+}
+
 TEST_CASE("other forms of a program on request") {
   Folder folder;
   std::string path = folder.Write("f.relay", "def @main(%x: Tensor[(?), float32]) { exp(%x) }\n");

@@ -17,6 +17,7 @@
 #include "bytecode/base/status_detail.h"
 #include "vm/allocator.h"
 #include "vm/shared_object.h"
+#include "vm/signature_dims.h"
 
 namespace relayvm::vm {
 namespace {
@@ -67,8 +68,9 @@ constexpr const char* kNoReferences = "references cannot be passed in from the h
 class TypeChecker {
  public:
   // Fills `detail` in when a tensor is not as expected.
-  TypeChecker(const Program& program, StatusDetail* detail, BorderPoll* poll)
-      : program_(program), detail_(*detail), poll_(*poll) {}
+  TypeChecker(const Program& program, StatusDetail* detail, BorderPoll* poll,
+              const TensorVisitor* visitor = nullptr)
+      : program_(program), detail_(*detail), poll_(*poll), visitor_(visitor) {}
 
   // Empty when `root` is of `type` or when it was stopped, else what is wrong.
   std::string Check(const Object* root, const ValueType& type) {
@@ -170,7 +172,9 @@ class TypeChecker {
     const ValueType& type = *item.type.type;
     switch (type.kind) {
       case ValueType::Kind::kTensor:
-        return TensorMatches(type, item.object) ? "" : Mismatch(item);
+        if (!TensorMatches(type, item.object)) return Mismatch(item);
+        if (visitor_ == nullptr) return "";
+        return (*visitor_)(type, *static_cast<const Tensor*>(item.object));
       case ValueType::Kind::kTuple: {
         auto* tuple = static_cast<const Adt*>(item.object);
         if (item.object->kind != ObjectKind::kAdt || tuple->tag != 0 ||
@@ -212,6 +216,7 @@ class TypeChecker {
   const Program& program_;
   StatusDetail& detail_;
   BorderPoll& poll_;
+  const TensorVisitor* visitor_;  // or null
   std::vector<Item> work_;
   std::set<std::pair<const Object*, Bound>> seen_;
   std::map<std::vector<Bound>, const Environment*> environments_;
@@ -482,6 +487,8 @@ class Exporter {
       delete m;
     };
     memory->owner = shared_owner;
+    memory->is_callers = shared_owner->storage() == Storage::kExternal &&
+                         shared_owner->external != nullptr && shared_owner->external->is_callers;
     return Wrap(from, shared_owner->data + (from->data - owner->data), memory);
   }
 
@@ -542,7 +549,27 @@ Status ExportStatus(Failure failure, const std::string& function) {
           std::make_shared<StatusDetail>(std::move(failure.detail))};
 }
 
-Status CheckInputs(const Program& program, const ExportInfo& function,
+namespace {
+
+[[gnu::cold, gnu::noinline]] Status DimsStatus(const Program& program, const ExportInfo& function,
+                                               const SignatureDims& dims,
+                                               std::span<const Value> inputs) {
+  BorderPoll poll;
+  SignatureDims::Mismatch wrong =
+      dims.Check(program, inputs, nullptr, function.param_names, &poll);
+  if (wrong.text.empty()) return OkStatus();
+  std::string text = fmt::format("{}: {}", function.name, wrong.text);
+  if (!wrong.other_name.empty()) {
+    text += fmt::format("; where these are two sizes, relayc --shape {} gives one another name",
+                        wrong.other_name);
+  }
+  return {StatusCode::kInvalidArgument, text,
+          std::make_shared<StatusDetail>(std::move(wrong.detail))};
+}
+
+}  // namespace
+
+Status CheckInputs(const Program& program, const ExportInfo& function, const SignatureDims& dims,
                    std::span<const Value> inputs) {
   if (inputs.size() != function.params.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(function.params.size())},
@@ -569,7 +596,14 @@ Status CheckInputs(const Program& program, const ExportInfo& function,
             fmt::format("{}: parameter {}: {}", function.name, name, problem),
             std::make_shared<StatusDetail>(std::move(detail))};
   }
-  return OkStatus();
+  if (dims.empty() || dims.Agree(inputs)) return OkStatus();
+  return DimsStatus(program, function, dims, inputs);
+}
+
+std::string VisitTensors(const Program& program, const Object* object, const ValueType& type,
+                         const TensorVisitor& visitor, BorderPoll* poll) {
+  StatusDetail detail;
+  return TypeChecker(program, &detail, poll, &visitor).Check(object, type);
 }
 
 std::string CheckType(const Program& program, const Object* object, const ValueType& type,

@@ -2,6 +2,7 @@
 // values. Tested by border_test.cc.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,8 @@
 #include "vm/value.h"
 
 namespace relayvm::vm {
+
+class SignatureDims;
 
 // Whether a walk over a large value is to stop: asks now and then, and keeps the answer.
 class BorderPoll {
@@ -51,9 +54,16 @@ class BorderPoll {
 // A type parameter of the export stands for any tensor, tuple or constructor, each use on its own:
 // a program that treats it as opaque, as typed programs do, cannot tell. Fails with
 // kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], found Tensor[(2, 200),
-// float32]".
-Status CheckInputs(const Program& program, const ExportInfo& function,
+// float32]"; and where dims of one name differ: "main: x's dim 1 (k) is 3, w's dim 0 (k) is 5".
+// `dims` are the function's.
+Status CheckInputs(const Program& program, const ExportInfo& function, const SignatureDims& dims,
                    std::span<const Value> inputs);
+
+// Sees the tensors of a value with their types; a problem ends the walk.
+using TensorVisitor = std::function<std::string(const ValueType& type, const Tensor& tensor)>;
+// Empty, or the problem of the first visit that gives one; of a value of `type`.
+std::string VisitTensors(const Program& program, const Object* object, const ValueType& type,
+                         const TensorVisitor& visitor, BorderPoll* poll);
 
 // Empty when the object is of `type`, which has no variables; else "expected X, found Y", with the
 // tensors in `detail`. Undefined when `poll` has stopped it.

@@ -9,6 +9,7 @@
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/guarded.h"
 #include "bytecode/disassembler.h"
+#include "vm/border.h"
 #include "vm/linked_program.h"
 #include "vm/object.h"
 #include "vm/places.h"
@@ -32,6 +33,11 @@ Status Executable::LookAtFile(int64_t now) const {
 
 StatusPlace Executable::PlaceOf(uint32_t function, uint32_t pc) const {
   return vm::PlaceIn(program_, function, pc);
+}
+
+Status Executable::CheckInputs(const ExportInfo& function, std::span<const Value> inputs) const {
+  const auto index = static_cast<size_t>(&function - program_.exports.data());
+  return vm::CheckInputs(program_, function, linked_->export_dims[index], inputs);
 }
 
 size_t Executable::num_batched_kernels() const {

@@ -28,6 +28,7 @@
 namespace relayvm {
 
 class FileMapping;
+class Value;
 
 namespace vm {
 struct LinkedProgram;
@@ -80,6 +81,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   StatusPlace PlaceOf(uint32_t function, uint32_t pc) const;
   // Which of Program::images runs here; -1 without kernels of an image.
   int image_index() const { return image_index_; }
+  // Whether the inputs are what a function of this program takes: kInvalidArgument, as Invocation::Start.
+  Status CheckInputs(const ExportInfo& function, std::span<const Value> inputs) const;
   // The kernels that schedulers can batch (BatchingOptions): none unless it was compiled with
   // --batching.
   size_t num_batched_kernels() const;

@@ -273,7 +273,10 @@ Status Executable::MakeFunctions() {
     const std::vector<vm::OutputMaker> makers =
         vm::FindOutputMakers(info, std::span(linked_->code).subspan(f.code_offset, f.code_size));
     linked_->output_makers.insert(linked_->output_makers.end(), makers.begin(), makers.end());
+    linked_->export_dims.emplace_back(info.params, nullptr);
   }
+  for (const HostFunctionInfo& info : program_.host_functions)
+    linked_->host_dims.emplace_back(info.params, &info.result);
   return OkStatus();
 }
 

@@ -68,12 +68,19 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
     return FailHost(frame, pc, {StatusCode::kInternal, "it gave neither a value nor a failure"});
   }
   if (!result.ok()) return FailHost(frame, pc, result.status());
-  const std::string problem = CheckType(program, result->object(), info.result, &detail, &poll);
+  std::string problem = CheckType(program, result->object(), info.result, &detail, &poll);
+  if (!problem.empty()) problem.insert(0, "result: ");
+  if (const SignatureDims& dims = linked_.host_dims[pc[2]];
+      problem.empty() && !poll.stopped() && !dims.empty()) {
+    SignatureDims::Mismatch wrong = dims.Check(program, args, result->object(), {}, &poll);
+    problem = std::move(wrong.text);
+    if (!problem.empty()) detail = std::move(wrong.detail);
+  }
   if (poll.stopped()) return fail_stopped();
   if (!problem.empty()) {
     return FailHost(
         frame, pc,
-        {StatusCode::kFailedPrecondition, "result: " + problem, Shared(std::move(detail))});
+        {StatusCode::kFailedPrecondition, problem, Shared(std::move(detail))});
   }
   Object* object = ImportValue(heap_, *result, &poll);
   if (poll.stopped()) return fail_stopped();

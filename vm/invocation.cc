@@ -71,7 +71,7 @@ struct Invocation::Impl {
       return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", name),
               std::make_shared<StatusDetail>(StatusDetail{.subject = std::string(name)})};
     }
-    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(executable->program(), *info, values));
+    RELAYVM_RETURN_IF_ERROR(executable->CheckInputs(*info, values));
     return buffers.empty() ? OkStatus() : vm::CheckOutputs(executable->program(), *info, buffers);
   }
 

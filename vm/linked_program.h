@@ -11,6 +11,7 @@
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "vm/host_function.h"
+#include "vm/signature_dims.h"
 
 namespace relayvm::vm {
 
@@ -58,6 +59,8 @@ struct LinkedProgram {
   std::vector<Tensor*> constants;      // owned
   std::unique_ptr<MappedImage> image;  // null without compiled kernels
   std::vector<OutputMaker> output_makers;
+  std::vector<SignatureDims> export_dims;  // by Program::exports
+  std::vector<SignatureDims> host_dims;    // by Program::host_functions, results included
 };
 
 }  // namespace relayvm::vm

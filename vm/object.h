@@ -57,6 +57,7 @@ enum class Storage : uint8_t {
 struct ExternalMemory {
   void (*release)(ExternalMemory* self);  // frees *self too; may be called from any thread
   bool is_writable = false;               // by who alone holds the tensor
+  bool is_callers = false;                // of Value::WrapTensor, also where this is a part of it
 };
 
 struct Tensor : Object {

@@ -539,6 +539,12 @@ SchedulerStats Scheduler::stats() const {
   return stats;
 }
 
+bool Scheduler::IsOwnThread() const {
+  return std::ranges::any_of(impl_->threads, [](const std::thread& thread) {
+    return thread.get_id() == std::this_thread::get_id();
+  });
+}
+
 void Scheduler::Handle::Cancel() const {
   if (task_ == nullptr) return;
   std::lock_guard lock(task_->mutex);

@@ -133,6 +133,8 @@ class Scheduler {
   Awaitable Run(RunRequest request) { return {*this, std::move(request)}; }
 
   SchedulerStats stats() const;
+  // Whether the calling thread is one of its own: it must not destroy the scheduler, which waits for it.
+  bool IsOwnThread() const;
 
  private:
   struct Impl;

@@ -82,6 +82,13 @@ Result<Value> Value::CopyTensor(DType dtype, std::span<const int64_t> dims, cons
   return value;
 }
 
+bool Value::is_borrowed() const {
+  if (!is_tensor()) return false;
+  const auto* tensor = static_cast<const vm::Tensor*>(object_);
+  return tensor->storage() == vm::Storage::kExternal && tensor->external != nullptr &&
+         tensor->external->is_callers;
+}
+
 Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void* data,
                                 void (*release)(void*), void* context) {
   if (reinterpret_cast<uintptr_t>(data) % vm::kDataAlignment != 0) {
@@ -102,6 +109,7 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
     std::unique_ptr<CallerMemory> caller(static_cast<CallerMemory*>(self));
     if (caller->caller_release != nullptr) caller->caller_release(caller->context);
   };
+  memory->is_callers = true;
   memory->caller_release = release;
   memory->context = context;
   vm::Tensor* tensor = vm::NewSharedTensor(dtype, dims, static_cast<char*>(data),

@@ -45,7 +45,8 @@ class Value {
   static Result<Value> CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data);
   // The caller's memory, without a copy when it is 64-byte aligned; `release(context)` is called
   // when it is no longer needed, from any thread (at once when it had to be copied, and on
-  // failure). `release` may be null. The memory must not change meanwhile.
+  // failure). `release` may be null. The memory must not change meanwhile: where a program gives an
+  // input back, or a part of it, that is the result's memory too (is_borrowed).
   static Result<Value> WrapTensor(DType dtype, std::span<const int64_t> dims, void* data,
                                   void (*release)(void*), void* context);
   // A rank-0 tensor from a canonical scalar (bytecode/kernel_abi.h); and from C++ numbers.
@@ -74,6 +75,8 @@ class Value {
   // Compact, row-major, 64-byte aligned (a scalar's 16); undefined when there are no elements.
   const void* data() const;
   size_t bytes() const;
+  // Whether the memory is that of a WrapTensor. Hosts whose callers change it after a run, copy.
+  bool is_borrowed() const;
   // Null when the tensor is shared, or its memory is not its own.
   void* mutable_data();
   // The element at a flat position as a canonical scalar. REQUIRES: is_tensor(), in range.

@@ -89,8 +89,24 @@ class DescriptorEmitter {
                                      Number(static_cast<uint64_t>(type.dtype)), Number(type.index)};
     Append(&fields, ArrayOf(dims));
     Append(&fields, Texts(type.dim_names));
+    Append(&fields, Formulas(type.dim_formulas));
     Append(&fields, Types(type.args));
     return Struct(fields);
+  }
+  Array Formulas(const std::vector<SizeFormula>& formulas) {
+    static_assert(sizeof(SizeStep) == 2 * sizeof(uint64_t));
+    std::vector<Constant*> elements;
+    for (const SizeFormula& formula : formulas) {
+      std::vector<Constant*> steps;
+      for (const SizeStep& step : formula) {
+        steps.push_back(Struct({Number(static_cast<uint64_t>(step.kind)),
+                                Number(static_cast<uint64_t>(step.value))}));
+      }
+      std::vector<Constant*> fields;
+      Append(&fields, ArrayOf(steps));
+      elements.push_back(Struct(fields));
+    }
+    return ArrayOf(elements);
   }
   Array Types(const std::vector<ValueType>& types) {
     std::vector<Constant*> elements;

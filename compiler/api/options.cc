@@ -84,7 +84,7 @@ Status SetThreads(std::string_view option, std::string_view value, CompilerOptio
   return Wrong(fmt::format("{} {}: expected 0 to 1024", option, value));
 }
 Status AddShape(std::string_view option, std::string_view value, CompilerOptions* o) {
-  RELAYVM_ASSIGN_OR_RETURN(const Pair pair, ReadPair(option, value, "NAME=1x?x300"));
+  RELAYVM_ASSIGN_OR_RETURN(const Pair pair, ReadPair(option, value, "NAME=1x?x300 or NAME=(n, ?, 300)"));
   o->shapes[pair.name] = pair.value;
   return OkStatus();
 }

@@ -213,6 +213,7 @@ class Tracer {
     if (type.kind == ValueType::Kind::kTensor) {
       type.dims = At(made_.graph.heads[head++]).dims;
       type.dim_names.clear();
+      type.dim_formulas.clear();
     }
     for (ValueType& field : type.args) SetResultShapes(field, head);
   }

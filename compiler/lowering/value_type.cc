@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -68,6 +69,19 @@ class Converter {
  public:
   Converter(const ir::Module& module, Program& program) : module_(module), program_(program) {}
 
+  // Of the types that follow: names of dims are distinct in a signature, whatever symbols are called, and
+  // expressions count the symbols of its parameters.
+  void BeginSignature(const std::vector<ir::Type>& params) {
+    names_.clear();
+    taken_.clear();
+    numbers_.clear();
+    ir::ForEachBoundSymbol(params, [&](uint32_t id) {
+      numbers_.emplace(id, static_cast<int64_t>(numbers_.size()));
+    });
+  }
+  // An expression over dims that a file has no room for.
+  const Status& status() const { return status_; }
+
   // `params` are the type parameters in scope: of the entry, or of the type definition being
   // converted.
   ValueType Convert(const ir::Type& type, const std::vector<ir::Type>& params) {
@@ -76,8 +90,14 @@ class Converter {
       v.dtype = t->dtype;
       for (const Dim& d : t->shape) {
         v.dims.push_back(d.is_const() ? d.value() : -1);
-        v.dim_names.push_back(d.is_const() || d.ContainsAny() ? "" : d.ToString());
+        v.dim_names.push_back(d.is_const() || d.ContainsAny() ? "" : NameOf(d));
+        if (d.is_const() || d.is_symbol() || d.ContainsAny()) continue;
+        SizeFormula formula = FormulaOf(d);
+        if (formula.empty()) continue;
+        v.dim_formulas.resize(v.dims.size());
+        v.dim_formulas.back() = std::move(formula);
       }
+      if (!v.dim_formulas.empty()) v.dim_formulas.resize(v.dims.size());
       return v;
     }
     if (const auto* t = type->As<ir::TupleType>()) {
@@ -143,6 +163,33 @@ class Converter {
   }
 
  private:
+  std::string NameOf(const Dim& dim) {
+    const Dim renamed = dim.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
+      auto [at, inserted] = names_.try_emplace(symbol.symbol_id());
+      if (inserted) {
+        const std::string name = symbol.symbol_name().empty() ? "d" : symbol.symbol_name();
+        at->second = name;
+        for (int i = 2; !taken_.insert(at->second).second; ++i)
+          at->second = fmt::format("{}_{}", name, i);
+      }
+      if (at->second == symbol.symbol_name()) return std::nullopt;
+      return Dim::Symbol(symbol.symbol_id(), at->second, symbol.symbol_nonnegative());
+    });
+    return renamed.ToString();
+  }
+
+  // Empty where a symbol is no dim of a parameter, so that nobody can tell what it is.
+  SizeFormula FormulaOf(const Dim& dim) {
+    bool known = true;
+    dim.ForEachSymbol([&](const Dim& s) { known = known && numbers_.contains(s.symbol_id()); });
+    SizeFormula formula;
+    if (!known) return formula;
+    const Status status = AppendSize(
+        dim, [&](const Dim& s) { return numbers_.at(s.symbol_id()); }, &formula);
+    if (!status.ok()) status_ = status.WithContext("a dim of a parameter");
+    return formula;
+  }
+
   Status CheckLimits(const ir::TypeDef& def) {
     constexpr size_t kMost = std::numeric_limits<uint16_t>::max();
     const auto fail = [&](const std::string& what, size_t count) {
@@ -174,9 +221,18 @@ class Converter {
   ir::TypeMemo<Extent> measured_;
   std::map<std::string, uint32_t> adts_;
   std::vector<const ir::TypeDef*> defs_;  // parallel to program_.adts
+  std::map<uint32_t, std::string> names_;  // by symbol
+  std::set<std::string> taken_;
+  std::map<uint32_t, int64_t> numbers_;  // of the symbols that are dims of parameters
+  Status status_;
   bool in_type_def_ = false;
   bool any_open_ = false;  // a type of the entry holds a type parameter
 };
+
+void ForgetFormulas(ValueType* type) {
+  type->dim_formulas.clear();
+  for (ValueType& arg : type->args) ForgetFormulas(&arg);
+}
 
 std::vector<std::string> OutputNames(const AttrValue& attr) {
   std::vector<std::string> names;
@@ -225,6 +281,9 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
   info.name = module.entry;
   info.function = index;
   info.num_type_params = static_cast<uint32_t>(function.type_params.size());
+  std::vector<ir::Type> param_types;
+  for (const ir::Var* p : function.params) param_types.push_back(p->type);
+  converter.BeginSignature(param_types);
   for (const ir::Var* p : function.params) {
     info.param_names.push_back(p->name);
     info.params.push_back(converter.Convert(p->type, function.type_params));
@@ -237,6 +296,7 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     std::fill(part->dims.begin(), part->dims.end(), -1);
   }
   info.result = converter.Convert(function.result_type, function.type_params);
+  ForgetFormulas(&info.result);  // the program computes what it gives
   if (auto names = function.attrs.find(ir::kOutputNames); names != function.attrs.end()) {
     info.output_names = OutputNames(names->second);
   }
@@ -244,6 +304,7 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     const auto& type = *host->type->As<ir::FunctionType>();
     HostFunctionInfo& declared = program.host_functions.emplace_back();
     declared.name = host->name;
+    converter.BeginSignature(type.params);
     for (const ir::Type& param : type.params) {
       RELAYVM_RETURN_IF_ERROR(
           converter.CheckLimits(param, function.span, "a parameter of host function", host->name));
@@ -253,7 +314,9 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
                                                   "the result of host function", host->name));
     declared.result = converter.Convert(type.result, {});
   }
+  converter.BeginSignature({});
   RELAYVM_RETURN_IF_ERROR(converter.Finish());
+  RELAYVM_RETURN_IF_ERROR(converter.status());
   program.exports.push_back(std::move(info));
   return OkStatus();
 }

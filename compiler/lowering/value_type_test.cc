@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 
 #include "bytecode/disassembler.h"
@@ -64,6 +65,28 @@ TEST_CASE("exports and the ADTs that go with them") {
     CAPTURE(c.main);
     CHECK(ExportOf(Parse(std::string(kTypes) + c.main)) == std::string(c.result));
   }
+}
+
+TEST_CASE("names of dims are distinct, and expressions count them") {
+  // Both symbols are called x.0.0: one of a field of %x, one of %x.0.
+  CHECK(ExportOf(Parse("def @main(%x: (Tensor[(?), int32],), %x.0: Tensor[(?), int32]) { %x.0 }"))
+            .starts_with("(%x: (Tensor[(x.0.0), int32],), %x.0: Tensor[("));
+  ir::Module module = Parse("def @main(%x: Tensor[(?), int32], %y: Tensor[(?, ?), int32]) { %x }");
+  const ir::Function& main = *module.functions.at("main");
+  const Dim n = Dim::Symbol(module.ids->Next(), "n"), m = Dim::Symbol(module.ids->Next(), "n");
+  ir::Function copy = main;
+  copy.params = {
+      ir::MakeVar(module, "x", ir::MakeTensorType({n * Dim(2) + m}, DType::kInt32), {}),
+      ir::MakeVar(module, "y", ir::MakeTensorType({m, n}, DType::kInt32), {})};
+  Program program;
+  REQUIRE(AddExport(module, copy, 0, {}, program).ok());
+  const ExportInfo& e = program.exports.at(0);
+  CHECK(std::set<std::string>(e.params[1].dim_names.begin(), e.params[1].dim_names.end()) ==
+        std::set<std::string>{"n", "n_2"});
+  CHECK(e.params[1].dim_formulas.empty());
+  REQUIRE(e.params[0].dim_formulas.size() == 1);
+  const int64_t sizes[] = {5, 7};  // of m and n, in the order in which they are dims
+  CHECK(EvaluateSize(e.params[0].dim_formulas[0], sizes) == 19);
 }
 
 TEST_CASE("a chain of 20,000 ADTs takes no native stack") {

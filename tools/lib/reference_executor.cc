@@ -11,6 +11,8 @@
 #include "compiler/reference/interpreter.h"
 #include "tools/lib/value_trace.h"
 #include "tools/values/tensor_file.h"
+#include "vm/border.h"
+#include "vm/signature_dims.h"
 
 namespace relayvm::tools {
 namespace {
@@ -29,6 +31,8 @@ class ReferenceExecutor : public Executor {
 
   Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                         TypeTable& types) override {
+    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(
+        program_, function, vm::SignatureDims(function.params, nullptr), inputs));
     std::vector<reference::Value> args;
     for (size_t i = 0; i < inputs.size(); ++i) {
       args.push_back(FromValue(inputs[i], types, types.InternOf(function, function.params[i])));

@@ -46,6 +46,7 @@ struct NativeType {  // ValueType
   uint64_t kind, dtype, index;
   NativeArray<int64_t> dims;
   NativeArray<const char*> dim_names;
+  NativeArray<NativeArray<SizeStep>> dim_formulas;  // none, or one a dim
   NativeArray<NativeType> args;
 };
 struct NativeConstructor {
@@ -80,7 +81,7 @@ struct NativeExport {
 
 extern "C" {
 struct RelayvmAotProgram {
-  static constexpr uint64_t kVersion = 1;
+  static constexpr uint64_t kVersion = 2;
 
   uint64_t version;
   const char* cpu_features;  // what the code needs of the machine (KernelImage::cpu_features)

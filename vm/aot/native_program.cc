@@ -33,6 +33,8 @@ ValueType TypeOf(const NativeType& native) {
   type.index = static_cast<uint32_t>(native.index);
   type.dims.assign(native.dims.begin(), native.dims.end());
   type.dim_names = Texts(native.dim_names);
+  for (const NativeArray<SizeStep>& formula : native.dim_formulas)
+    type.dim_formulas.emplace_back(formula.begin(), formula.end());
   type.args = TypesOf(native.args);
   return type;
 }
@@ -99,7 +101,9 @@ NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_pt
     : descriptor_(descriptor),
       owner_(std::move(owner)),
       program_(ProgramOf(descriptor)),
-      idle_memory_(descriptor.exports.size) {}
+      idle_memory_(descriptor.exports.size) {
+  for (const ExportInfo& e : program_.exports) dims_.emplace_back(e.params, nullptr);
+}
 
 Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
   static std::mutex mutex;
@@ -148,7 +152,7 @@ Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(const RelayvmAotProgr
 Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,
                                  const NativeOptions& options, InvocationStats* stats) {
   const ExportInfo& info = program().exports[index];
-  RELAYVM_RETURN_IF_ERROR(CheckInputs(program(), info, inputs));
+  RELAYVM_RETURN_IF_ERROR(CheckInputs(program(), info, dims_[index], inputs));
   const NativeExport& function = descriptor_.exports.data[index];
   InvocationStats counted;
   const auto start = std::chrono::steady_clock::now();

@@ -20,6 +20,7 @@
 #include "bytecode/program.h"
 #include "vm/aot/aot_runtime.h"
 #include "vm/relayvm.h"
+#include "vm/signature_dims.h"
 #include "vm/value.h"
 
 namespace relayvm::vm {
@@ -72,6 +73,7 @@ class NativeProgram {
   const RelayvmAotProgram& descriptor_;
   const std::shared_ptr<const void> owner_;
   const Program program_;
+  std::vector<SignatureDims> dims_;        // by export
   std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
   std::mutex mutex_;
   std::vector<std::shared_ptr<Workspace>> idle_;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "compiler/frontend/parser.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/ir/output_names.h"
+#include "compiler/ir/shape_text.h"
 
 namespace relayvm::import {
 
@@ -78,18 +78,13 @@ class ModelImporter {
     return module.ok() ? *std::move(module) : ir::MakeModule();
   }
 
-  // Sizes of "1x?x300" as dims. The driver checks the text.
+  // Sizes that --shape gives, as dims. The driver checks the text.
   static std::vector<Dim> DimsOfText(std::string_view text) {
     std::vector<Dim> dims;
-    while (true) {
-      const std::string_view part = text.substr(0, text.find('x'));
-      int64_t size = 0;
-      const auto [end, error] = std::from_chars(part.begin(), part.end(), size);
-      const bool number = error == std::errc() && end == part.end() && size >= 0;
-      dims.push_back(number ? Dim(size) : Dim::Any());
-      if (part.size() == text.size()) return dims;
-      text.remove_prefix(part.size() + 1);
-    }
+    const auto parts = ir::ParseShapeText(text);
+    if (!parts.ok()) return {Dim::Any()};
+    for (const ir::DimText& part : *parts) dims.push_back(part.size ? Dim(*part.size) : Dim::Any());
+    return dims;
   }
 
   // Of what a sequence or an optional value holds: dims are numbers or not known. Null where the IR
@@ -189,9 +184,9 @@ class ModelImporter {
     if (!tensor.has_shape()) {
       if (auto given = options_.shapes.find(input.name()); given != options_.shapes.end()) {
         // The driver reads the sizes; here it is the rank that counts.
-        const auto rank = 1 + std::count(given->second.begin(), given->second.end(), 'x');
-        std::vector<Dim> open;
-        for (int64_t i = 0; i < rank; ++i) open.push_back(NewDim(""));
+        const auto dims = ir::ParseShapeText(given->second);
+        std::vector<Dim> open(dims.ok() ? dims->size() : 1);
+        for (Dim& d : open) d = NewDim("");
         return ir::MakeTensorType(std::move(open), *dtype);
       }
       return fail(

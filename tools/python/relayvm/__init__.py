@@ -32,11 +32,11 @@ from .adt import Adt
 from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, FileNotFound, InternalError,
                      InvalidArgument, InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)
 from .host import HostFunction, host_function
-from .model import Argument, Function, Model, Runtime, _close_default, _forked, default_runtime, load, tensor
+from .model import Argument, Function, Model, Runtime, _close_all, _forked, default_runtime, load, tensor
 from .trace import ChromeTrace, Profile
 from ._native import Value, __version__
 
-_atexit.register(_close_default)
+_atexit.register(_close_all)
 _os.register_at_fork(after_in_child=_forked)
 
 # Imported when it is first needed.

@@ -1,6 +1,7 @@
 """Loading and running programs."""
 import operator
 import os
+import weakref
 
 from . import _native
 from .host import _by_name, _call_async
@@ -64,6 +65,7 @@ class Runtime:
         self.trace = trace
         sink = trace._native if trace is not None else None
         self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, memory_limit, sink)
+        _runtimes.add(self)
 
     def stats(self):
         """What its runs have done and hold, as a dict: runs by status ("ended"), "kernel_calls", "waits", "batches", bytes ..."""
@@ -85,6 +87,7 @@ class Runtime:
 
 
 _default = None
+_runtimes = weakref.WeakSet()
 
 
 def default_runtime():
@@ -95,14 +98,16 @@ def default_runtime():
     return _default
 
 
-def _close_default():
-    if _default is not None:
-        _default.close()
+def _close_all():
+    # Threads that would call Python cannot do so while it ends.
+    for runtime in list(_runtimes):
+        runtime.close()
 
 
 def _forked():
     global _default
     _default = None
+    _runtimes.clear()
 
 
 class Function:
@@ -110,7 +115,8 @@ class Function:
 
     Inputs are numpy arrays, tensors with DLPack (PyTorch's), objects with the buffer protocol, numbers
     and nested lists; tuples for tuples; for algebraic data types see `Adt`. Compact, 64-byte aligned
-    memory is used where it is and must not change during the call. An array of another dtype is converted
+    memory is used where it is and must not change during the call; afterwards it may, since a result that
+    is an input, or a part of one, is a copy. An array of another dtype is converted
     where that loses nothing but digits of floats. Results are arrays whose memory is
     the runtime's, without a copy; tuples; `Adt`; tensors of bfloat16 are `Value`, which has DLPack.
 

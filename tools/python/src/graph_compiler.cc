@@ -7,6 +7,7 @@
 #include "compiler/graph/build_graph.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
+#include "tools/python/src/without_gil.h"
 #include "vm/graph/format/graph_files.h"
 #include "vm/graph/graph_folder.h"
 
@@ -32,7 +33,8 @@ void Save(const CompiledGraph& g, const std::string& folder) {
 PyGraph Load(const CompiledGraph& g, uint32_t num_threads) {
   GraphOptions options;
   options.num_threads = num_threads;
-  return {ValueOrThrow(GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program)), options))};
+  return {DestroyedWithoutGil(
+      ValueOrThrow(GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program)), options)))};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tools/python/src/graph.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 
 namespace py = pybind11;
 
@@ -24,7 +25,7 @@ PyGraph Load(const std::string& folder, uint32_t num_threads) {
     const py::gil_scoped_release no_gil;
     module = GraphModule::Load(folder, options);
   }
-  return {ValueOrThrow(std::move(module))};
+  return {DestroyedWithoutGil(ValueOrThrow(std::move(module)))};
 }
 
 // An input by its number or name.

@@ -181,12 +181,20 @@ PYBIND11_MODULE(_native, m) {
 
   py::class_<PyRuntime, std::shared_ptr<PyRuntime>>(m, "Runtime")
       .def(py::init(&PyRuntime::Create))
-      .def("stats", [](const PyRuntime& r) { return StatsOf(r.runtime()->stats()); })
+      .def("stats",
+           [](const PyRuntime& r) {
+             RuntimeStats stats;
+             {
+               const py::gil_scoped_release no_gil;
+               stats = r.runtime()->stats();
+             }
+             return StatsOf(stats);
+           })
       .def_property_readonly("num_threads", &PyRuntime::num_threads)
       .def("close", &PyRuntime::Close);
 
   py::class_<Scheduler::Handle>(m, "Handle")
-      .def("cancel", &Scheduler::Handle::Cancel)
+      .def("cancel", &Scheduler::Handle::Cancel, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("id", &Scheduler::Handle::id);
 
   py::class_<Session, std::shared_ptr<Session>>(m, "Session")

@@ -9,9 +9,12 @@
 #include <condition_variable>
 #include <deque>
 #include <new>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "tools/python/src/errors.h"
+#include "tools/python/src/without_gil.h"
 #include "tools/python/src/values.h"
 
 namespace relayvm::python {
@@ -227,11 +230,37 @@ std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t sche
 }
 
 PyRuntime::~PyRuntime() {
-  if (generation_ == Forks()) return;
-  // Threads of another process: not to be waited for.
-  if (runtime_->num_threads() > 1) [[maybe_unused]]
-    auto* left = new (std::nothrow) std::shared_ptr<Runtime>(runtime_);
-  [[maybe_unused]] const Scheduler* left = scheduler_.release();
+  if (runtime_ == nullptr) return;  // it was not made
+  if (generation_ != Forks()) {
+    // Threads of another process: not to be waited for.
+    if (runtime_->num_threads() > 1) [[maybe_unused]]
+      auto* left = new (std::nothrow) std::shared_ptr<Runtime>(runtime_);
+    [[maybe_unused]] const Scheduler* left = scheduler_.release();
+    return;
+  }
+  // The threads that are waited for take the GIL when a run ends.
+  const WithoutGil no_gil;
+  if (scheduler_ != nullptr && scheduler_->IsOwnThread()) {
+    // Members go in the order in which they are captured: the scheduler before what it uses.
+    auto end = [scheduler = std::move(scheduler_), runtime = std::move(runtime_),
+                trace = std::move(trace_)]() mutable {
+      scheduler.reset();
+      runtime.reset();
+      trace.reset();
+    };
+    auto* left = new (std::nothrow) decltype(end)(std::move(end));
+    if (left == nullptr) return;
+    try {
+      std::thread([left] {
+        (*left)();
+        delete left;
+      }).detach();
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread; it stays as it is
+    }
+    return;
+  }
+  scheduler_.reset();
+  runtime_.reset();
 }
 
 Scheduler& PyRuntime::scheduler() {
@@ -348,6 +377,8 @@ std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
   return inputs;
 }
 
+Session::~Session() { Trim(); }
+
 std::unique_ptr<Invocation> Session::Acquire() {
   runtime_->CheckFork();
   {
@@ -367,8 +398,14 @@ void Session::Release(std::unique_ptr<Invocation> invocation) {
 }
 
 void Session::Trim() {
-  const std::lock_guard lock(mutex_);
-  idle_.clear();
+  // Their memory goes back to the system without the GIL and the lock: whoever wants both goes on.
+  std::vector<std::unique_ptr<Invocation>> idle;
+  const WithoutGil no_gil;
+  {
+    const std::lock_guard lock(mutex_);
+    idle.swap(idle_);
+  }
+  idle.clear();
 }
 
 py::object Session::Run(const ExportInfo& function, const py::args& args, const py::dict& kwargs) {

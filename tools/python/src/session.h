@@ -26,7 +26,11 @@ class PyRuntime {
                                            size_t max_batch, double max_wait,
                                            std::optional<size_t> memory_limit,
                                            std::shared_ptr<TraceSink> trace);
+  // Like Close, from any thread: the last reference may go with a completion, on a thread of the
+  // scheduler's own, which then leaves the end to another one.
   ~PyRuntime();
+  PyRuntime(const PyRuntime&) = delete;
+  PyRuntime& operator=(const PyRuntime&) = delete;
 
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   uint32_t num_threads() const { return runtime_->num_threads(); }
@@ -87,6 +91,9 @@ class Session {
       : executable_(std::move(executable)),
         runtime_(std::move(runtime)),
         host_functions_(std::move(host_functions)) {}
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   const std::shared_ptr<const Executable>& executable() const { return executable_; }
   const std::shared_ptr<PyRuntime>& runtime() const { return runtime_; }

@@ -29,7 +29,8 @@ struct Opaque {
 Value ToValue(pybind11::handle object, const ValueType& type, const Program& program,
               const std::string& what);
 
-// The object for a value of `type`. Arrays may be written when nobody else has the memory. Where the
+// The object for a value of `type`. Memory of an argument is copied, so that results stay what they are
+// when the caller fills its arrays anew. Arrays may be written when nobody else has the memory. Where the
 // value has none, tensors went to the caller's buffers: those of `given` that are not None, in order.
 pybind11::object FromValue(Value value, const ValueType& type,
                            const std::shared_ptr<const Executable>& executable,

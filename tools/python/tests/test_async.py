@@ -1,5 +1,7 @@
 """run_async, host functions."""
 import asyncio
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -172,3 +174,68 @@ def test_a_runtime_that_is_closed():
     runtime.close()
     with pytest.raises(rvm.FailedPrecondition, match="closed"):
         asyncio.run(run())
+
+
+# What ends with a Runtime of its own; each turn, the last reference to it goes in another way.
+ENDS = {
+    "the model goes with the loop": """
+async def main():
+    model = exe.load(runtime=rvm.Runtime(scheduler_threads=2))
+    await asyncio.gather(*[model.run_async(x, w) for _ in range(20)])
+for _ in range(100):
+    asyncio.run(main())
+""",
+    "a run is cancelled, and is the last that knows of it": """
+async def main():
+    model = exe.load(runtime=rvm.Runtime(scheduler_threads=2))
+    tasks = [asyncio.ensure_future(model.run_async(x, w)) for _ in range(20)]
+    del model
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+for _ in range(100):
+    asyncio.run(main())
+""",
+    "runs go on when the process ends": """
+runtime = rvm.Runtime(scheduler_threads=2)
+model = exe.load(runtime=runtime)
+async def main():
+    for _ in range(50):
+        asyncio.ensure_future(model.run_async(x, w))
+    await asyncio.sleep(0.001)
+asyncio.run(main())
+""",
+    "other threads of Python are busy": """
+import threading
+end = False
+def work():
+    while not end:
+        sum(range(1000))
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+async def main():
+    model = exe.load(runtime=rvm.Runtime(2, scheduler_threads=2))
+    await asyncio.gather(*[model.run_async(x, w) for _ in range(20)])
+for _ in range(20):
+    asyncio.run(main())
+end = True
+for thread in threads:
+    thread.join()
+""",
+}
+
+
+@pytest.mark.parametrize("way", ENDS)
+def test_a_runtime_ends_with_its_last_reference(way):
+    code = """
+import asyncio
+import numpy as np
+import relayvm as rvm
+exe = rvm.compile("""+ '"""' + """#[version = "0.0.5"]
+def @main(%x: Tensor[(?, 64), float32], %w: Tensor[(64, 64), float32]) { tanh(nn.dense(%x, %w, units=None)) }""" + '""")' + """
+x, w = np.zeros((16, 64), "f4"), np.zeros((64, 64), "f4")
+""" + ENDS[way] + "\nprint('done')\n"
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

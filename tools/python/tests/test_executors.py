@@ -264,3 +264,107 @@ def test_a_damaged_graph_is_refused(tmp_path):
     path.write_text(text[:100])
     with pytest.raises(rvm.InvalidInput, match="graph.json: no JSON"):
         rvm.load_graph(tmp_path / "g")
+
+
+def aligned(shape, offset=0, dtype="f4"):
+    """An array at 64n + offset: at 64n its memory is used where it is."""
+    count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(count + 128, "u1")
+    start = -memory.ctypes.data % 64 + offset
+    return memory[start:start + count].view(dtype).reshape(shape)
+
+
+PASSED_THROUGH = """
+type List[A] {{ Cons(A, List[A]), Nil, }}
+def @main(%x: Tensor[({n}, 64), float32], %t: (Tensor[({n}, 64), float32], float32)) {{
+  (%x, expand_dims(%x, axis=0), reshape(%x, newshape=[-1, 32]), %t, add(%x, 0f){more})
+}}
+"""
+
+
+def tensors(value):
+    if isinstance(value, rvm.Adt):
+        value = value.fields
+    return [a for part in value for a in tensors(part)] if isinstance(value, tuple) else [np.asarray(value)]
+
+
+@pytest.mark.parametrize("offset", [0, 4])
+@pytest.mark.parametrize("kind", ["vm", "debug", "graph", "aot", "aot of any length", "vm, asynchronous"])
+def test_results_stay_when_the_arguments_are_filled_anew(kind, offset):
+    static = kind in ("graph", "aot")
+    text = HEADER + PASSED_THROUGH.format(n=64 if static else "?", more="" if static else ", Cons(%x, Nil)")
+    if kind == "vm, asynchronous":
+        import asyncio
+        model = rvm.compile(text).load()
+        run = lambda *args: asyncio.run(model.run_async(*args))  # noqa: E731
+    else:
+        run = rvm.create_executor(kind.split()[0], rvm.parse(text)).evaluate()
+    x, y = aligned((64, 64), offset), aligned((64, 64), offset)
+    x[:], y[:] = 1, 1
+    if kind == "graph":
+        text = HEADER + "def @main(%x: Tensor[(64, 64), float32]) { (%x, expand_dims(%x, axis=0), reshape(%x, newshape=[-1, 32]), add(%x, 0f)) }"
+        result = rvm.create_executor(kind, rvm.parse(text)).evaluate()(x)
+    else:
+        result = run(x, (y, 1.0))
+    x[:], y[:] = 2, 2
+    assert all((a == 1).all() for a in tensors(result)), [a.ravel()[:1] for a in tensors(result)]
+
+
+# Inputs, and what is said of them; None: they fit.
+SHARED = [
+    (("n", 4), ("n", 4), (2, 4), (2, 4), None),
+    (("n", 4), ("n", 4), (2, 4), (3, 4), "x's dim 0 (n) is 2, y's dim 0 (n) is 3"),
+    (("n", 4), ("n", 4), (3, 4), (2, 4), "x's dim 0 (n) is 3, y's dim 0 (n) is 2"),
+    (("n", 4), ("n", 4), (1, 4), (3, 4), "x's dim 0 (n) is 1, y's dim 0 (n) is 3"),
+    (("n", 4), ("n", 4), (100_000, 4), (1, 4), "x's dim 0 (n) is 100000, y's dim 0 (n) is 1"),
+    (("n", "n"), ("n", "n"), (3, 3), (3, 3), None),
+    (("n", "n"), ("n", "n"), (2, 3), (2, 3), "x's dim 0 (n) is 2, x's dim 1 (n) is 3"),
+]
+
+
+@pytest.mark.parametrize("kind", ["vm", "debug", "aot"])
+def test_dims_of_one_name_are_one_number(kind):
+    from relayvm import relay
+    made = {}
+    for x_shape, y_shape, x, y, message in SHARED:
+        if x_shape not in made:
+            a, b = relay.var("x", shape=x_shape), relay.var("y", shape=y_shape)
+            mod = rvm.IRModule.from_expr(relay.Function([a, b], relay.add(a, b)))
+            made[x_shape] = rvm.create_executor(kind, mod).evaluate()
+        inputs = np.ones(x, "f4"), np.full(y, 2, "f4")
+        if message is None:
+            np.testing.assert_array_equal(made[x_shape](*inputs), inputs[0] + inputs[1])
+            continue
+        with pytest.raises(rvm.InvalidArgument) as e:
+            made[x_shape](*inputs)
+        assert f"main: {message}; where these are two sizes, relayc --shape " in str(e.value)
+
+
+@pytest.mark.parametrize("kind", ["vm", "debug", "aot"])
+def test_names_of_dims_hold_in_tuples_and_expressions(kind):
+    metadata = '''
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.SizeVar", "tir.Add"], "data": [2, 3]},
+  {"type_key": "Array", "data": [4]}, {"type_key": "Array", "data": [5]},
+  {"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": "6"}},
+  {"type_key": "tir.Add", "attrs": {"a": "4", "b": "7"}},
+  {"type_key": "runtime.String", "repr_str": "n"},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "1"}}]}
+'''
+    n, next_n = "meta[tir.SizeVar][0]", "meta[tir.Add][0]"
+    run = rvm.create_executor(kind, rvm.parse(HEADER + f"""
+def @main(%y: Tensor[({next_n}, 4), float32], %x: (Tensor[({n}, 4), float32], Tensor[({n}), int64])) {{
+  (add(concatenate((%x.0, ones(shape=[1, 4], dtype="float32")), axis=0), %y), %x.1)
+}}
+""" + metadata)).evaluate()
+
+    def call(y, x, i):
+        return run(np.ones((y, 4), "f4"), (np.ones((x, 4), "f4"), np.ones(i, "i8")))
+    np.testing.assert_array_equal(call(4, 3, 3)[0], np.full((4, 4), 2))
+    for sizes, message in (((5, 3, 3), "x.0's dim 0 (n) is 3, y's dim 0 (n + 1) is 5"),
+                           ((3, 3, 3), "x.0's dim 0 (n) is 3, y's dim 0 (n + 1) is 3"),
+                           ((4, 3, 2), "x.0's dim 0 (n) is 3, x.1's dim 0 (n) is 2")):
+        with pytest.raises(rvm.InvalidArgument) as e:
+            call(*sizes)
+        assert message in str(e.value)

@@ -279,15 +279,12 @@ class Executable:
 
 
 def _shape_text(shape):
-    """(1, None, 300) or "1x?x300"."""
+    """("n", None, 300), "1x?x300" or "(n, ?, 300)"."""
     if isinstance(shape, str):
         return shape
     if not isinstance(shape, (list, tuple)):
         raise TypeError(f"shape: expected the dims of each input by its name, as in {{\"x\": (1, None, 300)}}, found {shape!r}")
-    parts = []
-    for dim in shape:
-        parts.append("?" if dim is None or dim == -1 or isinstance(dim, str) and not dim.startswith("?") else str(dim))
-    return "x".join(parts)
+    return "(" + ", ".join("?" if dim is None or dim == -1 else str(dim) for dim in shape) + ")"
 
 
 # Options of `compile` that relayc names otherwise.
@@ -353,8 +350,8 @@ def parse(text, *, name="<text>", plugins=None):
 def from_onnx(model, shape=None, *, dims=None, plugins=None):
     """(Module, params) of an ONNX model: a path, its bytes, or an onnx.ModelProto.
 
-    shape: dims of inputs by name, (1, None, 300) or "1x?x300"; None and names of dims stay open. dims:
-    sizes by the model's names of dims. Weights are constants of the module; params is empty, as with
+    shape: dims of inputs by name, ("n", None, 300) or "1x?x300"; None stays as it is, a name is one size
+    wherever it stands. dims: sizes by the model's names of dims. Weights are constants of the module; params is empty, as with
     TVM's freeze_params.
     """
     content, name = None, "<model>.onnx"
