@@ -25,7 +25,7 @@ std::string Text(const std::string& params) {
 }
 
 constexpr const char* kParam =
-    R"("x": (float32[?"n", 3, ?"n*2 + k"=s0*2 + s1], (int64[?"k", ?"n"],), float32[?, ?"m"]))";
+    R"("x": (float32[?"n", 3, ?"n*2 + k"=s0*2 + s1], (int64[?"k", ?"n"]), float32[?, ?"m"]))";
 
 TEST_CASE("names are counted in the order in which they stand in tensors and tuples") {
   const Result<Program> program = Assemble(Text(kParam));

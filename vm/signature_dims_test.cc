@@ -96,7 +96,7 @@ TEST_CASE("dims of one name are one number: among inputs, and in one") {
 
 TEST_CASE("dims of one name are one number: in tuples, lists and trees") {
   constexpr const char* kTuples =
-      R"("x": (float32[?"n"], (float32[?"k", ?"n"], int32[])), "y": (float32[?"k"],))";
+      R"("x": (float32[?"n"], (float32[?"k", ?"n"], int32[])), "y": (float32[?"k"]))";
   const auto nested = [](int64_t n, int64_t k, int64_t n2) {
     return Tuple({Shaped({n}), Tuple({Shaped({k, n2}), Value::Int32(1)})});
   };
@@ -126,7 +126,7 @@ TEST_CASE("dims of one name are one number: in tuples, lists and trees") {
 TEST_CASE("dims that are expressions have the value that their names give") {
   constexpr const char* kNext = R"("y": float32[?"n + 1"=s0 + 1], "x": float32[?"n"])";
   constexpr const char* kSum =
-      R"("x": (float32[?"n", ?"m"],), "y": float32[?"n*2 + m"=s0*2 + s1], "z": float32[3])";
+      R"("x": (float32[?"n", ?"m"]), "y": float32[?"n*2 + m"=s0*2 + s1], "z": float32[3])";
   constexpr const char* kQuotient =
       R"~("x": float32[?"n", ?"m"], "y": float32[?"floordiv(n, m)"=floordiv(s0, s1)])~";
   constexpr const char* kInside =
