@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -27,21 +28,66 @@ int Protection(const ImageSegment& segment) {
   return PROT_READ | (segment.writable ? PROT_WRITE : 0) | (segment.executable ? PROT_EXEC : 0);
 }
 
-Status MapSegment(const ImageSegment& segment, std::span<const uint8_t> elf, char* base) {
-  uint64_t in_page = segment.address % kImagePageBytes;
-  char* begin = base + (segment.address - in_page);
-  size_t bytes =
-      (in_page + segment.memory_bytes + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
-  void* memory =
-      mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10
+#endif
+
+// Of the pages that a segment lies in.
+struct SegmentPages {
+  explicit SegmentPages(const ImageSegment& segment)
+      : in_page(segment.address % kImagePageBytes),
+        begin(segment.address - in_page),
+        bytes((in_page + segment.memory_bytes + kImagePageBytes - 1) / kImagePageBytes *
+              kImagePageBytes) {}
+  uint64_t in_page, begin;
+  size_t bytes;
+};
+
+// The image as it lies in memory, in a file without a name that nobody can change any more; -1 where the
+// system has none.
+int MakeSealedFile(const ImageLayout& layout, std::span<const uint8_t> elf) {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  int fd = memfd_create("relayvm", kFlags | MFD_EXEC);
+  if (fd < 0 && errno == EINVAL) fd = memfd_create("relayvm", kFlags);  // before Linux 6.3
+  if (fd < 0) return -1;
+  bool done = ftruncate(fd, static_cast<off_t>(layout.memory_bytes)) == 0;
+  for (const ImageSegment& segment : layout.segments) {
+    for (uint64_t at = 0; done && at < segment.file_bytes;) {
+      const ssize_t n = pwrite(fd, elf.data() + segment.file_offset + at, segment.file_bytes - at,
+                               static_cast<off_t>(segment.address + at));
+      done = n > 0 || (n < 0 && errno == EINTR);
+      if (n > 0) at += static_cast<uint64_t>(n);
+    }
+  }
+  constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (done && fcntl(fd, F_ADD_SEALS, kSeals) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+Status Refused(const char* what) {
+  return {errno == ENOMEM ? StatusCode::kResourceExhausted : StatusCode::kUnsupported,
+          fmt::format("kernel image: the system refuses {}: {}", what, std::strerror(errno))};
+}
+
+// No page is ever both writable and executable, or one after the other: what sees to that (MDWE, SELinux)
+// lets it through.
+Status MapSegmentOfFile(const ImageSegment& segment, int fd, char* base) {
+  const SegmentPages pages(segment);
+  void* memory = mmap(base + pages.begin, pages.bytes, Protection(segment), MAP_PRIVATE | MAP_FIXED,
+                      fd, static_cast<off_t>(pages.begin));
+  return memory == MAP_FAILED ? Refused("to map it") : OkStatus();
+}
+
+Status CopySegment(const ImageSegment& segment, std::span<const uint8_t> elf, char* base) {
+  const SegmentPages pages(segment);
+  char* begin = base + pages.begin;
+  void* memory = mmap(begin, pages.bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return {StatusCode::kResourceExhausted, "kernel image: no memory to map it"};
-  std::memcpy(begin + in_page, elf.data() + segment.file_offset, segment.file_bytes);
-  if (mprotect(begin, bytes, Protection(segment)) != 0) {
-    return {StatusCode::kUnsupported,
-            fmt::format("kernel image: the system refuses executable memory: {}",
-                        std::strerror(errno))};
-  }
+  std::memcpy(begin + pages.in_page, elf.data() + segment.file_offset, segment.file_bytes);
+  if (mprotect(begin, pages.bytes, Protection(segment)) != 0) return Refused("executable memory");
   return OkStatus();
 }
 
@@ -77,7 +123,7 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
   return Status(StatusCode::kUnsupported, message + "; compile with a lower --target");
 }
 
-Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf) {
+Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> elf, Kind kind) {
   RELAYVM_ASSIGN_OR_RETURN(ImageLayout layout, ParseImage(elf));
   std::unique_ptr<MappedImage> image(new MappedImage());
   void* reserved = mmap(nullptr, layout.memory_bytes, PROT_NONE,
@@ -89,9 +135,15 @@ Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> e
   }
   image->base_ = static_cast<char*>(reserved);
   image->bytes_ = layout.memory_bytes;
+  const int fd = kind == Kind::kSealed ? MakeSealedFile(layout, elf) : -1;
+  Status mapped;
   for (const ImageSegment& segment : layout.segments) {
-    RELAYVM_RETURN_IF_ERROR(MapSegment(segment, elf, image->base_));
+    if (!mapped.ok()) break;
+    mapped = fd >= 0 ? MapSegmentOfFile(segment, fd, image->base_)
+                     : CopySegment(segment, elf, image->base_);
   }
+  if (fd >= 0) close(fd);
+  if (!mapped.ok()) return mapped;
   return image;
 }
 

@@ -1,7 +1,9 @@
 // Kernel images in memory: choosing the best one that the machine runs, and mapping it.
 //
-// Mapping needs no dynamic linker: segments are copied and then protected, so that code is no one's to
-// change, whatever becomes of the file it comes from. Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
+// Mapping needs no dynamic linker: segments are copied into a sealed file in memory and mapped from it, so
+// that code is no one's to change, whatever becomes of the file it comes from, and no page was ever writable
+// that is executable. Where the system has no such files, pages are written and then protected. Immutable
+// once mapped; thread-safe. Tested by image_loader_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +60,12 @@ Result<size_t> ChooseImage(std::span<const ImageInfo> images, const CpuFeatures&
 
 class MappedImage {
  public:
-  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf);
+  enum class Kind : uint8_t {
+    kSealed,
+    kAnonymous,  // as WritePerfMap needs it: of code in files, perf asks the file
+  };
+  static Result<std::unique_ptr<MappedImage>> Map(std::span<const uint8_t> elf,
+                                                  Kind kind = Kind::kSealed);
   ~MappedImage();
   MappedImage(const MappedImage&) = delete;
   MappedImage& operator=(const MappedImage&) = delete;
@@ -73,7 +80,8 @@ class MappedImage {
   size_t bytes_ = 0;
 };
 
-// Appends the kernels to /tmp/perf-PID.map, where `perf report` looks for code that is in no file.
+// Appends the kernels to /tmp/perf-PID.map, where `perf report` looks for code that is in no file
+// (MappedImage::Kind::kAnonymous).
 void WritePerfMap(const MappedImage& image, std::span<const uint8_t> elf);
 
 }  // namespace relayvm

@@ -1,6 +1,8 @@
 #include "bytecode/image_loader.h"
 
 #include <doctest/doctest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,6 +154,39 @@ TEST_CASE("images: mapped from memory, code and data") {
   CHECK(fn(nullptr, nullptr, 0, 1) == 43);
   auto second = MappedImage::Map(elf);  // has data of its own
   CHECK((*second)->Entry(kTwoSegmentEntry)(nullptr, nullptr, 0, 1) == 42);
+}
+
+TEST_CASE("images: run where pages that were writable may not become executable") {
+  const std::vector<uint8_t> elf = TwoSegmentImage();
+  constexpr int kNoMdwe = 77;
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr int kSetMdwe = 65, kRefuseExecGain = 1;  // PR_SET_MDWE, from Linux 6.3 on
+    if (prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0) != 0) _exit(kNoMdwe);
+    auto image = MappedImage::Map(elf);
+    _exit(image.ok() ? (*image)->Entry(kTwoSegmentEntry)(nullptr, nullptr, 0, 1) : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) != kNoMdwe) CHECK(WEXITSTATUS(status) == 42);
+}
+
+TEST_CASE("images: nobody can write to their code, and perf finds it in no file") {
+  const std::vector<uint8_t> elf = TwoSegmentImage();
+  for (const auto kind : {MappedImage::Kind::kSealed, MappedImage::Kind::kAnonymous}) {
+    auto image = MappedImage::Map(elf, kind);
+    REQUIRE(image.ok());
+    std::ifstream maps("/proc/self/maps");
+    const std::string first = fmt::format("{:x}-", reinterpret_cast<uintptr_t>((*image)->base()));
+    std::string line;
+    while (std::getline(maps, line) && !line.starts_with(first)) {
+    }
+    CAPTURE(line);
+    CHECK(line.find(" r-xp ") != std::string::npos);
+    CHECK((line.find("memfd:relayvm") != std::string::npos) ==
+          (kind == MappedImage::Kind::kSealed));
+  }
 }
 
 TEST_CASE("images: what is no image is an error") {

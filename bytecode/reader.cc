@@ -368,19 +368,24 @@ Result<std::shared_ptr<uint8_t>> CopyAlternative(std::span<const uint8_t> file,
   return copy;
 }
 
+// The flatbuffer of the file, checked. It is a copy: the file may change at any time.
+Result<std::shared_ptr<uint8_t>> CopyProgram(std::span<const uint8_t> file, FileHeader* header) {
+  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, header));
+  std::span<const uint8_t> in_file = file.subspan(header->program_offset, header->program_size);
+  std::shared_ptr<uint8_t> copy = CopyOf(in_file);
+  if (copy == nullptr) return NoMemory(in_file.size());
+  std::span<const uint8_t> bytes(copy.get(), in_file.size());
+  RELAYVM_RETURN_IF_ERROR(CheckChecksum(*header, bytes));
+  RELAYVM_RETURN_IF_ERROR(CheckFlatbuffer(bytes));
+  return copy;
+}
+
 Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
                             const std::string& wanted) {
   assert(reinterpret_cast<uintptr_t>(file.data()) % kConstantAlignment == 0);
   FileHeader header{};
-  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
-
-  // What is checked is a copy: the file may change at any time.
-  std::span<const uint8_t> in_file = file.subspan(header.program_offset, header.program_size);
-  std::shared_ptr<uint8_t> copy = CopyOf(in_file);
-  if (copy == nullptr) return NoMemory(in_file.size());
-  std::span<const uint8_t> bytes(copy.get(), in_file.size());
-  RELAYVM_RETURN_IF_ERROR(CheckChecksum(header, bytes));
-  RELAYVM_RETURN_IF_ERROR(CheckFlatbuffer(bytes));
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<uint8_t> copy, CopyProgram(file, &header));
+  std::span<const uint8_t> bytes(copy.get(), header.program_size);
 
   std::vector<std::string> targets = TargetsOf(*fbs::GetProgram(bytes.data()));
   const bool choice = !targets.empty();
@@ -479,8 +484,8 @@ Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
 
 Status CheckSegments(std::span<const uint8_t> file) {
   FileHeader header{};
-  RELAYVM_RETURN_IF_ERROR(CheckHeader(file, &header));
-  const fbs::Program& first = *fbs::GetProgram(file.data() + header.program_offset);
+  RELAYVM_ASSIGN_OR_RETURN(const std::shared_ptr<uint8_t> copy, CopyProgram(file, &header));
+  const fbs::Program& first = *fbs::GetProgram(copy.get());
   RELAYVM_RETURN_IF_ERROR(CheckConstants(file, first));
   RELAYVM_RETURN_IF_ERROR(CheckImages(file, first));
   const std::vector<std::string> targets = TargetsOf(first);

@@ -2,7 +2,7 @@
 // whatever the bytes, the result is such a program or an error. Time and memory are in proportion
 // to the file without its constants, which are neither read nor copied.
 //
-// Damage is found by checksums. Those of constants are compared by CheckSegments alone, since it
+// Damage is found by checksums. Those of constants are compared by CheckSegments alone (LoadOptions::verify), since it
 // reads all of them; so damage of a constant is found when somebody asks. Kernel images are native code and
 // trusted as a shared library is. Thread-safe. Tested by reader_test.cc.
 #pragma once
@@ -37,7 +37,7 @@ Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
 
 // Compares the checksums that reading leaves out: of constants, and of the programs and images for
 // other processors. kInvalidInput, naming the constant or the processor, where it is not what was written.
-// Constants of files that state no checksum pass. REQUIRES: ReadProgram took the file.
+// Constants of files that state no checksum pass. Any bytes may be given, and may change meanwhile.
 Status CheckSegments(std::span<const uint8_t> file);
 
 }  // namespace relayvm

@@ -540,7 +540,7 @@ Status WriteProgramFile(const Program& program, const std::string& path,
     RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, SerializeProgram(program, others));
     RELAYVM_RETURN_IF_ERROR(file.Write(bytes.data(), bytes.size()));
   }
-  return file.Commit();
+  return file.Commit(/*lasting=*/true);
 }
 
 }  // namespace relayvm

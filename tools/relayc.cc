@@ -112,7 +112,8 @@ Status WriteExecutable(const std::string& output, const CompileFlags& flags,
       const std::vector<uint8_t> program,
       codegen::LinkProgram(objects, folder / RELAYVM_NATIVE_MAIN, flags.options.kernels.stop));
   RELAYVM_RETURN_IF_ERROR(
-      WriteFile(output, {reinterpret_cast<const char*>(program.data()), program.size()}));
+      WriteFile(output, {reinterpret_cast<const char*>(program.data()), program.size()},
+                /*lasting=*/true));
   // Who may read it may run it.
   std::error_code error;
   using std::filesystem::perms;

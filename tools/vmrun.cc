@@ -17,8 +17,6 @@
 #include <filesystem>
 #include <iterator>
 
-#include "bytecode/base/file_mapping.h"
-#include "bytecode/reader.h"
 #include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
 #include "tools/values/graph_executor.h"
@@ -27,26 +25,17 @@
 namespace relayvm::tools {
 namespace {
 
-// Compares the checksums of the weights too.
-Result<std::shared_ptr<const Executable>> LoadVerified(const std::string& path,
-                                                       const LoadOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));
-  if (Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
-  return Executable::FromProgram(std::move(program), options);
-}
-
 Exit Main(int argc, char** argv) {
   CLI::App app("Runs a function of a program that relayc compiled.", "vmrun");
   std::string model;
   RunFlags flags;
-  bool verify = false;
+  LoadOptions load;
   app.add_option("MODEL", model,
                  "the compiled program: a .vmx file, or a folder with a graph; - for standard "
                  "input")
       ->required();
-  app.add_flag("--verify", verify, "compare the checksums of the weights too: reads all of them");
-  LoadOptions load;
+  app.add_flag("--verify", load.verify,
+               "compare the checksums of the weights too: reads all of them");
   app.add_option(
       "--target", load.target,
       "of a file for several processors, the one to run as: x86-64-v3 (default: the best "
@@ -78,8 +67,7 @@ Exit Main(int argc, char** argv) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     return RunFunction("vmrun", **executor, flags, took.count());
   }
-  auto executable =
-      verify ? LoadVerified(InputPath(model), load) : Executable::Load(InputPath(model), load);
+  auto executable = Executable::Load(InputPath(model), load);
   if (!executable.ok()) return Report("vmrun", executable.status(), Exit::kBadInput);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   auto executor = MakeVmExecutor(std::move(executable).value(), flags);

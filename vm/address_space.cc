@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "vm/process_mutex.h"
 #include "vm/system_pages.h"
 
 namespace relayvm::vm {
@@ -40,15 +42,19 @@ class Pool {
 
   char* Take() {
     if (open_.empty() && !Map()) return nullptr;
-    Slab& slab = slabs_.at(*open_.begin());
+    // One that is in use before one that is not.
+    const auto open = std::ranges::find_if(open_, [&](char* begin) { return begin != empty_; });
+    char* begin = open != open_.end() ? *open : *open_.begin();
+    Slab& slab = slabs_.at(begin);
     const int i = std::countr_zero(slab.free);
     char* piece = slab.first + static_cast<size_t>(i) * bytes_;
     if (guarded_ && !Guard(piece)) {
-      if (slab.free == slab.all) Unmap(*open_.begin());
+      if (slab.free == slab.all) empty_ = begin;
       return nullptr;
     }
+    if (begin == empty_) empty_ = nullptr;
     slab.free &= slab.free - 1;
-    if (slab.free == 0) slab.open = open_.extract(open_.begin());
+    if (slab.free == 0) slab.open = open_.extract(begin);
     return piece;
   }
 
@@ -56,11 +62,16 @@ class Pool {
     auto& [begin, slab] = *std::prev(slabs_.upper_bound(piece));
     const auto i = static_cast<size_t>(piece - slab.first) / bytes_;
     slab.free |= uint64_t{1} << i;
-    if (slab.free == slab.all) return Unmap(begin);
+    if (slab.free == slab.all && empty_ != nullptr) return Unmap(begin);
     madvise(piece, bytes_, MADV_DONTNEED);
     if (!slab.open.empty()) open_.insert(std::move(slab.open));
+    if (slab.free == slab.all) empty_ = begin;
   }
-  bool is_empty() const { return slabs_.empty(); }
+  bool has_empty() const { return empty_ != nullptr; }
+  void UnmapEmpty() {
+    if (empty_ != nullptr) Unmap(std::exchange(empty_, nullptr));
+  }
+  bool has_none() const { return slabs_.empty(); }
 
  private:
   struct Slab {
@@ -86,12 +97,21 @@ class Pool {
     madvise(memory, total, MADV_NOHUGEPAGE);
     auto* begin = static_cast<char*>(memory);
     char* first = begin + (-reinterpret_cast<uintptr_t>(begin) & (alignment_ - 1));
+    size_t mapped = total;
+    if (pieces == 1 && slack > 0) {
+      // Address space is short, or the piece large.
+      const auto before = static_cast<size_t>(first - begin);
+      if (before > 0) munmap(begin, before);
+      if (slack > before) munmap(first + bytes_, slack - before);
+      begin = first;
+      mapped = bytes_;
+    }
     const uint64_t all = ~uint64_t{0} >> (kMostPieces - pieces);
     try {
-      slabs_.emplace(begin, Slab{first, total, all, all, {}});
+      slabs_.emplace(begin, Slab{first, mapped, all, all, {}});
       open_.insert(begin);
     } catch (const std::bad_alloc&) {
-      Unmap(begin, total);
+      Unmap(begin, mapped);
       return false;
     }
     return true;
@@ -109,11 +129,31 @@ class Pool {
   bool guarded_;
   std::map<char*, Slab> slabs_;  // by their first byte
   std::set<char*> open_;         // those that have free pieces
+  // One that nobody uses, kept: else a piece that comes and goes would map and unmap one. Or null.
+  char* empty_ = nullptr;
 };
 
+// Under ProcessMutex().
 struct Pools {
-  std::mutex mutex;
-  std::map<std::tuple<size_t, size_t, bool>, Pool> pools;  // under mutex
+  using Key = std::tuple<size_t, size_t, bool>;
+  std::map<Key, Pool> pools;
+  // Of so many kinds an empty slab stays: of stacks, and of chunks. Address space is not endless, and hosts
+  // may ask for stacks of any size.
+  std::array<Key, 2> kept{};
+
+  // A piece of this pool has been asked for, or given back.
+  void Settle(std::map<Key, Pool>::iterator pool) {
+    if (pool->second.has_empty() && std::ranges::find(kept, pool->first) == kept.end()) {
+      const auto longest = pools.find(kept[1]);
+      kept = {pool->first, kept[0]};
+      if (longest != pools.end()) Unkeep(longest);
+    }
+    if (pool->second.has_none()) pools.erase(pool);
+  }
+  void Unkeep(std::map<Key, Pool>::iterator pool) {
+    pool->second.UnmapEmpty();
+    if (pool->second.has_none()) pools.erase(pool);
+  }
 };
 
 // Never destroyed: heaps may outlive the end of main.
@@ -126,13 +166,13 @@ Pools& AllPools() {
 }  // namespace
 
 char* TakeAddresses(size_t bytes, size_t alignment, bool guarded) {
-  Pools& all = AllPools();
-  const std::lock_guard lock(all.mutex);
+  const std::lock_guard lock(ProcessMutex());
+  Pools& all = AllPools();  // made under the lock: a fork never finds it half made
   try {
     const auto pool =
         all.pools.try_emplace({bytes, alignment, guarded}, bytes, alignment, guarded).first;
     char* piece = pool->second.Take();
-    if (pool->second.is_empty()) all.pools.erase(pool);
+    all.Settle(pool);
     return piece;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -140,11 +180,11 @@ char* TakeAddresses(size_t bytes, size_t alignment, bool guarded) {
 }
 
 void GiveAddresses(char* memory, size_t bytes, size_t alignment, bool guarded) {
+  const std::lock_guard lock(ProcessMutex());
   Pools& all = AllPools();
-  const std::lock_guard lock(all.mutex);
   const auto pool = all.pools.find({bytes, alignment, guarded});
   pool->second.Give(memory);
-  if (pool->second.is_empty()) all.pools.erase(pool);
+  all.Settle(pool);
 }
 
 }  // namespace relayvm::vm

@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <set>
 #include <thread>
 #include <vector>
@@ -91,6 +93,54 @@ TEST_CASE("address space: from several threads") {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE("address space: a child of fork() may use it, whatever other threads did") {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      while (!stop) GiveAddresses(TakeAddresses(2 * kPage, kPage, true), 2 * kPage, kPage, true);
+    });
+  }
+  int bad = 0;
+  for (int i = 0; i < 100 && bad == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(SIGALRM, SIG_DFL);
+      alarm(20);
+      char* piece = TakeAddresses(2 * kPage, kPage, true);
+      _exit(piece != nullptr ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    bad += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(bad == 0);
+}
+
+TEST_CASE("address space: a piece that comes and goes maps nothing; few slabs stay mapped") {
+  const auto mapped_pages = [] {
+    std::ifstream file("/proc/self/statm");
+    size_t pages = 0;
+    file >> pages;
+    return pages;
+  };
+  char* first = TakeAddresses(6 * kPage, kPage, true);
+  GiveAddresses(first, 6 * kPage, kPage, true);
+  const size_t before = mapped_pages();
+  for (int i = 0; i < 3; ++i) {
+    char* piece = TakeAddresses(6 * kPage, kPage, true);
+    CHECK(piece == first);
+    CHECK(mapped_pages() == before);
+    GiveAddresses(piece, 6 * kPage, kPage, true);
+  }
+  // Stacks of a thousand sizes, one after the other.
+  for (size_t pages = 100; pages < 1100; ++pages)
+    GiveAddresses(TakeAddresses(pages * kPage, kPage, true), pages * kPage, kPage, true);
+  CHECK(mapped_pages() < before + 4 * 64 * 1100);
 }
 
 }  // namespace

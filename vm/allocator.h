@@ -110,6 +110,8 @@ class Heap {
   size_t resident_bytes() const {
     return (used_pages_ + kept_pages_ + exported_pages_) * kPageBytes + outside_;
   }
+  // Between runs: pages that the next one finds.
+  size_t idle_bytes() const { return (used_pages_ + kept_pages_) * kPageBytes; }
   size_t page_bytes() const { return (used_pages_ + PagesOf(outside_)) * kPageBytes; }  // in use
   uint64_t allocations() const { return allocations_ - allocations_before_; }
   size_t limit() const { return limit_; }

@@ -216,7 +216,7 @@ typedef struct relayvm_trace {
 typedef struct relayvm_runtime_options {
   uint32_t struct_size;
   uint32_t num_threads; /* for one kernel call; 0: one */
-  /* Memory, stacks and threads' buffers of ended invocations kept for the next ones; 0: of 8. */
+  /* Ended invocations of which all but what is above 1 MiB is kept for the next ones; 0: 8. */
   uint32_t max_idle_workspaces;
   const relayvm_task_pool* task_pool;  /* NULL: threads of the runtime's own */
   const relayvm_memory_source* memory; /* NULL: the system */
@@ -286,6 +286,7 @@ typedef struct relayvm_load_options {
    * mapped must be replaced by renaming, not written to; where it is, runs fail with
    * RELAYVM_FAILED_PRECONDITION (vm/executable.h says all). */
   uint32_t copy_file;
+  uint32_t verify; /* not 0: compares the checksums of weights too, which reads all of the file */
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);
@@ -443,7 +444,7 @@ relayvm_status* relayvm_value_field(const relayvm_value* value, size_t index, re
 /* --- Invocations --- */
 typedef struct relayvm_invocation_options {
   uint32_t struct_size;
-  uint64_t memory_limit;       /* bytes; 0: the machine's memory */
+  uint64_t memory_limit;       /* bytes; 0: the machine's, or container's */
   uint64_t stack_limit;        /* bytes of address space for calls; 0: 1 GiB */
   int64_t timeout_ns;          /* of one run; 0: none */
   uint64_t native_stack_bytes; /* which kernels and host functions run on; 0: 256 KiB */

@@ -30,6 +30,7 @@ Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
   to->options.host_functions = to->host_functions;
   to->options.perf_map = read.perf_map != 0;
   to->options.copy_file = read.copy_file != 0;
+  to->options.verify = read.verify != 0;
   if (read.target != nullptr) to->options.target = read.target;
   for (size_t i = 0; i < read.num_kernels; ++i) {
     if (read.kernels == nullptr || read.kernels[i].name == nullptr ||

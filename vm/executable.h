@@ -5,7 +5,8 @@
 // by writing into it (cp). Where that happens all the same, runs fail with kFailedPrecondition from then
 // on, 10 ms later at the latest, and the file has to be loaded again; until then they may see both the old
 // constants and the new, and one that reads constants while the file is shorter than it was ends the
-// process (SIGBUS). LoadOptions::copy_file is for hosts whose files others may write to.
+// process (SIGBUS). Who sets the time of writing back does not hide it: constants are compared with their
+// checksums then. LoadOptions::copy_file is for hosts whose files others may write to.
 //
 // Immutable; any number of threads and invocations share one. Values and invocations that need it
 // keep it alive. Tested by executable_test.cc.
@@ -46,6 +47,9 @@ struct LoadOptions {
   // Reads the file into memory of this process's own, instead of mapping it. What becomes of the file is
   // nothing to the executable then.
   bool copy_file = false;
+  // Compares the checksums of constants too, and of what is for other processors: reads all of the file.
+  // kInvalidInput names what is damaged.
+  bool verify = false;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
 };
@@ -113,6 +117,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   int image_index_ = -1;
   std::shared_ptr<const FileMapping> file_;     // null: none is mapped
   mutable std::atomic<int64_t> next_check_{0};  // of the file
+  // Of the file's status, when it was last found unchanged (FileMapping::CheckUnchanged).
+  mutable std::atomic<int64_t> status_time_{0};
 };
 
 // "Tensor[(?, 300), float32]", "(int64, List[Tensor[(3), bool]])": as Relay writes types; type

@@ -125,6 +125,9 @@ Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& pa
                              FileMapping::Open(path, options.copy_file ? FileMapping::Kind::kRead
                                                                        : FileMapping::Kind::kMap));
     RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));  // errors name it
+    if (options.verify) {
+      if (const Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
+    }
     if (options.copy_file) file = nullptr;  // the program holds its memory, and nobody changes it
     auto linked = Link(std::move(program), std::move(file), options);
     if (!linked.ok()) return linked.status().WithContext(path);
@@ -141,6 +144,7 @@ Result<std::shared_ptr<const Executable>> Executable::FromMemory(std::span<const
     RELAYVM_ASSIGN_OR_RETURN(Program program,
                              in_place ? ReadProgramInPlace(bytes, std::move(owner), options.target)
                                       : ReadProgram(bytes, options.target));
+    if (options.verify) RELAYVM_RETURN_IF_ERROR(CheckSegments(bytes));
     return Link(std::move(program), nullptr, options);
   });
 }
@@ -159,6 +163,7 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
   std::shared_ptr<Executable> executable(new Executable());
   executable->program_ = std::move(program);
   executable->file_ = std::move(file);
+  if (executable->file_ != nullptr) executable->status_time_ = executable->file_->status_time();
   RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(options));
   RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
   RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
@@ -174,7 +179,9 @@ Status Executable::LinkKernels(const LoadOptions& options) {
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
                              ChooseImage(program_.images, CpuFeatures::OfThisMachine()));
-    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf));
+    const auto kind =
+        options.perf_map ? MappedImage::Kind::kAnonymous : MappedImage::Kind::kSealed;
+    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf, kind));
     image_index_ = static_cast<int>(index);
     if (options.perf_map) WritePerfMap(*linked_->image, program_.images[index].elf);
   }

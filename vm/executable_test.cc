@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "bytecode/test_programs.h"
 #include "bytecode/writer.h"
@@ -15,6 +16,8 @@
 
 namespace relayvm {
 namespace {
+
+using testing::Contains;
 
 // One compiled kernel, which returns 0, in an image for any x86-64 machine.
 std::string KernelText(const std::string& features) {
@@ -94,6 +97,17 @@ class ModelFile {
     file.write(reinterpret_cast<const char*>(file_.bytes.data()),
                static_cast<std::streamsize>(file_.bytes.size()));
   }
+  // A byte of the constant.
+  void Damage() {
+    std::fstream stream(path(), std::ios::binary | std::ios::in | std::ios::out);
+    const auto size = static_cast<std::streamoff>(std::filesystem::file_size(path()));
+    stream.seekp(size - 100);
+    stream.put('x');
+  }
+  std::vector<uint8_t> Bytes() const {
+    std::ifstream stream(path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
   void Truncate() { std::filesystem::resize_file(path(), 0); }
   void Replace() {
     const std::string other = folder_ / "new.vmx";
@@ -108,6 +122,48 @@ class ModelFile {
   FileInMemory file_;
   testing::TempFolder folder_;
 };
+
+TEST_CASE("executable: who asks has constants compared with their checksums, and the file is watched") {
+  ModelFile file;
+  auto verified = Executable::Load(file.path(), {.verify = true});
+  REQUIRE_MESSAGE(verified.ok(), verified.status().message());
+  auto invocation = testing::NewInvocation(*verified);
+  testing::RunOk(*invocation, {});
+  file.Damage();
+  ModelFile::Wait();
+  CHECK(invocation->Run("main", {}).status().code() == StatusCode::kFailedPrecondition);
+  CHECK(Executable::Load(file.path()).ok());
+  for (const bool copied : {false, true}) {
+    const Status s = Executable::Load(file.path(), {.copy_file = copied, .verify = true}).status();
+    CHECK(s.code() == StatusCode::kInvalidInput);
+    CHECK_MESSAGE(Contains(s.message(), "model.vmx: .vmx constant 0 \"weights\" is damaged"),
+                  s.message());
+  }
+  const std::vector<uint8_t> bytes = file.Bytes();
+  CHECK(Executable::FromMemory(bytes, nullptr).ok());
+  CHECK(Executable::FromMemory(bytes, nullptr, {.verify = true}).status().code() ==
+        StatusCode::kInvalidInput);
+}
+
+TEST_CASE("executable: a file that was written to is found out though its time was set back") {
+  ModelFile file;
+  const auto time = std::filesystem::last_write_time(file.path());
+  auto loaded = Executable::Load(file.path());
+  REQUIRE(loaded.ok());
+  auto invocation = testing::NewInvocation(*loaded);
+  testing::RunOk(*invocation, {});
+  // Its status changes, and nothing else.
+  ModelFile::Wait();
+  std::filesystem::last_write_time(file.path(), time);
+  ModelFile::Wait();
+  testing::RunOk(*invocation, {});
+  file.Damage();
+  std::filesystem::last_write_time(file.path(), time);
+  ModelFile::Wait();
+  const Status status = invocation->Run("main", {}).status();
+  CHECK(status.code() == StatusCode::kFailedPrecondition);
+  CHECK_MESSAGE(Contains(status.message(), "\"weights\" is damaged"), status.message());
+}
 
 TEST_CASE("executable: runs are refused once the mapped file was written to in place") {
   ModelFile file;

@@ -44,6 +44,11 @@ class ScratchBuffers {
   void* of(uint32_t worker) const { return blocks_[worker].memory; }
   // Frees blocks larger than `bytes`.
   void Trim(size_t bytes);
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const Block& b : blocks_) sum += b.bytes;
+    return sum;
+  }
 
  private:
   struct Block {

@@ -106,10 +106,10 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
   uint64_t depth = 0;
   for (Frame* f = frame; f != nullptr; f = f->caller) ++depth;
   return Fail(frame, pc, StatusCode::kResourceExhausted,
-              fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; raise "
-                          "the stack limit, or make the recursion a tail call",
+              fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; {}, or make "
+                          "the recursion a tail call",
                           depth, executable_.program().functions[callee->index].name,
-                          context_.stack->reserved_bytes()),
+                          context_.stack->reserved_bytes(), context_.stack->advice()),
               {.subject = executable_.program().functions[callee->index].name,
                .numbers = {static_cast<int64_t>(depth),
                            static_cast<int64_t>(context_.stack->reserved_bytes())}});
@@ -475,10 +475,11 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
                         .found = {static_cast<int64_t>(end - context_.stack->begin())}};
     return {
         StatusCode::kResourceExhausted,
-        fmt::format("{}: its frame is larger than the {}",
+        fmt::format("{}: its frame is larger than the {}; {}",
                     executable_.program().functions[function].name,
-                    growth == VmStack::Growth::kAtReserve ? "stack; raise the stack limit"
-                                                          : "memory limit; raise the memory limit"),
+                    growth == VmStack::Growth::kAtReserve ? "stack" : "memory limit",
+                    growth == VmStack::Growth::kAtReserve ? context_.stack->advice()
+                                                          : "raise the memory limit"),
         std::make_shared<StatusDetail>(std::move(detail))};
   }
   stack_end_ = context_.stack->end();

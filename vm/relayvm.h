@@ -42,14 +42,17 @@ struct Workspace;
 }  // namespace vm
 
 struct RuntimeOptions {
-  // Threads that one kernel call may use, the calling one included; 0: as many as the machine has.
+  // Threads that one kernel call may use, the calling one included; 0: as many as the machine has, or its
+  // control group may use.
   uint32_t num_threads = 1;
   // A pool to use instead of an own one (borrowed; num_threads is then ignored). Kernels that run on
   // it are not suspended when a slice of Invocation::Poll is over.
   TaskPool* thread_pool = nullptr;
   // Where large memory comes from; null: from the system. Lives as long as values that lie in it.
   std::shared_ptr<MemorySource> memory;
-  // Memory, stacks and threads' buffers of ended invocations that are kept for the next ones.
+  // Ended invocations of which up to 1 MiB, the stack and threads' buffers are kept for the next ones. Of
+  // others up to 64 KiB stay, of so many that all have 32 MiB, for 10 s after they were used last (with an
+  // injected memory nothing does). 0: nothing is kept.
   uint32_t max_idle_workspaces = 8;
   // Sees what runs (borrowed): vm/profile.h, vm/chrome_trace.h, or the host's own. Null: nothing is
   // recorded, at no cost.
@@ -94,7 +97,8 @@ class Runtime {
 
 struct InvocationOptions {
   // Bytes that one run may hold: tensors and other objects, the stack of calls, kernels' scratch and
-  // buffers; not inputs, constants and buffers for results. Never more than the machine's memory. The
+  // buffers; not inputs, constants and buffers for results. Never more than the memory of the machine, or
+  // of the control groups (a container's) that the process was in when the runtime was made. The
   // pages that hold them may be a quarter and 3 MiB more than the limit; a program that leaves so few
   // objects in each that it would need more ends as if it held them.
   size_t memory_limit = SIZE_MAX;

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -9,13 +7,22 @@
 #include <thread>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/base/machine_limits.h"
 #include "vm/checked_pool.h"
+#include "vm/clock.h"
 #include "vm/relayvm.h"
 #include "vm/thread_pool.h"
 #include "vm/workspace.h"
 
 namespace relayvm {
 namespace {
+
+// Of an idle workspace: what short runs need, so that they do not map and fault anew; and what those hold
+// at most of which as many are kept as come back.
+constexpr size_t kIdleBytes = 1 << 20;
+constexpr size_t kSmallBytes = 64 << 10;
+// What a workspace takes besides what it knows of: pages of its stacks, tables of its heap.
+constexpr size_t kOwnBytes = 20 << 10;
 
 // What only ever grows.
 void AddCounters(const vm::Workspace& workspace, RuntimeStats* stats) {
@@ -37,41 +44,71 @@ void AddCounters(const vm::Workspace& workspace, RuntimeStats* stats) {
   stats->peak_bytes = std::max<uint64_t>({stats->peak_bytes, counters.peak_bytes, heap.peak_bytes});
 }
 
+// All of it.
+void AddWorkspace(const vm::Workspace& workspace, RuntimeStats* stats) {
+  AddCounters(workspace, stats);
+  const vm::HeapTotals heap = workspace.heap->totals();
+  stats->live_bytes += heap.live_bytes;
+  stats->resident_bytes += heap.resident_bytes;
+  stats->waiting += workspace.counters.waiting;
+}
+
 }  // namespace
 
 struct Runtime::Impl {
   RuntimeOptions options;
+  size_t machine_memory = 0;
   std::shared_ptr<vm::MemoryBudget> budget;  // null: no limit
   std::unique_ptr<TaskPool> own_pool;        // behind which an injected one is
   TaskPool* pool = nullptr;
+  // Idle workspaces: those that hold much, max_idle_workspaces at most, and small ones.
+  std::mutex idle_mutex;
+  vm::IdlePool<vm::Workspace> idle, small_idle;  // under it
+  // All workspaces, and what those that are gone have counted.
   std::mutex mutex;
-  // Under the mutex: those that are idle, all, and what those that are gone have counted.
-  std::vector<std::unique_ptr<vm::Workspace>> idle;
-  std::vector<vm::Workspace*> workspaces;
+  std::vector<vm::Workspace*> workspaces;  // under it, as all below
   RuntimeStats gone;
+  // A stats() that is on its way: those from `next` on are still to be added to `sum`. One at a time.
+  std::mutex stats_mutex;
+  RuntimeStats* sum = nullptr;
+  size_t next = 0;
   std::atomic<uint64_t> last_id{0};
   std::atomic<uint64_t> batched_calls{0}, lone_calls{0};
   std::array<std::atomic<uint64_t>, kNumBatchSizes> batch_sizes{};
 
-  // With the mutex: `workspace` is to go.
-  void Forget(const vm::Workspace& workspace) {
-    workspaces[workspace.index] = workspaces.back();
-    workspaces[workspace.index]->index = workspace.index;
+  // It is to go.
+  void Forget(const vm::Workspace* workspace) {
+    const std::lock_guard lock(mutex);
+    const size_t index = workspace->index;
+    vm::Workspace& last = *workspaces.back();
+    if (sum != nullptr && last.index >= next) {
+      // The last one moves to where stats() may have been.
+      if (index >= next) AddCounters(*workspace, sum);
+      if (index < next && &last != workspace) AddWorkspace(last, sum);
+    }
+    workspaces[index] = &last;
+    last.index = index;
     workspaces.pop_back();
-    AddCounters(workspace, &gone);
+    AddCounters(*workspace, &gone);
   }
 };
 
 namespace vm {
 Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
-                     const std::shared_ptr<MemoryBudget>& budget)
+                     const std::shared_ptr<MemoryBudget>& budget, size_t machine_memory)
     : heap(new Heap(memory, budget)),
       arena(heap.get()),
       scratch(pool->num_threads(), memory.get()),
       pool(pool),
       trace(trace),
-      machine_memory(static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
-                     static_cast<size_t>(sysconf(_SC_PAGESIZE))) {}
+      machine_memory(machine_memory) {}
+
+size_t Workspace::Park(size_t bytes) {
+  heap->Park(bytes);
+  scratch.Trim(bytes);
+  stack.Trim(bytes);
+  return heap->idle_bytes() + scratch.bytes() + stack.kept_bytes();
+}
 }  // namespace vm
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>()) {
@@ -86,6 +123,7 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
   return Guarded([&]() -> Result<std::shared_ptr<Runtime>> {
     std::shared_ptr<Runtime> runtime(new Runtime(options));
     Impl& impl = *runtime->impl_;
+    impl.machine_memory = ReadMachineLimits().memory_bytes;
     if (options.thread_pool != nullptr) {
       RELAYVM_ASSIGN_OR_RETURN(impl.own_pool, vm::CheckedPool::Create(options.thread_pool));
     } else {
@@ -105,20 +143,31 @@ uint32_t Runtime::num_threads() const { return impl_->pool->num_threads(); }
 
 RuntimeStats Runtime::stats() const {
   Impl& impl = *impl_;
-  std::lock_guard lock(impl.mutex);
-  RuntimeStats stats = impl.gone;
-  for (const vm::Workspace* workspace : impl.workspaces) {
-    AddCounters(*workspace, &stats);
-    const vm::HeapTotals heap = workspace->heap->totals();
-    stats.live_bytes += heap.live_bytes;
-    stats.resident_bytes += heap.resident_bytes;
-    stats.waiting += workspace->counters.waiting;
+  RuntimeStats stats;
+  const std::lock_guard one(impl.stats_mutex);
+  // A few at a time, so that runs begin and end meanwhile: there may be tens of thousands.
+  constexpr size_t kAtOnce = 64;
+  for (bool done = false; !done; std::this_thread::yield()) {
+    const std::lock_guard lock(impl.mutex);
+    if (impl.sum == nullptr) {
+      stats = impl.gone;
+      impl.sum = &stats;
+      impl.next = 0;
+    }
+    const size_t end = std::min(impl.workspaces.size(), impl.next + kAtOnce);
+    for (; impl.next < end; ++impl.next) AddWorkspace(*impl.workspaces[impl.next], &stats);
+    done = end == impl.workspaces.size();
+    if (!done) continue;
+    impl.sum = nullptr;
+    stats.workspaces = impl.workspaces.size();
+  }
+  {
+    const std::lock_guard lock(impl.idle_mutex);
+    stats.idle_workspaces = impl.idle.size() + impl.small_idle.size();
   }
   if (impl.budget != nullptr) stats.counted_bytes = impl.budget->drawn();
   const uint64_t ended = std::accumulate(stats.ended.begin(), stats.ended.end(), uint64_t{0});
   stats.running = stats.started - std::min(ended, stats.started);
-  stats.workspaces = impl.workspaces.size();
-  stats.idle_workspaces = impl.idle.size();
   for (size_t i = 0; i < kNumBatchSizes; ++i) {
     stats.batch_sizes[i] = impl.batch_sizes[i].load(std::memory_order_relaxed);
     stats.batches += stats.batch_sizes[i];
@@ -143,39 +192,54 @@ uint64_t Runtime::NextInvocationId() {
 }
 
 std::unique_ptr<vm::Workspace> Runtime::Acquire() {
+  Impl& impl = *impl_;
   {
-    std::lock_guard lock(impl_->mutex);
-    if (!impl_->idle.empty()) {
-      std::unique_ptr<vm::Workspace> workspace = std::move(impl_->idle.back());
-      impl_->idle.pop_back();
-      return workspace;
-    }
+    const std::lock_guard lock(impl.idle_mutex);
+    std::unique_ptr<vm::Workspace> workspace = impl.idle.Take();
+    if (workspace == nullptr) workspace = impl.small_idle.Take();
+    if (workspace != nullptr) return workspace;
   }
-  const RuntimeOptions& options = impl_->options;
-  auto workspace =
-      std::make_unique<vm::Workspace>(impl_->pool, options.trace, options.memory, impl_->budget);
+  const RuntimeOptions& options = impl.options;
+  auto workspace = std::make_unique<vm::Workspace>(impl.pool, options.trace, options.memory,
+                                                   impl.budget, impl.machine_memory);
   workspace->injected_pool = options.thread_pool != nullptr;
-  std::lock_guard lock(impl_->mutex);
-  workspace->index = impl_->workspaces.size();
-  impl_->workspaces.push_back(workspace.get());
+  const std::lock_guard lock(impl.mutex);
+  workspace->index = impl.workspaces.size();
+  impl.workspaces.push_back(workspace.get());
   return workspace;
 }
 
 void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
-  // A little memory stays, so that short invocations do not map and fault anew. Values that point
-  // into the heap give their blocks back to it, whoever runs there then.
-  constexpr size_t kIdleBytes = 1 << 20;
-  workspace->heap->Park(kIdleBytes);
-  workspace->scratch.Trim(kIdleBytes);
-  std::lock_guard lock(impl_->mutex);
-  if (impl_->idle.size() < impl_->options.max_idle_workspaces) {
-    try {
-      return impl_->idle.push_back(std::move(workspace));
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-      // Then it is not kept.
-    }
+  Impl& impl = *impl_;
+  // A little memory stays. Values that point into the heap give their blocks back to it, whoever runs
+  // there then.
+  size_t bytes = workspace->Park(kIdleBytes);
+  const size_t most = impl.options.max_idle_workspaces;
+  if (most == 0) return impl.Forget(workspace.get());
+  const int64_t now = vm::NowNanoseconds();
+  std::unique_ptr<vm::Workspace> surplus;
+  // A host's memory goes back in chunks of several MiB.
+  const bool injected = impl.options.memory != nullptr;
+  if (bytes > kSmallBytes || injected) {
+    const std::lock_guard lock(impl.idle_mutex);
+    impl.idle.Give(std::move(workspace), bytes, now);
+    // The one that waits longest is made small.
+    if (impl.idle.size() <= most) return;
+    workspace = impl.idle.TakeOldest();
   }
-  impl_->Forget(*workspace);
+  if (injected) return impl.Forget(workspace.get());
+  bytes = workspace->Park(kSmallBytes);
+  constexpr int kMostOld = 2;  // at once, so that no call takes long
+  for (int i = 0;; ++i) {
+    {
+      const std::lock_guard lock(impl.idle_mutex);
+      if (workspace != nullptr) impl.small_idle.Give(std::move(workspace), bytes + kOwnBytes, now);
+      surplus = impl.small_idle.TakeSurplus(now, /*or_age=*/i < kMostOld);
+    }
+    if (surplus == nullptr) return;
+    impl.Forget(surplus.get());
+    surplus.reset();  // without a lock
+  }
 }
 
 }  // namespace relayvm

@@ -120,6 +120,69 @@ TEST_CASE("runtime stats: a run in progress counts, from any thread; numbers nev
   CHECK(Ended(last, StatusCode::kCancelled) == 1);
 }
 
+TEST_CASE("runtime stats: nothing is lost or counted twice while workspaces come and go") {
+  auto runtime = *Runtime::Create({.max_idle_workspaces = 0});
+  const auto turns = Turns();
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> begun{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<std::unique_ptr<Invocation>> held(300);
+      for (unsigned i = t; !stop; i = i * 1664525 + 1013904223) {
+        std::unique_ptr<Invocation>& one = held[(i >> 8) % held.size()];
+        one = *Invocation::Create(runtime, turns);
+        ++begun;
+        CHECK(one->Run("main", Int64Values({1})).ok());
+      }
+    });
+  }
+  RuntimeStats last;
+  for (int i = 0; i < 300 || last.started < 2000; ++i) {
+    const RuntimeStats stats = runtime->stats();
+    const uint64_t most = begun;
+    REQUIRE(stats.started >= last.started);
+    REQUIRE(stats.kernel_calls >= last.kernel_calls);
+    REQUIRE(stats.started <= most);
+    last = stats;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  last = runtime->stats();
+  CHECK(last.started == begun);
+  CHECK(Ended(last, StatusCode::kOk) == begun);
+  CHECK(last.kernel_calls == 2 * begun);
+  CHECK(last.workspaces == 0);
+}
+
+TEST_CASE("runtime: of many invocations at once small memory stays, of a few more") {
+  auto runtime = testing::TestRuntime();
+  const auto turns = Turns();
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::unique_ptr<Invocation>> all;
+    for (int i = 0; i < 100; ++i) {
+      all.push_back(In(runtime, turns));
+      RunOk(*all.back(), Int64Values({1}));
+    }
+    CHECK(runtime->stats().workspaces == 100);
+    CHECK(runtime->stats().idle_workspaces == 0);
+    all.clear();
+    CHECK(runtime->stats().idle_workspaces == 100);
+  }
+  // Those that hold more become small, but for the latest 8.
+  const auto large = LoadText(ScalarProgram(1, "  tensor.alloc r1, [i0], uint8\n  mov.i i15, i0\n"));
+  std::vector<std::unique_ptr<Invocation>> all;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(In(runtime, large));
+    RunOk(*all.back(), Int64Values({700'000}));
+  }
+  CHECK(runtime->stats().resident_bytes > 60'000'000);
+  all.clear();
+  CHECK(runtime->stats().idle_workspaces == 100);
+  CHECK(runtime->stats().resident_bytes < 10'000'000);
+  CHECK(runtime->stats().resident_bytes > 4'000'000);
+}
+
 // What a kernel sees of the runtime that runs it.
 const Runtime* observed = nullptr;
 RuntimeStats seen;

@@ -1,6 +1,7 @@
 #include "vm/stack.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -24,32 +25,62 @@ size_t StackRegion::total_bytes() const {
   return static_cast<size_t>(split_ - kNativePart - memory_) + kPageBytes + vm_bytes_;
 }
 
-Status StackRegion::Reserve(size_t native_bytes, size_t vm_bytes) {
+Status StackRegion::Reserve(size_t native_bytes, size_t vm_bytes, size_t least_native) {
   constexpr size_t kMost = SIZE_MAX / 4;
-  native_bytes = PagesUp(std::clamp(native_bytes, kPageBytes, kMost));
-  vm_bytes = PagesUp(std::clamp(vm_bytes, kPageBytes, kMost));
-  if (memory_ != nullptr && native_bytes + kNativePart == this->native_bytes() &&
-      vm_bytes == vm_bytes_) {
+  const size_t asked_native = PagesUp(std::clamp(native_bytes, kPageBytes, kMost));
+  const size_t asked_vm = PagesUp(std::clamp(vm_bytes, kPageBytes, kMost));
+  if (memory_ != nullptr && asked_native == asked_native_ && asked_vm == asked_vm_)
     return OkStatus();
+  native_bytes = asked_native;
+  vm_bytes = asked_vm;
+  char* memory = nullptr;
+  for (size_t part = 1;; part *= 2) {
+    memory = TakeAddresses(2 * kPageBytes + native_bytes + vm_bytes, kPageBytes, /*guarded=*/true);
+    constexpr size_t kLeastPart = 1024;
+    if (memory != nullptr || part == kLeastPart) break;
+    // Of a process with a limit, what leaves room for the heap, and for other runs.
+    rlimit limit{};
+    const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    const size_t most = limited ? limit.rlim_cur / 8 : kMost;
+    vm_bytes = PagesUp(std::max(asked_vm / kLeastPart, std::min(most, vm_bytes / 2)));
+    if (native_bytes > least_native)
+      native_bytes = PagesUp(std::max(least_native, std::min(most, native_bytes / 2)));
   }
-  char* memory =
-      TakeAddresses(2 * kPageBytes + native_bytes + vm_bytes, kPageBytes, /*guarded=*/true);
   if (memory == nullptr) {
     return {StatusCode::kResourceExhausted,
-            "cannot reserve address space for stacks of " + std::to_string(native_bytes) + " and " +
-                std::to_string(vm_bytes) +
-                " bytes; lower stack_limit or native_stack_bytes, or raise vm.max_map_count"};
+            "no address space for stacks of " + std::to_string(asked_native) + " and " +
+                std::to_string(asked_vm) +
+                " bytes, and not for smaller ones: lower stack_limit or native_stack_bytes, or raise "
+                "what the process may have (ulimit -v), or its mappings (vm.max_map_count)"};
   }
   if (memory_ != nullptr) GiveAddresses(memory_, total_bytes(), kPageBytes, /*guarded=*/true);
   memory_ = memory;
   split_ = memory + kPageBytes + native_bytes + kNativePart;
   vm_bytes_ = vm_bytes;
+  asked_native_ = asked_native;
+  asked_vm_ = asked_vm;
   return OkStatus();
 }
 
+const char* StackRegion::advice() const {
+  return native_bytes() - kNativePart < asked_native_ || vm_bytes_ < asked_vm_
+             ? "raise what address space the process may have (ulimit -v)"
+             : "raise the stack limit";
+}
+
+void StackRegion::TrimNative(size_t kept) const {
+  if (native_bytes() <= kept) return;
+  char* end = split_ - kept;
+  end -= reinterpret_cast<uintptr_t>(end) & (kPageBytes - 1);
+  if (end > native_bottom())
+    madvise(native_bottom(), static_cast<size_t>(end - native_bottom()), MADV_DONTNEED);
+}
+
 void VmStack::Use(const StackRegion& region) {
+  if (begin_ != region.split()) kept_ = 0;
   begin_ = end_ = region.split();
   bytes_ = region.vm_bytes();
+  advice_ = region.advice();
 }
 
 VmStack::Growth VmStack::Grow(Heap& heap, const char* end) {
@@ -69,13 +100,18 @@ VmStack::Growth VmStack::Grow(Heap& heap, const char* end) {
 }
 
 void VmStack::Clear(size_t kept) {
-  auto used = static_cast<size_t>(end_ - begin_);
-  if (used > kept) {
-    char* from = begin_ + kept;
-    from += -reinterpret_cast<uintptr_t>(from) & (kPageBytes - 1);
-    if (from < end_) madvise(from, static_cast<size_t>(end_ - from), MADV_DONTNEED);
-  }
+  kept_ = std::max(kept_, static_cast<size_t>(end_ - begin_));
   end_ = begin_;
+  Trim(kept);
+}
+
+void VmStack::Trim(size_t bytes) {
+  if (kept_ <= bytes) return;
+  char* from = begin_ + bytes;
+  from += -reinterpret_cast<uintptr_t>(from) & (kPageBytes - 1);
+  char* end = begin_ + kept_;
+  if (from < end) madvise(from, static_cast<size_t>(end - from), MADV_DONTNEED);
+  kept_ = bytes;
 }
 
 // --- Arenas ---

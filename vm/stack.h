@@ -25,15 +25,20 @@ class StackRegion {
   StackRegion(const StackRegion&) = delete;
   StackRegion& operator=(const StackRegion&) = delete;
 
-  // Of so many bytes each, rounded up to pages; keeps the present region when it has those sizes.
-  // REQUIRES: nothing is in use.
-  Status Reserve(size_t native_bytes, size_t vm_bytes);
+  // Of so many bytes each, rounded up to pages; keeps the present region when it was asked for with those.
+  // Where there is less address space (ulimit -v), the VM's stack gets what there is, down to a thousandth,
+  // and the native one down to `least_native`. REQUIRES: nothing is in use.
+  Status Reserve(size_t native_bytes, size_t vm_bytes, size_t least_native = SIZE_MAX);
   // The native stack is from native_bottom() to split(), an inaccessible page below it; the VM's is
   // vm_bytes() from split() on.
   char* native_bottom() const { return memory_ + kPageBytes; }
   char* split() const { return split_; }
   size_t native_bytes() const { return static_cast<size_t>(split_ - native_bottom()); }
   size_t vm_bytes() const { return vm_bytes_; }
+  // What whoever needs more of it can do.
+  const char* advice() const;
+  // Gives back what the native stack has below its first `kept` bytes. REQUIRES: not in use.
+  void TrimNative(size_t kept) const;
 
  private:
   // Of the page that both stacks begin in, the native one's.
@@ -43,6 +48,7 @@ class StackRegion {
 
   char *memory_ = nullptr, *split_ = nullptr;
   size_t vm_bytes_ = 0;
+  size_t asked_native_ = 0, asked_vm_ = 0;
 };
 
 class VmStack {
@@ -53,6 +59,7 @@ class VmStack {
   // Past what may be written: the charged part, and all that was reserved.
   char* end() const { return end_; }
   size_t reserved_bytes() const { return bytes_; }
+  const char* advice() const { return advice_; }  // StackRegion's
 
   enum class Growth : uint8_t { kDone, kAtReserve, kAtLimit };
   // Moves end() to `end` or further, and charges the heap; at the end of what is reserved, or at
@@ -60,10 +67,15 @@ class VmStack {
   Growth Grow(Heap& heap, const char* end);
   // Nothing is in use: end() is begin() again, and pages are given back from `kept` bytes on.
   void Clear(size_t kept);
+  // Between runs: gives back what is kept from `bytes` on.
+  void Trim(size_t bytes);
+  size_t kept_bytes() const { return kept_; }
 
  private:
   char *begin_ = nullptr, *end_ = nullptr;
   size_t bytes_ = 0;
+  size_t kept_ = 0;  // from begin_ on: what former runs have used
+  const char* advice_ = "";
 };
 
 class ArenaStack {

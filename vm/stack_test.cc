@@ -1,13 +1,18 @@
 #include "vm/stack.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "vm/allocator.h"
@@ -40,6 +45,35 @@ TEST_CASE("stack region: reserved address space, kept when the sizes are the sam
   }
   CHECK(region.vm_bytes() == 4096);
   *region.split() = 1;
+}
+
+TEST_CASE("stack region: where address space is short, it is smaller, and says so") {
+  StackRegion whole;
+  REQUIRE(whole.Reserve(100'000, size_t{1} << 20).ok());
+  CHECK(std::string(whole.advice()) == "raise the stack limit");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::ifstream file("/proc/self/statm");
+    size_t pages = 0;
+    constexpr size_t kAsked = (size_t{1} << 30) + (5 << 12);  // no other test's
+    file >> pages;
+    constexpr size_t kRoom = size_t{400} << 20;
+    const rlimit limit{pages * kPageBytes + kRoom, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    StackRegion region, native, none;
+    const bool ok = region.Reserve(100'000, kAsked).ok() && region.vm_bytes() >= (1 << 20) &&
+                    region.vm_bytes() < kAsked && region.native_bytes() >= 100'000 &&
+                    std::string(region.advice()).find("ulimit -v") != std::string::npos &&
+                    region.Reserve(100'000, kAsked).ok();
+    region.split()[region.vm_bytes() - 1] = *region.native_bottom() = 1;
+    const bool native_ok =
+        native.Reserve(kAsked, 1, /*least_native=*/1 << 20).ok() &&
+        native.native_bytes() >= (1 << 20) && native.native_bytes() < kAsked;
+    _exit(ok && native_ok && !none.Reserve(kAsked, 1).ok() ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("vm stack: grows by pages that the heap is charged for") {

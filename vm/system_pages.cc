@@ -25,11 +25,16 @@ class Pages : public MemorySource {
   void Discard(void* memory, size_t bytes) override { madvise(memory, bytes, MADV_DONTNEED); }
 };
 
+// Made and kept without a guard, which a fork in another thread's first call would leave taken for ever.
+union Forever {
+  constexpr Forever() : pages() {}
+  ~Forever() {}  // NOLINT(modernize-use-equals-default): a union's would be deleted
+  Pages pages;
+};
+constinit Forever g_forever;
+
 }  // namespace
 
-MemorySource& SystemPages() {
-  static Pages pages;
-  return pages;
-}
+MemorySource& SystemPages() { return g_forever.pages; }
 
 }  // namespace relayvm::vm

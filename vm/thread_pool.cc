@@ -5,6 +5,8 @@
 #include <chrono>
 #include <string>
 
+#include "bytecode/base/machine_limits.h"
+
 namespace relayvm::vm {
 namespace {
 
@@ -37,7 +39,7 @@ bool SpinUntil(const Fn& fn) {
 }  // namespace
 
 Result<uint32_t> CountThreads(uint32_t num_threads) {
-  if (num_threads == 0) return std::max(1u, std::thread::hardware_concurrency());
+  if (num_threads == 0) return ReadMachineLimits().num_processors;
   if (num_threads <= kMaxThreads) return num_threads;
   return Status(StatusCode::kInvalidArgument, "num_threads is " + std::to_string(num_threads) +
                                                   ", above " + std::to_string(kMaxThreads));

@@ -27,7 +27,7 @@
 namespace relayvm::vm {
 
 inline constexpr uint32_t kMaxThreads = 1024;
-// What an option `num_threads` says: 0 is as many as the machine has. Fails above kMaxThreads.
+// What an option `num_threads` says: 0 is as many as ReadMachineLimits() tells. Fails above kMaxThreads.
 Result<uint32_t> CountThreads(uint32_t num_threads);
 // Tasks to split `units` units of work into, of `grain` or more: as many for each thread, and several
 // where there is work for them, so that uneven ones even out. `grain` below 1 is 1.

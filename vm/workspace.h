@@ -6,6 +6,7 @@
 
 #include "vm/allocator.h"
 #include "vm/fiber.h"
+#include "vm/idle_pool.h"
 #include "vm/interpreter.h"
 #include "vm/run_counters.h"
 #include "vm/stack.h"
@@ -13,9 +14,12 @@
 
 namespace relayvm::vm {
 
-struct Workspace {
+struct Workspace : IdleLink<Workspace> {
   Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
-            const std::shared_ptr<MemoryBudget>& budget);
+            const std::shared_ptr<MemoryBudget>& budget, size_t machine_memory);
+
+  // Between runs: of each part at most so many bytes stay. Gives what all together hold.
+  size_t Park(size_t bytes);
 
   struct OrphanHeap {
     void operator()(Heap* heap) const { heap->Orphan(); }

@@ -37,6 +37,8 @@ int CopyToMemory(int fd) {
   }
 }
 
+int64_t Nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+
 }  // namespace
 
 Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& path, Kind kind) {
@@ -81,20 +83,23 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::Open(const std::string& 
   return std::shared_ptr<const FileMapping>(mapping);
 }
 
-Status FileMapping::CheckUnchanged() const {
-  const auto same_time = [](const timespec& a, const timespec& b) {
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-  };
+Status FileMapping::CheckUnchanged(int64_t* status_time) const {
   struct stat now;
-  if (::fstat(fd_, &now) == 0 && now.st_size == opened_.st_size &&
-      same_time(now.st_mtim, opened_.st_mtim)) {
-    return OkStatus();
+  if (::fstat(fd_, &now) != 0 || now.st_size != opened_.st_size ||
+      Nanoseconds(now.st_mtim) != Nanoseconds(opened_.st_mtim)) {
+    return Changed(fmt::format("{} bytes when it was opened, {} now", opened_.st_size, now.st_size));
   }
-  return {
-      StatusCode::kFailedPrecondition,
-      fmt::format("'{}' has been written to while it is in use ({} bytes when it was opened, {} "
-                  "now); load it again, and replace such files by renaming (mv), not in place",
-                  path_, opened_.st_size, now.st_size)};
+  if (status_time != nullptr) *status_time = Nanoseconds(now.st_ctim);
+  return OkStatus();
+}
+
+int64_t FileMapping::status_time() const { return Nanoseconds(opened_.st_ctim); }
+
+Status FileMapping::Changed(const std::string& how) const {
+  return {StatusCode::kFailedPrecondition,
+          fmt::format("'{}' has been written to while it is in use ({}); load it again, and replace "
+                      "such files by renaming (mv), not in place",
+                      path_, how)};
 }
 
 FileMapping::~FileMapping() {

@@ -31,9 +31,15 @@ class FileMapping {
   // Page-aligned; empty for an empty file.
   std::span<const uint8_t> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
-  // kFailedPrecondition when the file has been written to or truncated since it was opened. Always ok
-  // when it was read, and when another file has taken its name.
-  Status CheckUnchanged() const;
+  // kFailedPrecondition when the file has been written to or truncated since it was opened, as its times
+  // and its size tell. Always ok when it was read, and when another file has taken its name.
+  //
+  // `status_time`, or null: when something was last changed about the file, its name or permissions too.
+  // Where this alone differs from status_time(), the time of writing may have been set back.
+  Status CheckUnchanged(int64_t* status_time = nullptr) const;
+  int64_t status_time() const;  // when it was opened
+  // What CheckUnchanged says of a file that has been written to: how that is known.
+  Status Changed(const std::string& how) const;
 
  private:
   explicit FileMapping(std::string path) : path_(std::move(path)) {}

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,15 +19,43 @@ Status FileReplacement::Failed(const char* what) const {
           fmt::format("cannot {} '{}': {}", what, path_, std::strerror(errno))};
 }
 
+namespace {
+
+// 48 random bits, as a part of a file's name.
+std::string RandomName() {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) bits = static_cast<uint64_t>(::getpid());
+  std::string name(8, ' ');
+  for (char& c : name) {
+    c = kLetters[bits % 64];
+    bits /= 64;
+  }
+  return name;
+}
+
+}  // namespace
+
 Result<FileReplacement> FileReplacement::Create(const std::string& path) {
   struct stat info;
-  const bool special = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  std::string temporary = special ? "" : fmt::format("{}.tmp{}", path, ::getpid());
-  const int flags = O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC);
-  const int fd = ::open(special ? path.c_str() : temporary.c_str(), flags, 0666);
-  FileReplacement file(path, fd < 0 ? "" : std::move(temporary), fd);
-  if (fd < 0) return file.Failed("create");
-  return file;
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    FileReplacement file(path, "", ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.fd_ < 0) return file.Failed("create");
+    // Whoever has put a file there meanwhile keeps it.
+    if (::fstat(file.fd_, &info) == 0 && !S_ISREG(info.st_mode)) return file;
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("cannot create '{}': it has become another file", path));
+  }
+  // In a folder that others may write to, a name may have been made before, as a link to elsewhere.
+  constexpr int kMostTries = 100;
+  for (int i = 0;; ++i) {
+    std::string temporary = fmt::format("{}.tmp{}", path, RandomName());
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    if (fd < 0 && errno == EEXIST && i < kMostTries) continue;
+    FileReplacement file(path, fd < 0 ? "" : std::move(temporary), fd);
+    if (fd < 0) return file.Failed("create");
+    return file;
+  }
 }
 
 FileReplacement::FileReplacement(FileReplacement&& other) noexcept
@@ -69,18 +98,28 @@ Status FileReplacement::WriteAt(uint64_t offset, const void* data, size_t size) 
   return OkStatus();
 }
 
-Status FileReplacement::Commit() {
+Status FileReplacement::Commit(bool lasting) {
+  lasting = lasting && !temporary_.empty();
+  if (lasting && ::fsync(fd_) != 0) return Failed("write");
   if (::close(std::exchange(fd_, -1)) != 0) return Failed("write");
   if (temporary_.empty()) return OkStatus();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return Failed("create");
   temporary_.clear();
+  if (!lasting) return OkStatus();
+  // The name, too. Some file systems have no fsync of folders.
+  const size_t slash = path_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return OkStatus();
+  static_cast<void>(::fsync(fd));
+  ::close(fd);
   return OkStatus();
 }
 
-Status WriteFile(const std::string& path, std::string_view content) {
+Status WriteFile(const std::string& path, std::string_view content, bool lasting) {
   RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
   RELAYVM_RETURN_IF_ERROR(file.Write(content.data(), content.size()));
-  return file.Commit();
+  return file.Commit(lasting);
 }
 
 }  // namespace relayvm

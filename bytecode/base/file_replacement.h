@@ -4,10 +4,10 @@
 //   RELAYVM_RETURN_IF_ERROR(file.Write(data, size));
 //   return file.Commit();
 //
-// It is written under a temporary name beside `path` and renamed by Commit, so that who has the old
-// file open or mapped keeps it. Without a Commit, the old file stays. A pipe or a device, which
-// can't be replaced by renaming, is written in place. Not thread-safe. Tested by
-// file_replacement_test.cc.
+// It is written under a temporary name beside `path`, which nobody has made or can guess, and renamed by
+// Commit, so that who has the old file open or mapped keeps it. Without a Commit, the old file stays. A
+// pipe or a device, which can't be replaced by renaming, is written in place. Not thread-safe, but several
+// may write the same path: one of them is there in the end, whole. Tested by file_replacement_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,9 @@ class FileReplacement {
   Status Write(const void* data, size_t size);
   // What is never written is zero. REQUIRES: has_offsets(), and Write is not called.
   Status WriteAt(uint64_t offset, const void* data, size_t size);
-  // REQUIRES: called at most once, and nothing is written afterwards.
-  Status Commit();
+  // With `lasting`, what is there after a loss of power is the old file or the new one, whole. REQUIRES:
+  // called at most once, and nothing is written afterwards.
+  Status Commit(bool lasting = false);
 
  private:
   FileReplacement(std::string path, std::string temporary, int fd)
@@ -46,6 +47,6 @@ class FileReplacement {
 };
 
 // The same for content at hand.
-Status WriteFile(const std::string& path, std::string_view content);
+Status WriteFile(const std::string& path, std::string_view content, bool lasting = false);
 
 }  // namespace relayvm

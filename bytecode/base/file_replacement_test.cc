@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
+#include <vector>
 
 #include "tests/temp_folder.h"
 
@@ -63,6 +68,52 @@ TEST_CASE("parts may be written in any order") {
   REQUIRE(file->Commit().ok());
   CHECK(Content(path) == std::string("ab\0\0end", 7));
   CHECK_FALSE(FileReplacement::Create("/dev/null")->has_offsets());
+}
+
+TEST_CASE("a link that stands where a temporary was is not followed") {
+  testing::TempFolder folder;
+  const std::string path = folder / "x", victim = folder / "victim";
+  REQUIRE(WriteFile(victim, "mine").ok());
+  fs::create_symlink(victim, path + ".tmp" + std::to_string(getpid()));
+  REQUIRE(WriteFile(path, "new").ok());
+  CHECK(Content(victim) == "mine");
+  CHECK(Content(path) == "new");
+  CHECK_FALSE(fs::is_symlink(path));
+}
+
+TEST_CASE("what stood there before is replaced, a link too, with the permissions of new files") {
+  testing::TempFolder folder;
+  const std::string path = folder / "x", victim = folder / "victim";
+  REQUIRE(WriteFile(victim, "mine").ok());
+  fs::create_symlink(victim, path);
+  const mode_t before = umask(027);
+  const Status status = WriteFile(path, "new", /*lasting=*/true);
+  umask(before);
+  REQUIRE(status.ok());
+  CHECK(Content(victim) == "mine");
+  struct stat info;
+  REQUIRE(lstat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 07777) == 0640);
+  CHECK(S_ISREG(info.st_mode));
+}
+
+TEST_CASE("several threads write one path: one of their files is there, whole") {
+  testing::TempFolder folder;
+  const std::string path = folder / "x";
+  std::vector<std::thread> threads;
+  std::vector<Status> failed(4);
+  for (size_t t = 0; t < failed.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const std::string content(100'000, static_cast<char>('a' + t));
+      for (int i = 0; i < 20 && failed[t].ok(); ++i) failed[t] = WriteFile(path, content);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& status : failed) CHECK_MESSAGE(status.ok(), status.ToString());
+  const std::string content = Content(path);
+  REQUIRE(content.size() == 100'000);
+  CHECK(content.find_first_not_of(content[0]) == std::string::npos);
+  CHECK(CountFiles(fs::path(path).parent_path()) == 1);
 }
 
 TEST_CASE("errors name the file; devices are written in place") {

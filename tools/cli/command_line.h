@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -25,11 +26,12 @@ std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args
 // The path to open for a file of the command line, where - is standard input.
 std::string InputPath(const std::string& argument);
 
-// `body` gives the exit status. Nothing ends in a signal, and output that could not be written is
+// `body` gives the exit status. Nothing ends in a signal, a file that may not grow neither, and output that could not be written is
 // an error (exit status 2), as for any other file.
 template <typename Body>
 int GuardedMain(const char* tool, const Body& body) {
   constexpr int kBadInput = 2;
+  std::signal(SIGXFSZ, SIG_IGN);  // writing fails instead
   try {
     int status = body();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;

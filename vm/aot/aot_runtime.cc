@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/opcode.h"
 #include "vm/allocator.h"
-#include "vm/aot/native_program.h"
+#include "vm/aot/native_workspace.h"
 #include "vm/border.h"
 #include "vm/c_api_internal.h"
 #include "vm/clock.h"
@@ -19,21 +21,12 @@
 #include "vm/fiber.h"
 #include "vm/object.h"
 #include "vm/places.h"
+#include "vm/process_mutex.h"
 #include "vm/scalar_ops.h"
 #include "vm/stack.h"
 #include "vm/tensor_ops.h"
 
 namespace relayvm::vm {
-
-// The memory of one run; kept for the next ones.
-struct NativeProgram::Workspace {
-  struct OrphanHeap {
-    void operator()(Heap* heap) const { heap->Orphan(); }
-  };
-  std::unique_ptr<Heap, OrphanHeap> heap{new Heap()};
-  StackRegion stacks;
-  ArenaStack arena{heap.get()};
-};
 
 namespace {
 
@@ -53,6 +46,7 @@ struct AotRun : AotContext {
   Heap* heap;
   ArenaStack* arena;
   size_t stack_bytes;
+  const char* stack_advice;
   const volatile uint32_t* stop;  // or null
   int64_t deadline;               // INT64_MAX: none
   AotKernelEnv env;
@@ -60,6 +54,9 @@ struct AotRun : AotContext {
   Failure failure{};
   std::vector<StatusPlace> places;
   uint64_t more_callers = 0;
+  // Not ok: instead of those, what kept them from being written down.
+  Status caught;
+  const char* deepest;  // that the native stack was seen to reach
 };
 
 AotRun& RunOf(AotContext* context) { return *static_cast<AotRun*>(context); }
@@ -67,6 +64,18 @@ AotRun& RunOf(AotContext* context) { return *static_cast<AotRun*>(context); }
 // `site`: the function's index, and the instruction's first unit.
 StatusPlace PlaceOf(const AotRun& run, uint64_t site) {
   return PlaceIn(*run.program, static_cast<uint32_t>(site >> 32), static_cast<uint32_t>(site));
+}
+
+// Native frames cannot be unwound: what they call lets nothing out. The run fails with what is caught.
+#define RELAYVM_CATCH(context, failed)         \
+  catch (...) {                                \
+    RunOf(context).caught = CaughtException(); \
+    return failed;                             \
+  }
+
+// How deep the stack is, told by the address of any frame.
+void LookAtStack(AotRun& run) {
+  run.deepest = std::min(run.deepest, static_cast<const char*>(__builtin_frame_address(0)));
 }
 
 void Fail(AotRun& run, uint64_t site, Failure failure) {
@@ -123,32 +132,71 @@ struct Call {
 
 }  // namespace
 
-Result<std::shared_ptr<NativeProgram::Workspace>> NativeProgram::Acquire(
+Result<std::unique_ptr<NativeProgram::Workspace>> NativeProgram::Acquire(
     const NativeOptions& options) {
-  std::shared_ptr<Workspace> workspace;
+  std::unique_ptr<Workspace> workspace;
   {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      workspace = std::move(idle_.back());
-      idle_.pop_back();
-    }
+    const std::lock_guard lock(ProcessMutex());
+    workspace = latest_.Take();
+    if (workspace == nullptr) workspace = idle_.Take();
   }
-  if (workspace == nullptr) workspace = std::make_shared<Workspace>();
+  if (workspace == nullptr) workspace = std::make_unique<Workspace>();
   RELAYVM_RETURN_IF_ERROR(
-      workspace->stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve), kPageBytes));
+      workspace->stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve), kPageBytes,
+                                /*least_native=*/2 * kStackReserve));
   return workspace;
+}
+
+void NativeProgram::Release(std::unique_ptr<Workspace> workspace) {
+  const int64_t now = NowNanoseconds();
+  size_t others = 0;
+  {
+    const std::lock_guard lock(ProcessMutex());
+    latest_.Give(std::move(workspace), 0, now);
+    if (latest_.size() == 1) return;
+    workspace = latest_.TakeOldest();
+    others = idle_.size();
+  }
+  // As a Runtime does (RuntimeOptions::max_idle_workspaces).
+  constexpr size_t kMostLarge = 8, kLargeBytes = 1 << 20, kSmallBytes = 64 << 10;
+  constexpr size_t kOwnBytes = 20 << 10;  // stacks and tables
+  workspace->heap->Park(others < kMostLarge ? kLargeBytes : kSmallBytes);
+  workspace->StackUsed(0);
+  const size_t bytes = workspace->heap->idle_bytes() + kOwnBytes;
+  for (bool more = true; more;) {
+    std::unique_ptr<Workspace> surplus;  // goes without the lock
+    const std::lock_guard lock(ProcessMutex());
+    if (workspace != nullptr) idle_.Give(std::move(workspace), bytes, now);
+    surplus = idle_.TakeSurplus(now, /*or_age=*/true);
+    more = surplus != nullptr;
+  }
 }
 
 Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
                                          std::span<const Value> inputs,
                                          const NativeOptions& options, InvocationStats* stats) {
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<Workspace> workspace, Acquire(options));
+  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Workspace> workspace, Acquire(options));
+  Result<Value> result =
+      Guarded([&] { return RunIn(*workspace, function, inputs, options, stats); });
+  // What a failure left, and cycles through references.
+  workspace->arena.Clear();
+  workspace->heap->Reset();
+  stats->resident_bytes = workspace->heap->resident_bytes();
+  Release(std::move(workspace));
+  return result;
+}
+
+Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& function,
+                                   std::span<const Value> inputs, const NativeOptions& options,
+                                   InvocationStats* stats) {
   std::vector<Object*> args;
   for (const Value& value : inputs) args.push_back(value.object());
-  Heap& heap = *workspace->heap;
+  Heap& heap = *workspace.heap;
   AotRun run{};
-  run.stack_limit = workspace->stacks.native_bottom() + kStackReserve;
-  run.stack_bytes = workspace->stacks.native_bytes();
+  run.stack_limit = workspace.stacks.native_bottom() + kStackReserve;
+  run.stack_bytes = workspace.stacks.native_bytes();
+  run.stack_advice = workspace.stacks.advice();
+  run.deepest = workspace.stacks.split();
   run.fuel = kFuel;
   run.stop = options.stop;
   run.deadline = DeadlineOf(NowNanoseconds(), options.timeout);
@@ -168,12 +216,12 @@ Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
   run.builtins = builtins_.data();
   run.program = &program_;
   run.heap = &heap;
-  run.arena = &workspace->arena;
+  run.arena = &workspace.arena;
   heap.BeginRun(options.memory_limit);
   Call call{&run, reinterpret_cast<AotFunction>(const_cast<void*>(function.entry)), args};
   {
     Fiber fiber(
-        workspace->stacks,
+        workspace.stacks,
         [](void* context) {
           auto* c = static_cast<Call*>(context);
           c->error = c->function(c->run, c->args.data(), &c->result);
@@ -181,11 +229,13 @@ Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
         &call);
     while (!fiber.done()) fiber.Resume();
   }
+  workspace.StackUsed(static_cast<size_t>(workspace.stacks.split() - run.deepest));
   // What results need of the program is its constants.
   const std::shared_ptr<const Executable> owner(owner_, nullptr);
   const auto index = static_cast<size_t>(&function - descriptor_.exports.data);
   const std::string& name = program().exports[index].name;
   BorderPoll poll([](void* self) { return Interrupted(*static_cast<AotRun*>(self)); }, &run);
+  if (!run.caught.ok()) return std::move(run.caught);
   Result<Value> result = call.error == 0
                              ? ExportObject(heap, owner, name, call.result, &poll, nullptr)
                              : Result<Value>(MakeStatus(std::move(run.failure),
@@ -195,11 +245,6 @@ Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
     result = ExportStatus({late, InterruptMessage(late)}, name);
   stats->peak_bytes = heap.peak_bytes();
   stats->allocations = heap.allocations();
-  workspace->arena.Clear();
-  heap.Reset();
-  stats->resident_bytes = heap.resident_bytes();
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(workspace));
   return result;
 }
 
@@ -211,47 +256,53 @@ void relayvm_aot_destroy(AotContext* context, Object* object) {
   Destroy(*RunOf(context).heap, object);
 }
 
-void relayvm_aot_fail_stack(AotContext* context, uint64_t site) {
+void relayvm_aot_fail_stack(AotContext* context, uint64_t site) try {
   AotRun& run = RunOf(context);
+  LookAtStack(run);
   Fail(run, site,
        {StatusCode::kResourceExhausted,
-        fmt::format("stack overflow: the calls need more than {} bytes; raise the stack limit, or "
-                    "make the recursion a tail call",
-                    run.stack_bytes),
+        fmt::format("stack overflow: the calls need more than {} bytes; {}, or make the recursion a "
+                    "tail call",
+                    run.stack_bytes, run.stack_advice),
         {.numbers = {static_cast<int64_t>(run.stack_bytes)}}});
 }
+RELAYVM_CATCH(context, /*nothing*/)
 
 // Fills context->fuel. 0: the run is to end.
-int32_t relayvm_aot_poll(AotContext* context, uint64_t site) {
+int32_t relayvm_aot_poll(AotContext* context, uint64_t site) try {
   AotRun& run = RunOf(context);
   run.fuel = kFuel;
+  LookAtStack(run);
   const StatusCode reason = Interrupted(run);
   if (reason == StatusCode::kOk) return 1;
   Fail(run, site, {reason, InterruptMessage(reason)});
   return 0;
 }
+RELAYVM_CATCH(context, 0)
 
-void* relayvm_aot_push_arena(AotContext* context, uint64_t site, uint64_t bytes) {
+void* relayvm_aot_push_arena(AotContext* context, uint64_t site, uint64_t bytes) try {
   char* arena = RunOf(context).arena->Push((bytes + 63) & ~uint64_t{63});
   if (arena == nullptr)
     Fail(RunOf(context), site,
          MemoryFailure(*RunOf(context).heap, "the arena of a function", bytes));
   return arena;
 }
+RELAYVM_CATCH(context, nullptr)
 void relayvm_aot_pop_arena(AotContext* context, char* arena) { RunOf(context).arena->Pop(arena); }
 
 // A caller of what failed.
-void relayvm_aot_called_from(AotContext* context, uint64_t site) {
+void relayvm_aot_called_from(AotContext* context, uint64_t site) try {
   AotRun& run = RunOf(context);
   if (run.places.size() > kMostCallersShown)
     ++run.more_callers;
   else
     run.places.push_back(PlaceOf(run, site));
 }
+RELAYVM_CATCH(context, /*nothing*/)
 
 // `kind`: an AotFailure.
 void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_t opcode,
-                      uint32_t message, const int64_t* numbers, uint32_t num_numbers) {
+                      uint32_t message, const int64_t* numbers, uint32_t num_numbers) try {
   AotRun& run = RunOf(context);
   const std::string& text = MessageOf(run, message);
   switch (static_cast<AotFailure>(kind)) {
@@ -265,8 +316,9 @@ void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_
       return Fail(run, site, DimFailure(static_cast<Opcode>(opcode), text, numbers[0], numbers[1]));
   }
 }
+RELAYVM_CATCH(context, /*nothing*/)
 
-void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel, int32_t code) {
+void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel, int32_t code) try {
   AotRun& run = RunOf(context);
   const std::string& name = run.program->kernels[kernel].name;
   switch (code) {
@@ -285,11 +337,13 @@ void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel
       return Fail(run, site, KernelFailure(name, code));
   }
 }
+RELAYVM_CATCH(context, /*nothing*/)
 
 int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kernel,
                                RelayvmKernelFn fn, RelayvmKernelArgs* args, int64_t units,
-                               int64_t scratch_bytes) {
+                               int64_t scratch_bytes) try {
   AotRun& run = RunOf(context);
+  LookAtStack(run);
   if (units == 0) return 1;
   if (units < 0 || units > UINT32_MAX) {
     Fail(run, site,
@@ -321,41 +375,48 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
   if (code != 0) relayvm_aot_fail_kernel(context, site, kernel, code);
   return code == 0 ? 1 : 0;
 }
+RELAYVM_CATCH(context, 0)
 
 // --- Objects; fields are the caller's to fill ---
 
-Object* relayvm_aot_adt_new(AotContext* context, uint64_t site, uint32_t tag, uint32_t num_fields) {
+Object* relayvm_aot_adt_new(AotContext* context, uint64_t site, uint32_t tag, uint32_t num_fields) try {
+  LookAtStack(RunOf(context));
   Adt* adt = NewAdt(*RunOf(context).heap, tag, num_fields);
   if (adt == nullptr)
     Fail(RunOf(context), site, MemoryFailure(*RunOf(context).heap, "a constructor or tuple"));
   return adt;
 }
+RELAYVM_CATCH(context, nullptr)
 Object* relayvm_aot_closure_new(AotContext* context, uint64_t site, uint32_t function,
-                                uint32_t num_captured) {
+                                uint32_t num_captured) try {
   Closure* closure = NewClosure(*RunOf(context).heap, function, num_captured);
   if (closure == nullptr)
     Fail(RunOf(context), site, MemoryFailure(*RunOf(context).heap, "a closure"));
   return closure;
 }
-Object* relayvm_aot_ref_new(AotContext* context, uint64_t site) {
+RELAYVM_CATCH(context, nullptr)
+Object* relayvm_aot_ref_new(AotContext* context, uint64_t site) try {
   Ref* ref = NewRef(*RunOf(context).heap);
   if (ref == nullptr)
     Fail(RunOf(context), site, MemoryFailure(*RunOf(context).heap, "a reference"));
   return ref;
 }
+RELAYVM_CATCH(context, nullptr)
 
 Tensor* relayvm_aot_tensor_alloc(AotContext* context, uint64_t site, uint32_t dtype,
-                                 const int64_t* dims, uint32_t rank) {
+                                 const int64_t* dims, uint32_t rank) try {
   AotRun& run = RunOf(context);
+  LookAtStack(run);
   const auto type = static_cast<DType>(dtype);
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
   return bytes < 0 ? nullptr : MakeTensor(run, site, type, {dims, rank}, bytes);
 }
+RELAYVM_CATCH(context, nullptr)
 
 // The semantics of tensor.view, tensor.reuse and tensor.append (bytecode/opcodes.def); a taken operand is
 // the runtime's.
 Tensor* relayvm_aot_tensor_view(AotContext* context, uint64_t site, Tensor* from, uint32_t takes,
-                                const int64_t* dims, uint32_t rank) {
+                                const int64_t* dims, uint32_t rank) try {
   AotRun& run = RunOf(context);
   const int64_t bytes = CheckDims(run, site, from->dtype, {dims, rank});
   if (bytes < 0) return nullptr;
@@ -368,10 +429,11 @@ Tensor* relayvm_aot_tensor_view(AotContext* context, uint64_t site, Tensor* from
   if (view != nullptr && view != from && takes != 0) Release(*run.heap, from);
   return view;
 }
+RELAYVM_CATCH(context, nullptr)
 
 // Where the operand is not taken there is always new memory: the kernel writes all of it.
 Tensor* relayvm_aot_tensor_reuse(AotContext* context, uint64_t site, Tensor* from, uint32_t takes,
-                                 const int64_t* dims, uint32_t rank, uint32_t dtype) {
+                                 const int64_t* dims, uint32_t rank, uint32_t dtype) try {
   AotRun& run = RunOf(context);
   const auto type = static_cast<DType>(dtype);
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
@@ -386,10 +448,11 @@ Tensor* relayvm_aot_tensor_reuse(AotContext* context, uint64_t site, Tensor* fro
   if (tensor != nullptr && takes != 0) Release(*run.heap, from);
   return tensor;
 }
+RELAYVM_CATCH(context, nullptr)
 
 Tensor* relayvm_aot_tensor_append(AotContext* context, uint64_t site, Tensor* head, uint32_t takes,
                                   Tensor* tail, uint32_t dtype, const int64_t* dims,
-                                  uint32_t rank) {
+                                  uint32_t rank) try {
   AotRun& run = RunOf(context);
   const auto type = static_cast<DType>(dtype);
   const int64_t bytes = CheckDims(run, site, type, {dims, rank});
@@ -407,30 +470,33 @@ Tensor* relayvm_aot_tensor_append(AotContext* context, uint64_t site, Tensor* he
   if (tensor != nullptr && tensor != head && takes != 0) Release(*run.heap, head);
   return tensor;
 }
+RELAYVM_CATCH(context, nullptr)
 
 int32_t relayvm_aot_check_item(AotContext* context, uint64_t site, const Tensor* tensor,
-                               uint32_t dtype, int64_t position) {
+                               uint32_t dtype, int64_t position) try {
   if (tensor->dtype == static_cast<DType>(dtype) && position >= 0 &&
       position < tensor->num_elements())
     return 1;
   Fail(RunOf(context), site, ItemFailure(*tensor, static_cast<DType>(dtype), position));
   return 0;
 }
+RELAYVM_CATCH(context, 0)
 
 // --- Sizes ---
 
 int32_t relayvm_aot_check_dims(AotContext* context, uint64_t site, const int64_t* dims,
-                               uint32_t rank, uint32_t message) {
+                               uint32_t rank, uint32_t message) try {
   if (IsPossibleShape({dims, rank})) return 1;
   AotRun& run = RunOf(context);
   Fail(run, site, ShapeFailure(MessageOf(run, message), {dims, rank}));
   return 0;
 }
+RELAYVM_CATCH(context, 0)
 
 int32_t relayvm_aot_shape_rule(AotContext* context, uint64_t site, uint32_t rule, uint64_t zeros,
                                const int64_t* data, uint32_t num_data, const int64_t* numbers,
                                uint32_t num_numbers, int64_t* shape, uint32_t rank,
-                               uint32_t message) {
+                               uint32_t message) try {
   AotRun& run = RunOf(context);
   const Status status = ApplyShapeRule(static_cast<ShapeRule>(rule), {data, num_data},
                                        {numbers, num_numbers}, zeros, {shape, rank});
@@ -439,6 +505,7 @@ int32_t relayvm_aot_shape_rule(AotContext* context, uint64_t site, uint32_t rule
        RuleFailure(MessageOf(run, message), status, {data, num_data}, {numbers, num_numbers}));
   return 0;
 }
+RELAYVM_CATCH(context, 0)
 
 // --- Scalars ---
 

@@ -4,14 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/image_loader.h"
+#include "vm/aot/native_workspace.h"
 #include "vm/border.h"
+#include "vm/clock.h"
 #include "vm/object.h"
+#include "vm/process_mutex.h"
 
 namespace relayvm::vm {
 namespace {
@@ -95,29 +101,35 @@ Result<Value> NewValue(const ValueType& type) {
 
 }  // namespace
 
-void NativeProgram::FreeMemory::operator()(void* memory) const { std::free(memory); }
-
 NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner)
-    : descriptor_(descriptor),
-      owner_(std::move(owner)),
-      program_(ProgramOf(descriptor)),
-      idle_memory_(descriptor.exports.size) {
+    : descriptor_(descriptor), owner_(std::move(owner)), program_(ProgramOf(descriptor)) {
   for (const ExportInfo& e : program_.exports) dims_.emplace_back(e.params, nullptr);
 }
 
+NativeProgram::~NativeProgram() = default;
+
 Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  auto* made = static_cast<std::shared_ptr<NativeProgram>*>(descriptor->state);
-  if (made == nullptr) {
-    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<NativeProgram> program, Make(descriptor, nullptr));
-    descriptor->state = made = new std::shared_ptr<NativeProgram>(std::move(program));
-  }
-  return made->get();
+  using Made = std::shared_ptr<NativeProgram>;
+  const std::atomic_ref<void*> state(descriptor->state);
+  auto* made = static_cast<Made*>(state.load(std::memory_order_acquire));
+  if (made != nullptr) return made->get();
+  return Guarded([&]() -> Result<NativeProgram*> {
+    RELAYVM_ASSIGN_OR_RETURN(Made program, Make(descriptor, nullptr));
+    auto mine = std::make_unique<Made>(std::move(program));
+    void* other = nullptr;  // of a thread that came first
+    if (!state.compare_exchange_strong(other, mine.get(), std::memory_order_acq_rel))
+      return static_cast<Made*>(other)->get();
+    return mine.release()->get();
+  });
 }
 
 Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(const RelayvmAotProgram* descriptor,
                                                            std::shared_ptr<const void> owner) {
+  return Guarded([&] { return MakeOf(descriptor, std::move(owner)); });
+}
+
+Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(const RelayvmAotProgram* descriptor,
+                                                             std::shared_ptr<const void> owner) {
   if (descriptor->version != RelayvmAotProgram::kVersion) {
     return {
         StatusCode::kUnsupported,
@@ -151,6 +163,11 @@ Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(const RelayvmAotProgr
 
 Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,
                                  const NativeOptions& options, InvocationStats* stats) {
+  return Guarded([&] { return RunExport(index, inputs, options, stats); });
+}
+
+Result<Value> NativeProgram::RunExport(uint32_t index, std::span<const Value> inputs,
+                                       const NativeOptions& options, InvocationStats* stats) {
   const ExportInfo& info = program().exports[index];
   RELAYVM_RETURN_IF_ERROR(CheckInputs(program(), info, dims_[index], inputs));
   const NativeExport& function = descriptor_.exports.data[index];
@@ -176,30 +193,34 @@ Result<Value> NativeProgram::RunStatic(const NativeExport& function, const Expor
   for (size_t i = 0; i < inputs.size(); ++i) AppendAddresses(info.params[i], inputs[i], &addresses);
   RELAYVM_ASSIGN_OR_RETURN(Value result, NewValue(info.result));
   AppendAddresses(info.result, result, &addresses);
-  const auto index = static_cast<size_t>(&function - descriptor_.exports.data);
   const size_t bytes =
       (function.workspace_bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-  Memory workspace;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_memory_[index].empty()) {
-      workspace = std::move(idle_memory_[index].back());
-      idle_memory_[index].pop_back();
+  std::unique_ptr<Memory> workspace;
+  if (bytes <= options.memory_limit) {
+    {
+      const std::lock_guard lock(ProcessMutex());
+      workspace = idle_memory_.Take();
     }
+    if (workspace == nullptr || workspace->bytes < bytes) workspace = Memory::Make(bytes);
   }
-  if (workspace == nullptr && bytes <= options.memory_limit)
-    workspace.reset(std::aligned_alloc(kDataAlignment, bytes));
-  if (workspace == nullptr || bytes > options.memory_limit) {
+  if (workspace == nullptr) {
     return {StatusCode::kResourceExhausted,
             fmt::format("{}: no memory for a workspace of {} bytes; raise the memory limit",
                         info.name, bytes)};
   }
   const int32_t error = reinterpret_cast<AotStaticFunction>(const_cast<void*>(function.entry))(
-      addresses.data(), workspace.get());
+      addresses.data(), workspace->data);
   stats->peak_bytes = stats->resident_bytes = bytes;
-  {
-    const std::lock_guard lock(mutex_);
-    idle_memory_[index].push_back(std::move(workspace));
+  const int64_t now = NowNanoseconds();
+  for (bool more = true; more;) {
+    std::unique_ptr<Memory> surplus;
+    const std::lock_guard lock(ProcessMutex());
+    if (workspace != nullptr) {
+      const size_t held = workspace->bytes;
+      idle_memory_.Give(std::move(workspace), held, now);
+    }
+    surplus = idle_memory_.TakeSurplus(now, /*or_age=*/true);
+    more = surplus != nullptr;
   }
   if (error != 0) return {StatusCode::kFailedPrecondition, descriptor_.message(error)};
   return result;

@@ -2,16 +2,16 @@
 //
 // Its object file has a descriptor, RelayvmAotProgram: plain data, and the functions' addresses. Nothing
 // is read or verified at run time; names and types are copied into a Program's tables when the program is
-// first used. A program without a heap (compiler/aot/static_plan.h) runs in a workspace
-// that is kept for the next run; any other in a heap and on a native stack of its own (aot_runtime.cc).
-// Thread-safe: calls of one program run side by side. Tested by tests/aot.
+// first used. A program without a heap (compiler/aot/static_plan.h) runs in a workspace; any other in a
+// heap and on a native stack of its own (aot_runtime.cc). Of what a run used the latest one's is kept for
+// the next run as it is; of others, that runs side by side have left, what a Runtime keeps (idle_pool.h).
+// Thread-safe: calls of one program run side by side, also in a child of fork(). Tested by tests/aot.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -19,6 +19,7 @@
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "vm/aot/aot_runtime.h"
+#include "vm/idle_pool.h"
 #include "vm/relayvm.h"
 #include "vm/signature_dims.h"
 #include "vm/value.h"
@@ -44,6 +45,7 @@ class NativeProgram {
   static Result<NativeProgram*> Of(RelayvmAotProgram* descriptor);
   NativeProgram(const NativeProgram&) = delete;
   NativeProgram& operator=(const NativeProgram&) = delete;
+  ~NativeProgram();
 
   // What its tables say: types, names, places. It has no code, kernels or constants.
   const Program& program() const { return program_; }
@@ -56,29 +58,34 @@ class NativeProgram {
 
  private:
   struct Workspace;  // of a run with a heap
-  struct FreeMemory {
-    void operator()(void* memory) const;
-  };
-  using Memory = std::unique_ptr<void, FreeMemory>;
+  struct Memory;     // of one without
 
   NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner);
+  static Result<std::shared_ptr<NativeProgram>> MakeOf(const RelayvmAotProgram* descriptor,
+                                                       std::shared_ptr<const void> owner);
+  Result<Value> RunExport(uint32_t index, std::span<const Value> inputs,
+                          const NativeOptions& options, InvocationStats* stats);
   Result<Value> RunStatic(const NativeExport& function, const ExportInfo& info,
                           std::span<const Value> inputs, const NativeOptions& options,
                           InvocationStats* stats);
   // In aot_runtime.cc.
   Result<Value> RunWithHeap(const NativeExport& function, std::span<const Value> inputs,
                             const NativeOptions& options, InvocationStats* stats);
-  Result<std::shared_ptr<Workspace>> Acquire(const NativeOptions& options);
+  Result<Value> RunIn(Workspace& workspace, const NativeExport& function,
+                      std::span<const Value> inputs, const NativeOptions& options,
+                      InvocationStats* stats);
+  Result<std::unique_ptr<Workspace>> Acquire(const NativeOptions& options);
+  void Release(std::unique_ptr<Workspace> workspace);
 
   const RelayvmAotProgram& descriptor_;
   const std::shared_ptr<const void> owner_;
   const Program program_;
   std::vector<SignatureDims> dims_;        // by export
   std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<Workspace>> idle_;
-  // Of static programs: by export, workspaces that nobody uses.
-  std::vector<std::vector<Memory>> idle_memory_;
+  // Under ProcessMutex(): of runs with a heap the latest one's memory, and what others left; of runs
+  // without.
+  IdlePool<Workspace> latest_, idle_;
+  IdlePool<Memory> idle_memory_;
 };
 
 }  // namespace relayvm::vm

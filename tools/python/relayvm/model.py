@@ -304,18 +304,19 @@ def _flatten(value, flat):
         flat.append(value)
 
 
-def load(source, *, runtime=None, host_functions=(), target="", perf_map=False):
+def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False):
     """Loads a .vmx file, or its bytes. FileNotFound (a FileNotFoundError) where there is none.
 
     runtime: a `Runtime`, else the one of all. host_functions: what the program declares without a body,
     see `host_function`. target: of a file for several processors, the part to use ("x86-64-v3"); else the
-    best that runs here. perf_map: kernels have names in `perf report`.
+    best that runs here. perf_map: kernels have names in `perf report`. verify: compares the checksums of the
+    weights too, which reads all of them.
     """
     named = _by_name(host_functions)
     if isinstance(source, (bytes, bytearray, memoryview)):
-        program = _native.load_bytes(bytes(source), named, target, perf_map)
+        program = _native.load_bytes(bytes(source), named, target, perf_map, verify)
     else:
-        program = _native.load(os.fspath(source), named, target, perf_map)
+        program = _native.load(os.fspath(source), named, target, perf_map, verify)
     return Model(program, runtime, named.values())
 
 

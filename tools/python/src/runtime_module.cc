@@ -36,9 +36,10 @@ LoadOptions OptionsOf(const py::dict& host_functions, const std::string& target,
 }
 
 PyProgram Load(const std::string& path, const py::dict& host_functions, const std::string& target,
-               bool perf_map) {
+               bool perf_map, bool verify) {
   std::vector<HostFunction> functions;
-  const LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
+  LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
+  options.verify = verify;
   Result<std::shared_ptr<const Executable>> executable = Status(StatusCode::kInternal, "");
   {
     const py::gil_scoped_release no_gil;
@@ -48,9 +49,10 @@ PyProgram Load(const std::string& path, const py::dict& host_functions, const st
 }
 
 PyProgram LoadBytes(const py::bytes& bytes, const py::dict& host_functions,
-                    const std::string& target, bool perf_map) {
+                    const std::string& target, bool perf_map, bool verify) {
   std::vector<HostFunction> functions;
-  const LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
+  LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
+  options.verify = verify;
   const auto text = static_cast<std::string_view>(bytes);
   // bytes of Python are not aligned: a copy.
   return {ValueOrThrow(Executable::FromMemory(
