@@ -95,8 +95,8 @@ class Heap {
   // free meanwhile.
   void Park(size_t bytes);
 
-  // Starts a run: `limit` bounds live bytes.
-  void BeginRun(size_t limit);
+  // Starts a run: `limit` bounds live bytes; whether it is the machine's.
+  void BeginRun(size_t limit, bool is_machines = false);
   // Ends it: frees every block but the exported ones, and keeps pages for the next run of this size.
   void Reset();
   // Gives back all pages that are free, and until the next run those that others free.
@@ -115,6 +115,7 @@ class Heap {
   size_t page_bytes() const { return (used_pages_ + PagesOf(outside_)) * kPageBytes; }  // in use
   uint64_t allocations() const { return allocations_ - allocations_before_; }
   size_t limit() const { return limit_; }
+  bool limit_is_machines() const { return limit_is_machines_; }
   const MemoryBudget* budget() const { return budget_.get(); }
   Refusal refusal() const { return refusal_; }
 
@@ -317,6 +318,7 @@ class Heap {
   size_t taken_ = 0;              // charged, of TakeLarge's
   size_t limit_ = SIZE_MAX, max_pages_ = SIZE_MAX;
   Refusal refusal_ = Refusal::kNone;
+  bool limit_is_machines_ = false;
   SingleWriter<uint64_t> allocations_, allocated_bytes_;  // of all runs
   uint64_t allocations_before_ = 0;                       // this one
   std::array<Bin, kNumClasses> bins_;

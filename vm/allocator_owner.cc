@@ -132,10 +132,11 @@ void Heap::ShedIdle() {
 
 // --- Runs of the program ---
 
-void Heap::BeginRun(size_t limit) {
+void Heap::BeginRun(size_t limit, bool is_machines) {
   Hold();
   running_ = true;
   limit_ = limit;
+  limit_is_machines_ = is_machines;
   const size_t pages = limit / kPageBytes;
   max_pages_ = pages + pages / 4 + kMaxSlackPages;
   refusal_ = Refusal::kNone;

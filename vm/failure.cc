@@ -107,8 +107,10 @@ Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
   return {StatusCode::kResourceExhausted,
           fmt::format("no memory for {}: {} bytes are in use of {}; {}", what, stats.live_bytes,
                       heap.limit(),
-                      at_limit ? "raise the memory limit"
-                               : "the system, or the host's memory source, has no more"),
+                      !at_limit ? "the system, or the host's memory source, has no more"
+                      : heap.limit_is_machines()
+                          ? "the machine, or its control group, has no more beside the inputs"
+                          : "raise the memory limit"),
           std::move(detail)};
 }
 

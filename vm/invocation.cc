@@ -285,7 +285,13 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   context.deadline = vm::DeadlineOf(started_at, options.timeout);
   context.places = nullptr;
   result.reset();
-  workspace->heap->BeginRun(std::min(options.memory_limit, workspace->machine_memory));
+  // Inputs are no part of the limit, but of the machine's memory.
+  size_t room = workspace->machine_memory;
+  if (options.memory_limit > room / 4) {
+    for (const Value& input : inputs)
+      if (input.is_tensor()) room -= std::min(room, input.bytes());
+  }
+  workspace->heap->BeginRun(std::min(options.memory_limit, room), room < options.memory_limit);
   fiber.emplace(workspace->stacks, Main, this);
   ++workspace->counters.started;
   if (context.trace != nullptr) {

@@ -217,7 +217,8 @@ Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& fun
   run.program = &program_;
   run.heap = &heap;
   run.arena = &workspace.arena;
-  heap.BeginRun(options.memory_limit);
+  heap.BeginRun(std::min(options.memory_limit, machine_memory_),
+                machine_memory_ < options.memory_limit);
   Call call{&run, reinterpret_cast<AotFunction>(const_cast<void*>(function.entry)), args};
   {
     Fiber fiber(

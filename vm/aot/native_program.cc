@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/base/machine_limits.h"
 #include "bytecode/image_loader.h"
 #include "vm/aot/native_workspace.h"
 #include "vm/border.h"
@@ -102,7 +103,10 @@ Result<Value> NewValue(const ValueType& type) {
 }  // namespace
 
 NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner)
-    : descriptor_(descriptor), owner_(std::move(owner)), program_(ProgramOf(descriptor)) {
+    : descriptor_(descriptor),
+      owner_(std::move(owner)),
+      program_(ProgramOf(descriptor)),
+      machine_memory_(ReadMachineLimits().memory_bytes) {
   for (const ExportInfo& e : program_.exports) dims_.emplace_back(e.params, nullptr);
 }
 
