@@ -4,12 +4,15 @@
 #include <thread>
 
 #include "vm/allocator.h"
+#include "vm/clock.h"
 
 namespace relayvm::vm {
 namespace {
 
 // What is kept more of runs that others free between two runs: the results of one, for the next.
 constexpr size_t kIdleRoomPages = (8 << 20) / kPageBytes;
+// Runs that begin so soon after the one before go on: what its results held is kept for them.
+constexpr int64_t kGoesOnNanoseconds = 1'000'000'000;
 
 }  // namespace
 
@@ -110,23 +113,36 @@ void Heap::TakeBack(RemoteBlock* remote) {
       const size_t pages = PagesOf(block->second.bytes);
       exported_pages_ -= pages;
       used_pages_ += pages;
+      if (keeps_results_ && !running_) Offer(remote, block->second.bytes);
       FreeHuge(block);
-      // Between runs it may be long until somebody needs one of this size.
-      if (!running_) UnmapHuge(block);
     } else {
       Span* run = SpanOf(remote);
       exported_pages_ -= TouchedPages(run, run->granules);
+      if (keeps_results_ && !running_) Offer(remote, remote->bytes);
       ReturnRun(run);
     }
     remote = next;
   }
 }
 
+// A large block is kept for a run that may never come: the system may have its pages when it is short of
+// memory, until they are written again.
+void Heap::Offer(void* block, size_t bytes) {
+  if (injected_ == nullptr && PagesOf(bytes) > kIdleRoomPages)
+    OfferPages(block, PagesOf(bytes) * kPageBytes);
+}
+
 // Between runs, when blocks have come back.
 void Heap::ShedIdle() {
   KeepWithinTarget();
-  while (kept_pages_ > idle_kept_pages_ && oldest_ != nullptr)
-    Purge(oldest_, kept_pages_ - idle_kept_pages_);
+  while (kept_pages_ > idle_kept_pages_ && (num_free_huge_ > 0 || oldest_ != nullptr)) {
+    has_shed_ = true;
+    if (num_free_huge_ > 0) {
+      UnmapHuge(OldestFreeHuge());
+    } else {
+      Purge(oldest_, kept_pages_ - idle_kept_pages_);
+    }
+  }
   FreeEmptyChunks(idle_chunk_bytes_);
 }
 
@@ -141,6 +157,10 @@ void Heap::BeginRun(size_t limit, bool is_machines) {
   max_pages_ = pages + pages / 4 + kMaxSlackPages;
   refusal_ = Refusal::kNone;
   allocations_before_ = allocations_;
+  if (has_shed_ || keeps_results_) {
+    keeps_results_ = NowNanoseconds() - ended_at_ < kGoesOnNanoseconds;
+    has_shed_ = false;
+  }
   if (HasRemote()) DrainRemote();
   peak_ = live_;
   previous_peak_pages_ = peak_pages_;
@@ -192,7 +212,9 @@ void Heap::Reset() {
     FreeEmptyChunks(TargetPages() * kPageBytes + kInjectedChunkBytes);
   }
   idle_kept_pages_ = kept_pages_ + kIdleRoomPages;
-  idle_chunk_bytes_ = kept_pages_ * kPageBytes + kInjectedChunkBytes;
+  if (keeps_results_) idle_kept_pages_ = std::max(idle_kept_pages_, TargetPages());
+  if (keeps_results_ || exported_pages_ > kIdleRoomPages) ended_at_ = NowNanoseconds();
+  idle_chunk_bytes_ = (idle_kept_pages_ - kIdleRoomPages) * kPageBytes + kInjectedChunkBytes;
   running_ = false;
   LetGo();
 }
@@ -203,6 +225,7 @@ void Heap::Trim() {
   ReleaseFree();
   if (running_) return;
   idle_kept_pages_ = idle_chunk_bytes_ = 0;
+  has_shed_ = keeps_results_ = false;
   LetGo();
 }
 
@@ -211,6 +234,7 @@ void Heap::Park(size_t bytes) {
   Hold();
   idle_kept_pages_ = bytes / kPageBytes;
   idle_chunk_bytes_ = kInjectedChunkBytes;
+  has_shed_ = keeps_results_ = false;
   if (kept_pages_ > idle_kept_pages_) {
     ReleaseFree();
   } else {
@@ -225,7 +249,7 @@ void Heap::Orphan() {
   if (HasRemote()) DrainRemote();
   FreeBlocks();
   ReleaseFree();
-  running_ = false;
+  running_ = keeps_results_ = false;
   idle_kept_pages_ = idle_chunk_bytes_ = 0;
   LetGo();
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;

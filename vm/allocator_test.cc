@@ -379,6 +379,76 @@ TEST_CASE("heap: of runs that others free between runs some stay, none when trim
   }
 }
 
+TEST_CASE("heap: what results held stays while runs go on, within what a run needs") {
+  constexpr size_t kCount = 4;
+  for (const size_t bytes : {size_t{20} << 20, kHuge}) {
+    for (const bool injected : {false, true}) {
+      CAPTURE(bytes);
+      CAPTURE(injected);
+      auto source = std::make_shared<CountingSource>();
+      auto* heap = new Heap(injected ? source : nullptr);
+      std::vector<void*> results;
+      const auto run = [&] {
+        heap->BeginRun(SIZE_MAX);
+        results.push_back(AllocateExported(*heap, bytes));
+        heap->Reset();
+      };
+      const auto drop = [&] {
+        Heap::FreeExported(heap, results.back(), bytes);
+        results.pop_back();
+      };
+      run();
+      drop();  // another run may never come
+      CHECK(heap->stats().resident_bytes <= kInjectedChunk);
+      run();
+      drop();
+      CHECK(heap->stats().resident_bytes >= bytes);
+      run();  // takes what is there
+      CHECK(heap->stats().resident_bytes <= bytes + bytes / 8 + (1 << 20));
+      // However many results there were, as much stays as one run needs.
+      while (results.size() < kCount) run();
+      while (!results.empty()) drop();
+      CHECK(heap->stats().resident_bytes >= bytes);
+      CHECK(heap->stats().resident_bytes <= bytes + bytes / 8 + (1 << 20));
+      run();
+      heap->Park(1 << 20);
+      drop();
+      CHECK(heap->stats().resident_bytes <= 1 << 20);
+      for (int i = 0; i < 3; ++i) {
+        run();
+        drop();
+      }
+      CHECK(heap->stats().resident_bytes >= bytes);
+      heap->Trim();
+      CHECK(heap->stats().resident_bytes == 0);
+      CHECK(source->live == 0);
+      heap->Orphan();
+    }
+  }
+}
+
+TEST_CASE("heap: pages that results held count toward the budget of all, and others get them") {
+  constexpr size_t kResult = 20 << 20;
+  auto budget = std::make_shared<MemoryBudget>(64 << 20);
+  auto *idle = new Heap(nullptr, budget), *busy = new Heap(nullptr, budget);
+  for (int i = 0; i < 3; ++i) {
+    idle->BeginRun(SIZE_MAX);
+    void* result = AllocateExported(*idle, kResult);
+    idle->Reset();
+    Heap::FreeExported(idle, result, kResult);
+  }
+  CHECK(idle->stats().resident_bytes >= kResult);
+  CHECK(budget->drawn() >= kResult);
+  busy->BeginRun(SIZE_MAX);
+  void* all = busy->AllocateLarge(60 << 20);
+  CHECK(all != nullptr);
+  CHECK(idle->stats().resident_bytes < kResult);
+  busy->Reset();
+  busy->Orphan();
+  idle->Orphan();
+  CHECK(budget->drawn() == 0);
+}
+
 // --- Pages ---
 
 TEST_CASE("heap: a few blocks left in each span hold no more pages than the limit allows") {

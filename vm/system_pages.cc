@@ -35,6 +35,8 @@ constinit Forever g_forever;
 
 }  // namespace
 
+void OfferPages(void* memory, size_t bytes) { madvise(memory, bytes, MADV_FREE); }
+
 MemorySource& SystemPages() { return g_forever.pages; }
 
 }  // namespace relayvm::vm

@@ -1,4 +1,4 @@
-// Operators whose results' sizes or contents follow the data: argwhere unique
+// Operators whose results' sizes or contents follow the data: argwhere unique unique_rows
 // sparse_fill_empty_rows sparse_reshape. Stateless. Tested by unique_test.cc.
 #include <utility>
 
@@ -44,6 +44,24 @@ OpDef UniqueOp() {
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {c.attrs.Bool("return_counts") ? "unique_counts" : "unique",
             {c.attrs.Bool("sorted") ? 1 : 0}};
+  };
+  return op;
+}
+
+// The same of the slices along axis 0, compared element by element: (position of each one's first
+// occurrence, each slice's place among the different ones, their number, counts).
+OpDef UniqueRowsOp() {
+  OpDef op;
+  op.name = "unique_rows";
+  op.attrs = {Optional("sorted", AttrKind::kBool, true)};
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& data = tc.tensor(0);
+    if (data.rank() < 1) return Invalid("expected an axis");
+    const TensorType places{{data.shape[0]}, DType::kInt32};
+    return OpResult::Tuple({places, places, TensorType{{1}, DType::kInt32}, places});
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {"unique_rows", {c.attrs.Bool("sorted") ? 1 : 0}};
   };
   return op;
 }
@@ -112,6 +130,7 @@ OpDef SparseReshapeOp() {
 void DefineUnique(OpTable& table) {
   table.Add(ArgWhereOp());
   table.Add(UniqueOp());
+  table.Add(UniqueRowsOp());
   table.Add(SparseFillEmptyRowsOp());
   table.Add(SparseReshapeOp());
 }

@@ -22,6 +22,14 @@ TEST_CASE("unique returns padded vectors") {
   CheckBuiltinFails("unique", {}, {Int64({n, 2})}, "rank");
 }
 
+TEST_CASE("unique_rows compares slices along axis 0, of any shape") {
+  const Dim n = Symbol(1), m = Symbol(2);
+  const std::vector<TensorType> results = {Int32({n}), Int32({n}), Int32({1}), Int32({n})};
+  CheckBuiltin("unique_rows", {}, {Int64({n, m, 3})}, results, "unique_rows", {1});
+  CheckBuiltin("unique_rows", {{"sorted", false}}, {Float({n})}, results, "unique_rows", {0});
+  CheckBuiltinFails("unique_rows", {}, {Float({})}, "axis");
+}
+
 TEST_CASE("sparse_fill_empty_rows: at most one new row each") {
   const Dim n = Symbol(1), rows = Symbol(2, false);
   const auto plan =

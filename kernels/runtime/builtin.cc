@@ -95,6 +95,7 @@ constexpr Builtin kBuiltins[] = {
     Make<TopKValues, "T[*] -> T[*]; axis bool">("topk_values"),
     Make<Unique, "T[n] -> T[n] int[n] int[n] int[1]; bool">("unique"),
     Make<UniqueCounts, "T[n] -> T[n] int[n] int[n] int[1] int[n]; bool">("unique_counts"),
+    Make<UniqueRows, "T[n,*] -> int[n] int[n] int[1] int[n]; bool">("unique_rows"),
 };
 
 constexpr bool NameLess(const Builtin& a, const Builtin& b) { return a.name < b.name; }

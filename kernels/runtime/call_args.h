@@ -505,8 +505,20 @@ uint64_t SortKey(T x) {
     return std::isnan(f) ? kAll : key;
   }
 }
-// The keys of n elements from `first`, `stride` apart.
-void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t stride, int64_t n,
-              uint64_t* keys);
+// The keys of n elements from `first` on.
+void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t n, uint64_t* keys);
+
+// An element by its key; among equals the first comes first.
+struct SortEntry {
+  uint64_t key;
+  int64_t index;
+  friend bool operator<(const SortEntry& a, const SortEntry& b) {
+    return a.key != b.key ? a.key < b.key : a.index < b.index;
+  }
+};
+// The first k elements of a line of many (a tensor of rank 1), in order; of those behind `after` if that
+// is not null. Descending, keys are the elements' inverted. REQUIRES: k > 0.
+void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool ascending,
+               const SortEntry* after, KernelVector<SortEntry>& found);
 
 }  // namespace relayvm

@@ -32,6 +32,7 @@ int32_t ArgWhere(const CallArgs& args);  // condition -> positions (n, rank); co
 int32_t Unique(const CallArgs& args);    // data -> values, first, inverse, number; sorted
 int32_t UniqueCounts(
     const CallArgs& args);  // data -> values, first, inverse, number, counts; sorted
+int32_t UniqueRows(const CallArgs& args);  // data -> first, inverse, number, counts; sorted
 
 // sparse.cc
 // indices, values, dense_shape, default -> indices, values, empty_row; counts: rows of the first

@@ -1,6 +1,8 @@
 // Running sums and products along an axis, in the output's dtype (halves round at every step).
 // Tested by scan_test.cc.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "kernels/runtime/kernels.h"
 
@@ -23,49 +25,84 @@ struct Multiply {
   }
 };
 
-// One scan over neighbours: the sum so far stays in a register.
-template <typename Op, typename T, typename Load>
-void ScanLine(const CallArgs& args, const Load& load, T* out, int64_t first, int64_t n,
-              bool exclusive) {
-  T sum = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
-  args.InBlocks(n, [&](int64_t begin, int64_t end) {
-    for (int64_t i = first + begin; i < first + end; ++i) {
-      const T before = sum;
-      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(sum), ToArithmetic(load(i))));
-      out[i] = exclusive ? before : sum;
-    }
-  });
+// Elements first..first+n-1 as T, where they lie or in `room`, which is large enough.
+template <typename T>
+[[gnu::noinline]] const T* Converted(const TensorView& in, DType to, int64_t first, int64_t n,
+                                     T* room) {
+  if (in.dtype == to) return in.as<const T>() + first;
+  for (int64_t i = 0; i < n; ++i) room[i] = LoadAs<T>(in, first + i);
+  return room;
 }
 
-// Runs of `inner` neighbouring scans advance together, so that memory is read in order. load(i) is
-// element i as T.
-template <typename Op, typename T, typename Load>
-void Scan(const CallArgs& args, const Load& load, T* out, const AxisSplit& s, bool exclusive) {
-  if (s.inner == 1) {
-    for (int64_t o = 0; o < s.outer; ++o) ScanLine<Op, T>(args, load, out, o * s.n, s.n, exclusive);
-    return;
+// The next row of neighbouring scans. Runs of constant length, which become vectors.
+template <typename Op, typename T>
+[[gnu::noinline]] void Advance(const T* __restrict before, const T* __restrict in,
+                               T* __restrict out, int64_t width) {
+  constexpr int64_t kRun = 16;
+  const auto one = [&](int64_t i) {
+    out[i] = FromArithmetic<T>(Op::Apply(ToArithmetic(before[i]), ToArithmetic(in[i])));
+  };
+  int64_t i = 0;
+  for (; i + kRun <= width; i += kRun) {
+    for (int64_t j = 0; j < kRun; ++j) one(i + j);
   }
+  for (; i < width; ++i) one(i);
+}
+
+// A few neighbouring scans through rows that are neighbours too: one after the other, each in a
+// register.
+template <typename Op, typename T>
+[[gnu::noinline]] void AdvanceFew(T* sums, const T* in, T* out, int64_t width, int64_t rows,
+                                  bool exclusive) {
+  for (int64_t i = 0; i < width; ++i) {
+    T sum = sums[i];
+    for (int64_t j = i; j < rows * width; j += width) {
+      const T before = sum;
+      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(sum), ToArithmetic(in[j])));
+      out[j] = exclusive ? before : sum;
+    }
+    sums[i] = sum;
+  }
+}
+
+// Few neighbouring scans, and what is converted, go through a block at a time. Of many, rows advance
+// together from the row before, which is still near: memory is read and written once, in order.
+template <typename Op, typename T>
+void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, const AxisSplit& s,
+          bool exclusive) {
+  constexpr int64_t kBlock = 4096 / sizeof(T), kFew = 16, kBetweenPolls = 1 << 14;
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
-  constexpr int64_t kBlock = 1 << 14;  // elements between two polls
+  const bool is_few = s.inner < kFew, converts = in.dtype != to.dtype;
+  std::array<T, kBlock> before, room;
   for (int64_t o = 0; o < s.outer; ++o) {
     for (int64_t left = 0; left < s.inner; left += kBlock) {
-      const int64_t right = std::min(s.inner, left + kBlock), rows = kBlock / (right - left);
-      for (int64_t k = 0, polled = 0; k < s.n; ++k) {
-        if (k == polled) {
-          polled = std::min(s.n, k + rows);
-          args.Work((polled - k) * (right - left));
+      const int64_t width = std::min(s.inner - left, kBlock), first = o * s.n * s.inner + left;
+      std::fill_n(before.begin(), width, identity);
+      if (is_few) {
+        const int64_t step = (converts ? kBlock : kBetweenPolls) / width;
+        for (int64_t k = 0; k < s.n; k += step) {
+          const int64_t rows = std::min(step, s.n - k), at = first + k * width;
+          args.Work(rows * width);
+          const T* from = Converted<T>(in, to.dtype, at, rows * width, room.data());
+          AdvanceFew<Op>(before.data(), from, to.as<T>() + at, width, rows, exclusive);
         }
-        const int64_t row = (o * s.n + k) * s.inner;
-        for (int64_t i = left; i < right; ++i) {
-          // Exclusive: the sum before this element; inclusive: with it.
-          const int64_t at = exclusive ? row - s.inner + i : row + i;
-          if (k == 0 && exclusive) {
-            out[row + i] = identity;
-            continue;
-          }
-          const T before = k == 0 ? identity : out[row - s.inner + i];
-          out[row + i] = FromArithmetic<T>(Op::Apply(ToArithmetic(before), ToArithmetic(load(at))));
+        continue;
+      }
+      T* out = to.as<T>() + first;
+      const T* last = before.data();
+      int64_t at = first, paid = 0;
+      for (int64_t k = 0; k < s.n; ++k, last = out, out += s.inner) {
+        if (k >= paid) {
+          const int64_t rows = std::min(s.n - k, kBetweenPolls / width);
+          args.Work(rows * width);
+          paid = k + rows;
         }
+        if (k == 0 && exclusive) {
+          std::fill_n(out, width, identity);
+          continue;
+        }
+        Advance<Op>(last, Converted<T>(in, to.dtype, at, width, room.data()), out, width);
+        at += s.inner;
       }
     }
   }
@@ -84,15 +121,7 @@ int32_t RunScan(const CallArgs& args) {
   if (in.size() == 0) return RELAYVM_KERNEL_OK;
   const AxisSplit split =
       axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
-  DispatchDType(out.dtype, [&]<typename T>() {
-    if (in.dtype == out.dtype) {
-      Scan<Op, T>(
-          args, [&](int64_t i) { return in.as<const T>()[i]; }, out.as<T>(), split, exclusive);
-    } else {
-      Scan<Op, T>(
-          args, [&](int64_t i) { return LoadAs<T>(in, i); }, out.as<T>(), split, exclusive);
-    }
-  });
+  DispatchDType(out.dtype, [&]<typename T>() { Scan<Op, T>(args, in, out, split, exclusive); });
   return RELAYVM_KERNEL_OK;
 }
 

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "kernels/runtime/testing.h"
 
 namespace relayvm::builtin_testing {
@@ -35,6 +37,49 @@ TEST_CASE("small integers wrap and halves round at every step") {
   CHECK(r.outputs[0].as<int8_t>() == std::vector<int8_t>{100, -56});
   r = Call("cumsum", {Make<float>({3}, {2048, 1, 1})}, {Empty<Float16>({3})}, {0, 0});
   CHECK(static_cast<float>(r.outputs[0].as<Float16>()[2]) == 2048.0f);
+}
+
+// Sums in the order of the axis, element by element.
+template <typename T, typename To>
+void CheckSums(std::vector<int64_t> dims, int axis) {
+  size_t size = 1, inner = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    size *= static_cast<size_t>(dims[d]);
+    if (static_cast<int>(d) > axis) inner *= static_cast<size_t>(dims[d]);
+  }
+  const auto n = static_cast<size_t>(dims[static_cast<size_t>(axis)]);
+  std::vector<T> data(size);
+  for (size_t i = 0; i < size; ++i) data[i] = static_cast<T>(static_cast<double>(i * 37 % 101) / 3);
+  for (const int64_t exclusive : {0, 1}) {
+    CAPTURE(inner);
+    CAPTURE(exclusive);
+    std::vector<To> expected(size);
+    for (size_t line = 0; line < size / n; ++line) {
+      To sum = 0;
+      for (size_t k = 0; k < n; ++k) {
+        const size_t i = (line / inner * n + k) * inner + line % inner;
+        const To before = sum;
+        sum = static_cast<To>(sum + static_cast<To>(data[i]));
+        expected[i] = exclusive != 0 ? before : sum;
+      }
+    }
+    const CallResult r = Call("cumsum", {Make<T>(dims, data)}, {Empty<To>(dims)}, {axis, exclusive});
+    CHECK(r.error == 0);
+    CHECK(r.outputs[0].template as<To>() == expected);
+  }
+}
+
+TEST_CASE("cumsum of lines that are not neighbours, few and many") {
+  for (const int64_t inner : {1, 2, 3, 15, 16, 17, 33, 64, 511, 512, 1040}) {
+    CheckSums<float, float>({2, 40, inner}, 1);
+    CheckSums<int64_t, int64_t>({3, 9, inner}, 1);
+    CheckSums<int32_t, double>({2, 40, inner}, 1);
+    CheckSums<float, int64_t>({2, 9, inner}, 1);
+    CheckSums<int8_t, int8_t>({2, 9, inner}, 1);
+  }
+  CheckSums<float, float>({40'000, 3}, 0);
+  CheckSums<float, float>({1, 40'000}, 1);
+  CheckSums<int32_t, float>({1, 40'000}, 1);
 }
 
 TEST_CASE("an empty axis") {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "kernels/runtime/kernels.h"
 
@@ -34,6 +35,37 @@ void Combine(T& to, T from, ScatterMode mode) {
     case ScatterMode::kMax:
       to = FromArithmetic<T>(b > a ? b : a);
       return;
+  }
+}
+
+// Many elements, each with the one of its place. Which mode it is is asked once, and sums are in runs of
+// constant length, which become vectors.
+template <typename T>
+[[gnu::noinline]] void CombineAll(T* __restrict to, const T* __restrict from, int64_t n,
+                                  ScatterMode mode) {
+  const auto each = [&](auto constant) {
+    for (int64_t i = 0; i < n; ++i) Combine(to[i], from[i], decltype(constant)::value);
+  };
+  const auto of = []<ScatterMode kMode>() { return std::integral_constant<ScatterMode, kMode>(); };
+  switch (mode) {
+    case ScatterMode::kUpdate:
+      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+      return;
+    case ScatterMode::kAdd: {
+      constexpr int64_t kRun = 16;
+      for (; n >= kRun; n -= kRun, to += kRun, from += kRun) {
+        for (int64_t i = 0; i < kRun; ++i) Combine(to[i], from[i], ScatterMode::kAdd);
+      }
+      return each(of.template operator()<ScatterMode::kAdd>());
+    }
+    case ScatterMode::kMul:
+      return each(of.template operator()<ScatterMode::kMul>());
+    case ScatterMode::kMean:
+      return each(of.template operator()<ScatterMode::kMean>());
+    case ScatterMode::kMin:
+      return each(of.template operator()<ScatterMode::kMin>());
+    case ScatterMode::kMax:
+      return each(of.template operator()<ScatterMode::kMax>());
   }
 }
 
@@ -208,18 +240,12 @@ int32_t ScatterNd(const CallArgs& args) {
         const int64_t written = std::min(slice, size - at);
         if (written > kElementsAtOnce) {
           args.InBlocks(written, [&](int64_t begin, int64_t end) {
-            if (mode == ScatterMode::kUpdate) {
-              std::copy(source + begin, source + end, to + at + begin);
-              return;
-            }
-            for (int64_t i = begin; i < end; ++i) Combine(to[at + i], source[i], mode);
+            CombineAll(to + at + begin, source + begin, end - begin, mode);
           });
-        } else if (mode != ScatterMode::kUpdate) {
-          for (int64_t i = 0; i < written; ++i) Combine(to[at + i], source[i], mode);
         } else if (written == 1) {
-          to[at] = *source;
+          Combine(to[at], *source, mode);
         } else if (written > 0) {
-          std::memcpy(to + at, source, static_cast<size_t>(written) * sizeof(T));
+          CombineAll(to + at, source, written, mode);
         }
       }
     }

@@ -1,4 +1,8 @@
 #include "kernels/runtime/kernels.h"
+
+#include <algorithm>
+#include <vector>
+
 #include "kernels/runtime/testing.h"
 
 namespace relayvm::builtin_testing {
@@ -138,6 +142,35 @@ TEST_CASE("scatter_nd of many columns") {
     for (int64_t bad_at : {-1, 0, 127, 128, 999}) {
       CheckManyColumns<int64_t>(slice, bad_at);
       CheckManyColumns<int32_t>(slice, bad_at);
+    }
+  }
+}
+
+TEST_CASE("scatter_nd combines slices of any length, as its mode says") {
+  for (const int64_t slice : {1, 3, 15, 16, 17, 40, 70'000}) {
+    std::vector<float> data(static_cast<size_t>(3 * slice)), updates(static_cast<size_t>(4 * slice));
+    for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 13) - 6;
+    for (size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<float>(i % 11) / 4 - 1;
+    const std::vector<int64_t> rows{2, 0, 2, -3};
+    for (int64_t mode = 0; mode <= 5; ++mode) {
+      CAPTURE(slice);
+      CAPTURE(mode);
+      std::vector<float> expected = data;
+      for (size_t r = 0; r < rows.size(); ++r) {
+        for (int64_t i = 0; i < slice; ++i) {
+          float& to = expected[static_cast<size_t>((rows[r] + 3) % 3 * slice + i)];
+          const float from = updates[r * static_cast<size_t>(slice) + static_cast<size_t>(i)];
+          const float all[] = {from,           to + from,          to * from,
+                               (to + from) / 2, std::min(to, from), std::max(to, from)};
+          to = all[mode];
+        }
+      }
+      const CallResult r = Call("scatter_nd",
+                                {Make<float>({3, slice}, data), Make<int64_t>({1, 4}, rows),
+                                 Make<float>({4, slice}, updates)},
+                                {Empty<float>({3, slice})}, {mode});
+      CHECK(r.error == 0);
+      CHECK(r.outputs[0].as<float>() == expected);
     }
   }
 }

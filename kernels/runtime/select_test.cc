@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <vector>
+
 #include "kernels/runtime/testing.h"
 
 namespace relayvm::builtin_testing {
@@ -33,6 +38,73 @@ TEST_CASE("unique, sorted or by first occurrence") {
   CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{4, 1, 2, 0, 0, 0});
   CHECK(r.outputs[2].as<int32_t>() == std::vector<int32_t>{0, 1, 0, 2, 1, 1});
   CHECK(r.outputs[4].as<int32_t>() == std::vector<int32_t>{2, 3, 1, 0, 0, 0});
+}
+
+// By other means: a map from rows to their places.
+template <typename T, typename Element>
+void CheckRows(int64_t n, std::vector<int64_t> inner, const Element& element) {
+  int64_t width = 1;
+  for (const int64_t d : inner) width *= d;
+  std::vector<T> data(static_cast<size_t>(n * width));
+  for (size_t i = 0; i < data.size(); ++i) data[i] = element(static_cast<int64_t>(i));
+  // NaN as what is above all, and as one value; -0 as 0.
+  std::map<std::vector<double>, std::vector<int64_t>> sorted;
+  std::vector<const std::vector<int64_t>*> in_order;
+  for (int64_t i = 0; i < n; ++i) {
+    std::vector<double> row;
+    for (int64_t j = 0; j < width; ++j) {
+      const auto v = static_cast<double>(data[static_cast<size_t>(i * width + j)]);
+      row.push_back(v != v ? std::numeric_limits<double>::max() : v + 0.0);
+    }
+    std::vector<int64_t>& places = sorted[row];
+    if (places.empty()) in_order.push_back(&places);
+    places.push_back(i);
+  }
+  for (const bool is_sorted : {true, false}) {
+    CAPTURE(n);
+    CAPTURE(width);
+    CAPTURE(is_sorted);
+    if (is_sorted) {
+      in_order.clear();
+      for (const auto& [row, places] : sorted) in_order.push_back(&places);
+    } else {
+      std::sort(in_order.begin(), in_order.end(),
+                [](const auto* a, const auto* b) { return a->front() < b->front(); });
+    }
+    std::vector<int64_t> first(static_cast<size_t>(n), n), inverse(first), counts(first.size(), 0);
+    for (size_t g = 0; g < in_order.size(); ++g) {
+      first[g] = in_order[g]->front();
+      counts[g] = static_cast<int64_t>(in_order[g]->size());
+      for (const int64_t i : *in_order[g]) inverse[static_cast<size_t>(i)] = static_cast<int64_t>(g);
+    }
+    std::vector<int64_t> dims{n};
+    dims.insert(dims.end(), inner.begin(), inner.end());
+    const CallResult r =
+        Call("unique_rows", {Make<T>(dims, data)},
+             {Empty<int64_t>({n}), Empty<int64_t>({n}), Empty<int32_t>({1}), Empty<int64_t>({n})},
+             {is_sorted ? 1 : 0});
+    REQUIRE(r.error == 0);
+    CHECK(r.outputs[0].template as<int64_t>() == first);
+    CHECK(r.outputs[1].template as<int64_t>() == inverse);
+    CHECK(r.outputs[2].template as<int32_t>()[0] == static_cast<int32_t>(in_order.size()));
+    CHECK(r.outputs[3].template as<int64_t>() == counts);
+  }
+}
+
+TEST_CASE("unique_rows: equal rows once, in lexicographic order or that of their first ones") {
+  const auto mixed = [](int64_t i) { return static_cast<uint32_t>(i * 2654435761U) >> 9; };
+  for (const int64_t n : {1, 2, 7, 300, 40'000}) {
+    CheckRows<int64_t>(n, {3}, [&](int64_t i) { return static_cast<int64_t>(mixed(i) % 7) - 3; });
+    CheckRows<int32_t>(n, {2, 2}, [&](int64_t i) { return static_cast<int32_t>(mixed(i) % 2); });
+    CheckRows<uint8_t>(n, {}, [&](int64_t i) { return static_cast<uint8_t>(mixed(i)); });
+    CheckRows<float>(n, {2}, [&](int64_t i) {
+      const uint32_t v = mixed(i) % 5;
+      return v == 0 ? std::numeric_limits<float>::quiet_NaN() : v == 1 ? -0.0F : v == 2 ? 0.0F : -2.5F;
+    });
+  }
+  // Rows that differ at their ends alone.
+  CheckRows<float>(500, {200}, [](int64_t i) { return i % 200 == 199 ? i / 200 % 9 : 1; });
+  CheckRows<double>(50, {0}, [](int64_t) { return 0.0; });
 }
 
 TEST_CASE("unique of nothing") {

@@ -2,25 +2,23 @@
 // serves every dtype; what is written out is read back from the data by index. Ties keep their
 // order, for ascending and descending. Tested by sort_test.cc.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/runtime/kernels.h"
 
 namespace relayvm {
 
-void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t stride, int64_t n,
-              uint64_t* keys) {
+void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t n, uint64_t* keys) {
   DispatchDType(t.dtype, [&]<typename T>() {
     const T* data = t.as<const T>() + first;
-    args.InBlocks(
-        n,
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) keys[i] = SortKey(data[i * stride]);
-        },
-        stride == 1 ? 1 : CallArgs::kScattered);
+    args.InBlocks(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) keys[i] = SortKey(data[i]);
+    });
   });
 }
 
@@ -28,51 +26,145 @@ namespace {
 
 constexpr int64_t kLineCost = 16;  // of a line, however short
 
-struct Entry {
-  uint64_t key;
-  int64_t index;
-  [[maybe_unused]] friend bool operator<(const Entry& a, const Entry& b) {
-    return a.key != b.key ? a.key < b.key : a.index < b.index;
-  }
-};
-
 void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_t j) {
   const int bytes = DTypeBytes(from.dtype);
   std::memcpy(to.data + j * bytes, from.data + i * bytes, static_cast<size_t>(bytes));
 }
 
-// The first k of n > k keys, in any order: those that are before the last of the first ones so far,
-// which few are. Each time that as many have gathered again, the first of them stay.
-void FindFirst(const CallArgs& args, const uint64_t* keys, int64_t n, int64_t k, uint64_t flip,
-               KernelVector<Entry>& found) {
-  constexpr int64_t kBlock = 64;  // keys that are looked at together
-  const auto room = static_cast<size_t>(2 * k + kBlock);
-  uint64_t last = std::numeric_limits<uint64_t>::max();
-  bool is_full = false;  // k are found, and `last` is the greatest of their keys
+// Neighbours of which it is asked together whether any is before the last of the first ones so far:
+// a vector of the smallest elements, and few of the largest.
+constexpr int64_t kTogether = 16;
+
+// From `begin` on: where the first kTogether elements are of which one may be before element `last`, or
+// where fewer than so many are left. An element is before those that it is not behind or equal to,
+// which NaN never is.
+template <typename T>
+[[gnu::noinline]] int64_t SkipBehind(const void* line, int64_t begin, int64_t end, int64_t last,
+                                     bool ascending) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    const T* x = static_cast<const T*>(line);
+    const T limit = x[last];
+    using Mask = std::conditional_t<
+        sizeof(T) == 8, uint64_t,
+        std::conditional_t<sizeof(T) == 4, uint32_t,
+                           std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+    const auto pass = [&](const auto& behind) {
+      for (; begin + kTogether <= end; begin += kTogether) {
+        Mask before = 0;
+        for (int64_t i = 0; i < kTogether; ++i)
+          before |= behind(x[begin + i]) ? Mask{0} : static_cast<Mask>(~Mask{0});
+        if (before != 0) return;
+      }
+    };
+    if (ascending) {
+      pass([&](T value) { return value >= limit; });
+    } else {
+      pass([&](T value) { return value <= limit; });
+    }
+  }
+  return begin;
+}
+
+}  // namespace
+
+// Those that are before the last of the first ones so far are gathered, which few are. Each time that as
+// many have gathered again, the first of them stay.
+void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool ascending,
+               const SortEntry* after, KernelVector<SortEntry>& found) {
+  constexpr int64_t kBlock = 1 << 12;  // elements between two polls
+  using Skip = int64_t (*)(const void*, int64_t, int64_t, int64_t, bool);
+  const Skip skip = DispatchDType(line.dtype, []<typename T>() -> Skip { return SkipBehind<T>; });
+  const int64_t n = line.dims[0];
+  const uint64_t flip = ascending ? 0 : ~uint64_t{0};
+  const auto most = static_cast<size_t>(2 * k);
+  found.clear();
+  found.reserve(most + kTogether);
+  bool is_full = false;  // k are found, and the last of them is at the end
+  SortEntry last{};
   const auto keep_first = [&] {
-    args.Select(found.begin(), found.begin() + (k - 1), found.end(), std::less<Entry>());
+    args.Select(found.begin(), found.begin() + (k - 1), found.end(), std::less<SortEntry>());
     found.resize(static_cast<size_t>(k));
-    last = found.back().key;
+    last = found.back();
     is_full = true;
   };
-  found.clear();
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t end = std::min(n, begin + kBlock);
-    args.Work(end - begin);
-    if (is_full) {
+  std::array<uint64_t, kTogether> keys;
+  int64_t paid = 0;
+  for (int64_t begin = 0; begin < n;) {
+    if (begin >= paid) {
+      args.Work(std::min(n - begin, kBlock));
+      paid = begin + kBlock;
+    }
+    if (is_full) begin = skip(line.data, begin, std::min(n, paid), last.index, ascending);
+    const int64_t count = std::min(n - begin, kTogether);
+    LoadKeys(args, line, begin, count, keys.data());
+    for (int64_t i = 0; i < count; ++i) {
+      const SortEntry entry{keys[i] ^ flip, begin + i};
       // An equal key comes later, which is behind.
-      unsigned before = 0;
-      for (int64_t i = begin; i < end; ++i) before += (keys[i] ^ flip) < last ? 1 : 0;
-      if (before == 0) continue;
+      if (is_full && entry.key >= last.key) continue;
+      if (after == nullptr || *after < entry) found.push_back(entry);
     }
-    for (int64_t i = begin; i < end; ++i) {
-      const uint64_t key = keys[i] ^ flip;
-      if (!is_full || key < last) found.push_back({key, i});
-    }
-    if (found.size() + kBlock > room) keep_first();
+    begin += count;
+    if (found.size() >= most) keep_first();
   }
   if (found.size() > static_cast<size_t>(k)) keep_first();
+  args.Sort(found.begin(), found.end(), std::less<SortEntry>());
 }
+
+namespace {
+
+// Lines along an axis that is not the last one, side by side in memory of their own: as many as a cache
+// line has elements of.
+class Lines {
+ public:
+  Lines(const CallArgs& args, const TensorView& in, const AxisSplit& split)
+      : args_(args),
+        in_(in),
+        split_(split),
+        bytes_(DTypeBytes(in.dtype)),
+        packed_(args.NewVector<std::byte>(split.inner == 1 ? 0 : PerPack() * split.n * bytes_)) {}
+
+  // REQUIRES: lines are asked for in order.
+  TensorView At(int64_t outer, int64_t inner) {
+    TensorView line = in_;
+    line.rank = 1;
+    line.dims = &split_.n;
+    if (split_.inner == 1) {
+      line.data += outer * split_.n * bytes_;
+      return line;
+    }
+    if (inner % PerPack() == 0) Pack(outer, inner);
+    line.data = packed_.data() + inner % PerPack() * split_.n * bytes_;
+    return line;
+  }
+
+ private:
+  int64_t PerPack() const { return std::min(split_.inner, 64 / bytes_); }
+  void Pack(int64_t outer, int64_t inner) {
+    const int64_t lines = std::min(PerPack(), split_.inner - inner);
+    const auto pack = [&]<typename T>() {
+      const T* from = in_.as<const T>() + outer * split_.n * split_.inner + inner;
+      T* to = reinterpret_cast<T*>(packed_.data());
+      args_.InBlocks(
+          split_.n,
+          [&](int64_t begin, int64_t end) {
+            for (int64_t j = begin; j < end; ++j) {
+              for (int64_t i = 0; i < lines; ++i) to[i * split_.n + j] = from[j * split_.inner + i];
+            }
+          },
+          lines + CallArgs::kScattered);
+    };
+    if (bytes_ == 1) return pack.template operator()<uint8_t>();
+    if (bytes_ == 2) return pack.template operator()<uint16_t>();
+    if (bytes_ == 4) return pack.template operator()<uint32_t>();
+    pack.template operator()<uint64_t>();
+  }
+
+  const CallArgs& args_;
+  const TensorView& in_;
+  const AxisSplit& split_;
+  const int64_t bytes_;
+  KernelVector<std::byte> packed_;
+};
 
 // The first k of each line of `in` along `axis`, in order, into `values` and `indices` (null: not
 // wanted).
@@ -85,34 +177,37 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
   if (out.size() == 0) return RELAYVM_KERNEL_OK;
   const AxisSplit split = SplitAt(in, axis);
   const int64_t k = out.dims[axis];
-  auto keys = args.NewVector<uint64_t>(split.n);
   // Of many, those that may be among the first k are gathered.
   const bool gathers = k <= split.n / 8;
-  auto entries = args.NewVector<Entry>(gathers ? 0 : split.n);
-  if (gathers) entries.reserve(static_cast<size_t>(2 * k + 128));
+  auto keys = args.NewVector<uint64_t>(gathers ? 0 : split.n);
+  auto entries = args.NewVector<SortEntry>(gathers ? 0 : split.n);
+  Lines lines(args, in, split);
   for (int64_t o = 0; o < split.outer; ++o) {
     for (int64_t i = 0; i < split.inner; ++i) {
       args.Work(kLineCost);
-      const int64_t first = o * split.n * split.inner + i;
-      LoadKeys(args, in, first, split.inner, split.n, keys.data());
-      const uint64_t flip = ascending ? 0 : ~uint64_t{0};
-      if (gathers) FindFirst(args, keys.data(), split.n, k, flip, entries);
-      args.InBlocks(
-          gathers ? 0 : split.n,
-          [&](int64_t begin, int64_t end) {
-            for (int64_t j = begin; j < end; ++j) entries[j] = {keys[j] ^ flip, j};
-          },
-          2);
-      // Entries are distinct (the index breaks ties), so no stable algorithm is needed.
-      if (k < split.n && !gathers)
-        args.Select(entries.begin(), entries.begin() + k, entries.end(), std::less<Entry>());
-      args.Sort(entries.begin(), entries.begin() + k, std::less<Entry>());
+      const TensorView line = lines.At(o, i);
+      if (gathers) {
+        FindFirst(args, line, k, ascending, nullptr, entries);
+      } else {
+        const uint64_t flip = ascending ? 0 : ~uint64_t{0};
+        LoadKeys(args, line, 0, split.n, keys.data());
+        args.InBlocks(
+            split.n,
+            [&](int64_t begin, int64_t end) {
+              for (int64_t j = begin; j < end; ++j) entries[j] = {keys[j] ^ flip, j};
+            },
+            2);
+        // Entries are distinct (the index breaks ties), so no stable algorithm is needed.
+        if (k < split.n)
+          args.Select(entries.begin(), entries.begin() + k, entries.end(), std::less<SortEntry>());
+        args.Sort(entries.begin(), entries.begin() + k, std::less<SortEntry>());
+      }
       args.InBlocks(
           k,
           [&](int64_t begin, int64_t end) {
             for (int64_t j = begin; j < end; ++j) {
               const int64_t at = (o * k + j) * split.inner + i, index = entries[j].index;
-              if (values != nullptr) CopyElement(in, first + index * split.inner, *values, at);
+              if (values != nullptr) CopyElement(line, index, *values, at);
               if (indices != nullptr) StoreIndex(*indices, at, index);
             }
           },
@@ -154,8 +249,8 @@ int32_t SearchSorted(const CallArgs& args) {
   auto line = args.NewVector<uint64_t>(n), keys = args.NewVector<uint64_t>(per_line);
   for (int64_t l = 0; l < lines; ++l) {
     args.Work(4);
-    LoadKeys(args, sorted, l * n, 1, n, line.data());
-    LoadKeys(args, values, l * per_line, 1, per_line, keys.data());
+    LoadKeys(args, sorted, l * n, n, line.data());
+    LoadKeys(args, values, l * per_line, per_line, keys.data());
     for (int64_t j = 0; j < per_line; ++j) {
       args.Work(16);
       const auto at = right ? std::upper_bound(line.begin(), line.end(), keys[j])

@@ -2,8 +2,13 @@
 // regular_non_max_suppression.
 // Tested by vision_test.cc.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/runtime/kernels.h"
@@ -221,39 +226,154 @@ struct Detection {
   double score;
 };
 
-// The boxes of one class that survive, best first.
-template <typename T>
-KernelVector<Detection> SelectClass(const CallArgs& args, const T* boxes, const T* scores,
-                                    int64_t n, int64_t most, double iou_threshold,
-                                    double score_threshold) {
-  auto candidates = args.NewVector<Detection>();
-  args.Work(kClassCost);
-  args.InBlocks(n, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const double score = static_cast<double>(ToArithmetic(scores[i]));
-      if (score > score_threshold) args.Push(candidates, {i, score});
-    }
+// A box with its corners in order, and its area.
+template <typename R>
+struct Region {
+  R left, top, right, bottom, area;
+};
+
+template <typename R>
+KernelVector<Region<R>> RegionsOf(const CallArgs& args, const TensorView& boxes, int64_t batch) {
+  const int64_t n = boxes.dims[1];
+  auto regions = args.NewVector<Region<R>>(n);
+  DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
+    const T* rows = boxes.as<const T>() + batch * n * 4;
+    args.InBlocks(
+        n,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const auto at = [&](int k) { return static_cast<R>(ToArithmetic(rows[i * 4 + k])); };
+            const R a = at(0), b = at(1), c = at(2), d = at(3);
+            Region<R>& r = regions[i];
+            r = {std::min(a, c), std::min(b, d), std::max(a, c), std::max(b, d), 0};
+            r.area = (r.right - r.left) * (r.bottom - r.top);
+          }
+        },
+        kOverlapCost);
+    return RELAYVM_KERNEL_OK;
   });
-  args.Sort(candidates.begin(), candidates.end(), [](const Detection& a, const Detection& b) {
-    return a.score != b.score ? a.score > b.score : a.box < b.box;
-  });
-  auto kept = args.NewVector<Detection>();
-  auto kept_boxes = args.NewVector<Box>();
-  for (const Detection& d : candidates) {
-    if (most >= 0 && static_cast<int64_t>(kept.size()) >= most) break;
-    args.Work(kOverlapCost);
-    const T* row = boxes + d.box * 4;
-    const Box box = MakeBox([&](int k) { return static_cast<double>(ToArithmetic(row[k])); });
-    const auto suppresses = [&, others = kept_boxes.data()](int64_t k) {
-      const double overlap = static_cast<double>(Overlap<Real<T>>(box, others[k]));
-      return overlap > 0 && overlap >= iou_threshold;
-    };
-    if (args.AnyOf(static_cast<int64_t>(kept.size()), suppresses, kOverlapCost)) continue;
-    args.Push(kept, d);
-    args.Push(kept_boxes, box);
-  }
-  return kept;
+  return regions;
 }
+
+// Regions of which it is asked together whether any covers another: vectors of each number.
+template <typename R>
+struct Regions {
+  static constexpr int kCount = 8, kLanes = 16 / sizeof(R);
+  using Lanes [[gnu::vector_size(16)]] = R;
+  R left[kCount] = {}, top[kCount] = {}, right[kCount] = {}, bottom[kCount] = {};
+  R area[kCount] = {};  // all 0: of those that are not there yet
+
+  void Set(int i, const Region<R>& r) {
+    left[i] = r.left, top[i] = r.top, right[i] = r.right, bottom[i] = r.bottom, area[i] = r.area;
+  }
+  // Whether the intersection over the union with any is `limit` or more, and not 0.
+  [[gnu::noinline]] bool AnyCovers(const Region<R>& r, R limit) const {
+    const Lanes zero{};
+    const auto least = [](Lanes a, Lanes b) { return b < a ? b : a; };
+    const auto most = [](Lanes a, Lanes b) { return a < b ? b : a; };
+    auto covers = zero != zero;
+    for (int i = 0; i < kCount; i += kLanes) {
+      const auto load = [i](const R* from) {
+        Lanes lanes;
+        std::memcpy(&lanes, from + i, sizeof lanes);
+        return lanes;
+      };
+      const Lanes w = most(zero, least(zero + r.right, load(right)) - most(zero + r.left, load(left)));
+      const Lanes h =
+          most(zero, least(zero + r.bottom, load(bottom)) - most(zero + r.top, load(top)));
+      const Lanes both = w * h, either = (r.area + load(area)) - both, overlap = both / either;
+      covers |= (either > zero) & (overlap > zero) & (overlap >= zero + limit);
+    }
+    const auto bits = std::bit_cast<std::array<uint64_t, 2>>(covers);
+    return (bits[0] | bits[1]) != 0;
+  }
+};
+
+// The boxes of one class that survive, best first: `kept`.
+template <typename R>
+class ClassSelector {
+ public:
+  ClassSelector(const CallArgs& args, int64_t most, double iou_threshold, double score_threshold)
+      : args_(args),
+        most_(most),
+        score_threshold_(score_threshold),
+        limit_(static_cast<R>(iou_threshold)),
+        candidates_(args.NewVector<SortEntry>()),
+        kept_regions_(args.NewVector<Regions<R>>()),
+        kept_(args.NewVector<Detection>()) {
+    // What is as much as the threshold, seen as a double: the next R above it where it is none.
+    if (static_cast<double>(limit_) < iou_threshold)
+      limit_ = std::nextafter(limit_, std::numeric_limits<R>::infinity());
+  }
+
+  const KernelVector<Detection>& Select(const KernelVector<Region<R>>& regions,
+                                        const TensorView& scores) {
+    kept_.clear();
+    kept_regions_.clear();
+    args_.Work(kClassCost);
+    const int64_t n = scores.dims[0];
+    // Few candidates are looked at where few are wanted: the best ones are found first, then more and
+    // more of those behind them.
+    SortEntry last{};
+    const SortEntry* after = nullptr;
+    for (int64_t k = most_ < 0 ? 128 : std::clamp<int64_t>(most_, 32, 2048) * 2;; k *= 4) {
+      if (k > n / 2) k = n;
+      if (k < n) {
+        FindFirst(args_, scores, k, /*ascending=*/false, after, candidates_);
+      } else {
+        SortAll(scores, after);
+      }
+      for (const SortEntry& candidate : candidates_) {
+        if (most_ >= 0 && static_cast<int64_t>(kept_.size()) >= most_) return kept_;
+        args_.Work(kOverlapCost);
+        const double score = LoadAs<double>(scores, candidate.index);
+        if (score != score) continue;
+        if (!(score > score_threshold_)) return kept_;
+        if (!IsCovered(regions[candidate.index])) Keep(candidate.index, score, regions);
+      }
+      if (k == n || static_cast<int64_t>(candidates_.size()) < k) return kept_;
+      last = candidates_.back();
+      after = &last;
+    }
+  }
+
+ private:
+  void SortAll(const TensorView& scores, const SortEntry* after) {
+    const int64_t n = scores.dims[0];
+    auto keys = args_.NewVector<uint64_t>(n);
+    LoadKeys(args_, scores, 0, n, keys.data());
+    candidates_.clear();
+    args_.InBlocks(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const SortEntry entry{~keys[i], i};
+        if (after == nullptr || *after < entry) args_.Push(candidates_, entry);
+      }
+    });
+    args_.Sort(candidates_.begin(), candidates_.end(), std::less<SortEntry>());
+  }
+  bool IsCovered(const Region<R>& region) const {
+    constexpr int64_t kCost = Regions<R>::kCount;
+    for (const Regions<R>& several : kept_regions_) {
+      args_.Work(kCost);
+      if (several.AnyCovers(region, limit_)) return true;
+    }
+    return false;
+  }
+  void Keep(int64_t box, double score, const KernelVector<Region<R>>& regions) {
+    const auto place = static_cast<int>(kept_.size() % Regions<R>::kCount);
+    if (place == 0) args_.Push(kept_regions_, Regions<R>());
+    kept_regions_.back().Set(place, regions[box]);
+    args_.Push(kept_, {box, score});
+  }
+
+  const CallArgs& args_;
+  const int64_t most_;
+  const double score_threshold_;
+  R limit_;  // of intersection over union
+  KernelVector<SortEntry> candidates_;
+  KernelVector<Regions<R>> kept_regions_;
+  KernelVector<Detection> kept_;
+};
 
 // Calls emit(batch, class, detection) for each surviving box, by batch, class and score; it gives
 // false when there is no room for one.
@@ -264,19 +384,25 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
   const int64_t most = LoadAs<int64_t>(args[2], 0);
   const double iou = LoadAs<double>(args[3], 0), least = LoadAs<double>(args[4], 0);
   if (scores.size() == 0) return RELAYVM_KERNEL_OK;
-  return DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
+  const auto run = [&]<typename R>() -> int32_t {
+    ClassSelector<R> selector(args, most, iou, least);
     for (int64_t b = 0; b < batch; ++b) {
+      const auto regions = RegionsOf<R>(args, boxes, b);
       for (int64_t c = 0; c < classes; ++c) {
-        const T* line = scores.as<const T>() + (b * classes + c) * n;
-        for (const Detection& d :
-             SelectClass(args, boxes.as<const T>() + b * n * 4, line, n, most, iou, least)) {
+        TensorView line = scores;
+        line.rank = 1;
+        line.dims = &scores.dims[2];
+        line.data += (b * classes + c) * n * DTypeBytes(scores.dtype);
+        for (const Detection& d : selector.Select(regions, line)) {
           args.Work(2);
           if (!emit(b, c, d)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
         }
       }
     }
     return RELAYVM_KERNEL_OK;
-  });
+  };
+  return boxes.dtype == DType::kFloat64 ? run.template operator()<double>()
+                                        : run.template operator()<float>();
 }
 
 }  // namespace

@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
 
 #include "kernels/runtime/testing.h"
 
@@ -96,6 +101,85 @@ TEST_CASE("all_class_nms in both forms") {
 }
 
 int64_t Bits(double x) { return std::bit_cast<int64_t>(x); }
+
+// By its definition: each class in order of score, a box against all that are kept.
+template <typename T>
+void CheckNms(int64_t n, int64_t most, double iou, double least) {
+  constexpr int64_t kBatch = 2, kClasses = 3;
+  uint32_t seed = 7;
+  const auto random = [&] { return static_cast<T>((seed = seed * 1664525 + 1013904223) >> 16) / 65536; };
+  std::vector<T> boxes, scores;
+  for (int64_t i = 0; i < kBatch * n; ++i) {
+    const T x = random() * 4, y = random() * 4, w = random(), h = random();
+    // Corners come in any order.
+    for (const T v : i % 2 == 0 ? std::array{x, y, x + w, y + h} : std::array{x + w, y, x, y + h})
+      boxes.push_back(v);
+  }
+  for (int64_t i = 0; i < kBatch * kClasses * n; ++i) {
+    const T score = std::floor(random() * 500) / 500;  // some are equal
+    scores.push_back(i % 97 == 5 ? std::numeric_limits<T>::quiet_NaN() : score);
+  }
+  std::vector<int64_t> expected;
+  for (int64_t line = 0; line < kBatch * kClasses; ++line) {
+    const T* score = scores.data() + line * n;
+    const T* box = boxes.data() + line / kClasses * n * 4;
+    std::vector<int64_t> order, kept;
+    for (int64_t i = 0; i < n; ++i) {
+      if (static_cast<double>(score[i]) > least) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+    for (const int64_t i : order) {
+      if (most >= 0 && static_cast<int64_t>(kept.size()) >= most) break;
+      const auto covers = [&](int64_t k) {
+        const auto side = [&](int64_t of, int axis, bool high) {
+          const T a = box[of * 4 + axis], b = box[of * 4 + 2 + axis];
+          return high ? std::max(a, b) : std::min(a, b);
+        };
+        T both = 1, area_i = 1, area_k = 1;
+        for (const int axis : {0, 1}) {
+          both *= std::max<T>(0, std::min(side(i, axis, true), side(k, axis, true)) -
+                                     std::max(side(i, axis, false), side(k, axis, false)));
+          area_i *= side(i, axis, true) - side(i, axis, false);
+          area_k *= side(k, axis, true) - side(k, axis, false);
+        }
+        const T overlap = both / (area_i + area_k - both);
+        return overlap > 0 && static_cast<double>(overlap) >= iou;
+      };
+      if (std::none_of(kept.begin(), kept.end(), covers)) kept.push_back(i);
+    }
+    for (const int64_t i : kept) {
+      for (const int64_t v : {line / kClasses, line % kClasses, i}) expected.push_back(v);
+    }
+  }
+  CAPTURE(n);
+  CAPTURE(most);
+  CAPTURE(iou);
+  const int64_t room = kBatch * kClasses * n;
+  const CallResult r =
+      Call("all_class_nms",
+           {Make<T>({kBatch, n, 4}, boxes), Make<T>({kBatch, kClasses, n}, scores),
+            Make<int64_t>({1}, {most}), Make<double>({1}, {iou}), Make<double>({1}, {least})},
+           {Empty<int64_t>({room, 3}), Empty<int64_t>({1})}, {});
+  REQUIRE(r.error == 0);
+  const int64_t found = r.outputs[1].template as<int64_t>()[0];
+  REQUIRE(found == static_cast<int64_t>(expected.size() / 3));
+  std::vector<int64_t> rows = r.outputs[0].template as<int64_t>();
+  rows.resize(expected.size());
+  CHECK(rows == expected);
+}
+
+TEST_CASE("all_class_nms of many boxes") {
+  for (const int64_t n : {1, 9, 200, 3000}) {
+    for (const int64_t most : {-1, 0, 1, 40}) {
+      CheckNms<float>(n, most, 0.5, 0.1);
+      CheckNms<double>(n, most, 0.3, -1);
+      CheckNms<float>(n, most, 0.45, 0.9);
+      CheckNms<float>(n, most, 0, 0);
+    }
+  }
+  CheckNms<float>(500, -1, std::numeric_limits<double>::quiet_NaN(), 0.5);
+}
 
 TEST_CASE("regular_nms selects in each class, then the best of all") {
   // Boxes 0 and 1 overlap by 9/11, box 2 stands apart, box 3 has no area. Column 0 is background.

@@ -141,54 +141,36 @@ Outputs Hardmax(NodeContext& n) {
 
 // --- Unique ---
 
-// From each element's place among the distinct ones (`place`, rank 1, int64) and where these occur
-// first (`first`, in the order of the places): indices, inverse and counts.
-Outputs UniqueResults(const Value& values, const Term& first, const Term& place) {
-  TypedBuilder& b = first.b();
-  const Value zeros = Filled(b, 0, DType::kInt64, b.ShapeOf(first));
-  const Value ones = Filled(b, 1, DType::kInt64, b.ShapeOf(place));
-  const Value counts =
-      b.Op("scatter_elements", {zeros, place, ones}, {{"axis", 0}, {"reduction", "add"}});
-  return {values, first, place, counts};
+// The first `number` elements: Relay pads what unique gives.
+Value WithoutPadding(TypedBuilder& b, const Value& padded, const Value& number) {
+  return b.Op("dyn.strided_slice",
+              {padded, b.Ints({0}), b.Cast(number, DType::kInt64), b.Ints({1})});
 }
 
 // Without an axis: of the flattened input.
 Outputs UniqueElements(NodeContext& n, bool sorted) {
   TypedBuilder& b = n.b();
   const Term x = Term(n, 0).Reshape({-1});
-  const std::vector<Value> all = b.Ops("unique", {x}, {{"sorted", sorted}});
-  if (all.size() < 4) return {};
-  const auto cut = [&](const Value& v) {
-    return b.Op("dyn.strided_slice", {v, b.Ints({0}), b.Cast(all[3], DType::kInt64), b.Ints({1})});
-  };
-  return UniqueResults(cut(all[0]), Term(b, cut(all[1])).As(DType::kInt64),
-                       Term(b, all[2]).As(DType::kInt64));
+  const std::vector<Value> all =
+      b.Ops("unique", {x}, {{"sorted", sorted}, {"return_counts", true}});
+  if (all.size() < 5) return {};
+  const auto found = [&](int i) { return WithoutPadding(b, all[static_cast<size_t>(i)], all[3]); };
+  return {found(0), b.Cast(found(1), DType::kInt64), b.Cast(all[2], DType::kInt64),
+          b.Cast(found(4), DType::kInt64)};
 }
 
-// Along an axis: whole slices are compared, each with each.
+// Along an axis: whole slices are compared.
 Outputs UniqueSlices(NodeContext& n, int axis, bool sorted) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  const Term moved = x.Transpose(AxisMoved(x.rank(), axis, 0));
-  const Term rows(
-      b, ShapedAs(b, moved, {b.DimOf(moved, 0), ProductOfDims(b, moved, 1, moved.rank())}));
-  const Term differ = Not(Equal(rows.Expand(1), rows.Expand(0)));  // (n, n, m)
-  // Where two rows differ first, and the element of the row there, at [i, j] of row i.
-  const Term where =
-      differ.As(DType::kInt32).Call("argmax", {{"axis", AttrList{2}}}).As(DType::kInt64);
-  const Term mine = rows.Call("gather", where, {{"axis", 1}});
-  const Term less = mine < mine.Transpose({1, 0});
-  const Term same = Not(differ.Over("any", {2}, false));
-  const Term first =  // of each row: the first row like it
-      same.As(DType::kInt32).Call("argmax", {{"axis", AttrList{1}}}).As(DType::kInt64);
-  const Term number = RangeOf(b, rows, 0);
-  const Term is_first = Equal(first, number);
-  const Term before = sorted ? less.Transpose({1, 0}) : first.Expand(1) > first.Expand(0);
-  const Term place = And(before, is_first.Expand(0)).As(DType::kInt64).Over("sum", {1}, false);
-  Term occurs = is_first.Call("argwhere").As(DType::kInt64).Reshape({-1});
-  const Term order = place.Take(occurs, 0).Call("argsort", {{"axis", 0}, {"dtype", "int64"}});
-  occurs = occurs.Take(order, 0);
-  return UniqueResults(x.Take(occurs, axis), occurs, place);
+  const Term rows = axis == 0 ? x : x.Transpose(AxisMoved(x.rank(), axis, 0));
+  const std::vector<Value> all = b.Ops("unique_rows", {rows}, {{"sorted", sorted}});
+  if (all.size() < 4) return {};
+  const auto found = [&](int i) {
+    return Term(b, WithoutPadding(b, all[static_cast<size_t>(i)], all[2])).As(DType::kInt64);
+  };
+  const Term first = found(0);
+  return {x.Take(first, axis), first, b.Cast(all[1], DType::kInt64), found(3)};
 }
 
 Outputs Unique(NodeContext& n) {
