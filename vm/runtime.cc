@@ -107,7 +107,8 @@ size_t Workspace::Park(size_t bytes) {
   heap->Park(bytes);
   scratch.Trim(bytes);
   stack.Trim(bytes);
-  return heap->idle_bytes() + scratch.bytes() + stack.kept_bytes();
+  // With results that hosts hold: they come back.
+  return heap->resident_bytes() + scratch.bytes() + stack.kept_bytes();
 }
 }  // namespace vm
 

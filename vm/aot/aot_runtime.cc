@@ -157,8 +157,8 @@ void NativeProgram::Release(std::unique_ptr<Workspace> workspace) {
     workspace = latest_.TakeOldest();
     others = idle_.size();
   }
-  // As a Runtime does (RuntimeOptions::max_idle_workspaces).
-  constexpr size_t kMostLarge = 8, kLargeBytes = 1 << 20, kSmallBytes = 64 << 10;
+  // Much as a Runtime does (RuntimeOptions::max_idle_workspaces); the latest one is kept besides.
+  constexpr size_t kMostLarge = 2, kLargeBytes = 1 << 20, kSmallBytes = 64 << 10;
   constexpr size_t kOwnBytes = 20 << 10;  // stacks and tables
   workspace->heap->Park(others < kMostLarge ? kLargeBytes : kSmallBytes);
   workspace->StackUsed(0);
