@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 
 namespace relayvm {
@@ -23,6 +24,16 @@ std::span<const uint16_t> Instruction::List(int operand) const {
 int32_t Instruction::TargetAt(int operand, int i) const {
   uint32_t at = operand_at[operand] + 1 + 2 * static_cast<uint32_t>(i);
   return static_cast<int32_t>(units[at] | (static_cast<uint32_t>(units[at + 1]) << 16));
+}
+
+uint32_t LeastBytecodeVersion(std::span<const uint16_t> code) {
+  uint32_t version = 1;
+  Instruction instruction;
+  for (size_t at = 0; at < code.size(); at += instruction.size()) {
+    if (!DecodeInstruction(code, at, &instruction).ok()) break;
+    version = std::max(version, VersionOf(instruction.opcode));
+  }
+  return version;
 }
 
 bool EndsControl(Opcode opcode) {

@@ -57,6 +57,10 @@ constexpr uint32_t FixedUnits(OperandKind kind) {
   }
 }
 
+// The least version of the bytecode that has all opcodes of a program's code, up to the first unit
+// that is no instruction. `code`: whole functions, one after the other.
+uint32_t LeastBytecodeVersion(std::span<const uint16_t> code);
+
 // True when control never goes on to the next instruction.
 bool EndsControl(Opcode opcode);
 

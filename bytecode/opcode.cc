@@ -24,11 +24,38 @@ constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = MakeTable();
 
 static_assert(kNumOpcodes <= 256, "an opcode is one byte");
 
+// What SINCE says: 0 for a row.
+constexpr uint32_t kRowsAndVersions[] = {
+#define OP(...) 0,
+#define SINCE(version) version,
+#include "bytecode/opcodes.def"
+#undef OP
+};
+
+constexpr std::array<uint32_t, kNumOpcodes> MakeVersions() {
+  std::array<uint32_t, kNumOpcodes> versions{};
+  uint32_t version = 1;
+  size_t opcode = 0;
+  for (const uint32_t row : kRowsAndVersions) {
+    if (row != 0) version = row;
+    if (row == 0) versions[opcode++] = version;
+  }
+  return versions;
+}
+constexpr std::array<uint32_t, kNumOpcodes> kVersions = MakeVersions();
+
+static_assert(kVersions.back() == kBytecodeVersion, "the last SINCE says the version");
+
 }  // namespace
 
 const OpcodeInfo& GetOpcodeInfo(Opcode opcode) {
   assert(static_cast<int>(opcode) < kNumOpcodes);
   return kTable[static_cast<size_t>(opcode)];
+}
+
+uint32_t VersionOf(Opcode opcode) {
+  assert(static_cast<int>(opcode) < kNumOpcodes);
+  return kVersions[static_cast<size_t>(opcode)];
 }
 
 std::string_view OperandKindName(OperandKind kind) {

@@ -20,8 +20,9 @@ inline constexpr int kNumOpcodes = 0
 #undef OP
     ;
 
-// Of the opcode table, in Program::bytecode_version. Rows are only added at the end, which raises
-// it; any other change of meaning raises kFormatMajor (file_format.h).
+// Of the opcode table. Rows are only added at the end, after a SINCE that raises it; any other
+// change of meaning raises kFormatMajor (file_format.h). A file states the least version that has
+// all of its opcodes (LeastBytecodeVersion), so that older runtimes run what they know.
 inline constexpr uint32_t kBytecodeVersion = 5;
 
 enum class OperandKind : uint8_t {
@@ -61,6 +62,8 @@ struct OpcodeInfo {
 };
 // REQUIRES: opcode < kNumOpcodes.
 const OpcodeInfo& GetOpcodeInfo(Opcode opcode);
+// The version of the bytecode that brought it. REQUIRES: opcode < kNumOpcodes.
+uint32_t VersionOf(Opcode opcode);
 // As written in opcodes.def: "IOUT".
 std::string_view OperandKindName(OperandKind kind);
 

@@ -29,6 +29,24 @@ TEST_CASE("opcodes: mnemonics are unique words that the assembler can read") {
   }
 }
 
+TEST_CASE("opcodes: versions never fall, the last one is the bytecode's") {
+  uint32_t version = 1;
+  for (int i = 0; i < kNumOpcodes; ++i) {
+    const uint32_t of_row = VersionOf(static_cast<Opcode>(i));
+    CAPTURE(GetOpcodeInfo(static_cast<Opcode>(i)).mnemonic);
+    CHECK(of_row >= version);
+    CHECK(of_row <= version + 1);
+    version = of_row;
+  }
+  CHECK(version == kBytecodeVersion);
+  CHECK(VersionOf(Opcode::kKernel1) == 1);
+  CHECK(VersionOf(Opcode::kPowI) == 2);
+  CHECK(VersionOf(Opcode::kDimTensor) == 2);
+  CHECK(VersionOf(Opcode::kTensorAppend) == 3);
+  CHECK(VersionOf(Opcode::kKernels) == 4);
+  CHECK(VersionOf(Opcode::kCallHost) == 5);
+}
+
 TEST_CASE("opcodes: results come first, and at most one") {
   for (int i = 0; i < kNumOpcodes; ++i) {
     const OpcodeInfo& info = GetOpcodeInfo(static_cast<Opcode>(i));

@@ -42,7 +42,8 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   if (IsOnnx(input, start)) {
     return import::ImportOnnx(input, std::move(content),
-                              {options.dims, options.shapes, options.operators, options.stop});
+                              {options.dims, options.shapes, options.operators, options.stop,
+                               options.warn});
   }
   if (!options.dims.empty()) {
     return Status(StatusCode::kInvalidArgument,
@@ -188,7 +189,11 @@ Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& op
     }
   }
   if (!params.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(module, frontend::BindParams(module, params));
+    auto bound = frontend::BindParams(module, params);
+    // What has no place in the program is about the file.
+    if (!bound.ok() && bound.status().detail() == nullptr && !options.params_file.empty())
+      return bound.status().WithContext(options.params_file);
+    RELAYVM_ASSIGN_OR_RETURN(module, std::move(bound));
   }
   return BindShapes(std::move(module), options.shapes);
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/base/printable.h"
 #include "bytecode/disassembler.h"
+#include "bytecode/instruction.h"
 #include "bytecode/writer.h"
 #include "compiler/aot/aot.h"
 #include "compiler/graph/build_graph.h"
@@ -132,9 +134,50 @@ Status WriteExecutable(const std::string& output, const CompileFlags& flags,
   return OkStatus();
 }
 
+// --batching: what it made, and whether that can gain anything.
+std::string BatchingText(const Program& program) {
+  size_t kernels = 0;
+  for (const KernelInfo& k : program.kernels) kernels += k.batched ? 1 : 0;
+  if (kernels == 0) {
+    return "batching: no kernel can run the products of many requests at once: it gains nothing "
+           "here";
+  }
+  // What a batch reads once, and its requests alone each for themselves.
+  std::set<uint16_t> weights;
+  Instruction instruction;
+  for (size_t at = 0; at < program.code.size(); at += instruction.size()) {
+    if (!DecodeInstruction(program.code, at, &instruction).ok()) break;
+    for (int i = 0; i < instruction.info->num_operands; ++i) {
+      const auto k = static_cast<size_t>(i);
+      if (instruction.info->operands[k] == OperandKind::KERNEL &&
+          !program.kernels[instruction.Unit(i)].batched)
+        break;
+      if (instruction.info->operands[k] != OperandKind::BUFS) continue;
+      const std::span<const uint16_t> buffers = instruction.List(i);
+      for (size_t b = 0; b + 1 < buffers.size(); b += 2) {
+        if ((buffers[b] & 0xFF) == static_cast<uint16_t>(BufferKind::kConstant))
+          weights.insert(buffers[b + 1]);
+      }
+    }
+  }
+  uint64_t bytes = 0;
+  for (const uint16_t constant : weights) bytes += program.constants[constant].data.size();
+  std::string text = fmt::format(
+      "batching: {} of {} kernels run the products of many requests at once, which read {} of "
+      "weights once for all",
+      kernels, program.kernels.size(), Size(bytes));
+  const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);  // NOLINT(google-runtime-int): sysconf's
+  if (cache > 0 && bytes < static_cast<uint64_t>(cache)) {
+    text += fmt::format(
+        "; a core's cache of {} holds them anyway, so that requests are hardly faster together",
+        Size(static_cast<uint64_t>(cache)));
+  }
+  return text;
+}
+
 // What came of the program, on standard error.
 void PrintSummary(const Compiled& compiled, const std::string& output, double seconds,
-                  bool with_layouts) {
+                  bool with_layouts, bool with_batching) {
   const Program& program = compiled.program;
   for (const ExportInfo& e : program.exports) {
     for (size_t i = 0; i < e.params.size(); ++i) {
@@ -162,6 +205,7 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
              program.kernels.size(), Size(weights), program.constants.size(),
              !is_file || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
              seconds);
+  if (with_batching) fmt::print(stderr, "  {}\n", BatchingText(program));
   const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
   if (!with_layouts && left.count == 0) return;
   fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
@@ -347,6 +391,7 @@ int Main(int argc, char** argv) {
                  "from those of -O0 where --precision is fp32");
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
+  GroupOptions(app);
   if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
   // Native code is made of what the VM would run.
   const bool ahead = flags.compiler.executor == "aot";
@@ -432,7 +477,8 @@ int Main(int argc, char** argv) {
     written = is_graph ? WriteGraph(output, *compiled) : WriteProgram(output, *compiled);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (written.ok() && !quiet) {
-      PrintSummary(*compiled, output, took.count(), !flags.compiler.layouts.empty());
+      PrintSummary(*compiled, output, took.count(), !flags.compiler.layouts.empty(),
+                   flags.compiler.batching);
     }
   } else if (emit == "bytecode") {
     written = WriteText(output, DisassembleProgram(compiled->program, {.data = data}));

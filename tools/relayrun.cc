@@ -55,6 +55,7 @@ Exit Main(int argc, char** argv) {
       "with --executor debug: print each value on its way, on standard error: name, "
       "operator, type, least, greatest, mean, how many NaN and Inf, place; the first 1000, "
       "or --trace-values=N");
+  GroupOptions(app);
   std::vector<std::string> args =
       NormalizeRunArguments(NormalizeArguments({argv + 1, argv + argc}));
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))

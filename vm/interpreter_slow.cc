@@ -475,11 +475,11 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
                         .found = {static_cast<int64_t>(end - context_.stack->begin())}};
     return {
         StatusCode::kResourceExhausted,
-        fmt::format("{}: its frame is larger than the {}; {}",
+        fmt::format("{}: its frame takes {} bytes, the {} is {}; {}",
                     executable_.program().functions[function].name,
-                    growth == VmStack::Growth::kAtReserve ? "stack" : "memory limit",
-                    growth == VmStack::Growth::kAtReserve ? context_.stack->advice()
-                                                          : "raise the memory limit"),
+                    end - context_.stack->begin(),
+                    growth == VmStack::Growth::kAtReserve ? "stack limit" : "memory limit", limit,
+                    growth == VmStack::Growth::kAtReserve ? context_.stack->advice() : "raise it"),
         std::make_shared<StatusDetail>(std::move(detail))};
   }
   stack_end_ = context_.stack->end();

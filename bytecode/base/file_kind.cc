@@ -25,6 +25,30 @@ bool IsSafetensors(std::string_view s) {
   return s.size() > 9 && s[8] == '{' && s.substr(5, 3) == "\0\0\0"sv;
 }
 
+// Of a zip archive: the name of its first file.
+std::string_view FirstInZip(std::string_view s) {
+  constexpr size_t kLengthAt = 26, kNameAt = 30;
+  if (s.size() < kNameAt || !s.starts_with("PK\3\4")) return "";
+  const size_t length = static_cast<uint8_t>(s[kLengthAt]) +
+                        (static_cast<size_t>(static_cast<uint8_t>(s[kLengthAt + 1])) << 8);
+  return s.substr(kNameAt, length);
+}
+
+// What torch.save, torch.jit.save and torch.export.save write: a folder with files of these names.
+bool IsPyTorch(std::string_view s) {
+  const std::string_view name = FirstInZip(s);
+  const size_t slash = name.find('/');
+  if (slash != std::string_view::npos) {
+    for (std::string_view file : {"data.pkl", "version", "byteorder", ".format_version", "code/",
+                                  "constants.pkl", "archive_format", ".data/", "data/", "extra/"}) {
+      if (name.substr(slash + 1).starts_with(file)) return true;
+    }
+  }
+  if (s.starts_with("PK") && s.find("/data.pkl") < 200) return true;
+  // Before PyTorch 1.6: a pickle of its magic number.
+  return s.starts_with("\x80\x02\x8a\nl\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.");
+}
+
 struct Kind {
   bool (*matches)(std::string_view start);
   const char* description;
@@ -35,18 +59,23 @@ constexpr Kind kKinds[] = {
     {[](std::string_view s) { return s.starts_with("RVMX"); },
      "a compiled program (.vmx): run it with vmrun, show it with vmdump"},
     {[](std::string_view s) { return s.starts_with("\x93NUMPY"); }, "a tensor (.npy)"},
-    {[](std::string_view s) { return s.starts_with("PK") && s.find("/data.pkl") < 200; },
-     "a PyTorch file: save its tensors as an .npz with numpy.savez"},
+    {IsPyTorch,
+     "a PyTorch file: torch.onnx.export(model, inputs, \"model.onnx\") writes a model that relayc "
+     "reads; weights alone are given to it by --params, as an .npz (numpy.savez)"},
     {[](std::string_view s) { return s.starts_with("PK\3\4") || s.starts_with("PK\5\6"); },
      "a zip archive, such as an .npz of tensors: give weights to relayc by --params"},
     {[](std::string_view s) { return s.starts_with("\xB7\x9C\x04\x05\x4F\x8D\xE5\xF7"); },
      "a TVM parameter file: give it to relayc by --params"},
     {[](std::string_view s) { return s.size() >= 8 && s.substr(4, 4) == "TFL3"; },
-     "a TensorFlow Lite model: import it with TVM (relay.frontend.from_tflite) and print "
+     "a TensorFlow Lite model: make it an ONNX model (python -m tf2onnx.convert --tflite MODEL "
+     "--output model.onnx), or import it with TVM (relay.frontend.from_tflite) and print "
      "mod.astext(show_meta_data=True)"},
     {[](std::string_view s) { return s.starts_with("\x89HDF\r\n"); },
-     "an HDF5 file, such as a Keras model: import it with TVM (relay.frontend.from_keras) and "
-     "print mod.astext(show_meta_data=True)"},
+     "an HDF5 file, such as a Keras model: make it an ONNX model (tf2onnx), or import it with TVM "
+     "(relay.frontend.from_keras) and print mod.astext(show_meta_data=True)"},
+    {[](std::string_view s) { return s.starts_with("GGUF"); },
+     "a GGUF file (of llama.cpp): relayc reads ONNX models and Relay text; its weights are given "
+     "by --params, as an .npz (the Python package gguf reads them, numpy.savez writes one)"},
     {[](std::string_view s) {
        return s.starts_with(
            "\x7F"
@@ -54,7 +83,9 @@ constexpr Kind kKinds[] = {
      },
      "an ELF file (a program or library of the machine)"},
     {[](std::string_view s) { return s.starts_with("\x1F\x8B"); }, "a gzip file: unpack it first"},
-    {IsSafetensors, "a safetensors file: save its tensors as an .npz with numpy.savez"},
+    {IsSafetensors,
+     "a safetensors file: weights without a model; they are given to relayc by --params, as an .npz "
+     "(numpy.savez)"},
     {IsOnnxModel, "an ONNX model: compile it with relayc"},
     {IsRelay, "Relay text: compile it with relayc, or run it with relayrun"},
     {[](std::string_view s) { return SkipSpace(s).starts_with(".version "); },

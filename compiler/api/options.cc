@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "bytecode/base/suggestion.h"
 #include "compiler/frontend/params.h"
 #include "compiler/pass_plugin.h"
 #include "compiler/rules/rule_pass.h"
@@ -145,10 +146,22 @@ Status ReadTargets(const CompilerOptions& o, CompileOptions* options) {
   return OkStatus();
 }
 
+// Says where else what was meant may be.
+std::string WrongPrecision(const std::string& found) {
+  std::string text = fmt::format("--precision {}: expected fp32 or bf16", found);
+  if (found == "int8" || found == "q8" || found == "int4" || found == "q4")
+    return text + fmt::format("; --weights q{} makes weights integers, and a model that is "
+                              "quantised already keeps its own", found.back());
+  if (found == "fp16" || found == "float16" || found == "half")
+    return text + "; a model whose tensors are float16 is computed so as it is";
+  if (found == "bfloat16" || found == "float32") return text + "; did you mean " + (found[0] == 'b' ? "bf16?" : "fp32?");
+  return text;
+}
+
 Status ReadWeights(const CompilerOptions& o, PipelineOptions* pipeline) {
   const bool is_bf16 = o.precision == "bf16";
   if (!o.precision.empty() && !is_bf16 && o.precision != "fp32")
-    return Wrong(fmt::format("--precision {}: expected fp32 or bf16", o.precision));
+    return Wrong(WrongPrecision(o.precision));
   if (!o.weights.empty() && o.weights != "q8" && o.weights != "q4")
     return Wrong(fmt::format("--weights {}: expected q8 or q4", o.weights));
   if (is_bf16) pipeline->weights = WeightFormat::kBFloat16;
@@ -236,7 +249,8 @@ Status ReadTensors(const CompilerOptions& o, CompileOptions* options) {
 Status CompilerOptions::Set(std::string_view name, std::string_view value) {
   const auto* setter = std::ranges::find(kSetters, name, &Setter::name);
   if (setter != std::end(kSetters)) return setter->set(name, value, this);
-  return Wrong(fmt::format("there is no option {}; there are {}", name, fmt::join(Names(), ", ")));
+  return Wrong(fmt::format("there is no option {}{}; there are {}", name,
+                           DidYouMean(name, Names()), fmt::join(Names(), ", ")));
 }
 
 std::vector<std::string_view> CompilerOptions::Names() {

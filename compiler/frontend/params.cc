@@ -86,6 +86,23 @@ Result<Params> ReadParams(const std::string& path, const SharedBytes& bytes) {
   return params;
 }
 
+// Says what the function has: a file of other weights is told by it.
+static Status NoParameter(const std::string& name, const ir::Function& main,
+                          const std::string& entry) {
+  constexpr size_t kMost = 12;
+  Suggestion suggestion(name);
+  for (const ir::Var* p : main.params) suggestion.Consider(p->name);
+  const std::string suggested = suggestion.Text("%");
+  std::string there;
+  for (size_t i = 0; i < main.params.size() && i < kMost; ++i) {
+    there += fmt::format("{}%{}", i == 0 ? "" : ", ", main.params[i]->name);
+  }
+  if (main.params.size() > kMost) there += fmt::format(" ... ({} in all)", main.params.size());
+  return {StatusCode::kInvalidInput,
+          fmt::format("parameter \"{}\" matches no parameter of @{}{} it has {}", name, entry,
+                      suggested.empty() ? ";" : suggested, there.empty() ? "none" : there)};
+}
+
 static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
   auto entry = m.functions.find(m.entry);
   if (entry == m.functions.end())
@@ -96,11 +113,7 @@ static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
   for (const auto& [name, tensor] : params) {
     const ir::Var* param = FindParam(main, name, params);
     if (param == nullptr) {
-      Suggestion suggestion(name);
-      for (const ir::Var* p : main.params) suggestion.Consider(p->name);
-      return Status(StatusCode::kInvalidInput,
-                    fmt::format("parameter \"{}\" matches no parameter of @{}{}", name, m.entry,
-                                suggestion.Text("%")));
+      return NoParameter(name, main, m.entry);
     }
     const ir::Constant* constant = ir::MakeConstant(m, tensor, name);
     if (!Fits(tensor, param->type)) {

@@ -66,7 +66,8 @@ TEST_CASE("names as TVM prints them") {
   const Params weight = {{"weight", {DType::kInt32, {}, std::vector<std::byte>(4)}}};
   CHECK(Bind("def @main(%weight3: int32) { %weight3 }", weight) == "def @main() {\n  0\n}\n");
   CHECK(Bind("def @main(%weight1: int32, %weight2: int32) { %weight1 }", weight) ==
-        "parameter \"weight\" matches no parameter of @main; did you mean %weight1?");
+        "parameter \"weight\" matches no parameter of @main; did you mean %weight1? it has "
+        "%weight1, %weight2");
 }
 
 TEST_CASE("parameters that do not fit are errors") {
@@ -77,7 +78,8 @@ TEST_CASE("parameters that do not fit are errors") {
   } kCases[] = {
       {"def @main(%weight: float32) { %weight }",
        {{"wieght", Floats({})}},
-       "parameter \"wieght\" matches no parameter of @main; did you mean %weight?"},
+       "parameter \"wieght\" matches no parameter of @main; did you mean %weight? it has %weight"},
+      {"def @main() { 0 }", {{"w", Floats({})}}, "parameter \"w\" matches no parameter of @main; it has none"},
       {"def @main(%w: Tensor[(4), float32]) { %w }",
        {{"w", Floats({3})}},
        "f:2:11: parameter \"w\" is Tensor[(3), float32], but %w is declared as Tensor[(4), "

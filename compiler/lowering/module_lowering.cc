@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 
 namespace relayvm::lower {
@@ -118,7 +119,7 @@ uint32_t ModuleLowering::BuiltinIndex(KernelInfo info) {
 }
 
 void ModuleLowering::Finish(Program& program, KernelImage image) {
-  program.bytecode_version = kBytecodeVersion;
+  program.bytecode_version = LeastBytecodeVersion(program.code);
   program.messages = std::move(program_.messages);
   program.tensor_types = std::move(program_.tensor_types);
   program.kernels = std::move(program_.kernels);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "bytecode/code_builder.h"
+#include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 #include "bytecode/verifier.h"
 #include "compiler/ir/output_names.h"
@@ -250,7 +251,6 @@ std::vector<std::string> OutputNames(const AttrValue& attr) {
 
 Status AddStub(const std::string& name, size_t num_params, const std::string& message,
                Program& program) {
-  program.bytecode_version = kBytecodeVersion;
   FunctionInfo& function = program.functions.emplace_back();
   function.name = name;
   function.num_object_args = static_cast<uint16_t>(num_params);
@@ -262,6 +262,7 @@ Status AddStub(const std::string& name, size_t num_params, const std::string& me
   auto code = std::make_shared<std::vector<uint16_t>>(std::move(units));
   function.code_size = static_cast<uint32_t>(code->size());
   program.code = *code;
+  program.bytecode_version = LeastBytecodeVersion(program.code);
   program.owners.push_back(std::move(code));
   return OkStatus();
 }

@@ -36,6 +36,8 @@ constexpr int kMostCalls = 1000;
 // What a kernel gains for which the model expects nothing, or that it does not know.
 constexpr double kHope = 0.02;
 constexpr double kNotable = 0.05;
+// Of a program's products together, below which nobody waits for them: some 20 us.
+constexpr double kLeastCycles = 60000;
 constexpr std::chrono::seconds kFirstResult{1};
 
 // A kernel of the program: its structure, once.
@@ -383,6 +385,7 @@ size_t CountPoorKernels(const std::vector<KernelSpec>& specs, const SampleSizes&
     total += estimate->cycles * static_cast<double>(kernel.calls);
     estimated.push_back({&kernel, std::move(samples), *estimate});
   }
+  if (total < kLeastCycles) return 0;
   return static_cast<size_t>(std::ranges::count_if(estimated, [&](const Estimated& e) {
     const double cycles = e.estimate.cycles;
     if (e.estimate.share() >= kPoorShare || book.Knows(e.kernel->spec)) return false;

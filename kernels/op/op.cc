@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "bytecode/base/suggestion.h"
+
 namespace relayvm {
 namespace {
 
@@ -237,8 +239,11 @@ Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given, bool may_miss) 
   for (const auto& [name, value] : given.values()) {
     const AttrField* field = FindField(op, name);
     if (field == nullptr) {
-      return Status(StatusCode::kInvalidInput, fmt::format("{}: no attribute named \"{}\"; {}",
-                                                           op.name, name, FieldNames(op)));
+      Suggestion suggestion(name);
+      for (const AttrField& f : op.attrs) suggestion.Consider(f.name);
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: no attribute named \"{}\"{}; {}", op.name, name,
+                                suggestion.Text(""), FieldNames(op)));
     }
     if (value.is_none()) continue;  // as if not given
     auto converted = Convert(value, field->kind);

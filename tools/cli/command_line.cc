@@ -6,11 +6,28 @@
 #include <cstdlib>
 
 #include "bytecode/base/printable.h"
+#include "bytecode/base/suggestion.h"
 #include "bytecode/file_format.h"
 #include "bytecode/image_loader.h"
 #include "bytecode/opcode.h"
 
 namespace relayvm::tools {
+namespace {
+
+// What may have been meant by an option that there is not.
+std::string SuggestOption(const CLI::App& app, std::string_view argument) {
+  if (!argument.starts_with("--")) return "";
+  Suggestion suggestion(argument.substr(0, argument.find('=')));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& name : names) suggestion.Consider(name);
+  return suggestion.Text("");
+}
+
+}  // namespace
 
 std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args,
                                     const HintFn& hint) {
@@ -40,8 +57,8 @@ std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args
   } catch (const CLI::ExtrasError&) {
     const std::string extra = app.remaining().empty() ? "" : app.remaining().front();
     const std::string remedy = hint == nullptr ? "" : hint(extra);
-    fmt::print(stderr, "{}: unexpected argument {}{}{}\n", app.get_name(), extra,
-               remedy.empty() ? "" : "; ", remedy);
+    fmt::print(stderr, "{}: unexpected argument {}{}{}{}\n", app.get_name(), extra,
+               SuggestOption(app, extra), remedy.empty() ? "" : "; ", remedy);
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
   }

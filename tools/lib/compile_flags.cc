@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "bytecode/base/printable.h"
 #include "compiler/api/options.h"
@@ -33,8 +35,7 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "computes in, whatever the program says");
   app.add_option("--precision", compiler.precision,
                  "fp32: as the program says; bf16: constant weights of matrix products take half "
-                 "the memory, and what they are multiplied with is rounded too; sums stay float32")
-      ->check(CLI::IsMember({"fp32", "bf16"}));
+                 "the memory, and what they are multiplied with is rounded too; sums stay float32");
   app.add_option("--weights", compiler.weights,
                  "q8 or q4: constant weights of matrix products as integers of 8 or 4 bits, in "
                  "blocks of 32 with a scale each; they become float32 in registers")
@@ -64,8 +65,80 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_flag("--verify-ir", compiler.verify_ir, "check the program after each pass");
   for (int level = 0; level <= 3; ++level) {
     app.add_flag_callback(
-        fmt::format("--O{}", level), [this, level] { compiler.opt_level = level; },
-        fmt::format("optimisation level; also -O{}", level));
+           fmt::format("--O{}", level), [this, level] { compiler.opt_level = level; },
+           "-O0, -O1, -O2 or -O3 (the default): how much is optimised")
+        ->group(level == 0 ? "Options" : "");
+  }
+}
+
+namespace {
+
+struct ShownOption {
+  const char* name;
+  const char* group;
+  const char* form = nullptr;  // of its value
+};
+
+constexpr const char* kInput = "Input";
+constexpr const char* kOutput = "Output";
+constexpr const char* kTargetGroup = "Target and precision";
+constexpr const char* kLook = "Looking at the program";
+constexpr const char* kTuneGroup = "Tuning";
+constexpr const char* kExtend = "Passes and extensions";
+constexpr const char* kRunGroup = "Running";
+
+constexpr ShownOption kShownOptions[] = {
+    {"--params", kInput, "FILE"},
+    {"--shape", kInput, "NAME=1x?x300"},
+    {"--dim", kInput, "NAME=8"},
+    {"--entry", kInput, "FUNCTION"},
+    {"--kernel", kInput, "'OPERATOR[SHAPES; ATTRIBUTES]'"},
+    {"--output", kOutput, "FILE"},
+    {"--emit", kOutput},
+    {"--executor", kOutput},
+    {"--data", kOutput},
+    {"--quiet", kOutput},
+    {"--target", kTargetGroup},
+    {"--precision", kTargetGroup, "fp32|bf16"},
+    {"--weights", kTargetGroup},
+    {"--exact", kTargetGroup},
+    {"--batching", kTargetGroup},
+    {"--layout", kTargetGroup, "OPERATOR=DATA:KERNEL"},
+    {"--O0", kTargetGroup},
+    {"--check", kLook, "VALUE"},
+    {"--print-ir-after", kLook, "PASS"},
+    {"--time-passes", kLook},
+    {"--verify-ir", kLook},
+    {"--list-passes", kLook},
+    {"--list-onnx-operators", kLook},
+    {"--trace-values", kLook},
+    {"--tune", kTuneGroup, "TIME"},
+    {"--tune-log", kTuneGroup, "FILE"},
+    {"--shape-samples", kTuneGroup, "NAME=1,16"},
+    {"--schedules", kTuneGroup, "FILE"},
+    {"--schedule-for", kTuneGroup, "KERNEL=SCHEDULE"},
+    {"--schedule", kTuneGroup, "SCHEDULE"},
+    {"--threads", kRunGroup, "N"},
+    {"--rules", kExtend, "FILE"},
+    {"--explain-rules", kExtend},
+    {"--load-pass", kExtend, "LIBRARY"},
+    {"--pass", kExtend, "NAME@PLACE"},
+    {"--disable-pass", kExtend, "PASS"},
+    {"--plugin", kExtend, "LIBRARY"},
+};
+
+}  // namespace
+
+void GroupOptions(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->get_group().empty()) continue;
+    const auto shown = std::ranges::find_if(
+        kShownOptions, [&](const ShownOption& s) { return option->check_name(s.name); });
+    const bool is_known = shown != std::end(kShownOptions);
+    if (is_known) option->group(shown->group);
+    if (is_known && shown->form != nullptr) option->type_name(shown->form);
+    // What both relayc and a run have is a run's here.
+    if (!is_known && option != app.get_help_ptr()) option->group(kRunGroup);
   }
 }
 

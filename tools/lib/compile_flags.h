@@ -26,6 +26,9 @@ struct CompileFlags {
   void PrintTimings() const;
 };
 
+// --help in groups, with the forms of values. Before parsing, when all options are there.
+void GroupOptions(CLI::App& app);
+
 // -O0..-O3 spelled --O0..--O3. `args` are in order, without argv[0].
 std::vector<std::string> NormalizeArguments(std::vector<std::string> args);
 

@@ -9,8 +9,10 @@
 
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/suggestion.h"
 #include "bytecode/io/npz.h"
 #include "tools/values/literal.h"
+#include "tools/values/numbers.h"
 #include "tools/values/tensor_file.h"
 
 namespace relayvm::tools {
@@ -54,7 +56,14 @@ class Reader {
       std::string_view name = text.substr(0, equals);
       index = Find(name);
       if (!index && !IsFillHead(name) && name.find('/') == std::string_view::npos) {
-        return Usage(fmt::format("--input {}: there is no parameter {}", arg, name));
+        if (IsDims(name)) {
+          return Usage(fmt::format("--input {0}: a tensor of a size says its dtype: {1}x{2}{3}",
+                                   arg, name, DTypeOfNext(), text.substr(equals)));
+        }
+        const std::vector<std::string_view> names(function_.param_names.begin(),
+                                                  function_.param_names.end());
+        return Usage(fmt::format("--input {}: there is no parameter {}{}", arg, name,
+                                 DidYouMean(name, names)));
       }
       if (index) text = text.substr(equals + 1);
     }
@@ -77,6 +86,20 @@ class Reader {
     }
     values_[*index] = std::move(value).value();
     return OkStatus();
+  }
+
+  // 1x3x32
+  static bool IsDims(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789x") == std::string_view::npos &&
+           IsFillHead(fmt::format("{}xf32", text));
+  }
+  // As a filled tensor has it, of the next parameter.
+  std::string_view DTypeOfNext() const {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (!values_[i] && types_.kind(ids_[i]) == ValueType::Kind::kTensor)
+        return ShortDTypeName(types_.dtype(ids_[i]));
+    }
+    return ShortDTypeName(DType::kFloat32);
   }
 
   // A name may hold any character that imported names have: the = after a parameter's name, where

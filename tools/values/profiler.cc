@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <sstream>
 
 #include "bytecode/base/printable.h"
@@ -17,6 +18,28 @@ namespace {
 
 std::string PlaceText(const StatusPlace& place) {
   return place.line == 0 ? place.file : fmt::format("{}:{}", place.file, place.line);
+}
+
+// Kernels are named by their operators and a number: rows of those with the same operators, the
+// longest time first.
+std::vector<Profile::Row> ByOperators(const std::vector<Profile::Row>& kernels) {
+  std::vector<Profile::Row> rows;
+  for (const Profile::Row& kernel : kernels) {
+    const size_t digits = kernel.name.find_last_not_of("0123456789");
+    const bool is_numbered = digits != std::string::npos && digits > 0 &&
+                             digits + 1 < kernel.name.size() && kernel.name[digits] == '_';
+    const std::string name = is_numbered ? kernel.name.substr(0, digits) : kernel.name;
+    auto row = std::ranges::find(rows, name, &Profile::Row::name);
+    if (row == rows.end()) {
+      row = rows.insert(rows.end(), Profile::Row());
+      row->name = name;
+    }
+    row->calls += kernel.calls;
+    row->total_ns += kernel.total_ns;
+    row->longest_ns = std::max(row->longest_ns, kernel.longest_ns);
+  }
+  std::ranges::stable_sort(rows, std::greater<>(), &Profile::Row::total_ns);
+  return rows;
 }
 
 // A table of rows, in their order, without its heading.
@@ -33,13 +56,14 @@ std::string Rows(const std::vector<Profile::Row>& rows, int64_t total_ns, bool w
   return out;
 }
 
-std::string RowsJson(const std::vector<Profile::Row>& rows, bool with_places) {
+std::string RowsJson(const std::vector<Profile::Row>& rows, bool with_places,
+                     const char* name = "kernel") {
   std::string out = "[";
   for (const Profile::Row& row : rows) {
     const std::string place =
         with_places ? fmt::format(R"("place": {}, )", JsonString(PlaceText(row.place))) : "";
-    out += fmt::format(R"({}{{{}"kernel": {}, "calls": {}, "total_ms": {}, "longest_ms": {}}})",
-                       out.size() > 1 ? ", " : "", place, JsonString(row.name), row.calls,
+    out += fmt::format(R"({}{{{}"{}": {}, "calls": {}, "total_ms": {}, "longest_ms": {}}})",
+                       out.size() > 1 ? ", " : "", place, name, JsonString(row.name), row.calls,
                        static_cast<double>(row.total_ns) / 1e6,
                        static_cast<double>(row.longest_ns) / 1e6);
   }
@@ -106,6 +130,12 @@ std::string Profiler::Table(int64_t total_ns) const {
       total_ns > 0 ? 100.0 * static_cast<double>(other) / static_cast<double>(total_ns) : 0;
   out += fmt::format("{:>10} {:>12.3f} {:>12} {:>7.1f}%  {}\n", "",
                      static_cast<double>(other) / 1e6, "", share, "outside kernels");
+  if (const std::vector<Profile::Row> operators = ByOperators(kernels);
+      operators.size() < kernels.size()) {
+    out += fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share",
+                       "operators, of all their kernels");
+    out += Rows(operators, total_ns, /*with_places=*/false);
+  }
   if (places.empty()) return out;
   out += fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share",
                      "line or node, and its kernels");
@@ -113,6 +143,9 @@ std::string Profiler::Table(int64_t total_ns) const {
 }
 
 std::string Profiler::Json() const { return RowsJson(profile_.ByKernel(), false); }
+std::string Profiler::OperatorsJson() const {
+  return RowsJson(ByOperators(profile_.ByKernel()), false, "operators");
+}
 std::string Profiler::PlacesJson() const { return RowsJson(profile_.ByPlace(), true); }
 
 }  // namespace relayvm::tools

@@ -38,11 +38,13 @@ class Profiler : public TraceSink {
     return options_.kernels || options_.events ? options_.kernel_interval : 0;
   }
 
-  // Kernels by total time: calls, total, mean, share; then source lines, or nodes of a model, where they
+  // Kernels by total time: calls, total, mean, share; then sums of those with the same operators, where
+  // there are several; then source lines, or nodes of a model, where they
   // are known. `total_ns`: the time of all runs.
   std::string Table(int64_t total_ns) const;
-  // The same as two JSON arrays.
+  // The same as JSON arrays.
   std::string Json() const;
+  std::string OperatorsJson() const;
   std::string PlacesJson() const;
   // A file for chrome://tracing and Perfetto.
   Status WriteChromeTrace(const std::string& path) const { return trace_.Write(path); }

@@ -26,6 +26,17 @@ TEST_CASE("kernels' times are added up, longest first") {
 
   CHECK(profiler.PlacesJson() == "[]");
 
+  Profiler conv({.kernels = true});
+  conv.OnKernel({0, "fused_conv_relu_0", 0, 3000, 1});
+  conv.OnKernel({1, "add_1", 0, 4000, 1});
+  conv.OnKernel({2, "fused_conv_relu_12", 0, 2000, 1});
+  CHECK(conv.Table(10000).find("share  operators, of all their kernels\n"
+                               "         2        0.005        2.500    50.0%  fused_conv_relu\n"
+                               "         1        0.004        4.000    40.0%  add\n") !=
+        std::string::npos);
+  CHECK(conv.OperatorsJson().starts_with(
+      R"([{"operators": "fused_conv_relu", "calls": 2, "total_ms": 0.005, "longest_ms": 0.003})"));
+
   testing::TempFolder folder;
   REQUIRE(profiler.WriteChromeTrace(folder / "p.json").ok());
   std::ifstream in(folder / "p.json");

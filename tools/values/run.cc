@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "bytecode/base/printable.h"
@@ -21,14 +23,19 @@ namespace {
 
 struct Times {
   double min_ms, median_ms, mean_ms;
+  double p90_ms, p99_ms;  // what so many of a hundred runs do not exceed
 };
 
 Times Summarise(std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
   size_t half = ms.size() / 2;
   double median = ms.size() % 2 == 1 ? ms[half] : (ms[half - 1] + ms[half]) / 2;
+  const auto percentile = [&](size_t of_hundred) {
+    return ms[(of_hundred * ms.size() + 99) / 100 - 1];
+  };
   return {ms.front(), median,
-          std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size())};
+          std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size()),
+          percentile(90), percentile(99)};
 }
 
 // Of this program's own memory: getrusage's ru_maxrss counts what started it, too.
@@ -58,14 +65,15 @@ struct Measurements {
   std::string TimesJson() const {
     Times t = Summarise(run_ms);
     return fmt::format(
-        R"({{"runs": {}, "min_ms": {:.6f}, "median_ms": {:.6f}, "mean_ms": {:.6f}}})",
-        run_ms.size(), t.min_ms, t.median_ms, t.mean_ms);
+        R"({{"runs": {}, "min_ms": {:.6f}, "median_ms": {:.6f}, "mean_ms": {:.6f}, "p90_ms": {:.6f}, "p99_ms": {:.6f}}})",
+        run_ms.size(), t.min_ms, t.median_ms, t.mean_ms, t.p90_ms, t.p99_ms);
   }
   std::string TimesText() const {
     Times t = Summarise(run_ms);
-    return fmt::format("{:>8} {:>12} {:>12} {:>12}\n{:>8} {:>12.4f} {:>12.4f} {:>12.4f}\n", "runs",
-                       "min ms", "median ms", "mean ms", run_ms.size(), t.min_ms, t.median_ms,
-                       t.mean_ms);
+    return fmt::format("{:>8} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "runs", "min ms", "median ms",
+                       "mean ms", "p90 ms", "p99 ms") +
+           fmt::format("{:>8} {:>12.4f} {:>12.4f} {:>12.4f} {:>12.4f} {:>12.4f}\n", run_ms.size(),
+                       t.min_ms, t.median_ms, t.mean_ms, t.p90_ms, t.p99_ms);
   }
   std::string StatsJson() const {
     std::string out =
@@ -89,33 +97,80 @@ struct Measurements {
   }
 };
 
-// --output: FILE, or NAME=FILE.
-Status Save(const std::string& output, const ExportInfo& function,
-            const std::vector<Value>& tensors) {
-  const std::vector<std::string> names = TensorNames(function, tensors.size());
+// Where --output (FILE, or NAME=FILE) goes: one tensor, or all.
+struct Destination {
+  std::string path;
+  std::optional<size_t> tensor;
+};
+
+// `names`: of the result's tensors.
+Result<Destination> FindDestination(const std::string& output,
+                                    const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!output.starts_with(names[i] + "=") || !output.ends_with(".npy")) continue;
-    return WriteNpyFile(output.substr(names[i].size() + 1), ToFileTensor(tensors[i]));
+    if (output.starts_with(names[i] + "=") && output.ends_with(".npy"))
+      return Destination{output.substr(names[i].size() + 1), i};
   }
   const std::string name = output.substr(0, output.find('='));
   if (name.size() < output.size() && name.find('/') == std::string::npos) {
-    return {StatusCode::kInvalidInput,
-            fmt::format("--output {}: write NAME=OUT.npy; the result has {}", output,
-                        fmt::join(names, ", "))};
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("--output {}: write NAME=OUT.npy; the result has {}", output,
+                              fmt::join(names, ", ")));
   }
-  const std::string& path = output;
-  if (path.ends_with(".npy")) {
-    if (tensors.size() != 1) {
-      return {StatusCode::kInvalidInput,
-              fmt::format("--output {}: the result has {} tensors; write an .npz", path,
-                          tensors.size())};
+  if (!output.ends_with(".npy")) return Destination{output, std::nullopt};
+  if (names.size() != 1) {
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("--output {}: the result has {} tensors; write an .npz", output,
+                              names.size()));
+  }
+  return Destination{output, 0};
+}
+
+// How many tensors a result of the type has; nothing where only the result says it.
+std::optional<size_t> CountTensors(const ValueType& type) {
+  if (type.kind == ValueType::Kind::kTensor) return 1;
+  if (type.kind == ValueType::Kind::kFunction) return 0;
+  if (type.kind != ValueType::Kind::kTuple) return std::nullopt;
+  size_t count = 0;
+  for (const ValueType& field : type.args) {
+    const std::optional<size_t> more = CountTensors(field);
+    if (!more) return std::nullopt;
+    count += *more;
+  }
+  return count;
+}
+
+// What can be told of the outputs before the run, which may take long.
+Status CheckDestinations(const RunFlags& flags, const ExportInfo& function) {
+  const std::optional<size_t> count = CountTensors(function.result);
+  for (const std::string& output : flags.outputs) {
+    std::string path = output;
+    const size_t equals = output.find('=');
+    if (count) {
+      RELAYVM_ASSIGN_OR_RETURN(const Destination to,
+                               FindDestination(output, TensorNames(function, *count)));
+      path = to.path;
+    } else if (equals < output.find('/')) {
+      path = output.substr(equals + 1);
     }
-    return WriteNpyFile(path, ToFileTensor(tensors[0]));
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+      return {StatusCode::kInvalidInput,
+              fmt::format("--output {}: there is no folder {}", output, folder.string())};
+    }
   }
+  return OkStatus();
+}
+
+Status Save(const std::string& output, const ExportInfo& function,
+            const std::vector<Value>& tensors) {
+  const std::vector<std::string> names = TensorNames(function, tensors.size());
+  RELAYVM_ASSIGN_OR_RETURN(const Destination to, FindDestination(output, names));
+  if (to.tensor) return WriteNpyFile(to.path, ToFileTensor(tensors[*to.tensor]));
   NamedTensors named;
   for (size_t i = 0; i < tensors.size(); ++i)
     named.emplace_back(names[i], ToFileTensor(tensors[i]));
-  return WriteNpz(path, named);
+  return WriteNpz(to.path, named);
 }
 
 // The result on standard output; measurements with it as JSON, or on standard error.
@@ -170,6 +225,7 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
                    fmt::format("the program has no function {}; it has {}", flags.function, names)},
                   Exit::kUsage);
   }
+  if (Status s = CheckDestinations(flags, *function); !s.ok()) return Report(tool, s, Exit::kBadInput);
   TypeTable types(executor.program());
   Result<std::vector<Value>> inputs = ReadInputs(types, *function, flags.inputs);
   if (!inputs.ok()) return Report(tool, inputs.status(), ExitForStatus(inputs.status()));

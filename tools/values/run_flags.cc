@@ -24,7 +24,8 @@ void RunFlags::AddValues(CLI::App& app) {
   app.add_option("--input", inputs,
                  "a parameter's value, once for each in order, or NAME=value: x.npy, - (standard "
                  "input), all.npz, "
-                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil)")
+                 "3, [[1,2],[3,4]], 2x3xf32=0.5, 2x3xf32=random, (@a.npy, 3), Cons(@a.npy, Nil); "
+                 "a tensor of another dtype is converted where that loses nothing but digits")
       ->allow_extra_args(false);
   app.add_option("--output", outputs,
                  "OUT.npz: write the result's tensors; OUT.npy: the only one; NAME=OUT.npy: the "

@@ -85,13 +85,35 @@ const std::vector<TypeTable::Id>& TypeTable::ConstructorFields(Id type, uint32_t
   return *fields;
 }
 
-ValueType TypeTable::ToValueType(Id type) const {
+void TypeTable::Write(Id type, int depth, std::string* out) const {
+  // P[(A, A)] of P[A], and so on, is twice as long with each constructor around it.
+  constexpr int kMaxDepth = 16;
+  constexpr size_t kMaxLength = 500;
   const Node& node = At(type);
-  ValueType out = node.shallow;
-  for (Id a : node.args) out.args.push_back(ToValueType(a));
-  return out;
+  if (node.args.empty() || node.shallow.kind == ValueType::Kind::kFunction) {
+    *out += TypeToString(program_, node.shallow);
+    return;
+  }
+  if (depth == kMaxDepth || out->size() > kMaxLength) {
+    *out += "...";
+    return;
+  }
+  const bool is_adt = node.shallow.kind == ValueType::Kind::kAdt;
+  if (is_adt) *out += TypeToString(program_, node.shallow);
+  if (node.shallow.kind == ValueType::Kind::kRef) *out += "ref";
+  *out += is_adt ? '[' : '(';
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    if (i > 0) *out += ", ";
+    Write(node.args[i], depth + 1, out);
+  }
+  if (node.shallow.kind == ValueType::Kind::kTuple && node.args.size() == 1) *out += ',';
+  *out += is_adt ? ']' : ')';
 }
 
-std::string TypeTable::ToString(Id type) const { return TypeToString(program_, ToValueType(type)); }
+std::string TypeTable::ToString(Id type) const {
+  std::string out;
+  Write(type, 0, &out);
+  return out;
+}
 
 }  // namespace relayvm::tools

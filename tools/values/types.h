@@ -54,7 +54,7 @@ class TypeTable {
   // REQUIRES: kAdt, tag < adt(type).constructors.size().
   const std::vector<Id>& ConstructorFields(Id type, uint32_t tag);
 
-  // As Relay writes it.
+  // As Relay writes it, to a depth and a length: ... for what is left out.
   std::string ToString(Id type) const;
   const Program& program() const { return program_; }
 
@@ -71,7 +71,7 @@ class TypeTable {
   }
   const Node& At(Id type) const { return nodes_[Resolve(type)]; }
   Id Add(Node node);
-  ValueType ToValueType(Id type) const;
+  void Write(Id type, int depth, std::string* out) const;
 
   const Program& program_;
   std::vector<Id> parameters_;  // of the function, as variables

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tools/values/testing.h"
 
 namespace relayvm::tools {
@@ -27,6 +29,20 @@ TEST_CASE("types of types") {
   TypeTable::Id nested = types.Intern(ListOf(ListOf(TupleOf({Tree()}))));
   CHECK(types.ToString(nested) == "List[List[(Tree,)]]");
   CHECK(types.ToString(types.ConstructorFields(nested, 0)[0]) == "List[(Tree,)]");
+}
+
+TEST_CASE("types are written to a depth and a length") {
+  Program program = ProgramWithTypes();
+  TypeTable types(program);
+  TypeTable::Id type = types.Intern(TensorOf(DType::kInt32, {}));
+  for (int i = 0; i < 60; ++i) type = types.NewTuple({type, type});  // 2^60 parts
+  const std::string text = types.ToString(type);
+  CHECK(text.size() < 2000);
+  CHECK(text.find("...") != std::string::npos);
+  CHECK(std::ranges::count(text, '(') == std::ranges::count(text, ')'));
+  TypeTable::Id list = types.Intern(TensorOf(DType::kInt32, {}));
+  for (int i = 0; i < 10; ++i) list = types.NewTuple({list});
+  CHECK(types.ToString(list) == "((((((((((int32,),),),),),),),),),)");
 }
 
 TEST_CASE("a function's type parameters are variables, which its inputs bind") {

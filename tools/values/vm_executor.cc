@@ -20,7 +20,8 @@ class VmExecutor : public Executor {
   }
   std::string ProfileJson() const override {
     if (profiler_ == nullptr) return "";
-    return "\"profile\": " + profiler_->Json() + ", \"places\": " + profiler_->PlacesJson();
+    return "\"profile\": " + profiler_->Json() + ", \"operators\": " + profiler_->OperatorsJson() +
+           ", \"places\": " + profiler_->PlacesJson();
   }
   Status WriteChromeTrace(const std::string& path) const override {
     return profiler_ == nullptr ? OkStatus() : profiler_->WriteChromeTrace(path);

@@ -26,6 +26,7 @@ class ModelImporter {
   Result<ir::Module> Run() {
     RELAYVM_RETURN_IF_ERROR(CheckDims());
     RELAYVM_RETURN_IF_ERROR(importer_.CheckOperators());
+    WarnOfNewOpset();
     const onnx::GraphProto& graph = file_.model().graph();
     std::map<std::string, bool> initialized;
     for (const auto& t : graph.initializer()) initialized[t.name()] = true;
@@ -73,6 +74,23 @@ class ModelImporter {
   }
 
  private:
+  // What operators mean in an opset that is newer than the table, nobody knows here.
+  void WarnOfNewOpset() const {
+    if (options_.warn == nullptr) return;
+    int newest = 0;
+    for (const OperatorDef& op : Operators()) {
+      if (op.domain.empty()) newest = std::max(newest, op.since);
+    }
+    for (const auto& opset : file_.model().opset_import()) {
+      const bool is_onnx = opset.domain().empty() || opset.domain() == "ai.onnx";
+      if (!is_onnx || opset.version() <= newest) continue;
+      options_.warn(
+          fmt::format("{}: opset {} is newer than this version knows; its operators are read as "
+                      "those of opset {}",
+                      file_.path(), opset.version(), newest));
+    }
+  }
+
   static ir::Module PreludeModule() {
     auto module = frontend::ParseRelay("prelude", kPrelude);
     return module.ok() ? *std::move(module) : ir::MakeModule();

@@ -1,6 +1,7 @@
 // An ONNX model as a module of Relay. Tested by importer_test.cc.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -18,6 +19,7 @@ struct ImportOptions {
   std::map<std::string, std::string> shapes;
   CustomOperators operators;  // besides the compiler's own
   std::stop_token stop;       // asked to: fails with kCancelled, between two nodes
+  std::function<void(const std::string&)> warn;  // of what is read as it may not be meant
 };
 
 // `path` names the model, and external data lies in its folder; `file` is its content. The module has a

@@ -4,6 +4,7 @@ Each is an `Error` and the built-in exception that is nearest to it, so that `ex
 `except rvm.Error` both work. The text is the one that relayvm's tools print.
 """
 import errno
+import re
 
 
 class Place:
@@ -80,7 +81,8 @@ class FileNotFound(NotFound, FileNotFoundError):
     def __init__(self, message="", fields=None):
         super().__init__(message, fields)
         self.errno = errno.ENOENT
-        self.filename = message.split("'")[1] if message.count("'") > 1 else None
+        opened = re.search("cannot open '([^']*)'", message)
+        self.filename = opened.group(1) if opened else None
 
 
 class OutOfRange(Error, IndexError):

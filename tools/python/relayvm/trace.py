@@ -1,5 +1,6 @@
 """Seeing programs run: times by kernel and by source line, and what ran when."""
 import os
+import re
 
 from . import _native
 
@@ -38,6 +39,17 @@ class Profile:
     def by_place(self):
         """`Row`s by source line or ONNX node, the longest time first."""
         return [Row(*row) for row in self._native.by_place()]
+
+    def by_operator(self):
+        """`Row`s of kernels with the same operators, the longest time first: "fused_nn_conv2d_nn_relu" for all of that name and a number."""
+        rows = {}
+        for row in self.by_kernel():
+            name = re.sub(r"(?<=.)_\d+$", "", row.name)
+            known = rows.setdefault(name, Row(name, "", 0, 0, 0, 0))
+            known.calls += row.calls
+            known.total_ns += row.total_ns
+            known.longest_ns = max(known.longest_ns, row.longest_ns)
+        return sorted(rows.values(), key=lambda row: -row.total_ns)
 
     @property
     def totals(self):

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -307,6 +308,11 @@ PYBIND11_MODULE(_native, m) {
              std::vector<std::string> names;
              for (const KernelInfo& k : p.model.program().kernels) names.push_back(k.name);
              return names;
+           })
+      .def("num_batched_kernels",
+           [](const PyCompiled& p) {
+             return std::ranges::count_if(p.model.program().kernels,
+                                          [](const KernelInfo& k) { return k.batched.has_value(); });
            })
       .def("warnings",
            [](const PyCompiled& p) {

@@ -138,6 +138,12 @@ def test_files_of_others(name, content, text, tmp_path):
             read(tmp_path / name)
 
 
+def test_batching_that_gains_nothing():
+    assert rvm.compile(ADD).warnings == []
+    [warning] = rvm.compile(ADD, batching=True).warnings
+    assert "batching: no kernel can run the products of many requests at once" in warning
+
+
 def test_executables_say_what_they_are():
     exe = rvm.compile(ADD)
     assert [a.name for a in exe.inputs] == ["x", "y"] and len(exe.outputs) == 1 and repr(exe) == "<relayvm.Executable: 1 kernel>"

@@ -22,6 +22,8 @@ def test_profile():
     assert "softmax" in row.name and row.calls == 7 and 0 < row.longest_ns <= row.total_ns
     [place] = profile.by_place()
     assert (place.line, place.calls) == (3, 7)
+    [operators] = profile.by_operator()
+    assert operators.name == row.name.rpartition("_")[0] and (operators.calls, operators.total_ns) == (row.calls, row.total_ns)
     assert profile.totals["runs"] == 2 and profile.totals["kernel_ns"] == row.total_ns
     assert "softmax" in str(profile) and str(profile).startswith("kernel") and "<table>" in profile._repr_html_()
     profile.clear()

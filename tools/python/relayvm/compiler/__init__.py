@@ -269,8 +269,12 @@ class Executable:
 
     @property
     def warnings(self):
-        """What was done otherwise than asked."""
-        return self._native.warnings()
+        """What was done otherwise than asked, or gains nothing."""
+        warned = self._native.warnings()
+        asked = any(name == "batching" and value == "true" for name, value in self._source[1]) if self._source else False
+        if asked and self._native.num_batched_kernels() == 0:
+            warned.append("batching: no kernel can run the products of many requests at once: it gains nothing here")
+        return warned
 
     @property
     def pass_times(self):
