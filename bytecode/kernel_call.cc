@@ -19,8 +19,6 @@ namespace {
 constexpr size_t kMaxDimSize = 32;
 constexpr size_t kMaxRankProved = 16;
 constexpr size_t kMaxStepsProved = 64;
-// A size is below it; with larger constants the arithmetic of dims saturates.
-constexpr int64_t kLargestSize = int64_t{1} << 47;
 constexpr uint16_t kNoRegister = 0xFFFF;
 
 // A register's value is known in one stretch of code, which has a number of its own.
@@ -30,9 +28,11 @@ struct Scalar {
 };
 struct Tensor {
   uint64_t stretch = 0;
-  bool typed = false;  // dtype and dims are known
+  bool typed = false;  // dtype is known
   DType dtype = DType::kFloat32;
-  std::vector<Dim> dims;
+  std::optional<std::vector<Dim>> dims;
+  // What a call was found to have room for when it was checked: that says nothing of the dims.
+  std::optional<std::vector<Dim>> room;
   // No other register or value holds it, but for the register `shares`.
   bool owned = false;
   uint16_t shares = kNoRegister;
@@ -132,9 +132,7 @@ class KernelCallChecker {
   }
   Dim Unknown(bool nonnegative) { return Dim::Symbol(next_symbol_++, "", nonnegative); }
   void SetScalar(uint16_t reg, Dim value, bool nonnegative = false) {
-    const bool large =
-        value.is_const() && (value.value() > kLargestSize || value.value() < -kLargestSize);
-    if (large || value.Size() > kMaxDimSize) value = Unknown(nonnegative);
+    if (value.Size() > kMaxDimSize) value = Unknown(nonnegative);
     scalars_[reg] = {stretch_, std::move(value)};
   }
   std::vector<Dim> Dims(std::span<const uint16_t> regs) {
@@ -231,8 +229,8 @@ class KernelCallChecker {
       case Opcode::kTensorDim: {
         const Tensor& tensor = TensorAt(Register(1));
         const uint16_t axis = in.Unit(2);
-        const bool known = tensor.typed && axis < tensor.dims.size();
-        SetScalar(in.Unit(0), known ? tensor.dims[axis] : Unknown(true), true);
+        const bool known = tensor.dims && axis < tensor.dims->size();
+        SetScalar(in.Unit(0), known ? (*tensor.dims)[axis] : Unknown(true), true);
         TakeOperand(1);
         return {};
       }
@@ -456,27 +454,22 @@ class KernelCallChecker {
     }
     const bool is_register = operand.kind == BufferKind::kRegister;
     Tensor& tensor = is_register ? TensorAt(operand.index) : constant;
-    *proved = tensor.typed;
     if (tensor.typed && tensor.dtype != expected.dtype)
       return Bad(DTypeMismatch(i, expected.dtype, tensor.dtype));
-    if (tensor.typed) {
-      const bool same = shape && *shape == tensor.dims;
-      if (!same && tensor.dims.size() <= kMaxRankProved) {
-        const Dim room = ProductOf(tensor.dims);
-        if (elements && room.is_const() && room.value() < *elements)
-          return Bad(SizeMismatch(i, *elements, room.value()));
-        *proved = Fits(shape, elements, tensor.dims, room);
-      } else {
-        *proved = same;
-      }
+    if (elements && tensor.dims && tensor.dims->size() <= kMaxRankProved) {
+      const Dim room = ProductOf(*tensor.dims);
+      if (room.is_const() && room.value() < *elements)
+        return Bad(SizeMismatch(i, *elements, room.value()));
     }
+    *proved = tensor.typed &&
+              (Fits(shape, elements, tensor.dims) || Fits(shape, elements, tensor.room));
     if (!is_register) return {};
     if (expected.written && !IsAlone(tensor, expected.may_share)) *proved = false;
-    // After the check at the call, its outcome is known.
+    // After the check at the call, its outcome is known: room, which may be more and of other dims.
     if (!*proved && shape) {
       tensor.typed = true;
       tensor.dtype = expected.dtype;
-      tensor.dims = *shape;
+      tensor.room = *shape;
     }
     return {};
   }
@@ -502,15 +495,20 @@ class KernelCallChecker {
     return most && *most <= room;
   }
 
+  // Whether a tensor with room for `dims`, none of which is negative, has room for `shape`.
   static bool Fits(const std::optional<std::vector<Dim>>& shape,
-                   const std::optional<int64_t>& elements, const std::vector<Dim>& dims,
-                   const Dim& room) {
-    if (elements && room.is_const()) return true;
+                   const std::optional<int64_t>& elements,
+                   const std::optional<std::vector<Dim>>& dims) {
+    if (!dims) return false;
+    if (shape && *shape == *dims) return true;
+    if (dims->size() > kMaxRankProved) return false;
+    const Dim room = ProductOf(*dims);
+    if (elements && room.is_const()) return room.value() >= *elements;
     if (!shape || shape->size() > kMaxRankProved) return false;
     for (const Dim& d : *shape) {
       const auto least = d.LowerBound();
       if (least && *least >= 0) continue;
-      if (std::find(dims.begin(), dims.end(), d) == dims.end()) return false;
+      if (std::find(dims->begin(), dims->end(), d) == dims->end()) return false;
     }
     return ProductOf(*shape) == room;
   }

@@ -10,7 +10,9 @@
 // stretch of code without a jump to it, where scalars are expressions (base/dim.h) and tensors have
 // a dtype and dims; so have the arguments of a function that only the host calls, as the export
 // declares them. After a jump's target nothing is known. What it cannot prove the interpreter checks
-// at the call, and what is wrong in every run is an error.
+// at the call, which shows a dtype and room, not dims; and what is wrong in every run is an error.
+// Debug builds check what is proved as well, and so do those that ask for it
+// (LoadOptions::check_proved_calls): tests/fuzz does, with programs made at random.
 // Time is linear in the size of the program. Tested by kernel_call_test.cc.
 #pragma once
 
@@ -27,6 +29,9 @@ namespace relayvm {
 // checks that buffer; or, on the first buffer of a call, its scalars, units and scratch.
 inline constexpr uint16_t kCheckBuffer = 0x4000;
 inline constexpr uint16_t kCheckCall = 0x2000;
+// With these: it is proved, so that a check that fails is a defect of the proof.
+inline constexpr uint16_t kProvedBuffer = 0x1000;
+inline constexpr uint16_t kProvedCall = 0x0800;
 
 struct UnprovedBuffer {
   uint32_t unit;  // of Program::code

@@ -141,6 +141,41 @@ TEST_CASE("kernel calls: what the code does not show is left to the call, and kn
   }
 }
 
+TEST_CASE("kernel calls: a check shows room, and not the dims that have it") {
+  // Of r0 room for i1 elements is known after the first call; its dim 0 is any number.
+  CHECK(Outcome(R"(  const.i16 i2, 4
+  kernel.1 k0, [i0, i2], [r0, c0, r1]
+  kernel.1 k0, [i0, i2], [r0, c0, r1]
+  tensor.dim i3, r0, #0
+  tensor.alloc r2, float32, [i3, i2]
+  kernel.1 k0, [i3, i2], [r0, c0, r2]
+  kernel.1 k0, [i0, i2], [r0, c0, r2])") ==
+        "buffer@0x9 buffer@0xd buffer@0x19 buffer@0x2b buffer@0x37 buffer@0x3b");
+}
+
+TEST_CASE("kernel calls: sizes beyond 64 bits are equal to nothing") {
+  // (i0 + K) * c and (i0 + K + 1) * c.
+  for (const char* more : {R"(
+  dim.addimm i3, i2, 1, m0
+  dim.mul i3, i3, i4, m0
+  dim.mul i2, i2, i4, m0)",
+                           // In the shape itself.
+                           R"(
+  dim.mul i2, i2, i4, m0
+  mov.i i3, i2
+  dim.add i3, i3, i4, m0)"}) {
+    CAPTURE(more);
+    CHECK(Outcome(R"(  const.i64 i1, 4611686018427387904
+  const.i16 i4, 2
+  dim.add i2, i0, i1, m0)" + std::string(more) + R"(
+  tensor.alloc r1, float32, [i2]
+  const.i16 i5, 8
+  dim.mul i6, i3, i5, m0
+  kernel k2, i5, i5, i6, [i3], [r1])")
+              .find("buffer@") != std::string::npos);
+  }
+}
+
 TEST_CASE("kernel calls: arguments have the export's types where only the host calls") {
   auto outcome = [](const std::string& exports, const std::string& param, const std::string& more) {
     Result<Program> program = Assemble(".version 1\n.message \"\"\n" + exports + R"(

@@ -145,6 +145,7 @@ Status CheckSizeFormula(std::span<const SizeStep> formula, size_t num_scalars, b
 std::optional<int64_t> EvaluateSize(std::span<const SizeStep> formula, const int64_t* scalars) {
   int64_t stack[kMaxSizeDepth];
   int64_t elements = 1;
+  bool empty = false, fits = true;
   int depth = 0;
   for (const SizeStep& step : formula) {
     switch (step.kind) {
@@ -156,8 +157,9 @@ std::optional<int64_t> EvaluateSize(std::span<const SizeStep> formula, const int
         break;
       case Kind::kDim:
         depth = 0;
-        if (stack[0] < 0 || __builtin_mul_overflow(elements, stack[0], &elements))
-          return std::nullopt;
+        if (stack[0] < 0) return std::nullopt;
+        empty |= stack[0] == 0;
+        fits &= !__builtin_mul_overflow(elements, stack[0], &elements);
         break;
       default:
         --depth;
@@ -165,7 +167,9 @@ std::optional<int64_t> EvaluateSize(std::span<const SizeStep> formula, const int
           return std::nullopt;
     }
   }
-  return depth == 0 ? elements : stack[0];
+  if (depth > 0) return stack[0];
+  if (empty) return 0;
+  return fits ? std::optional(elements) : std::nullopt;
 }
 // NOLINTEND(clang-analyzer-core.*)
 

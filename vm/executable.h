@@ -52,6 +52,9 @@ struct LoadOptions {
   bool verify = false;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
+  // Checks at each call of a kernel what the verifier has proved of it, too: a test of the verifier,
+  // which costs time. Where such a check fails the run does, with kInternal. Debug builds always do.
+  bool check_proved_calls = false;
 };
 
 class Executable : public std::enable_shared_from_this<Executable> {
@@ -107,7 +110,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
                                                         const LoadOptions& options);
   Status LinkKernels(const LoadOptions& options);
   Status LinkHostFunctions(std::span<const HostFunction> functions);
-  Status MakeFunctions();
+  Status MakeFunctions(const LoadOptions& options);
   Status MakeConstants();
   Result<uint32_t> SearchConstructor(std::string_view name) const;
   Status LookAtFile(int64_t now) const;

@@ -41,6 +41,18 @@ size_t ScratchBytes(const Instruction& instruction) {
   return words * 8;
 }
 
+// Asks for checks of what is proved of the call of a kernel, whose code starts at `units`.
+void CheckProvedToo(const Instruction& instruction, uint16_t* units) {
+  const bool ranged = instruction.opcode == Opcode::kKernel;
+  if (!ranged && instruction.opcode != Opcode::kKernel1) return;
+  const std::span<const uint16_t> buffers = instruction.List(ranged ? 5 : 2);
+  uint16_t* first = units + (buffers.data() - instruction.units.data());
+  for (size_t i = 0; i < buffers.size(); i += 2) {
+    if ((first[i] & kCheckBuffer) == 0) first[i] |= kCheckBuffer | kProvedBuffer;
+  }
+  if (!buffers.empty() && (first[0] & kCheckCall) == 0) first[0] |= kCheckCall | kProvedCall;
+}
+
 // A builtin is native code that this runtime trusts, and what the program says of it is not: it must
 // be what the builtin reads and writes (kernels/runtime/builtin.h).
 class BuiltinCheck {
@@ -166,7 +178,7 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
   if (executable->file_ != nullptr) executable->status_time_ = executable->file_->status_time();
   RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(options));
   RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
-  RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions());
+  RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions(options));
   RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
   return std::shared_ptr<const Executable>(std::move(executable));
 }
@@ -247,7 +259,13 @@ Status Executable::LinkHostFunctions(std::span<const HostFunction> functions) {
   return OkStatus();
 }
 
-Status Executable::MakeFunctions() {
+Status Executable::MakeFunctions(const LoadOptions& options) {
+#ifdef NDEBUG
+  constexpr bool kDebug = false;
+#else
+  constexpr bool kDebug = true;
+#endif
+  const bool check_proved = kDebug || options.check_proved_calls;
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<UnprovedBuffer> unproved, CheckKernelCalls(program_));
   linked_->code.assign(program_.code.begin(), program_.code.end());
   for (const UnprovedBuffer& buffer : unproved) linked_->code[buffer.unit] |= buffer.bits;
@@ -270,6 +288,7 @@ Status Executable::MakeFunctions() {
       Instruction instruction;
       RELAYVM_RETURN_IF_ERROR(DecodeInstruction(units, at, &instruction));
       scratch = std::max(scratch, ScratchBytes(instruction));
+      if (check_proved) CheckProvedToo(instruction, linked_->code.data() + f.code_offset + at);
       at += instruction.size();
     }
     code.scratch_bytes = static_cast<uint32_t>(scratch);

@@ -146,7 +146,7 @@ class Interpreter {
   // What the verifier could not prove of this call (bytecode/kernel_call.h).
   bool CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16_t* buffers,
                        const int64_t* scalars);
-  bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message,
+  bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message, bool proved,
                       StatusDetail detail = {});
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);

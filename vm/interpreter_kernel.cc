@@ -16,11 +16,12 @@ namespace relayvm::vm {
 // --- Calls of kernels that are checked when they run ---
 
 bool Interpreter::FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message,
-                                 StatusDetail detail) {
+                                 bool proved, StatusDetail detail) {
   detail.subject = executable_.program().kernels[pc[1]].name;
-  return Fail(frame, pc, StatusCode::kInvalidInput,
-              fmt::format("{} k{} ({}): {}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic,
-                          pc[1], detail.subject, message),
+  return Fail(frame, pc, proved ? StatusCode::kInternal : StatusCode::kInvalidInput,
+              fmt::format("{} k{} ({}): {}{}", GetOpcodeInfo(static_cast<Opcode>(*pc)).mnemonic,
+                          pc[1], detail.subject, message,
+                          proved ? "; the verifier had proved that this can't be" : ""),
               detail);
 }
 
@@ -46,9 +47,10 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
                                   const int64_t* scalars) {
   const KernelInfo& kernel = executable_.program().kernels[pc[1]];
   if ((buffers[0] & kCheckCall) != 0) {
+    const bool proved = (buffers[0] & kProvedCall) != 0;
     for (const FixedScalar& fixed : kernel.fixed) {
       if (scalars[fixed.index] != fixed.value)
-        return FailKernelCall(frame, pc, ScalarMismatch(fixed, scalars[fixed.index]),
+        return FailKernelCall(frame, pc, ScalarMismatch(fixed, scalars[fixed.index]), proved,
                               {.expected = {fixed.value}, .found = {scalars[fixed.index]}});
     }
     const bool ranged = *pc == static_cast<uint16_t>(Opcode::kKernel);
@@ -60,7 +62,7 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     if (!most || units > *most)
       return FailKernelCall(
           frame, pc,
-          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units),
+          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units), proved,
           {.expected = {most.value_or(0)}, .found = {units}});
     const std::optional<int64_t> least =
         kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars);
@@ -68,11 +70,13 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
       return FailKernelCall(
           frame, pc,
           fmt::format("expected {} bytes of scratch, found {}", least.value_or(INT64_MAX), scratch),
+          proved,
           {.expected = {least.value_or(INT64_MAX)}, .found = {scratch}});
   }
   Object* const* objects = frame->objects();
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
     if ((buffers[2 * i] & kCheckBuffer) == 0) continue;
+    const bool proved = (buffers[2 * i] & kProvedBuffer) != 0;
     const KernelBuffer& expected = kernel.buffers[i];
     const auto kind = static_cast<BufferKind>(buffers[2 * i] & 0xFF);
     const uint16_t index = buffers[2 * i + 1];
@@ -80,7 +84,7 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
                            : kind == BufferKind::kRegister ? static_cast<Tensor*>(objects[index])
                                                            : linked_.constants[index];
     if (tensor != nullptr && tensor->dtype != expected.dtype)
-      return FailKernelCall(frame, pc, DTypeMismatch(i, expected.dtype, tensor->dtype),
+      return FailKernelCall(frame, pc, DTypeMismatch(i, expected.dtype, tensor->dtype), proved,
                             {.expected_text = std::string(DTypeName(expected.dtype)),
                              .found_text = std::string(DTypeName(tensor->dtype))});
     const int64_t bytes = tensor != nullptr
@@ -90,7 +94,7 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     const std::optional<int64_t> elements = EvaluateSize(expected.shape, scalars);
     if (!elements || *elements > room)
       return FailKernelCall(frame, pc, SizeMismatch(i, elements.value_or(INT64_MAX), room),
-                            {.expected = {elements.value_or(INT64_MAX)}, .found = {room}});
+                            proved, {.expected = {elements.value_or(INT64_MAX)}, .found = {room}});
     if (!expected.written || tensor == nullptr) continue;
     auto may_write = [&](uint16_t other) {
       return static_cast<BufferKind>(buffers[2 * other] & 0xFF) == BufferKind::kRegister &&
@@ -101,7 +105,8 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
           frame, pc,
           fmt::format("buffer {} is written: expected a tensor of its own, found one that is an "
                       "input, a constant, or held elsewhere",
-                      i));
+                      i),
+          proved);
     }
   }
   return true;

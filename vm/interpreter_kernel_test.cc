@@ -400,5 +400,69 @@ TEST_CASE("kernels: a trace sink sees kernels, and instructions if it wants") {
   CHECK(recorder.depths == std::vector<uint32_t>{0, 0, 1, 1, 1, 0, 0});
 }
 
+// What follows writes beyond a tensor where one of these calls is taken as proved.
+TEST_CASE("kernels: what a check has shown, and sizes beyond 64 bits, prove nothing of a call") {
+  struct Case {
+    std::string what, params, body, message;
+    std::vector<int64_t> dims;
+  };
+  const std::string large = R"(
+  const.i64 i4, 140737488355328
+  const.i64 i5, 65536
+  sub.i i6, i3, i4
+  dim.add i7, i6, i4, m0
+  dim.addimm i8, i7, 1, m0
+  dim.mul i9, i7, i5, m0
+  dim.mul i10, i8, i5, m0
+)";
+  for (const Case& c : std::vector<Case>{
+           {"the dim of a tensor that has had room", "float32[?, 1000]", R"(
+  const.i64 i2, 5000000
+  tensor.alloc r1, float32, [i2]
+  kernel.1 k0, [i0, i1, i2, i0, i1, i2, i3, i3], [r0, r1]
+  tensor.dim i4, r0, #0
+  tensor.alloc r2, float32, [i4]
+  kernel.1 k0, [i0, i1, i2, i0, i1, i2, i3, i3], [r0, r2]
+)",
+            "kernel.1 k0 (cumsum): expected at least 5000000 elements for buffer 1, found 5000",
+            {5000, 1000}},
+           {"a product that wraps and one that is larger", "float32[?]", large + R"(
+  tensor.alloc r2, float32, [i9]
+  kernel.1 k0, [i0, i1, i10, i0, i1, i10, i3, i3], [r0, r2]
+)",
+            "kernel.1 k0 (cumsum): expected at least 65536 elements for buffer 1, found 0", {65536}},
+           {"such dims of the kernel", "float32[?]", large + R"(
+  tensor.alloc r2, float32, [i9, i1]
+  kernel.1 k1, [i0, i11, i8, i5, i0, i11, i8, i5, i3, i3], [r0, r2]
+)",
+            "kernel.1 k1 (cumsum): expected at least 65536 elements for buffer 1, found 0",
+            {65536}}}) {
+    for (const bool check_proved : {false, true}) {
+      CAPTURE(c.what);
+      CAPTURE(check_proved);
+      Result<Program> program = Assemble(R"(
+.version 5
+.message "size"
+.kernel "cumsum" scalars 8 s0=11 s1=1 s3=11 s4=1 buffers (float32[s2], out float32[s5]) units 1 builtin
+.kernel "cumsum" scalars 10 s0=11 s1=2 s4=11 s5=2 buffers (float32[s2, s3], out float32[s6, s7]) units 1 builtin
+.export "main" f0 ("x": )" + c.params +
+                                         R"() -> float32[?]
+.function "main" scalars 0 objects 1 captured 0 registers 16 4 returns object arena 0
+  const.i16 i0, 11
+  const.i16 i1, 1
+  const.i16 i3, 0
+  const.i16 i11, 2
+)" + c.body + "  ret.r r2!\n.end\n");
+      REQUIRE_MESSAGE(program.ok(), program.status().message());
+      auto executable =
+          Executable::FromProgram(*std::move(program), {.check_proved_calls = check_proved});
+      REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+      const Status status = RunFails(*executable, {*Value::NewTensor(DType::kFloat32, c.dims)});
+      CHECK(status.code() == StatusCode::kInvalidInput);
+      CHECK_MESSAGE(Contains(status.message(), c.message), status.message());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace relayvm

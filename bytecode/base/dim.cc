@@ -9,13 +9,10 @@
 
 namespace relayvm {
 
-using dim_internal::AddInt;
 using dim_internal::Bound;
 using dim_internal::FloorDivInt;
 using dim_internal::FloorModInt;
 using dim_internal::GcdInt;
-using dim_internal::MulInt;
-using dim_internal::SubInt;
 
 namespace {
 
@@ -35,7 +32,7 @@ constexpr int64_t kLargeDivisor = INT32_MAX;
 }  // namespace
 
 // Builds nodes in canonical form. A sum is handled as a map from monomial (an ordered product of
-// atoms) to coefficient.
+// atoms) to coefficient; one with a coefficient beyond 64 bits is not `exact`, and is nothing.
 struct DimBuilder {
   using Monomial = std::vector<Dim>;  // ordered atoms; empty for the constant term
   struct MonomialLess {
@@ -43,11 +40,15 @@ struct DimBuilder {
       return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
     }
   };
-  using Sum = std::map<Monomial, int64_t, MonomialLess>;
+  struct Sum {
+    std::map<Monomial, int64_t, MonomialLess> terms;
+    bool exact = true;
+  };
 
-  static Dim Make(Dim::Kind kind, std::vector<Dim> operands) {
+  static Dim Make(Dim::Kind kind, std::vector<Dim> operands, bool verbatim = false) {
     auto node = std::make_shared<Dim::Node>();
     node->kind = kind;
+    node->verbatim = verbatim;
     size_t h = static_cast<size_t>(kind) * 0x51ed270b;
     for (const Dim& d : operands) h = Mix(h, d.Hash());
     node->hash = h;
@@ -77,14 +78,33 @@ struct DimBuilder {
     return Dim(std::shared_ptr<const Dim::Node>(std::move(node)));
   }
 
-  static void AddTo(Sum& sum, Monomial atoms, int64_t coefficient) {
-    int64_t& c = sum[std::move(atoms)];
-    c = AddInt(c, coefficient);
+  // a + b or a * b as it was asked for. A product ends with no negative constant: its last operand,
+  // where that is one, is read as a coefficient, and taken out with its sign.
+  static Dim Verbatim(Dim::Kind kind, Dim a, Dim b) {
+    if (b < a) std::swap(a, b);
+    if (kind == Dim::Kind::kMul && a.is_const() && b.is_const()) {
+      const bool has_least = a.is_const(INT64_MIN) || b.is_const(INT64_MIN);
+      if (has_least && a.is_const(INT64_MIN)) std::swap(a, b);
+      if (!has_least && b.value() < 0) {
+        const Dim positive(-a.value());
+        a = Dim(-b.value());
+        b = positive;
+      }
+    }
+    return Make(kind, {std::move(a), std::move(b)}, /*verbatim=*/true);
   }
 
-  // `minus` subtracts: a negated coefficient could saturate, and d - d would not be 0.
+  static void AddTo(Sum& sum, Monomial atoms, int64_t coefficient, bool minus = false) {
+    int64_t& c = sum.terms[std::move(atoms)];
+    const bool overflows = minus ? __builtin_sub_overflow(c, coefficient, &c)
+                                 : __builtin_add_overflow(c, coefficient, &c);
+    sum.exact = sum.exact && !overflows;
+  }
+
+  // `minus` subtracts: a negated coefficient could overflow, and d - d would not be 0.
   static void AddTerm(Sum& sum, const Dim& term, bool minus = false) {
-    if (term.kind() == Dim::Kind::kAdd) {
+    const bool verbatim = term.node_ != nullptr && term.node_->verbatim;
+    if (term.kind() == Dim::Kind::kAdd && !verbatim) {
       for (const Dim& t : term.operands()) AddTerm(sum, t, minus);
       return;
     }
@@ -92,10 +112,10 @@ struct DimBuilder {
     Monomial atoms;
     if (term.is_const()) {
       coefficient = term.value();
-    } else if (term.kind() == Dim::Kind::kMul) {
+    } else if (term.kind() == Dim::Kind::kMul && !verbatim) {
       for (const Dim& f : term.operands()) {
         if (f.is_const()) {
-          coefficient = MulInt(coefficient, f.value());
+          coefficient = f.value();
         } else {
           atoms.push_back(f);
         }
@@ -103,8 +123,7 @@ struct DimBuilder {
     } else {
       atoms.push_back(term);
     }
-    int64_t& c = sum[std::move(atoms)];
-    c = minus ? SubInt(c, coefficient) : AddInt(c, coefficient);
+    AddTo(sum, std::move(atoms), coefficient, minus);
   }
 
   static Sum ToSum(const Dim& d) {
@@ -121,10 +140,11 @@ struct DimBuilder {
     return Make(Dim::Kind::kMul, std::move(factors));
   }
 
+  // REQUIRES: sum.exact.
   static Dim FromSum(const Sum& sum) {
     std::vector<Dim> terms;
     int64_t constant = 0;
-    for (const auto& [atoms, coefficient] : sum) {
+    for (const auto& [atoms, coefficient] : sum.terms) {
       if (coefficient == 0) continue;
       if (atoms.empty()) {
         constant = coefficient;
@@ -139,13 +159,13 @@ struct DimBuilder {
   }
 
   // a = quotient * b + rest, term by term: the quotient takes as much as it can.
-  static std::pair<Sum, Sum> Divide(const Dim& a, const Dim& b) {
+  static std::pair<Dim, Dim> Divide(const Dim& a, const Dim& b) {
     Sum quotient;
     Sum rest;
-    Sum divisor = ToSum(b);
-    if (divisor.size() != 1) return {quotient, ToSum(a)};
-    const auto& [b_atoms, b_coefficient] = *divisor.begin();
-    for (const auto& [atoms, coefficient] : ToSum(a)) {
+    const Sum divisor = ToSum(b), dividend = ToSum(a);
+    if (divisor.terms.size() != 1) return {Dim(0), a};
+    const auto& [b_atoms, b_coefficient] = *divisor.terms.begin();
+    for (const auto& [atoms, coefficient] : dividend.terms) {
       Monomial left;
       size_t j = 0;
       for (const Dim& atom : atoms) {
@@ -159,16 +179,18 @@ struct DimBuilder {
         AddTo(rest, atoms, coefficient);
         continue;
       }
+      if (coefficient == INT64_MIN && b_coefficient == -1) return {Dim(0), a};
       int64_t times = FloorDivInt(coefficient, b_coefficient);
       int64_t more = FloorModInt(coefficient, b_coefficient);
       if (b_coefficient > kLargeDivisor && more > b_coefficient / 2) {
-        times = AddInt(times, 1);
+        times += 1;  // of magnitude far below what overflows, by so large a divisor
         more -= b_coefficient;
       }
       AddTo(quotient, left, times);
       AddTo(rest, atoms, more);
     }
-    return {quotient, rest};
+    if (!quotient.exact || !rest.exact) return {Dim(0), a};
+    return {FromSum(quotient), FromSum(rest)};
   }
 
   // Whether `atom` is min(1, x, ...) in a product with each x, none of them negative, which it does
@@ -189,7 +211,7 @@ struct DimBuilder {
     Sum sum = ToSum(r);
     int64_t constant = 0;
     int64_t common = b;
-    for (const auto& [atoms, coefficient] : sum) {
+    for (const auto& [atoms, coefficient] : sum.terms) {
       if (atoms.empty()) {
         constant = coefficient;
       } else {
@@ -198,7 +220,7 @@ struct DimBuilder {
     }
     if (common > 1) {
       Sum reduced;
-      for (const auto& [atoms, coefficient] : sum) {
+      for (const auto& [atoms, coefficient] : sum.terms) {
         AddTo(reduced, atoms, FloorDivInt(coefficient, common));
       }
       return Dim::FloorDiv(FromSum(reduced), Dim(b / common));
@@ -207,9 +229,10 @@ struct DimBuilder {
     Dim inner = FromSum(sum) - Dim(constant);
     if (inner.kind() == Dim::Kind::kFloorDiv && inner.operands()[1].is_const()) {
       int64_t a = inner.operands()[1].value();
-      int64_t product;
-      if (a > 0 && !__builtin_mul_overflow(a, b, &product)) {
-        return Dim::FloorDiv(inner.operands()[0] + Dim(MulInt(a, constant)), Dim(product));
+      int64_t product, moved;
+      if (a > 0 && !__builtin_mul_overflow(a, b, &product) &&
+          !__builtin_mul_overflow(a, constant, &moved)) {
+        return Dim::FloorDiv(inner.operands()[0] + Dim(moved), Dim(product));
       }
     }
     return Make(Dim::Kind::kFloorDiv, {r, Dim(b)});
@@ -265,32 +288,39 @@ std::span<const Dim> Dim::operands() const {
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(AddInt(a.value(), b.value()));
+  if (int64_t sum; a.is_const() && b.is_const() &&
+                   !__builtin_add_overflow(a.value(), b.value(), &sum))
+    return Dim(sum);
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
   DimBuilder::AddTerm(sum, b);
-  return DimBuilder::FromSum(sum);
+  return sum.exact ? DimBuilder::FromSum(sum) : DimBuilder::Verbatim(Dim::Kind::kAdd, a, b);
 }
 
 Dim operator-(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(SubInt(a.value(), b.value()));
+  if (int64_t difference; a.is_const() && b.is_const() &&
+                          !__builtin_sub_overflow(a.value(), b.value(), &difference))
+    return Dim(difference);
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
   DimBuilder::AddTerm(sum, b, /*minus=*/true);
-  return DimBuilder::FromSum(sum);
+  return sum.exact ? DimBuilder::FromSum(sum)
+                   : DimBuilder::Verbatim(Dim::Kind::kAdd, a, b * Dim(-1));
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const()) return Dim(MulInt(a.value(), b.value()));
+  if (int64_t product; a.is_const() && b.is_const() &&
+                       !__builtin_mul_overflow(a.value(), b.value(), &product))
+    return Dim(product);
   if (a.is_const(0) || b.is_const(0)) return Dim(0);
   if (a.is_const(1)) return b;
   if (b.is_const(1)) return a;
   if (a.is_any() || b.is_any()) return Dim::Any();
   DimBuilder::Sum product;
-  auto left = DimBuilder::ToSum(a);
-  auto right = DimBuilder::ToSum(b);
-  auto keeps_sums = [](const DimBuilder::Sum& sum) {
-    return std::any_of(sum.begin(), sum.end(), [](const auto& term) {
+  auto left = DimBuilder::ToSum(a).terms;
+  auto right = DimBuilder::ToSum(b).terms;
+  auto keeps_sums = [](const auto& terms) {
+    return std::any_of(terms.begin(), terms.end(), [](const auto& term) {
       return std::any_of(term.first.begin(), term.first.end(),
                          [](const Dim& atom) { return atom.kind() == Dim::Kind::kAdd; });
     });
@@ -309,21 +339,25 @@ Dim operator*(const Dim& a, const Dim& b) {
         const DimBuilder::Monomial all = atoms;
         std::erase_if(atoms, [&](const Dim& atom) { return DimBuilder::IsOneOf(atom, all); });
       }
-      DimBuilder::AddTo(product, std::move(atoms), MulInt(ca, cb));
+      int64_t coefficient;
+      if (__builtin_mul_overflow(ca, cb, &coefficient))
+        return DimBuilder::Verbatim(Dim::Kind::kMul, a, b);
+      DimBuilder::AddTo(product, std::move(atoms), coefficient);
     }
   }
-  return DimBuilder::FromSum(product);
+  return product.exact ? DimBuilder::FromSum(product)
+                       : DimBuilder::Verbatim(Dim::Kind::kMul, a, b);
 }
 
 Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
-  if (a.is_const() && b.is_const() && b.value() != 0) return Dim(FloorDivInt(a.value(), b.value()));
   if (a.is_any() || b.is_any()) return Any();
-  if (b.is_const(0)) return DimBuilder::Make(Kind::kFloorDiv, {a, b});  // see Evaluate
+  // Without a value: see Evaluate.
+  if (b.is_const(0) || (a.is_const(INT64_MIN) && b.is_const(-1)))
+    return DimBuilder::Make(Kind::kFloorDiv, {a, b});
+  if (a.is_const() && b.is_const()) return Dim(FloorDivInt(a.value(), b.value()));
   if (b.is_const(1)) return a;
   if (a == b) return Dim(1);
-  auto [quotient, rest] = DimBuilder::Divide(a, b);
-  Dim q = DimBuilder::FromSum(quotient);
-  Dim r = DimBuilder::FromSum(rest);
+  const auto [q, r] = DimBuilder::Divide(a, b);
   if (r.is_const(0)) return q;
   auto low = r.LowerBound();
   auto room = (b - r).LowerBound();
@@ -339,7 +373,7 @@ Dim Dim::FloorMod(const Dim& a, const Dim& b) {
   if (a.is_any() || b.is_any()) return Any();
   if (b.is_const(0)) return DimBuilder::Make(Kind::kFloorMod, {a, b});
   if (b.is_const(1) || a == b) return Dim(0);
-  Dim r = DimBuilder::FromSum(DimBuilder::Divide(a, b).second);
+  const Dim r = DimBuilder::Divide(a, b).second;
   if (r.is_const(0)) return r;
   auto low = r.LowerBound();
   auto room = (b - r).LowerBound();

@@ -7,8 +7,8 @@
 //   sum      := ordered terms, the constant last; a term is coefficient * ordered product of atoms
 //   atom     := symbol | floordiv(e, e) | floormod(e, e) | min(e...) | max(e...)
 //            |  int32(e) | a sum, in products that are too large to multiply out
+//            |  e + e | e * e, whose numbers would not fit 64 bits: as asked for, equal to no other
 // int32(e) is e as an int32 holds it, wrapped: what a tensor of int32 holds. A size never is one.
-// Arithmetic on constants saturates.
 // Immutable value type, one pointer or integer wide; sharing is by reference count. Thread-safe to
 // read. Tested by dim_test.cc.
 #pragma once

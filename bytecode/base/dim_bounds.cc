@@ -1,5 +1,6 @@
 // What is known of the values of a Dim.
 #include <algorithm>
+#include <numeric>
 
 #include "bytecode/base/dim.h"
 #include "bytecode/base/dim_node.h"
@@ -7,7 +8,7 @@
 namespace relayvm {
 
 using dim_internal::FloorDivInt;
-using dim_internal::GcdInt;
+using dim_internal::MagnitudeOf;
 
 namespace {
 
@@ -42,7 +43,7 @@ std::optional<int64_t> dim_internal::Bound(const Dim& d, int sign) {
       bool bounded = true;
       for (const Dim& f : d.operands()) {
         if (f.is_const()) {
-          coefficient = f.value();
+          if (__builtin_mul_overflow(coefficient, f.value(), &coefficient)) return std::nullopt;
           continue;
         }
         auto lb = KnownBound(f, 1);
@@ -109,7 +110,7 @@ bool Dim::ProvablyDifferent(const Dim& a, const Dim& b) {
   if ((low && *low > 0) || (high && *high < 0)) return true;
   // 4n and 6m + 1: the difference is odd.
   if (difference.kind() != Kind::kAdd) return false;
-  int64_t common = 0;
+  uint64_t common = 0;
   int64_t constant = 0;
   for (const Dim& term : difference.operands()) {
     if (term.is_const()) {
@@ -117,9 +118,9 @@ bool Dim::ProvablyDifferent(const Dim& a, const Dim& b) {
       continue;
     }
     bool scaled = term.kind() == Kind::kMul && term.operands().back().is_const();
-    common = GcdInt(common, scaled ? term.operands().back().value() : 1);
+    common = std::gcd(common, scaled ? MagnitudeOf(term.operands().back().value()) : 1);
   }
-  return common != 0 && constant % common != 0;
+  return common != 0 && MagnitudeOf(constant) % common != 0;
 }
 
 }  // namespace relayvm

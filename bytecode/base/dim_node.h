@@ -20,44 +20,24 @@ struct Dim::Node {
   // Kept because expressions share their parts: walking them as trees would take exponential time.
   size_t hash = 0;
   bool contains_any = false;
+  bool verbatim = false;  // of kAdd, kMul: not taken apart, since that would not fit 64 bits
   uint32_t size = 1;  // nodes as a tree, at most UINT32_MAX
   std::optional<int64_t> low, high;
 };
 
 namespace dim_internal {
 
-// Sizes that no machine has stay huge: arithmetic saturates instead of wrapping into something that
-// looks like a size.
-inline int64_t AddInt(int64_t a, int64_t b) {
-  int64_t r;
-  if (!__builtin_add_overflow(a, b, &r)) return r;
-  return a < 0 ? INT64_MIN : INT64_MAX;
-}
-
-inline int64_t SubInt(int64_t a, int64_t b) {
-  int64_t r;
-  if (!__builtin_sub_overflow(a, b, &r)) return r;
-  return a < 0 ? INT64_MIN : INT64_MAX;
-}
-
-inline int64_t MulInt(int64_t a, int64_t b) {
-  int64_t r;
-  if (!__builtin_mul_overflow(a, b, &r)) return r;
-  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-}
-
-// REQUIRES: b != 0.
+// REQUIRES: b != 0, and the quotient fits.
 inline int64_t FloorDivInt(int64_t a, int64_t b) {
-  if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
   int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
-// The greatest common divisor; that of INT64_MIN and 0 saturates like all else.
+inline uint64_t MagnitudeOf(int64_t x) { return x < 0 ? -static_cast<uint64_t>(x) : uint64_t(x); }
+
+// The greatest common divisor. REQUIRES: a > 0.
 inline int64_t GcdInt(int64_t a, int64_t b) {
-  auto magnitude = [](int64_t x) { return x < 0 ? -static_cast<uint64_t>(x) : uint64_t(x); };
-  uint64_t g = std::gcd(magnitude(a), magnitude(b));
-  return g > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(g);
+  return static_cast<int64_t>(std::gcd(MagnitudeOf(a), MagnitudeOf(b)));
 }
 
 // REQUIRES: b != 0. The result has the sign of b.

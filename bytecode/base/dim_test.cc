@@ -131,19 +131,61 @@ TEST_CASE("what cannot be equal") {
   CHECK_FALSE(Dim::ProvablyDifferent(n, n));
 }
 
-TEST_CASE("arithmetic saturates where it would overflow") {
-  Dim big(int64_t{1} << 62);
-  CHECK((big * 4).is_const(INT64_MAX));
-  CHECK((big * -4).is_const(INT64_MIN));
-  CHECK((big + big).is_const(INT64_MAX));
-  CHECK((Dim(INT64_MIN) - 1).is_const(INT64_MIN));
-  CHECK(Div(INT64_MIN, -1).is_const(INT64_MAX));
-  CHECK(Mod(INT64_MIN, -1).is_const(0));
-  CHECK((n * big * 4).ToString() == "n*9223372036854775807");
+TEST_CASE("what does not fit 64 bits stays as it was asked for, and proves nothing") {
+  const int64_t big = int64_t{1} << 62;
+  const std::pair<Dim, std::string> rows[] = {
+      {Dim(big) * 4, "4*4611686018427387904"},
+      {Dim(big) * -4, "-4*4611686018427387904"},
+      {Dim(-big) * -4, "4*4611686018427387904"},
+      {Dim(INT64_MIN) * -1, "-1*-9223372036854775808"},
+      {Dim(INT64_MIN) * INT64_MIN, "-9223372036854775808*-9223372036854775808"},
+      {Dim(big) + big, "4611686018427387904 + 4611686018427387904"},
+      {Dim(INT64_MIN) - 1, "-9223372036854775808 - 1"},
+      {Dim(0) - INT64_MIN, "0 + -1*-9223372036854775808"},
+      {n * big * 4, "4*n*4611686018427387904"},
+      {n * big * -4, "-4*n*4611686018427387904"},
+      {n * big + n * big + m, "m + n*4611686018427387904 + n*4611686018427387904"},
+      {(n + INT64_MAX) + (m + 1), "n + 9223372036854775807 + m + 1"},
+      {(n + big) * 4, "4*(n + 4611686018427387904)"},
+      {Div(INT64_MIN, -1), "floordiv(-9223372036854775808, -1)"},
+      {Div(n * INT64_MIN, -1), "floordiv(n*-9223372036854775808, -1)"},
+  };
+  auto two = [](uint32_t) -> std::optional<int64_t> { return 2; };
+  for (const auto& [d, text] : rows) {
+    CAPTURE(text);
+    CHECK(d.ToString() == text);
+    CHECK_FALSE(d.is_const());
+    CHECK_FALSE(d.Evaluate(two).has_value());
+    CHECK(d == d);
+    CHECK((d - d).is_const(0));
+    CHECK(Dim::Max(d, d) == d);
+    CHECK((d * 0).is_const(0));
+    CHECK((d + n) - n == d);
+    CHECK(d.Substitute([](const Dim&) { return std::nullopt; }) == d);
+    for (const auto& [other, other_text] : rows) CHECK((d == other) == (text == other_text));
+    // What the machine's numbers end at is another number.
+    for (const Dim& end : {Dim(INT64_MAX), Dim(INT64_MIN), n * INT64_MAX, n + INT64_MAX}) {
+      CHECK_FALSE(d == end);
+      CHECK_FALSE(end == d);
+    }
+  }
+  // Of these two, m + K and m + K + 1 times c, the second is larger by c.
+  const Dim less = (n + (int64_t{1} << 47)) * 65536, more = (n + (int64_t{1} << 47) + 1) * 65536;
+  CHECK_FALSE(less == more);
+  CHECK_FALSE(Dim::Min(less, more) == less);
+  // Smaller ones are taken apart again.
+  auto is_3 = [](const Dim&) { return std::optional(Dim(3)); };
+  CHECK(((n - 1) * (big / 2)).Substitute(is_3) == Dim(big));
+  CHECK((n + INT64_MAX + m - 6).Substitute(is_3).is_const(INT64_MAX));
   CHECK_FALSE((Dim::Max(n, big) * Dim::Max(m, big)).LowerBound().has_value());
+  CHECK_FALSE((Dim(big) * 4).LowerBound().has_value());
+  CHECK((n * big * 4).LowerBound() == 0);
+  CHECK_FALSE(Dim::ProvablyDifferent(n * INT64_MIN, m * INT64_MIN - INT64_MIN));
   CHECK((Dim(INT64_MIN) - INT64_MIN).is_const(0));
-  CHECK((Dim(0) - INT64_MIN).is_const(INT64_MAX));
-  CHECK(Dim::ProvablyDifferent(n * INT64_MIN, m * INT64_MIN + 1));
+  CHECK(Mod(INT64_MIN, -1).is_const(0));
+}
+
+TEST_CASE("quotients and remainders that fit are exact") {
   auto at = [](int64_t value) {
     return [value](uint32_t) -> std::optional<int64_t> { return value; };
   };

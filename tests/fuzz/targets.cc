@@ -23,6 +23,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
 #include "compiler/lowering/lower.h"
+#include "tests/fuzz/calls_target.h"
 #include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/input_target.h"
 #include "tests/fuzz/onnx_target.h"
@@ -292,8 +293,9 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
                     }};
   Target types{"types", false, GeneratedSeeds(), CheckGenerated};
   Target rules{"rules", true, RuleSeeds(), ApplyDamagedRules};
-  std::vector<Target> targets = {text,   metadata, vmx,        assembly, npy,  npz,
-                                 params, onnx,     onnx_graph, types,    rules};
+  Target calls{"calls", false, CallSeeds(), RunCalls};
+  std::vector<Target> targets = {text,   metadata, vmx,        assembly, npy,   npz,
+                                 params, onnx,     onnx_graph, types,    rules, calls};
   if (only == "inputs") {
     RELAYVM_ASSIGN_OR_RETURN(const auto inputs, InputTarget::Make(programs));
     targets.push_back({"inputs", false, inputs->Seeds(),
