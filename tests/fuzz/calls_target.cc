@@ -126,6 +126,9 @@ class CallGenerator {
     Line(fmt::format("dim.addimm i19, i18, {}, m0", 1 + choices_.Below(3)));
     Line("dim.mul i18, i18, i26, m0");
     Line("dim.mul i19, i19, i26, m0");
+    if (choices_.Chance(50)) return;
+    Line("tensor.alloc r10, float32, [i18]");
+    Line("kernel.1 k0, [i0, i1, i19, i0, i1, i19, i2, i2], [r1, r10]");
   }
 
   // A call that asks a tensor for room, and what may be taken for known after it: the tensor's dims.
